@@ -1,0 +1,194 @@
+#include "arguments.hpp"
+
+#include <boost/program_options/cmdline.hpp>
+#include <boost/program_options/errors.hpp>
+#include <boost/program_options/options_description.hpp>
+#include <boost/program_options/parsers.hpp>
+#include <boost/program_options/positional_options.hpp>
+#include <boost/program_options/value_semantic.hpp>
+
+#include <cstdlib>
+
+#include "sizes.hpp"
+#include "suggest.hpp"
+
+namespace ooc_run {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr const char* operands = "FILE";  // what Boost calls the words that are not options
+
+[[noreturn]] void refuse_usage(const std::string& message, const std::string& hint) {
+  throw ooc::Error(ooc::Cause::usage, message, {.hint = hint});
+}
+
+po::options_description describe(const Command& command) {
+  po::options_description description;
+  for (const Option& option : options_of(command)) {
+    std::string names(option.name);
+    if (option.letter != 0) names += std::string(",") + option.letter;
+    if (option.argument.empty()) {
+      description.add_options()(names.c_str(), po::bool_switch());
+    } else {
+      description.add_options()(names.c_str(), po::value<std::string>());
+    }
+  }
+  description.add_options()(operands, po::value<std::vector<std::string>>());
+  return description;
+}
+
+/// Where an option of this name is known, or what it may have been meant to be.
+[[noreturn]] void refuse_unknown(const Command& command, std::string word) {
+  word = word.substr(0, word.find('='));
+  const std::string bare = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+  std::vector<std::string_view> names{"help"};
+  for (const Option& option : options_of(command)) names.push_back(option.name);
+  std::string hint = fmt::format("ooc-run {} -h lists the options", command.name);
+  for (const Command& other : commands()) {
+    const bool known = std::ranges::any_of(
+        options_of(other), [&](const Option& option) { return option.name == bare; });
+    if (known) hint = fmt::format("--{} is an option of 'ooc-run {}'", bare, other.name);
+  }
+  const std::string_view near = nearest(bare, names);
+  if (!near.empty()) hint = fmt::format("did you mean --{}?", near);
+  refuse_usage(fmt::format("unknown option '{}'", word), hint);
+}
+
+[[noreturn]] void refuse_missing_value(const Command& command, const std::string& word) {
+  const std::string bare = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+  for (const Option& option : options_of(command)) {
+    if (option.name == bare || bare == std::string(1, option.letter)) {
+      refuse_usage(fmt::format("--{} needs a value", option.name),
+                   fmt::format("--{} {}: {}", option.name, option.argument, option.help));
+    }
+  }
+  refuse_usage(fmt::format("{} needs a value", word), {});
+}
+
+std::vector<po::option> split_words(const Command& command, const std::vector<std::string>& words) {
+  const po::options_description description = describe(command);
+  po::positional_options_description positional;
+  positional.add(operands, -1);
+  namespace style = po::command_line_style;
+  try {
+    return po::command_line_parser(words)
+        .options(description)
+        .positional(positional)
+        .style(style::unix_style & ~style::allow_guessing)
+        .run()
+        .options;
+  } catch (const po::unknown_option& error) {
+    refuse_unknown(command, error.get_option_name());
+  } catch (const po::invalid_command_line_syntax& error) {
+    const bool missing = error.kind() == po::invalid_syntax::missing_parameter ||
+                         error.kind() == po::invalid_syntax::empty_adjacent_parameter;
+    if (missing) refuse_missing_value(command, error.get_option_name());
+    refuse_usage(error.what(), fmt::format("ooc-run {} -h lists the options", command.name));
+  } catch (const po::error& error) {
+    refuse_usage(error.what(), fmt::format("ooc-run {} -h lists the options", command.name));
+  }
+}
+
+const Option* find_option(const std::vector<Option>& options, std::string_view name) {
+  const auto found = std::ranges::find(options, name, &Option::name);
+  return found == options.end() ? nullptr : &*found;
+}
+
+/// What the value of a variable such as OOC_QUIET means.
+bool parse_switch(std::string_view text) {
+  for (const std::string_view yes : {"1", "yes", "true", "on"}) {
+    if (text == yes) return true;
+  }
+  for (const std::string_view no : {"", "0", "no", "false", "off"}) {
+    if (text == no) return false;
+  }
+  throw ooc::Error(ooc::Cause::usage, "is neither 1 nor 0");
+}
+
+std::uint64_t refuse_zero(std::uint64_t value) {
+  if (value == 0) throw ooc::Error(ooc::Cause::usage, "must be at least 1");
+  return value;
+}
+
+}  // namespace
+
+Arguments::Arguments(const Command& command, const std::vector<std::string>& words) {
+  parse_words(command, words);
+  read_environment(command);
+  if (!command.takes_files && !files_.empty()) {
+    refuse_usage(fmt::format("'{}' is one word too many", files_.front()),
+                 fmt::format("usage: ooc-run {} {}", command.name, command.synopsis));
+  }
+  if (command.takes_files && files_.empty()) {
+    refuse_usage("no file given",
+                 fmt::format("usage: ooc-run {} {}", command.name, command.synopsis));
+  }
+}
+
+void Arguments::parse_words(const Command& command, const std::vector<std::string>& words) {
+  const std::vector<Option> options = options_of(command);
+  for (const po::option& word : split_words(command, words)) {
+    const Option* option = find_option(options, word.string_key);
+    if (option == nullptr) {
+      files_.insert(files_.end(), word.value.begin(), word.value.end());
+      continue;
+    }
+    const std::string text = word.value.empty() ? "" : word.value.front();
+    if (text.starts_with("--") && find_option(options, text.substr(2)) != nullptr) {
+      refuse_missing_value(command, word.string_key);
+    }
+    const std::string origin = fmt::format("--{} {}", option->name, text);
+    if (!settings_.emplace(option->name, Setting{text, origin}).second &&
+        !option->argument.empty()) {
+      refuse_usage(fmt::format("--{} was given twice", option->name), {});
+    }
+  }
+}
+
+void Arguments::read_environment(const Command& command) {
+  for (const Option& option : options_of(command)) {
+    const std::string variable = environment_name(option.name);
+    const char* value = std::getenv(variable.c_str());
+    if (value == nullptr || has(option.name)) continue;
+    const Setting setting{value, fmt::format("{}={}", variable, value)};
+    if (!option.argument.empty()) {
+      settings_.emplace(option.name, setting);
+      continue;
+    }
+    try {
+      if (parse_switch(value)) settings_.emplace(option.name, setting);
+    } catch (const ooc::Error& error) {
+      refuse(setting, error);
+    }
+  }
+}
+
+void Arguments::refuse(const Setting& setting, const ooc::Error& error) {
+  throw ooc::Error(error.cause(), fmt::format("{}: {}", setting.origin, error.what()),
+                   error.details());
+}
+
+std::uint64_t positive_bytes(std::string_view text) {
+  return refuse_zero(parse_bytes(text));
+}
+
+std::uint64_t positive_count(std::string_view text) {
+  return refuse_zero(parse_count(text));
+}
+
+std::size_t Choice::operator()(std::string_view text) const {
+  const auto found = std::ranges::find(names_, text);
+  if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());
+  std::string all;
+  for (const std::string_view name : names_) {
+    all += all.empty() ? "" : name == names_.back() ? " or " : ", ";
+    all += name;
+  }
+  const std::string_view near = nearest(text, names_);
+  throw ooc::Error(ooc::Cause::usage, "is not known",
+                   {.hint = near.empty() ? fmt::format("one of {}", all)
+                                         : fmt::format("did you mean {}? One of {}", near, all)});
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <fmt/core.h>
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <functional>
+#include <map>
+#include <ooc/io/error.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "options.hpp"
+
+namespace ooc_run {
+
+/// What a user asked of a command, on the command line or by environment variables.
+class Arguments {
+ public:
+  /// Throws Error(usage) for what the command does not know.
+  Arguments(const Command& command, const std::vector<std::string>& words);
+
+  std::span<const std::string> files() const noexcept { return files_; }
+
+  /// Whether a switch is on, or an option has a value.
+  bool has(std::string_view option) const { return settings_.find(option) != settings_.end(); }
+
+  /// The value of an option, understood by `parse`. Throws Error(usage) that names the option, or
+  /// the environment variable, if `parse` does.
+  template <class Parse>
+  auto get(std::string_view option, Parse parse) const
+      -> std::optional<std::invoke_result_t<Parse, const std::string&>> {
+    const auto found = settings_.find(option);
+    if (found == settings_.end()) return {};
+    try {
+      return std::invoke(parse, found->second.text);
+    } catch (const ooc::Error& error) {
+      refuse(found->second, error);
+    }
+  }
+
+ private:
+  struct Setting {
+    std::string text;
+    std::string origin;  // "--chunk 12x" or "OOC_CHUNK=12x"
+  };
+
+  void parse_words(const Command& command, const std::vector<std::string>& words);
+  void read_environment(const Command& command);
+  [[noreturn]] static void refuse(const Setting& setting, const ooc::Error& error);
+
+  std::map<std::string, Setting, std::less<>> settings_;
+  std::vector<std::string> files_;
+};
+
+/// Turns parse functions for any number into ones that refuse 0.
+std::uint64_t positive_bytes(std::string_view text);
+std::uint64_t positive_count(std::string_view text);
+
+/// A parse function for one of several names; the result is the place in the list.
+class Choice {
+ public:
+  Choice(std::initializer_list<std::string_view> names) : names_(names) {}
+  std::size_t operator()(std::string_view text) const;
+
+ private:
+  std::vector<std::string_view> names_;
+};
+
+}  // namespace ooc_run

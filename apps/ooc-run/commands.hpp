@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "arguments.hpp"
+#include "interrupt.hpp"
+
+namespace ooc_run {
+
+/// What a command hands back to be shown. Commands themselves print nothing but progress.
+struct Outcome {
+  std::string document;            // for stdout, in one piece
+  std::vector<std::string> notes;  // for stderr: which way ran where another was hoped for
+  std::string verdict;             // for stderr: what bounded the run; may be empty
+  bool partial = false;            // interrupted: a result of a part of the input
+};
+
+// Each throws ooc::Error.
+
+Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt);
+Outcome run_reduce(const Arguments& arguments, const Interrupt& interrupt);
+Outcome run_gen(const Arguments& arguments, const Interrupt& interrupt);
+
+}  // namespace ooc_run

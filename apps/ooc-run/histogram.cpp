@@ -1,0 +1,122 @@
+#include <fmt/core.h>
+#include <unistd.h>
+#include <ooc/io/error.hpp>
+#include <ooc/kernels/histogram.hpp>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "picture.hpp"
+#include "session.hpp"
+#include "sizes.hpp"
+
+namespace ooc_run {
+namespace {
+
+[[noreturn]] void refuse(const std::string& why, const std::string& hint) {
+  throw ooc::Error(ooc::Cause::usage, why, {.hint = hint});
+}
+
+std::size_t parse_bins(std::string_view text) {
+  const std::uint64_t bins = parse_count(text);
+  if (bins == 0 || bins > ooc::max_bins) {
+    refuse(fmt::format("bins must be 1 to {}", ooc::max_bins), {});
+  }
+  return bins;
+}
+
+double parse_finite(std::string_view text) {
+  const double value = parse_real(text);
+  if (std::isinf(value)) refuse("an edge must be finite", "infinities count as below and above");
+  return value;
+}
+
+ooc::HistogramOptions::Range parse_range(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) refuse("a range has two ends", "--range LO:HI, as -1:2.5");
+  const ooc::HistogramOptions::Range range{parse_finite(text.substr(0, colon)),
+                                           parse_finite(text.substr(colon + 1))};
+  if (range.lower > range.upper) {
+    refuse("the lower end is above the upper", "--range LO:HI, as -1:2.5");
+  }
+  return range;
+}
+
+std::vector<double> parse_edges(std::string_view text) {
+  std::vector<double> edges;
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    edges.push_back(parse_finite(text.substr(0, comma)));
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+  }
+  if (edges.size() < 2) refuse("a bin has two edges", "--edges 0,1,10 makes two bins");
+  for (std::size_t i = 1; i < edges.size(); ++i) {
+    if (!(edges[i - 1] < edges[i])) refuse("edges must rise", "--edges 0,1,10 makes two bins");
+  }
+  return edges;
+}
+
+ooc::HistogramOptions histogram_options(const Arguments& arguments) {
+  ooc::HistogramOptions options;
+  options.edges = arguments.get("edges", parse_edges).value_or(options.edges);
+  for (const std::string_view other : {"bins", "range", "log-bins"}) {
+    if (!options.edges.empty() && arguments.has(other)) {
+      refuse(fmt::format("--edges and --{} exclude each other", other), "--edges says it all");
+    }
+  }
+  options.bins = arguments.get("bins", parse_bins).value_or(options.bins);
+  options.range = arguments.get("range", parse_range);
+  options.logarithmic = arguments.has("log-bins");
+  return options;
+}
+
+/// How often the data will be read: the range of some types is known without looking.
+std::size_t expected_passes(const ooc::Source& source, const ooc::HistogramOptions& options) {
+  const ooc::ElementType type = source.type().value_or(ooc::DType{}).element;
+  const bool byte = type == ooc::ElementType::u1 || type == ooc::ElementType::i1;
+  return options.range || !options.edges.empty() || (byte && !options.logarithmic) ? 1 : 2;
+}
+
+Json describe(const ooc::Histogram& histogram) {
+  if (histogram.count == 0) {
+    Json empty;
+    for (const char* key : {"bins", "lower", "upper", "edges", "counts", "below", "above", "nan"}) {
+      empty[key] = nullptr;
+    }
+    empty["count"] = 0;
+    return empty;
+  }
+  return {{"bins", histogram.counts.size()}, {"lower", histogram.edges.front()},
+          {"upper", histogram.edges.back()}, {"edges", histogram.edges},
+          {"counts", histogram.counts},      {"below", histogram.below},
+          {"above", histogram.above},        {"nan", histogram.nan},
+          {"count", histogram.count}};
+}
+
+std::string draw(const ooc::Histogram& histogram, bool logarithmic_bars) {
+  if (histogram.count == 0) return {};
+  return fmt::format("{} {} from {} to {}{}{}\n\n{}", histogram.counts.size(),
+                     histogram.counts.size() == 1 ? "bin" : "bins",
+                     format_real(histogram.edges.front()), format_real(histogram.edges.back()),
+                     describe_rows(histogram), logarithmic_bars ? ", logarithmic bars" : "",
+                     draw_histogram(histogram, describe_terminal(STDOUT_FILENO), logarithmic_bars));
+}
+
+}  // namespace
+
+Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
+  const RunSettings settings = read_run_settings(arguments);
+  const ooc::HistogramOptions options = histogram_options(arguments);
+  const ooc::Source source = open_source(arguments, settings);
+  Session session(settings, interrupt, expected_passes(source, options));
+  const auto [histogram, stats] = ooc::histogram(session.coordinator(), source, options);
+  if (stats.partial && histogram.count == 0) {
+    throw ooc::Error(ooc::Cause::interrupted, "interrupted before anything was counted");
+  }
+  return session.report("histogram", source, stats, describe(histogram),
+                        draw(histogram, arguments.has("log-scale")));
+}
+
+}  // namespace ooc_run

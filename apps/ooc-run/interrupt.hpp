@@ -1,0 +1,34 @@
+#pragma once
+
+#include <atomic>
+#include <csignal>
+#include <stop_token>
+#include <thread>
+
+namespace ooc_run {
+
+/// Turns Ctrl-C (SIGINT) and SIGTERM into a stop request, and ends the process if that takes longer
+/// than 0.8 s or another signal comes. To be made before any other thread, which then inherit
+/// that these signals are for the one thread that waits for them here: no signal handler.
+class Interrupt {
+ public:
+  Interrupt();
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  std::stop_token token() const noexcept { return stop_.get_token(); }
+
+  /// 130 for SIGINT, 143 for SIGTERM, 0 while there was none.
+  int exit_code() const noexcept;
+
+ private:
+  void watch(const std::stop_token& finished);
+
+  sigset_t signals_;
+  std::stop_source stop_;
+  std::atomic<int> signal_{0};
+  std::jthread watcher_;
+};
+
+}  // namespace ooc_run

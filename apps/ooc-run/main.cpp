@@ -1,0 +1,176 @@
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <exception>
+#include <new>
+#include <ooc/io/error.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arguments.hpp"
+#include "commands.hpp"
+#include "interrupt.hpp"
+#include "options.hpp"
+#include "terminal.hpp"
+#include "version.hpp"
+
+namespace ooc_run {
+namespace {
+
+constexpr std::string_view this_is_a_bug = "this is a bug in ooc-run";
+
+int exit_code_of(ooc::Cause cause) {
+  switch (cause) {
+    case ooc::Cause::internal: return 1;
+    case ooc::Cause::usage: return 2;
+    case ooc::Cause::bad_input: return 3;
+    case ooc::Cause::input: return 4;
+    case ooc::Cause::input_changed: return 5;
+    case ooc::Cause::output: return 6;
+    case ooc::Cause::memory: return 7;
+    case ooc::Cause::device: return 8;
+    case ooc::Cause::stalled: return 9;
+    case ooc::Cause::verify: return 10;
+    case ooc::Cause::interrupted: return 128 + SIGINT;
+  }
+  return 1;
+}
+
+/// Nobody can be told if this fails.
+void print_to_stderr(const std::string& text) {
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+}
+
+void print_to_stdout(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      throw ooc::Error::from_errno(ooc::Cause::output, "write", errno, "standard output");
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void print_error(std::string_view what, std::string_view why, std::string_view hint) {
+  const bool colour = describe_terminal(STDERR_FILENO).colour;
+  std::string text = fmt::format("ooc-run: {}error:{} {}\n", colour ? "\x1b[1;31m" : "",
+                                 colour ? "\x1b[0m" : "", what);
+  if (!why.empty()) text += fmt::format("  why:  {}\n", why);
+  if (!hint.empty()) text += fmt::format("  hint: {}\n", hint);
+  print_to_stderr(text);
+}
+
+void print_error(const ooc::Error& error) {
+  const bool bug = error.cause() == ooc::Cause::internal && error.details().why.empty();
+  print_error(error.what(), bug ? this_is_a_bug : error.details().why, error.details().hint);
+}
+
+/// A descriptor from 0 to 2 that our parent has closed would be given to the first file we open,
+/// and what we print would go there. Reading and writing this one fails instead.
+void occupy_standard_descriptors() {
+  for (int descriptor = 0; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) != -1) continue;
+    [[maybe_unused]] const int lowest =
+        open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
+/// A dataset may have very many files.
+void allow_many_files() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int help(const std::vector<std::string>& words) {
+  if (words.size() < 2) {
+    print_to_stdout(long_help());
+  } else {
+    print_to_stdout(long_help(find_command(words[1])));
+  }
+  return 0;
+}
+
+Outcome run(const Command& command, const std::vector<std::string>& words,
+            const Interrupt& interrupt) {
+  const Arguments arguments(command, words);
+  if (command.name == "histogram") return run_histogram(arguments, interrupt);
+  if (command.name == "reduce") return run_reduce(arguments, interrupt);
+  return run_gen(arguments, interrupt);
+}
+
+int run_and_print(const Command& command, const std::vector<std::string>& words) {
+  const Interrupt interrupt;
+  try {
+    const Outcome outcome = run(command, words, interrupt);
+    for (const std::string& note : outcome.notes) {
+      print_to_stderr(fmt::format("ooc-run: note: {}\n", note));
+    }
+    print_to_stdout(outcome.document);
+    if (!outcome.verdict.empty()) {
+      print_to_stderr(fmt::format("ooc-run: {}\n", outcome.verdict));
+    }
+    return outcome.partial ? interrupt.exit_code() : 0;
+  } catch (const ooc::Error& error) {
+    print_error(error);
+    const bool interrupted = error.cause() == ooc::Cause::interrupted;
+    return interrupted && interrupt.exit_code() != 0 ? interrupt.exit_code()
+                                                     : exit_code_of(error.cause());
+  }
+}
+
+int dispatch(const std::vector<std::string>& words) {
+  if (words.empty()) {
+    print_to_stderr(short_help());
+    return exit_code_of(ooc::Cause::usage);
+  }
+  const std::string& first = words.front();
+  if (first == "help") return help(words);
+  if (first == "--help" || first == "-h" || first == "--version") {
+    print_to_stdout(first == "--version" ? describe_version()
+                    : first == "-h"      ? short_help()
+                                         : long_help());
+    return 0;
+  }
+  const Command& command = find_command(first);
+  const std::vector<std::string> rest(words.begin() + 1, words.end());
+  for (const std::string& word : rest) {
+    if (word == "--") break;
+    if (word != "-h" && word != "--help") continue;
+    print_to_stdout(word == "-h" ? short_help(command) : long_help(command));
+    return 0;
+  }
+  return run_and_print(command, rest);
+}
+
+int guarded(const std::vector<std::string>& words) {
+  try {
+    return dispatch(words);
+  } catch (const ooc::Error& error) {
+    print_error(error);
+    return exit_code_of(error.cause());
+  } catch (const std::bad_alloc&) {
+    print_error("out of memory", "", "--memory and --chunk bound what is used");
+    return exit_code_of(ooc::Cause::memory);
+  } catch (const std::exception& error) {
+    print_error(error.what(), this_is_a_bug, "please report it with the command");
+  }
+  return exit_code_of(ooc::Cause::internal);
+}
+
+}  // namespace
+}  // namespace ooc_run
+
+int main(int argc, char** argv) {
+  ooc_run::occupy_standard_descriptors();
+  ooc_run::allow_many_files();
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of ours to report
+  return ooc_run::guarded({argv + 1, argv + argc});
+}

@@ -1,0 +1,236 @@
+#include "options.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <ooc/io/error.hpp>
+
+#include "suggest.hpp"
+
+namespace ooc_run {
+namespace {
+
+constexpr std::array input_options{
+    Option{"dtype", "D", "type of raw data: u1..u8 i1..i8 f2 f4 f8 bf16"},
+    Option{"offset", "BYTES", "skip so many bytes at the start of each raw file"},
+    Option{"count", "N", "use N elements of the whole, not all"},
+};
+
+constexpr std::array run_options{
+    Option{"device", "D", "auto, cpu, cuda or cuda:N [auto: a usable GPU]"},
+    Option{"engine", "E", "what reads: auto, uring or threads [auto]"},
+    Option{"direct", "WHEN", "bypass the page cache: auto, yes or no [auto]"},
+    Option{"chunk", "SIZE", "bytes that a stream takes at once, such as 16M"},
+    Option{"streams", "N", "streams that compute side by side"},
+    Option{"threads", "N", "all CPU workers, reading and computing"},
+    Option{"memory", "SIZE", "limit for host memory (buffers)"},
+    Option{"vram", "SIZE", "limit for GPU memory"},
+};
+
+constexpr std::array output_options{
+    Option{"json", "", "print one JSON document"},
+    Option{"quiet", "", "nothing on stderr but errors"},
+    Option{"progress", "MODE", "progress on stderr: auto, plain or none [auto]"},
+};
+
+constexpr std::array histogram_options{
+    Option{"bins", "N", "number of bins, up to 1048576 [256]"},
+    Option{"range", "LO:HI", "where the bins lie [minimum to maximum]"},
+    Option{"edges", "A,B,C", "bins by their edges, not by --bins and --range"},
+    Option{"log-bins", "", "bins of equal width on a logarithmic scale"},
+    Option{"log-scale", "", "logarithmic bars in the picture"},
+};
+
+constexpr std::array reduce_options{
+    Option{"nan", "POLICY", "what NaN does: propagate or omit [propagate]"},
+};
+
+constexpr std::array gen_options{
+    Option{"output", "FILE", "file to write; .npy or raw", 'o'},
+    Option{"size", "SIZE", "bytes of data, or"},
+    Option{"count", "N", "number of elements"},
+    Option{"dtype", "D", "element type [by the ending; .npy: f4, else u1]"},
+    Option{"pattern", "P", "uniform normal sequence constant zipf position"},
+    Option{"seed", "N", "other seeds, other data [0]"},
+    Option{"value", "N", "the integer that --pattern constant repeats [1]"},
+    Option{"force", "", "replace an existing file"},
+    Option{"threads", "N", "threads that write [all cores]"},
+};
+
+constexpr std::array histogram_groups{
+    OptionGroup{"bins", histogram_options},
+    OptionGroup{"input", input_options},
+    OptionGroup{"run", run_options},
+    OptionGroup{"output", output_options},
+};
+constexpr std::array reduce_groups{
+    OptionGroup{"statistics", reduce_options},
+    OptionGroup{"input", input_options},
+    OptionGroup{"run", run_options},
+    OptionGroup{"output", output_options},
+};
+constexpr std::array gen_groups{
+    OptionGroup{"data", gen_options},
+    OptionGroup{"output", output_options},
+};
+
+constexpr std::array<std::string_view, 3> histogram_examples{
+    "ooc-run histogram test.f32    # made by: ooc-run gen -o test.f32 --size 1G",
+    "ooc-run histogram --bins 64 --range 0:0.5 --log-scale test.f32",
+    "ooc-run histogram --dtype '>i2' --offset 512 --json test.f32",
+};
+constexpr std::array<std::string_view, 3> reduce_examples{
+    "ooc-run reduce test.f32    # made by: ooc-run gen -o test.f32 --size 1G",
+    "ooc-run reduce --nan omit --count 1M test.f32",
+    "ooc-run reduce --device cpu --json test.f32 test.f32",
+};
+constexpr std::array<std::string_view, 3> gen_examples{
+    "ooc-run gen -o test.f32 --size 1G",
+    "ooc-run gen -o normal.npy --dtype f8 --count 1M --pattern normal --seed 7",
+    "ooc-run gen -o place.u64 --size 1GB --pattern position --force",
+};
+constexpr std::array<std::string_view, 3> examples{
+    "ooc-run gen -o test.f32 --size 1G",
+    "ooc-run histogram test.f32",
+    "ooc-run reduce --json test.f32",
+};
+
+constexpr std::array all_commands{
+    Command{"histogram", "FILE... [options]", "count the values of a dataset in bins", true,
+            histogram_examples,
+            "Counts what numpy.histogram counts, for every element type: bins are closed at\n"
+            "the left and open at the right, the last one closed. -Inf and what lies below\n"
+            "the range counts as below, +Inf and what lies above as above, NaN as nan.\n"
+            "Without --range the data is read twice, first for its minimum and maximum (but\n"
+            "not u1 and i1, whose range is known). Several files are one dataset, in the\n"
+            "order given.",
+            histogram_groups},
+    Command{"reduce", "FILE... [options]", "sum, minimum, maximum, mean, variance in one pass",
+            true, reduce_examples,
+            "Sums of integers are exact. Sums of floats, mean and (population) variance have\n"
+            "the same bits for any chunk size, number of streams or threads, engine and\n"
+            "device. A NaN makes the statistics NaN, as in NumPy, unless --nan omit leaves\n"
+            "it out. Several files are one dataset, in the order given.",
+            reduce_groups},
+    Command{"gen", "-o FILE --size SIZE [options]", "write test data with a known answer", false,
+            gen_examples,
+            "The same seed makes the same bytes on every machine. Prints the exact sum of\n"
+            "the elements and a checksum of the bytes. Patterns: uniform (floats in [0, 1),\n"
+            "integers over their whole range), normal (mean 0, deviation 1; integers: the\n"
+            "middle of their range, 1/16 of it), sequence (0, 1, 2, ... and anew where the\n"
+            "type ends), constant, zipf (many small, few huge), position (each 8 bytes are\n"
+            "their own index).",
+            gen_groups},
+};
+
+constexpr std::string_view sizes_and_environment =
+    "Sizes: K M G T and KiB MiB GiB TiB are binary, KB MB GB TB decimal. Types:\n"
+    "NumPy's codes and names, with a byte order if wanted: >f4, uint16. Every option\n"
+    "can also be set by an environment variable, OOC_CHUNK for --chunk or\n"
+    "OOC_QUIET=1 for --quiet; the command line wins. NO_COLOR is honoured.\n";
+
+constexpr std::string_view exit_codes =
+    "Exit codes: 0 done, 1 bug, 2 usage, 3 input not understood, 4 input not\n"
+    "readable, 5 input changed while it was read, 6 output, 7 memory, 8 GPU, 9 disk\n"
+    "stalled, 10 verification failed, 130/143 interrupted.\n";
+
+std::string option_lines(const Command& command) {
+  std::string text;
+  for (const OptionGroup& group : command.groups) {
+    std::string_view title = group.title;
+    for (const Option& option : group.options) {
+      std::string left = option.letter == 0 ? "" : fmt::format("-{}, ", option.letter);
+      left += fmt::format("--{} {}", option.name, option.argument);
+      text += fmt::format("{:<10} {:<18} {}\n", title, left, option.help);
+      title = {};
+    }
+  }
+  return text;
+}
+
+std::string example_lines(std::span<const std::string_view> lines) {
+  std::string text = "Examples:\n";
+  for (const std::string_view line : lines) text += fmt::format("  {}\n", line);
+  return text;
+}
+
+std::string usage_line(const Command& command) {
+  return fmt::format("Usage: ooc-run {} {}\n", command.name, command.synopsis);
+}
+
+std::string command_lines() {
+  std::string text = "Commands:\n";
+  for (const Command& command : commands()) {
+    text += fmt::format("  {:<10} {}\n", command.name, command.summary);
+  }
+  return text +
+         "  help       about a command: ooc-run help histogram\n"
+         "\n"
+         "  -h         short help, also after a command\n"
+         "  --help     long help, with examples\n"
+         "  --version  version, and what was compiled in\n";
+}
+
+}  // namespace
+
+std::span<const Command> commands() {
+  return all_commands;
+}
+
+const Command& find_command(std::string_view name) {
+  std::vector<std::string_view> names{"help"};
+  for (const Command& command : commands()) {
+    if (command.name == name) return command;
+    names.push_back(command.name);
+  }
+  if (name.starts_with('-')) {
+    throw ooc::Error(ooc::Cause::usage, fmt::format("unknown option '{}' before a command", name),
+                     {.hint = "options follow the command: ooc-run histogram FILE --json"});
+  }
+  const std::string_view near = nearest(name, names);
+  throw ooc::Error(ooc::Cause::usage, fmt::format("unknown command '{}'", name),
+                   {.hint = near.empty() ? "ooc-run -h lists the commands"
+                                         : fmt::format("did you mean '{}'?", near)});
+}
+
+std::vector<Option> options_of(const Command& command) {
+  std::vector<Option> options;
+  for (const OptionGroup& group : command.groups) {
+    options.insert(options.end(), group.options.begin(), group.options.end());
+  }
+  return options;
+}
+
+std::string environment_name(std::string_view option) {
+  std::string name = "OOC_";
+  for (const char letter : option) {
+    const bool small = letter >= 'a' && letter <= 'z';
+    name += letter == '-' ? '_' : small ? static_cast<char>(letter - 'a' + 'A') : letter;
+  }
+  return name;
+}
+
+std::string short_help() {
+  return "ooc-run computes on files larger than memory, on GPU or CPU.\n\n"
+         "Usage: ooc-run COMMAND FILE... [options]\n\n" +
+         command_lines();
+}
+
+std::string short_help(const Command& command) {
+  return fmt::format("{}\n{}\n{:<10} {:<18} {}\n", usage_line(command), option_lines(command),
+                     "help", "-h, --help", "this list, or more with examples");
+}
+
+std::string long_help() {
+  return example_lines(examples) + "\n" + short_help() + "\n" + std::string(sizes_and_environment) +
+         "\n" + std::string(exit_codes);
+}
+
+std::string long_help(const Command& command) {
+  return fmt::format("{}\n{}\n{}\n\n{}\n{}\n{}", example_lines(command.examples),
+                     usage_line(command), command.description, option_lines(command),
+                     sizes_and_environment, exit_codes);
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ooc_run {
+
+/// A row of the table from which the command line, the environment variables and the help come.
+struct Option {
+  std::string_view name;      // "chunk": --chunk, OOC_CHUNK
+  std::string_view argument;  // "SIZE"; empty for a switch
+  std::string_view help;      // fits a line
+  char letter = 0;            // 'o': -o
+};
+
+struct OptionGroup {
+  std::string_view title;
+  std::span<const Option> options;
+};
+
+struct Command {
+  std::string_view name;
+  std::string_view synopsis;  // what follows the name: "FILE... [options]"
+  std::string_view summary;   // one line
+  bool takes_files = false;
+  std::span<const std::string_view> examples;  // runnable
+  std::string_view description;                // for --help
+  std::span<const OptionGroup> groups;
+};
+
+std::span<const Command> commands();
+
+/// Throws Error(usage), with the nearest name, for a command that there is not.
+const Command& find_command(std::string_view name);
+
+/// All options of a command.
+std::vector<Option> options_of(const Command& command);
+
+/// "OOC_LOG_BINS" for "log-bins".
+std::string environment_name(std::string_view option);
+
+/// What -h says: fits a screen.
+std::string short_help();
+std::string short_help(const Command& command);
+
+/// What --help says.
+std::string long_help();
+std::string long_help(const Command& command);
+
+}  // namespace ooc_run

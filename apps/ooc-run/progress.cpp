@@ -1,0 +1,105 @@
+#include "progress.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "sizes.hpp"
+
+namespace ooc_run {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto bar_after = 500ms;
+constexpr auto bar_every = 100ms;
+constexpr auto line_every = 2s;
+constexpr std::string_view erase_line = "\r\x1b[K";
+
+/// Progress is a courtesy: if stderr is gone, the run goes on.
+void show(std::string_view text) {
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+}
+
+double share_done(const ProgressState& state) {
+  if (state.total_bytes == 0) return 1;
+  const double passes_done =
+      static_cast<double>(state.pass - 1) +
+      static_cast<double>(state.bytes) / static_cast<double>(state.total_bytes);
+  return std::min(1.0, passes_done / static_cast<double>(std::max(state.pass, state.passes)));
+}
+
+std::string repeated(std::string_view text, std::size_t times) {
+  std::string all;
+  for (; times > 0; --times) all += text;
+  return all;
+}
+
+/// Everything but the percentage.
+std::string details(const ProgressState& state) {
+  std::string text = fmt::format("{} of {}", format_decimal_bytes(static_cast<double>(state.bytes)),
+                                 format_decimal_bytes(static_cast<double>(state.total_bytes)));
+  if (state.passes > 1) text += fmt::format(", pass {} of {}", state.pass, state.passes);
+  if (state.seconds <= 0 || state.bytes == 0) return text;
+  const double rate = static_cast<double>(state.bytes) / state.seconds;
+  const std::size_t passes_left = state.passes - std::min(state.pass, state.passes);
+  const double bytes_left =
+      static_cast<double>(state.total_bytes - std::min(state.bytes, state.total_bytes)) +
+      static_cast<double>(passes_left) * static_cast<double>(state.total_bytes);
+  return text + fmt::format(", {}, {} left", format_rate(rate), format_seconds(bytes_left / rate));
+}
+
+}  // namespace
+
+std::string describe_progress(const ProgressState& state) {
+  return fmt::format("{:.0f} %, {}", 100 * share_done(state), details(state));
+}
+
+std::string draw_progress(const ProgressState& state, const Terminal& terminal) {
+  const std::string text = details(state);
+  const std::string percent = fmt::format("{:3.0f} % ", 100 * share_done(state));
+  constexpr std::size_t shortest_bar = 5;
+  constexpr std::size_t longest_bar = 30;
+  const std::size_t used = percent.size() + text.size() + 2;
+  if (terminal.columns < used + shortest_bar) return percent + text;
+  const std::size_t width = std::min(longest_bar, terminal.columns - used);
+  const auto done = static_cast<std::size_t>(share_done(state) * static_cast<double>(width));
+  const std::string bar = repeated(terminal.unicode ? "━" : "=", done);
+  const std::string rest = repeated(terminal.unicode ? "─" : "-", width - done);
+  if (!terminal.colour) return percent + bar + rest + " " + text;
+  return fmt::format("{}\x1b[36m{}\x1b[2m{}\x1b[0m {}", percent, bar, rest, text);
+}
+
+ProgressMeter::ProgressMeter(ProgressMode mode, std::size_t passes)
+    : mode_(mode), terminal_(describe_terminal(STDERR_FILENO)) {
+  state_.passes = passes;
+  if (mode_ == ProgressMode::automatic && !terminal_.interactive) mode_ = ProgressMode::none;
+}
+
+ProgressMeter::~ProgressMeter() {
+  if (visible_) show(erase_line);
+}
+
+void ProgressMeter::update(std::uint64_t bytes, std::uint64_t total_bytes) {
+  const Clock::time_point now = Clock::now();
+  if (bytes < state_.bytes) {
+    ++state_.pass;
+    pass_began_ = now;
+  }
+  state_.bytes = bytes;
+  state_.total_bytes = total_bytes;
+  state_.seconds = std::chrono::duration<double>(now - pass_began_).count();
+  if (mode_ == ProgressMode::plain && now - shown_ >= line_every) {
+    show(fmt::format("ooc-run: {}\n", describe_progress(state_)));
+    shown_ = now;
+  }
+  if (mode_ == ProgressMode::automatic && now - shown_ >= (visible_ ? bar_every : bar_after)) {
+    show(std::string(erase_line) + draw_progress(state_, terminal_));
+    shown_ = now;
+    visible_ = true;
+  }
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,82 @@
+#include <fmt/core.h>
+#include <ooc/kernels/reduce.hpp>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "commands.hpp"
+#include "session.hpp"
+#include "sizes.hpp"
+
+namespace ooc_run {
+namespace {
+
+ooc::NanPolicy parse_nan(std::string_view text) {
+  constexpr std::array policies{ooc::NanPolicy::propagate, ooc::NanPolicy::omit};
+  return policies[Choice{"propagate", "omit"}(text)];
+}
+
+Json json_index(const std::optional<std::uint64_t>& index) {
+  return index ? Json(*index) : Json(nullptr);
+}
+
+Json describe(const ooc::Statistics& statistics) {
+  return {{"count", statistics.count},
+          {"nan", statistics.count == 0 ? Json(nullptr) : Json(statistics.nan)},
+          {"sum", json_number(statistics.sum)},
+          {"min", json_number(statistics.min)},
+          {"argmin", json_index(statistics.argmin)},
+          {"max", json_number(statistics.max)},
+          {"argmax", json_index(statistics.argmax)},
+          {"mean", json_number(statistics.mean)},
+          {"variance", json_number(statistics.variance)},
+          {"stddev", json_number(statistics.stddev)}};
+}
+
+/// Names at the left, values in a column, indices behind the values that they belong to.
+std::string table(const ooc::Statistics& statistics) {
+  if (statistics.count == 0) return {};
+  const auto place = [](const std::optional<std::uint64_t>& index) {
+    return index ? "  at " + group_digits(std::to_string(*index)) : "";
+  };
+  const auto real = [](const std::optional<double>& value) {
+    return value ? format_real(*value) : "-";
+  };
+  struct Row {
+    std::string_view name;
+    std::string value, note;
+  };
+  const std::array rows{
+      Row{"count", group_digits(std::to_string(statistics.count)), ""},
+      Row{"nan", group_digits(std::to_string(statistics.nan)), ""},
+      Row{"sum", format_number(statistics.sum), ""},
+      Row{"min", format_number(statistics.min), place(statistics.argmin)},
+      Row{"max", format_number(statistics.max), place(statistics.argmax)},
+      Row{"mean", real(statistics.mean), ""},
+      Row{"variance", real(statistics.variance), ""},
+      Row{"stddev", real(statistics.stddev), ""},
+  };
+  std::size_t columns = 0;
+  for (const Row& row : rows) columns = std::max(columns, row.value.size());
+  std::string text = "\n";
+  for (const Row& row : rows) {
+    text += fmt::format("  {:<8}  {:>{}}{}\n", row.name, row.value, columns, row.note);
+  }
+  return text;
+}
+
+}  // namespace
+
+Outcome run_reduce(const Arguments& arguments, const Interrupt& interrupt) {
+  const RunSettings settings = read_run_settings(arguments);
+  const ooc::NanPolicy policy = arguments.get("nan", parse_nan).value_or(ooc::NanPolicy::propagate);
+  const ooc::Source source = open_source(arguments, settings);
+  Session session(settings, interrupt, 1);
+  const auto [statistics, stats] = ooc::reduce(session.coordinator(), source, policy);
+  return session.report("reduce", source, stats, describe(statistics), table(statistics));
+}
+
+}  // namespace ooc_run

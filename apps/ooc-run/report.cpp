@@ -1,0 +1,173 @@
+#include "report.hpp"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "sizes.hpp"
+
+namespace ooc_run {
+namespace {
+
+/// JSON integers may have any length, those of nlohmann-json have 64 bits. Longer ones go through
+/// it as strings that begin with NUL, which no argument, path or message can contain.
+constexpr char long_integer_mark = '\0';
+
+std::string dump(const Json& json) {
+  // Paths need not be UTF-8.
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  constexpr std::string_view mark = "\"\\u0000";  // as dump() has written the string's beginning
+  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
+    text.erase(at, mark.size());
+    text.erase(text.find('"', at), 1);
+  }
+  return text;
+}
+
+Json describe_stage(const ooc::StageTimes& stage, const ooc::Stats& stats) {
+  const double bytes = static_cast<double>(stats.bytes) * static_cast<double>(stats.passes);
+  Json json{{"busy_seconds", stage.busy},
+            {"waits_in_seconds", stage.waits_in},
+            {"waits_out_seconds", stage.waits_out},
+            {"bytes_per_second", nullptr}};
+  // Interrupted in a later pass, it is not known how much was read in all.
+  const bool known = !stats.partial || stats.passes == 1;
+  if (stage.busy > 0 && known) json["bytes_per_second"] = bytes / stage.busy;
+  return json;
+}
+
+double rate_of(const ooc::Stats& stats) {
+  return stats.seconds > 0 ? static_cast<double>(stats.bytes) / stats.seconds : 0;
+}
+
+}  // namespace
+
+std::uint64_t count_of(const ooc::Source& source) {
+  return source.type() ? source.bytes() / ooc::size_of(source.type()->element) : source.bytes();
+}
+
+Json json_number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return value;
+}
+
+Json json_number(const std::optional<double>& value) {
+  return value ? json_number(*value) : Json(nullptr);
+}
+
+Json json_integer(ooc::int128 value) {
+  using Signed = std::numeric_limits<std::int64_t>;
+  using Unsigned = std::numeric_limits<std::uint64_t>;
+  if (value >= 0 && value <= Unsigned::max()) return static_cast<std::uint64_t>(value);
+  if (value < 0 && value >= Signed::min()) return static_cast<std::int64_t>(value);
+  return long_integer_mark + ooc::to_string(value);
+}
+
+Json json_number(const ooc::Number& value) {
+  if (const auto* integer = std::get_if<ooc::int128>(&value)) return json_integer(*integer);
+  if (const auto* real = std::get_if<double>(&value)) return json_number(*real);
+  return nullptr;
+}
+
+Json describe_input(const ooc::Source& source, const ooc::Format& format) {
+  Json files = Json::array();
+  for (const ooc::File& file : source.files()) {
+    files.push_back({{"path", file.path().string()}, {"bytes", file.size()}});
+  }
+  Json shape;
+  if (!source.shape().empty()) {
+    shape = std::vector<std::uint64_t>(source.shape().begin(), source.shape().end());
+  }
+  return {{"files", files},
+          {"format", source.format},
+          {"dtype", ooc::code_of(source.type().value_or(ooc::DType{}))},
+          {"type_reason", source.type_reason},
+          {"shape", shape},
+          {"offset", format.offset},
+          {"count", count_of(source)},
+          {"bytes", source.bytes()}};
+}
+
+Json describe_run(const ooc::Stats& stats, std::span<const std::string> reasons,
+                  const std::string& verdict) {
+  const Json stages{{"disk", describe_stage(stats.disk, stats)},
+                    {"h2d", describe_stage(stats.h2d, stats)},
+                    {"kernel", describe_stage(stats.kernel, stats)},
+                    {"d2h", nullptr},
+                    {"write", nullptr}};
+  return {{"device", stats.device},
+          {"engine", stats.engine},
+          {"direct", stats.direct},
+          {"reasons", std::vector<std::string>(reasons.begin(), reasons.end())},
+          {"page_cache_fraction", json_number(stats.page_cache_fraction)},
+          {"chunk_bytes", stats.chunk_bytes},
+          {"chunks", stats.chunks},
+          {"streams", stats.streams},
+          {"threads", stats.threads},
+          {"pool_bytes", stats.pool_bytes},
+          {"device_bytes", stats.device_bytes},
+          {"passes", stats.passes},
+          {"seconds", stats.seconds},
+          {"startup_seconds", stats.startup_seconds},
+          {"bytes_per_second", rate_of(stats)},
+          {"stages", stages},
+          {"ceilings", Json::object()},
+          {"verdict", verdict.empty() ? Json(nullptr) : Json(verdict)}};
+}
+
+void mark_partial(Json& result, const ooc::Stats& stats) {
+  if (!stats.partial) return;
+  result["partial"] = true;
+  result["covered_bytes"] = stats.bytes;
+}
+
+std::string document(std::string_view command, const Json& input, const Json& result,
+                     const Json& run) {
+  return fmt::format(
+      "{{\"schema\": \"ooc.result/1\",\n \"command\": \"{}\",\n \"input\": {},\n \"result\": {},\n"
+      " \"run\": {}}}\n",
+      command, dump(input), dump(result), dump(run));
+}
+
+std::string heading(const ooc::Source& source) {
+  std::string name = source.files().front().path().string();
+  if (source.files().size() > 1) name += fmt::format(" and {} more", source.files().size() - 1);
+  const ooc::DType type = source.type().value_or(ooc::DType{});
+  return fmt::format("{}: {} values of {}{} ({})", name,
+                     group_digits(std::to_string(count_of(source))), ooc::name_of(type.element),
+                     type.swapped ? ", bytes swapped" : "", source.type_reason);
+}
+
+std::string footer(const ooc::Stats& stats) {
+  std::string text =
+      fmt::format("{} in {}, {}, {}", format_decimal_bytes(static_cast<double>(stats.bytes)),
+                  format_seconds(stats.seconds), format_both_rates(rate_of(stats)), stats.device);
+  if (!stats.engine.empty()) text += ", " + stats.engine;
+  if (stats.direct) text += ", direct";
+  if (stats.passes > 1) text += fmt::format(", {} passes", stats.passes);
+  return text;
+}
+
+std::string partial_line(const ooc::Source& source, const ooc::Stats& stats) {
+  if (!stats.partial) return {};
+  return fmt::format("PARTIAL: interrupted; covers the first {} of {}\n",
+                     format_decimal_bytes(static_cast<double>(stats.bytes)),
+                     format_decimal_bytes(static_cast<double>(source.bytes())));
+}
+
+std::string format_real(double value) {
+  return fmt::format("{}", value);
+}
+
+std::string format_number(const ooc::Number& value) {
+  if (const auto* integer = std::get_if<ooc::int128>(&value)) {
+    return group_digits(ooc::to_string(*integer));
+  }
+  if (const auto* real = std::get_if<double>(&value)) return format_real(*real);
+  return "-";
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,151 @@
+#include "session.hpp"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ooc/device.hpp>
+#include <ooc/io/error.hpp>
+
+#include "sizes.hpp"
+#include "verdict.hpp"
+
+namespace ooc_run {
+namespace {
+
+struct DeviceName {
+  std::optional<ooc::DeviceKind> kind;
+  int ordinal = 0;
+};
+
+DeviceName parse_device(std::string_view text) {
+  constexpr std::string_view numbered = "cuda:";
+  if (text.starts_with(numbered)) {
+    const std::string_view digits = text.substr(numbered.size());
+    int ordinal = -1;
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), ordinal);
+    if (error == std::errc{} && end == digits.data() + digits.size() && ordinal >= 0) {
+      return {ooc::DeviceKind::cuda, ordinal};
+    }
+    throw ooc::Error(ooc::Cause::usage, "is not the number of a GPU",
+                     {.hint = "cuda:0 is the first"});
+  }
+  switch (Choice{"auto", "cpu", "cuda"}(text)) {
+    case 0: return {};
+    case 1: return {ooc::DeviceKind::cpu};
+    default: return {ooc::DeviceKind::cuda};
+  }
+}
+
+ooc::EngineKind parse_engine(std::string_view text) {
+  constexpr std::array kinds{ooc::EngineKind::automatic, ooc::EngineKind::uring,
+                             ooc::EngineKind::threads};
+  return kinds[Choice{"auto", "uring", "threads"}(text)];
+}
+
+ooc::DirectIo parse_direct(std::string_view text) {
+  constexpr std::array ways{ooc::DirectIo::automatic, ooc::DirectIo::yes, ooc::DirectIo::no};
+  return ways[Choice{"auto", "yes", "no"}(text)];
+}
+
+ProgressMode parse_progress(std::string_view text) {
+  constexpr std::array modes{ProgressMode::automatic, ProgressMode::plain, ProgressMode::none};
+  return modes[Choice{"auto", "plain", "none"}(text)];
+}
+
+ooc::Options coordinator_options(const ooc::Options& wanted, const Interrupt& interrupt,
+                                 ProgressMeter& meter) {
+  ooc::Options options = wanted;
+  options.stop = interrupt.token();
+  options.progress = [&meter](const ooc::Progress& progress) {
+    meter.update(progress.bytes, progress.total_bytes);
+  };
+  return options;
+}
+
+DeviceChoice choose_device(const RunSettings& settings) {
+  if (settings.device) return {*settings.device, {}, false};
+  const std::string no_gpu = ooc::why_no_gpu();
+  if (no_gpu.empty()) return {ooc::DeviceKind::cuda, "computing on the GPU: it is usable", false};
+  return {ooc::DeviceKind::cpu, "computing on the CPU: " + no_gpu, true};
+}
+
+}  // namespace
+
+OutputSettings read_output_settings(const Arguments& arguments) {
+  OutputSettings output;
+  output.json = arguments.has("json");
+  output.quiet = arguments.has("quiet");
+  if (output.quiet) output.progress = ProgressMode::none;
+  output.progress = arguments.get("progress", parse_progress).value_or(output.progress);
+  return output;
+}
+
+RunSettings read_run_settings(const Arguments& arguments) {
+  RunSettings settings;
+  settings.output = read_output_settings(arguments);
+  settings.format.type = arguments.get("dtype", ooc::parse_dtype);
+  settings.format.offset = arguments.get("offset", parse_bytes).value_or(0);
+  settings.format.count = arguments.get("count", parse_count);
+  const DeviceName device = arguments.get("device", parse_device).value_or(DeviceName{});
+  settings.device = device.kind;
+  settings.ordinal = device.ordinal;
+  ooc::Options& options = settings.options;
+  options.engine = arguments.get("engine", parse_engine).value_or(options.engine);
+  options.direct = arguments.get("direct", parse_direct).value_or(options.direct);
+  options.chunk_bytes = arguments.get("chunk", positive_bytes).value_or(0);
+  options.streams = arguments.get("streams", positive_count).value_or(0);
+  options.threads = arguments.get("threads", positive_count).value_or(0);
+  options.memory_bytes = arguments.get("memory", positive_bytes).value_or(0);
+  options.device_bytes = arguments.get("vram", positive_bytes).value_or(0);
+  return settings;
+}
+
+ooc::Source open_source(const Arguments& arguments, const RunSettings& settings) {
+  std::vector<std::filesystem::path> paths;
+  for (const std::string& file : arguments.files()) {
+    if (file == "-") {
+      throw ooc::Error(ooc::Cause::bad_input, "-: standard input is not supported",
+                       {.why = "the work is planned before it starts, which takes a size",
+                        .hint = "save it to a file first; a file named '-' is './-'"});
+    }
+    paths.emplace_back(file);
+  }
+  return ooc::open(paths, settings.format);
+}
+
+Session::Session(const RunSettings& settings, const Interrupt& interrupt, std::size_t passes)
+    : settings_(settings),
+      device_(choose_device(settings)),
+      meter_(settings.output.progress, passes),
+      coordinator_(ooc::make_device(device_.kind, settings.ordinal),
+                   coordinator_options(settings.options, interrupt, meter_)) {}
+
+Outcome Session::report(std::string_view command, const ooc::Source& source,
+                        const ooc::Stats& stats, Json result, const std::string& text) {
+  Outcome outcome;
+  outcome.verdict = verdict(stats, coordinator_.device().kind());
+  outcome.partial = stats.partial;
+  if (settings_.output.json) {
+    std::vector<std::string> reasons = stats.reasons;
+    if (!device_.reason.empty()) reasons.insert(reasons.begin(), device_.reason);
+    mark_partial(result, stats);
+    outcome.document = document(command, describe_input(source, settings_.format), result,
+                                describe_run(stats, reasons, outcome.verdict));
+  } else {
+    outcome.document = fmt::format("{}\n{}{}\n{}\n", heading(source), partial_line(source, stats),
+                                   text, footer(stats));
+  }
+  if (device_.fallback) outcome.notes.push_back(device_.reason);
+  outcome.notes.insert(outcome.notes.end(), stats.reasons.begin(), stats.reasons.end());
+  if (settings_.output.quiet) {
+    outcome.notes.clear();
+    outcome.verdict.clear();
+  }
+  return outcome;
+}
+
+}  // namespace ooc_run

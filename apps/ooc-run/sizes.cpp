@@ -1,0 +1,164 @@
+#include "sizes.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <ooc/io/error.hpp>
+#include <span>
+#include <system_error>
+
+namespace ooc_run {
+namespace {
+
+struct Unit {
+  std::string_view suffix;  // in lower case
+  std::uint64_t factor;
+};
+
+constexpr std::uint64_t kilo = 1000;
+constexpr std::uint64_t kibi = 1024;
+
+constexpr std::array byte_units{
+    Unit{"", 1},
+    Unit{"k", kibi},
+    Unit{"kib", kibi},
+    Unit{"kb", kilo},
+    Unit{"m", kibi* kibi},
+    Unit{"mib", kibi* kibi},
+    Unit{"mb", kilo* kilo},
+    Unit{"g", kibi* kibi* kibi},
+    Unit{"gib", kibi* kibi* kibi},
+    Unit{"gb", kilo* kilo* kilo},
+    Unit{"t", kibi* kibi* kibi* kibi},
+    Unit{"tib", kibi* kibi* kibi* kibi},
+    Unit{"tb", kilo* kilo* kilo* kilo},
+};
+
+[[noreturn]] void refuse(const std::string& why, const std::string& hint = {}) {
+  throw ooc::Error(ooc::Cause::usage, why, {.hint = hint});
+}
+
+/// The unsigned integer at the start of `text`, which is cut off it.
+std::uint64_t take_digits(std::string_view& text, const std::string& hint) {
+  if (text.starts_with('-')) refuse("must not be negative", hint);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) refuse("is too large", hint);
+  if (error != std::errc{}) refuse("is not a whole number", hint);
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& letter : lower) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  return lower;
+}
+
+std::uint64_t parse_scaled(std::string_view text, bool bytes, const std::string& hint) {
+  const std::uint64_t value = take_digits(text, hint);
+  const std::string suffix = lower_case(text);
+  const auto unit = std::ranges::find_if(byte_units, [&](const Unit& candidate) {
+    return candidate.suffix == suffix && (bytes || suffix.size() <= 1);
+  });
+  if (unit == byte_units.end()) refuse(fmt::format("has no unit named '{}'", text), hint);
+  std::uint64_t scaled = 0;
+  if (__builtin_mul_overflow(value, unit->factor, &scaled)) refuse("is too large", hint);
+  return scaled;
+}
+
+/// Three significant digits, never in scientific notation.
+std::string three_digits(double value) {
+  if (value < 9.995) return fmt::format("{:.2f}", value);
+  if (value < 99.95) return fmt::format("{:.1f}", value);
+  return fmt::format("{:.0f}", value);
+}
+
+std::string with_unit(double value, double step, std::span<const std::string_view> units) {
+  std::size_t unit = 0;
+  while (unit + 1 < units.size() && value >= step * 0.9995) {
+    value /= step;
+    ++unit;
+  }
+  return fmt::format("{} {}", unit == 0 ? fmt::format("{:.0f}", value) : three_digits(value),
+                     units[unit]);
+}
+
+constexpr std::array<std::string_view, 6> decimal_units{"bytes", "KB", "MB", "GB", "TB", "PB"};
+constexpr std::array<std::string_view, 6> binary_units{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+
+}  // namespace
+
+std::uint64_t parse_bytes(std::string_view text) {
+  return parse_scaled(text, true, "sizes are whole numbers: 4096, 64K, 16MiB, 2G (binary), 5GB");
+}
+
+std::uint64_t parse_count(std::string_view text) {
+  return parse_scaled(text, false, "counts are whole numbers: 1000, 64K, 2M, 1G (binary)");
+}
+
+std::int64_t parse_integer(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) refuse("is too large");
+  if (error != std::errc{} || end != text.data() + text.size()) refuse("is not an integer");
+  return value;
+}
+
+double parse_real(std::string_view text) {
+  double value = 0;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) refuse(fmt::format("'{}' is out of range", text));
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    refuse(fmt::format("'{}' is not a number", text));
+  }
+  if (std::isnan(value)) refuse("NaN is not a place on the number line");
+  return value;
+}
+
+std::string format_decimal_bytes(double bytes) {
+  return with_unit(bytes, kilo, decimal_units);
+}
+
+std::string format_bytes(std::uint64_t bytes) {
+  const auto value = static_cast<double>(bytes);
+  if (bytes == 1) return "1 byte";
+  if (bytes < kilo) return format_decimal_bytes(value);
+  return fmt::format("{} ({})", format_decimal_bytes(value), with_unit(value, kibi, binary_units));
+}
+
+std::string format_rate(double bytes_per_second) {
+  return format_decimal_bytes(bytes_per_second) + "/s";
+}
+
+std::string format_both_rates(double bytes_per_second) {
+  return fmt::format("{} ({}/s)", format_rate(bytes_per_second),
+                     with_unit(bytes_per_second, kibi, binary_units));
+}
+
+std::string format_seconds(double seconds) {
+  if (seconds < 0.9995) return three_digits(seconds * 1000) + " ms";
+  if (seconds < 99.95) return three_digits(seconds) + " s";
+  const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
+  const std::uint64_t minutes = whole / 60;
+  if (minutes < 60) return fmt::format("{}:{:02} min", minutes, whole % 60);
+  return fmt::format("{}:{:02}:{:02} h", minutes / 60, minutes % 60, whole % 60);
+}
+
+std::string group_digits(std::string digits) {
+  const std::size_t first = digits.starts_with('-') ? 1 : 0;
+  for (std::size_t place = digits.size(); place > first + 3;) {
+    place -= 3;
+    digits.insert(place, 1, ',');
+  }
+  return digits;
+}
+
+}  // namespace ooc_run

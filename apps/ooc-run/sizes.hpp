@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ooc_run {
+
+// Reading what users write. Each throws Error(usage), whose message completes "--option TEXT: ".
+
+/// Bytes: "4096", "64K", "1GiB" (binary), "5GB" (decimal), in either case.
+std::uint64_t parse_bytes(std::string_view text);
+
+/// How many: "1000", "64K", "2M" (binary).
+std::uint64_t parse_count(std::string_view text);
+
+/// An integer that may be negative.
+std::int64_t parse_integer(std::string_view text);
+
+/// A number, not NaN; infinite only if written so.
+double parse_real(std::string_view text);
+
+// Writing for people.
+
+/// "123 bytes", "1.07 GB (1.00 GiB)".
+std::string format_bytes(std::uint64_t bytes);
+
+/// "6.80 GB", "512 KB": three digits and a decimal unit.
+std::string format_decimal_bytes(double bytes);
+
+/// "6.80 GB/s".
+std::string format_rate(double bytes_per_second);
+
+/// "6.80 GB/s (6.33 GiB/s)".
+std::string format_both_rates(double bytes_per_second);
+
+/// "634 ms", "12.4 s", "3:05 min", "2:10:00 h".
+std::string format_seconds(double seconds);
+
+/// Digits in groups of three: "-1,234,567".
+std::string group_digits(std::string digits);
+
+}  // namespace ooc_run

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace ooc_run {
+
+/// How many single-character insertions, deletions, replacements and swaps of neighbours turn one
+/// word into the other.
+std::size_t edit_distance(std::string_view from, std::string_view to);
+
+/// The candidate that was probably meant by a mistyped or shortened word; empty if none is near.
+std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
+
+}  // namespace ooc_run

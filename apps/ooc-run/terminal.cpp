@@ -1,0 +1,54 @@
+#include "terminal.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace ooc_run {
+namespace {
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view{} : std::string_view{value};
+}
+
+std::size_t find_columns(int descriptor) {
+  if (const int columns = std::atoi(std::string(environment("COLUMNS")).c_str()); columns > 0) {
+    return static_cast<std::size_t>(columns);
+  }
+  winsize size{};
+  if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return Terminal{}.columns;
+}
+
+/// The names decide, not setlocale(): a container often has the variable but no locale files.
+bool speaks_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    std::string value(environment(name));
+    if (value.empty()) continue;
+    for (char& letter : value) {
+      if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    }
+    return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+}  // namespace
+
+Terminal describe_terminal(int descriptor) {
+  constexpr std::size_t least = 40;  // below that nothing is readable
+  constexpr std::size_t most = 120;  // beyond, the eye loses the line
+  Terminal terminal;
+  terminal.interactive = isatty(descriptor) == 1 && environment("TERM") != "dumb";
+  terminal.colour = terminal.interactive && environment("NO_COLOR").empty();
+  terminal.unicode = speaks_utf8();
+  terminal.columns = std::clamp(find_columns(descriptor), least, most);
+  return terminal;
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <ooc/coordinator.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace ooc::bench {
+
+// Each of these measures one thing and returns it as JSON, in SI units.
+
+struct Setting {
+  std::size_t block_bytes;  // of one read
+  std::size_t depth;        // reads in flight
+};
+/// `only`: this setting instead of all; zeros for all.
+nlohmann::ordered_json disk_sweep(const std::string& file, Setting only, int runs);
+nlohmann::ordered_json link(bool cuda, int runs);
+
+/// A pass of a built-in operator, over a file or, if `file` is empty, over `bytes` bytes of
+/// nothing.
+struct PassOptions {
+  std::string file;
+  std::string operation = "histogram";  // or "reduce"
+  std::string dtype = "u1";
+  bool cuda = false;
+  std::uint64_t bytes = 0;
+  ooc::Options coordinator;
+  int runs = 1;
+};
+nlohmann::ordered_json pass(const PassOptions& options);
+
+class Clock {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// {"median", "min", "max", "runs"} of some figures.
+nlohmann::ordered_json spread(std::vector<double> figures);
+
+}  // namespace ooc::bench

@@ -1,0 +1,89 @@
+// ooc-bench: rates of single stages, as JSON. bench/README.md says how they are put together.
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+
+#include <boost/program_options.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <string>
+
+#include "bench.hpp"
+
+namespace ooc::bench {
+
+nlohmann::ordered_json spread(std::vector<double> figures) {
+  std::ranges::sort(figures);
+  const std::size_t middle = figures.size() / 2;
+  const double median =
+      figures.size() % 2 == 1 ? figures[middle] : (figures[middle - 1] + figures[middle]) / 2;
+  return {{"median", median},
+          {"min", figures.front()},
+          {"max", figures.back()},
+          {"runs", figures.size()}};
+}
+
+namespace {
+
+namespace po = boost::program_options;
+
+int run(int argc, char** argv) {
+  std::string what;
+  std::size_t mib = 512;
+  PassOptions pass_options;
+  ooc::Options& coordinator = pass_options.coordinator;
+  int runs = 5;
+  po::options_description options("ooc-bench disk FILE | link | null | file FILE");
+  auto add = options.add_options();
+  add("help", "");
+  add("what", po::value(&what));
+  add("file", po::value(&pass_options.file));
+  add("mib", po::value(&mib)->default_value(mib), "bytes of a run, in MiB (null)");
+  add("runs", po::value(&runs)->default_value(runs), "repetitions; medians are reported");
+  add("cuda", po::bool_switch(&pass_options.cuda), "on the GPU");
+  add("operation", po::value(&pass_options.operation), "histogram or reduce (null, file)");
+  add("dtype", po::value(&pass_options.dtype), "(null, file)");
+  add("chunk", po::value(&coordinator.chunk_bytes), "bytes (null, file)");
+  add("streams", po::value(&coordinator.streams), "(null, file)");
+  add("threads", po::value(&coordinator.threads), "(null, file)");
+  add("block", po::value(&coordinator.block_bytes), "bytes of one read (disk, file)");
+  add("depth", po::value(&coordinator.queue_depth), "reads in flight (disk, file)");
+  po::positional_options_description places;
+  places.add("what", 1).add("file", 1);
+  po::variables_map values;
+  po::store(po::command_line_parser(argc, argv).options(options).positional(places).run(), values);
+  po::notify(values);
+
+  nlohmann::ordered_json result;
+  pass_options.runs = runs;
+  if (what == "disk" && !pass_options.file.empty()) {
+    result =
+        disk_sweep(pass_options.file, {coordinator.block_bytes, coordinator.queue_depth}, runs);
+  } else if (what == "link") {
+    result = link(pass_options.cuda, runs);
+  } else if (what == "file" && !pass_options.file.empty()) {
+    result = pass(pass_options);
+  } else if (what == "null" && pass_options.file.empty()) {
+    pass_options.bytes = mib * MiB;
+    result = pass(pass_options);
+  } else {
+    std::cerr << options;
+    return 2;
+  }
+  std::cout << result.dump(2) << '\n';
+  return 0;
+}
+
+}  // namespace
+}  // namespace ooc::bench
+
+int main(int argc, char** argv) {
+  try {
+    return ooc::bench::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "ooc-bench: error: " << error.what() << '\n';
+    return 1;
+  }
+}

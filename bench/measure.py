@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+"""Measures ooc-run against the limits of the machine it runs on, and against NumPy.
+
+    bench/measure.py gpu --file big.bin --out R.json    link, null reader, disk, page cache, memory
+    bench/measure.py cpu --file big.f32 --out R.json    the CPU device against NumPy
+    bench/measure.py fio --file big.bin --out R.json    our disk sweep against fio's
+
+Each figure is a median of runs that are interleaved with those of its limit, so that both see the
+same mood of the machine; each ratio is made within one run of this script. Files are generated if
+they are not there. ooc-run and ooc-bench must be on the PATH.
+"""
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+GIB = 1 << 30
+
+
+def call(*command):
+    """Runs a command that prints one JSON document."""
+    done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
+def median(figures):
+    return statistics.median(figures)
+
+
+def spread(figures):
+    return {"median": median(figures), "min": min(figures), "max": max(figures),
+            "runs": len(figures)}
+
+
+def evict(path):
+    """Takes a file out of the page cache."""
+    descriptor = os.open(path, os.O_RDONLY)
+    os.fdatasync(descriptor)
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(descriptor)
+
+
+def warm(path):
+    with open(path, "rb", buffering=0) as file:
+        while file.read(16 << 20):
+            pass
+
+
+def generate(path, gib, dtype):
+    if os.path.exists(path) and os.path.getsize(path) == gib * GIB:
+        return
+    subprocess.run(["ooc-run", "gen", "-o", path, "--size", f"{gib}G", "--dtype", dtype, "--force",
+                    "--quiet"], check=True, stdout=subprocess.DEVNULL)
+
+
+def machine():
+    def first_line(*command):
+        if not shutil.which(command[0]):
+            return None
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        return done.stdout.strip().splitlines()[0] if done.stdout.strip() else None
+
+    with open("/proc/cpuinfo") as file:
+        model = next(line.split(":")[1].strip() for line in file if line.startswith("model name"))
+    with open("/proc/meminfo") as file:
+        memory = int(file.readline().split()[1]) * 1024
+    return {"kernel": platform.release(), "cpu": model, "cores": len(os.sched_getaffinity(0)),
+            "memory_bytes": memory, "date": time.strftime("%Y-%m-%d"),
+            "gpu": first_line("nvidia-smi", "--query-gpu=name,driver_version",
+                              "--format=csv,noheader"),
+            "ooc_run": first_line("ooc-run", "--version")}
+
+
+def run_rate(*arguments):
+    """The rate of a run of ooc-run, and its report."""
+    report = call("ooc-run", *arguments, "--json", "--quiet")
+    return report["run"]["bytes_per_second"], report
+
+
+def cold_rate(path, *arguments):
+    evict(path)
+    rate, report = run_rate(*arguments)
+    assert report["run"]["page_cache_fraction"] < 0.01, "the file was not cold"
+    return rate, report
+
+
+def best_of_sweeps(sweeps):
+    """The best median over all settings: of each setting's rates in the rounds."""
+    by_setting = {}
+    for sweep in sweeps:
+        for row in sweep["sweep"]:
+            key = (row["block_bytes"], row["in_flight"])
+            by_setting.setdefault(key, []).append(row["bytes_per_second"]["median"])
+    key, rates = max(by_setting.items(), key=lambda item: median(item[1]))
+    return {"block_bytes": key[0], "in_flight": key[1], "bytes_per_second": spread(rates)}
+
+
+def measure_cold(path, runs, *arguments):
+    sweeps, rates = [], []
+    for _ in range(runs):
+        evict(path)
+        sweeps.append(call("ooc-bench", "disk", path, "--runs", 1))
+        rate, report = cold_rate(path, *arguments)
+        rates.append(rate)
+    best = best_of_sweeps(sweeps)
+    return {"bytes_per_second": spread(rates), "limit": best,
+            "ratio": median(rates) / best["bytes_per_second"]["median"], "run": report["run"]}
+
+
+def gpu(options):
+    results = {}
+    links, nulls = [], {"auto": [], "4M": [], "16M": []}
+    for _ in range(3):
+        links.append(call("ooc-bench", "link", "--cuda", "--runs", 3))
+        for chunk, rates in nulls.items():
+            chosen = [] if chunk == "auto" else ["--chunk", int(chunk[:-1]) << 20]
+            rates.append(call("ooc-bench", "null", "--cuda", "--mib", 16384, "--runs", 3, *chosen))
+    limit = median([link["best_bytes_per_second"] for link in links])
+    results["null_reader"] = {
+        "limit": {"pinned_h2d_bytes_per_second": limit, "by_chunk": links[0]["by_chunk"],
+                  "pinned_seconds_per_gib": links[0]["pinned_seconds_per_gib"]},
+        "by_chunk": {chunk: {"chunk_bytes": rates[0]["chunk_bytes"],
+                             "bytes_per_second": median([r["bytes_per_second"]["median"]
+                                                         for r in rates]),
+                             "ratio": median([r["bytes_per_second"]["median"]
+                                              for r in rates]) / limit}
+                     for chunk, rates in nulls.items()}}
+    print("null reader", json.dumps(results["null_reader"]["by_chunk"]), file=sys.stderr)
+
+    generate(options.file, options.gib, "u1")
+    results["cold"] = measure_cold(options.file, options.runs, "histogram", options.file,
+                                   "--device", "cuda")
+    print("cold ratio", results["cold"]["ratio"], file=sys.stderr)
+
+    warm(options.file)
+    rates = []
+    for _ in range(options.runs):
+        rate, report = run_rate("histogram", options.file, "--device", "cuda")
+        rates.append(rate)
+    results["warm"] = {"bytes_per_second": spread(rates), "ratio_to_link": median(rates) / limit,
+                       "run": report["run"]}
+    reduce_rates = [run_rate("reduce", options.file, "--dtype", "f4", "--device", "cuda")[0]
+                    for _ in range(options.runs)]
+    results["warm_reduce_f4"] = {"bytes_per_second": spread(reduce_rates)}
+    print("warm", median(rates) / 1e9, "reduce", median(reduce_rates) / 1e9, file=sys.stderr)
+
+    small, large = [], []
+    for _ in range(options.runs):
+        small.append(run_rate("histogram", options.file, "--count", "1G", "--device", "cuda")[0])
+        large.append(run_rate("histogram", options.file, "--count", "8G", "--device", "cuda")[0])
+    results["flat"] = {"1GiB": spread(small), "8GiB": spread(large),
+                       "ratio": median(large) / median(small)}
+    results["memory"] = memory("--cuda")
+    return results
+
+
+def memory(*device):
+    """Peak memory over that of a program that only opens the device, for 8 GiB and 1 TiB."""
+    return {name: call("ooc-bench", "null", "--operation", "reduce", "--dtype", "f4", "--mib", mib,
+                       "--runs", 1, *device)
+            for name, mib in (("8GiB", 8 << 10), ("1TiB", 1 << 20))}
+
+
+def cpu(options):
+    import numpy
+
+    generate(options.file, options.gib, "f4")
+    warm(options.file)
+    data = numpy.memmap(options.file, dtype="<f4", mode="r")
+    size = data.nbytes
+
+    def timed(body):
+        begin = time.perf_counter()
+        body()
+        return size / (time.perf_counter() - begin)
+
+    def numpy_statistics():
+        data.sum(dtype="f8"), data.min(), data.max(), data.argmin(), data.argmax()
+        data.mean(dtype="f8"), data.var(dtype="f8")
+
+    ways = {
+        "numpy_histogram": lambda: timed(lambda: numpy.histogram(data, 256, (0, 1))),
+        "ooc_histogram": lambda: run_rate("histogram", options.file, "--dtype", "f4", "--range",
+                                          "0:1", "--device", "cpu")[0],
+        "numpy_statistics": lambda: timed(numpy_statistics),
+        "ooc_reduce": lambda: run_rate("reduce", options.file, "--dtype", "f4", "--device",
+                                       "cpu")[0],
+        "cat": lambda: timed(lambda: subprocess.run(["sh", "-c", 'cat "$1" | cat > /dev/null', "-",
+                                                     options.file], check=True)),
+    }
+    rates = {name: [] for name in ways}
+    for _ in range(options.runs):
+        for name, way in ways.items():
+            rates[name].append(way())
+    result = {name: spread(figures) for name, figures in rates.items()}
+    result["histogram_to_numpy"] = median(rates["ooc_histogram"]) / median(rates["numpy_histogram"])
+    result["reduce_to_numpy"] = median(rates["ooc_reduce"]) / median(rates["numpy_statistics"])
+    half = [run_rate("reduce", options.file, "--dtype", "f4", "--count", options.gib * GIB // 32,
+                     "--device", "cpu")[0] for _ in range(options.runs)]
+    result["flat"] = {"eighth": spread(half), "ratio": median(rates["ooc_reduce"]) / median(half)}
+    result["memory"] = memory()
+    return result
+
+
+def fio(options):
+    """The same file, block size and depth, read by fio and by our sweep, in turn."""
+    generate(options.file, options.gib, "u1")
+    rows = []
+    for _ in range(options.runs):
+        evict(options.file)
+        ours = call("ooc-bench", "disk", options.file, "--runs", 1, "--mib", 512)
+        row = next(r for r in ours["sweep"] if r["block_bytes"] == 1 << 20 and r["in_flight"] == 8)
+        theirs = call("fio", "--name=sweep", f"--filename={options.file}", "--readonly",
+                      "--rw=read", "--bs=1M", "--iodepth=8", "--ioengine=io_uring", "--direct=1",
+                      "--fixedbufs", "--mem=mmaphuge" if options.hugetlb else "--mem=malloc",
+                      "--size=512M", "--output-format=json")
+        rows.append((row["bytes_per_second"]["median"],
+                     theirs["jobs"][0]["read"]["bw_bytes"]))
+    return {"block_bytes": 1 << 20, "in_flight": 8, "ooc_bench": spread([r[0] for r in rows]),
+            "fio": spread([r[1] for r in rows]),
+            "ratio": median([r[0] for r in rows]) / median([r[1] for r in rows])}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["gpu", "cpu", "fio"])
+    parser.add_argument("--file", required=True)
+    parser.add_argument("--gib", type=int, default=8)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--hugetlb", action="store_true", help="huge pages for fio's buffers")
+    parser.add_argument("--out", required=True)
+    options = parser.parse_args()
+    result = {"command": " ".join(["bench/measure.py"] + sys.argv[1:]), "machine": machine(),
+              options.what: {"gpu": gpu, "cpu": cpu, "fio": fio}[options.what](options)}
+    with open(options.out, "w") as file:
+        json.dump(result, file, indent=1)
+        file.write("\n")
+
+
+if __name__ == "__main__":
+    main()

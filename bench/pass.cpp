@@ -1,0 +1,129 @@
+// The pipeline, over a file or without a disk: an engine whose reads are done at once leaves what
+// the lanes, the link and the kernels can do, and "reads" files of any size, to watch the memory.
+
+#include <ooc/coordinator.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/kernels/histogram.hpp>
+#include <ooc/kernels/reduce.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "bench.hpp"
+
+namespace ooc::bench {
+
+namespace {
+
+/// Says that every read is done. What the pool holds is noise, written in its first pass.
+class NullEngine final : public Engine {
+ public:
+  explicit NullEngine(const EngineOptions& options) : depth_(options.depth) {
+    auto* const words = reinterpret_cast<std::uint64_t*>(options.storage.data());
+    if (words[0] != 0) return;
+    std::mt19937_64 random(1);
+    std::generate_n(words, options.storage.size() / sizeof(std::uint64_t), std::ref(random));
+  }
+  void start(Request& request) override { started_.push_back(&request); }
+  Request& wait() override {
+    Request& request = *started_.front();
+    started_.pop_front();
+    request.done = request.bytes;
+    return request;
+  }
+  std::size_t in_flight() const noexcept override { return started_.size(); }
+  std::size_t depth() const noexcept override { return depth_; }
+  std::string_view name() const noexcept override { return "null"; }
+
+ private:
+  std::size_t depth_;
+  std::deque<Request*> started_;
+};
+
+/// A file of that size with nothing in it, gone when this is.
+class SparseFile {
+ public:
+  explicit SparseFile(std::uint64_t bytes)
+      : path_(std::filesystem::temp_directory_path() /
+              ("ooc-bench-sparse-" + std::to_string(getpid()))) {
+    std::ofstream{path_};
+    std::filesystem::resize_file(path_, bytes);
+  }
+  ~SparseFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  SparseFile(const SparseFile&) = delete;
+  SparseFile& operator=(const SparseFile&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// A line of /proc/self/status in bytes: "VmHWM:   12345 kB".
+std::uint64_t process_bytes(const std::string& key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(key + ":")) return std::stoull(line.substr(key.size() + 1)) * 1024;
+  }
+  return 0;
+}
+
+Stats run_once(Coordinator& coordinator, const Source& source, const std::string& operation) {
+  if (operation == "reduce") return reduce(coordinator, source).stats;
+  const bool bytes = source.type()->element == ElementType::u1;
+  HistogramOptions options;
+  if (!bytes) options.range = HistogramOptions::Range{-1, 1};
+  return histogram(coordinator, source, options).stats;
+}
+
+}  // namespace
+
+nlohmann::ordered_json pass(const PassOptions& options) {
+  std::optional<SparseFile> nothing;
+  ooc::Options coordinated = options.coordinator;
+  if (options.file.empty()) {
+    nothing.emplace(options.bytes);
+    coordinated.make_engine = [](const EngineOptions& engine) {
+      return std::make_unique<NullEngine>(engine);
+    };
+  }
+  const Source source = open(nothing ? nothing->path() : std::filesystem::path(options.file),
+                             {.type = parse_dtype(options.dtype)});
+  auto device = make_device(options.cuda ? DeviceKind::cuda : DeviceKind::cpu);
+  device->make_stream()->synchronize();
+  const std::uint64_t baseline = process_bytes("VmHWM");
+
+  Coordinator coordinator(std::move(device), coordinated);
+  std::vector<double> rates;
+  Stats stats;
+  if (options.runs > 1) run_once(coordinator, source, options.operation);  // a warm-up
+  for (int run = 0; run < options.runs; ++run) {
+    stats = run_once(coordinator, source, options.operation);
+    rates.push_back(static_cast<double>(stats.bytes) / stats.seconds);
+  }
+  return {{"operation", options.operation},
+          {"dtype", options.dtype},
+          {"bytes", stats.bytes},
+          {"device", stats.device},
+          {"engine", stats.engine},
+          {"direct", stats.direct},
+          {"chunk_bytes", stats.chunk_bytes},
+          {"block_bytes", stats.block_bytes},
+          {"queue_depth", stats.queue_depth},
+          {"streams", stats.streams},
+          {"pool_bytes", stats.pool_bytes},
+          {"device_bytes", stats.device_bytes},
+          {"peak_rss_over_device_bytes", process_bytes("VmHWM") - baseline},
+          {"startup_seconds", stats.startup_seconds},
+          {"bytes_per_second", spread(rates)}};
+}
+
+}  // namespace ooc::bench

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <span>
+#include <vector>
+
+namespace ooc {
+
+/// A piece of the source in host memory. `segments` are its payload in order: one for each extent
+/// of the plan, somewhere inside `memory` (direct reads fetch whole blocks around it).
+struct Chunk {
+  std::size_t index = 0;
+  std::span<std::byte> memory{};
+  std::vector<std::span<std::byte>> segments{};
+};
+
+/// How far a chunk has come.
+enum class Stage : std::uint8_t { empty, loaded };
+
+/// Thrown in every waiter after abort(): the echo of an error that is reported elsewhere.
+struct Aborted {};
+
+/// A circular pool of chunks: chunk k lives in slot k % size(). Whose turn it is at a slot is one
+/// atomic word, the index of a chunk and its stage:
+///
+///     slot s:  (s, empty) -> (s, loaded) -> (s + size, empty) -> (s + size, loaded) -> ...
+///              reader         lane          reader               lane
+///
+/// All users know the plan, so everyone knows which turns are theirs and waiting for them is the
+/// only synchronisation there is: no queue, no lock, no end-of-stream mark. Between two passes
+/// restart() rewinds it. Allocates in the constructor only.
+class ChunkPool {
+ public:
+  /// `max_segments`: the most segments that a chunk will have (they are reserved here).
+  ChunkPool(std::pmr::memory_resource& memory, std::size_t slots, std::size_t slot_bytes,
+            std::size_t max_segments);
+  ~ChunkPool();
+  ChunkPool(const ChunkPool&) = delete;
+  ChunkPool& operator=(const ChunkPool&) = delete;
+
+  std::size_t size() const noexcept { return slots_.size(); }
+  std::size_t slot_bytes() const noexcept { return slot_bytes_; }
+  std::span<std::byte> memory() const noexcept { return memory_; }
+
+  /// Makes every slot empty again, for the chunks 0 to size() - 1. Nobody may be waiting.
+  void restart();
+
+  /// Blocks until chunk `index` is at `stage` and lends it out. Null if the source ended before it
+  /// (see end_at). Throws Aborted.
+  Chunk* wait(std::size_t index, Stage stage);
+
+  /// Whether wait() would return a chunk at once.
+  bool ready(std::size_t index, Stage stage) const noexcept;
+
+  /// Hands a chunk from the reader to its lane.
+  void publish(const Chunk& chunk);
+
+  /// Gives its slot back to the reader, for chunk index + size().
+  void recycle(const Chunk& chunk);
+
+  /// Ends the pass early: chunks from `index` on will not come, whoever waits for one gets null.
+  /// Called by the reader, which has not touched those chunks.
+  void end_at(std::size_t index);
+
+  /// Wakes every waiter with Aborted. Any thread, any time.
+  void abort() noexcept;
+
+ private:
+  struct alignas(128) Slot {  // two cache lines: neighbours are prefetched in pairs
+    std::atomic<std::uint64_t> turn{0};
+    Chunk chunk;
+  };
+
+  Slot& slot(std::size_t index) { return slots_[index % slots_.size()]; }
+
+  std::pmr::memory_resource& resource_;
+  std::size_t slot_bytes_;
+  std::span<std::byte> memory_;
+  std::vector<Slot> slots_;
+  std::atomic<std::size_t> end_;
+};
+
+}  // namespace ooc

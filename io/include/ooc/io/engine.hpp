@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ooc {
+
+class File;
+
+enum class EngineKind { automatic, uring, threads };
+enum class DirectIo { automatic, yes, no };
+
+/// One read: `bytes` at `offset` of a file into `memory`. A direct read asks for whole blocks and
+/// may reach past the end of the file; `needed` says how many of its bytes must come. An engine
+/// may finish a direct read through the page cache; `direct` is false then.
+struct Request {
+  const File* file = nullptr;
+  bool direct = false;
+  std::byte* memory = nullptr;
+  std::uint64_t offset = 0;
+  std::size_t bytes = 0;
+  std::size_t needed = 0;
+  std::size_t chunk = 0;    // whose data this is; for the caller
+  std::size_t done = 0;     // bytes that have come; kept by the engine
+  std::size_t retries = 0;  // after interruptions; kept by the engine
+};
+
+/// Performs reads asynchronously. Belongs to one thread. Short reads and interruptions are resumed
+/// inside; the destructor waits for what is in flight, since until then the kernel may write into
+/// the memory of a request.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  /// The request must stay where it is until wait() returns it. Call only if in_flight() < depth().
+  virtual void start(Request& request) = 0;
+
+  /// Blocks until some request is complete. Throws Error: `input` with file, offset and errno, or
+  /// `input_changed` if the file ended before the bytes that were needed.
+  virtual Request& wait() = 0;
+
+  virtual std::size_t in_flight() const noexcept = 0;
+  virtual std::size_t depth() const noexcept = 0;
+
+  /// "uring" or "threads", and in what way it differs from what was hoped for (may be empty).
+  virtual std::string_view name() const noexcept = 0;
+  virtual std::string note() const { return {}; }
+};
+
+struct EngineOptions {
+  EngineKind kind = EngineKind::automatic;
+  std::size_t depth = 8;           // most requests in flight
+  std::size_t threads = 1;         // of the threads engine
+  std::span<std::byte> storage{};  // where all requests lie: registered with io_uring if allowed
+  std::size_t storage_piece = 0;   // bytes; `storage` is registered in pieces of this size
+};
+
+/// `automatic` is io_uring, or threads with a note() that says why not. `uring` throws
+/// Error(usage) where the kernel refuses it.
+std::unique_ptr<Engine> make_engine(const EngineOptions& options);
+
+}  // namespace ooc

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace ooc {
+
+/// Why something failed. `ooc-run` maps each cause to an exit code; programs that link libooc can
+/// branch on it.
+enum class Cause {
+  usage,          // the caller asked for something that makes no sense
+  bad_input,      // the input is not understood or not supported
+  input,          // the input could not be read
+  input_changed,  // the input changed while it was read
+  output,         // the output could not be written
+  memory,         // not enough memory for the limits given
+  device,         // the GPU failed or is not usable
+  stalled,        // the disk stopped answering
+  verify,         // a result did not withstand its check
+  interrupted,    // somebody asked us to stop
+  internal,       // a bug of ours
+};
+
+/// What is known about a failure beyond its message. Every field may be empty.
+struct ErrorDetails {
+  std::filesystem::path path{};
+  std::optional<std::uint64_t> offset{};  // byte in `path`
+  int errno_value = 0;
+  std::string why{};   // the likely cause, in the user's terms
+  std::string hint{};  // what to do about it
+};
+
+/// The one exception of libooc. `what()` is one line that says what failed and where; the details
+/// are there to be shown or acted upon.
+class Error : public std::runtime_error {
+ public:
+  Error(Cause cause, const std::string& message, ErrorDetails details = {});
+
+  /// "PATH: VERB failed at byte OFFSET: Input/output error (EIO)".
+  static Error from_errno(Cause cause, const std::string& verb, int errno_value,
+                          const std::filesystem::path& path = {},
+                          std::optional<std::uint64_t> offset = {}, std::string hint = {});
+
+  Cause cause() const noexcept { return cause_; }
+  const ErrorDetails& details() const noexcept { return details_; }
+
+ private:
+  Cause cause_;
+  ErrorDetails details_;
+};
+
+/// "Input/output error (EIO)".
+std::string describe_errno(int errno_value);
+
+}  // namespace ooc

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <ooc/io/units.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace ooc {
+
+/// An input file: a regular file or a block device, open for reading. Owns its descriptors; moves,
+/// never copies. Reads through the page cache are always possible; direct reads (O_DIRECT) where
+/// the file system really performs them, which opening the file has tried.
+class File {
+ public:
+  /// Throws Error: `input` if it cannot be opened, `bad_input` if it is a directory, a FIFO, a
+  /// socket or a character device.
+  static File open(const std::filesystem::path& path);
+
+  File(File&& other) noexcept;
+  File& operator=(File&& other) noexcept;
+  ~File();
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+  std::uint64_t size() const noexcept { return size_; }
+
+  /// The descriptor that reads through the page cache.
+  int buffered() const noexcept { return buffered_; }
+
+  /// The descriptor that bypasses it, or -1; then why_not_direct() says why.
+  int direct() const noexcept { return direct_; }
+  const std::string& why_not_direct() const noexcept { return why_not_direct_; }
+
+  /// What offset, length and memory of a direct read must be a multiple of (bytes). Files that
+  /// would need more than a page are read through the page cache.
+  static constexpr std::size_t alignment() noexcept { return page_bytes; }
+
+ private:
+  File() = default;
+  void open_direct();
+
+  std::filesystem::path path_;
+  std::uint64_t size_ = 0;
+  int buffered_ = -1;
+  int direct_ = -1;
+  std::string why_not_direct_;
+};
+
+}  // namespace ooc

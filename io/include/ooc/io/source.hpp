@@ -1,0 +1,67 @@
+#pragma once
+
+#include <ooc/io/element_type.hpp>
+#include <ooc/io/file.hpp>
+#include <ooc/io/plan.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ooc {
+
+/// Which part of a raw file to use, and as what.
+struct Format {
+  std::optional<DType> type{};           // as given by the user; else from the file or its name
+  std::uint64_t offset = 0;              // bytes to skip at the start of each raw file
+  std::optional<std::uint64_t> count{};  // elements to use of the whole; default: all
+};
+
+/// What a pass reads: one sequence of elements that lies in one or several files.
+///
+///     const ooc::Source source{ooc::File::open("prices.f32")};          // all bytes of a file
+///     const ooc::Source table = ooc::open("measurements.npy");          // a file that knows
+///     itself
+class Source {
+ public:
+  /// All bytes of one file, of no particular type.
+  explicit Source(File file);
+
+  /// The parts `extents` of `files`, in that order. Throws Error(bad_input) if an extent reaches
+  /// past its file or the bytes are not a whole number of elements.
+  Source(std::vector<File> files, std::vector<Extent> extents, DType type);
+
+  std::span<const File> files() const noexcept { return files_; }
+  std::span<const Extent> extents() const noexcept { return extents_; }
+  std::uint64_t bytes() const noexcept { return bytes_; }
+
+  /// Empty for a file opened as plain bytes, which an operator may read as what it likes.
+  const std::optional<DType>& type() const noexcept { return type_; }
+
+  /// Row-major; empty for raw files, whose elements are just a sequence.
+  std::span<const std::uint64_t> shape() const noexcept { return shape_; }
+  void set_shape(std::vector<std::uint64_t> shape) { shape_ = std::move(shape); }
+
+  /// "raw" or "npy", and where the element type was learnt from: "from .f32", "default", ...
+  std::string format = "raw";
+  std::string type_reason;
+
+ private:
+  std::vector<File> files_;
+  std::vector<Extent> extents_;
+  std::uint64_t bytes_ = 0;
+  std::optional<DType> type_;
+  std::vector<std::uint64_t> shape_;
+};
+
+/// Opens files as one dataset, in the order given. `.npy` files (by their magic bytes, versions 1
+/// to 3, C order) describe themselves; others are raw: their type is the one asked for, else the
+/// one their ending names (.f32, .i16, ...), else u1. Throws Error: `bad_input` for headers that
+/// are not understood, types that differ or contradict `format`, sizes that do not fit.
+Source open(std::span<const std::filesystem::path> paths, const Format& format = {});
+Source open(const std::filesystem::path& path, const Format& format = {});
+
+}  // namespace ooc

@@ -1,0 +1,100 @@
+#include <ooc/io/element_type.hpp>
+#include <ooc/io/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace ooc {
+namespace {
+
+struct Names {
+  std::string_view code, name;
+};
+
+// In the order of ElementType.
+constexpr std::array<Names, 12> names{{{"u1", "uint8"},
+                                       {"u2", "uint16"},
+                                       {"u4", "uint32"},
+                                       {"u8", "uint64"},
+                                       {"i1", "int8"},
+                                       {"i2", "int16"},
+                                       {"i4", "int32"},
+                                       {"i8", "int64"},
+                                       {"f2", "float16"},
+                                       {"f4", "float32"},
+                                       {"f8", "float64"},
+                                       {"bf16", "bfloat16"}}};
+
+constexpr bool little_endian = std::endian::native == std::endian::little;
+
+/// How many characters must be inserted, removed or replaced to get from one text to the other.
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  for (std::size_t j = 0; j <= to.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= from.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= to.size(); ++j) {
+      const std::size_t replaced = diagonal + (from[i - 1] != to[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[to.size()];
+}
+
+std::string_view nearest_name(std::string_view text) {
+  constexpr std::size_t longest_dtype = 16;  // whatever is longer is no typing error
+  const std::string_view start = text.substr(0, longest_dtype);
+  std::string_view nearest = names[0].code;
+  std::size_t least = edit_distance(start, nearest);
+  for (const Names& type : names) {
+    for (const std::string_view candidate : {type.code, type.name}) {
+      const std::size_t distance = edit_distance(start, candidate);
+      if (distance < least) {
+        least = distance;
+        nearest = candidate;
+      }
+    }
+  }
+  return nearest;
+}
+
+}  // namespace
+
+std::string_view name_of(ElementType element) {
+  return names[static_cast<std::size_t>(element)].name;
+}
+
+std::string code_of(DType type) {
+  const std::string code{names[static_cast<std::size_t>(type.element)].code};
+  if (size_of(type.element) == 1) return "|" + code;
+  return (type.swapped == little_endian ? ">" : "<") + code;
+}
+
+DType parse_dtype(std::string_view text) {
+  std::string_view name = text;
+  char order = '=';
+  if (!name.empty() && std::string_view{"<>=|"}.find(name.front()) != std::string_view::npos) {
+    order = name.front();
+    name.remove_prefix(1);
+  }
+  const auto found = std::ranges::find_if(
+      names, [&](const Names& type) { return name == type.code || name == type.name; });
+  if (found == names.end()) {
+    throw Error(Cause::usage, "unknown dtype '" + std::string{text} + "'",
+                {.why = "the types are u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8 bf16, or their long names",
+                 .hint = "did you mean '" + std::string{nearest_name(name)} + "'?"});
+  }
+  const auto element = static_cast<ElementType>(found - names.begin());
+  if (size_of(element) == 1) return {element, false};
+  if (order == '|') {
+    throw Error(Cause::usage, "dtype '" + std::string{text} + "' has no byte order",
+                {.why = "'|' is for types of one byte",
+                 .hint = "say '<" + std::string{name} + "' or '>" + std::string{name} + "'"});
+  }
+  return {element, order == (little_endian ? '>' : '<')};
+}
+
+}  // namespace ooc

@@ -1,0 +1,119 @@
+#include "engines.hpp"
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/file.hpp>
+
+#include <sys/stat.h>
+
+#include <cassert>
+#include <cerrno>
+
+namespace ooc {
+namespace {
+
+constexpr std::size_t most_retries = 16;
+
+Error read_error(const Request& request, int errno_value) {
+  const Error error = Error::from_errno(Cause::input, "read", errno_value, request.file->path(),
+                                        request.offset + request.done);
+  ErrorDetails details = error.details();
+  if (errno_value == EIO) {
+    details.why = "the disk could not deliver this block";
+    details.hint = "check `dmesg` and the health of the drive";
+  }
+  return Error(error.cause(), error.what(), details);
+}
+
+Error shrank_error(const Request& request) {
+  const File& file = *request.file;
+  const std::uint64_t end = request.offset + request.done;
+  std::string message = file.path().string() + ": shrank while it was read";
+  struct stat status {};
+  if (::fstat(file.buffered(), &status) == 0 && S_ISREG(status.st_mode)) {
+    message += ", from " + std::to_string(file.size()) + " to " + std::to_string(status.st_size) +
+               " bytes";
+  } else {
+    message += ": it now ends at byte " + std::to_string(end);
+  }
+  return Error(Cause::input_changed, message,
+               {.path = file.path(),
+                .offset = end,
+                .why = "another program shortened it",
+                .hint = "run again when nothing writes to it any more"});
+}
+
+}  // namespace
+
+int descriptor_of(const Request& request) {
+  return request.direct ? request.file->direct() : request.file->buffered();
+}
+
+void TryingEngine::start(Request& request) {
+  assert(in_flight_ < depth_);
+  request.done = 0;
+  request.retries = 0;
+  ++in_flight_;
+  begin_try(request);
+}
+
+Request& TryingEngine::wait() {
+  assert(in_flight_ > 0);
+  for (;;) {
+    const Outcome outcome = next_outcome();
+    --in_flight_;  // before settle(), which throws if the request has failed
+    if (settle(*outcome.request, outcome.result)) return *outcome.request;
+    ++in_flight_;
+    begin_try(*outcome.request);
+  }
+}
+
+/// Takes in how a try went. True if the request is complete, false if it is to be tried again.
+bool TryingEngine::settle(Request& request, int result) {
+  if (result < 0) {
+    const int errno_value = -result;
+    if ((errno_value == EINTR || errno_value == EAGAIN) && request.retries < most_retries) {
+      ++request.retries;
+      return false;
+    }
+    if (errno_value == EINVAL && request.direct) {
+      request.direct = false;
+      ++refused_direct_reads_;
+      return false;
+    }
+    throw read_error(request, errno_value);
+  }
+  request.done += static_cast<std::size_t>(result);
+  if (request.done >= request.needed) return true;
+  if (result == 0) throw shrank_error(request);
+  // Short reads are normal. The rest may begin where no direct read can.
+  if (request.done % File::alignment() != 0) request.direct = false;
+  return false;
+}
+
+std::string TryingEngine::note() const {
+  if (refused_direct_reads_ == 0) return note_;
+  const std::string refused =
+      std::to_string(refused_direct_reads_) +
+      (refused_direct_reads_ == 1 ? " direct read was" : " direct reads were") +
+      " refused and went through the page cache";
+  return note_.empty() ? refused : note_ + "; " + refused;
+}
+
+void TryingEngine::add_note(const std::string& sentence) {
+  if (!note_.empty() && !sentence.empty()) note_ += "; ";
+  note_ += sentence;
+}
+
+std::unique_ptr<Engine> make_engine(const EngineOptions& options) {
+  if (options.depth == 0) throw Error(Cause::usage, "an engine has a depth of at least one");
+  if (options.kind == EngineKind::threads) return make_thread_engine(options, {});
+  try {
+    return make_uring_engine(options);
+  } catch (const Error& refused) {
+    if (options.kind == EngineKind::uring || refused.cause() != Cause::usage) throw;
+    const std::string& why = refused.details().why;
+    return make_thread_engine(options, refused.what() + (why.empty() ? "" : "; " + why));
+  }
+}
+
+}  // namespace ooc

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <ooc/io/engine.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace ooc {
+
+/// What both engines share: they try to read, and this class decides what follows from how a try
+/// went: the request is complete, or is tried again for the rest, or has failed.
+class TryingEngine : public Engine {
+ public:
+  void start(Request& request) final;
+  Request& wait() final;
+  std::size_t in_flight() const noexcept final { return in_flight_; }
+  std::size_t depth() const noexcept final { return depth_; }
+  std::string note() const final;
+
+ protected:
+  /// How a try ended: with a number of bytes, or with an errno, negated.
+  struct Outcome {
+    Request* request;
+    int result;
+  };
+
+  /// Most bytes of one try: the kernel reads less than 2 GiB at a time.
+  static constexpr std::size_t most_bytes = std::size_t{1} << 30;
+
+  explicit TryingEngine(std::size_t depth) : depth_(depth) {}
+
+  /// Begins to read what has not come yet. There are never more than depth() tries at a time.
+  virtual void begin_try(Request& request) = 0;
+
+  /// Blocks until some try has ended.
+  virtual Outcome next_outcome() = 0;
+
+  /// Appends a sentence to note().
+  void add_note(const std::string& sentence);
+
+ private:
+  bool settle(Request& request, int result);
+
+  std::size_t depth_;
+  std::size_t in_flight_ = 0;
+  std::size_t refused_direct_reads_ = 0;
+  std::string note_;
+};
+
+/// The descriptor that a request reads from now.
+int descriptor_of(const Request& request);
+
+/// Throws Error(usage) if the kernel has no io_uring for us.
+std::unique_ptr<Engine> make_uring_engine(const EngineOptions& options);
+
+/// `note`: why it is this engine. Throws Error(memory) if no thread can be started.
+std::unique_ptr<Engine> make_thread_engine(const EngineOptions& options, const std::string& note);
+
+}  // namespace ooc

@@ -1,0 +1,34 @@
+#include <ooc/io/error.hpp>
+
+#include <cstring>
+#include <utility>
+
+namespace ooc {
+
+Error::Error(Cause cause, const std::string& message, ErrorDetails details)
+    : std::runtime_error(message), cause_(cause), details_(std::move(details)) {}
+
+Error Error::from_errno(Cause cause, const std::string& verb, int errno_value,
+                        const std::filesystem::path& path, std::optional<std::uint64_t> offset,
+                        std::string hint) {
+  std::string message = path.empty() ? std::string{} : path.string() + ": ";
+  message += verb + " failed";
+  if (offset) message += " at byte " + std::to_string(*offset);
+  message += ": " + describe_errno(errno_value);
+  return Error(cause, message,
+               {.path = path,
+                .offset = offset,
+                .errno_value = errno_value,
+                .why = {},
+                .hint = std::move(hint)});
+}
+
+std::string describe_errno(int errno_value) {
+  // Unlike strerror() these two are safe in threads and do not depend on the locale.
+  const char* text = strerrordesc_np(errno_value);
+  const char* name = strerrorname_np(errno_value);
+  if (text == nullptr || name == nullptr) return "error " + std::to_string(errno_value);
+  return std::string{text} + " (" + name + ")";
+}
+
+}  // namespace ooc

@@ -1,0 +1,163 @@
+#include "file_system.hpp"
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/file.hpp>
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+namespace ooc {
+namespace {
+
+std::string_view kind_of(mode_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFDIR: return "directory";
+    case S_IFIFO: return "FIFO";
+    case S_IFSOCK: return "socket";
+    case S_IFCHR: return "character device";
+    default: return "special file";
+  }
+}
+
+bool is_readable_kind(mode_t mode) {
+  return S_ISREG(mode) || S_ISBLK(mode);
+}
+
+Error wrong_kind(const std::filesystem::path& path, mode_t mode) {
+  return Error(Cause::bad_input, path.string() + ": is a " + std::string{kind_of(mode)},
+               {.path = path,
+                .why = "only regular files and block devices can be read at any place, and twice",
+                .hint = S_ISDIR(mode) ? "name the files in it" : "save its data to a file first"});
+}
+
+Error cannot_open(const std::filesystem::path& path, int errno_value) {
+  // Sockets do not even open; say what they are rather than "No such device or address".
+  struct stat status {};
+  if (errno_value == ENXIO && ::stat(path.c_str(), &status) == 0 &&
+      !is_readable_kind(status.st_mode)) {
+    return wrong_kind(path, status.st_mode);
+  }
+  std::string hint;
+  if (errno_value == ENOENT) hint = "check the name and the directory it is looked up in";
+  if (errno_value == EMFILE) hint = "raise the limit on open files (ulimit -n)";
+  if (errno_value == EACCES)
+    hint = "give yourself the right to read it, and to enter its directory";
+  return Error::from_errno(Cause::input, "open", errno_value, path, {}, hint);
+}
+
+std::uint64_t size_of(int descriptor, const struct stat& status,
+                      const std::filesystem::path& path) {
+  if (S_ISREG(status.st_mode)) return static_cast<std::uint64_t>(status.st_size);
+  std::uint64_t size = 0;
+  if (::ioctl(descriptor, BLKGETSIZE64, &size) != 0) {
+    throw Error::from_errno(Cause::input, "asking for its size", errno, path);
+  }
+  return size;
+}
+
+/// What the kernel says against direct reads of the file; empty if nothing.
+std::string kernel_objection(int descriptor) {
+  struct statx status {};
+  if (::statx(descriptor, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) != 0) return {};
+  if ((status.stx_mask & STATX_DIOALIGN) == 0) return {};  // not known is not impossible
+  if (status.stx_dio_offset_align == 0) return "its file system has no direct I/O for it";
+  if (status.stx_dio_offset_align > page_bytes || status.stx_dio_mem_align > page_bytes) {
+    return "its blocks are larger than a page";
+  }
+  return {};
+}
+
+/// Why a direct read of the first block does not work; empty if it does. A whole block, since the
+/// one at the end of a file can pass where no other does.
+std::string failure_of_test_read(int descriptor) {
+  alignas(page_bytes) std::array<std::byte, page_bytes> block;
+  ssize_t got = 0;
+  do {
+    got = ::pread(descriptor, block.data(), block.size(), 0);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) return "the file system refused an O_DIRECT test read: " + describe_errno(errno);
+  if (got != ssize_t{page_bytes}) return "an O_DIRECT test read came back short";
+  return {};
+}
+
+}  // namespace
+
+File File::open(const std::filesystem::path& path) {
+  File file;
+  file.path_ = path;
+  // O_NONBLOCK: opening a FIFO would otherwise wait for somebody to write into it.
+  file.buffered_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (file.buffered_ < 0) throw cannot_open(path, errno);
+  struct stat status {};
+  if (::fstat(file.buffered_, &status) != 0) {
+    throw Error::from_errno(Cause::input, "stat", errno, path);
+  }
+  if (!is_readable_kind(status.st_mode)) throw wrong_kind(path, status.st_mode);
+  const long file_system = file_system_of(file.buffered_);
+  if (file_system == PROC_SUPER_MAGIC || file_system == SYSFS_MAGIC) {
+    throw Error(Cause::bad_input, path.string() + ": is made up by the kernel as it is read",
+                {.path = path,
+                 .why = "files of procfs and sysfs have no size",
+                 .hint = "copy it to a file first"});
+  }
+  file.size_ = size_of(file.buffered_, status, path);
+  file.open_direct();
+  return file;
+}
+
+void File::open_direct() {
+  if (size_ < page_bytes) {
+    why_not_direct_ = "it is smaller than a page";
+    return;
+  }
+  if (lies_in_memory(buffered_)) {
+    why_not_direct_ = "tmpfs has no disk under it";
+    return;
+  }
+  why_not_direct_ = kernel_objection(buffered_);
+  if (!why_not_direct_.empty()) return;
+
+  direct_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_DIRECT);
+  if (direct_ < 0) {
+    why_not_direct_ = "the file system refused to open it with O_DIRECT: " + describe_errno(errno);
+    return;
+  }
+  struct stat ours {
+  }, theirs{};
+  const bool same = ::fstat(buffered_, &ours) == 0 && ::fstat(direct_, &theirs) == 0 &&
+                    ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+  why_not_direct_ =
+      same ? failure_of_test_read(direct_) : "another file took its name while it was being opened";
+  if (!why_not_direct_.empty()) ::close(std::exchange(direct_, -1));
+}
+
+File::File(File&& other) noexcept
+    : path_(std::move(other.path_)),
+      size_(other.size_),
+      buffered_(std::exchange(other.buffered_, -1)),
+      direct_(std::exchange(other.direct_, -1)),
+      why_not_direct_(std::move(other.why_not_direct_)) {}
+
+File& File::operator=(File&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(size_, other.size_);
+  std::swap(buffered_, other.buffered_);
+  std::swap(direct_, other.direct_);
+  std::swap(why_not_direct_, other.why_not_direct_);
+  return *this;
+}
+
+File::~File() {
+  if (buffered_ >= 0) ::close(buffered_);
+  if (direct_ >= 0) ::close(direct_);
+}
+
+}  // namespace ooc

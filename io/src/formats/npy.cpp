@@ -1,0 +1,327 @@
+#include "formats.hpp"
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+namespace ooc {
+namespace {
+
+// A .npy file is: magic bytes, a major and a minor version, the length of the header (two bytes in
+// version 1, four in 2 and 3), the header, which is a Python dictionary in text, and the data.
+constexpr std::string_view magic{"\x93NUMPY", 6};
+constexpr std::size_t version_end = magic.size() + 2;
+constexpr std::size_t longest_header = 64 * KiB;
+constexpr std::size_t most_dimensions = 64;  // NumPy's own limit
+
+struct Header {
+  std::string descr;
+  bool fortran_order = false;
+  std::vector<std::uint64_t> shape;
+};
+
+Error not_understood(const File& file, const std::string& problem, const std::string& hint = {}) {
+  return Error(Cause::bad_input, file.path().string() + ": " + problem,
+               {.path = file.path(), .hint = hint});
+}
+
+std::string read_text(const File& file, std::uint64_t offset, std::size_t bytes) {
+  std::string text(bytes, '\0');
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t got = ::pread(file.buffered(), text.data() + done, bytes - done,
+                                static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      throw Error::from_errno(Cause::input, "read", errno, file.path(), offset + done);
+    }
+    if (got == 0) throw not_understood(file, "ends within its .npy header");
+    done += static_cast<std::size_t>(got);
+  }
+  return text;
+}
+
+/// Reads the one kind of dictionary that NumPy writes. Nothing is evaluated: whatever is not
+/// exactly this ends with an error that names the byte.
+class HeaderParser {
+ public:
+  HeaderParser(const File& file, std::string_view text, std::size_t text_offset)
+      : file_(file), text_(text), text_offset_(text_offset) {}
+
+  Header parse() {
+    expect('{');
+    while (!accept('}')) {
+      parse_entry();
+      if (accept(',')) continue;
+      expect('}');
+      break;
+    }
+    skip_space();
+    if (position_ != text_.size()) fail("nothing after the closing brace");
+    if (!descr_ || !fortran_order_ || !shape_) fail("the keys descr, fortran_order and shape");
+    return {std::move(*descr_), *fortran_order_, std::move(*shape_)};
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& expected) const {
+    const std::size_t offset = text_offset_ + position_;
+    throw Error(Cause::bad_input,
+                file_.path().string() + ": .npy header not understood at byte " +
+                    std::to_string(offset) + ": expected " + expected,
+                {.path = file_.path(), .offset = offset});
+  }
+
+  void parse_entry() {
+    const std::string key = parse_string("a key");
+    expect(':');
+    if (key == "descr" && !descr_) {
+      descr_ = parse_descr();
+    } else if (key == "fortran_order" && !fortran_order_) {
+      fortran_order_ = parse_bool();
+    } else if (key == "shape" && !shape_) {
+      shape_ = parse_shape();
+    } else {
+      fail("each of the keys descr, fortran_order and shape once, and no other");
+    }
+  }
+
+  std::string parse_descr() {
+    skip_space();
+    if (peek() == '[') {
+      throw not_understood(file_, "holds records of several fields, not numbers of one type",
+                           "save one field: numpy.save(\"field.npy\", array[\"name\"])");
+    }
+    return parse_string("a type");
+  }
+
+  bool parse_bool() {
+    skip_space();
+    for (const bool value : {false, true}) {
+      const std::string_view word = value ? "True" : "False";
+      if (!text_.substr(position_).starts_with(word)) continue;
+      position_ += word.size();
+      return value;
+    }
+    fail("True or False");
+  }
+
+  std::vector<std::uint64_t> parse_shape() {
+    std::vector<std::uint64_t> shape;
+    expect('(');
+    while (!accept(')')) {
+      if (shape.size() == most_dimensions) fail("no more than 64 dimensions");
+      shape.push_back(parse_dimension());
+      if (accept(',')) continue;
+      // In Python "(3)" is a number; a shape of one dimension is written "(3,)".
+      if (shape.size() == 1) fail("',' after the only dimension");
+      expect(')');
+      break;
+    }
+    return shape;
+  }
+
+  std::uint64_t parse_dimension() {
+    skip_space();
+    const std::size_t begin = position_;
+    std::uint64_t value = 0;
+    while (peek() >= '0' && peek() <= '9') {
+      const auto digit = static_cast<std::uint64_t>(peek() - '0');
+      if (value > (std::numeric_limits<std::uint64_t>::max() - digit) / 10) {
+        fail("a dimension below 2^64");
+      }
+      value = value * 10 + digit;
+      ++position_;
+    }
+    const std::size_t digits = position_ - begin;
+    if (digits == 0 || (digits > 1 && text_[begin] == '0')) fail("a dimension");
+    if (peek() == 'L') ++position_;  // Python 2 wrote long integers so
+    return value;
+  }
+
+  std::string parse_string(const std::string& what) {
+    skip_space();
+    const char quote = peek();
+    if (quote != '\'' && quote != '"') fail(what + " in quotes");
+    const std::size_t begin = ++position_;
+    while (peek() != quote) {
+      if (peek() < ' ' || peek() > '~' || peek() == '\\') fail(what + " of plain characters");
+      ++position_;
+    }
+    return std::string{text_.substr(begin, position_++ - begin)};
+  }
+
+  char peek() const { return position_ < text_.size() ? text_[position_] : '\0'; }
+
+  void skip_space() {
+    while (peek() == ' ' || peek() == '\n' || peek() == '\t' || peek() == '\r') ++position_;
+  }
+
+  bool accept(char wanted) {
+    skip_space();
+    if (peek() != wanted) return false;
+    ++position_;
+    return true;
+  }
+
+  void expect(char wanted) {
+    if (!accept(wanted)) fail(std::string{"'"} + wanted + "'");
+  }
+
+  const File& file_;
+  std::string_view text_;
+  std::size_t text_offset_;  // of the text in the file
+  std::size_t position_ = 0;
+  std::optional<std::string> descr_;
+  std::optional<bool> fortran_order_;
+  std::optional<std::vector<std::uint64_t>> shape_;
+};
+
+struct Refusal {
+  std::string_view prefix;  // of a type code without its byte order
+  std::string_view what, hint;
+};
+
+constexpr std::array<Refusal, 10> refusals{{
+    {"b1", "booleans", "save array.view(numpy.uint8)"},
+    {"c", "complex numbers", "save array.view(array.real.dtype): real and imaginary parts in turn"},
+    {"f16", "long doubles, which differ between machines", "save array.astype(numpy.float64)"},
+    {"f12", "long doubles, which differ between machines", "save array.astype(numpy.float64)"},
+    {"O", "pickled Python objects", "save an array of numbers"},
+    {"S", "strings", "save array.view(numpy.uint8)"},
+    {"U", "strings", "save array.view(numpy.uint32)"},
+    {"V", "opaque bytes", "save array.view(numpy.uint8), or numpy.uint16 for bfloat16"},
+    {"M", "dates", "save array.view(numpy.int64)"},
+    {"m", "time spans", "save array.view(numpy.int64)"},
+}};
+
+DType parse_type(const File& file, const std::string& descr) {
+  std::string_view code = descr;
+  if (!code.empty() && std::string_view{"<>=|"}.find(code.front()) != std::string_view::npos) {
+    code.remove_prefix(1);
+  }
+  for (const Refusal& refusal : refusals) {
+    if (!code.starts_with(refusal.prefix)) continue;
+    throw not_understood(
+        file, "holds " + std::string{refusal.what} + " ('" + descr + "'), which are not supported",
+        std::string{refusal.hint});
+  }
+  // The long names and bf16 are ours, not NumPy's.
+  if (code.size() == 2) {
+    try {
+      return parse_dtype(descr);
+    } catch (const Error&) {
+      // The message below says more: it names the file.
+    }
+  }
+  throw not_understood(file, "its type '" + descr + "' is not known");
+}
+
+/// Bytes of all elements, or nothing if no file can be so large.
+std::optional<std::uint64_t> data_bytes(std::span<const std::uint64_t> shape, std::uint64_t bytes) {
+  if (std::ranges::find(shape, 0u) != shape.end()) return 0;
+  for (const std::uint64_t dimension : shape) {
+    if (__builtin_mul_overflow(bytes, dimension, &bytes)) return {};
+  }
+  return bytes;
+}
+
+bool is_row_major(const Header& header) {
+  const auto longer_than_one =
+      std::ranges::count_if(header.shape, [](std::uint64_t dimension) { return dimension > 1; });
+  const bool is_empty = std::ranges::find(header.shape, 0u) != header.shape.end();
+  return !header.fortran_order || longer_than_one <= 1 || is_empty;
+}
+
+/// Where the header's text lies in the file.
+struct Place {
+  std::size_t offset, bytes;
+};
+
+Place find_header(const File& file) {
+  const std::string version = read_text(file, magic.size(), 2);
+  const int major = static_cast<unsigned char>(version[0]);
+  const int minor = static_cast<unsigned char>(version[1]);
+  if (major < 1 || major > 3 || minor != 0) {
+    throw not_understood(file, ".npy version " + std::to_string(major) + "." +
+                                   std::to_string(minor) + " is not known, only 1.0 to 3.0 are");
+  }
+  const std::size_t length_bytes = major == 1 ? 2 : 4;
+  const std::string text = read_text(file, version_end, length_bytes);
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < length_bytes; ++i) {
+    length |= std::size_t{static_cast<unsigned char>(text[i])} << (8 * i);
+  }
+  if (length > longest_header) {
+    throw not_understood(file, "its .npy header claims " + std::to_string(length) +
+                                   " bytes; no more than 65536 are read");
+  }
+  return {version_end + length_bytes, length};
+}
+
+void require_magic(const File& file) {
+  if (file.size() == 0) throw not_understood(file, "is empty, not a .npy file");
+  if (file.size() < magic.size() || read_text(file, 0, magic.size()) != magic) {
+    throw not_understood(file, "is named .npy but does not begin like a .npy file",
+                         "if it holds raw numbers, give it another ending");
+  }
+}
+
+void require_size(const File& file, std::uint64_t expected) {
+  if (file.size() < expected) {
+    throw not_understood(file, "is truncated: its header says " + std::to_string(expected) +
+                                   " bytes, the file has " + std::to_string(file.size()));
+  }
+  if (file.size() > expected) {
+    throw not_understood(file, "is too long: its header says " + std::to_string(expected) +
+                                   " bytes, the file has " + std::to_string(file.size()));
+  }
+}
+
+}  // namespace
+
+bool is_npy(const File& file) {
+  if (file.path().extension() == ".npy") return true;
+  return file.size() >= magic.size() && read_text(file, 0, magic.size()) == magic;
+}
+
+Description describe_npy(const File& file, const Format& format) {
+  require_magic(file);
+  if (format.offset != 0) {
+    throw Error(Cause::usage, file.path().string() + ": an offset is for raw files only",
+                {.path = file.path(), .why = "a .npy file says itself where its data begin"});
+  }
+  const Place place = find_header(file);
+  const std::string text = read_text(file, place.offset, place.bytes);
+  Header header = HeaderParser{file, text, place.offset}.parse();
+  const DType type = parse_type(file, header.descr);
+  if (format.type && *format.type != type) {
+    throw not_understood(
+        file, "holds " + code_of(type) + ", not the " + code_of(*format.type) + " asked for",
+        "leave the type out: the file knows it");
+  }
+  if (!is_row_major(header)) {
+    throw not_understood(file, "is stored column by column (Fortran order)",
+                         "save numpy.ascontiguousarray(array)");
+  }
+  const std::uint64_t offset = place.offset + place.bytes;
+  const std::optional<std::uint64_t> bytes = data_bytes(header.shape, size_of(type.element));
+  if (!bytes || *bytes > std::numeric_limits<std::uint64_t>::max() - offset) {
+    throw not_understood(file, "its .npy header claims more data than a file can hold");
+  }
+  require_size(file, offset + *bytes);
+  return {.type = type,
+          .type_reason = "from its header",
+          .offset = offset,
+          .bytes = *bytes,
+          .shape = std::move(header.shape)};
+}
+
+}  // namespace ooc

@@ -1,0 +1,176 @@
+#include "engines.hpp"
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/file.hpp>
+#include <ooc/io/units.hpp>
+
+#include <liburing.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <functional>
+#include <vector>
+
+namespace ooc {
+namespace {
+
+Error not_available(int errno_value, const std::string& why) {
+  const std::string reason = errno_value != 0 ? describe_errno(errno_value) : why;
+  return Error(Cause::usage, "io_uring is not available: " + reason,
+               {.errno_value = errno_value,
+                .why = errno_value != 0 ? why : "",
+                .hint = "use the threads engine, which reads the same bytes"});
+}
+
+std::string likely_cause(int errno_value) {
+  switch (errno_value) {
+    case EPERM: return "seccomp or kernel.io_uring_disabled forbids it";
+    case ENOSYS: return "this kernel was built without it, or seccomp hides it";
+    case ENOMEM: return "the limit on locked memory (ulimit -l) is too low";
+    default: return {};
+  }
+}
+
+/// A ring of its own type, so that it is closed even if the engine's constructor throws.
+class Ring {
+ public:
+  explicit Ring(std::size_t depth) {
+    const int result = io_uring_queue_init(static_cast<unsigned>(depth), &ring_, 0);
+    if (result < 0) throw not_available(-result, likely_cause(-result));
+  }
+  ~Ring() { io_uring_queue_exit(&ring_); }
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+
+  io_uring* get() noexcept { return &ring_; }
+
+  /// Reads without a buffer list came with Linux 5.6, never losing a completion with 5.5.
+  bool is_recent_enough() {
+    if ((ring_.features & IORING_FEAT_NODROP) == 0) return false;
+    io_uring_probe* probe = io_uring_get_probe_ring(&ring_);
+    const bool reads = probe != nullptr && io_uring_opcode_supported(probe, IORING_OP_READ) != 0;
+    io_uring_free_probe(probe);
+    return reads;
+  }
+
+ private:
+  io_uring ring_{};
+};
+
+/// One io_uring, used by one thread.
+class UringEngine final : public TryingEngine {
+ public:
+  explicit UringEngine(const EngineOptions& options);
+  ~UringEngine() override;
+
+  std::string_view name() const noexcept override { return "uring"; }
+
+ private:
+  void begin_try(Request& request) override;
+  Outcome next_outcome() override;
+  void register_storage(const EngineOptions& options);
+  int registered_buffer(const std::byte* memory, std::size_t bytes) const;
+  Outcome take(io_uring_cqe* completion);
+
+  Ring ring_;
+  std::span<std::byte> registered_;
+  std::size_t piece_ = 0;
+};
+
+UringEngine::UringEngine(const EngineOptions& options)
+    : TryingEngine(options.depth), ring_(options.depth) {
+  if (!ring_.is_recent_enough()) throw not_available(0, "this kernel's is older than Linux 5.6");
+  register_storage(options);
+}
+
+/// Registering spares the kernel the work of pinning the pages for each request. It may be refused,
+/// most often by the limit on locked memory; then reads are merely a little dearer.
+void UringEngine::register_storage(const EngineOptions& options) {
+  if (options.storage.empty()) return;
+  const std::size_t wanted_piece =
+      options.storage_piece == 0 ? options.storage.size() : options.storage_piece;
+  const std::size_t piece = std::min(wanted_piece, most_bytes);  // the kernel takes no larger ones
+  std::vector<iovec> pieces;
+  for (std::size_t begin = 0; begin < options.storage.size(); begin += piece) {
+    const auto part =
+        options.storage.subspan(begin, std::min(piece, options.storage.size() - begin));
+    pieces.push_back({part.data(), part.size()});
+  }
+  const int result =
+      io_uring_register_buffers(ring_.get(), pieces.data(), static_cast<unsigned>(pieces.size()));
+  if (result < 0) {
+    add_note("io_uring works without registered buffers: " + describe_errno(-result) +
+             (result == -ENOMEM ? "; " + likely_cause(ENOMEM) : ""));
+    return;
+  }
+  registered_ = options.storage;
+  piece_ = piece;
+}
+
+/// The number of the registered buffer that holds this memory, or -1.
+int UringEngine::registered_buffer(const std::byte* memory, std::size_t bytes) const {
+  if (registered_.empty() || std::less<>{}(memory, registered_.data())) return -1;
+  const auto begin = static_cast<std::size_t>(memory - registered_.data());
+  const std::size_t end = begin + bytes;
+  if (end > registered_.size() || begin / piece_ != (end - 1) / piece_) return -1;
+  return static_cast<int>(begin / piece_);
+}
+
+/// Only queues it; next_outcome() hands all that is queued to the kernel at once.
+void UringEngine::begin_try(Request& request) {
+  io_uring_sqe* entry = io_uring_get_sqe(ring_.get());
+  assert(entry != nullptr);  // the ring has an entry for each request in flight
+  std::byte* memory = request.memory + request.done;
+  const std::size_t bytes = std::min(request.bytes - request.done, most_bytes);
+  const std::uint64_t offset = request.offset + request.done;
+  const int descriptor = descriptor_of(request);
+  const int buffer = registered_buffer(memory, bytes);
+  if (buffer >= 0) {
+    io_uring_prep_read_fixed(entry, descriptor, memory, static_cast<unsigned>(bytes), offset,
+                             buffer);
+  } else {
+    io_uring_prep_read(entry, descriptor, memory, static_cast<unsigned>(bytes), offset);
+  }
+  io_uring_sqe_set_data(entry, &request);
+}
+
+TryingEngine::Outcome UringEngine::next_outcome() {
+  for (;;) {
+    io_uring_cqe* completion = nullptr;
+    const bool all_submitted = io_uring_sq_ready(ring_.get()) == 0;
+    if (all_submitted && io_uring_peek_cqe(ring_.get(), &completion) == 0) return take(completion);
+    const int result = io_uring_submit_and_wait(ring_.get(), 1);
+    if (io_uring_peek_cqe(ring_.get(), &completion) == 0) return take(completion);
+    // A signal, or resources that will be free again: what is queued stays queued.
+    if (result >= 0 || result == -EINTR || result == -EAGAIN || result == -EBUSY) continue;
+    throw Error::from_errno(Cause::input, "io_uring_enter", -result);
+  }
+}
+
+TryingEngine::Outcome UringEngine::take(io_uring_cqe* completion) {
+  const Outcome outcome{static_cast<Request*>(io_uring_cqe_get_data(completion)), completion->res};
+  io_uring_cqe_seen(ring_.get(), completion);
+  return outcome;
+}
+
+/// Closing a ring does not end the reads that the kernel has begun: it would go on writing into
+/// memory that is no longer ours. So each of them is waited for.
+UringEngine::~UringEngine() {
+  std::size_t begun = in_flight() - io_uring_sq_ready(ring_.get());
+  while (begun > 0) {
+    io_uring_cqe* completion = nullptr;
+    if (io_uring_wait_cqe(ring_.get(), &completion) != 0) continue;  // a signal
+    io_uring_cqe_seen(ring_.get(), completion);
+    --begun;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_uring_engine(const EngineOptions& options) {
+  return std::make_unique<UringEngine>(options);
+}
+
+}  // namespace ooc

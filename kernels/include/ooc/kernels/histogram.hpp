@@ -1,0 +1,52 @@
+#pragma once
+
+#include <ooc/fold.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace ooc {
+
+inline constexpr std::size_t max_bins = std::size_t{1} << 20;
+
+/// Which bins to count in.
+struct HistogramOptions {
+  std::size_t bins = 256;  // 1 to max_bins
+
+  struct Range {
+    double lower, upper;
+  };
+
+  /// Default: 0 to 256 for u1 and -128 to 128 for i1, unless the bins are logarithmic; else the
+  /// finite minimum and maximum of the data, found by a pass of its own. A range of no width is
+  /// widened by 0.5 to each side.
+  std::optional<Range> range{};
+
+  bool logarithmic = false;  // equal widths on a logarithmic scale; the range must be positive
+
+  /// If given, the bins: finite and never falling. The other options are unused then.
+  std::vector<double> edges{};
+};
+
+/// Counts of the bins [edges[i], edges[i + 1]), the last one closed, and of everything outside:
+/// sum(counts) + below + above + nan == count, which is checked. -Inf is below, +Inf above.
+struct Histogram {
+  std::vector<double> edges;
+  std::vector<std::uint64_t> counts;
+  std::uint64_t below = 0, above = 0, nan = 0, count = 0;
+};
+
+/// Counts the elements of a source in bins, exactly as
+/// `numpy.histogram(x.astype(float64), bins, range)` does, for every element type (NumPy casts
+/// the edges to the type of f2 and f4 data; we do not). Throws Error: `usage` for bins or a range
+/// that make no sense, `bad_input` if the data has no finite value or its range no width in double
+/// precision, `input_changed` if the second pass finds values that the first did not.
+/// A source without elements has no bins, and neither has the result of a pass for the range that
+/// was stopped early. Stats::passes is 2 if the range had to be found.
+Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
+                            const HistogramOptions& options = {});
+
+}  // namespace ooc

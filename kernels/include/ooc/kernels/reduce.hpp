@@ -1,0 +1,32 @@
+#pragma once
+
+#include <ooc/fold.hpp>
+#include <ooc/kernels/number.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace ooc {
+
+/// What NaN does to the statistics: makes them NaN, as NumPy's functions do, or is left out, as
+/// NumPy's nan-functions do.
+enum class NanPolicy { propagate, omit };
+
+/// What one pass over numbers tells. Empty values where there are no elements (left).
+struct Statistics {
+  std::uint64_t count = 0;  // elements, NaN included
+  std::uint64_t nan = 0;
+  Number sum, min, max;                          // -0 counts as less than +0
+  std::optional<std::uint64_t> argmin, argmax;   // first index of that value
+  std::optional<double> mean, variance, stddev;  // sum / count; population variance
+};
+
+/// Computes all statistics of a source in one pass, on the coordinator's device. Integer sums are
+/// exact (128 bit). Floating sums, mean and variance are built from tiles in double precision and
+/// have the same bits for any chunk size, number of streams, engine and device: within a tile 256
+/// interleaved sums and a second look for the squared deviations, between tiles a binary tree with
+/// the merge of Chan, Golub and LeVeque (1979). Elements of a source without a type are bytes.
+Result<Statistics> reduce(Coordinator& coordinator, const Source& source,
+                          NanPolicy policy = NanPolicy::propagate);
+
+}  // namespace ooc

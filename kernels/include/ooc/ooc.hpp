@@ -1,0 +1,12 @@
+#pragma once
+
+// Everything of libooc that needs no Thrust. Who writes operators includes <ooc/execute.hpp> too.
+
+#include <ooc/buffer.hpp>
+#include <ooc/coordinator.hpp>
+#include <ooc/device.hpp>
+#include <ooc/fold.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/source.hpp>
+#include <ooc/kernels/histogram.hpp>
+#include <ooc/kernels/reduce.hpp>

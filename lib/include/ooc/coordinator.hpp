@@ -1,0 +1,117 @@
+#pragma once
+
+#include <ooc/device.hpp>
+#include <ooc/io/engine.hpp>
+#include <ooc/io/source.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace ooc {
+
+/// Elements of a tile, the unit in which floating-point results are built up: chunks are cut at
+/// multiples of it, so that results depend on the data alone (see lib/README.md, "Tiles").
+inline constexpr std::size_t tile_elements = 65536;
+
+struct Progress {
+  std::uint64_t bytes = 0;
+  std::uint64_t total_bytes = 0;
+  double seconds = 0;
+};
+
+/// How a coordinator works. Zero means: chosen for the device and the source.
+struct Options {
+  std::size_t chunk_bytes = 0;   // rounded up to whole tiles
+  std::size_t streams = 0;       // chunk k goes to stream k % streams
+  std::size_t threads = 0;       // all CPU workers, reading and computing together
+  std::size_t block_bytes = 0;   // of one read
+  std::size_t queue_depth = 0;   // reads in flight
+  std::size_t memory_bytes = 0;  // limit for the pool
+  std::size_t device_bytes = 0;  // limit for what is allocated on a GPU
+  EngineKind engine = EngineKind::automatic;
+  DirectIo direct = DirectIo::automatic;
+
+  /// Called about ten times a second, and once at the end, on the thread that called run().
+  std::function<void(const Progress&)> progress{};
+
+  /// Ends a pass early; its result then covers the first `Stats::bytes` of the source.
+  std::stop_token stop{};
+
+  /// Replaces make_engine: to measure without a disk, or to test with a broken one.
+  std::function<std::unique_ptr<Engine>(const EngineOptions&)> make_engine{};
+};
+
+/// Where a stage's time went, summed over those who work at it (seconds).
+struct StageTimes {
+  double busy = 0;
+  double waits_in = 0;   // for the stage before it
+  double waits_out = 0;  // for room in the stage after it
+};
+
+/// What a pass did, and why it did it that way.
+struct Stats {
+  std::uint64_t bytes = 0;  // of the source, all of them unless `partial`
+  bool partial = false;     // stopped before the end
+  double seconds = 0;
+  double startup_seconds = 0;  // of `seconds`: until pool and engine were there
+  std::size_t passes = 1;      // over the source; `bytes` counts it once
+  std::string device;
+  std::string engine;  // "uring" or "threads"
+  bool direct = false;
+  std::vector<std::string> reasons;  // a sentence for each choice that was not the user's
+  std::optional<double> page_cache_fraction;
+  std::size_t chunk_bytes = 0, chunks = 0, slots = 0, streams = 0, threads = 0;
+  std::size_t block_bytes = 0, queue_depth = 0;
+  std::size_t pool_bytes = 0;
+  std::size_t device_bytes = 0;  // the most that was allocated on a GPU at one time
+  StageTimes disk, h2d, kernel;
+};
+
+/// What a pass does with each chunk, free of types. Operators get here through fold().
+class Operation {
+ public:
+  virtual ~Operation() = default;
+
+  /// On the lane's thread, before its first chunk.
+  virtual void begin(std::size_t lane, Stream& stream) = 0;
+
+  /// `data` is aligned to 256 bytes or to the element, and in this machine's byte order;
+  /// `first_byte` says where in the source it begins.
+  virtual void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
+                       std::uint64_t first_byte) = 0;
+
+  /// On the lane's thread, after its last chunk.
+  virtual void end(std::size_t lane, Stream& stream) = 0;
+};
+
+/// Owns a device, its streams and the chunk pool, and runs passes over them, one at a time. The
+/// pool stays between passes and may grow there, never during one.
+class Coordinator {
+ public:
+  explicit Coordinator(std::unique_ptr<Device> device, Options options = {});
+  ~Coordinator();
+  Coordinator(const Coordinator&) = delete;
+  Coordinator& operator=(const Coordinator&) = delete;
+
+  /// Sends every chunk of the source through `operation`, as elements of `element_bytes`. Returns
+  /// when all threads of the pass have ended, and rethrows the first error of any of them.
+  Stats run(const Source& source, std::size_t element_bytes, Operation& operation);
+
+  Device& device() noexcept;
+  const Options& options() const noexcept;
+
+  /// Streams that the next passes use, so the number of partial results of a fold.
+  std::size_t streams() const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace ooc

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <ooc/metered_memory.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <string>
+
+namespace ooc {
+
+enum class DeviceKind { cpu, cuda };
+
+/// A view of memory that only device code may dereference.
+template <class T>
+struct DeviceSpan {
+  T* data = nullptr;
+  std::size_t size = 0;
+
+  constexpr T* begin() const noexcept { return data; }
+  constexpr T* end() const noexcept { return data + size; }
+};
+
+/// A piece of the dataset on the device: `first` is the index of its first element in the whole.
+template <class T>
+struct DeviceChunk : DeviceSpan<T> {
+  std::uint64_t first = 0;
+};
+
+/// A point in a stream's work that a thread can wait for.
+class Event {
+ public:
+  virtual ~Event() = default;
+  virtual void synchronize() = 0;  // blocks the calling thread, without spinning
+
+  /// Device time since `earlier`; both must have happened.
+  virtual double seconds_since(const Event& earlier) const = 0;
+};
+
+/// An in-order queue of device work. Used by one thread at a time; all calls may throw
+/// Error(device).
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  virtual DeviceKind kind() const noexcept = 0;
+
+  /// Copies between any two of host and device memory. Asynchronous if the host memory is
+  /// page-locked.
+  virtual void copy(void* target, const void* source, std::size_t bytes) = 0;
+  virtual void fill_zero(void* target, std::size_t bytes) = 0;
+
+  /// Reverses the bytes of each element of `element_bytes` (1, 2, 4 or 8).
+  virtual void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) = 0;
+
+  virtual void record(Event& event) = 0;
+  virtual void synchronize() = 0;
+
+  /// cudaStream_t, or null on the CPU.
+  virtual void* native() const noexcept = 0;
+
+  /// Device memory for temporaries: what was given back is kept and handed out again, in stream
+  /// order, so that nothing is allocated once the first chunk has passed. Take it as a Buffer.
+  virtual std::pmr::memory_resource& temporaries() noexcept = 0;
+};
+
+/// Something that computes. Made by make_device; must outlive what it has made.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual DeviceKind kind() const noexcept = 0;
+  virtual std::string name() const = 0;
+
+  /// To be called on each thread before it uses the device.
+  virtual void bind_to_thread() = 0;
+
+  /// Host memory fit for direct I/O and for copies to this device: page-aligned, in huge pages
+  /// where possible, page-locked for a GPU.
+  virtual MeteredMemory& host_memory() = 0;
+  virtual MeteredMemory& device_memory() = 0;
+
+  virtual std::unique_ptr<Stream> make_stream() = 0;
+  virtual std::unique_ptr<Event> make_event() = 0;
+
+  /// True if device code reads host memory as fast as its own: chunks are then consumed where they
+  /// were loaded.
+  bool shares_host_memory() const noexcept { return kind() == DeviceKind::cpu; }
+};
+
+/// Why there is no GPU to use: the driver's word for it. Empty if there is one.
+std::string why_no_gpu();
+
+/// Throws Error(device) if the GPU `ordinal` is missing or not usable.
+std::unique_ptr<Device> make_device(DeviceKind kind, int ordinal = 0);
+
+/// The first GPU if there is a usable one, else the CPU.
+std::unique_ptr<Device> best_device();
+
+}  // namespace ooc

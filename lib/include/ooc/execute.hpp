@@ -1,0 +1,52 @@
+#pragma once
+
+#include <ooc/device.hpp>
+#include <ooc/io/error.hpp>
+
+#include <thrust/execution_policy.h>
+#include <thrust/system/cpp/execution_policy.h>
+
+#ifdef __CUDACC__
+#include <thrust/system/cuda/execution_policy.h>
+#endif
+
+#include <cstddef>
+#include <utility>
+
+namespace ooc {
+
+/// A stream's temporaries as Thrust wants them: so that its algorithms allocate nothing in a pass.
+class ThrustAllocator {
+ public:
+  using value_type = char;
+
+  explicit ThrustAllocator(Stream& stream) : resource_(&stream.temporaries()) {}
+  char* allocate(std::ptrdiff_t bytes) {
+    return static_cast<char*>(resource_->allocate(static_cast<std::size_t>(bytes), 256));
+  }
+  void deallocate(char* data, std::size_t bytes) { resource_->deallocate(data, bytes, 256); }
+
+ private:
+  std::pmr::memory_resource* resource_;
+};
+
+/// Calls `body(policy)` with the Thrust execution policy of a stream: `thrust::cpp::par` on the
+/// CPU, `thrust::cuda::par_nosync(allocator).on(stream)` on a GPU. The only place where the
+/// compiler decides: a file that g++ has compiled contains no GPU code, and a GPU refuses it.
+template <class Body>
+void execute(Stream& stream, Body&& body) {
+  if (stream.kind() == DeviceKind::cpu) {
+    std::forward<Body>(body)(thrust::cpp::par);
+    return;
+  }
+#ifdef __CUDACC__
+  ThrustAllocator allocator(stream);
+  std::forward<Body>(body)(
+      thrust::cuda::par_nosync(allocator).on(static_cast<cudaStream_t>(stream.native())));
+#else
+  throw Error(Cause::device, "this operator was compiled for the CPU only",
+              {.hint = "put it in a .cu file, so that nvcc compiles it for the GPU too"});
+#endif
+}
+
+}  // namespace ooc

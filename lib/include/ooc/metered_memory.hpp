@@ -1,0 +1,40 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <string>
+
+namespace ooc {
+
+/// A memory resource that counts what passes through it and keeps to a limit. Any thread.
+class MeteredMemory final : public std::pmr::memory_resource {
+ public:
+  /// `what` names the memory in messages: "host memory", "device memory".
+  MeteredMemory(std::pmr::memory_resource& upstream, std::string what);
+
+  /// The most bytes that may be in use; exceeding it throws Error(memory) with the numbers.
+  void set_limit(std::size_t bytes) noexcept { limit_ = bytes; }
+
+  std::size_t limit() const noexcept { return limit_; }
+  std::size_t bytes_in_use() const noexcept { return in_use_; }
+  std::size_t peak_bytes() const noexcept { return peak_; }
+  std::uint64_t allocations() const noexcept { return allocations_; }
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  std::pmr::memory_resource& upstream_;
+  std::string what_;
+  std::atomic<std::size_t> limit_{SIZE_MAX};
+  std::atomic<std::size_t> in_use_{0};
+  std::atomic<std::size_t> peak_{0};
+  std::atomic<std::uint64_t> allocations_{0};
+};
+
+}  // namespace ooc

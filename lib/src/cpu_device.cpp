@@ -1,0 +1,85 @@
+#include <ooc/io/error.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "devices.hpp"
+#include "memory.hpp"
+
+namespace ooc {
+
+namespace {
+
+template <class Word>
+Word reversed(Word word) {
+  if constexpr (sizeof(Word) == 2) return __builtin_bswap16(word);
+  if constexpr (sizeof(Word) == 4) return __builtin_bswap32(word);
+  if constexpr (sizeof(Word) == 8) return __builtin_bswap64(word);
+}
+
+template <class Word>
+void swap_words(void* data, std::size_t bytes) {
+  Word* const words = static_cast<Word*>(data);
+  for (std::size_t i = 0; i < bytes / sizeof(Word); ++i) words[i] = reversed(words[i]);
+}
+
+/// All work of the CPU's streams is done when it is asked for, so an event has always happened.
+class CpuEvent final : public Event {
+ public:
+  void synchronize() override {}
+  double seconds_since(const Event& /*earlier*/) const override { return 0; }
+};
+
+class CpuStream final : public Stream {
+ public:
+  explicit CpuStream(std::pmr::memory_resource& memory) : temporaries_(memory) {}
+
+  DeviceKind kind() const noexcept override { return DeviceKind::cpu; }
+  void copy(void* target, const void* source, std::size_t bytes) override {
+    std::memcpy(target, source, bytes);
+  }
+  void fill_zero(void* target, std::size_t bytes) override { std::memset(target, 0, bytes); }
+  void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) override {
+    switch (element_bytes) {
+      case 1: return;
+      case 2: return swap_words<std::uint16_t>(data, bytes);
+      case 4: return swap_words<std::uint32_t>(data, bytes);
+      case 8: return swap_words<std::uint64_t>(data, bytes);
+    }
+    throw Error(Cause::internal, "elements of " + std::to_string(element_bytes) + " bytes");
+  }
+  void record(Event& /*event*/) override {}
+  void synchronize() override {}
+  void* native() const noexcept override { return nullptr; }
+  std::pmr::memory_resource& temporaries() noexcept override { return temporaries_; }
+
+ private:
+  RecyclingMemory temporaries_;
+};
+
+class CpuDevice final : public Device {
+ public:
+  DeviceKind kind() const noexcept override { return DeviceKind::cpu; }
+  std::string name() const override { return "cpu"; }
+  void bind_to_thread() override {}
+  MeteredMemory& host_memory() override { return host_memory_; }
+  MeteredMemory& device_memory() override { return device_memory_; }
+  std::unique_ptr<Stream> make_stream() override {
+    return std::make_unique<CpuStream>(device_memory_);
+  }
+  std::unique_ptr<Event> make_event() override { return std::make_unique<CpuEvent>(); }
+
+ private:
+  HugePageMemory huge_pages_;
+  MeteredMemory host_memory_{huge_pages_, "host memory"};
+  MeteredMemory device_memory_{*std::pmr::new_delete_resource(), "memory"};
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_cpu_device() {
+  return std::make_unique<CpuDevice>();
+}
+
+}  // namespace ooc

@@ -1,0 +1,209 @@
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <memory>
+#include <source_location>
+#include <thread>
+#include <vector>
+
+#include "devices.hpp"
+#include "memory.hpp"
+#include "swap_bytes.hpp"
+
+namespace ooc {
+
+namespace {
+
+[[noreturn]] void fail(cudaError_t status, const std::string& what, std::string hint) {
+  throw Error(status == cudaErrorMemoryAllocation ? Cause::memory : Cause::device,
+              what + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")",
+              {.hint = std::move(hint)});
+}
+
+/// Throws unless the call succeeded. Clears the error, so that the next caller is not blamed.
+void check(cudaError_t status, std::source_location where = std::source_location::current()) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();
+  fail(status, "CUDA failed in " + std::string(where.function_name()),
+       status == cudaErrorMemoryAllocation
+           ? "another program may hold the memory (nvidia-smi shows it); or lower --vram, --chunk"
+           : "");
+}
+
+struct DestroyStream {
+  using pointer = cudaStream_t;
+  void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
+};
+struct DestroyEvent {
+  using pointer = cudaEvent_t;
+  void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+};
+
+class CudaEvent final : public Event {
+ public:
+  CudaEvent() {
+    cudaEvent_t event{};
+    check(cudaEventCreateWithFlags(&event, cudaEventBlockingSync));
+    event_.reset(event);
+  }
+  void synchronize() override { check(cudaEventSynchronize(event_.get())); }
+  double seconds_since(const Event& earlier) const override {
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, dynamic_cast<const CudaEvent&>(earlier).get(),
+                               event_.get()));
+    return double{milliseconds} * 1e-3;
+  }
+  cudaEvent_t get() const noexcept { return event_.get(); }
+
+ private:
+  std::unique_ptr<void, DestroyEvent> event_;
+};
+
+class CudaStream final : public Stream {
+ public:
+  explicit CudaStream(std::pmr::memory_resource& memory) : temporaries_(memory) {
+    cudaStream_t stream{};
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    stream_.reset(stream);
+  }
+
+  DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
+  void copy(void* target, const void* source, std::size_t bytes) override {
+    check(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, stream_.get()));
+  }
+  void fill_zero(void* target, std::size_t bytes) override {
+    check(cudaMemsetAsync(target, 0, bytes, stream_.get()));
+  }
+  void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) override {
+    check(swap_bytes_cuda(data, bytes, element_bytes, stream_.get()));
+  }
+  void record(Event& event) override {
+    check(cudaEventRecord(dynamic_cast<CudaEvent&>(event).get(), stream_.get()));
+  }
+  void synchronize() override { check(cudaStreamSynchronize(stream_.get())); }
+  void* native() const noexcept override { return stream_.get(); }
+  std::pmr::memory_resource& temporaries() noexcept override { return temporaries_; }
+
+ private:
+  RecyclingMemory temporaries_;  // outlives the stream, whose destruction waits for nothing
+  std::unique_ptr<void, DestroyStream> stream_;
+};
+
+class CudaMemory final : public std::pmr::memory_resource {
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t /*alignment*/) override {
+    void* data = nullptr;
+    check(cudaMalloc(&data, bytes));
+    return data;
+  }
+  void do_deallocate(void* data, std::size_t /*bytes*/, std::size_t /*alignment*/) override {
+    cudaFree(data);
+  }
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+};
+
+/// Writes to every page, from several threads: the kernel clears pages as they are first touched,
+/// and the registration would have it do so on one thread, holding the driver's lock.
+void touch(std::byte* data, std::size_t bytes) {
+  constexpr std::size_t most_threads = 8;
+  constexpr std::size_t least_bytes = 8 * MiB;  // that are worth a thread
+  const std::size_t threads = std::clamp<std::size_t>(
+      std::min<std::size_t>(std::thread::hardware_concurrency(), bytes / least_bytes), 1,
+      most_threads);
+  const std::size_t share = round_up(divide_up(bytes, threads), page_bytes);
+  std::vector<std::jthread> workers;
+  for (std::size_t begin = 0; begin < bytes; begin += share) {
+    workers.emplace_back([data, begin, end = std::min(begin + share, bytes)] {
+      for (std::size_t i = begin; i < end; i += page_bytes) data[i] = std::byte{};
+    });
+  }
+}
+
+/// Page-locked memory: mapped in huge pages first and registered then, which takes a tenth of
+/// cudaHostAlloc's time, and is anonymous memory that io_uring can register too. Registered in one
+/// piece, since no copy may reach from one registration into the next.
+class PinnedMemory final : public std::pmr::memory_resource {
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    void* const data = pages_.allocate(bytes, alignment);
+    touch(static_cast<std::byte*>(data), bytes);
+    const cudaError_t status = cudaHostRegister(data, bytes, cudaHostRegisterPortable);
+    if (status == cudaSuccess) return data;
+    cudaGetLastError();
+    pages_.deallocate(data, bytes, alignment);
+    fail(status, "page-locking " + std::to_string(bytes) + " bytes of host memory",
+         "lower --memory, or check `ulimit -l`");
+  }
+  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override {
+    cudaHostUnregister(data);
+    pages_.deallocate(data, bytes, alignment);
+  }
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  HugePageMemory pages_;
+};
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int ordinal) : ordinal_(ordinal) {
+    bind_to_thread();
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, ordinal));
+    name_ = "cuda:" + std::to_string(ordinal) + " " + properties.name;
+    check(cudaFree(nullptr));  // a context that cannot be made fails here, before any work
+  }
+
+  DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
+  std::string name() const override { return name_; }
+  void bind_to_thread() override { check(cudaSetDevice(ordinal_)); }
+  MeteredMemory& host_memory() override { return host_memory_; }
+  MeteredMemory& device_memory() override { return device_memory_; }
+  std::unique_ptr<Stream> make_stream() override {
+    return std::make_unique<CudaStream>(device_memory_);
+  }
+  std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(); }
+
+ private:
+  int ordinal_;
+  std::string name_;
+  PinnedMemory pinned_;
+  CudaMemory cuda_;
+  MeteredMemory host_memory_{pinned_, "host memory"};
+  MeteredMemory device_memory_{cuda_, "device memory"};
+};
+
+}  // namespace
+
+std::string why_no_cuda_device() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaSuccess && count > 0) return {};
+  cudaGetLastError();
+  const cudaError_t reason = status == cudaSuccess ? cudaErrorNoDevice : status;
+  return std::string(cudaGetErrorString(reason)) + " (" + cudaGetErrorName(reason) + ")";
+}
+
+std::unique_ptr<Device> make_cuda_device(int ordinal) {
+  const std::string why = why_no_cuda_device();
+  if (!why.empty()) {
+    throw Error(Cause::device, "no usable GPU: " + why,
+                {.why = "there is no NVIDIA GPU here, or its driver is missing or too old",
+                 .hint = "check `nvidia-smi`, or use --device cpu"});
+  }
+  int count = 0;
+  check(cudaGetDeviceCount(&count));
+  if (ordinal < 0 || ordinal >= count) {
+    throw Error(Cause::device, "there is no GPU " + std::to_string(ordinal),
+                {.hint = "GPUs 0 to " + std::to_string(count - 1) + " are visible here"});
+  }
+  return std::make_unique<CudaDevice>(ordinal);
+}
+
+}  // namespace ooc

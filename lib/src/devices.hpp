@@ -1,0 +1,16 @@
+#pragma once
+
+#include <ooc/device.hpp>
+
+#include <memory>
+#include <string>
+
+namespace ooc {
+
+std::unique_ptr<Device> make_cpu_device();
+
+// In cuda_device.cpp, or in cuda_absent.cpp where libooc is built without CUDA.
+std::unique_ptr<Device> make_cuda_device(int ordinal);
+std::string why_no_cuda_device();
+
+}  // namespace ooc

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <ooc/buffer.hpp>
+#include <ooc/coordinator.hpp>
+#include <ooc/device.hpp>
+#include <ooc/io/chunk_pool.hpp>
+#include <ooc/io/plan.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace ooc {
+
+/// What all lanes of a pass share.
+struct Pass {
+  const Plan& plan;
+  ChunkPool& pool;
+  Operation& operation;
+  std::size_t lanes;
+  std::size_t element_bytes;
+  bool swapped;  // elements are not in this machine's byte order
+};
+
+/// One stream, its device memory and, during a pass, the thread that calls run(). Takes every
+/// lanes-th chunk of the pool through the operation.
+class Lane {
+ public:
+  Lane(Device& device, std::size_t index);
+
+  /// Between passes: makes room for chunks of `chunk_bytes`. A GPU's lane always copies them; the
+  /// CPU's consumes them in the pool, unless they must be gathered first.
+  void reserve(std::size_t chunk_bytes, bool gathers);
+
+  /// Throws Error, Aborted. When it returns or throws, the device no longer touches the pool.
+  void run(const Pass& pass);
+
+  /// Of the last run.
+  struct Times {
+    StageTimes h2d, kernel;
+    std::uint64_t bytes = 0;
+  };
+  const Times& times() const noexcept { return times_; }
+
+ private:
+  /// One of two input buffers: while the operation blocks on one, the next chunk comes into the
+  /// other. The stream's order alone keeps a copy from overtaking the work on what it overwrites.
+  struct Input {
+    Buffer memory;
+    std::unique_ptr<Event> copy_begun, copied;
+    Chunk* chunk = nullptr;
+  };
+
+  void consume_in_pool(const Pass& pass);
+  void consume_copies(const Pass& pass);
+  Chunk* wait_for_chunk(const Pass& pass, std::size_t index);
+  void begin_copy(Input& input, Chunk& chunk);
+  void finish_copy(const Pass& pass, Input& input);
+  void process(const Pass& pass, std::size_t chunk, DeviceSpan<std::byte> data);
+
+  Device& device_;
+  std::size_t index_;
+  std::unique_ptr<Stream> stream_;
+  std::array<Input, 2> inputs_;
+  Times times_;
+};
+
+}  // namespace ooc

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <chrono>
+
+namespace ooc {
+
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Adds the time until its end to `total` (seconds).
+class Timed {
+ public:
+  explicit Timed(double& total) : total_(total) {}
+  ~Timed() { total_ += watch_.seconds(); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  double& total_;
+  Stopwatch watch_;
+};
+
+}  // namespace ooc

@@ -1,0 +1,129 @@
+#include "arguments.hpp"
+
+#include <gtest/gtest.h>
+#include <ooc/io/error.hpp>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "sizes.hpp"
+
+namespace ooc_run {
+namespace {
+
+/// An environment variable for the length of a test.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Variable() { unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+Arguments parse(const std::vector<std::string>& words, const char* command = "histogram") {
+  return Arguments(find_command(command), words);
+}
+
+struct Refusal {
+  std::string message, hint;
+};
+
+Refusal refusal(auto action) {
+  try {
+    action();
+  } catch (const ooc::Error& error) {
+    EXPECT_EQ(error.cause(), ooc::Cause::usage);
+    return {error.what(), error.details().hint};
+  }
+  return {"accepted", ""};
+}
+
+TEST(Arguments, OptionsAndFilesInAnyOrder) {
+  const Arguments arguments =
+      parse({"a.f32", "--chunk", "16M", "b.f32", "--bins=64", "--json", "--range", "-1:2"});
+  EXPECT_EQ(std::vector<std::string>(arguments.files().begin(), arguments.files().end()),
+            (std::vector<std::string>{"a.f32", "b.f32"}));
+  EXPECT_EQ(arguments.get("chunk", parse_bytes), 16u << 20);
+  EXPECT_EQ(arguments.get("bins", parse_count), 64u);
+  EXPECT_EQ(arguments.get("streams", parse_count), std::nullopt);
+  const auto text = [](const std::string& value) { return value; };
+  EXPECT_EQ(arguments.get("range", text), "-1:2");
+  EXPECT_TRUE(arguments.has("json"));
+  EXPECT_FALSE(arguments.has("quiet"));
+}
+
+TEST(Arguments, WhatFollowsTwoDashesIsAFile) {
+  const Arguments arguments = parse({"--", "--json", "-"});
+  ASSERT_EQ(arguments.files().size(), 2u);
+  EXPECT_EQ(arguments.files()[0], "--json");
+  EXPECT_FALSE(arguments.has("json"));
+}
+
+TEST(Arguments, UnknownOptionsGetTheNearest) {
+  const Refusal mistyped = refusal([] { parse({"--bisn", "3", "x"}); });
+  EXPECT_EQ(mistyped.message, "unknown option '--bisn'");
+  EXPECT_EQ(mistyped.hint, "did you mean --bins?");
+  const Refusal shortened = refusal([] { parse({"--chun=3", "x"}); });
+  EXPECT_EQ(shortened.message, "unknown option '--chun'");
+  EXPECT_EQ(shortened.hint, "did you mean --chunk?");
+  const Refusal foreign = refusal([] { parse({"--edges", "1,2", "x"}, "reduce"); });
+  EXPECT_EQ(foreign.hint, "--edges is an option of 'ooc-run histogram'");
+  const Refusal strange = refusal([] { parse({"--qwertyuiop", "x"}); });
+  EXPECT_EQ(strange.hint, "ooc-run histogram -h lists the options");
+  const Refusal letter = refusal([] { parse({"-x", "x"}); });
+  EXPECT_EQ(letter.message, "unknown option '-x'");
+}
+
+TEST(Arguments, MistakesAreNamed) {
+  EXPECT_EQ(refusal([] { parse({"x", "--bins"}); }).message, "--bins needs a value");
+  EXPECT_EQ(refusal([] { parse({"x", "--bins", "--json"}); }).message, "--bins needs a value");
+  EXPECT_EQ(refusal([] { parse({"x", "--bins="}); }).message, "--bins needs a value");
+  EXPECT_EQ(refusal([] {
+              parse({"x", "--bins", "1", "--bins", "2"});
+            }).message,
+            "--bins was given twice");
+  EXPECT_EQ(refusal([] { parse({"--json"}); }).message, "no file given");
+  EXPECT_EQ(refusal([] { parse({"x"}, "gen"); }).message, "'x' is one word too many");
+  EXPECT_NE(refusal([] { parse({"x", "--json=1"}); }).message, "accepted");
+}
+
+TEST(Arguments, ValuesAreRefusedByTheNameOfTheOption) {
+  const Refusal refused = refusal([] { parse({"x", "--chunk", "12q"}).get("chunk", parse_bytes); });
+  EXPECT_EQ(refused.message, "--chunk 12q: has no unit named 'q'");
+  EXPECT_NE(refused.hint, "");
+}
+
+TEST(Arguments, EnvironmentStandsInForTheCommandLine) {
+  const Variable chunk("OOC_CHUNK", "4M");
+  const Variable log_bins("OOC_LOG_BINS", "yes");
+  const Variable quiet("OOC_QUIET", "0");
+  EXPECT_EQ(parse({"x"}).get("chunk", parse_bytes), 4u << 20);
+  EXPECT_EQ(parse({"x", "--chunk", "8M"}).get("chunk", parse_bytes), 8u << 20);
+  EXPECT_TRUE(parse({"x"}).has("log-bins"));
+  EXPECT_FALSE(parse({"x"}).has("quiet"));
+}
+
+TEST(Arguments, EnvironmentIsRefusedByItsName) {
+  const Variable chunk("OOC_CHUNK", "4Q");
+  EXPECT_EQ(refusal([] { parse({"x"}).get("chunk", parse_bytes); }).message,
+            "OOC_CHUNK=4Q: has no unit named 'Q'");
+  const Variable json("OOC_JSON", "maybe");
+  EXPECT_EQ(refusal([] { parse({"x"}); }).message, "OOC_JSON=maybe: is neither 1 nor 0");
+}
+
+TEST(Arguments, ChoicesAndPositiveNumbers) {
+  const Choice choice{"auto", "uring", "threads"};
+  EXPECT_EQ(choice("threads"), 2u);
+  EXPECT_EQ(refusal([&] { choice("thread"); }).hint,
+            "did you mean threads? One of auto, uring or threads");
+  EXPECT_EQ(refusal([&] { choice("posix"); }).hint, "one of auto, uring or threads");
+  EXPECT_EQ(refusal([] { positive_count("0"); }).message, "must be at least 1");
+  EXPECT_EQ(positive_bytes("1K"), 1024u);
+}
+
+}  // namespace
+}  // namespace ooc_run

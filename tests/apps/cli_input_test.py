@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Input that cannot be used: each with its own message and exit code, and nothing on stdout."""
+
+import os
+import struct
+import unittest
+
+from cli_support import CliTest, main
+
+import numpy as np
+
+
+class FileTest(CliTest):
+    def test_missing_file(self):
+        self.refuse(4, r"missing.f32: .*No such file or directory \(ENOENT\)", "reduce",
+                    "missing.f32")
+
+    def test_not_a_file(self):
+        os.mkdir(self.path("folder"))
+        os.mkfifo(self.path("fifo"))
+        for name in ("folder", "fifo", "/dev/null"):
+            with self.subTest(name=name):
+                self.refuse(3, name, "reduce", name)
+
+    def test_standard_input(self):
+        self.refuse(3, "standard input is not supported", "histogram", "-", hint="save it")
+
+    @unittest.skipIf(os.geteuid() == 0, "root may read everything")
+    def test_no_permission(self):
+        path = self.write("x.f32", bytes(8))
+        os.chmod(path, 0)
+        self.refuse(4, r"x.f32: .*Permission denied \(EACCES\)", "reduce", path)
+
+    def test_odd_size(self):
+        self.refuse(3, "x.f32", "reduce", self.write("x.f32", bytes(10)))
+
+    def test_parts_beyond_the_file(self):
+        path = self.write("x.f32", bytes(80))
+        self.refuse(3, "x.f32", "reduce", path, "--offset", 100)
+        self.refuse(3, "only 20 elements, not the 21", "reduce", path, "--count", 21)
+        self.refuse(3, "x.f32", "reduce", path, "--offset", 3)
+
+    def test_files_that_do_not_fit_together(self):
+        one = self.write("a.f32", bytes(16))
+        two = self.write("b.f64", bytes(16))
+        self.refuse(3, "b.f64", "reduce", one, two)
+
+    def test_data_without_a_range(self):
+        path = self.write("x.f8", np.array([np.nan, np.inf, -np.inf]))
+        self.refuse(3, "no finite value", "histogram", path, "--dtype", "f8")
+        path = self.write("huge.f64", np.array([1e300, 1e300]))
+        self.refuse(3, "no bins fit into the range", "histogram", path, hint="--range")
+
+
+class EmptyTest(CliTest):
+    def test_an_empty_file_has_no_elements(self):
+        path = self.write("empty.f32", b"")
+        result = self.json("histogram", path)["result"]
+        self.assertEqual(result.pop("count"), 0)
+        self.assertEqual(set(result.values()), {None})
+        result = self.json("reduce", path)["result"]
+        self.assertEqual(result.pop("count"), 0)
+        self.assertEqual(set(result.values()), {None})
+
+    def test_for_people(self):
+        path = self.write("empty.f32", b"")
+        for command in ("histogram", "reduce"):
+            self.assertIn("0 values of float32", self.succeed(command, path).stdout)
+
+
+class NpyTest(CliTest):
+    def npy(self, header, version=(1, 0), data=bytes(64), length=None):
+        text = header.encode("latin1")
+        size = len(text) if length is None else length
+        form = "<H" if version[0] == 1 else "<I"
+        return self.write("x.npy", b"\x93NUMPY" + bytes(version) + struct.pack(form, size) + text +
+                          data)
+
+    def test_a_good_one_is_read(self):
+        path = self.npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4, 4)}\n")
+        self.assertEqual(self.json("reduce", path)["input"]["shape"], [4, 4])
+
+    def test_hostile_headers(self):
+        good = "{'descr': '<f4', 'fortran_order': False, 'shape': (16,)}\n"
+        for name, make in {
+                "unknown version": lambda: self.npy(good, (9, 0)),
+                "header beyond the file": lambda: self.npy(good, length=60000),
+                "header of 4 GiB": lambda: self.npy(good, (2, 0), length=0xffffffff),
+                "cut off": lambda: self.write("x.npy", b"\x93NUMPY\x01"),
+                "no dictionary": lambda: self.npy("import os\n"),
+                "unclosed": lambda: self.npy("{'descr': '<f4', 'shape': (16,"),
+                "no shape": lambda: self.npy("{'descr': '<f4', 'fortran_order': False}\n"),
+                "objects": lambda: self.npy(good.replace("<f4", "|O")),
+                "records": lambda: self.npy(good.replace("'<f4'", "[('a', '<f4')]")),
+                "Fortran order": lambda: self.npy(
+                    good.replace("False", "True").replace("(16,)", "(4, 4)")),
+                "negative shape": lambda: self.npy(good.replace("16", "-16")),
+                "shape that overflows": lambda: self.npy(good.replace("16", f"{2**62}, 16")),
+                "shape beyond 64 bits": lambda: self.npy(good.replace("16", "9" * 40)),
+                "more elements than bytes": lambda: self.npy(good.replace("16", "17")),
+        }.items():
+            with self.subTest(name):
+                self.refuse(3, "x.npy", "reduce", make())
+
+    def test_another_type_than_it_says(self):
+        np.save(self.path("x.npy"), np.zeros(4, "f4"))
+        self.refuse(3, "x.npy", "reduce", "x.npy", "--dtype", "i4")
+        self.succeed("reduce", "x.npy", "--dtype", "f4")
+
+
+class LimitTest(CliTest):
+    def test_memory_too_small(self):
+        path = self.write("x.f32", bytes(16 << 20))
+        self.refuse(7, "needs at least .* the limit is 65536", "reduce", path, "--device", "cpu",
+                    "--memory", "64K")
+
+    def test_an_absent_gpu(self):
+        path = self.write("x.f32", bytes(64))
+        done = self.run_program("reduce", path, "--device", "cuda")
+        if done.returncode == 0:
+            self.skipTest("there is a GPU")
+        self.refuse(8, "GPU|CUDA", "reduce", path, "--device", "cuda")
+        self.refuse(8, "GPU|CUDA", "reduce", path, "--device", "cuda:3")
+
+    def test_automatically_the_cpu_with_the_reason(self):
+        path = self.write("x.f32", bytes(64))
+        done = self.succeed("reduce", path, "--json")
+        document = self.check_document(done.stdout)
+        if document["run"]["device"] != "cpu":
+            self.skipTest("there is a GPU")
+        reasons = [text for text in document["run"]["reasons"] if "computing on the CPU: " in text]
+        self.assertEqual(len(reasons), 1)
+        self.assertIn(f"ooc-run: note: {reasons[0]}\n", done.stderr)
+
+    @unittest.skipUnless(os.path.isdir("/dev/shm"), "no tmpfs")
+    def test_direct_reads_where_there_is_no_disk(self):
+        path = f"/dev/shm/ooc-cli-{os.getpid()}.f32"
+        self.addCleanup(os.unlink, path)
+        np.ones(1000, "f4").tofile(path)
+        document = self.json("reduce", path)
+        self.assertEqual(document["result"]["sum"], 1000)
+        self.assertFalse(document["run"]["direct"])
+        self.assertTrue(any("page cache" in text for text in document["run"]["reasons"]))
+        self.refuse(2, "direct reads are not possible", "reduce", path, "--direct", "yes")
+
+
+if __name__ == "__main__":
+    main()

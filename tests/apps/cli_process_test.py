@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""The program among others: signals, closed pipes, terminals, limits."""
+
+import os
+import pty
+import resource
+import select
+import signal
+import subprocess
+import time
+
+from cli_support import PROGRAM, CliTest, clean_environment, default_signals, main
+
+import numpy as np
+
+HUGE = 4 << 40  # bytes of a sparse file that no machine reads while a test waits
+
+
+class StdoutTest(CliTest):
+    def test_a_full_disk(self):
+        self.write("x.u8", bytes(100))
+        for words in (["reduce", "x.u8"], ["histogram", "x.u8", "--json"], ["--version"], ["help"]):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                done = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE,
+                                      text=True, cwd=self.directory, env=clean_environment(),
+                                      check=False)
+            self.assertEqual(done.returncode, 6, words)
+            self.assertIn("error: standard output: write failed", done.stderr)
+            self.assertIn("(ENOSPC)", done.stderr)
+
+    def test_a_reader_that_has_gone(self):
+        self.write("x.u8", bytes(100))
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run([PROGRAM, "reduce", self.path("x.u8")], stdout=writer,
+                              stderr=subprocess.PIPE, text=True, env=clean_environment(),
+                              check=False)
+        os.close(writer)
+        self.assertEqual(done.returncode, 6)
+        self.assertIn("(EPIPE)", done.stderr)
+
+    def test_a_closed_stdout_is_not_a_file_of_ours(self):
+        done = subprocess.run(f"exec {PROGRAM} gen -o x.bin --size 8 --pattern position >&-",
+                              shell=True, stderr=subprocess.PIPE, text=True, cwd=self.directory,
+                              env=clean_environment(), check=False)
+        self.assertEqual(done.returncode, 6)
+        with open(self.path("x.bin"), "rb") as file:
+            self.assertEqual(file.read(), bytes(8))
+
+
+class InterruptTest(CliTest):
+    def start(self, *words):
+        process = subprocess.Popen([PROGRAM, *words], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, cwd=self.directory,
+                                   env=clean_environment(), preexec_fn=default_signals)
+        self.addCleanup(process.kill)
+        return process
+
+    def huge_file(self, name):
+        with open(self.path(name), "wb") as file:
+            file.truncate(HUGE)
+
+    def interrupt(self, number, *words):
+        """Sends the signal once the program is at work."""
+        process = self.start(*words, "--progress", "plain")
+        line = process.stderr.readline()
+        while line and "left" not in line:
+            line = process.stderr.readline()
+        process.send_signal(number)
+        stdout, stderr = process.communicate(timeout=60)
+        return process.returncode, stdout, stderr
+
+    def test_a_partial_result(self):
+        self.huge_file("x.f32")
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            returned, stdout, stderr = self.interrupt(number, "reduce", "x.f32", "--json")
+            self.assertEqual(returned, code, stderr)
+            result = self.check_document(stdout)["result"]
+            self.assertTrue(result["partial"])
+            self.assertEqual(result["covered_bytes"], 4 * result["count"])
+            self.assertGreater(result["count"], 0)
+            self.assertLess(result["covered_bytes"], HUGE)
+            self.assertEqual((result["sum"], result["max"]), (0, 0))
+
+    def test_a_partial_picture_says_so(self):
+        self.huge_file("x.u8")
+        returned, stdout, stderr = self.interrupt(signal.SIGINT, "histogram", "x.u8")
+        self.assertEqual(returned, 130, stderr)
+        self.assertRegex(stdout, r"\nPARTIAL: interrupted; covers the first .* of 4\.40 TB\n")
+
+    def test_no_result_before_anything_is_counted(self):
+        self.huge_file("x.f32")
+        returned, stdout, stderr = self.interrupt(signal.SIGINT, "histogram", "x.f32", "--json")
+        self.assertEqual((returned, stdout), (130, ""), stderr)
+        self.assertRegex(stderr, "ooc-run: error: .*interrupted")
+
+    def test_nothing_is_left_of_an_interrupted_output(self):
+        process = self.start("gen", "-o", "x.bin", "--size", "4G", "--threads", "1")
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(os.listdir(self.directory), [])
+
+
+class TerminalTest(CliTest):
+    def on_terminal(self, *words, env=None, until=None):
+        """Everything shown on a terminal, with a signal once `until` is seen."""
+        master, slave = pty.openpty()
+        process = subprocess.Popen([PROGRAM, *words], stdout=slave, stderr=slave,
+                                   cwd=self.directory, preexec_fn=default_signals,
+                                   env=clean_environment(TERM="xterm", **(env or {})))
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        os.close(slave)
+        shown = b""
+        while select.select([master], [], [], 60)[0]:
+            try:
+                shown += os.read(master, 65536)
+            except OSError:  # the other end is closed
+                break
+            if until and until in shown:
+                process.send_signal(signal.SIGINT)
+                until = None
+        os.close(master)
+        return shown.decode()
+
+    def test_colour_only_if_it_is_wanted(self):
+        self.write("x.u8", bytes(100))
+        self.assertIn("\x1b[36m█", self.on_terminal("histogram", "x.u8"))
+        self.assertNotIn("\x1b", self.on_terminal("histogram", "x.u8", env={"NO_COLOR": "1"}))
+        self.assertNotIn("\x1b", self.succeed("histogram", "x.u8").stdout)
+        self.assertIn("ooc-run: \x1b[1;31merror:\x1b[0m", self.on_terminal("reduce", "missing"))
+
+    def test_a_bar_that_goes(self):
+        with open(self.path("x.f32"), "wb") as file:
+            file.truncate(HUGE)
+        shown = self.on_terminal("reduce", "x.f32", until=b" left")
+        self.assertRegex(shown, r"\r\x1b\[K  0 % .*─.* of 4\.40 TB, .*B/s, .* left")
+        self.assertIn("\r\x1b[K", shown[shown.rindex(" left"):])
+
+    def test_no_bar_where_nobody_looks(self):
+        self.write("x.u8", np.zeros(1 << 20, "u1"))
+        self.assertNotIn("left", self.succeed("reduce", "x.u8").stderr)
+
+
+class LimitTest(CliTest):
+    def test_more_files_than_the_soft_limit(self):
+        names = []
+        for number in range(80):
+            names.append(f"{number}.u8")
+            self.write(names[-1], bytes([number]))
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        done = self.succeed("reduce", *names, "--json", preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_NOFILE, (32, hard)))
+        self.assertEqual(self.check_document(done.stdout)["result"]["sum"], sum(range(80)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""What the program says about itself, and to whom it does not understand."""
+
+from cli_support import CliTest, main
+
+import numpy as np
+
+
+class UsageTest(CliTest):
+    def test_alone_it_prints_a_short_help(self):
+        done = self.run_program()
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("Usage: ooc-run COMMAND FILE...", done.stderr)
+
+    def test_help_is_no_error(self):
+        for words in (["-h"], ["--help"], ["help"], ["histogram", "-h"], ["reduce", "--help"],
+                      ["help", "gen"], ["gen", "--size", "3", "-h"]):
+            done = self.succeed(*words)
+            self.assertIn("Usage: ooc-run", done.stdout)
+            self.assertEqual(done.stderr, "")
+
+    def test_long_help_starts_with_three_examples(self):
+        for words in (["--help"], ["help"], ["histogram", "--help"], ["help", "gen"]):
+            lines = self.succeed(*words).stdout.splitlines()
+            self.assertEqual(lines[0], "Examples:")
+            self.assertTrue(all(line.startswith("  ooc-run ") for line in lines[1:4]), lines)
+            self.assertEqual(lines[4], "")
+
+    def test_short_help_fits_a_screen(self):
+        for words in (["-h"], ["histogram", "-h"], ["reduce", "-h"], ["gen", "-h"]):
+            lines = self.succeed(*words).stdout.splitlines()
+            self.assertLessEqual(len(lines), 24)
+            self.assertLessEqual(max(map(len, lines)), 80)
+
+    def test_version_lists_what_was_compiled_in(self):
+        text = self.succeed("--version").stdout
+        for pattern in (r"^ooc-run \d+\.\d+\.\d+\n", r"compiler +\w+ \d+", r"devices +cpu",
+                        r"CUDA|cuda \(toolkit \d", r"engines +uring \(liburing \d",
+                        r"CCCL \d+\.\d+", r"SSE2|AVX2|AVX-512"):
+            self.assertRegex(text, pattern)
+
+    def test_examples_run(self):
+        """Those of the long help, in the order in which they build on each other."""
+        for command in ("gen", "histogram", "reduce"):
+            for line in self.succeed("help", command).stdout.splitlines()[1:4]:
+                words = [word.strip("'") for word in line.split("#")[0].split()[1:]]
+                words = ["16M" if word in ("1G", "1GB") else word for word in words]
+                self.succeed(*words)
+
+    def test_unknown_commands(self):
+        self.refuse(2, "unknown command 'histogarm'", "histogarm", "x",
+                    hint="did you mean 'histogram'")
+        self.refuse(2, "unknown command 'matmul'", "matmul", "a", "b", hint="-h lists")
+        self.refuse(2, "unknown command 'hist'", "help", "hist", hint="did you mean 'histogram'")
+        self.refuse(2, "unknown option '--json' before a command", "--json", "reduce", "x")
+
+    def test_unknown_options(self):
+        self.refuse(2, "unknown option '--bnis'", "histogram", "x", "--bnis", "3",
+                    hint="did you mean --bins")
+        self.refuse(2, "unknown option '--edges'", "reduce", "x", "--edges", "3",
+                    hint="'ooc-run histogram'")
+        for later in ("--explain", "--verify", "--trace", "--io-timeout"):
+            self.refuse(2, f"unknown option '{later}'", "reduce", "x", later)
+
+    def test_no_abbreviations(self):
+        self.refuse(2, "unknown option '--chu'", "reduce", "x", "--chu", "1M", hint="--chunk")
+
+    def test_nothing_to_do(self):
+        self.refuse(2, "no file given", "histogram", hint="usage: ooc-run histogram FILE")
+        self.refuse(2, "no output file given", "gen", "--size", "3")
+
+    def test_bad_values(self):
+        path = self.write("x.f32", np.zeros(8, "f4"))
+        for option, value, what in [
+                ("--bins", "0", "--bins 0: bins must be 1 to 1048576"),
+                ("--bins", "1048577", "bins must be 1 to"),
+                ("--bins", "-1", "--bins -1: must not be negative"),
+                ("--bins", "many", "--bins many: is not a whole number"),
+                ("--range", "2:1", "--range 2:1: the lower end is above the upper"),
+                ("--range", "nan:1", "--range nan:1: NaN"),
+                ("--range", "0:inf", "--range 0:inf: an edge must be finite"),
+                ("--range", "5", "--range 5: a range has two ends"),
+                ("--range", "a:b", "'a' is not a number"),
+                ("--edges", "1", "--edges 1: a bin has two edges"),
+                ("--edges", "1,1", "--edges 1,1: edges must rise"),
+                ("--edges", "1,,2", "'' is not a number"),
+                ("--chunk", "1X", "--chunk 1X: has no unit named 'X'"),
+                ("--chunk", "99999999T", "--chunk 99999999T: is too large"),
+                ("--streams", "0", "--streams 0: must be at least 1"),
+                ("--threads", "two", "--threads two: is not a whole number"),
+                ("--device", "gpu", "--device gpu: is not known"),
+                ("--device", "cuda:x", "--device cuda:x: is not the number of a GPU"),
+                ("--engine", "urin", "--engine urin: is not known"),
+                ("--direct", "maybe", "--direct maybe: is not known"),
+                ("--progress", "full", "--progress full: is not known"),
+                ("--dtype", "f3", "--dtype f3: ")]:
+            with self.subTest(option=option, value=value):
+                self.refuse(2, what.replace("(", r"\("), "histogram", path, option, value)
+        self.refuse(2, "--nan drop: is not known", "reduce", path, "--nan", "drop")
+
+    def test_values_that_exclude_each_other(self):
+        path = self.write("x.f32", np.zeros(8, "f4"))
+        self.refuse(2, "--edges and --bins", "histogram", path, "--edges", "0,1", "--bins", "2")
+        self.refuse(2, "--edges and --range", "histogram", path, "--edges", "0,1", "--range", "0:1")
+        self.refuse(2, "range above zero", "histogram", path, "--log-bins", "--range", "-1:1")
+
+    def test_a_usage_error_comes_before_any_file_is_opened(self):
+        self.refuse(2, "--bins 0", "histogram", "missing.f32", "--bins", "0")
+
+
+class EnvironmentTest(CliTest):
+    def test_every_option_has_a_variable(self):
+        path = self.write("x.bin", np.arange(64, dtype="u1"))
+        document = self.json("histogram", path, env={
+            "OOC_BINS": "4", "OOC_RANGE": "0:64", "OOC_DTYPE": "u1", "OOC_OFFSET": "16",
+            "OOC_COUNT": "32", "OOC_DEVICE": "cpu", "OOC_ENGINE": "threads", "OOC_STREAMS": "3"})
+        self.assertEqual(document["result"]["counts"], [0, 16, 16, 0])
+        self.assertEqual(document["run"]["engine"], "threads")
+        self.assertEqual(document["run"]["streams"], 3)
+
+    def test_the_command_line_wins(self):
+        path = self.write("x.bin", bytes(16))
+        document = self.json("histogram", path, "--bins", "2", env={"OOC_BINS": "4"})
+        self.assertEqual(document["result"]["bins"], 2)
+
+    def test_switches(self):
+        path = self.write("x.bin", bytes(16))
+        done = self.succeed("reduce", path, env={"OOC_JSON": "1"})
+        self.check_document(done.stdout)
+        self.assertNotIn("{", self.succeed("reduce", path, env={"OOC_JSON": "0"}).stdout)
+
+    def test_a_bad_value_names_the_variable(self):
+        path = self.write("x.bin", bytes(16))
+        self.refuse(2, "OOC_CHUNK=5Q: has no unit", "reduce", path, env={"OOC_CHUNK": "5Q"})
+        self.refuse(2, "OOC_QUIET=perhaps: ", "reduce", path, env={"OOC_QUIET": "perhaps"})
+
+
+if __name__ == "__main__":
+    main()

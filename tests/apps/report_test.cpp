@@ -1,0 +1,72 @@
+#include "report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace ooc_run {
+namespace {
+
+std::string result_line(const Json& result) {
+  const std::string text = document("reduce", nullptr, result, nullptr);
+  const std::size_t begin = text.find("\"result\": ") + 10;
+  return text.substr(begin, text.find(",\n \"run\"") - begin);
+}
+
+TEST(Report, IntegersOfAnyLength) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  const ooc::int128 most = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(result_line({{"sum", json_integer(most)}}), R"({"sum":18446744073709551615})");
+  EXPECT_EQ(result_line({{"sum", json_integer(most + 1)}, {"min", 3}}),
+            R"({"sum":18446744073709551616,"min":3})");
+  EXPECT_EQ(result_line({{"a", json_integer(Limits::min())},
+                         {"b", json_integer(ooc::int128{Limits::min()} - 1)},
+                         {"c", json_integer(most / 2 * most)}}),
+            R"({"a":-9223372036854775808,"b":-9223372036854775809,)"
+            R"("c":170141183460469231704017187605319778305})");
+}
+
+TEST(Report, WhatIsNotANumberIsAString) {
+  EXPECT_EQ(result_line({{"a", json_number(std::numeric_limits<double>::quiet_NaN())},
+                         {"b", json_number(HUGE_VAL)},
+                         {"c", json_number(-HUGE_VAL)},
+                         {"d", json_number(std::optional<double>{})},
+                         {"e", json_number(ooc::Number{})},
+                         {"f", json_number(0.1)}}),
+            R"({"a":"NaN","b":"Infinity","c":"-Infinity","d":null,"e":null,"f":0.1})");
+}
+
+TEST(Report, PathsThatAreNotText) {
+  const std::string line = result_line({{"path", "\xff\x01\"5"}});
+  EXPECT_EQ(line, "{\"path\":\"\xef\xbf\xbd\\u0001\\\"5\"}");
+}
+
+TEST(Report, DocumentIsJson) {
+  const Json json =
+      Json::parse(document("reduce", {{"count", 1}}, {{"sum", 2}}, {{"seconds", 0.5}}));
+  EXPECT_EQ(json["schema"], "ooc.result/1");
+  EXPECT_EQ(json["run"]["seconds"], 0.5);
+  EXPECT_EQ(json.size(), 5u);
+}
+
+TEST(Report, PartialResultsSaySo) {
+  ooc::Stats stats;
+  stats.bytes = 42;
+  Json result{{"count", 1}};
+  mark_partial(result, stats);
+  EXPECT_EQ(result.dump(), R"({"count":1})");
+  stats.partial = true;
+  mark_partial(result, stats);
+  EXPECT_EQ(result.dump(), R"({"count":1,"partial":true,"covered_bytes":42})");
+}
+
+TEST(Report, NumbersForPeople) {
+  EXPECT_EQ(format_number(ooc::int128{1234567}), "1,234,567");
+  EXPECT_EQ(format_number(0.1), "0.1");
+  EXPECT_EQ(format_number(ooc::Number{}), "-");
+}
+
+}  // namespace
+}  // namespace ooc_run

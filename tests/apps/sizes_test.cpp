@@ -1,0 +1,106 @@
+#include "sizes.hpp"
+
+#include <gtest/gtest.h>
+#include <ooc/io/error.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace ooc_run {
+namespace {
+
+std::string refusal(auto parse, const char* text) {
+  try {
+    parse(text);
+  } catch (const ooc::Error& error) {
+    EXPECT_EQ(error.cause(), ooc::Cause::usage);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Sizes, BytesHaveBinaryAndDecimalUnits) {
+  const std::pair<const char*, std::uint64_t> sizes[] = {
+      {"0", 0},
+      {"4096", 4096},
+      {"64K", 65536},
+      {"64KiB", 65536},
+      {"64KB", 64000},
+      {"3M", 3145728},
+      {"3MiB", 3145728},
+      {"3MB", 3000000},
+      {"2g", 2147483648},
+      {"2GiB", 2147483648},
+      {"2gb", 2000000000},
+      {"1T", 1099511627776},
+      {"1TiB", 1099511627776},
+      {"1TB", 1000000000000},
+      {"18446744073709551615", UINT64_MAX},
+  };
+  for (const auto& [text, bytes] : sizes) EXPECT_EQ(parse_bytes(text), bytes) << text;
+}
+
+TEST(Sizes, BytesAreRefusedWithTheReason) {
+  EXPECT_EQ(refusal(parse_bytes, ""), "is not a whole number");
+  EXPECT_EQ(refusal(parse_bytes, "K"), "is not a whole number");
+  EXPECT_EQ(refusal(parse_bytes, "-1"), "must not be negative");
+  EXPECT_EQ(refusal(parse_bytes, "1.5G"), "has no unit named '.5G'");
+  EXPECT_EQ(refusal(parse_bytes, "1 G"), "has no unit named ' G'");
+  EXPECT_EQ(refusal(parse_bytes, "16777216T"), "is too large");
+  EXPECT_EQ(refusal(parse_bytes, "18446744073709551616"), "is too large");
+}
+
+TEST(Sizes, CountsHaveBinaryUnitsOnly) {
+  EXPECT_EQ(parse_count("1000"), 1000u);
+  EXPECT_EQ(parse_count("2M"), 2097152u);
+  EXPECT_EQ(refusal(parse_count, "2MB"), "has no unit named 'MB'");
+  EXPECT_EQ(refusal(parse_count, "1e9"), "has no unit named 'e9'");
+}
+
+TEST(Sizes, IntegersMayBeNegative) {
+  EXPECT_EQ(parse_integer("-9223372036854775808"), INT64_MIN);
+  EXPECT_EQ(refusal(parse_integer, "9223372036854775808"), "is too large");
+  EXPECT_EQ(refusal(parse_integer, "7x"), "is not an integer");
+}
+
+TEST(Sizes, RealsAreNotNan) {
+  EXPECT_EQ(parse_real("-1.5e-3"), -1.5e-3);
+  EXPECT_EQ(parse_real("+2"), 2);
+  EXPECT_EQ(parse_real("inf"), HUGE_VAL);
+  EXPECT_EQ(refusal(parse_real, "nan"), "NaN is not a place on the number line");
+  EXPECT_EQ(refusal(parse_real, "1,5"), "'1,5' is not a number");
+  EXPECT_EQ(refusal(parse_real, "1e999"), "'1e999' is out of range");
+}
+
+TEST(Sizes, BytesForPeople) {
+  EXPECT_EQ(format_bytes(0), "0 bytes");
+  EXPECT_EQ(format_bytes(1), "1 byte");
+  EXPECT_EQ(format_bytes(999), "999 bytes");
+  EXPECT_EQ(format_bytes(1000), "1.00 KB (1000 bytes)");
+  EXPECT_EQ(format_bytes(4294967296), "4.29 GB (4.00 GiB)");
+  EXPECT_EQ(format_bytes(999'999), "1.00 MB (977 KiB)");
+  EXPECT_EQ(format_rate(6.8e9), "6.80 GB/s");
+  EXPECT_EQ(format_both_rates(12.5e9), "12.5 GB/s (11.6 GiB/s)");
+}
+
+TEST(Sizes, SecondsForPeople) {
+  EXPECT_EQ(format_seconds(0.634), "634 ms");
+  EXPECT_EQ(format_seconds(0.00042), "0.42 ms");
+  EXPECT_EQ(format_seconds(0.9996), "1.00 s");
+  EXPECT_EQ(format_seconds(12.34), "12.3 s");
+  EXPECT_EQ(format_seconds(185), "3:05 min");
+  EXPECT_EQ(format_seconds(7800), "2:10:00 h");
+}
+
+TEST(Sizes, DigitsInGroupsOfThree) {
+  EXPECT_EQ(group_digits("0"), "0");
+  EXPECT_EQ(group_digits("999"), "999");
+  EXPECT_EQ(group_digits("1000"), "1,000");
+  EXPECT_EQ(group_digits("-123"), "-123");
+  EXPECT_EQ(group_digits("-1234567"), "-1,234,567");
+}
+
+}  // namespace
+}  // namespace ooc_run

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+namespace ooc::test {
+
+/// Runs `body` in a child process, which it may cripple; it must return true.
+template <class Body>
+void expect_in_child(Body&& body) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    bool right = false;
+    try {
+      right = body();
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "unexpected: %s\n", error.what());
+    }
+    std::_Exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "wait status " << status;
+}
+
+/// From here on the kernel answers a system call with this errno, as container runtimes make it.
+/// It cannot be undone, so call it in a child process. With an `argument`, only calls that have
+/// all bits of `mask` set in it are refused.
+inline void refuse_system_call(long number, int errno_value, unsigned argument = 0,
+                               std::uint32_t mask = 0) {
+  const auto low_word_of_argument =
+      static_cast<std::uint32_t>(offsetof(seccomp_data, args) + 8 * argument);
+  const auto answer = static_cast<std::uint32_t>(SECCOMP_RET_ERRNO | errno_value);
+  std::array<sock_filter, 7> filter{{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 4),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, low_word_of_argument),
+      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, mask),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, mask, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, answer),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+  const bool installed = ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+                         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+  if (!installed) std::abort();
+}
+
+}  // namespace ooc::test

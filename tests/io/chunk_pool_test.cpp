@@ -1,0 +1,204 @@
+#include <gtest/gtest.h>
+
+#include <ooc/io/chunk_pool.hpp>
+#include <ooc/io/units.hpp>
+
+#include <atomic>
+#include <cstring>
+#include <optional>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace ooc {
+namespace {
+
+std::pmr::memory_resource& memory() {
+  return *std::pmr::new_delete_resource();
+}
+
+TEST(ChunkPool, LaysOutItsMemoryInPages) {
+  ChunkPool pool(memory(), 3, 5000, 4);
+  EXPECT_EQ(pool.size(), 3u);
+  EXPECT_EQ(pool.slot_bytes(), 8192u);
+  EXPECT_EQ(pool.memory().size(), 3 * 8192u);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pool.memory().data()) % page_bytes, 0u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Chunk* chunk = pool.wait(i, Stage::empty);
+    EXPECT_EQ(chunk->memory.data(), pool.memory().data() + i * 8192);
+    EXPECT_GE(chunk->segments.capacity(), 4u);
+  }
+}
+
+TEST(ChunkPool, PassesASlotFromTurnToTurn) {
+  ChunkPool pool(memory(), 2, 1, 1);
+  EXPECT_TRUE(pool.ready(0, Stage::empty));
+  EXPECT_TRUE(pool.ready(1, Stage::empty));
+  EXPECT_FALSE(pool.ready(2, Stage::empty));
+  EXPECT_FALSE(pool.ready(0, Stage::loaded));
+
+  Chunk* chunk = pool.wait(0, Stage::empty);
+  chunk->segments.push_back(chunk->memory);
+  pool.publish(*chunk);
+  EXPECT_FALSE(pool.ready(0, Stage::empty));
+  ASSERT_TRUE(pool.ready(0, Stage::loaded));
+  EXPECT_EQ(pool.wait(0, Stage::loaded), chunk);
+  EXPECT_EQ(chunk->index, 0u);
+  EXPECT_EQ(chunk->segments.size(), 1u);
+
+  pool.recycle(*chunk);
+  ASSERT_TRUE(pool.ready(2, Stage::empty));
+  EXPECT_EQ(pool.wait(2, Stage::empty)->index, 2u);
+  EXPECT_TRUE(chunk->segments.empty());
+}
+
+TEST(ChunkPool, EndsBeforeAnIndex) {
+  ChunkPool pool(memory(), 2, 1, 1);
+  Chunk* first = pool.wait(0, Stage::empty);
+  pool.publish(*first);
+  pool.end_at(1);
+  EXPECT_NE(pool.wait(0, Stage::loaded), nullptr);
+  EXPECT_EQ(pool.wait(1, Stage::loaded), nullptr);
+  EXPECT_EQ(pool.wait(1, Stage::empty), nullptr);
+  EXPECT_EQ(pool.wait(100, Stage::loaded), nullptr);
+  pool.recycle(*first);
+  EXPECT_EQ(pool.wait(2, Stage::empty), nullptr);
+  EXPECT_EQ(pool.wait(2, Stage::loaded), nullptr);
+}
+
+TEST(ChunkPool, RestartRewinds) {
+  ChunkPool pool(memory(), 2, 1, 1);
+  pool.publish(*pool.wait(0, Stage::empty));
+  pool.end_at(1);
+  pool.restart();
+  EXPECT_TRUE(pool.ready(0, Stage::empty));
+  EXPECT_TRUE(pool.ready(1, Stage::empty));
+  pool.abort();
+  EXPECT_THROW(pool.wait(0, Stage::empty), Aborted);
+  EXPECT_THROW(pool.wait(7, Stage::loaded), Aborted);
+  pool.restart();
+  EXPECT_TRUE(pool.ready(0, Stage::empty));
+}
+
+TEST(ChunkPool, AbortIsFinal) {
+  ChunkPool pool(memory(), 2, 1, 1);
+  Chunk* chunk = pool.wait(0, Stage::empty);
+  pool.publish(*chunk);
+  pool.abort();
+  pool.recycle(*chunk);
+  pool.end_at(0);
+  EXPECT_THROW(pool.wait(2, Stage::empty), Aborted);
+  EXPECT_THROW(pool.wait(1, Stage::empty), Aborted);
+}
+
+TEST(ChunkPool, AbortWakesWaiters) {
+  ChunkPool pool(memory(), 1, 1, 1);
+  std::atomic<int> aborted = 0;
+  {
+    std::vector<std::jthread> waiters;
+    for (std::size_t i = 0; i < 4; ++i) {
+      waiters.emplace_back([&, i] {
+        try {
+          pool.wait(i, Stage::loaded);
+        } catch (const Aborted&) {
+          ++aborted;
+        }
+      });
+    }
+    std::this_thread::yield();
+    pool.abort();
+  }
+  EXPECT_EQ(aborted, 4);
+}
+
+/// One pass: a reader stamps chunks, lanes check the stamps. Returns how many chunks were seen.
+class Pass {
+ public:
+  Pass(ChunkPool& pool, std::size_t chunks, std::size_t lanes)
+      : pool_(pool), chunks_(chunks), lanes_(lanes) {}
+
+  std::size_t run(std::optional<std::size_t> end_at = {}) {
+    {
+      std::vector<std::jthread> threads;
+      threads.emplace_back([&] { read(end_at); });
+      for (std::size_t lane = 0; lane < lanes_; ++lane) {
+        threads.emplace_back([this, lane] { consume(lane); });
+      }
+    }
+    EXPECT_EQ(wrong_, 0u);
+    return seen_;
+  }
+
+ private:
+  void read(std::optional<std::size_t> end_at) {
+    for (std::size_t i = 0; i < chunks_; ++i) {
+      if (end_at == i) {
+        pool_.end_at(i);
+        return;
+      }
+      Chunk* chunk = pool_.wait(i, Stage::empty);
+      std::memcpy(chunk->memory.data(), &i, sizeof i);
+      chunk->segments.push_back(chunk->memory.first(sizeof i));
+      pool_.publish(*chunk);
+    }
+  }
+
+  void consume(std::size_t lane) {
+    for (std::size_t i = lane; i < chunks_; i += lanes_) {
+      Chunk* chunk = pool_.wait(i, Stage::loaded);
+      if (chunk == nullptr) return;
+      std::size_t stamp = 0;
+      std::memcpy(&stamp, chunk->segments.at(0).data(), sizeof stamp);
+      wrong_ += stamp != i || chunk->index != i;
+      ++seen_;
+      pool_.recycle(*chunk);
+    }
+  }
+
+  ChunkPool& pool_;
+  std::size_t chunks_, lanes_;
+  std::atomic<std::size_t> seen_ = 0, wrong_ = 0;
+};
+
+TEST(ChunkPool, EveryChunkArrivesOnceWhateverTheNumbers) {
+  for (const std::size_t slots : {1u, 2u, 3u, 7u}) {
+    ChunkPool pool(memory(), slots, 8, 1);
+    for (const std::size_t lanes : {1u, 2u, 5u}) {
+      pool.restart();
+      EXPECT_EQ(Pass(pool, 3000, lanes).run(), 3000u) << slots << " slots, " << lanes << " lanes";
+    }
+  }
+}
+
+// The end races with the lanes that recycle: none may be left waiting, none may miss a chunk.
+TEST(ChunkPool, EndsExactlyWhereverItIsEnded) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 1500; ++round) {
+    ChunkPool pool(memory(), 1 + random() % 4, 8, 1);
+    const std::size_t end = random() % 12;
+    EXPECT_EQ(Pass(pool, 20, 1 + random() % 3).run(end), end);
+  }
+}
+
+TEST(ChunkPool, AbortInTheMiddleStopsEveryone) {
+  for (int round = 0; round < 200; ++round) {
+    ChunkPool pool(memory(), 3, 8, 1);
+    const auto endless = [&pool](std::size_t first, std::size_t step, Stage stage) {
+      EXPECT_THROW(
+          for (std::size_t i = first;; i += step) {
+            Chunk* chunk = pool.wait(i, stage);
+            stage == Stage::empty ? pool.publish(*chunk) : pool.recycle(*chunk);
+          },
+          Aborted);
+    };
+    std::vector<std::jthread> threads;
+    threads.emplace_back(endless, 0, 1, Stage::empty);
+    threads.emplace_back(endless, 0, 2, Stage::loaded);
+    threads.emplace_back(endless, 1, 2, Stage::loaded);
+    for (int i = 0; i < round; ++i) std::this_thread::yield();
+    pool.abort();
+  }
+}
+
+}  // namespace
+}  // namespace ooc

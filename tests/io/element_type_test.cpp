@@ -1,0 +1,106 @@
+#include <gtest/gtest.h>
+
+#include <ooc/io/element_type.hpp>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "expect_error.hpp"
+
+namespace ooc {
+namespace {
+
+/// By the definition of the format, with no bit tricks.
+float decode_half(std::uint16_t bits) {
+  const int exponent = (bits >> 10) & 31;
+  const int fraction = bits & 1023;
+  const float sign = (bits & 0x8000) != 0 ? -1.0f : 1.0f;
+  if (exponent == 31) {
+    return fraction == 0 ? sign * std::numeric_limits<float>::infinity() : std::nanf("");
+  }
+  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
+  return sign * std::ldexp(static_cast<float>(1024 + fraction), exponent - 25);
+}
+
+TEST(Float16, ConvertsAllValuesExactly) {
+  for (std::uint32_t bits = 0; bits <= 0xffff; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    const auto actual = static_cast<float>(Float16{half});
+    const float expected = decode_half(half);
+    if (std::isnan(expected)) {
+      EXPECT_TRUE(std::isnan(actual)) << bits;
+    } else {
+      EXPECT_EQ(std::bit_cast<std::uint32_t>(actual), std::bit_cast<std::uint32_t>(expected))
+          << bits;
+    }
+  }
+}
+
+TEST(BFloat16, IsTheUpperHalfOfAFloat) {
+  EXPECT_EQ(static_cast<float>(BFloat16{0x3f80}), 1.0f);
+  EXPECT_EQ(static_cast<float>(BFloat16{0xc040}), -3.0f);
+  EXPECT_TRUE(std::isnan(static_cast<float>(BFloat16{0x7fc0})));
+  EXPECT_EQ(to_double(BFloat16{0x0001}), std::ldexp(1.0, -133));
+}
+
+TEST(ElementType, KnowsItsCppType) {
+  EXPECT_EQ(element_type_of<std::uint8_t>(), ElementType::u1);
+  EXPECT_EQ(element_type_of<std::uint64_t>(), ElementType::u8);
+  EXPECT_EQ(element_type_of<std::int8_t>(), ElementType::i1);
+  EXPECT_EQ(element_type_of<std::int32_t>(), ElementType::i4);
+  EXPECT_EQ(element_type_of<double>(), ElementType::f8);
+  EXPECT_EQ(element_type_of<BFloat16>(), ElementType::bf16);
+  EXPECT_EQ(size_of(ElementType::i2), 2u);
+  EXPECT_EQ(size_of(ElementType::bf16), 2u);
+}
+
+TEST(DType, CodesAndNamesComeBack) {
+  for (int i = 0; i < 12; ++i) {
+    const auto element = static_cast<ElementType>(i);
+    EXPECT_EQ(parse_dtype(name_of(element)), (DType{element, false}));
+    for (const bool swapped : {false, size_of(element) > 1}) {
+      const DType type{element, swapped};
+      EXPECT_EQ(parse_dtype(code_of(type)), type) << code_of(type);
+    }
+  }
+}
+
+TEST(DType, UnderstandsByteOrder) {
+  EXPECT_EQ(parse_dtype("f4"), (DType{ElementType::f4, false}));
+  EXPECT_EQ(parse_dtype("=f4"), (DType{ElementType::f4, false}));
+  EXPECT_EQ(parse_dtype("<f4"), (DType{ElementType::f4, false}));
+  EXPECT_EQ(parse_dtype(">i2"), (DType{ElementType::i2, true}));
+  EXPECT_EQ(parse_dtype(">bfloat16"), (DType{ElementType::bf16, true}));
+  EXPECT_EQ(parse_dtype("|u1"), (DType{ElementType::u1, false}));
+  EXPECT_EQ(parse_dtype(">u1"), (DType{ElementType::u1, false}));
+  EXPECT_EQ(code_of({ElementType::u1, false}), "|u1");
+  EXPECT_EQ(code_of({ElementType::f4, false}), "<f4");
+  EXPECT_EQ(code_of({ElementType::bf16, true}), ">bf16");
+}
+
+TEST(DType, RefusesWhatItDoesNotKnow) {
+  for (const char* text : {"", "<", "f3", "F4", "float", "f4 ", "<>f4", "u16", "complex64"}) {
+    test::expect_error(Cause::usage, "unknown dtype", [&] { parse_dtype(text); });
+  }
+  test::expect_error(Cause::usage, "no byte order", [] { parse_dtype("|f4"); });
+  test::expect_error(Cause::usage, "unknown dtype",
+                     [] { parse_dtype(std::string(1'000'000, 'x')); });
+}
+
+TEST(DType, SuggestsTheNearest) {
+  const std::vector<std::pair<const char*, const char*>> cases{
+      {"float3", "'float32'"}, {">flaot64", "'float64'"}, {"unit8", "'uint8'"}, {"bf61", "'bf16'"}};
+  for (const auto& [text, expected] : cases) {
+    try {
+      parse_dtype(text);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_NE(error.details().hint.find(expected), std::string::npos) << error.details().hint;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ooc

@@ -1,0 +1,400 @@
+#include <gtest/gtest.h>
+
+#include <ooc/io/engine.hpp>
+#include <ooc/io/file.hpp>
+#include <ooc/io/units.hpp>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "child_process.hpp"
+#include "expect_error.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+using test::expect_error;
+using test::expect_in_child;
+using test::TempDir;
+
+/// Memory that begins on a page.
+class Pages {
+ public:
+  explicit Pages(std::size_t bytes)
+      : size_(bytes), data_(static_cast<std::byte*>(std::aligned_alloc(page_bytes, bytes))) {
+    std::ranges::fill(span(), std::byte{0xAA});
+  }
+  ~Pages() { std::free(data_); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+
+  std::byte* data() const { return data_; }
+  std::span<std::byte> span() const { return {data_, size_}; }
+
+ private:
+  std::size_t size_;
+  std::byte* data_;
+};
+
+/// From now on reads through `descriptor` go to another file.
+void redirect(int descriptor, const char* path) {
+  const int other = ::open(path, O_RDONLY);
+  ASSERT_GE(other, 0);
+  ASSERT_EQ(::dup2(other, descriptor), descriptor);
+  ::close(other);
+}
+
+bool uring_is_available() {
+  try {
+    make_engine({.kind = EngineKind::uring});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+class EngineTest : public testing::TestWithParam<EngineKind> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == EngineKind::uring && !uring_is_available()) GTEST_SKIP() << "no io_uring";
+  }
+
+  std::unique_ptr<Engine> make(EngineOptions options = {}) {
+    options.kind = GetParam();
+    options.threads = 3;
+    return make_engine(options);
+  }
+
+  /// Reads it on an engine of its own.
+  void read(Request& request) {
+    const auto engine = make();
+    engine->start(request);
+    EXPECT_EQ(engine->in_flight(), 1u);
+    EXPECT_EQ(&engine->wait(), &request);
+    EXPECT_EQ(engine->in_flight(), 0u);
+  }
+
+  TempDir directory_;
+  std::vector<std::byte> bytes_ = test::random_bytes(100'000, 3);
+  std::filesystem::path path_ = directory_.write("data", bytes_);
+  File file_ = File::open(path_);
+};
+
+TEST_P(EngineTest, ReadsAtAnyOffset) {
+  Pages pages(8192);
+  for (const std::size_t offset : {0u, 1u, 4095u, 4096u, 99'999u}) {
+    const std::size_t count = std::min<std::size_t>(5001, bytes_.size() - offset);
+    Request request{.file = &file_,
+                    .memory = pages.data() + 3,
+                    .offset = offset,
+                    .bytes = count,
+                    .needed = count};
+    read(request);
+    EXPECT_EQ(request.done, count);
+    EXPECT_TRUE(std::equal(pages.data() + 3, pages.data() + 3 + count, bytes_.data() + offset));
+    EXPECT_EQ(pages.data()[3 + count], std::byte{0xAA});
+    std::ranges::fill(pages.span(), std::byte{0xAA});
+  }
+}
+
+TEST_P(EngineTest, KeepsManyRequestsInFlight) {
+  constexpr std::size_t block = 4096, blocks = 24;
+  for (const bool registered : {false, true}) {
+    Pages pages(block * blocks);
+    const auto engine = make({.depth = 5,
+                              .storage = registered ? pages.span() : std::span<std::byte>{},
+                              .storage_piece = 2 * block});
+    std::vector<Request> requests(blocks);
+    std::vector<bool> seen(blocks);
+    std::size_t started = 0;
+    for (std::size_t complete = 0; complete < blocks; ++complete) {
+      while (started < blocks && engine->in_flight() < engine->depth()) {
+        requests[started] = {.file = &file_,
+                             .direct = file_.direct() >= 0,
+                             .memory = pages.data() + started * block,
+                             .offset = started * block,
+                             .bytes = block,
+                             .needed = block,
+                             .chunk = started};
+        engine->start(requests[started++]);
+      }
+      Request& request = engine->wait();
+      EXPECT_FALSE(seen[request.chunk]);
+      seen[request.chunk] = true;
+    }
+    EXPECT_TRUE(std::equal(pages.span().begin(), pages.span().end(), bytes_.begin()));
+    EXPECT_EQ(engine->note(), "");
+  }
+}
+
+TEST_P(EngineTest, ReadsAcrossRegisteredPieces) {
+  Pages pages(16384);
+  const auto engine = make({.storage = pages.span().first(12288), .storage_piece = 4096});
+  for (const std::size_t place : {4000u, 12000u, 16000u}) {  // across two, out of, beyond
+    Request request{.file = &file_, .memory = pages.data() + place, .bytes = 300, .needed = 300};
+    engine->start(request);
+    engine->wait();
+    EXPECT_TRUE(std::equal(pages.data() + place, pages.data() + place + 300, bytes_.data()));
+  }
+}
+
+TEST_P(EngineTest, TailMayEndInsideABlock) {
+  if (file_.direct() < 0) GTEST_SKIP() << file_.why_not_direct();
+  Pages pages(8192);
+  const std::size_t tail = bytes_.size() % 4096;
+  Request request{.file = &file_,
+                  .direct = true,
+                  .memory = pages.data(),
+                  .offset = bytes_.size() - tail,
+                  .bytes = 8192,
+                  .needed = tail};
+  read(request);
+  EXPECT_EQ(request.done, tail);
+  EXPECT_TRUE(std::equal(pages.data(), pages.data() + tail, bytes_.end() - std::ptrdiff_t(tail)));
+}
+
+TEST_P(EngineTest, SeesThatAFileShrank) {
+  std::filesystem::resize_file(path_, 10'000);
+  Pages pages(16384);
+  for (const bool direct : {false, true}) {
+    if (direct && file_.direct() < 0) continue;
+    Request request{.file = &file_,
+                    .direct = direct,
+                    .memory = pages.data(),
+                    .offset = 4096,
+                    .bytes = 16384,
+                    .needed = 16384};
+    const auto engine = make();
+    engine->start(request);
+    expect_error(Cause::input_changed,
+                 path_.string() + ": shrank while it was read, from 100000 to 10000 bytes",
+                 [&] { engine->wait(); });
+    EXPECT_EQ(engine->in_flight(), 0u);
+    EXPECT_EQ(request.done, 10'000u - 4096);
+    EXPECT_EQ(engine->note(), "");
+  }
+}
+
+TEST_P(EngineTest, ReportsTheErrorOfTheDisk) {
+  Pages pages(4096);
+  redirect(file_.buffered(), "/proc/self/mem");  // nothing is mapped at its beginning: EIO
+  Request request{
+      .file = &file_, .memory = pages.data(), .offset = 64, .bytes = 100, .needed = 100};
+  const auto engine = make();
+  engine->start(request);
+  expect_error(Cause::input, path_.string() + ": read failed at byte 64: Input/output error (EIO)",
+               [&] { engine->wait(); });
+  EXPECT_EQ(engine->in_flight(), 0u);
+}
+
+TEST_P(EngineTest, GoesOnAfterAnError) {
+  Pages pages(8192);
+  const File broken = File::open(path_);
+  redirect(broken.buffered(), "/");
+  Request bad{.file = &broken, .memory = pages.data(), .bytes = 100, .needed = 100};
+  Request good{.file = &file_, .memory = pages.data() + 4096, .bytes = 100, .needed = 100};
+  const auto engine = make();
+  engine->start(bad);
+  engine->start(good);
+  int errors = 0;
+  while (engine->in_flight() > 0) {
+    try {
+      EXPECT_EQ(&engine->wait(), &good);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.details().errno_value, EISDIR);
+      ++errors;
+    }
+  }
+  EXPECT_EQ(errors, 1);
+  EXPECT_TRUE(std::equal(bytes_.begin(), bytes_.begin() + 100, pages.data() + 4096));
+}
+
+TEST_P(EngineTest, ReadsThroughThePageCacheWhatIsRefusedDirectly) {
+  if (file_.direct() < 0) GTEST_SKIP() << file_.why_not_direct();
+  Pages pages(16384);
+  const auto engine = make();
+  Request request{.file = &file_,
+                  .direct = true,
+                  .memory = pages.data() + 1,  // no disk takes this
+                  .offset = 3,
+                  .bytes = 9001,
+                  .needed = 9001};
+  engine->start(request);
+  engine->wait();
+  EXPECT_FALSE(request.direct);
+  EXPECT_TRUE(std::equal(pages.data() + 1, pages.data() + 9002, bytes_.begin() + 3));
+  EXPECT_EQ(engine->note(), "1 direct read was refused and went through the page cache");
+}
+
+// Whatever the kernel still writes after the engine is gone would spoil memory that by then
+// belongs to somebody else.
+TEST_P(EngineTest, LeavesTheMemoryAloneOnceItIsGone) {
+  const auto large = test::random_bytes(8 * MiB, 4);
+  const File file = File::open(directory_.write("large", large));
+  Pages pages(8 * MiB);
+  std::vector<Request> requests(8);
+  {
+    const auto engine = make({.depth = 8});
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      requests[i] = {.file = &file,
+                     .direct = file.direct() >= 0,
+                     .memory = pages.data() + i * MiB,
+                     .offset = i * MiB,
+                     .bytes = MiB,
+                     .needed = MiB};
+      engine->start(requests[i]);
+    }
+    engine->wait();  // which hands all of them to the kernel
+  }
+  std::ranges::fill(pages.span(), std::byte{0x55});
+  ::usleep(20'000);
+  EXPECT_TRUE(std::ranges::all_of(pages.span(), [](std::byte b) { return b == std::byte{0x55}; }));
+}
+
+TEST_P(EngineTest, CanBeDroppedBeforeItReads) {
+  Pages pages(4096);
+  Request request{.file = &file_, .memory = pages.data(), .bytes = 4096, .needed = 4096};
+  make()->start(request);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, EngineTest, testing::Values(EngineKind::uring, EngineKind::threads),
+                         [](const auto& kind) {
+                           return kind.param == EngineKind::uring ? "uring" : "threads";
+                         });
+
+TEST(MakeEngine, NamesItself) {
+  EXPECT_EQ(make_engine({.kind = EngineKind::threads})->name(), "threads");
+  EXPECT_EQ(make_engine({.kind = EngineKind::threads})->note(), "");
+  expect_error(Cause::usage, "depth", [] { make_engine({.depth = 0}); });
+}
+
+TEST(MakeEngine, FallsBackToThreadsWhereIoUringIsForbidden) {
+  const TempDir directory;
+  const auto path = directory.write("data", "0123456789");
+  expect_in_child([&] {
+    test::refuse_system_call(SYS_io_uring_setup, EPERM);
+    const auto engine = make_engine({});
+    const File file = File::open(path);
+    std::string text(10, '\0');
+    Request request{.file = &file,
+                    .memory = reinterpret_cast<std::byte*>(text.data()),
+                    .bytes = 10,
+                    .needed = 10};
+    engine->start(request);
+    engine->wait();
+    return engine->name() == "threads" && text == "0123456789" &&
+           engine->note() ==
+               "io_uring is not available: Operation not permitted (EPERM); seccomp or "
+               "kernel.io_uring_disabled forbids it";
+  });
+}
+
+TEST(MakeEngine, RefusesWhereIoUringIsDemandedAndMissing) {
+  expect_in_child([] {
+    test::refuse_system_call(SYS_io_uring_setup, ENOSYS);
+    try {
+      make_engine({.kind = EngineKind::uring});
+      return false;
+    } catch (const Error& error) {
+      return error.cause() == Cause::usage && error.details().errno_value == ENOSYS &&
+             !error.details().hint.empty();
+    }
+  });
+}
+
+TEST(MakeEngine, ReadsUnregisteredWhereMemoryMayNotBeLocked) {
+  if (!uring_is_available()) GTEST_SKIP() << "no io_uring";
+  const TempDir directory;
+  const auto bytes = test::random_bytes(MiB, 5);
+  const auto path = directory.write("data", bytes);
+  expect_in_child([&] {
+    const File file = File::open(path);
+    const rlimit limit{64 * KiB, 64 * KiB};
+    if (::setrlimit(RLIMIT_MEMLOCK, &limit) != 0) return false;
+    if (::geteuid() == 0 && ::setuid(65534) != 0) return false;  // root may lock what it likes
+    Pages pages(MiB);
+    const auto engine = make_engine({.storage = pages.span()});
+    Request request{.file = &file, .memory = pages.data(), .bytes = MiB, .needed = MiB};
+    engine->start(request);
+    engine->wait();
+    return engine->name() == "uring" && std::ranges::equal(pages.span(), bytes) &&
+           engine->note().find("without registered buffers: Cannot allocate memory (ENOMEM)") !=
+               std::string::npos;
+  });
+}
+
+TEST(MakeEngine, GivesUpOnADiskThatIsNeverReady) {
+  const TempDir directory;
+  const auto path = directory.write("data", "0123456789");
+  expect_in_child([&] {
+    const File file = File::open(path);
+    test::refuse_system_call(SYS_pread64, EAGAIN);
+    const auto engine = make_engine({.kind = EngineKind::threads});
+    std::byte memory[10];
+    Request request{.file = &file, .memory = memory, .bytes = 10, .needed = 10};
+    engine->start(request);
+    try {
+      engine->wait();
+      return false;
+    } catch (const Error& error) {
+      return error.cause() == Cause::input && error.details().errno_value == EAGAIN &&
+             request.retries == 16 && engine->in_flight() == 0;
+    }
+  });
+}
+
+TEST(MakeEngine, IsNotDisturbedBySignals) {
+  const TempDir directory;
+  const auto bytes = test::random_bytes(4 * MiB, 6);
+  const auto path = directory.write("data", bytes);
+  expect_in_child([&] {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};  // without SA_RESTART: system calls end with EINTR
+    const itimerval often{{0, 100}, {0, 100}};
+    if (::sigaction(SIGALRM, &action, nullptr) != 0) return false;
+    if (::setitimer(ITIMER_REAL, &often, nullptr) != 0) return false;
+    const File file = File::open(path);
+    Pages pages(4 * MiB);
+    for (int round = 0; round < 50; ++round) {
+      std::ranges::fill(pages.span(), std::byte{0});
+      const auto engine = make_engine({});
+      Request request{.file = &file,
+                      .direct = file.direct() >= 0,
+                      .memory = pages.data(),
+                      .bytes = 4 * MiB,
+                      .needed = 4 * MiB};
+      engine->start(request);
+      engine->wait();
+      if (!std::ranges::equal(pages.span(), bytes)) return false;
+    }
+    return true;
+  });
+}
+
+TEST(MakeEngine, SaysSoIfNoThreadCanBeStarted) {
+  expect_in_child([] {
+    test::refuse_system_call(SYS_clone3, EAGAIN);
+    test::refuse_system_call(SYS_clone, EAGAIN);
+    try {
+      make_engine({.kind = EngineKind::threads});
+      return false;
+    } catch (const Error& error) {
+      return error.cause() == Cause::memory;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace ooc

@@ -1,0 +1,32 @@
+#include <gtest/gtest.h>
+
+#include <ooc/io/error.hpp>
+
+#include <cerrno>
+
+namespace ooc {
+namespace {
+
+TEST(Error, SaysWhatFailedWhereAndWhy) {
+  const Error error =
+      Error::from_errno(Cause::input, "read", EIO, "big.f32", 41943040, "check the drive");
+  EXPECT_STREQ(error.what(), "big.f32: read failed at byte 41943040: Input/output error (EIO)");
+  EXPECT_EQ(error.cause(), Cause::input);
+  EXPECT_EQ(error.details().path, "big.f32");
+  EXPECT_EQ(error.details().offset, 41943040u);
+  EXPECT_EQ(error.details().errno_value, EIO);
+  EXPECT_EQ(error.details().hint, "check the drive");
+}
+
+TEST(Error, LeavesOutWhatIsNotKnown) {
+  const Error error = Error::from_errno(Cause::memory, "mmap", ENOMEM);
+  EXPECT_STREQ(error.what(), "mmap failed: Cannot allocate memory (ENOMEM)");
+  EXPECT_FALSE(error.details().offset.has_value());
+}
+
+TEST(Error, CopesWithUnknownNumbers) {
+  EXPECT_EQ(describe_errno(123456), "error 123456");
+}
+
+}  // namespace
+}  // namespace ooc

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <ooc/io/error.hpp>
+
+#include <optional>
+#include <string_view>
+
+namespace ooc::test {
+
+/// Runs `body`, which must throw an Error of this cause whose message contains `text`.
+template <class Body>
+void expect_error(Cause cause, std::string_view text, Body&& body) {
+  std::optional<Error> caught;
+  try {
+    body();
+  } catch (const Error& error) {
+    caught = error;
+  }
+  ASSERT_TRUE(caught.has_value()) << "nothing was thrown; expected: " << text;
+  EXPECT_EQ(static_cast<int>(caught->cause()), static_cast<int>(cause)) << caught->what();
+  EXPECT_NE(std::string_view{caught->what()}.find(text), std::string_view::npos)
+      << "message: " << caught->what() << "\nexpected: " << text;
+}
+
+}  // namespace ooc::test

@@ -1,0 +1,101 @@
+#include <gtest/gtest.h>
+
+#include <ooc/io/file.hpp>
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <utility>
+
+#include "expect_error.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+using test::expect_error;
+using test::TempDir;
+
+TEST(File, ReadsDirectlyWhereThereIsADisk) {
+  const TempDir directory;
+  const auto bytes = test::random_bytes(3 * page_bytes + 1, 1);
+  const File file = File::open(directory.write("data.bin", bytes));
+  EXPECT_EQ(file.size(), bytes.size());
+  EXPECT_GE(file.buffered(), 0);
+  if (file.direct() < 0) GTEST_SKIP() << "no direct I/O here: " << file.why_not_direct();
+  alignas(page_bytes) std::array<std::byte, page_bytes> block;
+  ASSERT_EQ(::pread(file.direct(), block.data(), block.size(), page_bytes), ssize_t{page_bytes});
+  EXPECT_TRUE(std::equal(block.begin(), block.end(), bytes.begin() + page_bytes));
+  EXPECT_EQ(file.why_not_direct(), "");
+}
+
+TEST(File, DoesNotReadDirectlyFromMemory) {
+  if (!std::filesystem::exists("/dev/shm")) GTEST_SKIP() << "no tmpfs";
+  const TempDir directory("/dev/shm");
+  const File file = File::open(directory.write("data.bin", test::random_bytes(9000, 1)));
+  EXPECT_LT(file.direct(), 0);
+  EXPECT_EQ(file.why_not_direct(), "tmpfs has no disk under it");
+}
+
+TEST(File, DoesNotReadSmallFilesDirectly) {
+  const TempDir directory;
+  EXPECT_EQ(File::open(directory.write("small", test::random_bytes(4095, 1))).why_not_direct(),
+            "it is smaller than a page");
+  const File empty = File::open(directory.write("empty", ""));
+  EXPECT_EQ(empty.size(), 0u);
+  EXPECT_LT(empty.direct(), 0);
+}
+
+TEST(File, NamesWhatItCannotRead) {
+  const TempDir directory;
+  const auto fifo = directory.path() / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const auto socket_path = directory.path() / "s";
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string name = std::filesystem::relative(socket_path).string();
+  ASSERT_LT(name.size(), sizeof address.sun_path);
+  name.copy(address.sun_path, name.size());
+  ASSERT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+
+  expect_error(Cause::bad_input, "is a directory", [&] { File::open(directory.path()); });
+  expect_error(Cause::bad_input, "is a FIFO", [&] { File::open(fifo); });
+  expect_error(Cause::bad_input, "is a socket", [&] { File::open(socket_path); });
+  expect_error(Cause::bad_input, "is a character device", [] { File::open("/dev/zero"); });
+  expect_error(Cause::bad_input, "made up by the kernel", [] { File::open("/proc/cpuinfo"); });
+  ::close(socket);
+}
+
+TEST(File, SaysWhyItDoesNotOpen) {
+  const TempDir directory;
+  const auto missing = directory.path() / "missing.bin";
+  expect_error(Cause::input, missing.string() + ": open failed: No such file or directory (ENOENT)",
+               [&] { File::open(missing); });
+  const auto file = directory.write("file", "x");
+  expect_error(Cause::input, "(ENOTDIR)", [&] { File::open(file / "below"); });
+  if (::geteuid() == 0) return;  // root may read anything
+  std::filesystem::permissions(file, std::filesystem::perms::none);
+  expect_error(Cause::input, "(EACCES)", [&] { File::open(file); });
+}
+
+TEST(File, Moves) {
+  const TempDir directory;
+  File first = File::open(directory.write("first", "1"));
+  File second = File::open(directory.write("second", "22"));
+  const int descriptor = second.buffered();
+  first = std::move(second);
+  EXPECT_EQ(first.buffered(), descriptor);
+  EXPECT_EQ(first.size(), 2u);
+  EXPECT_EQ(first.path().filename(), "second");
+  const File third{std::move(first)};
+  EXPECT_EQ(third.buffered(), descriptor);
+  EXPECT_LT(first.buffered(), 0);  // NOLINT(bugprone-use-after-move): that is what is tested
+}
+
+}  // namespace
+}  // namespace ooc

@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include <ooc/io/plan.hpp>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "expect_error.hpp"
+
+namespace ooc {
+namespace {
+
+std::vector<Extent> extents_of(const Plan& plan, std::size_t chunk) {
+  std::vector<Extent> storage(plan.max_extents());
+  const auto extents = plan.extents(chunk, storage);
+  return {extents.begin(), extents.end()};
+}
+
+TEST(Plan, CutsOneFile) {
+  const std::vector<Extent> file{{0, 100, 25}};
+  const Plan plan(file, 10);
+  ASSERT_EQ(plan.size(), 3u);
+  EXPECT_EQ(plan.bytes(), 25u);
+  EXPECT_EQ(plan.max_extents(), 1u);
+  EXPECT_EQ(extents_of(plan, 0), (std::vector<Extent>{{0, 100, 10}}));
+  EXPECT_EQ(extents_of(plan, 2), (std::vector<Extent>{{0, 120, 5}}));
+  EXPECT_EQ(plan.begin(2), 20u);
+  EXPECT_EQ(plan.bytes(2), 5u);
+}
+
+TEST(Plan, ChunksRunAcrossFiles) {
+  const std::vector<Extent> files{{0, 0, 6}, {1, 5, 0}, {1, 5, 3}, {2, 1, 11}};
+  const Plan plan(files, 10);
+  ASSERT_EQ(plan.size(), 2u);
+  EXPECT_EQ(plan.max_extents(), 3u);
+  EXPECT_EQ(extents_of(plan, 0), (std::vector<Extent>{{0, 0, 6}, {1, 5, 3}, {2, 1, 1}}));
+  EXPECT_EQ(extents_of(plan, 1), (std::vector<Extent>{{2, 2, 10}}));
+}
+
+TEST(Plan, OfNothingHasNoChunks) {
+  const std::vector<Extent> empty{{0, 0, 0}};
+  EXPECT_EQ(Plan({}, 10).size(), 0u);
+  EXPECT_EQ(Plan(empty, 10).size(), 0u);
+  EXPECT_EQ(Plan(empty, 10).bytes(), 0u);
+  EXPECT_EQ(Plan(empty, 10).max_extents(), 0u);
+}
+
+TEST(Plan, RefusesChunksOfNothing) {
+  test::expect_error(Cause::usage, "at least one byte", [] { Plan({}, 0); });
+}
+
+TEST(Plan, IsQuickForAnExabyte) {
+  const std::vector<Extent> files{{0, 0, std::uint64_t{1} << 60}, {1, 0, 5}};
+  const Plan plan(files, 1 << 20);
+  EXPECT_EQ(plan.size(), (std::size_t{1} << 40) + 1);
+  EXPECT_EQ(plan.max_extents(), 1u);
+  EXPECT_EQ(extents_of(plan, std::size_t{1} << 40), (std::vector<Extent>{{1, 0, 5}}));
+}
+
+// The oracle walks the sequence byte by byte.
+TEST(Plan, GivesEachByteToOneChunkInOrder) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<Extent> sequence(random() % 8);
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> expected;
+    for (Extent& extent : sequence) {
+      extent = {static_cast<std::uint32_t>(random() % 3), random() % 1000, random() % 40};
+      for (std::uint64_t i = 0; i < extent.bytes; ++i) {
+        expected.emplace_back(extent.file, extent.offset + i);
+      }
+    }
+    const std::uint64_t chunk_bytes = 1 + random() % 50;
+    const Plan plan(sequence, chunk_bytes);
+    ASSERT_EQ(plan.bytes(), expected.size());
+    ASSERT_EQ(plan.size(), (expected.size() + chunk_bytes - 1) / chunk_bytes);
+
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> actual;
+    std::size_t most = 0;
+    for (std::size_t chunk = 0; chunk < plan.size(); ++chunk) {
+      EXPECT_EQ(plan.begin(chunk), actual.size());
+      const auto extents = extents_of(plan, chunk);
+      most = std::max(most, extents.size());
+      for (const Extent& extent : extents) {
+        for (std::uint64_t i = 0; i < extent.bytes; ++i) {
+          actual.emplace_back(extent.file, extent.offset + i);
+        }
+      }
+      EXPECT_EQ(plan.begin(chunk) + plan.bytes(chunk), actual.size());
+    }
+    EXPECT_EQ(actual, expected);
+    EXPECT_EQ(plan.max_extents(), most);
+  }
+}
+
+}  // namespace
+}  // namespace ooc

@@ -1,0 +1,330 @@
+#include <ooc/kernels/histogram.hpp>
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "bins.hpp"
+#include "support/counted_new.hpp"
+#include "support/data_file.hpp"
+#include "support/devices.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+/// Values of every sort the type has: random bits, many small ones, and both ends.
+template <class T>
+std::vector<T> make_values(std::size_t count) {
+  std::mt19937_64 random(count);
+  std::vector<T> values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t bits = random();
+    std::memcpy(&values[i], &bits, sizeof(T));
+    if constexpr (std::is_arithmetic_v<T>) {
+      if (i % 4 != 0) values[i] = static_cast<T>(static_cast<double>(bits % 1024) / 8);
+    }
+  }
+  return values;
+}
+
+/// The definition: one value after the other.
+template <class T>
+Histogram count_one_by_one(const std::vector<T>& values, const HistogramOptions& options,
+                           HistogramOptions::Range range) {
+  const binning::Bins bins = binning::make_bins(options, range, Cause::usage);
+  std::vector<std::uint64_t> counts(bins.counters());
+  for (const T value : values) {
+    ++counts[binning::visit(bins, [&](auto found) { return found.bin_of(to_double(value)); })];
+  }
+  Histogram expected{.edges = bins.edges, .counts = counts, .count = values.size()};
+  expected.counts.resize(bins.size());
+  expected.below = counts[bins.size()];
+  expected.above = counts[bins.size() + 1];
+  expected.nan = counts[bins.size() + 2];
+  return expected;
+}
+
+void expect_equal(const Histogram& found, const Histogram& expected) {
+  EXPECT_EQ(found.edges, expected.edges);
+  EXPECT_EQ(found.counts, expected.counts);
+  EXPECT_EQ(found.below, expected.below);
+  EXPECT_EQ(found.above, expected.above);
+  EXPECT_EQ(found.nan, expected.nan);
+  EXPECT_EQ(found.count, expected.count);
+}
+
+class HistogramTest : public testing::TestWithParam<DeviceKind> {
+ protected:
+  void SetUp() override { OOC_SKIP_WITHOUT(GetParam()); }
+
+  template <class T>
+  Source source_of(const std::vector<T>& values, std::size_t header_bytes = 0) {
+    path_ = dir_.path() / "values.bin";
+    test::write_file(path_, values, header_bytes);
+    return open(path_, {.type = DType{element_type_of<T>()}, .offset = header_bytes});
+  }
+
+  Result<Histogram> count(const Source& source, const HistogramOptions& options = {},
+                          Options run = {}) {
+    Coordinator coordinator(make_device(GetParam()), std::move(run));
+    return histogram(coordinator, source, options);
+  }
+
+  void expect_error(Cause cause, const Source& source, const HistogramOptions& options = {},
+                    Options run = {}) {
+    try {
+      count(source, options, std::move(run));
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.cause(), cause) << error.what();
+    }
+  }
+
+  template <class T>
+  void expect_definition() {
+    const auto values = make_values<T>(200'003);
+    const Source source = source_of(values, sizeof(T));
+    const HistogramOptions all[] = {{.bins = 256, .range = {{0, 256}}},
+                                    {.bins = 5, .range = {{-1e-3, 100}}},
+                                    {.bins = 40'000, .range = {{-1e5, 1e5}}},
+                                    {.bins = 100, .range = {{0.01, 1e9}}, .logarithmic = true},
+                                    {.edges = {-1, 0, 0, 7.5, 100, 100}}};
+    for (const HistogramOptions& options : all) {
+      const auto range = options.range.value_or(HistogramOptions::Range{});
+      expect_equal(count(source, options).value, count_one_by_one(values, options, range));
+    }
+  }
+
+  test::TempDir dir_;
+  std::filesystem::path path_;
+};
+
+TEST_P(HistogramTest, CountsEveryTypeByTheDefinition) {
+  expect_definition<std::uint8_t>();
+  expect_definition<std::uint16_t>();
+  expect_definition<std::uint32_t>();
+  expect_definition<std::uint64_t>();
+  expect_definition<std::int8_t>();
+  expect_definition<std::int16_t>();
+  expect_definition<std::int32_t>();
+  expect_definition<std::int64_t>();
+  expect_definition<Float16>();
+  expect_definition<float>();
+  expect_definition<double>();
+  expect_definition<BFloat16>();
+}
+
+TEST_P(HistogramTest, CountsTheSameHoweverItIsRead) {
+  auto values = make_values<float>(900'001);
+  for (float& value : values) {  // finite and infinite, but not so large that all is in one bin
+    if (std::isfinite(value)) value = std::fmod(value, 1000.0f);
+  }
+  values[7] = static_cast<float>(infinity);
+  values[8] = static_cast<float>(-infinity);
+  double lowest = 0, highest = 0;
+  for (const float value : values) {
+    if (!std::isfinite(value)) continue;
+    lowest = std::min(lowest, double{value});
+    highest = std::max(highest, double{value});
+  }
+  const Source source = source_of(values);
+  const Histogram expected = count_one_by_one(values, {}, {lowest, highest});
+  for (const std::size_t tiles : {1, 3, 16}) {
+    for (const std::size_t streams : {1, 2, 3, 8}) {
+      for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
+        const auto [found, stats] =
+            count(source, {},
+                  {.chunk_bytes = tiles * tile_elements * 4, .streams = streams, .engine = engine});
+        expect_equal(found, expected);
+        EXPECT_EQ(stats.passes, 2u);
+        EXPECT_EQ(stats.bytes, values.size() * 4);
+      }
+    }
+  }
+}
+
+TEST_P(HistogramTest, SwapsBytes) {
+  const std::vector<std::uint16_t> values{0x0100, 0x0200, 0x0300, 0x0300};
+  source_of(values);
+  const Source swapped = open(path_, {.type = DType{ElementType::u2, true}});
+  EXPECT_EQ(count(swapped, {.bins = 3, .range = {{1, 3}}}).value.counts,
+            (std::vector<std::uint64_t>{1, 1, 2}));
+}
+
+TEST_P(HistogramTest, BytesNeedNoFirstPass) {
+  std::vector<std::uint8_t> values(256 * 1000);
+  std::iota(values.begin(), values.end(), std::uint8_t{0});
+  const std::vector<std::uint64_t> thousands(256, 1000);
+  const auto [bytes, stats] = count(source_of(values));
+  EXPECT_EQ(stats.passes, 1u);
+  EXPECT_EQ(bytes.edges.front(), 0);
+  EXPECT_EQ(bytes.edges.back(), 256);
+  EXPECT_EQ(bytes.counts, thousands);
+
+  const Histogram untyped = count(Source{File::open(path_)}).value;
+  EXPECT_EQ(untyped.counts, thousands);
+
+  const Histogram with_sign = count(open(path_, {.type = DType{ElementType::i1}})).value;
+  EXPECT_EQ(with_sign.edges.front(), -128);
+  EXPECT_EQ(with_sign.edges.back(), 128);
+  EXPECT_EQ(with_sign.counts, thousands);
+}
+
+TEST_P(HistogramTest, LogarithmicBinsOfBytesUseTheirRange) {
+  const std::vector<std::uint8_t> values{1, 2, 4, 8, 16};
+  const auto [found, stats] = count(source_of(values), {.bins = 2, .logarithmic = true});
+  EXPECT_EQ(found.edges.front(), 1);
+  EXPECT_EQ(found.edges.back(), 16);
+  EXPECT_EQ(stats.passes, 2u);
+  expect_error(Cause::bad_input, source_of(std::vector<std::uint8_t>{0, 1}), {.logarithmic = true});
+}
+
+TEST_P(HistogramTest, FullRangeIntegersSpreadOverAllBins) {
+  std::vector<std::int16_t> values(65536);
+  std::iota(values.begin(), values.end(), std::numeric_limits<std::int16_t>::min());
+  EXPECT_EQ(count(source_of(values), {.bins = 256, .range = {{-32768, 32768}}}).value.counts,
+            std::vector<std::uint64_t>(256, 256));
+  const Histogram found = count(source_of(values), {.bins = 65535}).value;
+  EXPECT_EQ(found.counts.back(), 2u);  // the last bin is closed
+  EXPECT_EQ(std::count(found.counts.begin(), found.counts.end(), 1u), 65534);
+}
+
+TEST_P(HistogramTest, AMillionBins) {
+  std::vector<std::uint32_t> values(3 * max_bins);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<std::uint32_t>(i % max_bins);
+  }
+  const HistogramOptions options{.bins = max_bins, .range = {{0, static_cast<double>(max_bins)}}};
+  const auto found = count(source_of(values), options, {.streams = 3}).value;
+  EXPECT_EQ(found.counts, std::vector<std::uint64_t>(max_bins, 3));
+
+  std::ranges::fill(values, 77u);
+  EXPECT_EQ(count(source_of(values), options).value.counts[77], values.size());
+}
+
+TEST_P(HistogramTest, ConstantDataGetsARangeOfOne) {
+  const Histogram found = count(source_of(std::vector<float>(100'000, 3)), {.bins = 4}).value;
+  EXPECT_EQ(found.edges, (std::vector{2.5, 2.75, 3.0, 3.25, 3.5}));
+  EXPECT_EQ(found.counts, (std::vector<std::uint64_t>{0, 0, 100'000, 0}));
+  expect_error(Cause::bad_input, source_of(std::vector<double>(10, 1e17)));
+}
+
+TEST_P(HistogramTest, DataWithoutRange) {
+  expect_error(Cause::bad_input, source_of(std::vector<double>{not_a_number, infinity}));
+  expect_error(Cause::bad_input, source_of(std::vector<double>{-1.7e308, 1.7e308}));
+  expect_error(Cause::bad_input, source_of(std::vector<float>{-1, 1}), {.logarithmic = true});
+
+  const std::vector<double> values{not_a_number, infinity, -infinity, infinity};
+  const Histogram found = count(source_of(values), {.range = {{0, 1}}}).value;
+  EXPECT_EQ(found.below, 1u);
+  EXPECT_EQ(found.above, 2u);
+  EXPECT_EQ(found.nan, 1u);
+}
+
+TEST_P(HistogramTest, ZerosHaveOneSign) {
+  const Histogram found = count(source_of(std::vector<double>{-1, -0.0, 0.0}), {.bins = 1}).value;
+  EXPECT_FALSE(std::signbit(found.edges.back()));
+}
+
+TEST_P(HistogramTest, RefusesNonsenseBeforeReading) {
+  Options unreadable;
+  unreadable.make_engine = [](const EngineOptions&) -> std::unique_ptr<Engine> {
+    throw std::logic_error("it reads");
+  };
+  const Source source = source_of(std::vector<float>{1, 2});
+  expect_error(Cause::usage, source, {.bins = 0}, unreadable);
+  expect_error(Cause::usage, source, {.bins = max_bins + 1}, unreadable);
+  expect_error(Cause::usage, source, {.range = {{1, 0}}}, unreadable);
+  expect_error(Cause::usage, source, {.range = {{not_a_number, 0}}}, unreadable);
+  expect_error(Cause::usage, source, {.range = {{0, infinity}}}, unreadable);
+  expect_error(Cause::usage, source, {.edges = {1, 0}}, unreadable);
+}
+
+TEST_P(HistogramTest, EmptySource) {
+  for (const HistogramOptions& options :
+       {HistogramOptions{}, HistogramOptions{.range = {{0, 1}}},
+        HistogramOptions{.logarithmic = true}, HistogramOptions{.edges = {0, 1}}}) {
+    const auto [found, stats] = count(source_of(std::vector<float>{}), options);
+    EXPECT_EQ(found.count, 0u);
+    EXPECT_TRUE(found.counts.empty());
+    EXPECT_TRUE(found.edges.empty());
+    EXPECT_FALSE(stats.partial);
+  }
+  expect_error(Cause::usage, source_of(std::vector<float>{}), {.bins = 0});
+}
+
+/// Options that call `action` before the second pass.
+Options before_second_pass(std::function<void()> action) {
+  Options options;
+  options.make_engine = [action, passes = 0](const EngineOptions& wanted) mutable {
+    if (++passes == 2) action();
+    return make_engine(wanted);
+  };
+  return options;
+}
+
+TEST_P(HistogramTest, NoticesThatTheInputChanged) {
+  std::vector<float> values(100'000, 1);
+  values[0] = 2;
+  for (const double intruder : {3.0, 0.0, infinity, -infinity, not_a_number}) {
+    const Source source = source_of(values);
+    auto changed = values;
+    changed[99'999] = static_cast<float>(intruder);
+    expect_error(Cause::input_changed, source, {},
+                 before_second_pass([&] { test::write_file(path_, changed); }));
+  }
+  const Source source = source_of(values);  // a change that keeps the range may go unnoticed
+  EXPECT_EQ(count(source, {}, before_second_pass([] {})).value.count, values.size());
+}
+
+TEST_P(HistogramTest, StopsEarly) {
+  const auto values = make_values<float>(20 * tile_elements);
+  const Source source = source_of(values);
+  std::stop_source stopped;
+  stopped.request_stop();
+  const auto [nothing, stats] =
+      count(source, {}, {.chunk_bytes = 4 * tile_elements, .stop = stopped.get_token()});
+  EXPECT_TRUE(stats.partial);
+  EXPECT_EQ(stats.bytes, 0u);
+  EXPECT_EQ(nothing.count, 0u);
+
+  std::stop_source stop;
+  Options options = before_second_pass([&] { stop.request_stop(); });
+  options.stop = stop.get_token();
+  options.chunk_bytes = 4 * tile_elements;
+  const auto [prefix, prefix_stats] = count(source, {}, options);
+  EXPECT_TRUE(prefix_stats.partial);
+  EXPECT_EQ(prefix.count * sizeof(float), prefix_stats.bytes);
+  EXPECT_FALSE(prefix.edges.empty());
+}
+
+TEST_P(HistogramTest, AllocatesNothingForMoreChunks) {
+  const auto count_for = [&](std::size_t tiles) {
+    const Source source = source_of(std::vector<float>(tiles * tile_elements, 1));
+    Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 256 * KiB, .streams = 2});
+    histogram(coordinator, source);
+    const std::uint64_t before = test::count_of_new();
+    histogram(coordinator, source);
+    return test::count_of_new() - before;
+  };
+  EXPECT_EQ(count_for(4), count_for(50));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, HistogramTest, test::all_devices, test::device_name);
+
+}  // namespace
+}  // namespace ooc

@@ -1,0 +1,305 @@
+#include <ooc/kernels/reduce.hpp>
+
+#include <ooc/io/units.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "support/counted_new.hpp"
+#include "support/data_file.hpp"
+#include "support/devices.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+std::uint64_t bits(double value) {
+  return std::bit_cast<std::uint64_t>(value);
+}
+std::uint64_t bits(const Number& value) {
+  return bits(std::get<double>(value));
+}
+
+void expect_same_bits(const Statistics& left, const Statistics& right) {
+  EXPECT_EQ(left.count, right.count);
+  EXPECT_EQ(left.nan, right.nan);
+  EXPECT_EQ(bits(left.sum), bits(right.sum));
+  EXPECT_EQ(bits(left.min), bits(right.min));
+  EXPECT_EQ(bits(left.max), bits(right.max));
+  EXPECT_EQ(left.argmin, right.argmin);
+  EXPECT_EQ(left.argmax, right.argmax);
+  EXPECT_EQ(bits(*left.mean), bits(*right.mean));
+  EXPECT_EQ(bits(*left.variance), bits(*right.variance));
+  EXPECT_EQ(bits(*left.stddev), bits(*right.stddev));
+}
+
+class ReduceTest : public testing::TestWithParam<DeviceKind> {
+ protected:
+  void SetUp() override { OOC_SKIP_WITHOUT(GetParam()); }
+
+  template <class T>
+  Source source_of(const std::vector<T>& values, bool swapped = false, std::size_t header = 0) {
+    const auto path = dir_.path() / "data.bin";
+    test::write_file(path, values, header);
+    return open(path, {.type = DType{element_type_of<T>(), swapped}, .offset = header});
+  }
+
+  Statistics reduce_it(const Source& source, NanPolicy policy = NanPolicy::propagate) {
+    Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 256 * KiB, .streams = 3});
+    return reduce(coordinator, source, policy).value;
+  }
+
+  test::TempDir dir_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Device, ReduceTest, test::all_devices, test::device_name);
+
+/// Of very different size, so that every change of the order of additions shows.
+std::vector<float> rough_numbers(std::size_t count) {
+  std::mt19937_64 random(7);
+  std::vector<float> values(count);
+  for (float& value : values) {
+    const auto fraction = static_cast<float>(random() >> 40) * 0x1p-24f - 0.5f;
+    value = std::ldexp(fraction, static_cast<int>(random() % 40));
+  }
+  return values;
+}
+
+TEST_P(ReduceTest, SameBitsHoweverItIsRead) {
+  const std::size_t tile = tile_elements;
+  const std::vector<float> values = rough_numbers(17 * MiB + 777);
+  const Source source = source_of(values, false, 12);
+
+  std::optional<Statistics> first;
+  for (const std::size_t chunk : {tile, 16 * tile, 48 * tile, 257 * tile}) {
+    for (const std::size_t streams : {1, 2, 3, 8}) {
+      for (const EngineKind engine : {EngineKind::uring, EngineKind::threads}) {
+        for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
+          SCOPED_TRACE(std::to_string(chunk) + " elements a chunk, streams " +
+                       std::to_string(streams) + ", engine " +
+                       std::to_string(static_cast<int>(engine)) + ", direct " +
+                       std::to_string(static_cast<int>(direct)));
+          Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = chunk * sizeof(float),
+                                                            .streams = streams,
+                                                            .engine = engine,
+                                                            .direct = direct});
+          const auto [found, stats] = reduce(coordinator, source);
+          EXPECT_EQ(stats.chunks, divide_up(values.size(), chunk));
+          if (!first) first = found;
+          expect_same_bits(found, *first);
+        }
+      }
+    }
+  }
+
+  long double sum = 0;
+  for (const float value : values) sum += value;
+  const auto [min, max] = std::minmax_element(values.begin(), values.end());
+  EXPECT_EQ(first->count, values.size());
+  EXPECT_NEAR(std::get<double>(first->sum), static_cast<double>(sum),
+              std::abs(static_cast<double>(sum)) * 1e-12);
+  EXPECT_EQ(first->argmin, static_cast<std::uint64_t>(min - values.begin()));
+  EXPECT_EQ(first->argmax,
+            static_cast<std::uint64_t>(std::ranges::find(values, *max) - values.begin()));
+}
+
+/// The bits, as an independent program following the definition computed them: they must not change
+/// with the device, the compiler or a later version.
+TEST_P(ReduceTest, TheBitsAreThese) {
+  const Statistics found = reduce_it(source_of(rough_numbers(200'001)));
+  EXPECT_EQ(found.sum, Number{-0x1.64775cb37d2c4p+42});
+  EXPECT_EQ(*found.mean, -0x1.d339a153954bcp+24);
+  EXPECT_EQ(*found.variance, 0x1.6a01f753edb00p+69);
+}
+
+TEST_P(ReduceTest, IntegersAreExact) {
+  constexpr auto highest = std::numeric_limits<std::uint64_t>::max();
+  constexpr auto lowest = std::numeric_limits<std::int64_t>::min();
+  const std::size_t count = 2 * tile_elements + 3;
+
+  Statistics found = reduce_it(source_of(std::vector<std::uint64_t>(count, highest)));
+  EXPECT_EQ(found.sum, Number{int128{highest} * count});
+  EXPECT_EQ(found.max, Number{int128{highest}});
+  EXPECT_EQ(found.argmax, 0u);
+  EXPECT_EQ(*found.mean, static_cast<double>(highest));
+  EXPECT_EQ(*found.variance, 0);
+
+  found = reduce_it(source_of(std::vector<std::int64_t>(count, lowest)));
+  EXPECT_EQ(found.sum, Number{int128{lowest} * count});
+  EXPECT_EQ(found.min, Number{int128{lowest}});
+  EXPECT_EQ(*found.mean, static_cast<double>(lowest));
+}
+
+TEST_P(ReduceTest, BytesWithoutAType) {
+  std::vector<std::uint8_t> values(100'000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint8_t>(i % 250);
+  const auto path = dir_.path() / "data.bin";
+  test::write_file(path, values);
+  const Statistics found = reduce_it(Source(File::open(path)));
+  EXPECT_EQ(found.count, 100'000u);
+  EXPECT_EQ(found.sum, Number{int128{400 * (249 * 250 / 2)}});
+  EXPECT_EQ(found.max, Number{int128{249}});
+  EXPECT_EQ(found.argmin, 0u);
+  EXPECT_EQ(found.argmax, 249u);
+  EXPECT_DOUBLE_EQ(*found.mean, 124.5);
+  EXPECT_DOUBLE_EQ(*found.variance, (250.0 * 250 - 1) / 12);
+  EXPECT_DOUBLE_EQ(*found.stddev, std::sqrt((250.0 * 250 - 1) / 12));
+}
+
+TEST_P(ReduceTest, ByteOrderAndAlignmentMakeNoDifference) {
+  const std::vector<float> values = rough_numbers(150'000);
+  std::vector<float> swapped = values;
+  for (float& value : swapped) {
+    value = std::bit_cast<float>(__builtin_bswap32(std::bit_cast<std::uint32_t>(value)));
+  }
+  const Statistics expected = reduce_it(source_of(values));
+  expect_same_bits(reduce_it(source_of(swapped, true)), expected);
+  expect_same_bits(reduce_it(source_of(values, false, 3)), expected);
+  expect_same_bits(reduce_it(source_of(swapped, true, 5)), expected);
+}
+
+TEST_P(ReduceTest, NothingHasNoStatistics) {
+  const Statistics found = reduce_it(source_of(std::vector<double>{}));
+  EXPECT_EQ(found.count, 0u);
+  EXPECT_EQ(found.nan, 0u);
+  EXPECT_EQ(found.sum, Number{});
+  EXPECT_EQ(found.min, Number{});
+  EXPECT_EQ(found.max, Number{});
+  EXPECT_FALSE(found.argmin || found.argmax || found.mean || found.variance || found.stddev);
+}
+
+TEST_P(ReduceTest, NanSpreadsOrIsLeftOut) {
+  std::vector<double> values(3 * tile_elements, 2.0);
+  values[70'000] = nan;
+  values[140'000] = -nan;
+  values[150'000] = 5;
+  const Source source = source_of(values);
+
+  Statistics found = reduce_it(source);
+  EXPECT_EQ(found.count, values.size());
+  EXPECT_EQ(found.nan, 2u);
+  for (const double value :
+       {std::get<double>(found.sum), std::get<double>(found.min), std::get<double>(found.max),
+        *found.mean, *found.variance, *found.stddev}) {
+    EXPECT_EQ(bits(value), bits(nan));
+  }
+  EXPECT_EQ(found.argmin, 70'000u);
+  EXPECT_EQ(found.argmax, 70'000u);
+
+  found = reduce_it(source, NanPolicy::omit);
+  const auto numbers = static_cast<double>(values.size() - 2);
+  EXPECT_EQ(found.nan, 2u);
+  EXPECT_EQ(found.sum, Number{2 * numbers + 3});
+  EXPECT_EQ(found.min, Number{2.0});
+  EXPECT_EQ(found.argmin, 0u);
+  EXPECT_EQ(found.argmax, 150'000u);
+  EXPECT_DOUBLE_EQ(*found.mean, 2 + 3 / numbers);
+  EXPECT_NEAR(*found.variance, 9 / numbers * (1 - 1 / numbers), 1e-15);
+}
+
+TEST_P(ReduceTest, OnlyNan) {
+  const Source source = source_of(std::vector<float>(70'000, static_cast<float>(nan)));
+  EXPECT_EQ(reduce_it(source).argmax, 0u);
+  const Statistics found = reduce_it(source, NanPolicy::omit);
+  EXPECT_EQ(found.nan, 70'000u);
+  EXPECT_EQ(found.sum, Number{0.0});
+  EXPECT_EQ(bits(found.min), bits(nan));
+  EXPECT_EQ(bits(found.max), bits(nan));
+  EXPECT_EQ(bits(*found.mean), bits(nan));
+  EXPECT_EQ(bits(*found.variance), bits(nan));
+  EXPECT_FALSE(found.argmin || found.argmax);
+}
+
+TEST_P(ReduceTest, InfinityAsInNumPy) {
+  std::vector<double> values(100'000, 1.0);
+  values[80'000] = infinity;
+  Statistics found = reduce_it(source_of(values));
+  EXPECT_EQ(found.sum, Number{infinity});
+  EXPECT_EQ(found.max, Number{infinity});
+  EXPECT_EQ(found.argmax, 80'000u);
+  EXPECT_EQ(*found.mean, infinity);
+  EXPECT_EQ(bits(*found.variance), bits(nan));
+
+  values[3] = -infinity;
+  found = reduce_it(source_of(values));
+  EXPECT_EQ(bits(found.sum), bits(nan));
+  EXPECT_EQ(bits(*found.mean), bits(nan));
+  EXPECT_EQ(found.argmin, 3u);
+  EXPECT_EQ(found.argmax, 80'000u);
+}
+
+TEST_P(ReduceTest, MinusZeroIsLessThanZero) {
+  std::vector<double> values(200'000, 0.0);
+  values[100'000] = values[190'000] = -0.0;
+  Statistics found = reduce_it(source_of(values));
+  EXPECT_EQ(found.argmin, 100'000u);
+  EXPECT_TRUE(std::signbit(std::get<double>(found.min)));
+  EXPECT_EQ(found.argmax, 0u);
+  EXPECT_FALSE(std::signbit(std::get<double>(found.max)));
+}
+
+TEST_P(ReduceTest, AllocatesNothingForMoreChunks) {
+  const auto count_for = [&](std::size_t tiles) {
+    const Source source = source_of(std::vector<Float16>(tiles * tile_elements, Float16{0x3c00}));
+    Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 128 * KiB, .streams = 2});
+    reduce(coordinator, source);
+    const std::uint64_t before = test::count_of_new();
+    reduce(coordinator, source);
+    return test::count_of_new() - before;
+  };
+  EXPECT_EQ(count_for(4), count_for(100));
+}
+
+/// The idea of NIST's NumAcc2, 3 and 4, of any length: a number, then two more in turn, one below
+/// and one above it.
+struct Alternating {
+  double middle, low, high;
+
+  std::vector<double> values(std::size_t count) const {
+    std::vector<double> values(count, low);
+    values[0] = middle;
+    for (std::size_t i = 2; i < count; i += 2) values[i] = high;
+    return values;
+  }
+
+  /// The differences are exact, so nothing cancels here.
+  double variance(std::size_t count) const {
+    const double below = low - middle;
+    const double above = high - middle;
+    const double share = static_cast<double>(count / 2) / static_cast<double>(count);
+    const double offset = share * (below + above);
+    return share * (below * below + above * above) - offset * offset;
+  }
+};
+
+TEST_P(ReduceTest, AccurateWhereDigitsCancel) {
+  Statistics found = reduce_it(source_of(std::vector<double>{10000001, 10000003, 10000002}));
+  EXPECT_EQ(*found.mean, 10000002);
+  EXPECT_DOUBLE_EQ(*found.variance, 2.0 / 3);
+
+  for (const Alternating& data :
+       {Alternating{1.2, 1.1, 1.3}, Alternating{1000000.2, 1000000.1, 1000000.3},
+        Alternating{10000000.2, 10000000.1, 10000000.3}}) {
+    for (const std::size_t count : {std::size_t{1001}, 5 * tile_elements + 101}) {
+      found = reduce_it(source_of(data.values(count)));
+      EXPECT_NEAR(*found.mean / data.middle, 1, 1e-14);
+      EXPECT_NEAR(*found.variance / data.variance(count), 1, 1e-11) << data.middle;
+      EXPECT_NEAR(*found.stddev, 0.1, 1e-4);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ooc

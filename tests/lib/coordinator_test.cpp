@@ -1,0 +1,253 @@
+#include <ooc/coordinator.hpp>
+
+#include <ooc/fold.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "support/data_file.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+/// Copies what it is given to the place it is said to come from.
+class Collect final : public Operation {
+ public:
+  explicit Collect(std::uint64_t bytes) : data(bytes) {}
+  void begin(std::size_t, Stream&) override { ++begun; }
+  void process(std::size_t, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first) override {
+    std::ranges::copy(in, data.begin() + static_cast<std::ptrdiff_t>(first));
+    seen += in.size;
+  }
+  void end(std::size_t, Stream&) override { ++ended; }
+
+  std::vector<std::byte> data;
+  std::atomic<std::uint64_t> seen{0};
+  std::atomic<int> begun{0}, ended{0};
+};
+
+class FailAt final : public Operation {
+ public:
+  explicit FailAt(std::uint64_t at) : at_(at) {}
+  void begin(std::size_t, Stream&) override {}
+  void process(std::size_t, Stream&, DeviceSpan<const std::byte>, std::uint64_t first) override {
+    if (first == at_) throw std::runtime_error("the operator's own error");
+  }
+  void end(std::size_t, Stream&) override {}
+
+ private:
+  std::uint64_t at_;
+};
+
+class CoordinatorTest : public testing::Test {
+ protected:
+  std::filesystem::path make_file(const std::string& name, std::size_t bytes,
+                                  std::size_t header = 0) {
+    std::mt19937_64 random(bytes);
+    std::vector<std::uint8_t> values(bytes);
+    std::ranges::generate(values, [&] { return static_cast<std::uint8_t>(random()); });
+    const auto path = dir_.path() / name;
+    test::write_file(path, values, header);
+    contents_.insert(contents_.end(), values.begin(), values.end());
+    return path;
+  }
+  void expect_all(const Collect& collect) const {
+    EXPECT_EQ(collect.seen, contents_.size());
+    EXPECT_TRUE(std::ranges::equal(collect.data, std::as_bytes(std::span(contents_))));
+  }
+
+  test::TempDir dir_;
+  std::vector<std::uint8_t> contents_;
+};
+
+TEST_F(CoordinatorTest, BringsEveryByteOnce) {
+  const auto path = make_file("data.bin", 5 * 65536 + 4321);
+  for (const std::size_t streams : {1u, 2u, 3u, 16u}) {
+    for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
+      for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
+        Coordinator coordinator(
+            make_device(DeviceKind::cpu),
+            {.chunk_bytes = 65536, .streams = streams, .engine = engine, .direct = direct});
+        Collect collect(contents_.size());
+        const Stats stats = coordinator.run(Source{File::open(path)}, 1, collect);
+        expect_all(collect);
+        EXPECT_EQ(stats.chunks, 6u);
+        EXPECT_EQ(stats.streams, streams);
+        EXPECT_EQ(collect.begun, static_cast<int>(streams));
+        EXPECT_EQ(collect.ended, static_cast<int>(streams));
+      }
+    }
+  }
+}
+
+TEST_F(CoordinatorTest, MakesOneSequenceOfSeveralUnalignedFiles) {
+  std::vector<std::filesystem::path> paths;
+  for (int i = 0; i < 9; ++i) {
+    paths.push_back(make_file(std::to_string(i) + ".f64", 8 * (1000 + 7777 * i), 13));
+  }
+  const Source source = open(paths, {.type = DType{ElementType::f8, false}, .offset = 13});
+  for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
+    Coordinator coordinator(make_device(DeviceKind::cpu),
+                            {.chunk_bytes = 1, .streams = 2, .direct = direct});
+    Collect collect(contents_.size());
+    coordinator.run(source, 8, collect);
+    expect_all(collect);
+  }
+}
+
+TEST_F(CoordinatorTest, SwapsBytesBeforeTheOperatorSeesThem) {
+  const auto path = make_file("data.f32", 4 * 100'000);
+  for (std::size_t i = 0; i < contents_.size(); i += 4) {
+    std::reverse(contents_.data() + i, contents_.data() + i + 4);
+  }
+  Coordinator coordinator(make_device(DeviceKind::cpu));
+  Collect collect(contents_.size());
+  coordinator.run(open(path, {.type = DType{ElementType::f4, true}}), 4, collect);
+  expect_all(collect);
+}
+
+TEST_F(CoordinatorTest, RunsAnEmptySource) {
+  const auto path = make_file("empty.bin", 0);
+  Coordinator coordinator(make_device(DeviceKind::cpu));
+  Collect collect(0);
+  const Stats stats = coordinator.run(Source{File::open(path)}, 1, collect);
+  EXPECT_EQ(stats.chunks, 0u);
+  EXPECT_FALSE(stats.partial);
+}
+
+TEST_F(CoordinatorTest, RethrowsAnOperatorsErrorAndCanGoOn) {
+  const auto path = make_file("data.bin", 40 * 65536);
+  Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536, .streams = 3});
+  for (const std::uint64_t chunk : {0u, 1u, 20u, 39u}) {
+    FailAt failing(chunk * 65536);
+    EXPECT_THROW(coordinator.run(Source{File::open(path)}, 1, failing), std::runtime_error);
+    Collect collect(contents_.size());
+    coordinator.run(Source{File::open(path)}, 1, collect);
+    expect_all(collect);
+  }
+}
+
+TEST_F(CoordinatorTest, StopsEarlyWithAPrefix) {
+  const auto path = make_file("data.bin", 200 * 65536);
+  std::stop_source stop;
+  Coordinator coordinator(make_device(DeviceKind::cpu),
+                          {.chunk_bytes = 65536, .streams = 3, .stop = stop.get_token()});
+  class StopAfter final : public Operation {
+   public:
+    explicit StopAfter(std::stop_source& source) : stop_(source) {}
+    void begin(std::size_t, Stream&) override {}
+    void process(std::size_t, Stream&, DeviceSpan<const std::byte> in,
+                 std::uint64_t first) override {
+      end_ = std::max(end_.load(), first + in.size);
+      seen_ += in.size;
+      if (first >= 5 * 65536) stop_.request_stop();
+    }
+    void end(std::size_t, Stream&) override {}
+    std::stop_source& stop_;
+    std::atomic<std::uint64_t> end_{0}, seen_{0};
+  } operation(stop);
+  const Stats stats = coordinator.run(Source{File::open(path)}, 1, operation);
+  EXPECT_TRUE(stats.partial);
+  EXPECT_LT(stats.bytes, contents_.size());
+  EXPECT_EQ(stats.bytes, operation.seen_);
+  EXPECT_EQ(operation.end_, operation.seen_) << "not a prefix";
+}
+
+TEST_F(CoordinatorTest, KeepsToTheMemoryItWasGiven) {
+  const auto path = make_file("data.bin", 64 * 65536);
+  for (const std::size_t limit : {256 * KiB, 1 * MiB, 3 * MiB}) {
+    Coordinator coordinator(make_device(DeviceKind::cpu), {.streams = 2, .memory_bytes = limit});
+    Collect collect(contents_.size());
+    const Stats stats = coordinator.run(Source{File::open(path)}, 1, collect);
+    expect_all(collect);
+    EXPECT_LE(coordinator.device().host_memory().peak_bytes(), limit);
+    EXPECT_EQ(stats.pool_bytes, coordinator.device().host_memory().peak_bytes());
+  }
+  Coordinator coordinator(make_device(DeviceKind::cpu), {.memory_bytes = 10'000});
+  Collect collect(contents_.size());
+  try {
+    coordinator.run(Source{File::open(path)}, 1, collect);
+    FAIL() << "a pool of less than a tile";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.cause(), Cause::memory);
+    EXPECT_NE(std::string(error.what()).find("10000"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(CoordinatorTest, RefusesDirectReadsWhereThereAreNone) {
+  const std::filesystem::path path = "/dev/shm/ooc-coordinator-test.bin";
+  test::write_file(path, std::vector<std::uint8_t>(100'000));
+  Coordinator strict(make_device(DeviceKind::cpu), {.direct = DirectIo::yes});
+  Collect collect(100'000);
+  EXPECT_THROW(strict.run(Source{File::open(path)}, 1, collect), Error);
+  Coordinator lenient(make_device(DeviceKind::cpu));
+  const Stats stats = lenient.run(Source{File::open(path)}, 1, collect);
+  EXPECT_FALSE(stats.direct);
+  ASSERT_EQ(stats.reasons.size(), 1u);
+  EXPECT_NE(stats.reasons.front().find("tmpfs"), std::string::npos) << stats.reasons.front();
+  std::filesystem::remove(path);
+}
+
+TEST_F(CoordinatorTest, ReportsProgressToTheEnd) {
+  const auto path = make_file("data.bin", 10 * 65536);
+  std::vector<Progress> seen;
+  const auto caller = std::this_thread::get_id();
+  Coordinator coordinator(make_device(DeviceKind::cpu), {.progress = [&](const Progress& progress) {
+                            EXPECT_EQ(std::this_thread::get_id(), caller);
+                            seen.push_back(progress);
+                          }});
+  Collect collect(contents_.size());
+  coordinator.run(Source{File::open(path)}, 1, collect);
+  ASSERT_FALSE(seen.empty());
+  EXPECT_EQ(seen.back().bytes, contents_.size());
+  EXPECT_EQ(seen.back().total_bytes, contents_.size());
+}
+
+/// Reads nothing and fails at the n-th request.
+class FailingEngine final : public Engine {
+ public:
+  explicit FailingEngine(std::size_t good) : good_(good) {}
+  void start(Request& request) override { request_ = &request; }
+  Request& wait() override {
+    Request& request = *std::exchange(request_, nullptr);
+    if (good_-- == 0) throw Error(Cause::input, "the disk's own error");
+    return request;
+  }
+  std::size_t in_flight() const noexcept override { return request_ != nullptr; }
+  std::size_t depth() const noexcept override { return 1; }
+  std::string_view name() const noexcept override { return "failing"; }
+
+ private:
+  std::size_t good_;
+  Request* request_ = nullptr;
+};
+
+TEST_F(CoordinatorTest, RethrowsTheEnginesErrorWhereverItComes) {
+  const auto path = make_file("data.bin", 30 * 65536);
+  for (std::size_t good = 0; good < 30; ++good) {
+    Coordinator coordinator(
+        make_device(DeviceKind::cpu),
+        {.chunk_bytes = 65536, .streams = 2, .make_engine = [&](const EngineOptions&) {
+           return std::make_unique<FailingEngine>(good);
+         }});
+    Collect collect(contents_.size());
+    try {
+      coordinator.run(Source{File::open(path)}, 1, collect);
+      FAIL() << "no error after " << good << " reads";
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), "the disk's own error");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ooc

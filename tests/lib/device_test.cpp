@@ -1,0 +1,104 @@
+#include <ooc/device.hpp>
+
+#include <ooc/buffer.hpp>
+#include <ooc/io/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "support/devices.hpp"
+
+namespace ooc {
+namespace {
+
+class DeviceTest : public testing::TestWithParam<DeviceKind> {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, DeviceTest, test::all_devices, test::device_name);
+
+TEST_P(DeviceTest, CopiesThereAndBack) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const auto device = make_device(GetParam());
+  const auto stream = device->make_stream();
+  const auto begun = device->make_event();
+  const auto ended = device->make_event();
+  constexpr std::size_t bytes = 3'000'001;
+  const Buffer host(device->host_memory(), bytes);
+  const Buffer there(device->device_memory(), bytes);
+  const Buffer back(device->host_memory(), bytes);
+  for (std::size_t i = 0; i < bytes; ++i) host.data()[i] = static_cast<std::byte>(i * 7);
+  stream->record(*begun);
+  stream->copy(there.data(), host.data(), bytes);
+  stream->copy(back.data(), there.data(), bytes);
+  stream->record(*ended);
+  ended->synchronize();
+  EXPECT_EQ(std::memcmp(host.data(), back.data(), bytes), 0);
+  EXPECT_GE(ended->seconds_since(*begun), 0.0);
+}
+
+TEST_P(DeviceTest, FillsWithZeros) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const auto device = make_device(GetParam());
+  const auto stream = device->make_stream();
+  const Buffer there(device->device_memory(), 1000);
+  std::vector<char> back(1000, 1);
+  stream->fill_zero(there.data(), 1000);
+  stream->copy(back.data(), there.data(), back.size());
+  stream->synchronize();
+  EXPECT_TRUE(std::ranges::all_of(back, [](char c) { return c == 0; }));
+}
+
+TEST_P(DeviceTest, SwapsBytesOfEachElement) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const auto device = make_device(GetParam());
+  const auto stream = device->make_stream();
+  for (const std::size_t element : {1u, 2u, 4u, 8u}) {
+    for (const std::size_t count : {0u, 1u, 3u, 1000u, 300'001u}) {
+      const std::size_t bytes = count * element;
+      std::vector<unsigned char> data(bytes + 1, 0xee);
+      for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<unsigned char>(i * 31);
+      std::vector<unsigned char> expected = data;
+      for (std::size_t i = 0; i < bytes; i += element) {
+        std::reverse(expected.begin() + static_cast<std::ptrdiff_t>(i),
+                     expected.begin() + static_cast<std::ptrdiff_t>(i + element));
+      }
+      const Buffer there(device->device_memory(), bytes + 1);
+      stream->copy(there.data(), data.data(), bytes + 1);
+      stream->swap_bytes(there.data(), bytes, element);
+      stream->copy(data.data(), there.data(), bytes + 1);
+      stream->synchronize();
+      EXPECT_EQ(data, expected) << element << " x " << count;
+    }
+  }
+}
+
+TEST_P(DeviceTest, RecyclesTemporaries) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const auto device = make_device(GetParam());
+  const auto stream = device->make_stream();
+  { const Buffer first(stream->temporaries(), 1000); }
+  const auto before = device->device_memory().allocations();
+  { const Buffer again(stream->temporaries(), 1000); }
+  EXPECT_EQ(device->device_memory().allocations(), before);
+}
+
+TEST(Device, SaysWhyThereIsNoGpu) {
+  if (why_no_gpu().empty()) {
+    EXPECT_EQ(best_device()->kind(), DeviceKind::cuda);
+    EXPECT_THROW(make_device(DeviceKind::cuda, 1000), Error);
+    return;
+  }
+  EXPECT_EQ(best_device()->kind(), DeviceKind::cpu);
+  try {
+    make_device(DeviceKind::cuda);
+    FAIL() << "a device that is not there";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.cause(), Cause::device);
+    EXPECT_FALSE(error.details().hint.empty());
+  }
+}
+
+}  // namespace
+}  // namespace ooc

@@ -1,0 +1,147 @@
+// A user's own operator, with Thrust: compiled by nvcc it runs on both devices, by g++ on the CPU.
+
+#include <ooc/execute.hpp>
+#include <ooc/fold.hpp>
+#include <ooc/io/units.hpp>
+
+#include <gtest/gtest.h>
+#include <thrust/count.h>
+#include <thrust/transform_reduce.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "support/counted_new.hpp"
+#include "support/data_file.hpp"
+#include "support/devices.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+struct Above {
+  float threshold;
+  constexpr bool operator()(float value) const { return value > threshold; }
+};
+
+struct CountAbove {
+  using Input = float;
+  using Partial = std::uint64_t;
+  float threshold;
+
+  void consume(Stream& stream, DeviceSpan<const float> in, Partial& count) const {
+    execute(stream, [&](auto policy) {
+      count += static_cast<std::uint64_t>(
+          thrust::count_if(policy, in.begin(), in.end(), Above{threshold}));
+    });
+  }
+  void merge(Partial& total, const Partial& part) const { total += part; }
+};
+
+/// Checks the position of every chunk, and that each is seen once.
+struct Positions {
+  using Input = std::uint8_t;
+  struct Partial {
+    std::uint64_t elements = 0;
+    std::vector<std::uint64_t> firsts{};
+  };
+  static constexpr bool merges_every_chunk = true;
+
+  void consume(Stream&, DeviceChunk<const std::uint8_t> in, Partial& part) const {
+    part.elements += in.size;
+    part.firsts.push_back(in.first);
+  }
+  void merge(Partial& total, Partial& part) const {
+    total.elements += std::exchange(part.elements, 0);
+    total.firsts.insert(total.firsts.end(), part.firsts.begin(), part.firsts.end());
+    part.firsts.clear();
+  }
+};
+
+class FoldTest : public testing::TestWithParam<DeviceKind> {
+ protected:
+  test::TempDir dir_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Devices, FoldTest, test::all_devices, test::device_name);
+
+std::vector<float> random_floats(std::size_t count) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> uniform(0, 1);
+  std::vector<float> values(count);
+  std::ranges::generate(values, [&] { return uniform(random); });
+  return values;
+}
+
+TEST_P(FoldTest, AgreesWithAPlainLoop) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const auto values = random_floats(3'000'017);
+  const auto expected = std::ranges::count_if(values, Above{0.25f});
+  const auto path = dir_.path() / "values.f32";
+  test::write_file(path, values);
+  for (const std::size_t chunk : {256 * KiB, 1 * MiB, 64 * MiB}) {
+    for (const std::size_t streams : {1u, 2u, 5u}) {
+      Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = chunk, .streams = streams});
+      const auto result = fold(coordinator, CountAbove{0.25f}, Source{File::open(path)});
+      EXPECT_EQ(result.value, static_cast<std::uint64_t>(expected));
+      EXPECT_EQ(result.stats.bytes, values.size() * sizeof(float));
+      EXPECT_FALSE(result.stats.partial);
+    }
+  }
+}
+
+TEST_P(FoldTest, AllocatesNothingOnceAChunkHasPassed) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const auto path = dir_.path() / "values.f32";
+  test::write_file(path, random_floats(40 * 65536));
+  // Passes that differ in nothing but the number of their chunks ask for memory equally often.
+  const auto allocations = [&](std::uint64_t count) {
+    Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 256 * KiB, .streams = 2});
+    std::vector<Extent> part{{0, 0, count * 65536 * sizeof(float)}};
+    std::vector<File> files;
+    files.push_back(File::open(path));
+    const Source source(std::move(files), part, {ElementType::f4, false});
+    const auto device_before = coordinator.device().device_memory().allocations();
+    const auto host_before = coordinator.device().host_memory().allocations();
+    const auto new_before = test::count_of_new();
+    fold(coordinator, CountAbove{0.5f}, source);
+    return std::vector<std::uint64_t>{
+        test::count_of_new() - new_before,
+        coordinator.device().device_memory().allocations() - device_before,
+        coordinator.device().host_memory().allocations() - host_before};
+  };
+  allocations(20);  // what only the first pass of a process allocates
+  EXPECT_EQ(allocations(20), allocations(40));
+}
+
+TEST_P(FoldTest, TellsOperatorsWhereTheirChunkBegins) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const auto path = dir_.path() / "bytes.u8";
+  const std::size_t count = 10 * 65536 + 5;
+  test::write_file(path, std::vector<std::uint8_t>(count));
+  Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 65536, .streams = 3});
+  auto result = fold(coordinator, Positions{}, Source{File::open(path)});
+  EXPECT_EQ(result.value.elements, count);
+  std::ranges::sort(result.value.firsts);
+  std::vector<std::uint64_t> expected(11);
+  std::iota(expected.begin(), expected.end(), 0u);
+  for (auto& first : expected) first *= 65536;
+  EXPECT_EQ(result.value.firsts, expected);
+}
+
+TEST_P(FoldTest, NeedsElementsOfItsType) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const auto path = dir_.path() / "values.f64";
+  test::write_file(path, std::vector<double>(3));
+  const auto odd = dir_.path() / "odd.bin";
+  test::write_file(odd, std::vector<std::uint8_t>(7));
+  Coordinator coordinator(make_device(GetParam()));
+  EXPECT_THROW(fold(coordinator, CountAbove{0}, open(path)), Error);
+  EXPECT_THROW(fold(coordinator, CountAbove{0}, Source{File::open(odd)}), Error);
+}
+
+}  // namespace
+}  // namespace ooc

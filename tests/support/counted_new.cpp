@@ -1,0 +1,42 @@
+#include "support/counted_new.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<std::uint64_t> calls{0};
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  ++calls;
+  void* const data = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (data == nullptr) throw std::bad_alloc();
+  return data;
+}
+
+}  // namespace
+
+std::uint64_t ooc::test::count_of_new() noexcept {
+  return calls;
+}
+
+void* operator new(std::size_t bytes) {
+  return allocate(bytes, alignof(std::max_align_t));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* data) noexcept {
+  std::free(data);
+}
+void operator delete(void* data, std::size_t) noexcept {
+  std::free(data);
+}
+void operator delete(void* data, std::align_val_t) noexcept {
+  std::free(data);
+}
+void operator delete(void* data, std::size_t, std::align_val_t) noexcept {
+  std::free(data);
+}

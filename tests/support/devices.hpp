@@ -1,0 +1,26 @@
+#pragma once
+
+#include <ooc/device.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace ooc::test {
+
+/// The device of a parameterised test. Where there is no GPU, its tests are skipped with the
+/// driver's reason: begin them with OOC_SKIP_WITHOUT(GetParam()).
+inline const auto all_devices = testing::Values(DeviceKind::cpu, DeviceKind::cuda);
+
+/// Names the instances of such a test.
+inline std::string device_name(const testing::TestParamInfo<DeviceKind>& device) {
+  return device.param == DeviceKind::cpu ? "cpu" : "cuda";
+}
+
+}  // namespace ooc::test
+
+#define OOC_SKIP_WITHOUT(kind)                                         \
+  if ((kind) == ooc::DeviceKind::cuda && !ooc::why_no_gpu().empty()) { \
+    GTEST_SKIP() << "no GPU: " << ooc::why_no_gpu();                   \
+  }                                                                    \
+  static_assert(true)

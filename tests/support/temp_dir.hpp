@@ -1,0 +1,75 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ooc::test {
+
+/// A directory that is removed at the end of the test. By default under the current directory,
+/// which lies on a real disk, so that O_DIRECT is what it says.
+class TempDir {
+ public:
+  explicit TempDir(const std::filesystem::path& parent = std::filesystem::current_path()) {
+    std::string name = (parent / "ooc-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
+    path_ = name;
+  }
+  ~TempDir() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+
+  std::filesystem::path write(std::string_view name, std::span<const std::byte> bytes) const {
+    const std::filesystem::path path = path_ / name;
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+    if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
+    return path;
+  }
+
+  std::filesystem::path write(std::string_view name, std::string_view text) const {
+    return write(name, std::as_bytes(std::span{text}));
+  }
+
+  /// The names in it, hidden ones too, sorted.
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+      names.push_back(entry.path().filename().string());
+    }
+    std::ranges::sort(names);
+    return names;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string read_whole(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline std::vector<std::byte> random_bytes(std::size_t count, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::byte> bytes(count);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+}  // namespace ooc::test

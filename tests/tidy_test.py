@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""The small rules of CONTRIBUTING.md, so that reviews can be about the large ones."""
+
+import re
+import subprocess
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LAYERS = ["io", "lib", "kernels", "apps"]  # each may include itself and what stands before it
+CPP = {".cpp", ".hpp", ".cu"}
+CODE = CPP | {".py", ".sh", ".cmake", ".in"}
+MAX_COLUMNS = 100
+MAX_LINES = 400
+MAX_BYTES = 1 << 20
+
+# The one header in which the backends meet, and the only one that asks for the compiler.
+BACKENDS_MEET = "lib/include/ooc/execute.hpp"
+
+# Public headers without a test file of their own, and where they are tested.
+TESTED_ELSEWHERE = {
+    "kernels/include/ooc/ooc.hpp": "tests/package_test.sh",
+    "lib/include/ooc/buffer.hpp": "tests/lib/memory_test.cpp",
+    "lib/include/ooc/execute.hpp": "tests/lib/fold_test.cu",
+    "lib/include/ooc/metered_memory.hpp": "tests/lib/memory_test.cpp",
+}
+
+STANDARD = re.compile(r"[a-z_]+")
+SYSTEM = re.compile(r"(sys|linux|asm)/.+|(fcntl|immintrin|poll|pthread|sched|signal|unistd)\.h")
+THIRD_PARTY = {
+    "io": re.compile(r"liburing\.h"),
+    "lib": re.compile(r"(?!)"),
+    "kernels": re.compile(r"(thrust|cub|cuda)/.+"),
+    "apps": re.compile(r"(boost/program_options|nlohmann|fmt)[/.].+"),
+}
+CUDA = re.compile(r"cuda[\w./]*|thrust/.+|cub/.+")
+
+
+def project_files():
+    """Every file of the project: what git would track, or what is there if there is no git."""
+    git = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                         cwd=ROOT, capture_output=True, check=False)
+    if git.returncode == 0:
+        names = git.stdout.decode().split("\0")
+        return sorted(ROOT / name for name in names if name and (ROOT / name).is_file())
+    left_out = {".git", ".deps", ".cache", "build", "__pycache__"}
+    return sorted(path for path in ROOT.rglob("*")
+                  if path.is_file() and not left_out & set(path.relative_to(ROOT).parts))
+
+
+def without_comments_and_strings(text):
+    """C++ code alone, line for line."""
+    pattern = re.compile(
+        r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S)
+    return pattern.sub(lambda match: "\n" * match.group().count("\n") or '""', text)
+
+
+def without_code(markdown):
+    return re.sub(r"^```.*?^```", "", markdown, flags=re.S | re.M)
+
+
+FILES = {str(path.relative_to(ROOT)): path for path in project_files()}
+TEXT = {}
+for file_name, file_path in FILES.items():
+    try:
+        TEXT[file_name] = file_path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        pass  # data
+CPP_CODE = {name: without_comments_and_strings(text) for name, text in TEXT.items()
+            if Path(name).suffix in CPP}
+
+
+def layer_of(name):
+    """io, lib, kernels or apps; else the name of the top folder."""
+    return name.split("/")[0]
+
+
+def layer_of_header(header):
+    """The layer that a header <ooc/...> belongs to."""
+    return next((layer for layer in LAYERS if f"{layer}/include/{header}" in FILES), None)
+
+
+def is_code(name):
+    path = Path(name)
+    return path.suffix in CODE or path.name == "CMakeLists.txt" or name.startswith(
+        ("scripts/", ".ci/")) or name == "datasets/fetch"
+
+
+def may_use_cuda(name):
+    """Whether a file may include CUDA's headers: a private header, if all who include it may."""
+    if name.endswith(".cu") or name == BACKENDS_MEET or name.startswith("lib/src/cuda"):
+        return True
+    users = [user for user in CPP_CODE if f'#include "{Path(name).name}"' in TEXT[user]]
+    return "/src/" in name and name.endswith(".hpp") and all(map(may_use_cuda, users))
+
+
+class TidyTest(unittest.TestCase):
+    def check_lines(self, texts, pattern, rule, allowed=lambda name: False):
+        """No line of `texts` matches `pattern`, unless its file is allowed to."""
+        found = [f"{name}:{number}: {line.strip()}"
+                 for name, text in texts.items() if not allowed(name)
+                 for number, line in enumerate(text.splitlines(), 1) if re.search(pattern, line)]
+        self.assertFalse(found, f"{rule}:\n" + "\n".join(found))
+
+    def library_code(self):
+        return {name: code for name, code in CPP_CODE.items()
+                if layer_of(name) in ("io", "lib", "kernels")}
+
+    def test_finds_the_project(self):
+        for layer in LAYERS:
+            self.assertTrue(any(layer_of(name) == layer for name in CPP_CODE), layer)
+
+    def test_layers_point_one_way(self):
+        wrong = []
+        for name in CPP_CODE:
+            layer = layer_of(name)
+            if layer not in LAYERS:
+                continue
+            below = LAYERS[:LAYERS.index(layer) + 1]
+            for kind, header in re.findall(r'^\s*#\s*include\s*([<"])([^>"]+)', TEXT[name], re.M):
+                if kind == '"':
+                    target = (FILES[name].parent / header).resolve()
+                    fine = target.is_relative_to(ROOT / layer) and target.is_file()
+                    fine = fine or (ROOT / layer / "src" / header).is_file()
+                    fine = fine or target.with_name(f"{header}.in").is_file()  # CMake fills it in
+                elif header.startswith("ooc/"):
+                    fine = layer_of_header(header) in below
+                elif STANDARD.fullmatch(header) or SYSTEM.fullmatch(header):
+                    fine = True
+                elif CUDA.fullmatch(header):
+                    fine = may_use_cuda(name)
+                else:
+                    fine = THIRD_PARTY[layer].fullmatch(header) is not None
+                if not fine:
+                    wrong.append(f"{name} includes {header}")
+        self.assertFalse(wrong, "apps -> kernels -> lib -> io, and what each may use:\n" +
+                         "\n".join(wrong))
+
+    def test_backends_meet_in_one_header(self):
+        self.check_lines(CPP_CODE, r"^\s*#\s*(if|ifdef|ifndef|elif)\b",
+                         "no conditional compilation", allowed=lambda name: name == BACKENDS_MEET)
+        code = CPP_CODE[BACKENDS_MEET]
+        self.assertEqual(set(re.findall(r"#\s*if\w*\s+(\w+)", code)), {"__CUDACC__"})
+
+    def test_headers_are_included_once(self):
+        for name in CPP_CODE:
+            if name.endswith(".hpp"):
+                self.assertIn("#pragma once", TEXT[name], name)
+
+    def test_the_library_neither_prints_nor_exits(self):
+        self.check_lines(
+            self.library_code(),
+            r"\bstd::(cout|cerr|clog)\b|\b(printf|fprintf|puts|fputs|perror)\s*\(|"
+            r"(?<![\w.>])(_?exit|quick_exit)\s*\(|\bstd::(abort|terminate)\b",
+            "io, lib and kernels neither print nor end the program")
+
+    def test_memory_has_owners(self):
+        code = {name: re.sub(r"\boperator\s+(new|delete)\b|=\s*delete\b|<new>", "", text)
+                for name, text in CPP_CODE.items() if layer_of(name) in LAYERS}
+        self.check_lines(code, r"\bnew\b(?!\s*\()|\bdelete\b|\b(malloc|free|realloc)\s*\(",
+                         "no naked new or delete")
+
+    def test_no_namespace_is_emptied(self):
+        self.check_lines(CPP_CODE, r"\busing\s+namespace\s+std\s*;", "no `using namespace std`")
+
+    def test_text_is_clean(self):
+        code = {name: text for name, text in TEXT.items() if is_code(name)}
+        self.check_lines(code, r"\t", "no tabs")
+        self.check_lines(code, r"\s+$", "no space at the end of a line")
+        self.check_lines(code, r"^.{%d,}$" % (MAX_COLUMNS + 1), f"at most {MAX_COLUMNS} columns")
+        self.check_lines(TEXT, r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b", "nothing left to do",
+                         allowed=lambda name: name == "LICENSE")
+        for name, text in code.items():
+            self.assertTrue(text.endswith("\n"), f"{name} ends without a newline")
+
+    def test_files_are_short(self):
+        too_long = [f"{name}: {text.count(chr(10))} lines" for name, text in TEXT.items()
+                    if is_code(name) and text.count("\n") > MAX_LINES]
+        self.assertFalse(too_long, f"at most {MAX_LINES} lines:\n" + "\n".join(too_long))
+        too_big = [name for name, path in FILES.items() if path.stat().st_size > MAX_BYTES]
+        self.assertFalse(too_big, "data does not belong into the repository")
+
+    def test_nothing_names_a_machine(self):
+        self.check_lines(TEXT, r"(?<![\w.}])/(" + "work|root|home|Users" + r")/\w",
+                         "no paths of one machine")
+
+    def test_every_file_is_built(self):
+        """Every source and public header stands in a CMakeLists.txt."""
+        listed = set()
+        for name, text in TEXT.items():
+            if Path(name).name == "CMakeLists.txt":
+                words = re.findall(r"[\w./-]+\.(?:cpp|hpp|cu)\b", text)
+                listed |= {(FILES[name].parent / word).resolve() for word in words}
+        unlisted = [name for name in CPP_CODE if FILES[name].resolve() not in listed
+                    and not (name.endswith(".hpp") and "/include/" not in name)]
+        self.assertFalse(unlisted, "files that no CMakeLists.txt lists:\n" + "\n".join(unlisted))
+
+    def test_source_properties_reach_the_library(self):
+        """CMake ignores what a folder sets for sources of a target that was made elsewhere."""
+        for layer in LAYERS[:3]:
+            for command in re.findall(r"set_property\(SOURCE[^)]*\)|set_source_files_p[^)]*\)",
+                                      TEXT[f"{layer}/CMakeLists.txt"]):
+                self.assertIn("TARGET_DIRECTORY ooc", command, f"{layer}/CMakeLists.txt")
+
+    def test_private_headers_are_used(self):
+        included = {Path(header).name for text in TEXT.values()
+                    for header in re.findall(r'#\s*include\s*[<"]([^>"]+)', text)}
+        unused = [name for name in CPP_CODE
+                  if name.endswith(".hpp") and "/include/" not in name
+                  and Path(name).name not in included]
+        self.assertFalse(unused, "headers that nothing includes")
+
+    def test_every_public_header_has_a_test(self):
+        untested = []
+        for name in CPP_CODE:
+            if not name.endswith(".hpp") or "/include/" not in name:
+                continue
+            test = f"tests/{layer_of(name)}/{Path(name).stem}_test"
+            elsewhere = TESTED_ELSEWHERE.get(name)
+            if elsewhere not in FILES and not {f"{test}.cpp", f"{test}.cu"} & set(FILES):
+                untested.append(name)
+        self.assertFalse(untested, "public headers without a test:\n" + "\n".join(untested))
+
+    def test_readme_shows_the_tested_example(self):
+        self.assertIn("```cpp\n" + TEXT["tests/example/count_above.cu"] + "```", TEXT["README.md"])
+
+    def test_links_lead_somewhere(self):
+        broken = [f"{name}: {link}" for name, text in TEXT.items() if name.endswith(".md")
+                  for link in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", without_code(text))
+                  if "://" not in link and not (FILES[name].parent / link).exists()]
+        self.assertFalse(broken, "links to files that are not there:\n" + "\n".join(broken))
+
+
+if __name__ == "__main__":
+    unittest.main()
