@@ -82,6 +82,13 @@ def run_rate(*arguments):
     return report["run"]["bytes_per_second"], report
 
 
+def steady_rate(report):
+    """The rate after start-up: from the first chunk's end to the last one's."""
+    run = report["run"]
+    bytes_left = report["input"]["bytes"] * (1 - 1 / run["chunks"])
+    return bytes_left / (run["seconds"] - run["startup_seconds"])
+
+
 def cold_rate(path, *arguments):
     evict(path)
     rate, report = run_rate(*arguments)
@@ -149,14 +156,21 @@ def gpu(options):
     results["warm_reduce_f4"] = {"bytes_per_second": spread(reduce_rates)}
     print("warm", median(rates) / 1e9, "reduce", median(reduce_rates) / 1e9, file=sys.stderr)
 
-    small, large = [], []
-    for _ in range(options.runs):
-        small.append(run_rate("histogram", options.file, "--count", "1G", "--device", "cuda")[0])
-        large.append(run_rate("histogram", options.file, "--count", "8G", "--device", "cuda")[0])
-    results["flat"] = {"1GiB": spread(small), "8GiB": spread(large),
-                       "ratio": median(large) / median(small)}
+    results["flat"] = flat(options, "histogram", options.file, "--device", "cuda")
     results["memory"] = memory("--cuda")
     return results
+
+
+def flat(options, *arguments):
+    """Rates of an eighth of the file and of the whole, in bytes, start-up apart."""
+    rates = {"eighth": [], "whole": []}
+    for _ in range(options.runs):
+        for part, divisor in (("eighth", 8), ("whole", 1)):
+            count = options.gib * GIB // divisor
+            report = run_rate(*arguments, "--dtype", "u1", "--count", count)[1]
+            rates[part].append(steady_rate(report))
+    return {**{part: spread(figures) for part, figures in rates.items()},
+            "ratio": median(rates["whole"]) / median(rates["eighth"])}
 
 
 def memory(*device):
@@ -200,9 +214,7 @@ def cpu(options):
     result = {name: spread(figures) for name, figures in rates.items()}
     result["histogram_to_numpy"] = median(rates["ooc_histogram"]) / median(rates["numpy_histogram"])
     result["reduce_to_numpy"] = median(rates["ooc_reduce"]) / median(rates["numpy_statistics"])
-    half = [run_rate("reduce", options.file, "--dtype", "f4", "--count", options.gib * GIB // 32,
-                     "--device", "cpu")[0] for _ in range(options.runs)]
-    result["flat"] = {"eighth": spread(half), "ratio": median(rates["ooc_reduce"]) / median(half)}
+    result["flat"] = flat(options, "reduce", options.file, "--device", "cpu")
     result["memory"] = memory()
     return result
 

@@ -91,6 +91,7 @@ nlohmann::ordered_json pass(const PassOptions& options) {
   ooc::Options coordinated = options.coordinator;
   if (options.file.empty()) {
     nothing.emplace(options.bytes);
+    coordinated.direct = DirectIo::no;  // sized for the link, as from the page cache
     coordinated.make_engine = [](const EngineOptions& engine) {
       return std::make_unique<NullEngine>(engine);
     };

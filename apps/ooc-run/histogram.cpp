@@ -53,7 +53,7 @@ std::vector<double> parse_edges(std::string_view text) {
   }
   if (edges.size() < 2) refuse("a bin has two edges", "--edges 0,1,10 makes two bins");
   for (std::size_t i = 1; i < edges.size(); ++i) {
-    if (!(edges[i - 1] < edges[i])) refuse("edges must rise", "--edges 0,1,10 makes two bins");
+    if (edges[i - 1] > edges[i]) refuse("edges must not fall", "--edges 0,1,10 makes two bins");
   }
   return edges;
 }

@@ -157,8 +157,8 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
   Reader reader(source.files(), layout.plan, *state.pool, *engine, layout.block_bytes,
                 layout.direct);
   const bool swapped = source.type() && source.type()->swapped;
-  const Pass pass{layout.plan, *state.pool, operation, state.lanes.size(), element_bytes, swapped};
-  stats.startup_seconds = watch.seconds();
+  const Pass pass{layout.plan,   *state.pool, operation, state.lanes.size(),
+                  element_bytes, swapped,     watch};
   state.run_threads(reader, pass, source.bytes());
 
   stats.seconds = watch.seconds();
@@ -172,7 +172,11 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
   }
   stats.disk.busy = reader.seconds_busy();
   stats.disk.waits_out = reader.seconds_without_slot();
+  stats.startup_seconds = stats.seconds;
   for (const auto& lane : state.lanes) {
+    if (lane->times().bytes != 0) {
+      stats.startup_seconds = std::min(stats.startup_seconds, lane->times().first_seconds);
+    }
     stats.bytes += lane->times().bytes;
     stats.h2d.busy += lane->times().h2d.busy;
     stats.h2d.waits_in += lane->times().h2d.waits_in;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "stopwatch.hpp"
-
 namespace ooc {
 
 namespace {
@@ -121,9 +119,12 @@ void Lane::finish_copy(const Pass& pass, Input& input) {
 }
 
 void Lane::process(const Pass& pass, std::size_t chunk, DeviceSpan<std::byte> data) {
-  const Timed timed(times_.kernel.busy);
-  if (pass.swapped) stream_->swap_bytes(data.data, data.size, pass.element_bytes);
-  pass.operation.process(index_, *stream_, read_only(data), pass.plan.begin(chunk));
+  {
+    const Timed timed(times_.kernel.busy);
+    if (pass.swapped) stream_->swap_bytes(data.data, data.size, pass.element_bytes);
+    pass.operation.process(index_, *stream_, read_only(data), pass.plan.begin(chunk));
+  }
+  if (times_.bytes == 0) times_.first_seconds = pass.watch.seconds();
   times_.bytes += data.size;
 }
 

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "stopwatch.hpp"
+
 namespace ooc {
 
 /// What all lanes of a pass share.
@@ -21,6 +23,7 @@ struct Pass {
   std::size_t lanes;
   std::size_t element_bytes;
   bool swapped;  // elements are not in this machine's byte order
+  const Stopwatch& watch;
 };
 
 /// One stream, its device memory and, during a pass, the thread that calls run(). Takes every
@@ -40,6 +43,7 @@ class Lane {
   struct Times {
     StageTimes h2d, kernel;
     std::uint64_t bytes = 0;
+    double first_seconds = 0;  // when the operation had returned for the first time
   };
   const Times& times() const noexcept { return times_; }
 

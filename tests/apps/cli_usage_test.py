@@ -82,7 +82,7 @@ class UsageTest(CliTest):
                 ("--range", "5", "--range 5: a range has two ends"),
                 ("--range", "a:b", "'a' is not a number"),
                 ("--edges", "1", "--edges 1: a bin has two edges"),
-                ("--edges", "1,1", "--edges 1,1: edges must rise"),
+                ("--edges", "2,1", "--edges 2,1: edges must not fall"),
                 ("--edges", "1,,2", "'' is not a number"),
                 ("--chunk", "1X", "--chunk 1X: has no unit named 'X'"),
                 ("--chunk", "99999999T", "--chunk 99999999T: is too large"),

@@ -13,8 +13,8 @@
 #include <tuple>
 #include <vector>
 
-#include "count_allocations.hpp"
 #include "expect_error.hpp"
+#include "support/counted_new.hpp"
 #include "support/faulty_engine.hpp"
 #include "support/temp_dir.hpp"
 
@@ -95,10 +95,10 @@ class Pass {
       }
       Reader reader(dataset_.files(), plan_, pool_, *engine_, options_.block_bytes,
                     options_.direct);
-      const std::size_t allocations = test::allocations_of_this_thread();
+      const std::size_t allocations = test::count_of_new_by_this_thread();
       try {
         reader.run(stop);
-        allocations_ = test::allocations_of_this_thread() - allocations;
+        allocations_ = test::count_of_new_by_this_thread() - allocations;
       } catch (...) {
         pool_.abort();
         lanes.clear();

@@ -8,9 +8,11 @@
 namespace {
 
 std::atomic<std::uint64_t> calls{0};
+thread_local std::uint64_t calls_of_thread = 0;
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
   ++calls;
+  ++calls_of_thread;
   void* const data = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
   if (data == nullptr) throw std::bad_alloc();
   return data;
@@ -20,6 +22,10 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 
 std::uint64_t ooc::test::count_of_new() noexcept {
   return calls;
+}
+
+std::uint64_t ooc::test::count_of_new_by_this_thread() noexcept {
+  return calls_of_thread;
 }
 
 void* operator new(std::size_t bytes) {

@@ -59,7 +59,7 @@ struct Stats {
   std::uint64_t bytes = 0;  // of the source, all of them unless `partial`
   bool partial = false;     // stopped before the end
   double seconds = 0;
-  double startup_seconds = 0;  // of `seconds`: until pool and engine were there
+  double startup_seconds = 0;  // of `seconds`: until the first chunk was through
   std::size_t passes = 1;      // over the source; `bytes` counts it once
   std::string device;
   std::string engine;  // "uring" or "threads"

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# What cannot be checked without a GPU, by hand on a machine that has one: the tests of the CUDA
+# device, compute-sanitizer, and the same bits from both devices through the program itself.
+#
+#   bench/gpu_check.sh OUT    writes OUT/tests.txt, OUT/sanitizer.txt and OUT/bits.txt
+#
+# lib_test, kernels_test and ooc-run must be on the PATH, CUDA's compute-sanitizer too.
+set -uo pipefail
+out=${1:?usage: bench/gpu_check.sh OUT}
+mkdir -p "$out"
+work=$(mktemp -d ./gpu-check.XXXXXX)
+trap 'rm -rf "$work"' EXIT
+status=0
+
+# Runs a command; keeps the end of what it says under its own words.
+note() {
+  local file=$1 result=0 lines=$2
+  shift 2
+  "$@" >"$work/said" 2>&1 || result=$?
+  { printf '$ %s\n' "$*"; tail -n "$lines" "$work/said"; printf 'exit %s\n\n' "$result"; } >>"$file"
+  ((result == 0)) || status=1
+}
+
+# --- tests -------------------------------------------------------------------------------------
+tests=$out/tests.txt
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader >"$tests"
+for program in lib_test kernels_test; do
+  note "$tests" 200 "$program" '--gtest_filter=*cuda*:*Gpu*' --gtest_print_time=0
+done
+
+# --- compute-sanitizer -------------------------------------------------------------------------
+sanitizer=$out/sanitizer.txt
+: >"$sanitizer"
+for dtype in u1 u2 u4 u8 i1 i2 i4 i8 f2 '>f4' f8 bf16; do
+  ooc-run gen -o "$work/${dtype#>}.raw" --count 200001 --dtype "$dtype" --quiet >/dev/null
+done
+# All element types in one process each, and bins in shared and in global memory.
+cat >"$work/all_types" <<'SCRIPT'
+set -e
+for dtype in u1 u2 u4 u8 i1 i2 i4 i8 f2 '>f4' f8 bf16; do
+  file=$1/${dtype#>}.raw
+  $2 ooc-run reduce "$file" --dtype "$dtype" --device cuda --quiet
+  $2 ooc-run histogram "$file" --dtype "$dtype" --device cuda --quiet --bins 300
+done
+$2 ooc-run histogram "$1/f4.raw" --dtype '>f4' --device cuda --quiet --bins 100000
+$2 ooc-run histogram "$1/f8.raw" --dtype f8 --device cuda --quiet --edges 0,0.1,0.5,1
+SCRIPT
+for tool in memcheck racecheck initcheck; do
+  bash "$work/all_types" "$work" "compute-sanitizer --error-exitcode 99 --tool $tool" \
+    >"$work/said" 2>&1 || { status=1; tail -n 50 "$work/said" >>"$sanitizer"; }
+  printf '%s: %s programs, their summaries:\n' "$tool" "$(grep -c SUMMARY "$work/said")" >>"$sanitizer"
+  grep SUMMARY "$work/said" | sort | uniq -c >>"$sanitizer"
+done
+
+# --- the same bits -----------------------------------------------------------------------------
+bits=$out/bits.txt
+cat >"$work/bits.py" <<'PYTHON'
+"""Every way to run, and how many different answers they give: must be one."""
+import itertools
+import json
+import subprocess
+import sys
+
+work = sys.argv[1]
+failed = False
+for dtype, pattern in (("f4", "normal"), ("f8", "uniform")):
+    path = f"{work}/bits.{dtype}"
+    size = 8 if dtype[1] == "8" else int(dtype[1])
+    subprocess.run(["ooc-run", "gen", "-o", path, "--count", "40000001", "--dtype", dtype,
+                    "--pattern", pattern, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+    answers = {}
+    for device, elements, streams, engine, direct in itertools.product(
+            ("cpu", "cuda"), (65536, 1 << 20, 3 << 20, (16 << 20) + 65536), (1, 2, 3, 8),
+            ("uring", "threads"), ("yes", "no")):
+        done = subprocess.run(["ooc-run", "reduce", path, "--dtype", dtype, "--json", "--quiet",
+                               "--device", device, "--chunk", str(elements * size), "--streams",
+                               str(streams), "--engine", engine, "--direct", direct],
+                              check=True, stdout=subprocess.PIPE)
+        answer = json.dumps(json.loads(done.stdout)["result"])
+        answers.setdefault(answer, []).append((device, elements, streams, engine, direct))
+    print(f"{dtype}: {sum(map(len, answers.values()))} runs, {len(answers)} answer(s)")
+    for answer, ways in answers.items():
+        print(" ", answer, "" if len(answers) == 1 else ways)
+    failed |= len(answers) != 1
+sys.exit(failed)
+PYTHON
+note "$bits" 40 python3 "$work/bits.py" "$work"
+
+tail -n 4 "$tests"
+cat "$sanitizer" "$bits"
+exit $status
