@@ -103,8 +103,9 @@ def best_of_sweeps(sweeps):
         for row in sweep["sweep"]:
             key = (row["block_bytes"], row["in_flight"])
             by_setting.setdefault(key, []).append(row["bytes_per_second"]["median"])
-    key, rates = max(by_setting.items(), key=lambda item: median(item[1]))
-    return {"block_bytes": key[0], "in_flight": key[1], "bytes_per_second": spread(rates)}
+    rows = [{"block_bytes": block, "in_flight": depth, "bytes_per_second": spread(rates)}
+            for (block, depth), rates in sorted(by_setting.items())]
+    return {"best": max(rows, key=lambda row: row["bytes_per_second"]["median"]), "sweep": rows}
 
 
 def measure_cold(path, runs, *arguments):
@@ -114,9 +115,10 @@ def measure_cold(path, runs, *arguments):
         sweeps.append(call("ooc-bench", "disk", path, "--runs", 1))
         rate, report = cold_rate(path, *arguments)
         rates.append(rate)
-    best = best_of_sweeps(sweeps)
-    return {"bytes_per_second": spread(rates), "limit": best,
-            "ratio": median(rates) / best["bytes_per_second"]["median"], "run": report["run"]}
+    limit = best_of_sweeps(sweeps)
+    return {"bytes_per_second": spread(rates), "limit": limit,
+            "ratio": median(rates) / limit["best"]["bytes_per_second"]["median"],
+            "run": report["run"]}
 
 
 def gpu(options):

@@ -52,24 +52,43 @@ void Reader::drain() noexcept {
 }
 
 void Reader::read_chunks(const std::stop_token& stop) {
-  std::size_t next = 0;  // the first chunk not begun
+  Chunk* complete = nullptr;  // read, but its lane does not know yet
   for (;;) {
-    while (engine_.in_flight() < engine_.depth()) {
-      if (remainder_.memory != nullptr) {
-        start_next_request();
-        continue;
-      }
-      if (next == plan_.size() || stop.stop_requested()) break;
-      if (engine_.in_flight() > 0 && !pool_.ready(next, Stage::empty)) break;
-      Chunk* chunk = wait_for_slot(next);
-      if (chunk == nullptr || stop.stop_requested()) break;
-      begin(*chunk);
-      ++next;
+    start_requests(stop);
+    // Only now: to wake a lane takes the kernel longer than to start a read, and the disk would
+    // wait for it.
+    if (complete != nullptr) pool_.publish(*complete);
+    complete = nullptr;
+    if (engine_.in_flight() > 0) {
+      complete = finish(static_cast<Read&>(engine_.wait()));
+    } else if (!wait_for_next_chunk(stop)) {
+      break;
     }
-    if (engine_.in_flight() == 0) break;
-    finish(static_cast<Read&>(engine_.wait()));
   }
-  if (next < plan_.size()) pool_.end_at(next);
+  if (next_ < plan_.size()) pool_.end_at(next_);
+}
+
+/// Starts all that the engine and the pool have room for now.
+void Reader::start_requests(const std::stop_token& stop) {
+  while (engine_.in_flight() < engine_.depth()) {
+    if (remainder_.memory == nullptr) {
+      if (next_ == plan_.size() || stop.stop_requested()) return;
+      if (!pool_.ready(next_, Stage::empty)) return;
+      begin(*pool_.wait(next_, Stage::empty));
+    }
+    start_next_request();
+  }
+}
+
+/// Blocks until the next chunk has a slot and begins it. False if there is none to begin.
+bool Reader::wait_for_next_chunk(const std::stop_token& stop) {
+  if (next_ == plan_.size() || stop.stop_requested()) return false;
+  const Clock::time_point since = Clock::now();
+  Chunk* const chunk = pool_.wait(next_, Stage::empty);
+  seconds_without_slot_ += std::chrono::duration<double>(Clock::now() - since).count();
+  if (chunk == nullptr || stop.stop_requested()) return false;
+  begin(*chunk);
+  return true;
 }
 
 bool Reader::reads_directly(const Extent& extent) const {
@@ -81,14 +100,6 @@ Reader::Range Reader::blocks_of(const Extent& extent) const {
   const std::uint64_t end = extent.offset + extent.bytes;
   if (!reads_directly(extent)) return {extent.offset, end};
   return {round_down(extent.offset, File::alignment()), round_up(end, File::alignment())};
-}
-
-Chunk* Reader::wait_for_slot(std::size_t index) {
-  if (pool_.ready(index, Stage::empty)) return pool_.wait(index, Stage::empty);
-  const Clock::time_point since = Clock::now();
-  Chunk* chunk = pool_.wait(index, Stage::empty);
-  seconds_without_slot_ += std::chrono::duration<double>(Clock::now() - since).count();
-  return chunk;
 }
 
 /// Lays out the chunk in its slot: one extent after the other, each from a page on.
@@ -109,6 +120,7 @@ void Reader::begin(Chunk& chunk) {
     place += round_up(bytes, page_bytes);
   }
   in_progress_[chunk.index % pool_.size()] = {&chunk, requests};
+  ++next_;
   begin_next_extent();
 }
 
@@ -153,14 +165,15 @@ void Reader::start_next_request() {
   }
 }
 
-void Reader::finish(Read& read) {
+/// Takes in a completed request. Returns its chunk if that is complete now.
+Chunk* Reader::finish(Read& read) {
   if (engine_.in_flight() == 0) {
     seconds_busy_ += std::chrono::duration<double>(Clock::now() - busy_since_).count();
   }
   bytes_read_.fetch_add(read.payload, std::memory_order_relaxed);
   idle_.push_back(&read);
   InProgress& slot = in_progress_[read.chunk % pool_.size()];
-  if (--slot.requests == 0) pool_.publish(*slot.chunk);
+  return --slot.requests == 0 ? slot.chunk : nullptr;
 }
 
 }  // namespace ooc

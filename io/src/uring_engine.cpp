@@ -118,7 +118,8 @@ int UringEngine::registered_buffer(const std::byte* memory, std::size_t bytes) c
   return static_cast<int>(begin / piece_);
 }
 
-/// Only queues it; next_outcome() hands all that is queued to the kernel at once.
+/// Handed to the kernel at once, so that the disk has it whatever the caller does next. If the
+/// kernel has no room just now it stays queued, and next_outcome() tries again.
 void UringEngine::begin_try(Request& request) {
   io_uring_sqe* entry = io_uring_get_sqe(ring_.get());
   assert(entry != nullptr);  // the ring has an entry for each request in flight
@@ -134,6 +135,7 @@ void UringEngine::begin_try(Request& request) {
     io_uring_prep_read(entry, descriptor, memory, static_cast<unsigned>(bytes), offset);
   }
   io_uring_sqe_set_data(entry, &request);
+  io_uring_submit(ring_.get());
 }
 
 TryingEngine::Outcome UringEngine::next_outcome() {

@@ -66,13 +66,14 @@ class Reader {
 
   void read_chunks(const std::stop_token& stop);
   void drain() noexcept;
+  void start_requests(const std::stop_token& stop);
+  bool wait_for_next_chunk(const std::stop_token& stop);
   bool reads_directly(const Extent& extent) const;
   Range blocks_of(const Extent& extent) const;
-  Chunk* wait_for_slot(std::size_t index);
   void begin(Chunk& chunk);
   void begin_next_extent();
   void start_next_request();
-  void finish(Read& read);
+  Chunk* finish(Read& read);
 
   std::span<const File> files_;
   const Plan& plan_;
@@ -84,6 +85,7 @@ class Reader {
   std::vector<Read> reads_;              // one for each request that can be in flight
   std::vector<Read*> idle_;              // those that are not
   std::vector<InProgress> in_progress_;  // by slot
+  std::size_t next_ = 0;                 // the first chunk not begun
   Chunk* chunk_ = nullptr;               // the one begun last
   Remainder remainder_;
   Clock::time_point busy_since_{};
