@@ -13,6 +13,12 @@ namespace {
 
 constexpr std::size_t most_retries = 16;
 
+/// Errors that say nothing of the file. We cancel no reads, but a kernel that signals have kept from
+/// starting a worker thread for one does.
+bool may_be_repeated(int errno_value) {
+  return errno_value == EINTR || errno_value == EAGAIN || errno_value == ECANCELED;
+}
+
 Error read_error(const Request& request, int errno_value) {
   const Error error = Error::from_errno(Cause::input, "read", errno_value, request.file->path(),
                                         request.offset + request.done);
@@ -71,7 +77,7 @@ Request& TryingEngine::wait() {
 bool TryingEngine::settle(Request& request, int result) {
   if (result < 0) {
     const int errno_value = -result;
-    if ((errno_value == EINTR || errno_value == EAGAIN) && request.retries < most_retries) {
+    if (may_be_repeated(errno_value) && request.retries < most_retries) {
       ++request.retries;
       return false;
     }
