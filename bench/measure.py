@@ -206,7 +206,7 @@ def cpu(options):
         "numpy_statistics": lambda: timed(numpy_statistics),
         "ooc_reduce": lambda: run_rate("reduce", options.file, "--dtype", "f4", "--device",
                                        "cpu")[0],
-        "cat": lambda: timed(lambda: subprocess.run(["sh", "-c", 'cat "$1" | cat > /dev/null', "-",
+        "cat": lambda: timed(lambda: subprocess.run(["sh", "-c", 'cat "$1" > /dev/null', "-",
                                                      options.file], check=True)),
     }
     rates = {name: [] for name in ways}
@@ -222,22 +222,22 @@ def cpu(options):
 
 
 def fio(options):
-    """The same file, block size and depth, read by fio and by our sweep, in turn."""
+    """The same file, block size and depth, read by fio and by ooc-bench, in turn."""
     generate(options.file, options.gib, "u1")
-    rows = []
+    memory_kind = "mmaphuge" if options.hugetlb else "malloc"
+    ours, theirs = [], []
     for _ in range(options.runs):
         evict(options.file)
-        ours = call("ooc-bench", "disk", options.file, "--runs", 1, "--mib", 512)
-        row = next(r for r in ours["sweep"] if r["block_bytes"] == 1 << 20 and r["in_flight"] == 8)
-        theirs = call("fio", "--name=sweep", f"--filename={options.file}", "--readonly",
+        ours.append(call("ooc-bench", "disk", options.file, "--runs", 1, "--block", 1 << 20,
+                         "--depth", 8)["best_bytes_per_second"])
+        evict(options.file)
+        report = call("fio", "--name=sweep", f"--filename={options.file}", "--readonly",
                       "--rw=read", "--bs=1M", "--iodepth=8", "--ioengine=io_uring", "--direct=1",
-                      "--fixedbufs", "--mem=mmaphuge" if options.hugetlb else "--mem=malloc",
-                      "--size=512M", "--output-format=json")
-        rows.append((row["bytes_per_second"]["median"],
-                     theirs["jobs"][0]["read"]["bw_bytes"]))
-    return {"block_bytes": 1 << 20, "in_flight": 8, "ooc_bench": spread([r[0] for r in rows]),
-            "fio": spread([r[1] for r in rows]),
-            "ratio": median([r[0] for r in rows]) / median([r[1] for r in rows])}
+                      "--fixedbufs", f"--mem={memory_kind}", "--output-format=json")
+        theirs.append(report["jobs"][0]["read"]["bw_bytes"])
+    return {"block_bytes": 1 << 20, "in_flight": 8, "ooc_bench": spread(ours),
+            "fio": spread(theirs), "fio_memory": memory_kind,
+            "ratio": median(ours) / median(theirs)}
 
 
 def main():

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t most_retries = 16;
 
-/// Errors that say nothing of the file. We cancel no reads, but a kernel that signals have kept from
-/// starting a worker thread for one does.
+/// Errors that say nothing of the file. We cancel no reads, but a kernel that signals have kept
+/// from starting a worker thread for one does.
 bool may_be_repeated(int errno_value) {
   return errno_value == EINTR || errno_value == EAGAIN || errno_value == ECANCELED;
 }
