@@ -15,6 +15,7 @@ namespace ooc::bench {
 struct Setting {
   std::size_t block_bytes;  // of one read
   std::size_t depth;        // reads in flight
+  std::size_t buffers = 0;  // blocks of memory that they go to in turn; 0: as many as `depth`
 };
 /// `only`: this setting instead of all; zeros for all.
 nlohmann::ordered_json disk_sweep(const std::string& file, Setting only, int runs);

@@ -20,20 +20,24 @@ namespace ooc::bench {
 
 namespace {
 
-/// Reads `bytes` from `begin` on, sequentially, keeping `depth` requests in flight.
+/// Reads `bytes` from `begin` on, sequentially, keeping `depth` requests in flight, into `buffers`
+/// blocks of memory in turn.
 double seconds_to_read(const File& file, Device& device, Setting setting, std::uint64_t begin,
                        std::uint64_t bytes) {
-  const Buffer memory(device.host_memory(), setting.block_bytes * setting.depth);
+  const std::size_t buffers = std::max(setting.buffers, setting.depth);
+  const Buffer memory(device.host_memory(), setting.block_bytes * buffers);
   const auto engine = make_engine({.kind = EngineKind::uring,
                                    .depth = setting.depth,
                                    .storage = {memory.data(), memory.size()},
                                    .storage_piece = setting.block_bytes});
   std::vector<Request> requests(setting.depth);
   std::uint64_t next = begin;
-  const auto start = [&](Request& request, std::byte* target) {
+  std::size_t turn = 0;
+  // With more buffers than requests, the one whose turn it is was read into longest ago.
+  const auto start = [&](Request& request, std::size_t buffer) {
     request = {.file = &file,
                .direct = true,
-               .memory = target,
+               .memory = memory.data() + buffer * setting.block_bytes,
                .offset = next,
                .bytes = setting.block_bytes,
                .needed = setting.block_bytes};
@@ -42,11 +46,12 @@ double seconds_to_read(const File& file, Device& device, Setting setting, std::u
   };
   const Clock clock;
   for (std::size_t i = 0; i < setting.depth && next < begin + bytes; ++i) {
-    start(requests[i], memory.data() + i * setting.block_bytes);
+    start(requests[i], turn++);
   }
   while (engine->in_flight() > 0) {
     Request& done = engine->wait();
-    if (next < begin + bytes) start(done, done.memory);
+    const auto same = static_cast<std::size_t>(done.memory - memory.data()) / setting.block_bytes;
+    if (next < begin + bytes) start(done, buffers > setting.depth ? turn++ % buffers : same);
   }
   return clock.seconds();
 }

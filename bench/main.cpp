@@ -32,6 +32,7 @@ namespace po = boost::program_options;
 int run(int argc, char** argv) {
   std::string what;
   std::size_t mib = 512;
+  std::size_t buffers = 0;
   PassOptions pass_options;
   ooc::Options& coordinator = pass_options.coordinator;
   int runs = 5;
@@ -50,6 +51,7 @@ int run(int argc, char** argv) {
   add("threads", po::value(&coordinator.threads), "(null, file)");
   add("block", po::value(&coordinator.block_bytes), "bytes of one read (disk, file)");
   add("depth", po::value(&coordinator.queue_depth), "reads in flight (disk, file)");
+  add("buffers", po::value(&buffers), "blocks that reads go to in turn (disk)");
   po::positional_options_description places;
   places.add("what", 1).add("file", 1);
   po::variables_map values;
@@ -59,8 +61,8 @@ int run(int argc, char** argv) {
   nlohmann::ordered_json result;
   pass_options.runs = runs;
   if (what == "disk" && !pass_options.file.empty()) {
-    result =
-        disk_sweep(pass_options.file, {coordinator.block_bytes, coordinator.queue_depth}, runs);
+    result = disk_sweep(pass_options.file,
+                        {coordinator.block_bytes, coordinator.queue_depth, buffers}, runs);
   } else if (what == "link") {
     result = link(pass_options.cuda, runs);
   } else if (what == "file" && !pass_options.file.empty()) {

@@ -4,6 +4,7 @@
     bench/measure.py gpu --file big.bin --out R.json    link, null reader, disk, page cache, memory
     bench/measure.py cpu --file big.f32 --out R.json    the CPU device against NumPy
     bench/measure.py fio --file big.bin --out R.json    our disk sweep against fio's
+    bench/measure.py buffers --file big.bin --out R.json   reads spread over more memory
 
 Each figure is a median of runs that are interleaved with those of its limit, so that both see the
 same mood of the machine; each ratio is made within one run of this script. Files are generated if
@@ -240,10 +241,24 @@ def fio(options):
             "ratio": median(ours) / median(theirs)}
 
 
+def buffers(options):
+    """What it costs a disk to spread its reads over more memory: 8 blocks of 1 MiB in flight."""
+    generate(options.file, options.gib, "u1")
+    rates = {}
+    for _ in range(options.runs):
+        for blocks in (8, 16, 64, 256):
+            evict(options.file)
+            rates.setdefault(f"{blocks} MiB", []).append(
+                call("ooc-bench", "disk", options.file, "--runs", 1, "--block", 1 << 20,
+                     "--depth", 8, "--buffers", blocks)["best_bytes_per_second"])
+    return {memory_size: spread(figures) for memory_size, figures in rates.items()}
+
+
 def main():
+    measurements = {measure.__name__: measure for measure in (gpu, cpu, fio, buffers)}
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["gpu", "cpu", "fio"])
+    parser.add_argument("what", choices=list(measurements))
     parser.add_argument("--file", required=True)
     parser.add_argument("--gib", type=int, default=8)
     parser.add_argument("--runs", type=int, default=5)
@@ -251,7 +266,7 @@ def main():
     parser.add_argument("--out", required=True)
     options = parser.parse_args()
     result = {"command": " ".join(["bench/measure.py"] + sys.argv[1:]), "machine": machine(),
-              options.what: {"gpu": gpu, "cpu": cpu, "fio": fio}[options.what](options)}
+              options.what: measurements[options.what](options)}
     with open(options.out, "w") as file:
         json.dump(result, file, indent=1)
         file.write("\n")
