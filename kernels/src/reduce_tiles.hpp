@@ -1,6 +1,6 @@
 #pragma once
 
-#include "simd.hpp"
+#include <ooc/kernels/simd.hpp>
 
 #include <ooc/device.hpp>
 #include <ooc/io/element_type.hpp>

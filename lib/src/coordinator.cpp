@@ -36,6 +36,7 @@ struct Coordinator::State {
   void reserve(const Layout& layout);
   std::unique_ptr<Engine> make_engine(const Layout& layout) const;
   void run_threads(Reader& reader, const Pass& pass, std::uint64_t total_bytes);
+  void add_times(const Reader& reader, Stats& stats) const;
 };
 
 Coordinator::Coordinator(std::unique_ptr<Device> device, Options options)
@@ -135,6 +136,24 @@ void Coordinator::State::run_threads(Reader& reader, const Pass& pass, std::uint
   failure.rethrow();
 }
 
+/// Where the time of all threads went.
+void Coordinator::State::add_times(const Reader& reader, Stats& stats) const {
+  stats.disk.busy = reader.seconds_busy();
+  stats.disk.waits_out = reader.seconds_without_slot();
+  stats.startup_seconds = stats.seconds;
+  for (const auto& lane : lanes) {
+    const Lane::Times& times = lane->times();
+    if (times.bytes != 0) {
+      stats.startup_seconds = std::min(stats.startup_seconds, times.first_seconds);
+    }
+    stats.bytes += times.bytes;
+    stats.h2d.busy += times.h2d.busy;
+    stats.h2d.waits_in += times.h2d.waits_in;
+    stats.kernel.busy += times.kernel.busy;
+    stats.kernel.waits_in += times.kernel.waits_in;
+  }
+}
+
 Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operation& operation) {
   State& state = *state_;
   const Stopwatch watch;
@@ -170,19 +189,7 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
   if (!state.device->shares_host_memory()) {
     stats.device_bytes = state.device->device_memory().peak_bytes();
   }
-  stats.disk.busy = reader.seconds_busy();
-  stats.disk.waits_out = reader.seconds_without_slot();
-  stats.startup_seconds = stats.seconds;
-  for (const auto& lane : state.lanes) {
-    if (lane->times().bytes != 0) {
-      stats.startup_seconds = std::min(stats.startup_seconds, lane->times().first_seconds);
-    }
-    stats.bytes += lane->times().bytes;
-    stats.h2d.busy += lane->times().h2d.busy;
-    stats.h2d.waits_in += lane->times().h2d.waits_in;
-    stats.kernel.busy += lane->times().kernel.busy;
-    stats.kernel.waits_in += lane->times().kernel.waits_in;
-  }
+  state.add_times(reader, stats);
   stats.partial = stats.bytes != source.bytes();
   return stats;
 }

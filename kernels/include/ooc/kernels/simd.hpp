@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace ooc {
@@ -21,9 +22,19 @@ inline std::vector<Simd> supported_simd() {
   return levels;
 }
 
-/// The fastest of them.
+/// The fastest of them, which reduce() and histogram() use on the CPU.
 inline Simd best_simd() {
   return supported_simd().back();
+}
+
+/// "SSE2", "AVX2" or "AVX-512".
+constexpr std::string_view name_of(Simd simd) {
+  switch (simd) {
+    case Simd::sse2: return "SSE2";
+    case Simd::avx2: return "AVX2";
+    case Simd::avx512: return "AVX-512";
+  }
+  __builtin_unreachable();
 }
 
 }  // namespace ooc
