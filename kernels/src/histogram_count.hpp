@@ -1,7 +1,7 @@
 #pragma once
 
-#include "bins.hpp"
 #include <ooc/kernels/simd.hpp>
+#include "bins.hpp"
 
 #include <ooc/device.hpp>
 #include <ooc/io/element_type.hpp>
