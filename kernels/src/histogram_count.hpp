@@ -1,10 +1,10 @@
 #pragma once
 
-#include <ooc/kernels/simd.hpp>
 #include "bins.hpp"
 
 #include <ooc/device.hpp>
 #include <ooc/io/element_type.hpp>
+#include <ooc/kernels/simd.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <ooc/kernels/simd.hpp>
-
 #include <ooc/device.hpp>
 #include <ooc/io/element_type.hpp>
+#include <ooc/kernels/simd.hpp>
 
 #include <bit>
 #include <cstddef>
