@@ -35,7 +35,7 @@ double seconds_to_read(const File& file, Device& device, Setting setting, std::u
   std::size_t turn = 0;
   // With more buffers than requests, the one whose turn it is was read into longest ago.
   const auto start = [&](Request& request, std::size_t buffer) {
-    request = {.file = &file,
+    request = {.source = &file,
                .direct = true,
                .memory = memory.data() + buffer * setting.block_bytes,
                .offset = next,

@@ -9,19 +9,21 @@
 namespace ooc {
 namespace {
 
-// A turn is a chunk's index and, in the lowest bit, its stage. The two highest values are no turns
-// but ends: nothing follows them until restart().
+// A turn is a chunk's index and, in the lowest two bits, its stage. The two highest values are no
+// turns but ends: nothing follows them until restart().
+constexpr unsigned stage_bits = 2;
+constexpr std::uint64_t stage_mask = (1u << stage_bits) - 1;
 constexpr std::uint64_t aborted = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t closed = aborted - 1;  // the source ended before this slot's next chunk
 constexpr std::size_t no_end = std::numeric_limits<std::size_t>::max();
 
 constexpr std::uint64_t turn_of(std::size_t index, Stage stage) {
-  return std::uint64_t{index} << 1 | static_cast<std::uint64_t>(stage);
+  return std::uint64_t{index} << stage_bits | static_cast<std::uint64_t>(stage);
 }
 
 constexpr bool is_empty_from(std::uint64_t turn, std::size_t index) {
-  return turn < closed && (turn & 1) == static_cast<std::uint64_t>(Stage::empty) &&
-         turn >> 1 >= index;
+  return turn < closed && (turn & stage_mask) == static_cast<std::uint64_t>(Stage::empty) &&
+         turn >> stage_bits >= index;
 }
 
 /// Goes from one turn to the next, unless abort() came first: that stays.
@@ -80,16 +82,23 @@ bool ChunkPool::ready(std::size_t index, Stage stage) const noexcept {
   return slots_[index % slots_.size()].turn.load() == turn_of(index, stage);
 }
 
-void ChunkPool::publish(const Chunk& chunk) {
-  advance(slot(chunk.index).turn, turn_of(chunk.index, Stage::empty),
-          turn_of(chunk.index, Stage::loaded));
+/// Ends the caller's turn at a chunk. False if the pass was aborted.
+bool ChunkPool::leave(const Chunk& chunk, std::uint64_t next) {
+  std::atomic<std::uint64_t>& turn = slot(chunk.index).turn;
+  const std::uint64_t ours = turn.load();
+  assert(ours >= closed || (ours >> stage_bits == chunk.index && ours < next));
+  return ours < closed && advance(turn, ours, next);
+}
+
+void ChunkPool::publish(const Chunk& chunk, Stage reached) {
+  leave(chunk, turn_of(chunk.index, reached));
 }
 
 void ChunkPool::recycle(const Chunk& chunk) {
   Slot& slot = this->slot(chunk.index);
   const std::size_t next = chunk.index + slots_.size();
   const std::uint64_t empty = turn_of(next, Stage::empty);
-  if (!advance(slot.turn, turn_of(chunk.index, Stage::loaded), empty)) return;
+  if (!leave(chunk, empty)) return;
   // We have written the turn and now read the end; end_at() writes the end and then reads the
   // turns. All four are sequentially consistent, so at least one of us sees what the other wrote
   // and closes the slot: nobody waits for a chunk that never comes.

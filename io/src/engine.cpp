@@ -2,6 +2,7 @@
 
 #include <ooc/io/error.hpp>
 #include <ooc/io/file.hpp>
+#include <ooc/io/output_file.hpp>
 
 #include <sys/stat.h>
 
@@ -13,14 +14,14 @@ namespace {
 
 constexpr std::size_t most_retries = 16;
 
-/// Errors that say nothing of the file. We cancel no reads, but a kernel that signals have kept
-/// from starting a worker thread for one does.
+/// Errors that say nothing of the file. We cancel nothing, but a kernel that signals have kept from
+/// starting a worker thread for a request does.
 bool may_be_repeated(int errno_value) {
   return errno_value == EINTR || errno_value == EAGAIN || errno_value == ECANCELED;
 }
 
 Error read_error(const Request& request, int errno_value) {
-  const Error error = Error::from_errno(Cause::input, "read", errno_value, request.file->path(),
+  const Error error = Error::from_errno(Cause::input, "read", errno_value, request.source->path(),
                                         request.offset + request.done);
   ErrorDetails details = error.details();
   if (errno_value == EIO) {
@@ -31,7 +32,7 @@ Error read_error(const Request& request, int errno_value) {
 }
 
 Error shrank_error(const Request& request) {
-  const File& file = *request.file;
+  const File& file = *request.source;
   const std::uint64_t end = request.offset + request.done;
   std::string message = file.path().string() + ": shrank while it was read";
   struct stat status {};
@@ -48,10 +49,19 @@ Error shrank_error(const Request& request) {
                 .hint = "run again when nothing writes to it any more"});
 }
 
+Error error_of(const Request& request, int errno_value) {
+  return request.source != nullptr
+             ? read_error(request, errno_value)
+             : request.target->write_error(errno_value, request.offset + request.done);
+}
+
 }  // namespace
 
 int descriptor_of(const Request& request) {
-  return request.direct ? request.file->direct() : request.file->buffered();
+  const auto of = [&](const auto& file) {
+    return request.direct ? file.direct() : file.buffered();
+  };
+  return request.source != nullptr ? of(*request.source) : of(*request.target);
 }
 
 void TryingEngine::start(Request& request) {
@@ -83,24 +93,25 @@ bool TryingEngine::settle(Request& request, int result) {
     }
     if (errno_value == EINVAL && request.direct) {
       request.direct = false;
-      ++refused_direct_reads_;
+      ++refused_direct_;
       return false;
     }
-    throw read_error(request, errno_value);
+    throw error_of(request, errno_value);
   }
   request.done += static_cast<std::size_t>(result);
   if (request.done >= request.needed) return true;
-  if (result == 0) throw shrank_error(request);
-  // Short reads are normal. The rest may begin where no direct read can.
+  if (result == 0 && request.source != nullptr) throw shrank_error(request);
+  if (result == 0) throw error_of(request, EIO);  // a write that does nothing would do so for ever
+  // Short transfers are normal. The rest may begin where no direct one can.
   if (request.done % File::alignment() != 0) request.direct = false;
   return false;
 }
 
 std::string TryingEngine::note() const {
-  if (refused_direct_reads_ == 0) return note_;
+  if (refused_direct_ == 0) return note_;
   const std::string refused =
-      std::to_string(refused_direct_reads_) +
-      (refused_direct_reads_ == 1 ? " direct read was" : " direct reads were") +
+      std::to_string(refused_direct_) +
+      (refused_direct_ == 1 ? " direct request was" : " direct requests were") +
       " refused and went through the page cache";
   return note_.empty() ? refused : note_ + "; " + refused;
 }

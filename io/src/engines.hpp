@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/io/engine.hpp>
+#include <ooc/io/units.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -8,8 +9,11 @@
 
 namespace ooc {
 
-/// What both engines share: they try to read, and this class decides what follows from how a try
-/// went: the request is complete, or is tried again for the rest, or has failed.
+/// The kernel transfers less than 2 GiB at a time.
+inline constexpr std::size_t most_bytes_of_a_try = GiB;
+
+/// What both engines share: they try to transfer, and this class decides what follows from how a
+/// try went: the request is complete, or is tried again for the rest, or has failed.
 class TryingEngine : public Engine {
  public:
   void start(Request& request) final;
@@ -25,12 +29,9 @@ class TryingEngine : public Engine {
     int result;
   };
 
-  /// Most bytes of one try: the kernel reads less than 2 GiB at a time.
-  static constexpr std::size_t most_bytes = std::size_t{1} << 30;
-
   explicit TryingEngine(std::size_t depth) : depth_(depth) {}
 
-  /// Begins to read what has not come yet. There are never more than depth() tries at a time.
+  /// Begins to transfer what is left. There are never more than depth() tries at a time.
   virtual void begin_try(Request& request) = 0;
 
   /// Blocks until some try has ended.
@@ -44,11 +45,11 @@ class TryingEngine : public Engine {
 
   std::size_t depth_;
   std::size_t in_flight_ = 0;
-  std::size_t refused_direct_reads_ = 0;
+  std::size_t refused_direct_ = 0;
   std::string note_;
 };
 
-/// The descriptor that a request reads from now.
+/// The descriptor that a request reads from, or writes to, now.
 int descriptor_of(const Request& request);
 
 /// Throws Error(usage) if the kernel has no io_uring for us.

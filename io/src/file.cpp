@@ -63,18 +63,6 @@ std::uint64_t size_of(int descriptor, const struct stat& status,
   return size;
 }
 
-/// What the kernel says against direct reads of the file; empty if nothing.
-std::string kernel_objection(int descriptor) {
-  struct statx status {};
-  if (::statx(descriptor, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) != 0) return {};
-  if ((status.stx_mask & STATX_DIOALIGN) == 0) return {};  // not known is not impossible
-  if (status.stx_dio_offset_align == 0) return "its file system has no direct I/O for it";
-  if (status.stx_dio_offset_align > page_bytes || status.stx_dio_mem_align > page_bytes) {
-    return "its blocks are larger than a page";
-  }
-  return {};
-}
-
 /// Why a direct read of the first block does not work; empty if it does. A whole block, since the
 /// one at the end of a file can pass where no other does.
 std::string failure_of_test_read(int descriptor) {
@@ -122,7 +110,7 @@ void File::open_direct() {
     why_not_direct_ = "tmpfs has no disk under it";
     return;
   }
-  why_not_direct_ = kernel_objection(buffered_);
+  why_not_direct_ = objection_to_direct_io(buffered_);
   if (!why_not_direct_.empty()) return;
 
   direct_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_DIRECT);

@@ -1,8 +1,13 @@
 #pragma once
 
+#include <ooc/io/units.hpp>
+
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+
+#include <string>
 
 namespace ooc {
 
@@ -18,6 +23,18 @@ inline long file_system_of(int descriptor) {
 inline bool lies_in_memory(int descriptor) {
   const long magic = file_system_of(descriptor);
   return magic == TMPFS_MAGIC || magic == RAMFS_MAGIC;
+}
+
+/// What the kernel says against direct I/O to a file; empty if nothing.
+inline std::string objection_to_direct_io(int descriptor) {
+  struct statx status {};
+  if (::statx(descriptor, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) != 0) return {};
+  if ((status.stx_mask & STATX_DIOALIGN) == 0) return {};  // not known is not impossible
+  if (status.stx_dio_offset_align == 0) return "its file system has no direct I/O for it";
+  if (status.stx_dio_offset_align > page_bytes || status.stx_dio_mem_align > page_bytes) {
+    return "its blocks are larger than a page";
+  }
+  return {};
 }
 
 }  // namespace ooc

@@ -30,7 +30,7 @@ std::size_t most_extents_in_a_chunk(std::span<const std::uint64_t> ends,
 
 }  // namespace
 
-Plan::Plan(std::span<const Extent> sequence, std::uint64_t chunk_bytes)
+SequentialPlan::SequentialPlan(std::span<const Extent> sequence, std::uint64_t chunk_bytes)
     : chunk_bytes_(chunk_bytes) {
   if (chunk_bytes == 0) throw Error(Cause::usage, "a chunk has at least one byte");
   std::uint64_t end = 0;
@@ -44,12 +44,13 @@ Plan::Plan(std::span<const Extent> sequence, std::uint64_t chunk_bytes)
   max_extents_ = most_extents_in_a_chunk(ends_, chunk_bytes);
 }
 
-std::uint64_t Plan::bytes(std::size_t chunk) const noexcept {
+std::uint64_t SequentialPlan::bytes(std::size_t chunk) const noexcept {
   assert(chunk < chunks_);
   return std::min(chunk_bytes_, bytes() - begin(chunk));
 }
 
-std::span<const Extent> Plan::extents(std::size_t chunk, std::span<Extent> storage) const {
+std::span<const Extent> SequentialPlan::extents(std::size_t chunk,
+                                                std::span<Extent> storage) const {
   assert(chunk < chunks_ && storage.size() >= max_extents_);
   const std::uint64_t chunk_end = begin(chunk) + bytes(chunk);
   std::uint64_t position = begin(chunk);

@@ -2,6 +2,7 @@
 
 #include <ooc/io/error.hpp>
 #include <ooc/io/file.hpp>
+#include <ooc/io/output_file.hpp>
 
 #include <unistd.h>
 
@@ -45,7 +46,19 @@ class BoundedQueue {
   std::size_t size_ = 0;
 };
 
-/// Threads that call pread(), one try at a time.
+/// One try: bytes, or an errno, negated.
+int transfer(const Request& request) {
+  std::byte* const memory = request.memory + request.done;
+  const std::size_t bytes = std::min(request.bytes - request.done, most_bytes_of_a_try);
+  const std::uint64_t offset = request.offset + request.done;
+  if (request.target != nullptr) {
+    return static_cast<int>(request.target->try_write(offset, {memory, bytes}, request.direct));
+  }
+  const ssize_t got = ::pread(descriptor_of(request), memory, bytes, static_cast<off_t>(offset));
+  return got < 0 ? -errno : static_cast<int>(got);
+}
+
+/// Threads that call pread() and pwrite(), one try at a time.
 class ThreadEngine final : public TryingEngine {
  public:
   ThreadEngine(const EngineOptions& options, const std::string& note);
@@ -87,7 +100,7 @@ void ThreadEngine::start_threads(std::size_t count) {
   }
 }
 
-/// What no thread has taken up is dropped; what one has is finished, since it writes into memory
+/// What no thread has taken up is dropped; what one has is finished, since it uses memory
 /// that the caller may free next.
 ThreadEngine::~ThreadEngine() {
   {
@@ -119,10 +132,7 @@ void ThreadEngine::work() {
     if (ending_) return;
     Request& request = *waiting_.pop();
     lock.unlock();
-    const std::size_t bytes = std::min(request.bytes - request.done, most_bytes);
-    const ssize_t got = ::pread(descriptor_of(request), request.memory + request.done, bytes,
-                                static_cast<off_t>(request.offset + request.done));
-    const int result = got < 0 ? -errno : static_cast<int>(got);
+    const int result = transfer(request);
     lock.lock();
     outcomes_.push({&request, result});
     outcome_came_.notify_one();

@@ -46,7 +46,8 @@ class Ring {
 
   io_uring* get() noexcept { return &ring_; }
 
-  /// Reads without a buffer list came with Linux 5.6, never losing a completion with 5.5.
+  /// Reads and writes without a buffer list came with Linux 5.6, never losing a completion
+  /// with 5.5.
   bool is_recent_enough() {
     if ((ring_.features & IORING_FEAT_NODROP) == 0) return false;
     io_uring_probe* probe = io_uring_get_probe_ring(&ring_);
@@ -91,7 +92,8 @@ void UringEngine::register_storage(const EngineOptions& options) {
   if (options.storage.empty()) return;
   const std::size_t wanted_piece =
       options.storage_piece == 0 ? options.storage.size() : options.storage_piece;
-  const std::size_t piece = std::min(wanted_piece, most_bytes);  // the kernel takes no larger ones
+  const std::size_t piece =
+      std::min(wanted_piece, most_bytes_of_a_try);  // the kernel takes no larger ones
   std::vector<iovec> pieces;
   for (std::size_t begin = 0; begin < options.storage.size(); begin += piece) {
     const auto part =
@@ -124,15 +126,20 @@ void UringEngine::begin_try(Request& request) {
   io_uring_sqe* entry = io_uring_get_sqe(ring_.get());
   assert(entry != nullptr);  // the ring has an entry for each request in flight
   std::byte* memory = request.memory + request.done;
-  const std::size_t bytes = std::min(request.bytes - request.done, most_bytes);
+  const std::size_t bytes = std::min(request.bytes - request.done, most_bytes_of_a_try);
   const std::uint64_t offset = request.offset + request.done;
   const int descriptor = descriptor_of(request);
   const int buffer = registered_buffer(memory, bytes);
-  if (buffer >= 0) {
-    io_uring_prep_read_fixed(entry, descriptor, memory, static_cast<unsigned>(bytes), offset,
-                             buffer);
+  const auto size = static_cast<unsigned>(bytes);
+  const bool reads = request.source != nullptr;
+  if (reads && buffer >= 0) {
+    io_uring_prep_read_fixed(entry, descriptor, memory, size, offset, buffer);
+  } else if (reads) {
+    io_uring_prep_read(entry, descriptor, memory, size, offset);
+  } else if (buffer >= 0) {
+    io_uring_prep_write_fixed(entry, descriptor, memory, size, offset, buffer);
   } else {
-    io_uring_prep_read(entry, descriptor, memory, static_cast<unsigned>(bytes), offset);
+    io_uring_prep_write(entry, descriptor, memory, size, offset);
   }
   io_uring_sqe_set_data(entry, &request);
   io_uring_submit(ring_.get());
@@ -157,8 +164,8 @@ TryingEngine::Outcome UringEngine::take(io_uring_cqe* completion) {
   return outcome;
 }
 
-/// Closing a ring does not end the reads that the kernel has begun: it would go on writing into
-/// memory that is no longer ours. So each of them is waited for.
+/// Closing a ring does not end the requests that the kernel has begun: it would go on using memory
+/// that is no longer ours. So each of them is waited for.
 UringEngine::~UringEngine() {
   std::size_t begun = in_flight() - io_uring_sq_ready(ring_.get());
   while (begun > 0) {

@@ -3,26 +3,17 @@
 #include <ooc/io/chunk_pool.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/reader.hpp>
+#include <ooc/io/writer.hpp>
+#include <ooc/pass_threads.hpp>
 
 #include <algorithm>
-#include <chrono>
-#include <semaphore>
-#include <system_error>
-#include <thread>
 #include <utility>
 
-#include "failure.hpp"
 #include "lane.hpp"
 #include "layout.hpp"
 #include "stopwatch.hpp"
 
 namespace ooc {
-
-namespace {
-
-constexpr std::chrono::milliseconds progress_interval{100};
-
-}  // namespace
 
 // The order matters: lanes and pool give their memory back to the device.
 struct Coordinator::State {
@@ -34,9 +25,9 @@ struct Coordinator::State {
   std::vector<std::unique_ptr<Lane>> lanes;
 
   void reserve(const Layout& layout);
-  std::unique_ptr<Engine> make_engine(const Layout& layout) const;
-  void run_threads(Reader& reader, const Pass& pass, std::uint64_t total_bytes);
-  void add_times(const Reader& reader, Stats& stats) const;
+  std::unique_ptr<Engine> make_engine(EngineOptions wanted) const;
+  void run_threads(Reader& reader, Writer* writer, const Pass& pass, std::uint64_t total_bytes);
+  void add_times(const Reader& reader, const Writer* writer, Stats& stats) const;
 };
 
 Coordinator::Coordinator(std::unique_ptr<Device> device, Options options)
@@ -81,65 +72,40 @@ void Coordinator::State::reserve(const Layout& layout) {
   }
   pool->restart();
   for (const auto& lane : lanes) {
-    lane->reserve(std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes()), layout.gathers);
+    lane->reserve(std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes()), layout.gathers,
+                  layout.writes ? layout.writes->chunk_bytes : 0);
   }
 }
 
-std::unique_ptr<Engine> Coordinator::State::make_engine(const Layout& layout) const {
-  const EngineOptions wanted{.kind = layout.engine,
-                             .depth = layout.queue_depth,
-                             .threads = workers.readers,
-                             .storage = pool->memory(),
-                             .storage_piece = pool->slot_bytes()};
+std::unique_ptr<Engine> Coordinator::State::make_engine(EngineOptions wanted) const {
+  wanted.storage = pool->memory();
+  wanted.storage_piece = pool->slot_bytes();
   return options.make_engine ? options.make_engine(wanted) : ooc::make_engine(wanted);
 }
 
-void Coordinator::State::run_threads(Reader& reader, const Pass& pass, std::uint64_t total_bytes) {
-  Failure failure(*pool);
-  std::counting_semaphore<> ended(0);
-  const auto start = [&](auto body) {
-    return std::jthread([&failure, &ended, body] {
-      failure.guard(body);
-      ended.release();
-    });
-  };
-
-  std::vector<std::jthread> threads;
-  threads.reserve(lanes.size() + 1);
-  failure.guard([&] {
-    try {
-      for (const auto& lane : lanes) {
-        threads.push_back(start([&lane = *lane, &pass] { lane.run(pass); }));
-      }
-      threads.push_back(start([&] { reader.run(options.stop); }));
-    } catch (const std::system_error& error) {
-      throw Error(Cause::memory, std::string("cannot start a thread: ") + error.what(),
-                  {.hint = "a limit on processes may be reached (`ulimit -u`, pids cgroup)"});
-    }
-  });
+void Coordinator::State::run_threads(Reader& reader, Writer* writer, const Pass& pass,
+                                     std::uint64_t total_bytes) {
+  PassThreads threads({pool.get()});
+  for (const auto& lane : lanes) threads.start([&lane = *lane, &pass] { lane.run(pass); });
+  if (writer != nullptr) threads.start([writer] { writer->run(); });
+  threads.start([&] { reader.run(options.stop); });
 
   // This thread only waits, and reports.
   const Stopwatch watch;
-  const auto report = [&] {
-    if (!options.progress) return;
-    failure.guard([&] { options.progress({reader.bytes_read(), total_bytes, watch.seconds()}); });
-  };
-  for (std::size_t left = threads.size(); left > 0;) {
-    if (ended.try_acquire_for(progress_interval)) {
-      --left;
-    } else {
-      report();
-    }
-  }
-  threads.clear();
-  report();
-  failure.rethrow();
+  threads.join([&] {
+    if (options.progress) options.progress({reader.bytes_done(), total_bytes, watch.seconds()});
+  });
 }
 
 /// Where the time of all threads went.
-void Coordinator::State::add_times(const Reader& reader, Stats& stats) const {
+void Coordinator::State::add_times(const Reader& reader, const Writer* writer, Stats& stats) const {
   stats.disk.busy = reader.seconds_busy();
-  stats.disk.waits_out = reader.seconds_without_slot();
+  stats.disk.waits_out = reader.seconds_waiting();
+  if (writer != nullptr) {
+    stats.write.busy = writer->seconds_busy();
+    stats.write.waits_in = writer->seconds_waiting();
+    stats.bytes_written = writer->bytes_done();
+  }
   stats.startup_seconds = stats.seconds;
   for (const auto& lane : lanes) {
     const Lane::Times& times = lane->times();
@@ -151,14 +117,17 @@ void Coordinator::State::add_times(const Reader& reader, Stats& stats) const {
     stats.h2d.waits_in += times.h2d.waits_in;
     stats.kernel.busy += times.kernel.busy;
     stats.kernel.waits_in += times.kernel.waits_in;
+    stats.d2h.busy += times.d2h.busy;
+    stats.d2h.waits_in += times.d2h.waits_in;
   }
 }
 
-Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operation& operation) {
+Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operation& operation,
+                       const Output* output) {
   State& state = *state_;
   const Stopwatch watch;
-  const Layout layout =
-      choose_layout(state.options, state.device->kind(), state.workers, source, element_bytes);
+  const Layout layout = choose_layout(state.options, state.device->kind(), state.workers, source,
+                                      element_bytes, output);
   Stats stats;
   stats.device = state.device->name();
   stats.direct = layout.direct;
@@ -172,24 +141,46 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
   if (layout.plan.size() == 0) return stats;
 
   state.reserve(layout);
-  const std::unique_ptr<Engine> engine = state.make_engine(layout);
+  const std::unique_ptr<Engine> engine = state.make_engine(
+      {.kind = layout.engine, .depth = layout.queue_depth, .threads = state.workers.readers});
   Reader reader(source.files(), layout.plan, *state.pool, *engine, layout.block_bytes,
                 layout.direct);
+  std::unique_ptr<Engine> write_engine;
+  std::optional<Writer> writer;
+  if (output != nullptr) {
+    const WriteLayout& writes = *layout.writes;
+    write_engine = state.make_engine({.writes = true,
+                                      .kind = writes.engine,
+                                      .depth = writes.queue_depth,
+                                      .threads = state.workers.writers});
+    writer.emplace(output->file, writes.plan, *state.pool, *write_engine, writes.block_bytes,
+                   writes.direct);
+  }
   const bool swapped = source.type() && source.type()->swapped;
-  const Pass pass{layout.plan,   *state.pool, operation, state.lanes.size(),
-                  element_bytes, swapped,     watch};
-  state.run_threads(reader, pass, source.bytes());
+  const Pass pass{layout.plan,
+                  *state.pool,
+                  operation,
+                  state.lanes.size(),
+                  element_bytes,
+                  swapped,
+                  watch,
+                  output,
+                  layout.writes ? layout.writes->place : 0};
+  state.run_threads(reader, writer ? &*writer : nullptr, pass, source.bytes());
 
   stats.seconds = watch.seconds();
   stats.engine = engine->name();
-  if (const std::string note = engine->note(); !note.empty()) stats.reasons.push_back(note);
+  for (const Engine* used : {engine.get(), write_engine.get()}) {
+    const std::string note = used == nullptr ? "" : used->note();
+    if (!note.empty()) stats.reasons.push_back(note);
+  }
   stats.slots = state.pool->size();
   stats.threads = state.lanes.size() + (stats.engine == "threads" ? state.workers.readers : 1);
   stats.pool_bytes = state.pool->memory().size();
   if (!state.device->shares_host_memory()) {
     stats.device_bytes = state.device->device_memory().peak_bytes();
   }
-  state.add_times(reader, stats);
+  state.add_times(reader, writer ? &*writer : nullptr, stats);
   stats.partial = stats.bytes != source.bytes();
   return stats;
 }

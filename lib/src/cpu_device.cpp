@@ -39,6 +39,14 @@ class CpuStream final : public Stream {
   void copy(void* target, const void* source, std::size_t bytes) override {
     std::memcpy(target, source, bytes);
   }
+  void copy_rows(void* target, std::size_t target_pitch, const void* source,
+                 std::size_t source_pitch, std::size_t row_bytes, std::size_t rows) override {
+    auto* to = static_cast<std::byte*>(target);
+    const auto* from = static_cast<const std::byte*>(source);
+    for (; rows > 0; --rows, to += target_pitch, from += source_pitch) {
+      std::memcpy(to, from, row_bytes);
+    }
+  }
   void fill_zero(void* target, std::size_t bytes) override { std::memset(target, 0, bytes); }
   void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) override {
     switch (element_bytes) {
@@ -50,6 +58,7 @@ class CpuStream final : public Stream {
     throw Error(Cause::internal, "elements of " + std::to_string(element_bytes) + " bytes");
   }
   void record(Event& /*event*/) override {}
+  void wait(Event& /*event*/) override {}
   void synchronize() override {}
   void* native() const noexcept override { return nullptr; }
   std::pmr::memory_resource& temporaries() noexcept override { return temporaries_; }

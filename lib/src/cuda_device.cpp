@@ -74,6 +74,11 @@ class CudaStream final : public Stream {
   void copy(void* target, const void* source, std::size_t bytes) override {
     check(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, stream_.get()));
   }
+  void copy_rows(void* target, std::size_t target_pitch, const void* source,
+                 std::size_t source_pitch, std::size_t row_bytes, std::size_t rows) override {
+    check(cudaMemcpy2DAsync(target, target_pitch, source, source_pitch, row_bytes, rows,
+                            cudaMemcpyDefault, stream_.get()));
+  }
   void fill_zero(void* target, std::size_t bytes) override {
     check(cudaMemsetAsync(target, 0, bytes, stream_.get()));
   }
@@ -82,6 +87,9 @@ class CudaStream final : public Stream {
   }
   void record(Event& event) override {
     check(cudaEventRecord(dynamic_cast<CudaEvent&>(event).get(), stream_.get()));
+  }
+  void wait(Event& event) override {
+    check(cudaStreamWaitEvent(stream_.get(), dynamic_cast<CudaEvent&>(event).get(), 0));
   }
   void synchronize() override { check(cudaStreamSynchronize(stream_.get())); }
   void* native() const noexcept override { return stream_.get(); }

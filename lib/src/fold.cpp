@@ -4,16 +4,18 @@
 
 namespace ooc::detail {
 
+void require_whole(const Source& source, std::size_t element_bytes) {
+  const std::uint64_t rest = source.bytes() % element_bytes;
+  if (rest == 0) return;
+  throw Error(Cause::bad_input,
+              std::to_string(source.bytes()) + " bytes are not a whole number of elements of " +
+                  std::to_string(element_bytes) + " bytes",
+              {.path = source.files().empty() ? "" : source.files().front().path(),
+               .why = std::to_string(rest) + " bytes are left over"});
+}
+
 void require_type(const Source& source, ElementType wanted) {
-  if (!source.type()) {
-    const std::size_t size = size_of(wanted);
-    if (source.bytes() % size == 0) return;
-    throw Error(Cause::bad_input,
-                std::to_string(source.bytes()) + " bytes are not a whole number of " +
-                    std::string(name_of(wanted)) + " elements",
-                {.path = source.files().empty() ? "" : source.files().front().path(),
-                 .why = std::to_string(source.bytes() % size) + " bytes are left over"});
-  }
+  if (!source.type()) return require_whole(source, size_of(wanted));
   if (source.type()->element == wanted) return;
   throw Error(Cause::bad_input,
               "the source holds " + std::string(name_of(source.type()->element)) +

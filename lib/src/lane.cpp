@@ -10,6 +10,17 @@ DeviceSpan<const std::byte> read_only(DeviceSpan<std::byte> data) {
   return {data.data, data.size};
 }
 
+/// The part of its slot where what is computed from a chunk belongs.
+std::span<std::byte> output_of(const Pass& pass, const Chunk& chunk, std::size_t bytes) {
+  return bytes == 0 ? std::span<std::byte>{} : chunk.memory.subspan(pass.output_place, bytes);
+}
+
+/// Makes that the chunk's payload.
+void set_payload(Chunk& chunk, std::span<std::byte> output) {
+  chunk.segments.clear();
+  chunk.segments.push_back(output);
+}
+
 /// A chunk that can be used where it lies: in one piece, its elements aligned.
 bool is_in_place(const Chunk& chunk, std::size_t element_bytes) {
   return chunk.segments.size() == 1 &&
@@ -24,22 +35,30 @@ Lane::Lane(Device& device, std::size_t index)
     input.copy_begun = device.make_event();
     input.copied = device.make_event();
   }
+  for (Result& result : results_) {
+    result.copy_begun = device.make_event();
+    result.copied = device.make_event();
+  }
 }
 
-void Lane::reserve(std::size_t chunk_bytes, bool gathers) {
+void Lane::reserve(std::size_t chunk_bytes, bool gathers, std::size_t output_bytes) {
   const bool in_pool = device_.shares_host_memory();
   auto& memory = in_pool ? device_.host_memory() : device_.device_memory();
+  const auto grow = [&memory](Buffer& buffer, std::size_t bytes) {
+    if (buffer.size() >= bytes) return;
+    buffer = Buffer();  // given back first: both might not fit
+    buffer = Buffer(memory, bytes);
+  };
   const std::size_t buffers = !in_pool ? 2 : gathers ? 1 : 0;
-  for (std::size_t i = 0; i < buffers; ++i) {
-    if (inputs_[i].memory.size() >= chunk_bytes) continue;
-    inputs_[i].memory = Buffer();  // given back first: both might not fit
-    inputs_[i].memory = Buffer(memory, chunk_bytes);
-  }
+  for (std::size_t i = 0; i < buffers; ++i) grow(inputs_[i].memory, chunk_bytes);
+  if (in_pool) return;
+  for (Result& result : results_) grow(result.memory, output_bytes);
 }
 
 void Lane::run(const Pass& pass) {
   times_ = {};
   for (Input& input : inputs_) input.chunk = nullptr;  // a failed pass may have left one
+  for (Result& result : results_) result.chunk = nullptr;
   device_.bind_to_thread();
   pass.operation.begin(index_, *stream_);
   try {
@@ -65,8 +84,14 @@ void Lane::consume_in_pool(const Pass& pass) {
       begin_copy(inputs_[0], *chunk);
       data = {inputs_[0].memory.data(), pass.plan.bytes(k)};
     }
-    process(pass, k, data);
-    pass.pool.recycle(*chunk);
+    const auto out = output_of(pass, *chunk, pass.output_bytes(data.size));
+    process(pass, k, data, {out.data(), out.size()});
+    if (pass.output == nullptr) {
+      pass.pool.recycle(*chunk);
+    } else {
+      set_payload(*chunk, out);
+      pass.pool.publish(*chunk, Stage::computed);
+    }
   }
 }
 
@@ -75,9 +100,14 @@ void Lane::consume_copies(const Pass& pass) {
   const auto input_of = [&](std::size_t ahead) -> Input& { return inputs_[(turn + ahead) % 2]; };
   for (std::size_t k = index_; k < pass.plan.size(); k += pass.lanes, ++turn) {
     Input& input = input_of(0);
+    Result& result = results_[turn % 2];
+    Result& result_before = results_[(turn + 1) % 2];
     if (input.chunk == nullptr) {
+      // What is done must be on its way before this thread waits for what is to come: the slot that
+      // it holds may be the one that the reader needs.
+      if (!pass.pool.ready(k, Stage::loaded)) finish_result(pass, result_before);
       Chunk* const chunk = wait_for_chunk(pass, k);
-      if (chunk == nullptr) return;
+      if (chunk == nullptr) break;
       begin_copy(input, *chunk);
     }
     // The next copy is on its way before this thread blocks on anything, so that the link has no
@@ -87,9 +117,16 @@ void Lane::consume_copies(const Pass& pass) {
     if (next < pass.plan.size() && pass.pool.ready(next, Stage::loaded)) {
       begin_copy(input_of(1), *pass.pool.wait(next, Stage::loaded));
     }
+    Chunk& chunk = *input.chunk;
     finish_copy(pass, input);
-    process(pass, k, {input.memory.data(), pass.plan.bytes(k)});
+    const std::size_t bytes = pass.plan.bytes(k);
+    const std::size_t result_bytes = pass.output_bytes(bytes);
+    process(pass, k, {input.memory.data(), bytes}, {result.memory.data(), result_bytes});
+    if (pass.output == nullptr) continue;
+    begin_result(pass, result, chunk, result_bytes);
+    finish_result(pass, result_before);
   }
+  for (Result& result : results_) finish_result(pass, result);
 }
 
 Chunk* Lane::wait_for_chunk(const Pass& pass, std::size_t index) {
@@ -114,15 +151,41 @@ void Lane::finish_copy(const Pass& pass, Input& input) {
     input.copied->synchronize();
   }
   times_.h2d.busy += input.copied->seconds_since(*input.copy_begun);
-  pass.pool.recycle(*input.chunk);
+  if (pass.output == nullptr) pass.pool.recycle(*input.chunk);  // else its slot takes the result
   input.chunk = nullptr;
 }
 
-void Lane::process(const Pass& pass, std::size_t chunk, DeviceSpan<std::byte> data) {
+/// Sends what was computed from a chunk home, into the chunk's own slot.
+void Lane::begin_result(const Pass& pass, Result& result, Chunk& chunk, std::size_t bytes) {
+  const std::span<std::byte> target = output_of(pass, chunk, bytes);
+  stream_->record(*result.copy_begun);
+  stream_->copy(target.data(), result.memory.data(), bytes);
+  stream_->record(*result.copied);
+  set_payload(chunk, target);
+  result.chunk = &chunk;
+}
+
+/// Waits until it is there, and hands it to the writer.
+void Lane::finish_result(const Pass& pass, Result& result) {
+  if (result.chunk == nullptr) return;
+  {
+    const Timed timed(times_.d2h.waits_in);
+    result.copied->synchronize();
+  }
+  times_.d2h.busy += result.copied->seconds_since(*result.copy_begun);
+  pass.pool.publish(*result.chunk, Stage::computed);
+  result.chunk = nullptr;
+}
+
+void Lane::process(const Pass& pass, std::size_t chunk, DeviceSpan<std::byte> data,
+                   DeviceSpan<std::byte> out) {
   {
     const Timed timed(times_.kernel.busy);
     if (pass.swapped) stream_->swap_bytes(data.data, data.size, pass.element_bytes);
-    pass.operation.process(index_, *stream_, read_only(data), pass.plan.begin(chunk));
+    pass.operation.process(index_, *stream_, read_only(data), pass.plan.begin(chunk), out);
+    if (pass.output != nullptr && pass.output->swapped) {
+      stream_->swap_bytes(out.data, out.size, pass.output->element_bytes);
+    }
   }
   if (times_.bytes == 0) times_.first_seconds = pass.watch.seconds();
   times_.bytes += data.size;

@@ -17,13 +17,19 @@ namespace ooc {
 
 /// What all lanes of a pass share.
 struct Pass {
-  const Plan& plan;
+  const SequentialPlan& plan;
   ChunkPool& pool;
   Operation& operation;
   std::size_t lanes;
   std::size_t element_bytes;
   bool swapped;  // elements are not in this machine's byte order
   const Stopwatch& watch;
+  const Output* output;      // null: nothing is written
+  std::size_t output_place;  // where in a slot what is computed goes (bytes)
+
+  std::size_t output_bytes(std::size_t input_bytes) const {
+    return output == nullptr ? 0 : input_bytes / element_bytes * output->element_bytes;
+  }
 };
 
 /// One stream, its device memory and, during a pass, the thread that calls run(). Takes every
@@ -32,16 +38,17 @@ class Lane {
  public:
   Lane(Device& device, std::size_t index);
 
-  /// Between passes: makes room for chunks of `chunk_bytes`. A GPU's lane always copies them; the
-  /// CPU's consumes them in the pool, unless they must be gathered first.
-  void reserve(std::size_t chunk_bytes, bool gathers);
+  /// Between passes: makes room for chunks of `chunk_bytes`, of which `output_bytes` are made. A
+  /// GPU's lane always copies them; the CPU's consumes them in the pool, unless they must be
+  /// gathered first, and writes there.
+  void reserve(std::size_t chunk_bytes, bool gathers, std::size_t output_bytes);
 
   /// Throws Error, Aborted. When it returns or throws, the device no longer touches the pool.
   void run(const Pass& pass);
 
   /// Of the last run.
   struct Times {
-    StageTimes h2d, kernel;
+    StageTimes h2d, kernel, d2h;
     std::uint64_t bytes = 0;
     double first_seconds = 0;  // when the operation had returned for the first time
   };
@@ -56,17 +63,28 @@ class Lane {
     Chunk* chunk = nullptr;
   };
 
+  /// One of two output buffers: what was computed last comes home while the next is computed.
+  struct Result {
+    Buffer memory;
+    std::unique_ptr<Event> copy_begun, copied;
+    Chunk* chunk = nullptr;
+  };
+
   void consume_in_pool(const Pass& pass);
   void consume_copies(const Pass& pass);
   Chunk* wait_for_chunk(const Pass& pass, std::size_t index);
   void begin_copy(Input& input, Chunk& chunk);
   void finish_copy(const Pass& pass, Input& input);
-  void process(const Pass& pass, std::size_t chunk, DeviceSpan<std::byte> data);
+  void process(const Pass& pass, std::size_t chunk, DeviceSpan<std::byte> data,
+               DeviceSpan<std::byte> out);
+  void begin_result(const Pass& pass, Result& result, Chunk& chunk, std::size_t bytes);
+  void finish_result(const Pass& pass, Result& result);
 
   Device& device_;
   std::size_t index_;
   std::unique_ptr<Stream> stream_;
   std::array<Input, 2> inputs_;
+  std::array<Result, 2> results_;
   Times times_;
 };
 

@@ -31,6 +31,7 @@ constexpr Sizes cpu_direct{512 * KiB, 512 * KiB};
 constexpr Sizes cpu_buffered{1 * MiB, 1 * MiB};
 constexpr std::size_t direct_bytes_in_flight = 12 * MiB;  // the best of disks seen: 2 to 32
 constexpr std::size_t most_cuda_readers = 12;    // they saturate the link; more only compete
+constexpr std::size_t most_writers = 8;          // they copy 20 GB/s, faster than tmpfs has pages
 constexpr std::size_t most_direct_extents = 64;  // each costs up to two blocks more of a slot
 constexpr double mostly_cached = 0.5;
 
@@ -80,17 +81,60 @@ Sizes sizes_for(const Options& options, DeviceKind device, bool direct) {
   return sizes;
 }
 
-/// The chunk of at most `wanted` bytes, in whole tiles, that keeps to the limits, as far as any
-/// can.
+/// The chunk of at most `wanted` bytes that keeps to the limits, as far as any can. `buffers`: how
+/// many times a chunk's bytes lie in a slot, and in a lane's buffer, one for the input and perhaps
+/// one for the output.
 std::size_t chunk_within_limits(const Options& options, DeviceKind device, std::size_t lanes,
-                                std::size_t wanted, std::size_t tile_bytes) {
+                                std::size_t wanted, std::size_t buffers) {
   std::size_t most = wanted;
-  if (options.memory_bytes != 0) most = std::min(most, options.memory_bytes / (2 * (lanes + 1)));
-  if (options.device_bytes != 0 && device == DeviceKind::cuda) {
-    // Two input buffers a lane, and as much again for what operators keep there.
-    most = std::min(most, options.device_bytes / (4 * lanes));
+  if (options.memory_bytes != 0) {
+    most = std::min(most, options.memory_bytes / (2 * (lanes + 1) * buffers));
   }
-  return std::max<std::size_t>(round_down(most, tile_bytes), tile_bytes);
+  if (options.device_bytes != 0 && device == DeviceKind::cuda) {
+    // Two buffers of each kind a lane, and as much again for what operators keep there.
+    most = std::min(most, options.device_bytes / (4 * lanes * buffers));
+  }
+  return most;
+}
+
+/// The bytes of input that a chunk has. `output_bytes`: of an element of the output, or 0.
+/// Whichever of the two is larger gets the size that was chosen.
+std::size_t choose_chunk(const Options& options, DeviceKind device, std::size_t lanes,
+                         std::size_t wanted, std::size_t element_bytes, std::size_t output_bytes) {
+  const std::size_t tile_bytes = tile_elements * element_bytes;
+  if (options.chunk_bytes != 0) return round_up(options.chunk_bytes, tile_bytes);
+  const std::size_t widest = std::max(element_bytes, output_bytes);
+  const std::size_t buffers = output_bytes == 0 ? 1 : 2;
+  const std::size_t tile_most = tile_elements * widest;
+  wanted = round_up(wanted, tile_most);
+  const std::size_t most = chunk_within_limits(options, device, lanes, wanted, buffers);
+  return std::max<std::size_t>(most / tile_most, 1) * tile_bytes;
+}
+
+/// Where a result goes, and how it is written: directly to a disk, as it is read from one, and with
+/// several threads to memory, since the kernel copies on the thread that calls it.
+WriteLayout choose_write_layout(const Options& options, DeviceKind device, Workers workers,
+                                const Output& output, std::uint64_t elements,
+                                std::size_t chunk_elements, std::size_t place) {
+  const bool direct = options.direct != DirectIo::no && output.file.direct() >= 0;
+  const Sizes sizes = sizes_for(options, device, direct);
+  const std::size_t chunk_bytes = chunk_elements * output.element_bytes;
+  const Extent whole{0, output.file.data_offset(), elements * output.element_bytes};
+  const EngineKind engine = direct ? options.engine : EngineKind::threads;
+  return {.plan = SequentialPlan(std::span(&whole, 1), chunk_bytes),
+          .chunk_bytes = chunk_bytes,
+          .place = place,
+          .block_bytes = std::min(sizes.block, chunk_bytes),
+          .queue_depth = engine == EngineKind::threads ? 2 * workers.writers
+                                                       : direct_bytes_in_flight / sizes.block,
+          .engine = engine,
+          .direct = direct};
+}
+
+std::string reason_for_write(const Options& options, const Output& output,
+                             const WriteLayout& writes) {
+  if (writes.direct || options.direct == DirectIo::no) return {};
+  return "writing through the page cache: " + output.file.why_not_direct();
 }
 
 /// A slot for each chunk that is computed, waits for its lane, or is being read, and one more, so
@@ -101,8 +145,12 @@ std::size_t slots_for(const Layout& layout, DeviceKind device, std::size_t lanes
   const std::size_t ready = layout.direct ? 1 : lanes;  // disks are slower than lanes
   const std::size_t reading =
       divide_up(layout.queue_depth * layout.block_bytes, layout.chunk_bytes);
+  const std::size_t writing =
+      !layout.writes ? 0
+                     : lanes + divide_up(layout.writes->queue_depth * layout.writes->block_bytes,
+                                         layout.writes->chunk_bytes);
   const std::size_t chunks = std::max<std::size_t>(layout.plan.size(), 1);
-  return std::min(computing + ready + reading + 1, chunks);
+  return std::min(computing + ready + reading + writing + 1, chunks);
 }
 
 /// Fewer slots where the memory is limited. Throws Error(memory) if not even one is possible.
@@ -134,27 +182,28 @@ Workers choose_workers(const Options& options, DeviceKind device) {
   };
   if (device == DeviceKind::cuda) {
     const std::size_t lanes = options.streams != 0 ? options.streams : 2;
-    return {lanes, options.threads != 0 ? rest(lanes) : std::min(cores, most_cuda_readers)};
+    const std::size_t readers =
+        options.threads != 0 ? rest(lanes) : std::min(cores, most_cuda_readers);
+    return {lanes, readers, std::min(readers, most_writers)};
   }
   // On the CPU a lane computes for as long as a reader copies, or longer: as many of each as there
   // are cores keep all of these busy whichever of the two is slower.
   const std::size_t share = options.threads != 0 ? divide_up(options.threads, 2) : cores;
   const std::size_t lanes = options.streams != 0 ? options.streams : share;
-  return {lanes, options.threads != 0 ? rest(lanes) : cores};
+  const std::size_t readers = options.threads != 0 ? rest(lanes) : cores;
+  return {lanes, readers, std::min(readers, most_writers)};
 }
 
 Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
-                     const Source& source, std::size_t element_bytes) {
+                     const Source& source, std::size_t element_bytes, const Output* output) {
   const std::optional<double> cached = page_cache_fraction(source);
   Way way = choose_way(options, source, cached.value_or(0));
-  const std::size_t tile_bytes = tile_elements * element_bytes;
   const Sizes sizes = sizes_for(options, device, way.direct);
-  std::size_t chunk_bytes = round_up(sizes.chunk, tile_bytes);
-  if (options.chunk_bytes == 0) {
-    chunk_bytes = chunk_within_limits(options, device, workers.lanes, chunk_bytes, tile_bytes);
-  }
+  const std::size_t chunk_bytes =
+      choose_chunk(options, device, workers.lanes, sizes.chunk, element_bytes,
+                   output == nullptr ? 0 : output->element_bytes);
 
-  Layout layout{.plan = Plan(source.extents(), chunk_bytes),
+  Layout layout{.plan = SequentialPlan(source.extents(), chunk_bytes),
                 .chunk_bytes = chunk_bytes,
                 .slots = 1,
                 .slot_bytes = 0,
@@ -186,6 +235,18 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
   const std::uint64_t payload = std::min<std::uint64_t>(chunk_bytes, layout.plan.bytes());
   const std::size_t slack = Reader::slack_bytes(source.files(), extents, layout.direct);
   layout.slot_bytes = round_up(std::max<std::size_t>(payload + slack, 1), page_bytes);
+  if (output != nullptr) {
+    // On a GPU the input has left its slot when the result comes home; the CPU computes in it.
+    const std::size_t place = device == DeviceKind::cuda ? 0 : layout.slot_bytes;
+    layout.writes =
+        choose_write_layout(options, device, workers, *output, source.bytes() / element_bytes,
+                            chunk_bytes / element_bytes, place);
+    const std::size_t result = payload / element_bytes * output->element_bytes;
+    layout.slot_bytes =
+        std::max<std::size_t>(layout.slot_bytes, place + round_up(result, page_bytes));
+    const std::string reason = reason_for_write(options, *output, *layout.writes);
+    if (!reason.empty() && source.bytes() != 0) layout.reasons.push_back(reason);
+  }
   layout.slots = slots_for(layout, device, workers.lanes);
   limit_slots(options, device, workers, layout);
   return layout;

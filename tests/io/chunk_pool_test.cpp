@@ -39,7 +39,7 @@ TEST(ChunkPool, PassesASlotFromTurnToTurn) {
 
   Chunk* chunk = pool.wait(0, Stage::empty);
   chunk->segments.push_back(chunk->memory);
-  pool.publish(*chunk);
+  pool.publish(*chunk, Stage::loaded);
   EXPECT_FALSE(pool.ready(0, Stage::empty));
   ASSERT_TRUE(pool.ready(0, Stage::loaded));
   EXPECT_EQ(pool.wait(0, Stage::loaded), chunk);
@@ -55,7 +55,7 @@ TEST(ChunkPool, PassesASlotFromTurnToTurn) {
 TEST(ChunkPool, EndsBeforeAnIndex) {
   ChunkPool pool(memory(), 2, 1, 1);
   Chunk* first = pool.wait(0, Stage::empty);
-  pool.publish(*first);
+  pool.publish(*first, Stage::loaded);
   pool.end_at(1);
   EXPECT_NE(pool.wait(0, Stage::loaded), nullptr);
   EXPECT_EQ(pool.wait(1, Stage::loaded), nullptr);
@@ -68,7 +68,7 @@ TEST(ChunkPool, EndsBeforeAnIndex) {
 
 TEST(ChunkPool, RestartRewinds) {
   ChunkPool pool(memory(), 2, 1, 1);
-  pool.publish(*pool.wait(0, Stage::empty));
+  pool.publish(*pool.wait(0, Stage::empty), Stage::loaded);
   pool.end_at(1);
   pool.restart();
   EXPECT_TRUE(pool.ready(0, Stage::empty));
@@ -83,7 +83,7 @@ TEST(ChunkPool, RestartRewinds) {
 TEST(ChunkPool, AbortIsFinal) {
   ChunkPool pool(memory(), 2, 1, 1);
   Chunk* chunk = pool.wait(0, Stage::empty);
-  pool.publish(*chunk);
+  pool.publish(*chunk, Stage::loaded);
   pool.abort();
   pool.recycle(*chunk);
   pool.end_at(0);
@@ -139,7 +139,7 @@ class Pass {
       Chunk* chunk = pool_.wait(i, Stage::empty);
       std::memcpy(chunk->memory.data(), &i, sizeof i);
       chunk->segments.push_back(chunk->memory.first(sizeof i));
-      pool_.publish(*chunk);
+      pool_.publish(*chunk, Stage::loaded);
     }
   }
 
@@ -187,7 +187,7 @@ TEST(ChunkPool, AbortInTheMiddleStopsEveryone) {
       EXPECT_THROW(
           for (std::size_t i = first;; i += step) {
             Chunk* chunk = pool.wait(i, stage);
-            stage == Stage::empty ? pool.publish(*chunk) : pool.recycle(*chunk);
+            stage == Stage::empty ? pool.publish(*chunk, Stage::loaded) : pool.recycle(*chunk);
           },
           Aborted);
     };

@@ -96,7 +96,7 @@ TEST_P(EngineTest, ReadsAtAnyOffset) {
   Pages pages(8192);
   for (const std::size_t offset : {0u, 1u, 4095u, 4096u, 99'999u}) {
     const std::size_t count = std::min<std::size_t>(5001, bytes_.size() - offset);
-    Request request{.file = &file_,
+    Request request{.source = &file_,
                     .memory = pages.data() + 3,
                     .offset = offset,
                     .bytes = count,
@@ -121,7 +121,7 @@ TEST_P(EngineTest, KeepsManyRequestsInFlight) {
     std::size_t started = 0;
     for (std::size_t complete = 0; complete < blocks; ++complete) {
       while (started < blocks && engine->in_flight() < engine->depth()) {
-        requests[started] = {.file = &file_,
+        requests[started] = {.source = &file_,
                              .direct = file_.direct() >= 0,
                              .memory = pages.data() + started * block,
                              .offset = started * block,
@@ -143,7 +143,7 @@ TEST_P(EngineTest, ReadsAcrossRegisteredPieces) {
   Pages pages(16384);
   const auto engine = make({.storage = pages.span().first(12288), .storage_piece = 4096});
   for (const std::size_t place : {4000u, 12000u, 16000u}) {  // across two, out of, beyond
-    Request request{.file = &file_, .memory = pages.data() + place, .bytes = 300, .needed = 300};
+    Request request{.source = &file_, .memory = pages.data() + place, .bytes = 300, .needed = 300};
     engine->start(request);
     engine->wait();
     EXPECT_TRUE(std::equal(pages.data() + place, pages.data() + place + 300, bytes_.data()));
@@ -154,7 +154,7 @@ TEST_P(EngineTest, TailMayEndInsideABlock) {
   if (file_.direct() < 0) GTEST_SKIP() << file_.why_not_direct();
   Pages pages(8192);
   const std::size_t tail = bytes_.size() % 4096;
-  Request request{.file = &file_,
+  Request request{.source = &file_,
                   .direct = true,
                   .memory = pages.data(),
                   .offset = bytes_.size() - tail,
@@ -170,7 +170,7 @@ TEST_P(EngineTest, SeesThatAFileShrank) {
   Pages pages(16384);
   for (const bool direct : {false, true}) {
     if (direct && file_.direct() < 0) continue;
-    Request request{.file = &file_,
+    Request request{.source = &file_,
                     .direct = direct,
                     .memory = pages.data(),
                     .offset = 4096,
@@ -191,7 +191,7 @@ TEST_P(EngineTest, ReportsTheErrorOfTheDisk) {
   Pages pages(4096);
   redirect(file_.buffered(), "/proc/self/mem");  // nothing is mapped at its beginning: EIO
   Request request{
-      .file = &file_, .memory = pages.data(), .offset = 64, .bytes = 100, .needed = 100};
+      .source = &file_, .memory = pages.data(), .offset = 64, .bytes = 100, .needed = 100};
   const auto engine = make();
   engine->start(request);
   expect_error(Cause::input, path_.string() + ": read failed at byte 64: Input/output error (EIO)",
@@ -203,8 +203,8 @@ TEST_P(EngineTest, GoesOnAfterAnError) {
   Pages pages(8192);
   const File broken = File::open(path_);
   redirect(broken.buffered(), "/");
-  Request bad{.file = &broken, .memory = pages.data(), .bytes = 100, .needed = 100};
-  Request good{.file = &file_, .memory = pages.data() + 4096, .bytes = 100, .needed = 100};
+  Request bad{.source = &broken, .memory = pages.data(), .bytes = 100, .needed = 100};
+  Request good{.source = &file_, .memory = pages.data() + 4096, .bytes = 100, .needed = 100};
   const auto engine = make();
   engine->start(bad);
   engine->start(good);
@@ -225,7 +225,7 @@ TEST_P(EngineTest, ReadsThroughThePageCacheWhatIsRefusedDirectly) {
   if (file_.direct() < 0) GTEST_SKIP() << file_.why_not_direct();
   Pages pages(16384);
   const auto engine = make();
-  Request request{.file = &file_,
+  Request request{.source = &file_,
                   .direct = true,
                   .memory = pages.data() + 1,  // no disk takes this
                   .offset = 3,
@@ -235,7 +235,7 @@ TEST_P(EngineTest, ReadsThroughThePageCacheWhatIsRefusedDirectly) {
   engine->wait();
   EXPECT_FALSE(request.direct);
   EXPECT_TRUE(std::equal(pages.data() + 1, pages.data() + 9002, bytes_.begin() + 3));
-  EXPECT_EQ(engine->note(), "1 direct read was refused and went through the page cache");
+  EXPECT_EQ(engine->note(), "1 direct request was refused and went through the page cache");
 }
 
 // Whatever the kernel still writes after the engine is gone would spoil memory that by then
@@ -248,7 +248,7 @@ TEST_P(EngineTest, LeavesTheMemoryAloneOnceItIsGone) {
   {
     const auto engine = make({.depth = 8});
     for (std::size_t i = 0; i < requests.size(); ++i) {
-      requests[i] = {.file = &file,
+      requests[i] = {.source = &file,
                      .direct = file.direct() >= 0,
                      .memory = pages.data() + i * MiB,
                      .offset = i * MiB,
@@ -265,7 +265,7 @@ TEST_P(EngineTest, LeavesTheMemoryAloneOnceItIsGone) {
 
 TEST_P(EngineTest, CanBeDroppedBeforeItReads) {
   Pages pages(4096);
-  Request request{.file = &file_, .memory = pages.data(), .bytes = 4096, .needed = 4096};
+  Request request{.source = &file_, .memory = pages.data(), .bytes = 4096, .needed = 4096};
   make()->start(request);
 }
 
@@ -288,7 +288,7 @@ TEST(MakeEngine, FallsBackToThreadsWhereIoUringIsForbidden) {
     const auto engine = make_engine({});
     const File file = File::open(path);
     std::string text(10, '\0');
-    Request request{.file = &file,
+    Request request{.source = &file,
                     .memory = reinterpret_cast<std::byte*>(text.data()),
                     .bytes = 10,
                     .needed = 10};
@@ -326,7 +326,7 @@ TEST(MakeEngine, ReadsUnregisteredWhereMemoryMayNotBeLocked) {
     if (::geteuid() == 0 && ::setuid(65534) != 0) return false;  // root may lock what it likes
     Pages pages(MiB);
     const auto engine = make_engine({.storage = pages.span()});
-    Request request{.file = &file, .memory = pages.data(), .bytes = MiB, .needed = MiB};
+    Request request{.source = &file, .memory = pages.data(), .bytes = MiB, .needed = MiB};
     engine->start(request);
     engine->wait();
     return engine->name() == "uring" && std::ranges::equal(pages.span(), bytes) &&
@@ -343,7 +343,7 @@ TEST(MakeEngine, GivesUpOnADiskThatIsNeverReady) {
     test::refuse_system_call(SYS_pread64, EAGAIN);
     const auto engine = make_engine({.kind = EngineKind::threads});
     std::byte memory[10];
-    Request request{.file = &file, .memory = memory, .bytes = 10, .needed = 10};
+    Request request{.source = &file, .memory = memory, .bytes = 10, .needed = 10};
     engine->start(request);
     try {
       engine->wait();
@@ -370,7 +370,7 @@ TEST(MakeEngine, IsNotDisturbedBySignals) {
     for (int round = 0; round < 50; ++round) {
       std::ranges::fill(pages.span(), std::byte{0});
       const auto engine = make_engine({});
-      Request request{.file = &file,
+      Request request{.source = &file,
                       .direct = file.direct() >= 0,
                       .memory = pages.data(),
                       .bytes = 4 * MiB,

@@ -11,7 +11,7 @@
 namespace ooc {
 namespace {
 
-std::vector<Extent> extents_of(const Plan& plan, std::size_t chunk) {
+std::vector<Extent> extents_of(const SequentialPlan& plan, std::size_t chunk) {
   std::vector<Extent> storage(plan.max_extents());
   const auto extents = plan.extents(chunk, storage);
   return {extents.begin(), extents.end()};
@@ -19,7 +19,7 @@ std::vector<Extent> extents_of(const Plan& plan, std::size_t chunk) {
 
 TEST(Plan, CutsOneFile) {
   const std::vector<Extent> file{{0, 100, 25}};
-  const Plan plan(file, 10);
+  const SequentialPlan plan(file, 10);
   ASSERT_EQ(plan.size(), 3u);
   EXPECT_EQ(plan.bytes(), 25u);
   EXPECT_EQ(plan.max_extents(), 1u);
@@ -31,7 +31,7 @@ TEST(Plan, CutsOneFile) {
 
 TEST(Plan, ChunksRunAcrossFiles) {
   const std::vector<Extent> files{{0, 0, 6}, {1, 5, 0}, {1, 5, 3}, {2, 1, 11}};
-  const Plan plan(files, 10);
+  const SequentialPlan plan(files, 10);
   ASSERT_EQ(plan.size(), 2u);
   EXPECT_EQ(plan.max_extents(), 3u);
   EXPECT_EQ(extents_of(plan, 0), (std::vector<Extent>{{0, 0, 6}, {1, 5, 3}, {2, 1, 1}}));
@@ -40,19 +40,19 @@ TEST(Plan, ChunksRunAcrossFiles) {
 
 TEST(Plan, OfNothingHasNoChunks) {
   const std::vector<Extent> empty{{0, 0, 0}};
-  EXPECT_EQ(Plan({}, 10).size(), 0u);
-  EXPECT_EQ(Plan(empty, 10).size(), 0u);
-  EXPECT_EQ(Plan(empty, 10).bytes(), 0u);
-  EXPECT_EQ(Plan(empty, 10).max_extents(), 0u);
+  EXPECT_EQ(SequentialPlan({}, 10).size(), 0u);
+  EXPECT_EQ(SequentialPlan(empty, 10).size(), 0u);
+  EXPECT_EQ(SequentialPlan(empty, 10).bytes(), 0u);
+  EXPECT_EQ(SequentialPlan(empty, 10).max_extents(), 0u);
 }
 
 TEST(Plan, RefusesChunksOfNothing) {
-  test::expect_error(Cause::usage, "at least one byte", [] { Plan({}, 0); });
+  test::expect_error(Cause::usage, "at least one byte", [] { SequentialPlan({}, 0); });
 }
 
 TEST(Plan, IsQuickForAnExabyte) {
   const std::vector<Extent> files{{0, 0, std::uint64_t{1} << 60}, {1, 0, 5}};
-  const Plan plan(files, 1 << 20);
+  const SequentialPlan plan(files, 1 << 20);
   EXPECT_EQ(plan.size(), (std::size_t{1} << 40) + 1);
   EXPECT_EQ(plan.max_extents(), 1u);
   EXPECT_EQ(extents_of(plan, std::size_t{1} << 40), (std::vector<Extent>{{1, 0, 5}}));
@@ -71,7 +71,7 @@ TEST(Plan, GivesEachByteToOneChunkInOrder) {
       }
     }
     const std::uint64_t chunk_bytes = 1 + random() % 50;
-    const Plan plan(sequence, chunk_bytes);
+    const SequentialPlan plan(sequence, chunk_bytes);
     ASSERT_EQ(plan.bytes(), expected.size());
     ASSERT_EQ(plan.size(), (expected.size() + chunk_bytes - 1) / chunk_bytes);
 

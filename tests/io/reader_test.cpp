@@ -104,16 +104,16 @@ class Pass {
         lanes.clear();
         throw;
       }
-      bytes_read_ = reader.bytes_read();
+      bytes_read_ = reader.bytes_done();
       EXPECT_GE(reader.seconds_busy(), 0);
-      EXPECT_GE(reader.seconds_without_slot(), 0);
+      EXPECT_GE(reader.seconds_waiting(), 0);
     }
     EXPECT_EQ(received_bytes_, bytes_read_);
     return {received_.begin(), received_.begin() + static_cast<std::ptrdiff_t>(bytes_read_)};
   }
 
   std::size_t allocations() const { return allocations_; }
-  const Plan& plan() const { return plan_; }
+  const SequentialPlan& plan() const { return plan_; }
   std::function<void(std::size_t)> on_chunk = [](std::size_t) {};
 
  private:
@@ -145,7 +145,7 @@ class Pass {
   }
 
   PassOptions options_;
-  Plan plan_;
+  SequentialPlan plan_;
   ChunkPool pool_;
   std::unique_ptr<Engine> engine_;
   const Dataset& dataset_;
@@ -266,7 +266,7 @@ TEST_P(ReaderTest, SeesThatAFileShrank) {
   files.push_back(File::open(path));
   std::filesystem::resize_file(path, 50'000);
   const std::vector<Extent> extents{{0, 0, 100'000}};
-  const Plan plan(extents, 200'000);
+  const SequentialPlan plan(extents, 200'000);
   ChunkPool pool(*std::pmr::new_delete_resource(), 1, 200'000, 1);
   const auto engine = make_engine({.kind = options().kind});
   Reader reader(files, plan, pool, *engine, 8192, options().direct);
@@ -276,7 +276,7 @@ TEST_P(ReaderTest, SeesThatAFileShrank) {
 TEST_P(ReaderTest, StopsWhenThePoolIsAborted) {
   const Dataset dataset(std::vector<std::size_t>{500'000});
   const auto extents = whole_files(dataset.files());
-  const Plan plan(extents, 10'000);
+  const SequentialPlan plan(extents, 10'000);
   ChunkPool pool(*std::pmr::new_delete_resource(), 2, 20'000, 1);
   const auto engine = make_engine({.kind = options().kind});
   Reader reader(dataset.files(), plan, pool, *engine, 4096, options().direct);
@@ -290,7 +290,7 @@ TEST_P(ReaderTest, StopsWhenThePoolIsAborted) {
 TEST_P(ReaderTest, RefusesSlotsThatAreTooSmall) {
   const Dataset dataset(std::vector<std::size_t>{50'000});
   const auto extents = whole_files(dataset.files());
-  const Plan plan(extents, 10'000);
+  const SequentialPlan plan(extents, 10'000);
   ChunkPool pool(*std::pmr::new_delete_resource(), 2, 4096, 1);
   const auto engine = make_engine({.kind = options().kind});
   Reader reader(dataset.files(), plan, pool, *engine, 4096, options().direct);

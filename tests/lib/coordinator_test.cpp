@@ -24,7 +24,8 @@ class Collect final : public Operation {
  public:
   explicit Collect(std::uint64_t bytes) : data(bytes) {}
   void begin(std::size_t, Stream&) override { ++begun; }
-  void process(std::size_t, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first) override {
+  void process(std::size_t, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first,
+               DeviceSpan<std::byte>) override {
     std::ranges::copy(in, data.begin() + static_cast<std::ptrdiff_t>(first));
     seen += in.size;
   }
@@ -39,7 +40,8 @@ class FailAt final : public Operation {
  public:
   explicit FailAt(std::uint64_t at) : at_(at) {}
   void begin(std::size_t, Stream&) override {}
-  void process(std::size_t, Stream&, DeviceSpan<const std::byte>, std::uint64_t first) override {
+  void process(std::size_t, Stream&, DeviceSpan<const std::byte>, std::uint64_t first,
+               DeviceSpan<std::byte>) override {
     if (first == at_) throw std::runtime_error("the operator's own error");
   }
   void end(std::size_t, Stream&) override {}
@@ -145,8 +147,8 @@ TEST_F(CoordinatorTest, StopsEarlyWithAPrefix) {
    public:
     explicit StopAfter(std::stop_source& source) : stop_(source) {}
     void begin(std::size_t, Stream&) override {}
-    void process(std::size_t, Stream&, DeviceSpan<const std::byte> in,
-                 std::uint64_t first) override {
+    void process(std::size_t, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first,
+                 DeviceSpan<std::byte>) override {
       end_ = std::max(end_.load(), first + in.size);
       seen_ += in.size;
       if (first >= 5 * 65536) stop_.request_stop();

@@ -27,7 +27,7 @@ class LayoutTest : public testing::Test {
   }
 
   test::TempDir dir_;
-  Workers workers_{.lanes = 2, .readers = 4};
+  Workers workers_{.lanes = 2, .readers = 4, .writers = 2};
 };
 
 TEST_F(LayoutTest, ReadsADiskThroughASmallPool) {

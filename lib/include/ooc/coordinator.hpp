@@ -3,6 +3,7 @@
 #include <ooc/device.hpp>
 #include <ooc/io/engine.hpp>
 #include <ooc/io/source.hpp>
+#include <ooc/io/target.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -70,10 +71,20 @@ struct Stats {
   std::size_t block_bytes = 0, queue_depth = 0;
   std::size_t pool_bytes = 0;
   std::size_t device_bytes = 0;  // the most that was allocated on a GPU at one time
-  StageTimes disk, h2d, kernel;
+  StageTimes disk, h2d, kernel, d2h, write;
+  std::uint64_t bytes_written = 0;  // payload
+  double publish_seconds = 0;       // of `seconds`: until the output was safe and in its place
 };
 
-/// What a pass does with each chunk, free of types. Operators get here through fold().
+/// Where a pass writes: `element_bytes` for each element of the source, from where the data of the
+/// file begins.
+struct Output {
+  TargetFile& file;
+  std::size_t element_bytes;
+  bool swapped;  // not in this machine's byte order
+};
+
+/// What a pass does with each chunk, free of types. Operators get here through fold() and map().
 class Operation {
  public:
   virtual ~Operation() = default;
@@ -82,9 +93,10 @@ class Operation {
   virtual void begin(std::size_t lane, Stream& stream) = 0;
 
   /// `data` is aligned to 256 bytes or to the element, and in this machine's byte order;
-  /// `first_byte` says where in the source it begins.
+  /// `first_byte` says where in the source it begins. `out` has room for as many elements of the
+  /// output, all of which are to be set; without an output it is empty.
   virtual void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
-                       std::uint64_t first_byte) = 0;
+                       std::uint64_t first_byte, DeviceSpan<std::byte> out) = 0;
 
   /// On the lane's thread, after its last chunk.
   virtual void end(std::size_t lane, Stream& stream) = 0;
@@ -99,9 +111,11 @@ class Coordinator {
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
 
-  /// Sends every chunk of the source through `operation`, as elements of `element_bytes`. Returns
-  /// when all threads of the pass have ended, and rethrows the first error of any of them.
-  Stats run(const Source& source, std::size_t element_bytes, Operation& operation);
+  /// Sends every chunk of the source through `operation`, as elements of `element_bytes`, and what
+  /// it makes of them to `output`, which is left to the caller to publish. Returns when all threads
+  /// of the pass have ended, and rethrows the first error of any of them.
+  Stats run(const Source& source, std::size_t element_bytes, Operation& operation,
+            const Output* output = nullptr);
 
   Device& device() noexcept;
   const Options& options() const noexcept;

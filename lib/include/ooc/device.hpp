@@ -48,12 +48,19 @@ class Stream {
   /// Copies between any two of host and device memory. Asynchronous if the host memory is
   /// page-locked.
   virtual void copy(void* target, const void* source, std::size_t bytes) = 0;
+
+  /// The same for `rows` rows of `row_bytes` each, whose beginnings are a pitch apart (bytes).
+  virtual void copy_rows(void* target, std::size_t target_pitch, const void* source,
+                         std::size_t source_pitch, std::size_t row_bytes, std::size_t rows) = 0;
   virtual void fill_zero(void* target, std::size_t bytes) = 0;
 
   /// Reverses the bytes of each element of `element_bytes` (1, 2, 4 or 8).
   virtual void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) = 0;
 
   virtual void record(Event& event) = 0;
+
+  /// Work enqueued after this begins when the event has happened, on whatever stream.
+  virtual void wait(Event& event) = 0;
   virtual void synchronize() = 0;
 
   /// cudaStream_t, or null on the CPU.

@@ -44,38 +44,49 @@ struct Result {
 
 namespace detail {
 
+/// A chunk's bytes as elements.
+template <class T>
+DeviceChunk<const T> elements_of(DeviceSpan<const std::byte> data, std::uint64_t first_byte) {
+  DeviceChunk<const T> chunk;
+  chunk.data = reinterpret_cast<const T*>(data.data);
+  chunk.size = data.size / sizeof(T);
+  chunk.first = first_byte / sizeof(T);
+  return chunk;
+}
+
+/// Room for a chunk's elements.
+template <class T>
+DeviceSpan<T> room_for(DeviceSpan<std::byte> out) {
+  return {reinterpret_cast<T*>(out.data), out.size / sizeof(T)};
+}
+
 template <class Op>
 concept MergesEveryChunk = Op::merges_every_chunk;
 
-/// The Operation that a fold is.
-template <FoldOperator Op>
-class Fold final : public Operation {
+/// The partial results of an operator, one for each lane.
+template <class Op>
+class Partials {
  public:
-  using Input = typename Op::Input;
   using Partial = typename Op::Partial;
 
-  Fold(const Op& op, std::size_t lanes) : op_(op), lanes_(lanes) {}
+  Partials(const Op& op, std::size_t lanes) : op_(op), lanes_(lanes) {}
 
-  void begin(std::size_t lane, Stream& stream) override {
+  Partial& operator[](std::size_t lane) { return lanes_[lane].partial; }
+
+  void begin(std::size_t lane, Stream& stream) {
     if constexpr (requires { op_.make_partial(stream); }) {
       lanes_[lane].partial = op_.make_partial(stream);
     }
   }
 
-  void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
-               std::uint64_t first_byte) override {
-    DeviceChunk<const Input> in;
-    in.data = reinterpret_cast<const Input*>(data.data);
-    in.size = data.size / sizeof(Input);
-    in.first = first_byte / sizeof(Input);
-    op_.consume(stream, in, lanes_[lane].partial);
+  void after_chunk(std::size_t lane) {
     if constexpr (MergesEveryChunk<Op>) {
       const std::scoped_lock lock(mutex_);
       op_.merge(total_, lanes_[lane].partial);
     }
   }
 
-  void end(std::size_t lane, Stream& stream) override {
+  void end(std::size_t lane, Stream& stream) {
     if constexpr (requires { op_.finish(stream, lanes_[lane].partial); }) {
       op_.finish(stream, lanes_[lane].partial);
     }
@@ -97,8 +108,42 @@ class Fold final : public Operation {
   Partial total_{};
 };
 
-/// Throws Error(bad_input) unless the source holds elements of type T.
+/// The Operation that a fold is.
+template <FoldOperator Op>
+class Fold final : public Operation {
+ public:
+  Fold(const Op& op, std::size_t lanes) : op_(op), partials_(op, lanes) {}
+
+  void begin(std::size_t lane, Stream& stream) override { partials_.begin(lane, stream); }
+  void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
+               std::uint64_t first_byte, DeviceSpan<std::byte> /*out*/) override {
+    op_.consume(stream, elements_of<typename Op::Input>(data, first_byte), partials_[lane]);
+    partials_.after_chunk(lane);
+  }
+  void end(std::size_t lane, Stream& stream) override { partials_.end(lane, stream); }
+
+  typename Op::Partial take() { return partials_.take(); }
+
+ private:
+  const Op& op_;
+  Partials<Op> partials_;
+};
+
+/// Throws Error(bad_input) unless the source holds elements of that type, or plain bytes in a whole
+/// number of elements.
 void require_type(const Source& source, ElementType wanted);
+
+/// The same for bytes that are no element of ours, but a struct, say.
+void require_whole(const Source& source, std::size_t element_bytes);
+
+template <class T>
+void require_type(const Source& source) {
+  if constexpr (IsElement<T>) {
+    require_type(source, element_type_of<T>());
+  } else {
+    require_whole(source, sizeof(T));
+  }
+}
 
 }  // namespace detail
 
@@ -107,7 +152,7 @@ void require_type(const Source& source, ElementType wanted);
 template <FoldOperator Op>
 Result<typename Op::Partial> fold(Coordinator& coordinator, const Op& op, const Source& source) {
   using Input = typename Op::Input;
-  detail::require_type(source, element_type_of<Input>());
+  detail::require_type<Input>(source);
   detail::Fold<Op> operation(op, coordinator.streams());
   Stats stats = coordinator.run(source, sizeof(Input), operation);
   return {operation.take(), std::move(stats)};

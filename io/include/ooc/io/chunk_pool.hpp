@@ -10,8 +10,9 @@
 
 namespace ooc {
 
-/// A piece of the source in host memory. `segments` are its payload in order: one for each extent
-/// of the plan, somewhere inside `memory` (direct reads fetch whole blocks around it).
+/// A piece of a dataset in host memory. `segments` are its payload in order: one for each extent
+/// of the plan, somewhere inside `memory` (direct reads fetch whole blocks around it). Once it is
+/// computed, they are what is to be written.
 struct Chunk {
   std::size_t index = 0;
   std::span<std::byte> memory{};
@@ -19,7 +20,7 @@ struct Chunk {
 };
 
 /// How far a chunk has come.
-enum class Stage : std::uint8_t { empty, loaded };
+enum class Stage : std::uint8_t { empty, loaded, computed };
 
 /// Thrown in every waiter after abort(): the echo of an error that is reported elsewhere.
 struct Aborted {};
@@ -29,6 +30,9 @@ struct Aborted {};
 ///
 ///     slot s:  (s, empty) -> (s, loaded) -> (s + size, empty) -> (s + size, loaded) -> ...
 ///              reader         lane          reader               lane
+///
+/// and if the pass writes a file, (s, loaded) -> (s, computed) -> (s + size, empty), where a chunk
+/// that is computed is the writer's.
 ///
 /// All users know the plan, so everyone knows which turns are theirs and waiting for them is the
 /// only synchronisation there is: no queue, no lock, no end-of-stream mark. Between two passes
@@ -56,10 +60,10 @@ class ChunkPool {
   /// Whether wait() would return a chunk at once.
   bool ready(std::size_t index, Stage stage) const noexcept;
 
-  /// Hands a chunk from the reader to its lane.
-  void publish(const Chunk& chunk);
+  /// Hands a chunk to who waits for it at that stage, the next one or a later one.
+  void publish(const Chunk& chunk, Stage reached);
 
-  /// Gives its slot back to the reader, for chunk index + size().
+  /// Gives its slot back, empty, for chunk index + size().
   void recycle(const Chunk& chunk);
 
   /// Ends the pass early: chunks from `index` on will not come, whoever waits for one gets null.
@@ -76,6 +80,7 @@ class ChunkPool {
   };
 
   Slot& slot(std::size_t index) { return slots_[index % slots_.size()]; }
+  bool leave(const Chunk& chunk, std::uint64_t next);
 
   std::pmr::memory_resource& resource_;
   std::size_t slot_bytes_;

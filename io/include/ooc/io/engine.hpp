@@ -10,28 +10,31 @@
 namespace ooc {
 
 class File;
+class OutputFile;
 
 enum class EngineKind { automatic, uring, threads };
 enum class DirectIo { automatic, yes, no };
 
-/// One read: `bytes` at `offset` of a file into `memory`. A direct read asks for whole blocks and
-/// may reach past the end of the file; `needed` says how many of its bytes must come. An engine
-/// may finish a direct read through the page cache; `direct` is false then.
+/// One transfer of `bytes` between `offset` of a file and `memory`: a read from `source` or, if
+/// that is null, a write to `target`. A direct read asks for whole blocks and may reach past the
+/// end of the file; `needed` says how many of its bytes must come. An engine may finish a direct
+/// request through the page cache; `direct` is false then.
 struct Request {
-  const File* file = nullptr;
+  const File* source = nullptr;
+  OutputFile* target = nullptr;
   bool direct = false;
   std::byte* memory = nullptr;
   std::uint64_t offset = 0;
   std::size_t bytes = 0;
   std::size_t needed = 0;
   std::size_t chunk = 0;    // whose data this is; for the caller
-  std::size_t done = 0;     // bytes that have come; kept by the engine
+  std::size_t done = 0;     // bytes that are through; kept by the engine
   std::size_t retries = 0;  // after interruptions; kept by the engine
 };
 
-/// Performs reads asynchronously. Belongs to one thread. Short reads and interruptions are resumed
-/// inside; the destructor waits for what is in flight, since until then the kernel may write into
-/// the memory of a request.
+/// Performs reads and writes asynchronously. Belongs to one thread. Short transfers and
+/// interruptions are resumed inside; the destructor waits for what is in flight, since until then
+/// the kernel may use the memory of a request.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -39,8 +42,8 @@ class Engine {
   /// The request must stay where it is until wait() returns it. Call only if in_flight() < depth().
   virtual void start(Request& request) = 0;
 
-  /// Blocks until some request is complete. Throws Error: `input` with file, offset and errno, or
-  /// `input_changed` if the file ended before the bytes that were needed.
+  /// Blocks until some request is complete. Throws Error: `input` or `output` with file, offset and
+  /// errno, or `input_changed` if the file ended before the bytes that were needed.
   virtual Request& wait() = 0;
 
   virtual std::size_t in_flight() const noexcept = 0;
@@ -52,6 +55,7 @@ class Engine {
 };
 
 struct EngineOptions {
+  bool writes = false;  // what it is for; the engines themselves do either
   EngineKind kind = EngineKind::automatic;
   std::size_t depth = 8;           // most requests in flight
   std::size_t threads = 1;         // of the threads engine

@@ -1,16 +1,24 @@
 #pragma once
 
+#include <ooc/io/error.hpp>
+
+#include <sys/types.h>
+
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
+#include <thread>
 
 namespace ooc {
 
 /// A file that appears whole or not at all. It has no name (O_TMPFILE; where the file system knows
 /// none, an exclusive temporary beside the target) until publish() has made it durable and moved
 /// it into place; destroyed before that, it leaves nothing behind. Space for `bytes` is allocated
-/// at once, so that a full disk fails in the first second.
+/// at once, so that a full disk fails in the first second; on tmpfs, which must find and count each
+/// page, it is merely checked at once and allocated in the background, ahead of the writers.
 class OutputFile {
  public:
   /// Throws Error(output): no such directory, no permission, no space, or `path` exists and
@@ -20,8 +28,28 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
+  const std::filesystem::path& path() const noexcept { return path_; }
+
   /// Several threads may write, to ranges that do not overlap. Throws Error(output).
   void write(std::uint64_t offset, std::span<const std::byte> data);
+
+  /// Writes as much as the kernel takes at once, past the page cache if `direct`. Returns the bytes
+  /// written, or an errno, negated. Any thread.
+  ssize_t try_write(std::uint64_t offset, std::span<const std::byte> data, bool direct) noexcept;
+
+  /// The descriptor that writes through the page cache.
+  int buffered() const noexcept { return descriptor_; }
+
+  /// The descriptor that bypasses it, or -1; then why_not_direct() says why. Offset, length and
+  /// memory of a direct write are multiples of File::alignment().
+  int direct() const noexcept { return direct_; }
+  const std::string& why_not_direct() const noexcept { return why_not_direct_; }
+
+  /// Whether what is written stays in memory (tmpfs).
+  bool lies_in_memory() const noexcept { return lies_in_memory_; }
+
+  /// What to tell of a failed write.
+  Error write_error(int errno_value, std::uint64_t offset) const;
 
   /// One fsync, never retried: a file that failed it is not published. Throws Error(output).
   void publish();
@@ -30,12 +58,20 @@ class OutputFile {
   OutputFile(const std::filesystem::path& path, bool replace);
   void create();
   void allocate(std::uint64_t bytes);
+  void allocate_in_background(std::uint64_t bytes);
+  void open_direct(std::uint64_t bytes);
+  ssize_t write_mapped(std::uint64_t offset, std::span<const std::byte> data) noexcept;
   void move_into_place();
 
   std::filesystem::path path_;
   std::filesystem::path temporary_;  // empty while nameless
   bool replace_;
   int descriptor_ = -1;
+  int direct_ = -1;
+  std::string why_not_direct_;
+  bool lies_in_memory_ = false;
+  std::atomic<int> allocation_errno_{0};
+  std::jthread allocator_;
 };
 
 }  // namespace ooc

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <ooc/io/chunk_pool.hpp>
+#include <ooc/io/engine.hpp>
+#include <ooc/io/plan.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+namespace ooc {
+
+/// What Reader and Writer have in common: takes the chunks of a plan from the pool one after the
+/// other, cuts their extents into requests of one block each, and keeps as many of these in flight
+/// as the engine takes. Belongs to one thread; bytes_done() may be called from any.
+class Transfer {
+ public:
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+
+  /// Payload bytes that are through.
+  std::uint64_t bytes_done() const noexcept { return bytes_done_.load(std::memory_order_relaxed); }
+
+  /// Seconds in which at least one request was in flight.
+  double seconds_busy() const noexcept { return seconds_busy_; }
+
+  /// Seconds in which none was, because the pool had no chunk for us.
+  double seconds_waiting() const noexcept { return seconds_waiting_; }
+
+ protected:
+  struct Part : Request {
+    std::size_t payload = 0;  // bytes of the extent among those of the request
+  };
+
+  struct Range {
+    std::uint64_t begin, end;
+  };
+
+  Transfer(const Plan& plan, ChunkPool& pool, Engine& engine, std::size_t block_bytes,
+           Stage awaited);
+  ~Transfer() = default;
+
+  /// Transfers the whole plan, or what a stop request or the end of the pool leaves of it; returns
+  /// the number of chunks. Throws Error, Aborted; either way nothing is in flight afterwards.
+  std::size_t transfer_chunks(const std::stop_token& stop);
+
+  std::size_t block_bytes() const noexcept { return block_bytes_; }
+  ChunkPool& pool() noexcept { return pool_; }
+
+  /// Sees to it that the chunk has a segment of its slot for each extent.
+  virtual void lay_out(Chunk& chunk, std::span<const Extent> extents) = 0;
+
+  /// The bytes of the file to transfer for an extent, which may be more than its own.
+  virtual Range range_of(const Extent& extent) const = 0;
+
+  /// Where the request ends that begins at `offset` of an extent.
+  virtual std::uint64_t end_of_request(const Extent& extent, std::uint64_t offset) const = 0;
+
+  /// Fills in which file, and how; offset, memory and bytes are there.
+  virtual void prepare(Part& part, const Extent& extent) const = 0;
+
+  /// All bytes of a chunk are through.
+  virtual void complete(Chunk& chunk) = 0;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  /// What is left to request of the chunk begun last: the extents from `next` on, and of that one
+  /// the bytes from `offset` on, which belong to `memory`.
+  struct Remainder {
+    std::span<const Extent> extents{};
+    std::size_t next = 0;
+    std::uint64_t offset = 0;
+    std::byte* memory = nullptr;
+  };
+
+  struct InProgress {
+    Chunk* chunk = nullptr;
+    std::size_t requests = 0;  // in flight
+    bool all_started = false;
+  };
+
+  void run(const std::stop_token& stop);
+  void drain() noexcept;
+  void start_requests(const std::stop_token& stop);
+  bool wait_for_next_chunk(const std::stop_token& stop);
+  void begin(Chunk& chunk);
+  void begin_next_extent();
+  void start_next_request();
+  Chunk* finish(Part& part);
+  InProgress& progress_of(std::size_t chunk) { return in_progress_[chunk % pool_.size()]; }
+
+  const Plan& plan_;
+  ChunkPool& pool_;
+  Engine& engine_;
+  std::size_t block_bytes_;
+  Stage awaited_;
+  std::vector<Extent> extents_;          // room for those of the chunk begun last
+  std::vector<Part> parts_;              // one for each request that can be in flight
+  std::vector<Part*> idle_;              // those that are not
+  std::vector<InProgress> in_progress_;  // by slot
+  std::size_t next_ = 0;                 // the first chunk not begun
+  Chunk* chunk_ = nullptr;               // the one begun last
+  Remainder remainder_;
+  Clock::time_point busy_since_{};
+  std::atomic<std::uint64_t> bytes_done_{0};
+  double seconds_waiting_ = 0;
+  double seconds_busy_ = 0;
+};
+
+}  // namespace ooc

@@ -1,0 +1,100 @@
+#include <ooc/io/error.hpp>
+#include <ooc/io/target.hpp>
+#include <ooc/io/units.hpp>
+
+#include <sys/stat.h>
+
+#include <string>
+
+namespace ooc {
+namespace {
+
+constexpr std::size_t npy_header_bytes = page_bytes;
+
+/// Whether the path leads, by links of any kind, to one of the files that are read.
+void refuse_input(const Target& target, std::span<const Source* const> inputs) {
+  struct stat output {};
+  if (::stat(target.path.c_str(), &output) != 0) return;
+  for (const Source* source : inputs) {
+    for (const File& file : source->files()) {
+      struct stat input {};
+      const bool same = ::fstat(file.buffered(), &input) == 0 && input.st_dev == output.st_dev &&
+                        input.st_ino == output.st_ino;
+      if (!same) continue;
+      std::string message = target.path.string() + ": is the input";
+      if (file.path() != target.path) message += " " + file.path().string() + " by another name";
+      throw Error(Cause::usage, message,
+                  {.path = target.path, .hint = "give the output a name of its own"});
+    }
+  }
+}
+
+void require_writable_as_npy(const Target& target, std::uint64_t elements) {
+  if (target.type.element == ElementType::bf16) {
+    throw Error(Cause::usage, target.path.string() + ": bf16 cannot be in a .npy file",
+                {.path = target.path, .hint = "NumPy has no code for it; write .bf16"});
+  }
+  std::uint64_t product = 1;
+  for (const std::uint64_t length : target.shape) {
+    if (__builtin_mul_overflow(product, length, &product)) product = elements + 1;
+  }
+  if (target.shape.empty() || product == elements) return;
+  throw Error(
+      Cause::usage,
+      target.path.string() + ": its shape does not hold " + std::to_string(elements) + " elements",
+      {.path = target.path, .hint = "the product of a shape's lengths is the count"});
+}
+
+const std::filesystem::path& checked_path(const Target& target, std::uint64_t elements,
+                                          std::span<const Source* const> inputs) {
+  refuse_input(target, inputs);
+  if (target.is_npy()) require_writable_as_npy(target, elements);
+  return target.path;
+}
+
+std::uint64_t header_bytes(const Target& target) {
+  return target.is_npy() ? npy_header_bytes : 0;
+}
+
+std::uint64_t file_bytes(const Target& target, std::uint64_t elements) {
+  std::uint64_t bytes = 0;
+  const bool too_large =
+      __builtin_mul_overflow(elements, size_of(target.type.element), &bytes) || bytes >> 62 != 0;
+  if (too_large) {
+    throw Error(Cause::usage, target.path.string() + ": so large a file there cannot be",
+                {.path = target.path});
+  }
+  return header_bytes(target) + bytes;
+}
+
+}  // namespace
+
+TargetFile::TargetFile(const Target& target, std::uint64_t elements,
+                       std::span<const Source* const> inputs)
+    : OutputFile(checked_path(target, elements, inputs), file_bytes(target, elements),
+                 target.replace),
+      data_offset_(header_bytes(target)) {
+  if (!target.is_npy()) return;
+  const std::vector<std::uint64_t> sequence{elements};
+  write(0, npy_header(target.type, target.shape.empty() ? sequence : target.shape));
+}
+
+std::vector<std::byte> npy_header(DType type, std::span<const std::uint64_t> shape) {
+  std::string text = "{'descr': '" + code_of(type) + "', 'fortran_order': False, 'shape': (";
+  for (const std::uint64_t length : shape) text += std::to_string(length) + ", ";
+  text += "), }";
+  constexpr std::size_t prefix_bytes = 10;
+  constexpr std::size_t text_bytes = npy_header_bytes - prefix_bytes;
+  if (text.size() >= text_bytes) throw Error(Cause::usage, "a shape of too many dimensions");
+  std::string header = "\x93NUMPY\x01";
+  header += '\0';
+  header += static_cast<char>(text_bytes & 0xff);
+  header += static_cast<char>(text_bytes >> 8);
+  header += text;
+  header.resize(npy_header_bytes - 1, ' ');
+  header += '\n';
+  const auto bytes = std::as_bytes(std::span(header));
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace ooc

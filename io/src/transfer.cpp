@@ -1,0 +1,142 @@
+#include <ooc/io/transfer.hpp>
+#include <ooc/io/units.hpp>
+
+#include <algorithm>
+#include <cassert>
+
+namespace ooc {
+
+Transfer::Transfer(const Plan& plan, ChunkPool& pool, Engine& engine, std::size_t block_bytes,
+                   Stage awaited)
+    : plan_(plan),
+      pool_(pool),
+      engine_(engine),
+      block_bytes_(round_up(std::max<std::size_t>(block_bytes, 1), page_bytes)),
+      awaited_(awaited),
+      extents_(plan.max_extents()),
+      parts_(engine.depth()),
+      in_progress_(pool.size()) {
+  idle_.reserve(parts_.size());
+  for (Part& part : parts_) idle_.push_back(&part);
+}
+
+std::size_t Transfer::transfer_chunks(const std::stop_token& stop) {
+  try {
+    run(stop);
+  } catch (...) {
+    drain();
+    throw;
+  }
+  return next_;
+}
+
+/// Waits for what is in flight, whatever becomes of it: until then our requests are in use.
+void Transfer::drain() noexcept {
+  while (engine_.in_flight() > 0) {
+    try {
+      engine_.wait();
+    } catch (...) {
+      // The error that made us stop is the one to report.
+    }
+  }
+}
+
+void Transfer::run(const std::stop_token& stop) {
+  Chunk* through = nullptr;  // all of it, but who waits for it does not know yet
+  for (;;) {
+    start_requests(stop);
+    // Only now: to wake a thread takes the kernel longer than to start a request, and the disk
+    // would wait for it.
+    if (through != nullptr) complete(*through);
+    through = nullptr;
+    if (engine_.in_flight() > 0) {
+      through = finish(static_cast<Part&>(engine_.wait()));
+    } else if (!wait_for_next_chunk(stop)) {
+      return;
+    }
+  }
+}
+
+/// Starts all that the engine and the pool have room for now.
+void Transfer::start_requests(const std::stop_token& stop) {
+  while (engine_.in_flight() < engine_.depth()) {
+    if (remainder_.memory == nullptr) {
+      if (next_ == plan_.size() || stop.stop_requested()) return;
+      if (!pool_.ready(next_, awaited_)) return;
+      begin(*pool_.wait(next_, awaited_));
+    }
+    start_next_request();
+  }
+}
+
+/// Blocks until the next chunk is ours and begins it. False if there is none to begin.
+bool Transfer::wait_for_next_chunk(const std::stop_token& stop) {
+  if (next_ == plan_.size() || stop.stop_requested()) return false;
+  const Clock::time_point since = Clock::now();
+  Chunk* const chunk = pool_.wait(next_, awaited_);
+  seconds_waiting_ += std::chrono::duration<double>(Clock::now() - since).count();
+  if (chunk == nullptr || stop.stop_requested()) return false;
+  begin(*chunk);
+  return true;
+}
+
+void Transfer::begin(Chunk& chunk) {
+  chunk_ = &chunk;
+  remainder_ = {.extents = plan_.extents(chunk.index, extents_)};
+  lay_out(chunk, remainder_.extents);
+  progress_of(chunk.index) = {.chunk = &chunk};
+  ++next_;
+  begin_next_extent();
+}
+
+void Transfer::begin_next_extent() {
+  if (remainder_.next == remainder_.extents.size()) {
+    progress_of(chunk_->index).all_started = true;
+    remainder_ = {};
+    return;
+  }
+  const Extent& extent = remainder_.extents[remainder_.next];
+  const std::span<std::byte> segment = chunk_->segments[remainder_.next];
+  remainder_.offset = range_of(extent).begin;
+  remainder_.memory = segment.data() - (extent.offset - remainder_.offset);
+}
+
+void Transfer::start_next_request() {
+  const Extent& extent = remainder_.extents[remainder_.next];
+  const std::uint64_t end = end_of_request(extent, remainder_.offset);
+  const std::uint64_t extent_end = extent.offset + extent.bytes;
+
+  assert(!idle_.empty());
+  Part& part = *idle_.back();
+  idle_.pop_back();
+  part.memory = remainder_.memory;
+  part.offset = remainder_.offset;
+  part.bytes = end - remainder_.offset;
+  part.needed = std::min(end, extent_end) - remainder_.offset;
+  part.payload = std::min(end, extent_end) - std::max(remainder_.offset, extent.offset);
+  part.chunk = chunk_->index;
+  prepare(part, extent);
+  if (engine_.in_flight() == 0) busy_since_ = Clock::now();
+  ++progress_of(chunk_->index).requests;
+  engine_.start(part);
+
+  remainder_.memory += part.bytes;
+  remainder_.offset = end;
+  if (end == range_of(extent).end) {
+    ++remainder_.next;
+    begin_next_extent();
+  }
+}
+
+/// Takes in a completed request. Returns its chunk if that is through now.
+Chunk* Transfer::finish(Part& part) {
+  if (engine_.in_flight() == 0) {
+    seconds_busy_ += std::chrono::duration<double>(Clock::now() - busy_since_).count();
+  }
+  bytes_done_.fetch_add(part.payload, std::memory_order_relaxed);
+  idle_.push_back(&part);
+  InProgress& progress = progress_of(part.chunk);
+  return --progress.requests == 0 && progress.all_started ? progress.chunk : nullptr;
+}
+
+}  // namespace ooc

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <ooc/fold.hpp>
+#include <ooc/io/target.hpp>
+
+#include <cstddef>
+#include <utility>
+
+namespace ooc {
+
+/// Turns each element of a dataset into an element of a file. The operator is const.
+///
+///     struct Halve {
+///       using Input = float;
+///       using Output = float;
+///       void transform(ooc::Stream&, ooc::DeviceChunk<const float> in,
+///                      ooc::DeviceSpan<float> out) const;
+///     };
+///
+/// `out` is as long as `in`, and all of it is to be set. An operator that also gathers a value on
+/// the way is a GatheringMapOperator.
+template <class Op>
+concept MapOperator = requires(const Op op, Stream& stream,
+                               DeviceChunk<const typename Op::Input> in,
+                               DeviceSpan<typename Op::Output> out) {
+  op.transform(stream, in, out);
+};
+
+/// A map that is a fold too: it has a Partial and merge(), and may have make_partial() and
+/// finish(), as a FoldOperator. `void check(const Partial& total) const`, if it has that, may
+/// throw: the file is then not written.
+template <class Op>
+concept GatheringMapOperator = requires(const Op op, Stream& stream, typename Op::Partial& partial,
+                                        DeviceChunk<const typename Op::Input> in,
+                                        DeviceSpan<typename Op::Output> out) {
+  op.transform(stream, in, out, partial);
+  op.merge(partial, partial);
+};
+
+namespace detail {
+
+/// The Operation that a map is.
+template <class Op>
+class Map final : public Operation {
+ public:
+  explicit Map(const Op& op) : op_(op) {}
+
+  void begin(std::size_t /*lane*/, Stream& /*stream*/) override {}
+  void process(std::size_t /*lane*/, Stream& stream, DeviceSpan<const std::byte> data,
+               std::uint64_t first_byte, DeviceSpan<std::byte> out) override {
+    op_.transform(stream, elements_of<typename Op::Input>(data, first_byte),
+                  room_for<typename Op::Output>(out));
+  }
+  void end(std::size_t /*lane*/, Stream& /*stream*/) override {}
+
+ private:
+  const Op& op_;
+};
+
+/// One that gathers.
+template <class Op>
+class GatheringMap final : public Operation {
+ public:
+  GatheringMap(const Op& op, std::size_t lanes) : op_(op), partials_(op, lanes) {}
+
+  void begin(std::size_t lane, Stream& stream) override { partials_.begin(lane, stream); }
+  void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
+               std::uint64_t first_byte, DeviceSpan<std::byte> out) override {
+    op_.transform(stream, elements_of<typename Op::Input>(data, first_byte),
+                  room_for<typename Op::Output>(out), partials_[lane]);
+    partials_.after_chunk(lane);
+  }
+  void end(std::size_t lane, Stream& stream) override { partials_.end(lane, stream); }
+
+  typename Op::Partial take() { return partials_.take(); }
+
+ private:
+  const Op& op_;
+  Partials<Op> partials_;
+};
+
+/// A file that is being written by a pass. Throws Error(interrupted) if the pass was stopped.
+class MapOutput {
+ public:
+  /// Throws Error(usage) if elements of `element_bytes` are not what the target holds.
+  MapOutput(const Source& source, std::size_t input_bytes, const Target& target,
+            std::size_t element_bytes);
+
+  Stats run(Coordinator& coordinator, Operation& operation);
+  void publish(Stats& stats);
+
+ private:
+  const Source& source_;
+  std::size_t input_bytes_;
+  TargetFile file_;
+  Output output_;
+};
+
+}  // namespace detail
+
+/// Sends each chunk of a source through an operator and writes what it makes, at the same place of
+/// the target. The target's type must be of the size of the operator's Output, and may have the
+/// other byte order. The file appears when all of it is on the disk. Throws Error: as a fold, and
+/// `output` or `usage` if the target cannot be written (see TargetFile), `interrupted` if the pass
+/// was stopped; then nothing was written, and what was there before still is.
+template <MapOperator Op>
+Stats map(Coordinator& coordinator, const Op& op, const Source& source, const Target& target) {
+  detail::require_type<typename Op::Input>(source);
+  detail::MapOutput output(source, sizeof(typename Op::Input), target, sizeof(typename Op::Output));
+  detail::Map<Op> operation(op);
+  Stats stats = output.run(coordinator, operation);
+  output.publish(stats);
+  return stats;
+}
+
+/// The same, with what the operator has gathered.
+template <GatheringMapOperator Op>
+Result<typename Op::Partial> map(Coordinator& coordinator, const Op& op, const Source& source,
+                                 const Target& target) {
+  detail::require_type<typename Op::Input>(source);
+  detail::MapOutput output(source, sizeof(typename Op::Input), target, sizeof(typename Op::Output));
+  detail::GatheringMap<Op> operation(op, coordinator.streams());
+  Stats stats = output.run(coordinator, operation);
+  auto total = operation.take();
+  if constexpr (requires { op.check(std::as_const(total)); }) op.check(std::as_const(total));
+  output.publish(stats);
+  return {std::move(total), std::move(stats)};
+}
+
+}  // namespace ooc

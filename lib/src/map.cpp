@@ -1,0 +1,46 @@
+#include <ooc/map.hpp>
+
+#include <ooc/io/error.hpp>
+
+#include <string>
+
+#include "stopwatch.hpp"
+
+namespace ooc::detail {
+
+namespace {
+
+const Target& checked(const Target& target, std::size_t element_bytes) {
+  const std::size_t held = size_of(target.type.element);
+  if (held == element_bytes) return target;
+  throw Error(
+      Cause::usage,
+      target.path.string() + ": the operator makes elements of " + std::to_string(element_bytes) +
+          " bytes, those of " + std::string(name_of(target.type.element)) + " have " +
+          std::to_string(held),
+      {.path = target.path, .hint = "set the type of the target to what the operator makes"});
+}
+
+}  // namespace
+
+MapOutput::MapOutput(const Source& source, std::size_t input_bytes, const Target& target,
+                     std::size_t element_bytes)
+    : source_(source),
+      input_bytes_(input_bytes),
+      file_(checked(target, element_bytes), source.bytes() / input_bytes, std::array{&source}),
+      output_{file_, element_bytes, target.type.swapped} {}
+
+Stats MapOutput::run(Coordinator& coordinator, Operation& operation) {
+  Stats stats = coordinator.run(source_, input_bytes_, operation, &output_);
+  if (!stats.partial) return stats;
+  throw Error(Cause::interrupted, "interrupted; nothing was written", {.path = file_.path()});
+}
+
+void MapOutput::publish(Stats& stats) {
+  const Stopwatch watch;
+  file_.publish();
+  stats.publish_seconds = watch.seconds();
+  stats.seconds += stats.publish_seconds;
+}
+
+}  // namespace ooc::detail

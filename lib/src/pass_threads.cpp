@@ -1,0 +1,69 @@
+#include <ooc/pass_threads.hpp>
+
+#include <ooc/io/error.hpp>
+
+#include <chrono>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace ooc {
+
+namespace {
+
+constexpr std::chrono::milliseconds report_interval{100};
+
+}  // namespace
+
+PassThreads::~PassThreads() {
+  if (!threads_.empty()) abort();
+}
+
+void PassThreads::start(std::function<void()> share) {
+  try {
+    threads_.emplace_back([this, share = std::move(share)] {
+      guard(share);
+      ended_.release();
+    });
+  } catch (const std::system_error& error) {
+    throw Error(Cause::memory, std::string("cannot start a thread: ") + error.what(),
+                {.hint = "a limit on processes may be reached (`ulimit -u`, pids cgroup)"});
+  }
+}
+
+void PassThreads::join(const std::function<void()>& report) {
+  for (std::size_t left = threads_.size(); left > 0;) {
+    if (ended_.try_acquire_for(report_interval)) {
+      --left;
+    } else {
+      guard(report);
+    }
+  }
+  threads_.clear();
+  guard(report);
+  if (first_) std::rethrow_exception(first_);
+}
+
+void PassThreads::guard(const std::function<void()>& body) noexcept {
+  try {
+    body();
+  } catch (const Aborted&) {
+    // The echo of an error that is kept already.
+  } catch (...) {
+    keep(std::current_exception());
+  }
+}
+
+void PassThreads::keep(std::exception_ptr error) noexcept {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!first_) first_ = std::move(error);
+  }
+  abort();
+}
+
+void PassThreads::abort() noexcept {
+  for (ChunkPool* pool : pools_) pool->abort();
+}
+
+}  // namespace ooc
