@@ -73,7 +73,7 @@ void Coordinator::State::reserve(const Layout& layout) {
   pool->restart();
   for (const auto& lane : lanes) {
     lane->reserve(std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes()), layout.gathers,
-                  layout.writes ? layout.writes->chunk_bytes : 0);
+                  layout.writes ? layout.writes->way.chunk_bytes : 0);
   }
 }
 
@@ -130,31 +130,32 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
                                       element_bytes, output);
   Stats stats;
   stats.device = state.device->name();
-  stats.direct = layout.direct;
+  stats.direct = layout.reads.direct;
   stats.reasons = layout.reasons;
   stats.page_cache_fraction = layout.page_cache_fraction;
   stats.chunk_bytes = layout.chunk_bytes;
   stats.chunks = layout.plan.size();
   stats.streams = state.workers.lanes;
-  stats.block_bytes = layout.block_bytes;
-  stats.queue_depth = layout.queue_depth;
+  stats.block_bytes = layout.reads.block_bytes;
+  stats.queue_depth = layout.reads.queue_depth;
   if (layout.plan.size() == 0) return stats;
 
   state.reserve(layout);
-  const std::unique_ptr<Engine> engine = state.make_engine(
-      {.kind = layout.engine, .depth = layout.queue_depth, .threads = state.workers.readers});
-  Reader reader(source.files(), layout.plan, *state.pool, *engine, layout.block_bytes,
-                layout.direct);
+  const std::unique_ptr<Engine> engine = state.make_engine({.kind = layout.reads.engine,
+                                                            .depth = layout.reads.queue_depth,
+                                                            .threads = state.workers.readers});
+  Reader reader(source.files(), layout.plan, *state.pool, *engine, layout.reads.block_bytes,
+                layout.reads.direct);
   std::unique_ptr<Engine> write_engine;
   std::optional<Writer> writer;
   if (output != nullptr) {
     const WriteLayout& writes = *layout.writes;
     write_engine = state.make_engine({.writes = true,
-                                      .kind = writes.engine,
-                                      .depth = writes.queue_depth,
+                                      .kind = writes.way.engine,
+                                      .depth = writes.way.queue_depth,
                                       .threads = state.workers.writers});
-    writer.emplace(output->file, writes.plan, *state.pool, *write_engine, writes.block_bytes,
-                   writes.direct);
+    writer.emplace(output->file, writes.plan, *state.pool, *write_engine, writes.way.block_bytes,
+                   writes.way.direct);
   }
   const bool swapped = source.type() && source.type()->swapped;
   const Pass pass{layout.plan,

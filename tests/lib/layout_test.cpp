@@ -32,16 +32,16 @@ class LayoutTest : public testing::Test {
 
 TEST_F(LayoutTest, ReadsADiskThroughASmallPool) {
   const Layout layout = choose_layout({}, DeviceKind::cuda, workers_, sparse(1024 * GiB), 4);
-  ASSERT_TRUE(layout.direct) << layout.reasons.front();
+  ASSERT_TRUE(layout.reads.direct) << layout.reasons.front();
   EXPECT_LE(layout.slots * layout.slot_bytes, 20 * MiB);
-  EXPECT_GE(layout.queue_depth * layout.block_bytes, 4 * MiB);
-  EXPECT_LE(layout.queue_depth * layout.block_bytes, layout.slots * layout.slot_bytes);
+  EXPECT_GE(layout.reads.queue_depth * layout.reads.block_bytes, 4 * MiB);
+  EXPECT_LE(layout.reads.queue_depth * layout.reads.block_bytes, layout.slots * layout.slot_bytes);
 }
 
 TEST_F(LayoutTest, FillsTheLinkFromThePageCache) {
   const Layout layout =
       choose_layout({.direct = DirectIo::no}, DeviceKind::cuda, workers_, sparse(8 * GiB), 4);
-  EXPECT_EQ(layout.engine, EngineKind::threads);
+  EXPECT_EQ(layout.reads.engine, EngineKind::threads);
   EXPECT_GE(layout.chunk_bytes, 8 * MiB);
 }
 

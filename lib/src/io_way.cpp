@@ -1,0 +1,131 @@
+#include <ooc/io_way.hpp>
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace ooc {
+
+namespace {
+
+/// Sizes that fit a device and a way of reading, in bytes.
+struct Sizes {
+  std::size_t chunk;
+  std::size_t block;
+};
+
+// Bytes that come from a disk go through the smallest pool that keeps the disk busy: the more
+// memory the reads are spread over, the slower a disk becomes (results/: 8 MiB 4.2 GB/s, 64
+// MiB 3.5). The link is not the limit then, so small chunks will do. Bytes that come out of the
+// page cache are to fill the link, which takes large chunks, out of a pool that fits the last-level
+// cache. The CPU consumes a chunk where it lies, so there it fits in a core's own cache.
+constexpr Sizes cuda_direct{1 * MiB, 512 * KiB};
+constexpr Sizes cuda_buffered{8 * MiB, 1 * MiB};
+constexpr Sizes cpu_direct{512 * KiB, 512 * KiB};
+constexpr Sizes cpu_buffered{1 * MiB, 1 * MiB};
+constexpr std::size_t direct_bytes_in_flight = 12 * MiB;  // the best of disks seen: 2 to 32
+constexpr std::size_t most_cuda_readers = 12;  // they saturate the link; more only compete
+constexpr std::size_t most_writers = 8;        // they copy 20 GB/s, faster than tmpfs has pages
+constexpr double mostly_cached = 0.5;
+
+std::size_t usable_cores() {
+  cpu_set_t set;
+  const int failed = sched_getaffinity(0, sizeof(set), &set);
+  return failed ? 1 : static_cast<std::size_t>(CPU_COUNT(&set));
+}
+
+std::string percent(double fraction) {
+  return std::to_string(std::lround(fraction * 100)) + " %";
+}
+
+const File* first_without_direct(const Source& source) {
+  const auto files = source.files();
+  const auto found = std::ranges::find_if(files, [](const File& f) { return f.direct() < 0; });
+  return found == files.end() ? nullptr : &*found;
+}
+
+struct Choice {
+  bool direct;
+  std::string reason{};
+};
+
+/// Direct reads for what lies on a disk, the page cache for what lies there.
+Choice reads_directly(const Options& options, const Source& source, double cached) {
+  const File* const refusing = first_without_direct(source);
+  if (options.direct == DirectIo::no) return {false};
+  if (refusing != nullptr && options.direct == DirectIo::yes) {
+    throw Error(Cause::usage, "direct reads are not possible: " + refusing->why_not_direct(),
+                {.path = refusing->path(), .hint = "leave out --direct yes"});
+  }
+  if (refusing != nullptr) return {false, refusing->why_not_direct()};
+  if (options.direct == DirectIo::automatic && cached >= mostly_cached) {
+    return {false, percent(cached) + " of the input is there already"};
+  }
+  return {true};
+}
+
+/// What follows from reading or writing directly, or not.
+IoWay way_of(const Options& options, DeviceKind device, std::size_t threads, Choice choice) {
+  Sizes sizes = device == DeviceKind::cuda ? choice.direct ? cuda_direct : cuda_buffered
+                : choice.direct            ? cpu_direct
+                                           : cpu_buffered;
+  if (options.chunk_bytes != 0) sizes.chunk = options.chunk_bytes;
+  if (options.block_bytes != 0) sizes.block = options.block_bytes;
+  IoWay way{.direct = choice.direct,
+            .engine = options.engine,
+            .chunk_bytes = sizes.chunk,
+            .block_bytes = sizes.block,
+            .queue_depth = options.queue_depth,
+            .reason = std::move(choice.reason)};
+  // One io_uring copies cached pages by itself, one after another; threads copy them at once.
+  if (way.engine == EngineKind::automatic && !way.direct) way.engine = EngineKind::threads;
+  if (way.queue_depth == 0) {
+    way.queue_depth = way.engine == EngineKind::threads
+                          ? 2 * threads
+                          : std::max<std::size_t>(direct_bytes_in_flight / way.block_bytes, 1);
+  }
+  return way;
+}
+
+}  // namespace
+
+Workers choose_workers(const Options& options, DeviceKind device) {
+  const std::size_t cores = usable_cores();
+  const auto rest = [&](std::size_t lanes) {
+    return options.threads > lanes ? options.threads - lanes : 1;
+  };
+  if (device == DeviceKind::cuda) {
+    const std::size_t lanes = options.streams != 0 ? options.streams : 2;
+    const std::size_t readers =
+        options.threads != 0 ? rest(lanes) : std::min(cores, most_cuda_readers);
+    return {lanes, readers, std::min(readers, most_writers)};
+  }
+  // On the CPU a lane computes for as long as a reader copies, or longer: as many of each as there
+  // are cores keep all of these busy whichever of the two is slower.
+  const std::size_t share = options.threads != 0 ? divide_up(options.threads, 2) : cores;
+  const std::size_t lanes = options.streams != 0 ? options.streams : share;
+  const std::size_t readers = options.threads != 0 ? rest(lanes) : cores;
+  return {lanes, readers, std::min(readers, most_writers)};
+}
+
+IoWay choose_read_way(const Options& options, DeviceKind device, Workers workers,
+                      const Source& source, double cached) {
+  Choice choice = reads_directly(options, source, cached);
+  if (!choice.reason.empty()) choice.reason = "reading through the page cache: " + choice.reason;
+  return way_of(options, device, workers.readers, std::move(choice));
+}
+
+IoWay choose_write_way(const Options& options, DeviceKind device, Workers workers,
+                       const OutputFile& file) {
+  Choice choice{options.direct != DirectIo::no && file.direct() >= 0};
+  if (!choice.direct && options.direct != DirectIo::no) {
+    choice.reason = "writing through the page cache: " + file.why_not_direct();
+  }
+  return way_of(options, device, workers.writers, std::move(choice));
+}
+
+}  // namespace ooc
