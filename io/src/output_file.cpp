@@ -18,6 +18,7 @@
 #include <cstring>
 #include <random>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace ooc {
@@ -185,7 +186,7 @@ void OutputFile::allocate_in_background(std::uint64_t bytes) {
   if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
     throw output_error("allocate", path_);
   }
-  allocator_ = std::jthread([this, bytes](const std::stop_token& stop) {
+  const auto allocate_pieces = [this, bytes](const std::stop_token& stop) {
     for (std::uint64_t offset = 0; offset < bytes && !stop.stop_requested();
          offset += background_piece) {
       const int errno_value =
@@ -194,7 +195,12 @@ void OutputFile::allocate_in_background(std::uint64_t bytes) {
       if (errno_value != 0) allocation_errno_ = errno_value;
       if (errno_value != 0) return;
     }
-  });
+  };
+  try {
+    allocator_ = std::jthread(allocate_pieces);
+  } catch (const std::system_error&) {
+    // A limit on threads: then the writers allocate all.
+  }
 }
 
 /// Tries a direct write, which some file systems refuse although they open files for it.
@@ -217,8 +223,11 @@ void OutputFile::open_direct(std::uint64_t bytes) {
     return;
   }
   alignas(page_bytes) constexpr std::array<std::byte, page_bytes> zeros{};
-  if (try_write(0, zeros, true) == ssize_t{page_bytes}) return;
-  why_not_direct_ = "the file system refused an O_DIRECT test write: " + describe_errno(errno);
+  const ssize_t written = try_write(0, zeros, true);
+  if (written == ssize_t{page_bytes}) return;
+  why_not_direct_ = written < 0 ? "the file system refused an O_DIRECT test write: " +
+                                      describe_errno(static_cast<int>(-written))
+                                : "an O_DIRECT test write came back short";
   ::close(std::exchange(direct_, -1));
 }
 

@@ -6,10 +6,24 @@
 
 namespace ooc {
 
+namespace {
+
+std::vector<const File*> pointers_to(std::span<const File> files) {
+  std::vector<const File*> pointers;
+  for (const File& file : files) pointers.push_back(&file);
+  return pointers;
+}
+
+}  // namespace
+
 Reader::Reader(std::span<const File> files, const Plan& plan, ChunkPool& pool, Engine& engine,
                std::size_t block_bytes, bool direct)
+    : Reader(pointers_to(files), plan, pool, engine, block_bytes, direct) {}
+
+Reader::Reader(std::vector<const File*> files, const Plan& plan, ChunkPool& pool, Engine& engine,
+               std::size_t block_bytes, bool direct)
     : Transfer(plan, pool, engine, block_bytes, Stage::empty),
-      files_(files),
+      files_(std::move(files)),
       chunks_(plan.size()),
       direct_(direct) {}
 
@@ -27,7 +41,7 @@ void Reader::run(const std::stop_token& stop) {
 }
 
 bool Reader::reads_directly(const Extent& extent) const {
-  return direct_ && files_[extent.file].direct() >= 0;
+  return direct_ && files_[extent.file]->direct() >= 0;
 }
 
 /// For direct reads all blocks that the extent touches.
@@ -57,7 +71,7 @@ void Reader::lay_out(Chunk& chunk, std::span<const Extent> extents) {
 }
 
 void Reader::prepare(Part& part, const Extent& extent) const {
-  part.source = &files_[extent.file];
+  part.source = files_[extent.file];
   part.direct = reads_directly(extent);
 }
 

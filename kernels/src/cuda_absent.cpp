@@ -1,3 +1,5 @@
+#include "convert_values.hpp"
+#include "gemm.hpp"
 #include "histogram_count.hpp"
 #include "reduce_tiles.hpp"
 
@@ -34,5 +36,22 @@ std::unique_ptr<ExtremesFinder> make_cuda_finder(ElementType, Stream&) {
 }
 
 }  // namespace binning
+
+namespace conversion {
+
+void convert_values_cuda(Stream&, ElementType, ElementType, const std::byte*, std::byte*,
+                         std::size_t, std::uint64_t*) {
+  refuse();
+}
+
+}  // namespace conversion
+
+namespace gemm {
+
+std::unique_ptr<Gemm> make_cublas_gemm(Compute, ElementType, DeviceSpan<std::byte>) {
+  refuse();
+}
+
+}  // namespace gemm
 
 }  // namespace ooc

@@ -62,19 +62,24 @@ std::size_t Coordinator::streams() const noexcept {
 
 void Coordinator::State::reserve(const Layout& layout) {
   const std::size_t segments = layout.plan.max_extents();
-  const bool fits = pool && pool->size() == layout.slots &&
-                    pool->slot_bytes() >= layout.slot_bytes && pool_segments >= segments;
+  // A pool of larger slots will do, unless they take what others need of a limited memory.
+  const auto slots_fit = [&] {
+    return options.memory_bytes == 0 ? pool->slot_bytes() >= layout.slot_bytes
+                                     : pool->slot_bytes() == layout.slot_bytes;
+  };
+  const bool fits =
+      pool && pool->size() == layout.slots && slots_fit() && pool_segments >= segments;
+  if (!fits) pool.reset();  // given back first: both might not fit
+  for (const auto& lane : lanes) {
+    lane->reserve(std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes()), layout.gathers,
+                  layout.writes ? layout.writes->way.chunk_bytes : 0);
+  }
   if (!fits) {
-    pool.reset();  // given back first: both might not fit
     pool = std::make_unique<ChunkPool>(device->host_memory(), layout.slots, layout.slot_bytes,
                                        segments);
     pool_segments = segments;
   }
   pool->restart();
-  for (const auto& lane : lanes) {
-    lane->reserve(std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes()), layout.gathers,
-                  layout.writes ? layout.writes->way.chunk_bytes : 0);
-  }
 }
 
 std::unique_ptr<Engine> Coordinator::State::make_engine(EngineOptions wanted) const {

@@ -74,6 +74,7 @@ class CpuDevice final : public Device {
   void bind_to_thread() override {}
   MeteredMemory& host_memory() override { return host_memory_; }
   MeteredMemory& device_memory() override { return device_memory_; }
+  std::uint64_t available_bytes() override { return available_host_bytes(); }
   std::unique_ptr<Stream> make_stream() override {
     return std::make_unique<CpuStream>(device_memory_);
   }

@@ -173,6 +173,11 @@ class CudaDevice final : public Device {
   void bind_to_thread() override { check(cudaSetDevice(ordinal_)); }
   MeteredMemory& host_memory() override { return host_memory_; }
   MeteredMemory& device_memory() override { return device_memory_; }
+  std::uint64_t available_bytes() override {
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total));
+    return free;
+  }
   std::unique_ptr<Stream> make_stream() override {
     return std::make_unique<CudaStream>(device_memory_);
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "layout.hpp"
+
 namespace ooc {
 
 namespace {
@@ -23,8 +25,9 @@ void set_payload(Chunk& chunk, std::span<std::byte> output) {
 
 /// A chunk that can be used where it lies: in one piece, its elements aligned.
 bool is_in_place(const Chunk& chunk, std::size_t element_bytes) {
-  return chunk.segments.size() == 1 &&
-         reinterpret_cast<std::uintptr_t>(chunk.segments.front().data()) % element_bytes == 0;
+  if (chunk.segments.size() != 1) return false;
+  const auto address = reinterpret_cast<std::uintptr_t>(chunk.segments.front().data());
+  return address % alignment_of(element_bytes) == 0;
 }
 
 }  // namespace
@@ -44,15 +47,16 @@ Lane::Lane(Device& device, std::size_t index)
 void Lane::reserve(std::size_t chunk_bytes, bool gathers, std::size_t output_bytes) {
   const bool in_pool = device_.shares_host_memory();
   auto& memory = in_pool ? device_.host_memory() : device_.device_memory();
-  const auto grow = [&memory](Buffer& buffer, std::size_t bytes) {
-    if (buffer.size() >= bytes) return;
+  const auto make_room = [&](Buffer& buffer, std::size_t bytes) {
+    // In memory that it shares with the pool, a lane keeps no more than the pass needs.
+    if (in_pool ? buffer.size() == bytes : buffer.size() >= bytes) return;
     buffer = Buffer();  // given back first: both might not fit
-    buffer = Buffer(memory, bytes);
+    if (bytes != 0) buffer = Buffer(memory, bytes);
   };
-  const std::size_t buffers = !in_pool ? 2 : gathers ? 1 : 0;
-  for (std::size_t i = 0; i < buffers; ++i) grow(inputs_[i].memory, chunk_bytes);
+  make_room(inputs_[0].memory, in_pool && !gathers ? 0 : chunk_bytes);
   if (in_pool) return;
-  for (Result& result : results_) grow(result.memory, output_bytes);
+  make_room(inputs_[1].memory, chunk_bytes);
+  for (Result& result : results_) make_room(result.memory, output_bytes);
 }
 
 void Lane::run(const Pass& pass) {

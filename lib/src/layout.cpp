@@ -127,7 +127,7 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
   }
   layout.reads.block_bytes = std::min(layout.reads.block_bytes, chunk_bytes);
   layout.gathers = extents > 1 || std::ranges::any_of(source.extents(), [&](const Extent& extent) {
-                     return extent.offset % element_bytes != 0;
+                     return extent.offset % alignment_of(element_bytes) != 0;
                    });
 
   const std::uint64_t payload = std::min<std::uint64_t>(chunk_bytes, layout.plan.bytes());

@@ -4,6 +4,8 @@
 #include <ooc/io/plan.hpp>
 #include <ooc/io_way.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -30,6 +32,13 @@ struct Layout {
   std::vector<std::string> reasons;
   std::optional<WriteLayout> writes{};
 };
+
+/// What elements of a size are aligned to (bytes): the largest power of two that divides it, but no
+/// more than any type needs.
+constexpr std::size_t alignment_of(std::size_t element_bytes) {
+  constexpr std::size_t most = 256;
+  return std::min(std::size_t{1} << std::countr_zero(element_bytes), most);
+}
 
 /// What the user has fixed is kept; the rest is chosen. Throws Error(memory) with the numbers if
 /// that does not fit in the limits, Error(usage) if direct reads were asked for and are impossible.

@@ -1,5 +1,6 @@
 #include "memory.hpp"
 
+#include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
 #include <ooc/metered_memory.hpp>
@@ -8,6 +9,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace ooc {
@@ -17,7 +21,34 @@ namespace {
 constexpr std::size_t huge_page_bytes = 2 * MiB;
 constexpr std::size_t block_alignment = 256;
 
+/// A file that holds one number, or nothing of use.
+std::optional<std::uint64_t> number_in(const char* path) {
+  std::ifstream file(path);
+  std::uint64_t number = 0;
+  if (file >> number) return number;
+  return {};
+}
+
+std::uint64_t system_available_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string key;
+  std::uint64_t kilobytes = 0;
+  for (std::string rest; file >> key >> kilobytes; std::getline(file, rest)) {
+    if (key == "MemAvailable:") return kilobytes * KiB;
+  }
+  return GiB;  // there is no such file; a modest guess
+}
+
 }  // namespace
+
+std::uint64_t available_host_bytes() {
+  const std::uint64_t available = system_available_bytes();
+  // A container sees its own control group at the root.
+  const auto limit = number_in("/sys/fs/cgroup/memory.max");
+  const auto used = number_in("/sys/fs/cgroup/memory.current");
+  if (!limit || !used) return available;
+  return std::min(available, *limit - std::min(*limit, *used));
+}
 
 MeteredMemory::MeteredMemory(std::pmr::memory_resource& upstream, std::string what)
     : upstream_(upstream), what_(std::move(what)) {}

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -34,6 +35,24 @@ void expect_in_child(Body&& body) {
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "wait status " << status;
+}
+
+/// Runs `body` in a child process, which must end by SIGKILL.
+template <class Body>
+void expect_killed_child(Body&& body) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    try {
+      body();
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "unexpected: %s\n", error.what());
+    }
+    std::_Exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "wait status " << status;
 }
 
 /// From here on the kernel answers a system call with this errno, as container runtimes make it.

@@ -3,6 +3,7 @@
 #include <ooc/io/chunk_pool.hpp>
 #include <ooc/io/units.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <optional>
@@ -50,6 +51,32 @@ TEST(ChunkPool, PassesASlotFromTurnToTurn) {
   ASSERT_TRUE(pool.ready(2, Stage::empty));
   EXPECT_EQ(pool.wait(2, Stage::empty)->index, 2u);
   EXPECT_TRUE(chunk->segments.empty());
+}
+
+TEST(ChunkPool, PassesWhatIsComputedOnToTheWriter) {
+  ChunkPool pool(memory(), 2, 1, 1);
+  Chunk* chunk = pool.wait(1, Stage::empty);
+  pool.publish(*chunk, Stage::loaded);
+  EXPECT_FALSE(pool.ready(1, Stage::computed));
+  pool.publish(*pool.wait(1, Stage::loaded), Stage::computed);
+  EXPECT_FALSE(pool.ready(1, Stage::loaded));
+  EXPECT_FALSE(pool.ready(3, Stage::empty));
+  ASSERT_TRUE(pool.ready(1, Stage::computed));
+  EXPECT_EQ(pool.wait(1, Stage::computed), chunk);
+  pool.recycle(*chunk);
+  EXPECT_TRUE(pool.ready(3, Stage::empty));
+}
+
+TEST(ChunkPool, EndsBeforeAnIndexForTheWriterToo) {
+  ChunkPool pool(memory(), 2, 1, 1);
+  Chunk* first = pool.wait(0, Stage::empty);
+  pool.publish(*first, Stage::loaded);
+  pool.end_at(1);
+  EXPECT_EQ(pool.wait(1, Stage::computed), nullptr);
+  pool.publish(*pool.wait(0, Stage::loaded), Stage::computed);
+  EXPECT_EQ(pool.wait(0, Stage::computed), first);
+  pool.recycle(*first);
+  EXPECT_EQ(pool.wait(2, Stage::computed), nullptr);
 }
 
 TEST(ChunkPool, EndsBeforeAnIndex) {
@@ -111,11 +138,12 @@ TEST(ChunkPool, AbortWakesWaiters) {
   EXPECT_EQ(aborted, 4);
 }
 
-/// One pass: a reader stamps chunks, lanes check the stamps. Returns how many chunks were seen.
+/// One pass: a reader stamps chunks, lanes check the stamps, and so does a writer, if there is one.
+/// Returns how many chunks were seen.
 class Pass {
  public:
-  Pass(ChunkPool& pool, std::size_t chunks, std::size_t lanes)
-      : pool_(pool), chunks_(chunks), lanes_(lanes) {}
+  Pass(ChunkPool& pool, std::size_t chunks, std::size_t lanes, bool writes)
+      : pool_(pool), chunks_(chunks), lanes_(lanes), writes_(writes) {}
 
   std::size_t run(std::optional<std::size_t> end_at = {}) {
     {
@@ -124,8 +152,10 @@ class Pass {
       for (std::size_t lane = 0; lane < lanes_; ++lane) {
         threads.emplace_back([this, lane] { consume(lane); });
       }
+      if (writes_) threads.emplace_back([this] { write(); });
     }
     EXPECT_EQ(wrong_, 0u);
+    EXPECT_EQ(written_, writes_ ? seen_.load() : 0);
     return seen_;
   }
 
@@ -147,25 +177,43 @@ class Pass {
     for (std::size_t i = lane; i < chunks_; i += lanes_) {
       Chunk* chunk = pool_.wait(i, Stage::loaded);
       if (chunk == nullptr) return;
-      std::size_t stamp = 0;
-      std::memcpy(&stamp, chunk->segments.at(0).data(), sizeof stamp);
-      wrong_ += stamp != i || chunk->index != i;
+      check(*chunk, i);
       ++seen_;
+      writes_ ? pool_.publish(*chunk, Stage::computed) : pool_.recycle(*chunk);
+    }
+  }
+
+  void write() {
+    for (std::size_t i = 0; i < chunks_; ++i) {
+      const Chunk* chunk = pool_.wait(i, Stage::computed);
+      if (chunk == nullptr) return;
+      check(*chunk, i);
+      ++written_;
       pool_.recycle(*chunk);
     }
   }
 
+  void check(const Chunk& chunk, std::size_t index) {
+    std::size_t stamp = 0;
+    std::memcpy(&stamp, chunk.segments.at(0).data(), sizeof stamp);
+    wrong_ += stamp != index || chunk.index != index;
+  }
+
   ChunkPool& pool_;
   std::size_t chunks_, lanes_;
-  std::atomic<std::size_t> seen_ = 0, wrong_ = 0;
+  bool writes_;
+  std::atomic<std::size_t> seen_ = 0, written_ = 0, wrong_ = 0;
 };
 
 TEST(ChunkPool, EveryChunkArrivesOnceWhateverTheNumbers) {
   for (const std::size_t slots : {1u, 2u, 3u, 7u}) {
     ChunkPool pool(memory(), slots, 8, 1);
     for (const std::size_t lanes : {1u, 2u, 5u}) {
-      pool.restart();
-      EXPECT_EQ(Pass(pool, 3000, lanes).run(), 3000u) << slots << " slots, " << lanes << " lanes";
+      for (const bool writes : {false, true}) {
+        pool.restart();
+        EXPECT_EQ(Pass(pool, 3000, lanes, writes).run(), 3000u)
+            << slots << " slots, " << lanes << " lanes";
+      }
     }
   }
 }
@@ -176,7 +224,7 @@ TEST(ChunkPool, EndsExactlyWhereverItIsEnded) {
   for (int round = 0; round < 1500; ++round) {
     ChunkPool pool(memory(), 1 + random() % 4, 8, 1);
     const std::size_t end = random() % 12;
-    EXPECT_EQ(Pass(pool, 20, 1 + random() % 3).run(end), end);
+    EXPECT_EQ(Pass(pool, 20, 1 + random() % 3, round % 2 == 0).run(end), end);
   }
 }
 
@@ -187,14 +235,15 @@ TEST(ChunkPool, AbortInTheMiddleStopsEveryone) {
       EXPECT_THROW(
           for (std::size_t i = first;; i += step) {
             Chunk* chunk = pool.wait(i, stage);
-            stage == Stage::empty ? pool.publish(*chunk, Stage::loaded) : pool.recycle(*chunk);
+            if (stage == Stage::empty) pool.publish(*chunk, Stage::loaded);
+            if (stage == Stage::loaded) pool.publish(*chunk, Stage::computed);
+            if (stage == Stage::computed) pool.recycle(*chunk);
           },
           Aborted);
     };
-    std::vector<std::jthread> threads;
-    threads.emplace_back(endless, 0, 1, Stage::empty);
-    threads.emplace_back(endless, 0, 2, Stage::loaded);
-    threads.emplace_back(endless, 1, 2, Stage::loaded);
+    const std::array threads{
+        std::jthread(endless, 0, 1, Stage::empty), std::jthread(endless, 0, 2, Stage::loaded),
+        std::jthread(endless, 1, 2, Stage::loaded), std::jthread(endless, 0, 1, Stage::computed)};
     for (int i = 0; i < round; ++i) std::this_thread::yield();
     pool.abort();
   }

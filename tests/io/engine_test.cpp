@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -20,6 +19,7 @@
 
 #include "child_process.hpp"
 #include "expect_error.hpp"
+#include "pages.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
@@ -27,26 +27,8 @@ namespace {
 
 using test::expect_error;
 using test::expect_in_child;
+using test::Pages;
 using test::TempDir;
-
-/// Memory that begins on a page.
-class Pages {
- public:
-  explicit Pages(std::size_t bytes)
-      : size_(bytes), data_(static_cast<std::byte*>(std::aligned_alloc(page_bytes, bytes))) {
-    std::ranges::fill(span(), std::byte{0xAA});
-  }
-  ~Pages() { std::free(data_); }
-  Pages(const Pages&) = delete;
-  Pages& operator=(const Pages&) = delete;
-
-  std::byte* data() const { return data_; }
-  std::span<std::byte> span() const { return {data_, size_}; }
-
- private:
-  std::size_t size_;
-  std::byte* data_;
-};
 
 /// From now on reads through `descriptor` go to another file.
 void redirect(int descriptor, const char* path) {

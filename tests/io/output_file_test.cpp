@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <ooc/io/error.hpp>
+#include <ooc/io/file.hpp>
 #include <ooc/io/output_file.hpp>
+#include <ooc/io/units.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -9,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <string>
@@ -112,6 +117,89 @@ TEST(OutputFile, TakesWritesFromSeveralThreads) {
           [&, i] { file.write(i * 100'000, std::span{bytes}.subspan(i * 100'000, 100'000)); });
     }
   }
+  file.publish();
+  const std::string written = test::read_whole(path);
+  EXPECT_TRUE(std::ranges::equal(bytes_of(written), bytes));
+}
+
+TEST(OutputFile, OpensDirectlyWhatCanBeWrittenDirectly) {
+  const TempDir directory;
+  const File input = File::open(directory.write("input", std::string(page_bytes, 'i')));
+  OutputFile file(directory.path() / "result", 3 * page_bytes, false);
+  EXPECT_EQ(file.direct() >= 0, input.direct() >= 0) << file.why_not_direct();
+  EXPECT_EQ(file.direct() >= 0, file.why_not_direct().empty());
+  EXPECT_FALSE(file.lies_in_memory());
+  const OutputFile small(directory.path() / "small", page_bytes - 1, false);
+  EXPECT_LT(small.direct(), 0);
+  EXPECT_EQ(small.why_not_direct(), "the output is smaller than a page");
+}
+
+TEST(OutputFile, TriesWhetherItCanBeWrittenDirectly) {
+  const TempDir directory;
+  const auto path = directory.path() / "result";
+  if (OutputFile(path, page_bytes, false).direct() < 0) GTEST_SKIP() << "no direct I/O here";
+  test::expect_in_child([&] {
+    test::refuse_system_call(SYS_pwrite64, EINVAL);
+    const OutputFile file(path, page_bytes, false);
+    return file.direct() < 0 && file.why_not_direct() ==
+                                    "the file system refused an O_DIRECT test write: Invalid "
+                                    "argument (EINVAL)";
+  });
+  test::expect_in_child([&] {
+    test::refuse_system_call(SYS_openat, EINVAL, 2, O_DIRECT);
+    const OutputFile file(path, page_bytes, false);
+    return file.direct() < 0 && file.why_not_direct() ==
+                                    "the file system refused to open it with O_DIRECT: Invalid "
+                                    "argument (EINVAL)";
+  });
+}
+
+// What the test write has left there must not be seen.
+TEST(OutputFile, HoldsZerosWhereNothingWasWritten) {
+  for (const char* place : {".", "/dev/shm"}) {
+    const TempDir directory(place);
+    const auto path = directory.path() / "result";
+    OutputFile file(path, 10'000, false);
+    file.write(9000, bytes_of("x"));
+    file.publish();
+    EXPECT_EQ(test::read_whole(path), std::string(9000, '\0') + 'x' + std::string(999, '\0'));
+  }
+}
+
+TEST(OutputFile, HasItsSpaceBeforeItIsPublished) {
+  for (const char* place : {".", "/dev/shm"}) {
+    const TempDir directory(place);
+    const auto path = directory.path() / "result";
+    OutputFile file(path, 3 * MiB, false);
+    file.publish();
+    struct stat status {};
+    ASSERT_EQ(::stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_size, 3 * std::int64_t{MiB});
+    EXPECT_GE(status.st_blocks * 512, 3 * std::int64_t{MiB});
+  }
+}
+
+TEST(OutputFileOnTmpfs, TakesWritesOfAnySizeFromSeveralThreads) {
+  const TempDir directory("/dev/shm");
+  const auto path = directory.path() / "result";
+  const auto bytes = test::random_bytes(4 * MiB + 7, 1);
+  OutputFile file(path, bytes.size(), false);
+  EXPECT_TRUE(file.lies_in_memory());
+  EXPECT_LT(file.direct(), 0);
+  EXPECT_EQ(file.why_not_direct(), "tmpfs has no disk under it");
+  std::atomic<std::size_t> next = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned i = 0; i < 4; ++i) {
+      threads.emplace_back([&, i] {
+        const std::size_t piece = 10'000 + 4096 * i;  // so that writers meet within pages
+        for (std::size_t begin; (begin = next.fetch_add(piece)) < bytes.size();) {
+          file.write(begin, std::span{bytes}.subspan(begin, std::min(piece, bytes.size() - begin)));
+        }
+      });
+    }
+  }
+  file.write(bytes.size(), {});
   file.publish();
   const std::string written = test::read_whole(path);
   EXPECT_TRUE(std::ranges::equal(bytes_of(written), bytes));

@@ -36,6 +36,18 @@ class Collect final : public Operation {
   std::atomic<int> begun{0}, ended{0};
 };
 
+/// Copies what it is given to its output.
+class CopyOut final : public Operation {
+ public:
+  void begin(std::size_t, Stream&) override {}
+  void process(std::size_t, Stream& stream, DeviceSpan<const std::byte> in, std::uint64_t,
+               DeviceSpan<std::byte> out) override {
+    EXPECT_EQ(out.size, in.size);
+    stream.copy(out.data, in.data, in.size);
+  }
+  void end(std::size_t, Stream&) override {}
+};
+
 class FailAt final : public Operation {
  public:
   explicit FailAt(std::uint64_t at) : at_(at) {}
@@ -106,6 +118,19 @@ TEST_F(CoordinatorTest, MakesOneSequenceOfSeveralUnalignedFiles) {
   }
 }
 
+TEST_F(CoordinatorTest, TakesElementsOfAnySize) {
+  const auto path = make_file("data.bin", 840 * 1001);  // a multiple of each size
+  for (const std::size_t element_bytes : {3u, 5u, 12u, 24u, 40u}) {
+    for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
+      Coordinator coordinator(make_device(DeviceKind::cpu),
+                              {.chunk_bytes = 1, .streams = 2, .direct = direct});
+      Collect collect(contents_.size());
+      coordinator.run(Source{File::open(path)}, element_bytes, collect);
+      expect_all(collect);
+    }
+  }
+}
+
 TEST_F(CoordinatorTest, SwapsBytesBeforeTheOperatorSeesThem) {
   const auto path = make_file("data.f32", 4 * 100'000);
   for (std::size_t i = 0; i < contents_.size(); i += 4) {
@@ -115,6 +140,22 @@ TEST_F(CoordinatorTest, SwapsBytesBeforeTheOperatorSeesThem) {
   Collect collect(contents_.size());
   coordinator.run(open(path, {.type = DType{ElementType::f4, true}}), 4, collect);
   expect_all(collect);
+}
+
+TEST_F(CoordinatorTest, SaysHowMuchItWroteAndLeavesTheFileUnpublished) {
+  const auto path = make_file("data.bin", 5 * 65536 + 4321);
+  const Source source{File::open(path)};
+  const Target target{.path = dir_.path() / "out.npy", .type = {ElementType::u1}};
+  TargetFile file(target, source.bytes(), {});
+  const Output output{file, 1, false};
+  Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536, .streams = 3});
+  CopyOut operation;
+  const Stats stats = coordinator.run(source, 1, operation, &output);
+  EXPECT_EQ(stats.bytes_written, source.bytes());
+  EXPECT_GT(stats.write.busy, 0);
+  EXPECT_FALSE(std::filesystem::exists(target.path));
+  file.publish();
+  EXPECT_TRUE(test::read_whole(target.path).substr(file.data_offset()) == test::read_whole(path));
 }
 
 TEST_F(CoordinatorTest, RunsAnEmptySource) {

@@ -38,6 +38,46 @@ TEST_P(DeviceTest, CopiesThereAndBack) {
   EXPECT_GE(ended->seconds_since(*begun), 0.0);
 }
 
+TEST_P(DeviceTest, CopiesRowsOfOnePitchIntoAnother) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const auto device = make_device(GetParam());
+  const auto stream = device->make_stream();
+  constexpr std::size_t rows = 7, row_bytes = 30, pitch = 41, pitch_there = 64, pitch_back = 33;
+  std::vector<unsigned char> host(rows * pitch), back(rows * pitch_back, 0xee);
+  for (std::size_t i = 0; i < host.size(); ++i) host[i] = static_cast<unsigned char>(i * 7);
+  const Buffer there(device->device_memory(), rows * pitch_there);
+  stream->copy_rows(there.data(), pitch_there, host.data(), pitch, row_bytes, rows);
+  stream->copy_rows(back.data(), pitch_back, there.data(), pitch_there, row_bytes, rows);
+  stream->synchronize();
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t i = 0; i < pitch_back; ++i) {
+      EXPECT_EQ(back[row * pitch_back + i], i < row_bytes ? host[row * pitch + i] : 0xee)
+          << row << ", " << i;
+    }
+  }
+}
+
+TEST_P(DeviceTest, StreamsWaitForEventsOfOthers) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const auto device = make_device(GetParam());
+  const auto first = device->make_stream();
+  const auto second = device->make_stream();
+  const auto filled = device->make_event();
+  constexpr std::size_t bytes = 30'000'000;
+  const Buffer host(device->host_memory(), bytes);
+  const Buffer there(device->device_memory(), bytes);
+  const Buffer back(device->host_memory(), bytes);
+  for (int round = 1; round < 10; ++round) {
+    std::memset(host.data(), round, bytes);
+    first->copy(there.data(), host.data(), bytes);
+    first->record(*filled);
+    second->wait(*filled);
+    second->copy(back.data(), there.data(), bytes);
+    second->synchronize();
+    EXPECT_EQ(std::memcmp(back.data(), host.data(), bytes), 0) << round;
+  }
+}
+
 TEST_P(DeviceTest, FillsWithZeros) {
   OOC_SKIP_WITHOUT(GetParam());
   const auto device = make_device(GetParam());

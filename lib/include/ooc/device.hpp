@@ -86,6 +86,9 @@ class Device {
   virtual MeteredMemory& host_memory() = 0;
   virtual MeteredMemory& device_memory() = 0;
 
+  /// Bytes of device memory, or on the CPU of memory, that nobody uses now.
+  virtual std::uint64_t available_bytes() = 0;
+
   virtual std::unique_ptr<Stream> make_stream() = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
 
@@ -93,6 +96,10 @@ class Device {
   /// were loaded.
   bool shares_host_memory() const noexcept { return kind() == DeviceKind::cpu; }
 };
+
+/// Bytes of host memory that can be had without pushing anything out, as the kernel estimates, and
+/// the limit of a container if there is one.
+std::uint64_t available_host_bytes();
 
 /// Why there is no GPU to use: the driver's word for it. Empty if there is one.
 std::string why_no_gpu();

@@ -52,7 +52,7 @@ inline constexpr bool is_floating =
 
 /// The C++ types that an element of a dataset is read as.
 template <class T>
-concept IsElement = is_floating<T> || (std::is_integral_v<T> && !std::is_same_v<T, bool>);
+concept IsElement = is_floating<T> ||(std::is_integral_v<T> && !std::is_same_v<T, bool>);
 
 /// The value of an element as a double: exact but for u8 and i8, which round to nearest even.
 template <class T>

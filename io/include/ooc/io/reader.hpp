@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 #include <stop_token>
+#include <vector>
 
 namespace ooc {
 
@@ -15,6 +16,8 @@ class Reader final : public Transfer {
   /// `direct`: bypass the page cache for the files that allow it. `block_bytes`: the size of one
   /// request. All references must outlive the reader.
   Reader(std::span<const File> files, const Plan& plan, ChunkPool& pool, Engine& engine,
+         std::size_t block_bytes, bool direct);
+  Reader(std::vector<const File*> files, const Plan& plan, ChunkPool& pool, Engine& engine,
          std::size_t block_bytes, bool direct);
 
   /// Reads the whole plan. A stop request ends the pass after the chunks begun so far: the pool
@@ -33,7 +36,7 @@ class Reader final : public Transfer {
   void complete(Chunk& chunk) override { pool().publish(chunk, Stage::loaded); }
   bool reads_directly(const Extent& extent) const;
 
-  std::span<const File> files_;
+  std::vector<const File*> files_;
   std::size_t chunks_;  // of the plan
   bool direct_;
 };

@@ -1,0 +1,220 @@
+#pragma once
+
+#include <ooc/io/element_type.hpp>
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+// What an element of one type is in another, and whether it still has its value there. This is the
+// only definition of that: the loops of both devices are compiled from it, so that they cannot
+// differ. Processors have instructions for much of it, but do not agree about NaN and about values
+// out of range, which are therefore decided here, without branches.
+
+namespace ooc::conversion {
+
+// --- floating types -----------------------------------------------------------------------------
+
+/// Where a floating type has its sign, exponent and fraction.
+template <class Word, int fraction>
+struct Layout {
+  using Bits = Word;
+  static constexpr int fraction_bits = fraction;
+  static constexpr int exponent_bits = 8 * static_cast<int>(sizeof(Bits)) - 1 - fraction_bits;
+  static constexpr int bias = (1 << (exponent_bits - 1)) - 1;
+  static constexpr Bits exponent_one = Bits{1} << fraction_bits;
+  static constexpr Bits sign = Bits{1} << (fraction_bits + exponent_bits);
+  static constexpr Bits infinity = sign - exponent_one;
+  static constexpr Bits quiet = exponent_one >> 1;  // of a NaN; else it is a signalling one
+
+  /// The bits of 2^exponent, from the smallest normal number up to infinity.
+  static constexpr Bits power_of_two(int exponent) {
+    return static_cast<Bits>(exponent + bias) << fraction_bits;
+  }
+};
+
+template <class T>
+struct LayoutOf;
+template <>
+struct LayoutOf<Float16> : Layout<std::uint16_t, 10> {};
+template <>
+struct LayoutOf<BFloat16> : Layout<std::uint16_t, 7> {};
+template <>
+struct LayoutOf<float> : Layout<std::uint32_t, 23> {};
+template <>
+struct LayoutOf<double> : Layout<std::uint64_t, 52> {};
+
+/// A number in a floating type with more bits: float or double. A NaN becomes quiet, and keeps its
+/// sign and payload.
+template <class To, class From>
+constexpr To widen(From value) {
+  using Narrow = LayoutOf<From>;
+  using Wide = LayoutOf<To>;
+  using Bits = typename Wide::Bits;
+  constexpr int gained_bits = Wide::fraction_bits - Narrow::fraction_bits;
+  constexpr Bits rebias = Wide::power_of_two(-Narrow::bias);
+
+  const Bits bits = std::bit_cast<typename Narrow::Bits>(value);
+  const Bits magnitude = bits & (Narrow::sign - 1u);
+  const Bits normal = (magnitude << gained_bits) + rebias;
+  // A subnormal has no leading one. With the exponent of the smallest normal number it gets one,
+  // and the subtraction takes it away.
+  const Bits subnormal = std::bit_cast<Bits>(std::bit_cast<To>(normal + Wide::exponent_one) -
+                                             std::bit_cast<To>(Bits{rebias + Wide::exponent_one}));
+  const Bits infinite = normal | Wide::infinity;
+
+  const Bits finite = magnitude < Narrow::exponent_one ? subnormal : normal;
+  const Bits number = magnitude < Narrow::infinity ? finite : infinite;
+  const Bits result = magnitude > Narrow::infinity ? infinite | Wide::quiet : number;
+  const Bits sign = (bits & Narrow::sign) << (8 * (sizeof(To) - sizeof(From)));
+  return std::bit_cast<To>(result | sign);
+}
+
+/// A float or double rounded once, to the nearest number of a type with fewer bits, or to the even
+/// one of two. A NaN becomes quiet, and keeps its sign and the upper bits of its payload.
+template <class To, class From>
+constexpr To narrow(From value) {
+  using Wide = LayoutOf<From>;
+  using Narrow = LayoutOf<To>;
+  using Bits = typename Wide::Bits;
+  constexpr int lost_bits = Wide::fraction_bits - Narrow::fraction_bits;
+  constexpr Bits below_half = (Bits{1} << (lost_bits - 1)) - 1;
+  constexpr Bits rebias = Wide::power_of_two(-Narrow::bias);
+  constexpr auto smallest_normal = std::bit_cast<From>(Wide::power_of_two(1 - Narrow::bias));
+  constexpr auto too_large = std::bit_cast<From>(Wide::power_of_two(1 + Narrow::bias));
+  // The last bit of this number is the smallest subnormal of To, so that a sum with it is rounded
+  // to a multiple of that.
+  constexpr Bits anchor = Wide::power_of_two(1 - Narrow::bias + lost_bits);
+
+  const auto bits = std::bit_cast<Bits>(value);
+  const Bits magnitude = bits & (Wide::sign - 1);
+  const auto size = std::bit_cast<From>(magnitude);
+  const Bits odd = magnitude >> lost_bits & 1;
+  // What is rounded up may carry into the exponent: to the next power of two, or to infinity.
+  const Bits normal = (magnitude - rebias + below_half + odd) >> lost_bits;
+  const Bits subnormal = std::bit_cast<Bits>(size + std::bit_cast<From>(anchor)) - anchor;
+  const Bits payload = magnitude >> lost_bits & (Narrow::quiet - 1u);
+
+  const Bits finite = size < smallest_normal ? subnormal : normal;
+  const Bits number = size < too_large ? finite : Bits{Narrow::infinity};
+  const Bits result = size == size ? number : Bits{Narrow::infinity | Narrow::quiet} | payload;
+  const Bits sign = (bits & Wide::sign) >> (8 * (sizeof(From) - sizeof(To)));
+  return std::bit_cast<To>(static_cast<typename Narrow::Bits>(result | sign));
+}
+
+// --- integers -----------------------------------------------------------------------------------
+
+template <class T>
+inline constexpr bool is_long_integer = std::is_integral_v<T> && sizeof(T) == 8;
+
+/// An 8-byte integer as the sum of two doubles. Every level of Simd has instructions for halves.
+template <class T>
+struct Halves {
+  using High = std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>;
+  double high;
+  std::uint32_t low;
+
+  explicit constexpr Halves(T value)
+      : high(static_cast<double>(static_cast<High>(value >> 32)) * 0x1p32),
+        low(static_cast<std::uint32_t>(value)) {}
+};
+
+/// An 8-byte integer as a double, so that rounding it again, to 40 bits or fewer, has the result of
+/// rounding the integer: if it does not fit 53 bits, the last of them tells that there are more.
+template <class T>
+constexpr double round_to_odd(T value) {
+  constexpr std::uint32_t excess = (1u << 11) - 1;  // the bits behind the 53rd, of 64
+  const Halves<T> halves(value);
+  const bool fits = (halves.high < 0x1p53) & (halves.high >= -0x1p53);
+  const std::uint32_t more = ((halves.low & excess) + excess) & (excess + 1);
+  return halves.high + static_cast<double>(fits ? halves.low : (halves.low & ~excess) | more);
+}
+
+/// The numbers that the fraction is cut off to get into an integer type: from `lowest` to below
+/// `too_large`.
+template <class Integer, class Float>
+struct Range {
+  using Limits = std::numeric_limits<Integer>;
+  static constexpr Float lowest = static_cast<Float>(Limits::lowest());
+  static constexpr Float too_large = static_cast<Float>(Limits::max() / 2 + 1) * 2;
+
+  static constexpr bool contains(Float value) { return (value >= lowest) & (value < too_large); }
+};
+
+/// Cuts off the fraction. What is out of range becomes the nearest integer in it, NaN becomes 0.
+template <class To, class Float>
+constexpr To truncate(Float value) {
+  using Limits = std::numeric_limits<To>;
+  using Inside = Range<To, Float>;
+  const To inside = static_cast<To>(Inside::contains(value) ? value : Float{0});
+  const To not_above = value >= Inside::too_large ? Limits::max() : inside;
+  return value < Inside::lowest ? Limits::lowest() : not_above;
+}
+
+// --- all types ----------------------------------------------------------------------------------
+
+/// The value of any element but an 8-byte integer, as a float if that is exact, else as a double.
+template <class T>
+constexpr auto exactly(T value) {
+  if constexpr (is_floating<T> && sizeof(T) == 2) {
+    return widen<float>(value);
+  } else if constexpr (is_floating<T>) {
+    return value;
+  } else {
+    static_assert(!is_long_integer<T>);
+    return static_cast<std::conditional_t<sizeof(T) <= 2, float, double>>(value);
+  }
+}
+
+/// The element in another type: rounded once, to nearest even, if that is a floating type; modulo
+/// 2^bits from integer to integer; as truncate() from floating types to integers.
+template <class To, class From>
+constexpr To convert(From value) {
+  if constexpr (is_floating<From>) {
+    if constexpr (std::is_integral_v<To>) {
+      return truncate<To>(exactly(value));
+    } else if constexpr (sizeof(To) > sizeof(From)) {
+      return widen<To>(value);
+    } else {
+      return narrow<To>(exactly(value));
+    }
+  } else if constexpr (is_long_integer<From> && std::is_same_v<To, double>) {
+    const Halves<From> halves(value);
+    return halves.high + static_cast<double>(halves.low);
+  } else if constexpr (is_long_integer<From> && is_floating<To>) {
+    return narrow<To>(round_to_odd(value));
+  } else if constexpr (is_floating<To> && sizeof(To) == 2) {
+    return narrow<To>(exactly(value));
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+/// Whether the element `before` has the same value `after` its conversion. NaN is as good as NaN.
+template <class From, class To>
+constexpr bool is_exact(From before, To after) {
+  if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
+    return std::in_range<To>(before);
+  } else if constexpr (is_long_integer<From>) {
+    // Both differences are of integers, which makes them exact if they are as small as `low`.
+    const Halves<From> halves(before);
+    return exactly(after) - halves.high == static_cast<double>(halves.low);
+  } else if constexpr (is_long_integer<To>) {
+    using Float = decltype(exactly(before));
+    return Range<To, Float>::contains(exactly(before)) &
+           (static_cast<Float>(after) == exactly(before));
+  } else if constexpr (is_floating<From> && is_floating<To>) {
+    constexpr bool always = sizeof(From) < sizeof(To);
+    const bool is_nan = exactly(before) != exactly(before);
+    return always || ((exactly(before) == exactly(after)) | is_nan);
+  } else if constexpr (is_floating<To>) {
+    constexpr bool always = std::numeric_limits<From>::digits <= LayoutOf<To>::fraction_bits + 1;
+    return always || exactly(before) == exactly(after);
+  } else {
+    return exactly(before) == exactly(after);
+  }
+}
+
+}  // namespace ooc::conversion

@@ -1,0 +1,59 @@
+#include <ooc/kernels/matmul.hpp>
+
+#include "gemm.hpp"
+#include "matmul_job.hpp"
+#include "matmul_run.hpp"
+
+#include <ooc/io/error.hpp>
+
+#include <array>
+#include <chrono>
+#include <utility>
+
+namespace ooc {
+
+MatmulPlan plan_matmul(Coordinator& coordinator, const Source& a, const Source& b,
+                       const MatmulOptions& options) {
+  return product::prepare(coordinator, a, b, options).plan;
+}
+
+Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
+                       const Target& target, const MatmulOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  product::require_matrices(a, b);
+  const Compute compute = product::compute_of(a, options);
+  const std::array inputs{&a, &b};
+  const std::uint64_t rows = a.shape()[0], columns = b.shape()[1];
+  Target shaped = target;
+  shaped.shape = {rows, columns};
+  shaped.type.element = gemm::product_type(compute);
+  TargetFile file(shaped, rows * columns, inputs);  // first: a full disk is to fail at once
+
+  product::Prepared prepared = product::prepare(coordinator, a, b, options);
+  prepared.job.types.product = shaped.type;
+  Result<Product> result;
+  result.value.plan = prepared.plan;
+  result.value.library = prepared.gemm->name();
+  Stats& stats = result.stats;
+  stats.device = coordinator.device().name();
+  stats.reasons = prepared.plan.reasons;
+  stats.page_cache_fraction = prepared.page_cache_fraction;
+  stats.passes = prepared.plan.passes;
+  if (!prepared.job.schedule.steps.empty()) {
+    result.value.link_bytes =
+        product::run_product(coordinator, prepared.job, *prepared.gemm, file, stats);
+  }
+  result.value.bytes_read = stats.bytes;
+  result.value.bytes_written = rows * columns * size_of(shaped.type.element);
+
+  const double before_publishing = seconds();
+  file.publish();
+  stats.seconds = seconds();
+  stats.publish_seconds = stats.seconds - before_publishing;
+  return result;
+}
+
+}  // namespace ooc

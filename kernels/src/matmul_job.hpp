@@ -1,0 +1,34 @@
+#pragma once
+
+#include "gemm.hpp"
+#include "matmul_run.hpp"
+
+#include <ooc/buffer.hpp>
+#include <ooc/coordinator.hpp>
+#include <ooc/kernels/matmul.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace ooc::product {
+
+/// A product that is planned, with the library that will do it.
+struct Prepared {
+  Job job;
+  MatmulPlan plan;
+  std::optional<double> page_cache_fraction;
+  Buffer workspace;  // of the library, on the device
+  std::unique_ptr<gemm::Gemm> gemm;
+};
+
+/// Throws Error(bad_input) unless the sources are matrices of one supported type that fit together.
+void require_matrices(const Source& a, const Source& b);
+
+/// As asked for, or the inputs' own.
+Compute compute_of(const Source& a, const MatmulOptions& options);
+
+/// Loads the library, divides the memory, and makes the schedule. Throws Error as plan_matmul().
+Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
+                 const MatmulOptions& options);
+
+}  // namespace ooc::product

@@ -1,0 +1,278 @@
+#include "matmul_run.hpp"
+
+#include "panel_loader.hpp"
+#include "tile_sender.hpp"
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/reader.hpp>
+#include <ooc/io/units.hpp>
+#include <ooc/io/writer.hpp>
+#include <ooc/pass_threads.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+namespace ooc::product {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+MeteredMemory& panel_memory(Device& device) {
+  return device.shares_host_memory() ? device.host_memory() : device.device_memory();
+}
+
+std::vector<PanelBuffer> make_panels(Device& device, std::size_t count, std::uint64_t bytes) {
+  std::vector<PanelBuffer> panels;
+  for (std::size_t i = 0; i < count; ++i) {
+    panels.push_back(
+        {Buffer(panel_memory(device), bytes), device.make_event(), device.make_event()});
+  }
+  return panels;
+}
+
+std::vector<TileBuffer> make_tiles(Device& device, std::size_t count, std::uint64_t bytes) {
+  std::vector<TileBuffer> tiles;
+  for (std::size_t i = 0; i < count; ++i) {
+    tiles.push_back({Buffer(panel_memory(device), bytes), device.make_event()});
+  }
+  return tiles;
+}
+
+/// Device time of products, by events that are read when their turn comes again: a few products
+/// may be enqueued, not more.
+class ProductTimer {
+ public:
+  explicit ProductTimer(Device& device) : on_host_(device.shares_host_memory()) {
+    for (Pair& pair : pairs_) pair = {device.make_event(), device.make_event()};
+  }
+
+  void begin(Stream& stream) {
+    Pair& pair = pairs_[next_];
+    take_in(pair);
+    stream.record(*pair.begun);
+    began_ = Clock::now();
+  }
+  void end(Stream& stream) {
+    if (on_host_) seconds_ += seconds_since(began_);
+    Pair& pair = pairs_[next_];
+    stream.record(*pair.ended);
+    pair.pending = true;
+    next_ = (next_ + 1) % pairs_.size();
+  }
+  double seconds() {
+    for (Pair& pair : pairs_) take_in(pair);
+    return seconds_;
+  }
+
+ private:
+  struct Pair {
+    std::unique_ptr<Event> begun, ended;
+    bool pending = false;
+  };
+
+  void take_in(Pair& pair) {
+    if (!pair.pending) return;
+    pair.ended->synchronize();
+    seconds_ += pair.ended->seconds_since(*pair.begun);
+    pair.pending = false;
+  }
+
+  std::array<Pair, 4> pairs_;
+  std::size_t next_ = 0;
+  bool on_host_;
+  Clock::time_point began_{};
+  double seconds_ = 0;
+};
+
+/// Loads panels and multiplies them. Belongs to one thread.
+class Multiplier {
+ public:
+  Multiplier(Coordinator& coordinator, const Job& job, gemm::Gemm& gemm,
+             std::vector<TileBuffer>& tile_buffers, ChunkPool& tiles, ChunkPool& pool,
+             const RegionPlan& plan)
+      : coordinator_(coordinator),
+        job_(job),
+        gemm_(gemm),
+        tile_buffers_(tile_buffers),
+        tiles_(tiles),
+        stream_(coordinator.device().make_stream()),
+        loader_(coordinator.device(), job, pool, plan),
+        a_(make_panels(coordinator.device(), job.schedule.tiling.a_buffers,
+                       tiling().tile_rows * tiling().tile_inner * job.problem.operand_bytes)),
+        b_(make_panels(coordinator.device(), job.schedule.tiling.b_buffers,
+                       tiling().tile_inner * tiling().tile_columns * job.problem.operand_bytes)),
+        timer_(coordinator.device()) {}
+
+  /// Throws Error, Aborted; nothing is under way then.
+  void run() {
+    coordinator_.device().bind_to_thread();
+    try {
+      multiply_all();
+      stream_->synchronize();
+      loader_.finish();
+      product_seconds_ = timer_.seconds();
+    } catch (...) {
+      // Neither panels nor pool may be freed while the device uses them.
+      try {
+        stream_->synchronize();
+        loader_.finish();
+      } catch (...) {  // the device is gone; so is its work
+      }
+      throw;
+    }
+  }
+
+  const PanelLoader& loader() const { return loader_; }
+  double product_seconds() const { return product_seconds_; }
+
+ private:
+  const Tiling& tiling() const { return job_.schedule.tiling; }
+
+  void multiply_all() {
+    const std::vector<Step>& steps = job_.schedule.steps;
+    const std::vector<Load>& loads = job_.schedule.loads;
+    std::size_t next_load = 0;
+    std::size_t tile = 0;  // of the next step
+    Chunk* turn = nullptr;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const Step& step = steps[i];
+      if (coordinator_.options().stop.stop_requested()) {
+        throw Error(Cause::interrupted, "interrupted; nothing was written");
+      }
+      for (; next_load < loads.size() && loads[next_load].step == i; ++next_load) {
+        const Load& load = loads[next_load];
+        loader_.load(load, (load.operand == Operand::a ? a_ : b_)[load.buffer]);
+      }
+      const bool first = turn == nullptr;
+      if (first) turn = tiles_.wait(tile, Stage::empty);
+      multiply(step, !first);
+      const bool last = i + 1 == steps.size() || steps[i + 1].row != step.row ||
+                        steps[i + 1].column != step.column;
+      if (!last) continue;
+      stream_->record(*tile_buffers_[step.c_buffer].computed);
+      tiles_.publish(*turn, Stage::computed);
+      turn = nullptr;
+      ++tile;
+    }
+  }
+
+  void multiply(const Step& step, bool accumulate) {
+    PanelBuffer& a = a_[step.a_buffer];
+    PanelBuffer& b = b_[step.b_buffer];
+    const gemm::Sizes sizes{
+        .rows = part_size(job_.problem.rows, tiling().tile_rows, step.row),
+        .columns = part_size(job_.problem.columns, tiling().tile_columns, step.column),
+        .inner = part_size(job_.problem.inner, tiling().tile_inner, step.inner)};
+    stream_->wait(*a.loaded);
+    stream_->wait(*b.loaded);
+    timer_.begin(*stream_);
+    gemm_.multiply(*stream_, {a.memory.data(), sizes.inner}, {b.memory.data(), sizes.columns},
+                   {tile_buffers_[step.c_buffer].memory.data(), sizes.columns}, sizes, accumulate);
+    timer_.end(*stream_);
+    stream_->record(*a.used);
+    stream_->record(*b.used);
+  }
+
+  Coordinator& coordinator_;
+  const Job& job_;
+  gemm::Gemm& gemm_;
+  std::vector<TileBuffer>& tile_buffers_;
+  ChunkPool& tiles_;
+  std::unique_ptr<Stream> stream_;
+  PanelLoader loader_;
+  std::vector<PanelBuffer> a_, b_;
+  ProductTimer timer_;
+  double product_seconds_ = 0;
+};
+
+std::unique_ptr<Engine> make_engine(const Options& options, const IoWay& way, std::size_t threads,
+                                    bool writes, const ChunkPool& pool) {
+  const EngineOptions wanted{.writes = writes,
+                             .kind = way.engine,
+                             .depth = way.queue_depth,
+                             .threads = threads,
+                             .storage = pool.memory(),
+                             .storage_piece = pool.slot_bytes()};
+  return options.make_engine ? options.make_engine(wanted) : ooc::make_engine(wanted);
+}
+
+}  // namespace
+
+std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& gemm,
+                          TargetFile& file, Stats& stats) {
+  Device& device = coordinator.device();
+  const Options& options = coordinator.options();
+  const Tiling& tiling = job.schedule.tiling;
+  const Clock::time_point start = Clock::now();
+
+  const RegionPlan read_plan(PanelLoader::entries_of(job), job.pools.slot_bytes);
+  const RegionPlan write_plan(TileSender::entries_of(job, file.data_offset()),
+                              job.pools.slot_bytes);
+  ChunkPool in_pool(device.host_memory(), job.pools.in_slots, job.pools.slot_bytes,
+                    read_plan.max_extents());
+  ChunkPool out_pool(device.host_memory(), job.pools.out_slots, job.pools.slot_bytes,
+                     write_plan.max_extents());
+  // Only its turns are used: they say who may use which buffer for tiles.
+  ChunkPool tiles(*std::pmr::new_delete_resource(), tiling.c_buffers, 1, 0);
+
+  std::vector<TileBuffer> tile_buffers = make_tiles(
+      device, tiling.c_buffers, tiling.tile_rows * tiling.tile_columns * job.problem.product_bytes);
+  Multiplier multiplier(coordinator, job, gemm, tile_buffers, tiles, in_pool, read_plan);
+  TileSender sender(device, job, tile_buffers, tiles, out_pool, write_plan);
+
+  const IoWay writes = choose_write_way(options, device.kind(), job.workers, file);
+  const auto read_engine = make_engine(options, job.reads, job.workers.readers, false, in_pool);
+  const auto write_engine = make_engine(options, writes, job.workers.writers, true, out_pool);
+  Reader reader({job.files.begin(), job.files.end()}, read_plan, in_pool, *read_engine,
+                job.reads.block_bytes, job.reads.direct);
+  Writer writer(file, write_plan, out_pool, *write_engine, writes.block_bytes, writes.direct);
+
+  const std::size_t tile_count = tiling.row_tiles * tiling.column_tiles;
+  const std::uint64_t total_bytes = job.schedule.cost.read_bytes;
+  stats.startup_seconds = seconds_since(start);
+  {
+    PassThreads threads({&in_pool, &out_pool, &tiles});
+    threads.start([&] { multiplier.run(); });
+    threads.start([&] { sender.run(tile_count); });
+    threads.start([&] { writer.run(); });
+    threads.start([&] { reader.run(options.stop); });
+    threads.join([&] {
+      if (!options.progress) return;
+      options.progress({reader.bytes_done(), total_bytes, seconds_since(start)});
+    });
+  }
+
+  stats.seconds += seconds_since(start);
+  stats.bytes = reader.bytes_done();
+  stats.bytes_written = writer.bytes_done();
+  stats.engine = read_engine->name();
+  stats.direct = job.reads.direct;
+  for (const std::string& reason : {writes.reason, read_engine->note(), write_engine->note()}) {
+    if (!reason.empty()) stats.reasons.push_back(reason);
+  }
+  stats.block_bytes = job.reads.block_bytes;
+  stats.chunk_bytes = job.pools.slot_bytes;
+  stats.chunks = read_plan.size();
+  stats.slots = in_pool.size() + out_pool.size();
+  stats.streams = 3;
+  stats.threads = 4 + (stats.engine == "threads" ? job.workers.readers : 0);
+  stats.queue_depth = job.reads.queue_depth;
+  stats.pool_bytes = in_pool.memory().size() + out_pool.memory().size();
+  if (!device.shares_host_memory()) stats.device_bytes = device.device_memory().peak_bytes();
+  stats.disk = {.busy = reader.seconds_busy(), .waits_out = reader.seconds_waiting()};
+  stats.h2d = {.busy = multiplier.loader().copy_seconds(),
+               .waits_in = multiplier.loader().wait_seconds()};
+  stats.kernel = {.busy = multiplier.product_seconds()};
+  stats.d2h = {.busy = sender.copy_seconds(), .waits_out = sender.wait_seconds()};
+  stats.write = {.busy = writer.seconds_busy(), .waits_in = writer.seconds_waiting()};
+  return multiplier.loader().link_bytes() + sender.link_bytes();
+}
+
+}  // namespace ooc::product

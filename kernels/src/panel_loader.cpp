@@ -1,0 +1,218 @@
+#include "panel_loader.hpp"
+
+#include "convert_values.hpp"
+
+#include <ooc/io/error.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+namespace ooc::product {
+
+namespace {
+
+/// Whether segments of one length lie equally far from each other.
+bool are_evenly_spaced(std::span<const std::span<std::byte>> segments) {
+  const auto distance = segments[1].data() - segments[0].data();
+  for (std::size_t i = 2; i < segments.size(); ++i) {
+    if (segments[i].data() - segments[i - 1].data() != distance) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void copy_in(Stream& stream, std::byte* target, std::span<const std::span<std::byte>> segments) {
+  const std::size_t bytes = segments[0].size();
+  if (segments.size() > 1 && are_evenly_spaced(segments)) {
+    const auto pitch = static_cast<std::size_t>(segments[1].data() - segments[0].data());
+    stream.copy_rows(target, bytes, segments[0].data(), pitch, bytes, segments.size());
+    return;
+  }
+  for (const std::span<std::byte> segment : segments) {
+    stream.copy(target, segment.data(), bytes);
+    target += bytes;
+  }
+}
+
+void copy_out(Stream& stream, std::span<const std::span<std::byte>> segments,
+              const std::byte* source) {
+  const std::size_t bytes = segments[0].size();
+  if (segments.size() > 1 && are_evenly_spaced(segments)) {
+    const auto pitch = static_cast<std::size_t>(segments[1].data() - segments[0].data());
+    stream.copy_rows(segments[0].data(), pitch, source, bytes, bytes, segments.size());
+    return;
+  }
+  for (const std::span<std::byte> segment : segments) {
+    stream.copy(segment.data(), source, bytes);
+    source += bytes;
+  }
+}
+
+// --- CopiesUnderWay ------------------------------------------------------------------------------
+
+CopiesUnderWay::CopiesUnderWay(Device& device, std::size_t most) : events_(most) {
+  for (Events& events : events_) events = {device.make_event(), device.make_event()};
+}
+
+void CopiesUnderWay::begin(Stream& stream) {
+  stream.record(*events_[next_].begun);
+}
+
+void CopiesUnderWay::end(Stream& stream, Chunk& chunk) {
+  stream.record(*events_[next_].ended);
+  next_ = (next_ + 1) % events_.size();
+  chunks_.push_back(&chunk);
+}
+
+Chunk& CopiesUnderWay::finish() {
+  const Events& events = events_[(next_ + events_.size() - chunks_.size()) % events_.size()];
+  events.ended->synchronize();
+  seconds_ += events.ended->seconds_since(*events.begun);
+  Chunk& chunk = *chunks_.front();
+  chunks_.pop_front();
+  return chunk;
+}
+
+// --- PanelLoader ---------------------------------------------------------------------------------
+
+Region panel_region(const Job& job, const Load& load) {
+  const Problem& problem = job.problem;
+  const Tiling& tiling = job.schedule.tiling;
+  const bool a = load.operand == Operand::a;
+  const std::uint64_t rows = a ? problem.rows : problem.inner;
+  const std::uint64_t columns = a ? problem.inner : problem.columns;
+  const std::uint64_t panel_rows = a ? tiling.tile_rows : tiling.tile_inner;
+  const std::uint64_t panel_columns = a ? tiling.tile_inner : tiling.tile_columns;
+  return {.row = load.row * panel_rows,
+          .column = load.column * panel_columns,
+          .rows = part_size(rows, panel_rows, load.row),
+          .columns = part_size(columns, panel_columns, load.column)};
+}
+
+std::vector<RegionPlan::Entry> PanelLoader::entries_of(const Job& job) {
+  std::vector<RegionPlan::Entry> entries;
+  for (const Load& load : job.schedule.loads) {
+    if (load.from != none) continue;
+    entries.push_back({job.operands[load.operand == Operand::a ? 0 : 1], panel_region(job, load)});
+  }
+  return entries;
+}
+
+PanelLoader::PanelLoader(Device& device, const Job& job, ChunkPool& pool, const RegionPlan& plan)
+    : job_(job),
+      pool_(pool),
+      plan_(plan),
+      stream_(device.make_stream()),
+      under_way_(device, std::max<std::size_t>(pool.size() / 2, 1)) {
+  auto& device_memory = device.shares_host_memory() ? device.host_memory() : device.device_memory();
+  if (job.types.converts()) staging_ = Buffer(device_memory, job.pools.staging_bytes);
+  const Tiling& tiling = job.schedule.tiling;
+  if (tiling.cache_entries == 0) return;
+  cache_memory_ = Buffer(device.host_memory(), tiling.cache_entries * tiling.cache_entry_bytes);
+  for (std::size_t i = 0; i < tiling.cache_entries; ++i) {
+    cache_.push_back({cache_memory_.data() + i * tiling.cache_entry_bytes, device.make_event()});
+  }
+}
+
+void PanelLoader::load(const Load& load, PanelBuffer& target) {
+  stream_->wait(*target.used);
+  const Region panel = panel_region(job_, load);
+  if (load.from == none) {
+    load_from_file(load, panel, target.memory.data());
+  } else {
+    load_from_cache(cache_[static_cast<std::size_t>(load.from)], panel, target.memory.data());
+  }
+  stream_->record(*target.loaded);
+}
+
+/// A piece is some whole rows of its panel or a part of one, so its elements are adjacent there.
+void PanelLoader::load_from_file(const Load& load, const Region& panel, std::byte* target) {
+  CacheEntry* const keep =
+      load.keep == none ? nullptr : &cache_[static_cast<std::size_t>(load.keep)];
+  if (keep != nullptr) keep->sent->synchronize();  // it is about to be overwritten
+  const std::size_t end = plan_.first_chunk(next_entry_ + 1);
+  for (std::size_t k = plan_.first_chunk(next_entry_); k < end; ++k) {
+    Chunk& chunk = take(k);
+    const Region piece = plan_.region(k);
+    const std::uint64_t first =
+        (piece.row - panel.row) * panel.columns + (piece.column - panel.column);
+    under_way_.begin(*stream_);
+    bring(chunk.segments, target + first * job_.problem.operand_bytes);
+    under_way_.end(*stream_, chunk);
+    if (keep == nullptr) continue;
+    std::byte* kept = keep->memory + first * job_.problem.file_bytes;
+    for (const std::span<std::byte> segment : chunk.segments) {
+      std::memcpy(kept, segment.data(), segment.size());
+      kept += segment.size();
+    }
+  }
+  ++next_entry_;
+}
+
+void PanelLoader::load_from_cache(CacheEntry& entry, const Region& panel, std::byte* target) {
+  const std::span<std::byte> kept{entry.memory,
+                                  panel.rows * panel.columns * job_.problem.file_bytes};
+  bring({&kept, 1}, target);
+  stream_->record(*entry.sent);
+}
+
+/// The next piece from the reader. Slots whose copies are done go back first if it is not there.
+Chunk& PanelLoader::take(std::size_t chunk) {
+  const auto since = std::chrono::steady_clock::now();
+  while (!under_way_.empty() && (under_way_.full() || !pool_.ready(chunk, Stage::loaded))) {
+    pool_.recycle(under_way_.finish());
+  }
+  Chunk* const taken = pool_.wait(chunk, Stage::loaded);
+  wait_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
+  if (taken == nullptr) throw Error(Cause::interrupted, "interrupted; nothing was written");
+  return *taken;
+}
+
+/// Copies elements to the device and makes of them there what the product takes.
+void PanelLoader::bring(std::span<const std::span<std::byte>> segments, std::byte* target) {
+  const std::size_t bytes = segments.size() * segments[0].size();
+  link_bytes_ += bytes;
+  if (!job_.types.converts()) {
+    copy_in(*stream_, target, segments);
+    if (job_.types.file.swapped) stream_->swap_bytes(target, bytes, job_.problem.file_bytes);
+    return;
+  }
+  const std::size_t fit = staging_.size() / segments[0].size();  // as many at once
+  if (fit != 0) {
+    for (std::size_t i = 0; i < segments.size(); i += fit) {
+      const auto some = segments.subspan(i, std::min(fit, segments.size() - i));
+      bring_converted(some, target);
+      target += some.size() * some[0].size() / job_.problem.file_bytes * job_.problem.operand_bytes;
+    }
+    return;
+  }
+  for (std::span<std::byte> rest : segments) {
+    while (!rest.empty()) {
+      const std::span<std::byte> part = rest.first(std::min(staging_.size(), rest.size()));
+      bring_converted({&part, 1}, target);
+      target += part.size() / job_.problem.file_bytes * job_.problem.operand_bytes;
+      rest = rest.subspan(part.size());
+    }
+  }
+}
+
+/// The same for as much as fits the staging memory.
+void PanelLoader::bring_converted(std::span<const std::span<std::byte>> segments,
+                                  std::byte* target) {
+  const std::size_t bytes = segments.size() * segments[0].size();
+  const Types& types = job_.types;
+  std::byte* const landing = staging_.data();
+  copy_in(*stream_, landing, segments);
+  if (types.file.swapped) stream_->swap_bytes(landing, bytes, job_.problem.file_bytes);
+  conversion::convert_values(*stream_, types.file.element, types.operand, landing, target,
+                             bytes / job_.problem.file_bytes, nullptr);
+}
+
+void PanelLoader::finish() {
+  stream_->synchronize();
+  while (!under_way_.empty()) pool_.recycle(under_way_.finish());
+}
+
+}  // namespace ooc::product

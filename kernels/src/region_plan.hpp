@@ -1,0 +1,69 @@
+#pragma once
+
+#include <ooc/io/plan.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ooc::product {
+
+/// A row-major matrix in a file.
+struct StoredMatrix {
+  std::uint32_t file = 0;    // of those that the reader knows
+  std::uint64_t offset = 0;  // of its first element (bytes)
+  std::uint64_t columns = 0;
+  std::size_t element_bytes = 0;
+
+  std::uint64_t row_bytes() const { return columns * element_bytes; }
+};
+
+/// A rectangle of a matrix, in elements.
+struct Region {
+  std::uint64_t row = 0, column = 0, rows = 0, columns = 0;
+};
+
+/// A list of regions of matrices, each cut in pieces that fit a slot: what is read, or written, in
+/// this order. A piece is some whole rows of its region or, where one is longer than a slot, a part
+/// of one.
+class RegionPlan final : public Plan {
+ public:
+  struct Entry {
+    StoredMatrix matrix;
+    Region region;
+  };
+
+  /// A slot holds `slot_bytes`, in which each extent begins on a page of its own.
+  RegionPlan(std::vector<Entry> entries, std::size_t slot_bytes);
+
+  std::size_t size() const noexcept override { return first_.back(); }
+  std::size_t max_extents() const noexcept override { return max_extents_; }
+  std::span<const Extent> extents(std::size_t chunk, std::span<Extent> storage) const override;
+
+  /// The chunks of an entry: from first_chunk(i) to first_chunk(i + 1).
+  std::size_t first_chunk(std::size_t entry) const { return first_[entry]; }
+
+  /// What a chunk holds.
+  const Entry& entry_of(std::size_t chunk) const { return entries_[index_of(chunk)]; }
+  Region region(std::size_t chunk) const;
+
+  /// The smallest slot that works for any matrix: a page of payload, and one at each end of it.
+  static constexpr std::size_t least_slot_bytes() { return 3 * std::size_t{4096}; }
+
+ private:
+  /// How a region is cut: `rows` whole rows a piece, or one row in parts of `columns`.
+  struct Cut {
+    std::uint64_t rows, columns;
+  };
+
+  std::size_t index_of(std::size_t chunk) const;
+  Cut cut_of(const Entry& entry) const;
+
+  std::vector<Entry> entries_;
+  std::size_t slot_bytes_;
+  std::vector<std::size_t> first_;  // chunk of each entry, and after the last the number of chunks
+  std::size_t max_extents_ = 1;
+};
+
+}  // namespace ooc::product

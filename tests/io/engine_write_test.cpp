@@ -1,0 +1,240 @@
+#include <gtest/gtest.h>
+
+#include <ooc/io/engine.hpp>
+#include <ooc/io/file.hpp>
+#include <ooc/io/output_file.hpp>
+#include <ooc/io/units.hpp>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <vector>
+
+#include "child_process.hpp"
+#include "expect_error.hpp"
+#include "pages.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+using test::expect_error;
+using test::Pages;
+using test::TempDir;
+
+/// From now on what is written through `descriptor` goes to a disk that is always full.
+void fill_disk_of(int descriptor) {
+  const int full = ::open("/dev/full", O_WRONLY);
+  ASSERT_GE(full, 0);
+  ASSERT_EQ(::dup2(full, descriptor), descriptor);
+  ::close(full);
+}
+
+/// The kernel lets this process write no file beyond `bytes`.
+bool limit_file_size(std::size_t bytes) {
+  const rlimit limit{bytes, bytes};
+  return std::signal(SIGXFSZ, SIG_IGN) != SIG_ERR && ::setrlimit(RLIMIT_FSIZE, &limit) == 0;
+}
+
+class EngineWriteTest : public testing::TestWithParam<EngineKind> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == EngineKind::uring && make_engine({})->name() != "uring") {
+      GTEST_SKIP() << "no io_uring";
+    }
+  }
+
+  std::unique_ptr<Engine> make(EngineOptions options = {}) {
+    options.writes = true;
+    options.kind = GetParam();
+    options.threads = 3;
+    return make_engine(options);
+  }
+
+  std::string published() {
+    file_.publish();
+    return test::read_whole(file_.path());
+  }
+
+  static constexpr std::size_t file_bytes = 100'000;
+
+  TempDir directory_;
+  OutputFile file_{directory_.path() / "result", file_bytes, false};
+};
+
+bool equal(std::string_view text, std::span<const std::byte> bytes) {
+  return std::ranges::equal(std::as_bytes(std::span{text}), bytes);
+}
+
+TEST_P(EngineWriteTest, WritesAtAnyOffset) {
+  const auto bytes = test::random_bytes(file_bytes, 3);
+  auto memory = bytes;
+  const auto engine = make();
+  for (const std::size_t end : {99'999u, 5u, 4096u, 1u, 50'000u, 100'000u}) {
+    const std::size_t begin = end - std::min<std::size_t>(end, 50'001);
+    Request request{.target = &file_,
+                    .memory = memory.data() + begin,
+                    .offset = begin,
+                    .bytes = end - begin,
+                    .needed = end - begin};
+    engine->start(request);
+    EXPECT_EQ(engine->in_flight(), 1u);
+    EXPECT_EQ(&engine->wait(), &request);
+    EXPECT_EQ(engine->in_flight(), 0u);
+    EXPECT_EQ(request.done, end - begin);
+  }
+  EXPECT_TRUE(equal(published(), bytes));
+}
+
+TEST_P(EngineWriteTest, KeepsManyRequestsInFlight) {
+  constexpr std::size_t block = 4096, blocks = 24;
+  for (const bool registered : {false, true}) {
+    OutputFile file(directory_.path() / (registered ? "a" : "b"), block * blocks, false);
+    Pages pages(block * blocks);
+    const auto bytes = test::random_bytes(block * blocks, 4);
+    std::ranges::copy(bytes, pages.data());
+    const auto engine = make({.depth = 5,
+                              .storage = registered ? pages.span() : std::span<std::byte>{},
+                              .storage_piece = 2 * block});
+    std::vector<Request> requests(blocks);
+    std::size_t started = 0;
+    for (std::size_t complete = 0; complete < blocks; ++complete) {
+      while (started < blocks && engine->in_flight() < engine->depth()) {
+        requests[started] = {.target = &file,
+                             .direct = file.direct() >= 0,
+                             .memory = pages.data() + started * block,
+                             .offset = started * block,
+                             .bytes = block,
+                             .needed = block};
+        engine->start(requests[started++]);
+      }
+      EXPECT_EQ(engine->wait().done, block);
+    }
+    EXPECT_EQ(engine->note(), "");
+    file.publish();
+    EXPECT_TRUE(equal(test::read_whole(file.path()), bytes));
+  }
+}
+
+TEST_P(EngineWriteTest, WritesThroughThePageCacheWhatIsRefusedDirectly) {
+  if (file_.direct() < 0) GTEST_SKIP() << file_.why_not_direct();
+  Pages pages(16384);
+  const auto engine = make();
+  Request request{.target = &file_,
+                  .direct = true,
+                  .memory = pages.data() + 1,  // no disk takes this
+                  .offset = 3,
+                  .bytes = 9001,
+                  .needed = 9001};
+  engine->start(request);
+  engine->wait();
+  EXPECT_FALSE(request.direct);
+  EXPECT_EQ(engine->note(), "1 direct request was refused and went through the page cache");
+  const std::string written = published();
+  EXPECT_EQ(written.substr(0, 3), std::string(3, '\0'));
+  EXPECT_EQ(written.substr(3, 9002), std::string(9001, '\xAA') + '\0');
+}
+
+TEST_P(EngineWriteTest, NamesTheByteAtWhichTheDiskWasFull) {
+  Pages pages(4096);
+  fill_disk_of(file_.buffered());
+  Request request{
+      .target = &file_, .memory = pages.data(), .offset = 64, .bytes = 100, .needed = 100};
+  const auto engine = make();
+  engine->start(request);
+  expect_error(
+      Cause::output,
+      file_.path().string() + ": write failed at byte 64: No space left on device (ENOSPC)",
+      [&] { engine->wait(); });
+  EXPECT_EQ(engine->in_flight(), 0u);
+}
+
+TEST_P(EngineWriteTest, GoesOnAfterAnError) {
+  Pages pages(8192);
+  OutputFile full(directory_.path() / "full", 100, false);
+  fill_disk_of(full.buffered());
+  Request bad{.target = &full, .memory = pages.data(), .bytes = 100, .needed = 100};
+  Request good{.target = &file_, .memory = pages.data() + 4096, .bytes = 100, .needed = 100};
+  const auto engine = make();
+  engine->start(bad);
+  engine->start(good);
+  int errors = 0;
+  while (engine->in_flight() > 0) {
+    try {
+      EXPECT_EQ(&engine->wait(), &good);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.details().errno_value, ENOSPC);
+      ++errors;
+    }
+  }
+  EXPECT_EQ(errors, 1);
+  EXPECT_EQ(published().substr(0, 101), std::string(100, '\xAA') + '\0');
+}
+
+// The kernel takes what is below the limit and reports the rest when it is asked for: so the error
+// names the limit only if the write was continued there.
+TEST_P(EngineWriteTest, ContinuesShortWrites) {
+  test::expect_in_child([&] {
+    if (!limit_file_size(10'000)) return false;
+    Pages pages(16384);
+    for (const bool direct : {false, true}) {
+      if (direct && file_.direct() < 0) continue;
+      Request request{.target = &file_,
+                      .direct = direct,
+                      .memory = pages.data(),
+                      .offset = 4096,
+                      .bytes = 16384,
+                      .needed = 16384};
+      const auto engine = make();
+      engine->start(request);
+      try {
+        engine->wait();
+        return false;
+      } catch (const Error& error) {
+        const ErrorDetails& details = error.details();
+        const bool right = error.cause() == Cause::output && details.errno_value == EFBIG &&
+                           details.offset == 10'000u && details.path == file_.path() &&
+                           !details.hint.empty() && engine->in_flight() == 0;
+        if (!right) throw;
+      }
+    }
+    return true;
+  });
+}
+
+// What the kernel still wrote after the engine is gone would be whatever the memory holds by then.
+TEST_P(EngineWriteTest, LeavesTheMemoryAloneOnceItIsGone) {
+  OutputFile file(directory_.path() / "large", 8 * MiB, false);
+  Pages pages(8 * MiB);
+  std::vector<Request> requests(8);
+  {
+    const auto engine = make({.depth = 8});
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      requests[i] = {.target = &file,
+                     .direct = file.direct() >= 0,
+                     .memory = pages.data() + i * MiB,
+                     .offset = i * MiB,
+                     .bytes = MiB,
+                     .needed = MiB};
+      engine->start(requests[i]);
+    }
+    engine->wait();
+  }
+  std::ranges::fill(pages.span(), std::byte{0x55});
+  ::usleep(20'000);
+  file.publish();
+  EXPECT_EQ(test::read_whole(file.path()).find('\x55'), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, EngineWriteTest,
+                         testing::Values(EngineKind::uring, EngineKind::threads),
+                         [](const auto& kind) {
+                           return kind.param == EngineKind::uring ? "uring" : "threads";
+                         });
+
+}  // namespace
+}  // namespace ooc

@@ -1,0 +1,233 @@
+// What must hold of an output file when the disk, the kernel or the process fails.
+
+#include <gtest/gtest.h>
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/output_file.hpp>
+#include <ooc/io/units.hpp>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "child_process.hpp"
+#include "expect_error.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+using test::expect_in_child;
+using test::TempDir;
+using Names = std::vector<std::string>;
+
+constexpr std::uint32_t nameless = O_TMPFILE & ~O_DIRECTORY;
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span{text});
+}
+
+/// Whether `body` throws an Error(output) with this errno.
+bool fails_with(int errno_value, const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error.cause() == Cause::output && error.details().errno_value == errno_value;
+  }
+  return false;
+}
+
+/// A directory with a file "result" that says "old", on a disk or in memory.
+class OutputFileFaultTest : public testing::TestWithParam<const char*> {
+ protected:
+  OutputFile replacement(std::uint64_t bytes) { return OutputFile(path_, bytes, true); }
+
+  void expect_old_file_alone() const {
+    EXPECT_EQ(test::read_whole(path_), "old");
+    EXPECT_EQ(directory_.names(), Names{"result"});
+  }
+
+  TempDir directory_{GetParam()};
+  std::filesystem::path path_ = directory_.write("result", "old");
+};
+
+INSTANTIATE_TEST_SUITE_P(Places, OutputFileFaultTest, testing::Values(".", "/dev/shm"),
+                         [](const auto& place) {
+                           return place.param == std::string_view{"."} ? "disk" : "memory";
+                         });
+
+TEST_P(OutputFileFaultTest, MoreThanTheFileSystemHasFailsAtOnce) {
+  const auto free = std::filesystem::space(directory_.path()).available;
+  ASSERT_LT(free, std::uint64_t{1} << 60) << "without a limit";
+  EXPECT_TRUE(fails_with(ENOSPC, [&] { replacement(free + GiB); }));
+  expect_old_file_alone();
+}
+
+TEST_P(OutputFileFaultTest, MoreThanTheUsersLimitFailsAtOnce) {
+  expect_in_child([&] {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{MiB, MiB};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    return fails_with(EFBIG, [&] { replacement(2 * MiB); });
+  });
+  expect_old_file_alone();
+}
+
+// In memory the space is found in the background, so the failure comes late.
+TEST_P(OutputFileFaultTest, SpaceThatIsNotFoundIsAnErrorBeforeTheOldFileIsTouched) {
+  expect_in_child([&] {
+    test::refuse_system_call(SYS_fallocate, ENOSPC);
+    return fails_with(ENOSPC, [&] {
+      OutputFile file = replacement(MiB);
+      file.publish();
+    });
+  });
+  expect_old_file_alone();
+}
+
+TEST_P(OutputFileFaultTest, NeedsNoFileSystemThatAllocates) {
+  expect_in_child([&] {
+    test::refuse_system_call(SYS_fallocate, EOPNOTSUPP);
+    OutputFile file = replacement(3);
+    file.write(0, bytes_of("new"));
+    file.publish();
+    return true;
+  });
+  EXPECT_EQ(test::read_whole(path_), "new");
+}
+
+TEST_P(OutputFileFaultTest, IsNotPublishedIfItCouldNotBeSynchronised) {
+  for (const int errno_value : {EIO, ENOSPC, EDQUOT}) {
+    expect_in_child([&] {
+      OutputFile file = replacement(3);
+      file.write(0, bytes_of("new"));
+      test::refuse_system_call(SYS_fsync, errno_value);
+      return fails_with(errno_value, [&] { file.publish(); });
+    });
+    expect_old_file_alone();
+  }
+}
+
+TEST_P(OutputFileFaultTest, IsNotPublishedIfItCouldNotBeMoved) {
+  expect_in_child([&] {
+    OutputFile file = replacement(3);
+    test::refuse_system_call(SYS_rename, EROFS);
+    return fails_with(EROFS, [&] { file.publish(); });
+  });
+  expect_old_file_alone();
+}
+
+/// The bytes at which a process that writes an output of 8 MiB in pieces is killed; the last is
+/// never reached.
+constexpr std::size_t whole_bytes = 8 * MiB;
+constexpr std::size_t piece_bytes = 64 * KiB;
+
+/// Writes pieces and ends the process with SIGKILL before that at byte `killed_at`.
+bool write_until_killed(OutputFile& file, std::size_t killed_at) {
+  const std::vector<std::byte> piece(piece_bytes, std::byte{'n'});
+  for (std::size_t offset = 0; offset < whole_bytes; offset += piece_bytes) {
+    if (offset == killed_at) std::raise(SIGKILL);
+    file.write(offset, piece);
+  }
+  if (killed_at == whole_bytes) std::raise(SIGKILL);
+  return true;
+}
+
+TEST_P(OutputFileFaultTest, LeavesNothingWhenItIsKilled) {
+  for (const std::size_t killed_at : {std::size_t{0}, whole_bytes / 2, whole_bytes}) {
+    test::expect_killed_child([&] {
+      OutputFile file = replacement(whole_bytes);
+      write_until_killed(file, killed_at);
+    });
+    expect_old_file_alone();
+  }
+}
+
+TEST_P(OutputFileFaultTest, ItsNamedTemporaryIsRemovedByTheNextRun) {
+  test::expect_killed_child([&] {
+    test::refuse_system_call(SYS_openat, EOPNOTSUPP, 2, nameless);
+    OutputFile file = replacement(whole_bytes);
+    write_until_killed(file, whole_bytes / 2);
+  });
+  EXPECT_EQ(test::read_whole(path_), "old");
+  const Names names = directory_.names();
+  ASSERT_EQ(names.size(), 2u);
+  EXPECT_TRUE(names.front().starts_with(".result.") && names.front().ends_with(".ooc-tmp"))
+      << names.front();
+  { OutputFile next = replacement(3); }
+  expect_old_file_alone();
+}
+
+// Whenever the kill comes, also while the file is being moved into its place.
+TEST_P(OutputFileFaultTest, IsOldOrNewButNeverTorn) {
+  const std::string whole(whole_bytes, 'n');
+  for (unsigned round = 0; round < 30; ++round) {
+    directory_.write("result", "old");
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      try {
+        for (;;) {
+          OutputFile file = replacement(whole_bytes);
+          write_until_killed(file, whole_bytes + 1);
+          file.publish();
+        }
+      } catch (const std::exception&) {
+        std::_Exit(1);
+      }
+    }
+    ::usleep(round * 2000);
+    ASSERT_EQ(::kill(child, SIGKILL), 0);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status));
+    const std::string found = test::read_whole(path_);
+    EXPECT_TRUE(found == "old" || found == whole) << found.size() << " bytes";
+  }
+  { OutputFile next = replacement(3); }
+  EXPECT_EQ(directory_.names(), Names{"result"});
+}
+
+TEST(OutputFileOnTmpfs, PagesThatAreNotThereAreAnErrorAndNoSignal) {
+  const TempDir directory("/dev/shm");
+  OutputFile file(directory.path() / "result", page_bytes, false);
+  EXPECT_TRUE(fails_with(ENOSPC, [&] { file.write(4 * page_bytes, bytes_of("x")); }));
+}
+
+TEST(OutputFileOnTmpfs, NeedsNoThreadToAllocate) {
+  const TempDir directory("/dev/shm");
+  const auto path = directory.path() / "result";
+  expect_in_child([&] {
+    test::refuse_system_call(SYS_clone3, EAGAIN);
+    test::refuse_system_call(SYS_clone, EAGAIN);
+    OutputFile file(path, 3, false);
+    file.write(0, bytes_of("new"));
+    file.publish();
+    return true;
+  });
+  EXPECT_EQ(test::read_whole(path), "new");
+}
+
+TEST(OutputFileOnTmpfs, NeedsNoKernelThatPopulates) {
+  const TempDir directory("/dev/shm");
+  const auto path = directory.path() / "result";
+  expect_in_child([&] {
+    test::refuse_system_call(SYS_madvise, EINVAL);
+    OutputFile file(path, 10'000, false);
+    file.write(5000, bytes_of("new"));
+    file.publish();
+    return true;
+  });
+  EXPECT_EQ(test::read_whole(path), std::string(5000, '\0') + "new" + std::string(4997, '\0'));
+}
+
+}  // namespace
+}  // namespace ooc

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <ooc/io/units.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <span>
+
+namespace ooc::test {
+
+/// Memory that begins on a page.
+class Pages {
+ public:
+  explicit Pages(std::size_t bytes)
+      : size_(bytes), data_(static_cast<std::byte*>(std::aligned_alloc(page_bytes, bytes))) {
+    std::ranges::fill(span(), std::byte{0xAA});
+  }
+  ~Pages() { std::free(data_); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+
+  std::byte* data() const { return data_; }
+  std::span<std::byte> span() const { return {data_, size_}; }
+
+ private:
+  std::size_t size_;
+  std::byte* data_;
+};
+
+}  // namespace ooc::test

@@ -1,0 +1,393 @@
+#include <ooc/kernels/matmul.hpp>
+
+#include <ooc/io/units.hpp>
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <random>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "io/expect_error.hpp"
+#include "support/data_file.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+template <class T>
+struct Matrix {
+  std::uint64_t rows, columns;
+  std::vector<T> values;
+
+  T& at(std::uint64_t row, std::uint64_t column) { return values[row * columns + column]; }
+  const T& at(std::uint64_t row, std::uint64_t column) const {
+    return values[row * columns + column];
+  }
+};
+
+template <class T>
+T from_float(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if constexpr (std::is_same_v<T, BFloat16>) {
+    return {static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
+  } else if constexpr (std::is_same_v<T, Float16>) {  // exact for normal numbers of few digits
+    const std::uint32_t sign = bits >> 16 & 0x8000;
+    if (value == 0) return {static_cast<std::uint16_t>(sign)};
+    return {static_cast<std::uint16_t>(sign | ((bits & 0x7fffffff) - ((127 - 15) << 23)) >> 13)};
+  } else {
+    return value;
+  }
+}
+
+template <class T>
+Matrix<T> random_integers(std::uint64_t rows, std::uint64_t columns, unsigned seed) {
+  std::mt19937_64 random(seed);
+  Matrix<T> matrix{rows, columns, std::vector<T>(rows * columns)};
+  for (T& value : matrix.values) {
+    value = from_float<T>(static_cast<float>(random() % 17) - 8);
+  }
+  return matrix;
+}
+
+/// Between -1 and 1, with all digits.
+template <class T>
+Matrix<T> random_fractions(std::uint64_t rows, std::uint64_t columns, unsigned seed) {
+  std::mt19937_64 random(seed);
+  Matrix<T> matrix{rows, columns, std::vector<T>(rows * columns)};
+  for (T& value : matrix.values) {
+    value = static_cast<T>(static_cast<double>(static_cast<std::int64_t>(random())) * 0x1p-63);
+  }
+  return matrix;
+}
+
+/// The definition, each step rounded to the type of C.
+template <class C, class T>
+Matrix<C> product(const Matrix<T>& a, const Matrix<T>& b) {
+  Matrix<C> c{a.rows, b.columns, std::vector<C>(a.rows * b.columns)};
+  for (std::uint64_t i = 0; i < a.rows; ++i) {
+    for (std::uint64_t k = 0; k < a.columns; ++k) {
+      for (std::uint64_t j = 0; j < b.columns; ++j) {
+        c.at(i, j) += static_cast<C>(to_double(a.at(i, k))) * static_cast<C>(to_double(b.at(k, j)));
+      }
+    }
+  }
+  return c;
+}
+
+class VerifyMatmulTest : public testing::Test {
+ protected:
+  template <class T>
+  Source source_of(const std::string& name, const Matrix<T>& matrix, bool swapped = false) {
+    const auto path = dir_.path() / name;
+    test::write_file(path, matrix.values);
+    Source source = open(path, {.type = DType{element_type_of<T>(), swapped}});
+    source.set_shape({matrix.rows, matrix.columns});
+    return source;
+  }
+
+  Verification verify(const Source& a, const Source& b, const Source& c, Compute compute,
+                      std::size_t vectors = 8) {
+    Coordinator coordinator(make_device(DeviceKind::cpu), options_);
+    return verify_matmul(coordinator, a, b, c, compute, vectors);
+  }
+
+  template <class T, class C>
+  Verification verify(const Matrix<T>& a, const Matrix<T>& b, const Matrix<C>& c, Compute compute,
+                      std::size_t vectors = 8) {
+    return verify(source_of("a", a), source_of("b", b), source_of("c", c), compute, vectors);
+  }
+
+  test::TempDir dir_;
+  Options options_{.chunk_bytes = 256 * KiB, .streams = 3};
+};
+
+struct Shape {
+  std::uint64_t rows, columns, inner;
+};
+
+constexpr Shape shapes[] = {{1, 1, 1},       {1, 131, 7},     {131, 1, 7},
+                            {61, 67, 1},     {61, 67, 71},    {1, 1, 200'003},
+                            {3, 200'003, 2}, {200'003, 3, 2}, {500, 400, 300}};
+
+template <class T>
+class VerifyMatmulTypeTest : public VerifyMatmulTest {};
+
+using Types = testing::Types<Float16, BFloat16, float, double>;
+TYPED_TEST_SUITE(VerifyMatmulTypeTest, Types);
+
+TYPED_TEST(VerifyMatmulTypeTest, ProductsOfIntegersPassExactly) {
+  using C = std::conditional_t<std::is_same_v<TypeParam, double>, double, float>;
+  const Compute compute = std::is_same_v<TypeParam, double> ? Compute::f64 : Compute::f32;
+  for (const auto [rows, columns, inner] : shapes) {
+    SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + " x " +
+                 std::to_string(inner));
+    const auto a = random_integers<TypeParam>(rows, inner, 1);
+    const auto b = random_integers<TypeParam>(inner, columns, 2);
+    Matrix<C> c = product<C>(a, b);
+    Verification found = this->verify(a, b, c, compute);
+    EXPECT_TRUE(found.passed);
+    EXPECT_EQ(found.largest_ratio, 0);
+    EXPECT_EQ(found.unchecked_rows, 0u);
+    EXPECT_EQ(found.vectors, 8u);
+
+    const std::uint64_t row = rows - 1 - rows / 3;
+    c.at(row, columns / 2) += static_cast<C>(100 + inner);
+    found = this->verify(a, b, c, compute);
+    EXPECT_FALSE(found.passed);
+    EXPECT_GT(found.largest_ratio, 1);
+    EXPECT_EQ(found.worst_row, row);
+  }
+}
+
+TEST_F(VerifyMatmulTest, RoundingPasses) {
+  const auto a = random_fractions<float>(300, 700, 1);
+  const auto b = random_fractions<float>(700, 400, 2);
+  const Verification found = verify(a, b, product<float>(a, b), Compute::f32);
+  EXPECT_TRUE(found.passed);
+  EXPECT_GT(found.largest_ratio,
+            1e-5);  // of which much is left over: few sums are as bad as can be
+  EXPECT_LT(found.largest_ratio, 0.1);
+
+  const auto wide_a = random_fractions<double>(300, 700, 1);
+  const auto wide_b = random_fractions<double>(700, 400, 2);
+  EXPECT_TRUE(verify(wide_a, wide_b, product<double>(wide_a, wide_b), Compute::f64).passed);
+}
+
+/// The worst case of a bound that looks at typical errors only: all of them have the same sign.
+TEST_F(VerifyMatmulTest, RoundingThatAddsUpPasses) {
+  const Matrix<float> a{4, 100'000, std::vector<float>(400'000, 0.1f)};
+  const Matrix<float> b{100'000, 5, std::vector<float>(500'000, 0.1f)};
+  const Verification found = verify(a, b, product<float>(a, b), Compute::f32);
+  EXPECT_TRUE(found.passed);
+  EXPECT_GT(found.largest_ratio, 1e-3);
+}
+
+TEST_F(VerifyMatmulTest, RoundedOperandsPassOnlyWhereTheyAreToBe) {
+  const auto a = random_fractions<float>(200, 300, 1);
+  const auto b = random_fractions<float>(300, 150, 2);
+  const auto rounded = [](const Matrix<float>& matrix) {
+    Matrix<float> result = matrix;
+    for (float& value : result.values) value = static_cast<float>(from_float<BFloat16>(value));
+    return result;
+  };
+  const Matrix<float> c = product<float>(rounded(a), rounded(b));
+  EXPECT_TRUE(verify(a, b, c, Compute::bf16).passed);
+  EXPECT_FALSE(verify(a, b, c, Compute::f32).passed);
+  EXPECT_FALSE(verify(a, b, c, Compute::f64).passed);
+}
+
+TEST_F(VerifyMatmulTest, MistakesDoNotPass) {
+  const auto a = random_fractions<float>(500, 500, 1);
+  const auto b = random_fractions<float>(500, 500, 2);
+  const Matrix<float> c = product<float>(a, b);
+  ASSERT_TRUE(verify(a, b, c, Compute::f32).passed);
+  const auto expect_failure = [&](const std::string& what,
+                                  const std::function<void(Matrix<float>&)>& spoil) {
+    SCOPED_TRACE(what);
+    Matrix<float> spoilt = c;
+    spoil(spoilt);
+    EXPECT_FALSE(verify(a, b, spoilt, Compute::f32).passed);
+  };
+  expect_failure("transposed", [](Matrix<float>& m) {
+    for (std::uint64_t i = 0; i < m.rows; ++i) {
+      for (std::uint64_t j = 0; j < i; ++j) std::swap(m.at(i, j), m.at(j, i));
+    }
+  });
+  expect_failure("a panel is missing", [](Matrix<float>& m) {
+    for (std::uint64_t i = 128; i < 256; ++i) {
+      for (std::uint64_t j = 256; j < 384; ++j) m.at(i, j) = 0;
+    }
+  });
+  expect_failure("an element", [](Matrix<float>& m) { m.at(400, 77) += 3; });
+  expect_failure("two rows exchanged", [](Matrix<float>& m) {
+    for (std::uint64_t j = 0; j < m.columns; ++j) std::swap(m.at(0, j), m.at(499, j));
+  });
+  expect_failure("two columns exchanged", [](Matrix<float>& m) {
+    for (std::uint64_t i = 0; i < m.rows; ++i) std::swap(m.at(i, 0), m.at(i, 499));
+  });
+  expect_failure("infinity", [](Matrix<float>& m) { m.at(3, 4) = infinity; });
+  expect_failure("NaN", [](Matrix<float>& m) { m.at(3, 4) = nan; });
+}
+
+TEST_F(VerifyMatmulTest, SameBitsHoweverItIsRead) {
+  const auto a = random_fractions<float>(300, 70'001, 1);
+  const auto b = random_fractions<float>(70'001, 3, 2);
+  const Matrix<float> c = product<float>(a, b);
+  const Verification first = verify(a, b, c, Compute::f32);
+  EXPECT_TRUE(first.passed);
+  for (const std::size_t streams : {1, 2, 8}) {
+    for (const std::size_t chunk : {256 * KiB, 768 * KiB, 16 * MiB}) {
+      options_ = {.chunk_bytes = chunk, .streams = streams};
+      const Verification found = verify(a, b, c, Compute::f32);
+      EXPECT_EQ(found.largest_ratio, first.largest_ratio);
+      EXPECT_EQ(found.worst_row, first.worst_row);
+    }
+  }
+}
+
+TEST_F(VerifyMatmulTest, OtherByteOrder) {
+  const auto swap = [](Matrix<float> matrix) {
+    for (float& value : matrix.values) {
+      value = std::bit_cast<float>(__builtin_bswap32(std::bit_cast<std::uint32_t>(value)));
+    }
+    return matrix;
+  };
+  const auto a = random_fractions<float>(100, 100, 1);
+  const auto b = random_fractions<float>(100, 100, 2);
+  const Matrix<float> c = product<float>(a, b);
+  const Verification found = verify(source_of("a", swap(a), true), source_of("b", swap(b), true),
+                                    source_of("c", swap(c), true), Compute::f32);
+  EXPECT_TRUE(found.passed);
+  EXPECT_EQ(found.largest_ratio, verify(a, b, c, Compute::f32).largest_ratio);
+}
+
+/// As many as are asked for, and each eight of them others.
+TEST_F(VerifyMatmulTest, AnyNumberOfVectors) {
+  const auto a = random_fractions<float>(50, 60, 1);
+  const auto b = random_fractions<float>(60, 70, 2);
+  const Matrix<float> c = product<float>(a, b);
+  double ratio = 0;
+  for (const std::size_t vectors : {1, 5, 8, 9, 40}) {
+    const Verification found = verify(a, b, c, Compute::f32, vectors);
+    EXPECT_TRUE(found.passed);
+    EXPECT_EQ(found.vectors, vectors);
+    EXPECT_GE(found.largest_ratio, ratio);
+    ratio = found.largest_ratio;
+  }
+  EXPECT_GT(ratio, verify(a, b, c, Compute::f32, 8).largest_ratio);
+  test::expect_error(Cause::usage, "at least one", [&] { verify(a, b, c, Compute::f32, 0); });
+}
+
+TEST_F(VerifyMatmulTest, NanAndInfinitySpoilTheirRowsAndColumnsOnly) {
+  auto a = random_integers<float>(90, 80, 1);
+  auto b = random_integers<float>(80, 70, 2);
+  a.at(5, 6) = nan;
+  a.at(17, 18) = infinity;
+  b.at(30, 40) = -infinity;
+  b.at(31, 41) = nan;
+  const Matrix<float> c = product<float>(a, b);
+  const Verification found = verify(a, b, c, Compute::f32);
+  EXPECT_TRUE(found.passed);
+  EXPECT_EQ(found.largest_ratio, 0);
+  EXPECT_EQ(found.unchecked_rows, 2u);
+
+  const auto expect_failure = [&](std::uint64_t row, std::uint64_t column, float value) {
+    Matrix<float> spoilt = c;
+    spoilt.at(row, column) = value;
+    const Verification wrong = verify(a, b, spoilt, Compute::f32);
+    EXPECT_FALSE(wrong.passed);
+    EXPECT_EQ(wrong.worst_row, row);
+  };
+  expect_failure(5, 60, 1);   // a number in a row of NaN
+  expect_failure(60, 40, 1);  // and in a column of infinities
+  expect_failure(60, 42, nan);
+  expect_failure(60, 42, c.at(60, 42) + 1);
+}
+
+TEST_F(VerifyMatmulTest, OverflowIsNotAnError) {
+  Matrix<float> a{2, 3, {1e30f, 1e30f, 0, 1, 2, 3}};
+  Matrix<float> b{3, 2, {1e30f, 1, 0, 0, 0, 0}};
+  Matrix<float> c{2, 2, {infinity, 1e30f, 1e30f, 1}};
+  Verification found = verify(a, b, c, Compute::f32);
+  EXPECT_TRUE(found.passed);
+  EXPECT_EQ(found.unchecked_rows, 1u);
+  c.at(1, 1) = infinity;  // which nothing in that row can have become
+  found = verify(a, b, c, Compute::f32);
+  EXPECT_FALSE(found.passed);
+  EXPECT_EQ(found.worst_row, 1u);
+
+  // What does not fit f4 is infinite before it is multiplied.
+  const Matrix<double> wide_a{1, 2, {1e300, 1}};
+  const Matrix<double> wide_b{2, 2, {1e-300, 0, 1, 1}};
+  EXPECT_TRUE(verify(wide_a, wide_b, Matrix<float>{1, 2, {infinity, nan}}, Compute::f32).passed);
+  EXPECT_TRUE(verify(wide_a, wide_b, Matrix<double>{1, 2, {2, 1}}, Compute::f64).passed);
+}
+
+TEST_F(VerifyMatmulTest, NumbersFarFromOne) {
+  for (const double scale : {1e-300, 1e-160, 1e160, 1e300}) {
+    auto a = random_fractions<double>(40, 50, 1);
+    const auto b = random_fractions<double>(50, 60, 2);
+    for (double& value : a.values) value *= scale;
+    Matrix<double> c = product<double>(a, b);
+    const Verification found = verify(a, b, c, Compute::f64);
+    EXPECT_TRUE(found.passed) << scale;
+    EXPECT_EQ(found.unchecked_rows, 0u) << scale;
+    c.at(20, 30) += 0.01 * scale;
+    EXPECT_FALSE(verify(a, b, c, Compute::f64).passed) << scale;
+  }
+  auto tiny = random_fractions<float>(40, 40, 1);
+  for (float& value : tiny.values) value *= 1e-22f;
+  EXPECT_TRUE(verify(tiny, tiny, product<float>(tiny, tiny), Compute::f32).passed);
+}
+
+TEST_F(VerifyMatmulTest, MatricesWithoutElements) {
+  const Matrix<float> none{0, 5, {}};
+  const auto b = random_integers<float>(5, 7, 1);
+  EXPECT_TRUE(verify(none, b, Matrix<float>{0, 7, {}}, Compute::f32).passed);
+  EXPECT_TRUE(verify(b, Matrix<float>{7, 0, {}}, Matrix<float>{5, 0, {}}, Compute::f32).passed);
+  const Matrix<float> thin{3, 0, {}};
+  Matrix<float> c{3, 5, std::vector<float>(15, 0)};
+  EXPECT_TRUE(verify(thin, none, c, Compute::f32).passed);
+  c.at(1, 1) = 1e-20f;
+  EXPECT_FALSE(verify(thin, none, c, Compute::f32).passed);
+}
+
+TEST_F(VerifyMatmulTest, RefusesWhatDoesNotFit) {
+  const auto a = random_integers<float>(5, 6, 1);
+  const auto b = random_integers<float>(6, 7, 1);
+  const auto c = product<float>(a, b);
+  test::expect_error(Cause::bad_input, "a product of 5 x 6 and 5 x 6 cannot be 5 x 7",
+                     [&] { verify(a, a, c, Compute::f32); });
+  Source flat = source_of("c", c);
+  flat.set_shape({35});
+  test::expect_error(Cause::bad_input, "shape",
+                     [&] { verify(source_of("a", a), source_of("b", b), flat, Compute::f32); });
+  const Matrix<std::int32_t> integers{5, 7, std::vector<std::int32_t>(35)};
+  test::expect_error(Cause::bad_input, "int32", [&] { verify(a, b, integers, Compute::f32); });
+}
+
+TEST_F(VerifyMatmulTest, KeepsToTheMemoryLimit) {
+  const auto a = random_fractions<float>(700, 800, 1);
+  const auto b = random_fractions<float>(800, 900, 2);
+  const Matrix<float> c = product<float>(a, b);
+  options_ = {.streams = 1, .memory_bytes = 2 * MiB};
+  EXPECT_TRUE(verify(a, b, c, Compute::f32).passed);
+  options_.memory_bytes = 100 * KiB;
+  test::expect_error(Cause::memory, "the limit is 102400", [&] { verify(a, b, c, Compute::f32); });
+}
+
+TEST_F(VerifyMatmulTest, ReportsProgressOfAllPassesAsOne) {
+  const auto a = random_fractions<float>(400, 500, 1);
+  const auto b = random_fractions<float>(500, 600, 2);
+  const std::uint64_t total = 4 * (400 * 500 + 500 * 600 + 400 * 600);
+  std::uint64_t bytes = 0;
+  options_.progress = [&](const Progress& progress) {
+    EXPECT_EQ(progress.total_bytes, total);
+    EXPECT_GE(progress.bytes, bytes);
+    bytes = progress.bytes;
+  };
+  verify(a, b, product<float>(a, b), Compute::f32);
+  EXPECT_EQ(bytes, total);
+}
+
+TEST_F(VerifyMatmulTest, CanBeStopped) {
+  const auto a = random_fractions<float>(100, 100, 1);
+  std::stop_source stop;
+  stop.request_stop();
+  options_.stop = stop.get_token();
+  test::expect_error(Cause::interrupted, "stopped",
+                     [&] { verify(a, a, product<float>(a, a), Compute::f32); });
+}
+
+}  // namespace
+}  // namespace ooc

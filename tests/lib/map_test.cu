@@ -1,0 +1,289 @@
+// A user's own maps, with Thrust: compiled by nvcc they run on both devices, by g++ on the CPU.
+
+#include <ooc/execute.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+#include <ooc/map.hpp>
+
+#include <gtest/gtest.h>
+#include <thrust/transform.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "support/counted_new.hpp"
+#include "support/data_file.hpp"
+#include "support/devices.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+constexpr std::size_t npy_header_bytes = 4096;
+
+template <class In, class Out>
+struct HalfOf {
+  constexpr Out operator()(In value) const { return static_cast<Out>(value / 2); }
+};
+
+template <class In, class Out = In>
+struct Halve {
+  using Input = In;
+  using Output = Out;
+
+  void transform(Stream& stream, DeviceChunk<const In> in, DeviceSpan<Out> out) const {
+    execute(stream, [&](auto policy) {
+      thrust::transform(policy, in.begin(), in.end(), out.begin(), HalfOf<In, Out>{});
+    });
+  }
+};
+
+/// Adds to each element its index in the whole, and counts the elements.
+struct AddIndex {
+  using Input = std::uint32_t;
+  using Output = std::uint32_t;
+  using Partial = std::uint64_t;
+
+  struct Plus {
+    std::uint32_t first;
+    const std::uint32_t* begin;
+    constexpr std::uint32_t operator()(const std::uint32_t& value) const {
+      return value + first + static_cast<std::uint32_t>(&value - begin);
+    }
+  };
+
+  void transform(Stream& stream, DeviceChunk<const std::uint32_t> in, DeviceSpan<std::uint32_t> out,
+                 Partial& count) const {
+    count += in.size;
+    const Plus plus{static_cast<std::uint32_t>(in.first), in.data};
+    execute(stream, [&](auto policy) {
+      thrust::transform(policy, in.begin(), in.end(), out.begin(), plus);
+    });
+  }
+  void merge(Partial& total, const Partial& part) const { total += part; }
+};
+
+template <class T>
+std::vector<T> random_values(std::size_t count) {
+  std::mt19937 random(7);
+  std::vector<T> values(count);
+  std::ranges::generate(values, [&] { return static_cast<T>(random() % 256); });
+  return values;
+}
+
+template <class In, class Out = In>
+std::vector<Out> halves_of(const std::vector<In>& values) {
+  std::vector<Out> halves(values.size());
+  std::ranges::transform(values, halves.begin(), HalfOf<In, Out>{});
+  return halves;
+}
+
+template <class T>
+std::vector<T> swapped(std::vector<T> values) {
+  for (T& value : values) {
+    auto* const bytes = reinterpret_cast<unsigned char*>(&value);
+    std::reverse(bytes, bytes + sizeof(T));
+  }
+  return values;
+}
+
+/// What lies in a file, after its header.
+template <class T>
+std::vector<T> values_in(const std::filesystem::path& path) {
+  const std::string bytes = test::read_whole(path);
+  const std::size_t header = path.extension() == ".npy" ? npy_header_bytes : 0;
+  std::vector<T> values((bytes.size() - header) / sizeof(T));
+  EXPECT_EQ(header + values.size() * sizeof(T), bytes.size());
+  if (!values.empty()) std::memcpy(values.data(), bytes.data() + header, bytes.size() - header);
+  return values;
+}
+
+class MapTest : public testing::TestWithParam<DeviceKind> {
+ protected:
+  template <class T>
+  std::filesystem::path make_file(const std::vector<T>& values, const std::string& name = "in") {
+    const auto path = dir_.path() / name;
+    test::write_file(path, values);
+    return path;
+  }
+  template <class T>
+  Target target(const std::string& name) {
+    return {.path = dir_.path() / name, .type = {element_type_of<T>()}, .replace = true};
+  }
+
+  test::TempDir dir_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Devices, MapTest, test::all_devices, test::device_name);
+
+TEST_P(MapTest, WritesWhatTheOperatorMakesOfEachElement) {
+  OOC_SKIP_WITHOUT(GetParam());
+  Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 256 * KiB});
+  for (const std::size_t count : {0u, 1u, 7u, 65'536u, 65'537u, 1'000'003u}) {
+    const auto values = random_values<float>(count);
+    const auto path = make_file(values, "in.f32");
+    for (const char* name : {"out.f32", "out.npy"}) {
+      const Target out = target<float>(name);
+      const Stats stats = map(coordinator, Halve<float>{}, open(path), out);
+      EXPECT_EQ(values_in<float>(out.path), halves_of(values)) << count << " in " << name;
+      EXPECT_EQ(stats.bytes, count * sizeof(float));
+      EXPECT_EQ(stats.bytes_written, count * sizeof(float));
+      EXPECT_FALSE(stats.partial);
+      EXPECT_GE(stats.seconds, stats.publish_seconds);
+    }
+  }
+  EXPECT_EQ(dir_.names(), (std::vector<std::string>{"in.f32", "out.f32", "out.npy"}));
+}
+
+TEST_P(MapTest, WritesTheSameFileHoweverItRuns) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const auto values = random_values<float>(700'001);
+  const auto expected = halves_of(values);
+  const Source source = open(make_file(values, "in.f32"));
+  for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
+    for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
+      for (const std::size_t streams : {1u, 2u, 5u}) {
+        for (const std::size_t chunk : {std::size_t{0}, 256 * KiB, 1 * MiB, 64 * MiB}) {
+          Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = chunk,
+                                                            .streams = streams,
+                                                            .block_bytes = 100'000,
+                                                            .engine = engine,
+                                                            .direct = direct});
+          const Target out = target<float>("out.npy");
+          map(coordinator, Halve<float>{}, source, out);
+          EXPECT_EQ(values_in<float>(out.path), expected)
+              << streams << " streams, chunks of " << chunk;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(MapTest, WritesToMemory) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const test::TempDir memory("/dev/shm");
+  const auto values = random_values<float>(700'001);
+  const Source source = open(make_file(values, "in.f32"));
+  for (const EngineKind engine : {EngineKind::automatic, EngineKind::uring}) {
+    Coordinator coordinator(make_device(GetParam()), {.engine = engine});
+    Target out = target<float>("out.f32");
+    out.path = memory.path() / "out.f32";
+    const Stats stats = map(coordinator, Halve<float>{}, source, out);
+    EXPECT_EQ(values_in<float>(out.path), halves_of(values));
+    const std::string reason = "writing through the page cache: tmpfs has no disk under it";
+    EXPECT_EQ(std::ranges::count(stats.reasons, reason), 1);
+  }
+}
+
+TEST_P(MapTest, ElementsMayGrowAndShrink) {
+  OOC_SKIP_WITHOUT(GetParam());
+  Coordinator coordinator(make_device(GetParam()), {.streams = 3});
+  const auto bytes = random_values<std::uint8_t>(1'000'003);
+  const Target wide = target<double>("wide.npy");
+  map(coordinator, Halve<std::uint8_t, double>{}, open(make_file(bytes, "in.u8")), wide);
+  EXPECT_EQ(values_in<double>(wide.path), (halves_of<std::uint8_t, double>(bytes)));
+
+  const auto doubles = random_values<double>(1'000'003);
+  const Target narrow = target<std::uint8_t>("narrow.u8");
+  map(coordinator, Halve<double, std::uint8_t>{}, open(make_file(doubles, "in.f64")), narrow);
+  EXPECT_EQ(values_in<std::uint8_t>(narrow.path), (halves_of<double, std::uint8_t>(doubles)));
+}
+
+TEST_P(MapTest, SwapsBytesOnBothSides) {
+  OOC_SKIP_WITHOUT(GetParam());
+  Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 1, .streams = 2});
+  const auto values = random_values<float>(200'003);
+  const auto native = make_file(values, "native.f32");
+  const auto foreign = make_file(swapped(values), "foreign.f32");
+  for (const bool in_swapped : {false, true}) {
+    for (const bool out_swapped : {false, true}) {
+      const Source source =
+          open(in_swapped ? foreign : native, {.type = DType{ElementType::f4, in_swapped}});
+      Target out = target<float>("out.npy");
+      out.type.swapped = out_swapped;
+      map(coordinator, Halve<float>{}, source, out);
+      const auto halves = halves_of(values);
+      EXPECT_EQ(values_in<float>(out.path), out_swapped ? swapped(halves) : halves);
+      EXPECT_EQ(open(out.path).type(), out.type);
+    }
+  }
+}
+
+TEST_P(MapTest, MakesOneFileOfSeveralWithOddOffsets) {
+  OOC_SKIP_WITHOUT(GetParam());
+  std::vector<std::filesystem::path> paths;
+  std::vector<std::uint32_t> expected;
+  for (std::size_t i = 0; i < 9; ++i) {
+    const auto values = random_values<std::uint32_t>(1000 + 17'777 * i);
+    expected.insert(expected.end(), values.begin(), values.end());
+    paths.push_back(dir_.path() / (std::to_string(i) + ".u32"));
+    test::write_file(paths.back(), values, 13);
+  }
+  for (std::uint32_t i = 0; i < expected.size(); ++i) expected[i] += i;
+  const Source source = open(paths, {.type = DType{ElementType::u4}, .offset = 13});
+  for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
+    Coordinator coordinator(make_device(GetParam()),
+                            {.chunk_bytes = 1, .streams = 2, .direct = direct});
+    const Target out = target<std::uint32_t>("out.u32");
+    const auto result = map(coordinator, AddIndex{}, source, out);
+    EXPECT_EQ(result.value, expected.size());
+    EXPECT_EQ(values_in<std::uint32_t>(out.path), expected);
+  }
+}
+
+TEST_P(MapTest, TheShapeIsWrittenAsItWasAskedFor) {
+  OOC_SKIP_WITHOUT(GetParam());
+  Coordinator coordinator(make_device(GetParam()));
+  const auto values = random_values<std::uint32_t>(60);
+  Target out = target<std::uint32_t>("out.npy");
+  out.shape = {3, 4, 5};
+  map(coordinator, Halve<std::uint32_t>{}, open(make_file(values, "in.u32")), out);
+  const Source written = open(out.path);
+  EXPECT_TRUE(std::ranges::equal(written.shape(), out.shape));
+  EXPECT_EQ(values_in<std::uint32_t>(out.path), halves_of(values));
+}
+
+TEST_P(MapTest, AllocatesNothingOnceAChunkHasPassed) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const auto path = make_file(random_values<float>(40 * 65536), "in.f32");
+  const Target out = target<float>("out.f32");
+  // As for a fold: passes that differ in nothing but the number of their chunks, of which a pool
+  // has fewer slots than either, ask for memory equally often.
+  const auto allocations = [&](std::uint64_t count) {
+    Coordinator coordinator(
+        make_device(GetParam()),
+        {.chunk_bytes = 256 * KiB, .streams = 2, .threads = 4, .direct = DirectIo::no});
+    std::vector<Extent> part{{0, 0, count * 65536 * sizeof(float)}};
+    std::vector<File> files;
+    files.push_back(File::open(path));
+    const Source source(std::move(files), part, {ElementType::f4, false});
+    const auto device_before = coordinator.device().device_memory().allocations();
+    const auto host_before = coordinator.device().host_memory().allocations();
+    const auto new_before = test::count_of_new();
+    const Stats stats = map(coordinator, Halve<float>{}, source, out);
+    EXPECT_LT(stats.slots, stats.chunks);
+    return std::vector<std::uint64_t>{
+        test::count_of_new() - new_before,
+        coordinator.device().device_memory().allocations() - device_before,
+        coordinator.device().host_memory().allocations() - host_before};
+  };
+  allocations(20);  // what only the first pass of a process allocates
+  EXPECT_EQ(allocations(20), allocations(40));
+}
+
+TEST_P(MapTest, NeedsElementsOfItsTypesOnBothSides) {
+  OOC_SKIP_WITHOUT(GetParam());
+  Coordinator coordinator(make_device(GetParam()));
+  const auto path = make_file(random_values<float>(10), "in.f32");
+  EXPECT_THROW(map(coordinator, Halve<double>{}, open(path), target<double>("out")), Error);
+  EXPECT_THROW(map(coordinator, Halve<float>{}, open(path), target<double>("out")), Error);
+  EXPECT_EQ(dir_.names(), std::vector<std::string>{"in.f32"});
+}
+
+}  // namespace
+}  // namespace ooc
