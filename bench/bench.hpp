@@ -21,6 +21,15 @@ struct Setting {
 nlohmann::ordered_json disk_sweep(const std::string& file, Setting only, int runs);
 nlohmann::ordered_json link(bool cuda, int runs);
 
+/// Stages of a run that writes a file, each alone.
+nlohmann::ordered_json read_alone(const std::string& file, bool cuda, int runs);
+nlohmann::ordered_json write_alone(const std::string& file, std::uint64_t bytes, bool cuda,
+                                   int runs);
+nlohmann::ordered_json convert_alone(const std::string& from, const std::string& to, bool cuda,
+                                     int runs);
+nlohmann::ordered_json gemm_in_core(std::uint64_t length, const std::string& compute, bool cuda,
+                                    int runs);
+
 /// A pass of a built-in operator, over a file or, if `file` is empty, over `bytes` bytes of
 /// nothing.
 struct PassOptions {

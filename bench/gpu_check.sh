@@ -34,6 +34,7 @@ sanitizer=$out/sanitizer.txt
 for dtype in u1 u2 u4 u8 i1 i2 i4 i8 f2 '>f4' f8 bf16; do
   ooc-run gen -o "$work/${dtype#>}.raw" --count 200001 --dtype "$dtype" --quiet >/dev/null
 done
+ooc-run gen -o "$work/square.f32" --count $((447 * 447)) --pattern normal --quiet >/dev/null
 # All element types in one process each, and bins in shared and in global memory.
 cat >"$work/all_types" <<'SCRIPT'
 set -e
@@ -41,6 +42,13 @@ for dtype in u1 u2 u4 u8 i1 i2 i4 i8 f2 '>f4' f8 bf16; do
   file=$1/${dtype#>}.raw
   $2 ooc-run reduce "$file" --dtype "$dtype" --device cuda --quiet
   $2 ooc-run histogram "$file" --dtype "$dtype" --device cuda --quiet --bins 300
+  for to in '>f2' i4; do
+    $2 ooc-run convert "$file" -o "$1/out.raw" --dtype "$dtype" --to "$to" --device cuda --quiet --force
+  done
+done
+for compute in f32 tf32 bf16 f64; do
+  $2 ooc-run matmul "$1/square.f32" "$1/square.f32" -o "$1/out.raw" --shape-a 447x447 \
+    --shape-b 447x447 --compute $compute --vram 1M --device cuda --quiet --force
 done
 $2 ooc-run histogram "$1/f4.raw" --dtype '>f4' --device cuda --quiet --bins 100000
 $2 ooc-run histogram "$1/f8.raw" --dtype f8 --device cuda --quiet --edges 0,0.1,0.5,1
@@ -58,6 +66,7 @@ cat >"$work/bits.py" <<'PYTHON'
 """Every way to run, and how many different answers they give: must be one."""
 import itertools
 import json
+import os
 import subprocess
 import sys
 
@@ -82,6 +91,28 @@ for dtype, pattern in (("f4", "normal"), ("f8", "uniform")):
     for answer, ways in answers.items():
         print(" ", answer, "" if len(answers) == 1 else ways)
     failed |= len(answers) != 1
+    os.remove(path)
+
+# Every type to every type, in odd numbers.
+types = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "bf16"]
+different = []
+for source in types:
+    path = f"{work}/from.{source}"
+    subprocess.run(["ooc-run", "gen", "-o", path, "--count", "300001", "--dtype", source,
+                    "--pattern", "position", "--quiet"], check=True, stdout=subprocess.DEVNULL)
+    for target in types:
+        files = []
+        for device in ("cpu", "cuda"):
+            out = f"{work}/to-{device}.raw"
+            done = subprocess.run(["ooc-run", "convert", path, "-o", out, "--dtype", source, "--to",
+                                   target, "--device", device, "--json", "--quiet", "--force"],
+                                  check=True, stdout=subprocess.PIPE)
+            with open(out, "rb") as file:
+                files.append((file.read(), json.loads(done.stdout)["result"]["inexact"]))
+        if files[0] != files[1]:
+            different.append((source, target))
+print(f"convert: {len(types) ** 2} pairs of types, different between CPU and GPU: {different}")
+failed |= bool(different)
 sys.exit(failed)
 PYTHON
 note "$bits" 40 python3 "$work/bits.py" "$work"

@@ -36,16 +36,23 @@ int run(int argc, char** argv) {
   PassOptions pass_options;
   ooc::Options& coordinator = pass_options.coordinator;
   int runs = 5;
-  po::options_description options("ooc-bench disk FILE | link | null | file FILE");
+  std::string to = "f2";
+  std::uint64_t length = 8192;
+  std::string compute = "f32";
+  po::options_description options(
+      "ooc-bench disk FILE | link | null | file FILE | read FILE | write FILE | convert | gemm");
   auto add = options.add_options();
   add("help", "");
   add("what", po::value(&what));
   add("file", po::value(&pass_options.file));
-  add("mib", po::value(&mib)->default_value(mib), "bytes of a run, in MiB (null)");
+  add("mib", po::value(&mib)->default_value(mib), "bytes of a run, in MiB (null, write)");
   add("runs", po::value(&runs)->default_value(runs), "repetitions; medians are reported");
   add("cuda", po::bool_switch(&pass_options.cuda), "on the GPU");
+  add("to", po::value(&to), "(convert)");
+  add("n", po::value(&length), "rows and columns (gemm)");
+  add("compute", po::value(&compute), "f32, tf32, bf16 or f64 (gemm)");
   add("operation", po::value(&pass_options.operation), "histogram or reduce (null, file)");
-  add("dtype", po::value(&pass_options.dtype), "(null, file)");
+  add("dtype", po::value(&pass_options.dtype), "(null, file, convert)");
   add("chunk", po::value(&coordinator.chunk_bytes), "bytes (null, file)");
   add("streams", po::value(&coordinator.streams), "(null, file)");
   add("threads", po::value(&coordinator.threads), "(null, file)");
@@ -63,6 +70,14 @@ int run(int argc, char** argv) {
   if (what == "disk" && !pass_options.file.empty()) {
     result = disk_sweep(pass_options.file,
                         {coordinator.block_bytes, coordinator.queue_depth, buffers}, runs);
+  } else if (what == "read" && !pass_options.file.empty()) {
+    result = read_alone(pass_options.file, pass_options.cuda, runs);
+  } else if (what == "write" && !pass_options.file.empty()) {
+    result = write_alone(pass_options.file, mib * MiB, pass_options.cuda, runs);
+  } else if (what == "convert") {
+    result = convert_alone(pass_options.dtype, to, pass_options.cuda, runs);
+  } else if (what == "gemm") {
+    result = gemm_in_core(length, compute, pass_options.cuda, runs);
   } else if (what == "link") {
     result = link(pass_options.cuda, runs);
   } else if (what == "file" && !pass_options.file.empty()) {

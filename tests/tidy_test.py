@@ -19,9 +19,11 @@ BACKENDS_MEET = "lib/include/ooc/execute.hpp"
 
 # Public headers without a test file of their own, and where they are tested.
 TESTED_ELSEWHERE = {
+    "io/include/ooc/io/transfer.hpp": "tests/io/writer_test.cpp",
     "kernels/include/ooc/ooc.hpp": "tests/package_test.sh",
     "lib/include/ooc/buffer.hpp": "tests/lib/memory_test.cpp",
     "lib/include/ooc/execute.hpp": "tests/lib/fold_test.cu",
+    "lib/include/ooc/io_way.hpp": "tests/lib/layout_test.cpp",
     "lib/include/ooc/metered_memory.hpp": "tests/lib/memory_test.cpp",
 }
 
@@ -30,10 +32,10 @@ SYSTEM = re.compile(r"(sys|linux|asm)/.+|(fcntl|immintrin|poll|pthread|sched|sig
 THIRD_PARTY = {
     "io": re.compile(r"liburing\.h"),
     "lib": re.compile(r"(?!)"),
-    "kernels": re.compile(r"(thrust|cub|cuda)/.+"),
+    "kernels": re.compile(r"(thrust|cub|cuda)/.+|dlfcn\.h"),
     "apps": re.compile(r"(boost/program_options|nlohmann|fmt)[/.].+"),
 }
-CUDA = re.compile(r"cuda[\w./]*|thrust/.+|cub/.+")
+CUDA = re.compile(r"cuda[\w./]*|cublas_v2\.h|thrust/.+|cub/.+")
 
 
 def project_files():

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ooc/io/error.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,12 +16,17 @@ struct Outcome {
   std::vector<std::string> notes;  // for stderr: which way ran where another was hoped for
   std::string verdict;             // for stderr: what bounded the run; may be empty
   bool partial = false;            // interrupted: a result of a part of the input
+
+  /// The result did not withstand its check. It is shown nevertheless.
+  std::optional<ooc::Error> failure{};
 };
 
 // Each throws ooc::Error.
 
 Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt);
 Outcome run_reduce(const Arguments& arguments, const Interrupt& interrupt);
+Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt);
+Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt);
 Outcome run_gen(const Arguments& arguments, const Interrupt& interrupt);
 
 }  // namespace ooc_run

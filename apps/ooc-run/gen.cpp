@@ -5,11 +5,10 @@
 #include <chrono>
 #include <cmath>
 #include <exception>
-#include <filesystem>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/io/output_file.hpp>
+#include <ooc/io/target.hpp>
 #include <ooc/io/units.hpp>
 #include <semaphore>
 #include <thread>
@@ -17,6 +16,7 @@
 
 #include "commands.hpp"
 #include "generator.hpp"
+#include "output_file_options.hpp"
 #include "session.hpp"
 #include "sizes.hpp"
 
@@ -25,19 +25,14 @@ namespace {
 
 constexpr std::size_t block_bytes = 4 * ooc::MiB;
 
-/// NumPy allows padding; at 4096 the data is aligned for direct I/O.
-constexpr std::size_t npy_header_bytes = 4096;
-
 constexpr std::array<std::string_view, 6> pattern_names{"uniform",  "normal", "sequence",
                                                         "constant", "zipf",   "position"};
 
 struct Job {
-  std::filesystem::path path;
+  ooc::Target target;
   Generator generator;
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;  // of data
-  bool npy = false;
-  bool replace = false;
   std::size_t threads = 1;
 };
 
@@ -57,37 +52,6 @@ Pattern parse_pattern(std::string_view text) {
   return patterns[Choice{"uniform", "normal", "sequence", "constant", "zipf", "position"}(text)];
 }
 
-/// The type that the ending of a raw file names: .f32, .u8, .bf16.
-std::optional<ooc::DType> type_of_ending(const std::filesystem::path& path) {
-  struct Ending {
-    std::string_view ending;
-    ooc::ElementType element;
-  };
-  using enum ooc::ElementType;
-  constexpr std::array endings{Ending{".u8", u1},  Ending{".u16", u2}, Ending{".u32", u4},
-                               Ending{".u64", u8}, Ending{".i8", i1},  Ending{".i16", i2},
-                               Ending{".i32", i4}, Ending{".i64", i8}, Ending{".f16", f2},
-                               Ending{".f32", f4}, Ending{".f64", f8}, Ending{".bf16", bf16}};
-  const auto found = std::ranges::find(endings, path.extension().string(), &Ending::ending);
-  if (found == endings.end()) return {};
-  return ooc::DType{found->element};
-}
-
-ooc::DType choose_type(const Arguments& arguments, const Job& job) {
-  const std::optional<ooc::DType> asked = arguments.get("dtype", ooc::parse_dtype);
-  const std::optional<ooc::DType> named = type_of_ending(job.path);
-  if (asked && named && asked->element != named->element) {
-    refuse(fmt::format("{}: the ending names {}, --dtype says {}", job.path.string(),
-                       ooc::name_of(named->element), ooc::name_of(asked->element)),
-           "who reads it would take it for the former; .bin names no type");
-  }
-  if (asked && job.npy && asked->element == ooc::ElementType::bf16) {
-    refuse("bf16 cannot be in a .npy file", "NumPy has no code for it; write .bf16");
-  }
-  const ooc::DType otherwise{job.npy ? ooc::ElementType::f4 : ooc::ElementType::u1};
-  return asked ? *asked : named.value_or(otherwise);
-}
-
 void choose_length(const Arguments& arguments, Job& job) {
   const std::optional<std::uint64_t> size = arguments.get("size", parse_bytes);
   const std::optional<std::uint64_t> count = arguments.get("count", parse_count);
@@ -102,19 +66,16 @@ void choose_length(const Arguments& arguments, Job& job) {
         "--count gives the number of elements");
   }
   job.count = count ? *count : *size / element_bytes;
-  if (__builtin_mul_overflow(job.count, element_bytes, &job.bytes) || job.bytes >> 62 != 0) {
-    refuse("so large a file there cannot be", {});
-  }
+  job.bytes = job.count * element_bytes;  // TargetFile refuses too large a count
 }
 
 Job read_job(const Arguments& arguments) {
   Job job;
-  const auto output = arguments.get("output", [](const std::string& text) { return text; });
-  if (!output || output->empty()) refuse("no output file given", "ooc-run gen -o FILE --size 1G");
-  job.path = *output;
-  job.npy = job.path.extension() == ".npy";
-  job.replace = arguments.has("force");
-  job.generator.type = choose_type(arguments, job);
+  job.target.path = read_output_path(arguments, "ooc-run gen -o FILE --size 1G");
+  job.target.replace = arguments.has("force");
+  const ooc::DType otherwise{job.target.is_npy() ? ooc::ElementType::f4 : ooc::ElementType::u1};
+  job.target.type = read_output_type(arguments, "dtype", job.target.path).value_or(otherwise);
+  job.generator.type = job.target.type;
   job.generator.pattern = arguments.get("pattern", parse_pattern).value_or(Pattern::uniform);
   job.generator.seed = arguments.get("seed", parse_count).value_or(0);
   job.generator.value = arguments.get("value", parse_integer).value_or(1);
@@ -127,27 +88,10 @@ Job read_job(const Arguments& arguments) {
   return job;
 }
 
-std::vector<std::byte> npy_header(const Job& job) {
-  const std::string dictionary =
-      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({},), }}",
-                  ooc::code_of(job.generator.type), job.count);
-  constexpr std::size_t prefix_bytes = 10;
-  constexpr std::size_t text_bytes = npy_header_bytes - prefix_bytes;
-  std::string header = "\x93NUMPY\x01";
-  header += '\0';
-  header += static_cast<char>(text_bytes & 0xff);
-  header += static_cast<char>(text_bytes >> 8);
-  header += dictionary;
-  header.resize(npy_header_bytes - 1, ' ');
-  header += '\n';
-  const auto bytes = std::as_bytes(std::span(header));
-  return {bytes.begin(), bytes.end()};
-}
-
 /// Makes and writes blocks on several threads, each the next one that nobody has begun.
 class BlockWriters {
  public:
-  BlockWriters(const Job& job, ooc::OutputFile& file) : job_(job), file_(file) {}
+  BlockWriters(const Job& job, ooc::TargetFile& file) : job_(job), file_(file) {}
 
   Answer run(const Interrupt& interrupt, ProgressMeter& meter) {
     using namespace std::chrono_literals;
@@ -184,7 +128,6 @@ class BlockWriters {
     Answer mine;
     std::vector<std::byte> block(std::min<std::uint64_t>(block_bytes, job_.bytes));
     const std::size_t element_bytes = ooc::size_of(job_.generator.type.element);
-    const std::uint64_t start = job_.npy ? npy_header_bytes : 0;
     for (;;) {
       const std::uint64_t offset = next_block_.fetch_add(1) * block_bytes;
       if (offset >= job_.bytes || failed_.load()) return mine;
@@ -194,13 +137,13 @@ class BlockWriters {
       const std::span data(block.data(), std::min(block_bytes, job_.bytes - offset));
       mine.sum += job_.generator.fill(offset / element_bytes, data);
       mine.checksum += checksum(offset, data);
-      file_.write(start + offset, data);
+      file_.write(file_.data_offset() + offset, data);
       bytes_written_.fetch_add(data.size());
     }
   }
 
   const Job& job_;
-  ooc::OutputFile& file_;
+  ooc::TargetFile& file_;
   std::atomic<std::uint64_t> next_block_{0};
   std::atomic<std::uint64_t> bytes_written_{0};
   std::atomic<bool> failed_{false};
@@ -222,7 +165,7 @@ bool is_float(const Job& job) {
 }
 
 Json describe(const Job& job, const Answer& answer) {
-  Json json{{"path", job.path.string()},
+  Json json{{"path", job.target.path.string()},
             {"bytes", job.bytes},
             {"count", job.count},
             {"dtype", ooc::code_of(job.generator.type)},
@@ -255,7 +198,7 @@ std::string describe_for_people(const Job& job, const Answer& answer) {
       "  sum       {}\n"
       "  checksum  {:016x}\n\n"
       "{} in {}, {}, {} {}\n",
-      job.path.string(), group_digits(std::to_string(job.count)),
+      job.target.path.string(), group_digits(std::to_string(job.count)),
       ooc::name_of(job.generator.type.element), job.generator.type.swapped ? ", bytes swapped" : "",
       pattern_names[static_cast<std::size_t>(job.generator.pattern)], job.generator.seed,
       describe_sum(job, answer), answer.checksum, format_bytes(job.bytes),
@@ -269,8 +212,7 @@ Outcome run_gen(const Arguments& arguments, const Interrupt& interrupt) {
   const OutputSettings output = read_output_settings(arguments);
   const Job job = read_job(arguments);
   const auto began = std::chrono::steady_clock::now();
-  ooc::OutputFile file(job.path, job.bytes + (job.npy ? npy_header_bytes : 0), job.replace);
-  if (job.npy) file.write(0, npy_header(job));
+  ooc::TargetFile file(job.target, job.count, {});
   ProgressMeter meter(output.progress, 1);
   Answer answer = BlockWriters(job, file).run(interrupt, meter);
   file.publish();

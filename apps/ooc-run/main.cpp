@@ -103,6 +103,8 @@ Outcome run(const Command& command, const std::vector<std::string>& words,
   const Arguments arguments(command, words);
   if (command.name == "histogram") return run_histogram(arguments, interrupt);
   if (command.name == "reduce") return run_reduce(arguments, interrupt);
+  if (command.name == "matmul") return run_matmul(arguments, interrupt);
+  if (command.name == "convert") return run_convert(arguments, interrupt);
   return run_gen(arguments, interrupt);
 }
 
@@ -117,6 +119,7 @@ int run_and_print(const Command& command, const std::vector<std::string>& words)
     if (!outcome.verdict.empty()) {
       print_to_stderr(fmt::format("ooc-run: {}\n", outcome.verdict));
     }
+    if (outcome.failure) throw *outcome.failure;
     return outcome.partial ? interrupt.exit_code() : 0;
   } catch (const ooc::Error& error) {
     print_error(error);
@@ -171,6 +174,8 @@ int guarded(const std::vector<std::string>& words) {
 int main(int argc, char** argv) {
   ooc_run::occupy_standard_descriptors();
   ooc_run::allow_many_files();
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of ours to report
+  // A closed pipe and a file-size limit are errors of ours to report.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   return ooc_run::guarded({argv + 1, argv + argc});
 }

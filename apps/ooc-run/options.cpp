@@ -46,6 +46,24 @@ constexpr std::array reduce_options{
     Option{"nan", "POLICY", "what NaN does: propagate or omit [propagate]"},
 };
 
+constexpr std::array convert_options{
+    Option{"output", "FILE", "file to write; .npy or raw", 'o'},
+    Option{"to", "D", "its type, such as f2 or >i4 [by the ending]"},
+    Option{"shape", "AxBxC", "of a .npy file [that of the input]"},
+    Option{"strict", "", "write nothing if a value does not survive exactly"},
+    Option{"force", "", "replace an existing file"},
+};
+
+constexpr std::array matmul_options{
+    Option{"output", "FILE", "file to write C to; .npy or raw", 'o'},
+    Option{"shape-a", "MxK", "rows and columns of a raw A, as 32Kx1000"},
+    Option{"shape-b", "KxN", "the same for a raw B"},
+    Option{"compute", "P", "f32, tf32, bf16 or f64 [the inputs' own]"},
+    Option{"verify", "", "check C by random vectors; exit 10 if it is wrong"},
+    Option{"explain", "", "say what would be done, and do nothing"},
+    Option{"force", "", "replace an existing file"},
+};
+
 constexpr std::array gen_options{
     Option{"output", "FILE", "file to write; .npy or raw", 'o'},
     Option{"size", "SIZE", "bytes of data, or"},
@@ -70,6 +88,18 @@ constexpr std::array reduce_groups{
     OptionGroup{"run", run_options},
     OptionGroup{"output", output_options},
 };
+constexpr std::array matmul_groups{
+    OptionGroup{"product", matmul_options},
+    OptionGroup{"input", std::span(input_options).first<2>()},  // all elements of a matrix are used
+    OptionGroup{"run", run_options},
+    OptionGroup{"output", output_options},
+};
+constexpr std::array convert_groups{
+    OptionGroup{"convert", convert_options},
+    OptionGroup{"input", input_options},
+    OptionGroup{"run", run_options},
+    OptionGroup{"output", output_options},
+};
 constexpr std::array gen_groups{
     OptionGroup{"data", gen_options},
     OptionGroup{"output", output_options},
@@ -84,6 +114,16 @@ constexpr std::array<std::string_view, 3> reduce_examples{
     "ooc-run reduce test.f32    # made by: ooc-run gen -o test.f32 --size 1G",
     "ooc-run reduce --nan omit --count 1M test.f32",
     "ooc-run reduce --device cpu --json test.f32 test.f32",
+};
+constexpr std::array<std::string_view, 3> convert_examples{
+    "ooc-run convert test.f32 -o test.f16    # test.f32: see ooc-run gen --help",
+    "ooc-run convert test.f32 -o square.npy --to f8 --count 1M --shape 1Kx1K",
+    "ooc-run convert square.npy -o swapped.bin --to '>f4' --strict --json",
+};
+constexpr std::array<std::string_view, 3> matmul_examples{
+    "ooc-run matmul square.npy square.npy -o c.npy --verify    # see convert --help",
+    "ooc-run matmul test.f32 test.f32 --shape-a 16Kx16K --shape-b 16Kx16K --explain",
+    "ooc-run matmul square.npy square.npy -o c.f64 --memory 1G --json",
 };
 constexpr std::array<std::string_view, 3> gen_examples{
     "ooc-run gen -o test.f32 --size 1G",
@@ -113,6 +153,24 @@ constexpr std::array all_commands{
             "device. A NaN makes the statistics NaN, as in NumPy, unless --nan omit leaves\n"
             "it out. Several files are one dataset, in the order given.",
             reduce_groups},
+    Command{"matmul", "A B -o C [options]", "product of two matrices, all three on disk", true,
+            matmul_examples,
+            "C = A B for matrices of one type (f2, bf16, f4, f8), by rows in .npy or raw\n"
+            "files that may be far larger than memory. What stays on the device and what\n"
+            "passes by is chosen for the least time; --explain says what and why. Sums are\n"
+            "formed in f64 for f8 and else in f32, unless --compute says otherwise (tf32 and\n"
+            "bf16: tensor cores of a GPU); C is f8 for f64 and else f4. --verify compares\n"
+            "A (B x) and C x for random vectors x (Freivalds' check). The output appears when\n"
+            "all of it is on the disk.",
+            matmul_groups},
+    Command{"convert", "FILE... -o OUT --to TYPE [options]", "change type, byte order or format",
+            true, convert_examples,
+            "Any type to any other, raw to .npy and back. Floats are rounded once, to nearest\n"
+            "even; floats become integers by truncation, or the nearest that the type has\n"
+            "(NaN: 0); integers that do not fit wrap around, as in NumPy. How many values did\n"
+            "not survive exactly is counted, and refused with --strict. Several files are one\n"
+            "dataset, in the order given. The output appears when all of it is on the disk.",
+            convert_groups},
     Command{"gen", "-o FILE --size SIZE [options]", "write test data with a known answer", false,
             gen_examples,
             "The same seed makes the same bytes on every machine. Prints the exact sum of\n"

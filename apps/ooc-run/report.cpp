@@ -26,16 +26,19 @@ std::string dump(const Json& json) {
   return text;
 }
 
-Json describe_stage(const ooc::StageTimes& stage, const ooc::Stats& stats) {
-  const double bytes = static_cast<double>(stats.bytes) * static_cast<double>(stats.passes);
+Json describe_stage(const ooc::StageTimes& stage, std::optional<double> bytes) {
   Json json{{"busy_seconds", stage.busy},
             {"waits_in_seconds", stage.waits_in},
             {"waits_out_seconds", stage.waits_out},
             {"bytes_per_second", nullptr}};
-  // Interrupted in a later pass, it is not known how much was read in all.
-  const bool known = !stats.partial || stats.passes == 1;
-  if (stage.busy > 0 && known) json["bytes_per_second"] = bytes / stage.busy;
+  if (stage.busy > 0 && bytes) json["bytes_per_second"] = *bytes / stage.busy;
   return json;
+}
+
+/// Bytes that were read in all passes. Interrupted in a later pass, it is not known how many.
+std::optional<double> bytes_read(const ooc::Stats& stats) {
+  if (stats.partial && stats.passes > 1) return {};
+  return static_cast<double>(stats.bytes) * static_cast<double>(stats.passes);
 }
 
 double rate_of(const ooc::Stats& stats) {
@@ -91,13 +94,18 @@ Json describe_input(const ooc::Source& source, const ooc::Format& format) {
           {"bytes", source.bytes()}};
 }
 
-Json describe_run(const ooc::Stats& stats, std::span<const std::string> reasons,
+Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::string> reasons,
                   const std::string& verdict) {
-  const Json stages{{"disk", describe_stage(stats.disk, stats)},
-                    {"h2d", describe_stage(stats.h2d, stats)},
-                    {"kernel", describe_stage(stats.kernel, stats)},
-                    {"d2h", nullptr},
-                    {"write", nullptr}};
+  Json stages{{"disk", describe_stage(stats.disk, bytes_read(stats))},
+              {"h2d", describe_stage(stats.h2d, bytes_read(stats))},
+              {"kernel", describe_stage(stats.kernel, bytes_read(stats))},
+              {"d2h", nullptr},
+              {"write", nullptr}};
+  if (writes) {
+    const auto bytes_written = static_cast<double>(stats.bytes_written);
+    stages["d2h"] = describe_stage(stats.d2h, bytes_written);
+    stages["write"] = describe_stage(stats.write, bytes_written);
+  }
   return {{"device", stats.device},
           {"engine", stats.engine},
           {"direct", stats.direct},
@@ -112,6 +120,7 @@ Json describe_run(const ooc::Stats& stats, std::span<const std::string> reasons,
           {"passes", stats.passes},
           {"seconds", stats.seconds},
           {"startup_seconds", stats.startup_seconds},
+          {"publish_seconds", writes ? Json(stats.publish_seconds) : Json(nullptr)},
           {"bytes_per_second", rate_of(stats)},
           {"stages", stages},
           {"ceilings", Json::object()},
@@ -132,13 +141,21 @@ std::string document(std::string_view command, const Json& input, const Json& re
       command, dump(input), dump(result), dump(run));
 }
 
+std::string describe_values(std::uint64_t count, ooc::DType type) {
+  return fmt::format("{} {} of {}", group_digits(std::to_string(count)),
+                     count == 1 ? "value" : "values", describe_type(type));
+}
+
+std::string describe_type(ooc::DType type) {
+  return fmt::format("{}{}", ooc::name_of(type.element), type.swapped ? ", bytes swapped" : "");
+}
+
 std::string heading(const ooc::Source& source) {
   std::string name = source.files().front().path().string();
   if (source.files().size() > 1) name += fmt::format(" and {} more", source.files().size() - 1);
-  const ooc::DType type = source.type().value_or(ooc::DType{});
-  return fmt::format("{}: {} values of {}{} ({})", name,
-                     group_digits(std::to_string(count_of(source))), ooc::name_of(type.element),
-                     type.swapped ? ", bytes swapped" : "", source.type_reason);
+  return fmt::format("{}: {} ({})", name,
+                     describe_values(count_of(source), source.type().value_or(ooc::DType{})),
+                     source.type_reason);
 }
 
 std::string footer(const ooc::Stats& stats) {

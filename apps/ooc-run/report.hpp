@@ -22,7 +22,7 @@ Json json_integer(ooc::int128 value);
 
 /// The `input` and `run` objects of a result.
 Json describe_input(const ooc::Source& source, const ooc::Format& format);
-Json describe_run(const ooc::Stats& stats, std::span<const std::string> reasons,
+Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::string> reasons,
                   const std::string& verdict);
 
 /// A result that covers a part of the input says so.
@@ -33,6 +33,12 @@ std::string document(std::string_view command, const Json& input, const Json& re
                      const Json& run);
 
 // The same for people.
+
+/// "1,000 values of float32".
+std::string describe_values(std::uint64_t count, ooc::DType type);
+
+/// "float32, bytes swapped".
+std::string describe_type(ooc::DType type);
 
 /// "prices.f32: 1,000 values of float32 (from .f32)".
 std::string heading(const ooc::Source& source);

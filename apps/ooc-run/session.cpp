@@ -5,9 +5,10 @@
 #include <charconv>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
+#include <utility>
+#include <vector>
 
 #include "sizes.hpp"
 #include "verdict.hpp"
@@ -105,8 +106,12 @@ RunSettings read_run_settings(const Arguments& arguments) {
 }
 
 ooc::Source open_source(const Arguments& arguments, const RunSettings& settings) {
+  return open_source(arguments.files(), settings);
+}
+
+ooc::Source open_source(std::span<const std::string> files, const RunSettings& settings) {
   std::vector<std::filesystem::path> paths;
-  for (const std::string& file : arguments.files()) {
+  for (const std::string& file : files) {
     if (file == "-") {
       throw ooc::Error(ooc::Cause::bad_input, "-: standard input is not supported",
                        {.why = "the work is planned before it starts, which takes a size",
@@ -124,20 +129,17 @@ Session::Session(const RunSettings& settings, const Interrupt& interrupt, std::s
       coordinator_(ooc::make_device(device_.kind, settings.ordinal),
                    coordinator_options(settings.options, interrupt, meter_)) {}
 
-Outcome Session::report(std::string_view command, const ooc::Source& source,
-                        const ooc::Stats& stats, Json result, const std::string& text) {
+Outcome Session::report(const Report& report, const ooc::Stats& stats) const {
   Outcome outcome;
-  outcome.verdict = verdict(stats, coordinator_.device().kind());
+  outcome.verdict = verdict(stats, device_.kind);
   outcome.partial = stats.partial;
   if (settings_.output.json) {
     std::vector<std::string> reasons = stats.reasons;
     if (!device_.reason.empty()) reasons.insert(reasons.begin(), device_.reason);
-    mark_partial(result, stats);
-    outcome.document = document(command, describe_input(source, settings_.format), result,
-                                describe_run(stats, reasons, outcome.verdict));
+    outcome.document = document(report.command, report.input, report.result,
+                                describe_run(stats, report.writes, reasons, outcome.verdict));
   } else {
-    outcome.document = fmt::format("{}\n{}{}\n{}\n", heading(source), partial_line(source, stats),
-                                   text, footer(stats));
+    outcome.document = fmt::format("{}\n{}\n{}\n", report.heading, report.text, footer(stats));
   }
   if (device_.fallback) outcome.notes.push_back(device_.reason);
   outcome.notes.insert(outcome.notes.end(), stats.reasons.begin(), stats.reasons.end());
@@ -145,6 +147,25 @@ Outcome Session::report(std::string_view command, const ooc::Source& source,
     outcome.notes.clear();
     outcome.verdict.clear();
   }
+  return outcome;
+}
+
+Outcome Session::report(std::string_view command, const ooc::Source& source,
+                        const ooc::Stats& stats, Json result, const std::string& text) const {
+  mark_partial(result, stats);
+  return report({.command = command,
+                 .input = describe_input(source, settings_.format),
+                 .result = std::move(result),
+                 .heading = heading(source),
+                 .text = partial_line(source, stats) + text},
+                stats);
+}
+
+Outcome Session::explain(const Report& report) const {
+  Outcome outcome;
+  outcome.document = settings_.output.json
+                         ? document(report.command, report.input, report.result, nullptr)
+                         : fmt::format("{}\n{}", report.heading, report.text);
   return outcome;
 }
 

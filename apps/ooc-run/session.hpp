@@ -1,9 +1,11 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <ooc/coordinator.hpp>
 #include <ooc/io/source.hpp>
+#include <span>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "arguments.hpp"
 #include "commands.hpp"
@@ -35,6 +37,7 @@ struct RunSettings {
 RunSettings read_run_settings(const Arguments& arguments);
 
 /// Opens the files as one dataset. Throws Error.
+ooc::Source open_source(std::span<const std::string> files, const RunSettings& settings);
 ooc::Source open_source(const Arguments& arguments, const RunSettings& settings);
 
 /// The device that computes, and why it is this one if the choice was ours.
@@ -42,6 +45,15 @@ struct DeviceChoice {
   ooc::DeviceKind kind;
   std::string reason;
   bool fallback;  // a GPU was hoped for
+};
+
+/// What a command has to say about its input and its result, to programs and to people.
+struct Report {
+  std::string_view command;
+  Json input{}, result{};
+  std::string heading{};
+  std::string text{};   // whole lines
+  bool writes = false;  // the run has stages that bring back and write
 };
 
 /// A device and a coordinator for one run, which shows its progress and can be interrupted.
@@ -52,9 +64,17 @@ class Session {
 
   ooc::Coordinator& coordinator() noexcept { return coordinator_; }
 
-  /// A result as JSON or as text, with what is to be said about the run.
+  const DeviceChoice& device() const noexcept { return device_; }
+
+  /// A report as JSON or as text, with what is to be said about the run.
+  Outcome report(const Report& report, const ooc::Stats& stats) const;
+
+  /// The same for what a fold has found in a dataset.
   Outcome report(std::string_view command, const ooc::Source& source, const ooc::Stats& stats,
-                 Json result, const std::string& text);
+                 Json result, const std::string& text) const;
+
+  /// What would be done: a report of no run.
+  Outcome explain(const Report& report) const;
 
  private:
   const RunSettings& settings_;

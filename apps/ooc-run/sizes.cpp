@@ -93,6 +93,9 @@ std::string with_unit(double value, double step, std::span<const std::string_vie
 constexpr std::array<std::string_view, 6> decimal_units{"bytes", "KB", "MB", "GB", "TB", "PB"};
 constexpr std::array<std::string_view, 6> binary_units{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
 
+constexpr std::array<std::string_view, 7> flop_units{"FLOP",  "KFLOP", "MFLOP", "GFLOP",
+                                                     "TFLOP", "PFLOP", "EFLOP"};
+
 }  // namespace
 
 std::uint64_t parse_bytes(std::string_view text) {
@@ -101,6 +104,17 @@ std::uint64_t parse_bytes(std::string_view text) {
 
 std::uint64_t parse_count(std::string_view text) {
   return parse_scaled(text, false, "counts are whole numbers: 1000, 64K, 2M, 1G (binary)");
+}
+
+std::vector<std::uint64_t> parse_shape(std::string_view text) {
+  constexpr const char* hint = "lengths with x between them: 1000x2000, 64Kx3 (binary)";
+  std::vector<std::uint64_t> shape;
+  for (;;) {
+    const std::size_t cross = text.find('x');
+    shape.push_back(parse_scaled(text.substr(0, cross), false, hint));
+    if (cross == std::string_view::npos) return shape;
+    text.remove_prefix(cross + 1);
+  }
 }
 
 std::int64_t parse_integer(std::string_view text) {
@@ -141,6 +155,10 @@ std::string format_rate(double bytes_per_second) {
 std::string format_both_rates(double bytes_per_second) {
   return fmt::format("{} ({}/s)", format_rate(bytes_per_second),
                      with_unit(bytes_per_second, kibi, binary_units));
+}
+
+std::string format_flops(double flops) {
+  return with_unit(flops, kilo, flop_units);
 }
 
 std::string format_seconds(double seconds) {

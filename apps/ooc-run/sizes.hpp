@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ooc_run {
 
@@ -13,6 +14,9 @@ std::uint64_t parse_bytes(std::string_view text);
 
 /// How many: "1000", "64K", "2M" (binary).
 std::uint64_t parse_count(std::string_view text);
+
+/// Lengths of the axes of an array: "32768x32768", "2Mx1K" (binary), "3x4x5", "100".
+std::vector<std::uint64_t> parse_shape(std::string_view text);
 
 /// An integer that may be negative.
 std::int64_t parse_integer(std::string_view text);
@@ -33,6 +37,9 @@ std::string format_rate(double bytes_per_second);
 
 /// "6.80 GB/s (6.33 GiB/s)".
 std::string format_both_rates(double bytes_per_second);
+
+/// "2.15 GFLOP": floating-point operations.
+std::string format_flops(double flops);
 
 /// "634 ms", "12.4 s", "3:05 min", "2:10:00 h".
 std::string format_seconds(double seconds);

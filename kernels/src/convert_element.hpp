@@ -121,19 +121,19 @@ struct Halves {
         low(static_cast<std::uint32_t>(value)) {}
 };
 
-/// An 8-byte integer as a double, so that rounding it again, to 40 bits or fewer, has the result of
-/// rounding the integer: if it does not fit 53 bits, the last of them tells that there are more.
+/// An 8-byte integer as a double that rounds to the same number of 40 bits or fewer: if the integer
+/// may not fit 53 bits, its last 11 are cut off, and the bit before them tells if any was set.
 template <class T>
 constexpr double round_to_odd(T value) {
-  constexpr std::uint32_t excess = (1u << 11) - 1;  // the bits behind the 53rd, of 64
+  constexpr std::uint32_t excess = (1u << (64 - 53)) - 1;
   const Halves<T> halves(value);
   const bool fits = (halves.high < 0x1p53) & (halves.high >= -0x1p53);
-  const std::uint32_t more = ((halves.low & excess) + excess) & (excess + 1);
-  return halves.high + static_cast<double>(fits ? halves.low : (halves.low & ~excess) | more);
+  const std::uint32_t any = ((halves.low & excess) + excess) & (excess + 1);
+  return halves.high + static_cast<double>(fits ? halves.low : (halves.low & ~excess) | any);
 }
 
-/// The numbers that the fraction is cut off to get into an integer type: from `lowest` to below
-/// `too_large`.
+/// The floating values that lose no more than their fraction in an integer type: from `lowest` to
+/// below `too_large`.
 template <class Integer, class Float>
 struct Range {
   using Limits = std::numeric_limits<Integer>;
@@ -198,7 +198,7 @@ constexpr bool is_exact(From before, To after) {
   if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
     return std::in_range<To>(before);
   } else if constexpr (is_long_integer<From>) {
-    // Both differences are of integers, which makes them exact if they are as small as `low`.
+    // A difference of integers is exact if it is as small as `low`.
     const Halves<From> halves(before);
     return exactly(after) - halves.high == static_cast<double>(halves.low);
   } else if constexpr (is_long_integer<To>) {

@@ -14,20 +14,23 @@ class UsageTest(CliTest):
 
     def test_help_is_no_error(self):
         for words in (["-h"], ["--help"], ["help"], ["histogram", "-h"], ["reduce", "--help"],
-                      ["help", "gen"], ["gen", "--size", "3", "-h"]):
+                      ["help", "gen"], ["gen", "--size", "3", "-h"], ["matmul", "-h"],
+                      ["help", "convert"]):
             done = self.succeed(*words)
             self.assertIn("Usage: ooc-run", done.stdout)
             self.assertEqual(done.stderr, "")
 
     def test_long_help_starts_with_three_examples(self):
-        for words in (["--help"], ["help"], ["histogram", "--help"], ["help", "gen"]):
+        for words in (["--help"], ["help"], ["histogram", "--help"], ["help", "gen"],
+                      ["help", "matmul"], ["convert", "--help"]):
             lines = self.succeed(*words).stdout.splitlines()
             self.assertEqual(lines[0], "Examples:")
             self.assertTrue(all(line.startswith("  ooc-run ") for line in lines[1:4]), lines)
             self.assertEqual(lines[4], "")
 
     def test_short_help_fits_a_screen(self):
-        for words in (["-h"], ["histogram", "-h"], ["reduce", "-h"], ["gen", "-h"]):
+        for words in (["-h"], ["histogram", "-h"], ["reduce", "-h"], ["gen", "-h"],
+                      ["matmul", "-h"], ["convert", "-h"]):
             lines = self.succeed(*words).stdout.splitlines()
             self.assertLessEqual(len(lines), 24)
             self.assertLessEqual(max(map(len, lines)), 80)
@@ -41,16 +44,16 @@ class UsageTest(CliTest):
 
     def test_examples_run(self):
         """Those of the long help, in the order in which they build on each other."""
-        for command in ("gen", "histogram", "reduce"):
+        shorter = {"1G": "16M", "1GB": "16M", "16Kx16K": "2Kx2K"}
+        for command in ("gen", "histogram", "reduce", "convert", "matmul"):
             for line in self.succeed("help", command).stdout.splitlines()[1:4]:
                 words = [word.strip("'") for word in line.split("#")[0].split()[1:]]
-                words = ["16M" if word in ("1G", "1GB") else word for word in words]
-                self.succeed(*words)
+                self.succeed(*[shorter.get(word, word) for word in words])
 
     def test_unknown_commands(self):
         self.refuse(2, "unknown command 'histogarm'", "histogarm", "x",
                     hint="did you mean 'histogram'")
-        self.refuse(2, "unknown command 'matmul'", "matmul", "a", "b", hint="-h lists")
+        self.refuse(2, "unknown command 'multiply'", "multiply", "a", "b", hint="-h lists")
         self.refuse(2, "unknown command 'hist'", "help", "hist", hint="did you mean 'histogram'")
         self.refuse(2, "unknown option '--json' before a command", "--json", "reduce", "x")
 

@@ -62,6 +62,28 @@ TEST(Report, PartialResultsSaySo) {
   EXPECT_EQ(result.dump(), R"({"count":1,"partial":true,"covered_bytes":42})");
 }
 
+TEST(Report, StagesThatBringBackAndWriteAreThoseOfCommandsThatWrite) {
+  ooc::Stats stats;
+  stats.bytes = 4000;
+  stats.bytes_written = 2000;
+  stats.disk.busy = stats.write.busy = 2;
+  const Json fold = describe_run(stats, false, {}, "");
+  EXPECT_TRUE(fold["stages"]["d2h"].is_null());
+  EXPECT_TRUE(fold["stages"]["write"].is_null());
+  EXPECT_TRUE(fold["publish_seconds"].is_null());
+  EXPECT_EQ(fold["stages"]["disk"]["bytes_per_second"], 2000);
+  const Json map = describe_run(stats, true, {}, "");
+  EXPECT_EQ(map["stages"]["write"]["bytes_per_second"], 1000);
+  EXPECT_TRUE(map["stages"]["d2h"]["bytes_per_second"].is_null());
+  EXPECT_EQ(map["publish_seconds"], 0);
+}
+
+TEST(Report, TypesForPeople) {
+  EXPECT_EQ(describe_type({ooc::ElementType::f4, true}), "float32, bytes swapped");
+  EXPECT_EQ(describe_values(1, {ooc::ElementType::u1}), "1 value of uint8");
+  EXPECT_EQ(describe_values(1000, {ooc::ElementType::u1}), "1,000 values of uint8");
+}
+
 TEST(Report, NumbersForPeople) {
   EXPECT_EQ(format_number(ooc::int128{1234567}), "1,234,567");
   EXPECT_EQ(format_number(0.1), "0.1");

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace ooc_run {
 namespace {
@@ -59,6 +60,19 @@ TEST(Sizes, CountsHaveBinaryUnitsOnly) {
   EXPECT_EQ(refusal(parse_count, "1e9"), "has no unit named 'e9'");
 }
 
+TEST(Sizes, ShapesHaveALengthForEachAxis) {
+  using Shape = std::vector<std::uint64_t>;
+  EXPECT_EQ(parse_shape("3x4x5"), (Shape{3, 4, 5}));
+  EXPECT_EQ(parse_shape("32Kx2m"), (Shape{32768, 2097152}));
+  EXPECT_EQ(parse_shape("100"), Shape{100});
+  EXPECT_EQ(parse_shape("0x7"), (Shape{0, 7}));
+  for (const char* text : {"", "x", "3x", "x3", "3xx4"}) {
+    EXPECT_EQ(refusal(parse_shape, text), "is not a whole number") << text;
+  }
+  EXPECT_EQ(refusal(parse_shape, "3x-4"), "must not be negative");
+  EXPECT_EQ(refusal(parse_shape, "3,4"), "has no unit named ',4'");
+}
+
 TEST(Sizes, IntegersMayBeNegative) {
   EXPECT_EQ(parse_integer("-9223372036854775808"), INT64_MIN);
   EXPECT_EQ(refusal(parse_integer, "9223372036854775808"), "is too large");
@@ -83,6 +97,11 @@ TEST(Sizes, BytesForPeople) {
   EXPECT_EQ(format_bytes(999'999), "1.00 MB (977 KiB)");
   EXPECT_EQ(format_rate(6.8e9), "6.80 GB/s");
   EXPECT_EQ(format_both_rates(12.5e9), "12.5 GB/s (11.6 GiB/s)");
+}
+
+TEST(Sizes, OperationsForPeople) {
+  EXPECT_EQ(format_flops(12), "12 FLOP");
+  EXPECT_EQ(format_flops(2.0 * 1024 * 1024 * 1024), "2.15 GFLOP");
 }
 
 TEST(Sizes, SecondsForPeople) {

@@ -37,8 +37,9 @@ TEST(Verdict, CopyBounds) {
   ooc::Stats stats = ten_seconds();
   stats.disk.busy = 5;
   stats.h2d.busy = 19;
-  EXPECT_EQ(verdict(stats, ooc::DeviceKind::cuda),
-            "copy-bound: 5.00 GB/s, busy 95 % (ceiling not measured); GPU idle 100 %");
+  EXPECT_EQ(
+      verdict(stats, ooc::DeviceKind::cuda),
+      "copy-bound: 5.00 GB/s, busy 95 % (ceiling not measured); GPU idle 100 %, disk idle 50 %");
 }
 
 TEST(Verdict, KernelBoundsOverTwoPasses) {
@@ -56,8 +57,30 @@ TEST(Verdict, NobodyBounds) {
   stats.disk.busy = 4;
   stats.kernel.busy = 6;
   EXPECT_EQ(verdict(stats, ooc::DeviceKind::cpu),
-            "no stage bounds the run: 5.00 GB/s (ceiling not measured); disk idle 60 %, "
-            "CPU kernel idle 70 %");
+            "no stage bounds the run: 5.00 GB/s (ceiling not measured); CPU kernel idle 70 %, "
+            "disk idle 60 %");
+}
+
+TEST(Verdict, WritingBoundsWithItsEnd) {
+  ooc::Stats stats = ten_seconds();
+  stats.bytes_written = 20'000'000'000;
+  stats.disk.busy = 6;
+  stats.kernel.busy = 2;
+  stats.write.busy = 7;
+  stats.publish_seconds = 2.5;
+  EXPECT_EQ(verdict(stats, ooc::DeviceKind::cuda),
+            "write-bound: 5.00 GB/s, 2.00 GB/s written, busy 95 % (ceiling not measured); "
+            "GPU idle 90 %, reading idle 40 %");
+}
+
+TEST(Verdict, CopyingBackBounds) {
+  ooc::Stats stats = ten_seconds();
+  stats.bytes_written = 20'000'000'000;
+  stats.d2h.busy = 19;
+  stats.disk.busy = 9;
+  EXPECT_EQ(verdict(stats, ooc::DeviceKind::cuda),
+            "copy-back-bound: 5.00 GB/s, 2.00 GB/s written, busy 95 % (ceiling not measured); "
+            "GPU idle 100 %, reading idle 10 %, writing idle 100 %");
 }
 
 TEST(Verdict, InterruptedRunsHaveNone) {

@@ -1,0 +1,162 @@
+#include <fmt/core.h>
+#include <ooc/io/error.hpp>
+#include <ooc/kernels/matmul.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "commands.hpp"
+#include "matmul_report.hpp"
+#include "output_file_options.hpp"
+#include "session.hpp"
+#include "sizes.hpp"
+
+namespace ooc_run {
+namespace {
+
+using Shape = std::vector<std::uint64_t>;
+
+constexpr const char* example = "ooc-run matmul A B -o C";
+
+/// What a user wants.
+struct Job {
+  RunSettings settings;
+  ooc::MatmulOptions options;
+  std::optional<Shape> shape_a, shape_b;
+  ooc::Target target;  // without a type
+  bool explain = false;
+  bool verify = false;
+};
+
+[[noreturn]] void refuse(const std::string& message, const std::string& hint) {
+  throw ooc::Error(ooc::Cause::usage, message, {.hint = hint});
+}
+
+ooc::Compute parse_compute(std::string_view text) {
+  constexpr std::array precisions{ooc::Compute::f32, ooc::Compute::tf32, ooc::Compute::bf16,
+                                  ooc::Compute::f64};
+  return precisions[Choice{"f32", "tf32", "bf16", "f64"}(text)];
+}
+
+Shape parse_matrix_shape(std::string_view text) {
+  const Shape shape = parse_shape(text);
+  if (shape.size() != 2) refuse("a matrix has rows and columns", "such as 1000x2000 or 64Kx3");
+  return shape;
+}
+
+std::string text_of(std::span<const std::uint64_t> shape) {
+  std::string text;
+  for (const std::uint64_t length : shape) {
+    text += (text.empty() ? "" : "x") + std::to_string(length);
+  }
+  return text.empty() ? "a single number" : text;
+}
+
+Job read_job(const Arguments& arguments) {
+  Job job;
+  job.settings = read_run_settings(arguments);
+  job.options.compute = arguments.get("compute", parse_compute);
+  job.shape_a = arguments.get("shape-a", parse_matrix_shape);
+  job.shape_b = arguments.get("shape-b", parse_matrix_shape);
+  job.explain = arguments.has("explain");
+  job.verify = arguments.has("verify");
+  job.target.replace = arguments.has("force");
+  const bool named = arguments.has("output");
+  if (named || !job.explain) job.target.path = read_output_path(arguments, example);
+  if (arguments.files().size() != 2) {
+    refuse(fmt::format("a product has two factors, not {}", arguments.files().size()), example);
+  }
+  return job;
+}
+
+/// Opens A or B, whose shape `option` gives if it is raw: --shape-a or --shape-b. Whether that is
+/// the shape of the data, and of a matrix, is for the library to say.
+ooc::Source open_matrix(const std::string& file, const std::optional<Shape>& asked,
+                        std::string_view option, const RunSettings& settings) {
+  ooc::Source source = open_source({&file, 1}, settings);
+  if (source.format == "raw") {
+    if (!asked) {
+      refuse(fmt::format("{}: a raw file does not know its shape", file),
+             fmt::format("--{} ROWSxCOLUMNS says it", option));
+    }
+    source.set_shape(*asked);
+  } else if (asked && !std::ranges::equal(*asked, source.shape())) {
+    throw ooc::Error(ooc::Cause::bad_input,
+                     fmt::format("{}: is {}, not the {} of --{}", file, text_of(source.shape()),
+                                 text_of(*asked), option),
+                     {.path = file, .hint = "leave the option out: the file knows its shape"});
+  }
+  return source;
+}
+
+/// The type that matmul() gives to C.
+ooc::DType product_type(const ooc::Source& a, const ooc::MatmulOptions& options) {
+  const bool wide = a.type().value_or(ooc::DType{}).element == ooc::ElementType::f8;
+  const ooc::Compute own = wide ? ooc::Compute::f64 : ooc::Compute::f32;
+  const bool f64 = options.compute.value_or(own) == ooc::Compute::f64;
+  return {f64 ? ooc::ElementType::f8 : ooc::ElementType::f4};
+}
+
+/// Reads the three files once more. The product is in its place by now, and stays there.
+Check check_product(ooc::Coordinator& coordinator, const ooc::Source& a, const ooc::Source& b,
+                    const ooc::Target& target, const ooc::MatmulPlan& plan) {
+  const auto began = std::chrono::steady_clock::now();
+  try {
+    ooc::Source c = ooc::open(target.path, {.type = target.type});
+    c.set_shape({plan.rows, plan.columns});
+    Check check{ooc::verify_matmul(coordinator, a, b, c, plan.compute)};
+    const auto ended = std::chrono::steady_clock::now();
+    check.seconds = std::chrono::duration<double>(ended - began).count();
+    return check;
+  } catch (const ooc::Error& error) {
+    ooc::ErrorDetails details = error.details();
+    details.hint = target.path.string() + " was written, but is not verified";
+    throw ooc::Error(error.cause(), error.what(), details);
+  }
+}
+
+}  // namespace
+
+Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
+  Job job = read_job(arguments);
+  const ooc::Source a = open_matrix(arguments.files()[0], job.shape_a, "shape-a", job.settings);
+  const ooc::Source b = open_matrix(arguments.files()[1], job.shape_b, "shape-b", job.settings);
+  job.target.type = product_type(a, job.options);
+  require_ending(job.target.path, job.target.type.element, "the product is");
+
+  Session session(job.settings, interrupt, job.verify ? 2 : 1);
+  ooc::Coordinator& coordinator = session.coordinator();
+  Report report{.command = "matmul",
+                .input = {{"a", describe_input(a, job.settings.format)},
+                          {"b", describe_input(b, job.settings.format)}},
+                .writes = true};
+  if (job.explain) {
+    const ooc::MatmulPlan plan = ooc::plan_matmul(coordinator, a, b, job.options);
+    report.result = describe_plan(plan);
+    report.heading = matrix_heading(a) + "\n" + matrix_heading(b);
+    report.text = explain_plan(plan, coordinator.device().name(), session.device().reason);
+    return session.explain(report);
+  }
+
+  auto [product, stats] = ooc::matmul(coordinator, a, b, job.target, job.options);
+  // As reports count: its bytes are those of all passes, and each stage has one stream.
+  stats.passes = 1;
+  stats.streams = 1;
+  std::optional<Check> check;
+  if (job.verify) check = check_product(coordinator, a, b, job.target, product.plan);
+  report.result = describe_product(product, check);
+  report.heading = matrix_heading(a) + "\n" + matrix_heading(b);
+  report.text = explain_product(product, stats.seconds, check, job.target.path);
+  Outcome outcome = session.report(report, stats);
+  if (check && !check->verification.passed) {
+    outcome.failure = verification_error(job.target.path, check->verification);
+  }
+  return outcome;
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/source.hpp>
+#include <ooc/kernels/matmul.hpp>
+#include <optional>
+#include <string>
+
+#include "report.hpp"
+
+namespace ooc_run {
+
+/// How a product was checked, if it was.
+struct Check {
+  ooc::Verification verification;
+  double seconds = 0;
+};
+
+/// The `result` of a plan, as if all had gone as planned, and of a product.
+Json describe_plan(const ooc::MatmulPlan& plan);
+Json describe_product(const ooc::Product& product, const std::optional<Check>& check);
+
+// The same for people, in whole lines.
+
+/// `device_reason`: why it is this device; may be empty.
+std::string explain_plan(const ooc::MatmulPlan& plan, const std::string& device,
+                         const std::string& device_reason);
+std::string explain_product(const ooc::Product& product, double seconds,
+                            const std::optional<Check>& check, const std::filesystem::path& path);
+
+/// "a.f32: 1,000 x 2,000 of float32 (from .f32)".
+std::string matrix_heading(const ooc::Source& matrix);
+
+/// What to tell of a product that did not withstand its check.
+ooc::Error verification_error(const std::filesystem::path& path,
+                              const ooc::Verification& verification);
+
+}  // namespace ooc_run

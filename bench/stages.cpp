@@ -1,0 +1,189 @@
+// The stages of a run that writes a file, each alone: reading into the pool, copies over the link
+// in both directions, a kernel on data that lie on the device, and writing out of the pool.
+
+#include <ooc/buffer.hpp>
+#include <ooc/io/reader.hpp>
+#include <ooc/io/residency.hpp>
+#include <ooc/io/target.hpp>
+#include <ooc/io/units.hpp>
+#include <ooc/io/writer.hpp>
+#include <ooc/io_way.hpp>
+#include <ooc/pass_threads.hpp>
+
+#include "bench.hpp"
+#include "convert_values.hpp"
+#include "gemm.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+namespace ooc::bench {
+
+namespace {
+
+/// The pool of a pass: as large as a pass of the same way has it, or nearly.
+ChunkPool make_pool(Device& device, const IoWay& way) {
+  const std::size_t in_flight = divide_up(way.queue_depth * way.block_bytes, way.chunk_bytes);
+  return ChunkPool(device.host_memory(), in_flight + 4, way.chunk_bytes + 2 * page_bytes, 1);
+}
+
+EngineOptions engine_options(const IoWay& way, std::size_t threads, const ChunkPool& pool) {
+  return {.kind = way.engine,
+          .depth = way.queue_depth,
+          .threads = threads,
+          .storage = pool.memory(),
+          .storage_piece = pool.slot_bytes()};
+}
+
+nlohmann::ordered_json rates(const IoWay& way, std::uint64_t bytes,
+                             const std::vector<double>& seconds) {
+  std::vector<double> per_second;
+  for (const double time : seconds) per_second.push_back(static_cast<double>(bytes) / time);
+  return {{"bytes", bytes}, {"direct", way.direct}, {"bytes_per_second", spread(per_second)}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json read_alone(const std::string& file, bool cuda, int runs) {
+  const auto device = make_device(cuda ? DeviceKind::cuda : DeviceKind::cpu);
+  const Source source{File::open(file)};
+  const Options options;
+  const Workers workers = choose_workers(options, device->kind());
+  const double cached = page_cache_fraction(source).value_or(0);
+  const IoWay way = choose_read_way(options, device->kind(), workers, source, cached);
+  const SequentialPlan plan(source.extents(), way.chunk_bytes);
+  ChunkPool pool = make_pool(*device, way);
+  std::vector<double> seconds;
+  for (int run = 0; run < runs; ++run) {
+    pool.restart();
+    const auto engine = make_engine(engine_options(way, workers.readers, pool));
+    Reader reader(source.files(), plan, pool, *engine, way.block_bytes, way.direct);
+    const Clock clock;
+    PassThreads threads({&pool});
+    threads.start([&] { reader.run({}); });
+    threads.start([&] {
+      for (std::size_t k = 0; k < plan.size(); ++k) pool.recycle(*pool.wait(k, Stage::loaded));
+    });
+    threads.join([] {});
+    seconds.push_back(clock.seconds());
+  }
+  return rates(way, source.bytes(), seconds);
+}
+
+nlohmann::ordered_json write_alone(const std::string& file, std::uint64_t bytes, bool cuda,
+                                   int runs) {
+  const auto device = make_device(cuda ? DeviceKind::cuda : DeviceKind::cpu);
+  const Options options;
+  const Workers workers = choose_workers(options, device->kind());
+  std::vector<double> seconds;
+  IoWay way;
+  for (int run = 0; run < runs; ++run) {
+    std::filesystem::remove(file);
+    const Clock clock;
+    TargetFile target({.path = file}, bytes, {});
+    way = choose_write_way(options, device->kind(), workers, target);
+    const Clock pool_clock;
+    ChunkPool pool = make_pool(*device, way);
+    std::memset(pool.memory().data(), 1, pool.memory().size());
+    const double pool_seconds = pool_clock.seconds();
+    const Extent whole{0, 0, bytes};
+    const SequentialPlan plan({&whole, 1}, way.chunk_bytes);
+    const auto engine = make_engine(engine_options(way, workers.writers, pool));
+    Writer writer(target, plan, pool, *engine, way.block_bytes, way.direct);
+    PassThreads threads({&pool});
+    threads.start([&] { writer.run(); });
+    threads.start([&] {
+      for (std::size_t k = 0; k < plan.size(); ++k) {
+        Chunk& chunk = *pool.wait(k, Stage::empty);
+        chunk.segments.push_back(chunk.memory.first(plan.bytes(k)));
+        pool.publish(chunk, Stage::computed);
+      }
+    });
+    threads.join([] {});
+    target.publish();
+    seconds.push_back(clock.seconds() - pool_seconds);
+  }
+  std::filesystem::remove(file);
+  return rates(way, bytes, seconds);
+}
+
+nlohmann::ordered_json convert_alone(const std::string& from, const std::string& to, bool cuda,
+                                     int runs) {
+  const auto device = make_device(cuda ? DeviceKind::cuda : DeviceKind::cpu);
+  device->bind_to_thread();
+  const ElementType in_type = parse_dtype(from).element, out_type = parse_dtype(to).element;
+  const std::size_t count = 2 * MiB;  // elements: a chunk
+  const Buffer in(device->device_memory(), count * size_of(in_type));
+  const Buffer out(device->device_memory(), count * size_of(out_type));
+  const Buffer inexact(device->device_memory(), sizeof(std::uint64_t));
+  const auto stream = device->make_stream();
+  stream->fill_zero(in.data(), in.size());
+  stream->fill_zero(inexact.data(), inexact.size());
+  std::vector<double> per_second;
+  constexpr int repetitions = 20;
+  for (int run = 0; run <= runs; ++run) {  // the first is a warm-up
+    stream->synchronize();
+    const Clock clock;
+    for (int i = 0; i < repetitions; ++i) {
+      conversion::convert_values(*stream, in_type, out_type, in.data(), out.data(), count,
+                                 inexact.as<std::uint64_t>());
+    }
+    stream->synchronize();
+    if (run > 0) {
+      per_second.push_back(static_cast<double>(in.size()) * repetitions / clock.seconds());
+    }
+  }
+  return {{"from", from}, {"to", to}, {"bytes_per_second", spread(per_second)}};
+}
+
+nlohmann::ordered_json gemm_in_core(std::uint64_t length, const std::string& compute_name,
+                                    bool cuda, int runs) {
+  const DeviceKind kind = cuda ? DeviceKind::cuda : DeviceKind::cpu;
+  const auto device = make_device(kind);
+  device->bind_to_thread();
+  Compute compute = Compute::f32;
+  for (const Compute other : {Compute::tf32, Compute::bf16, Compute::f64}) {
+    if (name_of(other) == compute_name) compute = other;
+  }
+  const ElementType operand = gemm::operand_type(kind, compute, ElementType::f4);
+  auto& memory = cuda ? device->device_memory() : device->host_memory();
+  const Buffer workspace(memory, std::max<std::size_t>(gemm::workspace_bytes(kind, 1 * GiB), 1));
+  const auto gemm = gemm::make_gemm(kind, compute, operand, {workspace.data(), workspace.size()},
+                                    std::thread::hardware_concurrency());
+  const std::uint64_t elements = length * length;
+  const Buffer a(memory, elements * size_of(operand)), b(memory, elements * size_of(operand));
+  const Buffer c(memory, elements * size_of(gemm::product_type(compute)));
+  const auto stream = device->make_stream();
+  // Numbers as they come: zeros would take less power, and so run faster.
+  std::vector<float> noise(1 * MiB);
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    noise[i] = static_cast<float>(i * 2654435761u % 65536) / 65536 - 0.5f;
+  }
+  for (const Buffer* operand_memory : {&a, &b}) {
+    const std::size_t noise_bytes = noise.size() * sizeof(float);
+    for (std::size_t done = 0; done < operand_memory->size(); done += noise_bytes) {
+      stream->copy(operand_memory->data() + done, noise.data(),
+                   std::min(noise_bytes, operand_memory->size() - done));
+    }
+  }
+  std::vector<double> seconds;
+  for (int run = 0; run <= runs; ++run) {  // the first is a warm-up
+    stream->synchronize();
+    const Clock clock;
+    gemm->multiply(*stream, {a.data(), length}, {b.data(), length}, {c.data(), length},
+                   {length, length, length}, false);
+    stream->synchronize();
+    if (run > 0) seconds.push_back(clock.seconds());
+  }
+  const auto n = static_cast<double>(length);
+  const auto time = spread(seconds);
+  return {{"library", gemm->name()},
+          {"n", length},
+          {"compute", compute_name},
+          {"seconds", time},
+          {"flops_per_second", 2 * n * n * n / time["median"].get<double>()}};
+}
+
+}  // namespace ooc::bench

@@ -1,0 +1,363 @@
+#!/usr/bin/env python3
+"""Conversions, against NumPy's astype, and what happens to the output when something goes wrong."""
+
+import os
+import resource
+import signal
+import subprocess
+import time
+import unittest
+
+from cli_support import PROGRAM, CliTest, clean_environment, default_signals, main
+
+import numpy as np
+
+CODES = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8"]
+RANDOM = np.random.default_rng(31)
+
+
+def values(code, count=4099):
+    """Some of everything that a type has, but NaN and the infinities."""
+    data = np.frombuffer(RANDOM.bytes(count * np.dtype(code).itemsize), code).copy()
+    if code[-2] == "f":
+        data[~np.isfinite(data)] = 1
+        data[:count // 4] = np.arange(count // 4) / 8
+    return data
+
+
+def fits(data, code):
+    """What astype defines: NumPy leaves it open what a float becomes that an integer cannot be."""
+    if data.dtype.kind != "f" or code[0] == "f":
+        return data
+    limits = np.iinfo(code)
+    wide = np.trunc(data.astype(np.longdouble))
+    return data[(wide >= limits.min) & (wide <= limits.max)]
+
+
+def count_inexact(before, after):
+    """A long double holds every value of every type."""
+    return int((before.astype(np.longdouble) != after.astype(np.longdouble)).sum())
+
+
+def round_to_bf16(data):
+    """The bits of float32 data, rounded to nearest even."""
+    bits = data.view("u4")
+    return ((bits + 0x7fff + (bits >> 16 & 1)) >> 16).astype("u2")
+
+
+class ValueTest(CliTest):
+    def convert(self, source, target, *words):
+        return self.json("convert", source, "-o", target, "--force", *words)["result"]
+
+    def test_any_type_to_any_other(self):
+        for source in CODES:
+            for target in CODES:
+                data = fits(values(source), target)
+                if data.dtype.kind != "f" and data.itemsize > 2 and target == "f2":
+                    data %= 65536  # beyond 2^24 NumPy rounds twice, by way of float32
+                with self.subTest(source=source, target=target), np.errstate(over="ignore"):
+                    self.write("x.bin", data)
+                    result = self.convert("x.bin", "y.bin", "--dtype", source, "--to", target)
+                    wanted = data.astype(target)
+                    self.assertEqual(np.fromfile(self.path("y.bin"), target).tobytes(),
+                                     wanted.tobytes())
+                    self.assertEqual(result, {
+                        "count": data.size, "from": np.dtype(source).str,
+                        "to": np.dtype(target).str, "inexact": count_inexact(data, wanted),
+                        "bytes_written": wanted.nbytes})
+
+    def test_bfloat16(self):
+        data = values("f4")
+        data = data[np.abs(data) < 3e38]
+        self.write("x.f32", data)
+        result = self.convert("x.f32", "y.bf16")
+        bits = np.fromfile(self.path("y.bf16"), "u2")
+        self.assertEqual(bits.tolist(), round_to_bf16(data).tolist())
+        self.assertEqual(result["to"], "<bf16")
+        wide = (bits.astype("u4") << 16).view("f4")
+        self.assertEqual(result["inexact"], count_inexact(data, wide))
+        self.assertEqual(self.convert("y.bf16", "z.f32")["inexact"], 0)
+        self.assertEqual(np.fromfile(self.path("z.f32"), "f4").tobytes(), wide.tobytes())
+
+    def test_what_an_integer_cannot_be(self):
+        self.write("x.f32", np.array([np.nan, np.inf, -np.inf, 300, -1, 1.5, 2, -0.0], "f4"))
+        self.assertEqual(self.convert("x.f32", "y.u8")["inexact"], 6)
+        self.assertEqual(np.fromfile(self.path("y.u8"), "u1").tolist(),
+                         [0, 255, 0, 255, 0, 1, 2, 0])
+        self.assertEqual(self.convert("x.f32", "y.i16")["inexact"], 4)
+
+    def test_nan_and_infinity_survive_as_floats(self):
+        self.write("x.f64", np.array([np.nan, np.inf, -np.inf, 1e300, -0.0]))
+        self.assertEqual(self.convert("x.f64", "y.f16")["inexact"], 1)
+        found = np.fromfile(self.path("y.f16"), "f2")
+        np.testing.assert_array_equal(found, [np.nan, np.inf, -np.inf, np.inf, 0])
+        self.assertTrue(np.signbit(found[-1]))
+
+    def test_byte_orders(self):
+        for source, target in (("<f4", ">f4"), (">i2", "<i2"), (">u8", ">f8"), ("<f8", ">f2")):
+            data = values(source)
+            self.write("x.bin", data)
+            with self.subTest(source=source, target=target), np.errstate(over="ignore"):
+                result = self.convert("x.bin", "y.bin", "--dtype", source, "--to", target)
+                self.assertEqual((result["from"], result["to"]), (source, target))
+                with open(self.path("y.bin"), "rb") as file:
+                    self.assertEqual(file.read(), data.astype(target).tobytes())
+
+    def test_the_same_bits_however_it_runs(self):
+        data = values("f8", 300_007)
+        self.write("x.f64", data)
+        wanted = self.convert("x.f64", "y.f32")
+        with open(self.path("y.f32"), "rb") as file:
+            content = file.read()
+        for words in (["--chunk", "256K"], ["--streams", "1"], ["--streams", "5", "--threads", "3"],
+                      ["--engine", "threads"], ["--direct", "no"], ["--device", "cpu"],
+                      ["--memory", "64M"]):
+            with self.subTest(words=words):
+                self.assertEqual(self.convert("x.f64", "y.f32", *words), wanted)
+                with open(self.path("y.f32"), "rb") as file:
+                    self.assertEqual(file.read(), content)
+
+
+class FormatTest(CliTest):
+    def test_npy_to_raw_and_back(self):
+        data = values("f4", 60).reshape(3, 4, 5)
+        np.save(self.path("x.npy"), data)
+        self.succeed("convert", "x.npy", "-o", "y.f32")
+        self.assertEqual(np.fromfile(self.path("y.f32"), "f4").tobytes(), data.tobytes())
+        for shape in ("3x4x5", "12x5", "60"):
+            self.succeed("convert", "y.f32", "-o", "z.npy", "--to", ">f4", "--shape", shape,
+                         "--force")
+            back = np.load(self.path("z.npy"))
+            self.assertEqual("x".join(map(str, back.shape)), shape)
+            self.assertEqual(back.dtype.str, ">f4")
+            np.testing.assert_array_equal(back.ravel(), data.ravel())
+
+    def test_npy_keeps_its_shape(self):
+        data = RANDOM.integers(0, 99, (7, 11))
+        np.save(self.path("x.npy"), data)
+        self.succeed("convert", "x.npy", "-o", "y.npy", "--to", "u1")
+        np.testing.assert_array_equal(np.load(self.path("y.npy")), data)
+        self.succeed("convert", "x.npy", "-o", "z.npy", "--to", "u1", "--shape", "77")
+        self.assertEqual(np.load(self.path("z.npy")).shape, (77,))
+
+    def test_a_part_has_one_dimension(self):
+        np.save(self.path("x.npy"), np.arange(12).reshape(3, 4))
+        self.succeed("convert", "x.npy", "-o", "y.npy", "--to", "f4", "--count", 5)
+        self.assertEqual(np.load(self.path("y.npy")).tolist(), [0, 1, 2, 3, 4])
+
+    def test_several_files_are_one_dataset(self):
+        parts = [values("i2", count) for count in (1000, 1, 33)]
+        names = [self.write(f"{i}.i16", part) for i, part in enumerate(parts)]
+        document = self.json("convert", *names, "-o", "all.npy", "--to", "i4")
+        self.assertEqual(len(document["input"]["files"]), 3)
+        self.assertEqual(np.load(self.path("all.npy")).tolist(), np.concatenate(parts).tolist())
+
+    def test_a_part_of_a_raw_file(self):
+        data = np.arange(100, dtype=">u4")
+        self.write("x.raw", b"header" + data.tobytes())
+        result = self.json("convert", "x.raw", "--dtype", ">u4", "--offset", 6, "--count", 10,
+                           "-o", "y.u8")["result"]
+        self.assertEqual((result["count"], result["to"]), (10, "|u1"))
+        self.assertEqual(np.fromfile(self.path("y.u8"), "u1").tolist(), list(range(10)))
+
+    def test_an_empty_file(self):
+        self.write("x.f32", b"")
+        document = self.json("convert", "x.f32", "-o", "y.npy", "--to", "f2")
+        self.assertEqual(document["result"]["count"], 0)
+        self.assertEqual(np.load(self.path("y.npy")).shape, (0,))
+        self.succeed("convert", "x.f32", "-o", "y.f16")
+        self.assertEqual(os.path.getsize(self.path("y.f16")), 0)
+
+    def test_the_run(self):
+        self.write("x.f32", values("f4", 100_000))
+        document = self.json("convert", "x.f32", "-o", "y.f64")
+        self.assertEqual(document["command"], "convert")
+        self.assertGreater(document["run"]["stages"]["write"]["busy_seconds"], 0)
+        self.assertLessEqual(document["run"]["publish_seconds"], document["run"]["seconds"])
+        self.assertEqual(document["run"]["passes"], 1)
+
+    def test_for_people(self):
+        self.write("x.f32", np.array([1, 2, 0.1], "f4"))
+        text = self.succeed("convert", "x.f32", "-o", "y.i8").stdout
+        self.assertRegex(text, r"^x\.f32: 3 values of float32 \(from \.f32\)\n"
+                               r"wrote y\.i8: 3 values of int8, 3 bytes\n"
+                               r"1 value did not survive exactly\n\n12 bytes in ")
+        text = self.succeed("convert", "x.f32", "-o", "y.f64").stdout
+        self.assertIn("\nevery value survived exactly\n", text)
+
+
+class UsageTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("x.f32", np.arange(12, dtype="f4"))
+
+    def refuse_and_keep(self, code, what, *words, **options):
+        self.refuse(code, what, "convert", "x.f32", *words, **options)
+        self.assertEqual(os.listdir(self.directory), ["x.f32"])
+
+    def test_what_is_missing(self):
+        self.refuse_and_keep(2, "no output file given", "--to", "f2", hint="ooc-run convert IN -o")
+        self.refuse_and_keep(2, "to which type", "-o", "y.bin", hint="--to f2")
+        self.refuse_and_keep(2, "to which type", "-o", "y.npy", hint="--to f2")
+        self.refuse(2, "no file given", "convert", "-o", "y.f16")
+
+    def test_what_contradicts_itself(self):
+        self.refuse_and_keep(2, "y.f16: the ending names float16, --to says float32", "-o", "y.f16",
+                             "--to", "f4")
+        self.refuse_and_keep(2, "only a .npy file has a shape", "-o", "y.bin", "--to", "f2",
+                             "--shape", "3x4")
+        self.refuse_and_keep(2, "does not hold 12 elements", "-o", "y.npy", "--to", "f2",
+                             "--shape", "3x5")
+        self.refuse_and_keep(2, "bf16 cannot be in a .npy file", "-o", "y.npy", "--to", "bf16")
+
+    def test_bad_values(self):
+        for to, shape, what in [("f2", "3x", "--shape 3x: is not a whole number"),
+                                ("f2", "3,4", "--shape 3,4: has no unit named ',4'"),
+                                ("f3", "3x4", "--to f3: unknown dtype")]:
+            self.refuse_and_keep(2, what, "-o", "y.npy", "--to", to, "--shape", shape)
+
+    def test_strict(self):
+        self.write("x.f32", np.array([1, 2.5, np.nan], "f4"))
+        self.refuse_and_keep(3, "y.u8: not written, since 2 values do not survive as uint8", "-o",
+                             "y.u8", "--strict", hint="leave out --strict")
+        self.succeed("convert", "x.f32", "-o", "y.f16", "--strict")
+
+
+class OutputTest(CliTest):
+    """Nothing that fails leaves anything, and nothing is lost."""
+
+    def setUp(self):
+        super().setUp()
+        self.data = np.arange(1000, dtype="f4")
+        self.write("x.f32", self.data)
+
+    def content(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def test_existing_files_are_replaced_only_by_force(self):
+        self.write("y.f64", b"precious")
+        self.refuse(6, "y.f64: exists already", "convert", "x.f32", "-o", "y.f64", hint="--force")
+        self.assertEqual(self.content("y.f64"), b"precious")
+        self.succeed("convert", "x.f32", "-o", "y.f64", "--force")
+        self.assertEqual(self.content("y.f64"), self.data.astype("f8").tobytes())
+
+    def test_the_input_is_no_output(self):
+        os.link(self.path("x.f32"), self.path("hard.f32"))
+        os.symlink("x.f32", self.path("soft.f32"))
+        for name in ("x.f32", "hard.f32", "soft.f32", "./x.f32"):
+            with self.subTest(name=name):
+                self.refuse(2, "is the input", "convert", "x.f32", "-o", name, "--to", "f4",
+                            "--force")
+        self.assertEqual(self.content("x.f32"), self.data.tobytes())
+
+    def test_a_link_is_replaced_and_not_followed(self):
+        self.write("kept.bin", b"precious")
+        os.symlink("kept.bin", self.path("link.f16"))
+        self.refuse(6, "exists already", "convert", "x.f32", "-o", "link.f16")
+        self.succeed("convert", "x.f32", "-o", "link.f16", "--force")
+        self.assertFalse(os.path.islink(self.path("link.f16")))
+        self.assertEqual(self.content("kept.bin"), b"precious")
+
+    def test_places_that_cannot_be_written(self):
+        os.mkdir(self.path("folder"))
+        for name, what in (("missing/y.f16", "ENOENT"), ("folder", "is a directory"),
+                           ("/proc/y.f16", "/proc/y.f16: create failed")):
+            with self.subTest(name=name):
+                self.refuse(6, what, "convert", "x.f32", "-o", name, "--to", "f2", "--force")
+        self.assertEqual(sorted(os.listdir(self.directory)), ["folder", "x.f32"])
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_a_directory_that_may_not_be_written(self):
+        os.mkdir(self.path("folder"), 0o555)
+        self.refuse(6, "EACCES", "convert", "x.f32", "-o", "folder/y.f16", hint="directory")
+
+    def test_a_limit_on_file_sizes(self):
+        self.write("y.f64", b"precious")
+        self.refuse(6, r"y.f64: .*\(EFBIG\)", "convert", "x.f32", "-o", "y.f64", "--force",
+                    hint="ulimit", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                                         (4096, 4096)))
+        self.assertEqual(self.content("y.f64"), b"precious")
+        self.assertEqual(sorted(os.listdir(self.directory)), ["x.f32", "y.f64"])
+
+    def test_no_room(self):
+        with open(self.path("huge.u8"), "wb") as file:
+            file.truncate(4 << 40)
+        self.refuse(6, r"y.f64: .*\((ENOSPC|EFBIG)\)", "convert", "huge.u8", "-o", "y.f64")
+        self.assertEqual(sorted(os.listdir(self.directory)), ["huge.u8", "x.f32"])
+
+
+class StoppedTest(CliTest):
+    """An old output outlives everything that can happen to a run."""
+
+    def setUp(self):
+        super().setUp()
+        with open(self.path("x.f64"), "wb") as file:
+            file.truncate(16 << 30)  # bytes that take seconds to read
+        self.write("y.u8", b"precious")
+
+    def start(self):
+        """The program, once it has made its output, which has no name or a temporary one."""
+        process = subprocess.Popen(
+            [PROGRAM, "convert", "x.f64", "-o", "y.u8", "--force"], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, cwd=self.directory, env=clean_environment(),
+            preexec_fn=default_signals)
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + 60
+        while not self.has_output(process) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return process
+
+    def has_output(self, process):
+        """By its size, which it has from the beginning."""
+        descriptors = f"/proc/{process.pid}/fd"
+        for descriptor in os.listdir(descriptors):
+            try:
+                if os.stat(f"{descriptors}/{descriptor}").st_size == 2 << 30:
+                    return True
+            except OSError:
+                pass  # closed meanwhile
+        return False
+
+    def check_that_all_is_as_it_was(self):
+        with open(self.path("y.u8"), "rb") as file:
+            self.assertEqual(file.read(), b"precious")
+        self.assertEqual(sorted(os.listdir(self.directory)), ["x.f64", "y.u8"])
+
+    def test_interrupted(self):
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            process = self.start()
+            began = time.monotonic()
+            process.send_signal(number)
+            stdout, stderr = process.communicate(timeout=60)
+            self.assertLess(time.monotonic() - began, 30)
+            self.assertEqual((process.returncode, stdout), (code, ""), stderr)
+            self.assertRegex(stderr, "ooc-run: error: interrupted; (nothing was written|ended "
+                                     "without a result)\n")
+            self.check_that_all_is_as_it_was()
+
+    def test_killed(self):
+        process = self.start()
+        process.kill()
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, -signal.SIGKILL)
+        # Where files without a name are unknown, a clearly named one may have stayed.
+        for name in os.listdir(self.directory):
+            if name not in ("x.f64", "y.u8"):
+                self.assertRegex(name, r"^\.y\.u8\.[a-z0-9]{8}\.ooc-tmp$")
+        self.write(".y.u8.abcdefgh.ooc-tmp", b"left over")
+        self.write("z.f32", bytes(8))
+        self.succeed("convert", "z.f32", "-o", "y.u8", "--force")
+        self.assertEqual(sorted(os.listdir(self.directory)), ["x.f64", "y.u8", "z.f32"])
+
+    def test_an_input_that_is_cut_off_while_it_is_read(self):
+        process = self.start()
+        os.truncate(self.path("x.f64"), 1 << 20)
+        stdout, stderr = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, stdout), (5, ""), stderr)
+        self.assertIn("ooc-run: error: x.f64: ", stderr)
+        self.check_that_all_is_as_it_was()
+
+
+if __name__ == "__main__":
+    main()
