@@ -144,9 +144,6 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
   }
 
   auto [product, stats] = ooc::matmul(coordinator, a, b, job.target, job.options);
-  // As reports count: its bytes are those of all passes, and each stage has one stream.
-  stats.passes = 1;
-  stats.streams = 1;
   std::optional<Check> check;
   if (job.verify) check = check_product(coordinator, a, b, job.target, product.plan);
   report.result = describe_product(product, check);

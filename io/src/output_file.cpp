@@ -27,6 +27,7 @@ namespace {
 constexpr mode_t mode = 0666;  // less the umask
 constexpr std::string_view temporary_ending = ".ooc-tmp";
 constexpr int most_name_tries = 100;
+constexpr std::size_t least_unmapped_bytes = 256 * KiB;
 constexpr std::uint64_t background_piece = 64 * MiB;  // after each the allocator can be stopped
 
 std::filesystem::path directory_of(const std::filesystem::path& path) {
@@ -166,7 +167,7 @@ void OutputFile::create() {
 
 void OutputFile::allocate(std::uint64_t bytes) {
   if (bytes == 0) return;
-  if (lies_in_memory_) return allocate_in_background(bytes);
+  if (lies_in_memory_) return allocate_in_memory(bytes);
   const int errno_value = allocate_range(descriptor_, 0, bytes);
   if (errno_value == 0) return;
   const bool unknown = errno_value == EOPNOTSUPP || errno_value == ENOSYS;
@@ -176,9 +177,9 @@ void OutputFile::allocate(std::uint64_t bytes) {
   }
 }
 
-/// tmpfs allocates 12 GB/s at most, on one thread. Writers need not wait for it: they allocate what
-/// they are the first to touch.
-void OutputFile::allocate_in_background(std::uint64_t bytes) {
+/// tmpfs allocates 12 GB/s at most, on one thread. Whatever comes before the first write, a GPU's
+/// start for one, need not wait for that.
+void OutputFile::allocate_in_memory(std::uint64_t bytes) {
   struct statvfs status {};
   const bool known = ::fstatvfs(descriptor_, &status) == 0 && status.f_blocks != 0;  // 0: no limit
   const std::uint64_t free = std::uint64_t{status.f_bavail} * status.f_frsize;
@@ -186,20 +187,25 @@ void OutputFile::allocate_in_background(std::uint64_t bytes) {
   if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
     throw output_error("allocate", path_);
   }
-  const auto allocate_pieces = [this, bytes](const std::stop_token& stop) {
-    for (std::uint64_t offset = 0; offset < bytes && !stop.stop_requested();
-         offset += background_piece) {
-      const int errno_value =
-          allocate_range(descriptor_, offset, std::min(background_piece, bytes - offset));
-      if (errno_value == EOPNOTSUPP) return;  // ramfs
-      if (errno_value != 0) allocation_errno_ = errno_value;
-      if (errno_value != 0) return;
-    }
-  };
+  void* const pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+  if (pages == MAP_FAILED) return;  // a limit on address space; pwrite() will do
+  mapping_ = {static_cast<std::byte*>(pages), bytes};
   try {
-    allocator_ = std::jthread(allocate_pieces);
+    allocator_ = std::jthread([this](const std::stop_token& stop) { allocate_pieces(stop); });
   } catch (const std::system_error&) {
-    // A limit on threads: then the writers allocate all.
+    allocate_pieces({});  // a limit on threads: at once, then
+  }
+}
+
+void OutputFile::allocate_pieces(const std::stop_token& stop) {
+  for (std::uint64_t done = 0; done < mapping_.size() && !stop.stop_requested();) {
+    const std::uint64_t bytes = std::min<std::uint64_t>(background_piece, mapping_.size() - done);
+    const int errno_value = allocate_range(descriptor_, done, bytes);
+    // ramfs cannot; its pages come when they are touched.
+    if (errno_value != 0 && errno_value != EOPNOTSUPP) allocation_errno_ = errno_value;
+    done = errno_value == 0 ? done + bytes : mapping_.size();
+    allocated_ = done;
+    allocated_.notify_all();
   }
 }
 
@@ -243,35 +249,34 @@ void OutputFile::write(std::uint64_t offset, std::span<const std::byte> data) {
 
 ssize_t OutputFile::try_write(std::uint64_t offset, std::span<const std::byte> data,
                               bool direct) noexcept {
-  if (const int errno_value = allocation_errno_; errno_value != 0) return -errno_value;
-  if (lies_in_memory_) return write_mapped(offset, data);
+  if (offset + data.size() <= mapping_.size()) {
+    const int errno_value = write_mapped(offset, data);
+    if (errno_value == 0) return static_cast<ssize_t>(data.size());
+    if (errno_value != EINVAL) return -errno_value;
+  }
   const ssize_t written = ::pwrite(direct ? direct_ : descriptor_, data.data(), data.size(),
                                    static_cast<off_t>(offset));
   return written < 0 ? -errno : written;
 }
 
-/// pwrite() to tmpfs holds a lock of the whole file: 5 GB/s by any number of threads, where copies
-/// into a mapping reach 20 by eight. The pages are asked for beforehand, so that a full file system
-/// is an error and no SIGBUS.
-ssize_t OutputFile::write_mapped(std::uint64_t offset, std::span<const std::byte> data) noexcept {
+/// pwrite() to tmpfs holds a lock of the whole file: 3 GB/s by any number of threads, where four
+/// that copy into a mapping reach 6, with the pages allocated just ahead of them. The mapping is
+/// asked for its pages, so that a full file system is an error and no SIGBUS, and given them back,
+/// since to unmap them all at the end would take one thread long. Returns 0 or an errno; EINVAL
+/// where the kernel has no such advice (before Linux 5.14).
+int OutputFile::write_mapped(std::uint64_t offset, std::span<const std::byte> data) noexcept {
+  const std::uint64_t end = offset + data.size();
+  for (std::uint64_t done = allocated_; done < end; done = allocated_) allocated_.wait(done);
+  if (allocation_errno_ != 0) return allocation_errno_;
   const std::uint64_t begin = round_down(offset, page_bytes);
-  const std::size_t bytes = offset - begin + data.size();
-  void* const pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_,
-                             static_cast<off_t>(begin));
-  const bool mapped = pages != MAP_FAILED;
-  const int failure = !mapped                                             ? errno
-                      : ::madvise(pages, bytes, MADV_POPULATE_WRITE) != 0 ? errno
-                                                                          : 0;
-  if (failure == 0) {
-    std::memcpy(static_cast<std::byte*>(pages) + (offset - begin), data.data(), data.size());
+  std::byte* const pages = mapping_.data() + begin;
+  if (::madvise(pages, end - begin, MADV_POPULATE_WRITE) != 0) {
+    return errno == EFAULT ? ENOSPC : errno;  // EFAULT: touching a page would have been a SIGBUS
   }
-  if (mapped) ::munmap(pages, bytes);
-  if (failure == 0) return static_cast<ssize_t>(data.size());
-  if (failure == EFAULT) return -ENOSPC;  // touching the page would have been a SIGBUS
-  // No such advice before Linux 5.14.
-  const ssize_t written =
-      ::pwrite(descriptor_, data.data(), data.size(), static_cast<off_t>(offset));
-  return written < 0 ? -errno : written;
+  std::memcpy(mapping_.data() + offset, data.data(), data.size());
+  // Unmaps only: the file has the data. Every processor must be told, so not for little.
+  if (data.size() >= least_unmapped_bytes) ::madvise(pages, end - begin, MADV_DONTNEED);
+  return 0;
 }
 
 Error OutputFile::write_error(int errno_value, std::uint64_t offset) const {
@@ -309,6 +314,7 @@ void OutputFile::move_into_place() {
 OutputFile::~OutputFile() {
   allocator_.request_stop();
   if (allocator_.joinable()) allocator_.join();
+  if (!mapping_.empty()) ::munmap(mapping_.data(), mapping_.size());
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
   if (direct_ >= 0) ::close(direct_);
   if (descriptor_ >= 0) ::close(descriptor_);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cerrno>
 #include <condition_variable>
@@ -25,6 +26,7 @@ class BoundedQueue {
   explicit BoundedQueue(std::size_t capacity) : items_(capacity) {}
 
   bool empty() const noexcept { return size_ == 0; }
+  std::size_t size() const noexcept { return size_; }
   void clear() noexcept { size_ = 0; }
 
   void push(const Item& item) {
@@ -72,18 +74,29 @@ class ThreadEngine final : public TryingEngine {
   void start_threads(std::size_t count);
   void work();
 
+  static constexpr std::size_t most_at_once = 32;
+
+  std::size_t threads_wanted_;
+  // Small requests come by the thousand. Each side takes as many as it can at a time, so that they
+  // do not meet at the lock for every one.
   std::mutex mutex_;
   std::condition_variable work_came_, outcome_came_;
   BoundedQueue<Request*> waiting_;
   BoundedQueue<Outcome> outcomes_;
+  std::size_t idle_ = 0;  // threads that wait for work
   bool ending_ = false;
+  BoundedQueue<Outcome> taken_;        // outcomes that only the caller's thread knows of
   std::vector<std::jthread> threads_;  // last: they use what stands above
 };
 
 ThreadEngine::ThreadEngine(const EngineOptions& options, const std::string& note)
-    : TryingEngine(options.depth), waiting_(options.depth), outcomes_(options.depth) {
+    : TryingEngine(options.depth),
+      waiting_(options.depth),
+      outcomes_(options.depth),
+      taken_(options.depth) {
   add_note(note);
-  start_threads(std::clamp<std::size_t>(options.threads, 1, options.depth));
+  threads_wanted_ = std::clamp<std::size_t>(options.threads, 1, options.depth);
+  start_threads(threads_wanted_);
 }
 
 void ThreadEngine::start_threads(std::size_t count) {
@@ -112,29 +125,40 @@ ThreadEngine::~ThreadEngine() {
 }
 
 void ThreadEngine::begin_try(Request& request) {
+  bool somebody_waits = false;
   {
     const std::lock_guard lock(mutex_);
     waiting_.push(&request);
+    somebody_waits = idle_ != 0;
   }
-  work_came_.notify_one();
+  if (somebody_waits) work_came_.notify_one();
 }
 
 TryingEngine::Outcome ThreadEngine::next_outcome() {
-  std::unique_lock lock(mutex_);
-  outcome_came_.wait(lock, [this] { return !outcomes_.empty(); });
-  return outcomes_.pop();
+  if (taken_.empty()) {
+    std::unique_lock lock(mutex_);
+    outcome_came_.wait(lock, [this] { return !outcomes_.empty(); });
+    while (!outcomes_.empty()) taken_.push(outcomes_.pop());
+  }
+  return taken_.pop();
 }
 
 void ThreadEngine::work() {
+  std::array<Outcome, most_at_once> batch;
   std::unique_lock lock(mutex_);
   for (;;) {
+    ++idle_;
     work_came_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
+    --idle_;
     if (ending_) return;
-    Request& request = *waiting_.pop();
+    // A fair share of what waits: the others are to have work too.
+    const std::size_t count =
+        std::clamp<std::size_t>(waiting_.size() / threads_wanted_, 1, most_at_once);
+    for (std::size_t i = 0; i < count; ++i) batch[i].request = waiting_.pop();
     lock.unlock();
-    const int result = transfer(request);
+    for (std::size_t i = 0; i < count; ++i) batch[i].result = transfer(*batch[i].request);
     lock.lock();
-    outcomes_.push({&request, result});
+    for (std::size_t i = 0; i < count; ++i) outcomes_.push(batch[i]);
     outcome_came_.notify_one();
   }
 }

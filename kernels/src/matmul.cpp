@@ -34,14 +34,15 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
 
   product::Prepared prepared = product::prepare(coordinator, a, b, options);
   prepared.job.types.product = shaped.type;
+  const double prepared_seconds = seconds();
   Result<Product> result;
   result.value.plan = prepared.plan;
   result.value.library = prepared.gemm->name();
   Stats& stats = result.stats;
+  stats.startup_seconds = prepared_seconds;
   stats.device = coordinator.device().name();
   stats.reasons = prepared.plan.reasons;
   stats.page_cache_fraction = prepared.page_cache_fraction;
-  stats.passes = prepared.plan.passes;
   if (!prepared.job.schedule.steps.empty()) {
     result.value.link_bytes =
         product::run_product(coordinator, prepared.job, *prepared.gemm, file, stats);

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double start_seconds = 20e-6;  // to start a product, a load, or the way out of a tile
 constexpr double half_rate_size = 64;    // a dimension so short halves the rate of a product
+constexpr double row_seconds = 1e-6;     // to ask for one row of a panel by itself
 
 double as_double(std::uint64_t value) {
   return static_cast<double>(value);
@@ -24,6 +25,13 @@ double efficiency(std::uint64_t size) {
 double whole_pages(std::uint64_t width, std::uint64_t full_width, std::size_t element_bytes) {
   if (width == full_width) return 1;
   return 1 + as_double(page_bytes) / (as_double(width) * as_double(element_bytes));
+}
+
+/// What it takes beyond that to ask for each of these pieces.
+double seconds_for_rows(double bytes, std::uint64_t width, std::uint64_t full_width,
+                        std::size_t element_bytes) {
+  if (width == full_width) return 0;
+  return bytes / (as_double(width) * as_double(element_bytes)) * row_seconds;
 }
 
 /// For how long products wait for an operand after its first panel has come: with one buffer for
@@ -116,8 +124,12 @@ double predict_seconds(const Problem& problem, const Tiling& tiling, const Traff
       traffic.a.read_bytes * whole_pages(tiling.tile_inner, problem.inner, problem.file_bytes);
   const double b_read =
       traffic.b.read_bytes * whole_pages(tiling.tile_columns, problem.columns, problem.file_bytes);
+  const double asking =
+      seconds_for_rows(traffic.a.read_bytes, tiling.tile_inner, problem.inner, problem.file_bytes) +
+      seconds_for_rows(traffic.b.read_bytes, tiling.tile_columns, problem.columns,
+                       problem.file_bytes);
   const double loading =
-      std::max(traffic.link_bytes() / rates.link, (a_read + b_read) / rates.read) +
+      std::max(traffic.link_bytes() / rates.link, (a_read + b_read) / rates.read + asking) +
       (traffic.a.loads + traffic.b.loads) * start_seconds;
   const double c_bytes =
       as_double(problem.rows) * as_double(problem.columns) * as_double(problem.product_bytes);
@@ -125,15 +137,16 @@ double predict_seconds(const Problem& problem, const Tiling& tiling, const Traff
       std::max(c_bytes / rates.link,
                c_bytes * whole_pages(tiling.tile_columns, problem.columns, problem.product_bytes) /
                    rates.write) +
+      seconds_for_rows(c_bytes, tiling.tile_columns, problem.columns, problem.product_bytes) +
       tiles * start_seconds;
 
   // What cannot overlap: the first two panels come before the first product, the last tile goes
   // after the last; with one buffer every tile goes before the next begins.
   const double a_panel = as_double(panel_bytes(problem, tiling, Operand::a));
   const double b_panel = as_double(panel_bytes(problem, tiling, Operand::b));
-  const double first = (a_panel + b_panel) / std::min(rates.link, rates.read);
-  const double last = storing / tiles;
   const double load_rate = traffic.link_bytes() / loading;
+  const double first = (a_panel + b_panel) / load_rate;
+  const double last = storing / tiles;
   const double product = multiplying / products;
   const double stalled =
       stalled_seconds(traffic.a, tiling.a_buffers, tiling.b_buffers, a_panel / load_rate, product) +

@@ -105,28 +105,38 @@ std::size_t staging_for(const Pools& pools, std::uint64_t device_bytes) {
   return std::clamp<std::uint64_t>(share, alignment, round_down(pools.slot_bytes, alignment));
 }
 
-/// Floating-point operations in a second, by a product small enough not to be noticed.
-double measure_flops(Device& device, gemm::Gemm& gemm, std::size_t operand_bytes,
-                     std::size_t product_bytes, std::uint64_t device_bytes, double otherwise) {
-  const std::uint64_t edge = device.shares_host_memory() ? 768 : 4096;
-  const std::uint64_t bytes = edge * edge * (2 * operand_bytes + product_bytes);
-  if (bytes > device_bytes / 2) return otherwise;
+double flops_of(const Problem& problem) {
+  return 2 * static_cast<double>(problem.rows) * static_cast<double>(problem.columns) *
+         static_cast<double>(problem.inner);
+}
+
+/// Floating-point operations in a second, by a product so small that it costs nothing beside the
+/// one to be planned. Empty if there is none so small, or no room for it.
+std::optional<double> measure_flops(Device& device, gemm::Gemm& gemm, const Problem& problem,
+                                    std::uint64_t device_bytes) {
+  constexpr int runs = 3;
+  constexpr double least_share = 100;
+  const std::uint64_t edge = device.shares_host_memory() ? 1024 : 4096;
+  const Problem probe{
+      edge, edge, edge, problem.file_bytes, problem.operand_bytes, problem.product_bytes};
+  const std::uint64_t bytes = edge * edge * (2 * probe.operand_bytes + probe.product_bytes);
+  if (flops_of(problem) < least_share * flops_of(probe) || bytes > device_bytes / 2) return {};
   auto& memory = device.shares_host_memory() ? device.host_memory() : device.device_memory();
-  const Buffer a(memory, edge * edge * operand_bytes), b(memory, edge * edge * operand_bytes);
-  const Buffer c(memory, edge * edge * product_bytes);
+  const Buffer a(memory, edge * edge * probe.operand_bytes);
+  const Buffer b(memory, edge * edge * probe.operand_bytes);
+  const Buffer c(memory, edge * edge * probe.product_bytes);
   const auto stream = device.make_stream();
   stream->fill_zero(a.data(), a.size());
   stream->fill_zero(b.data(), b.size());
   double best = 0;
-  for (int run = 0; run < 3; ++run) {
+  for (int run = 0; run < runs; ++run) {
     stream->synchronize();
     const auto start = std::chrono::steady_clock::now();
     gemm.multiply(*stream, {a.data(), edge}, {b.data(), edge}, {c.data(), edge}, {edge, edge, edge},
                   false);
     stream->synchronize();
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    const auto length = static_cast<double>(edge);
-    best = std::max(best, 2 * length * length * length / seconds.count());
+    best = std::max(best, flops_of(probe) / seconds.count());
   }
   return best;
 }
@@ -135,7 +145,11 @@ double measure_flops(Device& device, gemm::Gemm& gemm, std::size_t operand_bytes
 Rates rates_for(DeviceKind device, bool cached) {
   Rates rates;
   if (cached) rates.read = device == DeviceKind::cuda ? 40e9 : 10e9;
-  if (device == DeviceKind::cpu) rates.link = 8e9;  // a copy within memory
+  rates.write = cached ? 6e9 : 3e9;
+  if (device == DeviceKind::cpu) {
+    rates.link = 8e9;  // a copy within memory
+    rates.flops = 100e9;
+  }
   return rates;
 }
 
@@ -283,8 +297,8 @@ Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
   // What lies in the page cache is in host memory already; keeping it twice would gain little.
   const bool keeps = kind == DeviceKind::cuda && cached < mostly_cached;
   Rates rates = rates_for(kind, cached >= mostly_cached);
-  rates.flops = measure_flops(device, *prepared.gemm, job.problem.operand_bytes,
-                              job.problem.product_bytes, for_panels, rates.flops);
+  rates.flops =
+      measure_flops(device, *prepared.gemm, job.problem, for_panels).value_or(rates.flops);
   job.schedule = make_schedule(job.problem, {for_panels, keeps ? host_left : 0}, rates);
   prepared.plan = describe(job, compute, job.schedule.cost.device_bytes + workspace + staging);
   return prepared;

@@ -192,6 +192,15 @@ class Multiplier {
   double product_seconds_ = 0;
 };
 
+/// As many bytes in flight where a panel's rows are read one by one, which takes more requests.
+IoWay deepened(IoWay way, const RegionPlan& plan) {
+  constexpr std::size_t most = 1024;
+  const std::size_t request = std::clamp<std::size_t>(plan.mean_extent_bytes(), 1, way.block_bytes);
+  const std::size_t depth = way.queue_depth * way.block_bytes / request;
+  way.queue_depth = std::clamp(depth, way.queue_depth, std::max(most, way.queue_depth));
+  return way;
+}
+
 std::unique_ptr<Engine> make_engine(const Options& options, const IoWay& way, std::size_t threads,
                                     bool writes, const ChunkPool& pool) {
   const EngineOptions wanted{.writes = writes,
@@ -227,16 +236,18 @@ std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& 
   Multiplier multiplier(coordinator, job, gemm, tile_buffers, tiles, in_pool, read_plan);
   TileSender sender(device, job, tile_buffers, tiles, out_pool, write_plan);
 
-  const IoWay writes = choose_write_way(options, device.kind(), job.workers, file);
-  const auto read_engine = make_engine(options, job.reads, job.workers.readers, false, in_pool);
+  const IoWay reads = deepened(job.reads, read_plan);
+  const IoWay writes =
+      deepened(choose_write_way(options, device.kind(), job.workers, file), write_plan);
+  const auto read_engine = make_engine(options, reads, job.workers.readers, false, in_pool);
   const auto write_engine = make_engine(options, writes, job.workers.writers, true, out_pool);
   Reader reader({job.files.begin(), job.files.end()}, read_plan, in_pool, *read_engine,
-                job.reads.block_bytes, job.reads.direct);
+                reads.block_bytes, reads.direct);
   Writer writer(file, write_plan, out_pool, *write_engine, writes.block_bytes, writes.direct);
 
   const std::size_t tile_count = tiling.row_tiles * tiling.column_tiles;
   const std::uint64_t total_bytes = job.schedule.cost.read_bytes;
-  stats.startup_seconds = seconds_since(start);
+  stats.startup_seconds += seconds_since(start);
   {
     PassThreads threads({&in_pool, &out_pool, &tiles});
     threads.start([&] { multiplier.run(); });
@@ -249,21 +260,20 @@ std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& 
     });
   }
 
-  stats.seconds += seconds_since(start);
-  stats.bytes = reader.bytes_done();
+  stats.bytes = reader.bytes_done();  // of all passes together, so one is counted
   stats.bytes_written = writer.bytes_done();
   stats.engine = read_engine->name();
-  stats.direct = job.reads.direct;
+  stats.direct = reads.direct;
   for (const std::string& reason : {writes.reason, read_engine->note(), write_engine->note()}) {
     if (!reason.empty()) stats.reasons.push_back(reason);
   }
-  stats.block_bytes = job.reads.block_bytes;
+  stats.block_bytes = reads.block_bytes;
   stats.chunk_bytes = job.pools.slot_bytes;
   stats.chunks = read_plan.size();
   stats.slots = in_pool.size() + out_pool.size();
-  stats.streams = 3;
+  stats.streams = 1;  // for each stage
   stats.threads = 4 + (stats.engine == "threads" ? job.workers.readers : 0);
-  stats.queue_depth = job.reads.queue_depth;
+  stats.queue_depth = reads.queue_depth;
   stats.pool_bytes = in_pool.memory().size() + out_pool.memory().size();
   if (!device.shares_host_memory()) stats.device_bytes = device.device_memory().peak_bytes();
   stats.disk = {.busy = reader.seconds_busy(), .waits_out = reader.seconds_waiting()};

@@ -1,6 +1,7 @@
 #include "matmul_schedule.hpp"
 
 #include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -60,12 +61,33 @@ void sort_best_first(std::vector<Choice>& choices) {
   std::ranges::stable_sort(choices.begin(), slower, {}, &Choice::moved_bytes);
 }
 
+/// The number that libraries like the sizes of a product to be a multiple of, and pages of a file
+/// those of its rows.
+constexpr std::uint64_t even_size = 128;
+
+/// Rounds up a size that is not small, if that leaves as many parts.
+std::uint64_t rounded(std::uint64_t size, std::uint64_t total, std::uint64_t parts) {
+  const std::uint64_t even = round_up(size, even_size);
+  const bool small = size < 8 * even_size;
+  return small || even >= total || divide_up(total, even) != parts ? size : even;
+}
+
+/// The same tiling in even sizes, if these fit.
+Tiling rounded(const Problem& problem, const Limits& limits, Tiling tiling) {
+  Tiling even = tiling;
+  even.tile_rows = rounded(tiling.tile_rows, problem.rows, tiling.row_tiles);
+  even.tile_columns = rounded(tiling.tile_columns, problem.columns, tiling.column_tiles);
+  even.tile_inner = rounded(tiling.tile_inner, problem.inner, tiling.inner_tiles);
+  return device_bytes(problem, even) <= as_double(limits.device_bytes) ? even : tiling;
+}
+
 /// The tilings that keep to the bound of the link, best first.
 std::vector<Choice> choices_for(const Problem& problem, const Limits& limits, const Rates& rates) {
   const Bounds bounds = bounds_of(problem, limits);
   const double c_bytes = product_bytes(problem);
   std::vector<Choice> choices;
-  for (const Tiling& tiling : candidate_tilings(problem, limits)) {
+  for (const Tiling& candidate : candidate_tilings(problem, limits)) {
+    const Tiling tiling = rounded(problem, limits, candidate);
     const Traffic traffic = estimate_traffic(problem, limits, tiling);
     if (traffic.link_bytes() + c_bytes > bounds.link) continue;
     choices.push_back({tiling,

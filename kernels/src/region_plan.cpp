@@ -20,13 +20,17 @@ bool is_contiguous(const RegionPlan::Entry& entry) {
 RegionPlan::RegionPlan(std::vector<Entry> entries, std::size_t slot_bytes)
     : entries_(std::move(entries)), slot_bytes_(slot_bytes), first_{0} {
   assert(slot_bytes >= least_slot_bytes());
+  std::uint64_t bytes = 0, extents = 0;
   for (const Entry& entry : entries_) {
     const Cut cut = cut_of(entry);
     const std::uint64_t pieces =
         divide_up(entry.region.rows, cut.rows) * divide_up(entry.region.columns, cut.columns);
     first_.push_back(first_.back() + pieces);
     if (!is_contiguous(entry)) max_extents_ = std::max<std::size_t>(max_extents_, cut.rows);
+    bytes += entry.region.rows * entry.region.columns * entry.matrix.element_bytes;
+    extents += is_contiguous(entry) ? pieces : pieces * cut.rows;
   }
+  if (extents != 0) mean_extent_bytes_ = bytes / extents;
 }
 
 RegionPlan::Cut RegionPlan::cut_of(const Entry& entry) const {

@@ -48,6 +48,9 @@ class RegionPlan final : public Plan {
   const Entry& entry_of(std::size_t chunk) const { return entries_[index_of(chunk)]; }
   Region region(std::size_t chunk) const;
 
+  /// Bytes of an extent, on average.
+  std::size_t mean_extent_bytes() const noexcept { return mean_extent_bytes_; }
+
   /// The smallest slot that works for any matrix: a page of payload, and one at each end of it.
   static constexpr std::size_t least_slot_bytes() { return 3 * std::size_t{4096}; }
 
@@ -64,6 +67,7 @@ class RegionPlan final : public Plan {
   std::size_t slot_bytes_;
   std::vector<std::size_t> first_;  // chunk of each entry, and after the last the number of chunks
   std::size_t max_extents_ = 1;
+  std::size_t mean_extent_bytes_ = 0;
 };
 
 }  // namespace ooc::product

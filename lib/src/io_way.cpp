@@ -29,7 +29,7 @@ constexpr Sizes cpu_direct{512 * KiB, 512 * KiB};
 constexpr Sizes cpu_buffered{1 * MiB, 1 * MiB};
 constexpr std::size_t direct_bytes_in_flight = 12 * MiB;  // the best of disks seen: 2 to 32
 constexpr std::size_t most_cuda_readers = 12;  // they saturate the link; more only compete
-constexpr std::size_t most_writers = 8;        // they copy 20 GB/s, faster than tmpfs has pages
+constexpr std::size_t most_writers = 4;        // tmpfs is fastest with so many
 constexpr double mostly_cached = 0.5;
 
 std::size_t usable_cores() {

@@ -198,8 +198,11 @@ TEST_P(OutputFileFaultTest, IsOldOrNewButNeverTorn) {
 
 TEST(OutputFileOnTmpfs, PagesThatAreNotThereAreAnErrorAndNoSignal) {
   const TempDir directory("/dev/shm");
-  OutputFile file(directory.path() / "result", page_bytes, false);
-  EXPECT_TRUE(fails_with(ENOSPC, [&] { file.write(4 * page_bytes, bytes_of("x")); }));
+  OutputFile file(directory.path() / "result", 4 * page_bytes, false);
+  file.write(3 * page_bytes, bytes_of("x"));  // all is allocated once this is done
+  ASSERT_EQ(::ftruncate(file.buffered(), page_bytes), 0);
+  file.write(0, bytes_of("x"));
+  EXPECT_TRUE(fails_with(ENOSPC, [&] { file.write(2 * page_bytes, bytes_of("x")); }));
 }
 
 TEST(OutputFileOnTmpfs, NeedsNoThreadToAllocate) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -18,7 +19,8 @@ namespace ooc {
 /// none, an exclusive temporary beside the target) until publish() has made it durable and moved
 /// it into place; destroyed before that, it leaves nothing behind. Space for `bytes` is allocated
 /// at once, so that a full disk fails in the first second; on tmpfs, which must find and count each
-/// page, it is merely checked at once and allocated in the background, ahead of the writers.
+/// page, it is merely checked at once and allocated in the background, ahead of the writers, who
+/// copy into a mapping there.
 class OutputFile {
  public:
   /// Throws Error(output): no such directory, no permission, no space, or `path` exists and
@@ -58,9 +60,10 @@ class OutputFile {
   OutputFile(const std::filesystem::path& path, bool replace);
   void create();
   void allocate(std::uint64_t bytes);
-  void allocate_in_background(std::uint64_t bytes);
+  void allocate_in_memory(std::uint64_t bytes);
+  void allocate_pieces(const std::stop_token& stop);
   void open_direct(std::uint64_t bytes);
-  ssize_t write_mapped(std::uint64_t offset, std::span<const std::byte> data) noexcept;
+  int write_mapped(std::uint64_t offset, std::span<const std::byte> data) noexcept;
   void move_into_place();
 
   std::filesystem::path path_;
@@ -69,8 +72,12 @@ class OutputFile {
   int descriptor_ = -1;
   int direct_ = -1;
   std::string why_not_direct_;
+
+  // On tmpfs only.
   bool lies_in_memory_ = false;
-  std::atomic<int> allocation_errno_{0};
+  std::span<std::byte> mapping_;             // of the whole file; empty if there is none
+  std::atomic<std::uint64_t> allocated_{0};  // bytes from the beginning on
+  std::atomic<int> allocation_errno_{0};     // set before allocated_ lets the writers go
   std::jthread allocator_;
 };
 
