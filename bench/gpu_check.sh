@@ -43,7 +43,8 @@ for dtype in u1 u2 u4 u8 i1 i2 i4 i8 f2 '>f4' f8 bf16; do
   $2 ooc-run reduce "$file" --dtype "$dtype" --device cuda --quiet
   $2 ooc-run histogram "$file" --dtype "$dtype" --device cuda --quiet --bins 300
   for to in '>f2' i4; do
-    $2 ooc-run convert "$file" -o "$1/out.raw" --dtype "$dtype" --to "$to" --device cuda --quiet --force
+    $2 ooc-run convert "$file" -o "$1/out.raw" --dtype "$dtype" --to "$to" --device cuda \
+      --quiet --force
   done
 done
 for compute in f32 tf32 bf16 f64; do

@@ -277,10 +277,10 @@ std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& 
   stats.pool_bytes = in_pool.memory().size() + out_pool.memory().size();
   if (!device.shares_host_memory()) stats.device_bytes = device.device_memory().peak_bytes();
   stats.disk = {.busy = reader.seconds_busy(), .waits_out = reader.seconds_waiting()};
-  stats.h2d = {.busy = multiplier.loader().copy_seconds(),
-               .waits_in = multiplier.loader().wait_seconds()};
+  stats.h2d = {.busy = multiplier.loader().copies().copy_seconds(),
+               .waits_in = multiplier.loader().copies().wait_seconds()};
   stats.kernel = {.busy = multiplier.product_seconds()};
-  stats.d2h = {.busy = sender.copy_seconds(), .waits_out = sender.wait_seconds()};
+  stats.d2h = {.busy = sender.copies().copy_seconds(), .waits_out = sender.copies().wait_seconds()};
   stats.write = {.busy = writer.seconds_busy(), .waits_in = writer.seconds_waiting()};
   return multiplier.loader().link_bytes() + sender.link_bytes();
 }

@@ -5,77 +5,9 @@
 #include <ooc/io/error.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 namespace ooc::product {
-
-namespace {
-
-/// Whether segments of one length lie equally far from each other.
-bool are_evenly_spaced(std::span<const std::span<std::byte>> segments) {
-  const auto distance = segments[1].data() - segments[0].data();
-  for (std::size_t i = 2; i < segments.size(); ++i) {
-    if (segments[i].data() - segments[i - 1].data() != distance) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
-void copy_in(Stream& stream, std::byte* target, std::span<const std::span<std::byte>> segments) {
-  const std::size_t bytes = segments[0].size();
-  if (segments.size() > 1 && are_evenly_spaced(segments)) {
-    const auto pitch = static_cast<std::size_t>(segments[1].data() - segments[0].data());
-    stream.copy_rows(target, bytes, segments[0].data(), pitch, bytes, segments.size());
-    return;
-  }
-  for (const std::span<std::byte> segment : segments) {
-    stream.copy(target, segment.data(), bytes);
-    target += bytes;
-  }
-}
-
-void copy_out(Stream& stream, std::span<const std::span<std::byte>> segments,
-              const std::byte* source) {
-  const std::size_t bytes = segments[0].size();
-  if (segments.size() > 1 && are_evenly_spaced(segments)) {
-    const auto pitch = static_cast<std::size_t>(segments[1].data() - segments[0].data());
-    stream.copy_rows(segments[0].data(), pitch, source, bytes, bytes, segments.size());
-    return;
-  }
-  for (const std::span<std::byte> segment : segments) {
-    stream.copy(segment.data(), source, bytes);
-    source += bytes;
-  }
-}
-
-// --- CopiesUnderWay ------------------------------------------------------------------------------
-
-CopiesUnderWay::CopiesUnderWay(Device& device, std::size_t most) : events_(most) {
-  for (Events& events : events_) events = {device.make_event(), device.make_event()};
-}
-
-void CopiesUnderWay::begin(Stream& stream) {
-  stream.record(*events_[next_].begun);
-}
-
-void CopiesUnderWay::end(Stream& stream, Chunk& chunk) {
-  stream.record(*events_[next_].ended);
-  next_ = (next_ + 1) % events_.size();
-  chunks_.push_back(&chunk);
-}
-
-Chunk& CopiesUnderWay::finish() {
-  const Events& events = events_[(next_ + events_.size() - chunks_.size()) % events_.size()];
-  events.ended->synchronize();
-  seconds_ += events.ended->seconds_since(*events.begun);
-  Chunk& chunk = *chunks_.front();
-  chunks_.pop_front();
-  return chunk;
-}
-
-// --- PanelLoader ---------------------------------------------------------------------------------
 
 Region panel_region(const Job& job, const Load& load) {
   const Problem& problem = job.problem;
@@ -102,10 +34,9 @@ std::vector<RegionPlan::Entry> PanelLoader::entries_of(const Job& job) {
 
 PanelLoader::PanelLoader(Device& device, const Job& job, ChunkPool& pool, const RegionPlan& plan)
     : job_(job),
-      pool_(pool),
       plan_(plan),
       stream_(device.make_stream()),
-      under_way_(device, std::max<std::size_t>(pool.size() / 2, 1)) {
+      copies_(device, pool, Stage::loaded, [&pool](const Chunk& chunk) { pool.recycle(chunk); }) {
   auto& device_memory = device.shares_host_memory() ? device.host_memory() : device.device_memory();
   if (job.types.converts()) staging_ = Buffer(device_memory, job.pools.staging_bytes);
   const Tiling& tiling = job.schedule.tiling;
@@ -138,9 +69,9 @@ void PanelLoader::load_from_file(const Load& load, const Region& panel, std::byt
     const Region piece = plan_.region(k);
     const std::uint64_t first =
         (piece.row - panel.row) * panel.columns + (piece.column - panel.column);
-    under_way_.begin(*stream_);
+    copies_.begin(*stream_);
     bring(chunk.segments, target + first * job_.problem.operand_bytes);
-    under_way_.end(*stream_, chunk);
+    copies_.end(*stream_, chunk);
     if (keep == nullptr) continue;
     std::byte* kept = keep->memory + first * job_.problem.file_bytes;
     for (const std::span<std::byte> segment : chunk.segments) {
@@ -158,14 +89,9 @@ void PanelLoader::load_from_cache(CacheEntry& entry, const Region& panel, std::b
   stream_->record(*entry.sent);
 }
 
-/// The next piece from the reader. Slots whose copies are done go back first if it is not there.
+/// The next piece from the reader.
 Chunk& PanelLoader::take(std::size_t chunk) {
-  const auto since = std::chrono::steady_clock::now();
-  while (!under_way_.empty() && (under_way_.full() || !pool_.ready(chunk, Stage::loaded))) {
-    pool_.recycle(under_way_.finish());
-  }
-  Chunk* const taken = pool_.wait(chunk, Stage::loaded);
-  wait_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
+  Chunk* const taken = copies_.take(chunk);
   if (taken == nullptr) throw Error(Cause::interrupted, "interrupted; nothing was written");
   return *taken;
 }
@@ -175,7 +101,7 @@ void PanelLoader::bring(std::span<const std::span<std::byte>> segments, std::byt
   const std::size_t bytes = segments.size() * segments[0].size();
   link_bytes_ += bytes;
   if (!job_.types.converts()) {
-    copy_in(*stream_, target, segments);
+    copy(*stream_, Way::to_device, target, segments);
     if (job_.types.file.swapped) stream_->swap_bytes(target, bytes, job_.problem.file_bytes);
     return;
   }
@@ -204,7 +130,7 @@ void PanelLoader::bring_converted(std::span<const std::span<std::byte>> segments
   const std::size_t bytes = segments.size() * segments[0].size();
   const Types& types = job_.types;
   std::byte* const landing = staging_.data();
-  copy_in(*stream_, landing, segments);
+  copy(*stream_, Way::to_device, landing, segments);
   if (types.file.swapped) stream_->swap_bytes(landing, bytes, job_.problem.file_bytes);
   conversion::convert_values(*stream_, types.file.element, types.operand, landing, target,
                              bytes / job_.problem.file_bytes, nullptr);
@@ -212,7 +138,7 @@ void PanelLoader::bring_converted(std::span<const std::span<std::byte>> segments
 
 void PanelLoader::finish() {
   stream_->synchronize();
-  while (!under_way_.empty()) pool_.recycle(under_way_.finish());
+  copies_.finish();
 }
 
 }  // namespace ooc::product

@@ -2,9 +2,6 @@
 
 #include <ooc/io/units.hpp>
 
-#include <algorithm>
-#include <chrono>
-
 namespace ooc::product {
 
 std::vector<RegionPlan::Entry> TileSender::entries_of(const Job& job, std::uint64_t data_offset) {
@@ -32,10 +29,10 @@ TileSender::TileSender(Device& device, const Job& job, std::vector<TileBuffer>& 
       job_(job),
       buffers_(buffers),
       tiles_(tiles),
-      pool_(pool),
       plan_(plan),
       stream_(device.make_stream()),
-      under_way_(device, std::max<std::size_t>(pool.size() / 2, 1)),
+      copies_(device, pool, Stage::empty,
+              [&pool](const Chunk& chunk) { pool.publish(chunk, Stage::computed); }),
       extents_(plan.max_extents()) {}
 
 void TileSender::run(std::size_t count) {
@@ -65,28 +62,17 @@ void TileSender::send(std::size_t tile, TileBuffer& buffer) {
                         element_bytes);
   }
   for (std::size_t k = plan_.first_chunk(tile); k < plan_.first_chunk(tile + 1); ++k) {
-    Chunk& chunk = take(k);
+    Chunk& chunk = *copies_.take(k);
     lay_out(chunk);
     const Region piece = plan_.region(k);
     const std::uint64_t first =
         (piece.row - region.row) * region.columns + (piece.column - region.column);
-    under_way_.begin(*stream_);
-    copy_out(*stream_, chunk.segments, buffer.memory.data() + first * element_bytes);
-    under_way_.end(*stream_, chunk);
+    copies_.begin(*stream_);
+    copy(*stream_, Way::home, buffer.memory.data() + first * element_bytes, chunk.segments);
+    copies_.end(*stream_, chunk);
     link_bytes_ += piece.rows * piece.columns * element_bytes;
   }
-  while (!under_way_.empty()) publish_oldest();
-}
-
-/// An empty slot. What has come home goes to the writer first if there is none.
-Chunk& TileSender::take(std::size_t chunk) {
-  const auto since = std::chrono::steady_clock::now();
-  while (!under_way_.empty() && (under_way_.full() || !pool_.ready(chunk, Stage::empty))) {
-    publish_oldest();
-  }
-  Chunk& taken = *pool_.wait(chunk, Stage::empty);
-  wait_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
-  return taken;
+  copies_.finish();
 }
 
 /// Each extent lies in its pages of the slot as in those of the file, so that whole blocks of it
@@ -98,10 +84,6 @@ void TileSender::lay_out(Chunk& chunk) {
     chunk.segments.push_back(chunk.memory.subspan(begin, extent.bytes));
     place = round_up(begin + extent.bytes, page_bytes);
   }
-}
-
-void TileSender::publish_oldest() {
-  pool_.publish(under_way_.finish(), Stage::computed);
 }
 
 }  // namespace ooc::product

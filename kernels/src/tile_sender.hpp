@@ -1,6 +1,7 @@
 #pragma once
 
-#include "panel_loader.hpp"
+#include "chunk_copies.hpp"
+#include "matmul_run.hpp"
 
 #include <ooc/buffer.hpp>
 #include <ooc/device.hpp>
@@ -34,26 +35,21 @@ class TileSender {
   void run(std::size_t count);
 
   std::uint64_t link_bytes() const { return link_bytes_; }
-  double copy_seconds() const { return under_way_.seconds(); }
-  double wait_seconds() const { return wait_seconds_; }
+  const ChunkCopies& copies() const { return copies_; }
 
  private:
   void send(std::size_t tile, TileBuffer& buffer);
-  Chunk& take(std::size_t chunk);
   void lay_out(Chunk& chunk);
-  void publish_oldest();
 
   Device& device_;
   const Job& job_;
   std::vector<TileBuffer>& buffers_;
   ChunkPool& tiles_;
-  ChunkPool& pool_;
   const RegionPlan& plan_;
   std::unique_ptr<Stream> stream_;
-  CopiesUnderWay under_way_;
+  ChunkCopies copies_;
   std::vector<Extent> extents_;
   std::uint64_t link_bytes_ = 0;
-  double wait_seconds_ = 0;
 };
 
 }  // namespace ooc::product

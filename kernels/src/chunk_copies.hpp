@@ -1,0 +1,61 @@
+#pragma once
+
+#include <ooc/device.hpp>
+#include <ooc/io/chunk_pool.hpp>
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace ooc::product {
+
+enum class Way { to_device, home };
+
+/// Copies between adjacent elements on the device and the segments of a chunk, all of one length,
+/// in as few calls as possible.
+void copy(Stream& stream, Way way, std::byte* device,
+          std::span<const std::span<std::byte>> segments);
+
+/// The chunks of a pool on their way to a device, or from it: one thread takes them in turn and
+/// enqueues their copies; those whose copies have ended are handed on.
+class ChunkCopies {
+ public:
+  /// `hand_on` is called with each chunk whose copies have ended, in order.
+  ChunkCopies(Device& device, ChunkPool& pool, Stage awaited,
+              std::function<void(const Chunk&)> hand_on);
+
+  /// The chunk `index`, when it is at the stage that is awaited; until then those whose copies end
+  /// are handed on, since somebody may be waiting for their slots. Null if the pool ends before it.
+  Chunk* take(std::size_t index);
+
+  /// To be called before the copies of a chunk are enqueued, and after.
+  void begin(Stream& stream);
+  void end(Stream& stream, Chunk& chunk);
+
+  /// Hands on all that were taken.
+  void finish();
+
+  double copy_seconds() const { return copy_seconds_; }  // on the device
+  double wait_seconds() const { return wait_seconds_; }  // for chunks
+
+ private:
+  struct Events {
+    std::unique_ptr<Event> begun, ended;
+  };
+
+  void finish_oldest();
+
+  ChunkPool& pool_;
+  Stage awaited_;
+  std::function<void(const Chunk&)> hand_on_;
+  std::vector<Events> events_;  // taken in turn; one for each chunk that may be under way
+  std::size_t next_ = 0;
+  std::deque<Chunk*> under_way_;
+  double copy_seconds_ = 0;
+  double wait_seconds_ = 0;
+};
+
+}  // namespace ooc::product
