@@ -47,12 +47,14 @@ for dtype in u1 u2 u4 u8 i1 i2 i4 i8 f2 '>f4' f8 bf16; do
       --quiet --force
   done
 done
+$2 ooc-run histogram "$1/f4.raw" --dtype '>f4' --device cuda --quiet --bins 100000
+$2 ooc-run histogram "$1/f8.raw" --dtype f8 --device cuda --quiet --edges 0,0.1,0.5,1
+# What the library's own kernels do among themselves is not ours to check, and takes very long.
+[[ $2 == *memcheck* ]] || exit 0
 for compute in f32 tf32 bf16 f64; do
   $2 ooc-run matmul "$1/square.f32" "$1/square.f32" -o "$1/out.raw" --shape-a 447x447 \
     --shape-b 447x447 --compute $compute --vram 1M --device cuda --quiet --force
 done
-$2 ooc-run histogram "$1/f4.raw" --dtype '>f4' --device cuda --quiet --bins 100000
-$2 ooc-run histogram "$1/f8.raw" --dtype f8 --device cuda --quiet --edges 0,0.1,0.5,1
 SCRIPT
 for tool in memcheck racecheck initcheck; do
   bash "$work/all_types" "$work" "compute-sanitizer --error-exitcode 99 --tool $tool" \

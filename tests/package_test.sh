@@ -1,38 +1,45 @@
 #!/usr/bin/env bash
-# The installed package serves a user: installs it, moves it, builds the example against it and
-# compares what the example counts with the right number.
+# The installed package serves a user: installs it, moves it, builds the examples against it and
+# compares what they make with the right numbers.
 #
 #   package_test.sh BUILD_DIRECTORY [CMAKE_OPTION...]
 set -euo pipefail
 build=$1
-example=$(cd -- "$(dirname -- "$0")" && pwd)/example
+examples=$(cd -- "$(dirname -- "$0")/../examples" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+export CUDA_VISIBLE_DEVICES=""  # without a visible GPU all programs use the CPU device
 
 cmake --install "$build" --prefix "$work/first"
 mv "$work/first" "$work/prefix"
 "$work/prefix/bin/ooc-run" --version
 
-cmake -S "$example" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+cmake -S "$examples" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_PREFIX_PATH="$work/prefix" "${@:2}"
 cmake --build "$work/build" --parallel 1
 
-# One million and one floats, of which the right number is above a half.
+# One million and one floats, and two matrices of small integers, whose product is exact.
 cd "$work"
-expected=$(python3 - <<'PYTHON'
-import array
+/usr/bin/python3 - <<'PYTHON'
+import numpy as np
 
-values = array.array("f", (k * 7919 % 1000 / 1000 for k in range(1_000_001)))
-with open("prices.f32", "wb") as file:
-    values.tofile(file)
-print(sum(value > 0.5 for value in values))
+values = (np.arange(1_000_001) * 7919 % 1000 / 1000).astype(np.float32)
+values.tofile("prices.f32")
+random = np.random.default_rng(5)
+for name, shape in ("a.npy", (300, 500)), ("b.npy", (500, 70)):
+    np.save(name, random.integers(-8, 9, shape).astype(np.float32))
 PYTHON
-)
 
-# Without a visible GPU both programs use the CPU device.
+# expect PROGRAM WHAT CONDITION: the condition, in Python, holds for what the program made.
+expect() {
+  echo "$1: $2"
+  /usr/bin/python3 -c "
+import numpy as np
+
+values = np.fromfile('prices.f32', np.float32)
+assert $3"
+}
+
 for program in build/count_above_*; do
-  test -x "$program" || continue
-  counted=$(CUDA_VISIBLE_DEVICES="" "$program")
-  echo "$program: $counted of 1000001 are above 0.5, expected $expected"
-  test "$counted" = "$expected"
+  expect "$program" "$("$program") of 1000001 are above 0.5" "$("$program") == np.sum(values > 0.5)"
 done
