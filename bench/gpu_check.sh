@@ -100,7 +100,7 @@ for dtype, pattern in (("f4", "normal"), ("f8", "uniform")):
 types = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "bf16"]
 different = []
 for source in types:
-    path = f"{work}/from.{source}"
+    path = f"{work}/from-{source}.raw"
     subprocess.run(["ooc-run", "gen", "-o", path, "--count", "300001", "--dtype", source,
                     "--pattern", "position", "--quiet"], check=True, stdout=subprocess.DEVNULL)
     for target in types:

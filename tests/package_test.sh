@@ -30,16 +30,30 @@ for name, shape in ("a.npy", (300, 500)), ("b.npy", (500, 70)):
     np.save(name, random.integers(-8, 9, shape).astype(np.float32))
 PYTHON
 
-# expect PROGRAM WHAT CONDITION: the condition, in Python, holds for what the program made.
-expect() {
+# check PROGRAM RULE: what the program made keeps the rule, in Python.
+check() {
   echo "$1: $2"
-  /usr/bin/python3 -c "
+  /usr/bin/python3 - "$2" <<'PYTHON'
+import sys
+
 import numpy as np
 
-values = np.fromfile('prices.f32', np.float32)
-assert $3"
+values = np.fromfile("prices.f32", np.float32)
+mean = np.float32(values.mean(dtype=np.float64))
+stddev = np.float32(values.std(dtype=np.float64))
+a, b = (np.load(name).astype(int) for name in ("a.npy", "b.npy"))
+sys.exit(None if eval(sys.argv[1]) else "not so")
+PYTHON
 }
 
 for program in build/count_above_*; do
-  expect "$program" "$("$program") of 1000001 are above 0.5" "$("$program") == np.sum(values > 0.5)"
+  "$program" | tee count.txt
+  check "$program" "np.loadtxt('count.txt') == np.sum(values > 0.5)"
 done
+for program in build/standardise_*; do
+  "$program"
+  check "$program" "np.array_equal(np.load('standardised.npy'), (values - mean) / stddev)"
+  rm standardised.npy
+done
+build/multiply a.npy b.npy c.npy
+check build/multiply "np.array_equal(np.load('c.npy'), a @ b)"

@@ -299,7 +299,8 @@ Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
   Rates rates = rates_for(kind, cached >= mostly_cached);
   rates.flops =
       measure_flops(device, *prepared.gemm, job.problem, for_panels).value_or(rates.flops);
-  job.schedule = make_schedule(job.problem, {for_panels, keeps ? host_left : 0}, rates);
+  job.schedule =
+      make_schedule(job.problem, {for_panels, keeps ? host_left : 0, device_bytes}, rates);
   prepared.plan = describe(job, compute, job.schedule.cost.device_bytes + workspace + staging);
   return prepared;
 }

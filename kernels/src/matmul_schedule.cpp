@@ -38,8 +38,9 @@ struct Bounds {
 };
 
 Bounds bounds_of(const Problem& problem, const Limits& limits) {
-  return {traffic_bound(problem, as_double(limits.device_bytes)),
-          traffic_bound(problem, as_double(limits.device_bytes) + as_double(limits.cache_bytes))};
+  const double fast_bytes = as_double(limits.fast_bytes());
+  return {traffic_bound(problem, fast_bytes),
+          traffic_bound(problem, fast_bytes + as_double(limits.cache_bytes))};
 }
 
 double product_bytes(const Problem& problem) {

@@ -16,8 +16,12 @@ struct Problem {
 };
 
 struct Limits {
-  std::uint64_t device_bytes;  // for panels of A and B and tiles of C
-  std::uint64_t cache_bytes;   // host memory for panels that are read again; 0: no cache
+  std::uint64_t device_bytes;     // for panels of A and B and tiles of C
+  std::uint64_t cache_bytes;      // host memory for panels that are read again; 0: no cache
+  std::uint64_t given_bytes = 0;  // of device memory, what is not for panels and tiles included
+
+  /// The memory that traffic is measured by.
+  std::uint64_t fast_bytes() const { return std::max(device_bytes, given_bytes); }
 };
 
 /// What the machine does in a second: bytes, and floating-point operations.

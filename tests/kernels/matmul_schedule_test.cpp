@@ -227,6 +227,19 @@ TEST(MatmulSchedule, TheGpuMultipliesNearlyAllTheTime) {
   EXPECT_LE(cost.seconds, 1.2 * least);
 }
 
+/// A library's workspace lies in the memory that was given too, but the bound does not forgive it.
+TEST(MatmulSchedule, TheBoundIsThatOfAllTheMemoryGiven) {
+  for (const std::uint64_t given : {64 * KiB, 96 * KiB, 256 * KiB, 1 * MiB}) {
+    for (const Problem& problem :
+         {f4(300, 300, 300), f4(127, 255, 513), f4(512, 512, 64), f4(1009, 23, 17)}) {
+      const Cost cost = make_schedule(problem, {given - 16 * KiB, 0, given}, h200).cost;
+      EXPECT_LE(as_double(cost.link_in_bytes + cost.link_out_bytes),
+                traffic_bound(problem, as_double(given)))
+          << given << ": " << problem.rows << " " << problem.inner << " " << problem.columns;
+    }
+  }
+}
+
 TEST(MatmulSchedule, ATileOfCStaysWhereOperandsAreFarLarger) {
   const Schedule schedule = make_schedule(f4(131'072, 131'072, 131'072), {2 * GiB, 0}, h200);
   EXPECT_EQ(schedule.tiling.resident, Resident::c);

@@ -8,5 +8,9 @@
 #include <ooc/fold.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/source.hpp>
+#include <ooc/io/target.hpp>
+#include <ooc/kernels/convert.hpp>
 #include <ooc/kernels/histogram.hpp>
+#include <ooc/kernels/matmul.hpp>
 #include <ooc/kernels/reduce.hpp>
+#include <ooc/map.hpp>
