@@ -101,8 +101,10 @@ void require_replaceable(const std::filesystem::path& path, bool replace) {
 /// Removes temporaries that a killed run has left. Those of a living one are locked.
 void remove_stale_temporaries(const std::filesystem::path& path) {
   const std::string prefix = temporary_prefix(path);
-  std::error_code ignored;  // tidying up is no reason to fail
-  for (const auto& entry : std::filesystem::directory_iterator(directory_of(path), ignored)) {
+  std::error_code failed;  // tidying up is no reason to fail
+  for (std::filesystem::directory_iterator entries(directory_of(path), failed), end;
+       !failed && entries != end; entries.increment(failed)) {
+    const std::filesystem::directory_entry& entry = *entries;
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(prefix) || !name.ends_with(temporary_ending)) continue;
     const int descriptor =
@@ -202,7 +204,8 @@ void OutputFile::allocate_pieces(const std::stop_token& stop) {
     const std::uint64_t bytes = std::min<std::uint64_t>(background_piece, mapping_.size() - done);
     const int errno_value = allocate_range(descriptor_, done, bytes);
     // ramfs cannot; its pages come when they are touched.
-    if (errno_value != 0 && errno_value != EOPNOTSUPP) allocation_errno_ = errno_value;
+    const bool unknown = errno_value == EOPNOTSUPP || errno_value == ENOSYS;
+    if (errno_value != 0 && !unknown) allocation_errno_ = errno_value;
     done = errno_value == 0 ? done + bytes : mapping_.size();
     allocated_ = done;
     allocated_.notify_all();

@@ -32,11 +32,12 @@ std::size_t Transfer::transfer_chunks(const std::stop_token& stop) {
 
 /// Waits for what is in flight, whatever becomes of it: until then our requests are in use.
 void Transfer::drain() noexcept {
-  while (engine_.in_flight() > 0) {
+  while (const std::size_t before = engine_.in_flight()) {
     try {
       engine_.wait();
     } catch (...) {
       // The error that made us stop is the one to report.
+      if (engine_.in_flight() == before) return;  // nor will there be another answer
     }
   }
 }

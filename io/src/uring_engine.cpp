@@ -76,12 +76,13 @@ class UringEngine final : public TryingEngine {
   Outcome take(io_uring_cqe* completion);
 
   Ring ring_;
+  bool writes_;
   std::span<std::byte> registered_;
   std::size_t piece_ = 0;
 };
 
 UringEngine::UringEngine(const EngineOptions& options)
-    : TryingEngine(options.depth), ring_(options.depth) {
+    : TryingEngine(options.depth), ring_(options.depth), writes_(options.writes) {
   if (!ring_.is_recent_enough()) throw not_available(0, "this kernel's is older than Linux 5.6");
   register_storage(options);
 }
@@ -154,7 +155,7 @@ TryingEngine::Outcome UringEngine::next_outcome() {
     if (io_uring_peek_cqe(ring_.get(), &completion) == 0) return take(completion);
     // A signal, or resources that will be free again: what is queued stays queued.
     if (result >= 0 || result == -EINTR || result == -EAGAIN || result == -EBUSY) continue;
-    throw Error::from_errno(Cause::input, "io_uring_enter", -result);
+    throw Error::from_errno(writes_ ? Cause::output : Cause::input, "io_uring_enter", -result);
   }
 }
 
@@ -170,7 +171,9 @@ UringEngine::~UringEngine() {
   std::size_t begun = in_flight() - io_uring_sq_ready(ring_.get());
   while (begun > 0) {
     io_uring_cqe* completion = nullptr;
-    if (io_uring_wait_cqe(ring_.get(), &completion) != 0) continue;  // a signal
+    const int result = io_uring_wait_cqe(ring_.get(), &completion);
+    if (result == -EINTR || result == -EAGAIN) continue;
+    if (result != 0) return;  // the ring itself is broken, and will not tell
     io_uring_cqe_seen(ring_.get(), completion);
     --begun;
   }

@@ -14,7 +14,7 @@ namespace ooc {
 
 MatmulPlan plan_matmul(Coordinator& coordinator, const Source& a, const Source& b,
                        const MatmulOptions& options) {
-  return product::prepare(coordinator, a, b, options).plan;
+  return product::prepare(coordinator, a, b, options, 0).plan;
 }
 
 Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
@@ -30,9 +30,16 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
   Target shaped = target;
   shaped.shape = {rows, columns};
   shaped.type.element = gemm::product_type(compute);
-  TargetFile file(shaped, rows * columns, inputs);  // first: a full disk is to fail at once
+  std::uint64_t elements = 0;
+  if (__builtin_mul_overflow(rows, columns, &elements)) {
+    throw Error(Cause::usage, target.path.string() + ": so large a file there cannot be",
+                {.path = target.path});
+  }
+  TargetFile file(shaped, elements, inputs);  // first: a full disk is to fail at once
 
-  product::Prepared prepared = product::prepare(coordinator, a, b, options);
+  const std::uint64_t bytes = elements * size_of(shaped.type.element);
+  product::Prepared prepared =
+      product::prepare(coordinator, a, b, options, file.lies_in_memory() ? bytes : 0);
   prepared.job.types.product = shaped.type;
   const double prepared_seconds = seconds();
   Result<Product> result;
@@ -48,7 +55,7 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
         product::run_product(coordinator, prepared.job, *prepared.gemm, file, stats);
   }
   result.value.bytes_read = stats.bytes;
-  result.value.bytes_written = rows * columns * size_of(shaped.type.element);
+  result.value.bytes_written = bytes;
 
   const double before_publishing = seconds();
   file.publish();

@@ -28,8 +28,12 @@ std::string shape_of(const Source& source) {
   return text;
 }
 
-const std::filesystem::path& path_of(const Source& source) {
-  return source.files().front().path();
+const File& file_of(const Source& source) {
+  return source.files()[source.extents().front().file];
+}
+
+std::filesystem::path path_of(const Source& source) {
+  return source.files().empty() ? std::filesystem::path{} : source.files().front().path();
 }
 
 void require_matrix(const Source& source) {
@@ -239,9 +243,11 @@ Compute compute_of(const Source& a, const MatmulOptions& options) {
 }
 
 Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
-                 const MatmulOptions& options) {
+                 const MatmulOptions& options, std::uint64_t output_in_memory) {
   require_matrices(a, b);
+  coordinator.release_memory();
   Device& device = coordinator.device();
+  device.bind_to_thread();
   const Options& limits = coordinator.options();
   const DeviceKind kind = device.kind();
   const Compute compute = compute_of(a, options);
@@ -257,7 +263,7 @@ Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
                  .file_bytes = size_of(a.type()->element),
                  .operand_bytes = size_of(operand),
                  .product_bytes = size_of(product)};
-  job.files = {&a.files().front(), &b.files().front()};
+  job.files = {&file_of(a), &file_of(b)};
   job.operands = {stored(a, 0), stored(b, 1)};
   job.workers = choose_workers(limits, kind);
 
@@ -266,12 +272,15 @@ Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
   const IoWay of_a = choose_read_way(limits, kind, job.workers, a, cached);
   const IoWay of_b = choose_read_way(limits, kind, job.workers, b, cached);
   job.reads = of_a.direct ? of_a : of_b;
+  if (job.reads.reason.empty()) job.reads.reason = of_a.reason.empty() ? of_b.reason : of_a.reason;
 
   // Host memory: pools first, then on the CPU the panels, and for a GPU those that it needs again.
+  const std::uint64_t free_bytes = available_host_bytes();
+  const std::uint64_t available = free_bytes - std::min(free_bytes, output_in_memory);
   const std::uint64_t host_bytes =
       limits.memory_bytes != 0
           ? limits.memory_bytes
-          : static_cast<std::uint64_t>(host_share * static_cast<double>(available_host_bytes()));
+          : static_cast<std::uint64_t>(host_share * static_cast<double>(available));
   job.pools = choose_pools(job.reads, host_bytes);
   const std::uint64_t host_left = host_bytes - job.pools.bytes();
   std::uint64_t device_bytes =

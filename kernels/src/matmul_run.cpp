@@ -91,6 +91,15 @@ class ProductTimer {
   double seconds_ = 0;
 };
 
+/// Waits for work of a device that may be gone; so is its work then.
+template <class Wait>
+void settle(Wait wait) {
+  try {
+    wait();
+  } catch (...) {
+  }
+}
+
 /// Loads panels and multiplies them. Belongs to one thread.
 class Multiplier {
  public:
@@ -120,11 +129,8 @@ class Multiplier {
       product_seconds_ = timer_.seconds();
     } catch (...) {
       // Neither panels nor pool may be freed while the device uses them.
-      try {
-        stream_->synchronize();
-        loader_.finish();
-      } catch (...) {  // the device is gone; so is its work
-      }
+      settle([this] { stream_->synchronize(); });
+      settle([this] { loader_.finish(); });
       throw;
     }
   }
@@ -193,12 +199,28 @@ class Multiplier {
 };
 
 /// As many bytes in flight where a panel's rows are read one by one, which takes more requests.
-IoWay deepened(IoWay way, const RegionPlan& plan) {
+IoWay deepened(IoWay way, const Options& options, const RegionPlan& plan) {
+  if (options.queue_depth != 0) return way;
   constexpr std::size_t most = 1024;
   const std::size_t request = std::clamp<std::size_t>(plan.mean_extent_bytes(), 1, way.block_bytes);
   const std::size_t depth = way.queue_depth * way.block_bytes / request;
   way.queue_depth = std::clamp(depth, way.queue_depth, std::max(most, way.queue_depth));
   return way;
+}
+
+/// Rows of tiles that are short are put together by the page cache: written one by one, a good part
+/// of each would be borders.
+IoWay choose_writes(const Options& options, DeviceKind device, Workers workers,
+                    const TargetFile& file, const RegionPlan& plan) {
+  constexpr std::size_t least_direct = 64 * KiB;
+  const IoWay way = choose_write_way(options, device, workers, file);
+  if (!way.direct || options.direct == DirectIo::yes) return way;
+  if (plan.mean_extent_bytes() >= least_direct) return way;
+  Options buffered = options;
+  buffered.direct = DirectIo::no;
+  IoWay other = choose_write_way(buffered, device, workers, file);
+  other.reason = "writing through the page cache: the rows of the tiles are short";
+  return other;
 }
 
 std::unique_ptr<Engine> make_engine(const Options& options, const IoWay& way, std::size_t threads,
@@ -236,9 +258,9 @@ std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& 
   Multiplier multiplier(coordinator, job, gemm, tile_buffers, tiles, in_pool, read_plan);
   TileSender sender(device, job, tile_buffers, tiles, out_pool, write_plan);
 
-  const IoWay reads = deepened(job.reads, read_plan);
-  const IoWay writes =
-      deepened(choose_write_way(options, device.kind(), job.workers, file), write_plan);
+  const IoWay reads = deepened(job.reads, options, read_plan);
+  const IoWay writes = deepened(
+      choose_writes(options, device.kind(), job.workers, file, write_plan), options, write_plan);
   const auto read_engine = make_engine(options, reads, job.workers.readers, false, in_pool);
   const auto write_engine = make_engine(options, writes, job.workers.writers, true, out_pool);
   Reader reader({job.files.begin(), job.files.end()}, read_plan, in_pool, *read_engine,
@@ -272,7 +294,11 @@ std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& 
   stats.chunks = read_plan.size();
   stats.slots = in_pool.size() + out_pool.size();
   stats.streams = 1;  // for each stage
-  stats.threads = 4 + (stats.engine == "threads" ? job.workers.readers : 0);
+  const auto helpers = [](const Engine& engine, std::size_t threads) {
+    return engine.name() == "threads" ? threads : 0;
+  };
+  stats.threads =
+      4 + helpers(*read_engine, job.workers.readers) + helpers(*write_engine, job.workers.writers);
   stats.queue_depth = reads.queue_depth;
   stats.pool_bytes = in_pool.memory().size() + out_pool.memory().size();
   if (!device.shares_host_memory()) stats.device_bytes = device.device_memory().peak_bytes();

@@ -17,7 +17,7 @@ constexpr std::uint64_t few_parts = 16;     // up to so many all numbers of part
 constexpr std::uint64_t least_rows = 256;   // of a panel, if there is memory for so many
 constexpr std::uint64_t least_inner = 512;  // so of a panel with a tile of C resident
 constexpr std::uint64_t thin_inner = 8;     // with less, one buffer is better than two
-constexpr double most_steps = 4e6;          // which take half a gigabyte of host memory
+constexpr double most_steps = 4e6;          // which take about a gigabyte of host memory
 
 double as_double(std::uint64_t value) {
   return static_cast<double>(value);

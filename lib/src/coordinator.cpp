@@ -50,6 +50,11 @@ Coordinator::Coordinator(std::unique_ptr<Device> device, Options options)
 
 Coordinator::~Coordinator() = default;
 
+void Coordinator::release_memory() {
+  state_->pool.reset();
+  for (const auto& lane : state_->lanes) lane->release();
+}
+
 Device& Coordinator::device() noexcept {
   return *state_->device;
 }
@@ -131,6 +136,7 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
                        const Output* output) {
   State& state = *state_;
   const Stopwatch watch;
+  state.device->bind_to_thread();  // the caller may be on another thread than our constructor was
   const Layout layout = choose_layout(state.options, state.device->kind(), state.workers, source,
                                       element_bytes, output);
   Stats stats;
@@ -162,13 +168,15 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
     writer.emplace(output->file, writes.plan, *state.pool, *write_engine, writes.way.block_bytes,
                    writes.way.direct);
   }
+  // An operator may take several elements as one, but bytes are swapped within each.
   const bool swapped = source.type() && source.type()->swapped;
+  const std::size_t swapped_bytes = swapped ? size_of(source.type()->element) : 0;
   const Pass pass{layout.plan,
                   *state.pool,
                   operation,
                   state.lanes.size(),
                   element_bytes,
-                  swapped,
+                  swapped_bytes,
                   watch,
                   output,
                   layout.writes ? layout.writes->place : 0};

@@ -59,6 +59,11 @@ void Lane::reserve(std::size_t chunk_bytes, bool gathers, std::size_t output_byt
   for (Result& result : results_) make_room(result.memory, output_bytes);
 }
 
+void Lane::release() {
+  for (Input& input : inputs_) input.memory = Buffer();
+  for (Result& result : results_) result.memory = Buffer();
+}
+
 void Lane::run(const Pass& pass) {
   times_ = {};
   for (Input& input : inputs_) input.chunk = nullptr;  // a failed pass may have left one
@@ -185,7 +190,7 @@ void Lane::process(const Pass& pass, std::size_t chunk, DeviceSpan<std::byte> da
                    DeviceSpan<std::byte> out) {
   {
     const Timed timed(times_.kernel.busy);
-    if (pass.swapped) stream_->swap_bytes(data.data, data.size, pass.element_bytes);
+    if (pass.swapped_bytes != 0) stream_->swap_bytes(data.data, data.size, pass.swapped_bytes);
     pass.operation.process(index_, *stream_, read_only(data), pass.plan.begin(chunk), out);
     if (pass.output != nullptr && pass.output->swapped) {
       stream_->swap_bytes(out.data, out.size, pass.output->element_bytes);

@@ -22,7 +22,7 @@ struct Pass {
   Operation& operation;
   std::size_t lanes;
   std::size_t element_bytes;
-  bool swapped;  // elements are not in this machine's byte order
+  std::size_t swapped_bytes;  // of the source's elements, if not in this machine's byte order; or 0
   const Stopwatch& watch;
   const Output* output;      // null: nothing is written
   std::size_t output_place;  // where in a slot what is computed goes (bytes)
@@ -42,6 +42,9 @@ class Lane {
   /// GPU's lane always copies them; the CPU's consumes them in the pool, unless they must be
   /// gathered first, and writes there.
   void reserve(std::size_t chunk_bytes, bool gathers, std::size_t output_bytes);
+
+  /// Between passes: gives all of it back.
+  void release();
 
   /// Throws Error, Aborted. When it returns or throws, the device no longer touches the pool.
   void run(const Pass& pass);

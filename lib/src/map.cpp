@@ -10,7 +10,15 @@ namespace ooc::detail {
 
 namespace {
 
-const Target& checked(const Target& target, std::size_t element_bytes) {
+const Target& checked(const Target& target, std::size_t element_bytes,
+                      std::optional<ElementType> element) {
+  if (element && *element != target.type.element) {
+    throw Error(
+        Cause::usage,
+        target.path.string() + ": the operator makes " + std::string(name_of(*element)) +
+            ", the target is to hold " + std::string(name_of(target.type.element)),
+        {.path = target.path, .hint = "set the type of the target to what the operator makes"});
+  }
   const std::size_t held = size_of(target.type.element);
   if (held == element_bytes) return target;
   throw Error(
@@ -24,10 +32,11 @@ const Target& checked(const Target& target, std::size_t element_bytes) {
 }  // namespace
 
 MapOutput::MapOutput(const Source& source, std::size_t input_bytes, const Target& target,
-                     std::size_t element_bytes)
+                     std::size_t element_bytes, std::optional<ElementType> element)
     : source_(source),
       input_bytes_(input_bytes),
-      file_(checked(target, element_bytes), source.bytes() / input_bytes, std::array{&source}),
+      file_(checked(target, element_bytes, element), source.bytes() / input_bytes,
+            std::array{&source}),
       output_{file_, element_bytes, target.type.swapped} {}
 
 Stats MapOutput::run(Coordinator& coordinator, Operation& operation) {

@@ -117,6 +117,10 @@ class Coordinator {
   Stats run(const Source& source, std::size_t element_bytes, Operation& operation,
             const Output* output = nullptr);
 
+  /// Gives back the pool and the buffers that earlier passes have left, for what needs the memory
+  /// for something else. The next pass allocates anew.
+  void release_memory();
+
   Device& device() noexcept;
   const Options& options() const noexcept;
 

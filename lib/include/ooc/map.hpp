@@ -4,6 +4,7 @@
 #include <ooc/io/target.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 namespace ooc {
@@ -38,6 +39,12 @@ concept GatheringMapOperator = requires(const Op op, Stream& stream, typename Op
 };
 
 namespace detail {
+
+template <class T>
+constexpr std::optional<ElementType> element_if_any() {
+  if constexpr (IsElement<T>) return element_type_of<T>();
+  return {};
+}
 
 /// The Operation that a map is.
 template <class Op>
@@ -82,9 +89,10 @@ class GatheringMap final : public Operation {
 /// A file that is being written by a pass. Throws Error(interrupted) if the pass was stopped.
 class MapOutput {
  public:
-  /// Throws Error(usage) if elements of `element_bytes` are not what the target holds.
+  /// Throws Error(usage) if the target does not hold elements of that size, and of that type if the
+  /// operator's Output is one of ours and not a struct, say.
   MapOutput(const Source& source, std::size_t input_bytes, const Target& target,
-            std::size_t element_bytes);
+            std::size_t element_bytes, std::optional<ElementType> element);
 
   Stats run(Coordinator& coordinator, Operation& operation);
   void publish(Stats& stats);
@@ -99,14 +107,18 @@ class MapOutput {
 }  // namespace detail
 
 /// Sends each chunk of a source through an operator and writes what it makes, at the same place of
-/// the target. The target's type must be of the size of the operator's Output, and may have the
-/// other byte order. The file appears when all of it is on the disk. Throws Error: as a fold, and
-/// `output` or `usage` if the target cannot be written (see TargetFile), `interrupted` if the pass
-/// was stopped; then nothing was written, and what was there before still is.
+/// the target. The target's type must be the operator's Output or, where that is a struct, say, of
+/// its size; it may have the other byte order. The file appears when all of it is on the disk.
+/// Throws Error: as a fold, and `output` or `usage` if the target cannot be written (see
+/// TargetFile), `interrupted` if the pass was stopped; then nothing was written, and what was there
+/// before still is.
 template <MapOperator Op>
-Stats map(Coordinator& coordinator, const Op& op, const Source& source, const Target& target) {
+requires(!GatheringMapOperator<Op>) Stats
+    map(Coordinator& coordinator, const Op& op, const Source& source, const Target& target) {
   detail::require_type<typename Op::Input>(source);
-  detail::MapOutput output(source, sizeof(typename Op::Input), target, sizeof(typename Op::Output));
+  using Made = typename Op::Output;
+  detail::MapOutput output(source, sizeof(typename Op::Input), target, sizeof(Made),
+                           detail::element_if_any<Made>());
   detail::Map<Op> operation(op);
   Stats stats = output.run(coordinator, operation);
   output.publish(stats);
@@ -118,7 +130,9 @@ template <GatheringMapOperator Op>
 Result<typename Op::Partial> map(Coordinator& coordinator, const Op& op, const Source& source,
                                  const Target& target) {
   detail::require_type<typename Op::Input>(source);
-  detail::MapOutput output(source, sizeof(typename Op::Input), target, sizeof(typename Op::Output));
+  using Made = typename Op::Output;
+  detail::MapOutput output(source, sizeof(typename Op::Input), target, sizeof(Made),
+                           detail::element_if_any<Made>());
   detail::GatheringMap<Op> operation(op, coordinator.streams());
   Stats stats = output.run(coordinator, operation);
   auto total = operation.take();

@@ -43,7 +43,9 @@ class Engine {
   virtual void start(Request& request) = 0;
 
   /// Blocks until some request is complete. Throws Error: `input` or `output` with file, offset and
-  /// errno, or `input_changed` if the file ended before the bytes that were needed.
+  /// errno, or `input_changed` if the file ended before the bytes that were needed; that request is
+  /// then no longer in flight. An error after which in_flight() is what it was is the engine's own:
+  /// no request will be complete any more.
   virtual Request& wait() = 0;
 
   virtual std::size_t in_flight() const noexcept = 0;

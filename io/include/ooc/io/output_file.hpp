@@ -53,7 +53,8 @@ class OutputFile {
   /// What to tell of a failed write.
   Error write_error(int errno_value, std::uint64_t offset) const;
 
-  /// One fsync, never retried: a file that failed it is not published. Throws Error(output).
+  /// One fsync, never retried: a file that failed it is not published. Throws Error(output); if
+  /// only its directory cannot be made durable, when the file is already in its place.
   void publish();
 
  private:

@@ -60,8 +60,8 @@ MatmulPlan plan_matmul(Coordinator& coordinator, const Source& a, const Source& 
 /// Sums of integers that stay exact in the precision have the same bits for any limit and device;
 /// otherwise |C - AB| <= (2 u + gamma(inner + panels)) |A||B| elementwise, where u is the rounding
 /// of the operands to `compute` and gamma has the unit of the sums. C has the type f8 for f64 and
-/// else f4; `target.type` may ask for the other byte order. The largest source of this is D. S.
-/// Smith and others, arXiv 1702.02017, whose bound on the traffic it keeps within a factor of two.
+/// else f4; `target.type` may ask for the other byte order, and `target.shape` is set here.
+/// Moves at most twice the bytes of the bound of T. M. Smith and others, arXiv 1702.02017, and C.
 /// Throws Error as plan_matmul, and as a pass does.
 Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
                        const Target& target, const MatmulOptions& options = {});
