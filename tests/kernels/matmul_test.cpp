@@ -1,3 +1,4 @@
+#include <ooc/kernels/convert.hpp>
 #include <ooc/kernels/matmul.hpp>
 
 #include "matmul_schedule.hpp"
@@ -318,6 +319,19 @@ TEST_P(MatmulTest, RefusesLimitsTooLowForOnePanel) {
       },
       Error);
   EXPECT_EQ(dir_.names(), std::vector<std::string>{"a.f32"});
+}
+
+TEST_P(MatmulTest, KeepsToTheLimitsAfterOtherPasses) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const auto values = integers<float>(90'000, 1);
+  const Source a = matrix("a.f32", values, 300, 300);
+  Coordinator c = coordinator({.memory_bytes = 48 * MiB, .device_bytes = 48 * MiB});
+  const auto expected = plain_product(values, values, {300, 300, 300});
+  for (int pass = 0; pass < 2; ++pass) {
+    convert(c, a, {.path = dir_.path() / "a.f64", .type = {ElementType::f8}, .replace = true});
+    matmul(c, a, a, target());
+    EXPECT_EQ(read_values<float>(target().path), expected);
+  }
 }
 
 TEST_P(MatmulTest, LeavesTheOldFileWholeWhenItFails) {

@@ -136,10 +136,26 @@ TEST_F(CoordinatorTest, SwapsBytesBeforeTheOperatorSeesThem) {
   for (std::size_t i = 0; i < contents_.size(); i += 4) {
     std::reverse(contents_.data() + i, contents_.data() + i + 4);
   }
+  // Also if the operator takes several elements as one.
+  for (const std::size_t element_bytes : {4u, 8u, 16u}) {
+    Coordinator coordinator(make_device(DeviceKind::cpu));
+    Collect collect(contents_.size());
+    coordinator.run(open(path, {.type = DType{ElementType::f4, true}}), element_bytes, collect);
+    expect_all(collect);
+  }
+}
+
+TEST_F(CoordinatorTest, GivesItsMemoryBack) {
+  const auto path = make_file("data.bin", 3 * 65536);
   Coordinator coordinator(make_device(DeviceKind::cpu));
-  Collect collect(contents_.size());
-  coordinator.run(open(path, {.type = DType{ElementType::f4, true}}), 4, collect);
-  expect_all(collect);
+  for (int pass = 0; pass < 2; ++pass) {
+    Collect collect(contents_.size());
+    coordinator.run(Source{File::open(path)}, 1, collect);
+    expect_all(collect);
+    EXPECT_GT(coordinator.device().host_memory().bytes_in_use(), 0u);
+    coordinator.release_memory();
+    EXPECT_EQ(coordinator.device().host_memory().bytes_in_use(), 0u);
+  }
 }
 
 TEST_F(CoordinatorTest, SaysHowMuchItWroteAndLeavesTheFileUnpublished) {

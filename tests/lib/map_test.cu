@@ -282,6 +282,7 @@ TEST_P(MapTest, NeedsElementsOfItsTypesOnBothSides) {
   const auto path = make_file(random_values<float>(10), "in.f32");
   EXPECT_THROW(map(coordinator, Halve<double>{}, open(path), target<double>("out")), Error);
   EXPECT_THROW(map(coordinator, Halve<float>{}, open(path), target<double>("out")), Error);
+  EXPECT_THROW(map(coordinator, Halve<float>{}, open(path), target<std::int32_t>("out")), Error);
   EXPECT_EQ(dir_.names(), std::vector<std::string>{"in.f32"});
 }
 
