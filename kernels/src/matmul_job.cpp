@@ -109,6 +109,64 @@ std::size_t staging_for(const Pools& pools, std::uint64_t device_bytes) {
   return std::clamp<std::uint64_t>(share, alignment, round_down(pools.slot_bytes, alignment));
 }
 
+/// What the memory is for (bytes).
+struct Memory {
+  std::uint64_t device_bytes = 0;  // all that is given, for
+  std::uint64_t for_panels = 0;    // panels and tiles,
+  std::size_t workspace = 0;       // the library, and elements that are yet to be converted
+  std::uint64_t host_left = 0;     // of host memory, beside the pools
+};
+
+/// Host memory is for the pools first, then on the CPU for panels, and for a GPU for those that it
+/// needs again. Sets the job's pools.
+Memory divide_memory(Device& device, const Options& limits, std::uint64_t output_in_memory,
+                     Job& job) {
+  const auto share = [](double part, std::uint64_t bytes) {
+    return static_cast<std::uint64_t>(part * static_cast<double>(bytes));
+  };
+  const std::uint64_t free_bytes = available_host_bytes();
+  const std::uint64_t host_bytes =
+      limits.memory_bytes != 0
+          ? limits.memory_bytes
+          : share(host_share, free_bytes - std::min(free_bytes, output_in_memory));
+  job.pools = choose_pools(job.reads, host_bytes);
+
+  Memory memory;
+  memory.host_left = host_bytes - job.pools.bytes();
+  memory.device_bytes = limits.device_bytes != 0 ? limits.device_bytes
+                                                 : share(device_share, device.available_bytes());
+  if (device.shares_host_memory()) {
+    const bool limited = limits.device_bytes != 0 && limits.device_bytes < memory.host_left;
+    memory.device_bytes = limited ? limits.device_bytes : memory.host_left;
+  }
+  memory.workspace = gemm::workspace_bytes(device.kind(), memory.device_bytes);
+  if (job.types.converts()) {
+    job.pools.staging_bytes = staging_for(job.pools, memory.device_bytes);
+  }
+  const std::uint64_t others = memory.workspace + job.pools.staging_bytes;
+  memory.for_panels = memory.device_bytes - std::min(memory.device_bytes, others);
+  return memory;
+}
+
+Problem problem_of(const Source& a, const Source& b, const Types& types) {
+  return {.rows = a.shape()[0],
+          .columns = b.shape()[1],
+          .inner = a.shape()[1],
+          .file_bytes = size_of(types.file.element),
+          .operand_bytes = size_of(types.operand),
+          .product_bytes = size_of(types.product.element)};
+}
+
+/// Directly if either can be; the reader goes by what each file allows.
+IoWay choose_reads(const Options& limits, DeviceKind kind, Workers workers, const Source& a,
+                   const Source& b, double cached) {
+  const IoWay of_a = choose_read_way(limits, kind, workers, a, cached);
+  const IoWay of_b = choose_read_way(limits, kind, workers, b, cached);
+  IoWay way = of_a.direct ? of_a : of_b;
+  if (way.reason.empty()) way.reason = of_a.reason.empty() ? of_b.reason : of_a.reason;
+  return way;
+}
+
 double flops_of(const Problem& problem) {
   return 2 * static_cast<double>(problem.rows) * static_cast<double>(problem.columns) *
          static_cast<double>(problem.inner);
@@ -251,66 +309,35 @@ Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
   const Options& limits = coordinator.options();
   const DeviceKind kind = device.kind();
   const Compute compute = compute_of(a, options);
-  const ElementType operand = gemm::operand_type(kind, compute, a.type()->element);
-  const ElementType product = gemm::product_type(compute);
 
   Prepared prepared;
   Job& job = prepared.job;
-  job.types = {*a.type(), operand, {product, false}};
-  job.problem = {.rows = a.shape()[0],
-                 .columns = b.shape()[1],
-                 .inner = a.shape()[1],
-                 .file_bytes = size_of(a.type()->element),
-                 .operand_bytes = size_of(operand),
-                 .product_bytes = size_of(product)};
+  job.types = {*a.type(),
+               gemm::operand_type(kind, compute, a.type()->element),
+               {gemm::product_type(compute), false}};
+  job.problem = problem_of(a, b, job.types);
   job.files = {&file_of(a), &file_of(b)};
   job.operands = {stored(a, 0), stored(b, 1)};
   job.workers = choose_workers(limits, kind);
-
   prepared.page_cache_fraction = cached_fraction(a, b);
   const double cached = prepared.page_cache_fraction.value_or(0);
-  const IoWay of_a = choose_read_way(limits, kind, job.workers, a, cached);
-  const IoWay of_b = choose_read_way(limits, kind, job.workers, b, cached);
-  job.reads = of_a.direct ? of_a : of_b;
-  if (job.reads.reason.empty()) job.reads.reason = of_a.reason.empty() ? of_b.reason : of_a.reason;
+  job.reads = choose_reads(limits, kind, job.workers, a, b, cached);
+  const Memory memory = divide_memory(device, limits, output_in_memory, job);
 
-  // Host memory: pools first, then on the CPU the panels, and for a GPU those that it needs again.
-  const std::uint64_t free_bytes = available_host_bytes();
-  const std::uint64_t available = free_bytes - std::min(free_bytes, output_in_memory);
-  const std::uint64_t host_bytes =
-      limits.memory_bytes != 0
-          ? limits.memory_bytes
-          : static_cast<std::uint64_t>(host_share * static_cast<double>(available));
-  job.pools = choose_pools(job.reads, host_bytes);
-  const std::uint64_t host_left = host_bytes - job.pools.bytes();
-  std::uint64_t device_bytes =
-      device.shares_host_memory()
-          ? host_left
-          : static_cast<std::uint64_t>(device_share *
-                                       static_cast<double>(device.available_bytes()));
-  if (limits.device_bytes != 0) {
-    device_bytes = device.shares_host_memory()
-                       ? std::min<std::uint64_t>(host_left, limits.device_bytes)
-                       : limits.device_bytes;
-  }
-  const std::size_t workspace = gemm::workspace_bytes(kind, device_bytes);
-  if (job.types.converts()) job.pools.staging_bytes = staging_for(job.pools, device_bytes);
-  const std::size_t staging = job.pools.staging_bytes;
-  if (workspace != 0) prepared.workspace = Buffer(device.device_memory(), workspace);
+  if (memory.workspace != 0) prepared.workspace = Buffer(device.device_memory(), memory.workspace);
   const std::size_t threads = limits.threads != 0 ? limits.threads : job.workers.lanes;
-  prepared.gemm = gemm::make_gemm(kind, compute, operand,
+  prepared.gemm = gemm::make_gemm(kind, compute, job.types.operand,
                                   {prepared.workspace.data(), prepared.workspace.size()}, threads);
 
-  const std::uint64_t for_panels =
-      device_bytes - std::min(device_bytes, std::uint64_t{workspace + staging});
   // What lies in the page cache is in host memory already; keeping it twice would gain little.
   const bool keeps = kind == DeviceKind::cuda && cached < mostly_cached;
   Rates rates = rates_for(kind, cached >= mostly_cached);
   rates.flops =
-      measure_flops(device, *prepared.gemm, job.problem, for_panels).value_or(rates.flops);
-  job.schedule =
-      make_schedule(job.problem, {for_panels, keeps ? host_left : 0, device_bytes}, rates);
-  prepared.plan = describe(job, compute, job.schedule.cost.device_bytes + workspace + staging);
+      measure_flops(device, *prepared.gemm, job.problem, memory.for_panels).value_or(rates.flops);
+  job.schedule = make_schedule(
+      job.problem, {memory.for_panels, keeps ? memory.host_left : 0, memory.device_bytes}, rates);
+  prepared.plan = describe(
+      job, compute, job.schedule.cost.device_bytes + memory.workspace + job.pools.staging_bytes);
   return prepared;
 }
 

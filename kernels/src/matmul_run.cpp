@@ -234,6 +234,25 @@ std::unique_ptr<Engine> make_engine(const Options& options, const IoWay& way, st
   return options.make_engine ? options.make_engine(wanted) : ooc::make_engine(wanted);
 }
 
+/// How bytes were read and written, and why so.
+void describe_ways(const Job& job, const IoWay& reads, const Engine& read_engine,
+                   const IoWay& writes, const Engine& write_engine, Stats& stats) {
+  stats.engine = read_engine.name();
+  stats.direct = reads.direct;
+  stats.block_bytes = reads.block_bytes;
+  stats.queue_depth = reads.queue_depth;
+  stats.chunk_bytes = job.pools.slot_bytes;
+  stats.streams = 1;  // for each stage
+  const auto helpers = [](const Engine& engine, std::size_t threads) {
+    return engine.name() == "threads" ? threads : 0;
+  };
+  stats.threads =
+      4 + helpers(read_engine, job.workers.readers) + helpers(write_engine, job.workers.writers);
+  for (const std::string& reason : {writes.reason, read_engine.note(), write_engine.note()}) {
+    if (!reason.empty()) stats.reasons.push_back(reason);
+  }
+}
+
 }  // namespace
 
 std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& gemm,
@@ -284,24 +303,11 @@ std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& 
 
   stats.bytes = reader.bytes_done();  // of all passes together, so one is counted
   stats.bytes_written = writer.bytes_done();
-  stats.engine = read_engine->name();
-  stats.direct = reads.direct;
-  for (const std::string& reason : {writes.reason, read_engine->note(), write_engine->note()}) {
-    if (!reason.empty()) stats.reasons.push_back(reason);
-  }
-  stats.block_bytes = reads.block_bytes;
-  stats.chunk_bytes = job.pools.slot_bytes;
   stats.chunks = read_plan.size();
   stats.slots = in_pool.size() + out_pool.size();
-  stats.streams = 1;  // for each stage
-  const auto helpers = [](const Engine& engine, std::size_t threads) {
-    return engine.name() == "threads" ? threads : 0;
-  };
-  stats.threads =
-      4 + helpers(*read_engine, job.workers.readers) + helpers(*write_engine, job.workers.writers);
-  stats.queue_depth = reads.queue_depth;
   stats.pool_bytes = in_pool.memory().size() + out_pool.memory().size();
   if (!device.shares_host_memory()) stats.device_bytes = device.device_memory().peak_bytes();
+  describe_ways(job, reads, *read_engine, writes, *write_engine, stats);
   stats.disk = {.busy = reader.seconds_busy(), .waits_out = reader.seconds_waiting()};
   stats.h2d = {.busy = multiplier.loader().copies().copy_seconds(),
                .waits_in = multiplier.loader().copies().wait_seconds()};
