@@ -218,6 +218,7 @@ Rates rates_for(DeviceKind device, bool cached) {
 /// How many times the panels of an operand are loaded, on average and rounded up.
 std::uint64_t passes_over(const Schedule& schedule, Operand operand) {
   const Tiling& tiling = schedule.tiling;
+  if (schedule.loads.empty()) return 0;
   const std::uint64_t others = operand == Operand::a ? tiling.row_tiles : tiling.column_tiles;
   const auto loads = std::ranges::count(schedule.loads, operand, &Load::operand);
   return divide_up(static_cast<std::uint64_t>(loads), others * tiling.inner_tiles);

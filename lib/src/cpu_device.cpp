@@ -37,7 +37,7 @@ class CpuStream final : public Stream {
 
   DeviceKind kind() const noexcept override { return DeviceKind::cpu; }
   void copy(void* target, const void* source, std::size_t bytes) override {
-    std::memcpy(target, source, bytes);
+    if (bytes != 0) std::memcpy(target, source, bytes);  // the pointers of nothing may be null
   }
   void copy_rows(void* target, std::size_t target_pitch, const void* source,
                  std::size_t source_pitch, std::size_t row_bytes, std::size_t rows) override {
@@ -47,7 +47,9 @@ class CpuStream final : public Stream {
       std::memcpy(to, from, row_bytes);
     }
   }
-  void fill_zero(void* target, std::size_t bytes) override { std::memset(target, 0, bytes); }
+  void fill_zero(void* target, std::size_t bytes) override {
+    if (bytes != 0) std::memset(target, 0, bytes);
+  }
   void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) override {
     switch (element_bytes) {
       case 1: return;
