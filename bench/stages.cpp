@@ -29,14 +29,6 @@ ChunkPool make_pool(Device& device, const IoWay& way) {
   return ChunkPool(device.host_memory(), in_flight + 4, way.chunk_bytes + 2 * page_bytes, 1);
 }
 
-EngineOptions engine_options(const IoWay& way, std::size_t threads, const ChunkPool& pool) {
-  return {.kind = way.engine,
-          .depth = way.queue_depth,
-          .threads = threads,
-          .storage = pool.memory(),
-          .storage_piece = pool.slot_bytes()};
-}
-
 nlohmann::ordered_json rates(const IoWay& way, std::uint64_t bytes,
                              const std::vector<double>& seconds) {
   std::vector<double> per_second;
@@ -58,7 +50,7 @@ nlohmann::ordered_json read_alone(const std::string& file, bool cuda, int runs) 
   std::vector<double> seconds;
   for (int run = 0; run < runs; ++run) {
     pool.restart();
-    const auto engine = make_engine(engine_options(way, workers.readers, pool));
+    const auto engine = make_engine(options, way, pool);
     Reader reader(source.files(), plan, pool, *engine, way.block_bytes, way.direct);
     const Clock clock;
     PassThreads threads({&pool});
@@ -90,7 +82,7 @@ nlohmann::ordered_json write_alone(const std::string& file, std::uint64_t bytes,
     const double pool_seconds = pool_clock.seconds();
     const Extent whole{0, 0, bytes};
     const SequentialPlan plan({&whole, 1}, way.chunk_bytes);
-    const auto engine = make_engine(engine_options(way, workers.writers, pool));
+    const auto engine = make_engine(options, way, pool);
     Writer writer(target, plan, pool, *engine, way.block_bytes, way.direct);
     PassThreads threads({&pool});
     threads.start([&] { writer.run(); });

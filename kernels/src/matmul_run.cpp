@@ -91,15 +91,6 @@ class ProductTimer {
   double seconds_ = 0;
 };
 
-/// Waits for work of a device that may be gone; so is its work then.
-template <class Wait>
-void settle(Wait wait) {
-  try {
-    wait();
-  } catch (...) {
-  }
-}
-
 /// Loads panels and multiplies them. Belongs to one thread.
 class Multiplier {
  public:
@@ -129,8 +120,8 @@ class Multiplier {
       product_seconds_ = timer_.seconds();
     } catch (...) {
       // Neither panels nor pool may be freed while the device uses them.
-      settle([this] { stream_->synchronize(); });
-      settle([this] { loader_.finish(); });
+      stream_->settle();
+      loader_.settle();
       throw;
     }
   }
@@ -216,22 +207,7 @@ IoWay choose_writes(const Options& options, DeviceKind device, Workers workers,
   const IoWay way = choose_write_way(options, device, workers, file);
   if (!way.direct || options.direct == DirectIo::yes) return way;
   if (plan.mean_extent_bytes() >= least_direct) return way;
-  Options buffered = options;
-  buffered.direct = DirectIo::no;
-  IoWay other = choose_write_way(buffered, device, workers, file);
-  other.reason = "writing through the page cache: the rows of the tiles are short";
-  return other;
-}
-
-std::unique_ptr<Engine> make_engine(const Options& options, const IoWay& way, std::size_t threads,
-                                    bool writes, const ChunkPool& pool) {
-  const EngineOptions wanted{.writes = writes,
-                             .kind = way.engine,
-                             .depth = way.queue_depth,
-                             .threads = threads,
-                             .storage = pool.memory(),
-                             .storage_piece = pool.slot_bytes()};
-  return options.make_engine ? options.make_engine(wanted) : ooc::make_engine(wanted);
+  return through_page_cache(options, device, way, "the rows of the tiles are short");
 }
 
 /// How bytes were read and written, and why so.
@@ -243,11 +219,10 @@ void describe_ways(const Job& job, const IoWay& reads, const Engine& read_engine
   stats.queue_depth = reads.queue_depth;
   stats.chunk_bytes = job.pools.slot_bytes;
   stats.streams = 1;  // for each stage
-  const auto helpers = [](const Engine& engine, std::size_t threads) {
-    return engine.name() == "threads" ? threads : 0;
+  const auto helpers = [](const Engine& engine, const IoWay& way) {
+    return engine.name() == "threads" ? way.threads : 0;
   };
-  stats.threads =
-      4 + helpers(read_engine, job.workers.readers) + helpers(write_engine, job.workers.writers);
+  stats.threads = 4 + helpers(read_engine, reads) + helpers(write_engine, writes);
   for (const std::string& reason : {writes.reason, read_engine.note(), write_engine.note()}) {
     if (!reason.empty()) stats.reasons.push_back(reason);
   }
@@ -280,8 +255,8 @@ std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& 
   const IoWay reads = deepened(job.reads, options, read_plan);
   const IoWay writes = deepened(
       choose_writes(options, device.kind(), job.workers, file, write_plan), options, write_plan);
-  const auto read_engine = make_engine(options, reads, job.workers.readers, false, in_pool);
-  const auto write_engine = make_engine(options, writes, job.workers.writers, true, out_pool);
+  const auto read_engine = make_engine(options, reads, in_pool);
+  const auto write_engine = make_engine(options, writes, out_pool);
   Reader reader({job.files.begin(), job.files.end()}, read_plan, in_pool, *read_engine,
                 reads.block_bytes, reads.direct);
   Writer writer(file, write_plan, out_pool, *write_engine, writes.block_bytes, writes.direct);

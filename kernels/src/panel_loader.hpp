@@ -38,6 +38,9 @@ class PanelLoader {
   /// Gives all chunks back. Nothing is under way then.
   void finish();
 
+  /// Waits on the way out of an error, until the device no longer touches pool or panels.
+  void settle() noexcept { stream_->settle(); }
+
   std::uint64_t link_bytes() const { return link_bytes_; }
   const ChunkCopies& copies() const { return copies_; }
 

@@ -45,10 +45,7 @@ void TileSender::run(std::size_t count) {
     }
   } catch (...) {
     // The pool must not be freed while a copy into it is under way.
-    try {
-      stream_->synchronize();
-    } catch (...) {  // the device is gone; so are its copies
-    }
+    stream_->settle();
     throw;
   }
 }

@@ -25,7 +25,6 @@ struct Coordinator::State {
   std::vector<std::unique_ptr<Lane>> lanes;
 
   void reserve(const Layout& layout);
-  std::unique_ptr<Engine> make_engine(EngineOptions wanted) const;
   void run_threads(Reader& reader, Writer* writer, const Pass& pass, std::uint64_t total_bytes);
   void add_times(const Reader& reader, const Writer* writer, Stats& stats) const;
 };
@@ -87,12 +86,6 @@ void Coordinator::State::reserve(const Layout& layout) {
   pool->restart();
 }
 
-std::unique_ptr<Engine> Coordinator::State::make_engine(EngineOptions wanted) const {
-  wanted.storage = pool->memory();
-  wanted.storage_piece = pool->slot_bytes();
-  return options.make_engine ? options.make_engine(wanted) : ooc::make_engine(wanted);
-}
-
 void Coordinator::State::run_threads(Reader& reader, Writer* writer, const Pass& pass,
                                      std::uint64_t total_bytes) {
   PassThreads threads({pool.get()});
@@ -152,19 +145,14 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
   if (layout.plan.size() == 0) return stats;
 
   state.reserve(layout);
-  const std::unique_ptr<Engine> engine = state.make_engine({.kind = layout.reads.engine,
-                                                            .depth = layout.reads.queue_depth,
-                                                            .threads = state.workers.readers});
+  const std::unique_ptr<Engine> engine = make_engine(state.options, layout.reads, *state.pool);
   Reader reader(source.files(), layout.plan, *state.pool, *engine, layout.reads.block_bytes,
                 layout.reads.direct);
   std::unique_ptr<Engine> write_engine;
   std::optional<Writer> writer;
   if (output != nullptr) {
     const WriteLayout& writes = *layout.writes;
-    write_engine = state.make_engine({.writes = true,
-                                      .kind = writes.way.engine,
-                                      .depth = writes.way.queue_depth,
-                                      .threads = state.workers.writers});
+    write_engine = make_engine(state.options, writes.way, *state.pool);
     writer.emplace(output->file, writes.plan, *state.pool, *write_engine, writes.way.block_bytes,
                    writes.way.direct);
   }
@@ -189,7 +177,7 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
     if (!note.empty()) stats.reasons.push_back(note);
   }
   stats.slots = state.pool->size();
-  stats.threads = state.lanes.size() + (stats.engine == "threads" ? state.workers.readers : 1);
+  stats.threads = state.lanes.size() + (stats.engine == "threads" ? layout.reads.threads : 1);
   stats.pool_bytes = state.pool->memory().size();
   if (!state.device->shares_host_memory()) {
     stats.device_bytes = state.device->device_memory().peak_bytes();

@@ -4,6 +4,13 @@
 
 namespace ooc {
 
+void Stream::settle() noexcept {
+  try {
+    synchronize();
+  } catch (...) {
+  }
+}
+
 std::string why_no_gpu() {
   return why_no_cuda_device();
 }

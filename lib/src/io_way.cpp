@@ -69,14 +69,17 @@ Choice reads_directly(const Options& options, const Source& source, double cache
 }
 
 /// What follows from reading or writing directly, or not.
-IoWay way_of(const Options& options, DeviceKind device, std::size_t threads, Choice choice) {
+IoWay way_of(const Options& options, DeviceKind device, bool writes, std::size_t threads,
+             Choice choice) {
   Sizes sizes = device == DeviceKind::cuda ? choice.direct ? cuda_direct : cuda_buffered
                 : choice.direct            ? cpu_direct
                                            : cpu_buffered;
   if (options.chunk_bytes != 0) sizes.chunk = options.chunk_bytes;
   if (options.block_bytes != 0) sizes.block = options.block_bytes;
-  IoWay way{.direct = choice.direct,
+  IoWay way{.writes = writes,
+            .direct = choice.direct,
             .engine = options.engine,
+            .threads = threads,
             .chunk_bytes = sizes.chunk,
             .block_bytes = sizes.block,
             .queue_depth = options.queue_depth,
@@ -116,7 +119,7 @@ IoWay choose_read_way(const Options& options, DeviceKind device, Workers workers
                       const Source& source, double cached) {
   Choice choice = reads_directly(options, source, cached);
   if (!choice.reason.empty()) choice.reason = "reading through the page cache: " + choice.reason;
-  return way_of(options, device, workers.readers, std::move(choice));
+  return way_of(options, device, false, workers.readers, std::move(choice));
 }
 
 IoWay choose_write_way(const Options& options, DeviceKind device, Workers workers,
@@ -125,7 +128,25 @@ IoWay choose_write_way(const Options& options, DeviceKind device, Workers worker
   if (!choice.direct && options.direct != DirectIo::no) {
     choice.reason = "writing through the page cache: " + file.why_not_direct();
   }
-  return way_of(options, device, workers.writers, std::move(choice));
+  return way_of(options, device, true, workers.writers, std::move(choice));
+}
+
+IoWay through_page_cache(const Options& options, DeviceKind device, const IoWay& way,
+                         std::string reason) {
+  const std::string verb = way.writes ? "writing" : "reading";
+  return way_of(options, device, way.writes, way.threads,
+                {false, verb + " through the page cache: " + reason});
+}
+
+std::unique_ptr<Engine> make_engine(const Options& options, const IoWay& way,
+                                    const ChunkPool& pool) {
+  const EngineOptions wanted{.writes = way.writes,
+                             .kind = way.engine,
+                             .depth = way.queue_depth,
+                             .threads = way.threads,
+                             .storage = pool.memory(),
+                             .storage_piece = pool.slot_bytes()};
+  return options.make_engine ? options.make_engine(wanted) : make_engine(wanted);
 }
 
 }  // namespace ooc

@@ -74,10 +74,7 @@ void Lane::run(const Pass& pass) {
     device_.shares_host_memory() ? consume_in_pool(pass) : consume_copies(pass);
   } catch (...) {
     // The pool must not be touched, let alone freed, while a copy out of it is under way.
-    try {
-      stream_->synchronize();
-    } catch (...) {  // the device is gone; so are its copies
-    }
+    stream_->settle();
     throw;
   }
   pass.operation.end(index_, *stream_);

@@ -120,10 +120,7 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                 .reasons = {}};
   const std::size_t extents = layout.plan.max_extents();
   if (way.direct && extents > most_direct_extents) {
-    Options buffered = options;
-    buffered.direct = DirectIo::no;
-    layout.reads = choose_read_way(buffered, device, workers, source, 1);
-    layout.reads.reason = "reading through the page cache: the input is many small files";
+    layout.reads = through_page_cache(options, device, way, "the input is many small files");
   }
   layout.reads.block_bytes = std::min(layout.reads.block_bytes, chunk_bytes);
   layout.gathers = extents > 1 || std::ranges::any_of(source.extents(), [&](const Extent& extent) {

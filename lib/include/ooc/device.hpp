@@ -63,6 +63,10 @@ class Stream {
   virtual void wait(Event& event) = 0;
   virtual void synchronize() = 0;
 
+  /// Waits as synchronize(), on the way out of an error: of a device that is gone there is nothing
+  /// to wait for.
+  void settle() noexcept;
+
   /// cudaStream_t, or null on the CPU.
   virtual void* native() const noexcept = 0;
 

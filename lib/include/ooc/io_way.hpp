@@ -1,8 +1,10 @@
 #pragma once
 
 #include <ooc/coordinator.hpp>
+#include <ooc/io/chunk_pool.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <string>
 
 namespace ooc {
@@ -19,8 +21,10 @@ Workers choose_workers(const Options& options, DeviceKind device);
 /// In which way bytes go between files and memory: what the user has fixed, and the rest as fits
 /// the device and the place where the bytes lie.
 struct IoWay {
+  bool writes = false;
   bool direct = false;  // past the page cache, where the file allows it
   EngineKind engine = EngineKind::automatic;
+  std::size_t threads = 0;  // of the threads engine
   std::size_t chunk_bytes = 0;
   std::size_t block_bytes = 0;  // of one request
   std::size_t queue_depth = 0;  // requests in flight
@@ -34,5 +38,13 @@ IoWay choose_read_way(const Options& options, DeviceKind device, Workers workers
 
 IoWay choose_write_way(const Options& options, DeviceKind device, Workers workers,
                        const OutputFile& file);
+
+/// The same bytes through the page cache instead, because of `reason`.
+IoWay through_page_cache(const Options& options, DeviceKind device, const IoWay& way,
+                         std::string reason);
+
+/// What carries them that way into or out of the pool, or what `options` wants instead.
+std::unique_ptr<Engine> make_engine(const Options& options, const IoWay& way,
+                                    const ChunkPool& pool);
 
 }  // namespace ooc
