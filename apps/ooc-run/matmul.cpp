@@ -94,14 +94,6 @@ ooc::Source open_matrix(const std::string& file, const std::optional<Shape>& ask
   return source;
 }
 
-/// The type that matmul() gives to C.
-ooc::DType product_type(const ooc::Source& a, const ooc::MatmulOptions& options) {
-  const bool wide = a.type().value_or(ooc::DType{}).element == ooc::ElementType::f8;
-  const ooc::Compute own = wide ? ooc::Compute::f64 : ooc::Compute::f32;
-  const bool f64 = options.compute.value_or(own) == ooc::Compute::f64;
-  return {f64 ? ooc::ElementType::f8 : ooc::ElementType::f4};
-}
-
 /// Reads the three files once more. The product is in its place by now, and stays there.
 Check check_product(ooc::Coordinator& coordinator, const ooc::Source& a, const ooc::Source& b,
                     const ooc::Target& target, const ooc::MatmulPlan& plan) {
@@ -126,7 +118,7 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
   Job job = read_job(arguments);
   const ooc::Source a = open_matrix(arguments.files()[0], job.shape_a, "shape-a", job.settings);
   const ooc::Source b = open_matrix(arguments.files()[1], job.shape_b, "shape-b", job.settings);
-  job.target.type = product_type(a, job.options);
+  job.target.type = {ooc::product_type(a, job.options)};
   require_ending(job.target.path, job.target.type.element, "the product is");
 
   Session session(job.settings, interrupt, job.verify ? 2 : 1);

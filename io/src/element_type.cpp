@@ -9,22 +9,22 @@ namespace ooc {
 namespace {
 
 struct Names {
-  std::string_view code, name;
+  std::string_view code, name, ending;
 };
 
 // In the order of ElementType.
-constexpr std::array<Names, 12> names{{{"u1", "uint8"},
-                                       {"u2", "uint16"},
-                                       {"u4", "uint32"},
-                                       {"u8", "uint64"},
-                                       {"i1", "int8"},
-                                       {"i2", "int16"},
-                                       {"i4", "int32"},
-                                       {"i8", "int64"},
-                                       {"f2", "float16"},
-                                       {"f4", "float32"},
-                                       {"f8", "float64"},
-                                       {"bf16", "bfloat16"}}};
+constexpr std::array<Names, 12> names{{{"u1", "uint8", ".u8"},
+                                       {"u2", "uint16", ".u16"},
+                                       {"u4", "uint32", ".u32"},
+                                       {"u8", "uint64", ".u64"},
+                                       {"i1", "int8", ".i8"},
+                                       {"i2", "int16", ".i16"},
+                                       {"i4", "int32", ".i32"},
+                                       {"i8", "int64", ".i64"},
+                                       {"f2", "float16", ".f16"},
+                                       {"f4", "float32", ".f32"},
+                                       {"f8", "float64", ".f64"},
+                                       {"bf16", "bfloat16", ".bf16"}}};
 
 constexpr bool little_endian = std::endian::native == std::endian::little;
 
@@ -95,6 +95,12 @@ DType parse_dtype(std::string_view text) {
                  .hint = "say '<" + std::string{name} + "' or '>" + std::string{name} + "'"});
   }
   return {element, order == (little_endian ? '>' : '<')};
+}
+
+std::optional<ElementType> type_of_ending(std::string_view ending) {
+  const auto found = std::ranges::find(names, ending, &Names::ending);
+  if (found == names.end()) return {};
+  return static_cast<ElementType>(found - names.begin());
 }
 
 }  // namespace ooc

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <chrono>
+#include <filesystem>
 #include <utility>
 
 namespace ooc {
@@ -17,6 +18,14 @@ MatmulPlan plan_matmul(Coordinator& coordinator, const Source& a, const Source& 
   return product::prepare(coordinator, a, b, options, 0).plan;
 }
 
+ElementType product_type(const Source& a, const MatmulOptions& options) {
+  if (!a.type()) {
+    const std::filesystem::path& path = a.files()[0].path();
+    throw Error(Cause::bad_input, path.string() + ": plain bytes have no product", {.path = path});
+  }
+  return gemm::product_type(product::compute_of(a, options));
+}
+
 Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
                        const Target& target, const MatmulOptions& options) {
   const auto start = std::chrono::steady_clock::now();
@@ -24,12 +33,11 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   product::require_matrices(a, b);
-  const Compute compute = product::compute_of(a, options);
   const std::array inputs{&a, &b};
   const std::uint64_t rows = a.shape()[0], columns = b.shape()[1];
   Target shaped = target;
   shaped.shape = {rows, columns};
-  shaped.type.element = gemm::product_type(compute);
+  shaped.type.element = product_type(a, options);
   std::uint64_t elements = 0;
   if (__builtin_mul_overflow(rows, columns, &elements)) {
     throw Error(Cause::usage, target.path.string() + ": so large a file there cannot be",

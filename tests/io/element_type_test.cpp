@@ -67,6 +67,18 @@ TEST(DType, CodesAndNamesComeBack) {
   }
 }
 
+TEST(ElementType, IsNamedByTheEndingOfARawFile) {
+  ElementType expected = ElementType::u1;
+  for (const char* ending : {".u8", ".u16", ".u32", ".u64", ".i8", ".i16", ".i32", ".i64", ".f16",
+                             ".f32", ".f64", ".bf16"}) {
+    EXPECT_EQ(type_of_ending(ending), expected) << ending;
+    expected = static_cast<ElementType>(static_cast<int>(expected) + 1);
+  }
+  for (const char* ending : {"", ".", "f32", ".F32", ".f32 ", ".u1", ".npy", ".bin"}) {
+    EXPECT_EQ(type_of_ending(ending), std::nullopt) << ending;
+  }
+}
+
 TEST(DType, UnderstandsByteOrder) {
   EXPECT_EQ(parse_dtype("f4"), (DType{ElementType::f4, false}));
   EXPECT_EQ(parse_dtype("=f4"), (DType{ElementType::f4, false}));

@@ -304,6 +304,28 @@ TEST_P(MatmulTest, RefusesWhatDoesNotFitTogether) {
   EXPECT_EQ(dir_.names(), (std::vector<std::string>{"a.f32", "b.f32", "b.u8", "d.f64", "s.f32"}));
 }
 
+TEST(ProductType, IsThatOfTheFileThatAProductWrites) {
+  const test::TempDir dir;
+  Coordinator coordinator(make_device(DeviceKind::cpu));
+  const Target target{.path = dir.path() / "c.npy", .replace = true};
+  const auto expect = [&](ElementType product, ElementType operand, const MatmulOptions& options) {
+    const auto path = dir.write("a.raw", std::string(size_of(operand), '\0'));
+    Source one = open(path, {.type = DType{operand}});
+    one.set_shape({1, 1});
+    EXPECT_EQ(product_type(one, options), product);
+    matmul(coordinator, one, one, target, options);
+    EXPECT_EQ(open(target.path).type(), DType{product}) << name_of(operand);
+  };
+  using enum ElementType;
+  expect(f4, f4, {});
+  expect(f4, f2, {});
+  expect(f4, bf16, {});
+  expect(f8, f8, {});
+  expect(f8, f4, {.compute = Compute::f64});
+  expect(f4, f8, {.compute = Compute::f32});
+  EXPECT_THROW(product_type(Source(File::open(dir.path() / "a.raw"))), Error);
+}
+
 TEST_P(MatmulTest, RefusesLimitsTooLowForOnePanel) {
   OOC_SKIP_WITHOUT(GetParam());
   const Source a = matrix("a.f32", std::vector<float>(10'000), 100, 100);

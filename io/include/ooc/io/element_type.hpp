@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -52,7 +53,7 @@ inline constexpr bool is_floating =
 
 /// The C++ types that an element of a dataset is read as.
 template <class T>
-concept IsElement = is_floating<T> ||(std::is_integral_v<T> && !std::is_same_v<T, bool>);
+concept IsElement = (std::is_integral_v<T> && !std::is_same_v<T, bool>) || is_floating<T>;
 
 /// The value of an element as a double: exact but for u8 and i8, which round to nearest even.
 template <class T>
@@ -116,5 +117,9 @@ std::string code_of(DType type);
 /// Understands NumPy's codes and names with an optional byte order, "f4", ">i2", "|u1", "uint8",
 /// "float32", and "bf16" or "bfloat16". Throws Error(usage) with the nearest match otherwise.
 DType parse_dtype(std::string_view text);
+
+/// The type that the ending of a raw file names, if it does: ".u8", ".f32", ".bf16". Endings count
+/// bits, where NumPy's codes count bytes.
+std::optional<ElementType> type_of_ending(std::string_view ending);
 
 }  // namespace ooc

@@ -56,11 +56,15 @@ struct Product {
 MatmulPlan plan_matmul(Coordinator& coordinator, const Source& a, const Source& b,
                        const MatmulOptions& options = {});
 
+/// The element type of a product whose first operand is `a`: f8 if it is computed in f64, else f4.
+/// Throws Error(bad_input) if `a` has none, being plain bytes.
+ElementType product_type(const Source& a, const MatmulOptions& options = {});
+
 /// C = A B, all three in files that may be far larger than the device's memory and than the host's.
 /// Sums of integers that stay exact in the precision have the same bits for any limit and device;
 /// otherwise |C - AB| <= (2 u + gamma(inner + panels)) |A||B| elementwise, where u is the rounding
-/// of the operands to `compute` and gamma has the unit of the sums. C has the type f8 for f64 and
-/// else f4; `target.type` may ask for the other byte order, and `target.shape` is set here.
+/// of the operands to `compute` and gamma has the unit of the sums. C is of
+/// product_type(); `target.type` may ask for the other byte order, and `target.shape` is set here.
 /// Moves at most twice the bytes of the bound of T. M. Smith and others, arXiv 1702.02017, and C.
 /// Throws Error as plan_matmul, and as a pass does.
 Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
