@@ -20,6 +20,8 @@
 #include "child_process.hpp"
 #include "expect_error.hpp"
 #include "pages.hpp"
+#include "support/engines.hpp"
+#include "support/redirect.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
@@ -30,35 +32,8 @@ using test::expect_in_child;
 using test::Pages;
 using test::TempDir;
 
-/// From now on reads through `descriptor` go to another file.
-void redirect(int descriptor, const char* path) {
-  const int other = ::open(path, O_RDONLY);
-  ASSERT_GE(other, 0);
-  ASSERT_EQ(::dup2(other, descriptor), descriptor);
-  ::close(other);
-}
-
-bool uring_is_available() {
-  try {
-    make_engine({.kind = EngineKind::uring});
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
-class EngineTest : public testing::TestWithParam<EngineKind> {
+class EngineTest : public test::EachEngine {
  protected:
-  void SetUp() override {
-    if (GetParam() == EngineKind::uring && !uring_is_available()) GTEST_SKIP() << "no io_uring";
-  }
-
-  std::unique_ptr<Engine> make(EngineOptions options = {}) {
-    options.kind = GetParam();
-    options.threads = 3;
-    return make_engine(options);
-  }
-
   /// Reads it on an engine of its own.
   void read(Request& request) {
     const auto engine = make();
@@ -98,24 +73,13 @@ TEST_P(EngineTest, KeepsManyRequestsInFlight) {
     const auto engine = make({.depth = 5,
                               .storage = registered ? pages.span() : std::span<std::byte>{},
                               .storage_piece = 2 * block});
-    std::vector<Request> requests(blocks);
-    std::vector<bool> seen(blocks);
-    std::size_t started = 0;
-    for (std::size_t complete = 0; complete < blocks; ++complete) {
-      while (started < blocks && engine->in_flight() < engine->depth()) {
-        requests[started] = {.source = &file_,
-                             .direct = file_.direct() >= 0,
-                             .memory = pages.data() + started * block,
-                             .offset = started * block,
-                             .bytes = block,
-                             .needed = block,
-                             .chunk = started};
-        engine->start(requests[started++]);
-      }
-      Request& request = engine->wait();
-      EXPECT_FALSE(seen[request.chunk]);
-      seen[request.chunk] = true;
-    }
+    auto requests = test::consecutive_requests({.source = &file_,
+                                                .direct = file_.direct() >= 0,
+                                                .memory = pages.data(),
+                                                .bytes = block,
+                                                .needed = block},
+                                               blocks);
+    test::transfer_all(*engine, requests);
     EXPECT_TRUE(std::equal(pages.span().begin(), pages.span().end(), bytes_.begin()));
     EXPECT_EQ(engine->note(), "");
   }
@@ -171,7 +135,8 @@ TEST_P(EngineTest, SeesThatAFileShrank) {
 
 TEST_P(EngineTest, ReportsTheErrorOfTheDisk) {
   Pages pages(4096);
-  redirect(file_.buffered(), "/proc/self/mem");  // nothing is mapped at its beginning: EIO
+  // Nothing is mapped at its beginning: EIO.
+  test::redirect(file_.buffered(), "/proc/self/mem", O_RDONLY);
   Request request{
       .source = &file_, .memory = pages.data(), .offset = 64, .bytes = 100, .needed = 100};
   const auto engine = make();
@@ -184,22 +149,10 @@ TEST_P(EngineTest, ReportsTheErrorOfTheDisk) {
 TEST_P(EngineTest, GoesOnAfterAnError) {
   Pages pages(8192);
   const File broken = File::open(path_);
-  redirect(broken.buffered(), "/");
+  test::redirect(broken.buffered(), "/", O_RDONLY);
   Request bad{.source = &broken, .memory = pages.data(), .bytes = 100, .needed = 100};
   Request good{.source = &file_, .memory = pages.data() + 4096, .bytes = 100, .needed = 100};
-  const auto engine = make();
-  engine->start(bad);
-  engine->start(good);
-  int errors = 0;
-  while (engine->in_flight() > 0) {
-    try {
-      EXPECT_EQ(&engine->wait(), &good);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.details().errno_value, EISDIR);
-      ++errors;
-    }
-  }
-  EXPECT_EQ(errors, 1);
+  test::expect_only_one_fails(*make(), bad, good, EISDIR);
   EXPECT_TRUE(std::equal(bytes_.begin(), bytes_.begin() + 100, pages.data() + 4096));
 }
 
@@ -226,20 +179,13 @@ TEST_P(EngineTest, LeavesTheMemoryAloneOnceItIsGone) {
   const auto large = test::random_bytes(8 * MiB, 4);
   const File file = File::open(directory_.write("large", large));
   Pages pages(8 * MiB);
-  std::vector<Request> requests(8);
-  {
-    const auto engine = make({.depth = 8});
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      requests[i] = {.source = &file,
-                     .direct = file.direct() >= 0,
-                     .memory = pages.data() + i * MiB,
-                     .offset = i * MiB,
-                     .bytes = MiB,
-                     .needed = MiB};
-      engine->start(requests[i]);
-    }
-    engine->wait();  // which hands all of them to the kernel
-  }
+  auto requests = test::consecutive_requests({.source = &file,
+                                              .direct = file.direct() >= 0,
+                                              .memory = pages.data(),
+                                              .bytes = MiB,
+                                              .needed = MiB},
+                                             8);
+  test::abandon(make({.depth = 8}), requests);
   std::ranges::fill(pages.span(), std::byte{0x55});
   ::usleep(20'000);
   EXPECT_TRUE(std::ranges::all_of(pages.span(), [](std::byte b) { return b == std::byte{0x55}; }));
@@ -251,10 +197,7 @@ TEST_P(EngineTest, CanBeDroppedBeforeItReads) {
   make()->start(request);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, EngineTest, testing::Values(EngineKind::uring, EngineKind::threads),
-                         [](const auto& kind) {
-                           return kind.param == EngineKind::uring ? "uring" : "threads";
-                         });
+INSTANTIATE_TEST_SUITE_P(Kinds, EngineTest, test::all_engines, test::engine_name);
 
 TEST(MakeEngine, NamesItself) {
   EXPECT_EQ(make_engine({.kind = EngineKind::threads})->name(), "threads");
@@ -297,7 +240,7 @@ TEST(MakeEngine, RefusesWhereIoUringIsDemandedAndMissing) {
 }
 
 TEST(MakeEngine, ReadsUnregisteredWhereMemoryMayNotBeLocked) {
-  if (!uring_is_available()) GTEST_SKIP() << "no io_uring";
+  if (!test::uring_is_available()) GTEST_SKIP() << "no io_uring";
   const TempDir directory;
   const auto bytes = test::random_bytes(MiB, 5);
   const auto path = directory.write("data", bytes);

@@ -17,6 +17,8 @@
 #include "child_process.hpp"
 #include "expect_error.hpp"
 #include "pages.hpp"
+#include "support/engines.hpp"
+#include "support/redirect.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
@@ -26,33 +28,22 @@ using test::expect_error;
 using test::Pages;
 using test::TempDir;
 
-/// From now on what is written through `descriptor` goes to a disk that is always full.
-void fill_disk_of(int descriptor) {
-  const int full = ::open("/dev/full", O_WRONLY);
-  ASSERT_GE(full, 0);
-  ASSERT_EQ(::dup2(full, descriptor), descriptor);
-  ::close(full);
-}
-
 /// The kernel lets this process write no file beyond `bytes`.
 bool limit_file_size(std::size_t bytes) {
   const rlimit limit{bytes, bytes};
   return std::signal(SIGXFSZ, SIG_IGN) != SIG_ERR && ::setrlimit(RLIMIT_FSIZE, &limit) == 0;
 }
 
-class EngineWriteTest : public testing::TestWithParam<EngineKind> {
- protected:
-  void SetUp() override {
-    if (GetParam() == EngineKind::uring && make_engine({})->name() != "uring") {
-      GTEST_SKIP() << "no io_uring";
-    }
-  }
+/// From now on what is written through `descriptor` goes to a disk that is always full.
+void fill_disk_of(int descriptor) {
+  test::redirect(descriptor, "/dev/full", O_WRONLY);
+}
 
-  std::unique_ptr<Engine> make(EngineOptions options = {}) {
+class EngineWriteTest : public test::EachEngine {
+ protected:
+  static std::unique_ptr<Engine> make(EngineOptions options = {}) {
     options.writes = true;
-    options.kind = GetParam();
-    options.threads = 3;
-    return make_engine(options);
+    return EachEngine::make(options);
   }
 
   std::string published() {
@@ -100,20 +91,13 @@ TEST_P(EngineWriteTest, KeepsManyRequestsInFlight) {
     const auto engine = make({.depth = 5,
                               .storage = registered ? pages.span() : std::span<std::byte>{},
                               .storage_piece = 2 * block});
-    std::vector<Request> requests(blocks);
-    std::size_t started = 0;
-    for (std::size_t complete = 0; complete < blocks; ++complete) {
-      while (started < blocks && engine->in_flight() < engine->depth()) {
-        requests[started] = {.target = &file,
-                             .direct = file.direct() >= 0,
-                             .memory = pages.data() + started * block,
-                             .offset = started * block,
-                             .bytes = block,
-                             .needed = block};
-        engine->start(requests[started++]);
-      }
-      EXPECT_EQ(engine->wait().done, block);
-    }
+    auto requests = test::consecutive_requests({.target = &file,
+                                                .direct = file.direct() >= 0,
+                                                .memory = pages.data(),
+                                                .bytes = block,
+                                                .needed = block},
+                                               blocks);
+    test::transfer_all(*engine, requests);
     EXPECT_EQ(engine->note(), "");
     file.publish();
     EXPECT_TRUE(equal(test::read_whole(file.path()), bytes));
@@ -159,19 +143,7 @@ TEST_P(EngineWriteTest, GoesOnAfterAnError) {
   fill_disk_of(full.buffered());
   Request bad{.target = &full, .memory = pages.data(), .bytes = 100, .needed = 100};
   Request good{.target = &file_, .memory = pages.data() + 4096, .bytes = 100, .needed = 100};
-  const auto engine = make();
-  engine->start(bad);
-  engine->start(good);
-  int errors = 0;
-  while (engine->in_flight() > 0) {
-    try {
-      EXPECT_EQ(&engine->wait(), &good);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.details().errno_value, ENOSPC);
-      ++errors;
-    }
-  }
-  EXPECT_EQ(errors, 1);
+  test::expect_only_one_fails(*make(), bad, good, ENOSPC);
   EXPECT_EQ(published().substr(0, 101), std::string(100, '\xAA') + '\0');
 }
 
@@ -210,31 +182,20 @@ TEST_P(EngineWriteTest, ContinuesShortWrites) {
 TEST_P(EngineWriteTest, LeavesTheMemoryAloneOnceItIsGone) {
   OutputFile file(directory_.path() / "large", 8 * MiB, false);
   Pages pages(8 * MiB);
-  std::vector<Request> requests(8);
-  {
-    const auto engine = make({.depth = 8});
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      requests[i] = {.target = &file,
-                     .direct = file.direct() >= 0,
-                     .memory = pages.data() + i * MiB,
-                     .offset = i * MiB,
-                     .bytes = MiB,
-                     .needed = MiB};
-      engine->start(requests[i]);
-    }
-    engine->wait();
-  }
+  auto requests = test::consecutive_requests({.target = &file,
+                                              .direct = file.direct() >= 0,
+                                              .memory = pages.data(),
+                                              .bytes = MiB,
+                                              .needed = MiB},
+                                             8);
+  test::abandon(make({.depth = 8}), requests);
   std::ranges::fill(pages.span(), std::byte{0x55});
   ::usleep(20'000);
   file.publish();
   EXPECT_EQ(test::read_whole(file.path()).find('\x55'), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, EngineWriteTest,
-                         testing::Values(EngineKind::uring, EngineKind::threads),
-                         [](const auto& kind) {
-                           return kind.param == EngineKind::uring ? "uring" : "threads";
-                         });
+INSTANTIATE_TEST_SUITE_P(Kinds, EngineWriteTest, test::all_engines, test::engine_name);
 
 }  // namespace
 }  // namespace ooc

@@ -10,11 +10,11 @@
 #include <random>
 #include <stop_token>
 #include <thread>
-#include <tuple>
 #include <vector>
 
 #include "expect_error.hpp"
 #include "support/counted_new.hpp"
+#include "support/engines.hpp"
 #include "support/faulty_engine.hpp"
 #include "support/temp_dir.hpp"
 
@@ -175,11 +175,9 @@ std::vector<Extent> random_extents(std::span<const File> files, std::mt19937& ra
   return extents;
 }
 
-class ReaderTest : public testing::TestWithParam<std::tuple<EngineKind, bool>> {
+class ReaderTest : public test::EachWay {
  protected:
-  PassOptions options() const {
-    return {.kind = std::get<EngineKind>(GetParam()), .direct = std::get<bool>(GetParam())};
-  }
+  static PassOptions options() { return {.kind = kind(), .direct = direct()}; }
 };
 
 TEST_P(ReaderTest, DeliversEveryByteOnceWhateverTheLayout) {
@@ -268,8 +266,8 @@ TEST_P(ReaderTest, SeesThatAFileShrank) {
   const std::vector<Extent> extents{{0, 0, 100'000}};
   const SequentialPlan plan(extents, 200'000);
   ChunkPool pool(*std::pmr::new_delete_resource(), 1, 200'000, 1);
-  const auto engine = make_engine({.kind = options().kind});
-  Reader reader(files, plan, pool, *engine, 8192, options().direct);
+  const auto engine = make_engine({.kind = kind()});
+  Reader reader(files, plan, pool, *engine, 8192, direct());
   test::expect_error(Cause::input_changed, "from 100000 to 50000 bytes", [&] { reader.run({}); });
 }
 
@@ -278,8 +276,8 @@ TEST_P(ReaderTest, StopsWhenThePoolIsAborted) {
   const auto extents = whole_files(dataset.files());
   const SequentialPlan plan(extents, 10'000);
   ChunkPool pool(*std::pmr::new_delete_resource(), 2, 20'000, 1);
-  const auto engine = make_engine({.kind = options().kind});
-  Reader reader(dataset.files(), plan, pool, *engine, 4096, options().direct);
+  const auto engine = make_engine({.kind = kind()});
+  Reader reader(dataset.files(), plan, pool, *engine, 4096, direct());
   const std::jthread aborter([&pool] {
     pool.wait(1, Stage::loaded);
     pool.abort();
@@ -292,18 +290,12 @@ TEST_P(ReaderTest, RefusesSlotsThatAreTooSmall) {
   const auto extents = whole_files(dataset.files());
   const SequentialPlan plan(extents, 10'000);
   ChunkPool pool(*std::pmr::new_delete_resource(), 2, 4096, 1);
-  const auto engine = make_engine({.kind = options().kind});
-  Reader reader(dataset.files(), plan, pool, *engine, 4096, options().direct);
+  const auto engine = make_engine({.kind = kind()});
+  Reader reader(dataset.files(), plan, pool, *engine, 4096, direct());
   test::expect_error(Cause::internal, "larger than its slot", [&] { reader.run({}); });
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, ReaderTest,
-    testing::Combine(testing::Values(EngineKind::automatic, EngineKind::threads), testing::Bool()),
-    [](const auto& test) {
-      return std::string{std::get<0>(test.param) == EngineKind::automatic ? "uring" : "threads"} +
-             (std::get<1>(test.param) ? "_direct" : "_buffered");
-    });
+INSTANTIATE_TEST_SUITE_P(All, ReaderTest, test::all_ways, test::way_name);
 
 }  // namespace
 }  // namespace ooc

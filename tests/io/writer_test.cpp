@@ -12,13 +12,14 @@
 #include <memory>
 #include <random>
 #include <thread>
-#include <tuple>
 #include <vector>
 
 #include "expect_error.hpp"
 #include "support/counted_new.hpp"
+#include "support/engines.hpp"
 #include "support/faulty_engine.hpp"
 #include "support/temp_dir.hpp"
+#include "support/wrapped_engine.hpp"
 
 namespace ooc {
 namespace {
@@ -72,28 +73,20 @@ ListedPlan tiles_of(std::uint64_t begin, std::uint64_t rows, std::uint64_t colum
 }
 
 /// Passes requests on and keeps account of them.
-class WatchedEngine final : public Engine {
+class WatchedEngine final : public test::WrappedEngine {
  public:
-  explicit WatchedEngine(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
+  using WrappedEngine::WrappedEngine;
 
   void start(Request& request) override {
     EXPECT_LT(in_flight(), depth());
     EXPECT_EQ(request.source, nullptr);
     (request.direct ? direct : buffered).push_back({0, request.offset, request.bytes});
-    engine_->start(request);
+    WrappedEngine::start(request);
     most_in_flight = std::max(most_in_flight, in_flight());
   }
-  Request& wait() override { return engine_->wait(); }
-  std::size_t in_flight() const noexcept override { return engine_->in_flight(); }
-  std::size_t depth() const noexcept override { return engine_->depth(); }
-  std::string_view name() const noexcept override { return engine_->name(); }
-  std::string note() const override { return engine_->note(); }
 
   std::vector<Extent> direct, buffered;
   std::size_t most_in_flight = 0;
-
- private:
-  std::unique_ptr<Engine> engine_;
 };
 
 /// Where in its slot a segment begins: as in the file, so that it can be written directly, or not.
@@ -146,13 +139,10 @@ std::pmr::memory_resource& memory() {
   return *std::pmr::new_delete_resource();
 }
 
-class WriterTest : public testing::TestWithParam<std::tuple<EngineKind, bool>> {
+class WriterTest : public test::EachWay {
  protected:
-  bool direct() const { return std::get<bool>(GetParam()); }
-
   std::unique_ptr<Engine> make(std::size_t depth = 4) const {
-    return make_engine(
-        {.writes = true, .kind = std::get<EngineKind>(GetParam()), .depth = depth, .threads = 2});
+    return make_engine({.writes = true, .kind = kind(), .depth = depth, .threads = 2});
   }
 
   /// Random bytes, but for the first ones, which no plan here contains.
@@ -168,7 +158,7 @@ class WriterTest : public testing::TestWithParam<std::tuple<EngineKind, bool>> {
     OutputFile file(directory_.path() / "result", contents.size(), false);
     ChunkPool pool(memory(), slots, Producer::slot_bytes(plan), plan.max_extents());
     WatchedEngine engine(make_engine({.writes = true,
-                                      .kind = std::get<EngineKind>(GetParam()),
+                                      .kind = kind(),
                                       .depth = depth,
                                       .threads = 2,
                                       .storage = pool.memory(),
@@ -332,13 +322,7 @@ TEST_P(WriterTest, StopsWhenThePoolIsAborted) {
   EXPECT_EQ(engine->in_flight(), 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, WriterTest,
-    testing::Combine(testing::Values(EngineKind::automatic, EngineKind::threads), testing::Bool()),
-    [](const auto& test) {
-      return std::string{std::get<0>(test.param) == EngineKind::automatic ? "uring" : "threads"} +
-             (std::get<1>(test.param) ? "_direct" : "_buffered");
-    });
+INSTANTIATE_TEST_SUITE_P(All, WriterTest, test::all_ways, test::way_name);
 
 }  // namespace
 }  // namespace ooc

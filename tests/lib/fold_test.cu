@@ -14,7 +14,7 @@
 #include <random>
 #include <vector>
 
-#include "support/counted_new.hpp"
+#include "support/allocations.hpp"
 #include "support/data_file.hpp"
 #include "support/devices.hpp"
 #include "support/temp_dir.hpp"
@@ -95,28 +95,10 @@ TEST_P(FoldTest, AgreesWithAPlainLoop) {
 
 TEST_P(FoldTest, AllocatesNothingOnceAChunkHasPassed) {
   OOC_SKIP_WITHOUT(GetParam());
-  const auto path = dir_.path() / "values.f32";
-  test::write_file(path, random_floats(40 * 65536));
-  // Passes that differ in nothing but the number of their chunks ask for memory equally often. Few
-  // threads, so that the pool needs fewer slots than there are chunks, and as many in each pass.
-  const auto allocations = [&](std::uint64_t count) {
-    Coordinator coordinator(make_device(GetParam()),
-                            {.chunk_bytes = 256 * KiB, .streams = 2, .threads = 4});
-    std::vector<Extent> part{{0, 0, count * 65536 * sizeof(float)}};
-    std::vector<File> files;
-    files.push_back(File::open(path));
-    const Source source(std::move(files), part, {ElementType::f4, false});
-    const auto device_before = coordinator.device().device_memory().allocations();
-    const auto host_before = coordinator.device().host_memory().allocations();
-    const auto new_before = test::count_of_new();
-    fold(coordinator, CountAbove{0.5f}, source);
-    return std::vector<std::uint64_t>{
-        test::count_of_new() - new_before,
-        coordinator.device().device_memory().allocations() - device_before,
-        coordinator.device().host_memory().allocations() - host_before};
+  const auto pass = [](Coordinator& coordinator, const Source& source) {
+    return fold(coordinator, CountAbove{0.5f}, source).stats;
   };
-  allocations(20);  // what only the first pass of a process allocates
-  EXPECT_EQ(allocations(20), allocations(40));
+  test::expect_no_allocation_per_chunk(GetParam(), pass);
 }
 
 TEST_P(FoldTest, TellsOperatorsWhereTheirChunkBegins) {

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "support/counted_new.hpp"
+#include "support/allocations.hpp"
 #include "support/data_file.hpp"
 #include "support/devices.hpp"
 #include "support/temp_dir.hpp"
@@ -250,30 +250,11 @@ TEST_P(MapTest, TheShapeIsWrittenAsItWasAskedFor) {
 
 TEST_P(MapTest, AllocatesNothingOnceAChunkHasPassed) {
   OOC_SKIP_WITHOUT(GetParam());
-  const auto path = make_file(random_values<float>(40 * 65536), "in.f32");
   const Target out = target<float>("out.f32");
-  // As for a fold: passes that differ in nothing but the number of their chunks, of which a pool
-  // has fewer slots than either, ask for memory equally often.
-  const auto allocations = [&](std::uint64_t count) {
-    Coordinator coordinator(
-        make_device(GetParam()),
-        {.chunk_bytes = 256 * KiB, .streams = 2, .threads = 4, .direct = DirectIo::no});
-    std::vector<Extent> part{{0, 0, count * 65536 * sizeof(float)}};
-    std::vector<File> files;
-    files.push_back(File::open(path));
-    const Source source(std::move(files), part, {ElementType::f4, false});
-    const auto device_before = coordinator.device().device_memory().allocations();
-    const auto host_before = coordinator.device().host_memory().allocations();
-    const auto new_before = test::count_of_new();
-    const Stats stats = map(coordinator, Halve<float>{}, source, out);
-    EXPECT_LT(stats.slots, stats.chunks);
-    return std::vector<std::uint64_t>{
-        test::count_of_new() - new_before,
-        coordinator.device().device_memory().allocations() - device_before,
-        coordinator.device().host_memory().allocations() - host_before};
+  const auto pass = [&](Coordinator& coordinator, const Source& source) {
+    return map(coordinator, Halve<float>{}, source, out);
   };
-  allocations(20);  // what only the first pass of a process allocates
-  EXPECT_EQ(allocations(20), allocations(40));
+  test::expect_no_allocation_per_chunk(GetParam(), pass);
 }
 
 TEST_P(MapTest, NeedsElementsOfItsTypesOnBothSides) {

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <ooc/coordinator.hpp>
+#include <ooc/io/units.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "support/counted_new.hpp"
+#include "support/data_file.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc::test {
+
+/// Expects that passes which differ in nothing but the number of their chunks ask for memory
+/// equally often, of the host, of the device and by operator new. `pass(coordinator, source)` runs
+/// one over the floats of `source` and returns its Stats.
+template <class Pass>
+void expect_no_allocation_per_chunk(DeviceKind device, Pass&& pass) {
+  constexpr std::uint64_t few = 20, many = 40;
+  // Few threads, and no disk with many requests in flight: so that the pool needs fewer slots than
+  // there are chunks, and as many in each pass.
+  const Options options{
+      .chunk_bytes = 256 * KiB, .streams = 2, .threads = 4, .direct = DirectIo::no};
+  const TempDir dir;
+  const auto path = dir.path() / "in.f32";
+  write_file(path, std::vector<float>(many * options.chunk_bytes / sizeof(float), 1));
+
+  const auto allocations = [&](std::uint64_t chunks) {
+    Coordinator coordinator(make_device(device), options);
+    std::vector<File> files;
+    files.push_back(File::open(path));
+    const std::vector<Extent> part{{0, 0, chunks * options.chunk_bytes}};
+    const Source source(std::move(files), part, {ElementType::f4, false});
+    const auto device_before = coordinator.device().device_memory().allocations();
+    const auto host_before = coordinator.device().host_memory().allocations();
+    const auto new_before = count_of_new();
+    const Stats stats = pass(coordinator, source);
+    const std::vector<std::uint64_t> counts{
+        count_of_new() - new_before,
+        coordinator.device().device_memory().allocations() - device_before,
+        coordinator.device().host_memory().allocations() - host_before};
+    EXPECT_EQ(stats.chunks, chunks);
+    EXPECT_LT(stats.slots, stats.chunks);
+    return counts;
+  };
+  allocations(few);  // what only the first pass of a process allocates
+  EXPECT_EQ(allocations(few), allocations(many));
+}
+
+}  // namespace ooc::test

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+
+namespace ooc::test {
+
+/// Puts the pages of a file from `offset` on out of the page cache; they must have been written to
+/// the disk for that.
+inline void evict(const std::filesystem::path& path, std::uint64_t offset = 0) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  ::fsync(descriptor);
+  ::posix_fadvise(descriptor, static_cast<off_t>(offset), 0, POSIX_FADV_DONTNEED);
+  ::close(descriptor);
+}
+
+}  // namespace ooc::test
