@@ -170,7 +170,8 @@ std::string footer(const ooc::Stats& stats) {
 
 std::string partial_line(const ooc::Source& source, const ooc::Stats& stats) {
   if (!stats.partial) return {};
-  return fmt::format("PARTIAL: interrupted; covers the first {} of {}\n",
+  return fmt::format("PARTIAL: interrupted; covers {}{} of {}\n",
+                     stats.in_order ? "the first " : "",
                      format_decimal_bytes(static_cast<double>(stats.bytes)),
                      format_decimal_bytes(static_cast<double>(source.bytes())));
 }

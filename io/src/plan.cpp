@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 namespace ooc {
 namespace {
@@ -30,8 +31,35 @@ std::size_t most_extents_in_a_chunk(std::span<const std::uint64_t> ends,
 
 }  // namespace
 
-SequentialPlan::SequentialPlan(std::span<const Extent> sequence, std::uint64_t chunk_bytes)
-    : chunk_bytes_(chunk_bytes) {
+double Interleaving::disk_share(double of_the_whole) noexcept {
+  constexpr double least = 1.0 / 8;
+  return std::clamp(of_the_whole, least, 1 - least);
+}
+
+Interleaving::Interleaving(std::vector<bool> cached) : cached_(std::move(cached)) {
+  const auto count = static_cast<double>(std::ranges::count(cached_, false));
+  const double share =
+      disk_share(count / static_cast<double>(std::max(cached_.size(), std::size_t{1})));
+  order_.reserve(cached_.size());
+  const auto next = [this](std::size_t from, bool kind) {
+    while (from < cached_.size() && cached_[from] != kind) ++from;
+    return from;
+  };
+  std::size_t on_disk = next(0, false), in_cache = next(0, true);
+  double due = 0;  // pieces that the disk should have had by now, more than it had
+  while (order_.size() < cached_.size()) {
+    due += share;
+    const bool disk = in_cache == cached_.size() || (on_disk < cached_.size() && due >= 1);
+    std::size_t& taken = disk ? on_disk : in_cache;
+    if (disk) due -= 1;
+    order_.push_back(static_cast<std::uint32_t>(taken));
+    taken = next(taken + 1, !disk);
+  }
+}
+
+SequentialPlan::SequentialPlan(std::span<const Extent> sequence, std::uint64_t chunk_bytes,
+                               std::shared_ptr<const Interleaving> interleaving)
+    : chunk_bytes_(chunk_bytes), interleaving_(std::move(interleaving)) {
   if (chunk_bytes == 0) throw Error(Cause::usage, "a chunk has at least one byte");
   std::uint64_t end = 0;
   for (const Extent& extent : sequence) {
@@ -42,6 +70,7 @@ SequentialPlan::SequentialPlan(std::span<const Extent> sequence, std::uint64_t c
   }
   chunks_ = divide_up(end, chunk_bytes);
   max_extents_ = most_extents_in_a_chunk(ends_, chunk_bytes);
+  assert(!interleaving_ || interleaving_->pieces() == chunks_);
 }
 
 std::uint64_t SequentialPlan::bytes(std::size_t chunk) const noexcept {
@@ -57,11 +86,12 @@ std::span<const Extent> SequentialPlan::extents(std::size_t chunk,
   const auto first = std::ranges::upper_bound(ends_, position);
   auto i = static_cast<std::size_t>(first - ends_.begin());
   std::size_t count = 0;
+  const bool cached = interleaving_ && interleaving_->is_cached(piece(chunk));
   while (position < chunk_end) {
     const Extent& whole = sequence_[i];
     const std::uint64_t skipped = position - (ends_[i] - whole.bytes);
     const std::uint64_t end = std::min(ends_[i], chunk_end);
-    storage[count++] = {whole.file, whole.offset + skipped, end - position};
+    storage[count++] = {whole.file, whole.offset + skipped, end - position, cached};
     position = end;
     ++i;
   }

@@ -24,7 +24,6 @@ Reader::Reader(std::vector<const File*> files, const Plan& plan, ChunkPool& pool
                std::size_t block_bytes, bool direct)
     : Transfer(plan, pool, engine, block_bytes, Stage::empty),
       files_(std::move(files)),
-      chunks_(plan.size()),
       direct_(direct) {}
 
 std::size_t Reader::slack_bytes(std::span<const File> files, std::size_t max_extents, bool direct) {
@@ -37,11 +36,11 @@ std::size_t Reader::slack_bytes(std::span<const File> files, std::size_t max_ext
 
 void Reader::run(const std::stop_token& stop) {
   const std::size_t read = transfer_chunks(stop);
-  if (read < chunks_) pool().end_at(read);
+  if (read < plan().size()) pool().end_at(read);
 }
 
 bool Reader::reads_directly(const Extent& extent) const {
-  return direct_ && files_[extent.file]->direct() >= 0;
+  return direct_ && !extent.cached && files_[extent.file]->direct() >= 0;
 }
 
 /// For direct reads all blocks that the extent touches.

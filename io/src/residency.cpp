@@ -79,6 +79,53 @@ std::optional<double> cached_bytes(const File& file, const Extent& extent) {
   return sampled_bytes(file, extent);
 }
 
+/// Adds up how much of each piece is cached.
+class PieceCounter {
+ public:
+  PieceCounter(const Source& source, std::uint64_t piece_bytes)
+      : source_(source),
+        piece_bytes_(piece_bytes),
+        least_bytes_(std::max({piece_bytes, 8 * MiB, source.bytes() / 65536})),
+        cached_(divide_up(source.bytes(), piece_bytes)) {}
+
+  /// The extent begins at `first` of the source.
+  void count(const Extent& extent, std::uint64_t first) {
+    const double bytes = cached_bytes(source_.files()[extent.file], extent).value_or(0);
+    const double share = bytes / static_cast<double>(extent.bytes);
+    const bool uniform = share < 0.001 || share > 0.999;
+    if (uniform || extent.bytes <= least_bytes_) return spread(extent.bytes, first, share);
+    const std::uint64_t middle = round_up(first + extent.bytes / 2, piece_bytes_);
+    const std::uint64_t half = std::min(middle - first, extent.bytes);
+    if (half == extent.bytes) return spread(extent.bytes, first, share);
+    count({extent.file, extent.offset, half}, first);
+    count({extent.file, extent.offset + half, extent.bytes - half}, first + half);
+  }
+
+  std::vector<bool> mostly_cached() const {
+    std::vector<bool> cached(cached_.size());
+    for (std::size_t i = 0; i < cached.size(); ++i) {
+      const std::uint64_t bytes = std::min(piece_bytes_, source_.bytes() - i * piece_bytes_);
+      cached[i] = cached_[i] > static_cast<double>(bytes) / 2;
+    }
+    return cached;
+  }
+
+ private:
+  void spread(std::uint64_t bytes, std::uint64_t first, double share) {
+    for (std::uint64_t at = first; at < first + bytes;) {
+      const std::uint64_t piece = at / piece_bytes_;
+      const std::uint64_t end = std::min((piece + 1) * piece_bytes_, first + bytes);
+      cached_[piece] += share * static_cast<double>(end - at);
+      at = end;
+    }
+  }
+
+  const Source& source_;
+  std::uint64_t piece_bytes_;
+  std::uint64_t least_bytes_;
+  std::vector<double> cached_;  // bytes of each piece
+};
+
 }  // namespace
 
 std::optional<double> page_cache_fraction(const Source& source) {
@@ -91,6 +138,16 @@ std::optional<double> page_cache_fraction(const Source& source) {
     cached += *bytes;
   }
   return cached / static_cast<double>(source.bytes());
+}
+
+std::vector<bool> cached_pieces(const Source& source, std::uint64_t piece_bytes) {
+  PieceCounter counter(source, piece_bytes);
+  std::uint64_t first = 0;
+  for (const Extent& extent : source.extents()) {
+    if (extent.bytes != 0) counter.count(extent, first);
+    first += extent.bytes;
+  }
+  return counter.mostly_cached();
 }
 
 }  // namespace ooc

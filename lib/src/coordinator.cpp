@@ -35,7 +35,6 @@ Coordinator::Coordinator(std::unique_ptr<Device> device, Options options)
   state_->options = std::move(options);
   state_->workers = choose_workers(state_->options, state_->device->kind());
   Device& used = *state_->device;
-  used.bind_to_thread();
   if (state_->options.memory_bytes != 0) {
     used.host_memory().set_limit(state_->options.memory_bytes);
   }
@@ -73,7 +72,8 @@ void Coordinator::State::reserve(const Layout& layout) {
   };
   const bool fits =
       pool && pool->size() == layout.slots && slots_fit() && pool_segments >= segments;
-  if (!fits) pool.reset();  // given back first: both might not fit
+  // What does not fit is given back first: both might not fit.
+  if (!fits) pool.reset();
   for (const auto& lane : lanes) {
     lane->reserve(std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes()), layout.gathers,
                   layout.writes ? layout.writes->way.chunk_bytes : 0);
@@ -129,20 +129,22 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
                        const Output* output) {
   State& state = *state_;
   const Stopwatch watch;
-  state.device->bind_to_thread();  // the caller may be on another thread than our constructor was
   const Layout layout = choose_layout(state.options, state.device->kind(), state.workers, source,
                                       element_bytes, output);
   Stats stats;
-  stats.device = state.device->name();
   stats.direct = layout.reads.direct;
   stats.reasons = layout.reasons;
   stats.page_cache_fraction = layout.page_cache_fraction;
+  stats.in_order = layout.interleaving == nullptr;
   stats.chunk_bytes = layout.chunk_bytes;
   stats.chunks = layout.plan.size();
   stats.streams = state.workers.lanes;
   stats.block_bytes = layout.reads.block_bytes;
   stats.queue_depth = layout.reads.queue_depth;
-  if (layout.plan.size() == 0) return stats;
+  if (layout.plan.size() == 0) {
+    stats.device = state.device->name();
+    return stats;
+  }
 
   state.reserve(layout);
   const std::unique_ptr<Engine> engine = make_engine(state.options, layout.reads, *state.pool);
@@ -171,6 +173,8 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
   state.run_threads(reader, writer ? &*writer : nullptr, pass, source.bytes());
 
   stats.seconds = watch.seconds();
+  state.device->bind_to_thread();  // the caller is about to free what the operation holds there
+  stats.device = state.device->name();
   stats.engine = engine->name();
   for (const Engine* used : {engine.get(), write_engine.get()}) {
     const std::string note = used == nullptr ? "" : used->note();

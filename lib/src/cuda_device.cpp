@@ -4,8 +4,11 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <future>
 #include <memory>
+#include <mutex>
 #include <source_location>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -134,46 +137,95 @@ void touch(std::byte* data, std::size_t bytes) {
 
 /// Page-locked memory: mapped in huge pages first and registered then, which takes a tenth of
 /// cudaHostAlloc's time, and is anonymous memory that io_uring can register too. Registered in one
-/// piece, since no copy may reach from one registration into the next.
+/// piece, since no copy may reach from one registration into the next. Memory can be had, and read
+/// into, before CUDA has started: it is registered then.
 class PinnedMemory final : public std::pmr::memory_resource {
+ public:
+  explicit PinnedMemory(int ordinal) : ordinal_(ordinal) {}
+
+  /// CUDA has started. Throws Error(memory).
+  void start() {
+    const std::scoped_lock lock(mutex_);
+    for (const std::span<std::byte> block : early_) lock_pages(block.data(), block.size());
+    early_.clear();
+    started_ = true;
+  }
+
  private:
   void* do_allocate(std::size_t bytes, std::size_t alignment) override {
     void* const data = pages_.allocate(bytes, alignment);
     touch(static_cast<std::byte*>(data), bytes);
-    const cudaError_t status = cudaHostRegister(data, bytes, cudaHostRegisterPortable);
-    if (status == cudaSuccess) return data;
-    cudaGetLastError();
-    pages_.deallocate(data, bytes, alignment);
-    fail(status, "page-locking " + std::to_string(bytes) + " bytes of host memory",
-         "lower --memory, or check `ulimit -l`");
+    try {
+      const std::scoped_lock lock(mutex_);
+      if (started_) {
+        lock_pages(data, bytes);
+      } else {
+        early_.emplace_back(static_cast<std::byte*>(data), bytes);
+      }
+    } catch (...) {
+      pages_.deallocate(data, bytes, alignment);
+      throw;
+    }
+    return data;
   }
   void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override {
-    cudaHostUnregister(data);
+    {
+      const std::scoped_lock lock(mutex_);
+      std::erase_if(early_, [data](std::span<std::byte> block) { return block.data() == data; });
+      if (started_) cudaHostUnregister(data);
+    }
     pages_.deallocate(data, bytes, alignment);
   }
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
     return this == &other;
   }
 
-  HugePageMemory pages_;
-};
-
-class CudaDevice final : public Device {
- public:
-  explicit CudaDevice(int ordinal) : ordinal_(ordinal) {
-    bind_to_thread();
-    cudaDeviceProp properties{};
-    check(cudaGetDeviceProperties(&properties, ordinal));
-    name_ = "cuda:" + std::to_string(ordinal) + " " + properties.name;
-    check(cudaFree(nullptr));  // a context that cannot be made fails here, before any work
+  void lock_pages(void* data, std::size_t bytes) const {
+    check(cudaSetDevice(ordinal_));
+    const cudaError_t status = cudaHostRegister(data, bytes, cudaHostRegisterPortable);
+    if (status == cudaSuccess) return;
+    cudaGetLastError();
+    fail(status, "page-locking " + std::to_string(bytes) + " bytes of host memory",
+         "lower --memory, or check `ulimit -l`");
   }
 
+  int ordinal_;
+  HugePageMemory pages_;
+  std::mutex mutex_;
+  bool started_ = false;
+  std::vector<std::span<std::byte>> early_;  // not registered yet
+};
+
+void require_gpu(int ordinal) {
+  const std::string why = why_no_cuda_device();
+  if (!why.empty()) {
+    throw Error(Cause::device, "no usable GPU: " + why,
+                {.why = "there is no NVIDIA GPU here, or its driver is missing or too old",
+                 .hint = "check `nvidia-smi`, or use --device cpu"});
+  }
+  int count = 0;
+  check(cudaGetDeviceCount(&count));
+  if (ordinal >= 0 && ordinal < count) return;
+  throw Error(Cause::device, "there is no GPU " + std::to_string(ordinal),
+              {.hint = "GPUs 0 to " + std::to_string(count - 1) + " are visible here"});
+}
+
+/// Starting CUDA takes the driver a third of a second, on one thread. It does so in the background:
+/// whoever needs the GPU waits for it in bind_to_thread().
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int ordinal) : ordinal_(ordinal), pinned_(ordinal) {}
+
   DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
-  std::string name() const override { return name_; }
-  void bind_to_thread() override { check(cudaSetDevice(ordinal_)); }
+  std::string name() const override { return name_.get(); }
+  void bind_to_thread() override {
+    name_.get();
+    check(cudaSetDevice(ordinal_));
+  }
   MeteredMemory& host_memory() override { return host_memory_; }
   MeteredMemory& device_memory() override { return device_memory_; }
   std::uint64_t available_bytes() override {
+    bind_to_thread();
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total));
     return free;
@@ -184,12 +236,25 @@ class CudaDevice final : public Device {
   std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(); }
 
  private:
+  /// Returns the device's name. Throws Error(device) if there is no such GPU or it is not usable.
+  std::string start() {
+    require_gpu(ordinal_);
+    check(cudaSetDevice(ordinal_));
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, ordinal_));
+    check(cudaFree(nullptr));  // makes the context, or fails before any work
+    pinned_.start();
+    return "cuda:" + std::to_string(ordinal_) + " " + properties.name;
+  }
+
   int ordinal_;
-  std::string name_;
   PinnedMemory pinned_;
   CudaMemory cuda_;
   MeteredMemory host_memory_{pinned_, "host memory"};
   MeteredMemory device_memory_{cuda_, "device memory"};
+  // Last: its destructor waits for the start to end.
+  std::shared_future<std::string> name_ =
+      std::async(std::launch::async, [this] { return start(); }).share();
 };
 
 }  // namespace
@@ -204,18 +269,6 @@ std::string why_no_cuda_device() {
 }
 
 std::unique_ptr<Device> make_cuda_device(int ordinal) {
-  const std::string why = why_no_cuda_device();
-  if (!why.empty()) {
-    throw Error(Cause::device, "no usable GPU: " + why,
-                {.why = "there is no NVIDIA GPU here, or its driver is missing or too old",
-                 .hint = "check `nvidia-smi`, or use --device cpu"});
-  }
-  int count = 0;
-  check(cudaGetDeviceCount(&count));
-  if (ordinal < 0 || ordinal >= count) {
-    throw Error(Cause::device, "there is no GPU " + std::to_string(ordinal),
-                {.hint = "GPUs 0 to " + std::to_string(count - 1) + " are visible here"});
-  }
   return std::make_unique<CudaDevice>(ordinal);
 }
 

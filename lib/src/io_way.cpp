@@ -27,6 +27,8 @@ constexpr Sizes cuda_direct{1 * MiB, 512 * KiB};
 constexpr Sizes cuda_buffered{8 * MiB, 1 * MiB};
 constexpr Sizes cpu_direct{512 * KiB, 512 * KiB};
 constexpr Sizes cpu_buffered{1 * MiB, 1 * MiB};
+constexpr Sizes cuda_mixed{4 * MiB, 512 * KiB};
+constexpr Sizes cpu_mixed{1 * MiB, 512 * KiB};
 constexpr std::size_t direct_bytes_in_flight = 12 * MiB;  // the best of disks seen: 2 to 32
 constexpr std::size_t most_cuda_readers = 12;  // they saturate the link; more only compete
 constexpr std::size_t most_writers = 4;        // tmpfs is fastest with so many
@@ -129,6 +131,33 @@ IoWay choose_write_way(const Options& options, DeviceKind device, Workers worker
     choice.reason = "writing through the page cache: " + file.why_not_direct();
   }
   return way_of(options, device, true, workers.writers, std::move(choice));
+}
+
+bool reads_both_ways(const Options& options, const Source& source, double cached) {
+  constexpr double least = 0.01;
+  return options.direct == DirectIo::automatic && options.engine != EngineKind::uring &&
+         first_without_direct(source) == nullptr && cached > least && cached < 1 - least;
+}
+
+IoWay choose_mixed_read_way(const Options& options, DeviceKind device, Workers workers,
+                            double cached) {
+  IoWay way = way_of(options, device, false, workers.readers, {true});
+  const Sizes sizes = device == DeviceKind::cuda ? cuda_mixed : cpu_mixed;
+  if (options.chunk_bytes == 0) way.chunk_bytes = sizes.chunk;
+  if (options.block_bytes == 0) way.block_bytes = sizes.block;
+  way.engine = EngineKind::threads;  // which take either kind as it comes
+  way.reason = "reading " + percent(cached) +
+               " of the input through the page cache, where it lies, and the rest directly";
+  // Requests to the disk are the slow ones. Of these as many are to be in flight as if there were
+  // no others, each with a thread that waits for it.
+  const double requests = static_cast<double>(direct_bytes_in_flight) /
+                          static_cast<double>(way.block_bytes) /
+                          Interleaving::disk_share(1 - cached);
+  if (options.queue_depth == 0) {
+    way.queue_depth = static_cast<std::size_t>(std::max(std::ceil(requests), 1.0));
+  }
+  if (options.threads == 0) way.threads = way.queue_depth;
+  return way;
 }
 
 IoWay through_page_cache(const Options& options, DeviceKind device, const IoWay& way,

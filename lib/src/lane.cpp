@@ -32,31 +32,36 @@ bool is_in_place(const Chunk& chunk, std::size_t element_bytes) {
 
 }  // namespace
 
-Lane::Lane(Device& device, std::size_t index)
-    : device_(device), index_(index), stream_(device.make_stream()) {
-  for (Input& input : inputs_) {
-    input.copy_begun = device.make_event();
-    input.copied = device.make_event();
-  }
-  for (Result& result : results_) {
-    result.copy_begun = device.make_event();
-    result.copied = device.make_event();
-  }
-}
+Lane::Lane(Device& device, std::size_t index) : device_(device), index_(index) {}
 
 void Lane::reserve(std::size_t chunk_bytes, bool gathers, std::size_t output_bytes) {
   const bool in_pool = device_.shares_host_memory();
-  auto& memory = in_pool ? device_.host_memory() : device_.device_memory();
-  const auto make_room = [&](Buffer& buffer, std::size_t bytes) {
+  const auto want = [in_pool](auto& buffer, std::size_t bytes) {
+    buffer.bytes = bytes;
     // In memory that it shares with the pool, a lane keeps no more than the pass needs.
-    if (in_pool ? buffer.size() == bytes : buffer.size() >= bytes) return;
-    buffer = Buffer();  // given back first: both might not fit
-    if (bytes != 0) buffer = Buffer(memory, bytes);
+    const std::size_t held = buffer.memory.size();
+    if (in_pool ? held != bytes : held < bytes) buffer.memory = Buffer();
   };
-  make_room(inputs_[0].memory, in_pool && !gathers ? 0 : chunk_bytes);
+  want(inputs_[0], in_pool && !gathers ? 0 : chunk_bytes);
   if (in_pool) return;
-  make_room(inputs_[1].memory, chunk_bytes);
-  for (Result& result : results_) make_room(result.memory, output_bytes);
+  want(inputs_[1], chunk_bytes);
+  for (Result& result : results_) want(result, output_bytes);
+}
+
+void Lane::prepare() {
+  device_.bind_to_thread();
+  if (!stream_) stream_ = device_.make_stream();
+  const auto make_ready = [this](auto& buffer) {
+    auto& memory = device_.shares_host_memory() ? device_.host_memory() : device_.device_memory();
+    if (buffer.bytes > buffer.memory.size()) buffer.memory = Buffer(memory, buffer.bytes);
+    if (!buffer.copied) {
+      buffer.copy_begun = device_.make_event();
+      buffer.copied = device_.make_event();
+    }
+    buffer.chunk = nullptr;  // a failed pass may have left one
+  };
+  std::ranges::for_each(inputs_, make_ready);
+  std::ranges::for_each(results_, make_ready);
 }
 
 void Lane::release() {
@@ -66,9 +71,7 @@ void Lane::release() {
 
 void Lane::run(const Pass& pass) {
   times_ = {};
-  for (Input& input : inputs_) input.chunk = nullptr;  // a failed pass may have left one
-  for (Result& result : results_) result.chunk = nullptr;
-  device_.bind_to_thread();
+  prepare();
   pass.operation.begin(index_, *stream_);
   try {
     device_.shares_host_memory() ? consume_in_pool(pass) : consume_copies(pass);

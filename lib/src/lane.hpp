@@ -38,15 +38,16 @@ class Lane {
  public:
   Lane(Device& device, std::size_t index);
 
-  /// Between passes: makes room for chunks of `chunk_bytes`, of which `output_bytes` are made. A
-  /// GPU's lane always copies them; the CPU's consumes them in the pool, unless they must be
-  /// gathered first, and writes there.
+  /// Between passes: says that chunks of `chunk_bytes` will come, of which `output_bytes` are made,
+  /// and gives back what is of another size. A GPU's lane always copies them; the CPU's consumes
+  /// them in the pool, unless they must be gathered first, and writes there.
   void reserve(std::size_t chunk_bytes, bool gathers, std::size_t output_bytes);
 
   /// Between passes: gives all of it back.
   void release();
 
-  /// Throws Error, Aborted. When it returns or throws, the device no longer touches the pool.
+  /// Allocates first, once the device has started; reading goes on meanwhile. Throws Error,
+  /// Aborted. When it returns or throws, the device no longer touches the pool.
   void run(const Pass& pass);
 
   /// Of the last run.
@@ -61,6 +62,7 @@ class Lane {
   /// One of two input buffers: while the operation blocks on one, the next chunk comes into the
   /// other. The stream's order alone keeps a copy from overtaking the work on what it overwrites.
   struct Input {
+    std::size_t bytes = 0;  // that the memory is to have
     Buffer memory;
     std::unique_ptr<Event> copy_begun, copied;
     Chunk* chunk = nullptr;
@@ -68,11 +70,13 @@ class Lane {
 
   /// One of two output buffers: what was computed last comes home while the next is computed.
   struct Result {
+    std::size_t bytes = 0;
     Buffer memory;
     std::unique_ptr<Event> copy_begun, copied;
     Chunk* chunk = nullptr;
   };
 
+  void prepare();
   void consume_in_pool(const Pass& pass);
   void consume_copies(const Pass& pass);
   Chunk* wait_for_chunk(const Pass& pass, std::size_t index);

@@ -53,7 +53,7 @@ void add_output(const Options& options, DeviceKind device, Workers workers, cons
   const std::size_t place = device == DeviceKind::cuda ? 0 : layout.slot_bytes;
   const Extent whole{0, output.file.data_offset(), made_of(layout.plan.bytes())};
   const std::size_t chunk_bytes = made_of(layout.chunk_bytes);
-  layout.writes = {.plan = SequentialPlan(std::span(&whole, 1), chunk_bytes),
+  layout.writes = {.plan = SequentialPlan(std::span(&whole, 1), chunk_bytes, layout.interleaving),
                    .way = choose_write_way(options, device, workers, output.file),
                    .place = place};
   IoWay& way = layout.writes->way;
@@ -105,12 +105,20 @@ void limit_slots(const Options& options, DeviceKind device, Workers workers, Lay
 Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                      const Source& source, std::size_t element_bytes, const Output* output) {
   const std::optional<double> cached = page_cache_fraction(source);
-  IoWay way = choose_read_way(options, device, workers, source, cached.value_or(0));
+  const bool both_ways = reads_both_ways(options, source, cached.value_or(0));
+  const IoWay way = both_ways
+                        ? choose_mixed_read_way(options, device, workers, *cached)
+                        : choose_read_way(options, device, workers, source, cached.value_or(0));
   const std::size_t chunk_bytes =
       choose_chunk(options, device, workers.lanes, way.chunk_bytes, element_bytes,
                    output == nullptr ? 0 : output->element_bytes);
 
-  Layout layout{.plan = SequentialPlan(source.extents(), chunk_bytes),
+  std::shared_ptr<const Interleaving> interleaving;
+  if (both_ways) {
+    interleaving = std::make_shared<const Interleaving>(cached_pieces(source, chunk_bytes));
+  }
+  Layout layout{.plan = SequentialPlan(source.extents(), chunk_bytes, interleaving),
+                .interleaving = interleaving,
                 .chunk_bytes = chunk_bytes,
                 .slots = 1,
                 .slot_bytes = 0,

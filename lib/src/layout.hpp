@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct WriteLayout {
 /// Every size of a pass, decided before it starts.
 struct Layout {
   SequentialPlan plan;
+  std::shared_ptr<const Interleaving> interleaving;  // if a part lies in the page cache
   std::size_t chunk_bytes;
   std::size_t slots;
   std::size_t slot_bytes;

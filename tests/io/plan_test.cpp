@@ -3,6 +3,7 @@
 #include <ooc/io/plan.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -56,6 +57,72 @@ TEST(Plan, IsQuickForAnExabyte) {
   EXPECT_EQ(plan.size(), (std::size_t{1} << 40) + 1);
   EXPECT_EQ(plan.max_extents(), 1u);
   EXPECT_EQ(extents_of(plan, std::size_t{1} << 40), (std::vector<Extent>{{1, 0, 5}}));
+}
+
+std::vector<std::size_t> order_of(const Interleaving& interleaving) {
+  std::vector<std::size_t> order;
+  for (std::size_t k = 0; k < interleaving.pieces(); ++k) order.push_back(interleaving.piece(k));
+  return order;
+}
+
+TEST(Interleaving, TakesTurnsInProportion) {
+  const Interleaving halves({true, true, true, true, false, false, false, false});
+  EXPECT_EQ(order_of(halves), (std::vector<std::size_t>{0, 4, 1, 5, 2, 6, 3, 7}));
+  const Interleaving thirds({false, true, true, false, true, true});
+  EXPECT_EQ(order_of(thirds), (std::vector<std::size_t>{1, 2, 0, 4, 5, 3}));
+}
+
+TEST(Interleaving, OfOneKindIsTheOrderOfTheSequence) {
+  const std::vector<std::size_t> straight{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  EXPECT_EQ(order_of(Interleaving(std::vector<bool>(10, true))), straight);
+  EXPECT_EQ(order_of(Interleaving(std::vector<bool>(10, false))), straight);
+  EXPECT_EQ(Interleaving({}).pieces(), 0u);
+}
+
+// Whatever is cached: each piece once, each kind from beginning to end, and among any pieces in a
+// row, while there are both kinds, the disk's share.
+TEST(Interleaving, GivesEachPieceOneTurn) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<bool> cached(random() % 300);
+    const auto threshold = random() % 100;
+    for (std::size_t i = 0; i < cached.size(); ++i) cached[i] = random() % 100 < threshold;
+    const Interleaving interleaving(cached);
+    const std::vector<std::size_t> order = order_of(interleaving);
+    std::vector<std::size_t> sorted = order;
+    std::ranges::sort(sorted);
+    ASSERT_EQ(sorted.size(), cached.size());
+    for (std::size_t i = 0; i < sorted.size(); ++i) EXPECT_EQ(sorted[i], i);
+    const auto is_cached = [&](std::size_t piece) { return interleaving.is_cached(piece); };
+    const auto rest = std::ranges::stable_partition(sorted = order, is_cached);
+    EXPECT_TRUE(std::is_sorted(sorted.begin(), rest.begin()));
+    EXPECT_TRUE(std::ranges::is_sorted(rest));
+
+    const double all = static_cast<double>(std::max<std::size_t>(cached.size(), 1));
+    const auto on_disk = static_cast<std::size_t>(std::ranges::count(cached, false));
+    const double share = Interleaving::disk_share(static_cast<double>(on_disk) / all);
+    std::size_t from_disk = 0;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      from_disk += is_cached(order[k]) ? 0 : 1;
+      const bool both_left = from_disk < on_disk && k + 1 - from_disk < cached.size() - on_disk;
+      if (!both_left) break;
+      EXPECT_NEAR(static_cast<double>(from_disk), share * static_cast<double>(k + 1), 1.0);
+    }
+  }
+}
+
+TEST(Plan, ReadsInTheOrderOfAnInterleaving) {
+  const std::vector<Extent> file{{0, 100, 35}};
+  const auto interleaving =
+      std::make_shared<const Interleaving>(std::vector<bool>{false, false, true, true});
+  const SequentialPlan plan(file, 10, interleaving);
+  ASSERT_EQ(plan.size(), 4u);
+  EXPECT_EQ(extents_of(plan, 0), (std::vector<Extent>{{0, 120, 10, true}}));
+  EXPECT_EQ(extents_of(plan, 1), (std::vector<Extent>{{0, 100, 10, false}}));
+  EXPECT_EQ(extents_of(plan, 2), (std::vector<Extent>{{0, 130, 5, true}}));
+  EXPECT_EQ(plan.begin(2), 30u);
+  EXPECT_EQ(plan.bytes(2), 5u);
+  EXPECT_EQ(plan.bytes(3), 10u);
 }
 
 // The oracle walks the sequence byte by byte.

@@ -3,14 +3,14 @@
 #include <ooc/io/residency.hpp>
 #include <ooc/io/units.hpp>
 
-#include <fcntl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <vector>
 
 #include "child_process.hpp"
+#include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
@@ -18,14 +18,6 @@ namespace {
 
 constexpr long cachestat = 451;
 constexpr std::size_t file_bytes = 16 * MiB;
-
-/// Puts the pages of a file out of the cache; they must have been written to the disk for that.
-void evict(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY);
-  ::fsync(descriptor);
-  ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
-  ::close(descriptor);
-}
 
 class Residency : public testing::Test {
  protected:
@@ -38,7 +30,7 @@ TEST_F(Residency, TellsWarmFromCold) {
   const auto warm = page_cache_fraction(source);
   if (!warm) GTEST_SKIP() << "the kernel does not tell";
   EXPECT_EQ(*warm, 1.0);
-  evict(path_);
+  test::evict(path_);
   EXPECT_LT(page_cache_fraction(source).value(), 0.1);
 }
 
@@ -46,15 +38,40 @@ TEST_F(Residency, CountsTheExtentsOnly) {
   std::vector<File> files;
   files.push_back(File::open(path_));
   const Source half(std::move(files), {{0, 0, file_bytes / 2}}, {ElementType::u1, false});
-  evict(path_);
+  test::evict(path_);
   test::read_whole(path_);
-  const int descriptor = ::open(path_.c_str(), O_RDONLY);
-  ::posix_fadvise(descriptor, file_bytes / 2, 0, POSIX_FADV_DONTNEED);
-  ::close(descriptor);
+  test::evict(path_, file_bytes / 2);
   const auto fraction = page_cache_fraction(half);
   if (!fraction) GTEST_SKIP() << "the kernel does not tell";
   EXPECT_GT(*fraction, 0.9);
   EXPECT_LT(page_cache_fraction(Source{File::open(path_)}).value(), 0.6);
+}
+
+TEST_F(Residency, TellsPiecesApart) {
+  test::evict(path_);
+  const Source source{File::open(path_)};
+  if (!page_cache_fraction(source)) GTEST_SKIP() << "the kernel does not tell";
+  constexpr std::uint64_t piece_bytes = 3 * MiB;
+  EXPECT_EQ(cached_pieces(source, piece_bytes), std::vector<bool>(6, false));
+  test::read_whole(path_);
+  EXPECT_EQ(cached_pieces(source, piece_bytes), std::vector<bool>(6, true));
+  test::evict(path_, file_bytes / 2);
+  // The file's middle is at two thirds of its third piece.
+  EXPECT_EQ(cached_pieces(source, piece_bytes),
+            (std::vector<bool>{true, true, true, false, false, false}));
+}
+
+TEST_F(Residency, CountsPiecesThatRunAcrossFiles) {
+  const auto cold = directory_.write("cold", test::random_bytes(file_bytes, 2));
+  test::evict(cold);
+  std::vector<File> files;
+  files.push_back(File::open(path_));
+  files.push_back(File::open(cold));
+  const Source both(std::move(files), {{0, 0, 10 * MiB}, {1, 0, 0}, {1, 1 * MiB, 10 * MiB}},
+                    {ElementType::u1, false});
+  if (!page_cache_fraction(both)) GTEST_SKIP() << "the kernel does not tell";
+  // The second piece has 2 MiB of the warm file and 6 of the cold one.
+  EXPECT_EQ(cached_pieces(both, 8 * MiB), (std::vector<bool>{true, false, false}));
 }
 
 TEST_F(Residency, SamplesWhereTheKernelDoesNotCount) {
@@ -62,7 +79,7 @@ TEST_F(Residency, SamplesWhereTheKernelDoesNotCount) {
     test::refuse_system_call(cachestat, ENOSYS);
     const Source source{File::open(path_)};
     const double warm = page_cache_fraction(source).value_or(-1);
-    evict(path_);
+    test::evict(path_);
     const double cold = page_cache_fraction(source).value_or(-1);
     const double still_cold = page_cache_fraction(source).value_or(-1);
     return warm == 1 && cold >= 0 && cold < 0.3 && still_cold < 0.3;

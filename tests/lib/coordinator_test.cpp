@@ -2,6 +2,7 @@
 
 #include <ooc/fold.hpp>
 #include <ooc/io/error.hpp>
+#include <ooc/io/residency.hpp>
 #include <ooc/io/units.hpp>
 
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "support/data_file.hpp"
+#include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
@@ -172,6 +174,34 @@ TEST_F(CoordinatorTest, SaysHowMuchItWroteAndLeavesTheFileUnpublished) {
   EXPECT_FALSE(std::filesystem::exists(target.path));
   file.publish();
   EXPECT_TRUE(test::read_whole(target.path).substr(file.data_offset()) == test::read_whole(path));
+}
+
+// A file whose second half was evicted, read and written: every byte is to come to its place.
+TEST_F(CoordinatorTest, ReadsWhatIsCachedAndWhatIsNotByTurns) {
+  const auto path = make_file("data.bin", 64 * 65536 + 4321);
+  test::evict(path, 32 * 65536);
+  const Source source{File::open(path)};
+  const double cached = page_cache_fraction(source).value_or(0);
+  if (cached < 0.1 || cached > 0.9) GTEST_SKIP() << "the kernel does not tell, or does not evict";
+  if (source.files()[0].direct() < 0) GTEST_SKIP() << source.files()[0].why_not_direct();
+  for (const std::size_t streams : {1u, 3u}) {
+    TargetFile file({.path = dir_.path() / "out.u8", .type = {ElementType::u1}, .replace = true},
+                    source.bytes(), {});
+    const Output output{file, 1, false};
+    Coordinator coordinator(make_device(DeviceKind::cpu),
+                            {.chunk_bytes = 65536, .streams = streams});
+    test::evict(path, 32 * 65536);  // reading the file for the comparison has brought it back
+    CopyOut operation;
+    const Stats stats = coordinator.run(source, 1, operation, &output);
+    EXPECT_FALSE(stats.in_order);
+    EXPECT_TRUE(stats.direct);
+    EXPECT_EQ(stats.engine, "threads");
+    EXPECT_EQ(stats.bytes, source.bytes());
+    ASSERT_FALSE(stats.reasons.empty());
+    EXPECT_NE(stats.reasons[0].find("the rest directly"), std::string::npos) << stats.reasons[0];
+    file.publish();
+    EXPECT_TRUE(test::read_whole(dir_.path() / "out.u8") == test::read_whole(path));
+  }
 }
 
 TEST_F(CoordinatorTest, RunsAnEmptySource) {

@@ -127,12 +127,12 @@ TEST_P(DeviceTest, RecyclesTemporaries) {
 TEST(Device, SaysWhyThereIsNoGpu) {
   if (why_no_gpu().empty()) {
     EXPECT_EQ(best_device()->kind(), DeviceKind::cuda);
-    EXPECT_THROW(make_device(DeviceKind::cuda, 1000), Error);
+    EXPECT_THROW(make_device(DeviceKind::cuda, 1000)->bind_to_thread(), Error);
     return;
   }
   EXPECT_EQ(best_device()->kind(), DeviceKind::cpu);
   try {
-    make_device(DeviceKind::cuda);
+    make_device(DeviceKind::cuda)->bind_to_thread();
     FAIL() << "a device that is not there";
   } catch (const Error& error) {
     EXPECT_EQ(error.cause(), Cause::device);

@@ -41,7 +41,7 @@ struct Options {
   /// Called about ten times a second, and once at the end, on the thread that called run().
   std::function<void(const Progress&)> progress{};
 
-  /// Ends a pass early; its result then covers the first `Stats::bytes` of the source.
+  /// Ends a pass early; its result then covers `Stats::bytes` of the source.
   std::stop_token stop{};
 
   /// Replaces make_engine: to measure without a disk, or to test with a broken one.
@@ -59,6 +59,7 @@ struct StageTimes {
 struct Stats {
   std::uint64_t bytes = 0;  // of the source, all of them unless `partial`
   bool partial = false;     // stopped before the end
+  bool in_order = true;     // read from beginning to end: a partial result covers the first `bytes`
   double seconds = 0;
   double startup_seconds = 0;  // of `seconds`: until the first chunk was through
   std::size_t passes = 1;      // over the source; `bytes` counts it once

@@ -82,11 +82,12 @@ class Device {
   virtual DeviceKind kind() const noexcept = 0;
   virtual std::string name() const = 0;
 
-  /// To be called on each thread before it uses the device.
+  /// To be called on each thread before it uses the device for anything but host_memory(). Waits
+  /// until the device has started. Throws Error(device) if it is missing or not usable.
   virtual void bind_to_thread() = 0;
 
   /// Host memory fit for direct I/O and for copies to this device: page-aligned, in huge pages
-  /// where possible, page-locked for a GPU.
+  /// where possible, page-locked for a GPU when that has started.
   virtual MeteredMemory& host_memory() = 0;
   virtual MeteredMemory& device_memory() = 0;
 
@@ -108,7 +109,8 @@ std::uint64_t available_host_bytes();
 /// Why there is no GPU to use: the driver's word for it. Empty if there is one.
 std::string why_no_gpu();
 
-/// Throws Error(device) if the GPU `ordinal` is missing or not usable.
+/// A GPU starts in the background, which takes a third of a second. Throws Error(device) if libooc
+/// was built without CUDA; what else may be wrong with the GPU `ordinal`, bind_to_thread() says.
 std::unique_ptr<Device> make_device(DeviceKind kind, int ordinal = 0);
 
 /// The first GPU if there is a usable one, else the CPU.

@@ -39,6 +39,14 @@ IoWay choose_read_way(const Options& options, DeviceKind device, Workers workers
 IoWay choose_write_way(const Options& options, DeviceKind device, Workers workers,
                        const OutputFile& file);
 
+/// Whether to read what lies in the page cache through it and the rest directly, by turns: if there
+/// is some of each, and the choice is ours.
+bool reads_both_ways(const Options& options, const Source& source, double cached);
+
+/// The way for that.
+IoWay choose_mixed_read_way(const Options& options, DeviceKind device, Workers workers,
+                            double cached);
+
 /// The same bytes through the page cache instead, because of `reason`.
 IoWay through_page_cache(const Options& options, DeviceKind device, const IoWay& way,
                          std::string reason);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,7 @@ struct Extent {
   std::uint32_t file;
   std::uint64_t offset;
   std::uint64_t bytes;
+  bool cached = false;  // to be read through the page cache, where it lies
 
   friend bool operator==(const Extent&, const Extent&) = default;
 };
@@ -33,12 +35,36 @@ class Plan {
   virtual std::span<const Extent> extents(std::size_t chunk, std::span<Extent> storage) const = 0;
 };
 
+/// The order in which to read the pieces of a sequence, some of which lie in the page cache and
+/// some on the disk: they take turns in proportion, so that both have work from the beginning to
+/// the end.
+class Interleaving {
+ public:
+  /// The disk's share of any stretch of the order while there is some of both, for its share of the
+  /// whole. Of one smaller than an eighth, say, only a long stretch would keep the disk busy, and
+  /// so a large pool.
+  static double disk_share(double of_the_whole) noexcept;
+
+  /// cached[i]: whether piece i lies in the page cache.
+  explicit Interleaving(std::vector<bool> cached);
+
+  std::size_t pieces() const noexcept { return order_.size(); }
+  std::size_t piece(std::size_t chunk) const noexcept { return order_[chunk]; }
+  bool is_cached(std::size_t piece) const noexcept { return cached_[piece]; }
+
+ private:
+  std::vector<bool> cached_;
+  std::vector<std::uint32_t> order_;
+};
+
 /// One sequence of extents, cut into chunks of equal size, of which one may run across several
 /// files.
 class SequentialPlan final : public Plan {
  public:
-  /// Cuts the sequence into chunks of `chunk_bytes`; the last may be shorter.
-  SequentialPlan(std::span<const Extent> sequence, std::uint64_t chunk_bytes);
+  /// Cuts the sequence into pieces of `chunk_bytes`; the last may be shorter. Chunk k is piece k,
+  /// or what `interleaving` says, which has as many.
+  SequentialPlan(std::span<const Extent> sequence, std::uint64_t chunk_bytes,
+                 std::shared_ptr<const Interleaving> interleaving = nullptr);
 
   std::size_t size() const noexcept override { return chunks_; }
   std::size_t max_extents() const noexcept override { return max_extents_; }
@@ -48,15 +74,20 @@ class SequentialPlan final : public Plan {
   std::uint64_t bytes() const noexcept { return ends_.empty() ? 0 : ends_.back(); }
 
   /// Where chunk k begins in the sequence, and how long it is (bytes).
-  std::uint64_t begin(std::size_t chunk) const noexcept { return chunk * chunk_bytes_; }
+  std::uint64_t begin(std::size_t chunk) const noexcept { return piece(chunk) * chunk_bytes_; }
   std::uint64_t bytes(std::size_t chunk) const noexcept;
 
  private:
+  std::size_t piece(std::size_t chunk) const noexcept {
+    return interleaving_ ? interleaving_->piece(chunk) : chunk;
+  }
+
   std::vector<Extent> sequence_;     // without empty extents
   std::vector<std::uint64_t> ends_;  // ends_[i]: bytes of sequence_[0..i]
   std::uint64_t chunk_bytes_;
   std::size_t chunks_ = 0;
   std::size_t max_extents_ = 0;
+  std::shared_ptr<const Interleaving> interleaving_;
 };
 
 }  // namespace ooc

@@ -37,7 +37,6 @@ class Reader final : public Transfer {
   bool reads_directly(const Extent& extent) const;
 
   std::vector<const File*> files_;
-  std::size_t chunks_;  // of the plan
   bool direct_;
 };
 

@@ -2,7 +2,9 @@
 
 #include <ooc/io/source.hpp>
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace ooc {
 
@@ -11,5 +13,10 @@ namespace ooc {
 /// that is missing or blind (before Linux 6.5; overlay file systems) a sample of the file's pages
 /// by mincore(2).
 std::optional<double> page_cache_fraction(const Source& source);
+
+/// Whether each piece of `piece_bytes` of the source's sequence of bytes, the last may be shorter,
+/// lies there, most of it. Where the kernel does not tell, it does not. Looks closer only where a
+/// range is cached in part, and at no less than 8 MiB or a 65,536th of the source at once.
+std::vector<bool> cached_pieces(const Source& source, std::uint64_t piece_bytes);
 
 }  // namespace ooc

@@ -48,6 +48,7 @@ class Transfer {
   /// the number of chunks. Throws Error, Aborted; either way nothing is in flight afterwards.
   std::size_t transfer_chunks(const std::stop_token& stop);
 
+  const Plan& plan() const noexcept { return plan_; }
   std::size_t block_bytes() const noexcept { return block_bytes_; }
   ChunkPool& pool() noexcept { return pool_; }
 
