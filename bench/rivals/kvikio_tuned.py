@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""KvikIO at its best: two reads under way while a third block is counted.
+
+Threads, task size, bounce buffers and direct reads are set from outside, by KVIKIO_*; run.py tries
+several such settings and measures the fastest.
+"""
+import collections
+import os
+
+import cupy
+import kvikio
+
+import on_cupy
+
+BLOCK_BYTES = 128 << 20
+READS_AHEAD = 2
+
+
+def blocks(path):
+    size = os.path.getsize(path)
+    buffers = [cupy.empty(min(BLOCK_BYTES, size), cupy.uint8) for _ in range(READS_AHEAD + 1)]
+    counting = cupy.cuda.get_current_stream()
+    reads = collections.deque()
+
+    def finish():
+        block, read = reads.popleft()
+        if read.get() != block.nbytes:
+            raise OSError(f"{path}: short read")
+        return block
+
+    with kvikio.CuFile(path) as file:
+        for number, begin in enumerate(range(0, size, BLOCK_BYTES)):
+            block = buffers[number % len(buffers)][:size - begin]
+            reads.append((block, file.pread(block, file_offset=begin)))
+            if len(reads) > READS_AHEAD:
+                yield finish()
+                counting.synchronize()  # the next read goes to the buffer that was counted
+        while reads:
+            yield finish()
+
+
+if __name__ == "__main__":
+    on_cupy.main(blocks, kvikio=kvikio.__version__)

@@ -1,0 +1,34 @@
+"""The counting that all rivals on CuPy share; they differ in how the blocks get to the GPU."""
+import cupy
+
+import rival
+
+
+def histogram(blocks):
+    counts = cupy.zeros(256, cupy.int64)
+    for block in blocks:
+        counts += cupy.bincount(block, minlength=256)
+    return {"counts": counts.get().tolist()}
+
+
+def reduce(blocks):
+    def parts():
+        for block in blocks:
+            values = block.view(cupy.float32)
+            yield values.sum(dtype=cupy.float64).get(), values.min().get(), values.max().get()
+
+    return rival.merge(parts())
+
+
+def warm_up():
+    block = cupy.zeros(1 << 20, cupy.uint8)
+    histogram([block])
+    reduce([block])
+
+
+def main(blocks, **versions):
+    """`blocks` takes a path and yields the file's bytes as arrays on the GPU."""
+    # CuPy's default stream would wait for the streams on which KvikIO copies.
+    with cupy.cuda.Stream(non_blocking=True):
+        rival.main({"cupy": cupy.__version__, **versions}, lambda path: histogram(blocks(path)),
+                   lambda path: reduce(blocks(path)), warm_up)

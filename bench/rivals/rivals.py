@@ -1,0 +1,119 @@
+"""Which rivals there are, and how each is run at its best."""
+import json
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable, Optional
+
+HERE = Path(__file__).resolve().parent
+
+
+@dataclass
+class Variant:
+    """Settings of a rival; of several, run.py measures the fastest."""
+    name: str = ""
+    environment: dict = field(default_factory=dict)
+    arguments: list = field(default_factory=list)
+
+
+@dataclass
+class Rival:
+    name: str
+    command: list
+    probe: list                       # prints versions; fails if the rival cannot run here
+    read: Optional[Callable] = None   # from its output to "seconds", the answer and "facts"
+    build: list = field(default_factory=lambda: ["true"])
+    variants: list = field(default_factory=lambda: [Variant()])
+    absent: str = ""                  # why it is not for this job or state of the cache
+
+
+def ooc_run(name, path, job, *arguments):
+    dtype = {"histogram": "u1", "reduce": "f4"}[job]
+
+    def read(output):
+        report = json.loads(output)
+        run, answer = report["run"], report["result"]
+        keys = {"histogram": ["counts"], "reduce": ["sum", "min", "max"]}[job]
+        # JSON has no NaN: ooc-run writes it as text.
+        values = {key: answer[key] if key == "counts" else float(answer[key]) for key in keys}
+        facts = {key: run[key] for key in ("device", "engine", "direct", "page_cache_fraction",
+                                           "chunk_bytes", "streams", "threads", "reasons")}
+        return {"seconds": run["seconds"], "facts": facts, **values}
+
+    return Rival(name, ["ooc-run", job, path, "--dtype", dtype, "--json", "--quiet", *arguments],
+                 ["ooc-run", "--version"], read)
+
+
+def python(name, path, job, variants=None):
+    program = [sys.executable, str(HERE / f"{name}.py")]
+    return Rival(name, program + [path, "--job", job], program + ["--versions"], json.loads,
+                 variants=variants or [Variant()])
+
+
+def cpp(name, path, job, folder):
+    program = f"{folder}/{name}"
+    build = 'cmake -S "$1" -B "$2" -G Ninja -DCMAKE_BUILD_TYPE=Release && cmake --build "$2"'
+    return Rival(name, [program, path, job], ["c++", "--version"], json.loads,
+                 ["sh", "-c", build, "-", str(HERE), folder])
+
+
+def kvikio_variants(cold):
+    """Threads, task size and, for a file on the disk, whether to bypass the page cache."""
+    def variant(threads, task_mib, direct):
+        task_bytes = str(task_mib << 20)
+        return Variant(f"{threads} threads, {task_mib} MiB{', direct' if direct else ''}",
+                       {"KVIKIO_COMPAT_MODE": "ON", "KVIKIO_NTHREADS": str(threads),
+                        "KVIKIO_TASK_SIZE": task_bytes, "KVIKIO_BOUNCE_BUFFER_SIZE": task_bytes,
+                        "KVIKIO_AUTO_DIRECT_IO_READ": "ON" if direct else "OFF"})
+
+    if not cold:
+        return [variant(threads, task_mib, False)
+                for threads, task_mib in ((8, 4), (16, 1), (16, 4), (16, 16))]
+    direct = [variant(threads, task_mib, True)
+              for threads, task_mib in ((8, 1), (16, 1), (8, 4), (16, 4), (16, 16))]
+    return direct + [variant(16, 4, False)]
+
+
+def fio_variants():
+    return [Variant(f"{block} x {depth}", arguments=[f"--bs={block}", f"--iodepth={depth}"])
+            for block, depth in (("256k", 32), ("1M", 8), ("1M", 16), ("1M", 32), ("4M", 8))]
+
+
+def floors(path, cold):
+    """What only reads, and gives no answer."""
+    def read_fio(output):
+        reads = json.loads(output)["jobs"][0]["read"]
+        return {"seconds": os.path.getsize(path) / reads["bw_bytes"]}
+
+    fio = ["fio", "--name=read", f"--filename={path}", "--readonly", "--rw=read", "--direct=1",
+           "--ioengine=io_uring", "--output-format=json"]
+    not_warm = "" if cold else "it reads the disk, whatever the page cache holds"
+    return [
+        Rival("cat", ["sh", "-c", 'cat "$1" > /dev/null', "-", path], ["cat", "--version"]),
+        Rival("dd", ["dd", f"if={path}", "of=/dev/null", "iflag=direct", "bs=4M"],
+              ["dd", "--version"], absent=not_warm),
+        Rival("fio", fio, ["fio", "--version"], read_fio, variants=fio_variants(),
+              absent=not_warm),
+    ]
+
+
+def rivals(path, job, cold, folder):
+    """All of them, in the order in which they take turns; `folder` is for what must be built."""
+    direct_or_not = [Variant("buffered", {"DIRECT": "0"}), Variant("direct", {"DIRECT": "1"})]
+    return [
+        ooc_run("ooc_run", path, job),
+        ooc_run("ooc_run_cpu", path, job, "--device", "cpu"),
+        python("kvikio_tuned", path, job, kvikio_variants(cold)),
+        python("kvikio_default", path, job),
+        python("torch_threads", path, job, direct_or_not if cold else None),
+        python("torch_pinned", path, job),
+        python("torch_dataloader", path, job),
+        python("cupy_memmap", path, job),
+        python("cupy_fromfile", path, job),
+        cpp("cpp_openmp", path, job, folder),
+        python("duckdb_numpy", path, job),
+        python("numpy_pool", path, job),
+        python("numpy_memmap", path, job),
+        *floors(path, cold),
+    ]
