@@ -43,7 +43,8 @@ Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt) {
   const ooc::Target target = read_target(arguments);
   const ooc::ConvertOptions options{.strict = arguments.has("strict")};
   const ooc::Source source = open_source(arguments, settings);
-  Session session(settings, interrupt, 1);
+  constexpr double core_bytes_per_second = 3e9;
+  Session session(settings, interrupt, 1, passes_over(source, 1, core_bytes_per_second));
   const auto [conversion, stats] = ooc::convert(session.coordinator(), source, target, options);
   return session.report(
       {.command = "convert",

@@ -94,6 +94,20 @@ ooc::Source open_matrix(const std::string& file, const std::optional<Shape>& ask
   return source;
 }
 
+/// What the product takes; the operands are read once, or lie in memory afterwards.
+Workload workload(const ooc::Source& a, const ooc::Source& b) {
+  constexpr double core_flops = 60e9;  // f4, OpenBLAS with AVX-512
+  Workload work = passes_over(a, 1, core_flops);
+  const Workload of_b = passes_over(b, 1, core_flops);
+  const double bytes = work.bytes + of_b.bytes;
+  if (bytes == 0 || a.shape().size() != 2 || b.shape().size() != 2) return work;
+  work.cached = (work.cached * work.bytes + of_b.cached * of_b.bytes) / bytes;
+  work.bytes = bytes;
+  work.core_seconds = 2 * static_cast<double>(a.shape()[0]) * static_cast<double>(a.shape()[1]) *
+                      static_cast<double>(b.shape()[1]) / core_flops;
+  return work;
+}
+
 /// Reads the three files once more. The product is in its place by now, and stays there.
 Check check_product(ooc::Coordinator& coordinator, const ooc::Source& a, const ooc::Source& b,
                     const ooc::Target& target, const ooc::MatmulPlan& plan) {
@@ -121,7 +135,11 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
   job.target.type = {ooc::product_type(a, job.options)};
   require_ending(job.target.path, job.target.type.element, "the product is");
 
-  Session session(job.settings, interrupt, job.verify ? 2 : 1);
+  // Tensor cores have no double on the CPU.
+  const ooc::Compute compute = job.options.compute.value_or(ooc::Compute::f32);
+  const bool tensor_cores = compute == ooc::Compute::tf32 || compute == ooc::Compute::bf16;
+  if (tensor_cores && !job.settings.device) job.settings.device = ooc::DeviceKind::cuda;
+  Session session(job.settings, interrupt, job.verify ? 2 : 1, workload(a, b));
   ooc::Coordinator& coordinator = session.coordinator();
   Report report{.command = "matmul",
                 .input = {{"a", describe_input(a, job.settings.format)},

@@ -7,6 +7,7 @@
 #include <memory>
 #include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
+#include <ooc/io_way.hpp>
 #include <utility>
 #include <vector>
 
@@ -67,11 +68,10 @@ ooc::Options coordinator_options(const ooc::Options& wanted, const Interrupt& in
   return options;
 }
 
-DeviceChoice choose_device(const RunSettings& settings) {
-  if (settings.device) return {*settings.device, {}, false};
-  const std::string no_gpu = ooc::why_no_gpu();
-  if (no_gpu.empty()) return {ooc::DeviceKind::cuda, "computing on the GPU: it is usable", false};
-  return {ooc::DeviceKind::cpu, "computing on the CPU: " + no_gpu, true};
+MachineRates rates_for(const ooc::Options& options) {
+  MachineRates rates;
+  rates.cores = ooc::choose_workers(options, ooc::DeviceKind::cpu).lanes;
+  return rates;
 }
 
 }  // namespace
@@ -122,9 +122,10 @@ ooc::Source open_source(std::span<const std::string> files, const RunSettings& s
   return ooc::open(paths, settings.format);
 }
 
-Session::Session(const RunSettings& settings, const Interrupt& interrupt, std::size_t passes)
+Session::Session(const RunSettings& settings, const Interrupt& interrupt, std::size_t passes,
+                 const Workload& work)
     : settings_(settings),
-      device_(choose_device(settings)),
+      device_(choose_device(settings.device, work, rates_for(settings.options))),
       meter_(settings.output.progress, passes),
       coordinator_(ooc::make_device(device_.kind, settings.ordinal),
                    coordinator_options(settings.options, interrupt, meter_)) {}
@@ -141,7 +142,7 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) const {
   } else {
     outcome.document = fmt::format("{}\n{}\n{}\n", report.heading, report.text, footer(stats));
   }
-  if (device_.fallback) outcome.notes.push_back(device_.reason);
+  if (!device_.reason.empty()) outcome.notes.push_back(device_.reason);
   outcome.notes.insert(outcome.notes.end(), stats.reasons.begin(), stats.reasons.end());
   if (settings_.output.quiet) {
     outcome.notes.clear();

@@ -9,6 +9,7 @@
 
 #include "arguments.hpp"
 #include "commands.hpp"
+#include "device_choice.hpp"
 #include "interrupt.hpp"
 #include "progress.hpp"
 #include "report.hpp"
@@ -40,13 +41,6 @@ RunSettings read_run_settings(const Arguments& arguments);
 ooc::Source open_source(std::span<const std::string> files, const RunSettings& settings);
 ooc::Source open_source(const Arguments& arguments, const RunSettings& settings);
 
-/// The device that computes, and why it is this one if the choice was ours.
-struct DeviceChoice {
-  ooc::DeviceKind kind;
-  std::string reason;
-  bool fallback;  // a GPU was hoped for
-};
-
 /// What a command has to say about its input and its result, to programs and to people.
 struct Report {
   std::string_view command;
@@ -60,7 +54,8 @@ struct Report {
 class Session {
  public:
   /// `passes`: over the source, for the progress. Throws Error(device).
-  Session(const RunSettings& settings, const Interrupt& interrupt, std::size_t passes);
+  Session(const RunSettings& settings, const Interrupt& interrupt, std::size_t passes,
+          const Workload& work);
 
   ooc::Coordinator& coordinator() noexcept { return coordinator_; }
 

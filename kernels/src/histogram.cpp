@@ -92,6 +92,7 @@ Stats both_passes(const Stats& first, Stats second) {
   second.passes = first.passes + second.passes;
   second.seconds += first.seconds;
   second.startup_seconds += first.startup_seconds;
+  second.device_seconds += first.device_seconds;
   second.pool_bytes = std::max(first.pool_bytes, second.pool_bytes);
   second.device_bytes = std::max(first.device_bytes, second.device_bytes);
   second.page_cache_fraction = first.page_cache_fraction;

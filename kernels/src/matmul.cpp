@@ -45,6 +45,9 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
   }
   TargetFile file(shaped, elements, inputs);  // first: a full disk is to fail at once
 
+  const double opened_seconds = seconds();
+  coordinator.device().bind_to_thread();
+  const double device_seconds = seconds() - opened_seconds;
   const std::uint64_t bytes = elements * size_of(shaped.type.element);
   product::Prepared prepared =
       product::prepare(coordinator, a, b, options, file.lies_in_memory() ? bytes : 0);
@@ -55,6 +58,7 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
   result.value.library = prepared.gemm->name();
   Stats& stats = result.stats;
   stats.startup_seconds = prepared_seconds;
+  stats.device_seconds = device_seconds;
   stats.device = coordinator.device().name();
   stats.reasons = prepared.plan.reasons;
   stats.page_cache_fraction = prepared.page_cache_fraction;

@@ -49,7 +49,7 @@ std::vector<TileBuffer> make_tiles(Device& device, std::size_t count, std::uint6
 /// may be enqueued, not more.
 class ProductTimer {
  public:
-  explicit ProductTimer(Device& device) : on_host_(device.shares_host_memory()) {
+  explicit ProductTimer(Device& device) {
     for (Pair& pair : pairs_) pair = {device.make_event(), device.make_event()};
   }
 
@@ -57,10 +57,8 @@ class ProductTimer {
     Pair& pair = pairs_[next_];
     take_in(pair);
     stream.record(*pair.begun);
-    began_ = Clock::now();
   }
   void end(Stream& stream) {
-    if (on_host_) seconds_ += seconds_since(began_);
     Pair& pair = pairs_[next_];
     stream.record(*pair.ended);
     pair.pending = true;
@@ -86,8 +84,6 @@ class ProductTimer {
 
   std::array<Pair, 4> pairs_;
   std::size_t next_ = 0;
-  bool on_host_;
-  Clock::time_point began_{};
   double seconds_ = 0;
 };
 
@@ -200,7 +196,7 @@ IoWay deepened(IoWay way, const Options& options, const RegionPlan& plan) {
 }
 
 /// Rows of tiles that are short are put together by the page cache: written one by one, a good part
-/// of each would be borders.
+/// of each would be borders (bench/results/h200-short-rows.json).
 IoWay choose_writes(const Options& options, DeviceKind device, Workers workers,
                     const TargetFile& file, const RegionPlan& plan) {
   constexpr std::size_t least_direct = 64 * KiB;

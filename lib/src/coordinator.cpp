@@ -115,6 +115,7 @@ void Coordinator::State::add_times(const Reader& reader, const Writer* writer, S
     if (times.bytes != 0) {
       stats.startup_seconds = std::min(stats.startup_seconds, times.first_seconds);
     }
+    stats.device_seconds = std::max(stats.device_seconds, times.device_seconds);
     stats.bytes += times.bytes;
     stats.h2d.busy += times.h2d.busy;
     stats.h2d.waits_in += times.h2d.waits_in;

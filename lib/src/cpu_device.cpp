@@ -1,5 +1,6 @@
 #include <ooc/io/error.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -24,11 +25,19 @@ void swap_words(void* data, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes / sizeof(Word); ++i) words[i] = reversed(words[i]);
 }
 
-/// All work of the CPU's streams is done when it is asked for, so an event has always happened.
+/// All work of the CPU's streams is done when it is asked for, so an event has happened when it is
+/// recorded.
 class CpuEvent final : public Event {
  public:
   void synchronize() override {}
-  double seconds_since(const Event& /*earlier*/) const override { return 0; }
+  double seconds_since(const Event& earlier) const override {
+    return std::chrono::duration<double>(when_ - dynamic_cast<const CpuEvent&>(earlier).when_)
+        .count();
+  }
+  void happen() { when_ = std::chrono::steady_clock::now(); }
+
+ private:
+  std::chrono::steady_clock::time_point when_{};
 };
 
 class CpuStream final : public Stream {
@@ -59,7 +68,7 @@ class CpuStream final : public Stream {
     }
     throw Error(Cause::internal, "elements of " + std::to_string(element_bytes) + " bytes");
   }
-  void record(Event& /*event*/) override {}
+  void record(Event& event) override { dynamic_cast<CpuEvent&>(event).happen(); }
   void wait(Event& /*event*/) override {}
   void synchronize() override {}
   void* native() const noexcept override { return nullptr; }

@@ -1,6 +1,7 @@
 #include "lane.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "layout.hpp"
 
@@ -49,7 +50,10 @@ void Lane::reserve(std::size_t chunk_bytes, bool gathers, std::size_t output_byt
 }
 
 void Lane::prepare() {
-  device_.bind_to_thread();
+  {
+    const Timed timed(times_.device_seconds);
+    device_.bind_to_thread();
+  }
   if (!stream_) stream_ = device_.make_stream();
   const auto make_ready = [this](auto& buffer) {
     auto& memory = device_.shares_host_memory() ? device_.host_memory() : device_.device_memory();
@@ -60,6 +64,13 @@ void Lane::prepare() {
     }
     buffer.chunk = nullptr;  // a failed pass may have left one
   };
+  for (Input& input : inputs_) {
+    if (!input.kernel_begun) {
+      input.kernel_begun = device_.make_event();
+      input.kernel_ended = device_.make_event();
+    }
+    input.computing = false;
+  }
   std::ranges::for_each(inputs_, make_ready);
   std::ranges::for_each(results_, make_ready);
 }
@@ -94,7 +105,8 @@ void Lane::consume_in_pool(const Pass& pass) {
       data = {inputs_[0].memory.data(), pass.plan.bytes(k)};
     }
     const auto out = output_of(pass, *chunk, pass.output_bytes(data.size));
-    process(pass, k, data, {out.data(), out.size()});
+    process(pass, inputs_[0], k, data, {out.data(), out.size()});
+    take_in_kernel(inputs_[0]);
     if (pass.output == nullptr) {
       pass.pool.recycle(*chunk);
     } else {
@@ -130,12 +142,14 @@ void Lane::consume_copies(const Pass& pass) {
     finish_copy(pass, input);
     const std::size_t bytes = pass.plan.bytes(k);
     const std::size_t result_bytes = pass.output_bytes(bytes);
-    process(pass, k, {input.memory.data(), bytes}, {result.memory.data(), result_bytes});
+    process(pass, input, k, {input.memory.data(), bytes}, {result.memory.data(), result_bytes});
     if (pass.output == nullptr) continue;
     begin_result(pass, result, chunk, result_bytes);
     finish_result(pass, result_before);
   }
   for (Result& result : results_) finish_result(pass, result);
+  stream_->synchronize();
+  for (Input& input : inputs_) take_in_kernel(input);
 }
 
 Chunk* Lane::wait_for_chunk(const Pass& pass, std::size_t index) {
@@ -160,6 +174,7 @@ void Lane::finish_copy(const Pass& pass, Input& input) {
     input.copied->synchronize();
   }
   times_.h2d.busy += input.copied->seconds_since(*input.copy_begun);
+  take_in_kernel(input);  // the one that read this buffer before, and so came before the copy
   if (pass.output == nullptr) pass.pool.recycle(*input.chunk);  // else its slot takes the result
   input.chunk = nullptr;
 }
@@ -186,18 +201,24 @@ void Lane::finish_result(const Pass& pass, Result& result) {
   result.chunk = nullptr;
 }
 
-void Lane::process(const Pass& pass, std::size_t chunk, DeviceSpan<std::byte> data,
+void Lane::process(const Pass& pass, Input& input, std::size_t chunk, DeviceSpan<std::byte> data,
                    DeviceSpan<std::byte> out) {
-  {
-    const Timed timed(times_.kernel.busy);
-    if (pass.swapped_bytes != 0) stream_->swap_bytes(data.data, data.size, pass.swapped_bytes);
-    pass.operation.process(index_, *stream_, read_only(data), pass.plan.begin(chunk), out);
-    if (pass.output != nullptr && pass.output->swapped) {
-      stream_->swap_bytes(out.data, out.size, pass.output->element_bytes);
-    }
+  stream_->record(*input.kernel_begun);
+  if (pass.swapped_bytes != 0) stream_->swap_bytes(data.data, data.size, pass.swapped_bytes);
+  pass.operation.process(index_, *stream_, read_only(data), pass.plan.begin(chunk), out);
+  if (pass.output != nullptr && pass.output->swapped) {
+    stream_->swap_bytes(out.data, out.size, pass.output->element_bytes);
   }
+  stream_->record(*input.kernel_ended);
+  input.computing = true;
   if (times_.bytes == 0) times_.first_seconds = pass.watch.seconds();
   times_.bytes += data.size;
+}
+
+/// Adds the device's time for a kernel that has ended.
+void Lane::take_in_kernel(Input& input) {
+  if (!std::exchange(input.computing, false)) return;
+  times_.kernel.busy += input.kernel_ended->seconds_since(*input.kernel_begun);
 }
 
 }  // namespace ooc

@@ -54,7 +54,8 @@ class Lane {
   struct Times {
     StageTimes h2d, kernel, d2h;
     std::uint64_t bytes = 0;
-    double first_seconds = 0;  // when the operation had returned for the first time
+    double first_seconds = 0;   // when the operation had returned for the first time
+    double device_seconds = 0;  // waited for the device to start
   };
   const Times& times() const noexcept { return times_; }
 
@@ -65,6 +66,8 @@ class Lane {
     std::size_t bytes = 0;  // that the memory is to have
     Buffer memory;
     std::unique_ptr<Event> copy_begun, copied;
+    std::unique_ptr<Event> kernel_begun, kernel_ended;
+    bool computing = false;  // the kernel's events are recorded and have not been taken in
     Chunk* chunk = nullptr;
   };
 
@@ -82,8 +85,9 @@ class Lane {
   Chunk* wait_for_chunk(const Pass& pass, std::size_t index);
   void begin_copy(Input& input, Chunk& chunk);
   void finish_copy(const Pass& pass, Input& input);
-  void process(const Pass& pass, std::size_t chunk, DeviceSpan<std::byte> data,
+  void process(const Pass& pass, Input& input, std::size_t chunk, DeviceSpan<std::byte> data,
                DeviceSpan<std::byte> out);
+  void take_in_kernel(Input& input);
   void begin_result(const Pass& pass, Result& result, Chunk& chunk, std::size_t bytes);
   void finish_result(const Pass& pass, Result& result);
 

@@ -62,6 +62,7 @@ struct Stats {
   bool in_order = true;     // read from beginning to end: a partial result covers the first `bytes`
   double seconds = 0;
   double startup_seconds = 0;  // of `seconds`: until the first chunk was through
+  double device_seconds = 0;   // of these: that the GPU took to start
   std::size_t passes = 1;      // over the source; `bytes` counts it once
   std::string device;
   std::string engine;  // "uring" or "threads"
