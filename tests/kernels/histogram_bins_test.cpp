@@ -286,6 +286,93 @@ TYPED_TEST(EachType, AllLevelsFindTheExtremes) {
   }
 }
 
+/// Counts at each level, and one by one.
+template <class T>
+void expect_definition(const Bins& bins, std::span<const T> values) {
+  const std::unique_ptr<Device> device = make_device(DeviceKind::cpu);
+  const std::unique_ptr<Stream> stream = device->make_stream();
+  std::vector<std::uint64_t> expected(bins.counters());
+  for (const T value : values) ++expected[bin_of(bins, to_double(value))];
+  for (const Simd simd : supported_simd()) {
+    const auto counter = make_cpu_counter(element_type_of<T>(), bins, simd);
+    counter->count(*stream, bytes_of(values));
+    ASSERT_EQ(counter->finish(*stream), expected) << "level " << static_cast<int>(simd);
+  }
+}
+
+TEST(CpuCounter, TellsAllPairsOfBytesApart) {
+  const Bins bins = even(256, {0, 256});
+  for (int left = 0; left < 256; ++left) {
+    std::vector<std::uint8_t> bytes(512, static_cast<std::uint8_t>(left));
+    for (int right = 0; right < 512; ++right) bytes.push_back(static_cast<std::uint8_t>(right));
+    expect_definition(bins, std::span<const std::uint8_t>(bytes));
+  }
+}
+
+TEST(CpuCounter, PairsOfBytesOverflowTheirCounters) {
+  const Bins bins = even(256, {0, 256});
+  std::mt19937_64 random(5);
+  const std::pair<std::uint8_t, std::uint8_t> all[] = {{0, 0},     {255, 255}, {0, 255},  {3, 5},
+                                                       {127, 128}, {128, 0},   {255, 254}};
+  for (const auto& [one, other] : all) {
+    std::vector<std::uint8_t> bytes(300'001);
+    for (std::uint8_t& byte : bytes) byte = random() % 4 == 0 ? one : other;
+    for (const std::size_t misaligned : {0, 1, 7}) {
+      expect_definition(bins, std::span<const std::uint8_t>(bytes).subspan(misaligned));
+    }
+  }
+}
+
+/// Values half a bin from each edge, then others ever nearer, since guesses end where they are in
+/// vain; then some outside.
+template <class T>
+std::vector<T> values_around_edges(const Bins& bins) {
+  constexpr double lowest = static_cast<double>(std::numeric_limits<T>::lowest());
+  constexpr double highest = static_cast<double>(std::numeric_limits<T>::max());
+  const double width = bins.edges[1] - bins.edges[0];
+  std::vector<T> values;
+  for (double distance = 0.5; distance > 0x1p-40; distance /= 2) {
+    for (const double side : {-1.0, 1.0}) {
+      for (const double edge : bins.edges) {
+        const double value = edge + side * distance * width;
+        values.push_back(static_cast<T>(std::clamp(value, lowest, highest)));
+      }
+    }
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    // One at a time close to either end, among those that are sure to be in the first bin.
+    for (const double end : {bins.edges.front(), bins.edges.back()}) {
+      T value = static_cast<T>(end);
+      for (int i = 0; i < 32; ++i) value = std::nextafter(value, static_cast<T>(-infinity));
+      for (int i = 0; i < 64; ++i) {
+        values.insert(values.end(), 511, static_cast<T>(bins.edges.front() + width / 2));
+        values.push_back(value = std::nextafter(value, static_cast<T>(infinity)));
+      }
+    }
+    for (int i = 0; i < 100; ++i) {
+      for (const double value : {infinity, -infinity, not_a_number, lowest, highest}) {
+        values.push_back(static_cast<T>(value));
+      }
+    }
+  }
+  return values;
+}
+
+TEST(CpuCounter, GuessesOfBinsAreExact) {
+  const Range ranges[] = {{0, 256},     {-4, 4},        {0.1, 0.7},     {-1.0 / 3, 1e3 / 7},
+                          {1000, 1001}, {-3e9, 5e9},    {1e-38, 3e-38}, {-1e38, 3e38},
+                          {1e30, 2e30}, {1e-44, 1e-37}, {-1e150, 1e150}};
+  for (const Range range : ranges) {
+    for (const std::size_t count : {1, 7, 256, 1000, 5000}) {
+      SCOPED_TRACE(std::to_string(count) + " bins from " + std::to_string(range.lower));
+      const Bins bins = even(count, range);
+      expect_definition<float>(bins, values_around_edges<float>(bins));
+      expect_definition<std::int32_t>(bins, values_around_edges<std::int32_t>(bins));
+      expect_definition<std::uint32_t>(bins, values_around_edges<std::uint32_t>(bins));
+    }
+  }
+}
+
 TEST(CpuCounter, CountsPast32Bits) {
   const std::unique_ptr<Device> device = make_device(DeviceKind::cpu);
   const std::unique_ptr<Stream> stream = device->make_stream();
