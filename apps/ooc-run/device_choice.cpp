@@ -10,8 +10,8 @@
 namespace ooc_run {
 namespace {
 
-/// A GPU that is as fast but for that leaves the CPU to others.
-constexpr double as_good_as_equal = 1.05;
+/// A GPU that is not slower by more than that leaves the CPU to others.
+constexpr double as_good_as_equal = 1.1;
 
 }  // namespace
 

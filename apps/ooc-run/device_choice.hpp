@@ -24,9 +24,9 @@ Workload passes_over(const ooc::Source& source, std::size_t passes, double core_
 struct MachineRates {
   std::size_t cores = 1;
   double disk = 3e9;
-  double core_copies = 6e9;  // out of the page cache
+  double core_copies = 3.7e9;  // out of the page cache, while other cores do the same
   double link = 50e9;
-  double gpu_start = 0.25;
+  double gpu_start = 0.3;  // and its end
 };
 
 struct Prediction {

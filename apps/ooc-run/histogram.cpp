@@ -110,7 +110,7 @@ Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
   const RunSettings settings = read_run_settings(arguments);
   const ooc::HistogramOptions options = histogram_options(arguments);
   const ooc::Source source = open_source(arguments, settings);
-  constexpr double core_bytes_per_second = 3e9;
+  constexpr double core_bytes_per_second = 2.2e9;
   const std::size_t passes = expected_passes(source, options);
   Session session(settings, interrupt, passes, passes_over(source, passes, core_bytes_per_second));
   const auto [histogram, stats] = ooc::histogram(session.coordinator(), source, options);

@@ -74,7 +74,7 @@ Outcome run_reduce(const Arguments& arguments, const Interrupt& interrupt) {
   const RunSettings settings = read_run_settings(arguments);
   const ooc::NanPolicy policy = arguments.get("nan", parse_nan).value_or(ooc::NanPolicy::propagate);
   const ooc::Source source = open_source(arguments, settings);
-  constexpr double core_bytes_per_second = 6e9;
+  constexpr double core_bytes_per_second = 10e9;
   Session session(settings, interrupt, 1, passes_over(source, 1, core_bytes_per_second));
   const auto [statistics, stats] = ooc::reduce(session.coordinator(), source, policy);
   return session.report("reduce", source, stats, describe(statistics), table(statistics));

@@ -105,6 +105,7 @@ def rivals(path, job, cold, folder):
     return [
         ooc_run("ooc_run", path, job),
         ooc_run("ooc_run_cpu", path, job, "--device", "cpu"),
+        ooc_run("ooc_run_cuda", path, job, "--device", "cuda"),
         python("kvikio_tuned", path, job, kvikio_variants(cold)),
         python("kvikio_default", path, job),
         python("torch_threads", path, job, direct_or_not if cold else None),
