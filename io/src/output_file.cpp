@@ -169,6 +169,12 @@ void OutputFile::create() {
 
 void OutputFile::allocate(std::uint64_t bytes) {
   if (bytes == 0) return;
+  // Asked first: fallocate() would take all there is, and others would run out of it too, before it
+  // fails.
+  struct statvfs status {};
+  const bool known = ::fstatvfs(descriptor_, &status) == 0 && status.f_blocks != 0;  // 0: no limit
+  const std::uint64_t free = std::uint64_t{status.f_bavail} * status.f_frsize;
+  if (known && free < bytes) throw output_error("allocate", path_, ENOSPC);
   if (lies_in_memory_) return allocate_in_memory(bytes);
   const int errno_value = allocate_range(descriptor_, 0, bytes);
   if (errno_value == 0) return;
@@ -182,10 +188,6 @@ void OutputFile::allocate(std::uint64_t bytes) {
 /// tmpfs allocates 12 GB/s at most, on one thread. Whatever comes before the first write, a GPU's
 /// start for one, need not wait for that.
 void OutputFile::allocate_in_memory(std::uint64_t bytes) {
-  struct statvfs status {};
-  const bool known = ::fstatvfs(descriptor_, &status) == 0 && status.f_blocks != 0;  // 0: no limit
-  const std::uint64_t free = std::uint64_t{status.f_bavail} * status.f_frsize;
-  if (known && free < bytes) throw output_error("allocate", path_, ENOSPC);
   if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
     throw output_error("allocate", path_);
   }

@@ -163,9 +163,27 @@ void ThreadEngine::work() {
   }
 }
 
+/// The caller's thread does the work when it waits for it.
+class CallerEngine final : public TryingEngine {
+ public:
+  explicit CallerEngine(std::size_t depth) : TryingEngine(depth), waiting_(depth) {}
+
+  std::string_view name() const noexcept override { return "threads"; }
+
+ private:
+  void begin_try(Request& request) override { waiting_.push(&request); }
+  Outcome next_outcome() override {
+    Request* const request = waiting_.pop();
+    return {request, transfer(*request)};
+  }
+
+  BoundedQueue<Request*> waiting_;
+};
+
 }  // namespace
 
 std::unique_ptr<Engine> make_thread_engine(const EngineOptions& options, const std::string& note) {
+  if (options.threads == 0) return std::make_unique<CallerEngine>(options.depth);
   return std::make_unique<ThreadEngine>(options, note);
 }
 

@@ -30,6 +30,24 @@ std::size_t Transfer::transfer_chunks(const std::stop_token& stop) {
   return next_;
 }
 
+bool Transfer::transfer_chunk() {
+  try {
+    if (!wait_for_next_chunk({})) return false;
+    for (;;) {
+      while (remainder_.memory != nullptr && engine_.in_flight() < engine_.depth()) {
+        start_next_request();
+      }
+      Chunk* const through = finish(static_cast<Part&>(engine_.wait()));
+      if (through == nullptr) continue;
+      complete(*through);
+      return true;
+    }
+  } catch (...) {
+    drain();
+    throw;
+  }
+}
+
 /// Waits for what is in flight, whatever becomes of it: until then our requests are in use.
 void Transfer::drain() noexcept {
   while (const std::size_t before = engine_.in_flight()) {
@@ -62,7 +80,7 @@ void Transfer::run(const std::stop_token& stop) {
 void Transfer::start_requests(const std::stop_token& stop) {
   while (engine_.in_flight() < engine_.depth()) {
     if (remainder_.memory == nullptr) {
-      if (next_ == plan_.size() || stop.stop_requested()) return;
+      if (next_ >= plan_.size() || stop.stop_requested()) return;
       if (!pool_.ready(next_, awaited_)) return;
       begin(*pool_.wait(next_, awaited_));
     }
@@ -72,7 +90,7 @@ void Transfer::start_requests(const std::stop_token& stop) {
 
 /// Blocks until the next chunk is ours and begins it. False if there is none to begin.
 bool Transfer::wait_for_next_chunk(const std::stop_token& stop) {
-  if (next_ == plan_.size() || stop.stop_requested()) return false;
+  if (next_ >= plan_.size() || stop.stop_requested()) return false;
   const Clock::time_point since = Clock::now();
   Chunk* const chunk = pool_.wait(next_, awaited_);
   seconds_waiting_ += std::chrono::duration<double>(Clock::now() - since).count();
@@ -82,11 +100,12 @@ bool Transfer::wait_for_next_chunk(const std::stop_token& stop) {
 }
 
 void Transfer::begin(Chunk& chunk) {
+  if (observer_ != nullptr) observer_->begun(chunk.index);
   chunk_ = &chunk;
   remainder_ = {.extents = plan_.extents(chunk.index, extents_)};
   lay_out(chunk, remainder_.extents);
   progress_of(chunk.index) = {.chunk = &chunk};
-  ++next_;
+  next_ += step_;
   begin_next_extent();
 }
 
@@ -137,7 +156,10 @@ Chunk* Transfer::finish(Part& part) {
   bytes_done_.fetch_add(part.payload, std::memory_order_relaxed);
   idle_.push_back(&part);
   InProgress& progress = progress_of(part.chunk);
-  return --progress.requests == 0 && progress.all_started ? progress.chunk : nullptr;
+  progress.payload_bytes += part.payload;
+  if (--progress.requests != 0 || !progress.all_started) return nullptr;
+  if (observer_ != nullptr) observer_->completed(part.chunk, progress.payload_bytes);
+  return progress.chunk;
 }
 
 }  // namespace ooc

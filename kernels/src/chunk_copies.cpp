@@ -42,10 +42,16 @@ void copy(Stream& stream, Way way, std::byte* device,
   }
 }
 
-ChunkCopies::ChunkCopies(Device& device, ChunkPool& pool, Stage awaited,
+Activity::Kind kind_of(Way way) {
+  return way == Way::to_device ? Activity::Kind::h2d : Activity::Kind::d2h;
+}
+
+ChunkCopies::ChunkCopies(Device& device, ChunkPool& pool, Way way, const Observe& observe,
                          std::function<void(const Chunk&)> hand_on)
     : pool_(pool),
-      awaited_(awaited),
+      way_(way),
+      awaited_(way == Way::to_device ? Stage::loaded : Stage::empty),
+      reporter_(device, observe),
       hand_on_(std::move(hand_on)),
       events_(std::max<std::size_t>(pool.size() / 2, 1)) {
   for (Events& events : events_) events = {device.make_event(), device.make_event()};
@@ -79,7 +85,11 @@ void ChunkCopies::finish_oldest() {
   const Events& events = events_[oldest];
   events.ended->synchronize();
   copy_seconds_ += events.ended->seconds_since(*events.begun);
-  hand_on_(*under_way_.front());
+  const Chunk& chunk = *under_way_.front();
+  const std::size_t bytes = chunk.segments.size() * chunk.segments[0].size();
+  reporter_.report({.kind = kind_of(way_), .chunk = chunk.index, .bytes = bytes}, *events.begun,
+                   *events.ended);
+  hand_on_(chunk);
   under_way_.pop_front();
 }
 

@@ -2,6 +2,7 @@
 
 #include <ooc/device.hpp>
 #include <ooc/io/chunk_pool.hpp>
+#include <ooc/reporters.hpp>
 
 #include <cstddef>
 #include <deque>
@@ -14,6 +15,9 @@ namespace ooc::product {
 
 enum class Way { to_device, home };
 
+/// What an observer is told of such a copy.
+Activity::Kind kind_of(Way way);
+
 /// Copies between adjacent elements on the device and the segments of a chunk, all of one length,
 /// in as few calls as possible.
 void copy(Stream& stream, Way way, std::byte* device,
@@ -23,11 +27,11 @@ void copy(Stream& stream, Way way, std::byte* device,
 /// enqueues their copies; those whose copies have ended are handed on.
 class ChunkCopies {
  public:
-  /// `hand_on` is called with each chunk whose copies have ended, in order.
-  ChunkCopies(Device& device, ChunkPool& pool, Stage awaited,
+  /// `hand_on` is called with each chunk whose copies have ended, in order, after the observer.
+  ChunkCopies(Device& device, ChunkPool& pool, Way way, const Observe& observe,
               std::function<void(const Chunk&)> hand_on);
 
-  /// The chunk `index`, when it is at the stage that is awaited; until then those whose copies end
+  /// The chunk `index`, when it is at the stage to be copied at; until then those whose copies end
   /// are handed on, since somebody may be waiting for their slots. Null if the pool ends before it.
   Chunk* take(std::size_t index);
 
@@ -49,7 +53,9 @@ class ChunkCopies {
   void finish_oldest();
 
   ChunkPool& pool_;
+  Way way_;
   Stage awaited_;
+  EventReporter reporter_;
   std::function<void(const Chunk&)> hand_on_;
   std::vector<Events> events_;  // taken in turn; one for each chunk that may be under way
   std::size_t next_ = 0;

@@ -2,12 +2,14 @@
 
 #include "panel_loader.hpp"
 #include "tile_sender.hpp"
+#include "work_timer.hpp"
 
 #include <ooc/io/error.hpp>
 #include <ooc/io/reader.hpp>
 #include <ooc/io/units.hpp>
 #include <ooc/io/writer.hpp>
 #include <ooc/pass_threads.hpp>
+#include <ooc/reporters.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -45,48 +47,6 @@ std::vector<TileBuffer> make_tiles(Device& device, std::size_t count, std::uint6
   return tiles;
 }
 
-/// Device time of products, by events that are read when their turn comes again: a few products
-/// may be enqueued, not more.
-class ProductTimer {
- public:
-  explicit ProductTimer(Device& device) {
-    for (Pair& pair : pairs_) pair = {device.make_event(), device.make_event()};
-  }
-
-  void begin(Stream& stream) {
-    Pair& pair = pairs_[next_];
-    take_in(pair);
-    stream.record(*pair.begun);
-  }
-  void end(Stream& stream) {
-    Pair& pair = pairs_[next_];
-    stream.record(*pair.ended);
-    pair.pending = true;
-    next_ = (next_ + 1) % pairs_.size();
-  }
-  double seconds() {
-    for (Pair& pair : pairs_) take_in(pair);
-    return seconds_;
-  }
-
- private:
-  struct Pair {
-    std::unique_ptr<Event> begun, ended;
-    bool pending = false;
-  };
-
-  void take_in(Pair& pair) {
-    if (!pair.pending) return;
-    pair.ended->synchronize();
-    seconds_ += pair.ended->seconds_since(*pair.begun);
-    pair.pending = false;
-  }
-
-  std::array<Pair, 4> pairs_;
-  std::size_t next_ = 0;
-  double seconds_ = 0;
-};
-
 /// Loads panels and multiplies them. Belongs to one thread.
 class Multiplier {
  public:
@@ -99,12 +59,12 @@ class Multiplier {
         tile_buffers_(tile_buffers),
         tiles_(tiles),
         stream_(coordinator.device().make_stream()),
-        loader_(coordinator.device(), job, pool, plan),
+        loader_(coordinator.device(), job, pool, plan, coordinator.options().observe),
         a_(make_panels(coordinator.device(), job.schedule.tiling.a_buffers,
                        tiling().tile_rows * tiling().tile_inner * job.problem.operand_bytes)),
         b_(make_panels(coordinator.device(), job.schedule.tiling.b_buffers,
                        tiling().tile_inner * tiling().tile_columns * job.problem.operand_bytes)),
-        timer_(coordinator.device()) {}
+        timer_(coordinator.device(), coordinator.options().observe) {}
 
   /// Throws Error, Aborted; nothing is under way then.
   void run() {
@@ -168,7 +128,10 @@ class Multiplier {
     timer_.begin(*stream_);
     gemm_.multiply(*stream_, {a.memory.data(), sizes.inner}, {b.memory.data(), sizes.columns},
                    {tile_buffers_[step.c_buffer].memory.data(), sizes.columns}, sizes, accumulate);
-    timer_.end(*stream_);
+    timer_.end(*stream_,
+               {.kind = Activity::Kind::kernel,
+                .chunk = Activity::no_chunk,
+                .bytes = (sizes.rows + sizes.columns) * sizes.inner * job_.problem.operand_bytes});
     stream_->record(*a.used);
     stream_->record(*b.used);
   }
@@ -181,7 +144,7 @@ class Multiplier {
   std::unique_ptr<Stream> stream_;
   PanelLoader loader_;
   std::vector<PanelBuffer> a_, b_;
-  ProductTimer timer_;
+  WorkTimer timer_;
   double product_seconds_ = 0;
 };
 
@@ -246,7 +209,7 @@ std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& 
   std::vector<TileBuffer> tile_buffers = make_tiles(
       device, tiling.c_buffers, tiling.tile_rows * tiling.tile_columns * job.problem.product_bytes);
   Multiplier multiplier(coordinator, job, gemm, tile_buffers, tiles, in_pool, read_plan);
-  TileSender sender(device, job, tile_buffers, tiles, out_pool, write_plan);
+  TileSender sender(device, job, tile_buffers, tiles, out_pool, write_plan, options.observe);
 
   const IoWay reads = deepened(job.reads, options, read_plan);
   const IoWay writes = deepened(
@@ -256,6 +219,10 @@ std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& 
   Reader reader({job.files.begin(), job.files.end()}, read_plan, in_pool, *read_engine,
                 reads.block_bytes, reads.direct);
   Writer writer(file, write_plan, out_pool, *write_engine, writes.block_bytes, writes.direct);
+  TransferReporter read_reporter(Activity::Kind::read, in_pool.size(), options.observe);
+  TransferReporter write_reporter(Activity::Kind::write, out_pool.size(), options.observe);
+  reader.set_observer(read_reporter);
+  writer.set_observer(write_reporter);
 
   const std::size_t tile_count = tiling.row_tiles * tiling.column_tiles;
   const std::uint64_t total_bytes = job.schedule.cost.read_bytes;
@@ -280,8 +247,8 @@ std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& 
   if (!device.shares_host_memory()) stats.device_bytes = device.device_memory().peak_bytes();
   describe_ways(job, reads, *read_engine, writes, *write_engine, stats);
   stats.disk = {.busy = reader.seconds_busy(), .waits_out = reader.seconds_waiting()};
-  stats.h2d = {.busy = multiplier.loader().copies().copy_seconds(),
-               .waits_in = multiplier.loader().copies().wait_seconds()};
+  stats.h2d = {.busy = multiplier.loader().copy_seconds(),
+               .waits_in = multiplier.loader().wait_seconds()};
   stats.kernel = {.busy = multiplier.product_seconds()};
   stats.d2h = {.busy = sender.copies().copy_seconds(), .waits_out = sender.copies().wait_seconds()};
   stats.write = {.busy = writer.seconds_busy(), .waits_in = writer.seconds_waiting()};

@@ -32,11 +32,14 @@ std::vector<RegionPlan::Entry> PanelLoader::entries_of(const Job& job) {
   return entries;
 }
 
-PanelLoader::PanelLoader(Device& device, const Job& job, ChunkPool& pool, const RegionPlan& plan)
+PanelLoader::PanelLoader(Device& device, const Job& job, ChunkPool& pool, const RegionPlan& plan,
+                         const Observe& observe)
     : job_(job),
       plan_(plan),
       stream_(device.make_stream()),
-      copies_(device, pool, Stage::loaded, [&pool](const Chunk& chunk) { pool.recycle(chunk); }) {
+      copies_(device, pool, Way::to_device, observe,
+              [&pool](const Chunk& chunk) { pool.recycle(chunk); }),
+      kept_copies_(device, observe) {
   auto& device_memory = device.shares_host_memory() ? device.host_memory() : device.device_memory();
   if (job.types.converts()) staging_ = Buffer(device_memory, job.pools.staging_bytes);
   const Tiling& tiling = job.schedule.tiling;
@@ -85,7 +88,11 @@ void PanelLoader::load_from_file(const Load& load, const Region& panel, std::byt
 void PanelLoader::load_from_cache(CacheEntry& entry, const Region& panel, std::byte* target) {
   const std::span<std::byte> kept{entry.memory,
                                   panel.rows * panel.columns * job_.problem.file_bytes};
+  kept_copies_.begin(*stream_);
   bring({&kept, 1}, target);
+  kept_copies_.end(
+      *stream_,
+      {.kind = kind_of(Way::to_device), .chunk = Activity::no_chunk, .bytes = kept.size()});
   stream_->record(*entry.sent);
 }
 
@@ -139,6 +146,7 @@ void PanelLoader::bring_converted(std::span<const std::span<std::byte>> segments
 void PanelLoader::finish() {
   stream_->synchronize();
   copies_.finish();
+  kept_seconds_ = kept_copies_.seconds();
 }
 
 }  // namespace ooc::product

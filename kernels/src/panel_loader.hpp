@@ -2,6 +2,7 @@
 
 #include "chunk_copies.hpp"
 #include "matmul_run.hpp"
+#include "work_timer.hpp"
 
 #include <ooc/buffer.hpp>
 #include <ooc/device.hpp>
@@ -26,7 +27,8 @@ struct PanelBuffer {
 /// memory that keeps panels for another time. Belongs to the multiplier's thread.
 class PanelLoader {
  public:
-  PanelLoader(Device& device, const Job& job, ChunkPool& pool, const RegionPlan& plan);
+  PanelLoader(Device& device, const Job& job, ChunkPool& pool, const RegionPlan& plan,
+              const Observe& observe);
 
   /// The pieces that `plan` must have: those of all loads that come from files.
   static std::vector<RegionPlan::Entry> entries_of(const Job& job);
@@ -42,7 +44,8 @@ class PanelLoader {
   void settle() noexcept { stream_->settle(); }
 
   std::uint64_t link_bytes() const { return link_bytes_; }
-  const ChunkCopies& copies() const { return copies_; }
+  double copy_seconds() const { return copies_.copy_seconds() + kept_seconds_; }
+  double wait_seconds() const { return copies_.wait_seconds(); }
 
  private:
   /// A panel that is kept in host memory, as in its file.
@@ -64,6 +67,8 @@ class PanelLoader {
   Buffer cache_memory_;
   std::vector<CacheEntry> cache_;
   ChunkCopies copies_;
+  WorkTimer kept_copies_;  // of panels that were kept
+  double kept_seconds_ = 0;
   std::size_t next_entry_ = 0;  // of the plan
   std::uint64_t link_bytes_ = 0;
 };

@@ -24,14 +24,15 @@ std::vector<RegionPlan::Entry> TileSender::entries_of(const Job& job, std::uint6
 }
 
 TileSender::TileSender(Device& device, const Job& job, std::vector<TileBuffer>& buffers,
-                       ChunkPool& tiles, ChunkPool& pool, const RegionPlan& plan)
+                       ChunkPool& tiles, ChunkPool& pool, const RegionPlan& plan,
+                       const Observe& observe)
     : device_(device),
       job_(job),
       buffers_(buffers),
       tiles_(tiles),
       plan_(plan),
       stream_(device.make_stream()),
-      copies_(device, pool, Stage::empty,
+      copies_(device, pool, Way::home, observe,
               [&pool](const Chunk& chunk) { pool.publish(chunk, Stage::computed); }),
       extents_(plan.max_extents()) {}
 

@@ -26,7 +26,7 @@ struct TileBuffer {
 class TileSender {
  public:
   TileSender(Device& device, const Job& job, std::vector<TileBuffer>& buffers, ChunkPool& tiles,
-             ChunkPool& pool, const RegionPlan& plan);
+             ChunkPool& pool, const RegionPlan& plan, const Observe& observe);
 
   /// The pieces that `plan` must have: those of all tiles.
   static std::vector<RegionPlan::Entry> entries_of(const Job& job, std::uint64_t data_offset);

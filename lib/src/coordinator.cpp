@@ -5,15 +5,73 @@
 #include <ooc/io/reader.hpp>
 #include <ooc/io/writer.hpp>
 #include <ooc/pass_threads.hpp>
+#include <ooc/reporters.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "lane.hpp"
+#include "lane_readers.hpp"
 #include "layout.hpp"
 #include "stopwatch.hpp"
 
 namespace ooc {
+
+namespace {
+
+/// What brings the chunks into the pool: a thread of its own, or the lanes.
+class Loading {
+ public:
+  Loading(const Options& options, const Layout& layout, const Source& source, ChunkPool& pool,
+          std::size_t lanes)
+      : way_(layout.reads),
+        stop_(options.stop),
+        reporter_(Activity::Kind::read, pool.size(), options.observe) {
+    if (layout.lanes_read) {
+      by_lanes_.emplace(source, layout.plan, pool, way_, lanes, options);
+      return;
+    }
+    engine_ = make_engine(options, way_, pool);
+    reader_.emplace(source.files(), layout.plan, pool, *engine_, way_.block_bytes, way_.direct);
+    reader_->set_observer(reporter_);
+  }
+
+  void start(PassThreads& threads) {
+    if (reader_) threads.start([this] { reader_->run(stop_); });
+  }
+
+  LaneReaders* by_lanes() noexcept { return by_lanes_ ? &*by_lanes_ : nullptr; }
+
+  std::uint64_t bytes_done() const noexcept {
+    return reader_ ? reader_->bytes_done() : by_lanes_->bytes_done();
+  }
+
+  /// How it was done, and where its time went.
+  void describe(std::size_t lanes, Stats& stats) const {
+    if (by_lanes_) {
+      stats.engine = "threads";
+      stats.threads = lanes;
+      stats.disk.busy = by_lanes_->seconds_busy() / static_cast<double>(lanes);
+      return;
+    }
+    stats.engine = engine_->name();
+    stats.threads = lanes + (stats.engine == "threads" ? way_.threads : 1);
+    stats.disk.busy = reader_->seconds_busy();
+    stats.disk.waits_out = reader_->seconds_waiting();
+    if (!engine_->note().empty()) stats.reasons.push_back(engine_->note());
+  }
+
+ private:
+  const IoWay& way_;
+  std::stop_token stop_;
+  TransferReporter reporter_;
+  std::unique_ptr<Engine> engine_;
+  std::optional<Reader> reader_;
+  std::optional<LaneReaders> by_lanes_;
+};
+
+}  // namespace
 
 // The order matters: lanes and pool give their memory back to the device.
 struct Coordinator::State {
@@ -25,8 +83,8 @@ struct Coordinator::State {
   std::vector<std::unique_ptr<Lane>> lanes;
 
   void reserve(const Layout& layout);
-  void run_threads(Reader& reader, Writer* writer, const Pass& pass, std::uint64_t total_bytes);
-  void add_times(const Reader& reader, const Writer* writer, Stats& stats) const;
+  void run_threads(Loading& loading, Writer* writer, const Pass& pass, std::uint64_t total_bytes);
+  void add_times(const Writer* writer, Stats& stats) const;
 };
 
 Coordinator::Coordinator(std::unique_ptr<Device> device, Options options)
@@ -86,24 +144,22 @@ void Coordinator::State::reserve(const Layout& layout) {
   pool->restart();
 }
 
-void Coordinator::State::run_threads(Reader& reader, Writer* writer, const Pass& pass,
+void Coordinator::State::run_threads(Loading& loading, Writer* writer, const Pass& pass,
                                      std::uint64_t total_bytes) {
   PassThreads threads({pool.get()});
   for (const auto& lane : lanes) threads.start([&lane = *lane, &pass] { lane.run(pass); });
   if (writer != nullptr) threads.start([writer] { writer->run(); });
-  threads.start([&] { reader.run(options.stop); });
+  loading.start(threads);
 
   // This thread only waits, and reports.
   const Stopwatch watch;
   threads.join([&] {
-    if (options.progress) options.progress({reader.bytes_done(), total_bytes, watch.seconds()});
+    if (options.progress) options.progress({loading.bytes_done(), total_bytes, watch.seconds()});
   });
 }
 
 /// Where the time of all threads went.
-void Coordinator::State::add_times(const Reader& reader, const Writer* writer, Stats& stats) const {
-  stats.disk.busy = reader.seconds_busy();
-  stats.disk.waits_out = reader.seconds_waiting();
+void Coordinator::State::add_times(const Writer* writer, Stats& stats) const {
   if (writer != nullptr) {
     stats.write.busy = writer->seconds_busy();
     stats.write.waits_in = writer->seconds_waiting();
@@ -148,46 +204,44 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
   }
 
   state.reserve(layout);
-  const std::unique_ptr<Engine> engine = make_engine(state.options, layout.reads, *state.pool);
-  Reader reader(source.files(), layout.plan, *state.pool, *engine, layout.reads.block_bytes,
-                layout.reads.direct);
+  Loading loading(state.options, layout, source, *state.pool, state.lanes.size());
+  const Observe& observe = state.options.observe;
   std::unique_ptr<Engine> write_engine;
   std::optional<Writer> writer;
+  TransferReporter write_reporter(Activity::Kind::write, state.pool->size(), observe);
   if (output != nullptr) {
     const WriteLayout& writes = *layout.writes;
     write_engine = make_engine(state.options, writes.way, *state.pool);
     writer.emplace(output->file, writes.plan, *state.pool, *write_engine, writes.way.block_bytes,
                    writes.way.direct);
+    writer->set_observer(write_reporter);
   }
   // An operator may take several elements as one, but bytes are swapped within each.
   const bool swapped = source.type() && source.type()->swapped;
-  const std::size_t swapped_bytes = swapped ? size_of(source.type()->element) : 0;
-  const Pass pass{layout.plan,
-                  *state.pool,
-                  operation,
-                  state.lanes.size(),
-                  element_bytes,
-                  swapped_bytes,
-                  watch,
-                  output,
-                  layout.writes ? layout.writes->place : 0};
-  state.run_threads(reader, writer ? &*writer : nullptr, pass, source.bytes());
+  const Pass pass{.plan = layout.plan,
+                  .pool = *state.pool,
+                  .readers = loading.by_lanes(),
+                  .operation = operation,
+                  .lanes = state.lanes.size(),
+                  .element_bytes = element_bytes,
+                  .swapped_bytes = swapped ? size_of(source.type()->element) : 0,
+                  .watch = watch,
+                  .observe = observe,
+                  .output = output,
+                  .output_place = layout.writes ? layout.writes->place : 0};
+  state.run_threads(loading, writer ? &*writer : nullptr, pass, source.bytes());
 
   stats.seconds = watch.seconds();
   state.device->bind_to_thread();  // the caller is about to free what the operation holds there
   stats.device = state.device->name();
-  stats.engine = engine->name();
-  for (const Engine* used : {engine.get(), write_engine.get()}) {
-    const std::string note = used == nullptr ? "" : used->note();
-    if (!note.empty()) stats.reasons.push_back(note);
-  }
+  loading.describe(state.lanes.size(), stats);
+  if (write_engine && !write_engine->note().empty()) stats.reasons.push_back(write_engine->note());
   stats.slots = state.pool->size();
-  stats.threads = state.lanes.size() + (stats.engine == "threads" ? layout.reads.threads : 1);
   stats.pool_bytes = state.pool->memory().size();
   if (!state.device->shares_host_memory()) {
     stats.device_bytes = state.device->device_memory().peak_bytes();
   }
-  state.add_times(reader, writer ? &*writer : nullptr, stats);
+  state.add_times(writer ? &*writer : nullptr, stats);
   stats.partial = stats.bytes != source.bytes();
   return stats;
 }

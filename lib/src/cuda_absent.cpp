@@ -1,6 +1,7 @@
 #include <ooc/io/error.hpp>
 
 #include "devices.hpp"
+#include "ranges.hpp"
 
 namespace ooc {
 
@@ -12,5 +13,14 @@ std::unique_ptr<Device> make_cuda_device(int /*ordinal*/) {
   throw Error(Cause::device, why_no_cuda_device(),
               {.hint = "build with the CUDA toolkit installed (preset cuda), or use the CPU"});
 }
+
+Range::Range(const char* /*name*/, std::size_t /*chunk*/) noexcept {}
+Range::~Range() = default;
+
+std::uint64_t begin_range(const char* /*name*/, std::size_t /*chunk*/) noexcept {
+  return 0;
+}
+
+void end_range(std::uint64_t /*range*/) noexcept {}
 
 }  // namespace ooc

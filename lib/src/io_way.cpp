@@ -33,12 +33,6 @@ constexpr std::size_t most_cuda_readers = 12;  // they saturate the link; more o
 constexpr std::size_t most_writers = 4;        // tmpfs is fastest with so many
 constexpr double mostly_cached = 0.5;
 
-std::size_t usable_cores() {
-  cpu_set_t set;
-  const int failed = sched_getaffinity(0, sizeof(set), &set);
-  return failed ? 1 : static_cast<std::size_t>(CPU_COUNT(&set));
-}
-
 std::string percent(double fraction) {
   return std::to_string(std::lround(fraction * 100)) + " %";
 }
@@ -97,6 +91,12 @@ IoWay way_of(const Options& options, DeviceKind device, bool writes, std::size_t
 
 }  // namespace
 
+std::size_t usable_cores() {
+  cpu_set_t set;
+  const int failed = sched_getaffinity(0, sizeof(set), &set);
+  return failed ? 1 : static_cast<std::size_t>(CPU_COUNT(&set));
+}
+
 Workers choose_workers(const Options& options, DeviceKind device) {
   const std::size_t cores = usable_cores();
   const auto rest = [&](std::size_t lanes) {
@@ -147,14 +147,15 @@ IoWay choose_mixed_read_way(const Options& options, DeviceKind device, Workers w
   way.reason = "reading " + percent(cached) +
                " of the input through the page cache, where it lies, and the rest directly";
   // Requests to the disk are the slow ones. Of these as many are to be in flight as if there were
-  // no others, each with a thread that waits for it.
-  const double requests = static_cast<double>(direct_bytes_in_flight) /
-                          static_cast<double>(way.block_bytes) /
-                          Interleaving::disk_share(1 - cached);
+  // no others, each with a thread that waits for it, and some threads are to be left for the
+  // others.
+  constexpr std::size_t copying_threads = 8;
+  const std::size_t to_disk = std::max<std::size_t>(direct_bytes_in_flight / way.block_bytes, 1);
+  const double share = Interleaving::disk_share(1 - cached);
   if (options.queue_depth == 0) {
-    way.queue_depth = static_cast<std::size_t>(std::max(std::ceil(requests), 1.0));
+    way.queue_depth = static_cast<std::size_t>(std::ceil(static_cast<double>(to_disk) / share));
   }
-  if (options.threads == 0) way.threads = way.queue_depth;
+  if (options.threads == 0) way.threads = to_disk + copying_threads;
   return way;
 }
 

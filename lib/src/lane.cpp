@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "layout.hpp"
+#include "ranges.hpp"
 
 namespace ooc {
 
@@ -49,12 +50,13 @@ void Lane::reserve(std::size_t chunk_bytes, bool gathers, std::size_t output_byt
   for (Result& result : results_) want(result, output_bytes);
 }
 
-void Lane::prepare() {
+void Lane::prepare(const Observe& observe) {
   {
     const Timed timed(times_.device_seconds);
     device_.bind_to_thread();
   }
   if (!stream_) stream_ = device_.make_stream();
+  if (!reporter_) reporter_.emplace(device_, observe);
   const auto make_ready = [this](auto& buffer) {
     auto& memory = device_.shares_host_memory() ? device_.host_memory() : device_.device_memory();
     if (buffer.bytes > buffer.memory.size()) buffer.memory = Buffer(memory, buffer.bytes);
@@ -82,7 +84,7 @@ void Lane::release() {
 
 void Lane::run(const Pass& pass) {
   times_ = {};
-  prepare();
+  prepare(pass.observe);
   pass.operation.begin(index_, *stream_);
   try {
     device_.shares_host_memory() ? consume_in_pool(pass) : consume_copies(pass);
@@ -96,7 +98,15 @@ void Lane::run(const Pass& pass) {
 }
 
 void Lane::consume_in_pool(const Pass& pass) {
+  struct Leaver {
+    ~Leaver() {
+      if (readers != nullptr) readers->leave(lane);
+    }
+    LaneReaders* readers;
+    std::size_t lane;
+  } const leaver{pass.readers, index_};
   for (std::size_t k = index_; k < pass.plan.size(); k += pass.lanes) {
+    if (pass.readers != nullptr && !pass.readers->load(index_, k)) return;
     Chunk* const chunk = wait_for_chunk(pass, k);
     if (chunk == nullptr) return;
     DeviceSpan<std::byte> data{chunk->segments.front().data(), chunk->segments.front().size()};
@@ -153,6 +163,7 @@ void Lane::consume_copies(const Pass& pass) {
 }
 
 Chunk* Lane::wait_for_chunk(const Pass& pass, std::size_t index) {
+  const Range range("wait for chunk", index);
   const Timed timed(times_.h2d.waits_in);
   return pass.pool.wait(index, Stage::loaded);
 }
@@ -169,11 +180,15 @@ void Lane::begin_copy(Input& input, Chunk& chunk) {
 }
 
 void Lane::finish_copy(const Pass& pass, Input& input) {
+  const std::size_t chunk = input.chunk->index;
   {
+    const Range range("h2d", chunk);
     const Timed timed(times_.kernel.waits_in);
     input.copied->synchronize();
   }
   times_.h2d.busy += input.copied->seconds_since(*input.copy_begun);
+  reporter_->report(work_on(Activity::Kind::h2d, chunk, pass.plan.bytes(chunk)), *input.copy_begun,
+                    *input.copied);
   take_in_kernel(input);  // the one that read this buffer before, and so came before the copy
   if (pass.output == nullptr) pass.pool.recycle(*input.chunk);  // else its slot takes the result
   input.chunk = nullptr;
@@ -192,17 +207,22 @@ void Lane::begin_result(const Pass& pass, Result& result, Chunk& chunk, std::siz
 /// Waits until it is there, and hands it to the writer.
 void Lane::finish_result(const Pass& pass, Result& result) {
   if (result.chunk == nullptr) return;
+  const std::size_t chunk = result.chunk->index;
   {
+    const Range range("d2h", chunk);
     const Timed timed(times_.d2h.waits_in);
     result.copied->synchronize();
   }
   times_.d2h.busy += result.copied->seconds_since(*result.copy_begun);
+  reporter_->report(work_on(Activity::Kind::d2h, chunk, pass.output_bytes(pass.plan.bytes(chunk))),
+                    *result.copy_begun, *result.copied);
   pass.pool.publish(*result.chunk, Stage::computed);
   result.chunk = nullptr;
 }
 
 void Lane::process(const Pass& pass, Input& input, std::size_t chunk, DeviceSpan<std::byte> data,
                    DeviceSpan<std::byte> out) {
+  const Range range("operator", chunk);
   stream_->record(*input.kernel_begun);
   if (pass.swapped_bytes != 0) stream_->swap_bytes(data.data, data.size, pass.swapped_bytes);
   pass.operation.process(index_, *stream_, read_only(data), pass.plan.begin(chunk), out);
@@ -211,14 +231,20 @@ void Lane::process(const Pass& pass, Input& input, std::size_t chunk, DeviceSpan
   }
   stream_->record(*input.kernel_ended);
   input.computing = true;
+  input.kernel = work_on(Activity::Kind::kernel, chunk, data.size);
   if (times_.bytes == 0) times_.first_seconds = pass.watch.seconds();
   times_.bytes += data.size;
 }
 
-/// Adds the device's time for a kernel that has ended.
+/// Takes in the device's time for a kernel that has ended.
 void Lane::take_in_kernel(Input& input) {
   if (!std::exchange(input.computing, false)) return;
   times_.kernel.busy += input.kernel_ended->seconds_since(*input.kernel_begun);
+  reporter_->report(input.kernel, *input.kernel_begun, *input.kernel_ended);
+}
+
+Activity Lane::work_on(Activity::Kind kind, std::size_t chunk, std::uint64_t bytes) const {
+  return {.kind = kind, .worker = index_, .chunk = chunk, .bytes = bytes};
 }
 
 }  // namespace ooc

@@ -5,12 +5,15 @@
 #include <ooc/device.hpp>
 #include <ooc/io/chunk_pool.hpp>
 #include <ooc/io/plan.hpp>
+#include <ooc/reporters.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
+#include "lane_readers.hpp"
 #include "stopwatch.hpp"
 
 namespace ooc {
@@ -19,11 +22,13 @@ namespace ooc {
 struct Pass {
   const SequentialPlan& plan;
   ChunkPool& pool;
+  LaneReaders* readers;  // null: a thread of its own loads the chunks
   Operation& operation;
   std::size_t lanes;
   std::size_t element_bytes;
   std::size_t swapped_bytes;  // of the source's elements, if not in this machine's byte order; or 0
   const Stopwatch& watch;
+  const Observe& observe;
   const Output* output;      // null: nothing is written
   std::size_t output_place;  // where in a slot what is computed goes (bytes)
 
@@ -68,6 +73,7 @@ class Lane {
     std::unique_ptr<Event> copy_begun, copied;
     std::unique_ptr<Event> kernel_begun, kernel_ended;
     bool computing = false;  // the kernel's events are recorded and have not been taken in
+    Activity kernel;         // its work, but for the times
     Chunk* chunk = nullptr;
   };
 
@@ -79,7 +85,7 @@ class Lane {
     Chunk* chunk = nullptr;
   };
 
-  void prepare();
+  void prepare(const Observe& observe);
   void consume_in_pool(const Pass& pass);
   void consume_copies(const Pass& pass);
   Chunk* wait_for_chunk(const Pass& pass, std::size_t index);
@@ -90,10 +96,12 @@ class Lane {
   void take_in_kernel(Input& input);
   void begin_result(const Pass& pass, Result& result, Chunk& chunk, std::size_t bytes);
   void finish_result(const Pass& pass, Result& result);
+  Activity work_on(Activity::Kind kind, std::size_t chunk, std::uint64_t bytes) const;
 
   Device& device_;
   std::size_t index_;
   std::unique_ptr<Stream> stream_;
+  std::optional<EventReporter> reporter_;
   std::array<Input, 2> inputs_;
   std::array<Result, 2> results_;
   Times times_;

@@ -29,7 +29,8 @@ struct Layout {
   std::size_t slots;
   std::size_t slot_bytes;
   IoWay reads;
-  bool gathers;  // some chunk is not one aligned piece of memory
+  bool lanes_read;  // each its own chunks
+  bool gathers;     // some chunk is not one aligned piece of memory
   std::optional<double> page_cache_fraction;
   std::vector<std::string> reasons;
   std::optional<WriteLayout> writes{};

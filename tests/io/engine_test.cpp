@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstring>
 #include <memory>
@@ -203,6 +204,29 @@ TEST(MakeEngine, NamesItself) {
   EXPECT_EQ(make_engine({.kind = EngineKind::threads})->name(), "threads");
   EXPECT_EQ(make_engine({.kind = EngineKind::threads})->note(), "");
   expect_error(Cause::usage, "depth", [] { make_engine({.depth = 0}); });
+}
+
+TEST(MakeEngine, OfNoThreadsUsesTheCallersOwn) {
+  const test::TempDir directory;
+  const auto contents = test::random_bytes(100'000, 1);
+  const File file = File::open(directory.write("data", contents));
+  const auto engine = make_engine({.kind = EngineKind::threads, .depth = 3, .threads = 0});
+  EXPECT_EQ(engine->name(), "threads");
+  std::vector<std::byte> read(contents.size());
+  std::array<Request, 3> requests;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const std::size_t begin = i * 30'000, bytes = i == 2 ? 40'000 : 30'000;
+    requests[i] = {.source = &file,
+                   .memory = read.data() + begin,
+                   .offset = begin,
+                   .bytes = bytes,
+                   .needed = bytes};
+    engine->start(requests[i]);
+  }
+  EXPECT_TRUE(std::ranges::all_of(read, [](std::byte b) { return b == std::byte{}; }))
+      << "somebody reads";
+  while (engine->in_flight() > 0) engine->wait();
+  EXPECT_EQ(read, contents);
 }
 
 TEST(MakeEngine, FallsBackToThreadsWhereIoUringIsForbidden) {

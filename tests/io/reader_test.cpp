@@ -5,6 +5,7 @@
 #include <ooc/io/units.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <memory>
 #include <random>
@@ -283,6 +284,31 @@ TEST_P(ReaderTest, StopsWhenThePoolIsAborted) {
     pool.abort();
   });
   EXPECT_THROW(reader.run({}), Aborted);
+}
+
+// As lanes do that load their own chunks: each of two readers every other one, one by one.
+TEST(Reader, ReadsEveryOtherChunkOneByOne) {
+  const Dataset dataset(std::array<std::size_t, 1>{1'000'003});
+  const std::vector<Extent> extents = whole_files(dataset.files());
+  const SequentialPlan plan(extents, 100'000);
+  ChunkPool pool(*std::pmr::new_delete_resource(), 2, 100'000, 1);
+  const auto engine = make_engine({.kind = EngineKind::threads, .depth = 1, .threads = 0});
+  Bytes received;
+  std::vector<std::unique_ptr<Reader>> readers;
+  for (const std::size_t first : {0u, 1u}) {
+    readers.push_back(
+        std::make_unique<Reader>(dataset.files(), plan, pool, *engine, 30'000, false));
+    readers.back()->take_every(2, first);
+  }
+  for (std::size_t k = 0; k < plan.size(); ++k) {
+    ASSERT_TRUE(readers[k % 2]->read_chunk());
+    const Chunk& chunk = *pool.wait(k, Stage::loaded);
+    received.insert(received.end(), chunk.segments[0].begin(), chunk.segments[0].end());
+    pool.recycle(chunk);
+  }
+  EXPECT_FALSE(readers[0]->read_chunk());
+  EXPECT_FALSE(readers[1]->read_chunk());
+  EXPECT_EQ(received, dataset.expected(extents));
 }
 
 TEST_P(ReaderTest, RefusesSlotsThatAreTooSmall) {

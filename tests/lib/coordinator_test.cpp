@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -225,30 +226,71 @@ TEST_F(CoordinatorTest, RethrowsAnOperatorsErrorAndCanGoOn) {
   }
 }
 
+/// Asks for an end at a chunk, and is slow in some lanes.
+class StopAfter final : public Operation {
+ public:
+  StopAfter(std::stop_source& source, std::uint64_t after) : stop_(source), after_(after) {}
+  void begin(std::size_t, Stream&) override {}
+  void process(std::size_t lane, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first,
+               DeviceSpan<std::byte>) override {
+    if (lane % 2 != 0) std::this_thread::sleep_for(std::chrono::microseconds(300));
+    std::uint64_t end = end_;
+    while (end < first + in.size && !end_.compare_exchange_weak(end, first + in.size)) {
+    }
+    seen_ += in.size;
+    if (first >= after_) stop_.request_stop();
+  }
+  void end(std::size_t, Stream&) override {}
+
+  std::atomic<std::uint64_t> end_{0}, seen_{0};
+
+ private:
+  std::stop_source& stop_;
+  std::uint64_t after_;
+};
+
+// Whether the lanes load their own chunks, as they do by default, or a thread does.
 TEST_F(CoordinatorTest, StopsEarlyWithAPrefix) {
   const auto path = make_file("data.bin", 200 * 65536);
-  std::stop_source stop;
-  Coordinator coordinator(make_device(DeviceKind::cpu),
-                          {.chunk_bytes = 65536, .streams = 3, .stop = stop.get_token()});
-  class StopAfter final : public Operation {
+  for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
+    for (const std::size_t streams : {1u, 3u, 8u}) {
+      for (const std::uint64_t after : {0u, 5u, 40u}) {
+        std::stop_source stop;
+        Coordinator coordinator(
+            make_device(DeviceKind::cpu),
+            {.chunk_bytes = 65536, .streams = streams, .engine = engine, .stop = stop.get_token()});
+        StopAfter operation(stop, after * 65536);
+        const Stats stats = coordinator.run(Source{File::open(path)}, 1, operation);
+        EXPECT_TRUE(stats.partial);
+        EXPECT_LT(stats.bytes, contents_.size());
+        EXPECT_EQ(stats.bytes, operation.seen_);
+        EXPECT_EQ(operation.end_, operation.seen_) << "not a prefix";
+        EXPECT_GT(operation.end_, after * 65536);
+      }
+    }
+  }
+}
+
+TEST_F(CoordinatorTest, TellsOfAFileThatShrinksWhileLanesLoadIt) {
+  const auto path = make_file("data.bin", 200 * 65536);
+  class ShrinkAfter final : public Operation {
    public:
-    explicit StopAfter(std::stop_source& source) : stop_(source) {}
+    explicit ShrinkAfter(std::filesystem::path path) : path_(std::move(path)) {}
     void begin(std::size_t, Stream&) override {}
-    void process(std::size_t, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first,
+    void process(std::size_t, Stream&, DeviceSpan<const std::byte>, std::uint64_t first,
                  DeviceSpan<std::byte>) override {
-      end_ = std::max(end_.load(), first + in.size);
-      seen_ += in.size;
-      if (first >= 5 * 65536) stop_.request_stop();
+      if (first == 10 * 65536) std::filesystem::resize_file(path_, 30 * 65536);
     }
     void end(std::size_t, Stream&) override {}
-    std::stop_source& stop_;
-    std::atomic<std::uint64_t> end_{0}, seen_{0};
-  } operation(stop);
-  const Stats stats = coordinator.run(Source{File::open(path)}, 1, operation);
-  EXPECT_TRUE(stats.partial);
-  EXPECT_LT(stats.bytes, contents_.size());
-  EXPECT_EQ(stats.bytes, operation.seen_);
-  EXPECT_EQ(operation.end_, operation.seen_) << "not a prefix";
+    std::filesystem::path path_;
+  } operation(path);
+  Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536, .streams = 3});
+  try {
+    coordinator.run(Source{File::open(path)}, 1, operation);
+    FAIL() << "read what is not there";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.cause(), Cause::input_changed) << error.what();
+  }
 }
 
 TEST_F(CoordinatorTest, KeepsToTheMemoryItWasGiven) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/activity.hpp>
 #include <ooc/device.hpp>
 #include <ooc/io/engine.hpp>
 #include <ooc/io/source.hpp>
@@ -40,6 +41,11 @@ struct Options {
 
   /// Called about ten times a second, and once at the end, on the thread that called run().
   std::function<void(const Progress&)> progress{};
+
+  /// Called for all that any stage does with any chunk, when it is done, by the thread that did it,
+  /// so by several at once; it should be quick. If it throws, the pass fails with that. Empty:
+  /// nothing is recorded and no time spent.
+  Observe observe{};
 
   /// Ends a pass early; its result then covers `Stats::bytes` of the source.
   std::stop_token stop{};

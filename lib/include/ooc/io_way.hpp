@@ -9,6 +9,9 @@
 
 namespace ooc {
 
+/// Cores that this process may use.
+std::size_t usable_cores();
+
 /// How many work at once.
 struct Workers {
   std::size_t lanes;    // streams

@@ -59,8 +59,8 @@ class Engine {
 struct EngineOptions {
   bool writes = false;  // what it is for; the engines themselves do either
   EngineKind kind = EngineKind::automatic;
-  std::size_t depth = 8;           // most requests in flight
-  std::size_t threads = 1;         // of the threads engine
+  std::size_t depth = 8;    // most requests in flight
+  std::size_t threads = 1;  // of the threads engine; 0: the caller's own performs them, in wait()
   std::span<std::byte> storage{};  // where all requests lie: registered with io_uring if allowed
   std::size_t storage_piece = 0;   // bytes; `storage` is registered in pieces of this size
 };

@@ -25,6 +25,9 @@ class Reader final : public Transfer {
   /// request is in flight afterwards.
   void run(const std::stop_token& stop);
 
+  /// Reads the next chunk only, on the calling thread. False if there is none. Throws as run().
+  bool read_chunk() { return transfer_chunk(); }
+
   /// Bytes that a slot needs beyond the chunk's payload, for the block ends around its extents.
   static std::size_t slack_bytes(std::span<const File> files, std::size_t max_extents, bool direct);
 

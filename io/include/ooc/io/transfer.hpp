@@ -14,6 +14,15 @@
 
 namespace ooc {
 
+/// Is told when a transfer begins a chunk and when the last byte of it is through: on the thread of
+/// the transfer, which ends with what this throws. Chunks overlap.
+class TransferObserver {
+ public:
+  virtual ~TransferObserver() = default;
+  virtual void begun(std::size_t chunk) = 0;
+  virtual void completed(std::size_t chunk, std::uint64_t payload_bytes) = 0;
+};
+
 /// What Reader and Writer have in common: takes the chunks of a plan from the pool one after the
 /// other, cuts their extents into requests of one block each, and keeps as many of these in flight
 /// as the engine takes. Belongs to one thread; bytes_done() may be called from any.
@@ -21,6 +30,16 @@ class Transfer {
  public:
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
+
+  /// To be called before the transfer runs, if at all; the observer must outlive it.
+  void set_observer(TransferObserver& observer) noexcept { observer_ = &observer; }
+
+  /// To be called before the transfer runs, if at all: only every `step`-th chunk of the plan is
+  /// transferred, from `first` on.
+  void take_every(std::size_t step, std::size_t first) noexcept {
+    step_ = step;
+    next_ = first;
+  }
 
   /// Payload bytes that are through.
   std::uint64_t bytes_done() const noexcept { return bytes_done_.load(std::memory_order_relaxed); }
@@ -47,6 +66,9 @@ class Transfer {
   /// Transfers the whole plan, or what a stop request or the end of the pool leaves of it; returns
   /// the number of chunks. Throws Error, Aborted; either way nothing is in flight afterwards.
   std::size_t transfer_chunks(const std::stop_token& stop);
+
+  /// The same for the next chunk alone. False if there is none, or the end of the pool came first.
+  bool transfer_chunk();
 
   const Plan& plan() const noexcept { return plan_; }
   std::size_t block_bytes() const noexcept { return block_bytes_; }
@@ -81,7 +103,8 @@ class Transfer {
 
   struct InProgress {
     Chunk* chunk = nullptr;
-    std::size_t requests = 0;  // in flight
+    std::size_t requests = 0;         // in flight
+    std::uint64_t payload_bytes = 0;  // that are through
     bool all_started = false;
   };
 
@@ -100,12 +123,14 @@ class Transfer {
   Engine& engine_;
   std::size_t block_bytes_;
   Stage awaited_;
+  TransferObserver* observer_ = nullptr;
   std::vector<Extent> extents_;          // room for those of the chunk begun last
   std::vector<Part> parts_;              // one for each request that can be in flight
   std::vector<Part*> idle_;              // those that are not
   std::vector<InProgress> in_progress_;  // by slot
   std::size_t next_ = 0;                 // the first chunk not begun
-  Chunk* chunk_ = nullptr;               // the one begun last
+  std::size_t step_ = 1;
+  Chunk* chunk_ = nullptr;  // the one begun last
   Remainder remainder_;
   Clock::time_point busy_since_{};
   std::atomic<std::uint64_t> bytes_done_{0};

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <ooc/activity.hpp>
+#include <ooc/device.hpp>
+#include <ooc/io/transfer.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ooc {
+
+/// Tells an observer, if there is one, what a Reader or a Writer has done. Belongs to its thread.
+class TransferReporter final : public TransferObserver {
+ public:
+  /// `kind`: read or write; `slots`: of the pool. `observe` must outlive this, and may be empty.
+  TransferReporter(Activity::Kind kind, std::size_t slots, const Observe& observe);
+  void begun(std::size_t chunk) override;
+  void completed(std::size_t chunk, std::uint64_t payload_bytes) override;
+
+ private:
+  struct Begun {
+    Activity::Clock::time_point when{};
+    std::uint64_t range = 0;  // on the timeline of NVIDIA's tools
+  };
+
+  Activity::Kind kind_;
+  const Observe& observe_;
+  std::vector<Begun> begun_;  // by slot
+};
+
+/// Tells an observer, if there is one, of work on a device that lies between two events. Belongs to
+/// one thread, which is bound to the device.
+class EventReporter {
+ public:
+  /// `observe` must outlive this, and may be empty: then nothing is done, here or later.
+  EventReporter(Device& device, const Observe& observe);
+
+  /// Both events have happened. Fills in the times.
+  void report(Activity work, const Event& begun, const Event& ended);
+
+ private:
+  void set_origin();
+
+  const Observe& observe_;
+  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<Event> origin_;
+  Activity::Clock::time_point origin_time_{};
+};
+
+}  // namespace ooc

@@ -1,0 +1,77 @@
+#include <ooc/reporters.hpp>
+
+#include <chrono>
+
+#include "ranges.hpp"
+
+namespace ooc {
+
+namespace {
+
+using Clock = Activity::Clock;
+
+Clock::duration duration_of(double seconds) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+}  // namespace
+
+TransferReporter::TransferReporter(Activity::Kind kind, std::size_t slots, const Observe& observe)
+    : kind_(kind), observe_(observe), begun_(slots) {}
+
+void TransferReporter::begun(std::size_t chunk) {
+  Begun& begun = begun_[chunk % begun_.size()];
+  begun.range = begin_range(kind_ == Activity::Kind::read ? "read" : "write", chunk);
+  if (observe_) begun.when = Clock::now();
+}
+
+void TransferReporter::completed(std::size_t chunk, std::uint64_t payload_bytes) {
+  const std::size_t slot = chunk % begun_.size();
+  end_range(begun_[slot].range);
+  if (!observe_) return;
+  observe_({.kind = kind_,
+            .worker = slot,
+            .chunk = chunk,
+            .bytes = payload_bytes,
+            .begin = begun_[slot].when,
+            .end = Clock::now()});
+}
+
+EventReporter::EventReporter(Device& device, const Observe& observe) : observe_(observe) {
+  if (!observe_) return;
+  stream_ = device.make_stream();
+  origin_ = device.make_event();
+  set_origin();
+}
+
+void EventReporter::report(Activity work, const Event& begun, const Event& ended) {
+  if (!observe_) return;
+  // A time since an event of long ago is coarse (a float), and no two clocks run alike.
+  constexpr std::chrono::seconds longest{1};
+  Clock::duration since_origin = duration_of(ended.seconds_since(*origin_));
+  if (since_origin > longest) {
+    set_origin();
+    since_origin = duration_of(ended.seconds_since(*origin_));  // negative, it was recorded before
+  }
+  work.end = origin_time_ + since_origin;
+  work.begin = work.end - duration_of(ended.seconds_since(begun));
+  observe_(work);
+}
+
+/// An event whose time is known by the host's clock. It has a stream of its own, where it happens
+/// when it is recorded. That a thread is woken by another event says much less: it comes late, or
+/// has been computing while that happened. A thread that was interrupted here tries again.
+void EventReporter::set_origin() {
+  constexpr std::chrono::microseconds good{20};
+  constexpr int most_tries = 3;
+  Clock::duration spent = Clock::duration::max();
+  for (int i = 0; i < most_tries && spent > good; ++i) {
+    const Clock::time_point before = Clock::now();
+    stream_->record(*origin_);
+    spent = Clock::now() - before;
+    origin_time_ = before + spent / 2;
+    origin_->synchronize();
+  }
+}
+
+}  // namespace ooc

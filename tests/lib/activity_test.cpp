@@ -1,0 +1,294 @@
+// What an observer is told of a pass: everything, once, and in an order that can be.
+
+#include <ooc/activity.hpp>
+#include <ooc/fold.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/map.hpp>
+#include <ooc/reporters.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "support/devices.hpp"
+#include "support/faulty_engine.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+using Kind = Activity::Kind;
+
+constexpr std::size_t chunk_bytes = 65536;
+constexpr std::size_t chunks = 40;
+constexpr std::uint64_t source_bytes = chunks * chunk_bytes - 5;
+constexpr std::size_t streams = 3;
+
+std::uint64_t bytes_of(std::size_t chunk) {
+  return std::min<std::uint64_t>(chunk_bytes, source_bytes - chunk * chunk_bytes);
+}
+
+/// Counts bytes, and calls `surprise` when it comes to a certain one.
+struct Count {
+  using Input = std::uint8_t;
+  using Partial = std::uint64_t;
+  std::function<void(std::uint64_t first)> surprise = [](std::uint64_t) {};
+
+  void consume(Stream&, DeviceChunk<const std::uint8_t> in, Partial& count) const {
+    surprise(in.first);
+    count += in.size;
+  }
+  void merge(Partial& total, const Partial& part) const { total += part; }
+};
+
+/// Makes a two-byte zero of each byte.
+struct Widen {
+  using Input = std::uint8_t;
+  using Output = std::uint16_t;
+  void transform(Stream& stream, DeviceChunk<const std::uint8_t>,
+                 DeviceSpan<std::uint16_t> out) const {
+    stream.fill_zero(out.data, out.size * sizeof(std::uint16_t));
+  }
+};
+
+class ActivityTest : public testing::TestWithParam<DeviceKind> {
+ protected:
+  /// Options of a pass that is observed. On a GPU two streams do as well, and there is one reader
+  /// on either device.
+  Options options() {
+    return {
+        .chunk_bytes = chunk_bytes, .streams = streams, .observe = [this](const Activity& done) {
+          const std::scoped_lock lock(mutex_);
+          if (done.kind == failing_) throw std::runtime_error("the observer's own error");
+          seen_.push_back(done);
+          threads_[{done.kind, done.worker}].insert(std::this_thread::get_id());
+        }};
+  }
+  std::unique_ptr<Device> device() const { return make_device(GetParam()); }
+  bool copies() const { return GetParam() == DeviceKind::cuda; }
+  Source source() const { return open(path_); }
+  Target target() const {
+    return {.path = dir_.path() / "out.u16", .type = {ElementType::u2}, .replace = true};
+  }
+
+  std::vector<Activity> of(Kind kind) const {
+    std::vector<Activity> some;
+    std::ranges::copy_if(seen_, std::back_inserter(some),
+                         [kind](const Activity& one) { return one.kind == kind; });
+    std::ranges::sort(some, {}, &Activity::chunk);
+    return some;
+  }
+
+  /// One of this kind for each chunk, of `factor` times its bytes.
+  void expect_every_chunk(Kind kind, std::uint64_t factor = 1) const {
+    const std::vector<Activity> some = of(kind);
+    ASSERT_EQ(some.size(), chunks);
+    for (std::size_t k = 0; k < chunks; ++k) {
+      EXPECT_EQ(some[k].chunk, k);
+      EXPECT_EQ(some[k].bytes, bytes_of(k) * factor);
+    }
+  }
+
+  void expect_workers(Kind kind, std::size_t workers) const {
+    for (const Activity& one : of(kind)) EXPECT_EQ(one.worker, one.chunk % workers);
+  }
+
+  /// Begin and end of each, of those of one worker, and of a chunk's in the order of its stages.
+  void expect_times_that_can_be(Activity::Clock::time_point since) const {
+    // Clocks of lanes are found out to some microseconds, or worse on a machine that is very busy.
+    constexpr std::chrono::milliseconds slack{20};
+    std::map<std::tuple<Kind, std::size_t>, Activity::Clock::time_point> ends_of_worker;
+    std::map<std::size_t, Activity::Clock::time_point> ends_of_chunk;
+    std::vector<Activity> sorted = seen_;
+    std::ranges::sort(sorted, {}, &Activity::begin);
+    for (const Activity& one : sorted) {
+      EXPECT_LE(one.begin, one.end);
+      auto& end = ends_of_worker.try_emplace({one.kind, one.worker}, since).first->second;
+      EXPECT_GE(one.begin + slack, end) << "slices overlap";
+      end = one.end;
+    }
+    std::ranges::sort(sorted, {}, &Activity::kind);
+    for (const Activity& one : sorted) {
+      auto& end = ends_of_chunk.try_emplace(one.chunk, since).first->second;
+      EXPECT_GE(one.begin + slack, end) << "before the stage before";
+      end = one.end;
+    }
+  }
+
+  test::TempDir dir_;
+  std::filesystem::path path_ = dir_.write("in.u8", test::random_bytes(source_bytes, 1));
+  std::mutex mutex_;
+  std::vector<Activity> seen_;
+  std::map<std::pair<Kind, std::size_t>, std::set<std::thread::id>> threads_;
+  std::optional<Kind> failing_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Devices, ActivityTest, test::all_devices, test::device_name);
+
+TEST_P(ActivityTest, AFoldReadsCopiesAndComputesEveryChunkOnce) {
+  OOC_SKIP_WITHOUT(GetParam());
+  for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
+    for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
+      seen_.clear();
+      Options wanted = options();
+      wanted.engine = engine;
+      wanted.direct = direct;
+      Coordinator coordinator(device(), wanted);
+      const auto since = Activity::Clock::now();
+      const Stats stats = fold(coordinator, Count{}, source()).stats;
+      expect_every_chunk(Kind::read);
+      expect_every_chunk(Kind::kernel);
+      if (copies()) expect_every_chunk(Kind::h2d);
+      EXPECT_EQ(seen_.size(), chunks * (copies() ? 3 : 2));
+      expect_workers(Kind::read, stats.slots);
+      expect_workers(Kind::kernel, stats.streams);
+      expect_times_that_can_be(since);
+    }
+  }
+}
+
+TEST_P(ActivityTest, AMapAlsoBringsBackAndWritesEveryChunkOnce) {
+  OOC_SKIP_WITHOUT(GetParam());
+  Coordinator coordinator(device(), options());
+  const auto since = Activity::Clock::now();
+  const Stats stats = map(coordinator, Widen{}, source(), target());
+  expect_every_chunk(Kind::read);
+  expect_every_chunk(Kind::kernel);
+  expect_every_chunk(Kind::write, 2);
+  if (copies()) expect_every_chunk(Kind::h2d);
+  if (copies()) expect_every_chunk(Kind::d2h, 2);
+  EXPECT_EQ(seen_.size(), chunks * (copies() ? 5 : 3));
+  expect_workers(Kind::write, stats.slots);
+  expect_times_that_can_be(since);
+}
+
+TEST_P(ActivityTest, EachLaneReportsFromItsOwnThread) {
+  OOC_SKIP_WITHOUT(GetParam());
+  Coordinator coordinator(device(), options());
+  fold(coordinator, Count{}, source());
+  std::set<std::thread::id> lanes;
+  for (std::size_t lane = 0; lane < streams; ++lane) {
+    const auto& threads = threads_[{Kind::kernel, lane}];
+    EXPECT_EQ(threads.size(), 1u);
+    lanes.insert(threads.begin(), threads.end());
+  }
+  EXPECT_EQ(lanes.size(), streams);
+  EXPECT_FALSE(lanes.contains(std::this_thread::get_id()));
+}
+
+TEST_P(ActivityTest, SeveralPassesAreOnOneTimeline) {
+  OOC_SKIP_WITHOUT(GetParam());
+  Coordinator coordinator(device(), options());
+  fold(coordinator, Count{}, source());
+  seen_.clear();
+  const auto between = Activity::Clock::now();
+  fold(coordinator, Count{}, source());
+  expect_every_chunk(Kind::kernel);
+  expect_times_that_can_be(between);
+}
+
+TEST_P(ActivityTest, WhatTheObserverThrowsEndsThePass) {
+  OOC_SKIP_WITHOUT(GetParam());
+  Coordinator coordinator(device(), options());
+  std::vector<Kind> kinds{Kind::read, Kind::kernel, Kind::write};
+  if (copies()) kinds.insert(kinds.end(), {Kind::h2d, Kind::d2h});
+  for (const Kind kind : kinds) {
+    failing_ = kind;
+    try {
+      map(coordinator, Widen{}, source(), target());
+      FAIL() << "no error of an observer of kind " << static_cast<int>(kind);
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "the observer's own error");
+    }
+    EXPECT_FALSE(std::filesystem::exists(target().path));
+    failing_.reset();
+    seen_.clear();
+    EXPECT_EQ(fold(coordinator, Count{}, source()).value, source_bytes);
+    expect_every_chunk(Kind::kernel);
+  }
+}
+
+TEST_P(ActivityTest, AFailingPassReportsWhatWasDone) {
+  OOC_SKIP_WITHOUT(GetParam());
+  Coordinator coordinator(device(), options());
+  constexpr std::uint64_t failing = 20;
+  const Count count{[](std::uint64_t first) {
+    if (first == failing * chunk_bytes) throw std::runtime_error("the operator's own error");
+  }};
+  EXPECT_THROW(fold(coordinator, count, source()), std::runtime_error);
+  const std::vector<Activity> kernels = of(Kind::kernel);
+  for (const Activity& one : kernels) {
+    EXPECT_EQ(one.bytes, bytes_of(one.chunk));
+    EXPECT_NE(one.chunk, failing);
+  }
+  // Of its lane, the chunks before it were computed, if not taken in yet. Its own was read.
+  EXPECT_TRUE(std::ranges::count(kernels, failing % streams, &Activity::worker) <=
+              static_cast<std::ptrdiff_t>(failing / streams));
+  EXPECT_EQ(std::ranges::count(of(Kind::read), failing, &Activity::chunk), 1);
+}
+
+TEST_P(ActivityTest, OfADiskThatFailsOnlyWholeChunksAreReported) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const std::size_t good = 10;
+  Options wanted = options();
+  wanted.block_bytes = chunk_bytes;
+  wanted.make_engine = [&](const EngineOptions& engine) -> std::unique_ptr<Engine> {
+    return std::make_unique<test::FaultyEngine>(
+        make_engine(engine), good, [] { throw Error(Cause::input, "the disk's own error"); });
+  };
+  Coordinator coordinator(device(), wanted);
+  EXPECT_THROW(fold(coordinator, Count{}, source()), Error);
+  EXPECT_EQ(of(Kind::read).size(), good);
+}
+
+TEST_P(ActivityTest, APassThatIsStoppedReportsWhatItCovers) {
+  OOC_SKIP_WITHOUT(GetParam());
+  std::stop_source stop;
+  Options wanted = options();
+  wanted.stop = stop.get_token();
+  Coordinator coordinator(device(), wanted);
+  const Count count{[&](std::uint64_t first) {
+    if (first == 5 * chunk_bytes) stop.request_stop();
+  }};
+  const Stats stats = fold(coordinator, count, source()).stats;
+  std::uint64_t bytes = 0;
+  for (const Activity& one : of(Kind::kernel)) bytes += one.bytes;
+  EXPECT_EQ(bytes, stats.bytes);
+  EXPECT_GE(bytes, 6 * chunk_bytes);
+}
+
+// A thread that works for longer than the clocks are trusted compares them anew.
+TEST_P(ActivityTest, TimesOfEventsAreThoseOfTheHost) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const auto used = device();
+  used->bind_to_thread();
+  std::vector<Activity> seen;
+  const Observe observe = [&seen](const Activity& done) { seen.push_back(done); };
+  EventReporter reporter(*used, observe);
+  const auto stream = used->make_stream();
+  const auto begun = used->make_event(), ended = used->make_event();
+  for (int i = 0; i < 2; ++i) {
+    const auto before = Activity::Clock::now();
+    stream->record(*begun);
+    stream->synchronize();
+    // The second time, the events are of before the comparison.
+    std::this_thread::sleep_for(std::chrono::milliseconds(i == 0 ? 1 : 1100));
+    stream->record(*ended);
+    ended->synchronize();
+    reporter.report({.kind = Kind::kernel}, *begun, *ended);
+    constexpr std::chrono::milliseconds slack{20};
+    EXPECT_GE(seen.back().begin + slack, before);
+    EXPECT_GE(seen.back().end, seen.back().begin + std::chrono::microseconds(900));
+    EXPECT_LE(seen.back().end, Activity::Clock::now() + slack);
+  }
+}
+
+}  // namespace
+}  // namespace ooc
