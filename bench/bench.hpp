@@ -2,23 +2,22 @@
 
 #include <ooc/coordinator.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "disk.hpp"
+#include "figures.hpp"
+
 namespace ooc::bench {
 
 // Each of these measures one thing and returns it as JSON, in SI units.
 
-struct Setting {
-  std::size_t block_bytes;  // of one read
-  std::size_t depth;        // reads in flight
-  std::size_t buffers = 0;  // blocks of memory that they go to in turn; 0: as many as `depth`
-};
+using measure::Clock;
+
 /// `only`: this setting instead of all; zeros for all.
-nlohmann::ordered_json disk_sweep(const std::string& file, Setting only, int runs);
+nlohmann::ordered_json disk_sweep(const std::string& file, measure::DiskSetting only, int runs);
 nlohmann::ordered_json link(bool cuda, int runs);
 
 /// Stages of a run that writes a file, each alone.
@@ -42,16 +41,6 @@ struct PassOptions {
   int runs = 1;
 };
 nlohmann::ordered_json pass(const PassOptions& options);
-
-class Clock {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 /// {"median", "min", "max", "runs"} of some figures.
 nlohmann::ordered_json spread(std::vector<double> figures);

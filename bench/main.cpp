@@ -5,24 +5,17 @@
 
 #include <boost/program_options.hpp>
 
-#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <string>
+#include <utility>
 
 #include "bench.hpp"
 
 namespace ooc::bench {
 
 nlohmann::ordered_json spread(std::vector<double> figures) {
-  std::ranges::sort(figures);
-  const std::size_t middle = figures.size() / 2;
-  const double median =
-      figures.size() % 2 == 1 ? figures[middle] : (figures[middle - 1] + figures[middle]) / 2;
-  return {{"median", median},
-          {"min", figures.front()},
-          {"max", figures.back()},
-          {"runs", figures.size()}};
+  return measure::describe(measure::spread_of(std::move(figures)));
 }
 
 namespace {

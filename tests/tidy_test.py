@@ -24,6 +24,7 @@ TESTED_ELSEWHERE = {
     "lib/include/ooc/buffer.hpp": "tests/lib/memory_test.cpp",
     "lib/include/ooc/execute.hpp": "tests/lib/fold_test.cu",
     "lib/include/ooc/io_way.hpp": "tests/lib/layout_test.cpp",
+    "lib/include/ooc/reporters.hpp": "tests/lib/activity_test.cpp",
     "lib/include/ooc/metered_memory.hpp": "tests/lib/memory_test.cpp",
 }
 
@@ -33,9 +34,9 @@ THIRD_PARTY = {
     "io": re.compile(r"liburing\.h"),
     "lib": re.compile(r"(?!)"),
     "kernels": re.compile(r"(thrust|cub|cuda)/.+|dlfcn\.h"),
-    "apps": re.compile(r"(boost/program_options|nlohmann|fmt)[/.].+"),
+    "apps": re.compile(r"(boost/program_options|nlohmann|fmt|protozero)[/.].+"),
 }
-CUDA = re.compile(r"cuda[\w./]*|cublas_v2\.h|thrust/.+|cub/.+")
+CUDA = re.compile(r"cuda[\w./]*|cublas_v2\.h|thrust/.+|cub/.+|nvtx3/.+")
 
 
 def project_files():

@@ -113,7 +113,8 @@ std::uint64_t refuse_zero(std::uint64_t value) {
 
 }  // namespace
 
-Arguments::Arguments(const Command& command, const std::vector<std::string>& words) {
+Arguments::Arguments(const Command& command, const std::vector<std::string>& words)
+    : command_(command.name) {
   parse_words(command, words);
   read_environment(command);
   if (!command.takes_files && !files_.empty()) {

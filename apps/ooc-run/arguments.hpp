@@ -25,6 +25,9 @@ class Arguments {
   /// Throws Error(usage) for what the command does not know.
   Arguments(const Command& command, const std::vector<std::string>& words);
 
+  /// Its name: "reduce".
+  std::string_view command() const noexcept { return command_; }
+
   std::span<const std::string> files() const noexcept { return files_; }
 
   /// Whether a switch is on, or an option has a value.
@@ -54,6 +57,7 @@ class Arguments {
   void read_environment(const Command& command);
   [[noreturn]] static void refuse(const Setting& setting, const ooc::Error& error);
 
+  std::string_view command_;
   std::map<std::string, Setting, std::less<>> settings_;
   std::vector<std::string> files_;
 };

@@ -52,7 +52,7 @@ void Interrupt::watch(const std::stop_token& finished) {
   }
   signal_.store(signal);
   stop_.request_stop();
-  for (long waited = 0; waited < patience; waited += glance) {
+  for (long waited = 0; waited < patience || more_time_.load(); waited += glance) {
     if (finished.stop_requested()) return;
     if (wait_for(signals_, glance) > 0) break;
   }

@@ -19,6 +19,10 @@ class Interrupt {
 
   std::stop_token token() const noexcept { return stop_.get_token(); }
 
+  /// To be called when the run has ended and what is left of it is yet to be written: that may take
+  /// its time. Another signal ends the process nevertheless.
+  void allow_more_time() const noexcept { more_time_ = true; }
+
   /// 130 for SIGINT, 143 for SIGTERM, 0 while there was none.
   int exit_code() const noexcept;
 
@@ -28,6 +32,7 @@ class Interrupt {
   sigset_t signals_;
   std::stop_source stop_;
   std::atomic<int> signal_{0};
+  mutable std::atomic<bool> more_time_{false};
   std::jthread watcher_;
 };
 

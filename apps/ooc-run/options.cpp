@@ -26,6 +26,12 @@ constexpr std::array run_options{
     Option{"threads", "N", "all CPU workers, reading and computing"},
     Option{"memory", "SIZE", "limit for host memory (buffers)"},
     Option{"vram", "SIZE", "limit for GPU memory"},
+    Option{"trace", "FILE", "timeline of every chunk, for ui.perfetto.dev"},
+};
+
+/// Of commands that write no other file.
+constexpr std::array trace_options{
+    Option{"force", "", "replace an existing file of --trace"},
 };
 
 constexpr std::array output_options{
@@ -64,6 +70,14 @@ constexpr std::array matmul_options{
     Option{"force", "", "replace an existing file"},
 };
 
+constexpr std::array bench_options{
+    Option{"runs", "N", "rounds; medians are reported [5]"},
+    Option{"sweep", "", "also by chunk, bytes in flight and file size"},
+    Option{"plot", "FILE.svg", "draw that sweep"},
+    Option{"force", "", "replace an existing file"},
+    Option{"device", "D", "auto, cpu, cuda or cuda:N [auto: a usable GPU]"},
+};
+
 constexpr std::array gen_options{
     Option{"output", "FILE", "file to write; .npy or raw", 'o'},
     Option{"size", "SIZE", "bytes of data, or"},
@@ -77,15 +91,13 @@ constexpr std::array gen_options{
 };
 
 constexpr std::array histogram_groups{
-    OptionGroup{"bins", histogram_options},
-    OptionGroup{"input", input_options},
-    OptionGroup{"run", run_options},
+    OptionGroup{"bins", histogram_options}, OptionGroup{"input", input_options},
+    OptionGroup{"run", run_options},        OptionGroup{"", trace_options},
     OptionGroup{"output", output_options},
 };
 constexpr std::array reduce_groups{
-    OptionGroup{"statistics", reduce_options},
-    OptionGroup{"input", input_options},
-    OptionGroup{"run", run_options},
+    OptionGroup{"statistics", reduce_options}, OptionGroup{"input", input_options},
+    OptionGroup{"run", run_options},           OptionGroup{"", trace_options},
     OptionGroup{"output", output_options},
 };
 constexpr std::array matmul_groups{
@@ -98,6 +110,10 @@ constexpr std::array convert_groups{
     OptionGroup{"convert", convert_options},
     OptionGroup{"input", input_options},
     OptionGroup{"run", run_options},
+    OptionGroup{"output", output_options},
+};
+constexpr std::array bench_groups{
+    OptionGroup{"measure", bench_options},
     OptionGroup{"output", output_options},
 };
 constexpr std::array gen_groups{
@@ -124,6 +140,11 @@ constexpr std::array<std::string_view, 3> matmul_examples{
     "ooc-run matmul square.npy square.npy -o c.npy --verify    # see convert --help",
     "ooc-run matmul test.f32 test.f32 --shape-a 16Kx16K --shape-b 16Kx16K --explain",
     "ooc-run matmul square.npy square.npy -o c.f64 --memory 1G --json",
+};
+constexpr std::array<std::string_view, 3> bench_examples{
+    "ooc-run bench test.f32    # made by: ooc-run gen -o test.f32 --size 8G",
+    "ooc-run bench test.f32 --device cpu --runs 9 --json",
+    "ooc-run bench test.f32 --plot sweep.svg",
 };
 constexpr std::array<std::string_view, 3> gen_examples{
     "ooc-run gen -o test.f32 --size 1G",
@@ -171,6 +192,16 @@ constexpr std::array all_commands{
             "not survive exactly is counted, and refused with --strict. Several files are one\n"
             "dataset, in the order given. The output appears when all of it is on the disk.",
             convert_groups},
+    Command{"bench", "FILE [options]", "this machine's limits, and how near runs come to them",
+            true, bench_examples,
+            "Measures each stage alone (disk, page cache, copies to a GPU and back, kernels)\n"
+            "and, between those, histograms of the file's bytes: cold, warm, and one step\n"
+            "after another on one thread. The file should be several times as large as a\n"
+            "disk's cache, 8 GB say, and nothing else should run; its type does not matter.\n"
+            "What was measured is kept in $XDG_CACHE_HOME/ooc (by default ~/.cache/ooc), and\n"
+            "other commands compare their runs with it. 'Of limit' is what the slowest stage\n"
+            "would allow.",
+            bench_groups},
     Command{"gen", "-o FILE --size SIZE [options]", "write test data with a known answer", false,
             gen_examples,
             "The same seed makes the same bytes on every machine. Prints the exact sum of\n"
@@ -276,8 +307,8 @@ std::string short_help() {
 }
 
 std::string short_help(const Command& command) {
-  return fmt::format("{}\n{}\n{:<10} {:<18} {}\n", usage_line(command), option_lines(command),
-                     "help", "-h, --help", "this list, or more with examples");
+  return fmt::format("{}\n{}{:<10} {:<18} {}\n", usage_line(command), option_lines(command), "help",
+                     "-h, --help", "this list, or more with examples");
 }
 
 std::string long_help() {

@@ -95,7 +95,7 @@ Json describe_input(const ooc::Source& source, const ooc::Format& format) {
 }
 
 Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::string> reasons,
-                  const std::string& verdict) {
+                  const std::string& verdict, const Ceilings& ceilings) {
   Json stages{{"disk", describe_stage(stats.disk, bytes_read(stats))},
               {"h2d", describe_stage(stats.h2d, bytes_read(stats))},
               {"kernel", describe_stage(stats.kernel, bytes_read(stats))},
@@ -124,7 +124,7 @@ Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::str
           {"publish_seconds", writes ? Json(stats.publish_seconds) : Json(nullptr)},
           {"bytes_per_second", rate_of(stats)},
           {"stages", stages},
-          {"ceilings", Json::object()},
+          {"ceilings", describe(ceilings)},
           {"verdict", verdict.empty() ? Json(nullptr) : Json(verdict)}};
 }
 

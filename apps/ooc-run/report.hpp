@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "ceilings.hpp"
+
 namespace ooc_run {
 
 using Json = nlohmann::ordered_json;
@@ -23,7 +25,7 @@ Json json_integer(ooc::int128 value);
 /// The `input` and `run` objects of a result.
 Json describe_input(const ooc::Source& source, const ooc::Format& format);
 Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::string> reasons,
-                  const std::string& verdict);
+                  const std::string& verdict, const Ceilings& ceilings = {});
 
 /// A result that covers a part of the input says so.
 void mark_partial(Json& result, const ooc::Stats& stats);

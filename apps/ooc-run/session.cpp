@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "ceilings.hpp"
 #include "sizes.hpp"
 #include "verdict.hpp"
 
@@ -59,13 +60,24 @@ ProgressMode parse_progress(std::string_view text) {
 }
 
 ooc::Options coordinator_options(const ooc::Options& wanted, const Interrupt& interrupt,
-                                 ProgressMeter& meter) {
+                                 ProgressMeter& meter, Trace* trace) {
   ooc::Options options = wanted;
   options.stop = interrupt.token();
   options.progress = [&meter](const ooc::Progress& progress) {
     meter.update(progress.bytes, progress.total_bytes);
   };
+  if (trace != nullptr) {
+    options.observe = [trace](const ooc::Activity& done) { trace->record(done); };
+  }
   return options;
+}
+
+/// What has been measured for a run like this one, by its device and the first of its files.
+Ceilings ceilings_of(const Report& report, const ooc::Stats& stats) {
+  const Json& input = report.input.contains("a") ? report.input.at("a") : report.input;
+  const auto path = input.at("files").at(0).at("path").get<std::string>();
+  const auto dtype = input.at("dtype").get<std::string>();
+  return read_ceilings({path, stats.device, kernel_name(report.command, dtype)});
 }
 
 MachineRates rates_for(const ooc::Options& options) {
@@ -102,6 +114,7 @@ RunSettings read_run_settings(const Arguments& arguments) {
   options.threads = arguments.get("threads", positive_count).value_or(0);
   options.memory_bytes = arguments.get("memory", positive_bytes).value_or(0);
   options.device_bytes = arguments.get("vram", positive_bytes).value_or(0);
+  settings.trace = read_trace_settings(arguments);
   return settings;
 }
 
@@ -125,25 +138,30 @@ ooc::Source open_source(std::span<const std::string> files, const RunSettings& s
 Session::Session(const RunSettings& settings, const Interrupt& interrupt, std::size_t passes,
                  const Workload& work)
     : settings_(settings),
+      interrupt_(interrupt),
+      trace_(settings.trace ? std::make_unique<Trace>(*settings.trace) : nullptr),
       device_(choose_device(settings.device, work, rates_for(settings.options))),
       meter_(settings.output.progress, passes),
       coordinator_(ooc::make_device(device_.kind, settings.ordinal),
-                   coordinator_options(settings.options, interrupt, meter_)) {}
+                   coordinator_options(settings.options, interrupt, meter_, trace_.get())) {}
 
-Outcome Session::report(const Report& report, const ooc::Stats& stats) const {
+Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   Outcome outcome;
-  outcome.verdict = verdict(stats, device_.kind);
+  const Ceilings ceilings = ceilings_of(report, stats);
+  outcome.verdict = verdict(stats, device_.kind, ceilings);
   outcome.partial = stats.partial;
   if (settings_.output.json) {
     std::vector<std::string> reasons = stats.reasons;
     if (!device_.reason.empty()) reasons.insert(reasons.begin(), device_.reason);
-    outcome.document = document(report.command, report.input, report.result,
-                                describe_run(stats, report.writes, reasons, outcome.verdict));
+    outcome.document =
+        document(report.command, report.input, report.result,
+                 describe_run(stats, report.writes, reasons, outcome.verdict, ceilings));
   } else {
     outcome.document = fmt::format("{}\n{}\n{}\n", report.heading, report.text, footer(stats));
   }
   if (!device_.reason.empty()) outcome.notes.push_back(device_.reason);
   outcome.notes.insert(outcome.notes.end(), stats.reasons.begin(), stats.reasons.end());
+  write_trace(outcome);
   if (settings_.output.quiet) {
     outcome.notes.clear();
     outcome.verdict.clear();
@@ -151,8 +169,30 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) const {
   return outcome;
 }
 
+/// That it cannot be written does not take away the result.
+void Session::write_trace(Outcome& outcome) {
+  if (!trace_) return;
+  interrupt_.allow_more_time();
+  try {
+    const std::string note = trace_->publish();
+    if (!note.empty()) outcome.notes.push_back(note);
+  } catch (const ooc::Error& error) {
+    outcome.failure = error;
+  }
+}
+
+Session::~Session() {
+  if (!trace_ || trace_->empty()) return;
+  interrupt_.allow_more_time();
+  try {
+    trace_->publish();
+  } catch (...) {
+    // The error that ended the run is the one to report.
+  }
+}
+
 Outcome Session::report(std::string_view command, const ooc::Source& source,
-                        const ooc::Stats& stats, Json result, const std::string& text) const {
+                        const ooc::Stats& stats, Json result, const std::string& text) {
   mark_partial(result, stats);
   return report({.command = command,
                  .input = describe_input(source, settings_.format),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <ooc/coordinator.hpp>
 #include <ooc/io/source.hpp>
@@ -13,6 +14,7 @@
 #include "interrupt.hpp"
 #include "progress.hpp"
 #include "report.hpp"
+#include "trace.hpp"
 
 namespace ooc_run {
 
@@ -32,6 +34,7 @@ struct RunSettings {
   std::optional<ooc::DeviceKind> device;  // empty: the GPU if usable
   int ordinal = 0;
   OutputSettings output;
+  std::optional<TraceSettings> trace;
 };
 
 /// Throws Error(usage). Nothing has been opened by then.
@@ -57,22 +60,32 @@ class Session {
   Session(const RunSettings& settings, const Interrupt& interrupt, std::size_t passes,
           const Workload& work);
 
+  /// Of a run that failed, the timeline is written here.
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
   ooc::Coordinator& coordinator() noexcept { return coordinator_; }
 
   const DeviceChoice& device() const noexcept { return device_; }
 
-  /// A report as JSON or as text, with what is to be said about the run.
-  Outcome report(const Report& report, const ooc::Stats& stats) const;
+  /// A report as JSON or as text, with what is to be said about the run, which has ended: its
+  /// timeline is written.
+  Outcome report(const Report& report, const ooc::Stats& stats);
 
   /// The same for what a fold has found in a dataset.
   Outcome report(std::string_view command, const ooc::Source& source, const ooc::Stats& stats,
-                 Json result, const std::string& text) const;
+                 Json result, const std::string& text);
 
   /// What would be done: a report of no run.
   Outcome explain(const Report& report) const;
 
  private:
+  void write_trace(Outcome& outcome);
+
   const RunSettings& settings_;
+  const Interrupt& interrupt_;
+  std::unique_ptr<Trace> trace_;  // may be null
   DeviceChoice device_;
   ProgressMeter meter_;
   ooc::Coordinator coordinator_;

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -12,14 +12,35 @@
 namespace ooc_run {
 namespace {
 
+constexpr double least_bound = 0.5;    // the share of its time that who bounds a run is busy
+constexpr double near_ceiling = 0.85;  // ceilings vary by so much from minute to minute
+constexpr double worth_a_word = 1.05;  // a smaller gain is none
+constexpr double long_startup = 0.1;   // of a run
+constexpr double whole_factor = 3;     // from here on a factor needs no decimal
+constexpr double wholly = 0.99;        // of the input, in the page cache or out of it
+
 struct Stage {
   std::string_view bound;  // "disk" of "disk-bound"
-  std::string_view name;   // when it is idle; empty if nobody wonders
-  double busy;             // 0 to 1, of the time of each who works at it
+  std::string_view idle;   // its name when it is idle; empty if nobody wonders
+  std::string_view name;   // its name when it works
+  std::string_view remedy;
+  double busy = 0;                  // 0 to 1, of the time of each who works at it
+  std::optional<double> ceiling{};  // bytes of the input per second
 };
 
 std::string percent(double share) {
   return fmt::format("{:.0f} %", 100 * share);
+}
+
+std::string factor(double value) {
+  return value < whole_factor ? fmt::format("{:.1f}x", value) : fmt::format("{:.0f}x", value);
+}
+
+/// Without start-up where that is long: it says nothing about the stages.
+double seconds_of(const ooc::Stats& stats) {
+  const bool is_long =
+      stats.startup_seconds > long_startup * stats.seconds && stats.startup_seconds < stats.seconds;
+  return is_long ? stats.seconds - stats.startup_seconds : stats.seconds;
 }
 
 double share(double busy, std::size_t workers, double seconds) {
@@ -31,53 +52,124 @@ bool is_cached(const ooc::Stats& stats) {
   return stats.page_cache_fraction.value_or(0) > 0.5;
 }
 
+/// Bytes of the input per second, of which there may be several passes.
+double rate_of(const ooc::Stats& stats) {
+  return static_cast<double>(stats.bytes) * static_cast<double>(stats.passes) / seconds_of(stats);
+}
+
+/// How fast the input can come: what lies on the disk and what lies in the page cache are read side
+/// by side.
+std::optional<double> source_ceiling(const ooc::Stats& stats, const Ceilings& ceilings) {
+  const double cached = stats.page_cache_fraction.value_or(0);
+  if (cached > wholly) return ceilings.page_cache;
+  if (cached < 1 - wholly) return ceilings.disk;
+  if (!ceilings.disk || !ceilings.page_cache) return {};
+  return 1 / std::max((1 - cached) / *ceilings.disk, cached / *ceilings.page_cache);
+}
+
 /// The kernel goes first: who is as busy as the disk is not bound by it.
-std::vector<Stage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device) {
+std::vector<Stage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device,
+                             const Ceilings& ceilings) {
+  const double seconds = seconds_of(stats);
   const auto of_streams = [&](const ooc::StageTimes& stage) {
-    return share(stage.busy, stats.streams, stats.seconds);
+    return share(stage.busy, stats.streams, seconds);
   };
+  const bool gpu = device == ooc::DeviceKind::cuda;
   const bool writes = stats.bytes_written != 0;
   const bool disk_only_reads = !is_cached(stats) && !writes;
   std::vector<Stage> stages{
-      {"kernel", device == ooc::DeviceKind::cuda ? "GPU" : "CPU kernel", of_streams(stats.kernel)},
-      {"copy", "", of_streams(stats.h2d)},
+      {"kernel", gpu ? "GPU" : "CPU kernel", "the kernel", gpu ? "a faster GPU" : "more cores",
+       of_streams(stats.kernel), ceilings.kernel},
+      {"copy", "", "the link", "a faster link", of_streams(stats.h2d), ceilings.h2d},
       {disk_only_reads ? "disk" : "read", disk_only_reads ? "disk" : "reading",
-       share(stats.disk.busy, 1, stats.seconds)}};
+       is_cached(stats) ? "the page cache" : "the disk",
+       is_cached(stats) ? "faster memory" : "a faster disk", share(stats.disk.busy, 1, seconds),
+       source_ceiling(stats, ceilings)}};
   if (!writes) return stages;
   const double write_busy = stats.write.busy + stats.publish_seconds;
-  stages.push_back({"copy-back", "", of_streams(stats.d2h)});
-  stages.push_back({"write", "writing", share(write_busy, 1, stats.seconds)});
+  stages.push_back({"copy-back", "", "the link home", "a faster link", of_streams(stats.d2h)});
+  if (ceilings.d2h) {
+    stages.back().ceiling =
+        *ceilings.d2h * rate_of(stats) * seconds / static_cast<double>(stats.bytes_written);
+  }
+  stages.push_back({"write", "writing", "the output's disk", "a faster disk to write to",
+                    share(write_busy, 1, seconds)});
   return stages;
 }
 
-std::string rates_of(const ooc::Stats& stats) {
-  const double bytes = static_cast<double>(stats.bytes) * static_cast<double>(stats.passes);
-  std::string text = format_rate(bytes / stats.seconds);
+/// "6.80 of 6.95 GB/s (98 %)", or the rate alone.
+std::string rates_of(const ooc::Stats& stats, std::optional<double> ceiling) {
+  std::string text = format_rate(rate_of(stats));
+  if (ceiling) {
+    const std::string most = format_rate(*ceiling);
+    const std::string_view unit = std::string_view(most).substr(most.find(' '));
+    if (text.ends_with(unit)) text.resize(text.size() - unit.size());
+    text += fmt::format(" of {} ({})", most, percent(rate_of(stats) / *ceiling));
+  }
   if (is_cached(stats)) text += " from the page cache";
   if (stats.bytes_written == 0) return text;
   const auto bytes_written = static_cast<double>(stats.bytes_written);
-  return text + fmt::format(", {} written", format_rate(bytes_written / stats.seconds));
+  return text + fmt::format(", {} written", format_rate(bytes_written / seconds_of(stats)));
+}
+
+/// Who would bound the run if `bound` did not, as far as is known.
+const Stage* next_of(const std::vector<Stage>& stages, const Stage& bound) {
+  const Stage* next = nullptr;
+  for (const Stage& stage : stages) {
+    if (&stage == &bound || !stage.ceiling) continue;
+    if (next == nullptr || *stage.ceiling < *next->ceiling) next = &stage;
+  }
+  return next;
+}
+
+/// What would help, where the ceiling of who bounds the run is known.
+std::string advice(const std::vector<Stage>& stages, const Stage& bound, double rate) {
+  if (rate < near_ceiling * *bound.ceiling) {
+    return fmt::format("; alone {} gives {} as much", bound.name, factor(*bound.ceiling / rate));
+  }
+  const Stage* const next = next_of(stages, bound);
+  if (next == nullptr) {
+    return fmt::format("; more streams will not help, {} would", bound.remedy);
+  }
+  const double gain = *next->ceiling / rate;
+  if (gain < worth_a_word) {
+    return fmt::format("; more streams will not help, nor {} alone: {} gives no more", bound.remedy,
+                       next->name);
+  }
+  return fmt::format("; more streams will not help, {} would (up to {})", bound.remedy,
+                     factor(gain));
+}
+
+std::string idle_times(const std::vector<Stage>& stages, const Stage* bound) {
+  std::string text;
+  for (const Stage& stage : stages) {
+    if (stage.idle.empty() || &stage == bound) continue;
+    text += fmt::format("{}{} idle {}", text.empty() ? "; " : ", ", stage.idle,
+                        percent(1 - stage.busy));
+  }
+  return text;
 }
 
 }  // namespace
 
-std::string verdict(const ooc::Stats& stats, ooc::DeviceKind device) {
+std::string verdict(const ooc::Stats& stats, ooc::DeviceKind device, const Ceilings& ceilings) {
   if (stats.seconds <= 1 || stats.partial) return {};
-  const std::vector<Stage> stages = stages_of(stats, device);
-  const Stage& bound = *std::ranges::max_element(stages, {}, &Stage::busy);
-  const bool bounds = bound.busy >= 0.5;
-  std::string text = fmt::format("no stage bounds the run: {}", rates_of(stats));
-  if (bounds) {
-    text = fmt::format("{}-bound: {}, busy {}", bound.bound, rates_of(stats), percent(bound.busy));
+  const std::vector<Stage> stages = stages_of(stats, device, ceilings);
+  const Stage& busiest = *std::ranges::max_element(stages, {}, &Stage::busy);
+  const Stage* const bound = busiest.busy >= least_bound ? &busiest : nullptr;
+  const bool unmeasured = ceilings == Ceilings{};
+  const std::string ceiling = unmeasured ? " (ceilings not measured: ooc-run bench FILE)" : "";
+  if (bound == nullptr) {
+    return fmt::format("no stage bounds the run: {}{}{}", rates_of(stats, {}), ceiling,
+                       idle_times(stages, bound));
   }
-  text += " (ceiling not measured)";
-  std::string_view separator = "; ";
-  for (const Stage& stage : stages) {
-    if (stage.name.empty() || (bounds && &stage == &bound)) continue;
-    text += fmt::format("{}{} idle {}", separator, stage.name, percent(1 - stage.busy));
-    separator = ", ";
+  if (!bound->ceiling) {
+    const std::string help = unmeasured ? "" : fmt::format("; {} would help", bound->remedy);
+    return fmt::format("{}-bound: {}, busy {}{}{}{}", bound->bound, rates_of(stats, {}),
+                       percent(bound->busy), ceiling, idle_times(stages, bound), help);
   }
-  return text;
+  return fmt::format("{}-bound: {}{}{}", bound->bound, rates_of(stats, bound->ceiling),
+                     idle_times(stages, bound), advice(stages, *bound, rate_of(stats)));
 }
 
 }  // namespace ooc_run

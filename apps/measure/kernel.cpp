@@ -1,0 +1,106 @@
+#include "kernel.hpp"
+
+#include <ooc/buffer.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+#include <ooc/io_way.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <thread>
+
+#include "figures.hpp"
+#include "page_cache.hpp"
+
+namespace ooc::measure {
+
+namespace {
+
+constexpr std::size_t gpu_bytes = 256 * MiB;  // more than its cache holds
+constexpr std::size_t cpu_bytes = 512 * KiB;  // a chunk of the pipeline; fits a core's own cache
+// Enough that starting, and the threads' not starting at once, do not count.
+constexpr int gpu_repetitions = 20;
+constexpr int cpu_repetitions = 400;
+
+/// Fills memory with the beginning of a file, again and again if that is shorter.
+void fill(std::byte* memory, std::size_t bytes, const File& file) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const std::uint64_t offset = file.size() == 0 ? 0 : done % file.size();
+    const ssize_t got =
+        pread(file.buffered(), memory + done, bytes - done, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw Error::from_errno(Cause::input, "read", errno, file.path(), offset);
+    if (got == 0) return;  // the file is empty, or has become so; what is there will do
+    done += static_cast<std::size_t>(got);
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(KernelKind kind) {
+  switch (kind) {
+    case KernelKind::histogram_u1: return "histogram u1";
+    case KernelKind::reduce_f4: return "reduce f4";
+  }
+  __builtin_unreachable();
+}
+
+struct KernelAlone::Worker {
+  Worker(Device& device, KernelKind kind, const File& file)
+      : stream(device.make_stream()), kernel(make_kernel(kind, *stream)) {
+    const bool gpu = device.kind() == DeviceKind::cuda;
+    repetitions = gpu ? gpu_repetitions : cpu_repetitions;
+    const std::size_t bytes = gpu ? gpu_bytes : cpu_bytes;
+    Buffer loaded(device.host_memory(), bytes);
+    fill(loaded.data(), bytes, file);
+    if (gpu) {
+      data = Buffer(device.device_memory(), bytes);
+      stream->copy(data.data(), loaded.data(), bytes);
+      stream->synchronize();
+    } else {
+      data = std::move(loaded);
+    }
+  }
+
+  double bytes() const { return static_cast<double>(data.size()) * repetitions; }
+
+  void run() {
+    for (int i = 0; i < repetitions; ++i) kernel->run(*stream, {data.data(), data.size()});
+    stream->synchronize();
+  }
+
+  Buffer data;
+  std::unique_ptr<Stream> stream;
+  std::unique_ptr<Kernel> kernel;
+  int repetitions;
+};
+
+KernelAlone::KernelAlone(Device& device, KernelKind kind, const File& file) : kind_(kind) {
+  const std::size_t workers = device.kind() == DeviceKind::cuda ? 1 : usable_cores();
+  for (std::size_t i = 0; i < workers; ++i) {
+    workers_.push_back(std::make_unique<Worker>(device, kind, file));
+    workers_.back()->run();  // a warm-up
+  }
+}
+
+KernelAlone::~KernelAlone() = default;
+
+void KernelAlone::round() {
+  double bytes = 0;
+  const Clock clock;
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < workers_.size(); ++i) {
+      others.emplace_back([&worker = *workers_[i]] { worker.run(); });
+    }
+    workers_.front()->run();
+  }
+  const double seconds = clock.seconds();
+  for (const auto& worker : workers_) bytes += worker->bytes();
+  bytes_per_second_.push_back(bytes / seconds);
+}
+
+}  // namespace ooc::measure

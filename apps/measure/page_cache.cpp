@@ -1,0 +1,81 @@
+#include "page_cache.hpp"
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+#include <ooc/io_way.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <thread>
+
+#include "figures.hpp"
+
+namespace ooc::measure {
+
+namespace {
+
+constexpr std::size_t block_bytes = 1 * MiB;  // as a warm pass reads; fits a core's own cache
+
+/// Has `threads` threads read all blocks, each the next one that nobody has begun, and throw the
+/// bytes away.
+void read_blocks(const File& file, std::uint64_t bytes, std::size_t threads) {
+  std::atomic<std::uint64_t> next{0};
+  std::atomic<int> failure{0};
+  const auto work = [&] {
+    std::vector<std::byte> memory(block_bytes);
+    for (;;) {
+      const std::uint64_t begin = next.fetch_add(block_bytes);
+      if (begin >= bytes || failure != 0) return;
+      const std::size_t wanted = std::min<std::uint64_t>(block_bytes, bytes - begin);
+      const ssize_t got = pread(file.buffered(), memory.data(), wanted, static_cast<off_t>(begin));
+      if (got < 0 && errno != EINTR) failure = errno;
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
+    work();
+  }
+  if (failure != 0) throw Error::from_errno(Cause::input, "read", failure, file.path());
+}
+
+}  // namespace
+
+void evict(const File& file) {
+  // Dirty pages stay, so that what has just been written must reach the disk first.
+  if (fdatasync(file.buffered()) != 0) {
+    throw Error::from_errno(Cause::input, "sync", errno, file.path());
+  }
+  const int failed = posix_fadvise(file.buffered(), 0, 0, POSIX_FADV_DONTNEED);
+  if (failed != 0) throw Error::from_errno(Cause::input, "evict", failed, file.path());
+}
+
+void warm(const File& file, std::uint64_t bytes, std::size_t threads) {
+  read_blocks(file, bytes, threads);
+}
+
+PageCacheCopies::PageCacheCopies(const File& file, std::uint64_t bytes)
+    : file_(file), bytes_(bytes) {
+  const std::size_t cores = usable_cores();
+  for (std::size_t threads = 1; threads < cores; threads *= 2) rows_.push_back({threads});
+  rows_.push_back({cores});
+}
+
+void PageCacheCopies::round() {
+  for (Row& row : rows_) {
+    const Clock clock;
+    read_blocks(file_, bytes_, row.threads);
+    row.bytes_per_second.push_back(static_cast<double>(bytes_) / clock.seconds());
+  }
+}
+
+const PageCacheCopies::Row& PageCacheCopies::best() const {
+  return *std::ranges::max_element(
+      rows_, {}, [](const Row& row) { return spread_of(row.bytes_per_second).median; });
+}
+
+}  // namespace ooc::measure

@@ -1,0 +1,127 @@
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <ooc/device.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/output_file.hpp>
+#include <optional>
+#include <span>
+
+#include "../measure/figures.hpp"
+#include "bench_pass.hpp"
+#include "bench_plot.hpp"
+#include "bench_report.hpp"
+#include "bench_run.hpp"
+#include "ceilings.hpp"
+#include "commands.hpp"
+#include "session.hpp"
+#include "sizes.hpp"
+
+namespace ooc_run {
+namespace {
+
+constexpr std::size_t default_runs = 5;
+
+/// What a user wants.
+struct Settings {
+  RunSettings run;
+  BenchJob job;
+  std::optional<std::filesystem::path> plot;
+  bool force = false;
+};
+
+Settings read_settings(const Arguments& arguments) {
+  Settings settings;
+  settings.run = read_run_settings(arguments);
+  if (arguments.files().size() != 1) {
+    throw ooc::Error(ooc::Cause::usage,
+                     fmt::format("one file is measured, not {}", arguments.files().size()),
+                     {.hint = "ooc-run bench FILE"});
+  }
+  settings.plot = arguments.get("plot", [](const std::string& text) { return text; });
+  settings.force = arguments.has("force");
+  BenchJob& job = settings.job;
+  job.path = arguments.files().front();
+  job.runs = arguments.get("runs", positive_count).value_or(default_runs);
+  job.sweep = arguments.has("sweep") || settings.plot;
+  job.ordinal = settings.run.ordinal;
+  return settings;
+}
+
+/// Before minutes of measuring, not after.
+void check_plot(const Settings& settings) {
+  std::error_code none;
+  if (!settings.plot || settings.force || !std::filesystem::exists(*settings.plot, none)) return;
+  throw ooc::Error(ooc::Cause::output, settings.plot->string() + ": already exists",
+                   {.path = *settings.plot, .hint = "--force replaces it"});
+}
+
+void write_plot(const Settings& settings, const std::string& svg) {
+  ooc::OutputFile file(*settings.plot, svg.size(), settings.force);
+  file.write(0, std::as_bytes(std::span(svg)));
+  file.publish();
+}
+
+MeasuredCeilings ceilings_of(const BenchResult& result) {
+  const auto rate = [](const CeilingRows& rows) -> std::optional<double> {
+    if (!rows.skipped.empty()) return {};
+    return rows.bytes_per_second();
+  };
+  return {.stages = {.disk = rate(result.disk),
+                     .page_cache = rate(result.page_cache),
+                     .h2d = rate(result.h2d),
+                     .d2h = rate(result.d2h)},
+          .kernels = {{"histogram u1", result.histogram_u1.bytes_per_second()},
+                      {"reduce f4", result.reduce_f4.bytes_per_second()}}};
+}
+
+/// For the verdicts of other commands; that it cannot be kept is no reason to fail.
+std::string keep_ceilings(const BenchResult& result, const std::string& path) {
+  try {
+    write_ceilings({.file = path, .device = result.device}, ceilings_of(result));
+  } catch (const ooc::Error& error) {
+    return fmt::format("the ceilings are not kept: {}", error.what());
+  }
+  return {};
+}
+
+}  // namespace
+
+Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt) {
+  Settings settings = read_settings(arguments);
+  check_plot(settings);
+  Outcome outcome;
+  const ooc::measure::Clock clock;
+  const std::string no_gpu = settings.run.device ? "" : ooc::why_no_gpu();
+  settings.job.choice_seconds = clock.seconds();
+  settings.job.device =
+      settings.run.device.value_or(no_gpu.empty() ? ooc::DeviceKind::cuda : ooc::DeviceKind::cpu);
+  if (!no_gpu.empty()) outcome.notes.push_back("measuring the CPU: " + no_gpu);
+
+  ProgressMeter meter(settings.run.output.progress, 1);
+  settings.job.stop = interrupt.token();
+  settings.job.progress = [&meter](double done, double total) {
+    meter.update(static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(total));
+  };
+  const BenchResult result = run_measurements(settings.job);
+  const std::string& path = settings.job.path;
+  const std::string unkept = keep_ceilings(result, path);
+  if (!unkept.empty()) outcome.notes.push_back(unkept);
+
+  const ooc::Source source = part_of_file(path, 0, ooc::File::open(path).size());
+  if (settings.plot) {
+    write_plot(settings,
+               plot_sweep(result, fmt::format("{}: {} on {}, medians of {}", path, "histogram u1",
+                                              result.device, result.runs)));
+  }
+  outcome.document =
+      settings.run.output.json
+          ? document("bench", describe_input(source, {}), describe_bench(result, path), nullptr)
+          : fmt::format("{}: {} on {}", path, format_bytes(source.bytes()),
+                        bench_text(result, path));
+  if (settings.run.output.quiet) outcome.notes.clear();
+  return outcome;
+}
+
+}  // namespace ooc_run

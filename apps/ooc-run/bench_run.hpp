@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <ooc/coordinator.hpp>
+#include <ooc/device.hpp>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "bench_limit.hpp"
+
+namespace ooc_run {
+
+/// What to measure.
+struct BenchJob {
+  std::string path;
+  ooc::DeviceKind device = ooc::DeviceKind::cpu;
+  int ordinal = 0;
+  double choice_seconds = 0;  // that looking for a GPU took, which begins its start
+  std::size_t runs = 5;
+  bool sweep = false;
+  std::stop_token stop{};
+  std::function<void(double done, double total)> progress{};  // bytes moved, about
+};
+
+/// A rate by one or two settings (bytes, threads or a number), a figure a round.
+struct RateRow {
+  std::size_t setting = 0;
+  std::size_t depth = 0;  // reads in flight, of a disk
+  std::vector<double> bytes_per_second{};
+};
+
+/// A ceiling: its best setting's median. Or why there is none.
+struct CeilingRows {
+  std::string skipped{};
+  std::vector<RateRow> rows{};
+  std::size_t best = 0;  // of the rows
+  double bytes_per_second() const;
+};
+
+/// One way to take the file through the operator, histogram u1.
+struct PassRow {
+  std::string name;
+  bool cold = false;
+  std::string skipped{};
+  std::uint64_t bytes = 0;
+  std::size_t chunk_bytes = 0;
+  std::string engine{};
+  bool direct = false;
+  std::optional<double> cached_before{}, cached_after{};  // the worst of all rounds
+  std::vector<double> seconds{}, cpu_seconds{};           // a figure a round
+  std::optional<Limit> limit{};
+  double bytes_per_second() const;  // by the median
+};
+
+/// The pipeline's rate by one of its sizes.
+struct SweepRow {
+  std::string_view what;  // "chunk", "in_flight" or "file"
+  bool cold = false;
+  std::uint64_t setting_bytes = 0;
+  std::vector<double> bytes_per_second{};
+};
+
+struct Startup {
+  double device_seconds = 0;       // until it was usable
+  double pool_seconds = 0;         // for memory as large as the pipeline's pool
+  double first_chunk_seconds = 0;  // of the first pass, the pool apart
+};
+
+/// What was measured, on a machine that did nothing else.
+struct BenchResult {
+  std::string device;
+  ooc::DeviceKind kind = ooc::DeviceKind::cpu;
+  std::size_t cores = 0;
+  std::size_t runs = 0;
+  std::uint64_t part_bytes = 0;  // of the file, that each setting of the disk read
+  std::uint64_t warm_bytes = 0;  // of the file, that lay in the page cache
+  CeilingRows disk, page_cache, h2d, d2h, histogram_u1, reduce_f4;
+  std::vector<PassRow> passes;
+  Startup startup;
+  std::vector<SweepRow> sweep;
+};
+
+/// Measures in rounds, each of which does everything once, so that all see the same moods of the
+/// machine. Throws Error: as a pass, `interrupted` if stopped, `bad_input` for an empty file.
+BenchResult run_measurements(const BenchJob& job);
+
+}  // namespace ooc_run

@@ -1,0 +1,157 @@
+#include "environment.hpp"
+
+#include <fcntl.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/sysmacros.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <ooc/io_way.hpp>
+#include <sstream>
+#include <vector>
+
+#include "../measure/page_cache.hpp"
+
+namespace ooc_run {
+namespace {
+
+std::string first_line(const char* path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown processor";
+}
+
+/// The two words behind the " - " of a line of /proc/self/mountinfo, whose third word is the
+/// number of the device.
+std::string mount_of(const std::string& device) {
+  std::ifstream file("/proc/self/mountinfo");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string id, parent, number;
+    words >> id >> parent >> number;
+    const std::size_t dash = line.find(" - ");
+    if (number != device || dash == std::string::npos) continue;
+    std::istringstream rest(line.substr(dash + 3));
+    std::string type, source;
+    rest >> type >> source;
+    return type + " " + source;
+  }
+  return {};
+}
+
+std::string for_shell(const std::string& word) {
+  constexpr std::string_view plain = "@%+=:,./-_";
+  const bool safe = !word.empty() && std::ranges::all_of(word, [plain](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+           (letter >= '0' && letter <= '9') || plain.find(letter) != std::string_view::npos;
+  });
+  if (safe) return word;
+  std::string text = "'";
+  for (const char letter : word) text += letter == '\'' ? "'\\''" : std::string(1, letter);
+  return text + "'";
+}
+
+}  // namespace
+
+std::string machine_name() {
+  utsname names{};
+  uname(&names);
+  return fmt::format("{}, {}, {} cores", names.nodename, processor(), ooc::usable_cores());
+}
+
+std::string file_system_of(const std::filesystem::path& path) {
+  struct stat file {};
+  if (stat(path.c_str(), &file) != 0) return {};
+  if (S_ISBLK(file.st_mode)) {
+    return fmt::format("block device {}:{}", major(file.st_rdev), minor(file.st_rdev));
+  }
+  const std::string device = fmt::format("{}:{}", major(file.st_dev), minor(file.st_dev));
+  const std::string mount = mount_of(device);
+  if (!mount.empty()) return mount;
+  struct statfs system {};
+  if (statfs(path.c_str(), &system) != 0) return device;
+  // Some, such as btrfs, show their files another device than their mounts.
+  return fmt::format("type {:#x}", system.f_type);
+}
+
+bool lies_in_memory(const std::filesystem::path& path) {
+  struct stat file {};
+  struct statfs system {};
+  if (stat(path.c_str(), &file) != 0 || statfs(path.c_str(), &system) != 0) return false;
+  if (!S_ISREG(file.st_mode)) return false;  // the names of disks lie in a tmpfs
+  return system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC;
+}
+
+std::optional<std::uint64_t> extents_of(const std::filesystem::path& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return {};
+  fiemap map{};  // with room for no extent: they are counted only
+  map.fm_length = FIEMAP_MAX_OFFSET;
+  const int failed = ioctl(descriptor, FS_IOC_FIEMAP, &map);
+  close(descriptor);
+  if (failed != 0) return {};
+  return map.fm_mapped_extents;
+}
+
+std::string kernel_release() {
+  utsname names{};
+  uname(&names);
+  return names.release;
+}
+
+std::string huge_pages() {
+  // "always [madvise] never"
+  const std::string line = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
+  const std::size_t begin = line.find('['), end = line.find(']');
+  if (begin == std::string::npos || end == std::string::npos) return {};
+  return line.substr(begin + 1, end - begin - 1);
+}
+
+std::uint64_t memory_bytes() {
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::string gpu_driver() {
+  return first_line("/proc/driver/nvidia/version");
+}
+
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string text;
+  for (std::string word; std::getline(file, word, '\0');) {
+    text += (text.empty() ? "" : " ") + for_shell(word);
+  }
+  return text;
+}
+
+std::string today() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm date{};
+  gmtime_r(&now, &date);
+  return fmt::format("{:04}-{:02}-{:02}", date.tm_year + 1900, date.tm_mon + 1, date.tm_mday);
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,237 @@
+#include "trace.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <ooc/io/error.hpp>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "perfetto_file.hpp"
+#include "sizes.hpp"
+
+namespace ooc_run {
+namespace {
+
+using ooc::Activity;
+using Kind = Activity::Kind;
+using Time = PerfettoFile::Time;
+using Track = PerfettoFile::Track;
+
+std::string_view name_of(Kind kind) {
+  constexpr std::array<std::string_view, 5> names{"read", "h2d", "kernel", "d2h", "write"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+/// Tracks lie in groups, in this order: the reads, each lane, the writes.
+std::pair<int, std::size_t> group_of(const Activity& activity) {
+  switch (activity.kind) {
+    case Kind::read: return {0, 0};
+    case Kind::write: return {2, 0};
+    default: return {1, activity.worker};
+  }
+}
+
+using Place = std::tuple<std::pair<int, std::size_t>, std::size_t, Kind>;
+
+/// The place of its track among all.
+Place place_of(const Activity& activity) {
+  return {group_of(activity), activity.worker, activity.kind};
+}
+
+/// What a run did, on the timeline of a trace.
+class Timeline {
+ public:
+  Timeline(PerfettoFile& file, std::span<Activity> activities, Activity::Clock::time_point start,
+           bool complete)
+      : file_(file), activities_(activities), start_(start), complete_(complete) {}
+
+  void write(const std::string& name) {
+    process_ = file_.add_process(name);
+    write_read_rate(file_.add_counter("read rate", "GB/s", process_));
+    write_waiting(file_.add_counter("chunks loaded, waiting", "", process_));
+    write_slices();
+    file_.flush();
+  }
+
+ private:
+  Time time_of(Activity::Clock::time_point when) const {
+    return std::max(Time{}, std::chrono::duration_cast<Time>(when - start_));
+  }
+
+  /// Bytes of a read spread over the time that it took.
+  void write_read_rate(Track track) {
+    constexpr Time finest = std::chrono::milliseconds{10};
+    constexpr int most_bins = 100'000;
+    Time end{};
+    for (const Activity& activity : activities_) {
+      if (activity.kind == Kind::read) end = std::max(end, time_of(activity.end));
+    }
+    const Time bin = std::max(finest, end / most_bins);
+    std::vector<double> bytes(static_cast<std::size_t>(end / bin) + 1);
+    for (const Activity& activity : activities_) {
+      if (activity.kind == Kind::read) spread(activity, bin, bytes);
+    }
+    bytes.push_back(0);
+    double before = -1;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      const double rate = bytes[i] / static_cast<double>(bin.count());  // bytes a ns: GB/s
+      if (rate != before) file_.set_counter(track, bin * i, rate);
+      before = rate;
+    }
+  }
+
+  void spread(const Activity& read, Time bin, std::vector<double>& bytes) const {
+    const Time begin = time_of(read.begin);
+    const Time end = std::max(time_of(read.end), begin + Time{1});
+    const double density =
+        static_cast<double>(read.bytes) / static_cast<double>((end - begin).count());
+    for (auto i = begin / bin; i * bin < end && i < std::ssize(bytes); ++i) {
+      const Time part = std::min(end, (i + 1) * bin) - std::max(begin, i * bin);
+      bytes[static_cast<std::size_t>(i)] += density * static_cast<double>(part.count());
+    }
+  }
+
+  /// A chunk waits from the end of its read to the beginning of what comes next.
+  void write_waiting(Track track) {
+    std::ranges::sort(activities_, {}, [](const Activity& activity) {
+      return std::tuple{activity.chunk, activity.begin, activity.kind};
+    });
+    std::vector<std::pair<Time, int>> steps;
+    for (auto read = activities_.begin(); read != activities_.end(); ++read) {
+      if (read->kind != Kind::read) continue;
+      const auto next = std::find_if(read + 1, activities_.end(), [&](const Activity& later) {
+        return later.chunk != read->chunk || (later.kind != Kind::d2h && later.kind != Kind::write);
+      });
+      const bool has_left =
+          next != activities_.end() && next->chunk == read->chunk && next->kind != Kind::read;
+      if (!has_left && !complete_) continue;  // it may have left in the gap
+      steps.emplace_back(time_of(read->end), 1);
+      if (has_left) steps.emplace_back(time_of(std::max(next->begin, read->end)), -1);
+    }
+    std::ranges::sort(steps);
+    int waiting = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      waiting += steps[i].second;
+      const bool last = i + 1 == steps.size() || steps[i + 1].first != steps[i].first;
+      if (last) file_.set_counter(track, steps[i].first, waiting);
+    }
+  }
+
+  void write_slices() {
+    std::ranges::sort(activities_, {}, [](const Activity& activity) {
+      return std::tuple{place_of(activity), activity.begin};
+    });
+    const Activity* before = nullptr;
+    Track group, track;
+    Time end{};  // of the track so far
+    for (const Activity& activity : activities_) {
+      if (before == nullptr || group_of(*before) != group_of(activity)) {
+        group = add_group(activity);
+      }
+      if (before == nullptr || place_of(*before) != place_of(activity)) {
+        track = add_track(activity, group);
+        end = {};
+      }
+      before = &activity;
+      // Where a GPU's clock is compared with the host's anew, they may differ by microseconds.
+      const Time begin = std::max(time_of(activity.begin), end);
+      end = std::max(time_of(activity.end), begin);
+      add_slice(track, begin, end, activity);
+    }
+  }
+
+  Track add_group(const Activity& activity) {
+    const bool of_lane = group_of(activity).first == 1;
+    return file_.add_track(
+        of_lane ? fmt::format("lane {}", activity.worker) : std::string(name_of(activity.kind)),
+        process_);
+  }
+
+  Track add_track(const Activity& activity, Track group) {
+    const bool of_lane = group_of(activity).first == 1;
+    return file_.add_track(
+        of_lane ? std::string(name_of(activity.kind)) : fmt::format("slot {}", activity.worker),
+        group);
+  }
+
+  void add_slice(Track track, Time begin, Time end, const Activity& activity) {
+    const std::string_view kind = name_of(activity.kind);
+    PerfettoFile::Slice slice{.begin = begin,
+                              .end = end,
+                              .category = kind,
+                              .name = std::string(kind),
+                              .bytes = activity.bytes};
+    if (activity.chunk != Activity::no_chunk) {
+      slice.name += fmt::format(" {}", activity.chunk);
+      slice.chunk = activity.chunk;
+    }
+    file_.add_slice(track, slice);
+  }
+
+  PerfettoFile& file_;
+  std::span<Activity> activities_;
+  Activity::Clock::time_point start_;
+  bool complete_;
+  Track process_;
+};
+
+bool same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
+  std::error_code failed;
+  return std::filesystem::equivalent(one, other, failed) ||
+         std::filesystem::absolute(one, failed).lexically_normal() ==
+             std::filesystem::absolute(other, failed).lexically_normal();
+}
+
+}  // namespace
+
+std::optional<TraceSettings> read_trace_settings(const Arguments& arguments) {
+  const auto text_of = [](const std::string& text) { return text; };
+  const auto path = arguments.get("trace", text_of);
+  if (!path) return {};
+  if (path->empty()) {
+    throw ooc::Error(ooc::Cause::usage, "--trace: no file given", {.hint = "--trace run.perfetto"});
+  }
+  std::vector<std::string> used(arguments.files().begin(), arguments.files().end());
+  if (const auto output = arguments.get("output", text_of)) used.push_back(*output);
+  for (const std::string& file : used) {
+    if (!same_file(file, *path)) continue;
+    throw ooc::Error(ooc::Cause::usage, fmt::format("--trace {}: is a file of the data", *path),
+                     {.path = *path, .hint = "give the timeline a file of its own"});
+  }
+  return TraceSettings{*path, std::string(arguments.command()), arguments.has("force")};
+}
+
+Trace::Trace(const TraceSettings& settings, std::size_t most)
+    : file_(settings.path, 0, settings.replace),
+      command_(settings.command),
+      most_(std::max<std::size_t>(most / 2, 1) * 2) {
+  kept_.reserve(most_);  // so that a run never waits for it to grow; what is not used costs nothing
+}
+
+void Trace::record(const ooc::Activity& activity) {
+  const std::scoped_lock lock(mutex_);
+  if (kept_.size() < most_) {
+    kept_.push_back(activity);
+    return;
+  }
+  const std::size_t half = most_ / 2;
+  kept_[half + left_out_ % half] = activity;
+  ++left_out_;
+}
+
+std::string Trace::publish() {
+  PerfettoFile perfetto(file_);
+  std::vector<Activity> activities = std::exchange(kept_, {});
+  Timeline(perfetto, activities, start_, left_out_ == 0).write("ooc-run " + command_);
+  file_.publish();
+  if (left_out_ == 0) return {};
+  return fmt::format("{} has the first and the last {} activities; {} between them are left out",
+                     file_.path().string(), group_digits(std::to_string(most_ / 2)),
+                     group_digits(std::to_string(left_out_)));
+}
+
+}  // namespace ooc_run
