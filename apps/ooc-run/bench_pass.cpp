@@ -4,9 +4,9 @@
 #include <sys/resource.h>
 
 #include <cmath>
-#include <ooc/io_way.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/residency.hpp>
+#include <ooc/io_way.hpp>
 #include <ooc/kernels/histogram.hpp>
 #include <utility>
 
