@@ -3,6 +3,7 @@
 
     bench/measure.py gpu --file big.bin --out R.json    link, null reader, disk, page cache, memory
     bench/measure.py cpu --file big.f32 --out R.json    the CPU device against NumPy
+    bench/measure.py half --file big.bin --out R.json   half cached, against either half alone
     bench/measure.py fio --file big.bin --out R.json    our disk sweep against fio's
     bench/measure.py buffers --file big.bin --out R.json   reads spread over more memory
 
@@ -38,11 +39,11 @@ def spread(figures):
             "runs": len(figures)}
 
 
-def evict(path):
-    """Takes a file out of the page cache."""
+def evict(path, size=0):
+    """Takes a file out of the page cache, or its first `size` bytes."""
     descriptor = os.open(path, os.O_RDONLY)
     os.fdatasync(descriptor)
-    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.posix_fadvise(descriptor, 0, size, os.POSIX_FADV_DONTNEED)
     os.close(descriptor)
 
 
@@ -78,9 +79,10 @@ def machine():
 
 
 def run_rate(*arguments):
-    """The rate of a run of ooc-run, and its report."""
+    """The rate of a run of ooc-run, without the time that the GPU took to start, and its report."""
     report = call("ooc-run", *arguments, "--json", "--quiet")
-    return report["run"]["bytes_per_second"], report
+    run = report["run"]
+    return report["input"]["bytes"] / (run["seconds"] - run["device_seconds"]), report
 
 
 def steady_rate(report):
@@ -205,6 +207,8 @@ def cpu(options):
         "ooc_histogram": lambda: run_rate("histogram", options.file, "--dtype", "f4", "--range",
                                           "0:1", "--device", "cpu")[0],
         "numpy_statistics": lambda: timed(numpy_statistics),
+        "ooc_histogram_u1": lambda: run_rate("histogram", options.file, "--dtype", "u1",
+                                             "--device", "cpu")[0],
         "ooc_reduce": lambda: run_rate("reduce", options.file, "--dtype", "f4", "--device",
                                        "cpu")[0],
         "cat": lambda: timed(lambda: subprocess.run(["sh", "-c", 'cat "$1" > /dev/null', "-",
@@ -220,6 +224,31 @@ def cpu(options):
     result["flat"] = flat(options, "reduce", options.file, "--device", "cpu")
     result["memory"] = memory()
     return result
+
+
+def half(options):
+    """Seconds for a file whose first half is not in the page cache, and for either half alone."""
+    generate(options.file, options.gib, "u1")
+    size = options.gib * GIB
+    device = ["--device", "cpu" if options.cpu else "cuda"]
+
+    def seconds(*part):
+        run = call("ooc-run", "histogram", options.file, *device, *part, "--json", "--quiet")["run"]
+        return run["seconds"] - run["device_seconds"], run
+
+    times = {"cold_half": [], "warm_half": [], "whole": []}
+    for _ in range(options.runs):
+        warm(options.file)
+        evict(options.file, size // 2)
+        times["cold_half"].append(seconds("--count", size // 2)[0])
+        times["warm_half"].append(seconds("--offset", size // 2)[0])
+        evict(options.file, size // 2)
+        taken, run = seconds()
+        times["whole"].append(taken)
+        assert 0.49 < run["page_cache_fraction"] < 0.51, "the file was not half cached"
+    limit = max(median(times["cold_half"]), median(times["warm_half"]))
+    return {**{name: spread(figures) for name, figures in times.items()},
+            "ratio_to_slower_half": median(times["whole"]) / limit, "run": run}
 
 
 def fio(options):
@@ -255,7 +284,7 @@ def buffers(options):
 
 
 def main():
-    measurements = {measure.__name__: measure for measure in (gpu, cpu, fio, buffers)}
+    measurements = {measure.__name__: measure for measure in (gpu, cpu, half, fio, buffers)}
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=list(measurements))
@@ -263,6 +292,7 @@ def main():
     parser.add_argument("--gib", type=int, default=8)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--hugetlb", action="store_true", help="huge pages for fio's buffers")
+    parser.add_argument("--cpu", action="store_true", help="half: on the CPU device")
     parser.add_argument("--out", required=True)
     options = parser.parse_args()
     result = {"command": " ".join(["bench/measure.py"] + sys.argv[1:]), "machine": machine(),

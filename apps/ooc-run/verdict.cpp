@@ -106,7 +106,12 @@ std::string rates_of(const ooc::Stats& stats, std::optional<double> ceiling) {
     if (text.ends_with(unit)) text.resize(text.size() - unit.size());
     text += fmt::format(" of {} ({})", most, percent(rate_of(stats) / *ceiling));
   }
-  if (is_cached(stats)) text += " from the page cache";
+  const double cached = stats.page_cache_fraction.value_or(0);
+  if (cached > wholly) {
+    text += " from the page cache";
+  } else if (cached > 1 - wholly) {
+    text += fmt::format(", {} of it from the page cache", percent(cached));
+  }
   if (stats.bytes_written == 0) return text;
   const auto bytes_written = static_cast<double>(stats.bytes_written);
   return text + fmt::format(", {} written", format_rate(bytes_written / seconds_of(stats)));

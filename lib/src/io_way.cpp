@@ -27,7 +27,8 @@ constexpr Sizes cuda_direct{1 * MiB, 512 * KiB};
 constexpr Sizes cuda_buffered{8 * MiB, 1 * MiB};
 constexpr Sizes cpu_direct{512 * KiB, 512 * KiB};
 constexpr Sizes cpu_buffered{1 * MiB, 1 * MiB};
-constexpr Sizes mixed{1 * MiB, 512 * KiB};  // the disk is the limit, unless it has little to read
+constexpr Sizes mixed{1 * MiB, 512 * KiB};                // the disk is the limit,
+constexpr Sizes mixed_for_link{4 * MiB, 512 * KiB};       // unless it has little to read
 constexpr std::size_t direct_bytes_in_flight = 12 * MiB;  // the best of disks seen: 2 to 32
 constexpr std::size_t most_cuda_readers = 12;  // they saturate the link; more only compete
 constexpr std::size_t most_writers = 4;        // tmpfs is fastest with so many
@@ -141,8 +142,11 @@ bool reads_both_ways(const Options& options, const Source& source, double cached
 IoWay choose_mixed_read_way(const Options& options, DeviceKind device, Workers workers,
                             double cached) {
   IoWay way = way_of(options, device, false, workers.readers, {true});
-  if (options.chunk_bytes == 0) way.chunk_bytes = mixed.chunk;
-  if (options.block_bytes == 0) way.block_bytes = mixed.block;
+  constexpr double little = 0.25;
+  const bool for_link = device == DeviceKind::cuda && 1 - cached < little;
+  const Sizes sizes = for_link ? mixed_for_link : mixed;
+  if (options.chunk_bytes == 0) way.chunk_bytes = sizes.chunk;
+  if (options.block_bytes == 0) way.block_bytes = sizes.block;
   way.engine = EngineKind::threads;  // which take either kind as it comes
   way.reason = "reading " + percent(cached) +
                " of the input through the page cache, where it lies, and the rest directly";

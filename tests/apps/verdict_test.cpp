@@ -34,9 +34,18 @@ TEST(Verdict, DiskBounds) {
             "GPU idle 97 %");
 }
 
+TEST(Verdict, SaysHowMuchCameFromThePageCache) {
+  ooc::Stats stats = ten_seconds();
+  stats.page_cache_fraction = 0.4;
+  stats.disk.busy = 9;
+  EXPECT_EQ(verdict(stats, cpu, {}),
+            "disk-bound: 5.00 GB/s, 40 % of it from the page cache, busy 90 % (ceilings not "
+            "measured: ooc-run bench FILE); CPU kernel idle 100 %");
+}
+
 TEST(Verdict, CachedBytesComeFromThePageCache) {
   ooc::Stats stats = ten_seconds();
-  stats.page_cache_fraction = 0.9;
+  stats.page_cache_fraction = 1;
   stats.disk.busy = 9;
   stats.kernel.busy = 10;
   EXPECT_EQ(verdict(stats, cpu, {}),
@@ -177,10 +186,11 @@ TEST(VerdictWithCeilings, BothWaysAtOnceForAHalfCachedFile) {
   stats.page_cache_fraction = 0.4;
   stats.disk.busy = 9.9;
   EXPECT_EQ(verdict(stats, cpu, {.disk = 3.3e9, .page_cache = 20e9}),
-            "disk-bound: 5.00 of 5.50 GB/s (91 %); CPU kernel idle 100 %; more streams will not "
-            "help, a faster disk would");
+            "disk-bound: 5.00 of 5.50 GB/s (91 %), 40 % of it from the page cache; CPU kernel idle "
+            "100 %; more streams will not help, a faster disk would");
   EXPECT_EQ(verdict(stats, cpu, {.disk = 3.3e9}),
-            "disk-bound: 5.00 GB/s, busy 99 %; CPU kernel idle 100 %; a faster disk would help");
+            "disk-bound: 5.00 GB/s, 40 % of it from the page cache, busy 99 %; CPU kernel idle "
+            "100 %; a faster disk would help");
 }
 
 TEST(VerdictWithCeilings, TheKernelBoundsOnTheCpu) {
