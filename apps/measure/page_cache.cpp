@@ -55,8 +55,8 @@ void evict(const File& file) {
 }
 
 void warm(const File& file, std::uint64_t bytes, std::size_t threads) {
-  // Twice: when a page is read for the second time, the kernel moves it to the list of those in use,
-  // under a lock that all threads share. That is no part of a warm run.
+  // Twice: when a page is read for the second time, the kernel moves it to the list of those in
+  // use, under a lock that all threads share. That is no part of a warm run.
   for (int reading = 0; reading < 2; ++reading) read_blocks(file, bytes, threads);
 }
 

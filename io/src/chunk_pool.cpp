@@ -120,4 +120,8 @@ void ChunkPool::abort() noexcept {
   }
 }
 
+bool ChunkPool::is_aborted() const noexcept {
+  return slots_.front().turn.load() == aborted;
+}
+
 }  // namespace ooc

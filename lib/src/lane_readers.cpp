@@ -23,26 +23,26 @@ LaneReaders::LaneReaders(const Source& source, const SequentialPlan& plan, Chunk
 }
 
 bool LaneReaders::load(std::size_t lane, std::size_t chunk) {
-  Loader& loader = loaders_[lane];
-  if (stop_.stop_requested()) {
-    leave(lane);
-    wait_until_all_have_stopped(chunk);
-    if (chunk >= end_) return false;
-  }
+  if (stop_.stop_requested() && !is_before_the_end(lane, chunk)) return false;
   std::size_t end = end_;
   while (end <= chunk && !end_.compare_exchange_weak(end, chunk + 1)) {
   }
-  return loader.reader->read_chunk();
+  return loaders_[lane].reader->read_chunk();
 }
 
 void LaneReaders::leave(std::size_t lane) {
   if (!std::exchange(loaders_[lane].has_stopped, true)) ++stopped_;
 }
 
-/// Each lane comes here at its next chunk, or leaves.
-void LaneReaders::wait_until_all_have_stopped(std::size_t chunk) {
-  while (stopped_ < loaders_.size()) {
-    pool_.wait(chunk, Stage::empty);  // throws if the pass has failed
+/// The end only grows, until each lane has come here, at its next chunk, or has left. Who has a
+/// chunk before it goes on at once: others may wait for the chunk's slot.
+bool LaneReaders::is_before_the_end(std::size_t lane, std::size_t chunk) {
+  leave(lane);
+  for (;;) {
+    const bool is_final = stopped_ == loaders_.size();
+    if (chunk < end_) return true;
+    if (is_final) return false;
+    if (pool_.is_aborted()) throw Aborted{};
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }

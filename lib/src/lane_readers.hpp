@@ -44,7 +44,7 @@ class LaneReaders {
     bool has_stopped = false;
   };
 
-  void wait_until_all_have_stopped(std::size_t chunk);
+  bool is_before_the_end(std::size_t lane, std::size_t chunk);
 
   ChunkPool& pool_;
   std::stop_token stop_;

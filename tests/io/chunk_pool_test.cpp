@@ -100,10 +100,13 @@ TEST(ChunkPool, RestartRewinds) {
   pool.restart();
   EXPECT_TRUE(pool.ready(0, Stage::empty));
   EXPECT_TRUE(pool.ready(1, Stage::empty));
+  EXPECT_FALSE(pool.is_aborted());
   pool.abort();
+  EXPECT_TRUE(pool.is_aborted());
   EXPECT_THROW(pool.wait(0, Stage::empty), Aborted);
   EXPECT_THROW(pool.wait(7, Stage::loaded), Aborted);
   pool.restart();
+  EXPECT_FALSE(pool.is_aborted());
   EXPECT_TRUE(pool.ready(0, Stage::empty));
 }
 

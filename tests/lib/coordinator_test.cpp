@@ -249,19 +249,26 @@ class StopAfter final : public Operation {
   std::uint64_t after_;
 };
 
-// Whether the lanes load their own chunks, as they do by default, or a thread does.
+// Whether the lanes load their own chunks, as they do by default, or a thread does; with slots for
+// all of them, and with fewer than there are lanes.
 TEST_F(CoordinatorTest, StopsEarlyWithAPrefix) {
+  struct Limits {
+    std::size_t streams, memory_bytes;
+  };
   const auto path = make_file("data.bin", 200 * 65536);
   for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
-    for (const std::size_t streams : {1u, 3u, 8u}) {
+    for (const Limits limits : {Limits{1, 0}, Limits{3, 0}, Limits{8, 0}, Limits{8, 256 * KiB}}) {
       for (const std::uint64_t after : {0u, 5u, 40u}) {
         std::stop_source stop;
-        Coordinator coordinator(
-            make_device(DeviceKind::cpu),
-            {.chunk_bytes = 65536, .streams = streams, .engine = engine, .stop = stop.get_token()});
+        Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536,
+                                                               .streams = limits.streams,
+                                                               .memory_bytes = limits.memory_bytes,
+                                                               .engine = engine,
+                                                               .stop = stop.get_token()});
         StopAfter operation(stop, after * 65536);
         const Stats stats = coordinator.run(Source{File::open(path)}, 1, operation);
         EXPECT_TRUE(stats.partial);
+        EXPECT_EQ(stats.slots < limits.streams, limits.memory_bytes != 0);
         EXPECT_LT(stats.bytes, contents_.size());
         EXPECT_EQ(stats.bytes, operation.seen_);
         EXPECT_EQ(operation.end_, operation.seen_) << "not a prefix";

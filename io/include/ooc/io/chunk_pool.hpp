@@ -72,6 +72,7 @@ class ChunkPool {
 
   /// Wakes every waiter with Aborted. Any thread, any time.
   void abort() noexcept;
+  bool is_aborted() const noexcept;
 
  private:
   struct alignas(128) Slot {  // two cache lines: neighbours are prefetched in pairs
