@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <thread>
+#include <future>
 
 #include "figures.hpp"
 #include "page_cache.hpp"
@@ -92,11 +92,12 @@ void KernelAlone::round() {
   double bytes = 0;
   const Clock clock;
   {
-    std::vector<std::jthread> others;
+    std::vector<std::future<void>> others;
     for (std::size_t i = 1; i < workers_.size(); ++i) {
-      others.emplace_back([&worker = *workers_[i]] { worker.run(); });
+      others.push_back(std::async(std::launch::async, [&worker = *workers_[i]] { worker.run(); }));
     }
     workers_.front()->run();
+    for (std::future<void>& other : others) other.get();  // throws what the other has thrown
   }
   const double seconds = clock.seconds();
   for (const auto& worker : workers_) bytes += worker->bytes();

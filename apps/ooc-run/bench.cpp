@@ -5,6 +5,7 @@
 #include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/output_file.hpp>
+#include <ooc/io/units.hpp>
 #include <optional>
 #include <span>
 
@@ -15,6 +16,7 @@
 #include "bench_run.hpp"
 #include "ceilings.hpp"
 #include "commands.hpp"
+#include "output_file_options.hpp"
 #include "session.hpp"
 #include "sizes.hpp"
 
@@ -40,6 +42,7 @@ Settings read_settings(const Arguments& arguments) {
                      {.hint = "ooc-run bench FILE"});
   }
   settings.plot = arguments.get("plot", [](const std::string& text) { return text; });
+  if (settings.plot) refuse_file_of_the_data(arguments, "plot", *settings.plot);
   settings.force = arguments.has("force");
   BenchJob& job = settings.job;
   job.path = arguments.files().front();
@@ -78,6 +81,11 @@ MeasuredCeilings ceilings_of(const BenchResult& result) {
 
 /// For the verdicts of other commands; that it cannot be kept is no reason to fail.
 std::string keep_ceilings(const BenchResult& result, const std::string& path) {
+  constexpr std::uint64_t least_bytes =
+      64 * ooc::MiB;  // threads take as long to start as 1 MiB to copy
+  if (result.warm_bytes < least_bytes) {
+    return "the ceilings are not kept: it takes a file of 64 MiB or more to measure them";
+  }
   try {
     write_ceilings({.file = path, .device = result.device}, ceilings_of(result));
   } catch (const ooc::Error& error) {

@@ -36,7 +36,7 @@ DeviceChoice choose_device(std::optional<ooc::DeviceKind> wanted, const Workload
   const auto [cpu_seconds, gpu_seconds] = predict(work, machine);
   if (gpu_seconds > as_good_as_equal * cpu_seconds) {
     return {ooc::DeviceKind::cpu,
-            fmt::format("computing on the CPU: predicted to take {}, a GPU {} with its start",
+            fmt::format("computing on the CPU: predicted to take {}; a GPU, not looked for, {}",
                         format_seconds(cpu_seconds), format_seconds(gpu_seconds))};
   }
   const std::string no_gpu = ooc::why_no_gpu();

@@ -3,8 +3,20 @@
 #include <fmt/core.h>
 
 #include <ooc/io/error.hpp>
+#include <system_error>
+#include <vector>
 
 namespace ooc_run {
+namespace {
+
+bool same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
+  std::error_code failed;
+  return std::filesystem::equivalent(one, other, failed) ||
+         std::filesystem::absolute(one, failed).lexically_normal() ==
+             std::filesystem::absolute(other, failed).lexically_normal();
+}
+
+}  // namespace
 
 std::filesystem::path read_output_path(const Arguments& arguments, const std::string& example) {
   const auto path = arguments.get("output", [](const std::string& text) { return text; });
@@ -32,6 +44,19 @@ void require_ending(const std::filesystem::path& path, ooc::ElementType element,
       fmt::format("{}: the ending names {}, {} {}", path.string(), ooc::name_of(*named), says,
                   ooc::name_of(element)),
       {.path = path, .hint = "who reads it would take it for the former; .bin names no type"});
+}
+
+void refuse_file_of_the_data(const Arguments& arguments, std::string_view option,
+                             const std::filesystem::path& path) {
+  std::vector<std::filesystem::path> used(arguments.files().begin(), arguments.files().end());
+  const auto output = arguments.get("output", [](const std::string& text) { return text; });
+  if (output) used.emplace_back(*output);
+  for (const std::filesystem::path& file : used) {
+    if (!same_file(file, path)) continue;
+    throw ooc::Error(ooc::Cause::usage,
+                     fmt::format("--{} {}: is a file of the data", option, path.string()),
+                     {.path = path, .hint = "give it a file of its own"});
+  }
 }
 
 }  // namespace ooc_run

@@ -36,6 +36,8 @@ DeviceName parse_device(std::string_view text) {
     throw ooc::Error(ooc::Cause::usage, "is not the number of a GPU",
                      {.hint = "cuda:0 is the first"});
   }
+  if (text == "gpu")
+    throw ooc::Error(ooc::Cause::usage, "is not known", {.hint = "did you mean cuda?"});
   switch (Choice{"auto", "cpu", "cuda"}(text)) {
     case 0: return {};
     case 1: return {ooc::DeviceKind::cpu};

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "output_file_options.hpp"
 #include "perfetto_file.hpp"
 #include "sizes.hpp"
 
@@ -179,13 +180,6 @@ class Timeline {
   Track process_;
 };
 
-bool same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
-  std::error_code failed;
-  return std::filesystem::equivalent(one, other, failed) ||
-         std::filesystem::absolute(one, failed).lexically_normal() ==
-             std::filesystem::absolute(other, failed).lexically_normal();
-}
-
 }  // namespace
 
 std::optional<TraceSettings> read_trace_settings(const Arguments& arguments) {
@@ -195,13 +189,7 @@ std::optional<TraceSettings> read_trace_settings(const Arguments& arguments) {
   if (path->empty()) {
     throw ooc::Error(ooc::Cause::usage, "--trace: no file given", {.hint = "--trace run.perfetto"});
   }
-  std::vector<std::string> used(arguments.files().begin(), arguments.files().end());
-  if (const auto output = arguments.get("output", text_of)) used.push_back(*output);
-  for (const std::string& file : used) {
-    if (!same_file(file, *path)) continue;
-    throw ooc::Error(ooc::Cause::usage, fmt::format("--trace {}: is a file of the data", *path),
-                     {.path = *path, .hint = "give the timeline a file of its own"});
-  }
+  refuse_file_of_the_data(arguments, "trace", *path);
   return TraceSettings{*path, std::string(arguments.command()), arguments.has("force")};
 }
 

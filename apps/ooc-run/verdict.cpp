@@ -48,8 +48,14 @@ double share(double busy, std::size_t workers, double seconds) {
   return std::clamp(busy / all, 0.0, 1.0);
 }
 
+/// The part of what was read that came from the page cache.
+double cached_share(const ooc::Stats& stats) {
+  const bool past_the_cache = stats.direct && stats.in_order;
+  return past_the_cache ? 0 : stats.page_cache_fraction.value_or(0);
+}
+
 bool is_cached(const ooc::Stats& stats) {
-  return stats.page_cache_fraction.value_or(0) > 0.5;
+  return cached_share(stats) > 0.5;
 }
 
 /// Bytes of the input per second, of which there may be several passes.
@@ -60,7 +66,7 @@ double rate_of(const ooc::Stats& stats) {
 /// How fast the input can come: what lies on the disk and what lies in the page cache are read side
 /// by side.
 std::optional<double> source_ceiling(const ooc::Stats& stats, const Ceilings& ceilings) {
-  const double cached = stats.page_cache_fraction.value_or(0);
+  const double cached = cached_share(stats);
   if (cached > wholly) return ceilings.page_cache;
   if (cached < 1 - wholly) return ceilings.disk;
   if (!ceilings.disk || !ceilings.page_cache) return {};
@@ -77,13 +83,21 @@ std::vector<Stage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device,
   const bool gpu = device == ooc::DeviceKind::cuda;
   const bool writes = stats.bytes_written != 0;
   const bool disk_only_reads = !is_cached(stats) && !writes;
+  const double reading = share(stats.disk.busy, 1, seconds);
+  if (stats.lanes_read) {  // every core copies and computes in turn
+    Stage cores{"CPU", "", "the CPU", "more cores", reading + of_streams(stats.kernel)};
+    if (ceilings.page_cache && ceilings.kernel) {
+      cores.ceiling = 1 / (1 / *ceilings.page_cache + 1 / *ceilings.kernel);
+    }
+    return {cores};
+  }
   std::vector<Stage> stages{
       {"kernel", gpu ? "GPU" : "CPU kernel", "the kernel", gpu ? "a faster GPU" : "more cores",
        of_streams(stats.kernel), ceilings.kernel},
       {"copy", "", "the link", "a faster link", of_streams(stats.h2d), ceilings.h2d},
       {disk_only_reads ? "disk" : "read", disk_only_reads ? "disk" : "reading",
        is_cached(stats) ? "the page cache" : "the disk",
-       is_cached(stats) ? "faster memory" : "a faster disk", share(stats.disk.busy, 1, seconds),
+       is_cached(stats) ? "faster memory" : "a faster disk", reading,
        source_ceiling(stats, ceilings)}};
   if (!writes) return stages;
   const double write_busy = stats.write.busy + stats.publish_seconds;
@@ -106,7 +120,8 @@ std::string rates_of(const ooc::Stats& stats, std::optional<double> ceiling) {
     if (text.ends_with(unit)) text.resize(text.size() - unit.size());
     text += fmt::format(" of {} ({})", most, percent(rate_of(stats) / *ceiling));
   }
-  const double cached = stats.page_cache_fraction.value_or(0);
+  if (stats.passes > 1) text += fmt::format(" in {} passes", stats.passes);
+  const double cached = cached_share(stats);
   if (cached > wholly) {
     text += " from the page cache";
   } else if (cached > 1 - wholly) {

@@ -173,7 +173,8 @@ void OutputFile::allocate(std::uint64_t bytes) {
   // fails.
   struct statvfs status {};
   const bool known = ::fstatvfs(descriptor_, &status) == 0 && status.f_blocks != 0;  // 0: no limit
-  const std::uint64_t free = std::uint64_t{status.f_bavail} * status.f_frsize;
+  const std::uint64_t blocks = ::geteuid() == 0 ? status.f_bfree : status.f_bavail;
+  const std::uint64_t free = blocks * status.f_frsize;
   if (known && free < bytes) throw output_error("allocate", path_, ENOSPC);
   if (lies_in_memory_) return allocate_in_memory(bytes);
   const int errno_value = allocate_range(descriptor_, 0, bytes);

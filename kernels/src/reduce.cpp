@@ -39,6 +39,7 @@ struct Reduction {
     const auto* bytes = reinterpret_cast<const std::byte*>(in.data);
     constexpr ElementType type = element_type_of<T>();
     if (stream.kind() == DeviceKind::cpu) {
+      partial.lane.begin_chunk(in.first, in.size);
       reduce_tiles_cpu(type, bytes, in.size, simd, partial.lane, partial.tiles);
     } else {
       reduce_tiles_cuda(stream, type, bytes, in.size, partial.tiles);

@@ -43,10 +43,17 @@ struct TileResult {
   std::uint32_t first_nan = nowhere;
 };
 
-/// What a lane of the CPU remembers from tile to tile: the extremes met so far. A tile holds the
-/// first minimum of all only if no tile before it has one as small, so the search for `argmin`,
-/// `argmax` and `first_nan` is left out where this shows it to be vain.
+/// What a lane of the CPU remembers from tile to tile: the extremes of tiles that lie before the
+/// next one. A tile holds the first minimum of all only if no tile before it has one as small, so
+/// the search for `argmin`, `argmax` and `first_nan` is left out where this shows it to be vain.
 struct CpuLane {
+  /// A chunk begins at element `first`: what was seen behind that says nothing of it.
+  void begin_chunk(std::uint64_t first, std::uint64_t elements) {
+    if (first < end) any = nan = false;
+    end = first + elements;
+  }
+
+  std::uint64_t end = 0;  // of the chunk before
   std::uint64_t min_key = 0;
   std::uint64_t max_key = 0;
   bool any = false;  // a value that is not NaN

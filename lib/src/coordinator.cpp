@@ -52,6 +52,8 @@ class Loading {
     if (by_lanes_) {
       stats.engine = "threads";
       stats.threads = lanes;
+      stats.queue_depth = lanes;
+      stats.lanes_read = true;
       stats.disk.busy = by_lanes_->seconds_busy() / static_cast<double>(lanes);
       return;
     }

@@ -138,24 +138,26 @@ void touch(std::byte* data, std::size_t bytes) {
 /// Page-locked memory: mapped in huge pages first and registered then, which takes a tenth of
 /// cudaHostAlloc's time, and is anonymous memory that io_uring can register too. Registered in one
 /// piece, since no copy may reach from one registration into the next. Memory can be had, and read
-/// into, before CUDA has started: it is registered then.
+/// into, before CUDA has started: lock_early() registers it then.
 class PinnedMemory final : public std::pmr::memory_resource {
  public:
   explicit PinnedMemory(int ordinal) : ordinal_(ordinal) {}
 
-  /// CUDA has started. Throws Error(memory).
-  void start() {
+  /// CUDA has started: registers what was allocated before. Throws Error(memory); what is not
+  /// registered then can be tried again, or given back.
+  void lock_early() {
     const std::scoped_lock lock(mutex_);
-    for (const std::span<std::byte> block : early_) lock_pages(block.data(), block.size());
-    early_.clear();
     started_ = true;
+    for (; !early_.empty(); early_.pop_back()) {
+      lock_pages(early_.back().data(), early_.back().size());
+    }
   }
 
  private:
   void* do_allocate(std::size_t bytes, std::size_t alignment) override {
     void* const data = pages_.allocate(bytes, alignment);
-    touch(static_cast<std::byte*>(data), bytes);
     try {
+      touch(static_cast<std::byte*>(data), bytes);
       const std::scoped_lock lock(mutex_);
       if (started_) {
         lock_pages(data, bytes);
@@ -171,8 +173,8 @@ class PinnedMemory final : public std::pmr::memory_resource {
   void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override {
     {
       const std::scoped_lock lock(mutex_);
-      std::erase_if(early_, [data](std::span<std::byte> block) { return block.data() == data; });
-      if (started_) cudaHostUnregister(data);
+      const auto is_this = [data](std::span<std::byte> block) { return block.data() == data; };
+      if (std::erase_if(early_, is_this) == 0) cudaHostUnregister(data);
     }
     pages_.deallocate(data, bytes, alignment);
   }
@@ -221,6 +223,7 @@ class CudaDevice final : public Device {
   void bind_to_thread() override {
     name_.get();
     check(cudaSetDevice(ordinal_));
+    pinned_.lock_early();
   }
   MeteredMemory& host_memory() override { return host_memory_; }
   MeteredMemory& device_memory() override { return device_memory_; }
@@ -243,7 +246,6 @@ class CudaDevice final : public Device {
     cudaDeviceProp properties{};
     check(cudaGetDeviceProperties(&properties, ordinal_));
     check(cudaFree(nullptr));  // makes the context, or fails before any work
-    pinned_.start();
     return "cuda:" + std::to_string(ordinal_) + " " + properties.name;
   }
 

@@ -136,7 +136,8 @@ IoWay choose_write_way(const Options& options, DeviceKind device, Workers worker
 bool reads_both_ways(const Options& options, const Source& source, double cached) {
   constexpr double least = 0.01;
   return options.direct == DirectIo::automatic && options.engine != EngineKind::uring &&
-         first_without_direct(source) == nullptr && cached > least && cached < 1 - least;
+         options.threads == 0 && first_without_direct(source) == nullptr && cached > least &&
+         cached < 1 - least;
 }
 
 IoWay choose_mixed_read_way(const Options& options, DeviceKind device, Workers workers,

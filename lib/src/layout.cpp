@@ -12,6 +12,7 @@ namespace ooc {
 namespace {
 
 constexpr std::size_t most_direct_extents = 64;  // each costs up to two blocks more of a slot
+constexpr double mostly_cached = 0.9;            // so that hardly a lane waits for the disk
 
 /// The chunk of at most `wanted` bytes that keeps to the limits, as far as any can. `buffers`: how
 /// many times a chunk's bytes lie in a slot, and in a lane's buffer, one for the input and perhaps
@@ -109,7 +110,8 @@ void limit_slots(const Options& options, DeviceKind device, Workers workers, Lay
 Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                      const Source& source, std::size_t element_bytes, const Output* output) {
   const std::optional<double> cached = page_cache_fraction(source);
-  const bool both_ways = reads_both_ways(options, source, cached.value_or(0));
+  const bool both_ways = source.extents().size() <= most_direct_extents &&
+                         reads_both_ways(options, source, cached.value_or(0));
   const IoWay way = both_ways
                         ? choose_mixed_read_way(options, device, workers, *cached)
                         : choose_read_way(options, device, workers, source, cached.value_or(0));
@@ -136,6 +138,7 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
     layout.reads = through_page_cache(options, device, way, "the input is many small files");
   }
   layout.lanes_read = device == DeviceKind::cpu && !layout.reads.direct && output == nullptr &&
+                      cached.value_or(0) >= mostly_cached &&
                       options.engine == EngineKind::automatic && options.threads == 0 &&
                       !options.make_engine;
   layout.reads.block_bytes = std::min(layout.reads.block_bytes, chunk_bytes);

@@ -16,6 +16,7 @@ import numpy as np
 
 ENOUGH_FOR_THE_DISK = 40 << 20  # bytes: a part of 4 MiB for each of nine settings
 SMALL = (1 << 20) + 3           # no whole number of floats
+ENOUGH_TO_KEEP = 64 << 20
 
 
 class BenchTest(CliTest):
@@ -90,7 +91,7 @@ class ResultTest(BenchTest):
         directory = tempfile.mkdtemp(prefix="ooc-cli-", dir="/dev/shm")
         self.addCleanup(shutil.rmtree, directory)
         path = Path(directory) / "x.bin"
-        path.write_bytes(bytes(SMALL))
+        path.write_bytes(bytes(ENOUGH_TO_KEEP))
         result = self.bench(path, "--runs", "1")
         self.assertRegex(result["passes"][0]["skipped"], "memory")
         self.assertIn("skipped", result["ceilings"]["disk"])
@@ -173,21 +174,39 @@ class CeilingsTest(BenchTest):
         return self.json(*words, "--device", "cpu", env=self.env)["run"]["ceilings"]
 
     def test_other_commands_know_what_was_measured(self):
-        path = self.noise(SMALL - 3)
+        path = self.noise(ENOUGH_TO_KEEP)
         self.assertEqual(self.ceilings("reduce", path), {})
         result = self.bench(path, "--runs", "1")
         page_cache = result["ceilings"]["page_cache"]["bytes_per_second"]["median"]
         kernel = result["ceilings"]["histogram_u1"]["bytes_per_second"]["median"]
+        disk = {}
+        if "skipped" not in result["ceilings"]["disk"]:
+            rate = result["ceilings"]["disk"]["bytes_per_second"]["median"]
+            disk = {"disk_bytes_per_second": rate}
         self.assertEqual(self.ceilings("histogram", path),
-                         {"page_cache_bytes_per_second": page_cache,
+                         {**disk, "page_cache_bytes_per_second": page_cache,
                           "kernel_bytes_per_second": kernel})
         self.assertEqual(self.ceilings("reduce", path),  # of bytes, which was not measured
-                         {"page_cache_bytes_per_second": page_cache})
+                         {**disk, "page_cache_bytes_per_second": page_cache})
         self.assertIn("kernel_bytes_per_second", self.ceilings("reduce", path, "--dtype", "f4"))
         self.assertEqual(os.listdir(self.kept().parent), ["ceilings.json"])
 
-    def test_the_default_place_is_in_the_home_directory(self):
+    def test_the_picture_does_not_replace_the_data(self):
         path = self.noise(SMALL)
+        before = Path(path).read_bytes()
+        os.symlink(path, self.path("link.svg"))
+        for plot in (path, "link.svg"):
+            self.refuse(2, "is a file of the data", "bench", path, "--plot", plot, "--force")
+        self.assertEqual(Path(path).read_bytes(), before)
+
+    def test_a_small_file_tells_too_little(self):
+        path = self.noise(SMALL)
+        done = self.bench_text(path, "--runs", "1")
+        self.assertIn("note: the ceilings are not kept: it takes a file of 64 MiB", done.stderr)
+        self.assertFalse(self.kept().exists())
+
+    def test_the_default_place_is_in_the_home_directory(self):
+        path = self.noise(ENOUGH_TO_KEEP)
         os.mkdir(self.env["HOME"])
         self.env["XDG_CACHE_HOME"] = ""
         self.bench_text(path, "--runs", "1")
@@ -204,7 +223,7 @@ class CeilingsTest(BenchTest):
         self.assertEqual(self.ceilings("histogram", path), {})
 
     def test_a_cache_that_cannot_be_written_is_noted(self):
-        path = self.noise(SMALL)
+        path = self.noise(ENOUGH_TO_KEEP)
         self.cache.write_bytes(b"")  # where a directory is to be
         done = self.bench_text(path, "--runs", "1")
         self.assertIn("note: the ceilings are not kept: ", done.stderr)

@@ -35,7 +35,7 @@ TEST(ChooseDevice, DoesNotStartAGpuForLittle) {
       choose_device({}, {.bytes = 100e6, .cached = 1, .core_seconds = 0.04}, machine);
   EXPECT_EQ(choice.kind, ooc::DeviceKind::cpu);
   EXPECT_EQ(choice.reason,
-            "computing on the CPU: predicted to take 3.54 ms, a GPU 252 ms with its start");
+            "computing on the CPU: predicted to take 3.54 ms; a GPU, not looked for, 252 ms");
 }
 
 // A GPU is the choice if it is there; why it is not is the driver's word.

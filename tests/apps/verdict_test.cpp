@@ -34,9 +34,21 @@ TEST(Verdict, DiskBounds) {
             "GPU idle 97 %");
 }
 
+TEST(Verdict, DirectReadsTakeNothingFromThePageCache) {
+  ooc::Stats stats = ten_seconds();
+  stats.page_cache_fraction = 1;
+  stats.direct = true;
+  stats.disk.busy = 10;
+  EXPECT_EQ(verdict(stats, cpu, {.disk = 5.2e9, .page_cache = 54e9}),
+            "disk-bound: 5.00 of 5.20 GB/s (96 %); CPU kernel idle 100 %; more streams will not "
+            "help, a faster disk would");
+}
+
 TEST(Verdict, SaysHowMuchCameFromThePageCache) {
   ooc::Stats stats = ten_seconds();
   stats.page_cache_fraction = 0.4;
+  stats.direct = true;
+  stats.in_order = false;
   stats.disk.busy = 9;
   EXPECT_EQ(verdict(stats, cpu, {}),
             "disk-bound: 5.00 GB/s, 40 % of it from the page cache, busy 90 % (ceilings not "
@@ -68,9 +80,10 @@ TEST(Verdict, KernelBoundsOverTwoPasses) {
   stats.page_cache_fraction = {};
   stats.disk.busy = 4;
   stats.kernel.busy = 19.4;
-  EXPECT_EQ(verdict(stats, cpu, {}),
-            "kernel-bound: 10.0 GB/s, busy 97 % (ceilings not measured: ooc-run bench FILE); "
-            "disk idle 60 %");
+  EXPECT_EQ(
+      verdict(stats, cpu, {}),
+      "kernel-bound: 10.0 GB/s in 2 passes, busy 97 % (ceilings not measured: ooc-run bench FILE); "
+      "disk idle 60 %");
 }
 
 TEST(Verdict, NobodyBounds) {
@@ -191,6 +204,20 @@ TEST(VerdictWithCeilings, BothWaysAtOnceForAHalfCachedFile) {
   EXPECT_EQ(verdict(stats, cpu, {.disk = 3.3e9}),
             "disk-bound: 5.00 GB/s, 40 % of it from the page cache, busy 99 %; CPU kernel idle "
             "100 %; a faster disk would help");
+}
+
+TEST(Verdict, CoresThatCopyAndComputeAreOneStage) {
+  ooc::Stats stats = ten_seconds();
+  stats.page_cache_fraction = 1.0;
+  stats.lanes_read = true;
+  stats.disk.busy = 4.5;
+  stats.kernel.busy = 10;  // of two streams
+  EXPECT_EQ(verdict(stats, cpu, {}),
+            "CPU-bound: 5.00 GB/s from the page cache, busy 95 % (ceilings not measured: ooc-run "
+            "bench FILE)");
+  EXPECT_EQ(verdict(stats, cpu, {.page_cache = 12e9, .kernel = 10e9}),
+            "CPU-bound: 5.00 of 5.45 GB/s (92 %) from the page cache; more streams will not help, "
+            "more cores would");
 }
 
 TEST(VerdictWithCeilings, TheKernelBoundsOnTheCpu) {
