@@ -20,9 +20,8 @@ namespace {
 
 constexpr std::size_t gpu_bytes = 256 * MiB;  // more than its cache holds
 constexpr std::size_t cpu_bytes = 512 * KiB;  // a chunk of the pipeline; fits a core's own cache
-// Enough that starting, and the threads' not starting at once, do not count.
-constexpr int gpu_repetitions = 20;
-constexpr int cpu_repetitions = 400;
+// So long that starting, and the threads' not starting at once, do not count.
+constexpr double round_seconds = 0.04;
 
 /// Fills memory with the beginning of a file, again and again if that is shorter.
 void fill(std::byte* memory, std::size_t bytes, const File& file) {
@@ -52,7 +51,6 @@ struct KernelAlone::Worker {
   Worker(Device& device, KernelKind kind, const File& file)
       : stream(device.make_stream()), kernel(make_kernel(kind, *stream)) {
     const bool gpu = device.kind() == DeviceKind::cuda;
-    repetitions = gpu ? gpu_repetitions : cpu_repetitions;
     const std::size_t bytes = gpu ? gpu_bytes : cpu_bytes;
     Buffer loaded(device.host_memory(), bytes);
     fill(loaded.data(), bytes, file);
@@ -75,7 +73,7 @@ struct KernelAlone::Worker {
   Buffer data;
   std::unique_ptr<Stream> stream;
   std::unique_ptr<Kernel> kernel;
-  int repetitions;
+  int repetitions = 1;
 };
 
 KernelAlone::KernelAlone(Device& device, KernelKind kind, const File& file) : kind_(kind) {
@@ -84,6 +82,11 @@ KernelAlone::KernelAlone(Device& device, KernelKind kind, const File& file) : ki
     workers_.push_back(std::make_unique<Worker>(device, kind, file));
     workers_.back()->run();  // a warm-up
   }
+  constexpr double least = 4, most = 10'000;
+  const Clock clock;
+  workers_.front()->run();
+  const double repetitions = std::clamp(round_seconds / clock.seconds(), least, most);
+  for (const auto& worker : workers_) worker->repetitions = static_cast<int>(repetitions);
 }
 
 KernelAlone::~KernelAlone() = default;

@@ -20,7 +20,7 @@ struct Extent {
 
 /// The whole schedule of a pass, known before it starts: which extents chunk k is made of, to be
 /// read in this order, or written. Extents are computed when they are asked for, so that a plan
-/// takes no memory for its chunks.
+/// takes no memory for its chunks, but for their order if that is not the sequence's.
 class Plan {
  public:
   virtual ~Plan() = default;
