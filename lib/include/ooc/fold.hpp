@@ -13,8 +13,8 @@
 namespace ooc {
 
 /// Boils a dataset down to a value. The operator is const during a pass: what changes is in the
-/// Partial, one for each stream. `Partial{}` must be neutral and merge() associative. Chunks come in
-/// no particular order (those of a half cached file do not): `in.first` says where each belongs.
+/// Partial, one for each stream. `Partial{}` must be neutral and merge() associative. Chunks come
+/// in no particular order (those of a half cached file do not): `in.first` says where each belongs.
 ///
 ///     struct Sum {
 ///       using Input = float;
