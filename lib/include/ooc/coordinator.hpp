@@ -73,7 +73,7 @@ struct Stats {
   std::string device;
   std::string engine;  // "uring" or "threads"
   bool direct = false;
-  bool lanes_read = false;  // each stream its own chunks: its time is divided between both
+  bool lanes_read = false;           // each stream its own chunks: its time is divided between both
   std::vector<std::string> reasons;  // a sentence for each choice that was not the user's
   std::optional<double> page_cache_fraction;
   std::size_t chunk_bytes = 0, chunks = 0, slots = 0, streams = 0, threads = 0;
