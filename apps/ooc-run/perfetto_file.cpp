@@ -51,6 +51,15 @@ void add_time(pbf_writer& packet, PerfettoFile::Time when) {
   packet.add_uint64(trace_packet::timestamp, static_cast<std::uint64_t>(when.count()));
 }
 
+/// What a track of any kind has; tracks stand in the order in which they were added.
+void describe(pbf_writer& descriptor, PerfettoFile::Track track, const std::string& name,
+              PerfettoFile::Track parent) {
+  descriptor.add_uint64(track_descriptor::uuid, track.id);
+  descriptor.add_string(track_descriptor::name, name);
+  descriptor.add_uint64(track_descriptor::parent, parent.id);
+  descriptor.add_int32(track_descriptor::sibling_order_rank, static_cast<int>(track.id));
+}
+
 }  // namespace
 
 /// `fill` writes the fields of a packet.
@@ -84,11 +93,8 @@ PerfettoFile::Track PerfettoFile::add_track(const std::string& name, Track paren
   const Track track{++tracks_};
   add_packet([&](pbf_writer& packet) {
     pbf_writer descriptor(packet, trace_packet::track_descriptor);
-    descriptor.add_uint64(track_descriptor::uuid, track.id);
-    descriptor.add_string(track_descriptor::name, name);
-    descriptor.add_uint64(track_descriptor::parent, parent.id);
+    describe(descriptor, track, name, parent);
     descriptor.add_enum(track_descriptor::child_ordering, explicit_order);
-    descriptor.add_int32(track_descriptor::sibling_order_rank, static_cast<int>(track.id));
   });
   return track;
 }
@@ -98,10 +104,7 @@ PerfettoFile::Track PerfettoFile::add_counter(const std::string& name, const std
   const Track track{++tracks_};
   add_packet([&](pbf_writer& packet) {
     pbf_writer descriptor(packet, trace_packet::track_descriptor);
-    descriptor.add_uint64(track_descriptor::uuid, track.id);
-    descriptor.add_string(track_descriptor::name, name);
-    descriptor.add_uint64(track_descriptor::parent, parent.id);
-    descriptor.add_int32(track_descriptor::sibling_order_rank, static_cast<int>(track.id));
+    describe(descriptor, track, name, parent);
     pbf_writer counter(descriptor, track_descriptor::counter);
     counter.add_string(counter_descriptor::unit_name, unit);
   });
