@@ -92,7 +92,9 @@ void require_replaceable(const std::filesystem::path& path, bool replace) {
     throw Error(Cause::output, path.string() + ": is a directory", {.path = path});
   }
   if (!replace) throw exists_error(path);
-  if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) {
+  // A link is replaced, not what it leads to. But /dev/stdout is a link too.
+  if (S_ISLNK(status.st_mode) && ::stat(path.c_str(), &status) != 0) return;
+  if (!S_ISREG(status.st_mode)) {
     throw Error(Cause::output, path.string() + ": is not a regular file",
                 {.path = path, .why = "only regular files are replaced"});
   }
@@ -173,8 +175,8 @@ void OutputFile::allocate(std::uint64_t bytes) {
   // fails.
   struct statvfs status {};
   const bool known = ::fstatvfs(descriptor_, &status) == 0 && status.f_blocks != 0;  // 0: no limit
-  const std::uint64_t blocks = ::geteuid() == 0 ? status.f_bfree : status.f_bavail;
-  const std::uint64_t free = blocks * status.f_frsize;
+  // What is reserved for root stays so, for root too, who may have the name without the privilege.
+  const std::uint64_t free = std::uint64_t{status.f_bavail} * status.f_frsize;
   if (known && free < bytes) throw output_error("allocate", path_, ENOSPC);
   if (lies_in_memory_) return allocate_in_memory(bytes);
   const int errno_value = allocate_range(descriptor_, 0, bytes);

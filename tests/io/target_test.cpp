@@ -148,5 +148,13 @@ TEST_F(TargetTest, RefusesPlacesAsOutputFilesDo) {
   EXPECT_EQ(directory_.names(), Names{"old"});
 }
 
+// /dev/stdout is one.
+TEST_F(TargetTest, ReplacesNoLinkToADevice) {
+  std::filesystem::create_symlink("/dev/null", path("device"));
+  expect_error(Cause::output, "is not a regular file",
+               [&] { TargetFile({.path = path("device"), .replace = true}, 1, {}); });
+  EXPECT_TRUE(std::filesystem::is_symlink(path("device")));
+}
+
 }  // namespace
 }  // namespace ooc
