@@ -9,12 +9,13 @@
 namespace ooc {
 namespace {
 
-// A turn is a chunk's index and, in the lowest two bits, its stage. The two highest values are no
-// turns but ends: nothing follows them until restart().
+// A turn is a chunk's index and, in the lowest two bits, its stage. The three highest values are no
+// turns. Two are ends: nothing follows them until restart().
 constexpr unsigned stage_bits = 2;
 constexpr std::uint64_t stage_mask = (1u << stage_bits) - 1;
 constexpr std::uint64_t aborted = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t closed = aborted - 1;  // the source ended before this slot's next chunk
+constexpr std::uint64_t unused = closed - 1;   // by the ring
 constexpr std::size_t no_end = std::numeric_limits<std::size_t>::max();
 
 constexpr std::uint64_t turn_of(std::size_t index, Stage stage) {
@@ -22,7 +23,7 @@ constexpr std::uint64_t turn_of(std::size_t index, Stage stage) {
 }
 
 constexpr bool is_empty_from(std::uint64_t turn, std::size_t index) {
-  return turn < closed && (turn & stage_mask) == static_cast<std::uint64_t>(Stage::empty) &&
+  return turn < unused && (turn & stage_mask) == static_cast<std::uint64_t>(Stage::empty) &&
          turn >> stage_bits >= index;
 }
 
@@ -41,8 +42,11 @@ ChunkPool::ChunkPool(std::pmr::memory_resource& memory, std::size_t slots, std::
     : resource_(memory),
       slot_bytes_(round_up(std::max<std::size_t>(slot_bytes, 1), page_bytes)),
       slots_(slots),
-      end_(no_end) {
+      end_(no_end),
+      latest_ring_(Ring(0, slots)),
+      ring_before_(Ring(0, slots)) {
   if (slots == 0) throw Error(Cause::usage, "a chunk pool has at least one slot");
+  if (slots > most_slots) throw Error(Cause::usage, "a chunk pool has at most 65535 slots");
   for (Slot& slot : slots_) slot.chunk.segments.reserve(max_segments);
   const std::size_t bytes = slots * slot_bytes_;
   memory_ = {static_cast<std::byte*>(resource_.allocate(bytes, page_bytes)), bytes};
@@ -56,9 +60,50 @@ ChunkPool::~ChunkPool() {
   resource_.deallocate(memory_.data(), memory_.size(), page_bytes);
 }
 
-void ChunkPool::restart() {
+void ChunkPool::restart(std::size_t slots) {
+  assert(slots != 0 && slots <= size());
   end_ = no_end;
-  for (std::size_t i = 0; i < slots_.size(); ++i) slots_[i].turn = turn_of(i, Stage::empty);
+  latest_ring_ = Ring(0, slots);
+  for (std::size_t i = 0; i < size(); ++i) {
+    slots_[i].turn = i < slots ? turn_of(i, Stage::empty) : unused;
+  }
+}
+
+/// The change comes after the last chunk that anybody can have looked for, so that nobody has seen
+/// the old ring for a chunk of the new one; and after whole rounds, so that a chunk meets no other
+/// of its place in the round.
+std::optional<std::size_t> ChunkPool::resize(std::size_t slots, std::size_t next) {
+  assert(slots != 0 && slots <= size());
+  const Ring ring = latest_ring_;
+  const auto is_left = [&](const Slot& slot) {
+    const std::uint64_t turn = slot.turn;
+    return turn >= unused || turn >> stage_bits >= ring.first();
+  };
+  if (!std::ranges::all_of(slots_, is_left)) return std::nullopt;
+  const std::size_t first = ring.first() + round_up(next + size() - ring.first(), ring.slots());
+  ring_before_ = ring;  // where all that is in the pool lives, so this changes nothing for anybody
+  latest_ring_ = Ring(first, slots);
+  for (std::size_t i = ring.slots(); i < slots; ++i) {
+    advance(slots_[i].turn, unused, turn_of(first + i, Stage::empty));
+  }
+  return first;
+}
+
+std::size_t ChunkPool::slot_of(std::size_t index) const noexcept {
+  const Ring latest = latest_ring_;
+  return index >= latest.first() ? latest.slot_of(index) : ring_before_.load().slot_of(index);
+}
+
+/// The chunk that follows this one in its slot, if any does.
+std::optional<std::size_t> ChunkPool::successor(std::size_t index) const noexcept {
+  const Ring latest = latest_ring_;
+  if (index >= latest.first()) return index + latest.slots();
+  const Ring before = ring_before_;
+  const std::size_t next = index + before.slots();
+  if (next < latest.first()) return next;
+  const std::size_t slot = before.slot_of(index);
+  if (slot >= latest.slots()) return std::nullopt;
+  return latest.first() + slot;
 }
 
 Chunk* ChunkPool::wait(std::size_t index, Stage stage) {
@@ -79,7 +124,7 @@ Chunk* ChunkPool::wait(std::size_t index, Stage stage) {
 }
 
 bool ChunkPool::ready(std::size_t index, Stage stage) const noexcept {
-  return slots_[index % slots_.size()].turn.load() == turn_of(index, stage);
+  return slots_[slot_of(index)].turn.load() == turn_of(index, stage);
 }
 
 /// Ends the caller's turn at a chunk. False if the pass was aborted.
@@ -96,13 +141,13 @@ void ChunkPool::publish(const Chunk& chunk, Stage reached) {
 
 void ChunkPool::recycle(const Chunk& chunk) {
   Slot& slot = this->slot(chunk.index);
-  const std::size_t next = chunk.index + slots_.size();
-  const std::uint64_t empty = turn_of(next, Stage::empty);
-  if (!leave(chunk, empty)) return;
+  const std::optional<std::size_t> next = successor(chunk.index);
+  const std::uint64_t empty = next ? turn_of(*next, Stage::empty) : unused;
+  if (!leave(chunk, empty) || !next) return;
   // We have written the turn and now read the end; end_at() writes the end and then reads the
   // turns. All four are sequentially consistent, so at least one of us sees what the other wrote
   // and closes the slot: nobody waits for a chunk that never comes.
-  if (next >= end_.load()) advance(slot.turn, empty, closed);
+  if (*next >= end_.load()) advance(slot.turn, empty, closed);
 }
 
 void ChunkPool::end_at(std::size_t index) {

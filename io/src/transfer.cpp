@@ -13,11 +13,19 @@ Transfer::Transfer(const Plan& plan, ChunkPool& pool, Engine& engine, std::size_
       engine_(engine),
       block_bytes_(round_up(std::max<std::size_t>(block_bytes, 1), page_bytes)),
       awaited_(awaited),
+      most_in_flight_(engine.depth()),
       extents_(plan.max_extents()),
       parts_(engine.depth()),
       in_progress_(pool.size()) {
   idle_.reserve(parts_.size());
   for (Part& part : parts_) idle_.push_back(&part);
+}
+
+void Transfer::set_tuner(QueueTuner& tuner, std::size_t slots, std::size_t chunk_bytes) {
+  tuner_ = &tuner;
+  chunk_bytes_ = chunk_bytes;
+  most_in_flight_ = tuner.wanted();
+  fixed_slots_ = slots - divide_up(most_in_flight_ * block_bytes_, chunk_bytes);
 }
 
 std::size_t Transfer::transfer_chunks(const std::stop_token& stop) {
@@ -61,6 +69,7 @@ void Transfer::drain() noexcept {
 }
 
 void Transfer::run(const std::stop_token& stop) {
+  if (tuner_ != nullptr) tuner_->follow(Clock::now());
   Chunk* through = nullptr;  // all of it, but who waits for it does not know yet
   for (;;) {
     start_requests(stop);
@@ -78,7 +87,7 @@ void Transfer::run(const std::stop_token& stop) {
 
 /// Starts all that the engine and the pool have room for now.
 void Transfer::start_requests(const std::stop_token& stop) {
-  while (engine_.in_flight() < engine_.depth()) {
+  while (engine_.in_flight() < most_in_flight_) {
     if (remainder_.memory == nullptr) {
       if (next_ >= plan_.size() || stop.stop_requested()) return;
       if (!pool_.ready(next_, awaited_)) return;
@@ -100,18 +109,25 @@ bool Transfer::wait_for_next_chunk(const std::stop_token& stop) {
 }
 
 void Transfer::begin(Chunk& chunk) {
-  if (observer_ != nullptr) observer_->begun(chunk.index);
+  if (change_ && chunk.index >= change_->chunk) {
+    most_in_flight_ = change_->in_flight;
+    change_.reset();
+    tuner_->follow(Clock::now());
+  }
+  const std::size_t slot = pool_.slot_of(chunk.index);
+  if (observer_ != nullptr) observer_->begun(slot, chunk.index);
   chunk_ = &chunk;
   remainder_ = {.extents = plan_.extents(chunk.index, extents_)};
   lay_out(chunk, remainder_.extents);
-  progress_of(chunk.index) = {.chunk = &chunk};
+  progress_ = &in_progress_[slot];
+  *progress_ = {.chunk = &chunk};
   next_ += step_;
   begin_next_extent();
 }
 
 void Transfer::begin_next_extent() {
   if (remainder_.next == remainder_.extents.size()) {
-    progress_of(chunk_->index).all_started = true;
+    progress_->all_started = true;
     remainder_ = {};
     return;
   }
@@ -137,7 +153,7 @@ void Transfer::start_next_request() {
   part.chunk = chunk_->index;
   prepare(part, extent);
   if (engine_.in_flight() == 0) busy_since_ = Clock::now();
-  ++progress_of(chunk_->index).requests;
+  ++progress_->requests;
   engine_.start(part);
 
   remainder_.memory += part.bytes;
@@ -155,11 +171,23 @@ Chunk* Transfer::finish(Part& part) {
   }
   bytes_done_.fetch_add(part.payload, std::memory_order_relaxed);
   idle_.push_back(&part);
-  InProgress& progress = progress_of(part.chunk);
+  if (tuner_ != nullptr) tune(part.payload);
+  const std::size_t slot = pool_.slot_of(part.chunk);
+  InProgress& progress = in_progress_[slot];
   progress.payload_bytes += part.payload;
   if (--progress.requests != 0 || !progress.all_started) return nullptr;
-  if (observer_ != nullptr) observer_->completed(part.chunk, progress.payload_bytes);
+  if (observer_ != nullptr) observer_->completed(slot, part.chunk, progress.payload_bytes);
   return progress.chunk;
+}
+
+/// A change takes as long as the pool needs to have more slots in use, or fewer: with no more than
+/// the requests in flight need, their bytes stay in the cache.
+void Transfer::tune(std::size_t payload_bytes) {
+  tuner_->complete(payload_bytes, Clock::now());
+  const std::size_t wanted = tuner_->wanted();
+  if (wanted == most_in_flight_ || change_) return;
+  const std::size_t slots = fixed_slots_ + divide_up(wanted * block_bytes_, chunk_bytes_);
+  if (const auto first = pool_.resize(slots, next_)) change_ = {*first, wanted};
 }
 
 }  // namespace ooc

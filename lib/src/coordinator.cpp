@@ -2,13 +2,16 @@
 
 #include <ooc/io/chunk_pool.hpp>
 #include <ooc/io/error.hpp>
+#include <ooc/io/queue_tuner.hpp>
 #include <ooc/io/reader.hpp>
 #include <ooc/io/writer.hpp>
 #include <ooc/pass_threads.hpp>
 #include <ooc/reporters.hpp>
 
 #include <algorithm>
+#include <iomanip>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "lane.hpp"
@@ -32,9 +35,16 @@ class Loading {
       by_lanes_.emplace(source, layout.plan, pool, way_, lanes, options);
       return;
     }
-    engine_ = make_engine(options, way_, pool);
+    IoWay way = way_;
+    if (layout.tuned_depth) way.queue_depth = layout.tuned_depth->most;
+    engine_ = make_engine(options, way, pool);
+    engine_threads_ = engine_threads(options, way);
     reader_.emplace(source.files(), layout.plan, pool, *engine_, way_.block_bytes, way_.direct);
     reader_->set_observer(reporter_);
+    if (!layout.tuned_depth) return;
+    tuner_.emplace(way_.queue_depth, layout.tuned_depth->least, layout.tuned_depth->most,
+                   way_.block_bytes);
+    reader_->set_tuner(*tuner_, layout.slots, layout.chunk_bytes);
   }
 
   void start(PassThreads& threads) {
@@ -58,17 +68,30 @@ class Loading {
       return;
     }
     stats.engine = engine_->name();
-    stats.threads = lanes + (stats.engine == "threads" ? way_.threads : 1);
+    stats.threads = lanes + (stats.engine == "threads" ? engine_threads_ : 1);
     stats.disk.busy = reader_->seconds_busy();
     stats.disk.waits_out = reader_->seconds_waiting();
     if (!engine_->note().empty()) stats.reasons.push_back(engine_->note());
+    if (tuner_ && tuner_->best() != way_.queue_depth) {
+      stats.queue_depth = tuner_->best();
+      stats.reasons.push_back(reason_for(*tuner_));
+    }
   }
 
  private:
+  std::string reason_for(const QueueTuner& tuner) const {
+    std::ostringstream reason;
+    reason << "keeping " << tuner.best() << " reads in flight instead of " << way_.queue_depth
+           << ": " << std::fixed << std::setprecision(2) << tuner.gain() << " times as fast";
+    return reason.str();
+  }
+
   const IoWay& way_;
   std::stop_token stop_;
   TransferReporter reporter_;
   std::unique_ptr<Engine> engine_;
+  std::size_t engine_threads_ = 0;
+  std::optional<QueueTuner> tuner_;
   std::optional<Reader> reader_;
   std::optional<LaneReaders> by_lanes_;
 };
@@ -131,7 +154,7 @@ void Coordinator::State::reserve(const Layout& layout) {
                                      : pool->slot_bytes() == layout.slot_bytes;
   };
   const bool fits =
-      pool && pool->size() == layout.slots && slots_fit() && pool_segments >= segments;
+      pool && pool->size() == layout.pool_slots && slots_fit() && pool_segments >= segments;
   // What does not fit is given back first: both might not fit.
   if (!fits) pool.reset();
   for (const auto& lane : lanes) {
@@ -139,11 +162,11 @@ void Coordinator::State::reserve(const Layout& layout) {
                   layout.writes ? layout.writes->way.chunk_bytes : 0);
   }
   if (!fits) {
-    pool = std::make_unique<ChunkPool>(device->host_memory(), layout.slots, layout.slot_bytes,
+    pool = std::make_unique<ChunkPool>(device->host_memory(), layout.pool_slots, layout.slot_bytes,
                                        segments);
     pool_segments = segments;
   }
-  pool->restart();
+  pool->restart(layout.slots);
 }
 
 void Coordinator::State::run_threads(Loading& loading, Writer* writer, const Pass& pass,

@@ -83,9 +83,9 @@ IoWay way_of(const Options& options, DeviceKind device, bool writes, std::size_t
   // One io_uring copies cached pages by itself, one after another; threads copy them at once.
   if (way.engine == EngineKind::automatic && !way.direct) way.engine = EngineKind::threads;
   if (way.queue_depth == 0) {
-    way.queue_depth = way.engine == EngineKind::threads
-                          ? 2 * threads
-                          : std::max<std::size_t>(direct_bytes_in_flight / way.block_bytes, 1);
+    const bool copies = way.engine == EngineKind::threads && !way.direct;
+    way.queue_depth =
+        copies ? 2 * threads : std::max<std::size_t>(direct_bytes_in_flight / way.block_bytes, 1);
   }
   return way;
 }
@@ -171,12 +171,17 @@ IoWay through_page_cache(const Options& options, DeviceKind device, const IoWay&
                 {false, verb + " through the page cache: " + reason});
 }
 
+/// A thread that waits for a disk costs nothing, and one too few leaves the disk without work.
+std::size_t engine_threads(const Options& options, const IoWay& way) {
+  return way.direct && options.threads == 0 ? std::max(way.threads, way.queue_depth) : way.threads;
+}
+
 std::unique_ptr<Engine> make_engine(const Options& options, const IoWay& way,
                                     const ChunkPool& pool) {
   const EngineOptions wanted{.writes = way.writes,
                              .kind = way.engine,
                              .depth = way.queue_depth,
-                             .threads = way.threads,
+                             .threads = engine_threads(options, way),
                              .storage = pool.memory(),
                              .storage_piece = pool.slot_bytes()};
   return options.make_engine ? options.make_engine(wanted) : make_engine(wanted);

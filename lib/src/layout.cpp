@@ -66,23 +66,45 @@ void add_output(const Options& options, DeviceKind device, Workers workers, cons
 }
 
 /// A slot for each chunk that is computed, waits for its lane, or is being read, and one more, so
-/// that the reader need not wait for the slowest of them.
-std::size_t slots_for(const Layout& layout, DeviceKind device, std::size_t lanes) {
+/// that the reader need not wait for the slowest of them. `depth`: reads in flight.
+std::size_t slots_for(const Layout& layout, DeviceKind device, std::size_t lanes,
+                      std::size_t depth) {
   if (layout.lanes_read) return std::min(lanes, std::max<std::size_t>(layout.plan.size(), 1));
   const std::size_t computing = device == DeviceKind::cuda ? 2 * lanes  // one in each input buffer
                                                            : lanes;     // consumed in the slot
   const std::size_t ready = layout.reads.direct ? 1 : lanes;  // disks are slower than lanes
-  const auto in_flight = [](const IoWay& way, std::size_t chunk_bytes) {
-    return divide_up(way.queue_depth * way.block_bytes, chunk_bytes);
+  const auto in_flight = [](std::size_t requests, std::size_t block, std::size_t chunk) {
+    return divide_up(requests * block, chunk);
   };
   // Of two kinds by turns, the slow ones come out of order: with no more slots than are in flight,
   // the disk would wait for the oldest of them (the H200 machine's lost a quarter of its rate).
-  const std::size_t reading =
-      in_flight(layout.reads, layout.chunk_bytes) * (layout.interleaving ? 2 : 1);
+  const std::size_t reading = in_flight(depth, layout.reads.block_bytes, layout.chunk_bytes) *
+                              (layout.interleaving ? 2 : 1);
+  const IoWay* const out = layout.writes ? &layout.writes->way : nullptr;
   const std::size_t writing =
-      layout.writes ? lanes + in_flight(layout.writes->way, layout.writes->way.chunk_bytes) : 0;
+      out != nullptr ? lanes + in_flight(out->queue_depth, out->block_bytes, out->chunk_bytes) : 0;
   const std::size_t chunks = std::max<std::size_t>(layout.plan.size(), 1);
   return std::min(computing + ready + reading + writing + 1, chunks);
+}
+
+/// Reads of a disk are tuned if the user has not fixed them, and if they go on for long enough.
+bool can_be_tuned(const Options& options, const Layout& layout) {
+  constexpr std::uint64_t least_bytes = 1 * GiB;
+  return options.queue_depth == 0 && options.block_bytes == 0 && layout.reads.direct &&
+         !layout.interleaving && layout.plan.bytes() >= least_bytes;
+}
+
+/// Slots for as many reads as are in flight at first, and for as many as there may be later.
+void choose_slots(const Options& options, DeviceKind device, std::size_t lanes, Layout& layout) {
+  constexpr std::size_t range = 4;
+  const std::size_t depth = layout.reads.queue_depth;
+  layout.slots = layout.pool_slots = slots_for(layout, device, lanes, depth);
+  if (!can_be_tuned(options, layout)) return;
+  const TunedDepth tuned{std::max<std::size_t>(depth / range, 1), depth * range};
+  const std::size_t most = slots_for(layout, device, lanes, tuned.most);
+  if (most >= layout.plan.size()) return;
+  layout.tuned_depth = tuned;
+  layout.pool_slots = most;
 }
 
 /// Fewer slots where the memory is limited. Throws Error(memory) if not even one is possible.
@@ -93,7 +115,10 @@ void limit_slots(const Options& options, DeviceKind device, Workers workers, Lay
       layout.gathers && device == DeviceKind::cpu ? workers.lanes * layout.chunk_bytes : 0;
   const std::size_t for_slots =
       options.memory_bytes > gathered ? options.memory_bytes - gathered : 0;
-  layout.slots = std::min(layout.slots, for_slots / layout.slot_bytes);
+  const std::size_t most = for_slots / layout.slot_bytes;
+  if (layout.pool_slots <= most) return;
+  layout.tuned_depth.reset();
+  layout.slots = layout.pool_slots = std::min(layout.slots, most);
   if (layout.slots != 0) return;
   std::string why = "one chunk of " + std::to_string(layout.chunk_bytes) + " bytes must fit";
   if (gathered != 0) {
@@ -127,8 +152,10 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                 .interleaving = interleaving,
                 .chunk_bytes = chunk_bytes,
                 .slots = 1,
+                .pool_slots = 1,
                 .slot_bytes = 0,
                 .reads = way,
+                .tuned_depth = std::nullopt,
                 .lanes_read = false,
                 .gathers = false,
                 .page_cache_fraction = cached,
@@ -155,7 +182,7 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
       if (used != nullptr && !used->reason.empty()) layout.reasons.push_back(used->reason);
     }
   }
-  layout.slots = slots_for(layout, device, workers.lanes);
+  choose_slots(options, device, workers.lanes, layout);
   limit_slots(options, device, workers, layout);
   return layout;
 }

@@ -21,16 +21,23 @@ struct WriteLayout {
   std::size_t place;  // in a slot (bytes): where a result goes
 };
 
+/// Between how many reads in flight a QueueTuner may choose.
+struct TunedDepth {
+  std::size_t least, most;
+};
+
 /// Every size of a pass, decided before it starts.
 struct Layout {
   SequentialPlan plan;
   std::shared_ptr<const Interleaving> interleaving;  // if a part lies in the page cache
   std::size_t chunk_bytes;
-  std::size_t slots;
+  std::size_t slots;       // in use at first
+  std::size_t pool_slots;  // in use at most
   std::size_t slot_bytes;
   IoWay reads;
-  bool lanes_read;  // each its own chunks
-  bool gathers;     // some chunk is not one aligned piece of memory
+  std::optional<TunedDepth> tuned_depth;  // if reads.queue_depth is only the first
+  bool lanes_read;                        // each its own chunks
+  bool gathers;                           // some chunk is not one aligned piece of memory
   std::optional<double> page_cache_fraction;
   std::vector<std::string> reasons;
   std::optional<WriteLayout> writes{};

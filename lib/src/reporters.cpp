@@ -19,14 +19,13 @@ Clock::duration duration_of(double seconds) {
 TransferReporter::TransferReporter(Activity::Kind kind, std::size_t slots, const Observe& observe)
     : kind_(kind), observe_(observe), begun_(slots) {}
 
-void TransferReporter::begun(std::size_t chunk) {
-  Begun& begun = begun_[chunk % begun_.size()];
+void TransferReporter::begun(std::size_t slot, std::size_t chunk) {
+  Begun& begun = begun_[slot];
   begun.range = begin_range(kind_ == Activity::Kind::read ? "read" : "write", chunk);
   if (observe_) begun.when = Clock::now();
 }
 
-void TransferReporter::completed(std::size_t chunk, std::uint64_t payload_bytes) {
-  const std::size_t slot = chunk % begun_.size();
+void TransferReporter::completed(std::size_t slot, std::size_t chunk, std::uint64_t payload_bytes) {
   end_range(begun_[slot].range);
   if (!observe_) return;
   observe_({.kind = kind_,

@@ -145,8 +145,8 @@ TEST(ChunkPool, AbortWakesWaiters) {
 /// Returns how many chunks were seen.
 class Pass {
  public:
-  Pass(ChunkPool& pool, std::size_t chunks, std::size_t lanes, bool writes)
-      : pool_(pool), chunks_(chunks), lanes_(lanes), writes_(writes) {}
+  Pass(ChunkPool& pool, std::size_t chunks, std::size_t lanes, bool writes, bool resizes = false)
+      : pool_(pool), chunks_(chunks), lanes_(lanes), writes_(writes), resizes_(resizes) {}
 
   std::size_t run(std::optional<std::size_t> end_at = {}) {
     {
@@ -162,9 +162,13 @@ class Pass {
     return seen_;
   }
 
+  /// How often the pool was resized.
+  std::size_t resized() const { return resized_; }
+
  private:
   void read(std::optional<std::size_t> end_at) {
     for (std::size_t i = 0; i < chunks_; ++i) {
+      if (resizes_ && pool_.resize(1 + random_() % pool_.size(), i)) ++resized_;
       if (end_at == i) {
         pool_.end_at(i);
         return;
@@ -204,7 +208,9 @@ class Pass {
 
   ChunkPool& pool_;
   std::size_t chunks_, lanes_;
-  bool writes_;
+  bool writes_, resizes_;
+  std::mt19937 random_{3};
+  std::size_t resized_ = 0;
   std::atomic<std::size_t> seen_ = 0, written_ = 0, wrong_ = 0;
 };
 
@@ -214,7 +220,7 @@ TEST(ChunkPool, EveryChunkArrivesOnceWhateverTheNumbers) {
     for (const std::size_t lanes : {1u, 2u, 5u}) {
       for (const bool writes : {false, true}) {
         pool.restart();
-        EXPECT_EQ(Pass(pool, 3000, lanes, writes).run(), 3000u)
+        EXPECT_EQ(Pass(pool, 1000, lanes, writes).run(), 1000u)
             << slots << " slots, " << lanes << " lanes";
       }
     }
@@ -224,10 +230,58 @@ TEST(ChunkPool, EveryChunkArrivesOnceWhateverTheNumbers) {
 // The end races with the lanes that recycle: none may be left waiting, none may miss a chunk.
 TEST(ChunkPool, EndsExactlyWhereverItIsEnded) {
   std::mt19937 random(2);
-  for (int round = 0; round < 1500; ++round) {
+  for (int round = 0; round < 600; ++round) {
     ChunkPool pool(memory(), 1 + random() % 4, 8, 1);
     const std::size_t end = random() % 12;
     EXPECT_EQ(Pass(pool, 20, 1 + random() % 3, round % 2 == 0).run(end), end);
+  }
+}
+
+TEST(ChunkPool, ResizesFromAChunkOnThatNobodyHasSeen) {
+  ChunkPool pool(memory(), 4, 1, 1);
+  pool.restart(2);
+  EXPECT_EQ(pool.slot_of(5), 1u);
+  EXPECT_EQ(pool.resize(3, 0), 4u);            // four further, and after whole rounds of two
+  EXPECT_EQ(pool.resize(1, 0), std::nullopt);  // not before that one has come
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(pool.slot_of(i), i % 2);
+    Chunk* chunk = pool.wait(i, Stage::empty);
+    pool.publish(*chunk, Stage::loaded);
+    pool.recycle(*chunk);
+  }
+  for (std::size_t i = 4; i < 7; ++i) {
+    EXPECT_EQ(pool.slot_of(i), i - 4);
+    ASSERT_TRUE(pool.ready(i, Stage::empty));
+  }
+  EXPECT_FALSE(pool.ready(7, Stage::empty));
+  EXPECT_EQ(pool.resize(1, 4), 10u);
+  for (std::size_t i = 4; i < 10; ++i) pool.recycle(*pool.wait(i, Stage::empty));
+  ASSERT_TRUE(pool.ready(10, Stage::empty));
+  EXPECT_FALSE(pool.ready(11, Stage::empty));
+  pool.restart();
+  EXPECT_TRUE(pool.ready(3, Stage::empty));
+}
+
+TEST(ChunkPool, EveryChunkArrivesOnceThroughAllResizes) {
+  for (const std::size_t slots : {5u, 7u, 20u}) {
+    ChunkPool pool(memory(), slots, 8, 1);
+    for (const std::size_t lanes : {1u, 2u, 5u}) {
+      for (const bool writes : {false, true}) {
+        pool.restart(slots / 2);
+        Pass pass(pool, 1000, lanes, writes, true);
+        EXPECT_EQ(pass.run(), 1000u) << slots << " slots, " << lanes << " lanes";
+        EXPECT_GT(pass.resized(), 10u);
+      }
+    }
+  }
+}
+
+TEST(ChunkPool, EndsExactlyWhileItIsResized) {
+  std::mt19937 random(4);
+  for (int round = 0; round < 300; ++round) {
+    ChunkPool pool(memory(), 3 + random() % 4, 8, 1);
+    const std::size_t end = random() % 100;
+    EXPECT_EQ(Pass(pool, 120, 1 + random() % 3, round % 2 == 0, true).run(end), end);
   }
 }
 
@@ -238,6 +292,7 @@ TEST(ChunkPool, AbortInTheMiddleStopsEveryone) {
       EXPECT_THROW(
           for (std::size_t i = first;; i += step) {
             Chunk* chunk = pool.wait(i, stage);
+            if (stage == Stage::empty) pool.resize(1 + i % 3, i + 1);
             if (stage == Stage::empty) pool.publish(*chunk, Stage::loaded);
             if (stage == Stage::loaded) pool.publish(*chunk, Stage::computed);
             if (stage == Stage::computed) pool.recycle(*chunk);

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <random>
 #include <stop_token>
 #include <thread>
@@ -18,6 +20,7 @@
 #include "support/engines.hpp"
 #include "support/faulty_engine.hpp"
 #include "support/temp_dir.hpp"
+#include "support/wrapped_engine.hpp"
 
 namespace ooc {
 namespace {
@@ -65,6 +68,22 @@ class Dataset {
   std::vector<File> files_;
 };
 
+/// Takes more than a millisecond for each request, and notes how many were in flight.
+class SlowEngine final : public test::WrappedEngine {
+ public:
+  SlowEngine(std::unique_ptr<Engine> engine, std::size_t& most)
+      : WrappedEngine(std::move(engine)), most_(most) {}
+
+  Request& wait() override {
+    most_ = std::max(most_, in_flight());
+    std::this_thread::sleep_for(std::chrono::microseconds(1500));
+    return WrappedEngine::wait();
+  }
+
+ private:
+  std::size_t& most_;
+};
+
 /// One pass of a reader and some lanes, which copy what they get to where it belongs.
 class Pass {
  public:
@@ -86,6 +105,17 @@ class Pass {
     engine_ = std::make_unique<test::FaultyEngine>(std::move(engine_), good_reads, fault);
   }
 
+  void slow_down(std::size_t& most_in_flight) {
+    engine_ = std::make_unique<SlowEngine>(std::move(engine_), most_in_flight);
+  }
+
+  /// `slots`: in use at first.
+  void tune(QueueTuner& tuner, std::size_t slots) {
+    tuner_ = &tuner;
+    slots_ = slots;
+    pool_.restart(slots);
+  }
+
   /// Returns what the lanes have got, which must be a prefix.
   Bytes run(std::stop_token stop = {}) {
     received_.assign(plan_.bytes(), std::byte{0});
@@ -96,6 +126,7 @@ class Pass {
       }
       Reader reader(dataset_.files(), plan_, pool_, *engine_, options_.block_bytes,
                     options_.direct);
+      if (tuner_ != nullptr) reader.set_tuner(*tuner_, slots_, options_.chunk_bytes);
       const std::size_t allocations = test::count_of_new_by_this_thread();
       try {
         reader.run(stop);
@@ -149,6 +180,8 @@ class Pass {
   SequentialPlan plan_;
   ChunkPool pool_;
   std::unique_ptr<Engine> engine_;
+  QueueTuner* tuner_ = nullptr;
+  std::size_t slots_ = 0;
   const Dataset& dataset_;
   Bytes received_;
   std::uint64_t bytes_read_ = 0;
@@ -219,6 +252,25 @@ TEST_P(ReaderTest, AllocatesNothingWhileItReads) {
   Pass pass(dataset, extents, options());
   EXPECT_EQ(pass.run(), dataset.expected(extents));
   EXPECT_EQ(pass.allocations(), 0u);
+}
+
+// Whatever the tuner finds out, it has tried more requests than it began with, and other slots.
+TEST_P(ReaderTest, ReadsTheSameWhileItsQueueIsTuned) {
+  const Dataset dataset(std::vector<std::size_t>{4'000'000});
+  const auto extents = whole_files(dataset.files());
+  PassOptions options = this->options();
+  options.chunk_bytes = 2 * options.block_bytes;
+  options.slots = 3 + 4;
+  options.depth = 8;
+  std::size_t most_in_flight = 0;
+  Pass pass(dataset, extents, options);
+  pass.slow_down(most_in_flight);
+  QueueTuner tuner(2, 1, options.depth, options.block_bytes);
+  pass.tune(tuner, 3 + 1);
+  EXPECT_EQ(pass.run(), dataset.expected(extents));
+  EXPECT_EQ(pass.allocations(), 0u);
+  EXPECT_GE(most_in_flight, 4u);
+  EXPECT_LE(most_in_flight, options.depth);
 }
 
 TEST_P(ReaderTest, StopsWithAPrefix) {

@@ -16,8 +16,8 @@ class TransferReporter final : public TransferObserver {
  public:
   /// `kind`: read or write; `slots`: of the pool. `observe` must outlive this, and may be empty.
   TransferReporter(Activity::Kind kind, std::size_t slots, const Observe& observe);
-  void begun(std::size_t chunk) override;
-  void completed(std::size_t chunk, std::uint64_t payload_bytes) override;
+  void begun(std::size_t slot, std::size_t chunk) override;
+  void completed(std::size_t slot, std::size_t chunk, std::uint64_t payload_bytes) override;
 
  private:
   struct Begun {

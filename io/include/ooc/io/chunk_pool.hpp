@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <memory_resource>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,8 +26,8 @@ enum class Stage : std::uint8_t { empty, loaded, computed };
 /// Thrown in every waiter after abort(): the echo of an error that is reported elsewhere.
 struct Aborted {};
 
-/// A circular pool of chunks: chunk k lives in slot k % size(). Whose turn it is at a slot is one
-/// atomic word, the index of a chunk and its stage:
+/// A circular pool of chunks: chunk k lives in slot k % size(), as long as all slots are in use
+/// (see resize). Whose turn it is at a slot is one atomic word, the index of a chunk and its stage:
 ///
 ///     slot s:  (s, empty) -> (s, loaded) -> (s + size, empty) -> (s + size, loaded) -> ...
 ///              reader         lane          reader               lane
@@ -51,7 +52,19 @@ class ChunkPool {
   std::span<std::byte> memory() const noexcept { return memory_; }
 
   /// Makes every slot empty again, for the chunks 0 to size() - 1. Nobody may be waiting.
-  void restart();
+  void restart() { restart(size()); }
+
+  /// The same with only the first `slots` in use.
+  void restart(std::size_t slots);
+
+  /// Changes how many slots are in use, from a chunk on that is returned: k and its successors live
+  /// in the first `slots` slots. For who takes the empty chunks, and has taken those before `next`;
+  /// nobody else may look for a chunk size() or more beyond these. Nothing while chunks from before
+  /// the last change are still in the pool.
+  std::optional<std::size_t> resize(std::size_t slots, std::size_t next);
+
+  /// Where chunk `index` lives: one that is in the pool, or the next to come there.
+  std::size_t slot_of(std::size_t index) const noexcept;
 
   /// Blocks until chunk `index` is at `stage` and lends it out. Null if the source ended before it
   /// (see end_at). Throws Aborted.
@@ -63,7 +76,7 @@ class ChunkPool {
   /// Hands a chunk to who waits for it at that stage, the next one or a later one.
   void publish(const Chunk& chunk, Stage reached);
 
-  /// Gives its slot back, empty, for chunk index + size().
+  /// Gives its slot back, empty, for the next chunk there.
   void recycle(const Chunk& chunk);
 
   /// Ends the pass early: chunks from `index` on will not come, whoever waits for one gets null.
@@ -80,7 +93,23 @@ class ChunkPool {
     Chunk chunk;
   };
 
-  Slot& slot(std::size_t index) { return slots_[index % slots_.size()]; }
+  /// Chunks from `first` on go round and round in the first `slots` slots. In one word, so that it
+  /// changes at once.
+  class Ring {
+   public:
+    Ring(std::size_t first, std::size_t slots) noexcept : word_(first << slot_bits | slots) {}
+    std::size_t first() const noexcept { return word_ >> slot_bits; }
+    std::size_t slots() const noexcept { return word_ & most_slots; }
+    std::size_t slot_of(std::size_t index) const noexcept { return (index - first()) % slots(); }
+
+   private:
+    static constexpr unsigned slot_bits = 16;
+    std::uint64_t word_;
+  };
+  static constexpr std::size_t most_slots = 65535;
+
+  Slot& slot(std::size_t index) { return slots_[slot_of(index)]; }
+  std::optional<std::size_t> successor(std::size_t index) const noexcept;
   bool leave(const Chunk& chunk, std::uint64_t next);
 
   std::pmr::memory_resource& resource_;
@@ -88,6 +117,8 @@ class ChunkPool {
   std::span<std::byte> memory_;
   std::vector<Slot> slots_;
   std::atomic<std::size_t> end_;
+  std::atomic<Ring> latest_ring_;
+  std::atomic<Ring> ring_before_;  // of chunks that the latest does not have
 };
 
 }  // namespace ooc

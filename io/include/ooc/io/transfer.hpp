@@ -3,11 +3,13 @@
 #include <ooc/io/chunk_pool.hpp>
 #include <ooc/io/engine.hpp>
 #include <ooc/io/plan.hpp>
+#include <ooc/io/queue_tuner.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -15,17 +17,18 @@
 namespace ooc {
 
 /// Is told when a transfer begins a chunk and when the last byte of it is through: on the thread of
-/// the transfer, which ends with what this throws. Chunks overlap.
+/// the transfer, which ends with what this throws. Chunks overlap, but not those of one slot.
 class TransferObserver {
  public:
   virtual ~TransferObserver() = default;
-  virtual void begun(std::size_t chunk) = 0;
-  virtual void completed(std::size_t chunk, std::uint64_t payload_bytes) = 0;
+  virtual void begun(std::size_t slot, std::size_t chunk) = 0;
+  virtual void completed(std::size_t slot, std::size_t chunk, std::uint64_t payload_bytes) = 0;
 };
 
 /// What Reader and Writer have in common: takes the chunks of a plan from the pool one after the
 /// other, cuts their extents into requests of one block each, and keeps as many of these in flight
-/// as the engine takes. Belongs to one thread; bytes_done() may be called from any.
+/// as the engine takes, or as a tuner wants. Belongs to one thread; bytes_done() may be called from
+/// any.
 class Transfer {
  public:
   Transfer(const Transfer&) = delete;
@@ -33,6 +36,11 @@ class Transfer {
 
   /// To be called before the transfer runs, if at all; the observer must outlive it.
   void set_observer(TransferObserver& observer) noexcept { observer_ = &observer; }
+
+  /// To be called before the transfer runs, if at all, and only if it is this that takes the pool's
+  /// empty chunks: as many requests are in flight as `tuner` wants, which must outlive this. The
+  /// pool has `slots` slots in use, and gets one more for every `chunk_bytes` more in flight.
+  void set_tuner(QueueTuner& tuner, std::size_t slots, std::size_t chunk_bytes);
 
   /// To be called before the transfer runs, if at all: only every `step`-th chunk of the plan is
   /// transferred, from `first` on.
@@ -113,10 +121,16 @@ class Transfer {
   void start_requests(const std::stop_token& stop);
   bool wait_for_next_chunk(const std::stop_token& stop);
   void begin(Chunk& chunk);
+  void tune(std::size_t payload_bytes);
   void begin_next_extent();
   void start_next_request();
   Chunk* finish(Part& part);
-  InProgress& progress_of(std::size_t chunk) { return in_progress_[chunk % pool_.size()]; }
+
+  /// How many requests are to be in flight, from which chunk on.
+  struct Change {
+    std::size_t chunk;
+    std::size_t in_flight;
+  };
 
   const Plan& plan_;
   ChunkPool& pool_;
@@ -124,13 +138,19 @@ class Transfer {
   std::size_t block_bytes_;
   Stage awaited_;
   TransferObserver* observer_ = nullptr;
+  QueueTuner* tuner_ = nullptr;
+  std::size_t fixed_slots_ = 0;  // that do not depend on the number of requests in flight
+  std::size_t chunk_bytes_ = 1;
+  std::size_t most_in_flight_;
+  std::optional<Change> change_{};
   std::vector<Extent> extents_;          // room for those of the chunk begun last
   std::vector<Part> parts_;              // one for each request that can be in flight
   std::vector<Part*> idle_;              // those that are not
   std::vector<InProgress> in_progress_;  // by slot
   std::size_t next_ = 0;                 // the first chunk not begun
   std::size_t step_ = 1;
-  Chunk* chunk_ = nullptr;  // the one begun last
+  Chunk* chunk_ = nullptr;          // the one begun last
+  InProgress* progress_ = nullptr;  // of that one
   Remainder remainder_;
   Clock::time_point busy_since_{};
   std::atomic<std::uint64_t> bytes_done_{0};

@@ -1,0 +1,148 @@
+#include <ooc/io/queue_tuner.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+namespace ooc {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto first_rest = 500ms;  // short transfers are over by then
+constexpr auto least_window = 20ms;
+constexpr std::size_t least_rounds =
+    4;  // times that all requests in flight are through in a window
+constexpr int rest_after_comparison = 9;  // times as long
+constexpr auto longest_rest = 60s;
+constexpr std::size_t most_pairs = 16;
+
+/// Whether the tried number is better, from the logarithms of its rate to the other's; nothing if
+/// more pairs are needed.
+std::optional<bool> judge(const std::vector<double>& ratios) {
+  constexpr double great = 0.15;
+  constexpr double worthwhile = 0.03;
+  constexpr double doubt = 0.01;
+  const auto n = static_cast<double>(ratios.size());
+  if (ratios.back() < -great) return false;
+  if (n < 2) return std::nullopt;
+  if (std::ranges::min(ratios) > great) return true;
+  if (n < 3) return std::nullopt;
+  const double mean = std::accumulate(ratios.begin(), ratios.end(), 0.0) / n;
+  double squares = 0;
+  for (const double ratio : ratios) squares += (ratio - mean) * (ratio - mean);
+  const double error = std::sqrt(squares / (n - 1) / n);
+  if (mean - 2 * error > doubt && mean > worthwhile) return true;
+  if (mean + error < worthwhile || ratios.size() == most_pairs) return false;
+  return std::nullopt;
+}
+
+}  // namespace
+
+QueueTuner::QueueTuner(std::size_t first, std::size_t least, std::size_t most,
+                       std::size_t request_bytes)
+    : least_(std::min(least, first)),
+      most_(std::max(most, first)),
+      request_bytes_(request_bytes),
+      best_(first) {
+  ratios_.reserve(most_pairs);
+}
+
+void QueueTuner::follow(Clock::time_point now) {
+  if (began_ == Clock::time_point{}) {
+    began_ = now;
+    rests_until_ = now + first_rest;
+  }
+  if (state_ != State::changing) return;
+  if (tried_ == 0) {
+    state_ = State::resting;
+    return;
+  }
+  // What is in flight now was begun with the other number.
+  lead_bytes_ = std::max(best_, tried_) * request_bytes_;
+  state_ = State::leading;
+}
+
+void QueueTuner::complete(std::size_t bytes, Clock::time_point now) {
+  switch (state_) {
+    case State::changing: return;
+    case State::resting:
+      if (now >= rests_until_) start_comparison(now);
+      return;
+    case State::leading:
+      lead_bytes_ -= std::min(lead_bytes_, bytes);
+      if (lead_bytes_ == 0) begin_window(now);
+      return;
+    case State::measuring:
+      bytes_ += bytes;
+      if (now - window_began_ >= least_window &&
+          bytes_ >= least_rounds * wanted() * request_bytes_) {
+        end_window(now);
+      }
+  }
+}
+
+void QueueTuner::begin_window(Clock::time_point now) {
+  state_ = State::measuring;
+  bytes_ = 0;
+  window_began_ = now;
+}
+
+/// The windows of two pairs are best, tried, tried, best: a rate that rises or falls all the time
+/// favours neither, and the transfer need not change as often.
+void QueueTuner::end_window(Clock::time_point now) {
+  const double seconds = std::chrono::duration<double>(now - window_began_).count();
+  rates_[trying_ ? 1 : 0] = static_cast<double>(bytes_) / seconds;
+  ++windows_;
+  if (windows_ % 2 == 0) {
+    ratios_.push_back(std::log(rates_[1] / rates_[0]));
+    const std::optional<bool> better = judge(ratios_);
+    if (better) {
+      end_comparison(*better, now);
+    } else {
+      begin_window(now);
+    }
+    return;
+  }
+  trying_ = !trying_;
+  state_ = State::changing;
+}
+
+void QueueTuner::start_comparison(Clock::time_point now) {
+  comparison_began_ = now;
+  tried_ = std::clamp(upward_ ? best_ * 2 : best_ / 2, least_, most_);
+  if (tried_ == best_) {
+    end_comparison(false, now);
+    return;
+  }
+  ratios_.clear();
+  windows_ = 0;
+  begin_window(now);
+}
+
+void QueueTuner::end_comparison(bool better, Clock::time_point now) {
+  const std::size_t in_use = wanted();
+  if (better) {
+    best_ = tried_;
+    const double sum = std::accumulate(ratios_.begin(), ratios_.end(), 0.0);
+    gain_ *= std::exp(sum / static_cast<double>(ratios_.size()));
+    other_way_failed_ = false;
+    rests_until_ = now;
+  } else {
+    rests_until_ = now + rest_after_comparison * (now - comparison_began_);
+    // With nothing better on either side, the next attempt has the more time the longer it is so.
+    if (other_way_failed_) {
+      const auto so_far = std::min<Clock::duration>(now - began_, longest_rest);
+      rests_until_ = std::max(rests_until_, now + so_far);
+    }
+    other_way_failed_ = !other_way_failed_;
+    upward_ = !upward_;
+  }
+  trying_ = false;
+  tried_ = 0;
+  state_ = in_use == best_ ? State::resting : State::changing;
+}
+
+}  // namespace ooc

@@ -1,0 +1,122 @@
+#include <gtest/gtest.h>
+
+#include <ooc/io/queue_tuner.hpp>
+#include <ooc/io/units.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+
+namespace ooc {
+namespace {
+
+using Clock = QueueTuner::Clock;
+using Seconds = std::chrono::duration<double>;
+
+constexpr std::size_t request = 512 * KiB;
+constexpr std::size_t first = 24;
+constexpr double GB = 1e9;
+
+/// Bytes a second with so many requests in flight.
+using Disk = std::function<double(double requests)>;
+
+struct Outcome {
+  double rate;  // of the whole transfer, bytes a second
+  std::size_t best;
+  double gain;
+};
+
+/// A transfer of so many bytes, in time that is computed and not spent. The disk's rate wavers from
+/// one stretch of some milliseconds to the next, by `noise` on average.
+Outcome transfer(std::size_t bytes, const Disk& disk, double noise = 0, unsigned seed = 0) {
+  constexpr std::size_t requests_until_followed = 100;
+  constexpr std::size_t requests_of_a_stretch = 20;
+  std::mt19937 random(seed);
+  std::normal_distribution<double> wavering(0, noise);
+  QueueTuner tuner(first, first / 4, first * 4, request);
+  Clock::time_point now{};
+  now += std::chrono::hours(1);
+  const Clock::time_point begin = now;
+  tuner.follow(now);
+  std::size_t in_flight = tuner.wanted();
+  std::size_t unfollowed = 0;
+  double factor = 1;
+  for (std::size_t i = 0; i * request < bytes; ++i) {
+    if (i % requests_of_a_stretch == 0) factor = std::exp(wavering(random));
+    const double rate = disk(static_cast<double>(in_flight)) * factor;
+    now += std::chrono::duration_cast<Clock::duration>(Seconds(request / rate));
+    tuner.complete(request, now);
+    if (tuner.wanted() == in_flight) continue;
+    if (++unfollowed < requests_until_followed) continue;
+    unfollowed = 0;
+    in_flight = tuner.wanted();
+    tuner.follow(now);
+  }
+  return {static_cast<double>(bytes) / Seconds(now - begin).count(), tuner.best(), tuner.gain()};
+}
+
+double flat(double) {
+  return 3 * GB;
+}
+/// Each request takes 10 ms, and the network carries 8 GB/s.
+double far_away(double requests) {
+  return std::min(requests * request / 0.01, 8 * GB);
+}
+double best_with_few(double requests) {
+  return requests <= 12 ? 3 * GB : 3 * GB / (1 + (requests - 12) / 50);
+}
+double worse_with_others(double requests) {
+  return requests == first ? 3 * GB : 2.5 * GB;
+}
+
+TEST(QueueTuner, LeavesADiskThatIsWellServedAlone) {
+  const Outcome outcome = transfer(64 * GiB, flat);
+  EXPECT_EQ(outcome.best, first);
+  EXPECT_EQ(outcome.gain, 1);
+}
+
+TEST(QueueTuner, FindsHowManyADistantDiskNeeds) {
+  const Outcome outcome = transfer(16 * GiB, far_away);
+  EXPECT_EQ(outcome.best, 4 * first);
+  EXPECT_NEAR(outcome.gain, 4, 0.1);
+  EXPECT_GT(outcome.rate, 0.75 * far_away(96));  // it began with a quarter
+}
+
+TEST(QueueTuner, FindsThatFewerAreBetter) {
+  const Outcome outcome = transfer(64 * GiB, best_with_few);
+  EXPECT_LE(outcome.best, 12u);
+  EXPECT_GT(outcome.rate, 1.1 * best_with_few(first));
+}
+
+TEST(QueueTuner, KeepsToItsLimits) {
+  EXPECT_EQ(transfer(64 * GiB, [](double n) { return n * GB; }).best, 4 * first);
+  EXPECT_EQ(transfer(64 * GiB, [](double n) { return 100 * GB / n; }).best, first / 4);
+}
+
+TEST(QueueTuner, CostsLittleWhereTheFirstNumberIsTheBest) {
+  for (const std::size_t size : {1 * GiB, 4 * GiB, 64 * GiB}) {
+    EXPECT_GT(transfer(size, worse_with_others).rate, 0.97 * 3 * GB) << size;
+  }
+}
+
+TEST(QueueTuner, IsNotMisledByNoise) {
+  for (const double noise : {0.05, 0.1, 0.2}) {
+    double with = 0, without = 0;
+    int wrong = 0;
+    constexpr unsigned runs = 100;
+    for (unsigned seed = 0; seed < runs; ++seed) {
+      const Outcome outcome = transfer(16 * GiB, worse_with_others, noise, seed);
+      with += 1 / outcome.rate;
+      without += 1 / transfer(
+                         16 * GiB, [](double) { return 3 * GB; }, noise, seed)
+                         .rate;
+      wrong += outcome.best != first;
+    }
+    EXPECT_GT(without / with, 0.97) << noise;
+    EXPECT_LE(wrong, 5) << noise;
+  }
+}
+
+}  // namespace
+}  // namespace ooc
