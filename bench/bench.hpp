@@ -30,13 +30,14 @@ nlohmann::ordered_json gemm_in_core(std::uint64_t length, const std::string& com
                                     int runs);
 
 /// A pass of a built-in operator, over a file or, if `file` is empty, over `bytes` bytes of
-/// nothing.
+/// nothing, of which each read takes a while.
 struct PassOptions {
   std::string file;
   std::string operation = "histogram";  // or "reduce"
   std::string dtype = "u1";
   bool cuda = false;
   std::uint64_t bytes = 0;
+  double delay_milliseconds = 0;
   ooc::Options coordinator;
   int runs = 1;
 };

@@ -47,6 +47,7 @@ int run(int argc, char** argv) {
   add("operation", po::value(&pass_options.operation), "histogram or reduce (null, file)");
   add("dtype", po::value(&pass_options.dtype), "(null, file, convert)");
   add("chunk", po::value(&coordinator.chunk_bytes), "bytes (null, file)");
+  add("delay", po::value(&pass_options.delay_milliseconds), "milliseconds a read takes (null)");
   add("streams", po::value(&coordinator.streams), "(null, file)");
   add("threads", po::value(&coordinator.threads), "(null, file)");
   add("block", po::value(&coordinator.block_bytes), "bytes of one read (disk, file)");

@@ -4,6 +4,7 @@
     bench/measure.py gpu --file big.bin --out R.json    link, null reader, disk, page cache, memory
     bench/measure.py cpu --file big.f32 --out R.json    the CPU device against NumPy
     bench/measure.py half --file big.bin --out R.json   half cached, against either half alone
+    bench/measure.py depth --file big.bin --out R.json  reads in flight: fixed, tuned while reading
     bench/measure.py fio --file big.bin --out R.json    our disk sweep against fio's
     bench/measure.py buffers --file big.bin --out R.json   reads spread over more memory
 
@@ -270,6 +271,35 @@ def fio(options):
             "ratio": median(ours) / median(theirs)}
 
 
+def depth(options):
+    """Rates with fixed numbers of reads in flight, and with one that is tuned: from the disk, and
+    from one that does not exist, whose reads take 20 ms each."""
+    generate(options.file, options.gib, "u1")
+    device = [] if options.cpu else ["--cuda"]
+    sources = {
+        "disk": ["file", options.file],
+        "delay_20_ms": ["null", "--delay", 20, "--mib", options.gib * 1024],
+    }
+    result = {}
+    for name, source in sources.items():
+        rates = {"tuned": [], **{str(n): [] for n in (6, 12, 24, 48, 96)}}
+        chosen = []
+        for _ in range(options.runs):
+            for way, figures in rates.items():
+                fixed = [] if way == "tuned" else ["--depth", way]
+                evict(options.file)
+                report = call("ooc-bench", *source, *device, *fixed, "--dtype", "u1", "--runs", 1)
+                figures.append(report["bytes_per_second"]["median"])
+                if way == "tuned":
+                    chosen.append(report["queue_depth"])
+        best = max(median(figures) for way, figures in rates.items() if way != "tuned")
+        result[name] = {**{way: spread(figures) for way, figures in rates.items()},
+                        "chosen": chosen,
+                        "tuned_to_first": median(rates["tuned"]) / median(rates["24"]),
+                        "tuned_to_best": median(rates["tuned"]) / best}
+    return result
+
+
 def buffers(options):
     """What it costs a disk to spread its reads over more memory: 8 blocks of 1 MiB in flight."""
     generate(options.file, options.gib, "u1")
@@ -284,7 +314,8 @@ def buffers(options):
 
 
 def main():
-    measurements = {measure.__name__: measure for measure in (gpu, cpu, half, fio, buffers)}
+    measurements = {measure.__name__: measure for measure in (gpu, cpu, half, depth, fio,
+                                                             buffers)}
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=list(measurements))
@@ -292,7 +323,7 @@ def main():
     parser.add_argument("--gib", type=int, default=8)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--hugetlb", action="store_true", help="huge pages for fio's buffers")
-    parser.add_argument("--cpu", action="store_true", help="half: on the CPU device")
+    parser.add_argument("--cpu", action="store_true", help="half, depth: on the CPU device")
     parser.add_argument("--out", required=True)
     options = parser.parse_args()
     result = {"command": " ".join(["bench/measure.py"] + sys.argv[1:]), "machine": machine(),

@@ -7,6 +7,7 @@
 #include <ooc/kernels/reduce.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <thread>
 
 #include "bench.hpp"
 
@@ -21,18 +23,26 @@ namespace ooc::bench {
 
 namespace {
 
-/// Says that every read is done. What the pool holds is noise, written in its first pass.
+using SteadyClock = std::chrono::steady_clock;
+
+/// Says that every read is done, each a while after it began. What the pool holds is noise, written
+/// in its first pass.
 class NullEngine final : public Engine {
  public:
-  explicit NullEngine(const EngineOptions& options) : depth_(options.depth) {
+  NullEngine(const EngineOptions& options, SteadyClock::duration delay)
+      : depth_(options.depth), delay_(delay) {
     auto* const words = reinterpret_cast<std::uint64_t*>(options.storage.data());
     if (words[0] != 0) return;
     std::mt19937_64 random(1);
     std::generate_n(words, options.storage.size() / sizeof(std::uint64_t), std::ref(random));
   }
-  void start(Request& request) override { started_.push_back(&request); }
+  void start(Request& request) override {
+    started_.push_back(
+        {&request, delay_.count() == 0 ? SteadyClock::time_point{} : SteadyClock::now() + delay_});
+  }
   Request& wait() override {
-    Request& request = *started_.front();
+    Request& request = *started_.front().request;
+    if (delay_.count() != 0) std::this_thread::sleep_until(started_.front().done);
     started_.pop_front();
     request.done = request.bytes;
     return request;
@@ -42,8 +52,14 @@ class NullEngine final : public Engine {
   std::string_view name() const noexcept override { return "null"; }
 
  private:
+  struct Started {
+    Request* request;
+    SteadyClock::time_point done;
+  };
+
   std::size_t depth_;
-  std::deque<Request*> started_;
+  SteadyClock::duration delay_;
+  std::deque<Started> started_;
 };
 
 /// A file of that size with nothing in it, gone when this is.
@@ -91,9 +107,12 @@ nlohmann::ordered_json pass(const PassOptions& options) {
   ooc::Options coordinated = options.coordinator;
   if (options.file.empty()) {
     nothing.emplace(options.bytes);
-    coordinated.direct = DirectIo::no;  // sized for the link, as from the page cache
-    coordinated.make_engine = [](const EngineOptions& engine) {
-      return std::make_unique<NullEngine>(engine);
+    const auto delay = std::chrono::duration_cast<SteadyClock::duration>(
+        std::chrono::duration<double, std::milli>(options.delay_milliseconds));
+    // Sized as from a disk, or for the link, as from the page cache.
+    coordinated.direct = delay.count() != 0 ? DirectIo::yes : DirectIo::no;
+    coordinated.make_engine = [delay](const EngineOptions& engine) {
+      return std::make_unique<NullEngine>(engine, delay);
     };
   }
   const Source source = open(nothing ? nothing->path() : std::filesystem::path(options.file),
