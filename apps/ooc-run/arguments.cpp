@@ -178,6 +178,13 @@ std::uint64_t positive_count(std::string_view text) {
   return refuse_zero(parse_count(text));
 }
 
+std::uint64_t worker_count(std::string_view text) {
+  constexpr std::uint64_t most = 1024;
+  const std::uint64_t count = positive_count(text);
+  if (count > most) throw ooc::Error(ooc::Cause::usage, fmt::format("must be at most {}", most));
+  return count;
+}
+
 std::size_t Choice::operator()(std::string_view text) const {
   const auto found = std::ranges::find(names_, text);
   if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());

@@ -19,6 +19,7 @@
 #include "output_file_options.hpp"
 #include "session.hpp"
 #include "sizes.hpp"
+#include "terminal.hpp"
 
 namespace ooc_run {
 namespace {
@@ -30,8 +31,15 @@ struct Settings {
   RunSettings run;
   BenchJob job;
   std::optional<std::filesystem::path> plot;
-  bool force = false;
 };
+
+std::filesystem::path parse_plot(const std::string& text) {
+  const std::filesystem::path path = parse_output(text);
+  if (path.extension() == ".svg") return path;
+  const std::string other = std::filesystem::path(path).replace_extension(".svg").string();
+  throw ooc::Error(ooc::Cause::usage, "only SVG can be drawn",
+                   {.hint = "--plot " + other + ", which every browser shows"});
+}
 
 Settings read_settings(const Arguments& arguments) {
   Settings settings;
@@ -41,9 +49,8 @@ Settings read_settings(const Arguments& arguments) {
                      fmt::format("one file is measured, not {}", arguments.files().size()),
                      {.hint = "ooc-run bench FILE"});
   }
-  settings.plot = arguments.get("plot", [](const std::string& text) { return text; });
+  settings.plot = arguments.get("plot", parse_plot);
   if (settings.plot) refuse_file_of_the_data(arguments, "plot", *settings.plot);
-  settings.force = arguments.has("force");
   BenchJob& job = settings.job;
   job.path = arguments.files().front();
   job.runs = arguments.get("runs", positive_count).value_or(default_runs);
@@ -52,18 +59,18 @@ Settings read_settings(const Arguments& arguments) {
   return settings;
 }
 
-/// Before minutes of measuring, not after.
-void check_plot(const Settings& settings) {
-  std::error_code none;
-  if (!settings.plot || settings.force || !std::filesystem::exists(*settings.plot, none)) return;
-  throw ooc::Error(ooc::Cause::output, settings.plot->string() + ": already exists",
-                   {.path = *settings.plot, .hint = "--force replaces it"});
-}
-
-void write_plot(const Settings& settings, const std::string& svg) {
-  ooc::OutputFile file(*settings.plot, svg.size(), settings.force);
+void write_plot(ooc::OutputFile& file, const BenchResult& result, const std::string& path) {
+  const std::string svg = plot_sweep(result, fmt::format("{}: histogram u1 on {}, medians of {}",
+                                                         path, result.device, result.runs));
   file.write(0, std::as_bytes(std::span(svg)));
   file.publish();
+}
+
+/// Before anything is measured: it may be more than somebody wants to wait for.
+void announce(const BenchJob& job, double bytes) {
+  print_note(fmt::format("measuring {}{}, about {} to read: {} at 2 GB/s",
+                         format_count(job.runs, "round"), job.sweep ? " and a sweep" : "",
+                         format_decimal_bytes(bytes), format_seconds(bytes / 2e9)));
 }
 
 MeasuredCeilings ceilings_of(const BenchResult& result) {
@@ -98,7 +105,9 @@ std::string keep_ceilings(const BenchResult& result, const std::string& path) {
 
 Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt) {
   Settings settings = read_settings(arguments);
-  check_plot(settings);
+  const BenchJob& job = settings.job;
+  std::optional<ooc::OutputFile> plot;  // that there can be none is to be known before
+  if (settings.plot) plot.emplace(*settings.plot, 0, arguments.has("force"));
   Outcome outcome;
   const ooc::measure::Clock clock;
   const std::string no_gpu = settings.run.device ? "" : ooc::why_no_gpu();
@@ -109,19 +118,19 @@ Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt) {
 
   ProgressMeter meter(settings.run.output.progress, 1);
   settings.job.stop = interrupt.token();
-  settings.job.progress = [&meter](double done, double total) {
+  settings.job.progress = [&](double done, double total) {
+    if (done == 0 && !settings.run.output.quiet) announce(job, total);
     meter.update(static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(total));
   };
-  const BenchResult result = run_measurements(settings.job);
-  const std::string& path = settings.job.path;
+  const BenchResult result = run_measurements(job);
+  const std::string& path = job.path;
   const std::string unkept = keep_ceilings(result, path);
   if (!unkept.empty()) outcome.notes.push_back(unkept);
 
   const ooc::Source source = part_of_file(path, 0, ooc::File::open(path).size());
-  if (settings.plot) {
-    write_plot(settings,
-               plot_sweep(result, fmt::format("{}: {} on {}, medians of {}", path, "histogram u1",
-                                              result.device, result.runs)));
+  if (plot) {
+    write_plot(*plot, result, path);
+    outcome.notes.push_back(fmt::format("wrote {}, a picture of the sweep", plot->path().string()));
   }
   outcome.document =
       settings.run.output.json

@@ -48,7 +48,4 @@ MeasuredPass measure_pass(ooc::Coordinator& coordinator, const ooc::Source& sour
 /// Throws Error(interrupted) if somebody asks for that.
 void check_stop(const std::stop_token& stop);
 
-/// The pipeline's rates by chunk, bytes in flight and size of the file.
-std::vector<SweepRow> run_sweep(const BenchJob& job, PageCache& cache, std::uint64_t warm_bytes);
-
 }  // namespace ooc_run

@@ -115,14 +115,14 @@ std::string ceiling_lines(const BenchResult& result) {
     return "chunks of " + size_name(best(ceiling).setting);
   };
   const bool gpu = result.kind == ooc::DeviceKind::cuda;
-  const std::string where = gpu ? "on the device" : fmt::format("{} cores", result.cores);
+  const std::string where = gpu ? "on the device" : format_count(result.cores, "core");
   std::string text = fmt::format("  {:<24} {:>10} {:>10} {:>10}\n", "ceilings, each alone",
                                  "median", "min", "max");
   text += ceiling_line(
       "disk, direct", result.disk,
       fmt::format("{} x {}", size_name(best(result.disk).setting), best(result.disk).depth));
   text += ceiling_line("page cache", result.page_cache,
-                       fmt::format("{} threads", best(result.page_cache).setting));
+                       format_count(best(result.page_cache).setting, "thread"));
   if (gpu) {
     text += ceiling_line("host to device", result.h2d, chunks(result.h2d));
     text += ceiling_line("device to host", result.d2h, chunks(result.d2h));
@@ -161,7 +161,7 @@ std::string sweep_lines(const BenchResult& result) {
 
 std::string environment_lines(const BenchResult& result, const std::string& path) {
   const auto extents = extents_of(path);
-  const std::string pieces = extents ? fmt::format(", in {} extents", *extents) : "";
+  const std::string pieces = extents ? ", in " + format_count(*extents, "extent") : "";
   const std::string pages = huge_pages().empty() ? "none" : huge_pages();
   return fmt::format(
       "  start-up   device {}, pool {}, first chunk {}\n"
@@ -208,8 +208,8 @@ Json describe_bench(const BenchResult& result, const std::string& path) {
 }
 
 std::string bench_text(const BenchResult& result, const std::string& path) {
-  std::string text = fmt::format("{}, medians of {} {}\n\n", result.device, result.runs,
-                                 result.runs == 1 ? "run" : "runs");
+  std::string text =
+      fmt::format("{}, medians of {}\n\n", result.device, format_count(result.runs, "run"));
   text += ceiling_lines(result);
   text += fmt::format("\n  {:<24} {:>10} {:>10} {:>10} {:>8} {:>8}\n", "histogram u1 of the file",
                       "median", "min", "max", "of limit", "CPU s/GB");

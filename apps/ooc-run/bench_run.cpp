@@ -17,6 +17,7 @@
 #include "../measure/page_cache.hpp"
 #include "../measure/serial.hpp"
 #include "bench_pass.hpp"
+#include "bench_sweep.hpp"
 
 namespace ooc_run {
 namespace {
@@ -97,7 +98,7 @@ class Bench {
   void take_pass(PassRow& row, ooc::Coordinator& coordinator, const ooc::Source& source);
   void take_serial(PassRow& row, bool pinned);
   void moved(std::uint64_t bytes);
-  double bytes_of_a_round() const;
+  double total_bytes() const;
   void take_ceilings();
   void set_limits();
 
@@ -112,6 +113,7 @@ class Bench {
   std::optional<ooc::measure::LinkSweep> link_;
   std::optional<ooc::measure::KernelAlone> histogram_, reduce_;
   std::unique_ptr<ooc::Coordinator> cold_, warm_;
+  std::optional<Sweep> sweep_;
   double moved_ = 0;
 };
 
@@ -126,6 +128,7 @@ void Bench::prepare() {
   if (has_link()) link_.emplace(*device_, link_chunks, link_bytes);
   histogram_.emplace(*device_, KernelKind::histogram_u1, cache_.file());
   reduce_.emplace(*device_, KernelKind::reduce_f4, cache_.file());
+  if (job_.sweep) sweep_.emplace(job_, cache_, warm_bytes_);
 }
 
 void Bench::add_passes() {
@@ -145,8 +148,10 @@ void Bench::add_passes() {
 /// The first passes, which make pools and load code, are not among the rounds.
 void Bench::measure_startup() {
   cache_.warm();
+  moved(warm_bytes_);
   warm_ = make_coordinator(job_);
   const ooc::Stats stats = measure_pass(*warm_, part_of_file(job_.path, 0, warm_bytes_)).stats;
+  moved(warm_bytes_);
   {
     const Clock clock;
     const ooc::Buffer pool(device_->host_memory(), std::max<std::size_t>(stats.pool_bytes, 1));
@@ -158,23 +163,26 @@ void Bench::measure_startup() {
   cache_.evict();
   cold_ = make_coordinator(job_);
   measure_pass(*cold_, part_of_file(job_.path, 0, file_bytes_));
+  moved(file_bytes_);
 }
 
-double Bench::bytes_of_a_round() const {
-  double bytes = static_cast<double>(warm_bytes_);  // to fill the page cache
-  if (disk_) bytes += static_cast<double>(disk_->part_bytes() * disk_->rows().size());
+double Bench::total_bytes() const {
+  std::uint64_t first = 2 * warm_bytes_;  // to fill the page cache, and of the first passes
+  if (cache_.why_not_cold().empty()) first += file_bytes_;
+  std::uint64_t round = warm_bytes_;
+  if (disk_) round += disk_->part_bytes() * disk_->rows().size();
   for (const PassRow& row : result_.passes) {
-    if (row.skipped.empty()) bytes += static_cast<double>(row.bytes);
+    if (row.skipped.empty()) round += row.bytes;
   }
-  return bytes;
+  const double bytes =
+      static_cast<double>(first) + static_cast<double>(round) * static_cast<double>(job_.runs);
+  return bytes + (sweep_ ? sweep_->bytes() : 0);
 }
 
 void Bench::moved(std::uint64_t bytes) {
   check_stop(job_.stop);
   moved_ += static_cast<double>(bytes);
-  if (job_.progress) {
-    job_.progress(moved_, bytes_of_a_round() * static_cast<double>(job_.runs));
-  }
+  if (job_.progress) job_.progress(moved_, total_bytes());
 }
 
 void Bench::take_pass(PassRow& row, ooc::Coordinator& coordinator, const ooc::Source& source) {
@@ -270,6 +278,7 @@ void Bench::set_limits() {
 BenchResult Bench::run() {
   prepare();
   add_passes();
+  moved(0);
   measure_startup();
   for (std::size_t i = 0; i < job_.runs; ++i) {
     cold_round();
@@ -277,7 +286,7 @@ BenchResult Bench::run() {
   }
   take_ceilings();
   set_limits();
-  if (job_.sweep) result_.sweep = run_sweep(job_, cache_, warm_bytes_);
+  if (sweep_) result_.sweep = sweep_->run([this](std::uint64_t bytes) { moved(bytes); });
   return std::move(result_);
 }
 

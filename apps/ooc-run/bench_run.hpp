@@ -23,7 +23,9 @@ struct BenchJob {
   std::size_t runs = 5;
   bool sweep = false;
   std::stop_token stop{};
-  std::function<void(double done, double total)> progress{};  // bytes moved, about
+
+  // Bytes moved, about: nothing before anything is measured, and then after each measurement.
+  std::function<void(double done, double total)> progress{};
 };
 
 /// A rate by one or two settings (bytes, threads or a number), a figure a round.

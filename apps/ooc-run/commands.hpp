@@ -10,7 +10,8 @@
 
 namespace ooc_run {
 
-/// What a command hands back to be shown. Commands themselves print nothing but progress.
+/// What a command hands back to be shown. Commands themselves print nothing but progress
+/// and, where they fail, what they leave behind.
 struct Outcome {
   std::string document;            // for stdout, in one piece
   std::vector<std::string> notes;  // for stderr: which way ran where another was hoped for

@@ -32,8 +32,7 @@ ooc::Target read_target(const Arguments& arguments) {
 
 std::string describe_inexact(std::uint64_t inexact) {
   if (inexact == 0) return "every value survived exactly";
-  return fmt::format("{} {} not survive exactly", group_digits(std::to_string(inexact)),
-                     inexact == 1 ? "value did" : "values did");
+  return format_count(inexact, "value") + " did not survive exactly";
 }
 
 }  // namespace

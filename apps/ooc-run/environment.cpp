@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "../measure/page_cache.hpp"
+#include "sizes.hpp"
 
 namespace ooc_run {
 namespace {
@@ -78,7 +79,8 @@ std::string for_shell(const std::string& word) {
 std::string machine_name() {
   utsname names{};
   uname(&names);
-  return fmt::format("{}, {}, {} cores", names.nodename, processor(), ooc::usable_cores());
+  return fmt::format("{}, {}, {}", names.nodename, processor(),
+                     format_count(ooc::usable_cores(), "core"));
 }
 
 std::string file_system_of(const std::filesystem::path& path) {

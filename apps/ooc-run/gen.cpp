@@ -82,7 +82,7 @@ Job read_job(const Arguments& arguments) {
   if (job.generator.pattern == Pattern::constant) job.generator.check();
   choose_length(arguments, job);
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  job.threads = arguments.get("threads", positive_count).value_or(cores);
+  job.threads = arguments.get("threads", worker_count).value_or(cores);
   job.threads = std::min<std::size_t>(
       job.threads, std::max<std::uint64_t>(1, ooc::divide_up(job.bytes, block_bytes)));
   return job;
@@ -194,16 +194,14 @@ std::string describe_sum(const Job& job, const Answer& answer) {
 std::string describe_for_people(const Job& job, const Answer& answer) {
   const double rate = answer.seconds > 0 ? static_cast<double>(job.bytes) / answer.seconds : 0;
   return fmt::format(
-      "{}: {} values of {}{}, {}, seed {}\n\n"
+      "{}: {}, {}, seed {}\n\n"
       "  sum       {}\n"
       "  checksum  {:016x}\n\n"
-      "{} in {}, {}, {} {}\n",
-      job.target.path.string(), group_digits(std::to_string(job.count)),
-      ooc::name_of(job.generator.type.element), job.generator.type.swapped ? ", bytes swapped" : "",
+      "{} in {}, {}, {}\n",
+      job.target.path.string(), describe_values(job.count, job.generator.type),
       pattern_names[static_cast<std::size_t>(job.generator.pattern)], job.generator.seed,
       describe_sum(job, answer), answer.checksum, format_bytes(job.bytes),
-      format_seconds(answer.seconds), format_both_rates(rate), job.threads,
-      job.threads == 1 ? "thread" : "threads");
+      format_seconds(answer.seconds), format_both_rates(rate), format_count(job.threads, "thread"));
 }
 
 }  // namespace

@@ -97,8 +97,7 @@ Json describe(const ooc::Histogram& histogram) {
 
 std::string draw(const ooc::Histogram& histogram, bool logarithmic_bars) {
   if (histogram.count == 0) return {};
-  return fmt::format("{} {} from {} to {}{}{}\n\n{}", histogram.counts.size(),
-                     histogram.counts.size() == 1 ? "bin" : "bins",
+  return fmt::format("{} from {} to {}{}{}\n\n{}", format_count(histogram.counts.size(), "bin"),
                      format_real(histogram.edges.front()), format_real(histogram.edges.back()),
                      describe_rows(histogram), logarithmic_bars ? ", logarithmic bars" : "",
                      draw_histogram(histogram, describe_terminal(STDOUT_FILENO), logarithmic_bars));

@@ -41,11 +41,6 @@ int exit_code_of(ooc::Cause cause) {
   return 1;
 }
 
-/// Nobody can be told if this fails.
-void print_to_stderr(const std::string& text) {
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
-}
-
 void print_to_stdout(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
@@ -113,9 +108,7 @@ int run_and_print(const Command& command, const std::vector<std::string>& words)
   const Interrupt interrupt;
   try {
     const Outcome outcome = run(command, words, interrupt);
-    for (const std::string& note : outcome.notes) {
-      print_to_stderr(fmt::format("ooc-run: note: {}\n", note));
-    }
+    for (const std::string& note : outcome.notes) print_note(note);
     print_to_stdout(outcome.document);
     if (!outcome.verdict.empty()) {
       print_to_stderr(fmt::format("ooc-run: {}\n", outcome.verdict));

@@ -42,13 +42,13 @@ std::string describe_traffic(std::uint64_t bytes_read, std::uint64_t link_bytes,
 
 std::string describe_check(const Check& check) {
   const ooc::Verification& verification = check.verification;
-  std::string text =
-      fmt::format("{}: {} random vectors, at most {:.2g} of what rounding explains, {}",
-                  verification.passed ? "yes" : "NO", verification.vectors,
-                  verification.largest_ratio, format_seconds(check.seconds));
+  std::string text = fmt::format("{}: {}, at most {:.2g} of what rounding explains, {}",
+                                 verification.passed ? "yes" : "NO",
+                                 format_count(verification.vectors, "random vector"),
+                                 verification.largest_ratio, format_seconds(check.seconds));
   if (verification.unchecked_rows != 0) {
-    text += fmt::format("; {} rows unchecked: NaN, infinity or overflow",
-                        grouped(verification.unchecked_rows));
+    text += fmt::format("; {} unchecked: NaN, infinity or overflow",
+                        format_count(verification.unchecked_rows, "row"));
   }
   return line("verified", text);
 }

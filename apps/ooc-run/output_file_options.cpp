@@ -18,9 +18,18 @@ bool same_file(const std::filesystem::path& one, const std::filesystem::path& ot
 
 }  // namespace
 
+std::filesystem::path parse_output(const std::string& text) {
+  if (text.empty()) throw ooc::Error(ooc::Cause::usage, "is not the name of a file");
+  if (text == "-") {
+    throw ooc::Error(ooc::Cause::usage, "standard output is not supported",
+                     {.why = "a file appears whole or not at all, which a stream cannot",
+                      .hint = "name a file; one named '-' is './-'"});
+  }
+  return text;
+}
+
 std::filesystem::path read_output_path(const Arguments& arguments, const std::string& example) {
-  const auto path = arguments.get("output", [](const std::string& text) { return text; });
-  if (path && !path->empty()) return *path;
+  if (const auto path = arguments.get("output", parse_output)) return *path;
   throw ooc::Error(ooc::Cause::usage, "no output file given", {.hint = example});
 }
 
@@ -49,8 +58,7 @@ void require_ending(const std::filesystem::path& path, ooc::ElementType element,
 void refuse_file_of_the_data(const Arguments& arguments, std::string_view option,
                              const std::filesystem::path& path) {
   std::vector<std::filesystem::path> used(arguments.files().begin(), arguments.files().end());
-  const auto output = arguments.get("output", [](const std::string& text) { return text; });
-  if (output) used.emplace_back(*output);
+  if (const auto output = arguments.get("output", parse_output)) used.push_back(*output);
   for (const std::filesystem::path& file : used) {
     if (!same_file(file, path)) continue;
     throw ooc::Error(ooc::Cause::usage,

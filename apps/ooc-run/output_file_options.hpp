@@ -12,6 +12,9 @@ namespace ooc_run {
 
 // What the commands that write a file have in common. Each throws Error(usage).
 
+/// The file that an option names, a parse function for Arguments::get().
+std::filesystem::path parse_output(const std::string& text);
+
 /// The file that -o names; `example` is what to tell a user who gave none.
 std::filesystem::path read_output_path(const Arguments& arguments, const std::string& example);
 

@@ -18,11 +18,6 @@ constexpr auto bar_every = 100ms;
 constexpr auto line_every = 2s;
 constexpr std::string_view erase_line = "\r\x1b[K";
 
-/// Progress is a courtesy: if stderr is gone, the run goes on.
-void show(std::string_view text) {
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
-}
-
 double share_done(const ProgressState& state) {
   if (state.total_bytes == 0) return 1;
   const double passes_done =
@@ -79,7 +74,12 @@ ProgressMeter::ProgressMeter(ProgressMode mode, std::size_t passes)
 }
 
 ProgressMeter::~ProgressMeter() {
-  if (visible_) show(erase_line);
+  erase();
+}
+
+void ProgressMeter::erase() {
+  if (visible_) print_to_stderr(erase_line);
+  visible_ = false;
 }
 
 void ProgressMeter::update(std::uint64_t bytes, std::uint64_t total_bytes) {
@@ -92,11 +92,11 @@ void ProgressMeter::update(std::uint64_t bytes, std::uint64_t total_bytes) {
   state_.total_bytes = total_bytes;
   state_.seconds = std::chrono::duration<double>(now - pass_began_).count();
   if (mode_ == ProgressMode::plain && now - shown_ >= line_every) {
-    show(fmt::format("ooc-run: {}\n", describe_progress(state_)));
+    print_to_stderr(fmt::format("ooc-run: {}\n", describe_progress(state_)));
     shown_ = now;
   }
   if (mode_ == ProgressMode::automatic && now - shown_ >= (visible_ ? bar_every : bar_after)) {
-    show(std::string(erase_line) + draw_progress(state_, terminal_));
+    print_to_stderr(std::string(erase_line) + draw_progress(state_, terminal_));
     shown_ = now;
     visible_ = true;
   }

@@ -39,6 +39,9 @@ class ProgressMeter {
 
   void update(std::uint64_t bytes, std::uint64_t total_bytes);
 
+  /// Makes room for something else.
+  void erase();
+
  private:
   using Clock = std::chrono::steady_clock;
 

@@ -143,8 +143,7 @@ std::string document(std::string_view command, const Json& input, const Json& re
 }
 
 std::string describe_values(std::uint64_t count, ooc::DType type) {
-  return fmt::format("{} {} of {}", group_digits(std::to_string(count)),
-                     count == 1 ? "value" : "values", describe_type(type));
+  return fmt::format("{} of {}", format_count(count, "value"), describe_type(type));
 }
 
 std::string describe_type(ooc::DType type) {

@@ -8,11 +8,13 @@
 #include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io_way.hpp>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "ceilings.hpp"
 #include "sizes.hpp"
+#include "terminal.hpp"
 #include "verdict.hpp"
 
 namespace ooc_run {
@@ -82,6 +84,18 @@ Ceilings ceilings_of(const Report& report, const ooc::Stats& stats) {
   return read_ceilings({path, stats.device, kernel_name(report.command, dtype)});
 }
 
+/// Passes that do the same say so in the same words, but maybe with other figures: once will do.
+std::vector<std::string> without_repetitions(const std::vector<std::string>& reasons) {
+  std::set<std::string> said;
+  std::vector<std::string> rest;
+  for (const std::string& reason : reasons) {
+    std::string words = reason;
+    std::erase_if(words, [](char letter) { return letter >= '0' && letter <= '9'; });
+    if (said.insert(words).second) rest.push_back(reason);
+  }
+  return rest;
+}
+
 MachineRates rates_for(const ooc::Options& options) {
   MachineRates rates;
   rates.cores = ooc::choose_workers(options, ooc::DeviceKind::cpu).lanes;
@@ -112,8 +126,8 @@ RunSettings read_run_settings(const Arguments& arguments) {
   options.engine = arguments.get("engine", parse_engine).value_or(options.engine);
   options.direct = arguments.get("direct", parse_direct).value_or(options.direct);
   options.chunk_bytes = arguments.get("chunk", positive_bytes).value_or(0);
-  options.streams = arguments.get("streams", positive_count).value_or(0);
-  options.threads = arguments.get("threads", positive_count).value_or(0);
+  options.streams = arguments.get("streams", worker_count).value_or(0);
+  options.threads = arguments.get("threads", worker_count).value_or(0);
   options.memory_bytes = arguments.get("memory", positive_bytes).value_or(0);
   options.device_bytes = arguments.get("vram", positive_bytes).value_or(0);
   settings.trace = read_trace_settings(arguments);
@@ -152,17 +166,15 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   const Ceilings ceilings = ceilings_of(report, stats);
   outcome.verdict = verdict(stats, device_.kind, ceilings);
   outcome.partial = stats.partial;
+  outcome.notes = without_repetitions(stats.reasons);
+  if (!device_.reason.empty()) outcome.notes.insert(outcome.notes.begin(), device_.reason);
   if (settings_.output.json) {
-    std::vector<std::string> reasons = stats.reasons;
-    if (!device_.reason.empty()) reasons.insert(reasons.begin(), device_.reason);
     outcome.document =
         document(report.command, report.input, report.result,
-                 describe_run(stats, report.writes, reasons, outcome.verdict, ceilings));
+                 describe_run(stats, report.writes, outcome.notes, outcome.verdict, ceilings));
   } else {
     outcome.document = fmt::format("{}\n{}\n{}\n", report.heading, report.text, footer(stats));
   }
-  if (!device_.reason.empty()) outcome.notes.push_back(device_.reason);
-  outcome.notes.insert(outcome.notes.end(), stats.reasons.begin(), stats.reasons.end());
   write_trace(outcome);
   if (settings_.output.quiet) {
     outcome.notes.clear();
@@ -176,8 +188,7 @@ void Session::write_trace(Outcome& outcome) {
   if (!trace_) return;
   interrupt_.allow_more_time();
   try {
-    const std::string note = trace_->publish();
-    if (!note.empty()) outcome.notes.push_back(note);
+    outcome.notes.push_back(trace_->publish());
   } catch (const ooc::Error& error) {
     outcome.failure = error;
   }
@@ -187,7 +198,9 @@ Session::~Session() {
   if (!trace_ || trace_->empty()) return;
   interrupt_.allow_more_time();
   try {
-    trace_->publish();
+    const std::string note = trace_->publish();
+    meter_.erase();
+    if (!settings_.output.quiet) print_note(note);
   } catch (...) {
     // The error that ended the run is the one to report.
   }

@@ -60,7 +60,7 @@ class Session {
   Session(const RunSettings& settings, const Interrupt& interrupt, std::size_t passes,
           const Workload& work);
 
-  /// Of a run that failed, the timeline is written here.
+  /// Of a run that failed, the timeline is written here: it may tell why.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;

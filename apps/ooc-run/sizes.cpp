@@ -179,4 +179,8 @@ std::string group_digits(std::string digits) {
   return digits;
 }
 
+std::string format_count(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", group_digits(std::to_string(count)), noun, count == 1 ? "" : "s");
+}
+
 }  // namespace ooc_run

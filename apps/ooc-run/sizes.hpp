@@ -47,4 +47,7 @@ std::string format_seconds(double seconds);
 /// Digits in groups of three: "-1,234,567".
 std::string group_digits(std::string digits);
 
+/// "1 thread", "2,048 threads".
+std::string format_count(std::uint64_t count, std::string_view noun);
+
 }  // namespace ooc_run

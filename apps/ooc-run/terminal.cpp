@@ -1,5 +1,6 @@
 #include "terminal.hpp"
 
+#include <fmt/core.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -49,6 +50,14 @@ Terminal describe_terminal(int descriptor) {
   terminal.unicode = speaks_utf8();
   terminal.columns = std::clamp(find_columns(descriptor), least, most);
   return terminal;
+}
+
+void print_to_stderr(std::string_view text) {
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+}
+
+void print_note(std::string_view note) {
+  print_to_stderr(fmt::format("ooc-run: note: {}\n", note));
 }
 
 }  // namespace ooc_run

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 namespace ooc_run {
 
@@ -14,5 +15,11 @@ struct Terminal {
 
 /// Looks at the descriptor and at COLUMNS, NO_COLOR, TERM, LC_ALL, LC_CTYPE and LANG.
 Terminal describe_terminal(int descriptor);
+
+/// Nobody can be told if this fails, and the run goes on.
+void print_to_stderr(std::string_view text);
+
+/// A line that is neither a result nor an error.
+void print_note(std::string_view note);
 
 }  // namespace ooc_run

@@ -183,12 +183,8 @@ class Timeline {
 }  // namespace
 
 std::optional<TraceSettings> read_trace_settings(const Arguments& arguments) {
-  const auto text_of = [](const std::string& text) { return text; };
-  const auto path = arguments.get("trace", text_of);
+  const auto path = arguments.get("trace", parse_output);
   if (!path) return {};
-  if (path->empty()) {
-    throw ooc::Error(ooc::Cause::usage, "--trace: no file given", {.hint = "--trace run.perfetto"});
-  }
   refuse_file_of_the_data(arguments, "trace", *path);
   return TraceSettings{*path, std::string(arguments.command()), arguments.has("force")};
 }
@@ -216,9 +212,11 @@ std::string Trace::publish() {
   std::vector<Activity> activities = std::exchange(kept_, {});
   Timeline(perfetto, activities, start_, left_out_ == 0).write("ooc-run " + command_);
   file_.publish();
-  if (left_out_ == 0) return {};
-  return fmt::format("{} has the first and the last {} activities; {} between them are left out",
-                     file_.path().string(), group_digits(std::to_string(most_ / 2)),
+  const std::string note =
+      fmt::format("wrote {}, a timeline that ui.perfetto.dev shows", file_.path().string());
+  if (left_out_ == 0) return note;
+  return fmt::format("{}; of {} activities, the {} in the middle are left out", note,
+                     group_digits(std::to_string(most_ + left_out_)),
                      group_digits(std::to_string(left_out_)));
 }
 

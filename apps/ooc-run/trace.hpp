@@ -39,8 +39,8 @@ class Trace {
   /// Whether there is nothing to write, or it has been tried. After the run.
   bool empty() const noexcept { return kept_.empty(); }
 
-  /// After the run, once: writes the file. Returns what is to be said about it, which may be
-  /// nothing. Throws Error(output).
+  /// After the run, once: writes the file. Returns what is to be said about it. Throws
+  /// Error(output).
   std::string publish();
 
  private:

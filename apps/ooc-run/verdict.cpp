@@ -14,6 +14,7 @@ namespace {
 
 constexpr double least_bound = 0.5;    // the share of its time that who bounds a run is busy
 constexpr double near_ceiling = 0.85;  // ceilings vary by so much from minute to minute
+constexpr double outdone = 1.05;       // from here on a ceiling is none
 constexpr double worth_a_word = 1.05;  // a smaller gain is none
 constexpr double long_startup = 0.1;   // of a run
 constexpr double whole_factor = 3;     // from here on a factor needs no decimal
@@ -144,6 +145,9 @@ const Stage* next_of(const std::vector<Stage>& stages, const Stage& bound) {
 
 /// What would help, where the ceiling of who bounds the run is known.
 std::string advice(const std::vector<Stage>& stages, const Stage& bound, double rate) {
+  if (rate > outdone * *bound.ceiling) {
+    return "; the stored ceiling is out of date: ooc-run bench FILE measures it anew";
+  }
   if (rate < near_ceiling * *bound.ceiling) {
     return fmt::format("; alone {} gives {} as much", bound.name, factor(*bound.ceiling / rate));
   }

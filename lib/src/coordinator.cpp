@@ -116,6 +116,9 @@ Coordinator::Coordinator(std::unique_ptr<Device> device, Options options)
     : state_(std::make_unique<State>()) {
   state_->device = std::move(device);
   state_->options = std::move(options);
+  // No memory is larger, and no size that is made from it wraps around.
+  constexpr std::size_t most_chunk_bytes = std::size_t{1} << 48;
+  state_->options.chunk_bytes = std::min(state_->options.chunk_bytes, most_chunk_bytes);
   state_->workers = choose_workers(state_->options, state_->device->kind());
   Device& used = *state_->device;
   if (state_->options.memory_bytes != 0) {

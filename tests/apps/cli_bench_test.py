@@ -145,6 +145,18 @@ class InterruptTest(BenchTest):
         self.assertFalse(self.cache.exists())
 
 
+class ProgressTest(BenchTest):
+    def test_how_long_it_takes_is_said_before(self):
+        path = self.noise(SMALL)
+        done = self.bench_text(path, "--runs", "1")
+        self.assertRegex(done.stderr, r"^ooc-run: note: measuring 1 round, about [\d.]+ MB to "
+                                      r"read: .* at 2 GB/s\n")
+        done = self.bench_text(path, "--runs", "2", "--sweep")
+        self.assertRegex(done.stderr, "^ooc-run: note: measuring 2 rounds and a sweep, about ")
+        done = self.bench_text(path, "--runs", "1", "--quiet")
+        self.assertEqual(done.stderr, "")
+
+
 class SweepTest(BenchTest):
     def test_rows_and_picture(self):
         path = self.noise(3 << 20)
@@ -162,11 +174,23 @@ class SweepTest(BenchTest):
     def test_a_picture_is_replaced_only_by_force(self):
         path = self.noise(1000)
         self.write("x.svg", b"mine")
-        self.refuse(6, "already exists", "bench", path, "--plot", self.path("x.svg"), env=self.env,
+        self.refuse(6, "x.svg: exists already", "bench", path, "--plot", "x.svg", env=self.env,
                     hint="--force")
         self.assertFalse(self.cache.exists())
-        self.bench_text(path, "--runs", "1", "--plot", self.path("x.svg"), "--force")
+        done = self.bench_text(path, "--runs", "1", "--plot", "x.svg", "--force")
+        self.assertIn("ooc-run: note: wrote x.svg, a picture of the sweep\n", done.stderr)
         self.assertIn(b"<svg", Path(self.path("x.svg")).read_bytes())
+
+
+    def test_a_picture_that_cannot_be_is_refused_before_anything_is_measured(self):
+        path = self.noise(1000)
+        for name in ("x.png", "x", "x.svg.gz"):
+            self.refuse(2, f"--plot {name}: only SVG can be drawn", "bench", path, "--plot", name,
+                        env=self.env, hint=r"--plot x[.a-z]*\.svg")
+        done = self.refuse(6, "no/x.svg: create failed", "bench", path, "--plot", "no/x.svg",
+                           env=self.env, hint="directory")
+        self.assertNotIn("measuring", done.stderr)
+        self.assertEqual(os.listdir(self.directory), ["x.bin"])
 
 
 class CeilingsTest(BenchTest):
@@ -192,7 +216,7 @@ class CeilingsTest(BenchTest):
         self.assertEqual(os.listdir(self.kept().parent), ["ceilings.json"])
 
     def test_the_picture_does_not_replace_the_data(self):
-        path = self.noise(SMALL)
+        path = self.noise(SMALL, "x.svg")
         before = Path(path).read_bytes()
         os.symlink(path, self.path("link.svg"))
         for plot in (path, "link.svg"):

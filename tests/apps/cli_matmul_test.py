@@ -225,6 +225,11 @@ class ExplainTest(CliTest):
         for key in ("rows", "columns", "inner", "dtype", "compute", "flops", "bytes_written"):
             self.assertEqual(plan[key], done[key], key)
 
+    def test_there_is_nothing_to_make_a_timeline_of(self):
+        np.save(self.path("a.npy"), matrix(4, 4))
+        self.refuse(2, "--explain and --trace exclude each other", "matmul", "a.npy", "a.npy",
+                    "--explain", "--trace", "t.pf")
+
     def test_it_refuses_what_the_run_would(self):
         np.save(self.path("a.npy"), matrix(4, 3))
         self.refuse(3, "4 x 3 cannot be multiplied by one of 4 x 3", "matmul", "a.npy", "a.npy",

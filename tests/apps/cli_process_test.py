@@ -139,6 +139,13 @@ class TerminalTest(CliTest):
         self.assertRegex(shown, r"\r\x1b\[K  0 % .*─.* of 4\.40 TB, .*B/s, .* left")
         self.assertIn("\r\x1b[K", shown[shown.rindex(" left"):])
 
+    def test_a_bar_makes_room_for_a_note(self):
+        with open(self.path("x.u8"), "wb") as file:
+            file.truncate(HUGE)
+        shown = self.on_terminal("histogram", "x.u8", "--log-bins", "--trace", "t.pf",
+                                 until=b" left")
+        self.assertRegex(shown, r"left\r\x1b\[Kooc-run: note: wrote t\.pf, .*\s+ooc-run: .*error:")
+
     def test_no_bar_where_nobody_looks(self):
         self.write("x.u8", np.zeros(1 << 20, "u1"))
         self.assertNotIn("left", self.succeed("reduce", "x.u8").stderr)

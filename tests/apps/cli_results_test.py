@@ -2,6 +2,8 @@
 """Results of histogram and reduce, against NumPy."""
 
 import math
+import os
+import re
 
 from cli_support import CliTest, main
 
@@ -181,6 +183,20 @@ class TextTest(CliTest):
         self.assertEqual(self.succeed("reduce", "x.u8", "--quiet").stderr, "")
         for line in self.succeed("reduce", "x.u8").stderr.splitlines():
             self.assertRegex(line, "^ooc-run: note: .*: ")
+
+    def test_what_two_passes_have_to_say_is_said_once(self):
+        """The first puts into the page cache what the second finds there."""
+        path = self.write("x.f32", np.arange(4 << 20, dtype="f4"))
+        with open(path, "rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)  # and nothing ahead
+            file.read(10 << 20)
+        done = self.succeed("histogram", path, "--device", "cpu", "--threads", "2")
+        self.assertIn("2 passes", done.stdout)
+        words = [re.sub(r"\d", "", line) for line in done.stderr.splitlines()]
+        self.assertEqual(len(words), len(set(words)), done.stderr)
+        self.assertIn("ooc-run: note: reading through the page cache: ", done.stderr)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from cli_support import PROGRAM, CliTest, clean_environment, default_signals, ma
 import numpy as np
 
 MIB = 1 << 20
+WROTE = r"(?m)^ooc-run: note: wrote t\.pf, a timeline .*\n"
 
 
 def fields(data):
@@ -213,6 +214,12 @@ class TraceTest(CliTest):
         self.assertEqual(self.check_slots(timeline, "write", "ooc-run convert"),
                          self.check_slots(timeline, "read", "ooc-run convert"))
 
+    def test_where_it_is_is_said(self):
+        self.write("x.u8", bytes(100))
+        self.assertRegex(self.succeed("reduce", "x.u8", "--trace", "t.pf").stderr, WROTE)
+        done = self.succeed("reduce", "x.u8", "--trace", "t.pf", "--force", "--quiet")
+        self.assertEqual(done.stderr, "")
+
     def test_a_product(self):
         n = 1000
         matrix = np.random.default_rng(1).random((n, n), "f4")
@@ -242,12 +249,17 @@ class TraceTest(CliTest):
         data = np.zeros(4 * MIB, "f4")
         data[-2:] = np.nan
         self.write("x.f32", data)
-        self.refuse(3, "2 values do not survive", "convert", "x.f32", "-o", "y.i32", "--strict",
-                    "--device", "cpu", "--chunk", "1M", "--trace", "t.pf")
+        words = ["convert", "x.f32", "-o", "y.i32", "--strict", "--device", "cpu", "--chunk", "1M",
+                 "--trace", "t.pf"]
+        done = self.run_program(*words)
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertRegex(done.stderr, WROTE + "ooc-run: error: .*2 values do not survive")
         self.assertFalse(os.path.exists(self.path("y.i32")))
         timeline = Timeline(self.path("t.pf"))
         self.check_times(timeline)
         self.assertTrue(timeline.of("read"))
+        self.refuse(6, "t.pf: exists already", *words, hint="--force")
+        self.refuse(3, "2 values do not survive", *words, "--force", "--quiet")
 
     def test_of_a_run_that_is_interrupted(self):
         with open(self.path("x.f32"), "wb") as file:
@@ -294,7 +306,6 @@ class TraceTest(CliTest):
                     "./x.u8", "--force")
         self.refuse(2, "is a file of the data", "convert", "x.u8", "-o", "y.u8", "--to", "u1",
                     "--trace", "y.u8")
-        self.refuse(2, "--trace: no file given", "reduce", "x.u8", "--trace", "")
         self.assertEqual(os.listdir(self.directory), ["x.u8"])
 
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """What the program says about itself, and to whom it does not understand."""
 
+import os
+
 from cli_support import CliTest, main
 
 import numpy as np
@@ -106,6 +108,19 @@ class UsageTest(CliTest):
         self.refuse(2, "--edges and --bins", "histogram", path, "--edges", "0,1", "--bins", "2")
         self.refuse(2, "--edges and --range", "histogram", path, "--edges", "0,1", "--range", "0:1")
         self.refuse(2, "range above zero", "histogram", path, "--log-bins", "--range", "-1:1")
+
+    def test_outputs_that_are_no_files(self):
+        path = self.write("x.f32", np.zeros(8, "f4"))
+        for option, words in [("--output", ["gen", "--size", "8"]),
+                              ("--output", ["convert", path, "--to", "f2"]),
+                              ("--output", ["matmul", path, path]),
+                              ("--trace", ["reduce", path]), ("--plot", ["bench", path])]:
+            with self.subTest(option=option, words=words):
+                self.refuse(2, f"{option} -: standard output is not supported", *words, option, "-",
+                            hint=r"one named '-' is '\./-'")
+                self.refuse(2, f"{option} : is not the name of a file", *words, option, "")
+        self.succeed("gen", "--size", "8", "-o", "./-")
+        self.assertEqual(sorted(os.listdir(self.directory)), ["-", "x.f32"])
 
     def test_a_usage_error_comes_before_any_file_is_opened(self):
         self.refuse(2, "--bins 0", "histogram", "missing.f32", "--bins", "0")

@@ -121,5 +121,11 @@ TEST(Sizes, DigitsInGroupsOfThree) {
   EXPECT_EQ(group_digits("-1234567"), "-1,234,567");
 }
 
+TEST(Sizes, OneThingAndMany) {
+  EXPECT_EQ(format_count(0, "thread"), "0 threads");
+  EXPECT_EQ(format_count(1, "thread"), "1 thread");
+  EXPECT_EQ(format_count(2048, "thread"), "2,048 threads");
+}
+
 }  // namespace
 }  // namespace ooc_run

@@ -161,6 +161,17 @@ TEST(VerdictWithCeilings, ADiskThatGaveMoreWhenItWasMeasured) {
             "much");
 }
 
+TEST(VerdictWithCeilings, ADiskThatGaveLessWhenItWasMeasured) {
+  ooc::Stats stats = ten_seconds();
+  stats.disk.busy = 9.8;
+  EXPECT_EQ(verdict(stats, cpu, {.disk = 4.7e9, .kernel = 50e9}),
+            "disk-bound: 5.00 of 4.70 GB/s (106 %); CPU kernel idle 100 %; the stored ceiling is "
+            "out of date: ooc-run bench FILE measures it anew");
+  EXPECT_EQ(verdict(stats, cpu, {.disk = 4.8e9}),
+            "disk-bound: 5.00 of 4.80 GB/s (104 %); CPU kernel idle 100 %; more streams will not "
+            "help, a faster disk would");
+}
+
 TEST(VerdictWithCeilings, AFasterDiskWouldNotHelpIfTheNextStageIsAsSlow) {
   ooc::Stats stats = ten_seconds();
   stats.disk.busy = 9.8;
