@@ -104,6 +104,7 @@ TEST_F(SourceTest, RefusesTypesThatAreNoNumbers) {
       {"'<M8[ns]'", "dates"},
       {"[('a', '<f4'), ('b', '<i4')]", "records of several fields"},
       {"'<f3'", "its type '<f3' is not known"},
+      {"'<f345678901234567890123456789012345'", "'<f345678901234567890123456789012...' is not"},
       {"'bf16'", "is not known"},
       {"'float32'", "is not known"},
       {"'|f4'", "is not known"},

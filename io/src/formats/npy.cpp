@@ -202,6 +202,12 @@ constexpr std::array<Refusal, 10> refusals{{
     {"m", "time spans", "save array.view(numpy.int64)"},
 }};
 
+/// What a message shows of a type, which a hostile header can make very long.
+std::string quoted(const std::string& descr) {
+  constexpr std::size_t most = 32;
+  return "'" + descr.substr(0, most) + (descr.size() > most ? "...'" : "'");
+}
+
 DType parse_type(const File& file, const std::string& descr) {
   std::string_view code = descr;
   if (!code.empty() && std::string_view{"<>=|"}.find(code.front()) != std::string_view::npos) {
@@ -210,7 +216,8 @@ DType parse_type(const File& file, const std::string& descr) {
   for (const Refusal& refusal : refusals) {
     if (!code.starts_with(refusal.prefix)) continue;
     throw not_understood(
-        file, "holds " + std::string{refusal.what} + " ('" + descr + "'), which are not supported",
+        file,
+        "holds " + std::string{refusal.what} + " (" + quoted(descr) + "), which are not supported",
         std::string{refusal.hint});
   }
   // The long names and bf16 are ours, not NumPy's.
@@ -221,7 +228,7 @@ DType parse_type(const File& file, const std::string& descr) {
       // The message below says more: it names the file.
     }
   }
-  throw not_understood(file, "its type '" + descr + "' is not known");
+  throw not_understood(file, "its type " + quoted(descr) + " is not known");
 }
 
 /// Bytes of all elements, or nothing if no file can be so large.

@@ -1,0 +1,63 @@
+// An input is a command line, a word a line. Whatever stands there is understood or refused.
+
+#include <ooc/io/element_type.hpp>
+#include <ooc/io/error.hpp>
+
+#include <string>
+#include <vector>
+
+#include "arguments.hpp"
+#include "input.hpp"
+#include "options.hpp"
+#include "sizes.hpp"
+
+namespace {
+
+using ooc::fuzz::require;
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  for (std::size_t end = 0; end != std::string_view::npos; text.remove_prefix(end + 1)) {
+    end = text.find('\n');
+    lines.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) break;
+  }
+  return lines;
+}
+
+void attempt(auto action) {
+  try {
+    action();
+  } catch (const ooc::Error& error) {
+    require(error.cause() == ooc::Cause::usage, "a command line is understood, or a wrong usage");
+    require(*error.what() != '\0', "a refusal says why");
+  }
+}
+
+void check(const ooc_run::Command& command, const ooc_run::Arguments& arguments) {
+  require(arguments.command() == command.name, "arguments know their command");
+  require(arguments.files().empty() != command.takes_files, "files where there should be some");
+  for (const ooc_run::Option& option : ooc_run::options_of(command)) {
+    const auto text = arguments.get(option.name, [](const std::string& value) { return value; });
+    require(text.has_value() == arguments.has(option.name), "an option is there or not");
+    if (option.argument.empty()) continue;
+    attempt([&] { arguments.get(option.name, ooc_run::positive_bytes); });
+    attempt([&] { arguments.get(option.name, ooc_run::positive_count); });
+    attempt([&] { arguments.get(option.name, ooc_run::parse_shape); });
+    attempt([&] { arguments.get(option.name, ooc_run::parse_integer); });
+    attempt([&] { arguments.get(option.name, ooc_run::parse_real); });
+    attempt([&] { arguments.get(option.name, ooc::parse_dtype); });
+    attempt([&] { arguments.get(option.name, ooc_run::Choice{"auto", "yes", "no"}); });
+  }
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::vector<std::string> words = lines_of(ooc::fuzz::as_text(data, size));
+  attempt([&] {
+    const ooc_run::Command& command = ooc_run::find_command(words.front());
+    check(command, ooc_run::Arguments(command, {words.begin() + 1, words.end()}));
+  });
+  return 0;
+}

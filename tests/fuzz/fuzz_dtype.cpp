@@ -1,0 +1,36 @@
+// An input is the name of an element type. Every name that is understood means what its code does.
+
+#include <ooc/io/element_type.hpp>
+#include <ooc/io/error.hpp>
+
+#include <optional>
+
+#include "input.hpp"
+
+namespace {
+
+std::optional<ooc::DType> parse(std::string_view text) {
+  try {
+    return ooc::parse_dtype(text);
+  } catch (const ooc::Error& error) {
+    ooc::fuzz::require(error.cause() == ooc::Cause::usage, "a type is known, or a wrong usage");
+    ooc::fuzz::require(!error.details().hint.empty(), "there is always a nearest name");
+    return {};
+  }
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using ooc::fuzz::require;
+  const std::string_view text = ooc::fuzz::as_text(data, size);
+  if (const auto type = parse(text)) {
+    require(parse(ooc::code_of(*type)) == type, "a code means the type it was made for");
+    const auto by_name = parse(ooc::name_of(type->element));
+    require(by_name && by_name->element == type->element, "so does a long name");
+  }
+  if (const auto type = ooc::type_of_ending(text)) {
+    require(parse(ooc::name_of(*type)) == ooc::DType{*type, false}, "an ending names a type");
+  }
+  return 0;
+}

@@ -1,0 +1,69 @@
+// An input is a .npy file. It is described, truly, or refused, and costs little memory.
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/file.hpp>
+#include <ooc/io/units.hpp>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "allocated_bytes.hpp"
+#include "formats/formats.hpp"
+#include "input.hpp"
+
+namespace ooc::fuzz {
+namespace {
+
+constexpr std::uint64_t most_allocated = 1 * MiB;  // whatever a header claims
+
+/// A file that lies in memory alone.
+class MemoryFile {
+ public:
+  explicit MemoryFile(std::string_view text) : descriptor_(::memfd_create("input", MFD_CLOEXEC)) {
+    const ssize_t written = ::write(descriptor_, text.data(), text.size());
+    require(written == static_cast<ssize_t>(text.size()), "a file in memory can be written");
+  }
+  ~MemoryFile() { ::close(descriptor_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
+/// The data reach from behind the header to the end of the file, and are what the shape says.
+void check(const Description& found, const File& file) {
+  constexpr std::uint64_t shortest_header = 10;
+  require(found.offset > shortest_header && found.offset <= file.size(), "data behind the header");
+  require(found.bytes == file.size() - found.offset, "data up to the end of the file");
+  unsigned __int128 bytes = size_of(found.type.element);
+  bool empty = false;
+  for (const std::uint64_t length : found.shape) empty = empty || length == 0;
+  for (const std::uint64_t length : found.shape) {
+    // Cannot wrap around: it is below 2^64 before each step, or the header would be refused.
+    if (!empty) require((bytes *= length) <= file.size(), "no more elements than fit in the file");
+  }
+  require(found.bytes == (empty ? 0 : bytes), "as many bytes as the shape says");
+}
+
+}  // namespace
+}  // namespace ooc::fuzz
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace ooc;
+  const fuzz::MemoryFile memory(fuzz::as_text(data, size));
+  const File file = File::open(memory.path());
+  const std::uint64_t before = fuzz::allocated_bytes();
+  try {
+    fuzz::check(describe_npy(file, {}), file);
+  } catch (const Error& error) {
+    fuzz::require(error.cause() == Cause::bad_input, "a header is understood, or bad input");
+  }
+  const std::uint64_t allocated = fuzz::allocated_bytes() - before;
+  fuzz::require(allocated <= fuzz::most_allocated, "a header costs no more than 1 MiB");
+  return 0;
+}

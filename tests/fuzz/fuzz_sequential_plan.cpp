@@ -1,0 +1,118 @@
+// An input is a list of extents, the size of the chunks, and what is cached. However it is cut, the
+// chunks have every byte once, in the order of the sequence or of the interleaving.
+
+#include <ooc/io/plan.hpp>
+#include <ooc/io/units.hpp>
+
+#include <memory>
+#include <vector>
+
+#include "input.hpp"
+
+namespace ooc::fuzz {
+namespace {
+
+constexpr std::size_t most_checked = 200;  // of the chunks at either end
+
+std::vector<Extent> take_sequence(Numbers& numbers) {
+  std::vector<Extent> sequence(numbers.between(0, 20));
+  std::uint64_t left = UINT64_MAX;  // a source has fewer than 2^64 bytes
+  for (Extent& extent : sequence) {
+    extent.file = static_cast<std::uint32_t>(numbers.between(0, 3));
+    extent.bytes = numbers.of_any_size(left);
+    extent.offset = numbers.of_any_size(UINT64_MAX - extent.bytes);
+    left -= extent.bytes;
+  }
+  return sequence;
+}
+
+/// As it comes, or such that there are few chunks.
+std::uint64_t take_chunk_bytes(Numbers& numbers, std::uint64_t total) {
+  const bool few = numbers.between(0, 1) == 1;
+  const std::uint64_t any = numbers.of_any_size();
+  const std::uint64_t chunk = few ? total / (1 + any % most_checked) : any;
+  return std::max<std::uint64_t>(chunk, 1);
+}
+
+std::shared_ptr<const Interleaving> take_interleaving(Numbers& numbers, std::uint64_t pieces) {
+  if (pieces > most_checked || numbers.between(0, 1) == 0) return nullptr;
+  std::vector<bool> cached(pieces);
+  for (std::size_t i = 0; i < cached.size(); ++i) cached[i] = numbers.between(0, 1) == 1;
+  return std::make_shared<const Interleaving>(std::move(cached));
+}
+
+/// Each kind of piece from the first to the last of it, and no other.
+void check_order(const Interleaving& interleaving) {
+  std::vector<bool> seen(interleaving.pieces());
+  std::vector<std::size_t> next{0, 0};  // of each kind, no piece before this one is left
+  for (std::size_t k = 0; k < interleaving.pieces(); ++k) {
+    const std::size_t piece = interleaving.piece(k);
+    require(piece < seen.size() && !seen[piece], "every piece has one turn");
+    seen[piece] = true;
+    std::size_t& least = next[interleaving.is_cached(piece) ? 1 : 0];
+    require(piece >= least, "pieces of a kind keep their order");
+    least = piece + 1;
+  }
+}
+
+/// The extents of a chunk are the bytes of the sequence from its begin, each stretch in one piece.
+/// Returns how many they are.
+std::size_t check_chunk(const SequentialPlan& plan, const std::vector<Extent>& sequence,
+                        std::size_t chunk) {
+  std::vector<Extent> storage(plan.max_extents());
+  const std::span<const Extent> found = plan.extents(chunk, storage);
+  const std::uint64_t end = plan.begin(chunk) + plan.bytes(chunk);
+  std::uint64_t position = 0;  // where in the sequence an extent begins
+  std::size_t index = 0;
+  for (const Extent& whole : sequence) {
+    const std::uint64_t from = std::max(position, plan.begin(chunk));
+    const std::uint64_t to = std::min(position + whole.bytes, end);
+    if (from < to) {
+      require(index < found.size(), "no extent is left out");
+      const Extent& part = found[index++];
+      require(part.file == whole.file && part.bytes == to - from &&
+                  part.offset == whole.offset + (from - position),
+              "an extent is what the chunk has of one of the sequence");
+    }
+    position += whole.bytes;
+  }
+  require(index == found.size() && index > 0, "there is nothing else");
+  return index;
+}
+
+void check_plan(const SequentialPlan& plan, const std::vector<Extent>& sequence,
+                std::uint64_t chunk_bytes, const Interleaving* interleaving) {
+  std::uint64_t bytes = 0;
+  std::size_t most = 0;
+  const bool all = plan.size() <= 2 * most_checked;
+  for (std::size_t k = 0; k < plan.size(); ++k) {
+    if (!all && k == most_checked) k = plan.size() - most_checked;
+    const std::uint64_t piece = interleaving != nullptr ? interleaving->piece(k) : k;
+    require(plan.begin(k) == piece * chunk_bytes, "chunks are cut where they should be");
+    require(plan.bytes(k) == std::min(chunk_bytes, plan.bytes() - plan.begin(k)), "and are full");
+    bytes += plan.bytes(k);
+    most = std::max(most, check_chunk(plan, sequence, k));
+  }
+  if (all) require(bytes == plan.bytes(), "every byte once");
+  if (all) require(most == plan.max_extents(), "max_extents() is what some chunk has");
+}
+
+}  // namespace
+}  // namespace ooc::fuzz
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace ooc;
+  fuzz::Numbers numbers({data, size});
+  const std::vector<Extent> sequence = fuzz::take_sequence(numbers);
+  std::uint64_t total = 0;
+  for (const Extent& extent : sequence) total += extent.bytes;
+  const std::uint64_t chunk_bytes = fuzz::take_chunk_bytes(numbers, total);
+  const auto interleaving = fuzz::take_interleaving(numbers, divide_up(total, chunk_bytes));
+  if (interleaving) fuzz::check_order(*interleaving);
+
+  const SequentialPlan plan(sequence, chunk_bytes, interleaving);
+  fuzz::require(plan.bytes() == total, "a plan has the bytes of its sequence");
+  fuzz::require(plan.size() == divide_up(total, chunk_bytes), "and no chunk too many");
+  fuzz::check_plan(plan, sequence, chunk_bytes, interleaving.get());
+  return 0;
+}

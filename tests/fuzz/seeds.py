@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Writes the inputs that fuzzing began with to corpus/: seeds.py. All else that stands there was
+found by fuzzing."""
+
+import struct
+from pathlib import Path
+
+CORPUS = Path(__file__).resolve().parent / "corpus"
+
+
+def npy(header, data=b"", version=(1, 0), length=None):
+    text = header.encode("latin1")
+    claimed = len(text) if length is None else length
+    return (b"\x93NUMPY" + bytes(version) +
+            struct.pack("<H" if version[0] == 1 else "<I", claimed) + text + data)
+
+
+def fields(descr="'|u1'", order="False", shape="(3,)"):
+    return f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}"
+
+
+# What has broken other readers of .npy files, or their promises, and what has to work.
+NPY = {
+    "good": npy(fields() + "   \n", b"abc"),
+    "good_version_2": npy(fields("'<f4'"), bytes(12), (2, 0)),
+    "good_version_3": npy(fields("'>i2'"), bytes(6), (3, 0)),
+    "good_matrix": npy(fields("'<f8'", shape="(2, 3)"), bytes(48)),
+    "good_scalar": npy(fields("'<u8'", shape="()"), bytes(8)),
+    "good_nothing": npy(fields(shape="(4, 0, 5)")),
+    "good_other_order_of_keys": npy('{"shape":(1,),"fortran_order":True,"descr":"=f2"}', bytes(2)),
+    "good_long_integers": npy(fields(shape="(1L, 3L)"), b"abc"),
+    "header_length_0xfffffff0": npy("", version=(2, 0), length=0xfffffff0),
+    "header_length_65536": npy("", version=(2, 0), length=65536),
+    "header_length_65537": npy("", version=(2, 0), length=65537),
+    "header_beyond_the_end": npy(fields(), b"abc", length=65535),
+    "header_shorter_than_it_is": npy(fields(), b"abc", length=20),
+    "header_empty": npy(""),
+    "cut_in_magic": b"\x93NUM",
+    "cut_in_version": b"\x93NUMPY\x01",
+    "cut_in_length": b"\x93NUMPY\x02\x00\x10\x00",
+    "empty_file": b"",
+    "version_0": npy(fields(), b"abc", (0, 0)),
+    "version_4": npy(fields(), b"abc", (4, 0)),
+    "version_1_1": npy(fields(), b"abc", (1, 1)),
+    "shape_wraps_to_0": npy(fields(shape="(4294967296, 4294967296)")),
+    "shape_wraps_to_3": npy(fields(shape="(12297829382473034411, 9)"), b"abc"),
+    "shape_times_type_wraps": npy(fields("'<f8'", shape="(2305843009213693952,)")),
+    "shape_and_offset_wrap": npy(fields(shape="(18446744073709551615,)")),
+    "shape_0_times_huge": npy(fields(shape="(18446744073709551615, 18446744073709551615, 0)")),
+    "shape_beyond_64_bits": npy(fields(shape="(18446744073709551616,)")),
+    "shape_of_many_digits": npy(fields(shape="(" + "9" * 400 + ",)")),
+    "shape_negative": npy(fields(shape="(-3,)"), b"abc"),
+    "shape_negative_twice": npy(fields(shape="(-1, -3)"), b"abc"),
+    "shape_with_sign": npy(fields(shape="(+3,)"), b"abc"),
+    "shape_octal": npy(fields(shape="(03,)"), b"abc"),
+    "shape_hexadecimal": npy(fields(shape="(0x3,)"), b"abc"),
+    "shape_with_underscore": npy(fields(shape="(1_0,)"), bytes(10)),
+    "shape_fraction": npy(fields(shape="(3.0,)"), b"abc"),
+    "shape_is_a_number": npy(fields(shape="(3)"), b"abc"),
+    "shape_is_a_list": npy(fields(shape="[3]"), b"abc"),
+    "shape_of_nothing_but_a_comma": npy(fields(shape="(,)"), b"abc"),
+    "shape_nested": npy(fields(shape="((3,),)"), b"abc"),
+    "shape_unclosed": npy("{'descr': '|u1', 'fortran_order': False, 'shape': (3,"),
+    "shape_of_64_axes": npy(fields(shape="(" + "1," * 64 + ")"), b"a"),
+    "shape_of_65_axes": npy(fields(shape="(" + "1," * 65 + ")"), b"a"),
+    "column_major": npy(fields(order="True", shape="(2, 3)"), b"abcdef"),
+    "column_major_of_one_axis": npy(fields(order="True", shape="(1, 3, 1)"), b"abc"),
+    "order_is_a_number": npy(fields(order="0"), b"abc"),
+    "order_is_truly": npy(fields(order="Truly"), b"abc"),
+    "type_object": npy(fields("'|O'"), b"\x80\x04N."),
+    "type_huge_string": npy(fields("'|S18446744073709551615'"), b"abc"),
+    "type_unicode": npy(fields("'<U3'"), bytes(36)),
+    "type_unicode_digits": npy(fields("'|u\xb9'"), b"abc"),
+    "type_boolean": npy(fields("'|b1'"), b"\0\1\2"),
+    "type_complex": npy(fields("'<c8'"), bytes(24)),
+    "type_long_double": npy(fields("'<f16'"), bytes(48)),
+    "type_void": npy(fields("'|V2'"), bytes(6)),
+    "type_date": npy(fields("'<M8[ns]'"), bytes(24)),
+    "type_records": npy(fields("[('a', '<f4'), ('b', '<i4')]"), bytes(24)),
+    "type_without_order": npy(fields("'f4'"), bytes(12)),
+    "type_of_no_order": npy(fields("'|f4'"), bytes(12)),
+    "type_empty": npy(fields("''")),
+    "type_none": npy(fields("None")),
+    "type_escaped": npy(fields("'\\x7cu1'"), b"abc"),
+    "type_unclosed": npy("{'descr': '|u1"),
+    "type_of_1000_characters": npy(fields("'" + "f" * 1000 + "'")),
+    "keys_missing": npy("{'descr': '|u1', 'shape': (3,)}", b"abc"),
+    "keys_none": npy("{}"),
+    "keys_doubled": npy("{'descr': '|u1', 'descr': '<f8', 'fortran_order': False, 'shape': (3,)}"),
+    "keys_too_many": npy(fields().replace("}", "'more': 1}"), b"abc"),
+    "keys_without_quotes": npy("{descr: '|u1', fortran_order: False, shape: (3,)}", b"abc"),
+    "commas_doubled": npy(fields().replace(",", ",,"), b"abc"),
+    "commas_missing": npy(fields().replace(",", ""), b"abc"),
+    "code": npy("__import__('os').system('true')"),
+    "braces": npy("{" * 900),
+    "parentheses": npy("{'shape': " + "(" * 900),
+    "garbage_behind_the_header": npy(fields() + "x", b"abc"),
+    "zero_behind_the_header": npy(fields() + "\0", b"abc"),
+    "header_twice": npy(fields() * 2, b"abc"),
+    "data_too_short": npy(fields(), b"ab"),
+    "data_too_long": npy(fields(), b"abcd"),
+    "not_npy": b"hello, world",
+    "zip": b"PK\x03\x04" + bytes(30),
+}
+
+DTYPES = ("u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8 bf16 <f4 >f4 =f4 |f4 |u1 <u1 >bf16 uint8 float64 "
+          "bfloat16 >uint16 .u8 .f32 .bf16 .f4 f16 float F4 f4x <> < || bfloat161616161616").split()
+
+SIZES = ("0 1 4096 4K 4k 64KiB 5GB 5gb 1T 1TiB 1TB 1.5GiB 16777215T 16777216T 18446744T "
+         "18446744073709551615 18446744073709551616 18446745TB -1 +1 -0 0x10 1e3 1e400 1e-400 "
+         "-1e5 1e 1K1 KB K 1KK 1P inf -inf nan NaN infinity -9223372036854775808 "
+         "-9223372036854775809 00007 1000x2000 64Kx3 1x2x3x4 x 1x x1 1xx2 1KBx2 .5 5. "
+         "1,000").split() + ["", " 1", "1 ", "1 K"]
+
+COMMANDS = [
+    "histogram a.f32", "histogram a b --bins 64 --range -1:2 --log-scale --json",
+    "histogram a --edges=0,1,2", "histogram a --range=-1:2", "histogram --log-bins a --quiet",
+    "reduce a --nan omit --dtype >f4 --offset 512 --count 1M", "reduce a --chunk 16M --chunk 16M",
+    "reduce a --device cuda:1 --engine uring --direct yes --memory 1GiB --vram 2GB",
+    "reduce a --streams 4 --threads 8 --trace t --progress plain --force",
+    "matmul a b -o c --shape-a 3x4 --shape-b 4x5 --compute f64 --verify --explain",
+    "matmul a b -oc", "matmul a b -o", "convert a -o b.npy --to f2 --shape 1Kx1K --strict",
+    "bench a --runs 3 --sweep --plot p.svg",
+    "gen -o x --size 1G --pattern zipf --seed 3 --value -7",
+    "gen -o x --value=-7 word", "gen --count 5", "help reduce", "--version", "-h", "histogran a",
+    "reduce", "reduce --json", "reduce a --bin 3", "reduce a --chunk", "reduce a --chunk --json",
+    "reduce a --chunk=", "reduce a --json=1", "reduce a --=x", "reduce a -", "reduce -- --json -",
+    "reduce a --nan", "reduce a -x", "reduce a -o b", "reduce a --shape-a 3x4", "reduce a --", "",
+    "reduce a -jo", "gen -o", "gen -o=x", "gen -o --size 5", "reduce a --FILE b", "reduce --FILE=b",
+]
+
+
+def number(value):
+    """As Numbers::of_any_size() takes it."""
+    return b"\0" + struct.pack(">Q", value)
+
+
+# A column of two bytes, in rows of two pages, of which each lies across the border of two.
+ROWS_ACROSS_PAGES = (b"\0" + number(0) + b"\0" + number(2 * 4096 - 1) + number(999) + number(0) +
+                     number(999) + b"\0" + number(4095) + number(1) + b"\0\xd0\0")
+
+
+def write(target, name, data):
+    folder = CORPUS / target
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(data)
+
+
+for name, data in NPY.items():
+    write("npy_header", name, data)
+for number, text in enumerate(DTYPES):
+    write("dtype", f"seed_{number:02}", text.encode())
+for number, text in enumerate(SIZES):
+    write("sizes", f"seed_{number:02}", text.encode())
+for number, text in enumerate(COMMANDS):
+    write("arguments", f"seed_{number:02}", text.replace(" ", "\n").encode())
+write("sequential_plan", "empty", b"")
+write("region_plan", "empty", b"")
+write("region_plan", "rows_across_pages", ROWS_ACROSS_PAGES)
