@@ -76,6 +76,15 @@ std::string failure_of_test_read(int descriptor) {
   return {};
 }
 
+bool same_time(const timespec& a, const timespec& b) {
+  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+Error changed_error(const std::filesystem::path& path, const std::string& why) {
+  return Error(Cause::input_changed, path.string() + ": changed while it was read",
+               {.path = path, .why = why, .hint = "run again when nothing writes to it any more"});
+}
+
 }  // namespace
 
 File File::open(const std::filesystem::path& path) {
@@ -97,6 +106,7 @@ File File::open(const std::filesystem::path& path) {
                  .hint = "copy it to a file first"});
   }
   file.size_ = size_of(file.buffered_, status, path);
+  file.opened_ = status;
   file.open_direct();
   return file;
 }
@@ -127,9 +137,37 @@ void File::open_direct() {
   if (!why_not_direct_.empty()) ::close(std::exchange(direct_, -1));
 }
 
+void File::check_unchanged() const {
+  struct stat now {};
+  if (::fstat(buffered_, &now) != 0) throw Error::from_errno(Cause::input, "stat", errno, path_);
+  const std::uint64_t size = size_of(buffered_, now, path_);
+  if (size != size_) {
+    throw changed_error(path_, "its size went from " + std::to_string(size_) + " to " +
+                                   std::to_string(size) + " bytes");
+  }
+  if (!same_time(now.st_mtim, opened_.st_mtim)) {
+    throw changed_error(path_, "another program wrote to it");
+  }
+  if (same_time(now.st_ctim, opened_.st_ctim)) return;
+  const bool accounted_for = now.st_mode != opened_.st_mode || now.st_uid != opened_.st_uid ||
+                             now.st_gid != opened_.st_gid || now.st_nlink != opened_.st_nlink ||
+                             !has_its_name();
+  if (!accounted_for) {
+    throw changed_error(path_,
+                        "another program changed it, and may have set back the time of that");
+  }
+}
+
+bool File::has_its_name() const noexcept {
+  struct stat named {};
+  return ::stat(path_.c_str(), &named) == 0 && named.st_dev == opened_.st_dev &&
+         named.st_ino == opened_.st_ino;
+}
+
 File::File(File&& other) noexcept
     : path_(std::move(other.path_)),
       size_(other.size_),
+      opened_(other.opened_),
       buffered_(std::exchange(other.buffered_, -1)),
       direct_(std::exchange(other.direct_, -1)),
       why_not_direct_(std::move(other.why_not_direct_)) {}
@@ -137,6 +175,7 @@ File::File(File&& other) noexcept
 File& File::operator=(File&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(size_, other.size_);
+  std::swap(opened_, other.opened_);
   std::swap(buffered_, other.buffered_);
   std::swap(direct_, other.direct_);
   std::swap(why_not_direct_, other.why_not_direct_);

@@ -118,6 +118,18 @@ Source::Source(std::vector<File> files, std::vector<Extent> extents, DType type)
   }
 }
 
+std::vector<std::string> Source::check_unchanged() const {
+  std::vector<std::string> remarks;
+  for (const File& file : files_) {
+    file.check_unchanged();
+    if (!file.has_its_name()) {
+      remarks.push_back(file.path().string() +
+                        " was removed, renamed or replaced meanwhile; this is of the old file");
+    }
+  }
+  return remarks;
+}
+
 Source open(std::span<const std::filesystem::path> paths, const Format& format) {
   if (paths.empty()) throw Error(Cause::usage, "a dataset has at least one file");
   SourceBuilder builder{format};

@@ -69,6 +69,11 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
   result.value.bytes_read = stats.bytes;
   result.value.bytes_written = bytes;
 
+  for (const Source* const source : {&a, &b}) {
+    for (std::string& remark : source->check_unchanged()) {
+      stats.reasons.push_back(std::move(remark));
+    }
+  }
   const double before_publishing = seconds();
   file.publish();
   stats.seconds = seconds();

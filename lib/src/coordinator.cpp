@@ -259,6 +259,7 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
                   .output_place = layout.writes ? layout.writes->place : 0};
   state.run_threads(loading, writer ? &*writer : nullptr, pass, source.bytes());
 
+  for (std::string& remark : source.check_unchanged()) stats.reasons.push_back(std::move(remark));
   stats.seconds = watch.seconds();
   state.device->bind_to_thread();  // the caller is about to free what the operation holds there
   stats.device = state.device->name();

@@ -2,10 +2,12 @@
 """Input that cannot be used: each with its own message and exit code, and nothing on stdout."""
 
 import os
+import signal
 import struct
+import subprocess
 import unittest
 
-from cli_support import CliTest, main
+from cli_support import PROGRAM, CliTest, clean_environment, main
 
 import numpy as np
 
@@ -142,6 +144,71 @@ class LimitTest(CliTest):
         self.assertFalse(document["run"]["direct"])
         self.assertTrue(any("page cache" in text for text in document["run"]["reasons"]))
         self.refuse(2, "direct reads are not possible", "reduce", path, "--direct", "yes")
+
+
+class ChangedInputTest(CliTest):
+    """What others do to a file while it is read."""
+
+    def has_open(self, process, path):
+        folder = f"/proc/{process.pid}/fd"
+        try:
+            return any(os.path.realpath(f"{folder}/{name}") == path for name in os.listdir(folder))
+        except OSError:
+            return False
+
+    def run_and_meanwhile(self, act, code, *words):
+        """Stops the program when it has just opened the file, and lets it go on after `act`. What
+        comes after its end is no test, so there are several tries for the exit code expected."""
+        for _ in range(5):
+            path = self.write("x.u8", b"")
+            os.truncate(path, 1 << 30)
+            process = subprocess.Popen([PROGRAM, *map(str, words)], cwd=self.directory,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                       env=clean_environment())
+            while process.poll() is None and not self.has_open(process, path):
+                pass
+            process.send_signal(signal.SIGSTOP)
+            act(path)
+            process.send_signal(signal.SIGCONT)
+            stdout, stderr = process.communicate(timeout=200)
+            if process.returncode == code:
+                break
+            for name in os.listdir(self.directory):
+                os.unlink(self.path(name))
+        self.assertEqual(process.returncode, code, stderr)
+        return stdout, stderr
+
+    def write_to(self, path):
+        with open(path, "r+b") as file:
+            file.write(b"x")
+
+    def write_and_set_back(self, path):
+        times = os.stat(path)
+        self.write_to(path)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def test_is_noticed(self):
+        changes = {
+            self.write_to: "another program wrote to it",
+            self.write_and_set_back: "another program changed it",
+            lambda path: os.truncate(path, (1 << 30) + 1): "its size went from",
+            lambda path: os.truncate(path, 1 << 20): "another program shortened it",
+        }
+        for act, why in changes.items():
+            stdout, stderr = self.run_and_meanwhile(act, 5, "reduce", "x.u8", "--json")
+            self.assertEqual(stdout, "")
+            self.assertIn("x.u8: ", stderr)
+            self.assertIn(why, stderr)
+
+    def test_leaves_no_output(self):
+        self.run_and_meanwhile(self.write_to, 5, "convert", "x.u8", "-o", "y.i8")
+        self.assertEqual(os.listdir(self.directory), ["x.u8"])
+
+    def test_another_name_does_not_matter(self):
+        stdout, stderr = self.run_and_meanwhile(
+            lambda path: os.rename(path, self.path("renamed")), 0, "reduce", "x.u8", "--json")
+        self.assertEqual(self.check_document(stdout)["result"]["count"], 1 << 30)
+        self.assertIn("note: x.u8 was removed, renamed or replaced meanwhile", stderr)
 
 
 if __name__ == "__main__":

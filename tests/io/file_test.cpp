@@ -8,7 +8,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <thread>
 #include <utility>
 
 #include "expect_error.hpp"
@@ -95,6 +99,73 @@ TEST(File, Moves) {
   const File third{std::move(first)};
   EXPECT_EQ(third.buffered(), descriptor);
   EXPECT_LT(first.buffered(), 0);  // NOLINT(bugprone-use-after-move): that is what is tested
+}
+
+class ChangingFileTest : public testing::Test {
+ protected:
+  /// As on systems whose clock for files ticks every few milliseconds.
+  ChangingFileTest() { wait_for_a_tick(); }
+
+  static void wait_for_a_tick() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
+
+  void write_over() const {
+    std::fstream(path_, std::ios::in | std::ios::out | std::ios::binary) << 'x';
+  }
+
+  void expect_changed(std::string_view why) const {
+    try {
+      file_.check_unchanged();
+      ADD_FAILURE() << "not noticed: " << why;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.cause(), Cause::input_changed);
+      EXPECT_EQ(error.details().why, why);
+    }
+  }
+
+  TempDir directory_;
+  std::filesystem::path path_ = directory_.write("data", test::random_bytes(9000, 1));
+  File file_ = File::open(path_);
+};
+
+TEST_F(ChangingFileTest, IsUnchangedIfItIsRead) {
+  test::read_whole(path_);
+  EXPECT_NO_THROW(file_.check_unchanged());
+  EXPECT_TRUE(file_.has_its_name());
+}
+
+TEST_F(ChangingFileTest, SeesWhatIsWritten) {
+  write_over();
+  expect_changed("another program wrote to it");
+}
+
+TEST_F(ChangingFileTest, SeesAnotherSize) {
+  std::filesystem::resize_file(path_, 9001);
+  expect_changed("its size went from 9000 to 9001 bytes");
+  std::filesystem::resize_file(path_, 10);
+  expect_changed("its size went from 9000 to 10 bytes");
+}
+
+TEST_F(ChangingFileTest, SeesWhatIsWrittenWithItsTimeSetBack) {
+  const auto time = std::filesystem::last_write_time(path_);
+  write_over();
+  std::filesystem::last_write_time(path_, time);
+  expect_changed("another program changed it, and may have set back the time of that");
+}
+
+TEST_F(ChangingFileTest, MayGetOtherRightsAndNames) {
+  std::filesystem::permissions(path_, std::filesystem::perms::owner_read);
+  EXPECT_NO_THROW(file_.check_unchanged());
+  std::filesystem::create_hard_link(path_, directory_.path() / "link");
+  EXPECT_NO_THROW(file_.check_unchanged());
+  EXPECT_TRUE(file_.has_its_name());
+}
+
+TEST_F(ChangingFileTest, SeesThatItsNameLeadsElsewhere) {
+  std::filesystem::rename(path_, directory_.path() / "renamed");
+  EXPECT_NO_THROW(file_.check_unchanged());
+  EXPECT_FALSE(file_.has_its_name());
+  directory_.write("data", "another");
+  EXPECT_FALSE(file_.has_its_name());
 }
 
 }  // namespace

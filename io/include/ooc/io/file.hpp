@@ -2,6 +2,8 @@
 
 #include <ooc/io/units.hpp>
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -32,6 +34,16 @@ class File {
   int direct() const noexcept { return direct_; }
   const std::string& why_not_direct() const noexcept { return why_not_direct_; }
 
+  /// Throws Error(input_changed) if somebody has written to the file since it was opened: its size
+  /// or the time of its last write is another, or the time of its last change is, and no change of
+  /// its rights, owner or names accounts for that. What is written within one tick of the file
+  /// system's clock (some milliseconds before Linux 6.13) can be missed, and writes to a block
+  /// device leave no trace.
+  void check_unchanged() const;
+
+  /// Whether its name still leads to it. What was opened is what is read, even if not.
+  bool has_its_name() const noexcept;
+
   /// What offset, length and memory of a direct read must be a multiple of (bytes). Files that
   /// would need more than a page are read through the page cache.
   static constexpr std::size_t alignment() noexcept { return page_bytes; }
@@ -42,6 +54,7 @@ class File {
 
   std::filesystem::path path_;
   std::uint64_t size_ = 0;
+  struct stat opened_ {};  // its state when it was opened
   int buffered_ = -1;
   int direct_ = -1;
   std::string why_not_direct_;
