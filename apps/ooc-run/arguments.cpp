@@ -178,6 +178,12 @@ std::uint64_t positive_count(std::string_view text) {
   return refuse_zero(parse_count(text));
 }
 
+double positive_seconds(std::string_view text) {
+  const double seconds = parse_real(text);
+  if (!(seconds > 0)) throw ooc::Error(ooc::Cause::usage, "must be greater than 0");
+  return seconds;
+}
+
 std::uint64_t worker_count(std::string_view text) {
   constexpr std::uint64_t most = 1024;
   const std::uint64_t count = positive_count(text);

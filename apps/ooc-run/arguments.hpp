@@ -66,6 +66,9 @@ class Arguments {
 std::uint64_t positive_bytes(std::string_view text);
 std::uint64_t positive_count(std::string_view text);
 
+/// A time that is longer than none.
+double positive_seconds(std::string_view text);
+
 /// How many threads or streams: from 1 to 1024, which is more than help any machine.
 std::uint64_t worker_count(std::string_view text);
 

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <ooc/io/error.hpp>
 #include <string_view>
+#include <system_error>
 
 namespace ooc_run {
 namespace {
@@ -29,7 +31,12 @@ Interrupt::Interrupt() {
     if (action.sa_handler != SIG_IGN) sigaddset(&signals_, signal);
   }
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-  watcher_ = std::jthread([this](const std::stop_token& finished) { watch(finished); });
+  try {
+    watcher_ = std::jthread([this](const std::stop_token& finished) { watch(finished); });
+  } catch (const std::system_error& error) {
+    throw ooc::Error::from_errno(ooc::Cause::memory, "starting a thread", error.code().value(), {},
+                                 {}, "raise the limits on processes and memory (ulimit -u, -v)");
+  }
 }
 
 Interrupt::~Interrupt() {

@@ -14,6 +14,7 @@
 
 #include "arguments.hpp"
 #include "commands.hpp"
+#include "failure.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "terminal.hpp"
@@ -21,25 +22,6 @@
 
 namespace ooc_run {
 namespace {
-
-constexpr std::string_view this_is_a_bug = "this is a bug in ooc-run";
-
-int exit_code_of(ooc::Cause cause) {
-  switch (cause) {
-    case ooc::Cause::internal: return 1;
-    case ooc::Cause::usage: return 2;
-    case ooc::Cause::bad_input: return 3;
-    case ooc::Cause::input: return 4;
-    case ooc::Cause::input_changed: return 5;
-    case ooc::Cause::output: return 6;
-    case ooc::Cause::memory: return 7;
-    case ooc::Cause::device: return 8;
-    case ooc::Cause::stalled: return 9;
-    case ooc::Cause::verify: return 10;
-    case ooc::Cause::interrupted: return 128 + SIGINT;
-  }
-  return 1;
-}
 
 void print_to_stdout(std::string_view text) {
   while (!text.empty()) {
@@ -50,20 +32,6 @@ void print_to_stdout(std::string_view text) {
     }
     text.remove_prefix(static_cast<std::size_t>(written));
   }
-}
-
-void print_error(std::string_view what, std::string_view why, std::string_view hint) {
-  const bool colour = describe_terminal(STDERR_FILENO).colour;
-  std::string text = fmt::format("ooc-run: {}error:{} {}\n", colour ? "\x1b[1;31m" : "",
-                                 colour ? "\x1b[0m" : "", what);
-  if (!why.empty()) text += fmt::format("  why:  {}\n", why);
-  if (!hint.empty()) text += fmt::format("  hint: {}\n", hint);
-  print_to_stderr(text);
-}
-
-void print_error(const ooc::Error& error) {
-  const bool bug = error.cause() == ooc::Cause::internal && error.details().why.empty();
-  print_error(error.what(), bug ? this_is_a_bug : error.details().why, error.details().hint);
 }
 
 /// A descriptor from 0 to 2 that our parent has closed would be given to the first file we open,
@@ -154,10 +122,12 @@ int guarded(const std::vector<std::string>& words) {
     print_error(error);
     return exit_code_of(error.cause());
   } catch (const std::bad_alloc&) {
-    print_error("out of memory", "", "--memory and --chunk bound what is used");
+    print_error(
+        {ooc::Cause::memory, "out of memory", {.hint = "--memory and --chunk bound what is used"}});
     return exit_code_of(ooc::Cause::memory);
   } catch (const std::exception& error) {
-    print_error(error.what(), this_is_a_bug, "please report it with the command");
+    print_error(
+        {ooc::Cause::internal, error.what(), {.hint = "please report it with the command"}});
   }
   return exit_code_of(ooc::Cause::internal);
 }

@@ -26,6 +26,7 @@ constexpr std::array run_options{
     Option{"threads", "N", "all CPU workers, reading and computing"},
     Option{"memory", "SIZE", "limit for host memory (buffers)"},
     Option{"vram", "SIZE", "limit for GPU memory"},
+    Option{"io-timeout", "S", "end if a disk answers nothing for S seconds [never]"},
     Option{"trace", "FILE", "timeline of every chunk, for ui.perfetto.dev"},
 };
 
@@ -307,7 +308,7 @@ std::string short_help() {
 }
 
 std::string short_help(const Command& command) {
-  return fmt::format("{}\n{}{:<10} {:<18} {}\n", usage_line(command), option_lines(command), "help",
+  return fmt::format("{}{}{:<10} {:<18} {}\n", usage_line(command), option_lines(command), "help",
                      "-h, --help", "this list, or more with examples");
 }
 

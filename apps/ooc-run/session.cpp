@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ceilings.hpp"
+#include "failure.hpp"
 #include "sizes.hpp"
 #include "terminal.hpp"
 #include "verdict.hpp"
@@ -61,19 +62,6 @@ ooc::DirectIo parse_direct(std::string_view text) {
 ProgressMode parse_progress(std::string_view text) {
   constexpr std::array modes{ProgressMode::automatic, ProgressMode::plain, ProgressMode::none};
   return modes[Choice{"auto", "plain", "none"}(text)];
-}
-
-ooc::Options coordinator_options(const ooc::Options& wanted, const Interrupt& interrupt,
-                                 ProgressMeter& meter, Trace* trace) {
-  ooc::Options options = wanted;
-  options.stop = interrupt.token();
-  options.progress = [&meter](const ooc::Progress& progress) {
-    meter.update(progress.bytes, progress.total_bytes);
-  };
-  if (trace != nullptr) {
-    options.observe = [trace](const ooc::Activity& done) { trace->record(done); };
-  }
-  return options;
 }
 
 /// What has been measured for a run like this one, by its device and the first of its files.
@@ -130,6 +118,7 @@ RunSettings read_run_settings(const Arguments& arguments) {
   options.threads = arguments.get("threads", worker_count).value_or(0);
   options.memory_bytes = arguments.get("memory", positive_bytes).value_or(0);
   options.device_bytes = arguments.get("vram", positive_bytes).value_or(0);
+  settings.io_timeout = arguments.get("io-timeout", positive_seconds);
   settings.trace = read_trace_settings(arguments);
   return settings;
 }
@@ -158,8 +147,31 @@ Session::Session(const RunSettings& settings, const Interrupt& interrupt, std::s
       trace_(settings.trace ? std::make_unique<Trace>(*settings.trace) : nullptr),
       device_(choose_device(settings.device, work, rates_for(settings.options))),
       meter_(settings.output.progress, passes),
-      coordinator_(ooc::make_device(device_.kind, settings.ordinal),
-                   coordinator_options(settings.options, interrupt, meter_, trace_.get())) {}
+      stall_watch_(settings.io_timeout),
+      coordinator_(ooc::make_device(device_.kind, settings.ordinal), coordinator_options()) {}
+
+ooc::Options Session::coordinator_options() {
+  ooc::Options options = settings_.options;
+  options.stop = interrupt_.token();
+  options.progress = [this](const ooc::Progress& progress) { show(progress); };
+  if (trace_) {
+    options.observe = [trace = trace_.get()](const ooc::Activity& done) { trace->record(done); };
+  }
+  return options;
+}
+
+void Session::show(const ooc::Progress& progress) {
+  meter_.update(progress.bytes, progress.total_bytes);
+  try {
+    const std::string warning = stall_watch_.look(progress);
+    if (warning.empty() || settings_.output.quiet) return;
+    meter_.erase();
+    print_note(warning);
+  } catch (const ooc::Error& error) {
+    meter_.erase();
+    end_at_once(error);
+  }
+}
 
 Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   Outcome outcome;

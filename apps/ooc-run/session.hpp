@@ -14,6 +14,7 @@
 #include "interrupt.hpp"
 #include "progress.hpp"
 #include "report.hpp"
+#include "stall_watch.hpp"
 #include "trace.hpp"
 
 namespace ooc_run {
@@ -34,6 +35,7 @@ struct RunSettings {
   std::optional<ooc::DeviceKind> device;  // empty: the GPU if usable
   int ordinal = 0;
   OutputSettings output;
+  std::optional<double> io_timeout;  // seconds
   std::optional<TraceSettings> trace;
 };
 
@@ -81,6 +83,8 @@ class Session {
   Outcome explain(const Report& report) const;
 
  private:
+  ooc::Options coordinator_options();
+  void show(const ooc::Progress& progress);
   void write_trace(Outcome& outcome);
 
   const RunSettings& settings_;
@@ -88,6 +92,7 @@ class Session {
   std::unique_ptr<Trace> trace_;  // may be null
   DeviceChoice device_;
   ProgressMeter meter_;
+  StallWatch stall_watch_;
   ooc::Coordinator coordinator_;
 };
 

@@ -117,17 +117,32 @@ void remove_stale_temporaries(const std::filesystem::path& path) {
   }
 }
 
-void make_directory_durable(const std::filesystem::path& path) {
-  const int descriptor = ::open(directory_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) throw output_error("open directory", path);
-  const int result = ::fsync(descriptor);
-  const int errno_value = errno;
-  ::close(descriptor);
-  // Some file systems cannot synchronise a directory, and say so with EINVAL.
-  if (result != 0 && errno_value != EINVAL) {
-    throw Error::from_errno(Cause::output, "fsync of its directory", errno_value, path);
+/// The directory of a file, opened before anything is moved there: that it cannot be opened is then
+/// found out while the old file is still in its place.
+class Directory {
+ public:
+  explicit Directory(const std::filesystem::path& path)
+      : path_(path),
+        descriptor_(::open(directory_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (descriptor_ < 0) throw output_error("open directory", path);
   }
-}
+  ~Directory() { ::close(descriptor_); }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+
+  void make_durable() const {
+    // Some file systems cannot synchronise a directory, and say so with EINVAL.
+    if (::fsync(descriptor_) == 0 || errno == EINVAL) return;
+    const Error error = Error::from_errno(Cause::output, "fsync of its directory", errno, path_);
+    ErrorDetails details = error.details();
+    details.why = "the new file is whole and in its place, but a power failure may undo that";
+    throw Error(error.cause(), error.what(), details);
+  }
+
+ private:
+  const std::filesystem::path& path_;
+  int descriptor_;
+};
 
 /// Renames without ever replacing what is there. Returns 0 or -1 with errno.
 int rename_to_new(const std::filesystem::path& from, const std::filesystem::path& to) {
@@ -296,10 +311,11 @@ void OutputFile::publish() {
   if (allocator_.joinable()) allocator_.join();
   if (allocation_errno_ != 0) throw output_error("allocate", path_, allocation_errno_);
   if (::fsync(descriptor_) != 0) throw output_error("fsync", path_);
+  const Directory directory(path_);
   move_into_place();
   if (direct_ >= 0) ::close(std::exchange(direct_, -1));
   ::close(std::exchange(descriptor_, -1));
-  make_directory_durable(path_);
+  directory.make_durable();
 }
 
 void OutputFile::move_into_place() {

@@ -20,21 +20,23 @@ constexpr auto longest_rest = 60s;
 constexpr std::size_t most_pairs = 16;
 
 /// Whether the tried number is better, from the logarithms of its rate to the other's; nothing if
-/// more pairs are needed.
+/// more pairs are needed. Shared disks waver by half from one window to the next, so two pairs are
+/// enough only where requests wait for a distant disk: twice as many are nearly twice as fast then.
 std::optional<bool> judge(const std::vector<double>& ratios) {
-  constexpr double great = 0.15;
+  constexpr double loss = 0.15;
+  constexpr double great_gain = 0.4;
   constexpr double worthwhile = 0.03;
-  constexpr double doubt = 0.01;
+  constexpr double errors = 3;
   const auto n = static_cast<double>(ratios.size());
-  if (ratios.back() < -great) return false;
+  if (ratios.back() < -loss) return false;
   if (n < 2) return std::nullopt;
-  if (std::ranges::min(ratios) > great) return true;
-  if (n < 3) return std::nullopt;
+  if (std::ranges::min(ratios) > great_gain) return true;
+  if (n < 6) return std::nullopt;
   const double mean = std::accumulate(ratios.begin(), ratios.end(), 0.0) / n;
   double squares = 0;
   for (const double ratio : ratios) squares += (ratio - mean) * (ratio - mean);
   const double error = std::sqrt(squares / (n - 1) / n);
-  if (mean - 2 * error > doubt && mean > worthwhile) return true;
+  if (mean > worthwhile && mean > errors * error) return true;
   if (mean + error < worthwhile || ratios.size() == most_pairs) return false;
   return std::nullopt;
 }
@@ -126,8 +128,6 @@ void QueueTuner::end_comparison(bool better, Clock::time_point now) {
   const std::size_t in_use = wanted();
   if (better) {
     best_ = tried_;
-    const double sum = std::accumulate(ratios_.begin(), ratios_.end(), 0.0);
-    gain_ *= std::exp(sum / static_cast<double>(ratios_.size()));
     other_way_failed_ = false;
     rests_until_ = now;
   } else {

@@ -118,16 +118,19 @@ Source::Source(std::vector<File> files, std::vector<Extent> extents, DType type)
   }
 }
 
-std::vector<std::string> Source::check_unchanged() const {
-  std::vector<std::string> remarks;
+std::optional<std::string> Source::check_unchanged() const {
+  const File* first = nullptr;
+  std::size_t others = 0;
   for (const File& file : files_) {
     file.check_unchanged();
-    if (!file.has_its_name()) {
-      remarks.push_back(file.path().string() +
-                        " was removed, renamed or replaced meanwhile; this is of the old file");
-    }
+    if (file.is_as_it_was()) continue;
+    others += first != nullptr;
+    if (first == nullptr) first = &file;
   }
-  return remarks;
+  if (first == nullptr) return std::nullopt;
+  const std::string more = others == 0 ? "" : " and " + std::to_string(others) + " more";
+  return first->path().string() + more +
+         ": renamed, replaced or given other attributes meanwhile; this is of what was opened";
 }
 
 Source open(std::span<const std::filesystem::path> paths, const Format& format) {

@@ -22,6 +22,8 @@ Transfer::Transfer(const Plan& plan, ChunkPool& pool, Engine& engine, std::size_
 }
 
 void Transfer::set_tuner(QueueTuner& tuner, std::size_t slots, std::size_t chunk_bytes) {
+  assert(slots >= divide_up(tuner.wanted() * block_bytes_, chunk_bytes));
+  assert(tuner.wanted() <= engine_.depth());
   tuner_ = &tuner;
   chunk_bytes_ = chunk_bytes;
   most_in_flight_ = tuner.wanted();
@@ -155,6 +157,7 @@ void Transfer::start_next_request() {
   if (engine_.in_flight() == 0) busy_since_ = Clock::now();
   ++progress_->requests;
   engine_.start(part);
+  in_flight_.store(engine_.in_flight(), std::memory_order_relaxed);
 
   remainder_.memory += part.bytes;
   remainder_.offset = end;
@@ -169,6 +172,7 @@ Chunk* Transfer::finish(Part& part) {
   if (engine_.in_flight() == 0) {
     seconds_busy_ += std::chrono::duration<double>(Clock::now() - busy_since_).count();
   }
+  in_flight_.store(engine_.in_flight(), std::memory_order_relaxed);
   bytes_done_.fetch_add(part.payload, std::memory_order_relaxed);
   idle_.push_back(&part);
   if (tuner_ != nullptr) tune(part.payload);

@@ -2,11 +2,19 @@
 #include "shared_library.hpp"
 
 #include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cassert>
+#include <latch>
 #include <limits>
 #include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
 
 namespace ooc::gemm {
 namespace {
@@ -25,7 +33,38 @@ using GetConfig = char*();
 
 constexpr std::uint64_t largest_size = std::numeric_limits<int>::max();
 
-SharedLibrary load_openblas() {
+/// Memory and threads that OpenBLAS takes for granted: it tries to map a buffer again and again for
+/// ever, and raises SIGINT where a thread cannot be started.
+void require_room_for_openblas(std::size_t threads) {
+  constexpr std::size_t bytes_per_thread = 160 * MiB;  // a buffer of 128 MiB, stack, and heap
+  constexpr std::size_t bytes_of_library = 64 * MiB;
+  const std::size_t most = std::max<std::size_t>(threads, std::thread::hardware_concurrency());
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    // A buffer for each of its threads, and for each of ours that calls it.
+    const std::size_t bytes = bytes_of_library + (most + threads) * bytes_per_thread;
+    void* const room = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) {
+      throw Error(Cause::memory, "OpenBLAS needs " + std::to_string(bytes) + " bytes to map",
+                  {.why = "address space is limited",
+                   .hint = "raise the limit (ulimit -v), or lower --threads"});
+    }
+    ::munmap(room, bytes);
+  }
+  std::latch all_started(1);
+  std::vector<std::jthread> trial;
+  try {
+    while (trial.size() < most) trial.emplace_back([&] { all_started.wait(); });
+  } catch (const std::system_error& error) {
+    all_started.count_down();
+    throw Error::from_errno(Cause::memory, "starting threads for OpenBLAS", error.code().value(),
+                            {}, {}, "raise the limit on processes (ulimit -u)");
+  }
+  all_started.count_down();
+}
+
+SharedLibrary load_openblas(std::size_t threads) {
+  require_room_for_openblas(threads);
   constexpr const char* names[] = {"libopenblas.so.0", "libopenblas.so"};
   return {"OpenBLAS", names, "apt-get install libopenblas0-pthread"};
 }
@@ -48,7 +87,7 @@ template <class T>
 class OpenBlasGemm final : public Gemm {
  public:
   OpenBlasGemm(const char* gemm, std::size_t threads)
-      : library_(load_openblas()),
+      : library_(load_openblas(threads)),
         gemm_(library_.function<CblasGemm<T>>(gemm)),
         set_num_threads_(library_.function<SetNumThreads>("openblas_set_num_threads")),
         name_(name_and_version(library_.function<GetConfig>("openblas_get_config")())),

@@ -70,9 +70,7 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
   result.value.bytes_written = bytes;
 
   for (const Source* const source : {&a, &b}) {
-    for (std::string& remark : source->check_unchanged()) {
-      stats.reasons.push_back(std::move(remark));
-    }
+    if (auto remark = source->check_unchanged()) stats.reasons.push_back(std::move(*remark));
   }
   const double before_publishing = seconds();
   file.publish();

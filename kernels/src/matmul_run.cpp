@@ -10,6 +10,7 @@
 #include <ooc/io/writer.hpp>
 #include <ooc/pass_threads.hpp>
 #include <ooc/reporters.hpp>
+#include <ooc/stall_time.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -166,7 +167,7 @@ IoWay choose_writes(const Options& options, DeviceKind device, Workers workers,
   const IoWay way = choose_write_way(options, device, workers, file);
   if (!way.direct || options.direct == DirectIo::yes) return way;
   if (plan.mean_extent_bytes() >= least_direct) return way;
-  return through_page_cache(options, device, way, "the rows of the tiles are short");
+  return through_page_cache(options, device, workers, true, "the rows of the tiles are short");
 }
 
 /// How bytes were read and written, and why so.
@@ -233,9 +234,14 @@ std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& 
     threads.start([&] { sender.run(tile_count); });
     threads.start([&] { writer.run(); });
     threads.start([&] { reader.run(options.stop); });
+    StallTime stall;
     threads.join([&] {
       if (!options.progress) return;
-      options.progress({reader.bytes_done(), total_bytes, seconds_since(start)});
+      Progress progress{reader.bytes_done(), total_bytes, seconds_since(start)};
+      progress.in_flight = reader.in_flight() + writer.in_flight();
+      progress.stalled_seconds =
+          stall.update(progress.bytes + writer.bytes_done(), progress.in_flight, progress.seconds);
+      options.progress(progress);
     });
   }
 

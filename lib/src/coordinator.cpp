@@ -1,17 +1,18 @@
 #include <ooc/coordinator.hpp>
 
+#include <ooc/device.hpp>
 #include <ooc/io/chunk_pool.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/queue_tuner.hpp>
 #include <ooc/io/reader.hpp>
+#include <ooc/io/units.hpp>
 #include <ooc/io/writer.hpp>
 #include <ooc/pass_threads.hpp>
 #include <ooc/reporters.hpp>
+#include <ooc/stall_time.hpp>
 
 #include <algorithm>
-#include <iomanip>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include "lane.hpp"
@@ -38,13 +39,9 @@ class Loading {
     IoWay way = way_;
     if (layout.tuned_depth) way.queue_depth = layout.tuned_depth->most;
     engine_ = make_engine(options, way, pool);
-    engine_threads_ = engine_threads(options, way);
     reader_.emplace(source.files(), layout.plan, pool, *engine_, way_.block_bytes, way_.direct);
     reader_->set_observer(reporter_);
-    if (!layout.tuned_depth) return;
-    tuner_.emplace(way_.queue_depth, layout.tuned_depth->least, layout.tuned_depth->most,
-                   way_.block_bytes);
-    reader_->set_tuner(*tuner_, layout.slots, layout.chunk_bytes);
+    if (layout.tuned_depth) tune(layout, *layout.tuned_depth);
   }
 
   void start(PassThreads& threads) {
@@ -55,6 +52,10 @@ class Loading {
 
   std::uint64_t bytes_done() const noexcept {
     return reader_ ? reader_->bytes_done() : by_lanes_->bytes_done();
+  }
+
+  std::size_t in_flight() const noexcept {
+    return reader_ ? reader_->in_flight() : by_lanes_->in_flight();
   }
 
   /// How it was done, and where its time went.
@@ -68,29 +69,31 @@ class Loading {
       return;
     }
     stats.engine = engine_->name();
-    stats.threads = lanes + (stats.engine == "threads" ? engine_threads_ : 1);
+    stats.threads = lanes + (stats.engine == "threads" ? way_.threads : 1);
     stats.disk.busy = reader_->seconds_busy();
     stats.disk.waits_out = reader_->seconds_waiting();
     if (!engine_->note().empty()) stats.reasons.push_back(engine_->note());
     if (tuner_ && tuner_->best() != way_.queue_depth) {
       stats.queue_depth = tuner_->best();
-      stats.reasons.push_back(reason_for(*tuner_));
+      stats.reasons.push_back("keeping " + std::to_string(tuner_->best()) +
+                              " reads in flight instead of " + std::to_string(way_.queue_depth) +
+                              ", which was faster");
     }
   }
 
  private:
-  std::string reason_for(const QueueTuner& tuner) const {
-    std::ostringstream reason;
-    reason << "keeping " << tuner.best() << " reads in flight instead of " << way_.queue_depth
-           << ": " << std::fixed << std::setprecision(2) << tuner.gain() << " times as fast";
-    return reason.str();
+  void tune(const Layout& layout, TunedDepth depth) {
+    if (engine_->depth() < depth.most) return;  // an engine of the caller's own may take fewer
+    // What no thread has taken up is not in flight.
+    const std::size_t most = engine_->name() == "threads" ? way_.threads : depth.most;
+    tuner_.emplace(way_.queue_depth, depth.least, most, way_.block_bytes);
+    reader_->set_tuner(*tuner_, layout.slots, layout.chunk_bytes);
   }
 
   const IoWay& way_;
   std::stop_token stop_;
   TransferReporter reporter_;
   std::unique_ptr<Engine> engine_;
-  std::size_t engine_threads_ = 0;
   std::optional<QueueTuner> tuner_;
   std::optional<Reader> reader_;
   std::optional<LaneReaders> by_lanes_;
@@ -121,6 +124,12 @@ Coordinator::Coordinator(std::unique_ptr<Device> device, Options options)
   state_->options.chunk_bytes = std::min(state_->options.chunk_bytes, most_chunk_bytes);
   state_->workers = choose_workers(state_->options, state_->device->kind());
   Device& used = *state_->device;
+  // Pools take tens of megabytes by themselves, which a container need not have.
+  constexpr std::uint64_t ample_bytes = 256 * MiB;
+  const std::uint64_t available = available_host_bytes();
+  if (state_->options.memory_bytes == 0 && available < ample_bytes) {
+    state_->options.memory_bytes = std::max<std::uint64_t>(available / 2, 1);
+  }
   if (state_->options.memory_bytes != 0) {
     used.host_memory().set_limit(state_->options.memory_bytes);
   }
@@ -181,8 +190,14 @@ void Coordinator::State::run_threads(Loading& loading, Writer* writer, const Pas
 
   // This thread only waits, and reports.
   const Stopwatch watch;
+  StallTime stall;
   threads.join([&] {
-    if (options.progress) options.progress({loading.bytes_done(), total_bytes, watch.seconds()});
+    if (!options.progress) return;
+    Progress progress{loading.bytes_done(), total_bytes, watch.seconds()};
+    progress.in_flight = loading.in_flight() + (writer != nullptr ? writer->in_flight() : 0);
+    const std::uint64_t through = progress.bytes + (writer != nullptr ? writer->bytes_done() : 0);
+    progress.stalled_seconds = stall.update(through, progress.in_flight, progress.seconds);
+    options.progress(progress);
   });
 }
 
@@ -259,9 +274,9 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
                   .output_place = layout.writes ? layout.writes->place : 0};
   state.run_threads(loading, writer ? &*writer : nullptr, pass, source.bytes());
 
-  for (std::string& remark : source.check_unchanged()) stats.reasons.push_back(std::move(remark));
   stats.seconds = watch.seconds();
   state.device->bind_to_thread();  // the caller is about to free what the operation holds there
+  if (auto remark = source.check_unchanged()) stats.reasons.push_back(std::move(*remark));
   stats.device = state.device->name();
   loading.describe(state.lanes.size(), stats);
   if (write_engine && !write_engine->note().empty()) stats.reasons.push_back(write_engine->note());

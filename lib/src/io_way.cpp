@@ -164,16 +164,11 @@ IoWay choose_mixed_read_way(const Options& options, DeviceKind device, Workers w
   return way;
 }
 
-IoWay through_page_cache(const Options& options, DeviceKind device, const IoWay& way,
+IoWay through_page_cache(const Options& options, DeviceKind device, Workers workers, bool writes,
                          std::string reason) {
-  const std::string verb = way.writes ? "writing" : "reading";
-  return way_of(options, device, way.writes, way.threads,
+  const std::string verb = writes ? "writing" : "reading";
+  return way_of(options, device, writes, writes ? workers.writers : workers.readers,
                 {false, verb + " through the page cache: " + reason});
-}
-
-/// A thread that waits for a disk costs nothing, and one too few leaves the disk without work.
-std::size_t engine_threads(const Options& options, const IoWay& way) {
-  return way.direct && options.threads == 0 ? std::max(way.threads, way.queue_depth) : way.threads;
 }
 
 std::unique_ptr<Engine> make_engine(const Options& options, const IoWay& way,
@@ -181,7 +176,7 @@ std::unique_ptr<Engine> make_engine(const Options& options, const IoWay& way,
   const EngineOptions wanted{.writes = way.writes,
                              .kind = way.engine,
                              .depth = way.queue_depth,
-                             .threads = engine_threads(options, way),
+                             .threads = way.threads,
                              .storage = pool.memory(),
                              .storage_piece = pool.slot_bytes()};
   return options.make_engine ? options.make_engine(wanted) : make_engine(wanted);

@@ -53,6 +53,12 @@ std::uint64_t LaneReaders::bytes_done() const noexcept {
   return bytes;
 }
 
+std::size_t LaneReaders::in_flight() const noexcept {
+  std::size_t requests = 0;
+  for (const Loader& loader : loaders_) requests += loader.reader->in_flight();
+  return requests;
+}
+
 double LaneReaders::seconds_busy() const noexcept {
   double seconds = 0;
   for (const Loader& loader : loaders_) seconds += loader.reader->seconds_busy();

@@ -34,6 +34,7 @@ class LaneReaders {
   void leave(std::size_t lane);
 
   std::uint64_t bytes_done() const noexcept;
+  std::size_t in_flight() const noexcept;
   double seconds_busy() const noexcept;  // of all lanes together
 
  private:

@@ -90,8 +90,10 @@ std::size_t slots_for(const Layout& layout, DeviceKind device, std::size_t lanes
 /// Reads of a disk are tuned if the user has not fixed them, and if they go on for long enough.
 bool can_be_tuned(const Options& options, const Layout& layout) {
   constexpr std::uint64_t least_bytes = 1 * GiB;
-  return options.queue_depth == 0 && options.block_bytes == 0 && layout.reads.direct &&
-         !layout.interleaving && layout.plan.bytes() >= least_bytes;
+  // Threads that the user has counted bound what can be in flight.
+  const bool threads_fixed = options.engine == EngineKind::threads && options.threads != 0;
+  return options.queue_depth == 0 && options.block_bytes == 0 && !threads_fixed &&
+         layout.reads.direct && !layout.interleaving && layout.plan.bytes() >= least_bytes;
 }
 
 /// Slots for as many reads as are in flight at first, and for as many as there may be later.
@@ -162,7 +164,8 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                 .reasons = {}};
   const std::size_t extents = layout.plan.max_extents();
   if (way.direct && extents > most_direct_extents) {
-    layout.reads = through_page_cache(options, device, way, "the input is many small files");
+    layout.reads =
+        through_page_cache(options, device, workers, false, "the input is many small files");
   }
   layout.lanes_read = device == DeviceKind::cpu && !layout.reads.direct && output == nullptr &&
                       cached.value_or(0) >= mostly_cached &&

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,7 +24,7 @@ constexpr std::size_t huge_page_bytes = 2 * MiB;
 constexpr std::size_t block_alignment = 256;
 
 /// A file that holds one number, or nothing of use.
-std::optional<std::uint64_t> number_in(const char* path) {
+std::optional<std::uint64_t> number_in(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::uint64_t number = 0;
   if (file >> number) return number;
@@ -39,15 +41,65 @@ std::uint64_t system_available_bytes() {
   return GiB;  // there is no such file; a modest guess
 }
 
+/// What the files of a control group are called.
+struct GroupFiles {
+  const char* limit;
+  const char* used;
+  const char* inactive;  // page cache that goes when memory is needed, in memory.stat
+  const char* active;
+};
+
+constexpr GroupFiles version_1{"memory.limit_in_bytes", "memory.usage_in_bytes",
+                               "total_inactive_file", "total_active_file"};
+constexpr GroupFiles version_2{"memory.max", "memory.current", "inactive_file", "active_file"};
+
+std::uint64_t reclaimable_bytes(const std::filesystem::path& group, const GroupFiles& files) {
+  std::ifstream file(group / "memory.stat");
+  std::uint64_t sum = 0;
+  std::string key;
+  for (std::uint64_t bytes = 0; file >> key >> bytes;) {
+    if (key == files.inactive || key == files.active) sum += bytes;
+  }
+  return sum;
+}
+
+/// What the group and those around it leave; unlimited if none of them has a limit. A container
+/// may see its own group at the root, where the path that it is told does not exist.
+std::uint64_t room_in_groups(const std::filesystem::path& root, const std::string& path,
+                             const GroupFiles& files) {
+  std::uint64_t room = std::numeric_limits<std::uint64_t>::max();
+  for (std::filesystem::path inner = std::filesystem::path(path).relative_path();;
+       inner = inner.parent_path()) {
+    const std::filesystem::path group = root / inner;
+    const auto limit = number_in(group / files.limit);
+    const auto used = number_in(group / files.used);
+    if (limit && used) {
+      const std::uint64_t needed = *used - std::min(*used, reclaimable_bytes(group, files));
+      room = std::min(room, *limit - std::min(*limit, needed));
+    }
+    if (inner.empty()) return room;
+  }
+}
+
 }  // namespace
 
 std::uint64_t available_host_bytes() {
-  const std::uint64_t available = system_available_bytes();
-  // A container sees its own control group at the root.
-  const auto limit = number_in("/sys/fs/cgroup/memory.max");
-  const auto used = number_in("/sys/fs/cgroup/memory.current");
-  if (!limit || !used) return available;
-  return std::min(available, *limit - std::min(*limit, *used));
+  std::uint64_t available = system_available_bytes();
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    // "0::/path" is version 2, "7:memory,cpu:/path" the memory controller of version 1.
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const std::string path = line.substr(second + 1);
+    if (controllers == ",,") {
+      available = std::min(available, room_in_groups("/sys/fs/cgroup", path, version_2));
+    } else if (controllers.find(",memory,") != std::string::npos) {
+      available = std::min(available, room_in_groups("/sys/fs/cgroup/memory", path, version_1));
+    }
+  }
+  return available;
 }
 
 MeteredMemory::MeteredMemory(std::pmr::memory_resource& upstream, std::string what)

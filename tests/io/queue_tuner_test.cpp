@@ -24,16 +24,17 @@ using Disk = std::function<double(double requests)>;
 struct Outcome {
   double rate;  // of the whole transfer, bytes a second
   std::size_t best;
-  double gain;
 };
 
 /// A transfer of so many bytes, in time that is computed and not spent. The disk's rate wavers from
-/// one stretch of some milliseconds to the next, by `noise` on average.
+/// one stretch of some milliseconds to the next, by `noise` on average, and drifts as much.
 Outcome transfer(std::size_t bytes, const Disk& disk, double noise = 0, unsigned seed = 0) {
   constexpr std::size_t requests_until_followed = 100;
   constexpr std::size_t requests_of_a_stretch = 20;
   std::mt19937 random(seed);
   std::normal_distribution<double> wavering(0, noise);
+  std::normal_distribution<double> drifting(0, noise / 3);
+  double drift = 0;
   QueueTuner tuner(first, first / 4, first * 4, request);
   Clock::time_point now{};
   now += std::chrono::hours(1);
@@ -43,7 +44,10 @@ Outcome transfer(std::size_t bytes, const Disk& disk, double noise = 0, unsigned
   std::size_t unfollowed = 0;
   double factor = 1;
   for (std::size_t i = 0; i * request < bytes; ++i) {
-    if (i % requests_of_a_stretch == 0) factor = std::exp(wavering(random));
+    if (i % requests_of_a_stretch == 0) {
+      drift = 0.9 * drift + drifting(random);
+      factor = std::exp(drift + wavering(random));
+    }
     const double rate = disk(static_cast<double>(in_flight)) * factor;
     now += std::chrono::duration_cast<Clock::duration>(Seconds(request / rate));
     tuner.complete(request, now);
@@ -53,7 +57,7 @@ Outcome transfer(std::size_t bytes, const Disk& disk, double noise = 0, unsigned
     in_flight = tuner.wanted();
     tuner.follow(now);
   }
-  return {static_cast<double>(bytes) / Seconds(now - begin).count(), tuner.best(), tuner.gain()};
+  return {static_cast<double>(bytes) / Seconds(now - begin).count(), tuner.best()};
 }
 
 double flat(double) {
@@ -73,13 +77,11 @@ double worse_with_others(double requests) {
 TEST(QueueTuner, LeavesADiskThatIsWellServedAlone) {
   const Outcome outcome = transfer(64 * GiB, flat);
   EXPECT_EQ(outcome.best, first);
-  EXPECT_EQ(outcome.gain, 1);
 }
 
 TEST(QueueTuner, FindsHowManyADistantDiskNeeds) {
   const Outcome outcome = transfer(16 * GiB, far_away);
   EXPECT_EQ(outcome.best, 4 * first);
-  EXPECT_NEAR(outcome.gain, 4, 0.1);
   EXPECT_GT(outcome.rate, 0.75 * far_away(96));  // it began with a quarter
 }
 
@@ -101,7 +103,7 @@ TEST(QueueTuner, CostsLittleWhereTheFirstNumberIsTheBest) {
 }
 
 TEST(QueueTuner, IsNotMisledByNoise) {
-  for (const double noise : {0.05, 0.1, 0.2}) {
+  for (const double noise : {0.05, 0.1, 0.2, 0.4}) {
     double with = 0, without = 0;
     int wrong = 0;
     constexpr unsigned runs = 100;
@@ -114,7 +116,7 @@ TEST(QueueTuner, IsNotMisledByNoise) {
       wrong += outcome.best != first;
     }
     EXPECT_GT(without / with, 0.97) << noise;
-    EXPECT_LE(wrong, 5) << noise;
+    EXPECT_LE(wrong, 10) << noise;
   }
 }
 

@@ -387,5 +387,14 @@ TEST_F(CoordinatorTest, RethrowsTheEnginesErrorWhereverItComes) {
   }
 }
 
+TEST_F(CoordinatorTest, TakesAnEngineOfLessDepthThanAskedFor) {
+  const auto path = make_file("data.bin", 1);
+  std::filesystem::resize_file(path, GiB);
+  const auto one_at_a_time = [](auto&) { return std::make_unique<FailingEngine>(SIZE_MAX); };
+  Coordinator coordinator(make_device(DeviceKind::cpu), {.make_engine = one_at_a_time});
+  FailAt nowhere(SIZE_MAX);
+  EXPECT_EQ(coordinator.run(Source{File::open(path)}, 1, nowhere).bytes, GiB);
+}
+
 }  // namespace
 }  // namespace ooc

@@ -39,6 +39,30 @@ TEST_F(LayoutTest, ReadsADiskThroughASmallPool) {
   EXPECT_LE(layout.reads.queue_depth * layout.reads.block_bytes, layout.slots * layout.slot_bytes);
 }
 
+TEST_F(LayoutTest, LeavesRoomForMoreReadsOfALargeInput) {
+  const Layout layout = choose_layout({}, DeviceKind::cuda, workers_, sparse(8 * GiB), 4);
+  ASSERT_TRUE(layout.tuned_depth);
+  EXPECT_LT(layout.tuned_depth->least, layout.reads.queue_depth);
+  EXPECT_GT(layout.tuned_depth->most, layout.reads.queue_depth);
+  EXPECT_GT(layout.pool_slots, layout.slots);
+  EXPECT_GE(layout.pool_slots * layout.chunk_bytes,
+            layout.tuned_depth->most * layout.reads.block_bytes);
+}
+
+TEST_F(LayoutTest, KeepsToTheReadsThatTheUserHasFixed) {
+  const auto is_fixed = [&](const Options& options, std::uint64_t bytes) {
+    const Layout layout = choose_layout(options, DeviceKind::cuda, workers_, sparse(bytes), 4);
+    return !layout.tuned_depth && layout.pool_slots == layout.slots;
+  };
+  EXPECT_FALSE(is_fixed({}, 8 * GiB));
+  EXPECT_TRUE(is_fixed({}, 512 * MiB));  // over before there is anything to find out
+  EXPECT_TRUE(is_fixed({.block_bytes = MiB}, 8 * GiB));
+  EXPECT_TRUE(is_fixed({.queue_depth = 24}, 8 * GiB));
+  EXPECT_TRUE(is_fixed({.memory_bytes = 20 * MiB}, 8 * GiB));
+  EXPECT_TRUE(is_fixed({.threads = 4, .engine = EngineKind::threads}, 8 * GiB));
+  EXPECT_TRUE(is_fixed({.direct = DirectIo::no}, 8 * GiB));
+}
+
 TEST_F(LayoutTest, FillsTheLinkFromThePageCache) {
   const Layout layout =
       choose_layout({.direct = DirectIo::no}, DeviceKind::cuda, workers_, sparse(8 * GiB), 4);

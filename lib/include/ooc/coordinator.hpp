@@ -25,6 +25,8 @@ struct Progress {
   std::uint64_t bytes = 0;
   std::uint64_t total_bytes = 0;
   double seconds = 0;
+  std::size_t in_flight = 0;   // reads and writes
+  double stalled_seconds = 0;  // for which none of these has come back
 };
 
 /// How a coordinator works. Zero means: chosen for the device and the source.
@@ -76,7 +78,8 @@ struct Stats {
   bool lanes_read = false;           // each stream its own chunks: its time is divided between both
   std::vector<std::string> reasons;  // a sentence for each choice that was not the user's
   std::optional<double> page_cache_fraction;
-  std::size_t chunk_bytes = 0, chunks = 0, slots = 0, streams = 0, threads = 0;
+  std::size_t chunk_bytes = 0, chunks = 0, streams = 0, threads = 0;
+  std::size_t slots = 0;  // of the pool, not all of which need be in use
   std::size_t block_bytes = 0, queue_depth = 0;
   std::size_t pool_bytes = 0;
   std::size_t device_bytes = 0;  // the most that was allocated on a GPU at one time

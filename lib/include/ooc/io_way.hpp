@@ -51,12 +51,8 @@ IoWay choose_mixed_read_way(const Options& options, DeviceKind device, Workers w
                             double cached);
 
 /// The same bytes through the page cache instead, because of `reason`.
-IoWay through_page_cache(const Options& options, DeviceKind device, const IoWay& way,
+IoWay through_page_cache(const Options& options, DeviceKind device, Workers workers, bool writes,
                          std::string reason);
-
-/// Threads that carry them that way if io_uring does not: of the page cache way.threads, of a disk
-/// one for each request in flight, unless the user has fixed their number.
-std::size_t engine_threads(const Options& options, const IoWay& way);
 
 /// What carries them that way into or out of the pool, or what `options` wants instead.
 std::unique_ptr<Engine> make_engine(const Options& options, const IoWay& way,

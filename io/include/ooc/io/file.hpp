@@ -35,14 +35,15 @@ class File {
   const std::string& why_not_direct() const noexcept { return why_not_direct_; }
 
   /// Throws Error(input_changed) if somebody has written to the file since it was opened: its size
-  /// or the time of its last write is another, or the time of its last change is, and no change of
-  /// its rights, owner or names accounts for that. What is written within one tick of the file
-  /// system's clock (some milliseconds before Linux 6.13) can be missed, and writes to a block
-  /// device leave no trace.
+  /// or the time of its last write is another. What is written within one tick of the file system's
+  /// clock (some milliseconds before Linux 6.13) can be missed, and what is written to a block
+  /// device is.
   void check_unchanged() const;
 
-  /// Whether its name still leads to it. What was opened is what is read, even if not.
-  bool has_its_name() const noexcept;
+  /// Whether its name still leads to it, and nothing else about it has changed either: its rights,
+  /// its names, or the time of its last write, which somebody may have set back. What was opened is
+  /// what is read, even if not.
+  bool is_as_it_was() const noexcept;
 
   /// What offset, length and memory of a direct read must be a multiple of (bytes). Files that
   /// would need more than a page are read through the page cache.

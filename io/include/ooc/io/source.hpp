@@ -46,9 +46,9 @@ class Source {
   void set_shape(std::vector<std::uint64_t> shape) { shape_ = std::move(shape); }
 
   /// To be called when its files have been read. Throws Error(input_changed) if somebody has
-  /// written to one of them since it was opened (see File::check_unchanged). Returns a sentence for
-  /// each whose name leads elsewhere now.
-  std::vector<std::string> check_unchanged() const;
+  /// written to one of them since it was opened (see File::check_unchanged). Returns a sentence if
+  /// something else about them has changed.
+  std::optional<std::string> check_unchanged() const;
 
   /// "raw" or "npy", and where the element type was learnt from: "from .f32", "default", ...
   std::string format = "raw";

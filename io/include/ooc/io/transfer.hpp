@@ -52,6 +52,9 @@ class Transfer {
   /// Payload bytes that are through.
   std::uint64_t bytes_done() const noexcept { return bytes_done_.load(std::memory_order_relaxed); }
 
+  /// Requests in flight.
+  std::size_t in_flight() const noexcept { return in_flight_.load(std::memory_order_relaxed); }
+
   /// Seconds in which at least one request was in flight.
   double seconds_busy() const noexcept { return seconds_busy_; }
 
@@ -154,6 +157,7 @@ class Transfer {
   Remainder remainder_;
   Clock::time_point busy_since_{};
   std::atomic<std::uint64_t> bytes_done_{0};
+  std::atomic<std::size_t> in_flight_{0};
   double seconds_waiting_ = 0;
   double seconds_busy_ = 0;
 };

@@ -1,0 +1,52 @@
+#include "failure.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+
+#include "terminal.hpp"
+
+namespace ooc_run {
+namespace {
+
+void print(std::string_view what, std::string_view why, std::string_view hint) {
+  const bool colour = describe_terminal(STDERR_FILENO).colour;
+  std::string text = fmt::format("ooc-run: {}error:{} {}\n", colour ? "\x1b[1;31m" : "",
+                                 colour ? "\x1b[0m" : "", what);
+  if (!why.empty()) text += fmt::format("  why:  {}\n", why);
+  if (!hint.empty()) text += fmt::format("  hint: {}\n", hint);
+  print_to_stderr(text);
+}
+
+}  // namespace
+
+int exit_code_of(ooc::Cause cause) {
+  switch (cause) {
+    case ooc::Cause::internal: return 1;
+    case ooc::Cause::usage: return 2;
+    case ooc::Cause::bad_input: return 3;
+    case ooc::Cause::input: return 4;
+    case ooc::Cause::input_changed: return 5;
+    case ooc::Cause::output: return 6;
+    case ooc::Cause::memory: return 7;
+    case ooc::Cause::device: return 8;
+    case ooc::Cause::stalled: return 9;
+    case ooc::Cause::verify: return 10;
+    case ooc::Cause::interrupted: return 128 + SIGINT;
+  }
+  return 1;
+}
+
+void print_error(const ooc::Error& error) {
+  const bool bug = error.cause() == ooc::Cause::internal && error.details().why.empty();
+  print(error.what(), bug ? "this is a bug in ooc-run" : error.details().why, error.details().hint);
+}
+
+void end_at_once(const ooc::Error& error) {
+  print_error(error);
+  _exit(exit_code_of(error.cause()));
+}
+
+}  // namespace ooc_run

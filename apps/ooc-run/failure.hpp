@@ -1,0 +1,17 @@
+#pragma once
+
+#include <ooc/io/error.hpp>
+
+namespace ooc_run {
+
+/// The code with which the program ends after an error of such a cause.
+int exit_code_of(ooc::Cause cause);
+
+/// Shows an error on stderr, with its cause and what to do about it, if these are known.
+void print_error(const ooc::Error& error);
+
+/// For an error after which nothing can be put in order: threads wait for a disk that does not
+/// answer, and would be waited for. What is written has no name yet, and goes with the process.
+[[noreturn]] void end_at_once(const ooc::Error& error);
+
+}  // namespace ooc_run

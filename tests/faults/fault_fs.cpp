@@ -1,0 +1,217 @@
+// A file system that shows a directory and fails on demand:
+//
+//   fault_fs MOUNT_POINT DIRECTORY [FAULT=NUMBER]...
+//
+//   read_error_at=BYTE   reads of this byte fail with EIO
+//   short_reads=SEED     reads of more than a page return a part
+//   interrupted=SEED     a quarter of the reads fail with EINTR or EAGAIN
+//   stall_at=BYTE        reads from this byte on wait while DIRECTORY/.stall exists
+//   room=BYTES           writes beyond so many bytes in all fail with ENOSPC
+//   short_writes=SEED    writes write a part
+//   fsync_errors=N       the first N fsync of files fail with EIO
+//
+// It stays in the foreground and prints "fsync" for each fsync of a file.
+
+#define FUSE_USE_VERSION 31
+
+#include <fcntl.h>
+#include <fuse.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <mutex>
+#include <random>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr std::size_t page_bytes = 4096;
+constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+
+struct Faults {
+  std::uint64_t read_error_at = never;
+  std::uint64_t short_reads = 0;
+  std::uint64_t interrupted = 0;
+  std::uint64_t stall_at = never;
+  std::uint64_t room = never;
+  std::uint64_t short_writes = 0;
+  std::uint64_t fsync_errors = 0;
+};
+
+std::string directory;
+Faults faults;
+std::atomic<std::uint64_t> written{0};
+std::atomic<std::uint64_t> fsyncs{0};
+
+std::string real(const char* path) {
+  return directory + path;
+}
+
+int result_of(long result) {
+  return result < 0 ? -errno : static_cast<int>(result);
+}
+
+std::uint64_t random_below(std::uint64_t seed, std::uint64_t end) {
+  static std::mutex mutex;
+  static std::mt19937_64 generator{seed};
+  const std::lock_guard lock(mutex);
+  return std::uniform_int_distribution<std::uint64_t>{0, end - 1}(generator);
+}
+
+int descriptor_of(const fuse_file_info* file) {
+  return static_cast<int>(file->fh);
+}
+
+int open_with(const char* path, int flags, mode_t mode, fuse_file_info* file) {
+  // Alignment is no concern of what lies beneath.
+  const int descriptor = ::open(real(path).c_str(), flags & ~O_DIRECT, mode);
+  if (descriptor < 0) return -errno;
+  file->fh = static_cast<std::uint64_t>(descriptor);
+  file->direct_io = 1;  // each read of the program arrives here as it was made
+  return 0;
+}
+
+int open_file(const char* path, fuse_file_info* file) {
+  return open_with(path, file->flags, 0, file);
+}
+
+int create(const char* path, mode_t mode, fuse_file_info* file) {
+  return open_with(path, file->flags | O_CREAT, mode, file);
+}
+
+int release(const char* /*path*/, fuse_file_info* file) {
+  return result_of(::close(descriptor_of(file)));
+}
+
+int read_file(const char* /*path*/, char* data, std::size_t bytes, off_t offset,
+              fuse_file_info* file) {
+  const auto begin = static_cast<std::uint64_t>(offset);
+  const std::uint64_t end = begin + bytes;
+  if (end > faults.stall_at) {
+    while (std::filesystem::exists(directory + "/.stall")) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+  if (begin <= faults.read_error_at && faults.read_error_at < end) return -EIO;
+  if (faults.interrupted != 0 && bytes > page_bytes) {
+    const std::uint64_t fate = random_below(faults.interrupted, 8);
+    if (fate < 2) return fate == 0 ? -EINTR : -EAGAIN;
+  }
+  if (faults.short_reads != 0 && bytes > page_bytes) {
+    bytes = 1 + random_below(faults.short_reads, bytes);
+  }
+  return result_of(::pread(descriptor_of(file), data, bytes, offset));
+}
+
+int write_file(const char* /*path*/, const char* data, std::size_t bytes, off_t offset,
+               fuse_file_info* file) {
+  if (written.fetch_add(bytes) + bytes > faults.room) return -ENOSPC;
+  if (faults.short_writes != 0) bytes = 1 + random_below(faults.short_writes, bytes);
+  return result_of(::pwrite(descriptor_of(file), data, bytes, offset));
+}
+
+int fsync_file(const char* /*path*/, int /*data_only*/, fuse_file_info* file) {
+  std::puts("fsync");
+  std::fflush(stdout);
+  if (fsyncs++ < faults.fsync_errors) return -EIO;
+  return result_of(::fsync(descriptor_of(file)));
+}
+
+int status(const char* path, struct stat* status, fuse_file_info* file) {
+  return result_of(file != nullptr ? ::fstat(descriptor_of(file), status)
+                                   : ::lstat(real(path).c_str(), status));
+}
+
+int truncate_file(const char* path, off_t bytes, fuse_file_info* file) {
+  return result_of(file != nullptr ? ::ftruncate(descriptor_of(file), bytes)
+                                   : ::truncate(real(path).c_str(), bytes));
+}
+
+int read_directory(const char* path, void* buffer, fuse_fill_dir_t fill, off_t /*offset*/,
+                   fuse_file_info* /*file*/, fuse_readdir_flags /*flags*/) {
+  for (const auto& entry : std::filesystem::directory_iterator(real(path))) {
+    fill(buffer, entry.path().filename().c_str(), nullptr, 0, {});
+  }
+  return 0;
+}
+
+int unlink_file(const char* path) {
+  return result_of(::unlink(real(path).c_str()));
+}
+
+int link_file(const char* from, const char* to) {
+  return result_of(::link(real(from).c_str(), real(to).c_str()));
+}
+
+int rename_file(const char* from, const char* to, unsigned flags) {
+  return result_of(::renameat2(AT_FDCWD, real(from).c_str(), AT_FDCWD, real(to).c_str(), flags));
+}
+
+void* start(fuse_conn_info* /*connection*/, fuse_config* config) {
+  config->hard_remove = 1;  // else a file removed while it is open appears under another name
+  return nullptr;
+}
+
+int usage(const std::string& what) {
+  std::fprintf(stderr, "fault_fs: %s; its usage stands in its source\n", what.c_str());
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return usage("too few words");
+  directory = argv[2];
+  for (int i = 3; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const std::size_t equals = word.find('=');
+    if (equals == std::string_view::npos) return usage("no number in " + std::string{word});
+    const std::string_view name = word.substr(0, equals);
+    const std::uint64_t number = std::strtoull(argv[i] + equals + 1, nullptr, 10);
+    if (name == "read_error_at")
+      faults.read_error_at = number;
+    else if (name == "short_reads")
+      faults.short_reads = number;
+    else if (name == "interrupted")
+      faults.interrupted = number;
+    else if (name == "stall_at")
+      faults.stall_at = number;
+    else if (name == "room")
+      faults.room = number;
+    else if (name == "short_writes")
+      faults.short_writes = number;
+    else if (name == "fsync_errors")
+      faults.fsync_errors = number;
+    else
+      return usage("unknown fault " + std::string{name});
+  }
+  fuse_operations operations{};
+  operations.init = start;
+  operations.getattr = status;
+  operations.unlink = unlink_file;
+  operations.rename = rename_file;
+  operations.link = link_file;
+  operations.truncate = truncate_file;
+  operations.open = open_file;
+  operations.create = create;
+  operations.read = read_file;
+  operations.write = write_file;
+  operations.release = release;
+  operations.fsync = fsync_file;
+  operations.readdir = read_directory;
+  std::vector<std::string> words{argv[0], "-f", argv[1]};
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  return fuse_main(static_cast<int>(pointers.size()), pointers.data(), &operations, nullptr);
+}

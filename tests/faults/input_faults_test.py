@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Inputs that change while they are read, that are no files, and that are outputs too."""
+
+import os
+import random
+import socket
+
+from faults_support import FIGURES, MOST_SECONDS, OLD, FaultTest, main, wait_until
+
+HUGE = 4 << 40  # bytes of a sparse file that no machine reads while a test waits
+BAD_INPUT, INPUT, CHANGED, OUTPUT, USAGE = 3, 4, 5, 6, 2
+
+
+class ChangedInputTest(FaultTest):
+    def test_cut_off(self):
+        chance = random.Random(4)
+        ways = (["--direct", "yes"], ["--direct", "no"], ["--engine", "threads", "--direct", "yes"])
+        for command in ("reduce", "histogram"):
+            for way in ways:
+                for end in (0, chance.randrange(1 << 30)):
+                    with self.subTest(command, way=way, end=end):
+                        with open(self.path("x.f32"), "wb") as file:
+                            file.truncate(HUGE)
+                        process = self.started(command, self.path("x.f32"), *way)
+                        os.truncate(self.path("x.f32"), end)
+                        stdout, stderr = process.communicate(timeout=MOST_SECONDS)
+                        FIGURES["inputs cut off"] += 1
+                        self.assertEqual((process.returncode, stdout), (CHANGED, ""), stderr)
+                        self.assertRegex(
+                            stderr, rf"x.f32: shrank while it was read, from {HUGE} to {end} bytes")
+
+
+class SpecialFileTest(FaultTest):
+    def test_what_is_no_file(self):
+        os.mkfifo(self.path("fifo"))
+        os.mkdir(self.path("folder"))
+        os.symlink("fifo", self.path("link.f32"))
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(self.path("socket"))
+            for name in ("fifo", "folder", "link.f32", "socket", "/dev/zero", "/dev/tty",
+                         "/proc/self/status", "/proc/version", "/sys/kernel/mm/ksm/run"):
+                if not os.path.lexists(os.path.join(self.directory, name)):
+                    continue
+                for words in (["reduce", name], ["histogram", name, "--json"],
+                              ["convert", name, "-o", "y.f32"],
+                              ["matmul", name, name, "-o", "y.f32", "--dtype", "f4",
+                               "--shape-a", "1x1", "--shape-b", "1x1"]):
+                    with self.subTest(words):
+                        FIGURES["special files"] += 1
+                        self.refuse(BAD_INPUT, os.path.basename(name), *words)
+        self.assertNotIn("y.f32", os.listdir(self.directory))
+
+    def test_links(self):
+        os.symlink("loop", self.path("loop"))
+        self.refuse(INPUT, r"loop: .*\(ELOOP\)", "reduce", "loop")
+        self.write("x.u8", bytes(range(100)))
+        os.symlink("x.u8", self.path("link.u8"))
+        self.assertEqual(self.json("reduce", "link.u8")["result"]["sum"], 4950)
+
+    def test_a_block_device(self):
+        data = os.urandom(3 << 20)
+        device = self.loop_device(self.write("disk", data))
+        for direct in ("yes", "no"):
+            document = self.json("reduce", device, "--dtype", "u1", "--direct", direct)
+            self.assertEqual(document["result"]["sum"], sum(data))
+        document = self.json("reduce", device, "--dtype", "u1", "--offset", 1001, "--count", 70000)
+        self.assertEqual(document["result"]["sum"], sum(data[1001:71001]))
+
+
+class OutputIsInputTest(FaultTest):
+    """However they are named, an input is no output, and stays as it is."""
+
+    def names_of(self, path):
+        place = path.parent
+        os.link(path, place / "hard")
+        os.symlink(path.name, place / "soft")
+        (self.directory / "elsewhere").symlink_to(place)
+        yield from (path, place / "hard", place / "soft", self.directory / "elsewhere" / path.name,
+                    place / ".." / place.name / path.name)
+
+    def test_refused(self):
+        for command in ("convert", "matmul"):
+            work = self.work(command)
+            for victim in (word for word in work.words[1:3] if word != "-o"):
+                before = victim.read_bytes()
+                for name in self.names_of(victim):
+                    with self.subTest(command, name=name.name):
+                        words = [name if word == work.output else word for word in work.words]
+                        words += ["--to", "u2"] if command == "convert" else []
+                        FIGURES["outputs that are inputs"] += 1
+                        self.refuse(USAGE, "is the input", *words)
+                        self.assertEqual(victim.read_bytes(), before)
+                for name in ("hard", "soft"):
+                    (work.inputs / name).unlink()
+                (self.directory / "elsewhere").unlink()
+
+    def test_a_file_system_that_is_only_read(self):
+        disk = self.mount("tmpfs", "none", "size=16M")
+        work = self.work("convert", outputs=disk)
+        self.command("mount", "-o", "remount,ro", disk)
+        self.refuse(OUTPUT, r"y.f32: create failed: .*\(EROFS\)", *work.words, hint="directory")
+        self.assertEqual(work.output.read_bytes(), OLD)
+
+
+if __name__ == "__main__":
+    main()

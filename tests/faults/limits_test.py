@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Little memory, few threads and descriptors, and system calls that are forbidden."""
+
+import ctypes
+import errno
+import json
+import os
+import resource
+import struct
+import subprocess
+from pathlib import Path
+
+from faults_support import CHUNK, FIGURES, LIBC, PROGRAM, FaultTest, main
+
+COMMANDS = ("reduce", "histogram", "convert", "matmul")
+INPUT, OUTPUT, MEMORY, DEVICE = 4, 6, 7, 8
+MIB = 1 << 20
+SYSTEM_CALLS = {"fallocate": 285, "statx": 332, "renameat2": 316, "io_uring_setup": 425,
+                "io_uring_register": 427, "clone3": 435, "cachestat": 451}
+
+
+def refusing(name, errno_value):
+    """For preexec_fn: a filter that answers this system call with an error."""
+    load, jump_if_equal, give_back = 0x20, 0x15, 0x06
+    refused, allowed = 0x00050000 | errno_value, 0x7fff0000
+    code = b"".join(struct.pack("HBBI", *instruction) for instruction in (
+        (load, 0, 0, 0), (jump_if_equal, 0, 1, SYSTEM_CALLS[name]), (give_back, 0, 0, refused),
+        (give_back, 0, 0, allowed)))
+    buffer = ctypes.create_string_buffer(code)
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 4, ctypes.addressof(buffer)))
+
+    def install(_keep_alive=buffer):
+        no_new_privileges, set_seccomp, filtered = 38, 22, 2
+        if LIBC.prctl(no_new_privileges, 1, 0, 0, 0) or LIBC.prctl(set_seccomp, filtered, program):
+            raise OSError(ctypes.get_errno(), "no seccomp")
+    return install
+
+
+def limiting(kind, value):
+    return lambda: resource.setrlimit(kind, (value, value))
+
+
+class ForbiddenCallTest(FaultTest):
+    """The same answer by another way, and a line that says which and why."""
+
+    def setUp(self):
+        super().setUp()
+        if os.uname().machine != "x86_64":
+            self.skipTest("numbers of system calls are those of x86-64")
+
+    def reasons(self, *options, prefix=(), preexec_fn=None):
+        work = self.work("reduce")
+        work.evict()
+        done = self.expect(work, {0}, "--chunk", 4 * CHUNK, "--threads", 4, *options,
+                           prefix=prefix, preexec_fn=preexec_fn)
+        run = json.loads(done.stdout)["run"]
+        return run, "\n".join(run["reasons"])
+
+    def test_io_uring(self):
+        for error in ("EPERM", "ENOSYS", "ENOMEM", "EMFILE"):
+            run, reasons = self.reasons(
+                preexec_fn=refusing("io_uring_setup", getattr(errno, error)))
+            self.assertEqual(run["engine"], "threads")
+            self.assertRegex(reasons, rf"io_uring is not available: .*\({error}\)")
+            self.expect(self.work("convert"), {0}, preexec_fn=refusing(
+                "io_uring_setup", getattr(errno, error)))
+            self.refuse(2, rf"io_uring is not available: .*\({error}\)", "reduce",
+                        self.path("in/x.f32"), "--engine", "uring",
+                        preexec_fn=refusing("io_uring_setup", getattr(errno, error)))
+
+    def test_registering_with_io_uring(self):
+        run, reasons = self.reasons(preexec_fn=refusing("io_uring_register", errno.EPERM))
+        self.assertEqual(run["engine"], "threads")
+        self.assertIn("io_uring is not available", reasons)
+
+    def test_locking_memory(self):
+        self.need("capsh")
+        if os.geteuid() != 0:
+            self.skipTest("dropping a capability takes root")
+        run, reasons = self.reasons(
+            preexec_fn=limiting(resource.RLIMIT_MEMLOCK, CHUNK),
+            prefix=["capsh", "--drop=cap_ipc_lock", "--", "-c", 'exec "$0" "$@"'])
+        self.assertEqual(run["engine"], "uring")
+        self.assertRegex(reasons, r"without registered buffers: .*\(ENOMEM\).*ulimit -l")
+
+    def test_what_only_some_kernels_have(self):
+        for name, error in (("statx", "ENOSYS"), ("cachestat", "ENOSYS"), ("clone3", "ENOSYS"),
+                            ("fallocate", "EOPNOTSUPP"), ("renameat2", "EINVAL")):
+            for command in COMMANDS:
+                with self.subTest(name, command=command):
+                    self.expect(self.work(command), {0},
+                                preexec_fn=refusing(name, getattr(errno, error)))
+
+
+class WalkingTest(FaultTest):
+    def walk(self, unit, limits, codes, limiter, figure=int, **work_options):
+        """Each limit, upwards; at the end the run works."""
+        hangs = FIGURES["hangs"]
+        for command in COMMANDS:
+            work = self.work(command, **work_options)
+            # Its library may be what there is no room for.
+            allowed = codes | {DEVICE} if command == "matmul" else codes
+            enough = None
+            for limit in limits:
+                self.assertLess(FIGURES["hangs"], hangs + 2, "each costs time")
+                with self.subTest(command, limit=figure(limit)):
+                    FIGURES["limits tried"] += 1
+                    done = self.expect(work, allowed, preexec_fn=limiter(limit))
+                    if done.returncode == 0:
+                        enough = enough or figure(limit)
+                    else:
+                        enough = None
+            self.assertIsNotNone(enough, f"{command} with {figure(limits[-1])} {unit}")
+            FIGURES[f"{unit} are enough for {command}"] = enough
+
+
+class LimitTest(WalkingTest):
+    def test_address_space(self):
+        """From where it starts at all to where there is enough."""
+        def limiter(limit):
+            return limiting(resource.RLIMIT_AS, limit)
+
+        limits = [int(8 * MIB * 1.12 ** step) for step in range(60)]
+        while subprocess.run([PROGRAM, "--version"], capture_output=True, check=False,
+                             preexec_fn=limiter(limits[0])).returncode != 0:
+            limits.pop(0)
+        self.walk("MiB of address space", limits, {0, MEMORY}, limiter, lambda limit: limit // MIB)
+
+    def test_descriptors(self):
+        self.walk("descriptors", range(4, 20), {0, INPUT, OUTPUT, MEMORY},
+                  lambda limit: limiting(resource.RLIMIT_NOFILE, limit))
+
+
+class ControlGroupTest(WalkingTest):
+    """Groups of version 1 and 2."""
+
+    def group(self, controller, setting_v1, setting_v2):
+        """A function that sets the limit of a group of ours, whose members are killed with it."""
+        if os.geteuid() != 0:
+            self.skipTest("control groups take root")
+        root = Path("/sys/fs/cgroup")
+        old, setting = root / controller, setting_v1
+        if not old.is_dir():
+            old, setting = root, setting_v2
+        place = old / f"ooc-faults-{os.getpid()}"
+        try:
+            place.mkdir()
+        except OSError as error:
+            self.skipTest(f"no control group: {error}")
+        self.addCleanup(place.rmdir)
+        if not (place / setting).exists():
+            self.skipTest(f"{old} has no {controller} controller")
+
+        def limiter(limit):
+            (place / setting).write_text(str(limit))
+            return lambda: (place / "cgroup.procs").write_text(str(os.getpid()))
+        return limiter
+
+    def test_processes(self):
+        limiter = self.group("pids", "pids.max", "pids.max")
+        self.walk("threads", range(1, 12), {0, MEMORY}, limiter)
+
+    def test_memory(self):
+        limiter = self.group("memory", "memory.limit_in_bytes", "memory.max")
+        # OpenBLAS alone takes the better part of 16 MiB.
+        self.walk("MiB of memory", [MIB << power for power in range(4, 9)], {0, MEMORY}, limiter,
+                  lambda limit: limit // MIB, count=8 * MIB)
+
+
+if __name__ == "__main__":
+    main()

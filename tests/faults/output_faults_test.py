@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Outputs on disks that fail: whatever happens, the old file stays, and nothing beside it."""
+
+import os
+import subprocess
+
+from faults_support import FIGURES, OLD, FaultTest, main
+
+COMMANDS = ("convert", "matmul")
+WAYS = (["--engine", "uring"], ["--engine", "threads"])
+OUTPUT = 6
+
+
+class FaultyDiskTest(FaultTest):
+    """On a disk that knows neither files without a name nor space that is set aside."""
+
+    def each_way(self, codes, faults, what=None, ways=WAYS):
+        for command in COMMANDS:
+            for way in ways:
+                with self.subTest(command, way=way, **faults):
+                    work = self.work(command)
+                    work = work.elsewhere(self.fault_fs(work.outputs, **faults))
+                    self.expect(work, codes, *way, what=what)
+                    FIGURES["output faults"] += 1
+
+    def test_no_room_for_all_of_it(self):
+        for room in (0, 4096, 100_000, 300_000, 359_999):
+            self.each_way({OUTPUT}, {"room": room}, r"(c|y).f32: write failed .*\(ENOSPC\)")
+
+    def test_short_writes(self):
+        for seed in range(1, 6):
+            # FUSE makes an error of those that a ring has asked for.
+            self.each_way({0}, {"short_writes": seed}, ways=[["--engine", "threads"]])
+
+    def test_what_could_not_be_synchronised_is_not_published(self):
+        self.need_fault_fs()
+        self.each_way({OUTPUT}, {"fsync_errors": 1}, r"(c|y).f32: fsync failed: .*\(EIO\)")
+        log = (self.directory / "fault_fs.log").read_text()
+        self.assertEqual(log.count("fsync\n"), len(COMMANDS) * len(WAYS))  # none tried twice
+
+
+class FullDiskTest(FaultTest):
+    def fill(self, disk, leaving):
+        room = os.statvfs(disk)
+        with open(disk / "other", "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, room.f_bavail * room.f_frsize - leaving)
+
+    def refuse_output(self, disk, what, *options):
+        """A run that has no room for its output of 64 MiB leaves an old one as it is."""
+        with open(self.path("x.u8"), "wb") as file:
+            file.truncate(16 << 20)
+        target = disk / "y.f32"
+        target.write_bytes(OLD)
+        subprocess.run(["sync", "--file-system", disk], check=True)
+        before = sorted(os.listdir(disk))
+        self.refuse(OUTPUT, what, "convert", self.path("x.u8"), "-o", target, "--force", *options)
+        self.assertEqual(target.read_bytes(), OLD)
+        self.assertEqual(sorted(os.listdir(disk)), before)
+        FIGURES["full disks"] += 1
+
+    def test_too_small(self):
+        for kind in ("ext4", "xfs", "btrfs"):
+            with self.subTest(kind):
+                disk = self.file_system(kind)
+                self.fill(disk, leaving=48 << 20)
+                self.refuse_output(disk, r"y.f32: .*\(ENOSPC\)")
+
+    def test_in_memory(self):
+        self.refuse_output(self.mount("tmpfs", "none", "size=48M"), r"y.f32: .*\(ENOSPC\)")
+
+    def test_less_than_it_claims(self):
+        """Room that can be set aside and turns out not to be there: a file on a full disk."""
+        for kind in ("ext4", "xfs"):
+            for way in WAYS:
+                with self.subTest(kind, way=way):
+                    thin = self.mount("tmpfs", "none", "size=200M")
+                    with open(thin / "image", "wb") as file:
+                        file.truncate(400 << 20)
+                    device = self.loop_device(thin / "image")
+                    self.make_file_system(kind, device)
+                    disk = self.mount(kind, device)
+                    self.fill(thin, leaving=24 << 20)
+                    self.refuse_output(disk, r"y.f32: .*\((ENOSPC|EIO)\)", *way)
+
+
+if __name__ == "__main__":
+    main()
