@@ -26,7 +26,7 @@ constexpr std::array run_options{
     Option{"threads", "N", "all CPU workers, reading and computing"},
     Option{"memory", "SIZE", "limit for host memory (buffers)"},
     Option{"vram", "SIZE", "limit for GPU memory"},
-    Option{"io-timeout", "S", "end if a disk answers nothing for S seconds [never]"},
+    Option{"io-timeout", "S", "end when a disk answers nothing for S seconds"},
     Option{"trace", "FILE", "timeline of every chunk, for ui.perfetto.dev"},
 };
 

@@ -5,7 +5,7 @@ import os
 import random
 import socket
 
-from faults_support import FIGURES, MOST_SECONDS, OLD, FaultTest, main, wait_until
+from faults_support import FIGURES, MOST_SECONDS, OLD, FaultTest, main
 
 HUGE = 4 << 40  # bytes of a sparse file that no machine reads while a test waits
 BAD_INPUT, INPUT, CHANGED, OUTPUT, USAGE = 3, 4, 5, 6, 2
