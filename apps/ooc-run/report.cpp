@@ -113,6 +113,8 @@ Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::str
           {"page_cache_fraction", json_number(stats.page_cache_fraction)},
           {"chunk_bytes", stats.chunk_bytes},
           {"chunks", stats.chunks},
+          {"block_bytes", stats.block_bytes},
+          {"in_flight", stats.queue_depth},
           {"streams", stats.streams},
           {"threads", stats.threads},
           {"pool_bytes", stats.pool_bytes},
