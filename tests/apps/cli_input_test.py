@@ -163,7 +163,7 @@ class ChangedInputTest(CliTest):
             for name in os.listdir(self.directory):
                 os.unlink(self.path(name))
             path = self.write("x.u8", b"")
-            os.truncate(path, 1 << 30)
+            os.truncate(path, 1 << 28)
             process = subprocess.Popen([PROGRAM, *map(str, words)], cwd=self.directory,
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                        env=clean_environment())
@@ -186,7 +186,7 @@ class ChangedInputTest(CliTest):
     def test_is_noticed(self):
         changes = {
             self.write_to: "x.u8: changed while it was read\n  why:  another program wrote to it\n",
-            lambda path: os.truncate(path, (1 << 30) + 1): "its size went from",
+            lambda path: os.truncate(path, (1 << 28) + 1): "its size went from",
             lambda path: os.truncate(path, 1 << 20): "another program shortened it",
         }
         for act, what in changes.items():
@@ -208,7 +208,7 @@ class ChangedInputTest(CliTest):
             stdout = self.run_and_meanwhile(
                 act, 0, "note: x.u8: renamed, replaced or given other attributes meanwhile",
                 "reduce", "x.u8", "--json")
-            self.assertEqual(self.check_document(stdout)["result"]["count"], 1 << 30)
+            self.assertEqual(self.check_document(stdout)["result"]["count"], 1 << 28)
 
 
 if __name__ == "__main__":
