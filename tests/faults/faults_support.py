@@ -294,9 +294,10 @@ class FaultTest(CliTest):
             work.restore()
         return done
 
-    def start(self, *words):
+    def start(self, *words, **environment):
         process = subprocess.Popen([PROGRAM, *map(str, words)], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True, env=clean_environment(),
+                                   stderr=subprocess.PIPE, text=True,
+                                   env=clean_environment(**environment),
                                    preexec_fn=default_signals)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
