@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 constexpr auto first_rest = 500ms;  // short transfers are over by then
 constexpr auto least_window = 20ms;
-constexpr std::size_t least_rounds = 4;  // of all requests in flight, in a window
+constexpr std::size_t least_rounds = 4;   // of all requests in flight, in a window
 constexpr int rest_after_comparison = 9;  // times as long
 constexpr auto longest_rest = 60s;
 constexpr std::size_t most_pairs = 16;
