@@ -9,18 +9,6 @@
 #include "terminal.hpp"
 
 namespace ooc_run {
-namespace {
-
-void print(std::string_view what, std::string_view why, std::string_view hint) {
-  const bool colour = describe_terminal(STDERR_FILENO).colour;
-  std::string text = fmt::format("ooc-run: {}error:{} {}\n", colour ? "\x1b[1;31m" : "",
-                                 colour ? "\x1b[0m" : "", what);
-  if (!why.empty()) text += fmt::format("  why:  {}\n", why);
-  if (!hint.empty()) text += fmt::format("  hint: {}\n", hint);
-  print_to_stderr(text);
-}
-
-}  // namespace
 
 int exit_code_of(ooc::Cause cause) {
   switch (cause) {
@@ -40,8 +28,14 @@ int exit_code_of(ooc::Cause cause) {
 }
 
 void print_error(const ooc::Error& error) {
-  const bool bug = error.cause() == ooc::Cause::internal && error.details().why.empty();
-  print(error.what(), bug ? "this is a bug in ooc-run" : error.details().why, error.details().hint);
+  std::string why = error.details().why;
+  if (why.empty() && error.cause() == ooc::Cause::internal) why = "this is a bug in ooc-run";
+  const bool colour = describe_terminal(STDERR_FILENO).colour;
+  std::string text = fmt::format("ooc-run: {}error:{} {}\n", colour ? "\x1b[1;31m" : "",
+                                 colour ? "\x1b[0m" : "", error.what());
+  if (!why.empty()) text += fmt::format("  why:  {}\n", why);
+  if (!error.details().hint.empty()) text += fmt::format("  hint: {}\n", error.details().hint);
+  print_to_stderr(text);
 }
 
 void end_at_once(const ooc::Error& error) {

@@ -8,6 +8,7 @@
 #include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io_way.hpp>
+#include <regex>
 #include <set>
 #include <utility>
 #include <vector>
@@ -72,14 +73,14 @@ Ceilings ceilings_of(const Report& report, const ooc::Stats& stats) {
   return read_ceilings({path, stats.device, kernel_name(report.command, dtype)});
 }
 
-/// Passes that do the same say so in the same words, but maybe with other figures: once will do.
+/// Passes that do the same say so in the same words, but maybe with other percentages: once will
+/// do.
 std::vector<std::string> without_repetitions(const std::vector<std::string>& reasons) {
+  const std::regex percentage("[0-9]+ %");
   std::set<std::string> said;
   std::vector<std::string> rest;
   for (const std::string& reason : reasons) {
-    std::string words = reason;
-    std::erase_if(words, [](char letter) { return letter >= '0' && letter <= '9'; });
-    if (said.insert(words).second) rest.push_back(reason);
+    if (said.insert(std::regex_replace(reason, percentage, "%")).second) rest.push_back(reason);
   }
   return rest;
 }

@@ -126,9 +126,11 @@ Coordinator::Coordinator(std::unique_ptr<Device> device, Options options)
   Device& used = *state_->device;
   // Pools take tens of megabytes by themselves, which a container need not have.
   constexpr std::uint64_t ample_bytes = 256 * MiB;
-  const std::uint64_t available = available_host_bytes();
-  if (state_->options.memory_bytes == 0 && available < ample_bytes) {
-    state_->options.memory_bytes = std::max<std::uint64_t>(available / 2, 1);
+  if (state_->options.memory_bytes == 0) {
+    const std::uint64_t available = available_host_bytes();
+    if (available < ample_bytes) {
+      state_->options.memory_bytes = std::max<std::uint64_t>(available / 2, 1);
+    }
   }
   if (state_->options.memory_bytes != 0) {
     used.host_memory().set_limit(state_->options.memory_bytes);

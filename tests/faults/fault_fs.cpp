@@ -27,6 +27,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <random>
 #include <string>
@@ -47,6 +48,16 @@ struct Faults {
   std::uint64_t room = never;
   std::uint64_t short_writes = 0;
   std::uint64_t fsync_errors = 0;
+};
+
+const std::map<std::string_view, std::uint64_t Faults::*> fault_names{
+    {"read_error_at", &Faults::read_error_at},
+    {"short_reads", &Faults::short_reads},
+    {"interrupted", &Faults::interrupted},
+    {"stall_at", &Faults::stall_at},
+    {"room", &Faults::room},
+    {"short_writes", &Faults::short_writes},
+    {"fsync_errors", &Faults::fsync_errors},
 };
 
 std::string directory;
@@ -179,22 +190,9 @@ int main(int argc, char** argv) {
     if (equals == std::string_view::npos) return usage("no number in " + std::string{word});
     const std::string_view name = word.substr(0, equals);
     const std::uint64_t number = std::strtoull(argv[i] + equals + 1, nullptr, 10);
-    if (name == "read_error_at")
-      faults.read_error_at = number;
-    else if (name == "short_reads")
-      faults.short_reads = number;
-    else if (name == "interrupted")
-      faults.interrupted = number;
-    else if (name == "stall_at")
-      faults.stall_at = number;
-    else if (name == "room")
-      faults.room = number;
-    else if (name == "short_writes")
-      faults.short_writes = number;
-    else if (name == "fsync_errors")
-      faults.fsync_errors = number;
-    else
-      return usage("unknown fault " + std::string{name});
+    const auto fault = fault_names.find(name);
+    if (fault == fault_names.end()) return usage("unknown fault " + std::string{name});
+    faults.*fault->second = number;
   }
   fuse_operations operations{};
   operations.init = start;
