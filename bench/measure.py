@@ -282,7 +282,7 @@ def depth(options):
     }
     result = {}
     for name, source in sources.items():
-        rates = {"tuned": [], **{str(n): [] for n in (6, 12, 24, 48, 96)}}
+        rates = {"tuned": [], **{str(n): [] for n in (4, 8, 16, 32, 96)}}
         chosen = []
         for _ in range(options.runs):
             for way, figures in rates.items():
@@ -295,7 +295,7 @@ def depth(options):
         best = max(median(figures) for way, figures in rates.items() if way != "tuned")
         result[name] = {**{way: spread(figures) for way, figures in rates.items()},
                         "chosen": chosen,
-                        "tuned_to_first": median(rates["tuned"]) / median(rates["24"]),
+                        "tuned_to_first": median(rates["tuned"]) / median(rates["16"]),
                         "tuned_to_best": median(rates["tuned"]) / best}
     return result
 

@@ -27,9 +27,9 @@ constexpr Sizes cuda_direct{1 * MiB, 512 * KiB};
 constexpr Sizes cuda_buffered{8 * MiB, 1 * MiB};
 constexpr Sizes cpu_direct{512 * KiB, 512 * KiB};
 constexpr Sizes cpu_buffered{1 * MiB, 1 * MiB};
-constexpr Sizes mixed{1 * MiB, 512 * KiB};                // the disk is the limit,
-constexpr Sizes mixed_for_link{4 * MiB, 512 * KiB};       // unless it has little to read
-constexpr std::size_t direct_bytes_in_flight = 12 * MiB;  // the best of disks seen: 2 to 32
+constexpr Sizes mixed{1 * MiB, 512 * KiB};               // the disk is the limit,
+constexpr Sizes mixed_for_link{4 * MiB, 512 * KiB};      // unless it has little to read
+constexpr std::size_t direct_bytes_in_flight = 8 * MiB;  // the best of disks seen: 2 to 32
 constexpr std::size_t most_cuda_readers = 12;  // they saturate the link; more only compete
 constexpr std::size_t most_writers = 4;        // tmpfs is fastest with so many
 constexpr double mostly_cached = 0.5;

@@ -98,11 +98,11 @@ bool can_be_tuned(const Options& options, const Layout& layout) {
 
 /// Slots for as many reads as are in flight at first, and for as many as there may be later.
 void choose_slots(const Options& options, DeviceKind device, std::size_t lanes, Layout& layout) {
-  constexpr std::size_t range = 4;
+  constexpr std::size_t times_less = 4, times_more = 6;
   const std::size_t depth = layout.reads.queue_depth;
   layout.slots = layout.pool_slots = slots_for(layout, device, lanes, depth);
   if (!can_be_tuned(options, layout)) return;
-  const TunedDepth tuned{std::max<std::size_t>(depth / range, 1), depth * range};
+  const TunedDepth tuned{std::max<std::size_t>(depth / times_less, 1), depth * times_more};
   const std::size_t most = slots_for(layout, device, lanes, tuned.most);
   if (most >= layout.plan.size()) return;
   layout.tuned_depth = tuned;
