@@ -2,11 +2,14 @@
 # What cannot be checked without a GPU, by hand on a machine that has one: the tests of the CUDA
 # device, compute-sanitizer, and the same bits from both devices through the program itself.
 #
-#   bench/gpu_check.sh OUT    writes OUT/tests.txt, OUT/sanitizer.txt and OUT/bits.txt
+#   bench/gpu_check.sh OUT [PART...]
 #
+# writes OUT/PART.txt for each part: tests, sanitizer and bits, or those that are named.
 # lib_test, kernels_test and ooc-run must be on the PATH, CUDA's compute-sanitizer too.
 set -uo pipefail
-out=${1:?usage: bench/gpu_check.sh OUT}
+out=${1:?usage: bench/gpu_check.sh OUT [tests|sanitizer|bits]...}
+parts=("${@:2}")
+((${#parts[@]})) || parts=(tests sanitizer bits)
 mkdir -p "$out"
 work=$(mktemp -d ./gpu-check.XXXXXX)
 trap 'rm -rf "$work"' EXIT
@@ -21,22 +24,22 @@ note() {
   ((result == 0)) || status=1
 }
 
-# --- tests -------------------------------------------------------------------------------------
-tests=$out/tests.txt
-nvidia-smi --query-gpu=name,driver_version --format=csv,noheader >"$tests"
-for program in lib_test kernels_test; do
-  note "$tests" 200 "$program" '--gtest_filter=*cuda*:*Gpu*' --gtest_print_time=0
-done
+check_tests() {
+  nvidia-smi --query-gpu=name,driver_version --format=csv,noheader >"$1"
+  local program
+  for program in lib_test kernels_test; do
+    note "$1" 200 "$program" '--gtest_filter=*cuda*:*Gpu*' --gtest_print_time=0
+  done
+}
 
-# --- compute-sanitizer -------------------------------------------------------------------------
-sanitizer=$out/sanitizer.txt
-: >"$sanitizer"
-for dtype in u1 u2 u4 u8 i1 i2 i4 i8 f2 '>f4' f8 bf16; do
-  ooc-run gen -o "$work/${dtype#>}.raw" --count 200001 --dtype "$dtype" --quiet >/dev/null
-done
-ooc-run gen -o "$work/square.f32" --count $((447 * 447)) --pattern normal --quiet >/dev/null
-# All element types in one process each, and bins in shared and in global memory.
-cat >"$work/all_types" <<'SCRIPT'
+check_sanitizer() {
+  local dtype tool
+  for dtype in u1 u2 u4 u8 i1 i2 i4 i8 f2 '>f4' f8 bf16; do
+    ooc-run gen -o "$work/${dtype#>}.raw" --count 200001 --dtype "$dtype" --quiet >/dev/null
+  done
+  ooc-run gen -o "$work/square.f32" --count $((447 * 447)) --pattern normal --quiet >/dev/null
+  # All element types in one process each, and bins in shared and in global memory.
+  cat >"$work/all_types" <<'SCRIPT'
 set -e
 for dtype in u1 u2 u4 u8 i1 i2 i4 i8 f2 '>f4' f8 bf16; do
   file=$1/${dtype#>}.raw
@@ -56,16 +59,16 @@ for compute in f32 tf32 bf16 f64; do
     --shape-b 447x447 --compute $compute --vram 1M --device cuda --quiet --force
 done
 SCRIPT
-for tool in memcheck racecheck initcheck; do
-  bash "$work/all_types" "$work" "compute-sanitizer --error-exitcode 99 --tool $tool" \
-    >"$work/said" 2>&1 || { status=1; tail -n 50 "$work/said" >>"$sanitizer"; }
-  printf '%s, how many programs said what:\n' "$tool" >>"$sanitizer"
-  grep SUMMARY "$work/said" | sort | uniq -c >>"$sanitizer"
-done
+  for tool in memcheck racecheck initcheck synccheck; do
+    bash "$work/all_types" "$work" "compute-sanitizer --error-exitcode 99 --tool $tool" \
+      >"$work/said" 2>&1 || { status=1; tail -n 50 "$work/said" >>"$1"; }
+    printf '%s, how many programs said what:\n' "$tool" >>"$1"
+    grep SUMMARY "$work/said" | sort | uniq -c >>"$1"
+  done
+}
 
-# --- the same bits -----------------------------------------------------------------------------
-bits=$out/bits.txt
-cat >"$work/bits.py" <<'PYTHON'
+check_bits() {
+  cat >"$work/bits.py" <<'PYTHON'
 """Every way to run, and how many different answers they give: must be one."""
 import itertools
 import json
@@ -118,8 +121,16 @@ print(f"convert: {len(types) ** 2} pairs of types, different between CPU and GPU
 failed |= bool(different)
 sys.exit(failed)
 PYTHON
-note "$bits" 40 python3 "$work/bits.py" "$work"
+  note "$1" 40 python3 "$work/bits.py" "$work"
+}
 
-tail -n 4 "$tests"
-cat "$sanitizer" "$bits"
+for part in "${parts[@]}"; do
+  declare -F "check_$part" >/dev/null || { echo "no such part: $part" >&2; exit 2; }
+done
+for part in "${parts[@]}"; do
+  file=$out/$part.txt
+  : >"$file"
+  "check_$part" "$file"
+  if [[ $part == tests ]]; then tail -n 4 "$file"; else cat "$file"; fi
+done
 exit $status
