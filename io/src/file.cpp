@@ -76,6 +76,16 @@ std::string failure_of_test_read(int descriptor) {
   return {};
 }
 
+/// Opening must not wait, since the name may be a FIFO's; reading must. What is opened O_NONBLOCK,
+/// io_uring never hands to a thread that may block: where the way down to the disk cannot promise
+/// not to, its reads would fail with EAGAIN (seen of device-mapper targets, with Linux 6.1).
+void make_blocking(int descriptor, const std::filesystem::path& path) {
+  const int flags = ::fcntl(descriptor, F_GETFL);
+  if (flags < 0 || ::fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) != 0) {
+    throw Error::from_errno(Cause::input, "fcntl", errno, path);
+  }
+}
+
 bool same_time(const timespec& a, const timespec& b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
@@ -98,6 +108,7 @@ File File::open(const std::filesystem::path& path) {
     throw Error::from_errno(Cause::input, "stat", errno, path);
   }
   if (!is_readable_kind(status.st_mode)) throw wrong_kind(path, status.st_mode);
+  make_blocking(file.buffered_, path);
   const long file_system = file_system_of(file.buffered_);
   if (file_system == PROC_SUPER_MAGIC || file_system == SYSFS_MAGIC) {
     throw Error(Cause::bad_input, path.string() + ": is made up by the kernel as it is read",
@@ -132,8 +143,12 @@ void File::open_direct() {
   }, theirs{};
   const bool same = ::fstat(buffered_, &ours) == 0 && ::fstat(direct_, &theirs) == 0 &&
                     ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
-  why_not_direct_ =
-      same ? failure_of_test_read(direct_) : "another file took its name while it was being opened";
+  if (same) {
+    make_blocking(direct_, path_);
+    why_not_direct_ = failure_of_test_read(direct_);
+  } else {
+    why_not_direct_ = "another file took its name while it was being opened";
+  }
   if (!why_not_direct_.empty()) ::close(std::exchange(direct_, -1));
 }
 

@@ -143,6 +143,9 @@ void UringEngine::begin_try(Request& request) {
     io_uring_prep_write(entry, descriptor, memory, size, offset);
   }
   io_uring_sqe_set_data(entry, &request);
+  // Some kernels give up (EAGAIN) where a request would have to wait, but do not if it is a
+  // worker's from the beginning.
+  if (request.retries > 0) io_uring_sqe_set_flags(entry, IOSQE_ASYNC);
   io_uring_submit(ring_.get());
 }
 

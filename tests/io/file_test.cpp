@@ -2,6 +2,7 @@
 
 #include <ooc/io/file.hpp>
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -14,8 +15,10 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "expect_error.hpp"
+#include "support/data_file.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
@@ -35,6 +38,16 @@ TEST(File, ReadsDirectlyWhereThereIsADisk) {
   ASSERT_EQ(::pread(file.direct(), block.data(), block.size(), page_bytes), ssize_t{page_bytes});
   EXPECT_TRUE(std::equal(block.begin(), block.end(), bytes.begin() + page_bytes));
   EXPECT_EQ(file.why_not_direct(), "");
+}
+
+TEST(File, MayWaitForItsDisk) {
+  const TempDir dir;
+  const auto path = dir.path() / "data";
+  test::write_file(path, std::vector<char>(65536));
+  const File file = File::open(path);
+  EXPECT_EQ(fcntl(file.buffered(), F_GETFL) & O_NONBLOCK, 0);
+  if (file.direct() < 0) return;
+  EXPECT_EQ(fcntl(file.direct(), F_GETFL) & O_NONBLOCK, 0);
 }
 
 TEST(File, DoesNotReadDirectlyFromMemory) {
