@@ -51,6 +51,7 @@ constexpr std::array histogram_options{
 
 constexpr std::array reduce_options{
     Option{"nan", "POLICY", "what NaN does: propagate or omit [propagate]"},
+    Option{"exact", "", "sum and mean rounded once, from their exact values"},
 };
 
 constexpr std::array convert_options{
@@ -173,7 +174,8 @@ constexpr std::array all_commands{
             "Sums of integers are exact. Sums of floats, mean and (population) variance have\n"
             "the same bits for any chunk size, number of streams or threads, engine and\n"
             "device. A NaN makes the statistics NaN, as in NumPy, unless --nan omit leaves\n"
-            "it out. Several files are one dataset, in the order given.",
+            "it out. --exact takes longer and rounds sum and mean once, from their exact\n"
+            "values. Several files are one dataset, in the order given.",
             reduce_groups},
     Command{"matmul", "A B -o C [options]", "product of two matrices, all three on disk", true,
             matmul_examples,

@@ -23,21 +23,23 @@ Json json_index(const std::optional<std::uint64_t>& index) {
   return index ? Json(*index) : Json(nullptr);
 }
 
-Json describe(const ooc::Statistics& statistics) {
-  return {{"count", statistics.count},
-          {"nan", statistics.count == 0 ? Json(nullptr) : Json(statistics.nan)},
-          {"sum", json_number(statistics.sum)},
-          {"min", json_number(statistics.min)},
-          {"argmin", json_index(statistics.argmin)},
-          {"max", json_number(statistics.max)},
-          {"argmax", json_index(statistics.argmax)},
-          {"mean", json_number(statistics.mean)},
-          {"variance", json_number(statistics.variance)},
-          {"stddev", json_number(statistics.stddev)}};
+Json describe(const ooc::Statistics& statistics, bool exact) {
+  Json result{{"count", statistics.count},
+              {"nan", statistics.count == 0 ? Json(nullptr) : Json(statistics.nan)},
+              {"sum", json_number(statistics.sum)},
+              {"min", json_number(statistics.min)},
+              {"argmin", json_index(statistics.argmin)},
+              {"max", json_number(statistics.max)},
+              {"argmax", json_index(statistics.argmax)},
+              {"mean", json_number(statistics.mean)},
+              {"variance", json_number(statistics.variance)},
+              {"stddev", json_number(statistics.stddev)}};
+  if (exact) result["exact"] = true;
+  return result;
 }
 
 /// Names at the left, values in a column, indices behind the values that they belong to.
-std::string table(const ooc::Statistics& statistics) {
+std::string table(const ooc::Statistics& statistics, bool exact) {
   if (statistics.count == 0) return {};
   const auto place = [](const std::optional<std::uint64_t>& index) {
     return index ? "  at " + group_digits(std::to_string(*index)) : "";
@@ -45,6 +47,7 @@ std::string table(const ooc::Statistics& statistics) {
   const auto real = [](const std::optional<double>& value) {
     return value ? format_real(*value) : "-";
   };
+  const std::string_view rounded = exact ? "  correctly rounded" : "";
   struct Row {
     std::string_view name;
     std::string value, note;
@@ -52,10 +55,10 @@ std::string table(const ooc::Statistics& statistics) {
   const std::array rows{
       Row{"count", group_digits(std::to_string(statistics.count)), ""},
       Row{"nan", group_digits(std::to_string(statistics.nan)), ""},
-      Row{"sum", format_number(statistics.sum), ""},
+      Row{"sum", format_number(statistics.sum), std::string(rounded)},
       Row{"min", format_number(statistics.min), place(statistics.argmin)},
       Row{"max", format_number(statistics.max), place(statistics.argmax)},
-      Row{"mean", real(statistics.mean), ""},
+      Row{"mean", real(statistics.mean), std::string(rounded)},
       Row{"variance", real(statistics.variance), ""},
       Row{"stddev", real(statistics.stddev), ""},
   };
@@ -72,12 +75,15 @@ std::string table(const ooc::Statistics& statistics) {
 
 Outcome run_reduce(const Arguments& arguments, const Interrupt& interrupt) {
   const RunSettings settings = read_run_settings(arguments);
-  const ooc::NanPolicy policy = arguments.get("nan", parse_nan).value_or(ooc::NanPolicy::propagate);
+  ooc::ReduceOptions options;
+  options.nan = arguments.get("nan", parse_nan).value_or(options.nan);
+  options.exact = arguments.has("exact");
   const ooc::Source source = open_source(arguments, settings);
   constexpr double core_bytes_per_second = 10e9;
   Session session(settings, interrupt, 1, passes_over(source, 1, core_bytes_per_second));
-  const auto [statistics, stats] = ooc::reduce(session.coordinator(), source, policy);
-  return session.report("reduce", source, stats, describe(statistics), table(statistics));
+  const auto [statistics, stats] = ooc::reduce(session.coordinator(), source, options);
+  return session.report("reduce", source, stats, describe(statistics, options.exact),
+                        table(statistics, options.exact));
 }
 
 }  // namespace ooc_run

@@ -1,4 +1,5 @@
 #include "convert_values.hpp"
+#include "exact_sum.hpp"
 #include "gemm.hpp"
 #include "histogram_count.hpp"
 #include "reduce_tiles.hpp"
@@ -20,6 +21,10 @@ namespace {
 namespace reduction {
 
 void reduce_tiles_cuda(Stream&, ElementType, const std::byte*, std::size_t, std::span<TileResult>) {
+  refuse();
+}
+
+void add_exactly_cuda(Stream&, ElementType, const std::byte*, std::size_t, ExactSum&) {
   refuse();
 }
 

@@ -1,3 +1,4 @@
+#include "exact_sum.hpp"
 #include "reduce_node.hpp"
 #include "reduce_tiles.hpp"
 
@@ -13,11 +14,13 @@
 #include <limits>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace ooc {
 namespace {
 
+using reduction::ExactSum;
 using reduction::Node;
 
 template <class T>
@@ -29,9 +32,22 @@ struct Reduction {
     TileTree<Node<T>> tree;
     std::vector<reduction::TileResult> tiles;  // of one chunk; kept for the next
     reduction::CpuLane lane;
+    ExactSum sum;  // if it is asked for
   };
 
+  static constexpr bool adds_floats = is_floating<T>;  // other sums are exact in any case
+  using Bins = reduction::ExactBins<std::conditional_t<sizeof(T) == 8, double, float>>;
+
+  bool exact = false;
   Simd simd = best_simd();
+
+  Partial make_partial(Stream& stream) const {
+    Partial partial;
+    if (adds_floats && exact && stream.kind() == DeviceKind::cpu) {
+      partial.lane.exact.template emplace<Bins>();
+    }
+    return partial;
+  }
 
   void consume(Stream& stream, DeviceChunk<const T> in, Partial& partial) const {
     assert(in.first % tile_elements == 0);
@@ -43,6 +59,7 @@ struct Reduction {
       reduce_tiles_cpu(type, bytes, in.size, simd, partial.lane, partial.tiles);
     } else {
       reduce_tiles_cuda(stream, type, bytes, in.size, partial.tiles);
+      if (adds_floats && exact) add_exactly_cuda(stream, type, bytes, in.size, partial.sum);
     }
     for (std::size_t i = 0; i < partial.tiles.size(); ++i) {
       const std::size_t begin = i * tile_elements;
@@ -53,7 +70,14 @@ struct Reduction {
     }
   }
 
-  void merge(Partial& total, Partial& part) const { total.tree.absorb(part.tree); }
+  void finish(Stream&, Partial& partial) const {
+    if (auto* const bins = std::get_if<Bins>(&partial.lane.exact)) partial.sum.merge(bins->take());
+  }
+
+  void merge(Partial& total, Partial& part) const {
+    total.tree.absorb(part.tree);
+    if (exact) total.sum.merge(std::exchange(part.sum, {}));
+  }
 };
 
 constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN();
@@ -98,30 +122,50 @@ void set_values(Statistics& result, const Node<T>& root) {
   result.stddev = canonical(std::sqrt(variance));
 }
 
+/// Rounds sum and mean from the exact sum of what is finite. Infinities are among the extremes.
 template <class T>
-Statistics statistics_of(const Node<T>& root, NanPolicy policy) {
+void set_exact(Statistics& result, const Node<T>& root, ExactSum sum) {
+  if constexpr (is_floating<T>) {
+    const double min = reduction::floating_from_key(root.min_key);
+    const double max = reduction::floating_from_key(root.max_key);
+    if (std::isinf(min) || std::isinf(max)) {
+      result.mean = canonical(min + max);
+      result.sum = *result.mean;
+      return;
+    }
+    result.sum = sum.rounded();
+  } else {
+    sum.add(root.sum);
+  }
+  result.mean = sum.rounded(root.values());
+}
+
+template <class T>
+Statistics statistics_of(const Node<T>& root, const ExactSum& sum, const ReduceOptions& options) {
   Statistics result;
   result.count = root.count;
   result.nan = root.nan;
-  if (root.nan > 0 && policy == NanPolicy::propagate) {
+  if (root.nan > 0 && options.nan == NanPolicy::propagate) {
     set_nan(result, quiet_nan);
     result.argmin = result.argmax = root.first_nan;
   } else if (root.values() == 0) {
     set_nan(result, 0.0);
   } else {
     set_values(result, root);
+    if (options.exact) set_exact(result, root, sum);
   }
   return result;
 }
 
 }  // namespace
 
-Result<Statistics> reduce(Coordinator& coordinator, const Source& source, NanPolicy policy) {
+Result<Statistics> reduce(Coordinator& coordinator, const Source& source,
+                          const ReduceOptions& options) {
   const ElementType type = source.type() ? source.type()->element : ElementType::u1;
   return visit(type, [&]<class T>(std::type_identity<T>) -> Result<Statistics> {
-    auto [partial, stats] = fold(coordinator, Reduction<T>{}, source);
+    auto [partial, stats] = fold(coordinator, Reduction<T>{.exact = options.exact}, source);
     const auto root = partial.tree.root();
-    return {root ? statistics_of(*root, policy) : Statistics{}, std::move(stats)};
+    return {root ? statistics_of(*root, partial.sum, options) : Statistics{}, std::move(stats)};
   });
 }
 

@@ -10,6 +10,7 @@
 #include <limits>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include <immintrin.h>
 
@@ -159,6 +160,11 @@ OOC_INLINE void reduce_floating(const Tile<T>& tile, CpuLane& lane, TileResult& 
 }
 
 template <class T>
+void add_exactly(const Tile<T>& tile, CpuLane& lane) {
+  if (auto* const bins = std::get_if<ExactBins<T>>(&lane.exact)) bins->add(tile.data, tile.size);
+}
+
+template <class T>
 OOC_INLINE void reduce_integers(const Tile<T>& tile, CpuLane& lane, TileResult& result) {
   Columns<T> seen;
   look<false>(tile, seen);
@@ -202,11 +208,14 @@ OOC_INLINE void reduce_tiles(const T* data, std::size_t count, CpuLane& lane,
     result = {};
     if constexpr (is_floating<T> && sizeof(T) == 2) {
       convert<simd>(data, size, lane.converted.data());
-      reduce_floating(Tile<float>{lane.converted.data(), size, nullptr}, lane, result);
+      const Tile<float> tile{lane.converted.data(), size, nullptr};
+      reduce_floating(tile, lane, result);
+      add_exactly(tile, lane);
     } else {
       const Tile<T> tile{data, size, count >= 2 * tile_elements ? data + tile_elements : nullptr};
       if constexpr (is_floating<T>) {
         reduce_floating(tile, lane, result);
+        add_exactly(tile, lane);
       } else {
         reduce_integers(tile, lane, result);
       }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "exact_bins.hpp"
+
 #include <ooc/device.hpp>
 #include <ooc/io/element_type.hpp>
 #include <ooc/kernels/simd.hpp>
@@ -10,6 +12,7 @@
 #include <limits>
 #include <span>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 // What the two backends of reduce() share: the definition of a tile's statistics, which they follow
@@ -59,6 +62,9 @@ struct CpuLane {
   bool any = false;  // a value that is not NaN
   bool nan = false;
   std::vector<float> converted{};  // a tile of two-byte floats, as floats
+
+  /// Where an exact sum is asked for. Two-byte floats are added as floats.
+  std::variant<std::monostate, ExactBins<float>, ExactBins<double>> exact{};
 };
 
 template <class T>

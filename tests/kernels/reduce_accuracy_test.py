@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """How many digits of ooc-run reduce are right: on the univariate data of NIST's Statistical
 Reference Datasets (https://www.itl.nist.gov/div898/strd/), on many copies of them, which span
-several tiles and chunks, and on floats whose digits cancel. Prints tables of LRE, the number of
-right digits.
+several tiles and chunks, and on numbers whose digits cancel. Prints the tables of
+kernels/README.md: LRE, the number of right digits, without and with --exact.
 
 PiDigits is not among them, for want of a copy whose mean and deviation are those certified."""
 
@@ -78,7 +78,15 @@ NIST = {
 def lre(found, right):
     """-log10 of the relative error: how many digits are right."""
     error = abs((Fraction(found) - Fraction(right)) / Fraction(right))
-    return MOST if error == 0 else min(MOST, -math.log10(error))
+    return MOST if error == 0 else max(0, min(MOST, -math.log10(error)))
+
+
+def print_heading(*columns):
+    print("\n| " + " | ".join(columns) + " |\n" + "| --- " * len(columns) + "|")
+
+
+def print_row(name, *numbers):
+    print(f"| {name} | " + " | ".join(f"{number:.1f}" for number in numbers) + " |")
 
 
 def exact(values):
@@ -98,28 +106,31 @@ class AccuracyTest(unittest.TestCase):
         self.path = Path(directory.name) / "data.bin"
 
     def reduce(self, values, dtype):
-        """Mean and population standard deviation, and how many chunks they were found in."""
+        """The statistics, those with --exact, and how many chunks they were found in."""
         np.asarray(values, dtype).tofile(self.path)
-        output = subprocess.run(
-            [PROGRAM, "reduce", str(self.path), "--dtype", dtype, "--chunk", "64K", "--json"],
-            check=True, capture_output=True, text=True).stdout
-        document = json.loads(output)
-        result = document["result"]
-        return result["mean"], result["stddev"], document["run"]["chunks"]
+        command = [PROGRAM, "reduce", str(self.path), "--dtype", dtype, "--chunk", "64K", "--json"]
+        plain, exact = (json.loads(subprocess.run(command + option, check=True,
+                                                  capture_output=True, text=True).stdout)
+                        for option in ([], ["--exact"]))
+        self.assertEqual(exact["result"]["stddev"], plain["result"]["stddev"])
+        return plain["result"], exact["result"], plain["run"]["chunks"]
 
     def check_nist(self, name, copies):
         values, mean, deviation, deviation_digits = NIST[name]
         count = len(values)
-        found_mean, found, chunks = self.reduce(values * copies, "f8")
-        found_deviation = found * math.sqrt(count / (count - 1))  # copies leave `found` as it is
-        digits = lre(found_mean, mean), lre(found_deviation, deviation)
-        print(f"{name:9} {count * copies:8} {chunks:7} {digits[0]:8.1f} {digits[1]:8.1f}")
+        plain, rounded_once, chunks = self.reduce(values * copies, "f8")
+        # That of a sample; copies leave the other as it is.
+        found_deviation = plain["stddev"] * math.sqrt(count / (count - 1))
+        digits = (lre(plain["mean"], mean), lre(rounded_once["mean"], mean),
+                  lre(found_deviation, deviation))
+        print_row(f"{name}, {count * copies:,} numbers", *digits)
         self.assertGreaterEqual(digits[0], 14, name)
-        self.assertGreaterEqual(digits[1], deviation_digits, name)
+        self.assertGreaterEqual(digits[2], deviation_digits, name)
+        self.assertEqual(rounded_once["mean"], float(exact(values)[0]))
         self.assertEqual(chunks > 1, count * copies > 65536)
 
     def test_certified_values(self):
-        print(f"\n{'':9} {'count':>8} {'chunks':>7} {'LRE mean':>8} {'LRE sd':>8}")
+        print_heading("NIST StRD", "mean", "mean, --exact", "stddev")
         for name in NIST:
             for copies in (1, COPIES):
                 with self.subTest(name=name, copies=copies):
@@ -136,16 +147,29 @@ class AccuracyTest(unittest.TestCase):
     def test_floats_whose_digits_cancel(self):
         """Two or three digits of each number vary, so that sums of squares would tell nothing."""
         random = np.random.default_rng(1)
-        print(f"\n{'float32':20} {'LRE mean':>8} {'LRE sd':>8}")
+        print_heading("300,001 of float32", "mean", "mean, --exact", "stddev")
         for middle in (1e3, -1e5, 1e6, 1.6e7):
             values = (middle + random.normal(0, abs(middle) * 1e-5, 300_001)).astype("f4")
             mean, variance = exact(values.tolist())
-            found_mean, found, chunks = self.reduce(values, "f4")
+            plain, rounded_once, chunks = self.reduce(values, "f4")
             self.assertEqual(chunks, 5)
-            digits = lre(found_mean, mean), lre(found * found, variance)
-            print(f"{middle:20g} {digits[0]:8.1f} {digits[1]:8.1f}")
+            digits = (lre(plain["mean"], mean), lre(rounded_once["mean"], mean),
+                      lre(plain["stddev"] ** 2, variance))
+            print_row(f"{middle:,.0f} ± 0.001 %", *digits)
             self.assertGreaterEqual(digits[0], 14.5, middle)
-            self.assertGreaterEqual(digits[1], 13, middle)
+            self.assertGreaterEqual(digits[2], 13, middle)
+            self.assertEqual(rounded_once["mean"], float(mean))
+
+    def test_sums_that_cancel(self):
+        """Numbers and their opposites, and one more, which is the sum."""
+        random = np.random.default_rng(2)
+        print_heading("300,001 of float64, sum 1/3", "sum", "sum, --exact")
+        for size in (1, 1e5, 1e10, 1e20):
+            numbers = random.uniform(-size, size, 150_000)
+            values = random.permutation(np.concatenate([numbers, -numbers, [1 / 3]]))
+            plain, rounded_once, _ = self.reduce(values, "f8")
+            print_row(f"up to {size:g}", lre(plain["sum"], 1 / 3), lre(rounded_once["sum"], 1 / 3))
+            self.assertEqual(rounded_once["sum"], 1 / 3)
 
 
 if __name__ == "__main__":

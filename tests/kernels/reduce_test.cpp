@@ -59,9 +59,9 @@ class ReduceTest : public testing::TestWithParam<DeviceKind> {
     return open(path, {.type = DType{element_type_of<T>(), swapped}, .offset = header});
   }
 
-  Statistics reduce_it(const Source& source, NanPolicy policy = NanPolicy::propagate) {
+  Statistics reduce_it(const Source& source, const ReduceOptions& options = {}) {
     Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 256 * KiB, .streams = 3});
-    return reduce(coordinator, source, policy).value;
+    return reduce(coordinator, source, options).value;
   }
 
   test::TempDir dir_;
@@ -144,12 +144,12 @@ TEST_P(ReduceTest, FirstPlacesOfAHalfCachedFile) {
         test::warm(path);
         const Options options{.chunk_bytes = tile_elements * sizeof(float), .streams = streams};
         Coordinator coordinator(make_device(GetParam()), options);
-        if (!in_order) in_order = reduce(coordinator, source, policy).value;
+        if (!in_order) in_order = reduce(coordinator, source, {.nan = policy}).value;
         test::evict(path, (chunks - evicted) * tile_elements * sizeof(float));
         const double cached = page_cache_fraction(source).value_or(0);
         if (cached < 0.1 || cached > 0.9) GTEST_SKIP() << "the kernel does not tell, or evict";
         if (source.files()[0].direct() < 0) GTEST_SKIP() << source.files()[0].why_not_direct();
-        const auto [found, stats] = reduce(coordinator, source, policy);
+        const auto [found, stats] = reduce(coordinator, source, {.nan = policy});
         EXPECT_FALSE(stats.in_order);
         expect_same_bits(found, *in_order);
       }
@@ -231,7 +231,7 @@ TEST_P(ReduceTest, NanSpreadsOrIsLeftOut) {
   EXPECT_EQ(found.argmin, 70'000u);
   EXPECT_EQ(found.argmax, 70'000u);
 
-  found = reduce_it(source, NanPolicy::omit);
+  found = reduce_it(source, {.nan = NanPolicy::omit});
   const auto numbers = static_cast<double>(values.size() - 2);
   EXPECT_EQ(found.nan, 2u);
   EXPECT_EQ(found.sum, Number{2 * numbers + 3});
@@ -245,7 +245,7 @@ TEST_P(ReduceTest, NanSpreadsOrIsLeftOut) {
 TEST_P(ReduceTest, OnlyNan) {
   const Source source = source_of(std::vector<float>(70'000, static_cast<float>(nan)));
   EXPECT_EQ(reduce_it(source).argmax, 0u);
-  const Statistics found = reduce_it(source, NanPolicy::omit);
+  const Statistics found = reduce_it(source, {.nan = NanPolicy::omit});
   EXPECT_EQ(found.nan, 70'000u);
   EXPECT_EQ(found.sum, Number{0.0});
   EXPECT_EQ(bits(found.min), bits(nan));

@@ -12,6 +12,14 @@ namespace ooc {
 /// NumPy's nan-functions do.
 enum class NanPolicy { propagate, omit };
 
+struct ReduceOptions {
+  NanPolicy nan = NanPolicy::propagate;
+
+  /// Sum and mean are rounded once, from their exact values: to the nearest double, and from the
+  /// middle between two to the even one. Costs more time, see kernels/README.md.
+  bool exact = false;
+};
+
 /// What one pass over numbers tells. Empty values where there are no elements (left).
 struct Statistics {
   std::uint64_t count = 0;  // elements, NaN included
@@ -26,7 +34,10 @@ struct Statistics {
 /// have the same bits for any chunk size, number of streams, engine and device: within a tile 256
 /// interleaved sums and a second look for the squared deviations, between tiles a binary tree with
 /// the merge of Chan, Golub and LeVeque (1979). Elements of a source without a type are bytes.
+///
+/// An exact sum is infinite only if it lies beyond the largest double, or among the elements there
+/// are infinities; its mean is finite even then, if the elements are. Variance is never exact.
 Result<Statistics> reduce(Coordinator& coordinator, const Source& source,
-                          NanPolicy policy = NanPolicy::propagate);
+                          const ReduceOptions& options = {});
 
 }  // namespace ooc
