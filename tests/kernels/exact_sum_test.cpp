@@ -141,6 +141,7 @@ TEST(ExactSum, QuotientsAreRoundedOnce) {
   EXPECT_EQ(sum_of({smallest}).rounded(2), 0);
   EXPECT_EQ(sum_of({3 * smallest}).rounded(2), 2 * smallest);
   EXPECT_EQ(sum_of({3 * smallest}).rounded(4), smallest);
+  EXPECT_EQ(sum_of({0x1p30 * smallest, smallest}).rounded((1u << 31) + 1), smallest);
   EXPECT_EQ(sum_of({smallest}).rounded(std::numeric_limits<std::uint64_t>::max()), 0);
   EXPECT_EQ(sum_of({largest}).rounded(std::numeric_limits<std::uint64_t>::max()),
             largest * 0x1p-64);

@@ -130,7 +130,7 @@ class AccuracyTest(unittest.TestCase):
         self.assertEqual(chunks > 1, count * copies > 65536)
 
     def test_certified_values(self):
-        print_heading("NIST StRD", "mean", "mean, --exact", "stddev")
+        print_heading("NIST StRD", "mean", "mean, `--exact`", "stddev")
         for name in NIST:
             for copies in (1, COPIES):
                 with self.subTest(name=name, copies=copies):
@@ -147,7 +147,7 @@ class AccuracyTest(unittest.TestCase):
     def test_floats_whose_digits_cancel(self):
         """Two or three digits of each number vary, so that sums of squares would tell nothing."""
         random = np.random.default_rng(1)
-        print_heading("300,001 of float32", "mean", "mean, --exact", "stddev")
+        print_heading("300,001 of float32", "mean", "mean, `--exact`", "stddev")
         for middle in (1e3, -1e5, 1e6, 1.6e7):
             values = (middle + random.normal(0, abs(middle) * 1e-5, 300_001)).astype("f4")
             mean, variance = exact(values.tolist())
@@ -163,12 +163,12 @@ class AccuracyTest(unittest.TestCase):
     def test_sums_that_cancel(self):
         """Numbers and their opposites, and one more, which is the sum."""
         random = np.random.default_rng(2)
-        print_heading("300,001 of float64, sum 1/3", "sum", "sum, --exact")
+        print_heading("300,001 of float64, sum 1/3", "sum", "sum, `--exact`")
         for size in (1, 1e5, 1e10, 1e20):
             numbers = random.uniform(-size, size, 150_000)
             values = random.permutation(np.concatenate([numbers, -numbers, [1 / 3]]))
             plain, rounded_once, _ = self.reduce(values, "f8")
-            print_row(f"up to {size:g}", lre(plain["sum"], 1 / 3), lre(rounded_once["sum"], 1 / 3))
+            print_row(f"up to {size:,.0f}" if size < 1e6 else f"up to {size:g}", lre(plain["sum"], 1 / 3), lre(rounded_once["sum"], 1 / 3))
             self.assertEqual(rounded_once["sum"], 1 / 3)
 
 
