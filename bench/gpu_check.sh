@@ -43,7 +43,7 @@ check_sanitizer() {
 set -e
 for dtype in u1 u2 u4 u8 i1 i2 i4 i8 f2 '>f4' f8 bf16; do
   file=$1/${dtype#>}.raw
-  $2 ooc-run reduce "$file" --dtype "$dtype" --device cuda --quiet
+  $2 ooc-run reduce "$file" --dtype "$dtype" --device cuda --quiet --exact
   $2 ooc-run histogram "$file" --dtype "$dtype" --device cuda --quiet --bins 300
   for to in '>f2' i4; do
     $2 ooc-run convert "$file" -o "$1/out.raw" --dtype "$dtype" --to "$to" --device cuda \
