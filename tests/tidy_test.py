@@ -32,7 +32,7 @@ STANDARD = re.compile(r"[a-z_]+")
 SYSTEM = re.compile(r"(sys|linux|asm)/.+|(fcntl|immintrin|poll|pthread|sched|signal|unistd)\.h")
 THIRD_PARTY = {
     "io": re.compile(r"liburing\.h"),
-    "lib": re.compile(r"(?!)"),
+    "lib": re.compile(r"xxhash\.h"),
     "kernels": re.compile(r"(thrust|cub|cuda)/.+|dlfcn\.h"),
     "apps": re.compile(r"(boost/program_options|nlohmann|fmt|protozero)[/.].+"),
 }

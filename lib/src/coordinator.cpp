@@ -15,6 +15,7 @@
 #include <optional>
 #include <utility>
 
+#include "checksum.hpp"
 #include "lane.hpp"
 #include "lane_readers.hpp"
 #include "layout.hpp"
@@ -185,7 +186,9 @@ void Coordinator::State::reserve(const Layout& layout) {
 
 void Coordinator::State::run_threads(Loading& loading, Writer* writer, const Pass& pass,
                                      std::uint64_t total_bytes) {
-  PassThreads threads({pool.get()});
+  std::vector<ChunkPool*> meeting_places{pool.get()};
+  if (pass.checksum != nullptr) meeting_places.push_back(&pass.checksum->turns());
+  PassThreads threads(std::move(meeting_places));
   for (const auto& lane : lanes) threads.start([&lane = *lane, &pass] { lane.run(pass); });
   if (writer != nullptr) threads.start([writer] { writer->run(); });
   loading.start(threads);
@@ -243,8 +246,11 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
   stats.streams = state.workers.lanes;
   stats.block_bytes = layout.reads.block_bytes;
   stats.queue_depth = layout.reads.queue_depth;
+  std::optional<Checksum> checksum;
+  if (state.options.checksum) checksum.emplace();
   if (layout.plan.size() == 0) {
     stats.device = state.device->name();
+    if (checksum) stats.checksum = checksum->text();
     return stats;
   }
 
@@ -267,6 +273,7 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
                   .pool = *state.pool,
                   .readers = loading.by_lanes(),
                   .operation = operation,
+                  .checksum = checksum ? &*checksum : nullptr,
                   .lanes = state.lanes.size(),
                   .element_bytes = element_bytes,
                   .swapped_bytes = swapped ? size_of(source.type()->element) : 0,
@@ -289,6 +296,8 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
   }
   state.add_times(writer ? &*writer : nullptr, stats);
   stats.partial = stats.bytes != source.bytes();
+  if (checksum) stats.checksum_seconds = checksum->seconds_busy();
+  if (checksum && !stats.partial) stats.checksum = checksum->text();
   return stats;
 }
 

@@ -109,6 +109,7 @@ void Lane::consume_in_pool(const Pass& pass) {
     if (pass.readers != nullptr && !pass.readers->load(index_, k)) return;
     Chunk* const chunk = wait_for_chunk(pass, k);
     if (chunk == nullptr) return;
+    if (pass.checksum != nullptr) pass.checksum->add(*chunk);
     DeviceSpan<std::byte> data{chunk->segments.front().data(), chunk->segments.front().size()};
     if (!is_in_place(*chunk, pass.element_bytes)) {
       begin_copy(inputs_[0], *chunk);
@@ -149,6 +150,7 @@ void Lane::consume_copies(const Pass& pass) {
       begin_copy(input_of(1), *pass.pool.wait(next, Stage::loaded));
     }
     Chunk& chunk = *input.chunk;
+    if (pass.checksum != nullptr) pass.checksum->add(chunk);  // while it is copied
     finish_copy(pass, input);
     const std::size_t bytes = pass.plan.bytes(k);
     const std::size_t result_bytes = pass.output_bytes(bytes);

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 
+#include "checksum.hpp"
 #include "lane_readers.hpp"
 #include "stopwatch.hpp"
 
@@ -24,6 +25,7 @@ struct Pass {
   ChunkPool& pool;
   LaneReaders* readers;  // null: a thread of its own loads the chunks
   Operation& operation;
+  Checksum* checksum;  // null: not wanted
   std::size_t lanes;
   std::size_t element_bytes;
   std::size_t swapped_bytes;  // of the source's elements, if not in this machine's byte order; or 0

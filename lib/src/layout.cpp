@@ -137,8 +137,9 @@ void limit_slots(const Options& options, DeviceKind device, Workers workers, Lay
 Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                      const Source& source, std::size_t element_bytes, const Output* output) {
   const std::optional<double> cached = page_cache_fraction(source);
-  const bool both_ways = source.extents().size() <= most_direct_extents &&
-                         reads_both_ways(options, source, cached.value_or(0));
+  const bool could_be_both_ways = source.extents().size() <= most_direct_extents &&
+                                  reads_both_ways(options, source, cached.value_or(0));
+  const bool both_ways = could_be_both_ways && !options.checksum;
   const IoWay way = both_ways
                         ? choose_mixed_read_way(options, device, workers, *cached)
                         : choose_read_way(options, device, workers, source, cached.value_or(0));
@@ -184,6 +185,10 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
     for (const IoWay* used : {&layout.reads, layout.writes ? &layout.writes->way : nullptr}) {
       if (used != nullptr && !used->reason.empty()) layout.reasons.push_back(used->reason);
     }
+  }
+  if (could_be_both_ways && !both_ways) {
+    layout.reasons.push_back(
+        "reading from beginning to end, for the checksum, not cached and uncached parts by turns");
   }
   choose_slots(options, device, workers.lanes, layout);
   limit_slots(options, device, workers, layout);

@@ -40,6 +40,7 @@ struct Options {
   std::size_t device_bytes = 0;  // limit for what is allocated on a GPU
   EngineKind engine = EngineKind::automatic;
   DirectIo direct = DirectIo::automatic;
+  bool checksum = false;  // of the bytes that a pass reads (Stats::checksum), in order
 
   /// Called about ten times a second, and once at the end, on the thread that called run().
   std::function<void(const Progress&)> progress{};
@@ -75,7 +76,12 @@ struct Stats {
   std::string device;
   std::string engine;  // "uring" or "threads"
   bool direct = false;
-  bool lanes_read = false;           // each stream its own chunks: its time is divided between both
+  bool lanes_read = false;  // each stream its own chunks: its time is divided between both
+  /// XXH3-128 of the source's bytes, without headers, in their order and as they lie in the files:
+  /// 32 hexadecimal digits, as `xxh128sum` prints them. If Options::checksum asked for it and the
+  /// pass came to its end.
+  std::optional<std::string> checksum;
+  double checksum_seconds = 0;       // that the hash took: only one stream at a time has it
   std::vector<std::string> reasons;  // a sentence for each choice that was not the user's
   std::optional<double> page_cache_fraction;
   std::size_t chunk_bytes = 0, chunks = 0, streams = 0, threads = 0;
