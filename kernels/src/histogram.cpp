@@ -89,6 +89,7 @@ Stats both_passes(const Stats& first, Stats second) {
   add(second.disk, first.disk);
   add(second.h2d, first.h2d);
   add(second.kernel, first.kernel);
+  second.checksum_seconds += first.checksum_seconds;
   second.passes = first.passes + second.passes;
   second.seconds += first.seconds;
   second.startup_seconds += first.startup_seconds;
@@ -136,6 +137,18 @@ void check_unchanged(const Source& source, const Histogram& histogram, const Ext
                          "count when nobody writes to it, or give a range (--range LOWER:UPPER)"));
 }
 
+/// Without a checksum of both passes there is nothing to compare: nobody wanted one, or the second
+/// was stopped.
+void check_same(const Source& source, const Stats& first, const Stats& second) {
+  if (!first.checksum || !second.checksum || first.checksum == second.checksum) return;
+  throw Error(Cause::input_changed, "the input changed while it was read",
+              details_of(source,
+                         "its checksum was " + *first.checksum + " in the first pass and " +
+                             *second.checksum + " in the second",
+                         "if nobody wrote to it, memory or a disk is failing: compare both with "
+                         "what `xxh128sum` finds"));
+}
+
 template <class T>
 Result<Histogram> count(Coordinator& coordinator, const Source& source, Bins bins) {
   auto [total, stats] = fold(coordinator, CountBins<T>{bins}, source);
@@ -169,6 +182,7 @@ Result<Histogram> count_in_found_range(Coordinator& coordinator, const Source& s
   }
   Bins bins = binning::make_bins(options, {extremes.lowest, extremes.highest}, Cause::bad_input);
   Result<Histogram> result = count<T>(coordinator, source, std::move(bins));
+  check_same(source, first, result.stats);
   check_unchanged(source, result.value, extremes, result.stats.partial);
   result.stats = both_passes(first, std::move(result.stats));
   return result;

@@ -291,6 +291,35 @@ TEST_P(HistogramTest, NoticesThatTheInputChanged) {
   EXPECT_EQ(count(source, {}, before_second_pass([] {})).value.count, values.size());
 }
 
+TEST_P(HistogramTest, NoticesWithAChecksumThatTheInputChangedWithinItsRange) {
+  std::vector<float> values(100'000, 1);
+  values[0] = 2;
+  values[1] = 0;
+  const Source source = source_of(values);
+  auto changed = values;
+  changed[99'999] = 1.5;
+  const auto with_checksum = [](Options options) {
+    options.checksum = true;
+    return options;
+  };
+  const std::string before = *count(source, {}, with_checksum({})).stats.checksum;
+  try {
+    count(source, {}, with_checksum(before_second_pass([&] {
+            const auto time = std::filesystem::last_write_time(path_);
+            test::write_file(path_, changed);
+            std::filesystem::last_write_time(path_, time);
+          })));
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.cause(), Cause::input_changed);
+    const std::string after = *count(source, {}, with_checksum({})).stats.checksum;
+    EXPECT_NE(before, after);
+    for (const std::string& checksum : {before, after}) {
+      EXPECT_NE(error.details().why.find(checksum), std::string::npos) << error.details().why;
+    }
+  }
+}
+
 TEST_P(HistogramTest, StopsEarly) {
   const auto values = make_values<float>(20 * tile_elements);
   const Source source = source_of(values);
