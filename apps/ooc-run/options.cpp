@@ -30,9 +30,10 @@ constexpr std::array run_options{
     Option{"trace", "FILE", "timeline of every chunk, for ui.perfetto.dev"},
 };
 
-/// Of commands that write no other file.
-constexpr std::array trace_options{
+/// Of commands that read a dataset and write no other file.
+constexpr std::array fold_options{
     Option{"force", "", "replace an existing file of --trace"},
+    Option{"checksum", "", "XXH3-128 of the data read, as xxh128sum has it"},
 };
 
 constexpr std::array output_options{
@@ -94,12 +95,12 @@ constexpr std::array gen_options{
 
 constexpr std::array histogram_groups{
     OptionGroup{"bins", histogram_options}, OptionGroup{"input", input_options},
-    OptionGroup{"run", run_options},        OptionGroup{"", trace_options},
+    OptionGroup{"run", run_options},        OptionGroup{"", fold_options},
     OptionGroup{"output", output_options},
 };
 constexpr std::array reduce_groups{
     OptionGroup{"statistics", reduce_options}, OptionGroup{"input", input_options},
-    OptionGroup{"run", run_options},           OptionGroup{"", trace_options},
+    OptionGroup{"run", run_options},           OptionGroup{"", fold_options},
     OptionGroup{"output", output_options},
 };
 constexpr std::array matmul_groups{
@@ -247,8 +248,8 @@ std::string example_lines(std::span<const std::string_view> lines) {
   return text;
 }
 
-std::string usage_line(const Command& command) {
-  return fmt::format("Usage: ooc-run {} {}\n", command.name, command.synopsis);
+std::string usage(const Command& command) {
+  return fmt::format("Usage: ooc-run {} {}", command.name, command.synopsis);
 }
 
 std::string command_lines() {
@@ -310,8 +311,7 @@ std::string short_help() {
 }
 
 std::string short_help(const Command& command) {
-  return fmt::format("{}{}{:<10} {:<18} {}\n", usage_line(command), option_lines(command), "help",
-                     "-h, --help", "this list, or more with examples");
+  return fmt::format("{}  (--help: examples)\n{}", usage(command), option_lines(command));
 }
 
 std::string long_help() {
@@ -320,9 +320,8 @@ std::string long_help() {
 }
 
 std::string long_help(const Command& command) {
-  return fmt::format("{}\n{}\n{}\n\n{}\n{}\n{}", example_lines(command.examples),
-                     usage_line(command), command.description, option_lines(command),
-                     sizes_and_environment, exit_codes);
+  return fmt::format("{}\n{}\n\n{}\n\n{}\n{}\n{}", example_lines(command.examples), usage(command),
+                     command.description, option_lines(command), sizes_and_environment, exit_codes);
 }
 
 }  // namespace ooc_run

@@ -178,6 +178,10 @@ std::string partial_line(const ooc::Source& source, const ooc::Stats& stats) {
                      format_decimal_bytes(static_cast<double>(source.bytes())));
 }
 
+std::string checksum_line(const ooc::Stats& stats) {
+  return stats.checksum ? fmt::format("\n  checksum  xxh3-128 {}\n", *stats.checksum) : "";
+}
+
 std::string format_real(double value) {
   return fmt::format("{}", value);
 }

@@ -51,6 +51,9 @@ std::string footer(const ooc::Stats& stats);
 /// Empty, or that the result covers a part of the input.
 std::string partial_line(const ooc::Source& source, const ooc::Stats& stats);
 
+/// Empty, or the checksum of the input.
+std::string checksum_line(const ooc::Stats& stats);
+
 /// Shortest digits that read back as the same value; integers in groups of three; "-" for nothing.
 std::string format_number(const ooc::Number& value);
 std::string format_real(double value);

@@ -119,6 +119,7 @@ RunSettings read_run_settings(const Arguments& arguments) {
   options.threads = arguments.get("threads", worker_count).value_or(0);
   options.memory_bytes = arguments.get("memory", positive_bytes).value_or(0);
   options.device_bytes = arguments.get("vram", positive_bytes).value_or(0);
+  options.checksum = arguments.has("checksum");
   settings.io_timeout = arguments.get("io-timeout", positive_seconds);
   settings.trace = read_trace_settings(arguments);
   return settings;
@@ -222,11 +223,13 @@ Session::~Session() {
 Outcome Session::report(std::string_view command, const ooc::Source& source,
                         const ooc::Stats& stats, Json result, const std::string& text) {
   mark_partial(result, stats);
+  Json input = describe_input(source, settings_.format);
+  if (stats.checksum) input["checksum_xxh3_128"] = *stats.checksum;
   return report({.command = command,
-                 .input = describe_input(source, settings_.format),
+                 .input = std::move(input),
                  .result = std::move(result),
                  .heading = heading(source),
-                 .text = partial_line(source, stats) + text},
+                 .text = partial_line(source, stats) + text + checksum_line(stats)},
                 stats);
 }
 

@@ -85,8 +85,9 @@ std::vector<Stage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device,
   const bool writes = stats.bytes_written != 0;
   const bool disk_only_reads = !is_cached(stats) && !writes;
   const double reading = share(stats.disk.busy, 1, seconds);
-  if (stats.lanes_read) {  // every core copies and computes in turn
-    Stage cores{"CPU", "", "the CPU", "more cores", reading + of_streams(stats.kernel)};
+  if (stats.lanes_read) {  // every core copies, hashes and computes in turn
+    const double hashing = share(stats.checksum_seconds, stats.streams, seconds);
+    Stage cores{"CPU", "", "the CPU", "more cores", reading + hashing + of_streams(stats.kernel)};
     if (ceilings.page_cache && ceilings.kernel) {
       cores.ceiling = 1 / (1 / *ceilings.page_cache + 1 / *ceilings.kernel);
     }
@@ -110,6 +111,12 @@ std::vector<Stage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device,
   stages.push_back({"write", "writing", "the output's disk", "a faster disk to write to",
                     share(write_busy, 1, seconds)});
   return stages;
+}
+
+/// One stream at a time has the hash, so that this may bound a run by itself.
+Stage checksum_stage(const ooc::Stats& stats) {
+  return {"checksum", "", "the checksum", "a run without --checksum",
+          share(stats.checksum_seconds, 1, seconds_of(stats))};
 }
 
 /// "6.80 of 6.95 GB/s (98 %)", or the rate alone.
@@ -178,7 +185,8 @@ std::string idle_times(const std::vector<Stage>& stages, const Stage* bound) {
 
 std::string verdict(const ooc::Stats& stats, ooc::DeviceKind device, const Ceilings& ceilings) {
   if (stats.seconds <= 1 || stats.partial) return {};
-  const std::vector<Stage> stages = stages_of(stats, device, ceilings);
+  std::vector<Stage> stages = stages_of(stats, device, ceilings);
+  if (stats.checksum_seconds > 0) stages.push_back(checksum_stage(stats));
   const Stage& busiest = *std::ranges::max_element(stages, {}, &Stage::busy);
   const Stage* const bound = busiest.busy >= least_bound ? &busiest : nullptr;
   const bool unmeasured = ceilings == Ceilings{};

@@ -86,6 +86,16 @@ TEST(Verdict, KernelBoundsOverTwoPasses) {
       "disk idle 60 %");
 }
 
+TEST(Verdict, ChecksumBounds) {
+  ooc::Stats stats = ten_seconds();
+  stats.disk.busy = 3;
+  stats.kernel.busy = 2;
+  stats.checksum_seconds = 9.7;  // of one stream at a time
+  EXPECT_EQ(verdict(stats, cuda, all_ceilings()),
+            "checksum-bound: 5.00 GB/s, busy 97 %; GPU idle 90 %, disk idle 70 %; a run without "
+            "--checksum would help");
+}
+
 TEST(Verdict, NobodyBounds) {
   ooc::Stats stats = ten_seconds();
   stats.disk.busy = 4;
