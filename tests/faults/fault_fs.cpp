@@ -5,6 +5,7 @@
 //   read_error_at=BYTE   reads of this byte fail with EIO
 //   short_reads=SEED     reads of more than a page return a part
 //   interrupted=SEED     a quarter of the reads fail with EINTR or EAGAIN
+//   flip_at=BYTE         every second read of this byte finds its lowest bit flipped
 //   stall_at=BYTE        reads from this byte on wait while DIRECTORY/.stall exists
 //   room=BYTES           writes beyond so many bytes in all fail with ENOSPC
 //   short_writes=SEED    writes write a part
@@ -44,6 +45,7 @@ struct Faults {
   std::uint64_t read_error_at = never;
   std::uint64_t short_reads = 0;
   std::uint64_t interrupted = 0;
+  std::uint64_t flip_at = never;
   std::uint64_t stall_at = never;
   std::uint64_t room = never;
   std::uint64_t short_writes = 0;
@@ -51,19 +53,17 @@ struct Faults {
 };
 
 const std::map<std::string_view, std::uint64_t Faults::*> fault_names{
-    {"read_error_at", &Faults::read_error_at},
-    {"short_reads", &Faults::short_reads},
-    {"interrupted", &Faults::interrupted},
-    {"stall_at", &Faults::stall_at},
-    {"room", &Faults::room},
-    {"short_writes", &Faults::short_writes},
-    {"fsync_errors", &Faults::fsync_errors},
+    {"read_error_at", &Faults::read_error_at}, {"short_reads", &Faults::short_reads},
+    {"interrupted", &Faults::interrupted},     {"flip_at", &Faults::flip_at},
+    {"stall_at", &Faults::stall_at},           {"room", &Faults::room},
+    {"short_writes", &Faults::short_writes},   {"fsync_errors", &Faults::fsync_errors},
 };
 
 std::string directory;
 Faults faults;
 std::atomic<std::uint64_t> written{0};
 std::atomic<std::uint64_t> fsyncs{0};
+std::atomic<std::uint64_t> reads_of_flipped{0};
 
 std::string real(const char* path) {
   return directory + path;
@@ -122,7 +122,11 @@ int read_file(const char* /*path*/, char* data, std::size_t bytes, off_t offset,
   if (faults.short_reads != 0 && bytes > page_bytes) {
     bytes = 1 + random_below(faults.short_reads, bytes);
   }
-  return result_of(::pread(descriptor_of(file), data, bytes, offset));
+  const int got = result_of(::pread(descriptor_of(file), data, bytes, offset));
+  const bool has_flipped = got > 0 && begin <= faults.flip_at &&
+                           faults.flip_at - begin < static_cast<std::uint64_t>(got);
+  if (has_flipped && reads_of_flipped++ % 2 == 1) data[faults.flip_at - begin] ^= 1;
+  return got;
 }
 
 int write_file(const char* /*path*/, const char* data, std::size_t bytes, off_t offset,

@@ -3,9 +3,12 @@
 
 import os
 import random
+import re
 import socket
 
 from faults_support import FIGURES, MOST_SECONDS, OLD, FaultTest, main
+
+import numpy as np
 
 HUGE = 4 << 40  # bytes of a sparse file that no machine reads while a test waits
 BAD_INPUT, INPUT, CHANGED, OUTPUT, USAGE = 3, 4, 5, 6, 2
@@ -28,6 +31,31 @@ class ChangedInputTest(FaultTest):
                         self.assertEqual((process.returncode, stdout), (CHANGED, ""), stderr)
                         self.assertRegex(
                             stderr, rf"x.f32: shrank while it was read, from {HUGE} to {end} bytes")
+
+
+class FlippedBitTest(FaultTest):
+    """One that no disk, cable or memory has told of. Only --checksum can."""
+
+    def setUp(self):
+        super().setUp()
+        data = np.random.default_rng(3).normal(size=500_000).astype("f4")
+        beneath = self.directory / "beneath"
+        beneath.mkdir()
+        data.tofile(beneath / "x.f32")
+        self.faulty = self.fault_fs(beneath, flip_at=4 * 333_333) / "x.f32"
+
+    def test_between_two_passes(self):
+        FIGURES["flipped bits"] += 1
+        done = self.refuse(CHANGED, "x.f32|the input changed", "histogram", self.faulty,
+                           "--checksum", hint="xxh128sum")
+        self.assertEqual(len(set(re.findall("[0-9a-f]{32}", done.stderr))), 2, done.stderr)
+
+    def test_between_two_runs(self):
+        FIGURES["flipped bits"] += 1
+        runs = [self.json("reduce", self.faulty, "--checksum")["input"]["checksum_xxh3_128"]
+                for _ in range(3)]
+        self.assertNotEqual(runs[0], runs[1])
+        self.assertEqual(runs[0], runs[2])
 
 
 class SpecialFileTest(FaultTest):
