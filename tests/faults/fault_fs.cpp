@@ -6,7 +6,8 @@
 //   short_reads=SEED     reads of more than a page return a part
 //   interrupted=SEED     a quarter of the reads fail with EINTR or EAGAIN
 //   flip_at=BYTE         every second read of this byte finds its lowest bit flipped
-//   stall_at=BYTE        reads from this byte on wait while DIRECTORY/.stall exists
+//   stall_at=BYTE        reads from this byte on wait while DIRECTORY/.stall exists, which each
+//                        makes a byte longer
 //   room=BYTES           writes beyond so many bytes in all fail with ENOSPC
 //   short_writes=SEED    writes write a part
 //   fsync_errors=N       the first N fsync of files fail with EIO
@@ -105,15 +106,23 @@ int release(const char* /*path*/, fuse_file_info* file) {
   return result_of(::close(descriptor_of(file)));
 }
 
+/// The length of the file that it waits for tells others how many reads hang.
+void stall() {
+  const std::string path = directory + "/.stall";
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (descriptor < 0) return;
+  if (::write(descriptor, "r", 1) != 1) std::perror("fault_fs: .stall");
+  ::close(descriptor);
+  while (std::filesystem::exists(path)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 int read_file(const char* /*path*/, char* data, std::size_t bytes, off_t offset,
               fuse_file_info* file) {
   const auto begin = static_cast<std::uint64_t>(offset);
   const std::uint64_t end = begin + bytes;
-  if (end > faults.stall_at) {
-    while (std::filesystem::exists(directory + "/.stall")) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-  }
+  if (end > faults.stall_at) stall();
   if (begin <= faults.read_error_at && faults.read_error_at < end) return -EIO;
   if (faults.interrupted != 0 && bytes > page_bytes) {
     const std::uint64_t fate = random_below(faults.interrupted, 8);
