@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
-"""Inputs that change while they are read, that are no files, and that are outputs too."""
+"""Inputs that change while they are read, that are no files, and that are outputs too.
 
+OOC_FAULT_CHANGES=100 changes so many inputs in each way instead of 4.
+"""
+
+import json
 import os
 import random
 import re
 import socket
 
-from faults_support import FIGURES, MOST_SECONDS, OLD, FaultTest, main
+from faults_support import FIGURES, MOST_SECONDS, OLD, FaultTest, main, wait_until
 
 import numpy as np
 
 HUGE = 4 << 40  # bytes of a sparse file that no machine reads while a test waits
+CHANGES = int(os.environ.get("OOC_FAULT_CHANGES", 4))
 BAD_INPUT, INPUT, CHANGED, OUTPUT, USAGE = 3, 4, 5, 6, 2
 
 
@@ -56,6 +61,82 @@ class FlippedBitTest(FaultTest):
                 for _ in range(3)]
         self.assertNotEqual(runs[0], runs[1])
         self.assertEqual(runs[0], runs[2])
+
+
+def grow(path, chance):
+    with open(path, "ab") as file:
+        file.write(bytes(chance.randrange(1, 5000)))
+
+
+def overwrite(path, chance):
+    with open(path, "r+b") as file:
+        file.seek(chance.randrange(path.stat().st_size))
+        file.write(b"x")
+
+
+def cut_off(path, chance):
+    os.truncate(path, chance.randrange(path.stat().st_size))
+
+
+def replace(path, chance):
+    other = path.with_name("other")
+    if chance.randrange(2):
+        other.write_bytes(bytes(4))
+        other.rename(path)
+    else:
+        path.rename(other)
+
+
+class ChangeAmidReadsTest(FaultTest):
+    """One of two inputs changes while a read of the other hangs, so in the middle of the pass."""
+
+    def setUp(self):
+        super().setUp()
+        self.place = self.directory / "place"
+        self.place.mkdir()
+        self.faulty = self.fault_fs(self.place, stall_at=1 << 20)
+        self.data = np.arange(1 << 20, dtype="f4") % 1000
+        self.data.tofile(self.place / "hangs.f32")
+        self.chance = random.Random(5)
+
+    def change(self, act):
+        """What the run comes to that does not know of it."""
+        path, stall = self.directory / "x.f32", self.place / ".stall"
+        (self.data[:self.chance.randrange(1, len(self.data))]).tofile(path)
+        stall.touch()
+        inputs = [path, self.faulty / "hangs.f32"]
+        self.chance.shuffle(inputs)
+        way = self.chance.choice([["--direct", "yes"], ["--direct", "no"],
+                                  ["--engine", "threads"]])
+        right = self.data.sum(dtype="f8") + np.fromfile(path, "f4").sum(dtype="f8")
+        process = self.start("reduce", *inputs, *way, "--json", "--chunk", 65536)
+        self.assertTrue(wait_until(lambda: stall.stat().st_size != 0 or process.poll()))
+        act(path, self.chance)
+        stall.unlink()
+        stdout, stderr = process.communicate(timeout=MOST_SECONDS)
+        return process.returncode, stdout, stderr, right
+
+    def test_contents(self):
+        for act, name in ((grow, "grown"), (overwrite, "overwritten"), (cut_off, "cut short")):
+            for number in range(CHANGES):
+                with self.subTest(name, number=number):
+                    code, stdout, stderr, _ = self.change(act)
+                    FIGURES[f"inputs {name}"] += 1
+                    FIGURES[f"inputs {name} that were noticed"] += code == CHANGED
+                    self.assertEqual((code, stdout), (CHANGED, ""), stderr)
+                    self.assertIn("x.f32: ", stderr)
+
+    def test_name(self):
+        """What was opened is read, whatever has its name now; the run says so."""
+        for number in range(CHANGES):
+            with self.subTest(number=number):
+                code, stdout, stderr, right = self.change(replace)
+                self.assertEqual(code, 0, stderr)
+                said = "x.f32: renamed, replaced or given other attributes" in stdout + stderr
+                FIGURES["inputs renamed or replaced"] += 1
+                FIGURES["inputs renamed or replaced that were noticed"] += said
+                self.assertTrue(said, stdout + stderr)
+                self.assertEqual(json.loads(stdout)["result"]["sum"], right)
 
 
 class SpecialFileTest(FaultTest):
