@@ -154,6 +154,7 @@ for number, text in enumerate(SIZES):
     write("sizes", f"seed_{number:02}", text.encode())
 for number, text in enumerate(COMMANDS):
     write("arguments", f"seed_{number:02}", text.replace(" ", "\n").encode())
+write("histogram_bins", "empty", b"")
 write("sequential_plan", "empty", b"")
 write("region_plan", "empty", b"")
 write("region_plan", "rows_across_pages", ROWS_ACROSS_PAGES)
