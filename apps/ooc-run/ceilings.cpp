@@ -3,11 +3,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/output_file.hpp>
+#include <ooc/io/text_file.hpp>
 #include <span>
 #include <system_error>
 
@@ -35,9 +34,7 @@ Json read_file(const std::filesystem::path& path) {
   std::error_code none;
   const bool plain = std::filesystem::is_regular_file(path, none);
   if (!plain || std::filesystem::file_size(path, none) > most_file_bytes) return Json::object();
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  Json json = Json::parse(text, nullptr, false);
+  Json json = Json::parse(ooc::read_text(path), nullptr, false);
   const bool ours = json.is_object() && json.contains("schema") && json["schema"] == schema;
   return ours ? json : Json::object();
 }

@@ -16,8 +16,8 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <fstream>
 #include <iterator>
+#include <ooc/io/text_file.hpp>
 #include <ooc/io_way.hpp>
 #include <sstream>
 #include <vector>
@@ -29,14 +29,14 @@ namespace ooc_run {
 namespace {
 
 std::string first_line(const char* path) {
-  std::ifstream file(path);
+  std::istringstream file(ooc::read_text(path));
   std::string line;
   std::getline(file, line);
   return line;
 }
 
 std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
+  std::istringstream file(ooc::read_text("/proc/cpuinfo"));
   for (std::string line; std::getline(file, line);) {
     const std::size_t colon = line.find(": ");
     if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
@@ -47,7 +47,7 @@ std::string processor() {
 /// The two words behind the " - " of a line of /proc/self/mountinfo, whose third word is the
 /// number of the device.
 std::string mount_of(const std::string& device) {
-  std::ifstream file("/proc/self/mountinfo");
+  std::istringstream file(ooc::read_text("/proc/self/mountinfo"));
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
     std::string id, parent, number;
@@ -141,7 +141,7 @@ std::string gpu_driver() {
 }
 
 std::string command_line() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::istringstream file(ooc::read_text("/proc/self/cmdline"));
   std::string text;
   for (std::string word; std::getline(file, word, '\0');) {
     text += (text.empty() ? "" : " ") + for_shell(word);

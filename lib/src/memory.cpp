@@ -2,6 +2,7 @@
 
 #include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
+#include <ooc/io/text_file.hpp>
 #include <ooc/io/units.hpp>
 #include <ooc/metered_memory.hpp>
 
@@ -10,9 +11,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -25,14 +26,14 @@ constexpr std::size_t block_alignment = 256;
 
 /// A file that holds one number, or nothing of use.
 std::optional<std::uint64_t> number_in(const std::filesystem::path& path) {
-  std::ifstream file(path);
+  std::istringstream file(read_text(path));
   std::uint64_t number = 0;
   if (file >> number) return number;
   return {};
 }
 
 std::uint64_t system_available_bytes() {
-  std::ifstream file("/proc/meminfo");
+  std::istringstream file(read_text("/proc/meminfo"));
   std::string key;
   std::uint64_t kilobytes = 0;
   for (std::string rest; file >> key >> kilobytes; std::getline(file, rest)) {
@@ -54,7 +55,7 @@ constexpr GroupFiles version_1{"memory.limit_in_bytes", "memory.usage_in_bytes",
 constexpr GroupFiles version_2{"memory.max", "memory.current", "inactive_file", "active_file"};
 
 std::uint64_t reclaimable_bytes(const std::filesystem::path& group, const GroupFiles& files) {
-  std::ifstream file(group / "memory.stat");
+  std::istringstream file(read_text(group / "memory.stat"));
   std::uint64_t sum = 0;
   std::string key;
   for (std::uint64_t bytes = 0; file >> key >> bytes;) {
@@ -85,7 +86,7 @@ std::uint64_t room_in_groups(const std::filesystem::path& root, const std::strin
 
 std::uint64_t available_host_bytes() {
   std::uint64_t available = system_available_bytes();
-  std::ifstream groups("/proc/self/cgroup");
+  std::istringstream groups(read_text("/proc/self/cgroup"));
   for (std::string line; std::getline(groups, line);) {
     // "0::/path" is version 2, "7:memory,cpu:/path" the memory controller of version 1.
     const std::size_t first = line.find(':');
