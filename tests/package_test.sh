@@ -13,6 +13,10 @@ export CUDA_VISIBLE_DEVICES=""  # without a visible GPU all programs use the CPU
 cmake --install "$build" --prefix "$work/first"
 mv "$work/first" "$work/prefix"
 "$work/prefix/bin/ooc-run" --version
+if grep -rE --include='*.cmake' 'FORTIFY|-fstack|-fcf|relro|noexecstack|-Wall' "$work/prefix"; then
+  echo "the package asks its users for options that are ours" >&2
+  exit 1
+fi
 
 cmake -S "$examples" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_PREFIX_PATH="$work/prefix" "${@:2}"
