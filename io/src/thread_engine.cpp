@@ -69,6 +69,7 @@ class ThreadEngine final : public TryingEngine {
   std::string_view name() const noexcept override { return "threads"; }
 
  private:
+  ThreadEngine(std::size_t depth, std::size_t threads_wanted);
   void begin_try(Request& request) override;
   Outcome next_outcome() override;
   void start_threads(std::size_t count);
@@ -89,13 +90,17 @@ class ThreadEngine final : public TryingEngine {
   std::vector<std::jthread> threads_;  // last: they use what stands above
 };
 
+ThreadEngine::ThreadEngine(std::size_t depth, std::size_t threads_wanted)
+    : TryingEngine(depth),
+      threads_wanted_(threads_wanted),
+      waiting_(depth),
+      outcomes_(depth),
+      taken_(depth) {}
+
+/// Delegates, so that the destructor ends the threads that run already if another cannot be had.
 ThreadEngine::ThreadEngine(const EngineOptions& options, const std::string& note)
-    : TryingEngine(options.depth),
-      waiting_(options.depth),
-      outcomes_(options.depth),
-      taken_(options.depth) {
+    : ThreadEngine(options.depth, std::clamp<std::size_t>(options.threads, 1, options.depth)) {
   add_note(note);
-  threads_wanted_ = std::clamp<std::size_t>(options.threads, 1, options.depth);
   start_threads(threads_wanted_);
 }
 
