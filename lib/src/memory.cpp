@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <limits>
 #include <optional>
 #include <sstream>
@@ -25,7 +24,7 @@ constexpr std::size_t huge_page_bytes = 2 * MiB;
 constexpr std::size_t block_alignment = 256;
 
 /// A file that holds one number, or nothing of use.
-std::optional<std::uint64_t> number_in(const std::filesystem::path& path) {
+std::optional<std::uint64_t> number_in(const std::string& path) {
   std::istringstream file(read_text(path));
   std::uint64_t number = 0;
   if (file >> number) return number;
@@ -54,8 +53,8 @@ constexpr GroupFiles version_1{"memory.limit_in_bytes", "memory.usage_in_bytes",
                                "total_inactive_file", "total_active_file"};
 constexpr GroupFiles version_2{"memory.max", "memory.current", "inactive_file", "active_file"};
 
-std::uint64_t reclaimable_bytes(const std::filesystem::path& group, const GroupFiles& files) {
-  std::istringstream file(read_text(group / "memory.stat"));
+std::uint64_t reclaimable_bytes(const std::string& group, const GroupFiles& files) {
+  std::istringstream file(read_text(group + "/memory.stat"));
   std::uint64_t sum = 0;
   std::string key;
   for (std::uint64_t bytes = 0; file >> key >> bytes;) {
@@ -66,20 +65,22 @@ std::uint64_t reclaimable_bytes(const std::filesystem::path& group, const GroupF
 
 /// What the group and those around it leave; unlimited if none of them has a limit. A container
 /// may see its own group at the root, where the path that it is told does not exist.
-std::uint64_t room_in_groups(const std::filesystem::path& root, const std::string& path,
+///
+/// With strings: libstdc++ 12 corrupts the heap if memory runs out in `path("a/") / "b"`.
+std::uint64_t room_in_groups(const std::string& root, const std::string& path,
                              const GroupFiles& files) {
   std::uint64_t room = std::numeric_limits<std::uint64_t>::max();
-  for (std::filesystem::path inner = std::filesystem::path(path).relative_path();;
-       inner = inner.parent_path()) {
-    const std::filesystem::path group = root / inner;
-    const auto limit = number_in(group / files.limit);
-    const auto used = number_in(group / files.used);
+  for (std::size_t end = path.size(); end != std::string::npos; end = path.rfind('/', end - 1)) {
+    const std::string group = root + path.substr(0, end);
+    const auto limit = number_in(group + "/" + files.limit);
+    const auto used = number_in(group + "/" + files.used);
     if (limit && used) {
       const std::uint64_t needed = *used - std::min(*used, reclaimable_bytes(group, files));
       room = std::min(room, *limit - std::min(*limit, needed));
     }
-    if (inner.empty()) return room;
+    if (end == 0) break;
   }
+  return room;
 }
 
 }  // namespace
