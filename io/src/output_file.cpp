@@ -4,6 +4,7 @@
 #include <ooc/io/output_file.hpp>
 #include <ooc/io/units.hpp>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -16,6 +17,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <string_view>
 #include <system_error>
@@ -100,19 +102,24 @@ void require_replaceable(const std::filesystem::path& path, bool replace) {
   }
 }
 
-/// Removes temporaries that a killed run has left. Those of a living one are locked.
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+
+/// Removes temporaries that a killed run has left. Those of a living one are locked. Tidying up is
+/// no reason to fail; libstdc++'s directory_iterator would end the process if memory ran out.
 void remove_stale_temporaries(const std::filesystem::path& path) {
   const std::string prefix = temporary_prefix(path);
-  std::error_code failed;  // tidying up is no reason to fail
-  for (std::filesystem::directory_iterator entries(directory_of(path), failed), end;
-       !failed && entries != end; entries.increment(failed)) {
-    const std::filesystem::directory_entry& entry = *entries;
-    const std::string name = entry.path().filename().string();
+  const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(directory_of(path).c_str()));
+  if (!directory) return;
+  const int folder = ::dirfd(directory.get());
+  while (const dirent* const entry = ::readdir(directory.get())) {
+    const std::string_view name = entry->d_name;
     if (!name.starts_with(prefix) || !name.ends_with(temporary_ending)) continue;
     const int descriptor =
-        ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        ::openat(folder, entry->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (descriptor < 0) continue;
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) ::unlink(entry.path().c_str());
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) ::unlinkat(folder, entry->d_name, 0);
     ::close(descriptor);
   }
 }
