@@ -9,10 +9,13 @@ namespace {
 
 std::atomic<std::uint64_t> calls{0};
 thread_local std::uint64_t calls_of_thread = 0;
+std::atomic<ooc::test::Fault*> fault_of_new{nullptr};
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
   ++calls;
   ++calls_of_thread;
+  ooc::test::Fault* const fault = fault_of_new;
+  if (fault != nullptr && fault->strikes()) throw std::bad_alloc();
   void* const data = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
   if (data == nullptr) throw std::bad_alloc();
   return data;
@@ -26,6 +29,14 @@ std::uint64_t ooc::test::count_of_new() noexcept {
 
 std::uint64_t ooc::test::count_of_new_by_this_thread() noexcept {
   return calls_of_thread;
+}
+
+ooc::test::FailingNew::FailingNew(Fault& fault) noexcept {
+  fault_of_new = &fault;
+}
+
+ooc::test::FailingNew::~FailingNew() {
+  fault_of_new = nullptr;
 }
 
 void* operator new(std::size_t bytes) {

@@ -2,10 +2,21 @@
 
 #include <cstdint>
 
+#include "support/fault.hpp"
+
 namespace ooc::test {
 
 // Calls of operator new so far. Linking counted_new.cpp replaces the operator.
 std::uint64_t count_of_new() noexcept;                 // by all threads
 std::uint64_t count_of_new_by_this_thread() noexcept;  // by the caller
+
+/// As long as it lives, operator new fails, in any thread, when `fault` strikes.
+class FailingNew {
+ public:
+  explicit FailingNew(Fault& fault) noexcept;
+  ~FailingNew();
+  FailingNew(const FailingNew&) = delete;
+  FailingNew& operator=(const FailingNew&) = delete;
+};
 
 }  // namespace ooc::test

@@ -9,23 +9,38 @@
 
 namespace ooc::test {
 
-/// Reads like the engine it wraps until `good_reads` requests are complete; then each further one
-/// calls `fault` first, which throws what a broken disk would, or sleeps like a slow one.
+/// Where an engine can fail: when it is given a request, by itself while requests are in flight
+/// (none of them will be complete any more), or at one request.
+enum class EngineCall { start, wait, answer };
+
+/// Does what the engine within does, but for `fault`, which is called first and throws what a
+/// broken disk would, or sleeps like a slow one.
 class FaultyEngine final : public WrappedEngine {
  public:
+  FaultyEngine(std::unique_ptr<Engine> engine, std::function<void(EngineCall)> fault)
+      : WrappedEngine(std::move(engine)), fault_(std::move(fault)) {}
+
+  /// `fault` comes at each answer after `good_reads` of them.
   FaultyEngine(std::unique_ptr<Engine> engine, std::size_t good_reads, std::function<void()> fault)
-      : WrappedEngine(std::move(engine)), good_reads_(good_reads), fault_(std::move(fault)) {}
+      : FaultyEngine(std::move(engine),
+                     [left = good_reads, fault = std::move(fault)](EngineCall call) mutable {
+                       if (call == EngineCall::answer && (left == 0 || left-- == 0)) fault();
+                     }) {}
+
+  void start(Request& request) override {
+    fault_(EngineCall::start);
+    WrappedEngine::start(request);
+  }
 
   Request& wait() override {
+    fault_(EngineCall::wait);
     Request& request = WrappedEngine::wait();
-    if (reads_++ >= good_reads_) fault_();
+    fault_(EngineCall::answer);
     return request;
   }
 
  private:
-  std::size_t good_reads_;
-  std::function<void()> fault_;
-  std::size_t reads_ = 0;
+  std::function<void(EngineCall)> fault_;
 };
 
 }  // namespace ooc::test

@@ -1,0 +1,253 @@
+// Every call that a pass makes is made to fail, once and from then on: of its engines, of its
+// device, and of operator new. Whatever fails, the pass ends, with the right answer or with an
+// error.
+
+#include <ooc/fold.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/map.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/counted_new.hpp"
+#include "support/fault.hpp"
+#include "support/faulty_device.hpp"
+#include "support/faulty_engine.hpp"
+#include "support/late_device.hpp"
+#include "support/temp_dir.hpp"
+#include "support/watchdog.hpp"
+
+namespace ooc {
+namespace {
+
+using test::DeviceFault;
+using test::EngineCall;
+using test::Fault;
+
+constexpr std::size_t chunk_bytes = 65536;
+constexpr std::size_t chunks = 9;
+
+/// Depends on every byte and its place. It brings them home first, where it may look at them.
+struct Checksum {
+  using Input = std::uint8_t;
+  struct Partial {
+    std::vector<std::uint8_t> home;
+    std::uint64_t sum = 0;
+  };
+
+  Partial make_partial(Stream&) const { return {.home = std::vector<std::uint8_t>(chunk_bytes)}; }
+  void consume(Stream& stream, DeviceChunk<const std::uint8_t> in, Partial& partial) const {
+    stream.copy(partial.home.data(), in.data, in.size);
+    stream.synchronize();
+    partial.sum += sum_of({partial.home.data(), in.size}, in.first);
+  }
+  void merge(Partial& total, const Partial& part) const { total.sum += part.sum; }
+
+  static std::uint64_t sum_of(std::span<const std::uint8_t> bytes, std::uint64_t first) {
+    std::uint64_t sum = 0;
+    for (const std::uint8_t byte : bytes) sum += (byte + 1) * ++first;
+    return sum;
+  }
+};
+
+struct Copy {
+  using Input = std::uint8_t;
+  using Output = std::uint8_t;
+  void transform(Stream& stream, DeviceChunk<const std::uint8_t> in,
+                 DeviceSpan<std::uint8_t> out) const {
+    stream.copy(out.data, in.data, in.size);
+  }
+};
+
+std::size_t threads_of_this_process() {
+  const std::filesystem::directory_iterator threads("/proc/self/task");
+  return static_cast<std::size_t>(std::distance(begin(threads), end(threads)));
+}
+
+/// On the CPU and on a GPU, a real one or one that is played.
+enum class Machine { cpu, late, cuda };
+
+class FaultWalk : public testing::TestWithParam<Machine> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == Machine::cuda && !why_no_gpu().empty()) {
+      GTEST_SKIP() << "no GPU: " << why_no_gpu();
+    }
+  }
+
+  static std::unique_ptr<Device> device() {
+    if (GetParam() == Machine::late) return std::make_unique<test::LateDevice>();
+    return make_device(GetParam() == Machine::cpu ? DeviceKind::cpu : DeviceKind::cuda);
+  }
+
+  static Options options() {
+    return {.chunk_bytes = chunk_bytes, .streams = 2, .threads = 4, .block_bytes = chunk_bytes / 2};
+  }
+
+  /// Whether a fold of the source comes to the right answer. Throws what it throws.
+  bool fold_is_right(std::unique_ptr<Device> device, const Options& options) {
+    Coordinator coordinator(std::move(device), options);
+    return fold(coordinator, Checksum{}, open(source_)).value.sum == sum_;
+  }
+
+  /// The same of a map, which leaves nothing behind if it fails.
+  bool map_is_right(std::unique_ptr<Device> device, const Options& options) {
+    Coordinator coordinator(std::move(device), options);
+    map(coordinator, Copy{}, open(source_), {.path = target_, .type = {ElementType::u1}});
+    return true;
+  }
+
+  /// Makes `pass` fail at every point, and expects of each that it gives the right answer or throws
+  /// what it was made to, and that neither a file nor a thread is left of it. What fails is
+  /// noticed, unless it is `dispensable`.
+  void walk(const std::string& name, const std::vector<Cause>& causes, bool dispensable,
+            const std::function<bool(Fault&)>& pass) {
+    Fault none(std::numeric_limits<std::size_t>::max(), Fault::Mode::once);
+    expect_right_or_error({}, false, pass, none);
+    const std::size_t threads = threads_of_this_process();  // a driver's stay
+    for (const Fault::Mode mode : {Fault::Mode::once, Fault::Mode::from_then_on}) {
+      const std::size_t points = test::walk(mode, [&](Fault& fault) {
+        SCOPED_TRACE(name + ", run " + std::to_string(++runs_));
+        watchdog_.begin(runs_);
+        expect_right_or_error(causes, dispensable, pass, fault);
+        while (threads_of_this_process() > threads) std::this_thread::yield();
+      });
+      EXPECT_GT(points, 0u) << name;
+      RecordProperty(name + (mode == Fault::Mode::once ? "_once" : "_from_then_on"),
+                     static_cast<int>(points));
+    }
+  }
+
+ private:
+  void expect_right_or_error(const std::vector<Cause>& causes, bool dispensable,
+                             const std::function<bool(Fault&)>& pass, Fault& fault) {
+    try {
+      EXPECT_TRUE(pass(fault)) << "a wrong answer";
+      EXPECT_TRUE(dispensable || !fault.has_struck()) << "a fault that nobody has noticed";
+      if (std::filesystem::exists(target_)) {
+        EXPECT_TRUE(test::read_whole(target_) == test::read_whole(source_));
+        std::filesystem::remove(target_);
+      }
+    } catch (const Error& error) {
+      EXPECT_NE(std::ranges::find(causes, error.cause()), causes.end()) << error.what();
+      EXPECT_TRUE(fault.has_struck()) << error.what();
+    } catch (const std::bad_alloc&) {
+      EXPECT_NE(std::ranges::find(causes, Cause::memory), causes.end());
+      EXPECT_TRUE(fault.has_struck());
+    }
+    EXPECT_EQ(dir_.names(), std::vector<std::string>{"source.u8"});
+  }
+
+  test::TempDir dir_;
+  std::vector<std::byte> bytes_ = test::random_bytes(chunks * chunk_bytes - 5, 1);
+  std::filesystem::path source_ = dir_.write("source.u8", bytes_);
+  std::filesystem::path target_ = dir_.path() / "target.u8";
+  std::uint64_t sum_ =
+      Checksum::sum_of({reinterpret_cast<const std::uint8_t*>(bytes_.data()), bytes_.size()}, 0);
+  test::Watchdog watchdog_;
+  std::uint64_t runs_ = 0;
+};
+
+std::string machine_name(const testing::TestParamInfo<Machine>& machine) {
+  return machine.param == Machine::cpu ? "cpu" : machine.param == Machine::late ? "late" : "cuda";
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, FaultWalk,
+                         testing::Values(Machine::cpu, Machine::late, Machine::cuda), machine_name);
+
+/// What a disk, or what writes to it, fails with, and where.
+struct EngineFault {
+  std::string name;
+  EngineCall call;
+  Cause cause;
+  int errno_value;
+};
+
+TEST_P(FaultWalk, OverEveryCallOfAnEngine) {
+  const EngineFault faults[] = {{"read_error", EngineCall::answer, Cause::input, EIO},
+                                {"end_of_file", EngineCall::answer, Cause::input_changed, 0},
+                                {"start_refused", EngineCall::start, Cause::input, EAGAIN},
+                                {"engine_dies", EngineCall::wait, Cause::input, EBADR},
+                                {"disk_full", EngineCall::answer, Cause::output, ENOSPC},
+                                {"write_refused", EngineCall::start, Cause::output, EAGAIN},
+                                {"writer_dies", EngineCall::wait, Cause::output, EBADR}};
+  for (const EngineKind kind : {EngineKind::automatic, EngineKind::threads}) {
+    for (const EngineFault& broken : faults) {
+      const bool writes = broken.cause == Cause::output;
+      const auto options_with = [&](Fault& fault) {
+        Options wanted = options();
+        wanted.engine = kind;
+        wanted.make_engine = [&](const EngineOptions& engine) -> std::unique_ptr<Engine> {
+          if (engine.writes != writes) return make_engine(engine);
+          return std::make_unique<test::FaultyEngine>(make_engine(engine), [&](EngineCall call) {
+            if (call != broken.call || !fault.strikes()) return;
+            throw Error::from_errno(broken.cause, "this", broken.errno_value, "x", 7);
+          });
+        };
+        return wanted;
+      };
+      const std::string name = broken.name + (kind == EngineKind::threads ? "_with_threads" : "");
+      walk(name + "_in_a_map", {broken.cause}, false,
+           [&](Fault& fault) { return map_is_right(device(), options_with(fault)); });
+      if (writes) continue;
+      walk(name + "_in_a_fold", {broken.cause}, false,
+           [&](Fault& fault) { return fold_is_right(device(), options_with(fault)); });
+    }
+  }
+}
+
+TEST_P(FaultWalk, OverEveryCallOfTheDevice) {
+  struct Kind {
+    std::string name;
+    DeviceFault fault;
+    Cause cause;
+  };
+  const bool has_own_memory = GetParam() != Machine::cpu;
+  for (const Kind& kind : {Kind{"host_memory", DeviceFault::host_memory, Cause::memory},
+                           Kind{"device_memory", DeviceFault::device_memory, Cause::memory},
+                           Kind{"device_call", DeviceFault::call, Cause::device},
+                           Kind{"late_error", DeviceFault::late, Cause::device}}) {
+    if (kind.fault == DeviceFault::device_memory && !has_own_memory) continue;
+    const auto broken = [&](Fault& fault) {
+      return test::faulty_device(device(), kind.fault, fault);
+    };
+    walk(kind.name + "_in_a_fold", {kind.cause}, false,
+         [&](Fault& fault) { return fold_is_right(broken(fault), options()); });
+    walk(kind.name + "_in_a_map", {kind.cause}, false,
+         [&](Fault& fault) { return map_is_right(broken(fault), options()); });
+  }
+}
+
+// Some of what is allocated can be done without: what was asked for may come out right all the
+// same.
+TEST_P(FaultWalk, OverEveryCallOfOperatorNew) {
+  if (GetParam() == Machine::cuda) GTEST_SKIP() << "the driver's own allocations are not ours";
+  for (const EngineKind kind : {EngineKind::automatic, EngineKind::threads}) {
+    Options wanted = options();
+    wanted.engine = kind;
+    const std::string name = kind == EngineKind::threads ? "new_with_threads" : "new";
+    walk(name + "_in_a_fold", {Cause::memory}, true, [&](Fault& fault) {
+      const test::FailingNew failing(fault);
+      return fold_is_right(device(), wanted);
+    });
+    walk(name + "_in_a_map", {Cause::memory}, true, [&](Fault& fault) {
+      const test::FailingNew failing(fault);
+      return map_is_right(device(), wanted);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace ooc

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <utility>
+
+namespace ooc::test {
+
+/// Counts calls and says which of them are to fail: the `nth`, or all from there on. Any thread.
+class Fault {
+ public:
+  enum class Mode { once, from_then_on };
+
+  Fault(std::size_t nth, Mode mode) : nth_(nth), mode_(mode) {}
+
+  /// To be asked at every call: whether it fails.
+  bool strikes() noexcept {
+    const std::size_t call = calls_++;
+    const bool fails = mode_ == Mode::once ? call == nth_ : call >= nth_;
+    if (fails) has_struck_ = true;
+    return fails;
+  }
+
+  bool has_struck() const noexcept { return has_struck_; }
+  Mode mode() const noexcept { return mode_; }
+
+ private:
+  std::size_t nth_;
+  Mode mode_;
+  std::atomic<std::size_t> calls_{0};
+  std::atomic<bool> has_struck_{false};
+};
+
+/// Calls `run(fault)` with the fault at every call there is, one after the other, until a run has
+/// met none. Returns the number of these points.
+template <class Run>
+std::size_t walk(Fault::Mode mode, Run&& run) {
+  for (std::size_t nth = 0;; ++nth) {
+    Fault fault(nth, mode);
+    run(fault);
+    if (!fault.has_struck()) return nth;
+  }
+}
+
+}  // namespace ooc::test

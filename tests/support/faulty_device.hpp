@@ -1,0 +1,50 @@
+#pragma once
+
+#include <ooc/io/error.hpp>
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+#include "support/fault.hpp"
+#include "support/wrapped_device.hpp"
+
+namespace ooc::test {
+
+/// What fails of a device: its memory is exhausted, a call is refused, or work that was accepted
+/// goes wrong, which who waits for it is told, whatever he waits for.
+enum class DeviceFault { host_memory, device_memory, call, late };
+
+/// A device that fails as `fault` says. After work that goes wrong from then on, as after a bad
+/// kernel, every call fails.
+inline std::unique_ptr<Device> faulty_device(std::unique_ptr<Device> device, DeviceFault what,
+                                             Fault& fault) {
+  const auto memory = [&fault](DeviceCall failing) {
+    return [&fault, failing](DeviceCall call) {
+      if (call == failing && fault.strikes()) throw Error(Cause::memory, "no memory is left");
+    };
+  };
+  const auto refuse = [&fault](DeviceCall call) {
+    const bool is_memory = call == DeviceCall::host_memory || call == DeviceCall::device_memory;
+    if (!is_memory && fault.strikes()) throw Error(Cause::device, "the device's own error");
+  };
+  const auto fail_late = [&fault,
+                          broken = std::make_shared<std::atomic<bool>>(false)](DeviceCall call) {
+    const bool sticky = fault.mode() == Fault::Mode::from_then_on;
+    if ((sticky || call == DeviceCall::wait) && *broken) {
+      *broken = sticky;
+      throw Error(Cause::device, "the error of a kernel before");
+    }
+    if (call == DeviceCall::work && fault.strikes()) *broken = true;
+  };
+  BeforeCall before;
+  switch (what) {
+    case DeviceFault::host_memory: before = memory(DeviceCall::host_memory); break;
+    case DeviceFault::device_memory: before = memory(DeviceCall::device_memory); break;
+    case DeviceFault::call: before = refuse; break;
+    case DeviceFault::late: before = fail_late; break;
+  }
+  return std::make_unique<WrappedDevice>(std::move(device), std::move(before));
+}
+
+}  // namespace ooc::test

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <ooc/device.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <memory_resource>
+#include <string>
+#include <utility>
+
+namespace ooc::test {
+
+/// How a LateDevice works.
+struct Lateness {
+  /// How much of what waits in a stream it does now; asked whenever something is added. By default
+  /// nothing is done until somebody waits for it.
+  std::function<std::size_t()> eagerness = [] { return std::size_t{0}; };
+
+  /// Is called when a copy has been made.
+  std::function<void(const void* target, const void* source, std::size_t bytes)> copied =
+      [](const void*, const void*, std::size_t) {};
+};
+
+class LateStream;
+
+class LateEvent final : public Event {
+ public:
+  void synchronize() override;
+  double seconds_since(const Event& earlier) const override {
+    return std::chrono::duration<double>(*when_ - *dynamic_cast<const LateEvent&>(earlier).when_)
+        .count();
+  }
+
+ private:
+  friend class LateStream;
+  using Clock = std::chrono::steady_clock;
+
+  LateStream* stream_ = nullptr;
+  std::uint64_t place_ = 0;  // in the stream's work
+  // The stream may come to it when the event is gone.
+  std::shared_ptr<Clock::time_point> when_ = std::make_shared<Clock::time_point>();
+};
+
+class LateStream final : public Stream {
+ public:
+  LateStream(std::unique_ptr<Stream> worker, const Lateness& lateness)
+      : worker_(std::move(worker)), lateness_(lateness) {}
+
+  DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
+  void copy(void* target, const void* source, std::size_t bytes) override {
+    add([=, this] {
+      worker_->copy(target, source, bytes);
+      lateness_.copied(target, source, bytes);
+    });
+  }
+  void copy_rows(void* target, std::size_t target_pitch, const void* source,
+                 std::size_t source_pitch, std::size_t row_bytes, std::size_t rows) override {
+    add([=, this] {
+      worker_->copy_rows(target, target_pitch, source, source_pitch, row_bytes, rows);
+    });
+  }
+  void fill_zero(void* target, std::size_t bytes) override {
+    add([=, this] { worker_->fill_zero(target, bytes); });
+  }
+  void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) override {
+    add([=, this] { worker_->swap_bytes(data, bytes, element_bytes); });
+  }
+  void record(Event& event) override {
+    auto& late = dynamic_cast<LateEvent&>(event);
+    late.stream_ = this;
+    late.place_ = added_ + 1;
+    add([when = late.when_] { *when = LateEvent::Clock::now(); });
+  }
+  void wait(Event& event) override {
+    add([&event] { event.synchronize(); });
+  }
+  void synchronize() override { work_until(added_); }
+  void* native() const noexcept override { return nullptr; }
+  std::pmr::memory_resource& temporaries() noexcept override { return worker_->temporaries(); }
+
+  void work_until(std::uint64_t place) {
+    while (done_ < place && !waiting_.empty()) {
+      const std::function<void()> work = std::move(waiting_.front());
+      waiting_.pop_front();
+      ++done_;
+      work();
+    }
+  }
+
+ private:
+  void add(std::function<void()> work) {
+    waiting_.push_back(std::move(work));
+    ++added_;
+    work_until(done_ + lateness_.eagerness());
+  }
+
+  std::unique_ptr<Stream> worker_;
+  const Lateness& lateness_;
+  std::deque<std::function<void()>> waiting_;  // what is left is dropped with the stream
+  std::uint64_t added_ = 0, done_ = 0;
+};
+
+inline void LateEvent::synchronize() {
+  if (stream_ != nullptr) stream_->work_until(place_);
+}
+
+/// Stands in for a GPU where there is none: with memory of its own, and work that is done any time
+/// between the call that asks for it and the one that waits for it. Its kernels are copies: no code
+/// may look at device memory by itself.
+class LateDevice final : public Device {
+ public:
+  explicit LateDevice(Lateness lateness = {}) : lateness_(std::move(lateness)) {}
+
+  DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
+  std::string name() const override { return "late"; }
+  void bind_to_thread() override {}
+  MeteredMemory& host_memory() override { return cpu_->host_memory(); }
+  MeteredMemory& device_memory() override { return cpu_->device_memory(); }
+  std::uint64_t available_bytes() override { return cpu_->available_bytes(); }
+  std::unique_ptr<Stream> make_stream() override {
+    return std::make_unique<LateStream>(cpu_->make_stream(), lateness_);
+  }
+  std::unique_ptr<Event> make_event() override { return std::make_unique<LateEvent>(); }
+
+ private:
+  std::unique_ptr<Device> cpu_ = make_device(DeviceKind::cpu);
+  Lateness lateness_;
+};
+
+}  // namespace ooc::test

@@ -1,0 +1,150 @@
+#pragma once
+
+#include <ooc/device.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <memory_resource>
+#include <string>
+#include <utility>
+
+namespace ooc::test {
+
+/// What a device is asked for: memory; a stream, an event, or to start; work, which may go on when
+/// the call returns; or to wait for work, or for how long it took.
+enum class DeviceCall { host_memory, device_memory, make, work, wait };
+
+/// Is called before each of them, on the thread that calls, and may throw.
+using BeforeCall = std::function<void(DeviceCall)>;
+
+class WrappedMemory final : public std::pmr::memory_resource {
+ public:
+  WrappedMemory(std::pmr::memory_resource& memory, DeviceCall kind, const BeforeCall& before)
+      : memory_(memory), kind_(kind), before_(before) {}
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    before_(kind_);
+    return memory_.allocate(bytes, alignment);
+  }
+  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override {
+    memory_.deallocate(data, bytes, alignment);
+  }
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  std::pmr::memory_resource& memory_;
+  DeviceCall kind_;
+  const BeforeCall& before_;
+};
+
+class WrappedEvent final : public Event {
+ public:
+  WrappedEvent(std::unique_ptr<Event> event, const BeforeCall& before)
+      : event_(std::move(event)), before_(before) {}
+
+  void synchronize() override {
+    before_(DeviceCall::wait);
+    event_->synchronize();
+  }
+  double seconds_since(const Event& earlier) const override {
+    before_(DeviceCall::wait);
+    return event_->seconds_since(*dynamic_cast<const WrappedEvent&>(earlier).event_);
+  }
+  Event& within() noexcept { return *event_; }
+
+ private:
+  std::unique_ptr<Event> event_;
+  const BeforeCall& before_;
+};
+
+class WrappedStream final : public Stream {
+ public:
+  WrappedStream(std::unique_ptr<Stream> stream, const BeforeCall& before)
+      : stream_(std::move(stream)), before_(before) {}
+
+  DeviceKind kind() const noexcept override { return stream_->kind(); }
+  void copy(void* target, const void* source, std::size_t bytes) override {
+    before_(DeviceCall::work);
+    stream_->copy(target, source, bytes);
+  }
+  void copy_rows(void* target, std::size_t target_pitch, const void* source,
+                 std::size_t source_pitch, std::size_t row_bytes, std::size_t rows) override {
+    before_(DeviceCall::work);
+    stream_->copy_rows(target, target_pitch, source, source_pitch, row_bytes, rows);
+  }
+  void fill_zero(void* target, std::size_t bytes) override {
+    before_(DeviceCall::work);
+    stream_->fill_zero(target, bytes);
+  }
+  void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) override {
+    before_(DeviceCall::work);
+    stream_->swap_bytes(data, bytes, element_bytes);
+  }
+  void record(Event& event) override {
+    before_(DeviceCall::work);
+    stream_->record(dynamic_cast<WrappedEvent&>(event).within());
+  }
+  void wait(Event& event) override {
+    before_(DeviceCall::work);
+    stream_->wait(dynamic_cast<WrappedEvent&>(event).within());
+  }
+  void synchronize() override {
+    before_(DeviceCall::wait);
+    stream_->synchronize();
+  }
+  void* native() const noexcept override { return stream_->native(); }
+  std::pmr::memory_resource& temporaries() noexcept override { return temporaries_; }
+
+ private:
+  std::unique_ptr<Stream> stream_;
+  const BeforeCall& before_;
+  WrappedMemory temporaries_{stream_->temporaries(), DeviceCall::device_memory, before_};
+};
+
+/// Does what the device within does, and calls `before` first: for tests that break it, slow it
+/// down, or watch it.
+class WrappedDevice final : public Device {
+ public:
+  WrappedDevice(std::unique_ptr<Device> device, BeforeCall before)
+      : WrappedDevice(std::move(device), std::move(before), nullptr) {}
+
+  /// With other host memory than the device's own, which comes in huge pages.
+  WrappedDevice(std::unique_ptr<Device> device, BeforeCall before,
+                std::pmr::memory_resource* host_memory)
+      : device_(std::move(device)),
+        before_(std::move(before)),
+        host_(host_memory == nullptr ? device_->host_memory() : *host_memory,
+              DeviceCall::host_memory, before_) {}
+
+  DeviceKind kind() const noexcept override { return device_->kind(); }
+  std::string name() const override { return device_->name(); }
+  void bind_to_thread() override {
+    before_(DeviceCall::make);
+    device_->bind_to_thread();
+  }
+  MeteredMemory& host_memory() override { return metered_host_; }
+  MeteredMemory& device_memory() override { return metered_device_; }
+  std::uint64_t available_bytes() override { return device_->available_bytes(); }
+  std::unique_ptr<Stream> make_stream() override {
+    before_(DeviceCall::make);
+    return std::make_unique<WrappedStream>(device_->make_stream(), before_);
+  }
+  std::unique_ptr<Event> make_event() override {
+    before_(DeviceCall::make);
+    return std::make_unique<WrappedEvent>(device_->make_event(), before_);
+  }
+
+ private:
+  std::unique_ptr<Device> device_;
+  BeforeCall before_;
+  WrappedMemory host_;
+  WrappedMemory on_device_{device_->device_memory(), DeviceCall::device_memory, before_};
+  MeteredMemory metered_host_{host_, "host memory"};
+  MeteredMemory metered_device_{on_device_, "device memory"};
+};
+
+}  // namespace ooc::test
