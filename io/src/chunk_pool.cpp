@@ -77,6 +77,7 @@ std::optional<std::size_t> ChunkPool::resize(std::size_t slots, std::size_t next
   const Ring ring = latest_ring_;
   const auto is_left = [&](const Slot& slot) {
     const std::uint64_t turn = slot.turn;
+    if (turn == aborted) return false;  // what was there may still be in use
     return turn >= unused || turn >> stage_bits >= ring.first();
   };
   if (!std::ranges::all_of(slots_, is_left)) return std::nullopt;
