@@ -1,0 +1,400 @@
+#include "simulation.hpp"
+
+#include <ooc/coordinator.hpp>
+#include <ooc/io/chunk_pool.hpp>
+#include <ooc/io/reader.hpp>
+#include <ooc/io/units.hpp>
+#include <ooc/io/writer.hpp>
+#include <ooc/pass_threads.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <memory_resource>
+#include <numeric>
+#include <optional>
+#include <thread>
+
+#include "lane.hpp"
+#include "lane_readers.hpp"
+#include "layout.hpp"
+#include "slot_owners.hpp"
+#include "stopwatch.hpp"
+#include "support/faulty_engine.hpp"
+#include "support/late_device.hpp"
+#include "support/random.hpp"
+#include "support/random_engine.hpp"
+#include "support/wrapped_device.hpp"
+
+namespace ooc::test {
+namespace {
+
+constexpr std::byte paint{0xee};  // what nobody has written
+
+/// What is thrown where a trouble says so.
+struct Failure {
+  std::size_t trouble;
+};
+
+class Simulation final : Operation {
+ public:
+  Simulation(World& world, const Scenario& scenario);
+  Outcome run();
+
+ private:
+  /// A transfer of a pass: tells who owns the slots.
+  class Observer final : public TransferObserver {
+   public:
+    Observer(Simulation& simulation, bool writes) : simulation_(simulation), writes_(writes) {}
+    void begun(std::size_t slot, std::size_t chunk) override;
+    void completed(std::size_t slot, std::size_t chunk, std::uint64_t payload_bytes) override;
+
+   private:
+    Simulation& simulation_;
+    bool writes_;
+  };
+
+  void at(Place place);
+  bool has_struck(Place place) const;
+  void run_pass();
+  void run_threads();
+  void check_pass();
+  void check_prefix();
+
+  std::unique_ptr<Device> make_device();
+  std::unique_ptr<Engine> make_engine(bool writes);
+  void transfer(Request& request, bool writes);
+  void take_in_copy(const void* target, const void* source, std::size_t bytes);
+  void resize_at_times(std::size_t chunk);
+
+  void begin(std::size_t, Stream&) override { at(Place::begin); }
+  void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
+               std::uint64_t first_byte, DeviceSpan<std::byte> out) override;
+  void end(std::size_t, Stream&) override { at(Place::end); }
+
+  std::optional<std::size_t> slot_of(const void* memory) const;
+
+  World& world_;
+  const Scenario& scenario_;
+  Random random_{scenario_.seed};
+  Complaint complaint_;
+  SequentialPlan plan_, output_plan_;
+  std::size_t input_slot_bytes_, output_place_;
+  ChunkPool pool_;
+  SlotOwners owners_{pool_.size(), complaint_};
+  std::vector<std::atomic<std::size_t>> left_;  // bytes of each slot that are to be copied out
+  std::unique_ptr<Device> device_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<std::byte> expected_ = world_.result_of(scenario_);
+
+  // Of the pass that runs.
+  bool has_trouble_ = true;
+  std::array<std::atomic<std::size_t>, places> calls_{};
+  std::stop_source stop_;
+  std::vector<std::size_t> done_;  // chunks, by lane
+  std::unique_ptr<Engine> read_engine_, write_engine_;
+  std::vector<std::byte> result_;    // what the operator has seen, or what was written
+  std::vector<std::uint8_t> times_;  // that each byte of it was written
+  std::array<std::atomic<bool>, 2> struck_{}, was_echo_{};  // of the troubles
+  std::optional<std::size_t> failure_;                      // the trouble that the pass ended with
+  std::atomic<std::size_t> resizes_{0};
+};
+
+Simulation::Simulation(World& world, const Scenario& scenario)
+    : world_(world),
+      scenario_(scenario),
+      plan_(scenario.plan()),
+      output_plan_(scenario.output_plan()),
+      input_slot_bytes_(round_up(
+          scenario.chunk_bytes +
+              Reader::slack_bytes(world.source.files(), plan_.max_extents(), scenario.direct),
+          page_bytes)),
+      output_place_(scenario.on_gpu ? 0 : input_slot_bytes_),
+      pool_(
+          *std::pmr::new_delete_resource(), scenario.slots,
+          std::max(input_slot_bytes_, output_place_ + scenario.output_bytes(scenario.chunk_bytes)),
+          plan_.max_extents()),
+      left_(pool_.size()),
+      device_(make_device()) {
+  for (std::size_t i = 0; i < scenario.lanes; ++i) {
+    lanes_.push_back(std::make_unique<Lane>(*device_, i));
+  }
+}
+
+Outcome Simulation::run() {
+  run_pass();
+  Outcome outcome{.failed = failure_.has_value(),
+                  .stopped = stop_.stop_requested(),
+                  .resizes = resizes_,
+                  .complaint = {}};
+  // Of a device that has failed something may be left to do, which no real one would.
+  if ((outcome.failed || outcome.stopped) && !has_struck(Place::device)) {
+    has_trouble_ = false;
+    run_pass();
+  }
+  outcome.complaint = complaint_.text();
+  return outcome;
+}
+
+/// Every place comes by here: lets others run at times, and fails where it is to.
+void Simulation::at(Place place) {
+  if (random_.one_in(30)) std::this_thread::yield();
+  const std::size_t call = calls_[static_cast<std::size_t>(place)]++;
+  if (!has_trouble_) return;
+  for (std::size_t i = 0; i < scenario_.troubles.size(); ++i) {
+    const Trouble& trouble = scenario_.troubles[i];
+    if (trouble.place != place || trouble.nth != call) continue;
+    if (trouble.stops) {
+      stop_.request_stop();
+      continue;
+    }
+    was_echo_[i] = pool_.is_aborted();
+    struck_[i] = true;
+    throw Failure{i};
+  }
+}
+
+void Simulation::run_pass() {
+  for (auto& calls : calls_) calls = 0;
+  for (auto& struck : struck_) struck = false;
+  stop_ = {};
+  failure_.reset();
+  done_.assign(scenario_.lanes, 0);
+  result_.assign(expected_.size(), paint);
+  times_.assign(result_.size(), 0);
+  read_engine_ = make_engine(false);
+  write_engine_ = make_engine(true);
+  owners_.restart();
+  std::ranges::fill(pool_.memory(), paint);
+  const std::uint64_t output_bytes = scenario_.output_bytes(scenario_.chunk_bytes);
+  for (const auto& lane : lanes_) {
+    lane->reserve(scenario_.chunk_bytes, scenario_.gathers(), output_bytes);
+  }
+  pool_.restart(scenario_.resizes ? random_.between(1, pool_.size()) : pool_.size());
+  try {
+    run_threads();
+  } catch (const Failure& failure) {
+    failure_ = failure.trouble;
+  } catch (const Aborted&) {
+    complaint_.add("an echo came out of the pass");
+  } catch (const std::exception& error) {
+    complaint_.add(error.what());
+  }
+  check_pass();
+}
+
+/// What a coordinator does.
+void Simulation::run_threads() {
+  Options options{.stop = stop_.get_token()};
+  if (scenario_.observed) {
+    options.observe = [this](const Activity& activity) {
+      if (scenario_.lanes_read && activity.kind == Activity::Kind::read) {
+        owners_.hand_over(activity.worker, activity.chunk, Owner::nobody, Owner::lane);
+      }
+      at(Place::activity);
+    };
+  }
+  std::optional<LaneReaders> lane_readers;
+  if (scenario_.lanes_read) {
+    const IoWay way{.block_bytes = scenario_.block_bytes};
+    lane_readers.emplace(world_.source, plan_, pool_, way, lanes_.size(), options);
+  }
+  Observer reads(*this, false), writes(*this, true);
+  Reader reader(world_.source.files(), plan_, pool_, *read_engine_, scenario_.block_bytes,
+                scenario_.direct);
+  Writer writer(world_.target, output_plan_, pool_, *write_engine_, scenario_.block_bytes,
+                scenario_.direct);
+  reader.set_observer(reads);
+  writer.set_observer(writes);
+  const Output output{world_.target, scenario_.output_element_bytes, false};
+  const Stopwatch watch;
+  const Pass pass{.plan = plan_,
+                  .pool = pool_,
+                  .readers = lane_readers ? &*lane_readers : nullptr,
+                  .operation = *this,
+                  .checksum = nullptr,
+                  .lanes = lanes_.size(),
+                  .element_bytes = scenario_.element_bytes,
+                  .swapped_bytes = scenario_.swapped ? scenario_.element_bytes : 0,
+                  .watch = watch,
+                  .observe = options.observe,
+                  .output = scenario_.writes ? &output : nullptr,
+                  .output_place = output_place_};
+  PassThreads threads({&pool_});
+  for (const auto& lane : lanes_) threads.start([&lane = *lane, &pass] { lane.run(pass); });
+  if (scenario_.writes) threads.start([&] { writer.run(); });
+  if (!scenario_.lanes_read) threads.start([&] { reader.run(options.stop); });
+  threads.join([this] { at(Place::report); });
+}
+
+void Simulation::Observer::begun(std::size_t slot, std::size_t chunk) {
+  Simulation& it = simulation_;
+  it.at(writes_ ? Place::write_begun : Place::read_begun);
+  if (writes_) {
+    it.owners_.expect(slot, chunk, Owner::writer);
+    return;
+  }
+  it.owners_.hand_over(slot, chunk, Owner::nobody, Owner::reader);
+  it.resize_at_times(chunk);
+}
+
+void Simulation::Observer::completed(std::size_t slot, std::size_t chunk,
+                                     std::uint64_t payload_bytes) {
+  Simulation& it = simulation_;
+  it.at(writes_ ? Place::write_completed : Place::read_completed);
+  const SequentialPlan& plan = writes_ ? it.output_plan_ : it.plan_;
+  if (payload_bytes != plan.bytes(chunk)) it.complaint_.add("a chunk came in part");
+  it.left_[slot] = payload_bytes;
+  it.owners_.hand_over(slot, chunk, writes_ ? Owner::writer : Owner::reader,
+                       writes_ ? Owner::nobody : Owner::lane);
+}
+
+/// As a transfer with a tuner does, where it has taken the empty chunks up to `chunk`.
+void Simulation::resize_at_times(std::size_t chunk) {
+  if (!scenario_.resizes || !random_.one_in(3)) return;
+  if (pool_.resize(random_.between(1, pool_.size()), chunk + 1)) ++resizes_;
+}
+
+std::unique_ptr<Engine> Simulation::make_engine(bool writes) {
+  const std::size_t depth = writes ? scenario_.write_depth : scenario_.read_depth;
+  const Place first = writes ? Place::write_start : Place::read_start;
+  return std::make_unique<FaultyEngine>(
+      std::make_unique<RandomEngine>(
+          depth, random_, [this, writes](Request& request) { transfer(request, writes); }),
+      [this, first](EngineCall call) {
+        at(static_cast<Place>(static_cast<std::size_t>(first) + static_cast<std::size_t>(call)));
+      });
+}
+
+void Simulation::transfer(Request& request, bool writes) {
+  const std::optional<std::size_t> slot = slot_of(request.memory);
+  if (!slot || slot != slot_of(request.memory + request.bytes - 1)) {
+    complaint_.add("a request is not in one slot");
+    return;
+  }
+  owners_.expect(*slot, request.chunk, writes ? Owner::writer : Owner::reader);
+  if (!writes) {
+    const auto file = static_cast<std::size_t>(request.source - world_.source.files().data());
+    std::memcpy(request.memory, world_.contents[file].data() + request.offset, request.bytes);
+    return;
+  }
+  std::memcpy(result_.data() + request.offset, request.memory, request.bytes);
+  for (std::size_t i = 0; i < request.bytes; ++i) ++times_[request.offset + i];
+}
+
+std::unique_ptr<Device> Simulation::make_device() {
+  std::unique_ptr<Device> device = ooc::make_device(DeviceKind::cpu);
+  if (scenario_.on_gpu) {
+    device = std::make_unique<LateDevice>(
+        Lateness{.eagerness = [this] { return random_.one_in(2) ? 0 : random_.below(4); },
+                 .copied = [this](const void* target, const void* source,
+                                  std::size_t bytes) { take_in_copy(target, source, bytes); }});
+  }
+  return std::make_unique<WrappedDevice>(
+      std::move(device), [this](DeviceCall) { at(Place::device); },
+      std::pmr::new_delete_resource());
+}
+
+/// A GPU has copied something, perhaps out of the pool or into it.
+void Simulation::take_in_copy(const void* target, const void* source, std::size_t bytes) {
+  if (const auto slot = slot_of(source)) {
+    const std::size_t chunk = owners_.chunk_in(*slot);
+    owners_.expect(*slot, chunk, Owner::lane);
+    const bool is_last = (left_[*slot] -= bytes) == 0;
+    if (is_last && !scenario_.writes) {
+      owners_.hand_over(*slot, chunk, Owner::lane, Owner::nobody);
+    }
+  }
+  if (const auto slot = slot_of(target)) {
+    owners_.hand_over(*slot, owners_.chunk_in(*slot), Owner::lane, Owner::writer);
+  }
+}
+
+std::optional<std::size_t> Simulation::slot_of(const void* memory) const {
+  const auto* const begin = pool_.memory().data();
+  const auto* const byte = static_cast<const std::byte*>(memory);
+  if (std::less<>{}(byte, begin) || !std::less<>{}(byte, begin + pool_.memory().size())) return {};
+  return static_cast<std::size_t>(byte - begin) / pool_.slot_bytes();
+}
+
+/// Copies what it is given to its place, or to the output as elements of another size.
+void Simulation::process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
+                         std::uint64_t first_byte, DeviceSpan<std::byte> out) {
+  at(Place::process);
+  const std::size_t chunk = lane + scenario_.lanes * done_[lane]++;
+  const std::size_t alignment = alignment_of(scenario_.element_bytes);
+  if (chunk >= plan_.size() || first_byte != plan_.begin(chunk) ||
+      data.size != plan_.bytes(chunk) || out.size != scenario_.output_bytes(data.size) ||
+      reinterpret_cast<std::uintptr_t>(data.data) % alignment != 0) {
+    complaint_.add("a lane was given what is not its next chunk");
+    return;
+  }
+  const std::size_t slot = pool_.slot_of(chunk);
+  if (!scenario_.on_gpu) owners_.expect(slot, chunk, Owner::lane);
+  if (scenario_.writes) {
+    const std::size_t from = scenario_.element_bytes, to = scenario_.output_element_bytes;
+    stream.fill_zero(out.data, out.size);
+    stream.copy_rows(out.data, to, data.data, from, std::min(from, to), data.size / from);
+  } else {
+    stream.copy(result_.data() + first_byte, data.data, data.size);
+  }
+  at(Place::processed);
+  if (scenario_.on_gpu) return;  // there the slot goes on when its copy has been made
+  owners_.hand_over(slot, chunk, Owner::lane, scenario_.writes ? Owner::writer : Owner::nobody);
+}
+
+bool Simulation::has_struck(Place place) const {
+  for (std::size_t i = 0; i < scenario_.troubles.size(); ++i) {
+    if (struck_[i] && scenario_.troubles[i].place == place) return true;
+  }
+  return false;
+}
+
+void Simulation::check_pass() {
+  if (failure_.has_value() != (struck_[0] || struck_[1])) complaint_.add("an error was lost");
+  if (failure_ && was_echo_[*failure_]) complaint_.add("the error is not the first one");
+  for (const bool writes : {false, true}) {
+    const bool has_died = has_struck(writes ? Place::write_wait : Place::read_wait);
+    const Engine& engine = writes ? *write_engine_ : *read_engine_;
+    if (engine.in_flight() != 0 && !has_died) complaint_.add("requests were left in flight");
+  }
+  if (failure_) {
+    for (std::size_t i = 0; i < result_.size(); ++i) {
+      const bool is_right = result_[i] == paint || result_[i] == expected_[i];
+      if (!is_right || times_[i] > 1) complaint_.add("a wrong byte in a pass that failed");
+    }
+    return;
+  }
+  check_prefix();
+}
+
+/// What was done is a prefix of the chunks, all of them unless somebody has asked for an end.
+void Simulation::check_prefix() {
+  const std::size_t chunks = std::accumulate(done_.begin(), done_.end(), std::size_t{0});
+  if (chunks != plan_.size() && !stop_.stop_requested()) complaint_.add("chunks are missing");
+  for (std::size_t lane = 0; lane < done_.size(); ++lane) {
+    if (done_[lane] != (chunks + done_.size() - 1 - lane) / done_.size()) {
+      complaint_.add("what was done is not a prefix");
+    }
+  }
+  const SequentialPlan& plan = scenario_.writes ? output_plan_ : plan_;
+  for (std::size_t chunk = 0; chunk < plan.size(); ++chunk) {
+    const bool is_done = chunk < chunks;
+    const std::uint64_t end = plan.begin(chunk) + plan.bytes(chunk);
+    for (std::uint64_t i = plan.begin(chunk); i < end; ++i) {
+      if (result_[i] != (is_done ? expected_[i] : paint)) complaint_.add("a wrong byte");
+      if (times_[i] != (is_done && scenario_.writes)) complaint_.add("a byte was not written once");
+    }
+  }
+}
+
+}  // namespace
+
+Outcome simulate(World& world, const Scenario& scenario) {
+  return Simulation(world, scenario).run();
+}
+
+}  // namespace ooc::test

@@ -1,0 +1,72 @@
+// Passes of random shape, with random troubles, through an engine and a device that do things late
+// and out of order: see simulation.hpp for what must hold. OOC_SIMULATION_SEED repeats one of them,
+// since only the order in which threads run is not the seed's; OOC_SIMULATION_SCHEDULES says how
+// many to run.
+
+#include "simulation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "support/watchdog.hpp"
+
+namespace ooc::test {
+namespace {
+
+constexpr std::uint64_t shards = 8;  // for ctest, which runs them side by side
+
+std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr ? otherwise : std::stoull(value);
+}
+
+class SimulationTest : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  /// False if a rule was broken.
+  bool holds(std::uint64_t seed) {
+    watchdog_.begin(seed);
+    const Scenario scenario(seed);
+    const Outcome outcome = simulate(world_, scenario);
+    (outcome.failed ? failed_ : outcome.stopped ? stopped_ : through_) += 1;
+    resizes_ += outcome.resizes;
+    EXPECT_EQ(outcome.complaint, "") << scenario.describe();
+    return outcome.complaint.empty();
+  }
+
+  World world_;
+  Watchdog watchdog_;
+  int through_ = 0, stopped_ = 0, failed_ = 0;
+  std::size_t resizes_ = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(Shards, SimulationTest, testing::Range(std::uint64_t{0}, shards));
+
+TEST_P(SimulationTest, EveryScheduleKeepsTheRules) {
+  if (std::getenv("OOC_SIMULATION_SEED") != nullptr) GTEST_SKIP() << "one seed was asked for";
+  const std::uint64_t count =
+      number_of("OOC_SIMULATION_SCHEDULES", OOC_SIMULATION_SCHEDULES) / shards;
+  for (std::uint64_t i = 0; i < count; ++i) ASSERT_TRUE(holds(i * shards + GetParam()));
+  EXPECT_GT(through_, 0);
+  EXPECT_GT(stopped_, 0);
+  EXPECT_GT(failed_, 0);
+  EXPECT_GT(resizes_, 0u);
+  RecordProperty("through", through_);
+  RecordProperty("stopped", stopped_);
+  RecordProperty("failed", failed_);
+  RecordProperty("resizes", static_cast<int>(resizes_));
+}
+
+using OneSeed = SimulationTest;
+INSTANTIATE_TEST_SUITE_P(Repeated, OneSeed, testing::Values(0));
+
+TEST_P(OneSeed, KeepsTheRules) {
+  if (std::getenv("OOC_SIMULATION_SEED") == nullptr) GTEST_SKIP() << "no OOC_SIMULATION_SEED";
+  const std::uint64_t seed = number_of("OOC_SIMULATION_SEED", 0);
+  for (int repetition = 0; repetition < 1000; ++repetition) ASSERT_TRUE(holds(seed));
+}
+
+}  // namespace
+}  // namespace ooc::test
