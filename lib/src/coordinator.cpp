@@ -94,9 +94,9 @@ class Loading {
   const IoWay& way_;
   std::stop_token stop_;
   TransferReporter reporter_;
-  std::unique_ptr<Engine> engine_;
   std::optional<QueueTuner> tuner_;
   std::optional<Reader> reader_;
+  std::unique_ptr<Engine> engine_;  // behind the reader, whose requests it uses to the end
   std::optional<LaneReaders> by_lanes_;
 };
 
@@ -257,8 +257,8 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
   state.reserve(layout);
   Loading loading(state.options, layout, source, *state.pool, state.lanes.size());
   const Observe& observe = state.options.observe;
-  std::unique_ptr<Engine> write_engine;
   std::optional<Writer> writer;
+  std::unique_ptr<Engine> write_engine;  // behind the writer, whose requests it uses to the end
   TransferReporter write_reporter(Activity::Kind::write, state.pool->size(), observe);
   if (output != nullptr) {
     const WriteLayout& writes = *layout.writes;
