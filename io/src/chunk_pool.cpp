@@ -27,14 +27,6 @@ constexpr bool is_empty_from(std::uint64_t turn, std::size_t index) {
          turn >> stage_bits >= index;
 }
 
-/// Goes from one turn to the next, unless abort() came first: that stays.
-bool advance(std::atomic<std::uint64_t>& turn, std::uint64_t from, std::uint64_t to) {
-  const bool advanced = turn.compare_exchange_strong(from, to);
-  assert(advanced || from == aborted || from == closed);
-  if (advanced) turn.notify_all();
-  return advanced;
-}
-
 }  // namespace
 
 ChunkPool::ChunkPool(std::pmr::memory_resource& memory, std::size_t slots, std::size_t slot_bytes,
@@ -65,7 +57,7 @@ void ChunkPool::restart(std::size_t slots) {
   end_ = no_end;
   latest_ring_ = Ring(0, slots);
   for (std::size_t i = 0; i < size(); ++i) {
-    slots_[i].turn = i < slots ? turn_of(i, Stage::empty) : unused;
+    slots_[i].turn.store(i < slots ? turn_of(i, Stage::empty) : unused);
   }
 }
 
@@ -76,7 +68,7 @@ std::optional<std::size_t> ChunkPool::resize(std::size_t slots, std::size_t next
   assert(slots != 0 && slots <= size());
   const Ring ring = latest_ring_;
   const auto is_left = [&](const Slot& slot) {
-    const std::uint64_t turn = slot.turn;
+    const std::uint64_t turn = slot.turn.load();
     if (turn == aborted) return false;  // what was there may still be in use
     return turn >= unused || turn >> stage_bits >= ring.first();
   };
@@ -128,9 +120,16 @@ bool ChunkPool::ready(std::size_t index, Stage stage) const noexcept {
   return slots_[slot_of(index)].turn.load() == turn_of(index, stage);
 }
 
+/// Goes from one turn to the next, unless abort() came first: that stays.
+bool ChunkPool::advance(Turn& turn, std::uint64_t from, std::uint64_t to) {
+  const bool advanced = turn.compare_exchange(from, to);
+  assert(advanced || turn.load() >= closed);
+  return advanced;
+}
+
 /// Ends the caller's turn at a chunk. False if the pass was aborted.
 bool ChunkPool::leave(const Chunk& chunk, std::uint64_t next) {
-  std::atomic<std::uint64_t>& turn = slot(chunk.index).turn;
+  Turn& turn = slot(chunk.index).turn;
   const std::uint64_t ours = turn.load();
   assert(ours >= closed || (ours >> stage_bits == chunk.index && ours < next));
   return ours < closed && advance(turn, ours, next);
@@ -160,10 +159,7 @@ void ChunkPool::end_at(std::size_t index) {
 }
 
 void ChunkPool::abort() noexcept {
-  for (Slot& slot : slots_) {
-    slot.turn = aborted;
-    slot.turn.notify_all();
-  }
+  for (Slot& slot : slots_) slot.turn.store(aborted);
 }
 
 bool ChunkPool::is_aborted() const noexcept {

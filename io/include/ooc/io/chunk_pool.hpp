@@ -88,8 +88,41 @@ class ChunkPool {
   bool is_aborted() const noexcept;
 
  private:
+  /// One word, and waiting for it to change. Its waiters sleep on a word of their own, of 32 bits:
+  /// others share theirs in the C++ library, and each change of a slot would wake who waits for
+  /// any.
+  class Turn {
+   public:
+    std::uint64_t load() const noexcept { return word_.load(); }
+
+    /// Blocks while the word is `seen`.
+    void wait(std::uint64_t seen) const noexcept {
+      const std::uint32_t changes = changes_.load();
+      if (word_.load() == seen) changes_.wait(changes);
+    }
+
+    void store(std::uint64_t word) noexcept {
+      word_.store(word);
+      wake();
+    }
+    bool compare_exchange(std::uint64_t from, std::uint64_t to) noexcept {
+      const bool exchanged = word_.compare_exchange_strong(from, to);
+      if (exchanged) wake();
+      return exchanged;
+    }
+
+   private:
+    void wake() noexcept {
+      changes_.fetch_add(1);
+      changes_.notify_all();
+    }
+
+    std::atomic<std::uint64_t> word_{0};
+    std::atomic<std::uint32_t> changes_{0};
+  };
+
   struct alignas(128) Slot {  // two cache lines: neighbours are prefetched in pairs
-    std::atomic<std::uint64_t> turn{0};
+    Turn turn;
     Chunk chunk;
   };
 
@@ -110,6 +143,7 @@ class ChunkPool {
 
   Slot& slot(std::size_t index) { return slots_[slot_of(index)]; }
   std::optional<std::size_t> successor(std::size_t index) const noexcept;
+  static bool advance(Turn& turn, std::uint64_t from, std::uint64_t to);
   bool leave(const Chunk& chunk, std::uint64_t next);
 
   std::pmr::memory_resource& resource_;
