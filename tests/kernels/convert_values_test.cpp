@@ -9,7 +9,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -18,10 +17,14 @@
 #include <type_traits>
 #include <vector>
 
+#include "support/bits.hpp"
 #include "support/devices.hpp"
 
 namespace ooc::conversion {
 namespace {
+
+using test::bits_of;
+using test::from_bits;
 
 // --- the definition, element by element, in 64 bits of precision ---------------------------------
 
@@ -42,20 +45,6 @@ constexpr Format format_of() {
     return {23, -126, 127};
   else
     return {52, -1022, 1023};
-}
-
-template <class T>
-std::uint64_t bits_of(T value) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof value);
-  return bits;
-}
-
-template <class T>
-T from_bits(std::uint64_t bits) {
-  T value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
 }
 
 /// The fraction of a floating value, from the top bit down.

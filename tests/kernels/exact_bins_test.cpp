@@ -8,23 +8,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "support/bits.hpp"
 #include "support/devices.hpp"
 
 namespace ooc::reduction {
 namespace {
 
-template <class T>
-T from_bits(std::uint64_t bits) {
-  T value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
+using test::from_bits;
 
 /// NaN, infinities, zeros, and the extremes of what is finite.
 template <class T>

@@ -11,7 +11,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <random>
@@ -19,18 +18,14 @@
 #include <vector>
 
 #include "reduce_node.hpp"
+#include "support/bits.hpp"
 
 namespace ooc::reduction {
 namespace {
 
-// --- data of all sorts ---------------------------------------------------------------------------
+using test::from_bits;
 
-template <class T>
-T from_bits(std::uint64_t bits) {
-  T value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
+// --- data of all sorts ---------------------------------------------------------------------------
 
 /// NaN first, for floating types; then what else is special.
 template <class T>

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace ooc::test {
+
+/// The bits of a value of at most 8 bytes, the lowest first.
+template <class T>
+std::uint64_t bits_of(T value) {
+  static_assert(sizeof value <= sizeof(std::uint64_t));
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  return bits;
+}
+
+/// The value that the lowest of these bits make.
+template <class T>
+T from_bits(std::uint64_t bits) {
+  static_assert(sizeof(T) <= sizeof bits);
+  T value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+}  // namespace ooc::test
