@@ -59,6 +59,7 @@ po::options_description describe(const Command& command) {
   const std::string bare = word.substr(std::min(word.find_first_not_of('-'), word.size()));
   for (const Option& option : options_of(command)) {
     if (option.name == bare || bare == std::string(1, option.letter)) {
+      if (option.argument.empty()) refuse_usage(fmt::format("--{} takes no value", bare), {});
       refuse_usage(fmt::format("--{} needs a value", option.name),
                    fmt::format("--{} {}: {}", option.name, option.argument, option.help));
     }

@@ -45,6 +45,10 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 }
 
 std::string_view nearest_name(std::string_view text) {
+  // Endings count bits where codes count bytes: who says f32 means f4.
+  for (const Names& type : names) {
+    if (text == type.ending.substr(1)) return type.code;
+  }
   constexpr std::size_t longest_dtype = 16;  // whatever is longer is no typing error
   const std::string_view start = text.substr(0, longest_dtype);
   std::string_view nearest = names[0].code;

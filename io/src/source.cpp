@@ -67,14 +67,16 @@ class SourceBuilder {
     const std::uint64_t used = std::min(elements, elements_left_);
     elements_left_ -= used;
     if (rest != 0 && elements_left_ > 0) {
-      throw Error(Cause::bad_input,
-                  file.path().string() + ": " + std::to_string(description.bytes) +
-                      " bytes are not a whole number of " + std::string{name_of(type_.element)} +
-                      " elements",
-                  {.path = file.path(),
-                   .why = std::to_string(rest) + " bytes are left over after " +
-                          std::to_string(elements) + " elements",
-                   .hint = "give --count, --offset or another --dtype"});
+      throw Error(
+          Cause::bad_input,
+          file.path().string() + ": " + std::to_string(description.bytes) +
+              " bytes are not a whole number of " + std::string{name_of(type_.element)} +
+              " elements",
+          {.path = file.path(),
+           .why = std::to_string(rest) +
+                  (rest == 1 ? " byte is left over after " : " bytes are left over after ") +
+                  std::to_string(elements) + (elements == 1 ? " element" : " elements"),
+           .hint = "give --count, --offset or another --dtype"});
     }
     return used * element_bytes;
   }

@@ -11,24 +11,24 @@ void ExactBins<T>::add(const T* values, std::size_t count) {
   constexpr std::uint64_t one_element = std::uint64_t{1} << count_position;
   constexpr std::uint64_t high_fraction = (std::uint64_t{1} << high_fraction_bits) - 1;
   assert(count <= most_elements);
-  if (elements_ + count > most_elements) empty();
+  if (elements_ + count > most_elements) empty_bins();
   elements_ += count;
 
-  const auto add_one = [this, values](std::size_t i, std::size_t turn) {
+  const auto add_one = [this, values](std::size_t i, std::size_t copy) {
     const auto bits = std::bit_cast<typename Format::Bits>(values[i]);
-    Bin& bin = bins_[bits >> Format::fraction_bits][turn];
+    Bin& bin = bins_[bits >> Format::fraction_bits][copy];
     if constexpr (words == 2) bin.front() += static_cast<std::uint32_t>(bits);
     bin.back() += (bits >> (32 * (words - 1)) & high_fraction) | one_element;
   };
   std::size_t i = 0;
-  for (; i + turns <= count; i += turns) {
-    for (std::size_t turn = 0; turn < turns; ++turn) add_one(i + turn, turn);
+  for (; i + copies <= count; i += copies) {
+    for (std::size_t copy = 0; copy < copies; ++copy) add_one(i + copy, copy);
   }
   for (; i < count; ++i) add_one(i, 0);
 }
 
 template <class T>
-void ExactBins<T>::empty() {
+void ExactBins<T>::empty_bins() {
   constexpr std::size_t exponents = Format::max_exponent + 1;
   for (std::size_t i = 0; i < bins_.size(); ++i) {
     Bin total{};
@@ -52,7 +52,7 @@ void ExactBins<T>::empty() {
 
 template <class T>
 ExactSum ExactBins<T>::take() {
-  empty();
+  empty_bins();
   return std::exchange(sum_, {});
 }
 

@@ -39,13 +39,13 @@ class ExactBins {
 
   // Neighbouring elements go to different ones, or else constant data would wait for its own last
   // store at each element.
-  static constexpr std::size_t turns = 4;
+  static constexpr std::size_t copies = 4;
   using Bin = std::array<std::uint64_t, words>;
 
-  void empty();
+  void empty_bins();
 
-  std::vector<std::array<Bin, turns>> bins_;  // by the sign and exponent of an element
-  std::size_t elements_ = 0;                  // in the bins
+  std::vector<std::array<Bin, copies>> bins_;  // by the sign and exponent of an element
+  std::size_t elements_ = 0;                   // in the bins
   ExactSum sum_;
 };
 

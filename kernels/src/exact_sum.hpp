@@ -93,8 +93,8 @@ constexpr void add_to_limbs(LimbAt limb_at, std::uint64_t magnitude, unsigned po
   if constexpr (limbs_of(bits) > 2) add(index + 2, magnitude >> 1 >> (63 - shift));
 }
 
-/// Adds the finite ones of fewer than 2^31 elements in device memory, of floating type. They are
-/// in the sum when it returns.
+/// Adds the finite ones of `count` elements in device memory, of floating type. They are in the sum
+/// when it returns.
 void add_exactly_cuda(Stream& stream, ElementType type, const std::byte* data, std::size_t count,
                       ExactSum& sum);
 

@@ -7,7 +7,6 @@
 #include <cuda_runtime_api.h>
 
 #include <bit>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -95,7 +94,11 @@ __global__ void __launch_bounds__(Block<Wide>::threads)
 
 void add_exactly_cuda(Stream& stream, ElementType type, const std::byte* data, std::size_t count,
                       ExactSum& sum) {
-  assert(count < std::size_t{1} << 31);
+  // As many as merge() takes at once, however large a chunk is.
+  constexpr std::size_t most_elements = std::size_t{1} << 30;
+  for (; count > most_elements; count -= most_elements, data += most_elements * size_of(type)) {
+    add_exactly_cuda(stream, type, data, most_elements, sum);
+  }
   if (count == 0) return;
   ExactSum of_chunk;
   const Buffer on_device(stream.temporaries(), sizeof of_chunk.limbs);

@@ -19,7 +19,7 @@ void Checksum::add(const Chunk& chunk) {
     const Range range("checksum", chunk.index);
     const Timed timed(seconds_busy_);
     for (const std::span<std::byte> segment : chunk.segments) {
-      xxh3::best_update()(state_, segment.data(), segment.size());
+      update_(state_, segment.data(), segment.size());
     }
   }
   turns_.recycle(*turn);

@@ -30,6 +30,7 @@ class Checksum {
  private:
   ChunkPool turns_;  // of one slot, whose turns alone are used: chunk k's comes after k - 1's
   XXH3_state_t state_;
+  xxh3::Update& update_ = xxh3::best_update();
   double seconds_busy_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "checksum.hpp"
 #include "layout.hpp"
 #include "ranges.hpp"
 

@@ -13,11 +13,12 @@
 #include <memory>
 #include <optional>
 
-#include "checksum.hpp"
 #include "lane_readers.hpp"
 #include "stopwatch.hpp"
 
 namespace ooc {
+
+class Checksum;
 
 /// What all lanes of a pass share.
 struct Pass {

@@ -122,7 +122,8 @@ void limit_slots(const Options& options, DeviceKind device, Workers workers, Lay
   layout.tuned_depth.reset();
   layout.slots = layout.pool_slots = std::min(layout.slots, most);
   if (layout.slots != 0) return;
-  std::string why = "one chunk of " + std::to_string(layout.chunk_bytes) + " bytes must fit";
+  const std::uint64_t chunk = std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes());
+  std::string why = "one chunk of " + std::to_string(chunk) + " bytes must fit, in whole pages";
   if (gathered != 0) {
     why += ", and one more for each of " + std::to_string(workers.lanes) + " streams";
   }

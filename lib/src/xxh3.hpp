@@ -7,6 +7,8 @@
 
 #include <cstddef>
 
+static_assert(XXH_VERSION_NUMBER >= 800, "XXH3 made other hashes before xxHash 0.8");
+
 namespace ooc::xxh3 {
 
 /// XXH3_128bits_update(). The state is the same for all of them.

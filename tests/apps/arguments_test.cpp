@@ -89,6 +89,7 @@ TEST(Arguments, MistakesAreNamed) {
   EXPECT_EQ(refusal([] { parse({"--json"}); }).message, "no file given");
   EXPECT_EQ(refusal([] { parse({"x"}, "gen"); }).message, "'x' is one word too many");
   EXPECT_NE(refusal([] { parse({"x", "--json=1"}); }).message, "accepted");
+  EXPECT_EQ(refusal([] { parse({"x", "--json="}); }).message, "--json takes no value");
 }
 
 TEST(Arguments, ValuesAreRefusedByTheNameOfTheOption) {

@@ -213,6 +213,8 @@ class CeilingsTest(BenchTest):
         self.assertEqual(self.ceilings("reduce", path),  # of bytes, which was not measured
                          {**disk, "page_cache_bytes_per_second": page_cache})
         self.assertIn("kernel_bytes_per_second", self.ceilings("reduce", path, "--dtype", "f4"))
+        self.assertNotIn("kernel_bytes_per_second",
+                         self.ceilings("reduce", path, "--dtype", "f4", "--exact"))
         self.assertEqual(os.listdir(self.kept().parent), ["ceilings.json"])
 
     def test_the_picture_does_not_replace_the_data(self):

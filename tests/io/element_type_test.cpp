@@ -103,7 +103,8 @@ TEST(DType, RefusesWhatItDoesNotKnow) {
 
 TEST(DType, SuggestsTheNearest) {
   const std::vector<std::pair<const char*, const char*>> cases{
-      {"float3", "'float32'"}, {">flaot64", "'float64'"}, {"unit8", "'uint8'"}, {"bf61", "'bf16'"}};
+      {"float3", "'float32'"}, {">flaot64", "'float64'"}, {"unit8", "'uint8'"},
+      {"bf61", "'bf16'"},      {">f32", "'f4'"},          {"u16", "'u2'"}};
   for (const auto& [text, expected] : cases) {
     try {
       parse_dtype(text);

@@ -40,7 +40,7 @@ constexpr std::size_t chunk_bytes = 65536;
 constexpr std::size_t chunks = 9;
 
 /// Depends on every byte and its place. It brings them home first, where it may look at them.
-struct Checksum {
+struct WeightedSum {
   using Input = std::uint8_t;
   struct Partial {
     std::vector<std::uint8_t> home;
@@ -99,7 +99,7 @@ class FaultWalk : public testing::TestWithParam<Machine> {
   /// Whether a fold of the source comes to the right answer. Throws what it throws.
   bool fold_is_right(std::unique_ptr<Device> device, const Options& options) {
     Coordinator coordinator(std::move(device), options);
-    return fold(coordinator, Checksum{}, open(source_)).value.sum == sum_;
+    return fold(coordinator, WeightedSum{}, open(source_)).value.sum == sum_;
   }
 
   /// The same of a map, which leaves nothing behind if it fails.
@@ -155,7 +155,7 @@ class FaultWalk : public testing::TestWithParam<Machine> {
   std::filesystem::path source_ = dir_.write("source.u8", bytes_);
   std::filesystem::path target_ = dir_.path() / "target.u8";
   std::uint64_t sum_ =
-      Checksum::sum_of({reinterpret_cast<const std::uint8_t*>(bytes_.data()), bytes_.size()}, 0);
+      WeightedSum::sum_of({reinterpret_cast<const std::uint8_t*>(bytes_.data()), bytes_.size()}, 0);
   test::Watchdog watchdog_;
   std::uint64_t runs_ = 0;
 };

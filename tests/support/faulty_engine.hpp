@@ -24,7 +24,9 @@ class FaultyEngine final : public WrappedEngine {
   FaultyEngine(std::unique_ptr<Engine> engine, std::size_t good_reads, std::function<void()> fault)
       : FaultyEngine(std::move(engine),
                      [left = good_reads, fault = std::move(fault)](EngineCall call) mutable {
-                       if (call == EngineCall::answer && (left == 0 || left-- == 0)) fault();
+                       if (call != EngineCall::answer) return;
+                       if (left == 0) return fault();
+                       --left;
                      }) {}
 
   void start(Request& request) override {

@@ -40,7 +40,7 @@ struct Options {
   std::size_t device_bytes = 0;  // limit for what is allocated on a GPU
   EngineKind engine = EngineKind::automatic;
   DirectIo direct = DirectIo::automatic;
-  bool checksum = false;  // of the bytes that a pass reads (Stats::checksum), in order
+  bool checksum = false;  // of the bytes that a pass reads, in order (not by matmul)
 
   /// Called about ten times a second, and once at the end, on the thread that called run().
   std::function<void(const Progress&)> progress{};

@@ -88,9 +88,9 @@ class ChunkPool {
   bool is_aborted() const noexcept;
 
  private:
-  /// One word, and waiting for it to change. Its waiters sleep on a word of their own, of 32 bits:
-  /// others share theirs in the C++ library, and each change of a slot would wake who waits for
-  /// any.
+  /// One word, and waiting for it to change. Who waits for a word of 64 bits sleeps on a counter
+  /// that libstdc++ shares out among many, so a change of one slot would wake those who wait for
+  /// another; a word of 32 bits is slept on itself.
   class Turn {
    public:
     std::uint64_t load() const noexcept { return word_.load(); }
