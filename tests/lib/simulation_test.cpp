@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 
 #include "support/watchdog.hpp"
@@ -18,9 +19,9 @@ namespace {
 
 constexpr std::uint64_t shards = 8;  // for ctest, which runs them side by side
 
-std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
+std::optional<std::uint64_t> number_in(const char* variable) {
   const char* const value = std::getenv(variable);
-  return value == nullptr ? otherwise : std::stoull(value);
+  return value == nullptr ? std::nullopt : std::optional(std::stoull(value));
 }
 
 class SimulationTest : public testing::TestWithParam<std::uint64_t> {
@@ -45,9 +46,12 @@ class SimulationTest : public testing::TestWithParam<std::uint64_t> {
 INSTANTIATE_TEST_SUITE_P(Shards, SimulationTest, testing::Range(std::uint64_t{0}, shards));
 
 TEST_P(SimulationTest, EveryScheduleKeepsTheRules) {
-  if (std::getenv("OOC_SIMULATION_SEED") != nullptr) GTEST_SKIP() << "one seed was asked for";
   const std::uint64_t count =
-      number_of("OOC_SIMULATION_SCHEDULES", OOC_SIMULATION_SCHEDULES) / shards;
+      number_in("OOC_SIMULATION_SCHEDULES").value_or(OOC_SIMULATION_SCHEDULES) / shards;
+  if (const auto seed = number_in("OOC_SIMULATION_SEED")) {
+    for (std::uint64_t i = 0; i < count; ++i) ASSERT_TRUE(holds(*seed));
+    return;
+  }
   for (std::uint64_t i = 0; i < count; ++i) ASSERT_TRUE(holds(i * shards + GetParam()));
   EXPECT_GT(through_, 0);
   EXPECT_GT(stopped_, 0);
@@ -57,15 +61,6 @@ TEST_P(SimulationTest, EveryScheduleKeepsTheRules) {
   RecordProperty("stopped", stopped_);
   RecordProperty("failed", failed_);
   RecordProperty("resizes", static_cast<int>(resizes_));
-}
-
-using OneSeed = SimulationTest;
-INSTANTIATE_TEST_SUITE_P(Repeated, OneSeed, testing::Values(0));
-
-TEST_P(OneSeed, KeepsTheRules) {
-  if (std::getenv("OOC_SIMULATION_SEED") == nullptr) GTEST_SKIP() << "no OOC_SIMULATION_SEED";
-  const std::uint64_t seed = number_of("OOC_SIMULATION_SEED", 0);
-  for (int repetition = 0; repetition < 1000; ++repetition) ASSERT_TRUE(holds(seed));
 }
 
 }  // namespace
