@@ -38,10 +38,15 @@ std::string percent(double fraction) {
   return std::to_string(std::lround(fraction * 100)) + " %";
 }
 
+/// A file that keeps a source from being read directly. One below a page does not, among others: it
+/// goes through the page cache by itself.
 const File* first_without_direct(const Source& source) {
   const auto files = source.files();
-  const auto found = std::ranges::find_if(files, [](const File& f) { return f.direct() < 0; });
-  return found == files.end() ? nullptr : &*found;
+  const auto allows = [](const File& file) { return file.direct() >= 0; };
+  const auto refuses = [&](const File& file) { return !allows(file) && file.size() >= page_bytes; };
+  const auto found = std::ranges::find_if(files, refuses);
+  if (found != files.end()) return &*found;
+  return files.empty() || std::ranges::any_of(files, allows) ? nullptr : &files.front();
 }
 
 struct Choice {
@@ -54,7 +59,9 @@ Choice reads_directly(const Options& options, const Source& source, double cache
   const File* const refusing = first_without_direct(source);
   if (options.direct == DirectIo::no) return {false};
   if (refusing != nullptr && options.direct == DirectIo::yes) {
-    throw Error(Cause::usage, "direct reads are not possible: " + refusing->why_not_direct(),
+    throw Error(Cause::usage,
+                refusing->path().string() +
+                    ": direct reads are not possible: " + refusing->why_not_direct(),
                 {.path = refusing->path(), .hint = "leave out --direct yes"});
   }
   if (refusing != nullptr) return {false, refusing->why_not_direct()};

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <vector>
 
 #include "support/temp_dir.hpp"
@@ -18,12 +19,15 @@ namespace {
 class LayoutTest : public testing::Test {
  protected:
   /// A file with nothing in it; its holes are in no cache, so it is read directly.
-  Source sparse(std::uint64_t bytes, std::uint64_t offset = 0) {
-    const auto path = dir_.path() / "sparse.bin";
+  File sparse_file(const char* name, std::uint64_t bytes) {
+    const auto path = dir_.path() / name;
     std::ofstream{path};
-    std::filesystem::resize_file(path, offset + bytes);
+    std::filesystem::resize_file(path, bytes);
+    return File::open(path);
+  }
+  Source sparse(std::uint64_t bytes, std::uint64_t offset = 0) {
     std::vector<File> files;
-    files.push_back(File::open(path));
+    files.push_back(sparse_file("sparse.bin", offset + bytes));
     return Source(std::move(files), {{0, offset, bytes}}, {ElementType::u1, false});
   }
 
@@ -37,6 +41,18 @@ TEST_F(LayoutTest, ReadsADiskThroughASmallPool) {
   EXPECT_LE(layout.slots * layout.slot_bytes, 20 * MiB);
   EXPECT_GE(layout.reads.queue_depth * layout.reads.block_bytes, 4 * MiB);
   EXPECT_LE(layout.reads.queue_depth * layout.reads.block_bytes, layout.slots * layout.slot_bytes);
+}
+
+TEST_F(LayoutTest, ReadsADiskBesideFilesBelowAPage) {
+  std::vector<File> files;
+  files.push_back(sparse_file("small.bin", 8));
+  files.push_back(sparse_file("large.bin", 8 * GiB));
+  const Source source(std::move(files), {{0, 0, 8}, {1, 0, 8 * GiB}}, {ElementType::u1, false});
+  const Layout layout = choose_layout({}, DeviceKind::cuda, workers_, source, 1);
+  EXPECT_TRUE(layout.reads.direct) << layout.reasons.front();
+  const Layout small = choose_layout({}, DeviceKind::cuda, workers_, sparse(8), 1);
+  EXPECT_FALSE(small.reads.direct);
+  EXPECT_NE(small.reasons.front().find("smaller than a page"), std::string::npos);
 }
 
 TEST_F(LayoutTest, LeavesRoomForMoreReadsOfALargeInput) {
