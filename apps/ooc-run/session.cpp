@@ -8,8 +8,8 @@
 #include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io_way.hpp>
-#include <regex>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -75,14 +75,23 @@ Ceilings ceilings_of(const Report& report, const ooc::Stats& stats) {
   return read_ceilings({path, stats.device, exact ? "" : kernel_name(report.command, dtype)});
 }
 
+std::string without_percentages(std::string text) {
+  for (std::size_t end = text.find(" %"); end != std::string::npos; end = text.find(" %", end)) {
+    std::size_t begin = end;
+    while (begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9') --begin;
+    text.erase(begin, end + 2 - begin);
+    end = begin;
+  }
+  return text;
+}
+
 /// Passes that do the same say so in the same words, but maybe with other percentages: once will
 /// do.
 std::vector<std::string> without_repetitions(const std::vector<std::string>& reasons) {
-  const std::regex percentage("[0-9]+ %");
   std::set<std::string> said;
   std::vector<std::string> rest;
   for (const std::string& reason : reasons) {
-    if (said.insert(std::regex_replace(reason, percentage, "%")).second) rest.push_back(reason);
+    if (said.insert(without_percentages(reason)).second) rest.push_back(reason);
   }
   return rest;
 }

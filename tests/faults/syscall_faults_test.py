@@ -15,7 +15,7 @@ FAULTS = {
     "newfstatat": (["EIO"], {INPUT, OUTPUT}),
     "fstatfs": (["EIO"], {INPUT, OUTPUT}),
     "statx": (["ENOSYS", "EIO"], set()),
-    "fcntl": (["EINVAL"], {OUTPUT}),
+    "fcntl": (["EINVAL"], {INPUT, OUTPUT}),
     "ioctl": (["EIO"], set()),
     "lseek": (["EIO"], set()),
     "read": (["EIO"], set()),
