@@ -32,8 +32,7 @@ Outcome transfer(std::size_t bytes, const Disk& disk, double noise = 0, unsigned
   constexpr std::size_t requests_until_followed = 100;
   constexpr std::size_t requests_of_a_stretch = 20;
   std::mt19937 random(seed);
-  std::normal_distribution<double> wavering(0, noise);
-  std::normal_distribution<double> drifting(0, noise / 3);
+  std::normal_distribution<double> wavering, drifting;
   double drift = 0;
   QueueTuner tuner(first, first / 4, first * 4, request);
   Clock::time_point now{};
@@ -45,8 +44,8 @@ Outcome transfer(std::size_t bytes, const Disk& disk, double noise = 0, unsigned
   double factor = 1;
   for (std::size_t i = 0; i * request < bytes; ++i) {
     if (i % requests_of_a_stretch == 0) {
-      drift = 0.9 * drift + drifting(random);
-      factor = std::exp(drift + wavering(random));
+      drift = 0.9 * drift + noise / 3 * drifting(random);
+      factor = std::exp(drift + noise * wavering(random));
     }
     const double rate = disk(static_cast<double>(in_flight)) * factor;
     now += std::chrono::duration_cast<Clock::duration>(Seconds(request / rate));
