@@ -1,6 +1,5 @@
 #include <ooc/kernels/reduce.hpp>
 
-#include <ooc/io/residency.hpp>
 #include <ooc/io/units.hpp>
 
 #include <gtest/gtest.h>
@@ -146,9 +145,8 @@ TEST_P(ReduceTest, FirstPlacesOfAHalfCachedFile) {
         Coordinator coordinator(make_device(GetParam()), options);
         if (!in_order) in_order = reduce(coordinator, source, {.nan = policy}).value;
         test::evict(path, (chunks - evicted) * tile_elements * sizeof(float));
-        const double cached = page_cache_fraction(source).value_or(0);
-        if (cached < 0.1 || cached > 0.9) GTEST_SKIP() << "the kernel does not tell, or evict";
-        if (source.files()[0].direct() < 0) GTEST_SKIP() << source.files()[0].why_not_direct();
+        const std::string why_not = test::why_not_half_cached(source);
+        if (!why_not.empty()) GTEST_SKIP() << why_not;
         const auto [found, stats] = reduce(coordinator, source, {.nan = policy});
         EXPECT_FALSE(stats.in_order);
         expect_same_bits(found, *in_order);

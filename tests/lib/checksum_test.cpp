@@ -2,7 +2,6 @@
 
 #include <ooc/coordinator.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/io/residency.hpp>
 #include <ooc/io/source.hpp>
 #include <ooc/io/target.hpp>
 #include <ooc/io/units.hpp>
@@ -259,9 +258,8 @@ TEST_P(PassChecksumTest, ReadsAHalfCachedFileInOrder) {
   const auto path = make_file("data.bin", 64 * 65536 + 4321);
   test::evict(path, 32 * 65536);
   const Source source{File::open(path)};
-  const double cached = page_cache_fraction(source).value_or(0);
-  if (cached < 0.1 || cached > 0.9) GTEST_SKIP() << "the kernel does not tell, or does not evict";
-  if (source.files()[0].direct() < 0) GTEST_SKIP() << source.files()[0].why_not_direct();
+  const std::string why_not = test::why_not_half_cached(source);
+  if (!why_not.empty()) GTEST_SKIP() << why_not;
   const Stats stats = run(source, {.chunk_bytes = 65536, .streams = 3});
   EXPECT_TRUE(stats.in_order);
   EXPECT_EQ(stats.checksum, one_shot(contents_));
