@@ -3,6 +3,7 @@
 
     bench/measure.py gpu --file big.bin --out R.json    link, null reader, disk, page cache, memory
     bench/measure.py cpu --file big.f32 --out R.json    the CPU device against NumPy
+    bench/measure.py cold --file big.bin --out R.json   from a disk, against plain reads of it
     bench/measure.py half --file big.bin --out R.json   half cached, against either half alone
     bench/measure.py depth --file big.bin --out R.json  reads in flight: fixed, tuned while reading
     bench/measure.py fio --file big.bin --out R.json    our disk sweep against fio's
@@ -94,36 +95,37 @@ def steady_rate(report):
     return bytes_left / (run["seconds"] - run["startup_seconds"])
 
 
-def cold_rate(path, *arguments):
-    evict(path)
-    rate, report = run_rate(*arguments)
-    assert report["run"]["page_cache_fraction"] < 0.01, "the file was not cold"
-    return rate, report
-
-
-def best_of_sweeps(sweeps):
-    """The best median over all settings: of each setting's rates in the rounds."""
-    by_setting = {}
-    for sweep in sweeps:
-        for row in sweep["sweep"]:
-            key = (row["block_bytes"], row["in_flight"])
-            by_setting.setdefault(key, []).append(row["bytes_per_second"]["median"])
-    rows = [{"block_bytes": block, "in_flight": depth, "bytes_per_second": spread(rates)}
-            for (block, depth), rates in sorted(by_setting.items())]
-    return {"best": max(rows, key=lambda row: row["bytes_per_second"]["median"]), "sweep": rows}
-
-
-def measure_cold(path, runs, *arguments):
-    sweeps, rates = [], []
-    for _ in range(runs):
-        evict(path)
-        sweeps.append(call("ooc-bench", "disk", path, "--runs", 1))
-        rate, report = cold_rate(path, *arguments)
-        rates.append(rate)
-    limit = best_of_sweeps(sweeps)
-    return {"bytes_per_second": spread(rates), "limit": limit,
-            "ratio": median(rates) / limit["best"]["bytes_per_second"]["median"],
-            "run": report["run"]}
+def cold(options):
+    """Histograms of a file that is not in the page cache, among plain direct reads of it."""
+    generate(options.file, options.gib, "u1")
+    settings = [(block << 10, depth) for block, depth in ((512, 8), (512, 16), (512, 32), (1024, 8),
+                                                          (1024, 16), (2048, 8))]
+    device = [] if options.cpu else ["--cuda"]
+    disks, passes = {setting: [] for setting in settings}, []
+    for _ in range(options.runs):
+        # Not always in one order: what comes first after a pause may find the disk rested.
+        for setting in random.sample([*settings, None], len(settings) + 1):
+            evict(options.file)
+            if setting is None:
+                passes.append(call("ooc-bench", "file", options.file, *device, "--dtype", "u1",
+                                   "--runs", 1))
+            else:
+                disks[setting].append(call("ooc-bench", "disk", options.file, "--runs", 1,
+                                           "--block", setting[0], "--depth", setting[1])
+                                      ["best_bytes_per_second"])
+    assert all(run["direct"] for run in passes), "the file was not cold"
+    best = max(settings, key=lambda setting: median(disks[setting]))
+    rates = [run["bytes_per_second"]["median"] for run in passes]
+    return {"bytes_per_second": spread(rates),
+            "limit": {"best": {"block_bytes": best[0], "in_flight": best[1],
+                               "bytes_per_second": spread(disks[best])},
+                      "sweep": [{"block_bytes": block, "in_flight": depth,
+                                 "bytes_per_second": spread(disks[block, depth])}
+                                for block, depth in settings]},
+            "ratio": median(rates) / median(disks[best]),
+            "ratio_to_all_reads": median(rates) / median(sum(disks.values(), [])),
+            "reader_waits": spread([run["reader_waits"] for run in passes]),
+            "cpu_seconds_per_gb": spread([run["cpu_seconds_per_gb"]["median"] for run in passes])}
 
 
 def gpu(options):
@@ -147,8 +149,7 @@ def gpu(options):
     print("null reader", json.dumps(results["null_reader"]["by_chunk"]), file=sys.stderr)
 
     generate(options.file, options.gib, "u1")
-    results["cold"] = measure_cold(options.file, options.runs, "histogram", options.file,
-                                   "--device", "cuda")
+    results["cold"] = cold(options)
     print("cold ratio", results["cold"]["ratio"], file=sys.stderr)
 
     warm(options.file)
@@ -238,19 +239,23 @@ def half(options):
         run = call("ooc-run", "histogram", options.file, *device, *part, "--json", "--quiet")["run"]
         return run["seconds"] - run["device_seconds"], run
 
-    times = {"cold_half": [], "warm_half": [], "whole": []}
+    parts = {"cold_half": ["--count", size // 2], "warm_half": ["--offset", size // 2],
+             "whole": []}
+    times = {name: [] for name in parts}
+    warm(options.file)
     for _ in range(options.runs):
-        warm(options.file)
-        evict(options.file, size // 2)
-        times["cold_half"].append(seconds("--count", size // 2)[0])
-        times["warm_half"].append(seconds("--offset", size // 2)[0])
-        evict(options.file, size // 2)
-        taken, run = seconds()
-        times["whole"].append(taken)
-        assert 0.49 < run["page_cache_fraction"] < 0.51, "the file was not half cached"
+        # Not always in one order: what comes first after a pause may find the disk rested.
+        for name in random.sample(list(parts), len(parts)):
+            evict(options.file, size // 2)
+            taken, run = seconds(*parts[name])
+            times[name].append(taken)
+            if name == "whole":
+                whole = run
+                assert 0.49 < run["page_cache_fraction"] < 0.51, "the file was not half cached"
     limit = max(median(times["cold_half"]), median(times["warm_half"]))
     return {**{name: spread(figures) for name, figures in times.items()},
-            "ratio_to_slower_half": median(times["whole"]) / limit, "run": run}
+            "ratio_to_slower_half": median(times["whole"]) / limit,
+            "run": whole}
 
 
 def fio(options):
@@ -316,8 +321,8 @@ def buffers(options):
 
 
 def main():
-    measurements = {measure.__name__: measure for measure in (gpu, cpu, half, depth, fio,
-                                                             buffers)}
+    measurements = {measure.__name__: measure for measure in (gpu, cpu, cold, half, depth,
+                                                             fio, buffers)}
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=list(measurements))
@@ -325,7 +330,7 @@ def main():
     parser.add_argument("--gib", type=int, default=8)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--hugetlb", action="store_true", help="huge pages for fio's buffers")
-    parser.add_argument("--cpu", action="store_true", help="half, depth: on the CPU device")
+    parser.add_argument("--cpu", action="store_true", help="cold, half, depth: on the CPU device")
     parser.add_argument("--out", required=True)
     options = parser.parse_args()
     result = {"command": " ".join(["bench/measure.py"] + sys.argv[1:]), "machine": machine(),

@@ -122,12 +122,15 @@ nlohmann::ordered_json pass(const PassOptions& options) {
   const std::uint64_t baseline = process_bytes("VmHWM");
 
   Coordinator coordinator(std::move(device), coordinated);
-  std::vector<double> rates;
+  std::vector<double> rates, cpu_seconds_per_gb;
   Stats stats;
   if (options.runs > 1) run_once(coordinator, source, options.operation);  // a warm-up
   for (int run = 0; run < options.runs; ++run) {
+    const double before = measure::cpu_seconds();
     stats = run_once(coordinator, source, options.operation);
-    rates.push_back(static_cast<double>(stats.bytes) / stats.seconds);
+    const auto bytes = static_cast<double>(stats.bytes);
+    rates.push_back(bytes / stats.seconds);
+    cpu_seconds_per_gb.push_back((measure::cpu_seconds() - before) / (bytes * 1e-9));
   }
   return {{"operation", options.operation},
           {"dtype", options.dtype},
@@ -143,7 +146,9 @@ nlohmann::ordered_json pass(const PassOptions& options) {
           {"device_bytes", stats.device_bytes},
           {"peak_rss_over_device_bytes", process_bytes("VmHWM") - baseline},
           {"startup_seconds", stats.startup_seconds},
-          {"bytes_per_second", spread(rates)}};
+          {"reader_waits", stats.disk.waits_out / stats.seconds},  // with nothing to read into
+          {"bytes_per_second", spread(rates)},
+          {"cpu_seconds_per_gb", spread(cpu_seconds_per_gb)}};
 }
 
 }  // namespace ooc::bench

@@ -1,9 +1,25 @@
 #include "figures.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace ooc::measure {
+
+namespace {
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+}  // namespace
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+}
 
 Spread spread_of(std::vector<double> figures) {
   if (figures.empty()) return {};

@@ -17,6 +17,9 @@ class Clock {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+/// Seconds that this process has computed, in all its threads.
+double cpu_seconds();
+
 /// What is reported of a figure that was measured several times.
 struct Spread {
   double median = 0, min = 0, max = 0;

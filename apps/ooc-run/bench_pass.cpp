@@ -1,7 +1,6 @@
 #include "bench_pass.hpp"
 
 #include <fmt/core.h>
-#include <sys/resource.h>
 
 #include <cmath>
 #include <ooc/io/error.hpp>
@@ -10,6 +9,7 @@
 #include <ooc/kernels/histogram.hpp>
 #include <utility>
 
+#include "../measure/figures.hpp"
 #include "../measure/page_cache.hpp"
 #include "environment.hpp"
 
@@ -17,10 +17,6 @@ namespace ooc_run {
 namespace {
 
 constexpr double cold_enough = 0.01;  // the part of a file that may stay in the page cache
-
-double seconds_of(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-}
 
 }  // namespace
 
@@ -55,16 +51,10 @@ void PageCache::warm() {
   ooc::measure::warm(file_, warm_bytes_, ooc::usable_cores());
 }
 
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
-}
-
 MeasuredPass measure_pass(ooc::Coordinator& coordinator, const ooc::Source& source) {
-  const double before = cpu_seconds();
+  const double before = ooc::measure::cpu_seconds();
   ooc::Stats stats = ooc::histogram(coordinator, source).stats;
-  const double after = cpu_seconds();
+  const double after = ooc::measure::cpu_seconds();
   if (stats.partial) check_stop(coordinator.options().stop);
   return {std::move(stats), after - before};
 }

@@ -35,9 +35,6 @@ class PageCache {
   std::string why_not_cold_;
 };
 
-/// Seconds that this process has computed, in all its threads.
-double cpu_seconds();
-
 /// One pass of histogram u1 and what it cost. Throws Error(interrupted) if it was stopped.
 struct MeasuredPass {
   ooc::Stats stats;

@@ -205,9 +205,9 @@ void Bench::take_serial(PassRow& row, bool pinned) {
   row.chunk_bytes = result_.passes[1].chunk_bytes;
   row.engine = "pread";
   ooc::measure::SerialPass pass(*device_, KernelKind::histogram_u1, row.chunk_bytes, pinned);
-  const double before = cpu_seconds();
+  const double before = ooc::measure::cpu_seconds();
   row.seconds.push_back(pass.seconds(cache_.file(), row.bytes));
-  row.cpu_seconds.push_back(cpu_seconds() - before);
+  row.cpu_seconds.push_back(ooc::measure::cpu_seconds() - before);
   moved(row.bytes);
 }
 
