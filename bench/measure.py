@@ -125,6 +125,7 @@ def cold(options):
             "ratio": median(rates) / median(disks[best]),
             "ratio_to_all_reads": median(rates) / median(sum(disks.values(), [])),
             "reader_waits": spread([run["reader_waits"] for run in passes]),
+            "chosen": [run["queue_depth"] for run in passes],
             "cpu_seconds_per_gb": spread([run["cpu_seconds_per_gb"]["median"] for run in passes])}
 
 

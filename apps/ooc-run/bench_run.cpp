@@ -29,7 +29,7 @@ using ooc::measure::KernelKind;
 
 // The disks seen were at their best within these; ooc-bench tries more.
 constexpr std::array disk_blocks{512 * ooc::KiB, 1 * MiB, 2 * MiB};
-constexpr std::array disk_in_flight{4 * MiB, 12 * MiB, 32 * MiB};
+constexpr std::array disk_in_flight{4 * MiB, 8 * MiB, 32 * MiB};
 // From where a launch costs as much as the copy to where nothing but the link counts.
 constexpr std::array link_chunks{1 * MiB, 4 * MiB, 8 * MiB, 16 * MiB, 64 * MiB};
 constexpr std::size_t link_bytes = 2 * GiB;  // of a copy that is timed: 40 ms

@@ -74,12 +74,17 @@ class Loading {
     stats.disk.busy = reader_->seconds_busy();
     stats.disk.waits_out = reader_->seconds_waiting();
     if (!engine_->note().empty()) stats.reasons.push_back(engine_->note());
-    if (tuner_ && tuner_->best() != way_.queue_depth) {
+    if (tuner_ && tuner_->best() != first_depth_) {
       stats.queue_depth = tuner_->best();
       stats.reasons.push_back("keeping " + std::to_string(tuner_->best()) +
-                              " reads in flight instead of " + std::to_string(way_.queue_depth) +
+                              " reads in flight instead of " + std::to_string(first_depth_) +
                               ", which was faster");
     }
+  }
+
+  /// How many reads in flight were best, if that was looked for.
+  std::optional<std::size_t> best_depth() const {
+    return tuner_ ? std::optional(tuner_->best()) : std::nullopt;
   }
 
  private:
@@ -87,6 +92,7 @@ class Loading {
     if (engine_->depth() < depth.most) return;  // an engine of the caller's own may take fewer
     // What no thread has taken up is not in flight.
     const std::size_t most = engine_->name() == "threads" ? way_.threads : depth.most;
+    first_depth_ = depth.first;
     tuner_.emplace(way_.queue_depth, depth.least, most, way_.block_bytes);
     reader_->set_tuner(*tuner_, layout.slots, layout.chunk_bytes);
   }
@@ -95,6 +101,7 @@ class Loading {
   std::stop_token stop_;
   TransferReporter reporter_;
   std::optional<QueueTuner> tuner_;
+  std::size_t first_depth_ = 0;  // that it would begin with if it knew nothing of the disk
   std::optional<Reader> reader_;
   std::unique_ptr<Engine> engine_;  // behind the reader, whose requests it uses to the end
   std::optional<LaneReaders> by_lanes_;
@@ -107,6 +114,7 @@ struct Coordinator::State {
   std::unique_ptr<Device> device;
   Options options;
   Workers workers;
+  std::optional<std::size_t> best_depth{};  // of a pass before, which may have read the same disk
   std::size_t pool_segments = 0;
   std::unique_ptr<ChunkPool> pool;
   std::vector<std::unique_ptr<Lane>> lanes;
@@ -234,8 +242,9 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
                        const Output* output) {
   State& state = *state_;
   const Stopwatch watch;
-  const Layout layout = choose_layout(state.options, state.device->kind(), state.workers, source,
-                                      element_bytes, output);
+  Layout layout = choose_layout(state.options, state.device->kind(), state.workers, source,
+                                element_bytes, output);
+  if (layout.tuned_depth && state.best_depth) begin_with_depth(layout, *state.best_depth);
   Stats stats;
   stats.direct = layout.reads.direct;
   stats.reasons = layout.reasons;
@@ -288,6 +297,7 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
   if (auto remark = source.check_unchanged()) stats.reasons.push_back(std::move(*remark));
   stats.device = state.device->name();
   loading.describe(state.lanes.size(), stats);
+  if (const auto best = loading.best_depth()) state.best_depth = best;
   if (write_engine && !write_engine->note().empty()) stats.reasons.push_back(write_engine->note());
   stats.slots = state.pool->size();
   stats.pool_bytes = state.pool->memory().size();

@@ -6,6 +6,7 @@
 #include <ooc/io/units.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace ooc {
 
@@ -70,9 +71,14 @@ void add_output(const Options& options, DeviceKind device, Workers workers, cons
 std::size_t slots_for(const Layout& layout, DeviceKind device, std::size_t lanes,
                       std::size_t depth) {
   if (layout.lanes_read) return std::min(lanes, std::max<std::size_t>(layout.plan.size(), 1));
-  const std::size_t computing = device == DeviceKind::cuda ? 2 * lanes  // one in each input buffer
-                                                           : lanes;     // consumed in the slot
   const std::size_t ready = layout.reads.direct ? 1 : lanes;  // disks are slower than lanes
+  // On the CPU a chunk is consumed in its slot. A GPU's lane has one on the way to each of its
+  // input buffers; but of what comes from a disk the first is copied long before the second is
+  // there.
+  const bool only_reads_disk = layout.reads.direct && !layout.interleaving && !layout.writes;
+  const std::size_t with_lanes = device == DeviceKind::cpu ? lanes + ready
+                                 : only_reads_disk         ? lanes
+                                                           : 2 * lanes + ready;
   const auto in_flight = [](std::size_t requests, std::size_t block, std::size_t chunk) {
     return divide_up(requests * block, chunk);
   };
@@ -84,7 +90,7 @@ std::size_t slots_for(const Layout& layout, DeviceKind device, std::size_t lanes
   const std::size_t writing =
       out != nullptr ? lanes + in_flight(out->queue_depth, out->block_bytes, out->chunk_bytes) : 0;
   const std::size_t chunks = std::max<std::size_t>(layout.plan.size(), 1);
-  return std::min(computing + ready + reading + writing + 1, chunks);
+  return std::min(with_lanes + reading + writing + 1, chunks);
 }
 
 /// Reads of a disk are tuned if the user has not fixed them, and if they go on for long enough.
@@ -102,7 +108,7 @@ void choose_slots(const Options& options, DeviceKind device, std::size_t lanes, 
   const std::size_t depth = layout.reads.queue_depth;
   layout.slots = layout.pool_slots = slots_for(layout, device, lanes, depth);
   if (!can_be_tuned(options, layout)) return;
-  const TunedDepth tuned{std::max<std::size_t>(depth / times_less, 1), depth * times_more};
+  const TunedDepth tuned{depth, std::max<std::size_t>(depth / times_less, 1), depth * times_more};
   const std::size_t most = slots_for(layout, device, lanes, tuned.most);
   if (most >= layout.plan.size()) return;
   layout.tuned_depth = tuned;
@@ -194,6 +200,17 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
   choose_slots(options, device, workers.lanes, layout);
   limit_slots(options, device, workers, layout);
   return layout;
+}
+
+void begin_with_depth(Layout& layout, std::size_t depth) {
+  const auto chunks = [&](std::size_t requests) {
+    return divide_up(requests * layout.reads.block_bytes, layout.chunk_bytes);
+  };
+  const std::size_t first =
+      std::exchange(layout.reads.queue_depth,
+                    std::clamp(depth, layout.tuned_depth->least, layout.tuned_depth->most));
+  layout.slots += chunks(layout.reads.queue_depth);
+  layout.slots -= chunks(first);
 }
 
 }  // namespace ooc

@@ -21,9 +21,10 @@ struct WriteLayout {
   std::size_t place;  // in a slot (bytes): where a result goes
 };
 
-/// Between how many reads in flight a QueueTuner may choose.
+/// How many reads in flight a QueueTuner begins with if nothing is known of the disk, and between
+/// how many it may choose.
 struct TunedDepth {
-  std::size_t least, most;
+  std::size_t first, least, most;
 };
 
 /// Every size of a pass, decided before it starts.
@@ -55,5 +56,9 @@ constexpr std::size_t alignment_of(std::size_t element_bytes) {
 Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                      const Source& source, std::size_t element_bytes,
                      const Output* output = nullptr);
+
+/// Begins with so many reads in flight, which have been found to be best, instead of
+/// `tuned_depth->first`. Only for a layout that has a `tuned_depth`.
+void begin_with_depth(Layout& layout, std::size_t depth);
 
 }  // namespace ooc

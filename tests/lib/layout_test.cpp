@@ -65,6 +65,32 @@ TEST_F(LayoutTest, LeavesRoomForMoreReadsOfALargeInput) {
             layout.tuned_depth->most * layout.reads.block_bytes);
 }
 
+TEST_F(LayoutTest, BeginsWithAsManyReadsAsWereBestBefore) {
+  const Layout known_nothing = choose_layout({}, DeviceKind::cuda, workers_, sparse(8 * GiB), 4);
+  const auto slots_of = [](const Layout& layout) {
+    return divide_up(layout.reads.queue_depth * layout.reads.block_bytes, layout.chunk_bytes);
+  };
+  for (const std::size_t depth : {1u, 7u, 16u, 31u, 1000u}) {
+    Layout layout = known_nothing;
+    begin_with_depth(layout, depth);
+    EXPECT_EQ(layout.reads.queue_depth,
+              std::clamp<std::size_t>(depth, layout.tuned_depth->least, layout.tuned_depth->most));
+    EXPECT_EQ(layout.tuned_depth->first, known_nothing.reads.queue_depth);
+    EXPECT_EQ(layout.slots - slots_of(layout), known_nothing.slots - slots_of(known_nothing));
+    EXPECT_LE(layout.slots, layout.pool_slots);
+  }
+}
+
+TEST_F(LayoutTest, ReadsOfADiskGoRoundInLittleMoreThanIsInFlight) {
+  const auto beyond_flight = [&](const Options& options) {
+    const Layout layout = choose_layout(options, DeviceKind::cuda, workers_, sparse(8 * GiB), 4);
+    return layout.slots -
+           divide_up(layout.reads.queue_depth * layout.reads.block_bytes, layout.chunk_bytes);
+  };
+  EXPECT_EQ(beyond_flight({}), workers_.lanes + 1);
+  EXPECT_GT(beyond_flight({.direct = DirectIo::no}), workers_.lanes + 1);
+}
+
 TEST_F(LayoutTest, KeepsToTheReadsThatTheUserHasFixed) {
   const auto is_fixed = [&](const Options& options, std::uint64_t bytes) {
     const Layout layout = choose_layout(options, DeviceKind::cuda, workers_, sparse(bytes), 4);
