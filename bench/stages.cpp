@@ -50,8 +50,8 @@ nlohmann::ordered_json read_alone(const std::string& file, bool cuda, int runs) 
   std::vector<double> seconds;
   for (int run = 0; run < runs; ++run) {
     pool.restart();
-    const auto engine = make_engine(options, way, pool);
-    Reader reader(source.files(), plan, pool, *engine, way.block_bytes, way.direct);
+    Reader reader(source.files(), plan, pool, make_engine(options, way, pool), way.block_bytes,
+                  way.direct);
     const Clock clock;
     PassThreads threads({&pool});
     threads.start([&] { reader.run({}); });
@@ -82,8 +82,7 @@ nlohmann::ordered_json write_alone(const std::string& file, std::uint64_t bytes,
     const double pool_seconds = pool_clock.seconds();
     const Extent whole{0, 0, bytes};
     const SequentialPlan plan({&whole, 1}, way.chunk_bytes);
-    const auto engine = make_engine(options, way, pool);
-    Writer writer(target, plan, pool, *engine, way.block_bytes, way.direct);
+    Writer writer(target, plan, pool, make_engine(options, way, pool), way.block_bytes, way.direct);
     PassThreads threads({&pool});
     threads.start([&] { writer.run(); });
     threads.start([&] {

@@ -3,6 +3,7 @@
 #include <ooc/io/units.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace ooc {
 
@@ -16,13 +17,13 @@ std::vector<const File*> pointers_to(std::span<const File> files) {
 
 }  // namespace
 
-Reader::Reader(std::span<const File> files, const Plan& plan, ChunkPool& pool, Engine& engine,
-               std::size_t block_bytes, bool direct)
-    : Reader(pointers_to(files), plan, pool, engine, block_bytes, direct) {}
+Reader::Reader(std::span<const File> files, const Plan& plan, ChunkPool& pool,
+               std::unique_ptr<Engine> engine, std::size_t block_bytes, bool direct)
+    : Reader(pointers_to(files), plan, pool, std::move(engine), block_bytes, direct) {}
 
-Reader::Reader(std::vector<const File*> files, const Plan& plan, ChunkPool& pool, Engine& engine,
-               std::size_t block_bytes, bool direct)
-    : Transfer(plan, pool, engine, block_bytes, Stage::empty),
+Reader::Reader(std::vector<const File*> files, const Plan& plan, ChunkPool& pool,
+               std::unique_ptr<Engine> engine, std::size_t block_bytes, bool direct)
+    : Transfer(plan, pool, std::move(engine), block_bytes, Stage::empty),
       files_(std::move(files)),
       direct_(direct) {}
 

@@ -3,27 +3,28 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 namespace ooc {
 
-Transfer::Transfer(const Plan& plan, ChunkPool& pool, Engine& engine, std::size_t block_bytes,
-                   Stage awaited)
+Transfer::Transfer(const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> engine,
+                   std::size_t block_bytes, Stage awaited)
     : plan_(plan),
       pool_(pool),
-      engine_(engine),
       block_bytes_(round_up(std::max<std::size_t>(block_bytes, 1), page_bytes)),
       awaited_(awaited),
-      most_in_flight_(engine.depth()),
+      most_in_flight_(engine->depth()),
       extents_(plan.max_extents()),
-      parts_(engine.depth()),
-      in_progress_(pool.size()) {
+      parts_(engine->depth()),
+      in_progress_(pool.size()),
+      engine_(std::move(engine)) {
   idle_.reserve(parts_.size());
   for (Part& part : parts_) idle_.push_back(&part);
 }
 
 void Transfer::set_tuner(QueueTuner& tuner, std::size_t slots, std::size_t chunk_bytes) {
   assert(slots >= divide_up(tuner.wanted() * block_bytes_, chunk_bytes));
-  assert(tuner.wanted() <= engine_.depth());
+  assert(tuner.wanted() <= engine_->depth());
   tuner_ = &tuner;
   chunk_bytes_ = chunk_bytes;
   most_in_flight_ = tuner.wanted();
@@ -44,10 +45,10 @@ bool Transfer::transfer_chunk() {
   try {
     if (!wait_for_next_chunk({})) return false;
     for (;;) {
-      while (remainder_.memory != nullptr && engine_.in_flight() < engine_.depth()) {
+      while (remainder_.memory != nullptr && engine_->in_flight() < engine_->depth()) {
         start_next_request();
       }
-      Chunk* const through = finish(static_cast<Part&>(engine_.wait()));
+      Chunk* const through = finish(static_cast<Part&>(engine_->wait()));
       if (through == nullptr) continue;
       complete(*through);
       return true;
@@ -60,12 +61,12 @@ bool Transfer::transfer_chunk() {
 
 /// Waits for what is in flight, whatever becomes of it: until then our requests are in use.
 void Transfer::drain() noexcept {
-  while (const std::size_t before = engine_.in_flight()) {
+  while (const std::size_t before = engine_->in_flight()) {
     try {
-      engine_.wait();
+      engine_->wait();
     } catch (...) {
       // The error that made us stop is the one to report.
-      if (engine_.in_flight() == before) return;  // nor will there be another answer
+      if (engine_->in_flight() == before) return;  // nor will there be another answer
     }
   }
 }
@@ -79,8 +80,8 @@ void Transfer::run(const std::stop_token& stop) {
     // would wait for it.
     if (through != nullptr) complete(*through);
     through = nullptr;
-    if (engine_.in_flight() > 0) {
-      through = finish(static_cast<Part&>(engine_.wait()));
+    if (engine_->in_flight() > 0) {
+      through = finish(static_cast<Part&>(engine_->wait()));
     } else if (!wait_for_next_chunk(stop)) {
       return;
     }
@@ -89,7 +90,7 @@ void Transfer::run(const std::stop_token& stop) {
 
 /// Starts all that the engine and the pool have room for now.
 void Transfer::start_requests(const std::stop_token& stop) {
-  while (engine_.in_flight() < most_in_flight_) {
+  while (engine_->in_flight() < most_in_flight_) {
     if (remainder_.memory == nullptr) {
       if (next_ >= plan_.size() || stop.stop_requested()) return;
       if (!pool_.ready(next_, awaited_)) return;
@@ -154,10 +155,10 @@ void Transfer::start_next_request() {
   part.payload = std::min(end, extent_end) - std::max(remainder_.offset, extent.offset);
   part.chunk = chunk_->index;
   prepare(part, extent);
-  if (engine_.in_flight() == 0) busy_since_ = Clock::now();
+  if (engine_->in_flight() == 0) busy_since_ = Clock::now();
   ++progress_->requests;
-  engine_.start(part);
-  in_flight_.store(engine_.in_flight(), std::memory_order_relaxed);
+  engine_->start(part);
+  in_flight_.store(engine_->in_flight(), std::memory_order_relaxed);
 
   remainder_.memory += part.bytes;
   remainder_.offset = end;
@@ -169,10 +170,10 @@ void Transfer::start_next_request() {
 
 /// Takes in a completed request. Returns its chunk if that is through now.
 Chunk* Transfer::finish(Part& part) {
-  if (engine_.in_flight() == 0) {
+  if (engine_->in_flight() == 0) {
     seconds_busy_ += std::chrono::duration<double>(Clock::now() - busy_since_).count();
   }
-  in_flight_.store(engine_.in_flight(), std::memory_order_relaxed);
+  in_flight_.store(engine_->in_flight(), std::memory_order_relaxed);
   bytes_done_.fetch_add(part.payload, std::memory_order_relaxed);
   idle_.push_back(&part);
   if (tuner_ != nullptr) tune(part.payload);

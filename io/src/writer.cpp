@@ -3,12 +3,13 @@
 #include <ooc/io/writer.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace ooc {
 
-Writer::Writer(OutputFile& file, const Plan& plan, ChunkPool& pool, Engine& engine,
+Writer::Writer(OutputFile& file, const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> engine,
                std::size_t block_bytes, bool direct)
-    : Transfer(plan, pool, engine, block_bytes, Stage::computed),
+    : Transfer(plan, pool, std::move(engine), block_bytes, Stage::computed),
       file_(file),
       direct_(direct && file.direct() >= 0) {}
 

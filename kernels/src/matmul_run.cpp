@@ -215,11 +215,10 @@ std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& 
   const IoWay reads = deepened(job.reads, options, read_plan);
   const IoWay writes = deepened(
       choose_writes(options, device.kind(), job.workers, file, write_plan), options, write_plan);
-  const auto read_engine = make_engine(options, reads, in_pool);
-  const auto write_engine = make_engine(options, writes, out_pool);
-  Reader reader({job.files.begin(), job.files.end()}, read_plan, in_pool, *read_engine,
-                reads.block_bytes, reads.direct);
-  Writer writer(file, write_plan, out_pool, *write_engine, writes.block_bytes, writes.direct);
+  Reader reader({job.files.begin(), job.files.end()}, read_plan, in_pool,
+                make_engine(options, reads, in_pool), reads.block_bytes, reads.direct);
+  Writer writer(file, write_plan, out_pool, make_engine(options, writes, out_pool),
+                writes.block_bytes, writes.direct);
   TransferReporter read_reporter(Activity::Kind::read, in_pool.size(), options.observe);
   TransferReporter write_reporter(Activity::Kind::write, out_pool.size(), options.observe);
   reader.set_observer(read_reporter);
@@ -251,7 +250,7 @@ std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& 
   stats.slots = in_pool.size() + out_pool.size();
   stats.pool_bytes = in_pool.memory().size() + out_pool.memory().size();
   if (!device.shares_host_memory()) stats.device_bytes = device.device_memory().peak_bytes();
-  describe_ways(job, reads, *read_engine, writes, *write_engine, stats);
+  describe_ways(job, reads, reader.engine(), writes, writer.engine(), stats);
   stats.disk = {.busy = reader.seconds_busy(), .waits_out = reader.seconds_waiting()};
   stats.h2d = {.busy = multiplier.loader().copy_seconds(),
                .waits_in = multiplier.loader().wait_seconds()};

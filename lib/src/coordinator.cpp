@@ -39,8 +39,8 @@ class Loading {
     }
     IoWay way = way_;
     if (layout.tuned_depth) way.queue_depth = layout.tuned_depth->most;
-    engine_ = make_engine(options, way, pool);
-    reader_.emplace(source.files(), layout.plan, pool, *engine_, way_.block_bytes, way_.direct);
+    reader_.emplace(source.files(), layout.plan, pool, make_engine(options, way, pool),
+                    way_.block_bytes, way_.direct);
     reader_->set_observer(reporter_);
     if (layout.tuned_depth) tune(layout, *layout.tuned_depth);
   }
@@ -69,11 +69,12 @@ class Loading {
       stats.disk.busy = by_lanes_->seconds_busy() / static_cast<double>(lanes);
       return;
     }
-    stats.engine = engine_->name();
+    const Engine& engine = reader_->engine();
+    stats.engine = engine.name();
     stats.threads = lanes + (stats.engine == "threads" ? way_.threads : 1);
     stats.disk.busy = reader_->seconds_busy();
     stats.disk.waits_out = reader_->seconds_waiting();
-    if (!engine_->note().empty()) stats.reasons.push_back(engine_->note());
+    if (!engine.note().empty()) stats.reasons.push_back(engine.note());
     if (tuner_ && tuner_->best() != first_depth_) {
       stats.queue_depth = tuner_->best();
       stats.reasons.push_back("keeping " + std::to_string(tuner_->best()) +
@@ -89,9 +90,10 @@ class Loading {
 
  private:
   void tune(const Layout& layout, TunedDepth depth) {
-    if (engine_->depth() < depth.most) return;  // an engine of the caller's own may take fewer
+    const Engine& engine = reader_->engine();
+    if (engine.depth() < depth.most) return;  // an engine of the caller's own may take fewer
     // What no thread has taken up is not in flight.
-    const std::size_t most = engine_->name() == "threads" ? way_.threads : depth.most;
+    const std::size_t most = engine.name() == "threads" ? way_.threads : depth.most;
     first_depth_ = depth.first;
     tuner_.emplace(way_.queue_depth, depth.least, most, way_.block_bytes);
     reader_->set_tuner(*tuner_, layout.slots, layout.chunk_bytes);
@@ -103,7 +105,6 @@ class Loading {
   std::optional<QueueTuner> tuner_;
   std::size_t first_depth_ = 0;  // that it would begin with if it knew nothing of the disk
   std::optional<Reader> reader_;
-  std::unique_ptr<Engine> engine_;  // behind the reader, whose requests it uses to the end
   std::optional<LaneReaders> by_lanes_;
 };
 
@@ -267,12 +268,11 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
   Loading loading(state.options, layout, source, *state.pool, state.lanes.size());
   const Observe& observe = state.options.observe;
   std::optional<Writer> writer;
-  std::unique_ptr<Engine> write_engine;  // behind the writer, whose requests it uses to the end
   TransferReporter write_reporter(Activity::Kind::write, state.pool->size(), observe);
   if (output != nullptr) {
     const WriteLayout& writes = *layout.writes;
-    write_engine = make_engine(state.options, writes.way, *state.pool);
-    writer.emplace(output->file, writes.plan, *state.pool, *write_engine, writes.way.block_bytes,
+    writer.emplace(output->file, writes.plan, *state.pool,
+                   make_engine(state.options, writes.way, *state.pool), writes.way.block_bytes,
                    writes.way.direct);
     writer->set_observer(write_reporter);
   }
@@ -297,8 +297,8 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
   if (auto remark = source.check_unchanged()) stats.reasons.push_back(std::move(*remark));
   stats.device = state.device->name();
   loading.describe(state.lanes.size(), stats);
+  if (writer && !writer->engine().note().empty()) stats.reasons.push_back(writer->engine().note());
   if (const auto best = loading.best_depth()) state.best_depth = best;
-  if (write_engine && !write_engine->note().empty()) stats.reasons.push_back(write_engine->note());
   stats.slots = state.pool->size();
   stats.pool_bytes = state.pool->memory().size();
   if (!state.device->shares_host_memory()) {

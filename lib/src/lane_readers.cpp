@@ -12,9 +12,10 @@ LaneReaders::LaneReaders(const Source& source, const SequentialPlan& plan, Chunk
     : pool_(pool), stop_(options.stop), loaders_(lanes) {
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     Loader& loader = loaders_[lane];
-    loader.engine = make_engine({.kind = EngineKind::threads, .depth = 1, .threads = 0});
-    loader.reader = std::make_unique<Reader>(source.files(), plan, pool, *loader.engine,
-                                             way.block_bytes, way.direct);
+    loader.reader = std::make_unique<Reader>(
+        source.files(), plan, pool,
+        make_engine({.kind = EngineKind::threads, .depth = 1, .threads = 0}), way.block_bytes,
+        way.direct);
     loader.reader->take_every(lanes, lane);
     loader.reporter =
         std::make_unique<TransferReporter>(Activity::Kind::read, pool.size(), options.observe);

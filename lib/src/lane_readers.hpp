@@ -2,7 +2,6 @@
 
 #include <ooc/coordinator.hpp>
 #include <ooc/io/chunk_pool.hpp>
-#include <ooc/io/engine.hpp>
 #include <ooc/io/plan.hpp>
 #include <ooc/io/reader.hpp>
 #include <ooc/io/source.hpp>
@@ -39,7 +38,6 @@ class LaneReaders {
 
  private:
   struct Loader {
-    std::unique_ptr<Engine> engine;
     std::unique_ptr<Reader> reader;
     std::unique_ptr<TransferReporter> reporter;
     bool has_stopped = false;

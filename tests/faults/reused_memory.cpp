@@ -13,6 +13,7 @@
 #include <ooc/io/engine.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/file.hpp>
+#include <ooc/io/reader.hpp>
 #include <ooc/io/units.hpp>
 
 #include <liburing.h>
@@ -34,6 +35,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "support/faulty_engine.hpp"
 
 namespace ooc {
 namespace {
@@ -160,6 +163,30 @@ Options reading_with(EngineKind kind) {
           .engine = kind};
 }
 
+/// Reads into the memory, until its engine dies by itself while reads hang.
+void destroy_reader(const Place& place, EngineKind kind) {
+  const Source source{File::open(place.path)};
+  const SequentialPlan plan(source.extents(), read_bytes);
+  std::pmr::monotonic_buffer_resource memory(place.memory.data(), place.memory.size(),
+                                             std::pmr::null_memory_resource());
+  ChunkPool pool(memory, reads + 1, read_bytes + 2 * page_bytes, 1);
+  const auto die_amid_reads = [&, waits = 0](test::EngineCall call) mutable {
+    if (call != test::EngineCall::wait || waits++ == 0) return;  // the first read does not hang
+    place.stall.wait_for_reads(reads);
+    throw std::runtime_error("the engine dies");
+  };
+  Reader reader(source.files(), plan, pool,
+                std::make_unique<test::FaultyEngine>(
+                    make_engine({.kind = kind, .depth = reads, .threads = reads}), die_amid_reads),
+                read_bytes, true);
+  try {
+    reader.run({});
+  } catch (const std::runtime_error&) {
+    return;
+  }
+  throw std::runtime_error("the engine did not die");
+}
+
 void fail_pass(const Place& place, EngineKind kind) {
   const Source source{File::open(place.path)};
   Coordinator coordinator(std::make_unique<DeviceOnArena>(place.memory), reading_with(kind));
@@ -237,6 +264,8 @@ std::vector<Design> all_designs() {
        [](auto& at) { destroy_engine(at, uring, true); }},
       {"threads engine destroyed", false, true,
        [](auto& at) { destroy_engine(at, threads, false); }},
+      {"uring reader destroyed", true, true, [](auto& at) { destroy_reader(at, uring); }},
+      {"threads reader destroyed", false, true, [](auto& at) { destroy_reader(at, threads); }},
       {"uring pass failed", true, true, [](auto& at) { fail_pass(at, uring); }},
       {"threads pass failed", false, true, [](auto& at) { fail_pass(at, threads); }},
       {"uring pass cancelled", true, true, [](auto& at) { cancel_pass(at, uring); }},

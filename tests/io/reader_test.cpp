@@ -13,6 +13,7 @@
 #include <random>
 #include <stop_token>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "expect_error.hpp"
@@ -116,7 +117,7 @@ class Pass {
     pool_.restart(slots);
   }
 
-  /// Returns what the lanes have got, which must be a prefix.
+  /// Returns what the lanes have got, which must be a prefix. Once.
   Bytes run(std::stop_token stop = {}) {
     received_.assign(plan_.bytes(), std::byte{0});
     {
@@ -124,7 +125,7 @@ class Pass {
       for (std::size_t lane = 0; lane < options_.lanes; ++lane) {
         lanes.emplace_back([this, lane] { consume(lane); });
       }
-      Reader reader(dataset_.files(), plan_, pool_, *engine_, options_.block_bytes,
+      Reader reader(dataset_.files(), plan_, pool_, std::move(engine_), options_.block_bytes,
                     options_.direct);
       if (tuner_ != nullptr) reader.set_tuner(*tuner_, slots_, options_.chunk_bytes);
       const std::size_t allocations = test::count_of_new_by_this_thread();
@@ -319,8 +320,7 @@ TEST_P(ReaderTest, SeesThatAFileShrank) {
   const std::vector<Extent> extents{{0, 0, 100'000}};
   const SequentialPlan plan(extents, 200'000);
   ChunkPool pool(*std::pmr::new_delete_resource(), 1, 200'000, 1);
-  const auto engine = make_engine({.kind = kind()});
-  Reader reader(files, plan, pool, *engine, 8192, direct());
+  Reader reader(files, plan, pool, make_engine({.kind = kind()}), 8192, direct());
   test::expect_error(Cause::input_changed, "from 100000 to 50000 bytes", [&] { reader.run({}); });
 }
 
@@ -329,8 +329,7 @@ TEST_P(ReaderTest, StopsWhenThePoolIsAborted) {
   const auto extents = whole_files(dataset.files());
   const SequentialPlan plan(extents, 10'000);
   ChunkPool pool(*std::pmr::new_delete_resource(), 2, 20'000, 1);
-  const auto engine = make_engine({.kind = kind()});
-  Reader reader(dataset.files(), plan, pool, *engine, 4096, direct());
+  Reader reader(dataset.files(), plan, pool, make_engine({.kind = kind()}), 4096, direct());
   const std::jthread aborter([&pool] {
     pool.wait(1, Stage::loaded);
     pool.abort();
@@ -344,12 +343,12 @@ TEST(Reader, ReadsEveryOtherChunkOneByOne) {
   const std::vector<Extent> extents = whole_files(dataset.files());
   const SequentialPlan plan(extents, 100'000);
   ChunkPool pool(*std::pmr::new_delete_resource(), 2, 100'000, 1);
-  const auto engine = make_engine({.kind = EngineKind::threads, .depth = 1, .threads = 0});
   Bytes received;
   std::vector<std::unique_ptr<Reader>> readers;
   for (const std::size_t first : {0u, 1u}) {
-    readers.push_back(
-        std::make_unique<Reader>(dataset.files(), plan, pool, *engine, 30'000, false));
+    readers.push_back(std::make_unique<Reader>(
+        dataset.files(), plan, pool,
+        make_engine({.kind = EngineKind::threads, .depth = 1, .threads = 0}), 30'000, false));
     readers.back()->take_every(2, first);
   }
   for (std::size_t k = 0; k < plan.size(); ++k) {
@@ -368,8 +367,7 @@ TEST_P(ReaderTest, RefusesSlotsThatAreTooSmall) {
   const auto extents = whole_files(dataset.files());
   const SequentialPlan plan(extents, 10'000);
   ChunkPool pool(*std::pmr::new_delete_resource(), 2, 4096, 1);
-  const auto engine = make_engine({.kind = kind()});
-  Reader reader(dataset.files(), plan, pool, *engine, 4096, direct());
+  Reader reader(dataset.files(), plan, pool, make_engine({.kind = kind()}), 4096, direct());
   test::expect_error(Cause::internal, "larger than its slot", [&] { reader.run({}); });
 }
 

@@ -157,13 +157,15 @@ class WriterTest : public test::EachWay {
                       std::size_t block_bytes, std::size_t depth, Place place) {
     OutputFile file(directory_.path() / "result", contents.size(), false);
     ChunkPool pool(memory(), slots, Producer::slot_bytes(plan), plan.max_extents());
-    WatchedEngine engine(make_engine({.writes = true,
-                                      .kind = kind(),
-                                      .depth = depth,
-                                      .threads = 2,
-                                      .storage = pool.memory(),
-                                      .storage_piece = pool.slot_bytes()}));
-    Writer writer(file, plan, pool, engine, block_bytes, direct());
+    auto owned_engine =
+        std::make_unique<WatchedEngine>(make_engine({.writes = true,
+                                                     .kind = kind(),
+                                                     .depth = depth,
+                                                     .threads = 2,
+                                                     .storage = pool.memory(),
+                                                     .storage_piece = pool.slot_bytes()}));
+    const WatchedEngine& engine = *owned_engine;
+    Writer writer(file, plan, pool, std::move(owned_engine), block_bytes, direct());
     {
       const std::jthread lane([&] {
         Producer producer(plan, contents, place);
@@ -222,8 +224,10 @@ TEST_P(WriterTest, WritesDirectlyAllButTheEnds) {
     if (direct() && file.direct() < 0) GTEST_SKIP() << file.why_not_direct();
     ChunkPool pool(memory(), 1, Producer::slot_bytes(plan), 1);
     Producer(plan, data, place).fill_all(pool);
-    WatchedEngine engine(make());
-    Writer(file, plan, pool, engine, 8192, direct()).run();
+    auto owned_engine = std::make_unique<WatchedEngine>(make());
+    const WatchedEngine& engine = *owned_engine;
+    Writer writer(file, plan, pool, std::move(owned_engine), 8192, direct());
+    writer.run();
     if (!direct() || place == Place::odd) {
       EXPECT_TRUE(engine.direct.empty());
       continue;
@@ -248,8 +252,10 @@ TEST_P(WriterTest, KeepsAsManyInFlightAsTheEngineTakes) {
     OutputFile file(directory_.path() / "result", data.size(), false);
     ChunkPool pool(memory(), plan.size(), Producer::slot_bytes(plan), 1);
     Producer(plan, data, Place::as_in_file).fill_all(pool);
-    WatchedEngine engine(make(depth));
-    Writer(file, plan, pool, engine, 4096, direct()).run();
+    auto owned_engine = std::make_unique<WatchedEngine>(make(depth));
+    const WatchedEngine& engine = *owned_engine;
+    Writer writer(file, plan, pool, std::move(owned_engine), 4096, direct());
+    writer.run();
     EXPECT_EQ(engine.most_in_flight, depth);
     EXPECT_EQ(engine.in_flight(), 0u);
   }
@@ -261,8 +267,7 @@ TEST_P(WriterTest, AllocatesNothingWhileItWrites) {
   OutputFile file(directory_.path() / "result", data.size(), false);
   ChunkPool pool(memory(), plan.size(), Producer::slot_bytes(plan), plan.max_extents());
   Producer(plan, data, Place::as_in_file).fill_all(pool);
-  const auto engine = make();
-  Writer writer(file, plan, pool, *engine, 8192, direct());
+  Writer writer(file, plan, pool, make(), 8192, direct());
   const std::size_t before = test::count_of_new_by_this_thread();
   writer.run();
   EXPECT_EQ(test::count_of_new_by_this_thread(), before);
@@ -276,11 +281,12 @@ TEST_P(WriterTest, PassesErrorsOnWithNothingLeftInFlight) {
     OutputFile file(directory_.path() / "result", data.size(), false);
     ChunkPool pool(memory(), plan.size(), Producer::slot_bytes(plan), 1);
     Producer(plan, data, Place::as_in_file).fill_all(pool);
-    test::FaultyEngine engine(make(), good_writes, [&] { throw file.write_error(EIO, 7); });
-    Writer writer(file, plan, pool, engine, 4096, direct());
+    const auto fail = [&] { throw file.write_error(EIO, 7); };
+    Writer writer(file, plan, pool, std::make_unique<test::FaultyEngine>(make(), good_writes, fail),
+                  4096, direct());
     test::expect_error(Cause::output, "result: write failed at byte 7: Input/output error (EIO)",
                        [&] { writer.run(); });
-    EXPECT_EQ(engine.in_flight(), 0u);
+    EXPECT_EQ(writer.engine().in_flight(), 0u);
   }
   EXPECT_TRUE(directory_.names().empty());
 }
@@ -291,8 +297,7 @@ TEST_P(WriterTest, EndsWhereThePoolEnds) {
   for (const std::size_t end : {0u, 1u, 3u}) {
     OutputFile file(directory_.path() / "result", data.size(), false);
     ChunkPool pool(memory(), 4, Producer::slot_bytes(plan), 1);
-    const auto engine = make();
-    Writer writer(file, plan, pool, *engine, 4096, direct());
+    Writer writer(file, plan, pool, make(), 4096, direct());
     {
       const std::jthread reader([&] {
         Producer producer(plan, data, Place::as_in_file);
@@ -302,7 +307,7 @@ TEST_P(WriterTest, EndsWhereThePoolEnds) {
       writer.run();
     }
     EXPECT_EQ(writer.bytes_done(), end * 30'000);
-    EXPECT_EQ(engine->in_flight(), 0u);
+    EXPECT_EQ(writer.engine().in_flight(), 0u);
   }
 }
 
@@ -311,15 +316,14 @@ TEST_P(WriterTest, StopsWhenThePoolIsAborted) {
   const Bytes data = contents(0, 200'000);
   OutputFile file(directory_.path() / "result", data.size(), false);
   ChunkPool pool(memory(), 3, Producer::slot_bytes(plan), 1);
-  const auto engine = make();
-  Writer writer(file, plan, pool, *engine, 4096, direct());
+  Writer writer(file, plan, pool, make(), 4096, direct());
   const std::jthread lane([&] {
     Producer producer(plan, data, Place::as_in_file);
     for (std::size_t i = 0; i < 5; ++i) producer.fill(pool, i);
     pool.abort();
   });
   EXPECT_THROW(writer.run(), Aborted);
-  EXPECT_EQ(engine->in_flight(), 0u);
+  EXPECT_EQ(writer.engine().in_flight(), 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, WriterTest, test::all_ways, test::way_name);

@@ -95,7 +95,8 @@ class Simulation final : Operation {
   std::array<std::atomic<std::size_t>, places> calls_{};
   std::stop_source stop_;
   std::vector<std::size_t> done_;  // chunks, by lane
-  std::unique_ptr<Engine> read_engine_, write_engine_;
+  std::optional<Reader> reader_;
+  std::optional<Writer> writer_;
   std::vector<std::byte> result_;    // what the operator has seen, or what was written
   std::vector<std::uint8_t> times_;  // that each byte of it was written
   std::array<std::atomic<bool>, 2> struck_{}, was_echo_{};  // of the troubles
@@ -165,8 +166,6 @@ void Simulation::run_pass() {
   done_.assign(scenario_.lanes, 0);
   result_.assign(expected_.size(), paint);
   times_.assign(result_.size(), 0);
-  read_engine_ = make_engine(false);
-  write_engine_ = make_engine(true);
   owners_.restart();
   std::ranges::fill(pool_.memory(), paint);
   const std::uint64_t output_bytes = scenario_.output_bytes(scenario_.chunk_bytes);
@@ -203,12 +202,12 @@ void Simulation::run_threads() {
     lane_readers.emplace(world_.source, plan_, pool_, way, lanes_.size(), options);
   }
   Observer reads(*this, false), writes(*this, true);
-  Reader reader(world_.source.files(), plan_, pool_, *read_engine_, scenario_.block_bytes,
-                scenario_.direct);
-  Writer writer(world_.target, output_plan_, pool_, *write_engine_, scenario_.block_bytes,
-                scenario_.direct);
-  reader.set_observer(reads);
-  writer.set_observer(writes);
+  reader_.emplace(world_.source.files(), plan_, pool_, make_engine(false), scenario_.block_bytes,
+                  scenario_.direct);
+  writer_.emplace(world_.target, output_plan_, pool_, make_engine(true), scenario_.block_bytes,
+                  scenario_.direct);
+  reader_->set_observer(reads);
+  writer_->set_observer(writes);
   const Output output{world_.target, scenario_.output_element_bytes, false};
   const Stopwatch watch;
   const Pass pass{.plan = plan_,
@@ -225,8 +224,8 @@ void Simulation::run_threads() {
                   .output_place = output_place_};
   PassThreads threads({&pool_});
   for (const auto& lane : lanes_) threads.start([&lane = *lane, &pass] { lane.run(pass); });
-  if (scenario_.writes) threads.start([&] { writer.run(); });
-  if (!scenario_.lanes_read) threads.start([&] { reader.run(options.stop); });
+  if (scenario_.writes) threads.start([&] { writer_->run(); });
+  if (!scenario_.lanes_read) threads.start([&] { reader_->run(options.stop); });
   threads.join([this] { at(Place::report); });
 }
 
@@ -358,7 +357,7 @@ void Simulation::check_pass() {
   if (failure_ && was_echo_[*failure_]) complaint_.add("the error is not the first one");
   for (const bool writes : {false, true}) {
     const bool has_died = has_struck(writes ? Place::write_wait : Place::read_wait);
-    const Engine& engine = writes ? *write_engine_ : *read_engine_;
+    const Engine& engine = writes ? writer_->engine() : reader_->engine();
     if (engine.in_flight() != 0 && !has_died) complaint_.add("requests were left in flight");
   }
   if (failure_) {

@@ -4,6 +4,7 @@
 #include <ooc/io/transfer.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -15,14 +16,14 @@ class Reader final : public Transfer {
  public:
   /// `direct`: bypass the page cache for the files that allow it. `block_bytes`: the size of one
   /// request. All references must outlive the reader.
-  Reader(std::span<const File> files, const Plan& plan, ChunkPool& pool, Engine& engine,
-         std::size_t block_bytes, bool direct);
-  Reader(std::vector<const File*> files, const Plan& plan, ChunkPool& pool, Engine& engine,
-         std::size_t block_bytes, bool direct);
+  Reader(std::span<const File> files, const Plan& plan, ChunkPool& pool,
+         std::unique_ptr<Engine> engine, std::size_t block_bytes, bool direct);
+  Reader(std::vector<const File*> files, const Plan& plan, ChunkPool& pool,
+         std::unique_ptr<Engine> engine, std::size_t block_bytes, bool direct);
 
   /// Reads the whole plan. A stop request ends the pass after the chunks begun so far: the pool
   /// then ends early and the lanes see a prefix of the data. Throws Error, Aborted; either way no
-  /// request is in flight afterwards.
+  /// request is in flight afterwards but those of an engine that has died.
   void run(const std::stop_token& stop);
 
   /// Reads the next chunk only, on the calling thread. False if there is none. Throws as run().

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -27,8 +28,9 @@ class TransferObserver {
 
 /// What Reader and Writer have in common: takes the chunks of a plan from the pool one after the
 /// other, cuts their extents into requests of one block each, and keeps as many of these in flight
-/// as the engine takes, or as a tuner wants. Belongs to one thread; bytes_done() may be called from
-/// any.
+/// as its engine takes, or as a tuner wants. Belongs to one thread; bytes_done() may be called from
+/// any. Owns its engine, whose destructor waits for what is in flight: pool and files must outlive
+/// the transfer.
 class Transfer {
  public:
   Transfer(const Transfer&) = delete;
@@ -48,6 +50,8 @@ class Transfer {
     step_ = step;
     next_ = first;
   }
+
+  const Engine& engine() const noexcept { return *engine_; }
 
   /// Payload bytes that are through.
   std::uint64_t bytes_done() const noexcept { return bytes_done_.load(std::memory_order_relaxed); }
@@ -70,12 +74,13 @@ class Transfer {
     std::uint64_t begin, end;
   };
 
-  Transfer(const Plan& plan, ChunkPool& pool, Engine& engine, std::size_t block_bytes,
-           Stage awaited);
+  Transfer(const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> engine,
+           std::size_t block_bytes, Stage awaited);
   ~Transfer() = default;
 
   /// Transfers the whole plan, or what a stop request or the end of the pool leaves of it; returns
-  /// the number of chunks. Throws Error, Aborted; either way nothing is in flight afterwards.
+  /// the number of chunks. Throws Error, Aborted; either way nothing is in flight afterwards
+  /// but the requests of an engine that has died.
   std::size_t transfer_chunks(const std::stop_token& stop);
 
   /// The same for the next chunk alone. False if there is none, or the end of the pool came first.
@@ -137,7 +142,6 @@ class Transfer {
 
   const Plan& plan_;
   ChunkPool& pool_;
-  Engine& engine_;
   std::size_t block_bytes_;
   Stage awaited_;
   TransferObserver* observer_ = nullptr;
@@ -160,6 +164,7 @@ class Transfer {
   std::atomic<std::size_t> in_flight_{0};
   double seconds_waiting_ = 0;
   double seconds_busy_ = 0;
+  std::unique_ptr<Engine> engine_;  // last: it uses requests among `parts_` to its end
 };
 
 }  // namespace ooc

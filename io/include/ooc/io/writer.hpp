@@ -4,6 +4,7 @@
 #include <ooc/io/transfer.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 
 namespace ooc {
@@ -16,11 +17,11 @@ class Writer final : public Transfer {
   /// that lie in the slot as they do in the file, a multiple of File::alignment() apart; what is
   /// left at its ends, and all else, is put together in the page cache. All references must outlive
   /// the writer.
-  Writer(OutputFile& file, const Plan& plan, ChunkPool& pool, Engine& engine,
+  Writer(OutputFile& file, const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> engine,
          std::size_t block_bytes, bool direct);
 
   /// Writes until the plan or the pool ends. Throws Error, Aborted; either way no request is in
-  /// flight afterwards.
+  /// flight afterwards but those of an engine that has died.
   void run();
 
  private:

@@ -1,0 +1,61 @@
+#include <gtest/gtest.h>
+
+#include <ooc/io/file.hpp>
+#include <ooc/io/reader.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "expect_error.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+/// Dies with all that it was given in flight, and ends as an engine does whose threads are still at
+/// work: by looking at its requests. Notes whether they are still there.
+class DyingEngine final : public Engine {
+ public:
+  explicit DyingEngine(std::optional<bool>& ended_in_time) : ended_in_time_(ended_in_time) {}
+  ~DyingEngine() override {
+    const auto is_there = [](const auto& begun) { return begun.first->source == begun.second; };
+    ended_in_time_ = std::ranges::all_of(requests_, is_there);
+  }
+  DyingEngine(const DyingEngine&) = delete;
+  DyingEngine& operator=(const DyingEngine&) = delete;
+
+  void start(Request& request) override { requests_.emplace_back(&request, request.source); }
+  Request& wait() override { throw Error(Cause::input, "the engine's own error"); }
+  std::size_t in_flight() const noexcept override { return requests_.size(); }
+  std::size_t depth() const noexcept override { return 4; }
+  std::string_view name() const noexcept override { return "dying"; }
+
+ private:
+  std::optional<bool>& ended_in_time_;
+  std::vector<std::pair<const Request*, const File*>> requests_;
+};
+
+TEST(Transfer, KeepsItsRequestsUntilItsEngineHasEnded) {
+  const test::TempDir directory;
+  std::vector<File> files;
+  files.push_back(File::open(directory.write("data", test::random_bytes(50'000, 1))));
+  const std::vector<Extent> extents{{0, 0, 50'000}};
+  const SequentialPlan plan(extents, 10'000);
+  ChunkPool pool(*std::pmr::new_delete_resource(), 2, 20'000, 1);
+  std::optional<bool> ended_in_time;
+  {
+    Reader reader(files, plan, pool, std::make_unique<DyingEngine>(ended_in_time), 4096, false);
+    test::expect_error(Cause::input, "the engine's own error", [&] { reader.run({}); });
+    EXPECT_EQ(reader.engine().in_flight(), 4u);
+    EXPECT_FALSE(ended_in_time.has_value());
+  }
+  EXPECT_EQ(ended_in_time, true);
+}
+
+}  // namespace
+}  // namespace ooc
