@@ -18,9 +18,9 @@
 #include <span>
 #include <vector>
 
-#include "child_process.hpp"
 #include "expect_error.hpp"
 #include "pages.hpp"
+#include "support/child_process.hpp"
 #include "support/engines.hpp"
 #include "support/redirect.hpp"
 #include "support/temp_dir.hpp"

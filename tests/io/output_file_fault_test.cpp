@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "child_process.hpp"
 #include "expect_error.hpp"
+#include "support/child_process.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {

@@ -20,8 +20,8 @@
 #include <thread>
 #include <vector>
 
-#include "child_process.hpp"
 #include "expect_error.hpp"
+#include "support/child_process.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {

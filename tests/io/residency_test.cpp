@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "child_process.hpp"
+#include "support/child_process.hpp"
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
