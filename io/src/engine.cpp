@@ -20,17 +20,6 @@ bool may_be_repeated(int errno_value) {
   return errno_value == EINTR || errno_value == EAGAIN || errno_value == ECANCELED;
 }
 
-Error read_error(const Request& request, int errno_value) {
-  const Error error = Error::from_errno(Cause::input, "read", errno_value, request.source->path(),
-                                        request.offset + request.done);
-  ErrorDetails details = error.details();
-  if (errno_value == EIO) {
-    details.why = "the disk could not deliver this block";
-    details.hint = "check `dmesg` and the health of the drive";
-  }
-  return Error(error.cause(), error.what(), details);
-}
-
 Error shrank_error(const Request& request) {
   const File& file = *request.source;
   const std::uint64_t end = request.offset + request.done;
@@ -50,9 +39,9 @@ Error shrank_error(const Request& request) {
 }
 
 Error error_of(const Request& request, int errno_value) {
-  return request.source != nullptr
-             ? read_error(request, errno_value)
-             : request.target->write_error(errno_value, request.offset + request.done);
+  const std::uint64_t offset = request.offset + request.done;
+  return request.source != nullptr ? read_error(*request.source, offset, errno_value)
+                                   : request.target->write_error(errno_value, offset);
 }
 
 }  // namespace

@@ -63,17 +63,20 @@ std::uint64_t size_of(int descriptor, const struct stat& status,
   return size;
 }
 
-/// Why a direct read of the first block does not work; empty if it does. A whole block, since the
-/// one at the end of a file can pass where no other does.
-std::string failure_of_test_read(int descriptor) {
+/// Reads the first block directly. A whole block, since the one at the end of a file can pass where
+/// no other does. Returns how many bytes came, or an errno, negated.
+ssize_t test_read(int descriptor) {
   alignas(page_bytes) std::array<std::byte, page_bytes> block;
   ssize_t got = 0;
   do {
     got = ::pread(descriptor, block.data(), block.size(), 0);
   } while (got < 0 && errno == EINTR);
-  if (got < 0) return "the file system refused an O_DIRECT test read: " + describe_errno(errno);
-  if (got != ssize_t{page_bytes}) return "an O_DIRECT test read came back short";
-  return {};
+  return got < 0 ? -errno : got;
+}
+
+/// File systems without direct reads answer with one of these; what else comes is the disk's.
+bool refuses_direct_reads(int errno_value) {
+  return errno_value == EINVAL || errno_value == EOPNOTSUPP;
 }
 
 /// Opening must not wait, since the name may be a FIFO's; reading must. What is opened O_NONBLOCK,
@@ -145,11 +148,26 @@ void File::open_direct() {
                     ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
   if (same) {
     make_blocking(direct_, path_);
-    why_not_direct_ = failure_of_test_read(direct_);
+    try_direct_read();
   } else {
     why_not_direct_ = "another file took its name while it was being opened";
   }
   if (!why_not_direct_.empty()) ::close(std::exchange(direct_, -1));
+}
+
+void File::try_direct_read() {
+  const ssize_t got = test_read(direct_);
+  if (got == ssize_t{page_bytes}) return;
+  if (got >= 0) {
+    why_not_direct_ = "an O_DIRECT test read came back short";
+    return;
+  }
+  const int errno_value = static_cast<int>(-got);
+  const bool is_refused = refuses_direct_reads(errno_value);
+  why_not_direct_ = (is_refused ? "the file system refused an O_DIRECT test read: "
+                                : "an O_DIRECT test read failed: ") +
+                    describe_errno(errno_value);
+  if (!is_refused) disk_errno_ = errno_value;
 }
 
 void File::check_unchanged() const {
@@ -179,7 +197,8 @@ File::File(File&& other) noexcept
       opened_(other.opened_),
       buffered_(std::exchange(other.buffered_, -1)),
       direct_(std::exchange(other.direct_, -1)),
-      why_not_direct_(std::move(other.why_not_direct_)) {}
+      why_not_direct_(std::move(other.why_not_direct_)),
+      disk_errno_(other.disk_errno_) {}
 
 File& File::operator=(File&& other) noexcept {
   std::swap(path_, other.path_);
@@ -188,12 +207,23 @@ File& File::operator=(File&& other) noexcept {
   std::swap(buffered_, other.buffered_);
   std::swap(direct_, other.direct_);
   std::swap(why_not_direct_, other.why_not_direct_);
+  std::swap(disk_errno_, other.disk_errno_);
   return *this;
 }
 
 File::~File() {
   if (buffered_ >= 0) ::close(buffered_);
   if (direct_ >= 0) ::close(direct_);
+}
+
+Error read_error(const File& file, std::uint64_t offset, int errno_value) {
+  const Error error = Error::from_errno(Cause::input, "read", errno_value, file.path(), offset);
+  ErrorDetails details = error.details();
+  if (errno_value == EIO) {
+    details.why = "the disk could not deliver this block";
+    details.hint = "check `dmesg` and the health of the drive";
+  }
+  return Error(error.cause(), error.what(), details);
 }
 
 }  // namespace ooc

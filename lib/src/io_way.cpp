@@ -59,6 +59,7 @@ Choice reads_directly(const Options& options, const Source& source, double cache
   const File* const refusing = first_without_direct(source);
   if (options.direct == DirectIo::no) return {false};
   if (refusing != nullptr && options.direct == DirectIo::yes) {
+    if (refusing->disk_errno() != 0) throw read_error(*refusing, 0, refusing->disk_errno());
     throw Error(Cause::usage,
                 refusing->path().string() +
                     ": direct reads are not possible: " + refusing->why_not_direct(),

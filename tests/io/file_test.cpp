@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "expect_error.hpp"
+#include "support/child_process.hpp"
 #include "support/data_file.hpp"
 #include "support/temp_dir.hpp"
 
@@ -65,6 +68,25 @@ TEST(File, DoesNotReadSmallFilesDirectly) {
   const File empty = File::open(directory.write("empty", ""));
   EXPECT_EQ(empty.size(), 0u);
   EXPECT_LT(empty.direct(), 0);
+}
+
+TEST(File, TellsADiskThatFailsFromAFileSystemThatRefuses) {
+  const TempDir directory;
+  const auto path = directory.write("data.bin", test::random_bytes(9000, 1));
+  if (File::open(path).direct() < 0) GTEST_SKIP() << File::open(path).why_not_direct();
+  test::expect_in_child([&] {
+    test::refuse_system_call(SYS_pread64, EIO);
+    const File file = File::open(path);
+    return file.direct() < 0 && file.disk_errno() == EIO &&
+           file.why_not_direct() == "an O_DIRECT test read failed: Input/output error (EIO)";
+  });
+  test::expect_in_child([&] {
+    test::refuse_system_call(SYS_pread64, EINVAL);
+    const File file = File::open(path);
+    return file.direct() < 0 && file.disk_errno() == 0 &&
+           file.why_not_direct() ==
+               "the file system refused an O_DIRECT test read: Invalid argument (EINVAL)";
+  });
 }
 
 TEST(File, NamesWhatItCannotRead) {

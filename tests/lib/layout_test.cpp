@@ -5,12 +5,16 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/syscall.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "support/child_process.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
@@ -53,6 +57,26 @@ TEST_F(LayoutTest, ReadsADiskBesideFilesBelowAPage) {
   const Layout small = choose_layout({}, DeviceKind::cuda, workers_, sparse(8), 1);
   EXPECT_FALSE(small.reads.direct);
   EXPECT_NE(small.reasons.front().find("smaller than a page"), std::string::npos);
+}
+
+// What the user is told must not be that he asks for the impossible.
+TEST_F(LayoutTest, BlamesTheDiskIfItKeepsDirectReadsFromWorking) {
+  if (sparse_file("sparse.bin", MiB).direct() < 0) GTEST_SKIP() << "no direct I/O here";
+  const auto refused_with = [&](int errno_value, Cause cause) {
+    test::expect_in_child([&] {
+      test::refuse_system_call(SYS_pread64, errno_value);
+      const Source source = sparse(MiB);
+      if (choose_layout({}, DeviceKind::cpu, workers_, source, 1).reads.direct) return false;
+      try {
+        choose_layout({.direct = DirectIo::yes}, DeviceKind::cpu, workers_, source, 1);
+        return false;
+      } catch (const Error& error) {
+        return error.cause() == cause;
+      }
+    });
+  };
+  refused_with(EIO, Cause::input);
+  refused_with(EINVAL, Cause::usage);
 }
 
 TEST_F(LayoutTest, LeavesRoomForMoreReadsOfALargeInput) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
 
 #include <sys/stat.h>
@@ -34,6 +35,10 @@ class File {
   int direct() const noexcept { return direct_; }
   const std::string& why_not_direct() const noexcept { return why_not_direct_; }
 
+  /// The errno of the disk, if it is the disk that keeps us from direct reads and not the file
+  /// system: the one that opening the file has tried has failed. Or 0.
+  int disk_errno() const noexcept { return disk_errno_; }
+
   /// Throws Error(input_changed) if somebody has written to the file since it was opened: its size
   /// or the time of its last write is another. What is written within one tick of the file system's
   /// clock (some milliseconds before Linux 6.13) can be missed, and what is written to a block
@@ -52,6 +57,7 @@ class File {
  private:
   File() = default;
   void open_direct();
+  void try_direct_read();
 
   std::filesystem::path path_;
   std::uint64_t size_ = 0;
@@ -59,6 +65,10 @@ class File {
   int buffered_ = -1;
   int direct_ = -1;
   std::string why_not_direct_;
+  int disk_errno_ = 0;
 };
+
+/// What a read that has failed at `offset` is reported as.
+Error read_error(const File& file, std::uint64_t offset, int errno_value);
 
 }  // namespace ooc
