@@ -46,14 +46,12 @@ class Ring {
 
   io_uring* get() noexcept { return &ring_; }
 
-  /// Reads and writes without a buffer list came with Linux 5.6, never losing a completion
-  /// with 5.5.
-  bool is_recent_enough() {
-    if ((ring_.features & IORING_FEAT_NODROP) == 0) return false;
-    io_uring_probe* probe = io_uring_get_probe_ring(&ring_);
-    const bool reads = probe != nullptr && io_uring_opcode_supported(probe, IORING_OP_READ) != 0;
-    io_uring_free_probe(probe);
-    return reads;
+  /// Reads and writes without a buffer list came with Linux 5.6, as did this feature; never losing
+  /// a completion came with 5.5. To ask for the operations themselves (io_uring_probe) takes
+  /// another system call, which may be forbidden where rings are not.
+  bool is_recent_enough() const noexcept {
+    constexpr unsigned features = IORING_FEAT_NODROP | IORING_FEAT_RW_CUR_POS;
+    return (ring_.features & features) == features;
   }
 
  private:
@@ -105,7 +103,7 @@ void UringEngine::register_storage(const EngineOptions& options) {
       io_uring_register_buffers(ring_.get(), pieces.data(), static_cast<unsigned>(pieces.size()));
   if (result < 0) {
     add_note("io_uring works without registered buffers: " + describe_errno(-result) +
-             (result == -ENOMEM ? "; " + likely_cause(ENOMEM) : ""));
+             (result == -ENOMEM || result == -EPERM ? "; " + likely_cause(-result) : ""));
     return;
   }
   registered_ = options.storage;

@@ -284,6 +284,26 @@ TEST(MakeEngine, ReadsUnregisteredWhereMemoryMayNotBeLocked) {
   });
 }
 
+TEST(MakeEngine, NeedsNothingOfIoUringButRings) {
+  if (!test::uring_is_available()) GTEST_SKIP() << "no io_uring";
+  const TempDir directory;
+  const auto bytes = test::random_bytes(MiB, 5);
+  const auto path = directory.write("data", bytes);
+  expect_in_child([&] {
+    const File file = File::open(path);
+    test::refuse_system_call(SYS_io_uring_register, EPERM);
+    Pages pages(MiB);
+    const auto engine = make_engine({.kind = EngineKind::uring, .storage = pages.span()});
+    Request request{.source = &file, .memory = pages.data(), .bytes = MiB, .needed = MiB};
+    engine->start(request);
+    engine->wait();
+    return engine->name() == "uring" && std::ranges::equal(pages.span(), bytes) &&
+           engine->note() ==
+               "io_uring works without registered buffers: Operation not permitted (EPERM); "
+               "seccomp or kernel.io_uring_disabled forbids it";
+  });
+}
+
 TEST(MakeEngine, GivesUpOnADiskThatIsNeverReady) {
   const TempDir directory;
   const auto path = directory.write("data", "0123456789");
