@@ -108,6 +108,12 @@ class Loading {
   std::optional<LaneReaders> by_lanes_;
 };
 
+/// A GPU has no room for the streams' buffers. Nothing has been computed by then.
+class NoRoom final : public Error {
+ public:
+  using Error::Error;
+};
+
 }  // namespace
 
 // The order matters: lanes and pool give their memory back to the device.
@@ -119,8 +125,12 @@ struct Coordinator::State {
   std::size_t pool_segments = 0;
   std::unique_ptr<ChunkPool> pool;
   std::vector<std::unique_ptr<Lane>> lanes;
+  double device_seconds = 0;  // that the device has taken to start, of the pass that runs
 
+  Stats run(const Layout& layout, const Stopwatch& watch, const Source& source,
+            std::size_t element_bytes, Operation& operation, const Output* output);
   void reserve(const Layout& layout);
+  void prepare_lanes();
   void run_threads(Loading& loading, Writer* writer, const Pass& pass, std::uint64_t total_bytes);
   void add_times(const Writer* writer, Stats& stats) const;
 };
@@ -193,14 +203,42 @@ void Coordinator::State::reserve(const Layout& layout) {
   pool->restart(layout.slots);
 }
 
+/// Waits until the device has started, and allocates what the lanes need there. Throws Error.
+void Coordinator::State::prepare_lanes() {
+  {
+    const Timed timed(device_seconds);
+    device->bind_to_thread();
+  }
+  try {
+    for (const auto& lane : lanes) lane->prepare(options.observe);
+  } catch (const Error& error) {
+    if (error.cause() != Cause::memory || device->shares_host_memory()) throw;
+    std::size_t wanted = 0;
+    for (const auto& lane : lanes) {
+      lane->release();
+      wanted += lane->buffer_bytes();
+    }
+    throw NoRoom(Cause::memory,
+                 "the buffers of " + std::to_string(lanes.size()) + " streams take " +
+                     std::to_string(wanted) + " bytes of device memory, of which " +
+                     std::to_string(device->available_bytes()) + " are free",
+                 {.why = error.what(),
+                  .hint = "another program may hold the memory (nvidia-smi shows it); or lower "
+                          "--chunk or --streams"});
+  }
+}
+
 void Coordinator::State::run_threads(Loading& loading, Writer* writer, const Pass& pass,
                                      std::uint64_t total_bytes) {
   std::vector<ChunkPool*> meeting_places{pool.get()};
   if (pass.checksum != nullptr) meeting_places.push_back(&pass.checksum->turns());
   PassThreads threads(std::move(meeting_places));
-  for (const auto& lane : lanes) threads.start([&lane = *lane, &pass] { lane.run(pass); });
-  if (writer != nullptr) threads.start([writer] { writer->run(); });
-  loading.start(threads);
+  loading.start(threads);  // while a GPU may still be starting
+  // All of them before any computes, so that a pass can be begun anew.
+  if (threads.run([this] { prepare_lanes(); })) {
+    for (const auto& lane : lanes) threads.start([&lane = *lane, &pass] { lane.run(pass); });
+    if (writer != nullptr) threads.start([writer] { writer->run(); });
+  }
 
   // This thread only waits, and reports.
   const Stopwatch watch;
@@ -223,12 +261,12 @@ void Coordinator::State::add_times(const Writer* writer, Stats& stats) const {
     stats.bytes_written = writer->bytes_done();
   }
   stats.startup_seconds = stats.seconds;
+  stats.device_seconds = device_seconds;
   for (const auto& lane : lanes) {
     const Lane::Times& times = lane->times();
     if (times.bytes != 0) {
       stats.startup_seconds = std::min(stats.startup_seconds, times.first_seconds);
     }
-    stats.device_seconds = std::max(stats.device_seconds, times.device_seconds);
     stats.bytes += times.bytes;
     stats.h2d.busy += times.h2d.busy;
     stats.h2d.waits_in += times.h2d.waits_in;
@@ -239,13 +277,40 @@ void Coordinator::State::add_times(const Writer* writer, Stats& stats) const {
   }
 }
 
+/// Where a GPU has no room, since others use it too, the pass is begun anew with half the chunk,
+/// once, and unless the user has fixed that.
 Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operation& operation,
                        const Output* output) {
   State& state = *state_;
   const Stopwatch watch;
-  Layout layout = choose_layout(state.options, state.device->kind(), state.workers, source,
-                                element_bytes, output);
-  if (layout.tuned_depth && state.best_depth) begin_with_depth(layout, *state.best_depth);
+  Options options = state.options;
+  const auto choose = [&] {
+    Layout layout = choose_layout(options, state.device->kind(), state.workers, source,
+                                  element_bytes, output);
+    if (layout.tuned_depth && state.best_depth) begin_with_depth(layout, *state.best_depth);
+    return layout;
+  };
+  const Layout layout = choose();
+  state.device_seconds = 0;
+  std::string reason;
+  try {
+    return state.run(layout, watch, source, element_bytes, operation, output);
+  } catch (const NoRoom& refused) {
+    options.chunk_bytes = half_chunk_bytes(layout, element_bytes);
+    if (state.options.chunk_bytes != 0 || options.chunk_bytes == 0) throw;
+    reason = refused.what();
+  }
+  const Layout smaller = choose();
+  Stats stats = state.run(smaller, watch, source, element_bytes, operation, output);
+  stats.reasons.push_back("using chunks of " + std::to_string(smaller.chunk_bytes) +
+                          " bytes instead of " + std::to_string(layout.chunk_bytes) + ": " +
+                          reason);
+  return stats;
+}
+
+Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, const Source& source,
+                              std::size_t element_bytes, Operation& operation,
+                              const Output* output) {
   Stats stats;
   stats.direct = layout.reads.direct;
   stats.reasons = layout.reasons;
@@ -253,58 +318,57 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
   stats.in_order = layout.interleaving == nullptr;
   stats.chunk_bytes = layout.chunk_bytes;
   stats.chunks = layout.plan.size();
-  stats.streams = state.workers.lanes;
+  stats.streams = workers.lanes;
   stats.block_bytes = layout.reads.block_bytes;
   stats.queue_depth = layout.reads.queue_depth;
   std::optional<Checksum> checksum;
-  if (state.options.checksum) checksum.emplace();
+  if (options.checksum) checksum.emplace();
   if (layout.plan.size() == 0) {
-    stats.device = state.device->name();
+    stats.device = device->name();
     if (checksum) stats.checksum = checksum->text();
     return stats;
   }
 
-  state.reserve(layout);
-  Loading loading(state.options, layout, source, *state.pool, state.lanes.size());
-  const Observe& observe = state.options.observe;
+  reserve(layout);
+  Loading loading(options, layout, source, *pool, lanes.size());
+  const Observe& observe = options.observe;
   std::optional<Writer> writer;
-  TransferReporter write_reporter(Activity::Kind::write, state.pool->size(), observe);
+  TransferReporter write_reporter(Activity::Kind::write, pool->size(), observe);
   if (output != nullptr) {
     const WriteLayout& writes = *layout.writes;
-    writer.emplace(output->file, writes.plan, *state.pool,
-                   make_engine(state.options, writes.way, *state.pool), writes.way.block_bytes,
-                   writes.way.direct);
+    writer.emplace(output->file, writes.plan, *pool, make_engine(options, writes.way, *pool),
+                   writes.way.block_bytes, writes.way.direct);
     writer->set_observer(write_reporter);
   }
   // An operator may take several elements as one, but bytes are swapped within each.
   const bool swapped = source.type() && source.type()->swapped;
   const Pass pass{.plan = layout.plan,
-                  .pool = *state.pool,
+                  .pool = *pool,
                   .readers = loading.by_lanes(),
                   .operation = operation,
                   .checksum = checksum ? &*checksum : nullptr,
-                  .lanes = state.lanes.size(),
+                  .lanes = lanes.size(),
                   .element_bytes = element_bytes,
                   .swapped_bytes = swapped ? size_of(source.type()->element) : 0,
                   .watch = watch,
                   .observe = observe,
                   .output = output,
                   .output_place = layout.writes ? layout.writes->place : 0};
-  state.run_threads(loading, writer ? &*writer : nullptr, pass, source.bytes());
+  run_threads(loading, writer ? &*writer : nullptr, pass, source.bytes());
 
   stats.seconds = watch.seconds();
-  state.device->bind_to_thread();  // the caller is about to free what the operation holds there
+  device->bind_to_thread();  // the caller is about to free what the operation holds there
   if (auto remark = source.check_unchanged()) stats.reasons.push_back(std::move(*remark));
-  stats.device = state.device->name();
-  loading.describe(state.lanes.size(), stats);
+  stats.device = device->name();
+  loading.describe(lanes.size(), stats);
   if (writer && !writer->engine().note().empty()) stats.reasons.push_back(writer->engine().note());
-  if (const auto best = loading.best_depth()) state.best_depth = best;
-  stats.slots = state.pool->size();
-  stats.pool_bytes = state.pool->memory().size();
-  if (!state.device->shares_host_memory()) {
-    stats.device_bytes = state.device->device_memory().peak_bytes();
+  if (const auto best = loading.best_depth()) best_depth = best;
+  stats.slots = pool->size();
+  stats.pool_bytes = pool->memory().size();
+  if (!device->shares_host_memory()) {
+    stats.device_bytes = device->device_memory().peak_bytes();
   }
-  state.add_times(writer ? &*writer : nullptr, stats);
+  add_times(writer ? &*writer : nullptr, stats);
   stats.partial = stats.bytes != source.bytes();
   if (checksum) stats.checksum_seconds = checksum->seconds_busy();
   if (checksum && !stats.partial) stats.checksum = checksum->text();

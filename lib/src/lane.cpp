@@ -51,11 +51,14 @@ void Lane::reserve(std::size_t chunk_bytes, bool gathers, std::size_t output_byt
   for (Result& result : results_) want(result, output_bytes);
 }
 
+std::size_t Lane::buffer_bytes() const noexcept {
+  std::size_t bytes = 0;
+  for (const Input& input : inputs_) bytes += input.bytes;
+  for (const Result& result : results_) bytes += result.bytes;
+  return bytes;
+}
+
 void Lane::prepare(const Observe& observe) {
-  {
-    const Timed timed(times_.device_seconds);
-    device_.bind_to_thread();
-  }
   if (!stream_) stream_ = device_.make_stream();
   if (!reporter_) reporter_.emplace(device_, observe);
   const auto make_ready = [this](auto& buffer) {
@@ -85,7 +88,7 @@ void Lane::release() {
 
 void Lane::run(const Pass& pass) {
   times_ = {};
-  prepare(pass.observe);
+  device_.bind_to_thread();
   pass.operation.begin(index_, *stream_);
   try {
     device_.shares_host_memory() ? consume_in_pool(pass) : consume_copies(pass);

@@ -51,19 +51,24 @@ class Lane {
   /// them in the pool, unless they must be gathered first, and writes there.
   void reserve(std::size_t chunk_bytes, bool gathers, std::size_t output_bytes);
 
+  /// What these chunks take of the device's memory (bytes).
+  std::size_t buffer_bytes() const noexcept;
+
+  /// Allocates it, and what else run() needs. On a thread that is bound to the device. Throws
+  /// Error.
+  void prepare(const Observe& observe);
+
   /// Between passes: gives all of it back.
   void release();
 
-  /// Allocates first, once the device has started; reading goes on meanwhile. Throws Error,
-  /// Aborted. When it returns or throws, the device no longer touches the pool.
+  /// Throws Error, Aborted. When it returns or throws, the device no longer touches the pool.
   void run(const Pass& pass);
 
   /// Of the last run.
   struct Times {
     StageTimes h2d, kernel, d2h;
     std::uint64_t bytes = 0;
-    double first_seconds = 0;   // when the operation had returned for the first time
-    double device_seconds = 0;  // waited for the device to start
+    double first_seconds = 0;  // when the operation had returned for the first time
   };
   const Times& times() const noexcept { return times_; }
 
@@ -88,7 +93,6 @@ class Lane {
     Chunk* chunk = nullptr;
   };
 
-  void prepare(const Observe& observe);
   void consume_in_pool(const Pass& pass);
   void consume_copies(const Pass& pass);
   Chunk* wait_for_chunk(const Pass& pass, std::size_t index);

@@ -213,4 +213,10 @@ void begin_with_depth(Layout& layout, std::size_t depth) {
   layout.slots -= chunks(first);
 }
 
+std::size_t half_chunk_bytes(const Layout& layout, std::size_t element_bytes) {
+  const std::uint64_t chunk = std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes());
+  const std::size_t half = round_up(chunk / 2, tile_elements * element_bytes);
+  return half < chunk ? half : 0;
+}
+
 }  // namespace ooc

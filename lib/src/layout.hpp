@@ -61,4 +61,8 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
 /// `tuned_depth->first`. Only for a layout that has a `tuned_depth`.
 void begin_with_depth(Layout& layout, std::size_t depth);
 
+/// Half the chunk of a layout, or of the source if that is smaller, in whole tiles (bytes). 0 if
+/// that is not less.
+std::size_t half_chunk_bytes(const Layout& layout, std::size_t element_bytes);
+
 }  // namespace ooc

@@ -49,14 +49,16 @@ void PassThreads::join(const std::function<void()>& report) {
   if (first_) std::rethrow_exception(first_);
 }
 
-void PassThreads::guard(const std::function<void()>& body) noexcept {
+bool PassThreads::guard(const std::function<void()>& body) noexcept {
   try {
     body();
+    return true;
   } catch (const Aborted&) {
     // The echo of an error that is kept already.
   } catch (...) {
     keep(std::current_exception());
   }
+  return false;
 }
 
 void PassThreads::keep(std::exception_ptr error) noexcept {

@@ -77,6 +77,22 @@ TEST_F(PassThreadsTest, KeepsTheFirstError) {
   }
 }
 
+TEST_F(PassThreadsTest, RunsAShareOfTheCaller) {
+  const auto caller = std::this_thread::get_id();
+  EXPECT_TRUE(threads_.run([&] { EXPECT_EQ(std::this_thread::get_id(), caller); }));
+  threads_.start(wait_for_ever(first_));
+  EXPECT_FALSE(threads_.run([] { throw std::runtime_error("the caller's"); }));
+  // The others may take their time to end, during which there are reports.
+  int reports = 0;
+  try {
+    threads_.join([&] { ++reports; });
+    FAIL() << "no error";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "the caller's");
+  }
+  EXPECT_GE(reports, 1);
+}
+
 TEST_F(PassThreadsTest, ReportsOnTheCallersThreadUntilTheEnd) {
   int reports = 0;
   const auto caller = std::this_thread::get_id();

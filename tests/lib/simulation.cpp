@@ -222,6 +222,7 @@ void Simulation::run_threads() {
                   .observe = options.observe,
                   .output = scenario_.writes ? &output : nullptr,
                   .output_place = output_place_};
+  for (const auto& lane : lanes_) lane->prepare(options.observe);
   PassThreads threads({&pool_});
   for (const auto& lane : lanes_) threads.start([&lane = *lane, &pass] { lane.run(pass); });
   if (scenario_.writes) threads.start([&] { writer_->run(); });

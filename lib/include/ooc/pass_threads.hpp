@@ -27,12 +27,16 @@ class PassThreads {
   /// Runs one thread's share. Throws Error(memory) if no thread can be started.
   void start(std::function<void()> share);
 
+  /// Runs a share on the calling thread. False if it has failed: the pass is aborted then, and
+  /// join() throws what it threw, unless another error came before.
+  bool run(const std::function<void()>& share) { return guard(share); }
+
   /// Waits until all have ended, calling `report` ten times a second and once at the end, and
   /// rethrows the first error.
   void join(const std::function<void()>& report);
 
  private:
-  void guard(const std::function<void()>& body) noexcept;
+  bool guard(const std::function<void()>& body) noexcept;
   void keep(std::exception_ptr error) noexcept;
   void abort() noexcept;
 

@@ -1,0 +1,154 @@
+// A GPU without room for the buffers of a pass: the pass takes half the chunk, once, or says what
+// it would have needed.
+
+#include <ooc/fold.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+#include <ooc/map.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "support/fault.hpp"
+#include "support/faulty_device.hpp"
+#include "support/late_device.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+using test::Fault;
+
+constexpr std::size_t source_bytes = 3 * MiB - 5;             // less than a chunk
+constexpr std::size_t half_chunk_bytes = 24 * tile_elements;  // half of the source
+constexpr std::size_t streams = 2;
+constexpr std::size_t buffers = 2 * streams;  // of a chunk each
+
+/// Brings each chunk home, where it may look at it.
+struct Sum {
+  using Input = std::uint8_t;
+  using Partial = std::uint64_t;
+
+  void consume(Stream& stream, DeviceChunk<const Input> in, Partial& sum) const {
+    std::vector<Input> home(in.size);
+    stream.copy(home.data(), in.data, in.size);
+    stream.synchronize();
+    sum = std::accumulate(home.begin(), home.end(), sum);
+  }
+  void merge(Partial& total, Partial part) const { total += part; }
+};
+
+struct Copy {
+  using Input = std::uint8_t;
+  using Output = std::uint8_t;
+
+  void transform(Stream& stream, DeviceChunk<const Input> in, DeviceSpan<Output> out) const {
+    stream.copy(out.data, in.data, in.size);
+  }
+};
+
+class DeviceMemoryTest : public testing::Test {
+ protected:
+  static std::unique_ptr<Device> faulty(Fault& fault) {
+    return test::faulty_device(std::make_unique<test::LateDevice>(),
+                               test::DeviceFault::device_memory, fault);
+  }
+
+  /// A device with room for buffers of so many bytes each, and not one byte more.
+  static std::unique_ptr<Device> with_room_for(std::size_t buffer_bytes) {
+    auto device = std::make_unique<test::LateDevice>();
+    device->device_memory().set_limit(buffers * buffer_bytes);
+    return device;
+  }
+
+  /// The statistics of a fold that comes to the right answer.
+  Stats right_fold(std::unique_ptr<Device> device, Options options = {}) {
+    options.streams = streams;
+    options.direct = DirectIo::no;
+    Coordinator coordinator(std::move(device), options);
+    const auto result = fold(coordinator, Sum{}, open(source_));
+    const auto add = [](std::uint64_t sum, std::byte b) { return sum + std::to_integer<int>(b); };
+    EXPECT_EQ(result.value, std::accumulate(bytes_.begin(), bytes_.end(), std::uint64_t{0}, add));
+    return result.stats;
+  }
+
+  Error refusal(std::unique_ptr<Device> device, const Options& options = {}) {
+    try {
+      right_fold(std::move(device), options);
+    } catch (const Error& error) {
+      return error;
+    }
+    ADD_FAILURE() << "there was room";
+    return Error(Cause::internal, "");
+  }
+
+  test::TempDir dir_;
+  std::vector<std::byte> bytes_ = test::random_bytes(source_bytes, 3);
+  std::filesystem::path source_ = dir_.write("in.u8", bytes_);
+};
+
+TEST_F(DeviceMemoryTest, TakesHalfTheChunkOnce) {
+  Fault none(SIZE_MAX, Fault::Mode::once);
+  const Stats before = right_fold(faulty(none));
+  EXPECT_EQ(before.chunk_bytes, 8 * MiB);
+  for (std::size_t nth = 0; nth < buffers; ++nth) {
+    Fault fault(nth, Fault::Mode::once);
+    const Stats stats = right_fold(faulty(fault));
+    EXPECT_EQ(stats.chunk_bytes, half_chunk_bytes);
+    const std::string& reason = stats.reasons.back();
+    EXPECT_EQ(reason.rfind("using chunks of 1572864 bytes instead of 8388608: the buffers of 2 "
+                           "streams take " +
+                               std::to_string(buffers * source_bytes) +
+                               " bytes of device memory, of which ",
+                           0),
+              0u)
+        << reason;
+  }
+}
+
+TEST_F(DeviceMemoryTest, FitsInWhatHalfTheChunksTake) {
+  EXPECT_GT(right_fold(with_room_for(source_bytes)).chunk_bytes, source_bytes);
+  EXPECT_EQ(right_fold(with_room_for(source_bytes - 1)).chunk_bytes, half_chunk_bytes);
+  EXPECT_EQ(right_fold(with_room_for(half_chunk_bytes)).chunk_bytes, half_chunk_bytes);
+  EXPECT_EQ(refusal(with_room_for(half_chunk_bytes - 1)).cause(), Cause::memory);
+}
+
+TEST_F(DeviceMemoryTest, SaysWhatItWouldHaveNeeded) {
+  Fault fault(0, Fault::Mode::from_then_on);
+  const Error error = refusal(faulty(fault));
+  EXPECT_EQ(error.cause(), Cause::memory);
+  const std::string what = error.what();
+  EXPECT_EQ(
+      what.rfind("the buffers of 2 streams take 6291456 bytes of device memory, of which ", 0), 0u)
+      << what;
+  EXPECT_NE(what.find(" are free"), std::string::npos) << what;
+  EXPECT_EQ(error.details().why, "no memory is left");
+  EXPECT_NE(error.details().hint.find("--chunk"), std::string::npos);
+}
+
+TEST_F(DeviceMemoryTest, KeepsAChunkThatTheUserHasFixed) {
+  const Options fixed{.chunk_bytes = 4 * tile_elements};
+  EXPECT_EQ(refusal(with_room_for(fixed.chunk_bytes - 1), fixed).cause(), Cause::memory);
+  EXPECT_EQ(right_fold(with_room_for(fixed.chunk_bytes), fixed).chunk_bytes, fixed.chunk_bytes);
+}
+
+TEST_F(DeviceMemoryTest, BeginsAMapAnew) {
+  const auto target = dir_.path() / "out.u8";
+  for (std::size_t nth = 0; nth < 2 * buffers; ++nth) {
+    Fault fault(nth, Fault::Mode::once);
+    Coordinator coordinator(faulty(fault), {.streams = streams});
+    map(coordinator, Copy{}, open(source_),
+        {.path = target, .type = {ElementType::u1}, .replace = true});
+    EXPECT_TRUE(fault.has_struck());
+    EXPECT_TRUE(test::read_whole(target) == test::read_whole(source_));
+  }
+}
+
+}  // namespace
+}  // namespace ooc
