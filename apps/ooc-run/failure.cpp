@@ -43,4 +43,10 @@ void end_at_once(const ooc::Error& error) {
   _exit(exit_code_of(error.cause()));
 }
 
+int report_error(const ooc::Error& error) {
+  if (error.cause() == ooc::Cause::device) end_at_once(error);
+  print_error(error);
+  return exit_code_of(error.cause());
+}
+
 }  // namespace ooc_run

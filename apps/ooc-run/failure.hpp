@@ -14,4 +14,9 @@ void print_error(const ooc::Error& error);
 /// answer, and would be waited for. What is written has no name yet, and goes with the process.
 [[noreturn]] void end_at_once(const ooc::Error& error);
 
+/// Shows the error that a command has ended with, and returns the code for it. Of a GPU that has
+/// failed nothing can be put in order either: CUDA would still try to at the end of main(), and
+/// might hang or crash there. So this does not return then.
+int report_error(const ooc::Error& error);
+
 }  // namespace ooc_run

@@ -84,10 +84,9 @@ int run_and_print(const Command& command, const std::vector<std::string>& words)
     if (outcome.failure) throw *outcome.failure;
     return outcome.partial ? interrupt.exit_code() : 0;
   } catch (const ooc::Error& error) {
-    print_error(error);
+    const int code = report_error(error);
     const bool interrupted = error.cause() == ooc::Cause::interrupted;
-    return interrupted && interrupt.exit_code() != 0 ? interrupt.exit_code()
-                                                     : exit_code_of(error.cause());
+    return interrupted && interrupt.exit_code() != 0 ? interrupt.exit_code() : code;
   }
 }
 
@@ -119,17 +118,14 @@ int guarded(const std::vector<std::string>& words) {
   try {
     return dispatch(words);
   } catch (const ooc::Error& error) {
-    print_error(error);
-    return exit_code_of(error.cause());
+    return report_error(error);
   } catch (const std::bad_alloc&) {
-    print_error(
+    return report_error(
         {ooc::Cause::memory, "out of memory", {.hint = "--memory and --chunk bound what is used"}});
-    return exit_code_of(ooc::Cause::memory);
   } catch (const std::exception& error) {
-    print_error(
+    return report_error(
         {ooc::Cause::internal, error.what(), {.hint = "please report it with the command"}});
   }
-  return exit_code_of(ooc::Cause::internal);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -21,36 +22,61 @@ namespace ooc {
 
 namespace {
 
-[[noreturn]] void fail(cudaError_t status, const std::string& what, std::string hint) {
-  throw Error(status == cudaErrorMemoryAllocation ? Cause::memory : Cause::device,
-              what + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")",
-              {.hint = std::move(hint)});
-}
+/// How calls of CUDA went, of all threads. A bad kernel or a fault of the hardware takes the GPU
+/// away from the whole process: from then on every call fails, and nothing is given back any more.
+class Calls {
+ public:
+  /// Throws unless the call succeeded. Clears the error, so that the next caller is not blamed.
+  void check(cudaError_t status, std::source_location where = std::source_location::current()) {
+    if (status != cudaSuccess) fail(status, "CUDA failed in " + std::string(where.function_name()));
+  }
 
-/// Throws unless the call succeeded. Clears the error, so that the next caller is not blamed.
-void check(cudaError_t status, std::source_location where = std::source_location::current()) {
-  if (status == cudaSuccess) return;
-  cudaGetLastError();
-  fail(status, "CUDA failed in " + std::string(where.function_name()),
-       status == cudaErrorMemoryAllocation
-           ? "another program may hold the memory (nvidia-smi shows it); or lower --vram, --chunk"
-           : "");
-}
+  /// The same for a call that failed.
+  [[noreturn]] void fail(cudaError_t status, const std::string& what, std::string hint = {}) {
+    cudaGetLastError();
+    const cudaError_t now = cudaStreamQuery(nullptr);  // which waits for nothing
+    cudaGetLastError();
+    if (now != cudaSuccess && now != cudaErrorNotReady) has_lost_gpu_ = true;
+    const bool is_full = status == cudaErrorMemoryAllocation;
+    if (is_full && hint.empty()) {
+      hint = "another program may hold the memory (nvidia-smi shows it); or lower --vram, --chunk";
+    }
+    std::string why;
+    if (has_lost_gpu_) {
+      why = "a kernel or a copy before went wrong, or the GPU itself; this process has lost it";
+      hint = "if it comes again, look for its errors in `nvidia-smi -q` and `dmesg` (Xid)";
+    }
+    throw Error(is_full ? Cause::memory : Cause::device,
+                what + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")",
+                {.why = std::move(why), .hint = std::move(hint)});
+  }
+
+  bool has_lost_gpu() const noexcept { return has_lost_gpu_; }
+
+ private:
+  std::atomic<bool> has_lost_gpu_{false};
+};
 
 struct DestroyStream {
   using pointer = cudaStream_t;
-  void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
+  const Calls& calls;
+  void operator()(cudaStream_t stream) const {
+    if (!calls.has_lost_gpu()) cudaStreamDestroy(stream);
+  }
 };
 struct DestroyEvent {
   using pointer = cudaEvent_t;
-  void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+  const Calls& calls;
+  void operator()(cudaEvent_t event) const {
+    if (!calls.has_lost_gpu()) cudaEventDestroy(event);
+  }
 };
 
 class CudaEvent final : public Event {
  public:
-  CudaEvent() {
+  explicit CudaEvent(Calls& calls) : calls_(calls), event_(nullptr, DestroyEvent{calls}) {
     cudaEvent_t event{};
-    check(cudaEventCreate(&event));
+    calls_.check(cudaEventCreate(&event));
     event_.reset(event);
   }
   /// Sleeps and looks again. To be woken by the driver costs two context switches more, of a thread
@@ -63,71 +89,80 @@ class CudaEvent final : public Event {
       nanosleep(&nap, nullptr);
     }
     cudaGetLastError();  // that it was not ready is nobody's error
-    check(status);
+    calls_.check(status);
   }
   double seconds_since(const Event& earlier) const override {
     float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, dynamic_cast<const CudaEvent&>(earlier).get(),
-                               event_.get()));
+    calls_.check(cudaEventElapsedTime(&milliseconds, dynamic_cast<const CudaEvent&>(earlier).get(),
+                                      event_.get()));
     return double{milliseconds} * 1e-3;
   }
   cudaEvent_t get() const noexcept { return event_.get(); }
 
  private:
+  Calls& calls_;
   std::unique_ptr<void, DestroyEvent> event_;
 };
 
 class CudaStream final : public Stream {
  public:
-  explicit CudaStream(std::pmr::memory_resource& memory) : temporaries_(memory) {
+  CudaStream(std::pmr::memory_resource& memory, Calls& calls)
+      : calls_(calls), temporaries_(memory), stream_(nullptr, DestroyStream{calls}) {
     cudaStream_t stream{};
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    calls_.check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     stream_.reset(stream);
   }
 
   DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
   void copy(void* target, const void* source, std::size_t bytes) override {
-    check(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, stream_.get()));
+    calls_.check(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, stream_.get()));
   }
   void copy_rows(void* target, std::size_t target_pitch, const void* source,
                  std::size_t source_pitch, std::size_t row_bytes, std::size_t rows) override {
-    check(cudaMemcpy2DAsync(target, target_pitch, source, source_pitch, row_bytes, rows,
-                            cudaMemcpyDefault, stream_.get()));
+    calls_.check(cudaMemcpy2DAsync(target, target_pitch, source, source_pitch, row_bytes, rows,
+                                   cudaMemcpyDefault, stream_.get()));
   }
   void fill_zero(void* target, std::size_t bytes) override {
-    check(cudaMemsetAsync(target, 0, bytes, stream_.get()));
+    calls_.check(cudaMemsetAsync(target, 0, bytes, stream_.get()));
   }
   void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) override {
-    check(swap_bytes_cuda(data, bytes, element_bytes, stream_.get()));
+    calls_.check(swap_bytes_cuda(data, bytes, element_bytes, stream_.get()));
   }
   void record(Event& event) override {
-    check(cudaEventRecord(dynamic_cast<CudaEvent&>(event).get(), stream_.get()));
+    calls_.check(cudaEventRecord(dynamic_cast<CudaEvent&>(event).get(), stream_.get()));
   }
   void wait(Event& event) override {
-    check(cudaStreamWaitEvent(stream_.get(), dynamic_cast<CudaEvent&>(event).get(), 0));
+    calls_.check(cudaStreamWaitEvent(stream_.get(), dynamic_cast<CudaEvent&>(event).get(), 0));
   }
-  void synchronize() override { check(cudaStreamSynchronize(stream_.get())); }
+  void synchronize() override { calls_.check(cudaStreamSynchronize(stream_.get())); }
   void* native() const noexcept override { return stream_.get(); }
   std::pmr::memory_resource& temporaries() noexcept override { return temporaries_; }
 
  private:
+  Calls& calls_;
   RecyclingMemory temporaries_;  // outlives the stream, whose destruction waits for nothing
   std::unique_ptr<void, DestroyStream> stream_;
 };
 
 class CudaMemory final : public std::pmr::memory_resource {
+ public:
+  explicit CudaMemory(Calls& calls) : calls_(calls) {}
+
  private:
   void* do_allocate(std::size_t bytes, std::size_t /*alignment*/) override {
     void* data = nullptr;
-    check(cudaMalloc(&data, bytes));
-    return data;
+    const cudaError_t status = cudaMalloc(&data, bytes);
+    if (status == cudaSuccess) return data;
+    calls_.fail(status, "allocating " + std::to_string(bytes) + " bytes of device memory");
   }
   void do_deallocate(void* data, std::size_t /*bytes*/, std::size_t /*alignment*/) override {
-    cudaFree(data);
+    if (!calls_.has_lost_gpu()) cudaFree(data);
   }
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
     return this == &other;
   }
+
+  Calls& calls_;
 };
 
 /// Writes to every page, from several threads: the kernel clears pages as they are first touched,
@@ -153,7 +188,7 @@ void touch(std::byte* data, std::size_t bytes) {
 /// into, before CUDA has started: lock_early() registers it then.
 class PinnedMemory final : public std::pmr::memory_resource {
  public:
-  explicit PinnedMemory(int ordinal) : ordinal_(ordinal) {}
+  PinnedMemory(int ordinal, Calls& calls) : ordinal_(ordinal), calls_(calls) {}
 
   /// CUDA has started: registers what was allocated before. Throws Error(memory); what is not
   /// registered then can be tried again, or given back.
@@ -186,7 +221,8 @@ class PinnedMemory final : public std::pmr::memory_resource {
     {
       const std::scoped_lock lock(mutex_);
       const auto is_this = [data](std::span<std::byte> block) { return block.data() == data; };
-      if (std::erase_if(early_, is_this) == 0) cudaHostUnregister(data);
+      const bool is_early = std::erase_if(early_, is_this) != 0;
+      if (!is_early && !calls_.has_lost_gpu()) cudaHostUnregister(data);
     }
     pages_.deallocate(data, bytes, alignment);
   }
@@ -194,23 +230,23 @@ class PinnedMemory final : public std::pmr::memory_resource {
     return this == &other;
   }
 
-  void lock_pages(void* data, std::size_t bytes) const {
-    check(cudaSetDevice(ordinal_));
+  void lock_pages(void* data, std::size_t bytes) {
+    calls_.check(cudaSetDevice(ordinal_));
     const cudaError_t status = cudaHostRegister(data, bytes, cudaHostRegisterPortable);
     if (status == cudaSuccess) return;
-    cudaGetLastError();
-    fail(status, "page-locking " + std::to_string(bytes) + " bytes of host memory",
-         "lower --memory, or check `ulimit -l`");
+    calls_.fail(status, "page-locking " + std::to_string(bytes) + " bytes of host memory",
+                "lower --memory, or check `ulimit -l`");
   }
 
   int ordinal_;
+  Calls& calls_;
   HugePageMemory pages_;
   std::mutex mutex_;
   bool started_ = false;
   std::vector<std::span<std::byte>> early_;  // not registered yet
 };
 
-void require_gpu(int ordinal) {
+void require_gpu(int ordinal, Calls& calls) {
   const std::string why = why_no_cuda_device();
   if (!why.empty()) {
     throw Error(Cause::device, "no usable GPU: " + why,
@@ -218,7 +254,7 @@ void require_gpu(int ordinal) {
                  .hint = "check `nvidia-smi`, or use --device cpu"});
   }
   int count = 0;
-  check(cudaGetDeviceCount(&count));
+  calls.check(cudaGetDeviceCount(&count));
   if (ordinal >= 0 && ordinal < count) return;
   throw Error(Cause::device, "there is no GPU " + std::to_string(ordinal),
               {.hint = "GPUs 0 to " + std::to_string(count - 1) + " are visible here"});
@@ -228,13 +264,13 @@ void require_gpu(int ordinal) {
 /// whoever needs the GPU waits for it in bind_to_thread().
 class CudaDevice final : public Device {
  public:
-  explicit CudaDevice(int ordinal) : ordinal_(ordinal), pinned_(ordinal) {}
+  explicit CudaDevice(int ordinal) : ordinal_(ordinal) {}
 
   DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
   std::string name() const override { return name_.get(); }
   void bind_to_thread() override {
     name_.get();
-    check(cudaSetDevice(ordinal_));
+    calls_.check(cudaSetDevice(ordinal_));
     pinned_.lock_early();
   }
   MeteredMemory& host_memory() override { return host_memory_; }
@@ -242,28 +278,29 @@ class CudaDevice final : public Device {
   std::uint64_t available_bytes() override {
     bind_to_thread();
     std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total));
+    calls_.check(cudaMemGetInfo(&free, &total));
     return free;
   }
   std::unique_ptr<Stream> make_stream() override {
-    return std::make_unique<CudaStream>(device_memory_);
+    return std::make_unique<CudaStream>(device_memory_, calls_);
   }
-  std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(); }
+  std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(calls_); }
 
  private:
   /// Returns the device's name. Throws Error(device) if there is no such GPU or it is not usable.
   std::string start() {
-    require_gpu(ordinal_);
-    check(cudaSetDevice(ordinal_));
+    require_gpu(ordinal_, calls_);
+    calls_.check(cudaSetDevice(ordinal_));
     cudaDeviceProp properties{};
-    check(cudaGetDeviceProperties(&properties, ordinal_));
-    check(cudaFree(nullptr));  // makes the context, or fails before any work
+    calls_.check(cudaGetDeviceProperties(&properties, ordinal_));
+    calls_.check(cudaFree(nullptr));  // makes the context, or fails before any work
     return "cuda:" + std::to_string(ordinal_) + " " + properties.name;
   }
 
   int ordinal_;
-  PinnedMemory pinned_;
-  CudaMemory cuda_;
+  Calls calls_;
+  PinnedMemory pinned_{ordinal_, calls_};
+  CudaMemory cuda_{calls_};
   MeteredMemory host_memory_{pinned_, "host memory"};
   MeteredMemory device_memory_{cuda_, "device memory"};
   // Last: its destructor waits for the start to end.

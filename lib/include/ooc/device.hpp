@@ -75,7 +75,9 @@ class Stream {
   virtual std::pmr::memory_resource& temporaries() noexcept = 0;
 };
 
-/// Something that computes. Made by make_device; must outlive what it has made.
+/// Something that computes. Made by make_device; must outlive what it has made. A bad kernel takes
+/// a GPU away from the whole process: all calls throw Error(device) then, destructors make none,
+/// and the process should end by _exit(), since CUDA's own end may hang.
 class Device {
  public:
   virtual ~Device() = default;

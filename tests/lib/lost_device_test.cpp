@@ -1,0 +1,87 @@
+// After a bad kernel every call of a GPU fails. A pass ends then, and asks it for nothing twice.
+
+#include <ooc/fold.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/map.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "support/late_device.hpp"
+#include "support/temp_dir.hpp"
+#include "support/wrapped_device.hpp"
+
+namespace ooc {
+namespace {
+
+using test::DeviceCall;
+
+constexpr std::size_t chunk_bytes = 65536;
+constexpr std::size_t streams = 2;
+
+struct Ignore {
+  using Input = std::uint8_t;
+  using Partial = int;
+
+  void consume(Stream&, DeviceChunk<const Input>, Partial&) const {}
+  void merge(Partial&, Partial) const {}
+};
+
+struct Copy {
+  using Input = std::uint8_t;
+  using Output = std::uint8_t;
+
+  void transform(Stream& stream, DeviceChunk<const Input> in, DeviceSpan<Output> out) const {
+    stream.copy(out.data, in.data, in.size);
+  }
+};
+
+/// Runs `pass` with the device lost at each of its calls. Both lanes may be told so, and each once
+/// more when it waits for what it has under way.
+void expect_no_more_than_is_told(const std::function<void(Coordinator&)>& pass) {
+  bool has_been_lost = true;
+  for (std::size_t nth = 0; has_been_lost; ++nth) {
+    SCOPED_TRACE(nth);
+    std::atomic<std::size_t> calls{0}, refused{0};
+    const auto lose = [&](DeviceCall call) {
+      if (call == DeviceCall::host_memory || calls++ < nth) return;
+      ++refused;
+      throw Error(Cause::device, "the GPU is lost");
+    };
+    Coordinator coordinator(
+        std::make_unique<test::WrappedDevice>(std::make_unique<test::LateDevice>(), lose),
+        {.chunk_bytes = chunk_bytes, .streams = streams});
+    try {
+      pass(coordinator);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.cause(), Cause::device);
+    }
+    has_been_lost = refused != 0;
+    EXPECT_LE(refused, 2 * streams);
+  }
+}
+
+class LostDeviceTest : public testing::Test {
+ protected:
+  test::TempDir dir_;
+  std::filesystem::path source_ = dir_.write("in.u8", test::random_bytes(7 * chunk_bytes, 1));
+};
+
+TEST_F(LostDeviceTest, IsNotAskedAgainByAFold) {
+  expect_no_more_than_is_told([this](Coordinator& on) { fold(on, Ignore{}, open(source_)); });
+}
+
+TEST_F(LostDeviceTest, IsNotAskedAgainByAMap) {
+  expect_no_more_than_is_told([this](Coordinator& on) {
+    map(on, Copy{}, open(source_),
+        {.path = dir_.path() / "out.u8", .type = {ElementType::u1}, .replace = true});
+  });
+}
+
+}  // namespace
+}  // namespace ooc
