@@ -285,8 +285,8 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
   const Stopwatch watch;
   Options options = state.options;
   const auto choose = [&] {
-    Layout layout = choose_layout(options, state.device->kind(), state.workers, source,
-                                  element_bytes, output);
+    Layout layout =
+        choose_layout(options, state.device->kind(), state.workers, source, element_bytes, output);
     if (layout.tuned_depth && state.best_depth) begin_with_depth(layout, *state.best_depth);
     return layout;
   };
