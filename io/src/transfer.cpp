@@ -22,10 +22,12 @@ Transfer::Transfer(const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> en
   for (Part& part : parts_) idle_.push_back(&part);
 }
 
-void Transfer::set_tuner(QueueTuner& tuner, std::size_t slots, std::size_t chunk_bytes) {
+void Transfer::set_tuner(QueueTuner& tuner, std::size_t slots, std::size_t chunk_bytes,
+                         std::function<QueueTuner::Clock::time_point()> now) {
   assert(slots >= divide_up(tuner.wanted() * block_bytes_, chunk_bytes));
   assert(tuner.wanted() <= engine_->depth());
   tuner_ = &tuner;
+  now_ = std::move(now);
   chunk_bytes_ = chunk_bytes;
   most_in_flight_ = tuner.wanted();
   fixed_slots_ = slots - divide_up(most_in_flight_ * block_bytes_, chunk_bytes);
@@ -72,7 +74,7 @@ void Transfer::drain() noexcept {
 }
 
 void Transfer::run(const std::stop_token& stop) {
-  if (tuner_ != nullptr) tuner_->follow(Clock::now());
+  if (tuner_ != nullptr) tuner_->follow(now_());
   Chunk* through = nullptr;  // all of it, but who waits for it does not know yet
   for (;;) {
     start_requests(stop);
@@ -115,7 +117,7 @@ void Transfer::begin(Chunk& chunk) {
   if (change_ && chunk.index >= change_->chunk) {
     most_in_flight_ = change_->in_flight;
     change_.reset();
-    tuner_->follow(Clock::now());
+    tuner_->follow(now_());
   }
   const std::size_t slot = pool_.slot_of(chunk.index);
   if (observer_ != nullptr) observer_->begun(slot, chunk.index);
@@ -188,7 +190,7 @@ Chunk* Transfer::finish(Part& part) {
 /// A change takes as long as the pool needs to have more slots in use, or fewer: with no more than
 /// the requests in flight need, their bytes stay in the cache.
 void Transfer::tune(std::size_t payload_bytes) {
-  tuner_->complete(payload_bytes, Clock::now());
+  tuner_->complete(payload_bytes, now_());
   const std::size_t wanted = tuner_->wanted();
   if (wanted == most_in_flight_ || change_) return;
   const std::size_t slots = fixed_slots_ + divide_up(wanted * block_bytes_, chunk_bytes_);

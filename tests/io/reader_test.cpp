@@ -69,19 +69,20 @@ class Dataset {
   std::vector<File> files_;
 };
 
-/// Takes more than a millisecond for each request, and notes how many were in flight.
+/// Says that each request takes more than a millisecond, and notes how many were in flight.
 class SlowEngine final : public test::WrappedEngine {
  public:
-  SlowEngine(std::unique_ptr<Engine> engine, std::size_t& most)
-      : WrappedEngine(std::move(engine)), most_(most) {}
+  SlowEngine(std::unique_ptr<Engine> engine, QueueTuner::Clock::time_point& now, std::size_t& most)
+      : WrappedEngine(std::move(engine)), now_(now), most_(most) {}
 
   Request& wait() override {
     most_ = std::max(most_, in_flight());
-    std::this_thread::sleep_for(std::chrono::microseconds(1500));
+    now_ += std::chrono::microseconds(1500);
     return WrappedEngine::wait();
   }
 
  private:
+  QueueTuner::Clock::time_point& now_;
   std::size_t& most_;
 };
 
@@ -106,12 +107,9 @@ class Pass {
     engine_ = std::make_unique<test::FaultyEngine>(std::move(engine_), good_reads, fault);
   }
 
-  void slow_down(std::size_t& most_in_flight) {
-    engine_ = std::make_unique<SlowEngine>(std::move(engine_), most_in_flight);
-  }
-
-  /// `slots`: in use at first.
-  void tune(QueueTuner& tuner, std::size_t slots) {
+  /// `slots`: in use at first. The tuner's time is what slow requests take.
+  void tune(QueueTuner& tuner, std::size_t slots, std::size_t& most_in_flight) {
+    engine_ = std::make_unique<SlowEngine>(std::move(engine_), now_, most_in_flight);
     tuner_ = &tuner;
     slots_ = slots;
     pool_.restart(slots);
@@ -127,7 +125,9 @@ class Pass {
       }
       Reader reader(dataset_.files(), plan_, pool_, std::move(engine_), options_.block_bytes,
                     options_.direct);
-      if (tuner_ != nullptr) reader.set_tuner(*tuner_, slots_, options_.chunk_bytes);
+      if (tuner_ != nullptr) {
+        reader.set_tuner(*tuner_, slots_, options_.chunk_bytes, [this] { return now_; });
+      }
       const std::size_t allocations = test::count_of_new_by_this_thread();
       try {
         reader.run(stop);
@@ -182,6 +182,7 @@ class Pass {
   ChunkPool pool_;
   std::unique_ptr<Engine> engine_;
   QueueTuner* tuner_ = nullptr;
+  QueueTuner::Clock::time_point now_{std::chrono::hours(1)};  // for it
   std::size_t slots_ = 0;
   const Dataset& dataset_;
   Bytes received_;
@@ -265,9 +266,8 @@ TEST_P(ReaderTest, ReadsTheSameWhileItsQueueIsTuned) {
   options.depth = 8;
   std::size_t most_in_flight = 0;
   Pass pass(dataset, extents, options);
-  pass.slow_down(most_in_flight);
   QueueTuner tuner(2, 1, options.depth, options.block_bytes);
-  pass.tune(tuner, 3 + 1);
+  pass.tune(tuner, 3 + 1, most_in_flight);
   EXPECT_EQ(pass.run(), dataset.expected(extents));
   EXPECT_EQ(pass.allocations(), 0u);
   EXPECT_GE(most_in_flight, 4u);

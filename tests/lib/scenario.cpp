@@ -1,3 +1,5 @@
+#include "scenario.hpp"
+
 #include <ooc/io/units.hpp>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include <sstream>
 
 #include "layout.hpp"
-#include "simulation.hpp"
 #include "support/random.hpp"
 
 namespace ooc::test {
@@ -15,15 +16,16 @@ namespace ooc::test {
 namespace {
 
 constexpr std::size_t files = 3;
-constexpr std::size_t file_bytes = 30'000;
-constexpr std::size_t most_output_bytes = 8 * files * file_bytes;
+constexpr std::size_t file_bytes = 60'000;
+constexpr std::size_t most_output_bytes = 12 * files * file_bytes;
 constexpr std::size_t element_sizes[] = {1, 2, 3, 4, 8, 12};
 
-std::vector<Extent> random_extents(Random& random, std::size_t element_bytes) {
+std::vector<Extent> random_extents(Random& random, std::size_t element_bytes,
+                                   std::size_t most_bytes) {
   std::vector<Extent> extents;
   std::size_t sum = 0;
   for (std::size_t left = random.one_in(2) ? 1 : random.between(2, 3); left > 0; --left) {
-    std::size_t bytes = random.between(element_bytes, file_bytes / 2);
+    std::size_t bytes = random.between(element_bytes, most_bytes);
     if (left == 1) bytes = round_up(sum + bytes, element_bytes) - sum;  // whole elements
     const std::size_t offset = random.below(file_bytes - bytes + 1);
     const std::size_t aligned = random.one_in(2) ? round_down(offset, 8) : offset;
@@ -63,12 +65,14 @@ Scenario::Scenario(std::uint64_t wanted) : seed(wanted) {
   output_element_bytes = element_sizes[random.below(std::size(element_sizes))];
   const bool is_word = element_bytes == 2 || element_bytes == 4 || element_bytes == 8;
   swapped = is_word && random.one_in(3);
-  extents = random_extents(random, element_bytes);
+  tuned = !lanes_read && random.one_in(6);
+  extents =
+      random_extents(random, element_bytes, tuned ? file_bytes - element_bytes : file_bytes / 4);
 
   std::uint64_t bytes = 0;
   for (const Extent& extent : extents) bytes += extent.bytes;
   chunk_bytes = round_up(divide_up(bytes, random.between(1, 24)), element_bytes);
-  if (!lanes_read && random.one_in(4)) {
+  if (!lanes_read && !tuned && random.one_in(4)) {
     cached.resize(divide_up(bytes, chunk_bytes));
     for (std::size_t i = 0; i < cached.size(); ++i) cached[i] = random.one_in(2);
   }
@@ -76,15 +80,40 @@ Scenario::Scenario(std::uint64_t wanted) : seed(wanted) {
   read_depth = random.between(1, 6);
   write_depth = random.between(1, 4);
   lanes = random.between(1, 4);
-  slots = lanes_read ? random.between(1, lanes) : random.between(1, 9);
-  // As the layout has it: no lane looks for a chunk that lies a whole pool ahead.
-  resizes = !lanes_read && slots > 2 * lanes && random.one_in(2);
+  checksummed = cached.empty() && random.one_in(3);  // which takes the bytes in their order
+  tuned ? choose_tuning(random) : choose_slots(random);
 
   for (std::size_t count = random.below(3); count > 0; --count) {
     const auto place = static_cast<Place>(random.below(places));
     const bool can_be_often = place >= Place::read_start || place == Place::process;
     troubles.push_back({place, random.below(can_be_often ? 24 : 8), random.one_in(3)});
   }
+}
+
+/// As the layout has it: no lane looks for a chunk that lies a whole pool ahead.
+void Scenario::choose_slots(Random& random) {
+  slots = lanes_read ? random.between(1, lanes) : random.between(1, 9);
+  resizes = !lanes_read && slots > 2 * lanes && random.one_in(2);
+  first_slots = resizes ? random.between(1, slots) : slots;
+  first_depth = least_depth = read_depth;
+}
+
+/// Many chunks of about a block, and few slots: a tuner's change comes when the pool has gone
+/// round.
+void Scenario::choose_tuning(Random& random) {
+  block_bytes = page_bytes;
+  chunk_bytes = round_up(random.between(page_bytes / 2, 2 * page_bytes), element_bytes);
+  lanes = random.between(1, 2);
+  read_depth = random.between(2, 4);
+  first_depth = random.between(1, read_depth);
+  least_depth = random.between(1, first_depth);
+  resizes = false;
+  const auto in_flight = [&](std::size_t depth) {
+    return divide_up(depth * block_bytes, chunk_bytes);
+  };
+  const std::size_t others = 2 * lanes + random.between(1, 2);
+  slots = others + in_flight(read_depth);
+  first_slots = others + in_flight(first_depth);
 }
 
 SequentialPlan Scenario::plan() const {
@@ -113,8 +142,10 @@ std::string Scenario::describe() const {
        << "): " << (on_gpu ? "GPU, " : "CPU, ") << (writes ? "map" : "fold")
        << (lanes_read ? ", lanes read" : "") << (direct ? ", direct" : "")
        << (swapped ? ", swapped" : "") << (observed ? ", observed" : "")
-       << (resizes ? ", resizes" : "") << (cached.empty() ? "" : ", interleaved") << "; " << lanes
-       << " lanes, " << slots << " slots, depth " << read_depth << " and " << write_depth
+       << (resizes ? ", resizes" : "") << (tuned ? ", tuned" : "")
+       << (checksummed ? ", checksummed" : "") << (cached.empty() ? "" : ", interleaved") << "; "
+       << lanes << " lanes, " << first_slots << " of " << slots << " slots, depth " << first_depth
+       << " from " << least_depth << " to " << read_depth << ", and " << write_depth
        << "; elements of " << element_bytes << " to " << output_element_bytes << ", chunks of "
        << chunk_bytes << ", blocks of " << block_bytes << " bytes; extents";
   for (const Extent& extent : extents) {
@@ -127,12 +158,17 @@ std::string Scenario::describe() const {
   return text.str();
 }
 
-std::vector<std::byte> World::result_of(const Scenario& scenario) const {
+std::vector<std::byte> World::input_of(const Scenario& scenario) const {
   std::vector<std::byte> input;
   for (const Extent& extent : scenario.extents) {
     const auto bytes = std::span(contents[extent.file]).subspan(extent.offset, extent.bytes);
     input.insert(input.end(), bytes.begin(), bytes.end());
   }
+  return input;
+}
+
+std::vector<std::byte> World::result_of(const Scenario& scenario) const {
+  std::vector<std::byte> input = input_of(scenario);
   const std::size_t from = scenario.element_bytes, to = scenario.output_element_bytes;
   for (std::size_t i = 0; scenario.swapped && i < input.size(); i += from) {
     std::reverse(input.data() + i, input.data() + i + from);

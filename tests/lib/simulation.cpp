@@ -2,42 +2,55 @@
 
 #include <ooc/coordinator.hpp>
 #include <ooc/io/chunk_pool.hpp>
+#include <ooc/io/queue_tuner.hpp>
 #include <ooc/io/reader.hpp>
 #include <ooc/io/units.hpp>
 #include <ooc/io/writer.hpp>
 #include <ooc/pass_threads.hpp>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <memory_resource>
-#include <numeric>
 #include <optional>
+#include <span>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
+#include "checksum.hpp"
 #include "lane.hpp"
 #include "lane_readers.hpp"
 #include "layout.hpp"
+#include "ledger.hpp"
 #include "slot_owners.hpp"
 #include "stopwatch.hpp"
 #include "support/faulty_engine.hpp"
 #include "support/late_device.hpp"
+#include "support/leaping_clock.hpp"
 #include "support/random.hpp"
 #include "support/random_engine.hpp"
 #include "support/wrapped_device.hpp"
+#include "troubles.hpp"
 
 namespace ooc::test {
 namespace {
 
-constexpr std::byte paint{0xee};  // what nobody has written
+/// Of requests so small that few of them make a window, since a simulated pass has few.
+QueueTuner tuner_of(const Scenario& scenario) {
+  constexpr std::size_t request_bytes = 16;
+  return {scenario.first_depth, scenario.least_depth, scenario.read_depth, request_bytes};
+}
 
-/// What is thrown where a trouble says so.
-struct Failure {
-  std::size_t trouble;
-};
+/// Of the first of these bytes, all at once.
+std::string checksum_of(std::vector<std::byte> data, std::size_t bytes) {
+  Checksum checksum;
+  checksum.add({.index = 0, .segments = {std::span(data).first(bytes)}});
+  return checksum.text();
+}
 
 class Simulation final : Operation {
  public:
@@ -58,17 +71,15 @@ class Simulation final : Operation {
   };
 
   void at(Place place);
-  bool has_struck(Place place) const;
   void run_pass();
   void run_threads();
   void check_pass();
-  void check_prefix();
 
   std::unique_ptr<Device> make_device();
   std::unique_ptr<Engine> make_engine(bool writes);
   void transfer(Request& request, bool writes);
   void take_in_copy(const void* target, const void* source, std::size_t bytes);
-  void resize_at_times(std::size_t chunk);
+  void change_at_times(std::size_t chunk);
 
   void begin(std::size_t, Stream&) override { at(Place::begin); }
   void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
@@ -88,20 +99,16 @@ class Simulation final : Operation {
   std::vector<std::atomic<std::size_t>> left_;  // bytes of each slot that are to be copied out
   std::unique_ptr<Device> device_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<std::byte> expected_ = world_.result_of(scenario_);
+  Troubles troubles_{scenario_.troubles, pool_};
+  Ledger ledger_{scenario_, world_.result_of(scenario_), complaint_};
 
   // Of the pass that runs.
-  bool has_trouble_ = true;
-  std::array<std::atomic<std::size_t>, places> calls_{};
-  std::stop_source stop_;
-  std::vector<std::size_t> done_;  // chunks, by lane
+  std::optional<Checksum> checksum_;
+  std::optional<QueueTuner> tuner_;
   std::optional<Reader> reader_;
   std::optional<Writer> writer_;
-  std::vector<std::byte> result_;    // what the operator has seen, or what was written
-  std::vector<std::uint8_t> times_;  // that each byte of it was written
-  std::array<std::atomic<bool>, 2> struck_{}, was_echo_{};  // of the troubles
-  std::optional<std::size_t> failure_;                      // the trouble that the pass ended with
-  std::atomic<std::size_t> resizes_{0};
+  std::size_t tuned_depth_ = 0;  // that was wanted when the last chunk was begun
+  std::size_t resizes_ = 0, tunings_ = 0;
 };
 
 Simulation::Simulation(World& world, const Scenario& scenario)
@@ -127,13 +134,15 @@ Simulation::Simulation(World& world, const Scenario& scenario)
 
 Outcome Simulation::run() {
   run_pass();
-  Outcome outcome{.failed = failure_.has_value(),
-                  .stopped = stop_.stop_requested(),
+  Outcome outcome{.failed = troubles_.ended_it(),
+                  .stopped = troubles_.was_stopped(),
                   .resizes = resizes_,
+                  .tunings = tunings_,
+                  .checksums = checksum_ && !troubles_.ended_it() ? 1u : 0u,
                   .complaint = {}};
   // Of a device that has failed something may be left to do, which no real one would.
-  if ((outcome.failed || outcome.stopped) && !has_struck(Place::device)) {
-    has_trouble_ = false;
+  if ((outcome.failed || outcome.stopped) && !troubles_.have_struck_at(Place::device)) {
+    troubles_.restart(false);
     run_pass();
   }
   outcome.complaint = complaint_.text();
@@ -143,40 +152,27 @@ Outcome Simulation::run() {
 /// Every place comes by here: lets others run at times, and fails where it is to.
 void Simulation::at(Place place) {
   if (random_.one_in(30)) std::this_thread::yield();
-  const std::size_t call = calls_[static_cast<std::size_t>(place)]++;
-  if (!has_trouble_) return;
-  for (std::size_t i = 0; i < scenario_.troubles.size(); ++i) {
-    const Trouble& trouble = scenario_.troubles[i];
-    if (trouble.place != place || trouble.nth != call) continue;
-    if (trouble.stops) {
-      stop_.request_stop();
-      continue;
-    }
-    was_echo_[i] = pool_.is_aborted();
-    struck_[i] = true;
-    throw Failure{i};
-  }
+  troubles_.come_to(place);
 }
 
 void Simulation::run_pass() {
-  for (auto& calls : calls_) calls = 0;
-  for (auto& struck : struck_) struck = false;
-  stop_ = {};
-  failure_.reset();
-  done_.assign(scenario_.lanes, 0);
-  result_.assign(expected_.size(), paint);
-  times_.assign(result_.size(), 0);
+  ledger_.restart();
+  checksum_.reset();
+  if (scenario_.checksummed) checksum_.emplace();
+  tuner_.reset();
+  if (scenario_.tuned) tuner_.emplace(tuner_of(scenario_));
+  tuned_depth_ = scenario_.first_depth;
   owners_.restart();
   std::ranges::fill(pool_.memory(), paint);
   const std::uint64_t output_bytes = scenario_.output_bytes(scenario_.chunk_bytes);
   for (const auto& lane : lanes_) {
     lane->reserve(scenario_.chunk_bytes, scenario_.gathers(), output_bytes);
   }
-  pool_.restart(scenario_.resizes ? random_.between(1, pool_.size()) : pool_.size());
+  pool_.restart(scenario_.first_slots);
   try {
     run_threads();
-  } catch (const Failure& failure) {
-    failure_ = failure.trouble;
+  } catch (const Troubles::Failure& failure) {
+    troubles_.ended_with(failure);
   } catch (const Aborted&) {
     complaint_.add("an echo came out of the pass");
   } catch (const std::exception& error) {
@@ -187,7 +183,7 @@ void Simulation::run_pass() {
 
 /// What a coordinator does.
 void Simulation::run_threads() {
-  Options options{.stop = stop_.get_token()};
+  Options options{.stop = troubles_.stop()};
   if (scenario_.observed) {
     options.observe = [this](const Activity& activity) {
       if (scenario_.lanes_read && activity.kind == Activity::Kind::read) {
@@ -208,13 +204,17 @@ void Simulation::run_threads() {
                   scenario_.direct);
   reader_->set_observer(reads);
   writer_->set_observer(writes);
+  if (tuner_) {
+    reader_->set_tuner(*tuner_, scenario_.first_slots, scenario_.chunk_bytes,
+                       LeapingClock(random_));
+  }
   const Output output{world_.target, scenario_.output_element_bytes, false};
   const Stopwatch watch;
   const Pass pass{.plan = plan_,
                   .pool = pool_,
                   .readers = lane_readers ? &*lane_readers : nullptr,
                   .operation = *this,
-                  .checksum = nullptr,
+                  .checksum = checksum_ ? &*checksum_ : nullptr,
                   .lanes = lanes_.size(),
                   .element_bytes = scenario_.element_bytes,
                   .swapped_bytes = scenario_.swapped ? scenario_.element_bytes : 0,
@@ -223,7 +223,9 @@ void Simulation::run_threads() {
                   .output = scenario_.writes ? &output : nullptr,
                   .output_place = output_place_};
   for (const auto& lane : lanes_) lane->prepare(options.observe);
-  PassThreads threads({&pool_});
+  std::vector<ChunkPool*> meeting_places{&pool_};
+  if (checksum_) meeting_places.push_back(&checksum_->turns());
+  PassThreads threads(std::move(meeting_places));
   for (const auto& lane : lanes_) threads.start([&lane = *lane, &pass] { lane.run(pass); });
   if (scenario_.writes) threads.start([&] { writer_->run(); });
   if (!scenario_.lanes_read) threads.start([&] { reader_->run(options.stop); });
@@ -238,7 +240,7 @@ void Simulation::Observer::begun(std::size_t slot, std::size_t chunk) {
     return;
   }
   it.owners_.hand_over(slot, chunk, Owner::nobody, Owner::reader);
-  it.resize_at_times(chunk);
+  it.change_at_times(chunk);
 }
 
 void Simulation::Observer::completed(std::size_t slot, std::size_t chunk,
@@ -252,8 +254,13 @@ void Simulation::Observer::completed(std::size_t slot, std::size_t chunk,
                        writes_ ? Owner::nobody : Owner::lane);
 }
 
-/// As a transfer with a tuner does, where it has taken the empty chunks up to `chunk`.
-void Simulation::resize_at_times(std::size_t chunk) {
+/// Where it has taken the empty chunks up to `chunk`, a transfer may let the pool have other slots,
+/// as one with a tuner does by itself.
+void Simulation::change_at_times(std::size_t chunk) {
+  if (tuner_ && tuned_depth_ != tuner_->wanted()) {
+    tuned_depth_ = tuner_->wanted();
+    ++tunings_;
+  }
   if (!scenario_.resizes || !random_.one_in(3)) return;
   if (pool_.resize(random_.between(1, pool_.size()), chunk + 1)) ++resizes_;
 }
@@ -281,8 +288,7 @@ void Simulation::transfer(Request& request, bool writes) {
     std::memcpy(request.memory, world_.contents[file].data() + request.offset, request.bytes);
     return;
   }
-  std::memcpy(result_.data() + request.offset, request.memory, request.bytes);
-  for (std::size_t i = 0; i < request.bytes; ++i) ++times_[request.offset + i];
+  ledger_.write(request.offset, request.memory, request.bytes);
 }
 
 std::unique_ptr<Device> Simulation::make_device() {
@@ -324,7 +330,7 @@ std::optional<std::size_t> Simulation::slot_of(const void* memory) const {
 void Simulation::process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
                          std::uint64_t first_byte, DeviceSpan<std::byte> out) {
   at(Place::process);
-  const std::size_t chunk = lane + scenario_.lanes * done_[lane]++;
+  const std::size_t chunk = ledger_.next_of(lane);
   const std::size_t alignment = alignment_of(scenario_.element_bytes);
   if (chunk >= plan_.size() || first_byte != plan_.begin(chunk) ||
       data.size != plan_.bytes(chunk) || out.size != scenario_.output_bytes(data.size) ||
@@ -339,55 +345,31 @@ void Simulation::process(std::size_t lane, Stream& stream, DeviceSpan<const std:
     stream.fill_zero(out.data, out.size);
     stream.copy_rows(out.data, to, data.data, from, std::min(from, to), data.size / from);
   } else {
-    stream.copy(result_.data() + first_byte, data.data, data.size);
+    stream.copy(ledger_.seen(first_byte), data.data, data.size);
   }
   at(Place::processed);
   if (scenario_.on_gpu) return;  // there the slot goes on when its copy has been made
   owners_.hand_over(slot, chunk, Owner::lane, scenario_.writes ? Owner::writer : Owner::nobody);
 }
 
-bool Simulation::has_struck(Place place) const {
-  for (std::size_t i = 0; i < scenario_.troubles.size(); ++i) {
-    if (struck_[i] && scenario_.troubles[i].place == place) return true;
-  }
-  return false;
-}
-
 void Simulation::check_pass() {
-  if (failure_.has_value() != (struck_[0] || struck_[1])) complaint_.add("an error was lost");
-  if (failure_ && was_echo_[*failure_]) complaint_.add("the error is not the first one");
+  const bool has_failed = troubles_.ended_it();
+  if (has_failed != troubles_.have_struck()) complaint_.add("an error was lost");
+  if (troubles_.ended_it_with_an_echo()) complaint_.add("the error is not the first one");
   for (const bool writes : {false, true}) {
-    const bool has_died = has_struck(writes ? Place::write_wait : Place::read_wait);
+    const Place death = writes ? Place::write_wait : Place::read_wait;
     const Engine& engine = writes ? writer_->engine() : reader_->engine();
-    if (engine.in_flight() != 0 && !has_died) complaint_.add("requests were left in flight");
-  }
-  if (failure_) {
-    for (std::size_t i = 0; i < result_.size(); ++i) {
-      const bool is_right = result_[i] == paint || result_[i] == expected_[i];
-      if (!is_right || times_[i] > 1) complaint_.add("a wrong byte in a pass that failed");
-    }
-    return;
-  }
-  check_prefix();
-}
-
-/// What was done is a prefix of the chunks, all of them unless somebody has asked for an end.
-void Simulation::check_prefix() {
-  const std::size_t chunks = std::accumulate(done_.begin(), done_.end(), std::size_t{0});
-  if (chunks != plan_.size() && !stop_.stop_requested()) complaint_.add("chunks are missing");
-  for (std::size_t lane = 0; lane < done_.size(); ++lane) {
-    if (done_[lane] != (chunks + done_.size() - 1 - lane) / done_.size()) {
-      complaint_.add("what was done is not a prefix");
+    if (engine.in_flight() != 0 && !troubles_.have_struck_at(death)) {
+      complaint_.add("requests were left in flight");
     }
   }
-  const SequentialPlan& plan = scenario_.writes ? output_plan_ : plan_;
-  for (std::size_t chunk = 0; chunk < plan.size(); ++chunk) {
-    const bool is_done = chunk < chunks;
-    const std::uint64_t end = plan.begin(chunk) + plan.bytes(chunk);
-    for (std::uint64_t i = plan.begin(chunk); i < end; ++i) {
-      if (result_[i] != (is_done ? expected_[i] : paint)) complaint_.add("a wrong byte");
-      if (times_[i] != (is_done && scenario_.writes)) complaint_.add("a byte was not written once");
-    }
+  if (has_failed) return ledger_.check_failed_pass();
+  ledger_.check_prefix(troubles_.was_stopped());
+  if (!checksum_) return;
+  const std::size_t chunks = ledger_.chunks();
+  const std::size_t bytes = chunks < plan_.size() ? plan_.begin(chunks) : plan_.bytes();
+  if (checksum_->text() != checksum_of(world_.input_of(scenario_), bytes)) {
+    complaint_.add("a wrong checksum");
   }
 }
 

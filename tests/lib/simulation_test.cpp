@@ -33,6 +33,8 @@ class SimulationTest : public testing::TestWithParam<std::uint64_t> {
     const Outcome outcome = simulate(world_, scenario);
     (outcome.failed ? failed_ : outcome.stopped ? stopped_ : through_) += 1;
     resizes_ += outcome.resizes;
+    tunings_ += outcome.tunings;
+    checksums_ += outcome.checksums;
     EXPECT_EQ(outcome.complaint, "") << scenario.describe();
     return outcome.complaint.empty();
   }
@@ -40,7 +42,7 @@ class SimulationTest : public testing::TestWithParam<std::uint64_t> {
   World world_;
   Watchdog watchdog_;
   int through_ = 0, stopped_ = 0, failed_ = 0;
-  std::size_t resizes_ = 0;
+  std::size_t resizes_ = 0, tunings_ = 0, checksums_ = 0;
 };
 
 INSTANTIATE_TEST_SUITE_P(Shards, SimulationTest, testing::Range(std::uint64_t{0}, shards));
@@ -57,10 +59,14 @@ TEST_P(SimulationTest, EveryScheduleKeepsTheRules) {
   EXPECT_GT(stopped_, 0);
   EXPECT_GT(failed_, 0);
   EXPECT_GT(resizes_, 0u);
+  EXPECT_GT(tunings_, 0u);
+  EXPECT_GT(checksums_, 0u);
   RecordProperty("through", through_);
   RecordProperty("stopped", stopped_);
   RecordProperty("failed", failed_);
   RecordProperty("resizes", static_cast<int>(resizes_));
+  RecordProperty("tunings", static_cast<int>(tunings_));
+  RecordProperty("checksums", static_cast<int>(checksums_));
 }
 
 }  // namespace

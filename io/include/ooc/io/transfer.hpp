@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -41,8 +42,10 @@ class Transfer {
 
   /// To be called before the transfer runs, if at all, and only if it is this that takes the pool's
   /// empty chunks: as many requests are in flight as `tuner` wants, which must outlive this. The
-  /// pool has `slots` slots in use, and gets one more for every `chunk_bytes` more in flight.
-  void set_tuner(QueueTuner& tuner, std::size_t slots, std::size_t chunk_bytes);
+  /// pool has `slots` slots in use, and gets one more for every `chunk_bytes` more in flight. The
+  /// tuner is told the time that `now` says, on the thread of the transfer.
+  void set_tuner(QueueTuner& tuner, std::size_t slots, std::size_t chunk_bytes,
+                 std::function<QueueTuner::Clock::time_point()> now = QueueTuner::Clock::now);
 
   /// To be called before the transfer runs, if at all: only every `step`-th chunk of the plan is
   /// transferred, from `first` on.
@@ -146,6 +149,7 @@ class Transfer {
   Stage awaited_;
   TransferObserver* observer_ = nullptr;
   QueueTuner* tuner_ = nullptr;
+  std::function<QueueTuner::Clock::time_point()> now_;  // for the tuner
   std::size_t fixed_slots_ = 0;  // that do not depend on the number of requests in flight
   std::size_t chunk_bytes_ = 1;
   std::size_t most_in_flight_;

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "support/random.hpp"
+
+namespace ooc::test {
+
+/// A clock for one thread, on which any time may pass between two looks at it: from a millisecond
+/// to a minute.
+class LeapingClock {
+ public:
+  explicit LeapingClock(Random& random) : random_(random) {}
+
+  std::chrono::steady_clock::time_point operator()() {
+    return now_ += std::chrono::milliseconds(std::int64_t{1} << random_.below(17));
+  }
+
+ private:
+  Random& random_;
+  std::chrono::steady_clock::time_point now_{std::chrono::hours(1)};  // not its epoch
+};
+
+}  // namespace ooc::test
