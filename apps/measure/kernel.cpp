@@ -9,10 +9,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <future>
 
 #include "figures.hpp"
 #include "page_cache.hpp"
+#include "together.hpp"
 
 namespace ooc::measure {
 
@@ -94,14 +94,7 @@ KernelAlone::~KernelAlone() = default;
 void KernelAlone::round() {
   double bytes = 0;
   const Clock clock;
-  {
-    std::vector<std::future<void>> others;
-    for (std::size_t i = 1; i < workers_.size(); ++i) {
-      others.push_back(std::async(std::launch::async, [&worker = *workers_[i]] { worker.run(); }));
-    }
-    workers_.front()->run();
-    for (std::future<void>& other : others) other.get();  // throws what the other has thrown
-  }
+  together(workers_.size(), [this](std::size_t i) { workers_[i]->run(); });
   const double seconds = clock.seconds();
   for (const auto& worker : workers_) bytes += worker->bytes();
   bytes_per_second_.push_back(bytes / seconds);

@@ -10,9 +10,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <thread>
+#include <vector>
 
 #include "figures.hpp"
+#include "together.hpp"
 
 namespace ooc::measure {
 
@@ -24,23 +25,18 @@ constexpr std::size_t block_bytes = 1 * MiB;  // as a warm pass reads; fits a co
 /// bytes away.
 void read_blocks(const File& file, std::uint64_t bytes, std::size_t threads) {
   std::atomic<std::uint64_t> next{0};
-  std::atomic<int> failure{0};
-  const auto work = [&] {
+  together(threads, [&](std::size_t) {
     std::vector<std::byte> memory(block_bytes);
     for (;;) {
       const std::uint64_t begin = next.fetch_add(block_bytes);
-      if (begin >= bytes || failure != 0) return;
+      if (begin >= bytes) return;
       const std::size_t wanted = std::min<std::uint64_t>(block_bytes, bytes - begin);
       const ssize_t got = pread(file.buffered(), memory.data(), wanted, static_cast<off_t>(begin));
-      if (got < 0 && errno != EINTR) failure = errno;
+      if (got < 0 && errno != EINTR) {
+        throw Error::from_errno(Cause::input, "read", errno, file.path(), begin);
+      }
     }
-  };
-  {
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
-    work();
-  }
-  if (failure != 0) throw Error::from_errno(Cause::input, "read", failure, file.path());
+  });
 }
 
 }  // namespace

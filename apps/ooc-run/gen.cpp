@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/target.hpp>
+#include <ooc/io/threads.hpp>
 #include <ooc/io/units.hpp>
 #include <semaphore>
 #include <thread>
@@ -39,6 +40,7 @@ struct Job {
 struct Answer {
   ooc::int128 sum = 0;
   std::uint64_t checksum = 0;
+  std::size_t threads = 0;  // that have worked
   double seconds = 0;
 };
 
@@ -95,17 +97,19 @@ class BlockWriters {
 
   Answer run(const Interrupt& interrupt, ProgressMeter& meter) {
     using namespace std::chrono_literals;
+    std::size_t started = 0;
     {
       std::vector<std::jthread> threads;
-      for (std::size_t i = 0; i < job_.threads; ++i) {
-        threads.emplace_back([this, token = interrupt.token()] { write_blocks(token); });
-      }
-      for (std::size_t left = threads.size(); left > 0;) {
+      ooc::start_threads(threads, job_.threads,
+                         [this, token = interrupt.token()] { write_blocks(token); });
+      started = threads.size();
+      for (std::size_t left = started; left > 0;) {
         if (ended_.try_acquire_for(100ms)) --left;
         meter.update(bytes_written_.load(), job_.bytes);
       }
     }
     if (error_) std::rethrow_exception(error_);
+    answer_.threads = started;
     return answer_;
   }
 
@@ -201,7 +205,8 @@ std::string describe_for_people(const Job& job, const Answer& answer) {
       job.target.path.string(), describe_values(job.count, job.generator.type),
       pattern_names[static_cast<std::size_t>(job.generator.pattern)], job.generator.seed,
       describe_sum(job, answer), answer.checksum, format_bytes(job.bytes),
-      format_seconds(answer.seconds), format_both_rates(rate), format_count(job.threads, "thread"));
+      format_seconds(answer.seconds), format_both_rates(rate),
+      format_count(answer.threads, "thread"));
 }
 
 }  // namespace
@@ -217,11 +222,15 @@ Outcome run_gen(const Arguments& arguments, const Interrupt& interrupt) {
   answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 
   Outcome outcome;
+  if (answer.threads < job.threads) {
+    outcome.notes.push_back(
+        fmt::format("only {} of {} threads could be started", answer.threads, job.threads));
+  }
   if (output.json) {
     const double rate = answer.seconds > 0 ? static_cast<double>(job.bytes) / answer.seconds : 0;
     outcome.document = document(
         "gen", nullptr, describe(job, answer),
-        {{"threads", job.threads}, {"seconds", answer.seconds}, {"bytes_per_second", rate}});
+        {{"threads", answer.threads}, {"seconds", answer.seconds}, {"bytes_per_second", rate}});
   } else {
     outcome.document = describe_for_people(job, answer);
   }

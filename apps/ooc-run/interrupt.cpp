@@ -3,9 +3,8 @@
 #include <unistd.h>
 
 #include <ctime>
-#include <ooc/io/error.hpp>
+#include <ooc/io/threads.hpp>
 #include <string_view>
-#include <system_error>
 
 namespace ooc_run {
 namespace {
@@ -31,12 +30,7 @@ Interrupt::Interrupt() {
     if (action.sa_handler != SIG_IGN) sigaddset(&signals_, signal);
   }
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-  try {
-    watcher_ = std::jthread([this](const std::stop_token& finished) { watch(finished); });
-  } catch (const std::system_error& error) {
-    throw ooc::Error::from_errno(ooc::Cause::memory, "starting a thread", error.code().value(), {},
-                                 {}, "raise the limits on processes and memory (ulimit -u, -v)");
-  }
+  watcher_ = ooc::start_thread([this](const std::stop_token& finished) { watch(finished); });
 }
 
 Interrupt::~Interrupt() {

@@ -2,6 +2,7 @@
 
 #include <ooc/io/file.hpp>
 #include <ooc/io/output_file.hpp>
+#include <ooc/io/threads.hpp>
 #include <ooc/io/units.hpp>
 
 #include <dirent.h>
@@ -20,7 +21,6 @@
 #include <memory>
 #include <random>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace ooc {
@@ -220,8 +220,8 @@ void OutputFile::allocate_in_memory(std::uint64_t bytes) {
   if (pages == MAP_FAILED) return;  // a limit on address space; pwrite() will do
   mapping_ = {static_cast<std::byte*>(pages), bytes};
   try {
-    allocator_ = std::jthread([this](const std::stop_token& stop) { allocate_pieces(stop); });
-  } catch (const std::system_error&) {
+    allocator_ = start_thread([this](const std::stop_token& stop) { allocate_pieces(stop); });
+  } catch (const Error&) {
     allocate_pieces({});  // a limit on threads: at once, then
   }
 }

@@ -1,8 +1,8 @@
 #include "engines.hpp"
 
-#include <ooc/io/error.hpp>
 #include <ooc/io/file.hpp>
 #include <ooc/io/output_file.hpp>
+#include <ooc/io/threads.hpp>
 
 #include <unistd.h>
 
@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <condition_variable>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -105,17 +104,10 @@ ThreadEngine::ThreadEngine(const EngineOptions& options, const std::string& note
 }
 
 void ThreadEngine::start_threads(std::size_t count) {
-  threads_.reserve(count);
-  try {
-    while (threads_.size() < count) threads_.emplace_back([this] { work(); });
-  } catch (const std::system_error& error) {
-    if (threads_.empty()) {
-      throw Error::from_errno(Cause::memory, "starting a thread", error.code().value(), {}, {},
-                              "raise the limit on processes (ulimit -u)");
-    }
-    add_note("only " + std::to_string(threads_.size()) + " of " + std::to_string(count) +
-             " reading threads could be started");
-  }
+  ooc::start_threads(threads_, count, [this] { work(); });
+  if (threads_.size() == count) return;
+  add_note("only " + std::to_string(threads_.size()) + " of " + std::to_string(count) +
+           " reading threads could be started");
 }
 
 /// What no thread has taken up is dropped; what one has is finished, since it uses memory

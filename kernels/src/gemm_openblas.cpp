@@ -2,6 +2,7 @@
 #include "shared_library.hpp"
 
 #include <ooc/io/error.hpp>
+#include <ooc/io/threads.hpp>
 #include <ooc/io/units.hpp>
 
 #include <sys/mman.h>
@@ -12,7 +13,6 @@
 #include <latch>
 #include <limits>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -53,14 +53,13 @@ void require_room_for_openblas(std::size_t threads) {
   }
   std::latch all_started(1);
   std::vector<std::jthread> trial;
-  try {
-    while (trial.size() < most) trial.emplace_back([&] { all_started.wait(); });
-  } catch (const std::system_error& error) {
-    all_started.count_down();
-    throw Error::from_errno(Cause::memory, "starting threads for OpenBLAS", error.code().value(),
-                            {}, {}, "raise the limit on processes (ulimit -u)");
-  }
+  start_threads(trial, most, [&] { all_started.wait(); });
   all_started.count_down();
+  if (trial.size() < most) {
+    throw Error(Cause::memory, "OpenBLAS needs " + std::to_string(most) + " threads",
+                {.why = "only " + std::to_string(trial.size()) + " could be started",
+                 .hint = "raise the limit on processes (`ulimit -u`, pids cgroup)"});
+  }
 }
 
 SharedLibrary load_openblas(std::size_t threads) {

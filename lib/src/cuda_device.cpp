@@ -1,4 +1,5 @@
 #include <ooc/io/error.hpp>
+#include <ooc/io/threads.hpp>
 #include <ooc/io/units.hpp>
 
 #include <cuda_runtime_api.h>
@@ -169,17 +170,20 @@ class CudaMemory final : public std::pmr::memory_resource {
 /// and the registration would have it do so on one thread, holding the driver's lock.
 void touch(std::byte* data, std::size_t bytes) {
   constexpr std::size_t most_threads = 8;
-  constexpr std::size_t least_bytes = 8 * MiB;  // that are worth a thread
-  const std::size_t threads = std::clamp<std::size_t>(
-      std::min<std::size_t>(std::thread::hardware_concurrency(), bytes / least_bytes), 1,
-      most_threads);
-  const std::size_t share = round_up(divide_up(bytes, threads), page_bytes);
-  std::vector<std::jthread> workers;
-  for (std::size_t begin = 0; begin < bytes; begin += share) {
-    workers.emplace_back([data, begin, end = std::min(begin + share, bytes)] {
+  constexpr std::size_t piece_bytes = 8 * MiB;  // worth a thread
+  std::atomic<std::size_t> next{0};
+  const auto touch_pieces = [&] {
+    for (;;) {
+      const std::size_t begin = next.fetch_add(piece_bytes);
+      const std::size_t end = std::min(begin + piece_bytes, bytes);
+      if (begin >= end) return;
       for (std::size_t i = begin; i < end; i += page_bytes) data[i] = std::byte{};
-    });
-  }
+    }
+  };
+  const std::size_t pieces = divide_up(bytes, piece_bytes);
+  const std::size_t cores = std::max(std::thread::hardware_concurrency(), 1u);
+  std::vector<std::jthread> workers;
+  start_threads(workers, std::min({pieces, cores, most_threads}), touch_pieces);
 }
 
 /// Page-locked memory: mapped in huge pages first and registered then, which takes a tenth of
@@ -303,9 +307,10 @@ class CudaDevice final : public Device {
   CudaMemory cuda_{calls_};
   MeteredMemory host_memory_{pinned_, "host memory"};
   MeteredMemory device_memory_{cuda_, "device memory"};
-  // Last: its destructor waits for the start to end.
+  // Last: its destructor waits for the start to end. Where no thread can be had, whoever needs the
+  // GPU first starts it.
   std::shared_future<std::string> name_ =
-      std::async(std::launch::async, [this] { return start(); }).share();
+      std::async(std::launch::async | std::launch::deferred, [this] { return start(); }).share();
 };
 
 }  // namespace

@@ -1,12 +1,10 @@
 #include <ooc/pass_threads.hpp>
 
-#include <ooc/io/error.hpp>
+#include <ooc/io/threads.hpp>
 
 #include <sys/prctl.h>
 
 #include <chrono>
-#include <string>
-#include <system_error>
 #include <utility>
 
 namespace ooc {
@@ -24,16 +22,12 @@ PassThreads::~PassThreads() {
 }
 
 void PassThreads::start(std::function<void()> share) {
-  try {
-    threads_.emplace_back([this, share = std::move(share)] {
-      prctl(PR_SET_TIMERSLACK, finest_timer_slack);
-      guard(share);
-      ended_.release();
-    });
-  } catch (const std::system_error& error) {
-    throw Error(Cause::memory, std::string("cannot start a thread: ") + error.what(),
-                {.hint = "a limit on processes may be reached (`ulimit -u`, pids cgroup)"});
-  }
+  threads_.reserve(threads_.size() + 1);  // before it runs
+  threads_.push_back(start_thread([this, share = std::move(share)](const std::stop_token&) {
+    prctl(PR_SET_TIMERSLACK, finest_timer_slack);
+    guard(share);
+    ended_.release();
+  }));
 }
 
 void PassThreads::join(const std::function<void()>& report) {

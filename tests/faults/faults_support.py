@@ -108,6 +108,16 @@ class Work:
         self.words = ["matmul", self.inputs / "a.f32", self.inputs / "b.f32", "-o", self.output,
                       "--force", "--shape-a", "300x300", "--shape-b", "300x300"]
 
+    def make_gen(self, _random):
+        self.new_output("y.u16", np.full(self.count, 7, "u2").tobytes())
+        self.words = ["gen", "-o", self.output, "--force", "--count", self.count, "--pattern",
+                      "constant", "--value", "7"]
+
+    def make_bench(self, random):
+        random.integers(0, 256, self.count, "u1").tofile(self.inputs / "x.bin")
+        self.words = ["bench", self.inputs / "x.bin", "--device", "cpu", "--runs", 1, "--json"]
+        self.right = {"runs": 1}  # no other figure is known
+
     def new_output(self, name, right):
         self.output, self.right = self.outputs / name, right
         self.restore()

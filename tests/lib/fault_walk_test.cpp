@@ -1,6 +1,6 @@
 // Every call that a pass makes is made to fail, once and from then on: of its engines, of its
-// device, and of operator new. Whatever fails, the pass ends, with the right answer or with an
-// error.
+// device, of operator new, and those that start a thread. Whatever fails, the pass ends, with the
+// right answer or with an error.
 
 #include <ooc/fold.hpp>
 #include <ooc/io/error.hpp>
@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "support/counted_new.hpp"
+#include "support/failing_threads.hpp"
 #include "support/fault.hpp"
 #include "support/faulty_device.hpp"
 #include "support/faulty_engine.hpp"
@@ -244,6 +245,32 @@ TEST_P(FaultWalk, OverEveryCallOfOperatorNew) {
     });
     walk(name + "_in_a_map", {Cause::memory}, true, [&](Fault& fault) {
       const test::FailingNew failing(fault);
+      return map_is_right(device(), wanted);
+    });
+  }
+}
+
+// Fewer threads may do as well, and lanes that load their own chunks need no other.
+TEST_P(FaultWalk, OverEveryStartOfAThread) {
+  if (GetParam() == Machine::cuda) GTEST_SKIP() << "the driver's own threads are not ours";
+  struct Way {
+    std::string name;
+    EngineKind engine;
+    std::size_t threads;  // 0: lanes load their own chunks, if they can
+  };
+  for (const Way& way :
+       {Way{"thread", EngineKind::automatic, 4}, Way{"thread_of_an_engine", EngineKind::threads, 4},
+        Way{"thread_of_a_lane", EngineKind::automatic, 0}}) {
+    Options wanted = options();
+    wanted.engine = way.engine;
+    wanted.threads = way.threads;
+    wanted.checksum = true;
+    walk(way.name + "_in_a_fold", {Cause::memory}, true, [&](Fault& fault) {
+      const test::FailingThreads failing(fault);
+      return fold_is_right(device(), wanted);
+    });
+    walk(way.name + "_in_a_map", {Cause::memory}, true, [&](Fault& fault) {
+      const test::FailingThreads failing(fault);
       return map_is_right(device(), wanted);
     });
   }

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""No thread can be had: at each place of a run where one is started, once and from then on."""
+
+import os
+import shutil
+import tempfile
+
+from faults_support import CHUNK, FIGURES, FaultTest, main, run_command, side_by_side
+
+MEMORY = 7
+
+
+class ThreadStartTest(FaultTest):
+    """With fewer threads, or with a clear error, but never with a wrong answer."""
+
+    def setUp(self):
+        super().setUp()
+        self.need("strace")
+        os.environ["XDG_CACHE_HOME"] = str(self.directory / "cache")
+
+    def try_start(self, like, options, which):
+        """Whether a run has come to this start of a thread, and what is wrong with its end."""
+        work = like.elsewhere(tempfile.mkdtemp(dir=like.outputs.parent))
+        work.restore()
+        log = self.directory / f"{work.outputs.name}.log"
+        done = run_command([*work.words, *options], [
+            "strace", "-f", "-o", log, "-e", "trace=clone3",
+            "-e", f"inject=clone3:error=EAGAIN:when={which}"])
+        complaint = "it hangs" if done is None else work.complaint(done, {0, MEMORY})
+        shutil.rmtree(work.outputs)
+        return "(INJECTED)" in log.read_text(), complaint and f"start {which}: {complaint}"
+
+    def walk(self, work, *options, foreign=()):
+        """Those whose numbers are `foreign` are not ours. strace counts the starts of each thread
+        for itself, but ours are all the main thread's."""
+        for from_then_on in ("", "+"):
+            points, more = 0, True
+            while more:
+                numbers = range(points + 1, points + 1 + os.cpu_count())
+                outcomes = side_by_side(lambda number: (True, None) if number in foreign else
+                                        self.try_start(work, options, f"{number}{from_then_on}"),
+                                        numbers)
+                self.assertFalse([complaint for _, complaint in outcomes if complaint])
+                points += sum(was_there for was_there, _ in outcomes)
+                more = all(was_there for was_there, _ in outcomes)
+            self.assertGreater(points, len(foreign))
+            FIGURES[f"starts of threads in {work.command}"] += points - len(foreign)
+
+    def test_reduce(self):
+        work = self.work("reduce")
+        self.walk(work, "--checksum")
+        self.walk(work, "--engine", "threads", "--direct", "no", "--chunk", 4 * CHUNK)
+
+    def test_histogram(self):
+        self.walk(self.work("histogram"))
+
+    def test_convert(self):
+        self.walk(self.work("convert"))
+        self.walk(self.work("convert"), "--engine", "threads", "--chunk", 4 * CHUNK)
+
+    def test_convert_in_memory(self):
+        """Whose pages a thread of their own allocates."""
+        if not os.access("/dev/shm", os.W_OK):
+            self.skipTest("no /dev/shm")
+        place = tempfile.mkdtemp(prefix="ooc-faults-", dir="/dev/shm")
+        self.addCleanup(shutil.rmtree, place)
+        self.walk(self.work("convert", outputs=os.path.join(place, "out")))
+
+    def test_matmul(self):
+        """OpenBLAS waits for ever for a thread that it could not start. So ours are started on
+        trial first, as many as it starts then."""
+        cores = len(os.sched_getaffinity(0))
+        signals, trial = 1, cores
+        foreign = range(signals + trial + 1, signals + trial + cores)
+        self.walk(self.work("matmul"), foreign=foreign)
+
+    def test_gen(self):
+        self.walk(self.work("gen", count=8 << 20), "--threads", 4)
+
+    def test_bench(self):
+        self.walk(self.work("bench"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+#include "support/failing_threads.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cerrno>
+
+namespace {
+
+std::atomic<ooc::test::Fault*> fault_of_threads{nullptr};
+
+}  // namespace
+
+ooc::test::FailingThreads::FailingThreads(Fault& fault) noexcept {
+  fault_of_threads = &fault;
+}
+
+ooc::test::FailingThreads::~FailingThreads() {
+  fault_of_threads = nullptr;
+}
+
+/// The C library's, or a sanitizer's, unless it is to fail.
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
+                   void* argument) noexcept {
+  ooc::test::Fault* const fault = fault_of_threads;
+  if (fault != nullptr && fault->strikes()) return EAGAIN;
+  static const auto next =
+      reinterpret_cast<decltype(&::pthread_create)>(::dlsym(RTLD_NEXT, "pthread_create"));
+  return next(thread, attributes, start, argument);
+}
