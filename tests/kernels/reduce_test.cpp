@@ -81,7 +81,7 @@ std::vector<float> rough_numbers(std::size_t count) {
 
 TEST_P(ReduceTest, SameBitsHoweverItIsRead) {
   const std::size_t tile = tile_elements;
-  const std::vector<float> values = rough_numbers(17 * MiB + 777);
+  const std::vector<float> values = rough_numbers(OOC_REDUCED_VALUES + 777);
   const Source source = source_of(values, false, 12);
 
   std::optional<Statistics> first;
