@@ -2,6 +2,7 @@
 
 #include <ooc/buffer.hpp>
 #include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
 
 #include <gtest/gtest.h>
 
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include "support/devices.hpp"
+#include "support/failing_threads.hpp"
+#include "support/fault.hpp"
 
 namespace ooc {
 namespace {
@@ -138,6 +141,30 @@ TEST(Device, SaysWhyThereIsNoGpu) {
     EXPECT_EQ(error.cause(), Cause::device);
     EXPECT_FALSE(error.details().hint.empty());
   }
+}
+
+TEST(CudaDevice, StartsWithoutAThreadOfItsOwn) {
+  OOC_SKIP_WITHOUT(DeviceKind::cuda);
+  test::Fault fault(0, test::Fault::Mode::once);
+  const test::FailingThreads failing(fault);
+  const auto device = make_device(DeviceKind::cuda);
+  EXPECT_TRUE(fault.has_struck());
+  device->bind_to_thread();
+  EXPECT_FALSE(device->name().empty());
+}
+
+TEST(CudaDevice, SaysThatNoThreadCanBeHadForItsHostMemory) {
+  OOC_SKIP_WITHOUT(DeviceKind::cuda);
+  constexpr std::size_t bytes = 64 * MiB;
+  const auto device = make_device(DeviceKind::cuda);
+  device->bind_to_thread();
+  {
+    test::Fault fault(0, test::Fault::Mode::from_then_on);
+    const test::FailingThreads failing(fault);
+    EXPECT_THROW(Buffer(device->host_memory(), bytes), Error);
+  }
+  const Buffer memory(device->host_memory(), bytes);
+  EXPECT_EQ(memory.size(), bytes);
 }
 
 }  // namespace
