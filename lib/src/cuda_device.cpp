@@ -3,10 +3,10 @@
 #include <ooc/io/units.hpp>
 
 #include <cuda_runtime_api.h>
-#include <time.h>
 
 #include <algorithm>
 #include <atomic>
+#include <ctime>
 #include <future>
 #include <memory>
 #include <mutex>
