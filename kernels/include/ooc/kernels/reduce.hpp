@@ -40,4 +40,13 @@ struct Statistics {
 Result<Statistics> reduce(Coordinator& coordinator, const Source& source,
                           const ReduceOptions& options = {});
 
+/// Checks what reduce() has found in a whole source, with the same options. Reads the source once
+/// more, through the page cache and on the CPU, looks at each value by itself, adds exactly, and
+/// shares no other code with reduce(). Returns if all is the same, floating sums, mean and variance
+/// to within what rounding explains (unless they are exact: the proof is in src/verify_reduce.cpp);
+/// else throws Error(verify), which says what is not. Throws besides as a pass does, and
+/// Error(interrupted) if it is stopped. Uses Options::streams threads.
+void verify_reduce(Coordinator& coordinator, const Source& source, const ReduceOptions& options,
+                   const Statistics& found);
+
 }  // namespace ooc

@@ -1,0 +1,204 @@
+#include "plain_check.hpp"
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+#include <ooc/io_way.hpp>
+#include <ooc/pass_threads.hpp>
+#include <ooc/stall_time.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+namespace ooc::plain {
+namespace {
+
+void read_file(const File& file, std::uint64_t offset, std::span<std::byte> memory) {
+  while (!memory.empty()) {
+    const ssize_t got =
+        ::pread(file.buffered(), memory.data(), memory.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw Error::from_errno(Cause::input, "read", errno, file.path(), offset);
+    if (got == 0) {
+      throw Error(Cause::input_changed,
+                  file.path().string() + ": ends at byte " + std::to_string(offset) + " by now",
+                  {.path = file.path(),
+                   .offset = offset,
+                   .why = "another program shortened it",
+                   .hint = "run again when nothing writes to it any more"});
+    }
+    offset += static_cast<std::uint64_t>(got);
+    memory = memory.subspan(static_cast<std::size_t>(got));
+  }
+}
+
+/// Fills `memory` with what begins at byte `begin` of the source, be it in several files.
+void read_source(const Source& source, std::uint64_t begin, std::span<std::byte> memory) {
+  for (const Extent& extent : source.extents()) {
+    if (memory.empty()) return;
+    if (begin >= extent.bytes) {
+      begin -= extent.bytes;
+      continue;
+    }
+    const std::size_t bytes = std::min<std::uint64_t>(memory.size(), extent.bytes - begin);
+    read_file(source.files()[extent.file], extent.offset + begin, memory.first(bytes));
+    memory = memory.subspan(bytes);
+    begin = 0;
+  }
+}
+
+void swap_bytes(std::span<std::byte> elements, std::size_t element_bytes) {
+  for (std::size_t i = 0; i < elements.size(); i += element_bytes) {
+    std::ranges::reverse(elements.subspan(i, element_bytes));
+  }
+}
+
+/// The blocks of a source, which threads take one after another until there are no more.
+class Blocks {
+ public:
+  Blocks(const Source& source, std::stop_token stop)
+      : source_(source),
+        type_(source.type().value_or(DType{})),
+        block_bytes_(block_elements * size_of(type_.element)),
+        count_(divide_up(source.bytes(), block_bytes_)),
+        stop_(std::move(stop)) {}
+
+  void look_at_some(std::size_t thread, const LookAtBlock& look) {
+    std::vector<std::byte> memory(std::min(block_bytes_, source_.bytes()));
+    while (!stop_.stop_requested()) {
+      const std::uint64_t block = taken_.fetch_add(1);
+      if (block >= count_) return;
+      const std::uint64_t begin = block * block_bytes_;
+      const auto elements =
+          std::span(memory).first(std::min(block_bytes_, source_.bytes() - begin));
+      read_source(source_, begin, elements);
+      loaded_.fetch_add(1);
+      if (type_.swapped) swap_bytes(elements, size_of(type_.element));
+      look(thread, elements, block * block_elements);
+    }
+  }
+
+  /// Something went wrong: the other threads need not go on.
+  void drop_the_rest() { taken_.store(count_); }
+
+  bool all_loaded() const { return loaded_.load() == count_; }
+
+  std::uint64_t bytes_loaded() const {
+    return std::min(loaded_.load() * block_bytes_, source_.bytes());
+  }
+
+  std::uint64_t in_flight() const {
+    const std::uint64_t loaded = loaded_.load();  // first, so that it is not more than were taken
+    return std::min(taken_.load(), count_) - loaded;
+  }
+
+ private:
+  const Source& source_;
+  DType type_;
+  std::uint64_t block_bytes_;
+  std::uint64_t count_;
+  std::stop_token stop_;
+  std::atomic<std::uint64_t> taken_{0};
+  std::atomic<std::uint64_t> loaded_{0};
+};
+
+std::string text_of(double value) {
+  if (std::isnan(value)) return "NaN";
+  constexpr std::size_t longest = 32;
+  std::array<char, longest> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  return {digits.data(), end};
+}
+
+bool same(const Number& left, const Number& right) {
+  const auto* const a = std::get_if<double>(&left);
+  const auto* const b = std::get_if<double>(&right);
+  if (a == nullptr || b == nullptr) return left == right;
+  if (std::isnan(*a) || std::isnan(*b)) return std::isnan(*a) && std::isnan(*b);
+  return *a == *b && std::signbit(*a) == std::signbit(*b);
+}
+
+}  // namespace
+
+std::size_t threads_for(const Options& options) {
+  return choose_workers(options, DeviceKind::cpu).lanes;
+}
+
+void read_all(const Options& options, const Source& source, std::size_t threads,
+              const LookAtBlock& look) {
+  Blocks blocks(source, options.stop);
+  PassThreads team({});
+  for (std::size_t thread = 0; thread < threads; ++thread) {
+    team.start([&blocks, &look, thread] {
+      try {
+        blocks.look_at_some(thread, look);
+      } catch (...) {
+        blocks.drop_the_rest();
+        throw;
+      }
+    });
+  }
+  const auto began = std::chrono::steady_clock::now();
+  StallTime stall;
+  team.join([&] {
+    if (!options.progress) return;
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
+    Progress progress{blocks.bytes_loaded(), source.bytes(), elapsed.count()};
+    progress.in_flight = blocks.in_flight();
+    progress.stalled_seconds = stall.update(progress.bytes, progress.in_flight, progress.seconds);
+    options.progress(progress);
+  });
+  if (!blocks.all_loaded()) {
+    throw Error(Cause::interrupted, "interrupted before the result was verified");
+  }
+  source.check_unchanged();
+}
+
+double value_of_half(std::uint16_t bits, int exponent_bits) {
+  const int fraction_bits = 15 - exponent_bits;
+  const int largest_exponent = (1 << exponent_bits) - 1;
+  const int bias = largest_exponent / 2;
+  const int exponent = bits >> fraction_bits & largest_exponent;
+  const int fraction = bits & ((1 << fraction_bits) - 1);
+  const double sign = (bits & 0x8000) != 0 ? -1 : 1;
+  if (exponent == largest_exponent) {
+    using Limits = std::numeric_limits<double>;
+    return fraction != 0 ? Limits::quiet_NaN() : sign * Limits::infinity();
+  }
+  if (exponent == 0) return sign * std::ldexp(fraction, 1 - bias - fraction_bits);
+  return sign * std::ldexp(fraction + (1 << fraction_bits), exponent - bias - fraction_bits);
+}
+
+std::string text_of(const Number& value) {
+  if (const auto* const integer = std::get_if<int128>(&value)) return to_string(*integer);
+  if (const auto* const real = std::get_if<double>(&value)) return text_of(*real);
+  return "nothing";
+}
+
+Error difference(const Source& source, const std::string& name, const Number& found,
+                 const Number& checked, const std::string& why) {
+  const std::string file =
+      source.files().empty() ? "" : source.files().front().path().string() + ": ";
+  return {Cause::verify,
+          file + name + " is " + text_of(found) + ", but " + text_of(checked) +
+              " when it is computed another way",
+          {.path = source.files().empty() ? "" : source.files().front().path(),
+           .why = why,
+           .hint = "run it again: what differs each time is a bug, please report it with the "
+                   "command; what does not is failing memory, a failing disk or processor"}};
+}
+
+void require_same(const Source& source, const std::string& name, const Number& found,
+                  const Number& checked) {
+  if (same(found, checked)) return;
+  throw difference(source, name, found, checked, "both ways must give the same");
+}
+
+}  // namespace ooc::plain

@@ -1,0 +1,151 @@
+#include <ooc/kernels/histogram.hpp>
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "io/expect_error.hpp"
+#include "support/data_file.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Any bits, and in between small values that fill bins.
+template <class T>
+std::vector<T> make_values(std::size_t count) {
+  std::mt19937_64 random(count);
+  std::vector<T> values(count);
+  for (T& value : values) {
+    const std::uint64_t bits = random();
+    std::memcpy(&value, &bits, sizeof(T));
+    if constexpr (std::is_arithmetic_v<T>) {
+      if (bits % 4 != 0) value = static_cast<T>(static_cast<double>(bits % 1024) / 8);
+    }
+  }
+  return values;
+}
+
+class VerifyHistogramTest : public testing::Test {
+ protected:
+  template <class T>
+  Source source_of(const std::vector<T>& values, bool swapped = false) {
+    const auto path = dir_.path() / "values";
+    test::write_file(path, values);
+    return open(path, {.type = DType{element_type_of<T>(), swapped}});
+  }
+
+  void expect_verified(const Source& source, const HistogramOptions& options = {}) {
+    verify_histogram(coordinator_, source, options, histogram(coordinator_, source, options).value);
+  }
+
+  /// A histogram of `source` does not withstand the check after `spoil`.
+  void expect_refused(const Source& source, const HistogramOptions& options,
+                      const std::string& text, const std::function<void(Histogram&)>& spoil) {
+    SCOPED_TRACE(text);
+    Histogram found = histogram(coordinator_, source, options).value;
+    verify_histogram(coordinator_, source, options, found);
+    spoil(found);
+    test::expect_error(Cause::verify, text,
+                       [&] { verify_histogram(coordinator_, source, options, found); });
+  }
+
+  test::TempDir dir_;
+  Coordinator coordinator_{make_device(DeviceKind::cpu), {.chunk_bytes = 256 * KiB, .streams = 3}};
+};
+
+TEST_F(VerifyHistogramTest, RightOnesOfEveryType) {
+  const HistogramOptions all[] = {{.range = {{0, 256}}},
+                                  {.bins = 1, .range = {{-1e-3, 100}}},
+                                  {.bins = 7, .range = {{5, 5}}},
+                                  {.bins = 40'000, .range = {{-1e5, 1e5}}},
+                                  {.bins = 100, .range = {{0.01, 1e9}}, .logarithmic = true},
+                                  {.edges = {-1, 0, 0, 7.5, 100, 100}}};
+  for (int element = 0; element <= static_cast<int>(ElementType::bf16); ++element) {
+    visit(static_cast<ElementType>(element), [&]<class T>(std::type_identity<T>) {
+      const auto values = make_values<T>(70'003);
+      for (const bool swapped : {false, true}) {
+        const Source source = source_of(values, swapped);
+        for (const HistogramOptions& options : all) expect_verified(source, options);
+      }
+      if constexpr (std::is_integral_v<T>) expect_verified(source_of(values));
+    });
+  }
+}
+
+TEST_F(VerifyHistogramTest, RangesThatAreFoundInTheData) {
+  expect_verified(source_of(std::vector<float>{3}));
+  expect_verified(source_of(std::vector<double>{-infinity, 1, 2, infinity, std::nan("")}));
+  expect_verified(source_of(std::vector<double>{-1e307, 3e306, -0.0, 5e-324}), {.bins = 999});
+  expect_verified(source_of(std::vector<double>{0, 1e-323, 5e-324}), {.bins = 7});
+  expect_verified(source_of(std::vector<float>{1e-30f, 1, 1e30f}), {.logarithmic = true});
+  // Hardly any double lies between two edges.
+  std::vector<double> close(1000);
+  for (std::size_t i = 0; i < close.size(); ++i) close[i] = 1 + static_cast<double>(i) * 0x1p-52;
+  for (const std::size_t bins : {3, 50, 199, 333, 700, 1000, 4000}) {
+    expect_verified(source_of(close), {.bins = bins});
+  }
+  expect_verified(source_of(std::vector<std::uint8_t>{3, 200}), {.logarithmic = true});
+  expect_verified(source_of(std::vector<float>{}));
+}
+
+TEST_F(VerifyHistogramTest, WrongCounts) {
+  const Source source = source_of(make_values<float>(200'003));
+  const HistogramOptions options{.bins = 10, .range = {{0, 100}}};
+  expect_refused(source, options, "counts[3] is ", [](Histogram& found) {
+    --found.counts[3];
+    ++found.counts[4];
+  });
+  expect_refused(source, options, "below is ", [](Histogram& found) { ++found.below; });
+  expect_refused(source, options, "above is ", [](Histogram& found) { ++found.above; });
+  expect_refused(source, options, "nan is ", [](Histogram& found) { --found.nan; });
+  expect_refused(source, options, "count is 200002, but 200003 when it is computed another way",
+                 [](Histogram& found) { --found.count; });
+  expect_refused(source, options, "the number of bins is 9, but 10",
+                 [](Histogram& found) { found.counts.pop_back(); });
+}
+
+TEST_F(VerifyHistogramTest, WrongEdges) {
+  const Source source = source_of(std::vector<double>{0.5, 1, 2, 4});
+  const auto nudge = [](std::size_t index, double by) {
+    return [=](Histogram& found) { found.edges[index] += by; };
+  };
+  // What it counts between edges that are wrong may be right.
+  for (const HistogramOptions& options : {HistogramOptions{.bins = 7},
+                                          {.bins = 7, .logarithmic = true},
+                                          {.bins = 7, .range = {{0.5, 4}}}}) {
+    expect_refused(source, options, "edges[0] is ", nudge(0, -1e-12));
+    expect_refused(source, options, "edges[7] is ", nudge(7, 1e-12));
+    expect_refused(source, options, "edges[5] is ", nudge(5, 1e-12));
+  }
+  expect_refused(source, {.edges = {0, 3, 5}}, "edges[1] is ", nudge(1, 1e-15));
+  expect_refused(source, {.edges = {0, 3, 5}}, "edges[1] is 12, but 3 when", nudge(1, 9));
+  expect_refused(source, {.bins = 3}, "the number of edges is 3, but 4",
+                 [](Histogram& found) { found.edges.pop_back(); });
+}
+
+/// Its range would be another.
+TEST_F(VerifyHistogramTest, ARangeThatMissesTheOutermostValue) {
+  const Histogram of_others = histogram(coordinator_, source_of(std::vector<float>{1, 2, 3})).value;
+  const Source source = source_of(std::vector<float>{1, 2, 4});
+  test::expect_error(Cause::verify, "edges[256] is 3, but 4",
+                     [&] { verify_histogram(coordinator_, source, {}, of_others); });
+}
+
+TEST_F(VerifyHistogramTest, OfNoElements) {
+  expect_refused(source_of(std::vector<float>{}), {}, "count is 1, but 0",
+                 [](Histogram& found) { ++found.count; });
+}
+
+}  // namespace
+}  // namespace ooc
