@@ -111,13 +111,17 @@ Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
   const ooc::Source source = open_source(arguments, settings);
   constexpr double core_bytes_per_second = 2.2e9;
   const std::size_t passes = expected_passes(source, options);
-  Session session(settings, interrupt, passes, passes_over(source, passes, core_bytes_per_second));
+  Session session(settings, interrupt, passes + (arguments.has("verify") ? 1 : 0),
+                  passes_over(source, passes, core_bytes_per_second));
   const auto [histogram, stats] = ooc::histogram(session.coordinator(), source, options);
   if (stats.partial && histogram.count == 0) {
     throw ooc::Error(ooc::Cause::interrupted, "interrupted before anything was counted");
   }
+  const Verified verified = session.verify(arguments, stats, [&, &found = histogram] {
+    ooc::verify_histogram(session.coordinator(), source, options, found);
+  });
   return session.report("histogram", source, stats, describe(histogram),
-                        draw(histogram, arguments.has("log-scale")));
+                        draw(histogram, arguments.has("log-scale")), verified);
 }
 
 }  // namespace ooc_run

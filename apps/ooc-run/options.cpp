@@ -24,8 +24,8 @@ constexpr std::array run_options{
     Option{"chunk", "SIZE", "bytes that a stream takes at once, such as 16M"},
     Option{"streams", "N", "streams that compute side by side"},
     Option{"threads", "N", "all CPU workers, reading and computing"},
-    Option{"memory", "SIZE", "limit for host memory (buffers)"},
-    Option{"vram", "SIZE", "limit for GPU memory"},
+    Option{"memory", "SIZE", "limit for host memory; --vram SIZE for the GPU's"},
+    Option{"vram", "SIZE", ""},
     Option{"io-timeout", "S", "end when a disk answers nothing for S seconds"},
     Option{"trace", "FILE", "timeline of every chunk, for ui.perfetto.dev"},
 };
@@ -34,6 +34,7 @@ constexpr std::array run_options{
 constexpr std::array fold_options{
     Option{"force", "", "replace an existing file of --trace"},
     Option{"checksum", "", "XXH3-128 of the data read, as xxh128sum has it"},
+    Option{"verify", "", "check the answer another way; exit 10 if wrong"},
 };
 
 constexpr std::array output_options{
@@ -168,7 +169,8 @@ constexpr std::array all_commands{
             "the range counts as below, +Inf and what lies above as above, NaN as nan.\n"
             "Without --range the data is read twice, first for its minimum and maximum (but\n"
             "not u1 and i1, whose range is known). Several files are one dataset, in the\n"
-            "order given.",
+            "order given. --verify reads the data once more, and compares each value with the\n"
+            "edges: slower, and nothing in common with the fast way.",
             histogram_groups},
     Command{"reduce", "FILE... [options]", "sum, minimum, maximum, mean, variance in one pass",
             true, reduce_examples,
@@ -176,7 +178,9 @@ constexpr std::array all_commands{
             "the same bits for any chunk size, number of streams or threads, engine and\n"
             "device. A NaN makes the statistics NaN, as in NumPy, unless --nan omit leaves\n"
             "it out. --exact takes longer and rounds sum and mean once, from their exact\n"
-            "values. Several files are one dataset, in the order given.",
+            "values. Several files are one dataset, in the order given. --verify reads the\n"
+            "data once more and adds exactly, one value after another: slower, and nothing\n"
+            "in common with the fast way. Floats may differ by what rounding explains.",
             reduce_groups},
     Command{"matmul", "A B -o C [options]", "product of two matrices, all three on disk", true,
             matmul_examples,
@@ -233,6 +237,7 @@ std::string option_lines(const Command& command) {
   for (const OptionGroup& group : command.groups) {
     std::string_view title = group.title;
     for (const Option& option : group.options) {
+      if (option.help.empty()) continue;
       std::string left = option.letter == 0 ? "" : fmt::format("-{}, ", option.letter);
       left += fmt::format("--{} {}", option.name, option.argument);
       text += fmt::format("{:<10} {:<18} {}\n", title, left, option.help);

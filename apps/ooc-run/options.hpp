@@ -11,7 +11,7 @@ namespace ooc_run {
 struct Option {
   std::string_view name;      // "chunk": --chunk, OOC_CHUNK
   std::string_view argument;  // "SIZE"; empty for a switch
-  std::string_view help;      // fits a line
+  std::string_view help;      // fits a line; empty: said in another option's, which has room
   char letter = 0;            // 'o': -o
 };
 

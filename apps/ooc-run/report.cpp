@@ -182,6 +182,12 @@ std::string checksum_line(const ooc::Stats& stats) {
   return stats.checksum ? fmt::format("\n  checksum  xxh3-128 {}\n", *stats.checksum) : "";
 }
 
+std::string verified_line(const std::optional<double>& seconds) {
+  return seconds ? fmt::format("\n  verified  yes: each value by itself, on the CPU, {}\n",
+                               format_seconds(*seconds))
+                 : "";
+}
+
 std::string format_real(double value) {
   return fmt::format("{}", value);
 }

@@ -54,6 +54,9 @@ std::string partial_line(const ooc::Source& source, const ooc::Stats& stats);
 /// Empty, or the checksum of the input.
 std::string checksum_line(const ooc::Stats& stats);
 
+/// Empty, or that the result was verified, which took so many seconds.
+std::string verified_line(const std::optional<double>& seconds);
+
 /// Shortest digits that read back as the same value; integers in groups of three; "-" for nothing.
 std::string format_number(const ooc::Number& value);
 std::string format_real(double value);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <ooc/device.hpp>
@@ -231,17 +232,38 @@ Session::~Session() {
   }
 }
 
+Verified Session::verify(const Arguments& arguments, const ooc::Stats& stats,
+                         const std::function<void()>& check) {
+  if (!arguments.has("verify") || stats.partial) return {};
+  const auto began = std::chrono::steady_clock::now();
+  try {
+    check();
+  } catch (const ooc::Error& error) {
+    if (error.cause() != ooc::Cause::interrupted) throw;
+    ooc::ErrorDetails details = error.details();
+    details.hint = "what was printed is the whole answer, as it is without --verify";
+    return {.why_not = ooc::Error(error.cause(), error.what(), details)};
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
+  return {.seconds = elapsed.count()};
+}
+
 Outcome Session::report(std::string_view command, const ooc::Source& source,
-                        const ooc::Stats& stats, Json result, const std::string& text) {
+                        const ooc::Stats& stats, Json result, const std::string& text,
+                        const Verified& verified) {
+  result["verified"] = verified.seconds ? Json(true) : Json(nullptr);
   mark_partial(result, stats);
   Json input = describe_input(source, settings_.format);
   if (stats.checksum) input["checksum_xxh3_128"] = *stats.checksum;
-  return report({.command = command,
-                 .input = std::move(input),
-                 .result = std::move(result),
-                 .heading = heading(source),
-                 .text = partial_line(source, stats) + text + checksum_line(stats)},
-                stats);
+  Outcome outcome = report({.command = command,
+                            .input = std::move(input),
+                            .result = std::move(result),
+                            .heading = heading(source),
+                            .text = partial_line(source, stats) + text + checksum_line(stats) +
+                                    verified_line(verified.seconds)},
+                           stats);
+  if (verified.why_not) outcome.failure = verified.why_not;
+  return outcome;
 }
 
 Outcome Session::explain(const Report& report) const {

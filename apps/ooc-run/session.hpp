@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ooc/coordinator.hpp>
@@ -55,6 +56,12 @@ struct Report {
   bool writes = false;  // the run has stages that bring back and write
 };
 
+/// What --verify has come to. Of an answer that is wrong there is nothing to report.
+struct Verified {
+  std::optional<double> seconds{};      // that it took; empty: not verified
+  std::optional<ooc::Error> why_not{};  // it was interrupted, after the answer was there
+};
+
 /// A device and a coordinator for one run, which shows its progress and can be interrupted.
 class Session {
  public:
@@ -75,9 +82,15 @@ class Session {
   /// timeline is written.
   Outcome report(const Report& report, const ooc::Stats& stats);
 
+  /// Has `check` verify an answer, if --verify asked for it; but not one of a part of the input:
+  /// who interrupts a run does not want another. Throws what `check` does, unless it is
+  /// interrupted.
+  Verified verify(const Arguments& arguments, const ooc::Stats& stats,
+                  const std::function<void()>& check);
+
   /// The same for what a fold has found in a dataset.
   Outcome report(std::string_view command, const ooc::Source& source, const ooc::Stats& stats,
-                 Json result, const std::string& text);
+                 Json result, const std::string& text, const Verified& verified);
 
   /// What would be done: a report of no run.
   Outcome explain(const Report& report) const;

@@ -64,7 +64,7 @@ class UsageTest(CliTest):
                     hint="did you mean --bins")
         self.refuse(2, "unknown option '--edges'", "reduce", "x", "--edges", "3",
                     hint="'ooc-run histogram'")
-        for later in ("--explain", "--verify", "--report"):
+        for later in ("--explain", "--report"):
             self.refuse(2, f"unknown option '{later}'", "reduce", "x", later)
 
     def test_no_abbreviations(self):

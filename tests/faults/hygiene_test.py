@@ -94,8 +94,10 @@ class HygieneTest(FaultTest):
     def test_what_is_made(self):
         self.look_at("gen", "-o", self.out / "x.f32", "--count", 100_000)
 
-    def test_verified_product(self):
-        self.look_at(*self.work("matmul", outputs=self.out).words, "--verify")
+    def test_verified(self):
+        for command in ("reduce", "histogram", "matmul"):
+            with self.subTest(command):
+                self.look_at(*self.work(command, outputs=self.out).words, "--verify")
 
     def test_bench(self):
         """With a file that is large enough for its results to be kept in the cache."""

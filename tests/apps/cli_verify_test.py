@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""histogram and reduce with --verify: what is right passes, what is wrong does not."""
+
+import os
+import signal
+import subprocess
+
+from cli_support import PROGRAM, CliTest, clean_environment, default_signals, main
+
+import numpy as np
+
+RANDOM = np.random.default_rng(8)
+COMMANDS = ("histogram", "reduce")
+SIZE = 1 << 26  # bytes, of which the check takes some tenths of a second on one thread
+HUGE = 4 << 40  # bytes of a sparse file that no machine reads while a test waits
+
+
+class VerifiedTest(CliTest):
+    def check(self, *words):
+        """The answer is verified, and the one that there is without."""
+        for command in COMMANDS:
+            with self.subTest(command, words=words):
+                result = self.json(command, *words, "--verify")["result"]
+                self.assertIs(result.pop("verified"), True)
+                plain = self.json(command, *words)["result"]
+                self.assertIsNone(plain.pop("verified"))
+                self.assertEqual(result, plain)
+
+    def test_every_type_in_both_byte_orders(self):
+        for code in ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "bf16", "f4", "f8"):
+            bits = RANDOM.bytes(100_000)
+            self.write("x.bin", np.abs(RANDOM.normal(0, 9, 12_500)) if code == "f8" else bits)
+            for order, more in (("<", ["--nan", "omit"]), (">", ["--exact"])):
+                for words in (["reduce", *more], ["histogram", "--range", "-5:500"]):
+                    document = self.json(*words, "x.bin", "--dtype", order + code, "--verify")
+                    self.assertIs(document["result"]["verified"], True)
+
+    def test_ranges_from_the_data(self):
+        self.write("x.f32", RANDOM.normal(5, 1, 70_001).astype("f4"))
+        self.check("x.f32")
+        result = self.json("histogram", "x.f32", "--log-bins", "--count", 9, "--verify")["result"]
+        self.assertIs(result["verified"], True)
+
+    def test_parts_and_several_files(self):
+        data = RANDOM.normal(size=70_001).astype("f4")
+        for name, part in zip(("a.f32", "b.f32", "c.f32"), np.split(data, [5, 5])):
+            self.write(name, b"xyz" + part.tobytes())
+        files = ["a.f32", "b.f32", "c.f32"]
+        self.check(*files, "--offset", 3)
+        self.check(*files, "--offset", 3, "--count", 66_000)
+
+    def test_npy(self):
+        np.save(self.path("x.npy"), RANDOM.integers(-9, 9, (100, 30)).astype(">i2"))
+        self.check("x.npy")
+
+    def test_no_elements(self):
+        self.write("empty.f32", b"")
+        self.check("empty.f32")
+
+    def test_what_people_see(self):
+        self.write("x.u8", b"abc")
+        for command in COMMANDS:
+            text = self.succeed(command, "x.u8", "--verify", "--checksum").stdout
+            self.assertRegex(text, r"\n  checksum  xxh3-128 .*\n\n"
+                                   r"  verified  yes: each value by itself, on the CPU, .*s\n\n")
+            self.assertNotIn("verified", self.succeed(command, "x.u8").stdout)
+
+    def test_it_is_not_for_files_that_are_written(self):
+        self.refuse(2, "unknown option '--verify'", "convert", "x.u8", "-o", "y.u16", "--verify")
+
+
+class NotVerifiedTest(CliTest):
+    """What others do while the check reads the file, after the answer is there."""
+
+    WAY = ("--device", "cpu", "--direct", "no", "--engine", "threads", "--streams", "1")
+
+    def start(self, *words):
+        process = subprocess.Popen([PROGRAM, *words], cwd=self.directory, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, env=clean_environment(),
+                                   preexec_fn=default_signals)
+        self.addCleanup(process.kill)
+        return process
+
+    def bytes_read(self, process):
+        try:
+            with open(f"/proc/{process.pid}/io", encoding="ascii") as file:
+                return int(file.readline().split()[1])
+        except OSError:  # it has ended
+            return 0
+
+    def run_and_in_the_check(self, act, code, *words):
+        """Calls `act` with the process and the file while the check is at its beginning. If it was
+        done by then, that is no test: there are several tries for what is expected."""
+        for _ in range(5):
+            path = self.write("x.u8", b"")
+            os.truncate(path, SIZE)
+            process = self.start(*words, "x.u8", "--verify", "--json", *self.WAY)
+            while process.poll() is None and self.bytes_read(process) < SIZE + (1 << 20):
+                pass
+            process.send_signal(signal.SIGSTOP)
+            act(process, path)
+            process.send_signal(signal.SIGCONT)
+            stdout, stderr = process.communicate(timeout=200)
+            if process.returncode == code:
+                break
+        self.assertEqual(process.returncode, code, stderr)
+        return stdout, stderr
+
+    def overwrite(self, path):
+        with open(path, "r+b") as file:
+            file.seek(SIZE - 1)
+            file.write(b"\x07")
+
+    def overwrite_unnoticed(self, _, path):
+        times = os.stat(path)
+        self.overwrite(path)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def test_another_answer(self):
+        """That of one that went wrong looks no different."""
+        for command, what in (("reduce", "max is 0, but 7"),
+                              ("histogram", r"counts\[0\] is 67108864, but 67108863")):
+            stdout, stderr = self.run_and_in_the_check(self.overwrite_unnoticed, 10, command)
+            self.assertEqual(stdout, "")
+            self.assertRegex(stderr, f"ooc-run: error: x.u8: {what} when it is computed another "
+                                     "way\n  why:  both ways must give the same\n"
+                                     "  hint: run it again")
+
+    def test_a_file_that_changed_is_no_wrong_answer(self):
+        for command in COMMANDS:
+            stdout, stderr = self.run_and_in_the_check(lambda _, path: self.overwrite(path), 5,
+                                                       command)
+            self.assertEqual(stdout, "")
+            self.assertIn("x.u8: changed while it was read", stderr)
+
+    def test_interrupted_in_the_check(self):
+        """The answer is whole, and need not be computed once more."""
+        def interrupt(process, _):
+            process.send_signal(signal.SIGINT)
+
+        stdout, stderr = self.run_and_in_the_check(interrupt, 130, "reduce")
+        result = self.check_document(stdout)["result"]
+        self.assertIsNone(result["verified"])
+        self.assertNotIn("partial", result)
+        self.assertEqual(result["count"], SIZE)
+        self.assertRegex(stderr, "ooc-run: error: interrupted before the result was verified\n"
+                                 "  hint: what was printed is the whole answer")
+
+    def test_interrupted_before_the_check(self):
+        with open(self.path("huge.f32"), "wb") as file:
+            file.truncate(HUGE)
+        process = self.start("reduce", "huge.f32", "--verify", "--json", "--progress", "plain")
+        line = process.stderr.readline()
+        while line and "left" not in line:
+            line = process.stderr.readline()
+        self.assertIn(", pass 1 of 2, ", line)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, stderr)
+        result = self.check_document(stdout)["result"]
+        self.assertIsNone(result["verified"])
+        self.assertIs(result["partial"], True)
+
+
+if __name__ == "__main__":
+    main()
