@@ -8,6 +8,7 @@ import struct
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 from faults_support import (CHUNK, FIGURES, MOST_SECONDS, OLD, SANITIZED, FaultTest, main,
                             wait_until)
@@ -161,9 +162,11 @@ class StallTest(FaultTest):
                     self.assertTrue(work.is_right(stdout))
                     FIGURES["stalls"] += 1
 
+    def without_leaks(self):
+        """For sanitizers: the threads that are left behind are none."""
+        return os.environ.get("TSAN_OPTIONS", "") + " report_thread_leaks=0"
+
     def test_a_disk_that_stalls_for_ever(self):
-        # The threads that are left behind are no leak.
-        sanitizer = os.environ.get("TSAN_OPTIONS", "") + " report_thread_leaks=0"
         for command in ("reduce", "histogram", "convert", "matmul"):
             for options in (["--engine", "uring"], ["--engine", "threads"], ["--direct", "no"]):
                 with self.subTest(command, options=options):
@@ -172,7 +175,7 @@ class StallTest(FaultTest):
                     stall.touch()
                     work = work.reading(self.fault_fs(work.inputs, stall_at=4 * CHUNK))
                     process = self.start(*work.words, *options, "--chunk", CHUNK,
-                                         "--io-timeout", 0.5, TSAN_OPTIONS=sanitizer)
+                                         "--io-timeout", 0.5, TSAN_OPTIONS=self.without_leaks())
                     # The kernel keeps a process that has ended for as long as one of its threads is
                     # inside a read.
                     deadline = threading.Timer(MOST_SECONDS, stall.unlink)
@@ -188,6 +191,34 @@ class StallTest(FaultTest):
                                                        said + stderr)
                     self.assertIsNone(work.complaint(done, {9}))
                     FIGURES["stalls"] += 1
+
+
+    def test_a_disk_that_stalls_in_the_check(self):
+        """After the answer is there. --io-timeout holds for what --verify reads, too."""
+        size = 1 << 27  # which takes the check some tenths of a second
+        beneath = self.directory / "beneath"
+        beneath.mkdir()
+        (beneath / "x.u8").write_bytes(bytes(size))
+        stall = beneath / ".stall"
+        faulty = self.fault_fs(beneath, stall_at=size - 1) / "x.u8"
+        process = self.start("reduce", faulty, "--verify", "--io-timeout", 0.5, "--device", "cpu",
+                             "--direct", "no", "--engine", "threads", "--streams", 1,
+                             TSAN_OPTIONS=self.without_leaks())
+        read = Path(f"/proc/{process.pid}/io")
+        wait_until(lambda: int(read.read_text(encoding="ascii").split()[1]) > size + CHUNK)
+        stall.touch()
+        deadline = threading.Timer(MOST_SECONDS, stall.unlink)
+        deadline.start()
+        said = process.stderr.readline()
+        while said and "error:" not in said:
+            said = process.stderr.readline()
+        deadline.cancel()
+        self.assertTrue(stall.exists(), "it hangs")
+        stall.unlink()
+        stdout, _ = process.communicate(timeout=MOST_SECONDS)
+        self.assertRegex(said, "error: the disk has answered nothing for ")
+        self.assertEqual((process.returncode, stdout), (9, ""))
+        FIGURES["stalls"] += 1
 
 
 class ShortReadTest(FaultTest):

@@ -16,7 +16,7 @@ import numpy as np
 
 HUGE = 4 << 40  # bytes of a sparse file that no machine reads while a test waits
 CHANGES = int(os.environ.get("OOC_FAULT_CHANGES", 4))
-BAD_INPUT, INPUT, CHANGED, OUTPUT, USAGE = 3, 4, 5, 6, 2
+BAD_INPUT, INPUT, CHANGED, OUTPUT, USAGE, WRONG = 3, 4, 5, 6, 2, 10
 
 
 class ChangedInputTest(FaultTest):
@@ -39,7 +39,7 @@ class ChangedInputTest(FaultTest):
 
 
 class FlippedBitTest(FaultTest):
-    """One that no disk, cable or memory has told of. Only --checksum can."""
+    """One that no disk, cable or memory has told of. Only --checksum and --verify can."""
 
     def setUp(self):
         super().setUp()
@@ -61,6 +61,12 @@ class FlippedBitTest(FaultTest):
                 for _ in range(3)]
         self.assertNotEqual(runs[0], runs[1])
         self.assertEqual(runs[0], runs[2])
+
+    def test_between_a_run_and_its_check(self):
+        for options in ([], ["--exact"]):
+            FIGURES["flipped bits"] += 1
+            self.refuse(WRONG, "x.f32: sum is .*, but .* when it is computed another way", "reduce",
+                        self.faulty, "--verify", *options, hint="run it again")
 
 
 def grow(path, chance):
