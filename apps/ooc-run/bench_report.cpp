@@ -78,7 +78,7 @@ Json json_pass(const PassRow& row) {
 }
 
 Json json_environment(const BenchResult& result, const std::string& path) {
-  const auto extents = extents_of(path);
+  const auto extents = extents_of(path).count;
   return {{"machine", machine_name()},
           {"cores", result.cores},
           {"memory_bytes", memory_bytes()},
@@ -160,7 +160,7 @@ std::string sweep_lines(const BenchResult& result) {
 }
 
 std::string environment_lines(const BenchResult& result, const std::string& path) {
-  const auto extents = extents_of(path);
+  const auto extents = extents_of(path).count;
   const std::string pieces = extents ? ", in " + format_count(*extents, "extent") : "";
   const std::string pages = huge_pages().empty() ? "none" : huge_pages();
   return fmt::format(

@@ -29,6 +29,7 @@ Outcome run_reduce(const Arguments& arguments, const Interrupt& interrupt);
 Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt);
 Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt);
 Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt);
+Outcome run_info(const Arguments& arguments, const Interrupt& interrupt);
 Outcome run_gen(const Arguments& arguments, const Interrupt& interrupt);
 
 }  // namespace ooc_run

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ooc/io/residency.hpp>
+#include <ooc/io_way.hpp>
 
 #include "sizes.hpp"
 
@@ -20,6 +21,28 @@ Workload passes_over(const ooc::Source& source, std::size_t passes, double core_
   return {.bytes = bytes,
           .cached = ooc::page_cache_fraction(source).value_or(0),
           .core_seconds = bytes / core_bytes_per_second};
+}
+
+std::size_t histogram_passes(const ooc::Source& source, const ooc::HistogramOptions& options) {
+  const ooc::ElementType type = source.type().value_or(ooc::DType{}).element;
+  const bool byte = type == ooc::ElementType::u1 || type == ooc::ElementType::i1;
+  return options.range || !options.edges.empty() || (byte && !options.logarithmic) ? 1 : 2;
+}
+
+Workload histogram_work(const ooc::Source& source, const ooc::HistogramOptions& options) {
+  constexpr double core_bytes_per_second = 2.2e9;
+  return passes_over(source, histogram_passes(source, options), core_bytes_per_second);
+}
+
+Workload reduce_work(const ooc::Source& source, const ooc::ReduceOptions& options) {
+  constexpr double plain_rate = 10e9, exact_rate = 2.5e9;  // integers are exact anyway
+  return passes_over(source, 1, options.exact ? exact_rate : plain_rate);
+}
+
+MachineRates machine_rates(const ooc::Options& options) {
+  MachineRates rates;
+  rates.cores = ooc::choose_workers(options, ooc::DeviceKind::cpu).lanes;
+  return rates;
 }
 
 Prediction predict(const Workload& work, const MachineRates& machine) {

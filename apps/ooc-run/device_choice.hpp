@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ooc/device.hpp>
+#include <ooc/coordinator.hpp>
 #include <ooc/io/source.hpp>
+#include <ooc/kernels/histogram.hpp>
+#include <ooc/kernels/reduce.hpp>
 #include <optional>
 #include <string>
 
@@ -19,6 +21,14 @@ struct Workload {
 /// `passes` over a source, of which a core computes so many bytes a second.
 Workload passes_over(const ooc::Source& source, std::size_t passes, double core_bytes_per_second);
 
+// The same for operators, at the rate of a slow type of each.
+
+Workload histogram_work(const ooc::Source& source, const ooc::HistogramOptions& options);
+Workload reduce_work(const ooc::Source& source, const ooc::ReduceOptions& options);
+
+/// How often a histogram will read the data: the range of some types is known without looking.
+std::size_t histogram_passes(const ooc::Source& source, const ooc::HistogramOptions& options);
+
 /// What a machine does in a second (bytes), and how long its GPU takes to start (seconds). Typical
 /// values, measured on a server with an H200: the choice needs no better ones.
 struct MachineRates {
@@ -28,6 +38,9 @@ struct MachineRates {
   double link = 50e9;
   double gpu_start = 0.3;  // and its end
 };
+
+/// Those, for as many cores as a run with these options computes on.
+MachineRates machine_rates(const ooc::Options& options);
 
 struct Prediction {
   double cpu_seconds, gpu_seconds;

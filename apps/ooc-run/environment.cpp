@@ -14,9 +14,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <ctime>
 #include <iterator>
+#include <ooc/io/error.hpp>
 #include <ooc/io/text_file.hpp>
 #include <ooc/io_way.hpp>
 #include <sstream>
@@ -24,16 +26,10 @@
 
 #include "../measure/page_cache.hpp"
 #include "sizes.hpp"
+#include "text_facts.hpp"
 
 namespace ooc_run {
 namespace {
-
-std::string first_line(const char* path) {
-  std::istringstream file(ooc::read_text(path));
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
 
 std::string processor() {
   std::istringstream file(ooc::read_text("/proc/cpuinfo"));
@@ -106,15 +102,15 @@ bool lies_in_memory(const std::filesystem::path& path) {
   return system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC;
 }
 
-std::optional<std::uint64_t> extents_of(const std::filesystem::path& path) {
+Extents extents_of(const std::filesystem::path& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return {};
+  if (descriptor < 0) return {{}, ooc::describe_errno(errno)};
   fiemap map{};  // with room for no extent: they are counted only
   map.fm_length = FIEMAP_MAX_OFFSET;
-  const int failed = ioctl(descriptor, FS_IOC_FIEMAP, &map);
+  const int errno_value = ioctl(descriptor, FS_IOC_FIEMAP, &map) == 0 ? 0 : errno;
   close(descriptor);
-  if (failed != 0) return {};
-  return map.fm_mapped_extents;
+  if (errno_value != 0) return {{}, ooc::describe_errno(errno_value)};
+  return {map.fm_mapped_extents, {}};
 }
 
 std::string kernel_release() {

@@ -18,8 +18,12 @@ std::string file_system_of(const std::filesystem::path& path);
 /// Whether the file lies in memory and nowhere else (tmpfs, ramfs).
 bool lies_in_memory(const std::filesystem::path& path);
 
-/// Pieces that the file has on its disk, if the file system tells.
-std::optional<std::uint64_t> extents_of(const std::filesystem::path& path);
+/// Pieces that the file has on its disk, or why the file system does not tell.
+struct Extents {
+  std::optional<std::uint64_t> count;
+  std::string why_not;
+};
+Extents extents_of(const std::filesystem::path& path);
 
 /// "6.18.4": the kernel's release.
 std::string kernel_release();

@@ -72,13 +72,6 @@ ooc::HistogramOptions histogram_options(const Arguments& arguments) {
   return options;
 }
 
-/// How often the data will be read: the range of some types is known without looking.
-std::size_t expected_passes(const ooc::Source& source, const ooc::HistogramOptions& options) {
-  const ooc::ElementType type = source.type().value_or(ooc::DType{}).element;
-  const bool byte = type == ooc::ElementType::u1 || type == ooc::ElementType::i1;
-  return options.range || !options.edges.empty() || (byte && !options.logarithmic) ? 1 : 2;
-}
-
 Json describe(const ooc::Histogram& histogram) {
   if (histogram.count == 0) {
     Json empty;
@@ -109,10 +102,9 @@ Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
   const RunSettings settings = read_run_settings(arguments);
   const ooc::HistogramOptions options = histogram_options(arguments);
   const ooc::Source source = open_source(arguments, settings);
-  constexpr double core_bytes_per_second = 2.2e9;
-  const std::size_t passes = expected_passes(source, options);
+  const std::size_t passes = histogram_passes(source, options);
   Session session(settings, interrupt, passes + (arguments.has("verify") ? 1 : 0),
-                  passes_over(source, passes, core_bytes_per_second));
+                  histogram_work(source, options));
   const auto [histogram, stats] = ooc::histogram(session.coordinator(), source, options);
   if (stats.partial && histogram.count == 0) {
     throw ooc::Error(ooc::Cause::interrupted, "interrupted before anything was counted");

@@ -69,6 +69,7 @@ Outcome run(const Command& command, const std::vector<std::string>& words,
   if (command.name == "matmul") return run_matmul(arguments, interrupt);
   if (command.name == "convert") return run_convert(arguments, interrupt);
   if (command.name == "bench") return run_bench(arguments, interrupt);
+  if (command.name == "info") return run_info(arguments, interrupt);
   return run_gen(arguments, interrupt);
 }
 

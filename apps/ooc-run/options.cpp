@@ -120,6 +120,11 @@ constexpr std::array bench_groups{
     OptionGroup{"measure", bench_options},
     OptionGroup{"output", output_options},
 };
+constexpr std::array info_groups{
+    OptionGroup{"input", input_options},
+    OptionGroup{"as for", std::span(run_options).first<8>()},  // those that a plan depends on
+    OptionGroup{"output", std::span(output_options).first<2>()},
+};
 constexpr std::array gen_groups{
     OptionGroup{"data", gen_options},
     OptionGroup{"output", output_options},
@@ -149,6 +154,11 @@ constexpr std::array<std::string_view, 3> bench_examples{
     "ooc-run bench test.f32    # made by: ooc-run gen -o test.f32 --size 8G",
     "ooc-run bench test.f32 --device cpu --runs 9 --json",
     "ooc-run bench test.f32 --plot sweep.svg",
+};
+constexpr std::array<std::string_view, 3> info_examples{
+    "ooc-run info test.f32    # made by: ooc-run gen -o test.f32 --size 1G",
+    "ooc-run info --dtype f8 --offset 512 test.f32",
+    "ooc-run info --json --direct no test.f32 test.f32",
 };
 constexpr std::array<std::string_view, 3> gen_examples{
     "ooc-run gen -o test.f32 --size 1G",
@@ -210,6 +220,14 @@ constexpr std::array all_commands{
             "other commands compare their runs with it. 'Of limit' is what the slowest stage\n"
             "would allow.",
             bench_groups},
+    Command{"info", "FILE... [options]", "what a dataset is, where it lies, how it would be read",
+            true, info_examples,
+            "Format, type, shape and size; how much of it lies in memory, in how many pieces\n"
+            "on which disk, and whether it can be read past the page cache; and how histogram\n"
+            "and reduce would read it now, with these options. Of raw data without a type it\n"
+            "looks at up to 1 MiB and says what they look like, which is a guess: no command\n"
+            "reads by it. Several files are one dataset, in the order given.",
+            info_groups},
     Command{"gen", "-o FILE --size SIZE [options]", "write test data with a known answer", false,
             gen_examples,
             "The same seed makes the same bytes on every machine. Prints the exact sum of\n"

@@ -79,11 +79,8 @@ Outcome run_reduce(const Arguments& arguments, const Interrupt& interrupt) {
   options.nan = arguments.get("nan", parse_nan).value_or(options.nan);
   options.exact = arguments.has("exact");
   const ooc::Source source = open_source(arguments, settings);
-  // Of a slow type each, f4; integers are exact anyway.
-  constexpr double plain_rate = 10e9, exact_rate = 2.5e9;
-  const double core_bytes_per_second = options.exact ? exact_rate : plain_rate;
   Session session(settings, interrupt, arguments.has("verify") ? 2 : 1,
-                  passes_over(source, 1, core_bytes_per_second));
+                  reduce_work(source, options));
   const auto [statistics, stats] = ooc::reduce(session.coordinator(), source, options);
   const Verified verified = session.verify(arguments, stats, [&, &found = statistics] {
     ooc::verify_reduce(session.coordinator(), source, options, found);

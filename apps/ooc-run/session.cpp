@@ -8,7 +8,6 @@
 #include <memory>
 #include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/io_way.hpp>
 #include <set>
 #include <string>
 #include <utility>
@@ -97,12 +96,6 @@ std::vector<std::string> without_repetitions(const std::vector<std::string>& rea
   return rest;
 }
 
-MachineRates rates_for(const ooc::Options& options) {
-  MachineRates rates;
-  rates.cores = ooc::choose_workers(options, ooc::DeviceKind::cpu).lanes;
-  return rates;
-}
-
 }  // namespace
 
 OutputSettings read_output_settings(const Arguments& arguments) {
@@ -159,7 +152,7 @@ Session::Session(const RunSettings& settings, const Interrupt& interrupt, std::s
     : settings_(settings),
       interrupt_(interrupt),
       trace_(settings.trace ? std::make_unique<Trace>(*settings.trace) : nullptr),
-      device_(choose_device(settings.device, work, rates_for(settings.options))),
+      device_(choose_device(settings.device, work, machine_rates(settings.options))),
       meter_(settings.output.progress, passes),
       stall_watch_(settings.io_timeout),
       coordinator_(ooc::make_device(device_.kind, settings.ordinal), coordinator_options()) {}

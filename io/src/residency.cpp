@@ -140,6 +140,13 @@ std::optional<double> page_cache_fraction(const Source& source) {
   return cached / static_cast<double>(source.bytes());
 }
 
+std::optional<double> page_cache_fraction(const File& file, const Extent& extent) {
+  if (extent.bytes == 0) return {};
+  const std::optional<double> bytes = cached_bytes(file, extent);
+  if (!bytes) return {};
+  return *bytes / static_cast<double>(extent.bytes);
+}
+
 std::vector<bool> cached_pieces(const Source& source, std::uint64_t piece_bytes) {
   PieceCounter counter(source, piece_bytes);
   std::uint64_t first = 0;

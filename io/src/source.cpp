@@ -24,7 +24,9 @@ class SourceBuilder {
       type_ = description.type;
       type_reason_ = std::move(description.type_reason);
       shape_ = std::move(description.shape);
+      version_ = description.version;
     }
+    if (description.version != version_) version_.clear();
     require_same_type(file, description.type);
     (npy ? npy_files_ : raw_files_) += 1;
     const auto index = static_cast<std::uint32_t>(files_.size());
@@ -46,6 +48,7 @@ class SourceBuilder {
     Source source{std::move(files_), std::move(extents_), type_};
     source.set_shape(std::move(shape_));
     source.format = raw_files_ == 0 ? "npy" : npy_files_ == 0 ? "raw" : "mixed";
+    source.format_version = std::move(version_);
     source.type_reason = std::move(type_reason_);
     return source;
   }
@@ -88,6 +91,7 @@ class SourceBuilder {
   std::vector<std::uint64_t> shape_;
   DType type_;
   std::string type_reason_;
+  std::string version_;
   std::size_t npy_files_ = 0;
   std::size_t raw_files_ = 0;
 };

@@ -19,6 +19,7 @@
 #include "lane.hpp"
 #include "lane_readers.hpp"
 #include "layout.hpp"
+#include "plan_pass.hpp"
 #include "stopwatch.hpp"
 
 namespace ooc {
@@ -61,20 +62,13 @@ class Loading {
 
   /// How it was done, and where its time went.
   void describe(std::size_t lanes, Stats& stats) const {
+    describe_readers(by_lanes_ ? nullptr : &reader_->engine(), way_, lanes, stats);
     if (by_lanes_) {
-      stats.engine = "threads";
-      stats.threads = lanes;
-      stats.queue_depth = lanes;
-      stats.lanes_read = true;
       stats.disk.busy = by_lanes_->seconds_busy() / static_cast<double>(lanes);
       return;
     }
-    const Engine& engine = reader_->engine();
-    stats.engine = engine.name();
-    stats.threads = lanes + (stats.engine == "threads" ? way_.threads : 1);
     stats.disk.busy = reader_->seconds_busy();
     stats.disk.waits_out = reader_->seconds_waiting();
-    if (!engine.note().empty()) stats.reasons.push_back(engine.note());
     if (tuner_ && tuner_->best() != first_depth_) {
       stats.queue_depth = tuner_->best();
       stats.reasons.push_back("keeping " + std::to_string(tuner_->best()) +
@@ -138,20 +132,9 @@ struct Coordinator::State {
 Coordinator::Coordinator(std::unique_ptr<Device> device, Options options)
     : state_(std::make_unique<State>()) {
   state_->device = std::move(device);
-  state_->options = std::move(options);
-  // No memory is larger, and no size that is made from it wraps around.
-  constexpr std::size_t most_chunk_bytes = std::size_t{1} << 48;
-  state_->options.chunk_bytes = std::min(state_->options.chunk_bytes, most_chunk_bytes);
+  state_->options = bounded(std::move(options));
   state_->workers = choose_workers(state_->options, state_->device->kind());
   Device& used = *state_->device;
-  // Pools take tens of megabytes by themselves, which a container need not have.
-  constexpr std::uint64_t ample_bytes = 256 * MiB;
-  if (state_->options.memory_bytes == 0) {
-    const std::uint64_t available = available_host_bytes();
-    if (available < ample_bytes) {
-      state_->options.memory_bytes = std::max<std::uint64_t>(available / 2, 1);
-    }
-  }
   if (state_->options.memory_bytes != 0) {
     used.host_memory().set_limit(state_->options.memory_bytes);
   }
@@ -311,16 +294,7 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
 Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, const Source& source,
                               std::size_t element_bytes, Operation& operation,
                               const Output* output) {
-  Stats stats;
-  stats.direct = layout.reads.direct;
-  stats.reasons = layout.reasons;
-  stats.page_cache_fraction = layout.page_cache_fraction;
-  stats.in_order = layout.interleaving == nullptr;
-  stats.chunk_bytes = layout.chunk_bytes;
-  stats.chunks = layout.plan.size();
-  stats.streams = workers.lanes;
-  stats.block_bytes = layout.reads.block_bytes;
-  stats.queue_depth = layout.reads.queue_depth;
+  Stats stats = describe_layout(layout, workers);
   std::optional<Checksum> checksum;
   if (options.checksum) checksum.emplace();
   if (layout.plan.size() == 0) {

@@ -1,3 +1,4 @@
+#include <ooc/cuda_facts.hpp>
 #include <ooc/io/error.hpp>
 
 #include "devices.hpp"
@@ -12,6 +13,12 @@ std::string why_no_cuda_device() {
 std::unique_ptr<Device> make_cuda_device(int /*ordinal*/) {
   throw Error(Cause::device, why_no_cuda_device(),
               {.hint = "build with the CUDA toolkit installed (preset cuda), or use the CPU"});
+}
+
+CudaFacts cuda_facts() {
+  CudaFacts facts;
+  facts.why_no_gpu = why_no_cuda_device();
+  return facts;
 }
 
 Range::Range(const char* /*name*/, std::size_t /*chunk*/) noexcept {}

@@ -58,6 +58,7 @@ TEST_F(SourceTest, ReadsNpy) {
     ASSERT_EQ(source.extents().size(), 1u);
     EXPECT_EQ(source.extents()[0].offset, source.files()[0].size() - 24);
     EXPECT_EQ(source.format, "npy");
+    EXPECT_EQ(source.format_version, std::to_string(version) + ".0");
     EXPECT_EQ(source.type_reason, "from its header");
   }
 }

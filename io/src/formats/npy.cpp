@@ -11,6 +11,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace ooc {
 namespace {
@@ -250,15 +251,17 @@ bool is_row_major(const Header& header) {
 /// Where the header's text lies in the file.
 struct Place {
   std::size_t offset, bytes;
+  std::string version;
 };
 
 Place find_header(const File& file) {
   const std::string version = read_text(file, magic.size(), 2);
   const int major = static_cast<unsigned char>(version[0]);
   const int minor = static_cast<unsigned char>(version[1]);
+  std::string version_text = std::to_string(major) + "." + std::to_string(minor);
   if (major < 1 || major > 3 || minor != 0) {
-    throw not_understood(file, ".npy version " + std::to_string(major) + "." +
-                                   std::to_string(minor) + " is not known, only 1.0 to 3.0 are");
+    throw not_understood(file,
+                         ".npy version " + version_text + " is not known, only 1.0 to 3.0 are");
   }
   const std::size_t length_bytes = major == 1 ? 2 : 4;
   const std::string text = read_text(file, version_end, length_bytes);
@@ -270,7 +273,7 @@ Place find_header(const File& file) {
     throw not_understood(file, "its .npy header claims " + std::to_string(length) +
                                    " bytes; no more than 65536 are read");
   }
-  return {version_end + length_bytes, length};
+  return {version_end + length_bytes, length, std::move(version_text)};
 }
 
 void require_magic(const File& file) {
@@ -305,7 +308,7 @@ Description describe_npy(const File& file, const Format& format) {
     throw Error(Cause::usage, file.path().string() + ": an offset is for raw files only",
                 {.path = file.path(), .why = "a .npy file says itself where its data begin"});
   }
-  const Place place = find_header(file);
+  Place place = find_header(file);
   const std::string text = read_text(file, place.offset, place.bytes);
   Header header = HeaderParser{file, text, place.offset}.parse();
   const DType type = parse_type(file, header.descr);
@@ -328,7 +331,8 @@ Description describe_npy(const File& file, const Format& format) {
           .type_reason = "from its header",
           .offset = offset,
           .bytes = *bytes,
-          .shape = std::move(header.shape)};
+          .shape = std::move(header.shape),
+          .version = std::move(place.version)};
 }
 
 }  // namespace ooc

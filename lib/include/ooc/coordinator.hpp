@@ -94,6 +94,12 @@ struct Stats {
   double publish_seconds = 0;       // of `seconds`: until the output was safe and in its place
 };
 
+/// What a pass over a source that writes nothing would say of itself, as far as it is known before
+/// it runs: the way of reading, sizes, and reasons. Reads no data and starts no device. Throws what
+/// the pass would throw for its options.
+Stats plan_pass(const Options& options, DeviceKind device, const Source& source,
+                std::size_t element_bytes);
+
 /// Where a pass writes: `element_bytes` for each element of the source, from where the data of the
 /// file begins.
 struct Output {

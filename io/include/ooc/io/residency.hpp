@@ -14,6 +14,9 @@ namespace ooc {
 /// by mincore(2).
 std::optional<double> page_cache_fraction(const Source& source);
 
+/// The same of a part of one file; `extent.file` does not matter.
+std::optional<double> page_cache_fraction(const File& file, const Extent& extent);
+
 /// Whether each piece of `piece_bytes` of the source's sequence of bytes, the last may be shorter,
 /// lies there, most of it. Where the kernel does not tell, it does not. Looks closer only where a
 /// range is cached in part, and at no less than 8 MiB or a 65,536th of the source at once.

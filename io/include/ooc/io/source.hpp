@@ -50,8 +50,9 @@ class Source {
   /// something else about them has changed.
   std::optional<std::string> check_unchanged() const;
 
-  /// "raw" or "npy", and where the element type was learnt from: "from .f32", "default", ...
+  /// "raw", "npy" or "mixed", and where the type was learnt from: "from .f32", "default", ...
   std::string format = "raw";
+  std::string format_version;  // "1.0" of a .npy file; empty for raw ones, or if files differ
   std::string type_reason;
 
  private:

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <ooc/coordinator.hpp>
+#include <ooc/io/source.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device_choice.hpp"
+#include "file_facts.hpp"
+#include "file_signature.hpp"
+#include "report.hpp"
+#include "type_guess.hpp"
+
+namespace ooc_run {
+
+/// How a command would read a dataset now.
+struct Reading {
+  std::string_view command;
+  DeviceChoice device;
+  ooc::Stats plan;  // as plan_pass() has it, with the number of passes
+};
+
+/// What is to be said of a dataset that nobody has read.
+struct Info {
+  ooc::Source source;
+  std::vector<FileFacts> files;
+  std::optional<FileSignature> signature;  // of a raw file that is none
+  std::optional<TypeGuess> guess;          // if nothing and nobody names the type
+  std::vector<Reading> readings;           // none if there is nothing to be read
+};
+
+Json describe_info(const Info& info);
+
+/// The same for people, whole lines of at most `columns`.
+std::string describe_info(const Info& info, std::size_t columns);
+
+}  // namespace ooc_run

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <ooc/io/element_type.hpp>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace ooc_run {
+
+/// What raw data look like. It is for people: no command reads data by it.
+struct TypeGuess {
+  std::optional<ooc::DType> type;  // empty: nothing speaks for any type
+  std::string reason;              // what speaks for it, a sentence without its end
+};
+
+/// Guesses from a sample of data that have `data_bytes` in all. Every 8 bytes of the sample begin a
+/// multiple of 8 bytes behind the first element. Two things tell a type: bytes at different places
+/// of an element are distributed differently, which gives its width; and numbers that people keep
+/// are mostly not extreme, which floats read as integers are, and integers read as floats.
+TypeGuess guess_type(std::span<const std::byte> sample, std::uint64_t data_bytes);
+
+}  // namespace ooc_run

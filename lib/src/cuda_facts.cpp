@@ -1,0 +1,49 @@
+#include <ooc/cuda_facts.hpp>
+
+#include <ooc/device.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace ooc {
+namespace {
+
+/// As sysfs writes it: in small letters.
+std::string pci_address(int ordinal) {
+  std::array<char, 32> text{};
+  if (cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), ordinal) != cudaSuccess) {
+    cudaGetLastError();
+    return {};
+  }
+  std::string address(text.data());
+  std::ranges::transform(address, address.begin(), [](unsigned char letter) {
+    return static_cast<char>(std::tolower(letter));
+  });
+  return address;
+}
+
+}  // namespace
+
+CudaFacts cuda_facts() {
+  CudaFacts facts;
+  cudaRuntimeGetVersion(&facts.built_for);
+  cudaDriverGetVersion(&facts.driver_allows);
+  facts.why_no_gpu = why_no_gpu();
+  int count = 0;
+  if (!facts.why_no_gpu.empty() || cudaGetDeviceCount(&count) != cudaSuccess) return facts;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    cudaDeviceProp properties{};
+    if (cudaGetDeviceProperties(&properties, ordinal) != cudaSuccess) {
+      cudaGetLastError();
+      continue;
+    }
+    facts.gpus.push_back({properties.name, properties.totalGlobalMem, properties.major,
+                          properties.minor, pci_address(ordinal)});
+  }
+  return facts;
+}
+
+}  // namespace ooc

@@ -1,0 +1,70 @@
+#include "plan_pass.hpp"
+
+#include <ooc/device.hpp>
+#include <ooc/io/units.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace ooc {
+
+Options bounded(Options options) {
+  // No memory is larger, and no size that is made from it wraps around.
+  constexpr std::size_t most_chunk_bytes = std::size_t{1} << 48;
+  options.chunk_bytes = std::min(options.chunk_bytes, most_chunk_bytes);
+  // Pools take tens of megabytes by themselves, which a container need not have.
+  constexpr std::uint64_t ample_bytes = 256 * MiB;
+  if (options.memory_bytes == 0) {
+    const std::uint64_t available = available_host_bytes();
+    if (available < ample_bytes) options.memory_bytes = std::max<std::uint64_t>(available / 2, 1);
+  }
+  return options;
+}
+
+Stats describe_layout(const Layout& layout, Workers workers) {
+  Stats stats;
+  stats.direct = layout.reads.direct;
+  stats.reasons = layout.reasons;
+  stats.page_cache_fraction = layout.page_cache_fraction;
+  stats.in_order = layout.interleaving == nullptr;
+  stats.chunk_bytes = layout.chunk_bytes;
+  stats.chunks = layout.plan.size();
+  stats.streams = workers.lanes;
+  stats.block_bytes = layout.reads.block_bytes;
+  stats.queue_depth = layout.reads.queue_depth;
+  return stats;
+}
+
+void describe_readers(const Engine* engine, const IoWay& way, std::size_t lanes, Stats& stats) {
+  if (engine == nullptr) {
+    stats.engine = "threads";
+    stats.threads = lanes;
+    stats.queue_depth = lanes;
+    stats.lanes_read = true;
+    return;
+  }
+  stats.engine = engine->name();
+  stats.threads = lanes + (stats.engine == "threads" ? way.threads : 1);
+  if (!engine->note().empty()) stats.reasons.push_back(engine->note());
+}
+
+Stats plan_pass(const Options& wanted, DeviceKind device, const Source& source,
+                std::size_t element_bytes) {
+  const Options options = bounded(wanted);
+  const Workers workers = choose_workers(options, device);
+  const Layout layout = choose_layout(options, device, workers, source, element_bytes);
+  Stats stats = describe_layout(layout, workers);
+  stats.bytes = source.bytes();
+  stats.slots = layout.pool_slots;
+  stats.pool_bytes = layout.pool_slots * layout.slot_bytes;
+  if (layout.plan.size() == 0) return stats;
+  // Whether the kernel lets us have an io_uring, only a try tells. One entry costs nothing.
+  std::unique_ptr<Engine> engine;
+  if (!layout.lanes_read) {
+    engine = make_engine(EngineOptions{.kind = layout.reads.engine, .depth = 1, .threads = 0});
+  }
+  describe_readers(engine.get(), layout.reads, workers.lanes, stats);
+  return stats;
+}
+
+}  // namespace ooc

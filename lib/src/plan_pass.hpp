@@ -1,0 +1,24 @@
+#pragma once
+
+#include <ooc/coordinator.hpp>
+#include <ooc/io/engine.hpp>
+#include <ooc/io_way.hpp>
+
+#include <cstddef>
+
+#include "layout.hpp"
+
+namespace ooc {
+
+// What plan_pass() and the coordinator have in common, so that they say the same.
+
+/// Options of which each term is one that a pass can keep to.
+Options bounded(Options options);
+
+/// What a layout says of a pass.
+Stats describe_layout(const Layout& layout, Workers workers);
+
+/// Adds who reads: `engine`, or the lanes themselves if it is null.
+void describe_readers(const Engine* engine, const IoWay& way, std::size_t lanes, Stats& stats);
+
+}  // namespace ooc

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""What info says of files, and that it says it without reading them."""
+
+import gzip
+import json
+import os
+import struct
+
+from cli_support import CliTest, main
+
+import numpy as np
+
+RANDOM = np.random.default_rng(31)
+MIB = 1 << 20
+
+
+class InfoTest(CliTest):
+    def info(self, *words, **options):
+        document = self.json("info", *words, **options)
+        self.assertIsNone(document["run"])
+        return document
+
+    def evict(self, name):
+        descriptor = os.open(self.path(name), os.O_RDONLY)
+        os.fsync(descriptor)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(descriptor)
+
+
+class RawTest(InfoTest):
+    def test_a_type_from_the_ending(self):
+        self.write("x.u8", bytes(10_000))
+        document = self.info("x.u8")
+        self.assertEqual(document["input"]["dtype"], "|u1")
+        self.assertEqual(document["input"]["count"], 10_000)
+        self.assertIsNone(document["result"]["guess"])
+        self.assertEqual(document["result"]["selectors"], ["offset", "count", "dtype"])
+        text = self.succeed("info", "x.u8").stdout
+        self.assertIn("10,000 values of uint8 (from .u8)", text)
+        self.assertIn("10.0 KB (9.77 KiB)", text)
+
+    def test_a_part(self):
+        self.write("x.dat", bytes(8 * 100 + 6))
+        document = self.info("x.dat", "--offset", 6, "--count", 20, "--dtype", ">f8")
+        self.assertEqual(document["input"]["count"], 20)
+        file = document["result"]["files"][0]
+        self.assertEqual((file["bytes"], file["data_offset"], file["data_bytes"]), (806, 6, 160))
+        self.assertFalse(file["aligned"])
+        self.assertEqual(document["result"]["byte_order"], "big")
+
+    def test_an_empty_file(self):
+        self.write("x.f32", b"")
+        result = self.info("x.f32")["result"]
+        self.assertEqual(result["readings"], [])
+        self.assertIsNone(result["page_cache_fraction"])
+        self.assertIn("0 values of float32", self.succeed("info", "x.f32").stdout)
+
+    def test_holes(self):
+        path = self.write("x.f64", b"")
+        os.truncate(path, 1 << 30)
+        file = self.info("x.f64")["result"]["files"][0]
+        if not file["holes"]:
+            self.skipTest("this file system has none")
+        self.assertEqual(file["disk_bytes"], os.stat(path).st_blocks * 512)
+        self.assertIn("with holes", self.succeed("info", "x.f64").stdout)
+        self.write("y.f64", bytes(8192))
+        self.assertFalse(self.info("y.f64")["result"]["files"][0]["holes"])
+
+
+class GuessTest(InfoTest):
+    def guess(self, name, *words):
+        return self.info(name, *words)["result"]["guess"]
+
+    def test_is_told_and_not_used(self):
+        self.write("x.dat", RANDOM.normal(size=100_000).astype("f4"))
+        self.assertEqual(self.guess("x.dat")["dtype"], "<f4")
+        self.assertIn("guess", self.succeed("info", "x.dat").stdout)
+        self.assertEqual(self.json("reduce", "x.dat")["result"]["count"], 400_000)
+        self.assertEqual(self.info("x.dat")["input"]["dtype"], "|u1")
+        self.assertIsNone(self.guess("x.dat", "--dtype", "f8"))
+
+    def test_looks_at_all_files_and_at_odd_places(self):
+        data = RANDOM.normal(size=500_000).astype("f8").tobytes()
+        self.write("x.dat", b"odd" + data)
+        self.assertEqual(self.guess("x.dat", "--offset", 3)["dtype"], "<f8")
+        self.write("a.dat", bytes(MIB))
+        self.write("b.dat", data)
+        self.assertEqual(self.guess("a.dat")["dtype"], None)
+        self.assertEqual(self.info("a.dat", "b.dat")["result"]["guess"]["dtype"], "<f8")
+
+    def test_other_formats(self):
+        self.write("x.gz", gzip.compress(bytes(100_000)))
+        result = self.info("x.gz")["result"]
+        self.assertEqual(result["signature"], "gzip")
+        self.assertIsNone(result["guess"])
+        self.assertIn("begins like gzip: decompress it", self.succeed("info", "x.gz").stdout)
+
+    def test_safetensors(self):
+        header = json.dumps({"w": {"dtype": "F32", "shape": [9999]}}).encode()
+        data = RANDOM.normal(size=9999).astype("f4").tobytes()
+        self.write("x.safetensors", struct.pack("<Q", len(header)) + header + data)
+        result = self.info("x.safetensors")["result"]
+        self.assertEqual(result["signature"], "safetensors")
+        self.assertEqual(result["guess"]["dtype"], "<f4")
+        self.assertEqual(result["guess"]["offset"], 8 + len(header))
+
+
+class NpyTest(InfoTest):
+    def test_what_the_header_says(self):
+        np.save(self.path("x.npy"), np.zeros((30, 20), ">i2"))
+        document = self.info("x.npy")
+        self.assertEqual(document["input"]["shape"], [30, 20])
+        self.assertEqual(document["result"]["format_version"], "1.0")
+        self.assertEqual(document["result"]["byte_order"], "big")
+        self.assertEqual(document["result"]["selectors"], ["count"])
+        self.assertEqual(document["result"]["files"][0]["data_offset"], 128)
+        text = self.succeed("info", "x.npy").stdout
+        for words in (".npy, version 1.0, row by row", "30 x 20", "2 bytes each, big-endian"):
+            self.assertIn(words, text)
+
+    def test_other_versions(self):
+        header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (16,)}\n"
+        self.write("x.npy", b"\x93NUMPY\x02\x00" + struct.pack("<I", len(header)) + header +
+                   bytes(64))
+        self.assertEqual(self.info("x.npy")["result"]["format_version"], "2.0")
+        np.save(self.path("y.npy"), np.zeros(16, "f4"))
+        result = self.info("x.npy", "y.npy")["result"]
+        self.assertIsNone(result["format_version"])
+
+    def test_beside_raw_files(self):
+        np.save(self.path("x.npy"), np.zeros(16, "f4"))
+        self.write("y.f32", bytes(64))
+        document = self.info("y.f32", "x.npy")
+        self.assertEqual(document["input"]["format"], "mixed")
+        self.assertEqual([file["data_offset"] for file in document["result"]["files"]], [0, 128])
+
+
+class PlaceTest(InfoTest):
+    def test_the_page_cache_is_told_and_left_alone(self):
+        self.write("x.dat", RANDOM.normal(size=4 * MIB).astype("f4"))
+        file = self.info("x.dat")["result"]["files"][0]
+        if file["page_cache_fraction"] is None or not file["direct"]:
+            self.skipTest("the kernel does not tell, or reads through it only")
+        self.assertEqual(file["page_cache_fraction"], 1)
+        self.evict("x.dat")
+        self.assertLess(self.info("x.dat")["result"]["files"][0]["page_cache_fraction"], 0.1)
+        self.assertLess(self.info("x.dat")["result"]["page_cache_fraction"], 0.1)
+
+    def test_as_histogram_and_reduce_then_read(self):
+        self.write("x.f32", RANDOM.normal(size=4 * MIB).astype("f4"))
+        for words in ((), ("--direct", "no"), ("--engine", "threads", "--chunk", "2M")):
+            for evict in (False, True):
+                if evict:
+                    self.evict("x.f32")
+                readings = self.info("x.f32", *words)["result"]["readings"]
+                self.assertEqual([one["command"] for one in readings], ["histogram", "reduce"])
+                for reading in readings:
+                    if evict:
+                        self.evict("x.f32")
+                    run = self.json(reading["command"], "x.f32", *words)["run"]
+                    with self.subTest(words, command=reading["command"], evict=evict):
+                        for key in ("engine", "direct", "chunk_bytes", "chunks", "streams",
+                                    "passes", "block_bytes"):
+                            self.assertEqual(run[key], reading[key], key)
+
+    def test_several_files(self):
+        self.write("a.f32", bytes(4096))
+        self.write("b.f32", bytes(100))
+        result = self.info("a.f32", "b.f32")["result"]
+        self.assertEqual([file["data_bytes"] for file in result["files"]], [4096, 100])
+        self.assertIn("smaller than a page", result["files"][1]["why_not_direct"])
+        self.assertRegex(self.succeed("info", "a.f32", "b.f32").stdout, r"100 bytes .* b\.f32\n")
+
+    def test_lines_fit_a_terminal(self):
+        self.write("x.dat", RANDOM.normal(size=100_000).astype("f4"))
+        np.save(self.path("x.npy"), np.zeros((30, 20), "f4"))
+        for name in ("x.dat", "x.npy"):
+            for line in self.succeed("info", name, env={"COLUMNS": "80"}).stdout.splitlines():
+                self.assertLessEqual(len(line), 80)
+
+
+class RefusalTest(InfoTest):
+    def test_as_other_commands(self):
+        self.refuse(4, "missing.f32: .*ENOENT", "info", "missing.f32")
+        os.mkdir(self.path("folder"))
+        os.mkfifo(self.path("fifo"))
+        for name in ("folder", "fifo", "/dev/null"):
+            self.refuse(3, name, "info", name)
+        self.refuse(3, "not a whole number", "info", self.write("x.f32", bytes(10)))
+        np.save(self.path("x.npy"), np.zeros((4, 4), "f4", order="F"))
+        self.refuse(3, "Fortran order", "info", "x.npy")
+        self.refuse(2, "no file given", "info")
+        path = self.write("y.f32", bytes(16 * MIB))
+        self.refuse(7, "needs at least", "info", path, "--memory", "64K", "--device", "cpu")
+
+    def test_a_gpu_that_is_not_there(self):
+        path = self.write("x.f32", bytes(64))
+        if self.run_program("info", path, "--device", "cuda").returncode == 0:
+            self.skipTest("there is a GPU")
+        self.refuse(8, "no usable GPU", "info", path, "--device", "cuda")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+#include <ooc/coordinator.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+
+#include <gtest/gtest.h>
+
+#include "support/page_cache.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+class Ignore final : public Operation {
+ public:
+  void begin(std::size_t, Stream&) override {}
+  void process(std::size_t, Stream&, DeviceSpan<const std::byte>, std::uint64_t,
+               DeviceSpan<std::byte>) override {}
+  void end(std::size_t, Stream&) override {}
+};
+
+class PlanPass : public testing::Test {
+ protected:
+  void expect_what_run_does(const Options& options) {
+    const Source source{File::open(path_)};
+    const Stats plan = plan_pass(options, DeviceKind::cpu, source, 1);
+    Coordinator coordinator(make_device(DeviceKind::cpu), options);
+    Ignore ignore;
+    const Stats stats = coordinator.run(source, 1, ignore);
+    EXPECT_EQ(plan.bytes, stats.bytes);
+    EXPECT_EQ(plan.engine, stats.engine);
+    EXPECT_EQ(plan.direct, stats.direct);
+    EXPECT_EQ(plan.lanes_read, stats.lanes_read);
+    EXPECT_EQ(plan.reasons, stats.reasons);
+    EXPECT_EQ(plan.chunk_bytes, stats.chunk_bytes);
+    EXPECT_EQ(plan.chunks, stats.chunks);
+    EXPECT_EQ(plan.streams, stats.streams);
+    EXPECT_EQ(plan.threads, stats.threads);
+    EXPECT_EQ(plan.slots, stats.slots);
+    EXPECT_EQ(plan.pool_bytes, stats.pool_bytes);
+    EXPECT_EQ(plan.block_bytes, stats.block_bytes);
+    EXPECT_EQ(plan.queue_depth, stats.queue_depth);
+  }
+
+  test::TempDir directory_;
+  std::filesystem::path path_ = directory_.write("data", test::random_bytes(8 * MiB + 5, 1));
+};
+
+TEST_F(PlanPass, SaysWhatARunWillDo) {
+  for (const bool cold : {false, true}) {
+    for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
+      for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
+        if (cold) test::evict(path_);
+        expect_what_run_does({.engine = engine, .direct = direct});
+      }
+    }
+  }
+  expect_what_run_does({.chunk_bytes = 1 * MiB, .streams = 3, .memory_bytes = 4 * MiB});
+}
+
+TEST_F(PlanPass, RefusesWhatARunWould) {
+  const Source source{File::open(path_)};
+  EXPECT_THROW(plan_pass({.memory_bytes = 1}, DeviceKind::cpu, source, 1), Error);
+}
+
+TEST_F(PlanPass, OfNothingIsEmpty) {
+  const Source source{File::open(directory_.write("empty", std::string_view{}))};
+  const Stats plan = plan_pass({}, DeviceKind::cpu, source, 1);
+  EXPECT_EQ(plan.chunks, 0u);
+  EXPECT_TRUE(plan.engine.empty());
+}
+
+}  // namespace
+}  // namespace ooc
