@@ -20,6 +20,7 @@ BACKENDS_MEET = "lib/include/ooc/execute.hpp"
 # Public headers without a test file of their own, and where they are tested.
 TESTED_ELSEWHERE = {
     "io/include/ooc/io/transfer.hpp": "tests/io/writer_test.cpp",
+    "kernels/include/ooc/kernels/blas.hpp": "tests/kernels/gemm_test.cpp",
     "kernels/include/ooc/ooc.hpp": "tests/package_test.sh",
     "lib/include/ooc/buffer.hpp": "tests/lib/memory_test.cpp",
     "lib/include/ooc/execute.hpp": "tests/lib/fold_test.cu",

@@ -118,11 +118,14 @@ Arguments::Arguments(const Command& command, const std::vector<std::string>& wor
     : command_(command.name) {
   parse_words(command, words);
   read_environment(command);
-  if (!command.takes_files && !files_.empty()) {
-    refuse_usage(fmt::format("'{}' is one word too many", files_.front()),
+  const std::size_t most = command.files == FileWords::none          ? 0
+                           : command.files == FileWords::perhaps_one ? 1
+                                                                     : files_.size();
+  if (files_.size() > most) {
+    refuse_usage(fmt::format("'{}' is one word too many", files_[most]),
                  fmt::format("usage: ooc-run {} {}", command.name, command.synopsis));
   }
-  if (command.takes_files && files_.empty()) {
+  if (command.files == FileWords::some && files_.empty()) {
     refuse_usage("no file given",
                  fmt::format("usage: ooc-run {} {}", command.name, command.synopsis));
   }

@@ -30,6 +30,7 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt);
 Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt);
 Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt);
 Outcome run_info(const Arguments& arguments, const Interrupt& interrupt);
+Outcome run_doctor(const Arguments& arguments, const Interrupt& interrupt);
 Outcome run_gen(const Arguments& arguments, const Interrupt& interrupt);
 
 }  // namespace ooc_run

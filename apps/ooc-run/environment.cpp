@@ -31,15 +31,6 @@
 namespace ooc_run {
 namespace {
 
-std::string processor() {
-  std::istringstream file(ooc::read_text("/proc/cpuinfo"));
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "unknown processor";
-}
-
 /// The two words behind the " - " of a line of /proc/self/mountinfo, whose third word is the
 /// number of the device.
 std::string mount_of(const std::string& device) {
@@ -53,7 +44,7 @@ std::string mount_of(const std::string& device) {
     std::istringstream rest(line.substr(dash + 3));
     std::string type, source;
     rest >> type >> source;
-    return type + " " + source;
+    return source == type ? type : type + " " + source;
   }
   return {};
 }
@@ -72,10 +63,15 @@ std::string for_shell(const std::string& word) {
 
 }  // namespace
 
+std::string processor_name() {
+  const std::string name = value_of("/proc/cpuinfo", "model name");
+  return name.empty() ? "unknown processor" : name;
+}
+
 std::string machine_name() {
   utsname names{};
   uname(&names);
-  return fmt::format("{}, {}, {}", names.nodename, processor(),
+  return fmt::format("{}, {}, {}", names.nodename, processor_name(),
                      format_count(ooc::usable_cores(), "core"));
 }
 
@@ -98,7 +94,7 @@ bool lies_in_memory(const std::filesystem::path& path) {
   struct stat file {};
   struct statfs system {};
   if (stat(path.c_str(), &file) != 0 || statfs(path.c_str(), &system) != 0) return false;
-  if (!S_ISREG(file.st_mode)) return false;  // the names of disks lie in a tmpfs
+  if (!S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode)) return false;  // the names of disks do
   return system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC;
 }
 

@@ -11,11 +11,15 @@ namespace ooc_run {
 /// home directory. Cores are those that this process may use.
 std::string machine_name();
 
+/// "AMD EPYC 9654 96-Core Processor".
+std::string processor_name();
+
 /// "ext4 /dev/vda": the type of the file system that a file lies on, and what is mounted there; or
 /// "block device 259:0", if it is one. Empty if there is no such file.
 std::string file_system_of(const std::filesystem::path& path);
 
-/// Whether the file lies in memory and nowhere else (tmpfs, ramfs).
+/// Whether the file, or what will be in the directory, lies in memory and nowhere else (tmpfs,
+/// ramfs).
 bool lies_in_memory(const std::filesystem::path& path);
 
 /// Pieces that the file has on its disk, or why the file system does not tell.

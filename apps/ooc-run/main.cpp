@@ -70,6 +70,7 @@ Outcome run(const Command& command, const std::vector<std::string>& words,
   if (command.name == "convert") return run_convert(arguments, interrupt);
   if (command.name == "bench") return run_bench(arguments, interrupt);
   if (command.name == "info") return run_info(arguments, interrupt);
+  if (command.name == "doctor") return run_doctor(arguments, interrupt);
   return run_gen(arguments, interrupt);
 }
 

@@ -125,6 +125,13 @@ constexpr std::array info_groups{
     OptionGroup{"as for", std::span(run_options).first<8>()},  // those that a plan depends on
     OptionGroup{"output", std::span(output_options).first<2>()},
 };
+constexpr std::array doctor_options{
+    Option{"device", "D", "auto, cpu or cuda: what runs are to use [auto]"},
+};
+constexpr std::array doctor_groups{
+    OptionGroup{"expect", doctor_options},
+    OptionGroup{"output", std::span(output_options).first<2>()},
+};
 constexpr std::array gen_groups{
     OptionGroup{"data", gen_options},
     OptionGroup{"output", output_options},
@@ -160,6 +167,11 @@ constexpr std::array<std::string_view, 3> info_examples{
     "ooc-run info --dtype f8 --offset 512 test.f32",
     "ooc-run info --json --direct no test.f32 test.f32",
 };
+constexpr std::array<std::string_view, 3> doctor_examples{
+    "ooc-run doctor    # and direct I/O in this directory",
+    "ooc-run doctor /data --json",
+    "ooc-run doctor --device cuda    # ends with 8 if no GPU is usable",
+};
 constexpr std::array<std::string_view, 3> gen_examples{
     "ooc-run gen -o test.f32 --size 1G",
     "ooc-run gen -o normal.npy --dtype f8 --count 1M --pattern normal --seed 7",
@@ -172,8 +184,8 @@ constexpr std::array<std::string_view, 3> examples{
 };
 
 constexpr std::array all_commands{
-    Command{"histogram", "FILE... [options]", "count the values of a dataset in bins", true,
-            histogram_examples,
+    Command{"histogram", "FILE... [options]", "count the values of a dataset in bins",
+            FileWords::some, histogram_examples,
             "Counts what numpy.histogram counts, for every element type: bins are closed at\n"
             "the left and open at the right, the last one closed. -Inf and what lies below\n"
             "the range counts as below, +Inf and what lies above as above, NaN as nan.\n"
@@ -183,7 +195,7 @@ constexpr std::array all_commands{
             "edges: slower, and nothing in common with the fast way.",
             histogram_groups},
     Command{"reduce", "FILE... [options]", "sum, minimum, maximum, mean, variance in one pass",
-            true, reduce_examples,
+            FileWords::some, reduce_examples,
             "Sums of integers are exact. Sums of floats, mean and (population) variance have\n"
             "the same bits for any chunk size, number of streams or threads, engine and\n"
             "device. A NaN makes the statistics NaN, as in NumPy, unless --nan omit leaves\n"
@@ -192,8 +204,8 @@ constexpr std::array all_commands{
             "data once more and adds exactly, one value after another: slower, and nothing\n"
             "in common with the fast way. Floats may differ by what rounding explains.",
             reduce_groups},
-    Command{"matmul", "A B -o C [options]", "product of two matrices, all three on disk", true,
-            matmul_examples,
+    Command{"matmul", "A B -o C [options]", "product of two matrices, all three on disk",
+            FileWords::some, matmul_examples,
             "C = A B for matrices of one type (f2, bf16, f4, f8), by rows in .npy or raw\n"
             "files that may be far larger than memory. What stays on the device and what\n"
             "passes by is chosen for the least time; --explain says what and why. Sums are\n"
@@ -203,7 +215,7 @@ constexpr std::array all_commands{
             "all of it is on the disk.",
             matmul_groups},
     Command{"convert", "FILE... -o OUT --to TYPE [options]", "change type, byte order or format",
-            true, convert_examples,
+            FileWords::some, convert_examples,
             "Any type to any other, raw to .npy and back. Floats are rounded once, to nearest\n"
             "even; floats become integers by truncation, or the nearest that the type has\n"
             "(NaN: 0); integers that do not fit wrap around, as in NumPy. How many values did\n"
@@ -211,7 +223,7 @@ constexpr std::array all_commands{
             "dataset, in the order given. The output appears when all of it is on the disk.",
             convert_groups},
     Command{"bench", "FILE [options]", "this machine's limits, and how near runs come to them",
-            true, bench_examples,
+            FileWords::some, bench_examples,
             "Measures each stage alone (disk, page cache, copies to a GPU and back, kernels)\n"
             "and, between those, histograms of the file's bytes: cold, warm, and one step\n"
             "after another on one thread. The file should be several times as large as a\n"
@@ -221,15 +233,24 @@ constexpr std::array all_commands{
             "would allow.",
             bench_groups},
     Command{"info", "FILE... [options]", "what a dataset is, where it lies, how it would be read",
-            true, info_examples,
+            FileWords::some, info_examples,
             "Format, type, shape and size; how much of it lies in memory, in how many pieces\n"
             "on which disk, and whether it can be read past the page cache; and how histogram\n"
             "and reduce would read it now, with these options. Of raw data without a type it\n"
             "looks at up to 1 MiB and says what they look like, which is a guess: no command\n"
             "reads by it. Several files are one dataset, in the order given.",
             info_groups},
-    Command{"gen", "-o FILE --size SIZE [options]", "write test data with a known answer", false,
-            gen_examples,
+    Command{"doctor", "[PATH] [options]",
+            "what this machine can do, what is missing, how to mend it", FileWords::perhaps_one,
+            doctor_examples,
+            "Looks at GPU, driver, memory, limits, kernel and io_uring, and tries direct I/O\n"
+            "at PATH, a directory or a file (by default this directory). WARN: runs will be\n"
+            "slower, or do without something; the command that mends it follows. FAIL: runs\n"
+            "will end with an error; the exit code is then that error's, and else 0. With\n"
+            "--device cuda a missing GPU is a failure. Changes nothing.",
+            doctor_groups},
+    Command{"gen", "-o FILE --size SIZE [options]", "write test data with a known answer",
+            FileWords::none, gen_examples,
             "The same seed makes the same bytes on every machine. Prints the exact sum of\n"
             "the elements and a checksum of the bytes. Patterns: uniform (floats in [0, 1),\n"
             "integers over their whole range), normal (mean 0, deviation 1; integers: the\n"

@@ -20,11 +20,14 @@ struct OptionGroup {
   std::span<const Option> options;
 };
 
+/// What may follow a command besides options.
+enum class FileWords { none, perhaps_one, some };
+
 struct Command {
   std::string_view name;
   std::string_view synopsis;  // what follows the name: "FILE... [options]"
   std::string_view summary;   // one line
-  bool takes_files = false;
+  FileWords files = FileWords::none;
   std::span<const std::string_view> examples;  // runnable
   std::string_view description;                // for --help
   std::span<const OptionGroup> groups;

@@ -2,6 +2,7 @@
 
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
+#include <ooc/kernels/blas.hpp>
 
 #include <algorithm>
 #include <string>
@@ -58,4 +59,9 @@ std::unique_ptr<Gemm> make_gemm(DeviceKind device, Compute compute, ElementType 
 }
 
 }  // namespace gemm
+
+std::string cpu_blas() {
+  return gemm::make_openblas_gemm(ElementType::f4, 1)->name();
+}
+
 }  // namespace ooc

@@ -1,43 +1,19 @@
 #!/usr/bin/env python3
 """Little memory, few threads and descriptors, and system calls that are forbidden."""
 
-import ctypes
 import errno
 import json
 import os
 import resource
-import struct
 import subprocess
 from pathlib import Path
 
-from faults_support import CHUNK, FIGURES, LIBC, PROGRAM, FaultTest, main
+from faults_support import CHUNK, FIGURES, PROGRAM, FaultTest, main
+from restrictions import limiting, refusing
 
 COMMANDS = ("reduce", "histogram", "convert", "matmul")
 INPUT, OUTPUT, MEMORY, DEVICE = 4, 6, 7, 8
 MIB = 1 << 20
-SYSTEM_CALLS = {"fallocate": 285, "statx": 332, "renameat2": 316, "io_uring_setup": 425,
-                "io_uring_register": 427, "clone3": 435, "cachestat": 451}
-
-
-def refusing(name, errno_value):
-    """For preexec_fn: a filter that answers this system call with an error."""
-    load, jump_if_equal, give_back = 0x20, 0x15, 0x06
-    refused, allowed = 0x00050000 | errno_value, 0x7fff0000
-    code = b"".join(struct.pack("HBBI", *instruction) for instruction in (
-        (load, 0, 0, 0), (jump_if_equal, 0, 1, SYSTEM_CALLS[name]), (give_back, 0, 0, refused),
-        (give_back, 0, 0, allowed)))
-    buffer = ctypes.create_string_buffer(code)
-    program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 4, ctypes.addressof(buffer)))
-
-    def install(_keep_alive=buffer):
-        no_new_privileges, set_seccomp, filtered = 38, 22, 2
-        if LIBC.prctl(no_new_privileges, 1, 0, 0, 0) or LIBC.prctl(set_seccomp, filtered, program):
-            raise OSError(ctypes.get_errno(), "no seccomp")
-    return install
-
-
-def limiting(kind, value):
-    return lambda: resource.setrlimit(kind, (value, value))
 
 
 class ForbiddenCallTest(FaultTest):

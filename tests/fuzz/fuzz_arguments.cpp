@@ -36,7 +36,10 @@ void attempt(auto action) {
 
 void check(const ooc_run::Command& command, const ooc_run::Arguments& arguments) {
   require(arguments.command() == command.name, "arguments know their command");
-  require(arguments.files().empty() != command.takes_files, "files where there should be some");
+  const std::size_t files = arguments.files().size();
+  const std::size_t most = command.files == ooc_run::FileWords::none ? 0 : 1;
+  require(command.files == ooc_run::FileWords::some ? files > 0 : files <= most,
+          "as many files as there should be");
   for (const ooc_run::Option& option : ooc_run::options_of(command)) {
     const auto text = arguments.get(option.name, [](const std::string& value) { return value; });
     require(text.has_value() == arguments.has(option.name), "an option is there or not");

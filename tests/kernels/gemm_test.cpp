@@ -1,7 +1,9 @@
 #include "gemm.hpp"
 
 #include <ooc/buffer.hpp>
+#include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
+#include <ooc/kernels/blas.hpp>
 
 #include <gtest/gtest.h>
 
@@ -326,6 +328,15 @@ TEST(SharedLibrary, TakesTheFirstThatIsThere) {
   EXPECT_EQ(library.function<double(double)>("sqrt")(9.0), 3.0);
   test::expect_error(Cause::device, "the C library has no function sqroot",
                      [&] { library.function<double(double)>("sqroot"); });
+}
+
+TEST(CpuBlas, HasANameAndAVersion) {
+  try {
+    EXPECT_TRUE(cpu_blas().starts_with("OpenBLAS "));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.cause(), Cause::device);
+    EXPECT_FALSE(error.details().hint.empty());
+  }
 }
 
 }  // namespace

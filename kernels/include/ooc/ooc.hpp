@@ -9,6 +9,7 @@
 #include <ooc/io/error.hpp>
 #include <ooc/io/source.hpp>
 #include <ooc/io/target.hpp>
+#include <ooc/kernels/blas.hpp>
 #include <ooc/kernels/convert.hpp>
 #include <ooc/kernels/histogram.hpp>
 #include <ooc/kernels/matmul.hpp>

@@ -1,0 +1,187 @@
+#include "machine_facts.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <functional>
+#include <ooc/device.hpp>
+#include <ooc/io/engine.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/text_file.hpp>
+#include <ooc/io/units.hpp>
+#include <sstream>
+
+#include "text_facts.hpp"
+
+namespace ooc_run {
+namespace {
+
+std::filesystem::path pci_device(const std::string& address, const KernelFiles& files) {
+  return files.sys / "bus/pci/devices" / address;
+}
+
+/// "16.0 GT/s PCIe".
+double gigatransfers_in(const std::filesystem::path& path) {
+  const std::string line = first_line(path);
+  double number = 0;
+  std::from_chars(line.data(), line.data() + line.size(), number);
+  return number;
+}
+
+/// Calls `look` with the directory of each group that this process is in and that controls
+/// `controller`, from its own upwards, and whether it is of version 2.
+void for_each_group(const KernelFiles& files, const std::string& controller,
+                    const std::function<void(const std::filesystem::path&, bool)>& look) {
+  const std::filesystem::path root = files.sys / "fs/cgroup";
+  std::istringstream groups(ooc::read_text(files.proc / "self/cgroup"));
+  for (std::string line; std::getline(groups, line);) {
+    // "0::/path" is version 2, "7:memory,cpu:/path" some controllers of version 1.
+    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const bool version_2 = controllers == ",,";
+    if (!version_2 && controllers.find("," + controller + ",") == std::string::npos) continue;
+    const std::string mount = version_2 ? root.string() : (root / controller).string();
+    std::string path = line.substr(second + 1);
+    while (!path.empty() && path.back() == '/') path.pop_back();
+    for (;;) {
+      look(mount + path, version_2);
+      if (path.empty()) break;
+      path.erase(path.rfind('/'));
+    }
+  }
+}
+
+template <class T>
+void lower(std::optional<T>& least, T value) {
+  least = std::min(least.value_or(value), value);
+}
+
+std::optional<std::uint64_t> memory_limit(const KernelFiles& files) {
+  constexpr std::int64_t no_limit = std::int64_t{1} << 60;  // version 1 has a number for none
+  std::optional<std::uint64_t> least;
+  for_each_group(files, "memory", [&](const std::filesystem::path& group, bool version_2) {
+    const auto limit = number_in(group / (version_2 ? "memory.max" : "memory.limit_in_bytes"));
+    if (limit && *limit < no_limit) lower(least, static_cast<std::uint64_t>(*limit));
+  });
+  return least;
+}
+
+std::optional<double> core_limit(const KernelFiles& files) {
+  std::optional<double> least;
+  for_each_group(files, "cpu", [&](const std::filesystem::path& group, bool version_2) {
+    double quota = -1, period = 0;
+    if (version_2) {
+      std::istringstream(first_line(group / "cpu.max")) >> quota >> period;  // "max 100000": none
+    } else {
+      quota = static_cast<double>(number_in(group / "cpu.cfs_quota_us").value_or(-1));
+      period = static_cast<double>(number_in(group / "cpu.cfs_period_us").value_or(0));
+    }
+    if (quota > 0 && period > 0) lower(least, quota / period);
+  });
+  return least;
+}
+
+std::optional<std::uint64_t> threads_left(const KernelFiles& files) {
+  std::optional<std::uint64_t> least;
+  for_each_group(files, "pids", [&](const std::filesystem::path& group, bool) {
+    const auto limit = number_in(group / "pids.max"), used = number_in(group / "pids.current");
+    if (limit && used)
+      lower(least, static_cast<std::uint64_t>(std::max(*limit - *used, std::int64_t{0})));
+  });
+  return least;
+}
+
+std::optional<std::uint64_t> hard_limit(int resource) {
+  rlimit limit{};
+  if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return {};
+  if (limit.rlim_max == RLIM_INFINITY) return {};
+  return limit.rlim_max;
+}
+
+/// As much memory as the pool of a usual run, registered as an engine registers it.
+std::string failure_to_register() {
+  constexpr std::size_t pool_bytes = 16 * ooc::MiB;
+  const auto device = ooc::make_device(ooc::DeviceKind::cpu);
+  std::pmr::memory_resource& memory = device->host_memory();
+  void* const pool = memory.allocate(pool_bytes);
+  std::string note;
+  {
+    const ooc::EngineOptions options{.kind = ooc::EngineKind::uring,
+                                     .depth = 1,
+                                     .storage = {static_cast<std::byte*>(pool), pool_bytes}};
+    note = ooc::make_engine(options)->note();
+  }
+  memory.deallocate(pool, pool_bytes);
+  return note;
+}
+
+}  // namespace
+
+UringFacts uring_facts(const KernelFiles& files) {
+  UringFacts facts;
+  facts.disabled = number_in(files.proc / "sys/kernel/io_uring_disabled");
+  facts.filtered = value_of(files.proc / "self/status", "Seccomp") == "2";
+  try {
+    ooc::make_engine({.kind = ooc::EngineKind::uring, .depth = 1});
+    facts.usable = true;
+  } catch (const ooc::Error& refused) {
+    facts.why_not = refused.what();
+    facts.errno_value = refused.details().errno_value;
+    return facts;
+  }
+  try {
+    facts.why_not_registered = failure_to_register();
+  } catch (const ooc::Error& error) {
+    facts.why_not_registered = error.what();
+  }
+  return facts;
+}
+
+std::optional<PcieLink> pcie_link(const std::string& address, const KernelFiles& files) {
+  const std::filesystem::path device = pci_device(address, files);
+  const auto lanes = number_in(device / "current_link_width");
+  const auto most_lanes = number_in(device / "max_link_width");
+  if (address.empty() || !lanes || !most_lanes) return {};
+  return PcieLink{gigatransfers_in(device / "current_link_speed"),
+                  gigatransfers_in(device / "max_link_speed"), *lanes, *most_lanes};
+}
+
+std::optional<int> numa_node_of(const std::string& address, const KernelFiles& files) {
+  const auto node = number_in(pci_device(address, files) / "numa_node");
+  if (address.empty() || !node || *node < 0) return {};
+  return static_cast<int>(*node);
+}
+
+bool has_many_numa_nodes(const KernelFiles& files) {
+  const std::string online = first_line(files.sys / "devices/system/node/online");  // "0", "0-1"
+  return online.find_first_of("-,") != std::string::npos;
+}
+
+GroupLimits group_limits(const KernelFiles& files) {
+  return {memory_limit(files), core_limit(files), threads_left(files)};
+}
+
+std::string container_name(const KernelFiles& files) {
+  struct Sign {
+    const char *word, *name;
+  };
+  // What the first process was started with, and the groups and the root file system it is in.
+  constexpr std::array signs{Sign{"kubepods", "kubernetes"}, Sign{"docker", "docker"},
+                             Sign{"libpod", "podman"}, Sign{"lxc", "lxc"},
+                             Sign{"containerd", "containerd"}};
+  const std::string text = ooc::read_text(files.proc / "1/cgroup") +
+                           ooc::read_text(files.proc / "self/mountinfo").substr(0, 4096);
+  for (const Sign& sign : signs) {
+    if (text.find(sign.word) != std::string::npos) return sign.name;
+  }
+  return {};
+}
+
+ProcessLimits process_limits() {
+  return {hard_limit(RLIMIT_MEMLOCK), hard_limit(RLIMIT_NOFILE)};
+}
+
+}  // namespace ooc_run
