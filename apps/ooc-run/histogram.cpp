@@ -90,10 +90,11 @@ Json describe(const ooc::Histogram& histogram) {
 
 std::string draw(const ooc::Histogram& histogram, bool logarithmic_bars) {
   if (histogram.count == 0) return {};
+  const Terminal terminal = describe_terminal(STDOUT_FILENO);
   return fmt::format("{} from {} to {}{}{}\n\n{}", format_count(histogram.counts.size(), "bin"),
                      format_real(histogram.edges.front()), format_real(histogram.edges.back()),
-                     describe_rows(histogram), logarithmic_bars ? ", logarithmic bars" : "",
-                     draw_histogram(histogram, describe_terminal(STDOUT_FILENO), logarithmic_bars));
+                     describe_rows(histogram, terminal), logarithmic_bars ? ", log scale" : "",
+                     draw_histogram(histogram, terminal, logarithmic_bars));
 }
 
 }  // namespace

@@ -5,70 +5,21 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <string_view>
 #include <vector>
 
+#include "axis.hpp"
+#include "bin_groups.hpp"
 #include "sizes.hpp"
 
 namespace ooc_run {
 namespace {
 
-constexpr std::size_t most_rows = 24;
-
-struct Row {
-  double lower;
-  std::uint64_t count;
-};
-
-/// How many bins share a row: a divisor of `bins` if that leaves rows enough, so that all rows are
-/// alike, else as few as fit.
-std::size_t bins_per_row(std::size_t bins) {
-  const std::size_t least = (bins + most_rows - 1) / most_rows;
-  for (std::size_t wide = least; wide <= 2 * least; ++wide) {
-    if (bins % wide == 0) return wide;
-  }
-  return least;
-}
-
-std::vector<Row> group_bins(const ooc::Histogram& histogram, std::size_t per_row) {
-  std::vector<Row> rows;
-  for (std::size_t bin = 0; bin < histogram.counts.size(); ++bin) {
-    if (bin % per_row == 0) rows.push_back({histogram.edges[bin], 0});
-    rows.back().count += histogram.counts[bin];
-  }
-  return rows;
-}
-
-/// Labels for places on the axis: as few digits, the same for all, as put each within a twentieth
-/// of a row, and half a percent of the axis, of its place.
-std::vector<std::string> axis_labels(const std::vector<double>& places) {
-  const auto all_near = [&](const std::vector<std::string>& labels) {
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      const std::size_t left = i == 0 ? 0 : i - 1;
-      const double row = places[left + 1] - places[left];
-      // Halves, since the whole axis may be longer than the largest double.
-      const double half_axis = places.back() / 2 - places.front() / 2;
-      const double far = std::abs(std::strtod(labels[i].c_str(), nullptr) - places[i]);
-      if (!(far <= std::min(row / 20, half_axis / 100))) return false;
-    }
-    return true;
-  };
-  std::vector<std::string> labels(places.size());
-  constexpr double longest_fixed = 1e7;
-  if (std::ranges::all_of(places, [](double x) { return std::abs(x) < longest_fixed; })) {
-    for (int digits = 0; digits <= 6; ++digits) {
-      std::ranges::transform(places, labels.begin(),
-                             [&](double x) { return fmt::format("{:.{}f}", x + 0.0, digits); });
-      if (all_near(labels)) return labels;
-    }
-  }
-  for (int digits = 2; digits <= 16; ++digits) {
-    std::ranges::transform(places, labels.begin(),
-                           [&](double x) { return fmt::format("{:.{}e}", x + 0.0, digits); });
-    if (all_near(labels)) break;
-  }
-  return labels;
+/// Rows for bins: the whole shall be seen at once, and few enough to be compared.
+std::size_t most_rows(const Terminal& terminal) {
+  constexpr std::size_t least = 8, most = 24;
+  constexpr std::size_t others = 13;  // heading, axis, below to nan, footer, verdict, prompt
+  return std::clamp(terminal.rows - std::min(terminal.rows, others), least, most);
 }
 
 std::string format_percent(std::uint64_t part, std::uint64_t all) {
@@ -122,9 +73,56 @@ class Canvas {
     text_ += text + "\n";
   }
 
+  /// The axis of the bars with its ticks. `label` names the place where the rows end.
+  void axis(std::string_view label, const CountAxis& counts) {
+    std::string rule, labels;
+    std::size_t column = corner();
+    for (const Mark& mark : marks_on(counts)) {
+      for (; column < mark.column; ++column) {
+        const bool tick = column + 1 == mark.column;
+        rule += terminal_.unicode ? (tick ? "┬" : "─") : (tick ? "+" : "-");
+      }
+      labels.resize(mark.label_begin, ' ');
+      labels += mark.label;
+    }
+    text_ +=
+        fmt::format("  {:>{}} {}{}\n", label, label_columns_, terminal_.unicode ? "└" : "+", rule);
+    if (!labels.empty()) text_ += labels + "\n";
+  }
+
   std::string take() { return std::move(text_); }
 
  private:
+  /// A tick and its label, by columns of the line. A bar ends with the column of its count.
+  struct Mark {
+    std::size_t column, label_begin;
+    std::string label;
+  };
+
+  /// The column where the axes meet.
+  std::size_t corner() const { return 2 + label_columns_ + 1; }
+
+  /// As many ticks as have room for their labels. None if nothing was counted.
+  std::vector<Mark> marks_on(const CountAxis& counts) const {
+    constexpr int most_intervals = 6;
+    constexpr std::size_t gap = 3;
+    for (int intervals = most_intervals; intervals > 0; --intervals) {
+      const std::vector<Tick> ticks = counts.ticks(intervals);
+      std::vector<Mark> marks;
+      std::size_t free = 0;
+      for (const Tick& tick : ticks) {
+        const double along = counts.place(tick.place) * static_cast<double>(bar_columns_);
+        const std::size_t column = corner() + static_cast<std::size_t>(std::lround(along));
+        const std::size_t begin = column - std::min(column, tick.label.size() / 2);
+        if (begin < free) break;
+        marks.push_back({column, begin, tick.label});
+        free = begin + tick.label.size() + gap;
+      }
+      if (marks.size() > 1 && marks.size() == ticks.size()) return marks;
+    }
+    return {};
+  }
+
   Terminal terminal_;
   std::size_t label_columns_, count_columns_, bar_columns_ = 0;
   std::string text_;
@@ -132,33 +130,25 @@ class Canvas {
 
 }  // namespace
 
-std::string describe_rows(const ooc::Histogram& histogram) {
+std::string describe_rows(const ooc::Histogram& histogram, const Terminal& terminal) {
   const std::size_t bins = histogram.counts.size();
-  const std::size_t per_row = bins_per_row(bins);
-  if (per_row == 1) return {};
-  const std::size_t in_last = bins % per_row;
-  if (in_last == 0) return fmt::format(", {} to a row", per_row);
-  return fmt::format(", {} to a row ({} in the last)", per_row, in_last);
+  return describe_groups(bins, bins_per_group(bins, most_rows(terminal)), "row");
 }
 
 std::string draw_histogram(const ooc::Histogram& histogram, const Terminal& terminal,
                            bool logarithmic_bars) {
-  const std::size_t per_row = bins_per_row(histogram.counts.size());
-  const std::vector<Row> rows = group_bins(histogram, per_row);
+  const std::vector<BinGroup> rows =
+      group_bins(histogram, bins_per_group(histogram.counts.size(), most_rows(terminal)));
   std::vector<double> places;
-  for (const Row& row : rows) places.push_back(row.lower);
+  for (const BinGroup& row : rows) places.push_back(row.lower);
   places.push_back(histogram.edges.back());
-  const std::vector<std::string> labels = axis_labels(places);
+  const std::vector<std::string> labels = place_labels(places);
 
-  const std::uint64_t most = std::ranges::max(rows, {}, &Row::count).count;
+  const std::uint64_t most = most_of(rows);
   std::size_t label_columns = std::string_view("below").size();
   for (const std::string& label : labels) label_columns = std::max(label_columns, label.size());
   const std::uint64_t widest = std::max({most, histogram.below, histogram.above, histogram.nan});
-  const auto length = [&](std::uint64_t count) {
-    const auto part = static_cast<double>(count);
-    const auto whole = static_cast<double>(std::max<std::uint64_t>(1, most));
-    return logarithmic_bars ? std::log1p(part) / std::log1p(whole) : part / whole;
-  };
+  const CountAxis counts(static_cast<double>(most), logarithmic_bars);
   const auto digits = [](std::uint64_t count) { return group_digits(std::to_string(count)); };
 
   Canvas canvas(terminal, label_columns, digits(widest).size());
@@ -169,10 +159,11 @@ std::string draw_histogram(const ooc::Histogram& histogram, const Terminal& term
   outside("below", histogram.below);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     canvas.line(labels[i], terminal.unicode ? (i == 0 ? "┌" : "├") : "|",
-                length(rows[i].count) * static_cast<double>(canvas.bar_columns()),
+                counts.place(static_cast<double>(rows[i].count)) *
+                    static_cast<double>(canvas.bar_columns()),
                 digits(rows[i].count), format_percent(rows[i].count, histogram.count));
   }
-  canvas.line(labels.back(), terminal.unicode ? "└" : "+", 0, "", "");
+  canvas.axis(labels.back(), counts);
   outside("above", histogram.above);
   outside("nan", histogram.nan);
   return canvas.take();

@@ -17,13 +17,13 @@ std::string_view environment(const char* name) {
   return value == nullptr ? std::string_view{} : std::string_view{value};
 }
 
-std::size_t find_columns(int descriptor) {
-  if (const int columns = std::atoi(std::string(environment("COLUMNS")).c_str()); columns > 0) {
-    return static_cast<std::size_t>(columns);
+/// A length of the screen: what the variable says, else the kernel, else nobody (0).
+std::size_t find_length(const char* variable, int descriptor, unsigned short winsize::*length) {
+  if (const int value = std::atoi(std::string(environment(variable)).c_str()); value > 0) {
+    return static_cast<std::size_t>(value);
   }
   winsize size{};
-  if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return Terminal{}.columns;
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.*length : 0;
 }
 
 /// The names decide, not setlocale(): a container often has the variable but no locale files.
@@ -48,7 +48,10 @@ Terminal describe_terminal(int descriptor) {
   terminal.interactive = isatty(descriptor) == 1 && environment("TERM") != "dumb";
   terminal.colour = terminal.interactive && environment("NO_COLOR").empty();
   terminal.unicode = speaks_utf8();
-  terminal.columns = std::clamp(find_columns(descriptor), least, most);
+  const std::size_t columns = find_length("COLUMNS", descriptor, &winsize::ws_col);
+  terminal.columns = std::clamp(columns == 0 ? Terminal{}.columns : columns, least, most);
+  const std::size_t rows = find_length("LINES", descriptor, &winsize::ws_row);
+  if (terminal.interactive && rows != 0) terminal.rows = rows;
   return terminal;
 }
 

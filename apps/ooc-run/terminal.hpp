@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <string_view>
 
 namespace ooc_run {
@@ -8,12 +9,13 @@ namespace ooc_run {
 /// What can be shown on a descriptor.
 struct Terminal {
   std::size_t columns = 80;
-  bool interactive = false;  // somebody is looking
+  std::size_t rows = std::numeric_limits<std::size_t>::max();  // so many if nobody is looking
+  bool interactive = false;                                    // somebody is looking
   bool colour = false;
   bool unicode = false;
 };
 
-/// Looks at the descriptor and at COLUMNS, NO_COLOR, TERM, LC_ALL, LC_CTYPE and LANG.
+/// Looks at the descriptor and at COLUMNS, LINES, NO_COLOR, TERM, LC_ALL, LC_CTYPE and LANG.
 Terminal describe_terminal(int descriptor);
 
 /// Nobody can be told if this fails, and the run goes on.

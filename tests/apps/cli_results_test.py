@@ -160,11 +160,13 @@ class TextTest(CliTest):
         lines = done.stdout.splitlines()
         self.assertRegex(lines[0], r"^x\.f32: 1,001 values of float32 \(from \.f32\)$")
         self.assertEqual(lines[1], "10 bins from 0 to 1")
-        self.assertEqual(len(lines), 3 + 11 + 2)
+        self.assertEqual(len(lines), 3 + 12 + 2)
         self.assertRegex(lines[3], r"^ +0\.0 ┌█+[▏▎▍▌▋▊▉]? +100  10\.0 %$")
+        self.assertRegex(lines[13], r"^ +1\.0 └─[─┬]*┬$")
+        self.assertRegex(lines[14], r"^ +0 .* 100$")
         self.assertRegex(lines[-1],
                          r"^4\.00 KB in .*s, .*/s \(.*/s\), .*, 2 passes$")
-        self.assertLessEqual(max(map(len, lines[3:14])), 70)
+        self.assertLessEqual(max(map(len, lines[3:15])), 70)
 
     def test_without_unicode(self):
         self.write("x.u8", bytes(range(256)))

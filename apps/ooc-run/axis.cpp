@@ -1,0 +1,140 @@
+#include "axis.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "sizes.hpp"
+
+namespace ooc_run {
+namespace {
+
+/// "2.5e9", "-1e-7".
+std::string scientific(double value, int digits) {
+  const std::string text = fmt::format("{:.{}e}", value, digits);  // "2.5e+09"
+  const std::size_t letter = text.find('e');
+  return fmt::format("{}e{}", text.substr(0, letter), std::atoi(text.c_str() + letter + 1));
+}
+
+/// "250,000", or "2.5e9" where the digits would be many.
+std::string count_label(double count) {
+  constexpr double longest = 1e7;
+  if (count < longest) return group_digits(fmt::format("{:.0f}", count));
+  const std::string text = scientific(count, 1);
+  const std::size_t fraction = text.find(".0");
+  return fraction == std::string::npos ? text : std::string(text).erase(fraction, 2);
+}
+
+/// How many of `steps` make an interval, that there are so many at most.
+int stride_of(int steps, int intervals) {
+  return std::max(1, (steps + intervals - 1) / intervals);
+}
+
+std::vector<Tick> powers_of_ten(int first, int decades, int intervals) {
+  std::vector<Tick> ticks;
+  for (int decade = 0; decade <= decades; decade += stride_of(decades, intervals)) {
+    const int exponent = first + decade;
+    const double place = std::pow(10, exponent);
+    const bool is_short = -4 <= exponent && exponent <= 5;  // 0.0001 to 100000
+    ticks.push_back({place, is_short ? fmt::format("{:g}", place) : fmt::format("1e{}", exponent)});
+  }
+  return ticks;
+}
+
+}  // namespace
+
+double round_step(double least) {
+  const double power = std::pow(10, std::floor(std::log10(least)));
+  for (const double factor : {1.0, 2.0, 2.5, 5.0}) {
+    if (factor * power >= least) return factor * power;
+  }
+  return 10 * power;
+}
+
+std::vector<Tick> round_ticks(double lower, double upper, int intervals) {
+  // Halves, since the whole axis may be longer than the largest double.
+  const double step = round_step((upper / 2 - lower / 2) / (intervals / 2.0));
+  std::vector<double> places;
+  for (int i = 0; i <= intervals && step > 0; ++i) {
+    const double place = step * (std::ceil(lower / step) + i);
+    if (!(place <= upper)) break;
+    // On an axis far from 0, places may be rounded to the same one, or to one before it begins.
+    if (place >= lower && (places.empty() || place > places.back())) places.push_back(place);
+  }
+  if (places.size() < 2) places = {lower, upper};
+  const std::vector<std::string> labels = place_labels(places);
+  std::vector<Tick> ticks;
+  for (std::size_t i = 0; i < places.size(); ++i) ticks.push_back({places[i], labels[i]});
+  return ticks;
+}
+
+std::vector<std::string> place_labels(std::span<const double> places) {
+  const auto all_near = [&](const std::vector<std::string>& labels) {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const std::size_t left = i == 0 ? 0 : i - 1;
+      const double distance = places[left + 1] - places[left];
+      const double half_axis = places.back() / 2 - places.front() / 2;
+      const double far = std::abs(std::strtod(labels[i].c_str(), nullptr) - places[i]);
+      if (!(far <= std::min(distance / 20, half_axis / 100))) return false;
+    }
+    return true;
+  };
+  std::vector<std::string> labels(places.size());
+  constexpr double longest_fixed = 1e7;
+  if (std::ranges::all_of(places, [](double x) { return std::abs(x) < longest_fixed; })) {
+    for (int digits = 0; digits <= 6; ++digits) {
+      std::ranges::transform(places, labels.begin(),
+                             [&](double x) { return fmt::format("{:.{}f}", x + 0.0, digits); });
+      if (all_near(labels)) return labels;
+    }
+  }
+  for (int digits = 0; digits <= 16; ++digits) {
+    std::ranges::transform(places, labels.begin(),
+                           [&](double x) { return scientific(x + 0.0, digits); });
+    if (all_near(labels)) break;
+  }
+  return labels;
+}
+
+double ValueAxis::place(double value) const {
+  if (!(lower_ < upper_)) return 0.5;
+  // Halves and logarithms, since the axis may be longer than the largest double.
+  if (!logarithmic_) return (value / 2 - lower_ / 2) / (upper_ / 2 - lower_ / 2);
+  return (std::log(value) - std::log(lower_)) / (std::log(upper_) - std::log(lower_));
+}
+
+std::vector<Tick> ValueAxis::ticks(int intervals) const {
+  constexpr int least_decades = 2;
+  if (logarithmic_) {
+    const int first = static_cast<int>(std::ceil(std::log10(lower_)));
+    const int decades = static_cast<int>(std::floor(std::log10(upper_))) - first;
+    if (decades >= least_decades) return powers_of_ten(first, decades, intervals);
+  }
+  return round_ticks(lower_, upper_, intervals);
+}
+
+double CountAxis::place(double count) const {
+  if (end_ <= 0) return 0;
+  return logarithmic_ ? std::log1p(count) / std::log1p(end_) : count / end_;
+}
+
+std::vector<Tick> CountAxis::ticks(int intervals) const {
+  std::vector<Tick> ticks{{0, "0"}};
+  if (end_ <= 0) return ticks;
+  if (!logarithmic_ || end_ < 10) {
+    double step = std::max(1.0, round_step(end_ / intervals));
+    if (step < 10) step = step > 2 ? 5 : step;  // no halves of an element
+    for (int i = 1; i * step <= end_; ++i) ticks.push_back({i * step, count_label(i * step)});
+    return ticks;
+  }
+  const int decades = static_cast<int>(std::floor(std::log10(end_)));
+  const int stride = stride_of(decades, intervals);
+  for (int decade = stride; decade <= decades; decade += stride) {
+    ticks.push_back({std::pow(10, decade), count_label(std::pow(10, decade))});
+  }
+  return ticks;
+}
+
+}  // namespace ooc_run
