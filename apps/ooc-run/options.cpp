@@ -19,15 +19,19 @@ constexpr std::array input_options{
 
 constexpr std::array run_options{
     Option{"device", "D", "auto, cpu, cuda or cuda:N [auto: a usable GPU]"},
+    Option{"memory", "SIZE", "limit for host memory (buffers)"},
+    Option{"vram", "SIZE", "limit for GPU memory"},
+    Option{"trace", "FILE", "timeline of every chunk, for ui.perfetto.dev"},
+};
+
+/// What nobody needs to know before something is amiss.
+constexpr std::array tuning_options{
     Option{"engine", "E", "what reads: auto, uring or threads [auto]"},
     Option{"direct", "WHEN", "bypass the page cache: auto, yes or no [auto]"},
     Option{"chunk", "SIZE", "bytes that a stream takes at once, such as 16M"},
     Option{"streams", "N", "streams that compute side by side"},
     Option{"threads", "N", "all CPU workers, reading and computing"},
-    Option{"memory", "SIZE", "limit for host memory; --vram SIZE for the GPU's"},
-    Option{"vram", "SIZE", ""},
     Option{"io-timeout", "S", "end when a disk answers nothing for S seconds"},
-    Option{"trace", "FILE", "timeline of every chunk, for ui.perfetto.dev"},
 };
 
 /// Of commands that read a dataset and write no other file.
@@ -95,25 +99,31 @@ constexpr std::array gen_options{
 };
 
 constexpr std::array histogram_groups{
-    OptionGroup{"bins", histogram_options}, OptionGroup{"input", input_options},
-    OptionGroup{"run", run_options},        OptionGroup{"", fold_options},
+    OptionGroup{"bins", histogram_options},
+    OptionGroup{"input", input_options},
+    OptionGroup{"run", run_options},
+    OptionGroup{"", fold_options},
+    OptionGroup{"tuning", tuning_options, true},
     OptionGroup{"output", output_options},
 };
 constexpr std::array reduce_groups{
-    OptionGroup{"statistics", reduce_options}, OptionGroup{"input", input_options},
-    OptionGroup{"run", run_options},           OptionGroup{"", fold_options},
+    OptionGroup{"statistics", reduce_options},
+    OptionGroup{"input", input_options},
+    OptionGroup{"run", run_options},
+    OptionGroup{"", fold_options},
+    OptionGroup{"tuning", tuning_options, true},
     OptionGroup{"output", output_options},
 };
 constexpr std::array matmul_groups{
     OptionGroup{"product", matmul_options},
     OptionGroup{"input", std::span(input_options).first<2>()},  // all elements of a matrix are used
     OptionGroup{"run", run_options},
+    OptionGroup{"tuning", tuning_options, true},
     OptionGroup{"output", output_options},
 };
 constexpr std::array convert_groups{
-    OptionGroup{"convert", convert_options},
-    OptionGroup{"input", input_options},
-    OptionGroup{"run", run_options},
+    OptionGroup{"convert", convert_options}, OptionGroup{"input", input_options},
+    OptionGroup{"run", run_options},         OptionGroup{"tuning", tuning_options, true},
     OptionGroup{"output", output_options},
 };
 constexpr std::array bench_groups{
@@ -271,12 +281,31 @@ constexpr std::string_view exit_codes =
     "readable, 5 input changed while it was read, 6 output, 7 memory, 8 GPU, 9 disk\n"
     "stalled, 10 verification failed, 130/143 interrupted.\n";
 
-std::string option_lines(const Command& command) {
+/// The names of a group's options in as few lines as hold them.
+std::string name_lines(const OptionGroup& group) {
+  constexpr std::size_t columns = 80;
+  std::string text, line = fmt::format("{:<10}", group.title);
+  for (const Option& option : group.options) {
+    if (line.size() + std::string_view(" --").size() + option.name.size() > columns) {
+      text += line + "\n";
+      line = fmt::format("{:<10}", "");
+    }
+    line += fmt::format(" --{}", option.name);
+  }
+  return text + line + "\n";
+}
+
+enum class Help { brief, full };
+
+std::string option_lines(const Command& command, Help help) {
   std::string text;
   for (const OptionGroup& group : command.groups) {
+    if (group.for_experts && help == Help::brief) {
+      text += name_lines(group);
+      continue;
+    }
     std::string_view title = group.title;
     for (const Option& option : group.options) {
-      if (option.help.empty()) continue;
       std::string left = option.letter == 0 ? "" : fmt::format("-{}, ", option.letter);
       left += fmt::format("--{} {}", option.name, option.argument);
       text += fmt::format("{:<10} {:<18} {}\n", title, left, option.help);
@@ -355,7 +384,8 @@ std::string short_help() {
 }
 
 std::string short_help(const Command& command) {
-  return fmt::format("{}  (--help: examples)\n{}", usage(command), option_lines(command));
+  return fmt::format("{}  (--help: all of it)\n{}", usage(command),
+                     option_lines(command, Help::brief));
 }
 
 std::string long_help() {
@@ -365,7 +395,8 @@ std::string long_help() {
 
 std::string long_help(const Command& command) {
   return fmt::format("{}\n{}\n\n{}\n\n{}\n{}\n{}", example_lines(command.examples), usage(command),
-                     command.description, option_lines(command), sizes_and_environment, exit_codes);
+                     command.description, option_lines(command, Help::full), sizes_and_environment,
+                     exit_codes);
 }
 
 }  // namespace ooc_run

@@ -11,13 +11,14 @@ namespace ooc_run {
 struct Option {
   std::string_view name;      // "chunk": --chunk, OOC_CHUNK
   std::string_view argument;  // "SIZE"; empty for a switch
-  std::string_view help;      // fits a line; empty: said in another option's, which has room
+  std::string_view help;      // fits a line
   char letter = 0;            // 'o': -o
 };
 
 struct OptionGroup {
   std::string_view title;
   std::span<const Option> options;
+  bool for_experts = false;  // -h only names them
 };
 
 /// What may follow a command besides options.

@@ -1,9 +1,11 @@
 #include "options.hpp"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <ooc/io/error.hpp>
 
 #include <algorithm>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -55,9 +57,10 @@ TEST(Options, LongHelpBeginsWithThreeExamples) {
 TEST(Options, HelpNamesEveryOption) {
   for (const Command& command : commands()) {
     for (const Option& option : options_of(command)) {
-      const std::string name = "--" + std::string(option.name) + " ";
-      EXPECT_NE(short_help(command).find(name), std::string::npos) << name;
-      EXPECT_NE(long_help(command).find(name), std::string::npos) << name;
+      const std::regex name(fmt::format("--{}[ \n]", option.name));
+      EXPECT_TRUE(std::regex_search(short_help(command), name)) << option.name;
+      const std::string help = fmt::format("--{} {}", option.name, option.argument);
+      EXPECT_NE(long_help(command).find(help), std::string::npos) << help;
     }
   }
 }
