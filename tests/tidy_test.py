@@ -31,7 +31,7 @@ TESTED_ELSEWHERE = {
 
 STANDARD = re.compile(r"[a-z_]+")
 SYSTEM = re.compile(
-    r"(sys|linux|asm)/.+|(dirent|fcntl|immintrin|poll|pthread|sched|signal|unistd)\.h")
+    r"(sys|linux|asm)/.+|(dirent|fcntl|immintrin|poll|pthread|sched|signal|spawn|unistd)\.h")
 THIRD_PARTY = {
     "io": re.compile(r"liburing\.h"),
     "lib": re.compile(r"xxhash\.h"),

@@ -4,10 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/io/output_file.hpp>
 #include <ooc/io/units.hpp>
 #include <optional>
-#include <span>
 
 #include "../measure/figures.hpp"
 #include "bench_pass.hpp"
@@ -16,7 +14,7 @@
 #include "bench_run.hpp"
 #include "ceilings.hpp"
 #include "commands.hpp"
-#include "output_file_options.hpp"
+#include "picture_file.hpp"
 #include "session.hpp"
 #include "sizes.hpp"
 #include "terminal.hpp"
@@ -33,14 +31,6 @@ struct Settings {
   std::optional<std::filesystem::path> plot;
 };
 
-std::filesystem::path parse_plot(const std::string& text) {
-  const std::filesystem::path path = parse_output(text);
-  if (path.extension() == ".svg") return path;
-  const std::string other = std::filesystem::path(path).replace_extension(".svg").string();
-  throw ooc::Error(ooc::Cause::usage, "only SVG can be drawn",
-                   {.hint = "--plot " + other + ", which every browser shows"});
-}
-
 Settings read_settings(const Arguments& arguments) {
   Settings settings;
   settings.run = read_run_settings(arguments);
@@ -49,21 +39,13 @@ Settings read_settings(const Arguments& arguments) {
                      fmt::format("one file is measured, not {}", arguments.files().size()),
                      {.hint = "ooc-run bench FILE"});
   }
-  settings.plot = arguments.get("plot", parse_plot);
-  if (settings.plot) refuse_file_of_the_data(arguments, "plot", *settings.plot);
+  settings.plot = PictureFile::read_path(arguments);
   BenchJob& job = settings.job;
   job.path = arguments.files().front();
   job.runs = arguments.get("runs", positive_count).value_or(default_runs);
   job.sweep = arguments.has("sweep") || settings.plot;
   job.ordinal = settings.run.ordinal;
   return settings;
-}
-
-void write_plot(ooc::OutputFile& file, const BenchResult& result, const std::string& path) {
-  const std::string svg = plot_sweep(result, fmt::format("{}: histogram u1 on {}, medians of {}",
-                                                         path, result.device, result.runs));
-  file.write(0, std::as_bytes(std::span(svg)));
-  file.publish();
 }
 
 /// Before anything is measured: it may be more than somebody wants to wait for.
@@ -106,8 +88,8 @@ std::string keep_ceilings(const BenchResult& result, const std::string& path) {
 Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt) {
   Settings settings = read_settings(arguments);
   const BenchJob& job = settings.job;
-  std::optional<ooc::OutputFile> plot;  // that there can be none is to be known before
-  if (settings.plot) plot.emplace(*settings.plot, 0, arguments.has("force"));
+  std::optional<PictureFile> plot;  // that there can be none is to be known before
+  if (settings.plot) plot.emplace(*settings.plot, arguments.has("force"));
   Outcome outcome;
   const ooc::measure::Clock clock;
   const std::string no_gpu = settings.run.device ? "" : ooc::why_no_gpu();
@@ -129,7 +111,8 @@ Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt) {
 
   const ooc::Source source = part_of_file(path, 0, ooc::File::open(path).size());
   if (plot) {
-    write_plot(*plot, result, path);
+    plot->publish(plot_sweep(result, fmt::format("{}: histogram u1 on {}, medians of {}", path,
+                                                 result.device, result.runs)));
     outcome.notes.push_back(fmt::format("wrote {}, a picture of the sweep", plot->path().string()));
   }
   outcome.document =

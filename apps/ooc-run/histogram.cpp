@@ -5,9 +5,12 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "commands.hpp"
+#include "histogram_plot.hpp"
 #include "picture.hpp"
+#include "picture_file.hpp"
 #include "session.hpp"
 #include "sizes.hpp"
 
@@ -97,12 +100,28 @@ std::string draw(const ooc::Histogram& histogram, bool logarithmic_bars) {
                      draw_histogram(histogram, terminal, logarithmic_bars));
 }
 
+/// That it cannot be written does not take away the result.
+void write_plot(PictureFile& file, const std::string& svg, Outcome& outcome, bool quiet) {
+  try {
+    file.publish(svg);
+    if (!quiet) {
+      outcome.notes.push_back(
+          fmt::format("wrote {}, a picture of the histogram", file.path().string()));
+    }
+  } catch (const ooc::Error& error) {
+    if (!outcome.failure) outcome.failure = error;
+  }
+}
+
 }  // namespace
 
 Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
   const RunSettings settings = read_run_settings(arguments);
   const ooc::HistogramOptions options = histogram_options(arguments);
+  const auto plot_path = PictureFile::read_path(arguments);
   const ooc::Source source = open_source(arguments, settings);
+  std::optional<PictureFile> plot;  // that there can be none is to be known before
+  if (plot_path) plot.emplace(*plot_path, arguments.has("force"));
   const std::size_t passes = histogram_passes(source, options);
   Session session(settings, interrupt, passes + (arguments.has("verify") ? 1 : 0),
                   histogram_work(source, options));
@@ -113,8 +132,18 @@ Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
   const Verified verified = session.verify(arguments, stats, [&, &found = histogram] {
     ooc::verify_histogram(session.coordinator(), source, options, found);
   });
-  return session.report("histogram", source, stats, describe(histogram),
-                        draw(histogram, arguments.has("log-scale")), verified);
+  const bool logarithmic = arguments.has("log-scale");
+  Outcome outcome = session.report("histogram", source, stats, describe(histogram),
+                                   draw(histogram, logarithmic), verified);
+  if (plot) {
+    interrupt.allow_more_time();
+    HistogramPlot picture{.title = heading(source),
+                          .logarithmic_counts = logarithmic,
+                          .logarithmic_values = options.logarithmic};
+    if (stats.partial) picture.notes.push_back(partial_line(source, stats));
+    write_plot(*plot, plot_histogram(histogram, picture), outcome, settings.output.quiet);
+  }
+  return outcome;
 }
 
 }  // namespace ooc_run

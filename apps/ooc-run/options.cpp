@@ -36,7 +36,7 @@ constexpr std::array tuning_options{
 
 /// Of commands that read a dataset and write no other file.
 constexpr std::array fold_options{
-    Option{"force", "", "replace an existing file of --trace"},
+    Option{"force", "", "replace existing files"},
     Option{"checksum", "", "XXH3-128 of the data read, as xxh128sum has it"},
     Option{"verify", "", "check the answer another way; exit 10 if wrong"},
 };
@@ -53,6 +53,7 @@ constexpr std::array histogram_options{
     Option{"edges", "A,B,C", "bins by their edges, not by --bins and --range"},
     Option{"log-bins", "", "bins of equal width on a logarithmic scale"},
     Option{"log-scale", "", "logarithmic bars in the picture"},
+    Option{"plot", "FILE", "draw it as well: .svg or .png"},
 };
 
 constexpr std::array reduce_options{
@@ -81,7 +82,7 @@ constexpr std::array matmul_options{
 constexpr std::array bench_options{
     Option{"runs", "N", "rounds; medians are reported [5]"},
     Option{"sweep", "", "also by chunk, bytes in flight and file size"},
-    Option{"plot", "FILE.svg", "draw that sweep"},
+    Option{"plot", "FILE", "draw that sweep: .svg or .png"},
     Option{"force", "", "replace an existing file"},
     Option{"device", "D", "auto, cpu, cuda or cuda:N [auto: a usable GPU]"},
 };
@@ -149,7 +150,7 @@ constexpr std::array gen_groups{
 
 constexpr std::array<std::string_view, 3> histogram_examples{
     "ooc-run histogram test.f32    # made by: ooc-run gen -o test.f32 --size 1G",
-    "ooc-run histogram --bins 64 --range 0:0.5 --log-scale test.f32",
+    "ooc-run histogram --bins 64 --range 0:0.5 --log-scale --plot test.svg test.f32",
     "ooc-run histogram --dtype '>i2' --offset 512 --json test.f32",
 };
 constexpr std::array<std::string_view, 3> reduce_examples{

@@ -55,15 +55,22 @@ void require_ending(const std::filesystem::path& path, ooc::ElementType element,
       {.path = path, .hint = "who reads it would take it for the former; .bin names no type"});
 }
 
-void refuse_file_of_the_data(const Arguments& arguments, std::string_view option,
-                             const std::filesystem::path& path) {
-  std::vector<std::filesystem::path> used(arguments.files().begin(), arguments.files().end());
-  if (const auto output = arguments.get("output", parse_output)) used.push_back(*output);
-  for (const std::filesystem::path& file : used) {
-    if (!same_file(file, path)) continue;
-    throw ooc::Error(ooc::Cause::usage,
-                     fmt::format("--{} {}: is a file of the data", option, path.string()),
+void refuse_file_in_use(const Arguments& arguments, std::string_view option,
+                        const std::filesystem::path& path) {
+  const auto refuse_if_same = [&](const std::filesystem::path& other, const std::string& use) {
+    if (!same_file(other, path)) return;
+    throw ooc::Error(ooc::Cause::usage, fmt::format("--{} {}: {}", option, path.string(), use),
                      {.path = path, .hint = "give it a file of its own"});
+  };
+  for (const std::string& file : arguments.files()) refuse_if_same(file, "is a file of the data");
+  if (const auto output = arguments.get("output", parse_output)) {
+    refuse_if_same(*output, "is a file of the data");
+  }
+  for (const std::string_view other : {"plot", "trace"}) {
+    if (other == option) continue;
+    if (const auto taken = arguments.get(other, parse_output)) {
+      refuse_if_same(*taken, fmt::format("is the file of --{}", other));
+    }
   }
 }
 

@@ -28,9 +28,9 @@ std::optional<ooc::DType> read_output_type(const Arguments& arguments, std::stri
 void require_ending(const std::filesystem::path& path, ooc::ElementType element,
                     std::string_view says);
 
-/// Refuses a file for something else that is one of the command's operands or its output, by
-/// whatever name. `option` names it.
-void refuse_file_of_the_data(const Arguments& arguments, std::string_view option,
-                             const std::filesystem::path& path);
+/// Refuses a file for what `option` writes that the command reads, or writes for something else, by
+/// whatever name.
+void refuse_file_in_use(const Arguments& arguments, std::string_view option,
+                        const std::filesystem::path& path);
 
 }  // namespace ooc_run

@@ -185,7 +185,7 @@ class Timeline {
 std::optional<TraceSettings> read_trace_settings(const Arguments& arguments) {
   const auto path = arguments.get("trace", parse_output);
   if (!path) return {};
-  refuse_file_of_the_data(arguments, "trace", *path);
+  refuse_file_in_use(arguments, "trace", *path);
   return TraceSettings{*path, std::string(arguments.command()), arguments.has("force")};
 }
 

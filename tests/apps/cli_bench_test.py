@@ -184,9 +184,9 @@ class SweepTest(BenchTest):
 
     def test_a_picture_that_cannot_be_is_refused_before_anything_is_measured(self):
         path = self.noise(1000)
-        for name in ("x.png", "x", "x.svg.gz"):
-            self.refuse(2, f"--plot {name}: only SVG can be drawn", "bench", path, "--plot", name,
-                        env=self.env, hint=r"--plot x[.a-z]*\.svg")
+        for name in ("x.pdf", "x", "x.svg.gz"):
+            self.refuse(2, f"--plot {name}: only SVG and PNG can be drawn", "bench", path,
+                        "--plot", name, env=self.env, hint=r"--plot x[.a-z]*\.svg")
         done = self.refuse(6, "no/x.svg: create failed", "bench", path, "--plot", "no/x.svg",
                            env=self.env, hint="directory")
         self.assertNotIn("measuring", done.stderr)

@@ -114,7 +114,8 @@ class UsageTest(CliTest):
         for option, words in [("--output", ["gen", "--size", "8"]),
                               ("--output", ["convert", path, "--to", "f2"]),
                               ("--output", ["matmul", path, path]),
-                              ("--trace", ["reduce", path]), ("--plot", ["bench", path])]:
+                              ("--trace", ["reduce", path]), ("--plot", ["bench", path]),
+                              ("--plot", ["histogram", path])]:
             with self.subTest(option=option, words=words):
                 self.refuse(2, f"{option} -: standard output is not supported", *words, option, "-",
                             hint=r"one named '-' is '\./-'")

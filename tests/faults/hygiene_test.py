@@ -91,6 +91,10 @@ class HygieneTest(FaultTest):
                     self.look_at(*work.words, *way, "--trace", self.out / "trace")
                     work.restore()
 
+    def test_picture(self):
+        self.look_at(*self.work("histogram", outputs=self.out).words, "--plot",
+                     self.out / "plot.svg")
+
     def test_what_is_made(self):
         self.look_at("gen", "-o", self.out / "x.f32", "--count", 100_000)
 

@@ -1,0 +1,146 @@
+#include "histogram_plot.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "axis.hpp"
+#include "bin_groups.hpp"
+#include "report.hpp"
+#include "sizes.hpp"
+#include "svg.hpp"
+
+namespace ooc_run {
+namespace {
+
+constexpr double picture_width = 900, frame_height = 320;  // pixels
+constexpr double left = 80, right = 25, title_height = 28, note_height = 18;
+constexpr double above_frame = 34, below_frame = 52;  // room for the titles of the axes
+constexpr double frame_width = picture_width - left - right;
+constexpr std::size_t most_groups = 800;  // a pixel each
+constexpr std::size_t most_bars = 128;
+constexpr double headroom = 1.04;  // of the longest bar
+
+constexpr std::string_view style =
+    ".bar, .steps { fill: #1f5fa8 } .bar { stroke: white; stroke-width: 0.5 }\n"
+    ".bar:hover { fill: #c4451c }\n";
+
+/// The end of a title that is too long: names of files differ there.
+std::string shortened(const std::string& title) {
+  constexpr std::size_t most = 96;  // characters that fit, nearly all
+  std::size_t characters = 0;
+  for (std::size_t at = title.size(); at > 0; --at) {
+    const bool begins = (title[at - 1] & 0xc0) != 0x80;  // a character of UTF-8
+    if (begins && ++characters == most) return at == 1 ? title : "…" + title.substr(at - 1);
+  }
+  return title;
+}
+
+/// What a reader must know to read the picture, in lines.
+std::vector<std::string> describe(const ooc::Histogram& histogram, std::size_t each,
+                                  bool logarithmic_counts) {
+  if (histogram.edges.empty()) return {"no values"};
+  std::vector<std::string> lines{
+      fmt::format("{} from {} to {}{}{}", format_count(histogram.counts.size(), "bin"),
+                  format_real(histogram.edges.front()), format_real(histogram.edges.back()),
+                  describe_groups(histogram.counts.size(), each, "bar"),
+                  logarithmic_counts ? ", log scale" : "")};
+  const std::array outside{std::pair{"below", histogram.below}, std::pair{"above", histogram.above},
+                           std::pair{"nan", histogram.nan}};
+  std::string others;
+  for (const auto& [name, count] : outside) {
+    if (count == 0) continue;
+    others += fmt::format("{} {} {}", others.empty() ? "not drawn:" : ",",
+                          group_digits(std::to_string(count)), name);
+  }
+  if (!others.empty()) lines.push_back(others);
+  return lines;
+}
+
+/// What the bars of a histogram are drawn on.
+struct Axes {
+  Frame frame;
+  ValueAxis values;
+  CountAxis counts;
+
+  double x(double value) const { return frame.x(values.place(value)); }
+
+  /// What is not nothing is seen.
+  double y(std::uint64_t count) const {
+    const double y = frame.y(counts.place(static_cast<double>(count)));
+    return count == 0 ? frame.bottom : std::min(y, frame.bottom - 1);
+  }
+};
+
+void draw_ticks(Svg& svg, const Axes& axes) {
+  constexpr int most_up = 6, most_along = 10;
+  for (const Tick& tick : axes.counts.ticks(most_up)) {
+    axes.frame.draw_tick_beside(svg, axes.counts.place(tick.place), tick.label);
+  }
+  for (const Tick& tick : axes.values.ticks(most_along)) {
+    axes.frame.draw_tick_below(svg, axes.values.place(tick.place), tick.label);
+  }
+  axes.frame.draw_title_beside(svg, "count");
+  axes.frame.draw_title_below(svg, "value");
+}
+
+void draw_bars(Svg& svg, const Axes& axes, const std::vector<BinGroup>& groups) {
+  constexpr double least_width = 1;  // bins may have no width
+  for (const BinGroup& group : groups) {
+    const double x = axes.x(group.lower), y = axes.y(group.count);
+    const bool is_last = &group == &groups.back();
+    svg.add(
+        fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
+                    "class=\"bar\" data-count=\"{}\"><title>[{}, {}{}: {}</title></rect>\n",
+                    x, y, std::max(least_width, axes.x(group.upper) - x), axes.frame.bottom - y,
+                    group.count, format_real(group.lower), format_real(group.upper),
+                    is_last ? ']' : ')', group_digits(std::to_string(group.count))));
+  }
+}
+
+void draw_steps(Svg& svg, const Axes& axes, const std::vector<BinGroup>& groups) {
+  std::string path = fmt::format("M{:.1f} {:.1f}", axes.x(groups.front().lower), axes.frame.bottom);
+  std::string counts;
+  for (const BinGroup& group : groups) {
+    path += fmt::format("V{:.1f}H{:.1f}", axes.y(group.count), axes.x(group.upper));
+    counts += fmt::format("{}{}", counts.empty() ? "" : " ", group.count);
+  }
+  svg.add(fmt::format("<path d=\"{}V{:.1f}Z\" class=\"steps\" data-counts=\"{}\"/>\n", path,
+                      axes.frame.bottom, counts));
+}
+
+}  // namespace
+
+std::string plot_histogram(const ooc::Histogram& histogram, const HistogramPlot& plot) {
+  const std::size_t each = bins_per_group(histogram.counts.size(), most_groups);
+  const std::vector<BinGroup> groups = group_bins(histogram, each);
+  std::vector<std::string> notes = describe(histogram, each, plot.logarithmic_counts);
+  notes.insert(notes.end(), plot.notes.begin(), plot.notes.end());
+
+  const double bottom =
+      title_height + static_cast<double>(notes.size()) * note_height + above_frame + frame_height;
+  const bool empty = histogram.edges.empty();
+  const Axes axes{{left, bottom, frame_width, frame_height},
+                  {empty ? 0 : histogram.edges.front(), empty ? 1 : histogram.edges.back(),
+                   plot.logarithmic_values},
+                  {headroom * static_cast<double>(most_of(groups)), plot.logarithmic_counts}};
+  Svg svg(picture_width, bottom + below_frame, style);
+  svg.text(left, title_height, "start", shortened(plot.title), "title");
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    svg.text(left, title_height + static_cast<double>(i + 1) * note_height, "start", notes[i],
+             "note");
+  }
+  draw_ticks(svg, axes);
+  if (groups.size() <= most_bars) {
+    draw_bars(svg, axes, groups);
+  } else {
+    draw_steps(svg, axes, groups);
+  }
+  axes.frame.draw_axes(svg);  // last, in front of the bars' feet
+  return svg.document();
+}
+
+}  // namespace ooc_run

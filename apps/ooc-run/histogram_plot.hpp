@@ -1,0 +1,21 @@
+#pragma once
+
+#include <ooc/kernels/histogram.hpp>
+#include <string>
+#include <vector>
+
+namespace ooc_run {
+
+/// What a picture of a histogram shows besides its counts.
+struct HistogramPlot {
+  std::string title;
+  std::vector<std::string> notes{};  // lines below the title
+  bool logarithmic_counts = false;
+  bool logarithmic_values = false;  // all edges are positive
+};
+
+/// An SVG document: bars, each with its range and count as a tooltip, or where they would be too
+/// narrow one line of steps. The same histogram makes the same bytes.
+std::string plot_histogram(const ooc::Histogram& histogram, const HistogramPlot& plot);
+
+}  // namespace ooc_run

@@ -1,0 +1,44 @@
+#include "picture_file.hpp"
+
+#include <ooc/io/error.hpp>
+#include <span>
+
+#include "output_file_options.hpp"
+#include "rsvg.hpp"
+#include "svg.hpp"
+
+namespace ooc_run {
+namespace {
+
+bool is_png(const std::filesystem::path& path) {
+  return path.extension() == ".png";
+}
+
+std::filesystem::path parse_picture(const std::string& text) {
+  const std::filesystem::path path = parse_output(text);
+  if (is_png(path) || path.extension() == ".svg") return path;
+  const std::string other = std::filesystem::path(path).replace_extension(".svg").string();
+  throw ooc::Error(ooc::Cause::usage, "only SVG and PNG can be drawn",
+                   {.hint = "--plot " + other + ", which every browser shows"});
+}
+
+}  // namespace
+
+std::optional<std::filesystem::path> PictureFile::read_path(const Arguments& arguments) {
+  const auto path = arguments.get("plot", parse_picture);
+  if (path) refuse_file_in_use(arguments, "plot", *path);
+  return path;
+}
+
+PictureFile::PictureFile(const std::filesystem::path& path, bool replace)
+    : file_(path, 0, replace) {
+  if (is_png(path)) png_of(Svg(1, 1, {}).document(), path);  // whether it can be drawn at all
+}
+
+void PictureFile::publish(const std::string& svg) {
+  const std::string bytes = is_png(path()) ? png_of(svg, path()) : svg;
+  file_.write(0, std::as_bytes(std::span(bytes)));
+  file_.publish();
+}
+
+}  // namespace ooc_run

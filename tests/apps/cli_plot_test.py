@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Pictures of histograms: what --plot writes."""
+
+import os
+import re
+import resource
+import signal
+import struct
+import subprocess
+import time
+import zlib
+from pathlib import Path
+from xml.etree import ElementTree
+
+from cli_support import PROGRAM, CliTest, clean_environment, default_signals, main
+
+import numpy as np
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def png_size(data):
+    """Width and height of a PNG file that is whole."""
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    at, kinds, size = 8, [], None
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at:at + 8])
+        body = data[at + 8:at + 8 + length]
+        assert struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0] == zlib.crc32(
+            kind + body)
+        kinds.append(kind)
+        if kind == b"IHDR":
+            size = struct.unpack(">II", body[:8])
+        at += 12 + length
+    assert kinds[-1] == b"IEND"
+    return size
+
+
+class PlotTest(CliTest):
+    def plot(self, *words, file="p.svg", env=None):
+        """The counts that a command prints, and the picture that it draws."""
+        document = self.json("histogram", *words, "--plot", file, "--device", "cpu", env=env)
+        return document["result"], ElementTree.parse(self.path(file)).getroot()
+
+    def texts(self, picture):
+        return [text.text for text in picture.iter(SVG + "text")]
+
+    def test_bars_have_the_counts(self):
+        rng = np.random.default_rng(3)
+        self.write("x.f32", rng.normal(size=10000).astype("f4"))
+        result, picture = self.plot("x.f32", "--bins", "20")
+        bars = [bar for bar in picture.iter(SVG + "rect") if bar.get("class") == "bar"]
+        self.assertEqual([int(bar.get("data-count")) for bar in bars], result["counts"])
+        heights = np.array([float(bar.get("height")) for bar in bars])
+        scale = heights.max() / max(result["counts"])
+        expected = np.maximum(np.array(result["counts"]) * scale, 1)
+        np.testing.assert_allclose(heights, expected, atol=0.11)
+        ends = [float(bar.get("x")) + float(bar.get("width")) for bar in bars]
+        np.testing.assert_allclose(ends[:-1], [float(bar.get("x")) for bar in bars[1:]], atol=0.11)
+        titles = [bar.find(SVG + "title").text for bar in bars]
+        self.assertEqual(titles[0], f"[{result['edges'][0]}, {result['edges'][1]}): "
+                                    f"{result['counts'][0]:,}")
+        self.assertIn("x.f32: 10,000 values of float32 (from .f32)", self.texts(picture))
+        self.assertIn("count", self.texts(picture))
+
+    def test_steps_have_the_counts(self):
+        self.write("x.u8", np.random.default_rng(5).integers(0, 200, 10000, dtype="u1"))
+        result, picture = self.plot("x.u8")
+        steps, = picture.iter(SVG + "path")
+        self.assertEqual([int(count) for count in steps.get("data-counts").split()],
+                         result["counts"])
+        bottom = float(re.match(r"M\S+ ([\d.]+)", steps.get("d"))[1])
+        heights = bottom - np.array(re.findall(r"V([\d.]+)H", steps.get("d")), "f8")
+        scale = heights.max() / max(result["counts"])
+        np.testing.assert_allclose(heights, np.array(result["counts"]) * scale, atol=0.2)
+
+    def test_what_lies_outside_is_said(self):
+        self.write("x.f32", np.array([-5, 0.5, 9, 9, np.nan], "f4"))
+        _, picture = self.plot("x.f32", "--range", "0:1", "--bins", "4", "--log-scale")
+        self.assertIn("4 bins from 0 to 1, log scale", self.texts(picture))
+        self.assertIn("not drawn: 1 below, 2 above, 1 nan", self.texts(picture))
+
+    def test_the_same_counts_make_the_same_bytes(self):
+        self.write("x.f32", np.arange(100000, dtype="f4"))
+        pictures = set()
+        for index, chunk in enumerate(("64K", "1M")):
+            self.plot("x.f32", "--chunk", chunk, file=f"{index}.svg")
+            pictures.add(Path(self.path(f"{index}.svg")).read_bytes())
+        self.assertEqual(len(pictures), 1)
+
+    def test_names_of_any_bytes(self):
+        name = b"a<&>\"' \xff\x01.u8"
+        (Path(os.fsencode(self.directory).decode()) / os.fsdecode(name)).write_bytes(bytes(100))
+        done = subprocess.run([PROGRAM, "histogram", name, "--plot", "p.svg", "--device", "cpu"],
+                              cwd=self.directory, env=clean_environment(), capture_output=True,
+                              timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        picture = ElementTree.parse(self.path("p.svg")).getroot()
+        self.assertTrue(self.texts(picture)[0].startswith("a<&>\"' \ufffd .u8: 100 values"))
+
+    def test_of_no_values(self):
+        self.write("x.u8", b"")
+        _, picture = self.plot("x.u8")
+        self.assertIn("no values", self.texts(picture))
+
+    def test_png(self):
+        self.write("x.u8", bytes(range(256)))
+        self.plot("x.u8")
+        svg = ElementTree.parse(self.path("p.svg")).getroot()
+        done = self.succeed("histogram", "x.u8", "--plot", "p.png", "--device", "cpu")
+        self.assertIn("ooc-run: note: wrote p.png, a picture of the histogram\n", done.stderr)
+        self.assertEqual(png_size(Path(self.path("p.png")).read_bytes()),
+                         (2 * int(svg.get("width")), 2 * int(svg.get("height"))))
+
+    def test_without_who_draws_png(self):
+        self.write("x.u8", bytes(256))
+        self.refuse(6, "p.png: rsvg-convert: not found", "histogram", "x.u8", "--plot", "p.png",
+                    "--device", "cpu", env={"PATH": "/nowhere"}, hint="librsvg2-bin.*svg")
+        self.assertEqual(os.listdir(self.directory), ["x.u8"])
+        self.plot("x.u8", env={"PATH": "/nowhere"})
+
+    def test_who_draws_png_may_fail(self):
+        self.write("x.u8", bytes(256))
+        tools = self.directory / "tools"
+        tools.mkdir()
+        program = tools / "rsvg-convert"
+        for script, why in (("echo no fonts >&2; echo more >&2; exit 1", "no fonts"),
+                            ("kill -9 $$", "it ended with status 0x9"),
+                            ("exit 0", "it wrote nothing")):
+            program.write_text(f"#!/bin/sh\n{script}\n")
+            program.chmod(0o755)
+            done = self.refuse(6, "p.png: rsvg-convert failed", "histogram", "x.u8", "--plot",
+                               "p.png", env={"PATH": f"{tools}:{os.environ['PATH']}"}, hint="svg")
+            self.assertIn(f"  why:  {why}\n", done.stderr)
+        self.assertEqual(sorted(os.listdir(self.directory)), ["tools", "x.u8"])
+
+    def test_files_that_are_there_stay(self):
+        self.write("x.u8", bytes(100))
+        self.write("old.svg", b"old")
+        self.refuse(6, "old.svg: exists already", "histogram", "x.u8", "--plot", "old.svg",
+                    hint="--force")
+        self.assertEqual(Path(self.path("old.svg")).read_bytes(), b"old")
+        _, picture = self.plot("x.u8", "--force", file="old.svg")
+        self.assertEqual(picture.tag, SVG + "svg")
+
+    def test_files_that_cannot_be(self):
+        self.write("x.svg", bytes(100))
+        for name in ("p.pdf", "p", "p.svg.gz"):
+            self.refuse(2, f"--plot {name}: only SVG and PNG can be drawn", "histogram", "x.svg",
+                        "--plot", name, hint=r"--plot p[.a-z]*\.svg")
+        self.refuse(6, "create failed", "histogram", "x.svg", "--plot", "no/p.svg",
+                    hint="directory")
+        self.refuse(2, "--plot ./x.svg: is a file of the data", "histogram", "x.svg", "--plot",
+                    "./x.svg", "--force")
+        for trace in ("p.svg", "./p.svg"):
+            self.refuse(2, "p.svg: is the file of --", "histogram", "x.svg", "--plot", "p.svg",
+                        "--trace", trace, hint="a file of its own")
+        self.assertEqual(os.listdir(self.directory), ["x.svg"])
+
+    def test_a_failed_run_leaves_nothing(self):
+        self.write("x.f32", np.full(10, np.nan, "f4"))
+        self.refuse(3, "no finite value", "histogram", "x.f32", "--plot", "p.svg")
+        self.assertEqual(os.listdir(self.directory), ["x.f32"])
+
+    def test_a_result_is_shown_if_its_picture_cannot_be_written(self):
+        self.write("x.u8", bytes(100))
+        done = self.run_program("histogram", "x.u8", "--json", "--plot", "p.svg",
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                                      (1000, 1000)))
+        self.assertEqual(done.returncode, 6)
+        self.assertEqual(self.check_document(done.stdout)["result"]["count"], 100)
+        self.assertRegex(done.stderr, r"ooc-run: error: p\.svg: write failed .*\(EFBIG\)")
+        self.assertEqual(os.listdir(self.directory), ["x.u8"])
+
+    def test_of_a_run_that_is_interrupted(self):
+        with open(self.path("x.u8"), "wb") as file:
+            file.truncate(4 << 40)  # more than any machine reads while a test waits
+        process = subprocess.Popen(
+            [PROGRAM, "histogram", "x.u8", "--plot", "p.svg", "--device", "cpu"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=self.directory,
+            env=clean_environment(), preexec_fn=default_signals)
+        self.addCleanup(process.kill)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, stderr)
+        texts = self.texts(ElementTree.parse(self.path("p.svg")).getroot())
+        self.assertTrue(any(text.startswith("PARTIAL: interrupted; covers") for text in texts))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+#include "histogram_plot.hpp"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+
+namespace ooc_run {
+namespace {
+
+ooc::Histogram make(std::vector<double> edges, std::vector<std::uint64_t> counts) {
+  ooc::Histogram histogram;
+  histogram.edges = std::move(edges);
+  histogram.counts = std::move(counts);
+  for (const std::uint64_t count : histogram.counts) histogram.count += count;
+  return histogram;
+}
+
+ooc::Histogram many_bins(std::size_t bins) {
+  ooc::Histogram histogram;
+  histogram.edges.push_back(0);
+  for (std::size_t i = 0; i < bins; ++i) {
+    histogram.edges.push_back(static_cast<double>(i + 1));
+    histogram.counts.push_back(i % 3);
+  }
+  return histogram;
+}
+
+/// What a group of a pattern matches, everywhere.
+std::vector<std::string> all(const std::string& svg, const std::string& pattern) {
+  const std::regex regex(pattern);
+  std::vector<std::string> found;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), regex), end; at != end; ++at) {
+    found.push_back((*at)[1]);
+  }
+  return found;
+}
+
+using Strings = std::vector<std::string>;
+
+TEST(HistogramPlot, BarsAreAsLongAsTheirCounts) {
+  const std::string svg = plot_histogram(make({0, 1, 2, 4}, {100, 0, 25}), {.title = "x"});
+  EXPECT_EQ(all(svg, "data-count=\"(\\d+)\""), (Strings{"100", "0", "25"}));
+  EXPECT_EQ(all(svg, "<title>(.*)</title>"), (Strings{"[0, 1): 100", "[1, 2): 0", "[2, 4]: 25"}));
+  const Strings heights = all(svg, "height=\"([0-9.]+)\" class=\"bar\"");
+  ASSERT_EQ(heights.size(), 3u);
+  EXPECT_EQ(std::stod(heights[1]), 0);
+  EXPECT_NEAR(std::stod(heights[2]), std::stod(heights[0]) / 4, 0.1);
+  const Strings widths = all(svg, "width=\"([0-9.]+)\" height=\"[0-9.]+\" class=\"bar\"");
+  EXPECT_NEAR(std::stod(widths[2]), 2 * std::stod(widths[0]), 0.2);
+}
+
+TEST(HistogramPlot, WhatIsNotNothingIsSeen) {
+  const std::string svg = plot_histogram(make({0, 1, 1, 2}, {1'000'000, 1, 0}), {.title = "x"});
+  EXPECT_EQ(all(svg, "height=\"([0-9.]+)\" class=\"bar\"")[1], "1.0");
+  EXPECT_EQ(all(svg, "width=\"([0-9.]+)\" height=\"[0-9.]+\" class=\"bar\"")[1], "1.0");
+}
+
+TEST(HistogramPlot, LogarithmicAxes) {
+  const std::string svg =
+      plot_histogram(make({1, 10, 100}, {9, 999}),
+                     {.title = "x", .logarithmic_counts = true, .logarithmic_values = true});
+  const Strings heights = all(svg, "height=\"([0-9.]+)\" class=\"bar\"");
+  EXPECT_NEAR(std::stod(heights[1]), 3 * std::stod(heights[0]), 0.2);
+  const Strings widths = all(svg, "width=\"([0-9.]+)\" height=\"[0-9.]+\" class=\"bar\"");
+  EXPECT_NEAR(std::stod(widths[1]), std::stod(widths[0]), 0.1);
+  EXPECT_NE(svg.find("2 bins from 1 to 100, log scale<"), std::string::npos);
+}
+
+TEST(HistogramPlot, ManyBinsAreSteps) {
+  const std::string svg = plot_histogram(many_bins(256), {.title = "x"});
+  EXPECT_TRUE(all(svg, "(<rect x)").empty());
+  const Strings counts = all(svg, "data-counts=\"([0-9 ]*)\"");
+  ASSERT_EQ(counts.size(), 1u);
+  EXPECT_EQ(all(counts[0], "(\\d+)").size(), 256u);
+  EXPECT_EQ(all(svg, "(H[0-9.]+)").size(), 256u);
+}
+
+TEST(HistogramPlot, MoreBinsThanPixelsShareSteps) {
+  const std::string svg = plot_histogram(many_bins(1 << 20), {.title = "x"});
+  EXPECT_NE(svg.find("1,048,576 bins from 0 to 1048576, 2,048 to a bar<"), std::string::npos);
+  std::uint64_t sum = 0;
+  for (const std::string& count : all(all(svg, "data-counts=\"([0-9 ]*)\"")[0], "(\\d+)")) {
+    sum += std::stoull(count);
+  }
+  EXPECT_EQ(sum, (std::uint64_t{1} << 20) - 1);
+  EXPECT_LT(svg.size(), 20'000u);
+}
+
+TEST(HistogramPlot, SaysWhatIsNotDrawn) {
+  ooc::Histogram histogram = make({0, 1}, {5});
+  EXPECT_EQ(plot_histogram(histogram, {.title = "x"}).find("not drawn"), std::string::npos);
+  histogram.below = 7;
+  histogram.nan = 12345;
+  EXPECT_NE(plot_histogram(histogram, {.title = "x"}).find("not drawn: 7 below, 12,345 nan<"),
+            std::string::npos);
+}
+
+TEST(HistogramPlot, HasItsTitleAndNotesAsText) {
+  const std::string svg =
+      plot_histogram(make({0, 1}, {5}), {.title = "<b>", .notes = {"PARTIAL & more"}});
+  EXPECT_NE(svg.find(">&lt;b&gt;</text>"), std::string::npos);
+  EXPECT_NE(svg.find(">PARTIAL &amp; more</text>"), std::string::npos);
+}
+
+TEST(HistogramPlot, LongTitlesLoseTheirBeginning) {
+  std::string path;
+  for (int i = 0; i < 60; ++i) path += "ä/";
+  const std::string svg = plot_histogram(make({0, 1}, {5}), {.title = path + "end"});
+  EXPECT_NE(svg.find("ä/end</text>"), std::string::npos);
+  EXPECT_NE(svg.find(">…"), std::string::npos);
+  EXPECT_EQ(svg.find("\ufffd"), std::string::npos);  // no character is cut
+}
+
+TEST(HistogramPlot, NothingIsAPictureToo) {
+  for (const ooc::Histogram& histogram : {ooc::Histogram{}, make({0, 1}, {0}), make({0, 0}, {0})}) {
+    for (const bool logarithmic : {false, true}) {
+      const std::string svg =
+          plot_histogram(histogram, {.title = "x", .logarithmic_counts = logarithmic});
+      EXPECT_TRUE(all(svg, "(nan|inf)").empty()) << svg;
+    }
+  }
+  EXPECT_NE(plot_histogram({}, {.title = "x"}).find(">no values<"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ooc_run
