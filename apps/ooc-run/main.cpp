@@ -15,6 +15,7 @@
 #include "arguments.hpp"
 #include "commands.hpp"
 #include "failure.hpp"
+#include "help.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "terminal.hpp"

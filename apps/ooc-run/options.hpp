@@ -45,12 +45,4 @@ std::vector<Option> options_of(const Command& command);
 /// "OOC_LOG_BINS" for "log-bins".
 std::string environment_name(std::string_view option);
 
-/// What -h says: fits a screen.
-std::string short_help();
-std::string short_help(const Command& command);
-
-/// What --help says.
-std::string long_help();
-std::string long_help(const Command& command);
-
 }  // namespace ooc_run
