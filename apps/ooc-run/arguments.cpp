@@ -125,6 +125,10 @@ Arguments::Arguments(const Command& command, const std::vector<std::string>& wor
     refuse_usage(fmt::format("'{}' is one word too many", files_[most]),
                  fmt::format("usage: ooc-run {} {}", command.name, command.synopsis));
   }
+  if (std::ranges::find(files_, "") != files_.end()) {
+    refuse_usage("a file's name is empty",
+                 "quotes round a variable that is not set make such a word");
+  }
   if (command.files == FileWords::some && files_.empty()) {
     refuse_usage("no file given",
                  fmt::format("usage: ooc-run {} {}", command.name, command.synopsis));

@@ -12,7 +12,11 @@
 namespace ooc_run {
 
 std::string describe(const BlockDevice& device) {
-  std::string text = device.name + (device.rotational ? ", rotating disk" : ", SSD");
+  std::string text = device.name;
+  // Disks of virtual machines have no model, and are said to rotate whatever is behind them.
+  if (!device.rotational || !device.model.empty()) {
+    text += device.rotational ? ", rotating disk" : ", SSD";
+  }
   if (!device.model.empty()) text += ", " + device.model;
   if (device.block_bytes != 0) text += fmt::format(", blocks of {} bytes", device.block_bytes);
   return text;

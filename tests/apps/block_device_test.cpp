@@ -48,7 +48,14 @@ TEST_F(BlockDeviceTest, DescribesWhatIsKnown) {
   const auto device = block_device("7:0", sysfs_.path());
   ASSERT_TRUE(device);
   EXPECT_FALSE(device->numa_node);
-  EXPECT_EQ(describe(*device), "loop0, rotating disk");
+  EXPECT_EQ(describe(*device), "loop0");
+}
+
+TEST_F(BlockDeviceTest, SaysThatADiskRotatesIfItIsOne) {
+  EXPECT_EQ(describe({.name = "sda", .model = "Some Disk", .rotational = true}),
+            "sda, rotating disk, Some Disk");
+  EXPECT_EQ(describe({.name = "vda", .model = "", .rotational = true}), "vda");
+  EXPECT_EQ(describe({.name = "vda", .model = "", .rotational = false}), "vda, SSD");
 }
 
 TEST_F(BlockDeviceTest, KnowsWhatIsNoDisk) {

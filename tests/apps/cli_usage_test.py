@@ -17,7 +17,7 @@ class UsageTest(CliTest):
     def test_help_is_no_error(self):
         for words in (["-h"], ["--help"], ["help"], ["histogram", "-h"], ["reduce", "--help"],
                       ["help", "gen"], ["gen", "--size", "3", "-h"], ["matmul", "-h"],
-                      ["help", "convert"]):
+                      ["help", "convert"], ["help", "-h"]):
             done = self.succeed(*words)
             self.assertIn("Usage: ooc-run", done.stdout)
             self.assertEqual(done.stderr, "")
