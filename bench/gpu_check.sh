@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # What cannot be checked without a GPU, by hand on a machine that has one: the tests of the CUDA
-# device, compute-sanitizer, and the same bits from both devices through the program itself.
+# device, compute-sanitizer, the same bits from both devices through the program itself, and several
+# programs on one GPU.
 #
 #   bench/gpu_check.sh OUT [PART...]
 #
-# writes OUT/PART.txt for each part: tests, sanitizer and bits, or those that are named.
+# writes OUT/PART.txt for each part: tests, sanitizer, bits and together, or those that are named.
 # lib_test, kernels_test and ooc-run must be on the PATH, CUDA's compute-sanitizer too.
 set -uo pipefail
-out=${1:?usage: bench/gpu_check.sh OUT [tests|sanitizer|bits]...}
+out=${1:?usage: bench/gpu_check.sh OUT [tests|sanitizer|bits|together]...}
 parts=("${@:2}")
-((${#parts[@]})) || parts=(tests sanitizer bits)
+((${#parts[@]})) || parts=(tests sanitizer bits together)
 mkdir -p "$out"
 work=$(mktemp -d ./gpu-check.XXXXXX)
 trap 'rm -rf "$work"' EXIT
@@ -123,6 +124,32 @@ failed |= bool(different)
 sys.exit(failed)
 PYTHON
   note "$1" 40 python3 "$work/bits.py" "$work"
+}
+
+check_together() {
+  cat >"$work/together.py" <<'PYTHON'
+"""Programs that use one GPU at the same time: each ends with 0, and all with one answer."""
+import json
+import subprocess
+import sys
+
+work = sys.argv[1]
+path = f"{work}/together.f4"
+subprocess.run(["ooc-run", "gen", "-o", path, "--size", "1G", "--dtype", "f4", "--pattern",
+                "normal", "--quiet"], check=True, stdout=subprocess.DEVNULL)
+command = ["ooc-run", "reduce", path, "--dtype", "f4", "--device", "cuda", "--json", "--quiet"]
+for count in (1, 2, 8):
+    runs = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(count)]
+    documents = [run.communicate()[0] for run in runs]
+    codes = {run.returncode for run in runs}
+    answers = {json.dumps(json.loads(document)["result"]) for document in documents}
+    if count == 1:
+        alone = answers
+    print(f"{count} at once: exit codes {codes}, {len(answers)} answer(s)")
+    if codes != {0} or answers != alone:
+        sys.exit(1)
+PYTHON
+  note "$1" 40 python3 "$work/together.py" "$work"
 }
 
 for part in "${parts[@]}"; do

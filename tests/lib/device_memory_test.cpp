@@ -1,6 +1,7 @@
 // A GPU without room for the buffers of a pass: the pass takes half the chunk, once, or says what
 // it would have needed.
 
+#include <ooc/buffer.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
@@ -15,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "support/devices.hpp"
 #include "support/fault.hpp"
 #include "support/faulty_device.hpp"
 #include "support/late_device.hpp"
@@ -148,6 +150,49 @@ TEST_F(DeviceMemoryTest, BeginsAMapAnew) {
     EXPECT_TRUE(fault.has_struck());
     EXPECT_TRUE(test::read_whole(target) == test::read_whole(source_));
   }
+}
+
+/// A real GPU, all of whose memory is taken but some megabytes. CUDA itself takes it by pieces of
+/// 2 MiB, so the chunks are large here.
+class FullGpuTest : public DeviceMemoryTest {
+ protected:
+  static constexpr std::size_t chunk_bytes = 8 * MiB;
+
+  void SetUp() override {
+    OOC_SKIP_WITHOUT(DeviceKind::cuda);
+    bytes_ = test::random_bytes(8 * chunk_bytes, 5);
+    source_ = dir_.write("in.u8", bytes_);
+    right_fold(make_device(DeviceKind::cuda));  // what CUDA needs for that is loaded now
+    gpu_ = make_device(DeviceKind::cuda);
+    gpu_->bind_to_thread();
+  }
+
+  void leave(std::size_t bytes) {
+    rest_ = Buffer();
+    rest_ = Buffer(gpu_->device_memory(), gpu_->available_bytes() - bytes);
+  }
+
+  std::unique_ptr<Device> gpu_;
+  Buffer rest_;
+};
+
+TEST_F(FullGpuTest, APassTakesHalfTheChunk) {
+  leave(buffers * chunk_bytes * 3 / 4);
+  const Stats stats = right_fold(make_device(DeviceKind::cuda));
+  EXPECT_EQ(stats.chunk_bytes, chunk_bytes / 2);
+  EXPECT_EQ(stats.reasons.back().rfind("using chunks of 4194304 bytes instead of 8388608: ", 0), 0u)
+      << stats.reasons.back();
+}
+
+TEST_F(FullGpuTest, APassThatDoesNotFitSaysWhatItNeeds) {
+  leave(buffers * chunk_bytes / 4);
+  const Error error = refusal(make_device(DeviceKind::cuda));
+  EXPECT_EQ(error.cause(), Cause::memory);
+  EXPECT_NE(std::string(error.what()).find("take 16777216 bytes of device memory"),
+            std::string::npos)
+      << error.what();
+  rest_ = Buffer();
+  EXPECT_EQ(right_fold(make_device(DeviceKind::cuda)).chunk_bytes, chunk_bytes);
 }
 
 }  // namespace
