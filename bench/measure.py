@@ -344,6 +344,8 @@ def main():
     parser.add_argument("--cpu", action="store_true", help="cold, half, depth: on the CPU device")
     parser.add_argument("--out", required=True)
     options = parser.parse_args()
+    if options.what in ("cold", "gpu") and options.runs < 2:
+        parser.error("--runs must be at least 2: the best setting is that of the other rounds")
     result = {"command": " ".join(["bench/measure.py"] + sys.argv[1:]), "machine": machine(),
               options.what: measurements[options.what](options)}
     with open(options.out, "w") as file:

@@ -25,15 +25,20 @@ constexpr std::size_t block_bytes = 1 * MiB;  // as a warm pass reads; fits a co
 /// bytes away.
 void read_blocks(const File& file, std::uint64_t bytes, std::size_t threads) {
   std::atomic<std::uint64_t> next{0};
+  std::atomic<bool> failed{false};
   together(threads, [&](std::size_t) {
     std::vector<std::byte> memory(block_bytes);
     for (;;) {
       const std::uint64_t begin = next.fetch_add(block_bytes);
-      if (begin >= bytes) return;
+      if (begin >= bytes || failed) return;
       const std::size_t wanted = std::min<std::uint64_t>(block_bytes, bytes - begin);
-      const ssize_t got = pread(file.buffered(), memory.data(), wanted, static_cast<off_t>(begin));
-      if (got < 0 && errno != EINTR) {
-        throw Error::from_errno(Cause::input, "read", errno, file.path(), begin);
+      ssize_t got = 0;
+      do {
+        got = pread(file.buffered(), memory.data(), wanted, static_cast<off_t>(begin));
+      } while (got < 0 && errno == EINTR);
+      if (got < 0) {
+        failed = true;
+        throw read_error(file, begin, errno);
       }
     }
   });

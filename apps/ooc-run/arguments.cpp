@@ -159,7 +159,7 @@ void Arguments::read_environment(const Command& command) {
   for (const Option& option : options_of(command)) {
     const std::string variable = environment_name(option.name);
     const char* value = std::getenv(variable.c_str());
-    if (value == nullptr || has(option.name)) continue;
+    if (value == nullptr || *value == '\0' || has(option.name)) continue;
     const Setting setting{value, fmt::format("{}={}", variable, value)};
     if (!option.argument.empty()) {
       settings_.emplace(option.name, setting);

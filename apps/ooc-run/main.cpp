@@ -54,7 +54,7 @@ void allow_many_files() {
 }
 
 int help(const std::vector<std::string>& words) {
-  if (words.size() < 2 || words[1] == "-h" || words[1] == "--help") {
+  if (words.size() < 2 || words[1] == "-h" || words[1] == "--help" || words[1] == "help") {
     print_to_stdout(long_help());
   } else {
     print_to_stdout(long_help(find_command(words[1])));

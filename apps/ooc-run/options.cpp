@@ -197,7 +197,7 @@ constexpr std::array all_commands{
             "the left and open at the right, the last one closed. -Inf and what lies below\n"
             "the range counts as below, +Inf and what lies above as above, NaN as nan.\n"
             "Without --range the data is read twice, first for its minimum and maximum (but\n"
-            "not u1 and i1, whose range is known). Several files are one dataset, in the\n"
+            "not u1 and i1: 0:256 and -128:128). Several files are one dataset, in the\n"
             "order given. --verify reads the data once more, and compares each value with the\n"
             "edges: slower, and nothing in common with the fast way.",
             histogram_groups},
@@ -282,6 +282,10 @@ const Command& find_command(std::string_view name) {
   if (name.starts_with('-')) {
     throw ooc::Error(ooc::Cause::usage, fmt::format("unknown option '{}' before a command", name),
                      {.hint = "options follow the command: ooc-run histogram FILE --json"});
+  }
+  if (name == "version") {
+    throw ooc::Error(ooc::Cause::usage, "unknown command 'version'",
+                     {.hint = "did you mean --version?"});
   }
   const std::string_view near = nearest(name, names);
   throw ooc::Error(ooc::Cause::usage, fmt::format("unknown command '{}'", name),

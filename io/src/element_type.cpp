@@ -44,19 +44,37 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
   return row[to.size()];
 }
 
+/// What our types are called elsewhere: in C, in NumPy (whose int and float have 64 bits) and by
+/// those who compute in low precision.
+struct OtherName {
+  std::string_view name, code;
+};
+constexpr std::array other_names{
+    OtherName{"double", "f8"}, OtherName{"float", "f8"}, OtherName{"fp64", "f8"},
+    OtherName{"single", "f4"}, OtherName{"fp32", "f4"},  OtherName{"half", "f2"},
+    OtherName{"fp16", "f2"},   OtherName{"int", "i8"},   OtherName{"long", "i8"},
+    OtherName{"short", "i2"},  OtherName{"byte", "i1"}};
+
+/// The code or name that was meant; empty if that is hard to say.
 std::string_view nearest_name(std::string_view text) {
+  constexpr std::size_t longest_dtype = 16;  // whatever is longer is no typing error
+  std::string start{text.substr(0, longest_dtype)};
+  for (char& letter : start) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  for (const OtherName& other : other_names) {
+    if (start == other.name) return other.code;
+  }
   // Endings count bits where codes count bytes: who says f32 means f4.
   for (const Names& type : names) {
-    if (text == type.ending.substr(1)) return type.code;
+    if (start == type.ending.substr(1)) return type.code;
   }
-  constexpr std::size_t longest_dtype = 16;  // whatever is longer is no typing error
-  const std::string_view start = text.substr(0, longest_dtype);
-  std::string_view nearest = names[0].code;
-  std::size_t least = edit_distance(start, nearest);
+  std::string_view nearest;
+  std::size_t least = 3;  // changes that are too many
   for (const Names& type : names) {
     for (const std::string_view candidate : {type.code, type.name}) {
       const std::size_t distance = edit_distance(start, candidate);
-      if (distance < least) {
+      if (distance < std::min(least, candidate.size())) {
         least = distance;
         nearest = candidate;
       }
@@ -87,9 +105,10 @@ DType parse_dtype(std::string_view text) {
   const auto found = std::ranges::find_if(
       names, [&](const Names& type) { return name == type.code || name == type.name; });
   if (found == names.end()) {
+    const std::string_view near = nearest_name(name);
     throw Error(Cause::usage, "unknown dtype '" + std::string{text} + "'",
                 {.why = "the types are u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8 bf16, or their long names",
-                 .hint = "did you mean '" + std::string{nearest_name(name)} + "'?"});
+                 .hint = near.empty() ? "" : "did you mean '" + std::string{near} + "'?"});
   }
   const auto element = static_cast<ElementType>(found - names.begin());
   if (size_of(element) == 1) return {element, false};

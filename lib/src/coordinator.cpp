@@ -218,7 +218,8 @@ void Coordinator::State::run_threads(Loading& loading, Writer* writer, const Pas
   PassThreads threads(std::move(meeting_places));
   loading.start(threads);  // while a GPU may still be starting
   // All of them before any computes, so that a pass can be begun anew.
-  if (threads.run([this] { prepare_lanes(); })) {
+  const bool prepared = threads.run([this] { prepare_lanes(); });
+  if (prepared) {
     for (const auto& lane : lanes) threads.start([&lane = *lane, &pass] { lane.run(pass); });
     if (writer != nullptr) threads.start([writer] { writer->run(); });
   }
@@ -227,7 +228,7 @@ void Coordinator::State::run_threads(Loading& loading, Writer* writer, const Pas
   const Stopwatch watch;
   StallTime stall;
   threads.join([&] {
-    if (!options.progress) return;
+    if (!options.progress || !prepared) return;
     Progress progress{loading.bytes_done(), total_bytes, watch.seconds()};
     progress.in_flight = loading.in_flight() + (writer != nullptr ? writer->in_flight() : 0);
     const std::uint64_t through = progress.bytes + (writer != nullptr ? writer->bytes_done() : 0);

@@ -37,7 +37,8 @@ class Calls {
     cudaGetLastError();
     const cudaError_t now = cudaStreamQuery(nullptr);  // which waits for nothing
     cudaGetLastError();
-    if (now != cudaSuccess && now != cudaErrorNotReady) has_lost_gpu_ = true;
+    // Where no context could be made, for want of memory say, asking fails too.
+    if (has_started_ && now != cudaSuccess && now != cudaErrorNotReady) has_lost_gpu_ = true;
     const bool is_full = status == cudaErrorMemoryAllocation;
     if (is_full && hint.empty()) {
       hint = "another program may hold the memory (nvidia-smi shows it); or lower --vram, --chunk";
@@ -52,9 +53,13 @@ class Calls {
                 {.why = std::move(why), .hint = std::move(hint)});
   }
 
+  /// The GPU is ready: it can be lost from now on.
+  void started() noexcept { has_started_ = true; }
+
   bool has_lost_gpu() const noexcept { return has_lost_gpu_; }
 
  private:
+  std::atomic<bool> has_started_{false};
   std::atomic<bool> has_lost_gpu_{false};
 };
 
@@ -298,6 +303,7 @@ class CudaDevice final : public Device {
     cudaDeviceProp properties{};
     calls_.check(cudaGetDeviceProperties(&properties, ordinal_));
     calls_.check(cudaFree(nullptr));  // makes the context, or fails before any work
+    calls_.started();
     return "cuda:" + std::to_string(ordinal_) + " " + properties.name;
   }
 

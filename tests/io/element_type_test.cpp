@@ -104,13 +104,26 @@ TEST(DType, RefusesWhatItDoesNotKnow) {
 TEST(DType, SuggestsTheNearest) {
   const std::vector<std::pair<const char*, const char*>> cases{
       {"float3", "'float32'"}, {">flaot64", "'float64'"}, {"unit8", "'uint8'"},
-      {"bf61", "'bf16'"},      {">f32", "'f4'"},          {"u16", "'u2'"}};
+      {"bf61", "'bf16'"},      {">f32", "'f4'"},          {"u16", "'u2'"},
+      {"double", "'f8'"},      {"float", "'f8'"},         {"fp16", "'f2'"},
+      {"F4", "'f4'"},          {"INT32", "'int32'"}};
   for (const auto& [text, expected] : cases) {
     try {
       parse_dtype(text);
       ADD_FAILURE() << text;
     } catch (const Error& error) {
       EXPECT_NE(error.details().hint.find(expected), std::string::npos) << error.details().hint;
+    }
+  }
+}
+
+TEST(DType, SuggestsNothingForWhatIsFarFromAll) {
+  for (const char* text : {"complex64", "string", "", "x"}) {
+    try {
+      parse_dtype(text);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.details().hint, "") << text;
     }
   }
 }
