@@ -8,6 +8,7 @@
 #include "output_file_options.hpp"
 #include "session.hpp"
 #include "sizes.hpp"
+#include "terminal.hpp"
 
 namespace ooc_run {
 namespace {
@@ -54,7 +55,7 @@ Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt) {
                   {"inexact", conversion.inexact},
                   {"bytes_written", stats.bytes_written}},
        .heading = heading(source),
-       .text = fmt::format("wrote {}: {}, {}\n{}\n", target.path.string(),
+       .text = fmt::format("wrote {}: {}, {}\n{}\n", printable(target.path.string()),
                            describe_values(conversion.count, target.type),
                            format_bytes(stats.bytes_written), describe_inexact(conversion.inexact)),
        .writes = true},

@@ -32,9 +32,10 @@ void print_error(const ooc::Error& error) {
   if (why.empty() && error.cause() == ooc::Cause::internal) why = "this is a bug in ooc-run";
   const bool colour = describe_terminal(STDERR_FILENO).colour;
   std::string text = fmt::format("ooc-run: {}error:{} {}\n", colour ? "\x1b[1;31m" : "",
-                                 colour ? "\x1b[0m" : "", error.what());
-  if (!why.empty()) text += fmt::format("  why:  {}\n", why);
-  if (!error.details().hint.empty()) text += fmt::format("  hint: {}\n", error.details().hint);
+                                 colour ? "\x1b[0m" : "", printable(error.what()));
+  if (!why.empty()) text += fmt::format("  why:  {}\n", printable(why));
+  const std::string& hint = error.details().hint;
+  if (!hint.empty()) text += fmt::format("  hint: {}\n", printable(hint));
   print_to_stderr(text);
 }
 

@@ -20,6 +20,7 @@
 #include "output_file_options.hpp"
 #include "session.hpp"
 #include "sizes.hpp"
+#include "terminal.hpp"
 
 namespace ooc_run {
 namespace {
@@ -202,7 +203,7 @@ std::string describe_for_people(const Job& job, const Answer& answer) {
       "  sum       {}\n"
       "  checksum  {:016x}\n\n"
       "{} in {}, {}, {}\n",
-      job.target.path.string(), describe_values(job.count, job.generator.type),
+      printable(job.target.path.string()), describe_values(job.count, job.generator.type),
       pattern_names[static_cast<std::size_t>(job.generator.pattern)], job.generator.seed,
       describe_sum(job, answer), answer.checksum, format_bytes(job.bytes),
       format_seconds(answer.seconds), format_both_rates(rate),

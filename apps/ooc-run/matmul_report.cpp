@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "sizes.hpp"
+#include "terminal.hpp"
 
 namespace ooc_run {
 namespace {
@@ -116,8 +117,8 @@ std::string explain_product(const ooc::Product& product, double seconds,
                             const std::optional<Check>& check, const std::filesystem::path& path) {
   const ooc::MatmulPlan& plan = product.plan;
   std::string text =
-      fmt::format("wrote {}: {} of {}\n\n", path.string(), describe_shape(plan.rows, plan.columns),
-                  describe_type(plan.type)) +
+      fmt::format("wrote {}: {} of {}\n\n", printable(path.string()),
+                  describe_shape(plan.rows, plan.columns), describe_type(plan.type)) +
       line("compute", fmt::format("{}, {}", ooc::name_of(plan.compute), product.library)) +
       line("resident", plan.resident) +
       describe_traffic(product.bytes_read, product.link_bytes, product.bytes_written, plan.passes) +
@@ -128,7 +129,7 @@ std::string explain_product(const ooc::Product& product, double seconds,
 }
 
 std::string matrix_heading(const ooc::Source& matrix) {
-  return fmt::format("{}: {} of {} ({})", matrix.files().front().path().string(),
+  return fmt::format("{}: {} of {} ({})", printable(matrix.files().front().path().string()),
                      describe_shape(matrix.shape()[0], matrix.shape()[1]),
                      describe_type(matrix.type().value_or(ooc::DType{})), matrix.type_reason);
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sizes.hpp"
+#include "terminal.hpp"
 
 namespace ooc_run {
 namespace {
@@ -153,7 +154,7 @@ std::string describe_type(ooc::DType type) {
 }
 
 std::string heading(const ooc::Source& source) {
-  std::string name = source.files().front().path().string();
+  std::string name = printable(source.files().front().path().string());
   if (source.files().size() > 1) name += fmt::format(" and {} more", source.files().size() - 1);
   return fmt::format("{}: {} ({})", name,
                      describe_values(count_of(source), source.type().value_or(ooc::DType{})),

@@ -55,12 +55,28 @@ Terminal describe_terminal(int descriptor) {
   return terminal;
 }
 
+std::string printable(std::string_view text) {
+  constexpr char first_printable = ' ', del = 0x7f;
+  std::string result;
+  for (const char letter : text) {
+    const bool is_ascii = static_cast<signed char>(letter) >= 0;
+    if (letter == '\n') {
+      result += "\\n";
+    } else if (is_ascii && (letter < first_printable || letter == del)) {
+      result += fmt::format("\\x{:02x}", letter);
+    } else {
+      result += letter;
+    }
+  }
+  return result;
+}
+
 void print_to_stderr(std::string_view text) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
 }
 
 void print_note(std::string_view note) {
-  print_to_stderr(fmt::format("ooc-run: note: {}\n", note));
+  print_to_stderr(fmt::format("ooc-run: note: {}\n", printable(note)));
 }
 
 }  // namespace ooc_run
