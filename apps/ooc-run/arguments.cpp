@@ -118,6 +118,7 @@ Arguments::Arguments(const Command& command, const std::vector<std::string>& wor
     : command_(command.name) {
   parse_words(command, words);
   read_environment(command);
+  check_exclusions(command);
   const std::size_t most = command.files == FileWords::none          ? 0
                            : command.files == FileWords::perhaps_one ? 1
                                                                      : files_.size();
@@ -148,7 +149,8 @@ void Arguments::parse_words(const Command& command, const std::vector<std::strin
       refuse_missing_value(command, word.string_key);
     }
     const std::string origin = fmt::format("--{} {}", option->name, text);
-    if (!settings_.emplace(option->name, Setting{text, origin}).second &&
+    const std::string name = fmt::format("--{}", option->name);
+    if (!settings_.emplace(option->name, Setting{text, origin, name, true}).second &&
         !option->argument.empty()) {
       refuse_usage(fmt::format("--{} was given twice", option->name), {});
     }
@@ -159,8 +161,9 @@ void Arguments::read_environment(const Command& command) {
   for (const Option& option : options_of(command)) {
     const std::string variable = environment_name(option.name);
     const char* value = std::getenv(variable.c_str());
-    if (value == nullptr || *value == '\0' || has(option.name)) continue;
-    const Setting setting{value, fmt::format("{}={}", variable, value)};
+    if (value == nullptr || *value == '\0') continue;
+    if (has(option.name) || is_excluded(command, option.name)) continue;
+    const Setting setting{value, fmt::format("{}={}", variable, value), variable};
     if (!option.argument.empty()) {
       settings_.emplace(option.name, setting);
       continue;
@@ -170,6 +173,29 @@ void Arguments::read_environment(const Command& command) {
     } catch (const ooc::Error& error) {
       refuse(setting, error);
     }
+  }
+}
+
+/// Whether a word of the command line says what this option would say otherwise.
+bool Arguments::is_excluded(const Command& command, std::string_view option) const {
+  const auto is_word = [&](std::string_view other) {
+    const auto found = settings_.find(other);
+    return found != settings_.end() && found->second.is_word;
+  };
+  return std::ranges::any_of(command.exclusions, [&](const Exclusion& exclusion) {
+    return (option == exclusion.option && is_word(exclusion.other)) ||
+           (option == exclusion.other && is_word(exclusion.option));
+  });
+}
+
+void Arguments::check_exclusions(const Command& command) const {
+  for (const Exclusion& exclusion : command.exclusions) {
+    const auto option = settings_.find(exclusion.option);
+    const auto other = settings_.find(exclusion.other);
+    if (option == settings_.end() || other == settings_.end()) continue;
+    refuse_usage(
+        fmt::format("{} and {} exclude each other", option->second.name, other->second.name),
+        std::string(exclusion.hint));
   }
 }
 

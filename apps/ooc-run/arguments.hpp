@@ -51,10 +51,14 @@ class Arguments {
   struct Setting {
     std::string text;
     std::string origin;  // "--chunk 12x" or "OOC_CHUNK=12x"
+    std::string name;    // "--chunk" or "OOC_CHUNK"
+    bool is_word = false;
   };
 
   void parse_words(const Command& command, const std::vector<std::string>& words);
   void read_environment(const Command& command);
+  bool is_excluded(const Command& command, std::string_view option) const;
+  void check_exclusions(const Command& command) const;
   [[noreturn]] static void refuse(const Setting& setting, const ooc::Error& error);
 
   std::string_view command_;

@@ -58,9 +58,8 @@ Pattern parse_pattern(std::string_view text) {
 void choose_length(const Arguments& arguments, Job& job) {
   const std::optional<std::uint64_t> size = arguments.get("size", parse_bytes);
   const std::optional<std::uint64_t> count = arguments.get("count", parse_count);
-  if (size.has_value() == count.has_value()) {
-    refuse(size ? "--size and --count exclude each other" : "how much? Neither --size nor --count",
-           "ooc-run gen -o FILE --size 1G");
+  if (!size && !count) {
+    refuse("how much? Neither --size nor --count", "ooc-run gen -o FILE --size 1G");
   }
   const std::size_t element_bytes = ooc::size_of(job.generator.type.element);
   if (size && *size % element_bytes != 0) {

@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 3> examples{
 
 constexpr std::string_view sizes_and_environment =
     "Sizes: K M G T and KiB MiB GiB TiB are binary, KB MB GB TB decimal. Types:\n"
-    "NumPy's codes and names, with a byte order if wanted: >f4, uint16. Endings of raw\n"
+    "NumPy's codes and names, with byte order if wanted: >f4, uint16. Endings of raw\n"
     "files count bits, as .u8 .i16 .f32 .bf16; others mean plain bytes. Every option\n"
     "can also be set by an environment variable, OOC_CHUNK for --chunk or\n"
     "OOC_QUIET=1 for --quiet; the command line wins. NO_COLOR is honoured.\n";

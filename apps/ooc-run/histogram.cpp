@@ -64,11 +64,6 @@ std::vector<double> parse_edges(std::string_view text) {
 ooc::HistogramOptions histogram_options(const Arguments& arguments) {
   ooc::HistogramOptions options;
   options.edges = arguments.get("edges", parse_edges).value_or(options.edges);
-  for (const std::string_view other : {"bins", "range", "log-bins"}) {
-    if (!options.edges.empty() && arguments.has(other)) {
-      refuse(fmt::format("--edges and --{} exclude each other", other), "--edges says it all");
-    }
-  }
   options.bins = arguments.get("bins", parse_bins).value_or(options.bins);
   options.range = arguments.get("range", parse_range);
   options.logarithmic = arguments.has("log-bins");

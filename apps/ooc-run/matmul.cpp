@@ -65,10 +65,6 @@ Job read_job(const Arguments& arguments) {
   job.shape_b = arguments.get("shape-b", parse_matrix_shape);
   job.explain = arguments.has("explain");
   job.verify = arguments.has("verify");
-  if (job.explain && job.settings.trace) {
-    refuse("--explain and --trace exclude each other",
-           "--explain runs nothing to make a timeline of");
-  }
   job.target.replace = arguments.has("force");
   const bool named = arguments.has("output");
   if (named || !job.explain) job.target.path = read_output_path(arguments, example);

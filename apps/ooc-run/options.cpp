@@ -150,6 +150,18 @@ constexpr std::array gen_groups{
     OptionGroup{"output", output_options},
 };
 
+constexpr std::array histogram_exclusions{
+    Exclusion{"edges", "bins", "--edges says it all"},
+    Exclusion{"edges", "range", "--edges says it all"},
+    Exclusion{"edges", "log-bins", "--edges says it all"},
+};
+constexpr std::array matmul_exclusions{
+    Exclusion{"explain", "trace", "--explain runs nothing to make a timeline of"},
+};
+constexpr std::array gen_exclusions{
+    Exclusion{"size", "count", "ooc-run gen -o FILE --size 1G"},
+};
+
 constexpr std::array<std::string_view, 3> histogram_examples{
     "ooc-run histogram test.f32    # made by: ooc-run gen -o test.f32 --size 1G",
     "ooc-run histogram --bins 64 --range 0:0.5 --log-scale --plot test.svg test.f32",
@@ -200,7 +212,7 @@ constexpr std::array all_commands{
             "not u1 and i1: 0:256 and -128:128). Several files are one dataset, in the\n"
             "order given. --verify reads the data once more, and compares each value with the\n"
             "edges: slower, and nothing in common with the fast way.",
-            histogram_groups},
+            histogram_groups, histogram_exclusions},
     Command{"reduce", "FILE... [options]", "sum, minimum, maximum, mean, variance in one pass",
             FileWords::some, reduce_examples,
             "Sums of integers are exact. Sums of floats, mean and (population) variance have\n"
@@ -220,7 +232,7 @@ constexpr std::array all_commands{
             "bf16: tensor cores of a GPU); C is f8 for f64 and else f4. --verify compares\n"
             "A (B x) and C x for random vectors x (Freivalds' check). The output appears when\n"
             "all of it is on the disk.",
-            matmul_groups},
+            matmul_groups, matmul_exclusions},
     Command{"convert", "FILE... -o OUT --to TYPE [options]", "change type, byte order or format",
             FileWords::some, convert_examples,
             "Any type to any other, raw to .npy and back. Floats are rounded once, to nearest\n"
@@ -264,7 +276,7 @@ constexpr std::array all_commands{
             "middle of their range, 1/16 of it), sequence (0, 1, 2, ... and anew where the\n"
             "type ends), constant, zipf (many small, few huge), position (each 8 bytes are\n"
             "their own index).",
-            gen_groups},
+            gen_groups, gen_exclusions},
 };
 
 }  // namespace

@@ -21,6 +21,12 @@ struct OptionGroup {
   bool for_experts = false;  // -h only names them
 };
 
+/// Two options of which a run takes one at most. One on the command line wins against a variable.
+struct Exclusion {
+  std::string_view option, other;
+  std::string_view hint;
+};
+
 /// What may follow a command besides options.
 enum class FileWords { none, perhaps_one, some };
 
@@ -32,6 +38,7 @@ struct Command {
   std::span<const std::string_view> examples;  // runnable
   std::string_view description;                // for --help
   std::span<const OptionGroup> groups;
+  std::span<const Exclusion> exclusions{};
 };
 
 std::span<const Command> commands();

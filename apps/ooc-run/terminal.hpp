@@ -19,8 +19,8 @@ struct Terminal {
 /// Looks at the descriptor and at COLUMNS, LINES, NO_COLOR, TERM, LC_ALL, LC_CTYPE and LANG.
 Terminal describe_terminal(int descriptor);
 
-/// With control characters as C writes them ("\\n", "\\x1b"): what comes from a file's name is not to
-/// move the cursor, or end the line.
+/// With control characters as C writes them ("\\n", "\\x1b"): what comes from a file's name is not
+/// to move the cursor, or end the line.
 std::string printable(std::string_view text);
 
 /// Nobody can be told if this fails, and the run goes on.

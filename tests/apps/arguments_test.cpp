@@ -127,5 +127,24 @@ TEST(Arguments, ChoicesAndPositiveNumbers) {
   EXPECT_EQ(positive_bytes("1K"), 1024u);
 }
 
+TEST(Arguments, OfOptionsThatExcludeEachOtherTheCommandLineWins) {
+  const auto text = [](const std::string& value) { return value; };
+  EXPECT_EQ(refusal([] {
+              parse({"x", "--range", "0:1", "--edges", "0,1"});
+            }).message,
+            "--edges and --range exclude each other");
+  const Variable bins("OOC_BINS", "7");
+  EXPECT_FALSE(parse({"x", "--edges", "0,1"}).has("bins"));
+  EXPECT_EQ(parse({"x", "--range", "0:1"}).get("bins", text), "7");
+  const Variable edges("OOC_EDGES", "0,1,2");
+  EXPECT_FALSE(parse({"x", "--range", "0:1"}).has("edges"));
+  EXPECT_EQ(refusal([] { parse({"x"}); }).message, "OOC_EDGES and OOC_BINS exclude each other");
+}
+
+TEST(Arguments, AnEmptyVariableIsNotSet) {
+  const Variable chunk("OOC_CHUNK", "");
+  EXPECT_FALSE(parse({"x"}).has("chunk"));
+}
+
 }  // namespace
 }  // namespace ooc_run
