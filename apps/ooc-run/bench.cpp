@@ -110,16 +110,17 @@ Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt) {
   if (!unkept.empty()) outcome.notes.push_back(unkept);
 
   const ooc::Source source = part_of_file(path, 0, ooc::File::open(path).size());
-  if (plot) {
-    plot->publish(plot_sweep(result, fmt::format("{}: histogram u1 on {}, medians of {}", path,
-                                                 result.device, result.runs)));
-    outcome.notes.push_back(fmt::format("wrote {}, a picture of the sweep", plot->path().string()));
-  }
   outcome.document =
       settings.run.output.json
           ? document("bench", describe_input(source, {}), describe_bench(result, path), nullptr)
           : fmt::format("{}: {} on {}", path, format_bytes(source.bytes()),
                         bench_text(result, path));
+  if (plot) {
+    const std::string title =
+        fmt::format("{}: histogram u1 on {}, medians of {}", path, result.device, result.runs);
+    write_plot(
+        *plot, "sweep", [&] { return plot_sweep(result, title); }, interrupt, outcome);
+  }
   if (settings.run.output.quiet) outcome.notes.clear();
   return outcome;
 }

@@ -95,19 +95,6 @@ std::string draw(const ooc::Histogram& histogram, bool logarithmic_bars) {
                      draw_histogram(histogram, terminal, logarithmic_bars));
 }
 
-/// That it cannot be written does not take away the result.
-void write_plot(PictureFile& file, const std::string& svg, Outcome& outcome, bool quiet) {
-  try {
-    file.publish(svg);
-    if (!quiet) {
-      outcome.notes.push_back(
-          fmt::format("wrote {}, a picture of the histogram", file.path().string()));
-    }
-  } catch (const ooc::Error& error) {
-    if (!outcome.failure) outcome.failure = error;
-  }
-}
-
 }  // namespace
 
 Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
@@ -131,12 +118,12 @@ Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
   Outcome outcome = session.report("histogram", source, stats, describe(histogram),
                                    draw(histogram, logarithmic), verified);
   if (plot) {
-    interrupt.allow_more_time();
-    HistogramPlot picture{.title = heading(source),
-                          .logarithmic_counts = logarithmic,
-                          .logarithmic_values = options.logarithmic};
-    if (stats.partial) picture.notes.push_back(partial_line(source, stats));
-    write_plot(*plot, plot_histogram(histogram, picture), outcome, settings.output.quiet);
+    const HistogramPlot picture{.title = heading(source),
+                                .logarithmic_counts = logarithmic,
+                                .logarithmic_values = options.logarithmic};
+    const auto draw_picture = [&, &found = histogram] { return plot_histogram(found, picture); };
+    write_plot(*plot, "histogram", draw_picture, interrupt, outcome);
+    if (settings.output.quiet) outcome.notes.clear();
   }
   return outcome;
 }

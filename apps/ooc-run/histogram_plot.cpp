@@ -117,8 +117,7 @@ void draw_steps(Svg& svg, const Axes& axes, const std::vector<BinGroup>& groups)
 std::string plot_histogram(const ooc::Histogram& histogram, const HistogramPlot& plot) {
   const std::size_t each = bins_per_group(histogram.counts.size(), most_groups);
   const std::vector<BinGroup> groups = group_bins(histogram, each);
-  std::vector<std::string> notes = describe(histogram, each, plot.logarithmic_counts);
-  notes.insert(notes.end(), plot.notes.begin(), plot.notes.end());
+  const std::vector<std::string> notes = describe(histogram, each, plot.logarithmic_counts);
 
   const double bottom =
       title_height + static_cast<double>(notes.size()) * note_height + above_frame + frame_height;

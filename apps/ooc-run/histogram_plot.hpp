@@ -2,14 +2,12 @@
 
 #include <ooc/kernels/histogram.hpp>
 #include <string>
-#include <vector>
 
 namespace ooc_run {
 
 /// What a picture of a histogram shows besides its counts.
 struct HistogramPlot {
   std::string title;
-  std::vector<std::string> notes{};  // lines below the title
   bool logarithmic_counts = false;
   bool logarithmic_values = false;  // all edges are positive
 };

@@ -1,5 +1,7 @@
 #include "picture_file.hpp"
 
+#include <fmt/core.h>
+
 #include <ooc/io/error.hpp>
 #include <span>
 
@@ -39,6 +41,24 @@ void PictureFile::publish(const std::string& svg) {
   const std::string bytes = is_png(path()) ? png_of(svg, path()) : svg;
   file_.write(0, std::as_bytes(std::span(bytes)));
   file_.publish();
+}
+
+void write_plot(PictureFile& file, std::string_view what, const std::function<std::string()>& draw,
+                const Interrupt& interrupt, Outcome& outcome) {
+  const bool check_interrupted =
+      outcome.failure && outcome.failure->cause() == ooc::Cause::interrupted;
+  if (outcome.partial || check_interrupted) {
+    outcome.notes.push_back(fmt::format("interrupted, so {} is not written", file.path().string()));
+    return;
+  }
+  interrupt.allow_more_time();
+  try {
+    file.publish(draw());
+    outcome.notes.push_back(
+        fmt::format("wrote {}, a picture of the {}", file.path().string(), what));
+  } catch (const ooc::Error& error) {
+    if (!outcome.failure) outcome.failure = error;
+  }
 }
 
 }  // namespace ooc_run

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <ooc/io/output_file.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "arguments.hpp"
+#include "commands.hpp"
+#include "interrupt.hpp"
 
 namespace ooc_run {
 
@@ -28,5 +31,11 @@ class PictureFile {
  private:
   ooc::OutputFile file_;
 };
+
+/// Once the outcome is there: writes what `draw` makes, an SVG document of `what`, and notes it. Of
+/// a run that was interrupted there is no picture, and what it would have replaced stays. One that
+/// cannot be written is a failure that does not take the document away.
+void write_plot(PictureFile& file, std::string_view what, const std::function<std::string()>& draw,
+                const Interrupt& interrupt, Outcome& outcome);
 
 }  // namespace ooc_run

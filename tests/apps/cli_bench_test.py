@@ -3,6 +3,7 @@
 
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from cli_support import PROGRAM, CliTest, clean_environment, default_signals, main
+from restrictions import limiting
 
 import numpy as np
 
@@ -181,6 +183,15 @@ class SweepTest(BenchTest):
         self.assertIn("ooc-run: note: wrote x.svg, a picture of the sweep\n", done.stderr)
         self.assertIn(b"<svg", Path(self.path("x.svg")).read_bytes())
 
+    def test_what_was_measured_is_shown_if_its_picture_cannot_be_written(self):
+        path = self.noise(1000)
+        done = self.run_program("bench", path, "--runs", "1", "--json", "--device", "cpu", "--plot",
+                                "x.svg", env=self.env, preexec_fn=limiting(resource.RLIMIT_FSIZE,
+                                                                           1000))
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertTrue(self.check_document(done.stdout)["result"]["sweep"])
+        self.assertRegex(done.stderr, r"ooc-run: error: x\.svg: write failed .*\(EFBIG\)")
+        self.assertEqual(os.listdir(self.directory), ["x.bin"])
 
     def test_a_picture_that_cannot_be_is_refused_before_anything_is_measured(self):
         path = self.noise(1000)

@@ -7,7 +7,6 @@ import resource
 import signal
 import struct
 import subprocess
-import time
 import zlib
 from pathlib import Path
 from xml.etree import ElementTree
@@ -172,20 +171,26 @@ class PlotTest(CliTest):
         self.assertRegex(done.stderr, r"ooc-run: error: p\.svg: write failed .*\(EFBIG\)")
         self.assertEqual(os.listdir(self.directory), ["x.u8"])
 
-    def test_of_a_run_that_is_interrupted(self):
+    def test_an_interrupted_run_writes_none(self):
         with open(self.path("x.u8"), "wb") as file:
             file.truncate(4 << 40)  # more than any machine reads while a test waits
-        process = subprocess.Popen(
-            [PROGRAM, "histogram", "x.u8", "--plot", "p.svg", "--device", "cpu"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=self.directory,
-            env=clean_environment(), preexec_fn=default_signals)
-        self.addCleanup(process.kill)
-        time.sleep(1)
-        process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 130, stderr)
-        texts = self.texts(ElementTree.parse(self.path("p.svg")).getroot())
-        self.assertTrue(any(text.startswith("PARTIAL: interrupted; covers") for text in texts))
+        self.write("old.svg", b"old")
+        for name in ("new.svg", "old.svg"):
+            process = subprocess.Popen(
+                [PROGRAM, "histogram", "x.u8", "--plot", name, "--force", "--device", "cpu",
+                 "--progress", "plain"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                cwd=self.directory, env=clean_environment(), preexec_fn=default_signals)
+            self.addCleanup(process.kill)
+            line = process.stderr.readline()
+            while line and "left" not in line:
+                line = process.stderr.readline()
+            process.send_signal(signal.SIGINT)
+            stdout, stderr = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 130, stderr)
+            self.assertIn(f"ooc-run: note: interrupted, so {name} is not written\n", stderr)
+            self.assertIn("PARTIAL: interrupted; covers", stdout)
+        self.assertEqual(sorted(os.listdir(self.directory)), ["old.svg", "x.u8"])
+        self.assertEqual(Path(self.path("old.svg")).read_bytes(), b"old")
 
 
 if __name__ == "__main__":
