@@ -26,6 +26,7 @@ constexpr double headroom = 1.04;  // of the longest bar
 
 constexpr std::string_view style =
     ".bar, .steps { fill: #1f5fa8 } .bar { stroke: white; stroke-width: 0.5 }\n"
+    ".small { stroke: none }\n"
     ".bar:hover { fill: #c4451c }\n";
 
 /// The end of a title that is too long: names of files differ there.
@@ -88,16 +89,19 @@ void draw_ticks(Svg& svg, const Axes& axes) {
 }
 
 void draw_bars(Svg& svg, const Axes& axes, const std::vector<BinGroup>& groups) {
-  constexpr double least_width = 1;  // bins may have no width
+  constexpr double least_width = 1;     // bins may have no width
+  constexpr double least_outlined = 3;  // of less, an outline would leave little to be seen
   for (const BinGroup& group : groups) {
     const double x = axes.x(group.lower), y = axes.y(group.count);
+    const double width = std::max(least_width, axes.x(group.upper) - x);
+    const double height = axes.frame.bottom - y;
+    const bool is_small = std::min(width, height) < least_outlined;
     const bool is_last = &group == &groups.back();
-    svg.add(
-        fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
-                    "class=\"bar\" data-count=\"{}\"><title>[{}, {}{}: {}</title></rect>\n",
-                    x, y, std::max(least_width, axes.x(group.upper) - x), axes.frame.bottom - y,
-                    group.count, format_real(group.lower), format_real(group.upper),
-                    is_last ? ']' : ')', group_digits(std::to_string(group.count))));
+    svg.add(fmt::format(
+        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
+        "class=\"bar{}\" data-count=\"{}\"><title>[{}, {}{}: {}</title></rect>\n",
+        x, y, width, height, is_small ? " small" : "", group.count, format_real(group.lower),
+        format_real(group.upper), is_last ? ']' : ')', group_digits(std::to_string(group.count))));
   }
 }
 

@@ -48,7 +48,8 @@ class PlotTest(CliTest):
         rng = np.random.default_rng(3)
         self.write("x.f32", rng.normal(size=10000).astype("f4"))
         result, picture = self.plot("x.f32", "--bins", "20")
-        bars = [bar for bar in picture.iter(SVG + "rect") if bar.get("class") == "bar"]
+        bars = [bar for bar in picture.iter(SVG + "rect")
+                if bar.get("class") in ("bar", "bar small")]
         self.assertEqual([int(bar.get("data-count")) for bar in bars], result["counts"])
         heights = np.array([float(bar.get("height")) for bar in bars])
         scale = heights.max() / max(result["counts"])

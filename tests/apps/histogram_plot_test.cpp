@@ -41,27 +41,35 @@ TEST(HistogramPlot, BarsAreAsLongAsTheirCounts) {
   const std::string svg = plot_histogram(make({0, 1, 2, 4}, {100, 0, 25}), {.title = "x"});
   EXPECT_EQ(all(svg, "data-count=\"(\\d+)\""), (Strings{"100", "0", "25"}));
   EXPECT_EQ(all(svg, "<title>(.*)</title>"), (Strings{"[0, 1): 100", "[1, 2): 0", "[2, 4]: 25"}));
-  const Strings heights = all(svg, "height=\"([0-9.]+)\" class=\"bar\"");
+  const Strings heights = all(svg, "height=\"([0-9.]+)\" class=\"bar");
   ASSERT_EQ(heights.size(), 3u);
   EXPECT_EQ(std::stod(heights[1]), 0);
   EXPECT_NEAR(std::stod(heights[2]), std::stod(heights[0]) / 4, 0.1);
-  const Strings widths = all(svg, "width=\"([0-9.]+)\" height=\"[0-9.]+\" class=\"bar\"");
+  const Strings widths = all(svg, "width=\"([0-9.]+)\" height=\"[0-9.]+\" class=\"bar");
   EXPECT_NEAR(std::stod(widths[2]), 2 * std::stod(widths[0]), 0.2);
 }
 
 TEST(HistogramPlot, WhatIsNotNothingIsSeen) {
   const std::string svg = plot_histogram(make({0, 1, 1, 2}, {1'000'000, 1, 0}), {.title = "x"});
-  EXPECT_EQ(all(svg, "height=\"([0-9.]+)\" class=\"bar\"")[1], "1.0");
-  EXPECT_EQ(all(svg, "width=\"([0-9.]+)\" height=\"[0-9.]+\" class=\"bar\"")[1], "1.0");
+  EXPECT_EQ(all(svg, "height=\"([0-9.]+)\" class=\"bar")[1], "1.0");
+  EXPECT_EQ(all(svg, "width=\"([0-9.]+)\" height=\"[0-9.]+\" class=\"bar")[1], "1.0");
+}
+
+TEST(HistogramPlot, SmallBarsHaveNoOutlineThatHidesThem) {
+  const std::string svg =
+      plot_histogram(make({-100, -1, -0.5, 0, 3, 1000}, {50, 90, 90, 60, 100}), {.title = "x"});
+  EXPECT_EQ(all(svg, "class=\"(bar[a-z ]*)\""),
+            (Strings{"bar", "bar small", "bar small", "bar small", "bar"}));
+  EXPECT_NE(svg.find(".small { stroke: none }"), std::string::npos);
 }
 
 TEST(HistogramPlot, LogarithmicAxes) {
   const std::string svg =
       plot_histogram(make({1, 10, 100}, {9, 999}),
                      {.title = "x", .logarithmic_counts = true, .logarithmic_values = true});
-  const Strings heights = all(svg, "height=\"([0-9.]+)\" class=\"bar\"");
+  const Strings heights = all(svg, "height=\"([0-9.]+)\" class=\"bar");
   EXPECT_NEAR(std::stod(heights[1]), 3 * std::stod(heights[0]), 0.2);
-  const Strings widths = all(svg, "width=\"([0-9.]+)\" height=\"[0-9.]+\" class=\"bar\"");
+  const Strings widths = all(svg, "width=\"([0-9.]+)\" height=\"[0-9.]+\" class=\"bar");
   EXPECT_NEAR(std::stod(widths[1]), std::stod(widths[0]), 0.1);
   EXPECT_NE(svg.find("2 bins from 1 to 100, log scale<"), std::string::npos);
 }
