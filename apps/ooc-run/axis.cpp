@@ -100,8 +100,11 @@ std::vector<std::string> place_labels(std::span<const double> places) {
 
 double ValueAxis::place(double value) const {
   if (!(lower_ < upper_)) return 0.5;
-  // Halves and logarithms, since the axis may be longer than the largest double.
-  if (!logarithmic_) return (value / 2 - lower_ / 2) / (upper_ / 2 - lower_ / 2);
+  if (!logarithmic_) {
+    const double length = upper_ - lower_;
+    if (std::isfinite(length)) return (value - lower_) / length;
+    return (value / 2 - lower_ / 2) / (upper_ / 2 - lower_ / 2);  // of a short axis, half is none
+  }
   return (std::log(value) - std::log(lower_)) / (std::log(upper_) - std::log(lower_));
 }
 

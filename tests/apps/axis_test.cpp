@@ -67,6 +67,9 @@ TEST(Axis, Values) {
   EXPECT_EQ(linear.place(3), 1);
   constexpr double most = std::numeric_limits<double>::max();
   EXPECT_DOUBLE_EQ(ValueAxis(-most, most, false).place(0), 0.5);
+  constexpr double tiny = std::numeric_limits<double>::denorm_min();
+  EXPECT_EQ(ValueAxis(0, tiny, false).place(0), 0);
+  EXPECT_EQ(ValueAxis(0, tiny, false).place(tiny), 1);
 
   const ValueAxis logarithmic(1e-2, 1e4, true);
   EXPECT_DOUBLE_EQ(logarithmic.place(10), 0.5);
