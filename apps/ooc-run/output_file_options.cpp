@@ -9,11 +9,15 @@
 namespace ooc_run {
 namespace {
 
+/// Files that are there may have several names; of those that are not, the directories may have.
 bool same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
   std::error_code failed;
-  return std::filesystem::equivalent(one, other, failed) ||
-         std::filesystem::absolute(one, failed).lexically_normal() ==
-             std::filesystem::absolute(other, failed).lexically_normal();
+  const auto name = [&](const std::filesystem::path& path) {
+    const std::filesystem::path absolute = std::filesystem::absolute(path, failed);
+    const std::filesystem::path real = std::filesystem::weakly_canonical(absolute, failed);
+    return failed ? absolute.lexically_normal() : real;
+  };
+  return std::filesystem::equivalent(one, other, failed) || name(one) == name(other);
 }
 
 }  // namespace

@@ -157,6 +157,22 @@ class PlotTest(CliTest):
                         "--trace", trace, hint="a file of its own")
         self.assertEqual(os.listdir(self.directory), ["x.svg"])
 
+    def test_a_file_by_two_names_through_a_link(self):
+        self.write("x.u8", bytes(100))
+        os.mkdir(self.path("real"))
+        os.symlink("real", self.path("link"))
+        self.refuse(2, "link/p.svg: is the file of --plot", "histogram", "x.u8", "--plot",
+                    "real/p.svg", "--trace", "link/p.svg")
+        os.symlink("loop", self.path("loop"))  # no name can be found: that is not the same one
+        self.refuse(6, "loop/p.svg: .*ELOOP", "histogram", "x.u8", "--plot", "loop/p.svg",
+                    "--trace", "loop/t.pf")
+        self.assertEqual(os.listdir(self.path("real")), [])
+
+    def test_an_axis_as_short_as_can_be(self):
+        self.write("x.u8", bytes(100))
+        self.plot("x.u8", "--range", "0:5e-324", "--bins", "1")
+        self.assertNotIn(b"nan", Path(self.path("p.svg")).read_bytes())
+
     def test_a_failed_run_leaves_nothing(self):
         self.write("x.f32", np.full(10, np.nan, "f4"))
         self.refuse(3, "no finite value", "histogram", "x.f32", "--plot", "p.svg")
