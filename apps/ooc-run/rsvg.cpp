@@ -21,6 +21,11 @@ constexpr const char* program = "rsvg-convert";
   throw ooc::Error::from_errno(ooc::Cause::output, what, errno_value);
 }
 
+/// Of the calls that return an errno.
+void require(int errno_value, const std::string& what) {
+  if (errno_value != 0) refuse(errno_value, what);
+}
+
 /// A file without a name, in memory: with one at either end of the other program, nobody waits for
 /// anybody as with pipes.
 class MemoryFile {
@@ -64,20 +69,22 @@ class MemoryFile {
 /// have blocked to end in order (Ctrl-C) does not end it before us.
 class SpawnSettings {
  public:
-  SpawnSettings(const MemoryFile& input, const MemoryFile& output, const MemoryFile& complaints) {
-    posix_spawn_file_actions_init(&actions_);
+  /// Delegates, so that the destructor frees what there is if a setting is refused.
+  SpawnSettings(const MemoryFile& input, const MemoryFile& output, const MemoryFile& complaints)
+      : SpawnSettings() {
     const std::array files{&input, &output, &complaints};
     for (int target = 0; target < 3; ++target) {
-      posix_spawn_file_actions_adddup2(
-          &actions_, files[static_cast<std::size_t>(target)]->descriptor(), target);
+      const int descriptor = files[static_cast<std::size_t>(target)]->descriptor();
+      require(posix_spawn_file_actions_adddup2(&actions_, descriptor, target),
+              "posix_spawn_file_actions_adddup2");
     }
-    posix_spawnattr_init(&attributes_);
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGPIPE);
     sigaddset(&signals, SIGXFSZ);
-    posix_spawnattr_setsigdefault(&attributes_, &signals);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
+    require(posix_spawnattr_setsigdefault(&attributes_, &signals), "posix_spawnattr_setsigdefault");
+    require(posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF),
+            "posix_spawnattr_setflags");
   }
   ~SpawnSettings() {
     posix_spawnattr_destroy(&attributes_);
@@ -105,6 +112,14 @@ class SpawnSettings {
   }
 
  private:
+  SpawnSettings() {
+    require(posix_spawn_file_actions_init(&actions_), "posix_spawn_file_actions_init");
+    const int refused = posix_spawnattr_init(&attributes_);
+    if (refused == 0) return;
+    posix_spawn_file_actions_destroy(&actions_);
+    refuse(refused, "posix_spawnattr_init");
+  }
+
   posix_spawn_file_actions_t actions_;
   posix_spawnattr_t attributes_;
 };
