@@ -18,8 +18,10 @@
 #include "doctor_checks.hpp"
 #include "environment.hpp"
 #include "fact_rows.hpp"
+#include "rsvg.hpp"
 #include "session.hpp"
 #include "sizes.hpp"
+#include "svg.hpp"
 #include "terminal.hpp"
 
 namespace ooc_run {
@@ -38,8 +40,9 @@ bool is_writable(std::filesystem::path directory) {
 /// Tries direct writes to a file without a name.
 void try_in_directory(PlaceFacts& place) {
   try {
+    constexpr bool replace = true;  // never published, so that one of this name does not matter
     const ooc::OutputFile file(std::filesystem::path(place.path) / "ooc-doctor", ooc::page_bytes,
-                               false);
+                               replace);
     place.why_not_direct = file.why_not_direct();
   } catch (const ooc::Error& error) {
     place.known = false;
@@ -69,44 +72,60 @@ BlasFacts find_blas() {
   }
 }
 
-/// The device as the file of ceilings has it.
-std::string device_name(const ooc::CudaFacts& cuda) {
-  return cuda.gpus.empty() ? "cpu" : "cuda:0 " + cuda.gpus.front().name;
+/// What is wrong with rsvg-convert, tried out; empty if it draws.
+std::string why_no_png() {
+  try {
+    png_of(Svg(1, 1, {}).document(), "PNG");
+  } catch (const ooc::Error& error) {
+    return fmt::format("{} ({})", error.what(), error.details().why);
+  }
+  return {};
 }
 
-std::vector<Check> examine(const std::string& path, bool wants_gpu) {
+std::vector<Check> examine(const std::string& path, const RunSettings& settings) {
+  const auto threads = thread_limit();  // before what is tried out has any
   const PlaceFacts place = describe_place(path);
   const ooc::CudaFacts cuda = ooc::cuda_facts();
   const UringFacts uring = uring_facts();
   const ProcessLimits process = process_limits();
   const GroupLimits group = group_limits();
   const std::size_t cores = ooc::usable_cores();
+  // A device that is not asked for may be either; the CPU takes more threads.
+  const ooc::Workers workers =
+      ooc::choose_workers(settings.options, settings.device.value_or(ooc::DeviceKind::cpu));
   const std::filesystem::path cache = ceilings_path();
+  const auto ordinal = static_cast<std::size_t>(settings.ordinal);
+  const bool wants_gpu = settings.device == ooc::DeviceKind::cuda;
+  // As the file of ceilings has it.
+  const std::string device = ordinal < cuda.gpus.size()
+                                 ? fmt::format("cuda:{} {}", ordinal, cuda.gpus[ordinal].name)
+                                 : "cpu";
 
-  std::vector<Check> checks{check_gpu(cuda, wants_gpu)};
+  std::vector<Check> checks{check_gpu(cuda, wants_gpu ? std::optional(ordinal) : std::nullopt)};
   if (cuda.built_for != 0) {
     checks.push_back(check_driver(cuda, build_facts::cuda_architectures));
   }
   for (const ooc::GpuFacts& gpu : cuda.gpus) {
     checks.push_back(check_link(gpu.name, pcie_link(gpu.pci_address)));
   }
-  if (!cuda.gpus.empty() && has_many_numa_nodes()) {
+  if (ordinal < cuda.gpus.size() && has_many_numa_nodes()) {
     const auto disk = place.disk ? place.disk->numa_node : std::nullopt;
-    checks.push_back(check_numa(numa_node_of(cuda.gpus.front().pci_address), disk));
+    checks.push_back(check_numa(numa_node_of(cuda.gpus[ordinal].pci_address), disk));
   }
   checks.push_back(check_processor(processor_name(), cores, ooc::name_of(ooc::best_simd())));
   checks.push_back(check_blas(find_blas()));
   checks.push_back(check_memory(memory_bytes(), ooc::available_host_bytes()));
   checks.push_back(check_huge_pages(huge_pages()));
   checks.push_back(check_container(container_name(), group, cores));
-  checks.push_back(check_threads(group.threads_left, cores));
+  checks.push_back(check_threads(threads, workers, cores));
   checks.push_back(check_open_files(process.open_files));
   checks.push_back(check_kernel(kernel_release()));
   checks.push_back(check_io_uring(uring));
   if (uring.usable) checks.push_back(check_locked_memory(uring, process.locked_bytes));
   checks.push_back(check_direct(place));
   checks.push_back(check_ceilings(cache, !cache.empty() && is_writable(cache.parent_path()),
-                                  read_ceilings({path, device_name(cuda), {}})));
+                                  read_ceilings({path, device, {}})));
+  checks.push_back(check_png(why_no_png()));
   return checks;
 }
 
@@ -167,8 +186,7 @@ std::string show(const std::vector<Check>& checks, const Terminal& terminal) {
 Outcome run_doctor(const Arguments& arguments, const Interrupt& /*interrupt*/) {
   const RunSettings settings = read_run_settings(arguments);
   const std::vector<Check> checks =
-      examine(arguments.files().empty() ? "." : arguments.files().front(),
-              settings.device == ooc::DeviceKind::cuda);
+      examine(arguments.files().empty() ? "." : arguments.files().front(), settings);
   Outcome outcome;
   outcome.document = settings.output.json ? document("doctor", nullptr, describe(checks), nullptr)
                                           : show(checks, describe_terminal(STDOUT_FILENO));

@@ -79,7 +79,13 @@ std::string_view name_of(Check::State state) {
   return names[static_cast<std::size_t>(state)];
 }
 
-Check check_gpu(const ooc::CudaFacts& cuda, bool wanted) {
+std::string why_not_on_gpu(const ooc::CudaFacts& cuda, std::size_t ordinal) {
+  if (cuda.gpus.empty()) return cuda.why_no_gpu;
+  if (ordinal < cuda.gpus.size()) return {};
+  return fmt::format("there is no GPU {}, the last is {}", ordinal, cuda.gpus.size() - 1);
+}
+
+Check check_gpu(const ooc::CudaFacts& cuda, std::optional<std::size_t> wanted) {
   Check check{.name = "GPU"};
   check.values["gpus"] = Json::array();
   for (const ooc::GpuFacts& gpu : cuda.gpus) {
@@ -92,7 +98,12 @@ Check check_gpu(const ooc::CudaFacts& cuda, bool wanted) {
         fmt::format("{}{}, {}, compute capability {}.{}", check.facts.empty() ? "" : "; ", gpu.name,
                     memory_name(gpu.memory_bytes), gpu.major, gpu.minor);
   }
-  if (!cuda.gpus.empty()) return check;
+  if (!cuda.gpus.empty()) {
+    const std::string why_not = wanted ? why_not_on_gpu(cuda, *wanted) : std::string();
+    if (why_not.empty()) return check;
+    check.facts += "; " + why_not;
+    return check.fail(ooc::Cause::device, "--device cuda:0, or show more in CUDA_VISIBLE_DEVICES");
+  }
   check.facts = "none: " + cuda.why_no_gpu + (wanted ? "" : "; the CPU does the work");
   const std::string fix = cuda.built_for == 0
                               ? "scripts/setup && cmake --preset cuda, with a CUDA toolkit"
@@ -288,16 +299,35 @@ Check check_open_files(std::optional<std::uint64_t> limit) {
                         : check.warn("ulimit -Hn 1024, for datasets of many files");
 }
 
-Check check_threads(std::optional<std::uint64_t> left, std::size_t cores) {
-  constexpr std::uint64_t least = 4;
-  Check check{.name = "threads",
-              .facts = left ? group_digits(std::to_string(*left)) + " more" : "without limit",
-              .values = {{"left", or_null(left)}}};
-  // Two to a core, some that wait for a disk, and those of the BLAS library.
-  const std::uint64_t wanted = 3 * cores + 32;
-  if (!left || *left >= wanted) return check;
-  const std::string fix = fmt::format("raise pids.max of its control group to {} more", wanted);
-  return *left < least ? check.fail(ooc::Cause::memory, fix) : check.warn(fix);
+Check check_threads(const std::optional<ThreadLimit>& limit, const ooc::Workers& workers,
+                    std::size_t cores) {
+  Check check{.name = "threads", .facts = "without limit", .values = {{"left", nullptr}}};
+  if (!limit) return check;
+  check.facts = fmt::format("{} more", group_digits(std::to_string(limit->left)));
+  check.values["left"] = limit->left;
+  // A pass has as many that wait for a disk as there may be, and ends if it then lacks one for the
+  // pool, one for each lane or one that writes.
+  const std::uint64_t least = workers.readers + 1 + workers.lanes + 1;
+  // Those, some more that wait for a disk, and those of the BLAS library.
+  const std::uint64_t ample = least + cores + 30;
+  if (limit->left >= ample) return check;
+  const std::string fix = fmt::format("raise {}, by {} threads", limit->by, ample - limit->left);
+  check.facts += fmt::format(" by {}, of ", limit->by);
+  if (limit->left < least) {
+    check.facts += fmt::format("{} that a pass starts", least);
+    return check.fail(ooc::Cause::memory, fix);
+  }
+  check.facts += fmt::format("{} that could be of use", ample);
+  return check.warn(fix);
+}
+
+Check check_png(std::string_view why_not) {
+  Check check{.name = "pictures",
+              .facts = "SVG, and PNG with rsvg-convert",
+              .values = {{"png", why_not.empty()}}};
+  if (why_not.empty()) return check;
+  check.facts = fmt::format("{}; SVG pictures do without", why_not);
+  return check.warn("apt-get install librsvg2-bin");
 }
 
 Check check_ceilings(const std::string& path, bool writable, const Ceilings& measured) {

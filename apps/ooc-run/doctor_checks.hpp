@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <ooc/cuda_facts.hpp>
 #include <ooc/io/error.hpp>
+#include <ooc/io_way.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,8 +35,11 @@ std::string_view name_of(Check::State state);
 
 // Each judges facts that others have found.
 
-/// `wanted`: without a GPU, runs will fail.
-Check check_gpu(const ooc::CudaFacts& cuda, bool wanted);
+/// Why runs on the GPU of that number would fail; empty if they would not.
+std::string why_not_on_gpu(const ooc::CudaFacts& cuda, std::size_t ordinal);
+
+/// `wanted`: the number of the GPU without which runs will fail.
+Check check_gpu(const ooc::CudaFacts& cuda, std::optional<std::size_t> wanted);
 
 /// `architectures`: for which the build has code, as CMake names them: "75 90-real".
 Check check_driver(const ooc::CudaFacts& cuda, std::string_view architectures);
@@ -43,7 +47,7 @@ bool is_compiled_for(std::string_view architectures, int major, int minor);
 
 Check check_link(const std::string& gpu, const std::optional<PcieLink>& link);
 
-/// Of the first GPU, and of the disk, in a machine with several nodes.
+/// Of the GPU that is used, and of the disk, in a machine with several nodes.
 Check check_numa(std::optional<int> gpu, std::optional<int> disk);
 
 Check check_kernel(std::string_view release);
@@ -73,7 +77,13 @@ struct BlasFacts {
 Check check_blas(const BlasFacts& blas);
 
 Check check_open_files(std::optional<std::uint64_t> limit);
-Check check_threads(std::optional<std::uint64_t> left, std::size_t cores);
+
+/// `workers`: of the passes that there will be.
+Check check_threads(const std::optional<ThreadLimit>& limit, const ooc::Workers& workers,
+                    std::size_t cores);
+
+/// `why_not`: what is wrong with rsvg-convert; empty if it draws.
+Check check_png(std::string_view why_not);
 
 /// `writable`: whether figures can be kept there.
 Check check_ceilings(const std::string& path, bool writable, const Ceilings& measured);

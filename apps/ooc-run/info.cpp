@@ -1,9 +1,11 @@
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
+#include <ooc/cuda_facts.hpp>
 #include <ooc/io/error.hpp>
 
 #include "commands.hpp"
+#include "doctor_checks.hpp"
 #include "info_report.hpp"
 #include "session.hpp"
 
@@ -35,7 +37,8 @@ void guess_what_it_is(const ooc::Format& format, Info& info) {
 
 void require_gpu_if_wanted(const RunSettings& settings) {
   if (settings.device != ooc::DeviceKind::cuda) return;
-  const std::string why = ooc::why_no_gpu();
+  const std::string why =
+      why_not_on_gpu(ooc::cuda_facts(), static_cast<std::size_t>(settings.ordinal));
   if (why.empty()) return;
   throw ooc::Error(ooc::Cause::device, "no usable GPU: " + why,
                    {.hint = "ooc-run doctor says what is missing; or use --device cpu"});

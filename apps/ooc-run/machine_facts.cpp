@@ -1,7 +1,5 @@
 #include "machine_facts.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -12,6 +10,7 @@
 #include <ooc/io/text_file.hpp>
 #include <ooc/io/units.hpp>
 #include <sstream>
+#include <system_error>
 
 #include "text_facts.hpp"
 
@@ -84,21 +83,75 @@ std::optional<double> core_limit(const KernelFiles& files) {
   return least;
 }
 
-std::optional<std::uint64_t> threads_left(const KernelFiles& files) {
+/// The number at the beginning of a text: 1024 of "1024 kB".
+std::optional<std::uint64_t> leading_number(std::string_view text, int base = 10) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  return error == std::errc{} ? std::optional(number) : std::nullopt;
+}
+
+/// Of a resource as /proc/self/limits names it; nothing if it is "unlimited".
+std::optional<std::uint64_t> soft_limit(const KernelFiles& files, const std::string& resource) {
+  return leading_number(value_of(files.proc / "self/limits", resource));
+}
+
+std::uint64_t room(std::uint64_t limit, std::uint64_t used) {
+  return limit - std::min(limit, used);
+}
+
+std::optional<std::uint64_t> threads_in_groups(const KernelFiles& files) {
   std::optional<std::uint64_t> least;
   for_each_group(files, "pids", [&](const std::filesystem::path& group, bool) {
     const auto limit = number_in(group / "pids.max"), used = number_in(group / "pids.current");
-    if (limit && used)
+    if (limit && used) {
       lower(least, static_cast<std::uint64_t>(std::max(*limit - *used, std::int64_t{0})));
+    }
   });
   return least;
 }
 
-std::optional<std::uint64_t> hard_limit(int resource) {
-  rlimit limit{};
-  if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return {};
-  if (limit.rlim_max == RLIM_INFINITY) return {};
-  return limit.rlim_max;
+/// All processes of a user share this limit, which does not bind those who may raise it.
+std::optional<std::uint64_t> threads_of_user(const KernelFiles& files) {
+  constexpr std::uint64_t system_admin = 1 << 21, system_resource = 1 << 24;  // capabilities(7)
+  const std::filesystem::path self = files.proc / "self/status";
+  const auto limit = soft_limit(files, "Max processes");
+  const auto user = leading_number(value_of(self, "Uid"));
+  const std::uint64_t rights = leading_number(value_of(self, "CapEff"), 16).value_or(0);
+  if (!limit || !user || *user == 0 || (rights & (system_admin | system_resource)) != 0) return {};
+  std::uint64_t used = 0;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator entry(files.proc, failed), end; entry != end && !failed;
+       entry.increment(failed)) {
+    if (!leading_number(entry->path().filename().string())) continue;
+    const std::filesystem::path status = entry->path() / "status";
+    if (leading_number(value_of(status, "Uid")) != user) continue;
+    used += leading_number(value_of(status, "Threads")).value_or(0);
+  }
+  return room(*limit, used);
+}
+
+std::optional<std::uint64_t> threads_in_address_space(const KernelFiles& files) {
+  constexpr std::uint64_t usual_stack_bytes = 2 * ooc::MiB;  // of the C library without a limit
+  const auto limit = soft_limit(files, "Max address space");
+  if (!limit) return {};
+  const auto used_kib = leading_number(value_of(files.proc / "self/status", "VmSize"));
+  return room(*limit, used_kib.value_or(0) * ooc::KiB) /
+         std::max<std::uint64_t>(soft_limit(files, "Max stack size").value_or(usual_stack_bytes),
+                                 1);
+}
+
+/// The line that says what is mounted at "/". Programs that make containers are at work on their
+/// host too, and mount other places there.
+std::string root_mount(const std::filesystem::path& path) {
+  std::istringstream mounts(ooc::read_text(path));
+  for (std::string line; std::getline(mounts, line);) {
+    // "36 35 0:32 / / rw,relatime - overlay overlay rw,...": the fifth word is the place.
+    std::istringstream words(line);
+    std::string word;
+    for (int i = 0; i < 5; ++i) words >> word;
+    if (word == "/") return line;
+  }
+  return {};
 }
 
 /// As much memory as the pool of a usual run, registered as an engine registers it.
@@ -161,7 +214,18 @@ bool has_many_numa_nodes(const KernelFiles& files) {
 }
 
 GroupLimits group_limits(const KernelFiles& files) {
-  return {memory_limit(files), core_limit(files), threads_left(files)};
+  return {memory_limit(files), core_limit(files)};
+}
+
+std::optional<ThreadLimit> thread_limit(const KernelFiles& files) {
+  std::optional<ThreadLimit> tightest;
+  const auto look = [&](std::optional<std::uint64_t> left, std::string_view by) {
+    if (left && (!tightest || *left < tightest->left)) tightest = {*left, by};
+  };
+  look(threads_in_groups(files), "pids.max of its control group");
+  look(threads_of_user(files), "ulimit -u");
+  look(threads_in_address_space(files), "ulimit -v");
+  return tightest;
 }
 
 std::string container_name(const KernelFiles& files) {
@@ -172,16 +236,16 @@ std::string container_name(const KernelFiles& files) {
   constexpr std::array signs{Sign{"kubepods", "kubernetes"}, Sign{"docker", "docker"},
                              Sign{"libpod", "podman"}, Sign{"lxc", "lxc"},
                              Sign{"containerd", "containerd"}};
-  const std::string text = ooc::read_text(files.proc / "1/cgroup") +
-                           ooc::read_text(files.proc / "self/mountinfo").substr(0, 4096);
+  const std::string text =
+      ooc::read_text(files.proc / "1/cgroup") + root_mount(files.proc / "self/mountinfo");
   for (const Sign& sign : signs) {
     if (text.find(sign.word) != std::string::npos) return sign.name;
   }
   return {};
 }
 
-ProcessLimits process_limits() {
-  return {hard_limit(RLIMIT_MEMLOCK), hard_limit(RLIMIT_NOFILE)};
+ProcessLimits process_limits(const KernelFiles& files) {
+  return {soft_limit(files, "Max locked memory"), soft_limit(files, "Max open files")};
 }
 
 }  // namespace ooc_run

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace ooc_run {
 
@@ -43,18 +44,27 @@ bool has_many_numa_nodes(const KernelFiles& files = {});
 struct GroupLimits {
   std::optional<std::uint64_t> memory_bytes{};
   std::optional<double> cores{};  // of time, not which
-  std::optional<std::uint64_t> threads_left{};
 };
 GroupLimits group_limits(const KernelFiles& files = {});
+
+/// How many more threads this process can have.
+struct ThreadLimit {
+  std::uint64_t left = 0;
+  std::string_view by;  // what is to be raised for more, as people know it
+};
+
+/// The tightest of the limits of control groups, of the user, and of the address space, which a
+/// thread takes a stack of. Nothing if there is none.
+std::optional<ThreadLimit> thread_limit(const KernelFiles& files = {});
 
 /// "docker", "kubernetes" and so on, as far as there are signs of it; else empty.
 std::string container_name(const KernelFiles& files = {});
 
-/// What setrlimit() says: the hard limits, up to which ooc-run raises its own.
+/// The soft limits, which bind. ooc-run has raised its own on open files as far as it may.
 struct ProcessLimits {
-  std::optional<std::uint64_t> locked_bytes;  // empty: unlimited
-  std::optional<std::uint64_t> open_files;
+  std::optional<std::uint64_t> locked_bytes{};  // empty: unlimited
+  std::optional<std::uint64_t> open_files{};
 };
-ProcessLimits process_limits();
+ProcessLimits process_limits(const KernelFiles& files = {});
 
 }  // namespace ooc_run

@@ -4,6 +4,7 @@
 import errno
 import os
 import resource
+import shutil
 import unittest
 
 from cli_support import CliTest, main
@@ -47,6 +48,20 @@ class MachineTest(DoctorTest):
     def test_leaves_nothing_behind(self):
         self.succeed("doctor", self.directory)
         self.assertEqual(os.listdir(self.directory), [])
+
+    def test_a_file_of_the_name_that_it_tries(self):
+        path = self.write("ooc-doctor", b"mine")
+        self.assertNotIn("not tried", self.examine(self.directory)["direct I/O"]["facts"])
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(), b"mine")
+
+    def test_who_draws_png(self):
+        check = self.examine(env={"PATH": "/nowhere"})["pictures"]
+        self.assertEqual((check["state"], check["values"]), ("warn", {"png": False}))
+        self.assertIn("rsvg-convert: not found", check["facts"])
+        self.assertEqual(check["fix"], "apt-get install librsvg2-bin")
+        if shutil.which("rsvg-convert"):
+            self.assertEqual(self.examine()["pictures"]["state"], "ok")
 
     def test_usage(self):
         self.refuse(2, "one word too many", "doctor", ".", ".")
@@ -101,6 +116,28 @@ class RestrictedTest(DoctorTest):
         if os.geteuid() != 0:  # whom it binds
             self.assertEqual(check["state"], "warn")
             self.assertIn("registered buffers", check["facts"])
+
+    def test_the_limit_that_binds_is_the_soft_one(self):
+        hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1]
+        checks = self.examine(
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_MEMLOCK, (65536, hard)))
+        if checks["io_uring"]["state"] != "ok":
+            self.skipTest("no io_uring")
+        self.assertEqual(checks["memlock"]["values"]["limit_bytes"], 65536)
+
+    def test_too_little_address_space_for_the_stacks_of_threads(self):
+        for limit in range(16 << 20, 256 << 20, 4 << 20):
+            done = self.run_program("doctor", "--json",
+                                    preexec_fn=limiting(resource.RLIMIT_AS, limit))
+            if done.stdout:  # the first with which it starts at all
+                break
+        else:
+            self.skipTest("a sanitizer takes more")
+        self.assertEqual(done.returncode, 7, done.stderr)
+        check, = (check for check in self.check_document(done.stdout)["result"]["checks"]
+                  if check["name"] == "threads")
+        self.assertEqual(check["state"], "fail")
+        self.assertRegex(check["facts"], r"\d more by ulimit -v, of \d+ that a pass starts")
 
     def test_few_open_files(self):
         limit = limiting(resource.RLIMIT_NOFILE, 12)

@@ -26,11 +26,24 @@ const ooc::CudaFacts with_gpu{.built_for = 13000,
 const ooc::CudaFacts without_cuda{.why_no_gpu = "built without CUDA"};
 
 TEST(DoctorChecks, AGpuIsNeededOnlyIfItIsWanted) {
-  expect(check_gpu(with_gpu, true), State::ok, "NVIDIA H200, 140 GiB, compute capability 9.0");
-  expect(check_gpu(without_cuda, false), State::warn, "built without CUDA");
-  const Check missing = check_gpu(without_cuda, true);
+  expect(check_gpu(with_gpu, 0), State::ok, "NVIDIA H200, 140 GiB, compute capability 9.0");
+  expect(check_gpu(with_gpu, {}), State::ok);
+  expect(check_gpu(without_cuda, {}), State::warn, "built without CUDA");
+  const Check missing = check_gpu(without_cuda, 0);
   expect(missing, State::fail, "built without CUDA");
   EXPECT_EQ(missing.cause, ooc::Cause::device);
+}
+
+TEST(DoctorChecks, AGpuIsWantedByItsNumber) {
+  ooc::CudaFacts two = with_gpu;
+  two.gpus.push_back(two.gpus.front());
+  expect(check_gpu(two, 1), State::ok);
+  const Check missing = check_gpu(with_gpu, 1);
+  expect(missing, State::fail, "there is no GPU 1, the last is 0");
+  EXPECT_EQ(missing.cause, ooc::Cause::device);
+  EXPECT_EQ(why_not_on_gpu(two, 1), "");
+  EXPECT_EQ(why_not_on_gpu(two, 7), "there is no GPU 7, the last is 1");
+  EXPECT_EQ(why_not_on_gpu(without_cuda, 0), "built without CUDA");
 }
 
 TEST(DoctorChecks, ADriverMustKnowTheRuntimeAndTheCodeTheGpu) {
@@ -125,10 +138,26 @@ TEST(DoctorChecks, LimitsAreEnoughOrRunsFail) {
   expect(check_open_files(1024), State::ok, "1,024");
   expect(check_open_files(100), State::warn);
   EXPECT_EQ(check_open_files(8).cause, ooc::Cause::input);
-  expect(check_threads(std::nullopt, 8), State::ok);
-  expect(check_threads(1000, 8), State::ok, "1,000 more");
-  expect(check_threads(10, 8), State::warn);
-  expect(check_threads(2, 8), State::fail);
+}
+
+TEST(DoctorChecks, AsManyThreadsAsAPassStarts) {
+  const ooc::Workers cpu{.lanes = 8, .readers = 8, .writers = 4};
+  const auto check = [&](std::uint64_t left) {
+    return check_threads(ThreadLimit{left, "ulimit -u"}, cpu, 8);
+  };
+  expect(check_threads(std::nullopt, cpu, 8), State::ok, "without limit");
+  expect(check(1000), State::ok, "1,000 more");
+  expect(check(18), State::warn, "18 more by ulimit -u, of 56 that could be of use");
+  EXPECT_EQ(check(18).fix, "raise ulimit -u, by 38 threads");
+  expect(check(17), State::fail, "17 more by ulimit -u, of 18 that a pass starts");
+  EXPECT_EQ(check(17).cause, ooc::Cause::memory);
+  const ooc::Workers gpu{.lanes = 2, .readers = 8, .writers = 4};
+  expect(check_threads(ThreadLimit{17, "ulimit -u"}, gpu, 8), State::warn);
+}
+
+TEST(DoctorChecks, PngTakesAnotherProgram) {
+  expect(check_png({}), State::ok, "PNG with rsvg-convert");
+  expect(check_png("rsvg-convert: not found"), State::warn, "apt-get install librsvg2-bin");
 }
 
 TEST(DoctorChecks, OtherFacts) {

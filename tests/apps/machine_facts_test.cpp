@@ -78,7 +78,7 @@ TEST_F(MachineFactsTest, FindsTheLeastLimitOfNestedGroups) {
   const GroupLimits limits = group_limits(files_);
   EXPECT_EQ(limits.memory_bytes, 1'000'000u);
   EXPECT_EQ(limits.cores, 1.5);
-  EXPECT_EQ(limits.threads_left, 60u);
+  EXPECT_EQ(thread_limit(files_)->left, 60u);
 }
 
 TEST_F(MachineFactsTest, KnowsGroupsOfVersionOne) {
@@ -92,15 +92,78 @@ TEST_F(MachineFactsTest, KnowsGroupsOfVersionOne) {
   const GroupLimits limits = group_limits(files_);
   EXPECT_EQ(limits.memory_bytes, 67'108'864u);
   EXPECT_FALSE(limits.cores);
-  EXPECT_EQ(limits.threads_left, 0u);
+  EXPECT_EQ(thread_limit(files_)->left, 0u);
+}
+
+TEST_F(MachineFactsTest, UsersHaveALimitOnThreads) {
+  const auto process = [&](const std::string& number, const std::string& user,
+                           const std::string& rights, int threads) {
+    write("proc/" + number + "/status", "Uid:\t" + user + "\t0\t0\t0\nThreads:\t" +
+                                            std::to_string(threads) + "\nCapEff:\t" + rights +
+                                            "\n");
+  };
+  const std::string none = "0000000000000000";
+  write("proc/self/limits", "Max processes             100                 200       processes\n");
+  process("1", "0", "000001ffffffffff", 50);
+  process("12", "1000", none, 7);
+  process("13", "1000", none, 3);
+  process("self", "1000", none, 7);  // one of those above
+  ASSERT_TRUE(thread_limit(files_));
+  EXPECT_EQ(thread_limit(files_)->left, 90u);
+  EXPECT_EQ(thread_limit(files_)->by, "ulimit -u");
+  process("13", "1000", none, 300);
+  EXPECT_EQ(thread_limit(files_)->left, 0u);
+  process("self", "1000", "0000000001000000", 7);  // who may raise it is not bound by it
+  EXPECT_FALSE(thread_limit(files_));
+  process("self", "0", none, 7);
+  EXPECT_FALSE(thread_limit(files_));
+}
+
+TEST_F(MachineFactsTest, ThreadsTakeStacksOfTheAddressSpace) {
+  write("proc/self/limits",
+        "Max stack size            8388608              unlimited            bytes     \n"
+        "Max address space         104857600            unlimited            bytes     \n");
+  write("proc/self/status", "VmSize:\t   20480 kB\n");
+  ASSERT_TRUE(thread_limit(files_));
+  EXPECT_EQ(thread_limit(files_)->left, 10u);
+  EXPECT_EQ(thread_limit(files_)->by, "ulimit -v");
+  write("proc/self/cgroup", "4:pids:/\n");  // the tightest limit is the one
+  write("sys/fs/cgroup/pids/pids.max", "10\n");
+  write("sys/fs/cgroup/pids/pids.current", "4\n");
+  EXPECT_EQ(thread_limit(files_)->left, 6u);
+  EXPECT_EQ(thread_limit(files_)->by, "pids.max of its control group");
+}
+
+TEST_F(MachineFactsTest, SoftLimitsBind) {
+  EXPECT_FALSE(process_limits(files_).locked_bytes);
+  write("proc/self/limits",
+        "Limit                     Soft Limit           Hard Limit           Units     \n"
+        "Max open files            20000                unlimited            files     \n"
+        "Max locked memory         65536                8388608              bytes     \n");
+  EXPECT_EQ(process_limits(files_).locked_bytes, 65536u);
+  EXPECT_EQ(process_limits(files_).open_files, 20000u);
+  write("proc/self/limits", "Max locked memory         unlimited            unlimited   bytes\n");
+  EXPECT_FALSE(process_limits(files_).locked_bytes);
 }
 
 TEST_F(MachineFactsTest, NeedsNoGroups) {
   const GroupLimits limits = group_limits(files_);
-  EXPECT_FALSE(limits.memory_bytes || limits.cores || limits.threads_left);
+  EXPECT_FALSE(limits.memory_bytes || limits.cores || thread_limit(files_));
   EXPECT_EQ(container_name(files_), "");
   write("proc/1/cgroup", "0::/kubepods/pod1\n");
   EXPECT_EQ(container_name(files_), "kubernetes");
+}
+
+TEST_F(MachineFactsTest, AContainerHasItsRootFromIt) {
+  const std::string root = "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n";
+  write("proc/self/mountinfo",
+        root + "60 27 0:50 / /var/lib/docker/overlay2/1/merged rw - overlay overlay rw\n");
+  EXPECT_EQ(container_name(files_), "");
+  std::string many;
+  for (int i = 0; i < 200; ++i) many += "30 27 0:9 / /sys/" + std::to_string(i) + " rw - x x rw\n";
+  write("proc/self/mountinfo",
+        many + "27 1 0:50 / / rw - overlay overlay rw,lowerdir=/var/lib/docker/overlay2/1\n");
+  EXPECT_EQ(container_name(files_), "docker");
 }
 
 TEST_F(MachineFactsTest, SaysWhatMayForbidIoUring) {
