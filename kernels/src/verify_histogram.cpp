@@ -101,23 +101,24 @@ Range range_for(const HistogramOptions& options, ElementType type, const Counts&
 /// An edge between the ends, and how far from there rounding may put it. In double precision an
 /// even one takes five roundings, none of more than both ends together; where steps are below the
 /// smallest normal number, each may be off by one of the smallest. Of a logarithmic one, the
-/// exponent takes as many, of which the power makes a factor of that times ln 10.
+/// exponent takes as many, of which the power makes a factor of that times ln 10; the result is
+/// rounded to a multiple of the smallest.
 struct Place {
   long double edge, bound;
 };
 
 Place place_of_edge(const HistogramOptions& options, Range range, std::size_t index) {
   constexpr long double unit = 0x1p-53L;
+  constexpr long double smallest = std::numeric_limits<double>::denorm_min();
   const long double part = static_cast<long double>(index) / static_cast<long double>(options.bins);
   const long double lower = range.lower, upper = range.upper;
   if (!options.logarithmic) {
-    return {lower + (upper - lower) * part,
-            8 * unit * (std::abs(lower) + std::abs(upper)) +
-                static_cast<long double>(options.bins) * std::numeric_limits<double>::denorm_min()};
+    return {lower + (upper - lower) * part, 8 * unit * (std::abs(lower) + std::abs(upper)) +
+                                                static_cast<long double>(options.bins) * smallest};
   }
   const long double first = std::log10(lower), last = std::log10(upper);
   const long double edge = std::pow(10.0L, first + (last - first) * part);
-  return {edge, edge * unit * (16 + 64 * (std::abs(first) + std::abs(last)))};
+  return {edge, edge * unit * (16 + 64 * (std::abs(first) + std::abs(last))) + 2 * smallest};
 }
 
 void check_edges(const Source& source, const HistogramOptions& options, Range range,

@@ -99,6 +99,14 @@ TEST_F(VerifyHistogramTest, RangesThatAreFoundInTheData) {
   expect_verified(source_of(std::vector<float>{}));
 }
 
+/// Where doubles are further apart than a relative bound says.
+TEST_F(VerifyHistogramTest, LogarithmicEdgesAmongTheSmallestNumbers) {
+  const Source source = source_of(std::vector<double>{1e-320, 1e-310, 1e-300});
+  for (const std::size_t bins : {2, 10, 333}) {
+    expect_verified(source, {.bins = bins, .range = {{1e-320, 1e-300}}, .logarithmic = true});
+  }
+}
+
 TEST_F(VerifyHistogramTest, WrongCounts) {
   const Source source = source_of(make_values<float>(200'003));
   const HistogramOptions options{.bins = 10, .range = {{0, 100}}};
