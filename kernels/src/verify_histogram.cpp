@@ -64,7 +64,7 @@ struct alignas(128) Counts {
     return bin;
   }
 
-  /// What NumPy does: see hardly_wider_than_doubles().
+  /// What NumPy does: see numpy_guess_defines_bins().
   std::size_t guess(double value) const {
     const auto last = bins.size() - 1;
     const double scale = static_cast<double>(bins.size()) / (edges->back() - edges->front());
@@ -145,7 +145,7 @@ void check_edges(const Source& source, const HistogramOptions& options, Range ra
 /// edges at most half a bin off their place, by the five roundings of place_of_edge(), this finds
 /// the bin that the edges say. In narrower bins it need not, and what it finds is the definition
 /// then; unless they are so narrow that it fails, in which case we search.
-bool hardly_wider_than_doubles(const HistogramOptions& options, const Histogram& found) {
+bool numpy_guess_defines_bins(const HistogramOptions& options, const Histogram& found) {
   if (options.logarithmic || !options.edges.empty()) return false;
   const double lower = found.edges.front(), upper = found.edges.back();
   const auto bins = static_cast<double>(found.counts.size());
@@ -186,7 +186,7 @@ void verify_histogram(Coordinator& coordinator, const Source& source,
   coordinator.release_memory();
   const ElementType type = source.type().value_or(DType{}).element;
   const Counts nothing_seen{.edges = &found.edges,
-                            .guesses = hardly_wider_than_doubles(options, found),
+                            .guesses = numpy_guess_defines_bins(options, found),
                             .bins = std::vector<std::uint64_t>(found.counts.size())};
   const Counts seen = visit(type, [&]<class T>(std::type_identity<T>) {
     return plain::look_at_all<T>(coordinator.options(), source, nothing_seen);

@@ -164,7 +164,7 @@ bool may_overflow(long double magnitude) {
 /// What a result must be, and how far from that it may be.
 struct Expected {
   long double value, bound;
-  bool may_overflow;
+  bool overflow_allowed;
 };
 
 struct Moments {
@@ -184,14 +184,14 @@ Moments moments_of(const Findings<Value>& seen) {
   if constexpr (of_floats) {
     sum.value = seen.sum.value();
     sum.bound = gamma(264 + levels) * seen.magnitude;  // one for the check
-    sum.may_overflow = may_overflow(seen.magnitude);
+    sum.overflow_allowed = may_overflow(seen.magnitude);
   } else {
     sum.value = static_cast<long double>(seen.sum);
   }
   Expected& mean = moments.mean;
   mean.value = sum.value / values;
   mean.bound = (sum.bound + gamma(4) * (std::abs(sum.value) + sum.bound)) / values + smallest;
-  mean.may_overflow = sum.may_overflow;
+  mean.overflow_allowed = sum.overflow_allowed;
 
   // The check has squares of distances to a number near the mean.
   const long double spread = seen.squares / values;
@@ -208,7 +208,7 @@ Moments moments_of(const Findings<Value>& seen) {
   variance.bound = error * (2 * deviation + error) + (levels + 3) * smallest + of_check;
   // A square of the distance of two means is at most twice what it adds.
   const long double squares = 2 * values * (deviation + error) * (deviation + error);
-  variance.may_overflow = sum.may_overflow || may_overflow(squares);
+  variance.overflow_allowed = sum.overflow_allowed || may_overflow(squares);
   return moments;
 }
 
@@ -308,7 +308,7 @@ class Comparison {
   }
 
   void near(const std::string& name, const Number& found, const Expected& expected) const {
-    if (expected.may_overflow && !is_finite(found)) return;
+    if (expected.overflow_allowed && !is_finite(found)) return;
     const auto* const real = std::get_if<double>(&found);
     if (real != nullptr && std::abs(*real - expected.value) <= expected.bound) return;
     throw plain::difference(
