@@ -191,8 +191,8 @@ Error difference(const Source& source, const std::string& name, const Number& fo
               " when it is computed another way",
           {.path = source.files().empty() ? "" : source.files().front().path(),
            .why = why,
-           .hint = "run it again: what differs each time is a bug, please report it with the "
-                   "command; what does not is failing memory, a failing disk or processor"}};
+           .hint = "run it again: the same difference again is a bug, please report it with the "
+                   "command; another or none is failing hardware: memory, disk or processor"}};
 }
 
 void require_same(const Source& source, const std::string& name, const Number& found,
