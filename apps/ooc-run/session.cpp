@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
 #include <set>
@@ -94,6 +95,17 @@ std::vector<std::string> without_repetitions(const std::vector<std::string>& rea
     if (said.insert(without_percentages(reason)).second) rest.push_back(reason);
   }
   return rest;
+}
+
+/// What kept the check from its end says nothing against the answer.
+ooc::Error not_verified(const ooc::Error& error) {
+  ooc::ErrorDetails details = error.details();
+  if (!details.hint.empty()) details.hint += "; ";
+  details.hint += "what was printed is the whole answer, as it is without --verify";
+  const std::string what = error.cause() == ooc::Cause::interrupted
+                               ? error.what()
+                               : fmt::format("the result was not verified: {}", error.what());
+  return {error.cause(), what, details};
 }
 
 }  // namespace
@@ -232,10 +244,11 @@ Verified Session::verify(const Arguments& arguments, const ooc::Stats& stats,
   try {
     check();
   } catch (const ooc::Error& error) {
-    if (error.cause() != ooc::Cause::interrupted) throw;
-    ooc::ErrorDetails details = error.details();
-    details.hint = "what was printed is the whole answer, as it is without --verify";
-    return {.why_not = ooc::Error(error.cause(), error.what(), details)};
+    const bool no_memory = error.cause() == ooc::Cause::memory;
+    if (error.cause() != ooc::Cause::interrupted && !no_memory) throw;
+    return {.why_not = not_verified(error)};
+  } catch (const std::bad_alloc&) {
+    return {.why_not = not_verified({ooc::Cause::memory, "out of memory"})};
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
   return {.seconds = elapsed.count()};

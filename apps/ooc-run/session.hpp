@@ -59,7 +59,7 @@ struct Report {
 /// What --verify has come to. Of an answer that is wrong there is nothing to report.
 struct Verified {
   std::optional<double> seconds{};      // that it took; empty: not verified
-  std::optional<ooc::Error> why_not{};  // it was interrupted, after the answer was there
+  std::optional<ooc::Error> why_not{};  // interrupted, or no memory, after the answer was there
 };
 
 /// A device and a coordinator for one run, which shows its progress and can be interrupted.
@@ -83,8 +83,8 @@ class Session {
   Outcome report(const Report& report, const ooc::Stats& stats);
 
   /// Has `check` verify an answer, if --verify asked for it; but not one of a part of the input:
-  /// who interrupts a run does not want another. Throws what `check` does, unless it is
-  /// interrupted.
+  /// who interrupts a run does not want another. Throws what `check` does, unless that was
+  /// interrupted or had no memory or threads.
   Verified verify(const Arguments& arguments, const ooc::Stats& stats,
                   const std::function<void()>& check);
 

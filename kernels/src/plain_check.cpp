@@ -1,5 +1,6 @@
 #include "plain_check.hpp"
 
+#include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
 #include <ooc/io_way.hpp>
@@ -15,6 +16,7 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <limits>
 
 namespace ooc::plain {
@@ -85,8 +87,16 @@ class Blocks {
     }
   }
 
-  /// Something went wrong: the other threads need not go on.
-  void drop_the_rest() { taken_.store(count_); }
+  /// If `body` fails, the other threads need not go on.
+  template <class Body>
+  void or_drop_the_rest(const Body& body) {
+    try {
+      body();
+    } catch (...) {
+      taken_.store(count_);
+      throw;
+    }
+  }
 
   bool all_loaded() const { return loaded_.load() == count_; }
 
@@ -109,6 +119,20 @@ class Blocks {
   std::atomic<std::uint64_t> loaded_{0};
 };
 
+/// Any number of threads can do the work, so those that can be had will do. Throws Error(memory) if
+/// there can be none.
+void start_up_to(std::size_t threads, PassThreads& team,
+                 const std::function<void(std::size_t thread)>& share) {
+  for (std::size_t thread = 0; thread < threads; ++thread) {
+    try {
+      team.start([share, thread] { share(thread); });
+    } catch (const std::exception&) {
+      if (thread == 0) throw;
+      return;
+    }
+  }
+}
+
 std::string text_of(double value) {
   if (std::isnan(value)) return "NaN";
   constexpr std::size_t longest = 32;
@@ -127,24 +151,23 @@ bool same(const Number& left, const Number& right) {
 
 }  // namespace
 
-std::size_t threads_for(const Options& options) {
-  return choose_workers(options, DeviceKind::cpu).lanes;
+std::size_t threads_for(const Options& options, std::size_t look_bytes) {
+  constexpr std::uint64_t longest_block = block_elements * sizeof(double);
+  const std::uint64_t memory =
+      options.memory_bytes != 0 ? options.memory_bytes : available_host_bytes() / 4;
+  // There is one more of what they find: the one with nothing in it.
+  const std::uint64_t room = memory - std::min<std::uint64_t>(memory, look_bytes);
+  const std::size_t lanes = choose_workers(options, DeviceKind::cpu).lanes;
+  return std::clamp<std::uint64_t>(room / (look_bytes + longest_block), 1, lanes);
 }
 
 void read_all(const Options& options, const Source& source, std::size_t threads,
               const LookAtBlock& look) {
   Blocks blocks(source, options.stop);
   PassThreads team({});
-  for (std::size_t thread = 0; thread < threads; ++thread) {
-    team.start([&blocks, &look, thread] {
-      try {
-        blocks.look_at_some(thread, look);
-      } catch (...) {
-        blocks.drop_the_rest();
-        throw;
-      }
-    });
-  }
+  start_up_to(threads, team, [&](std::size_t thread) {
+    blocks.or_drop_the_rest([&] { blocks.look_at_some(thread, look); });
+  });
   const auto began = std::chrono::steady_clock::now();
   StallTime stall;
   team.join([&] {
@@ -153,7 +176,7 @@ void read_all(const Options& options, const Source& source, std::size_t threads,
     Progress progress{blocks.bytes_loaded(), source.bytes(), elapsed.count()};
     progress.in_flight = blocks.in_flight();
     progress.stalled_seconds = stall.update(progress.bytes, progress.in_flight, progress.seconds);
-    options.progress(progress);
+    blocks.or_drop_the_rest([&] { options.progress(progress); });
   });
   if (!blocks.all_loaded()) {
     throw Error(Cause::interrupted, "interrupted before the result was verified");

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 // What the checks of histogram() and reduce() have in common. They are there to notice what the
@@ -27,25 +28,28 @@ inline constexpr std::size_t block_elements = 65536;
 using LookAtBlock = std::function<void(std::size_t thread, std::span<const std::byte> elements,
                                        std::uint64_t first)>;
 
-std::size_t threads_for(const Options& options);
+/// How many threads to look with, if what each finds takes `look_bytes`: as many as a pass has
+/// streams, or fewer, so that they keep within the memory limit or, where there is none, a quarter
+/// of what the machine can give. At least one.
+std::size_t threads_for(const Options& options, std::size_t look_bytes);
 
-/// Reads all of a source, each block once, and reports progress as a pass does. Throws Error:
-/// `input`, `input_changed`, `interrupted` if stopped, `memory` if there can be no threads.
+/// Reads all of a source, each block once, and reports progress as a pass does. With fewer threads
+/// where no more can be had. Throws Error: `input`, `input_changed`, `interrupted` if stopped,
+/// `memory` if there can be no thread; and what `look` or the report of progress throws.
 void read_all(const Options& options, const Source& source, std::size_t threads,
               const LookAtBlock& look);
 
 /// Copies of `nothing_seen`, one a thread, take all blocks of a source. Returns them as one.
 template <class T, class Look>
 Look look_at_all(const Options& options, const Source& source, const Look& nothing_seen) {
-  std::vector<Look> looks(threads_for(options), nothing_seen);
+  std::vector<Look> looks(threads_for(options, nothing_seen.bytes()), nothing_seen);
   read_all(options, source, looks.size(),
            [&](std::size_t thread, std::span<const std::byte> elements, std::uint64_t first) {
              const auto* const values = reinterpret_cast<const T*>(elements.data());
              looks[thread].take(std::span(values, elements.size() / sizeof(T)), first);
            });
-  Look all = nothing_seen;
-  for (const Look& look : looks) all.merge(look);
-  return all;
+  for (const Look& look : std::span(looks).subspan(1)) looks.front().merge(look);
+  return std::move(looks.front());
 }
 
 /// The value that the bits of a floating number of 16 bits stand for, by the definition.

@@ -27,6 +27,8 @@ struct alignas(128) Counts {
   double lowest = std::numeric_limits<double>::infinity();  // of the finite values
   double highest = -std::numeric_limits<double>::infinity();
 
+  std::size_t bytes() const { return sizeof(*this) + bins.size() * sizeof(bins[0]); }
+
   template <class T>
   void take(std::span<const T> elements, std::uint64_t /*first*/) {
     for (const T element : elements) see(static_cast<double>(plain::value_of(element)));

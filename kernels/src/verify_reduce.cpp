@@ -98,6 +98,8 @@ struct alignas(128) Findings {
   long double magnitude = 0;                              // the sum of their sizes
   long double squares = 0;
 
+  std::size_t bytes() const { return sizeof(*this); }
+
   static bool less(Value left, Value right) { return is_before(left, right); }
   static bool greater(Value left, Value right) { return is_before(right, left); }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """No thread can be had: at each place of a run where one is started, once and from then on."""
 
+import itertools
 import os
 import shutil
 import tempfile
@@ -18,8 +19,8 @@ class ThreadStartTest(FaultTest):
         self.need("strace")
         os.environ["XDG_CACHE_HOME"] = str(self.directory / "cache")
 
-    def try_start(self, like, options, which):
-        """Whether a run has come to this start of a thread, and what is wrong with its end."""
+    def run_without(self, like, options, which):
+        """Whether a run has come to this start of a thread, how it ended, and what is wrong."""
         work = like.elsewhere(tempfile.mkdtemp(dir=like.outputs.parent))
         work.restore()
         log = self.directory / f"{work.outputs.name}.log"
@@ -28,7 +29,12 @@ class ThreadStartTest(FaultTest):
             "-e", f"inject=clone3:error=EAGAIN:when={which}"])
         complaint = "it hangs" if done is None else work.complaint(done, {0, MEMORY})
         shutil.rmtree(work.outputs)
-        return "(INJECTED)" in log.read_text(), complaint and f"start {which}: {complaint}"
+        return "(INJECTED)" in log.read_text(), done, complaint and f"start {which}: {complaint}"
+
+    def try_start(self, like, options, which):
+        """Whether a run has come to this start of a thread, and what is wrong with its end."""
+        was_there, _, complaint = self.run_without(like, options, which)
+        return was_there, complaint
 
     def walk(self, work, *options, foreign=()):
         """Those whose numbers are `foreign` are not ours. strace counts the starts of each thread
@@ -53,6 +59,23 @@ class ThreadStartTest(FaultTest):
 
     def test_histogram(self):
         self.walk(self.work("histogram"))
+
+    def test_verify(self):
+        """The check makes do with the threads it gets. Without any it takes no answer away."""
+        for command in ("reduce", "histogram"):
+            work = self.work(command)
+            self.walk(work, "--verify", "--streams", 3)
+            of_the_check = next(number for number in itertools.count(1)
+                                if not self.try_start(work, ["--streams", 3], number)[0])
+            for which, code in ((of_the_check + 1, 0), (f"{of_the_check + 1}+", 0),
+                                (f"{of_the_check}+", MEMORY)):
+                was_there, done, complaint = self.run_without(
+                    work, ["--verify", "--streams", 3], which)
+                self.assertTrue(was_there)
+                self.assertIsNone(complaint)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertTrue(work.is_right(done.stdout))
+            self.assertIn("the result was not verified: starting a thread", done.stderr)
 
     def test_convert(self):
         self.walk(self.work("convert"))

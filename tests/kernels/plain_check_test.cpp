@@ -1,14 +1,18 @@
 #include "plain_check.hpp"
 
 #include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <numeric>
 #include <stop_token>
+#include <thread>
 #include <vector>
 
 #include "io/expect_error.hpp"
@@ -59,6 +63,8 @@ TEST(PlainCheck, WhatDiffers) {
 struct Places {
   std::vector<std::uint32_t> seen{};
   bool rising = true;
+
+  std::size_t bytes() const { return sizeof(*this); }
 
   void take(std::span<const std::uint32_t> elements, std::uint64_t first) {
     rising = rising && (seen.empty() || seen.back() < first);
@@ -157,6 +163,33 @@ TEST_F(ReadAllTest, NoticesThatAFileHasChanged) {
   std::filesystem::resize_file(path, 4 * count + 1);
   test::expect_error(Cause::input_changed, "changed while it was read",
                      [&] { look_at_all(source); });
+}
+
+TEST(PlainCheck, ThreadsKeepWithinTheMemory) {
+  constexpr std::size_t look_bytes = 8 * MiB;
+  const auto threads = [&](std::size_t memory_bytes) {
+    return threads_for({.streams = 16, .memory_bytes = memory_bytes}, look_bytes);
+  };
+  EXPECT_EQ(threads(1), 1u);
+  EXPECT_EQ(threads(look_bytes), 1u);
+  EXPECT_EQ(threads(36 * MiB), 3u);  // 3 x 8.5 MiB, and 8 MiB that they are copied from
+  EXPECT_EQ(threads(1 * GiB), 16u);
+  EXPECT_EQ(threads_for({.streams = 16}, std::size_t{1} << 62), 1u);
+}
+
+TEST_F(ReadAllTest, LeavesTheRestWhenProgressThrows) {
+  // Reports come after a tenth of a second; all blocks would take a minute.
+  test::write_file(dir_.path() / "x", std::vector<std::uint8_t>{});
+  std::filesystem::resize_file(dir_.path() / "x", 600 * block_elements);
+  const Source source = open(dir_.path() / "x", {.type = DType{ElementType::u1}});
+  std::atomic<std::size_t> looks = 0;
+  EXPECT_THROW(read_all({.progress = [](const Progress&) { throw 7; }}, source, 1,
+                        [&](std::size_t, std::span<const std::byte>, std::uint64_t) {
+                          ++looks;
+                          std::this_thread::sleep_for(std::chrono::milliseconds(100));
+                        }),
+               int);
+  EXPECT_LT(looks, 600u);
 }
 
 TEST_F(ReadAllTest, KeepsWhatALookThrows) {
