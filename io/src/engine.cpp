@@ -4,8 +4,6 @@
 #include <ooc/io/file.hpp>
 #include <ooc/io/output_file.hpp>
 
-#include <sys/stat.h>
-
 #include <cassert>
 #include <cerrno>
 
@@ -18,24 +16,6 @@ constexpr std::size_t most_retries = 16;
 /// starting a worker thread for a request does.
 bool may_be_repeated(int errno_value) {
   return errno_value == EINTR || errno_value == EAGAIN || errno_value == ECANCELED;
-}
-
-Error shrank_error(const Request& request) {
-  const File& file = *request.source;
-  const std::uint64_t end = request.offset + request.done;
-  std::string message = file.path().string() + ": shrank while it was read";
-  struct stat status {};
-  if (::fstat(file.buffered(), &status) == 0 && S_ISREG(status.st_mode)) {
-    message += ", from " + std::to_string(file.size()) + " to " + std::to_string(status.st_size) +
-               " bytes";
-  } else {
-    message += ": it now ends at byte " + std::to_string(end);
-  }
-  return Error(Cause::input_changed, message,
-               {.path = file.path(),
-                .offset = end,
-                .why = "another program shortened it",
-                .hint = "run again when nothing writes to it any more"});
 }
 
 Error error_of(const Request& request, int errno_value) {
@@ -89,7 +69,9 @@ bool TryingEngine::settle(Request& request, int result) {
   }
   request.done += static_cast<std::size_t>(result);
   if (request.done >= request.needed) return true;
-  if (result == 0 && request.source != nullptr) throw shrank_error(request);
+  if (result == 0 && request.source != nullptr) {
+    throw shrank_error(*request.source, request.offset + request.done);
+  }
   if (result == 0) throw error_of(request, EIO);  // a write that does nothing would do so for ever
   // Short transfers are normal. The rest may begin where no direct one can.
   if (request.done % File::alignment() != 0) request.direct = false;

@@ -226,4 +226,20 @@ Error read_error(const File& file, std::uint64_t offset, int errno_value) {
   return Error(error.cause(), error.what(), details);
 }
 
+Error shrank_error(const File& file, std::uint64_t end) {
+  std::string message = file.path().string() + ": shrank while it was read";
+  struct stat status {};
+  if (::fstat(file.buffered(), &status) == 0 && S_ISREG(status.st_mode)) {
+    message += ", from " + std::to_string(file.size()) + " to " + std::to_string(status.st_size) +
+               " bytes";
+  } else {
+    message += ": it now ends at byte " + std::to_string(end);
+  }
+  return Error(Cause::input_changed, message,
+               {.path = file.path(),
+                .offset = end,
+                .why = "another program shortened it",
+                .hint = "run again when nothing writes to it any more"});
+}
+
 }  // namespace ooc

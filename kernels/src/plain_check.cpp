@@ -2,6 +2,7 @@
 
 #include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
+#include <ooc/io/file.hpp>
 #include <ooc/io/units.hpp>
 #include <ooc/io_way.hpp>
 #include <ooc/pass_threads.hpp>
@@ -27,15 +28,8 @@ void read_file(const File& file, std::uint64_t offset, std::span<std::byte> memo
     const ssize_t got =
         ::pread(file.buffered(), memory.data(), memory.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw Error::from_errno(Cause::input, "read", errno, file.path(), offset);
-    if (got == 0) {
-      throw Error(Cause::input_changed,
-                  file.path().string() + ": ends at byte " + std::to_string(offset) + " by now",
-                  {.path = file.path(),
-                   .offset = offset,
-                   .why = "another program shortened it",
-                   .hint = "run again when nothing writes to it any more"});
-    }
+    if (got < 0) throw read_error(file, offset, errno);
+    if (got == 0) throw shrank_error(file, offset);
     offset += static_cast<std::uint64_t>(got);
     memory = memory.subspan(static_cast<std::size_t>(got));
   }

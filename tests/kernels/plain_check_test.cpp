@@ -3,7 +3,9 @@
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <bit>
@@ -159,7 +161,8 @@ TEST_F(ReadAllTest, NoticesThatAFileHasChanged) {
   const auto path = write(values_);
   const Source source = open(path);
   std::filesystem::resize_file(path, 4 * count - 1);
-  test::expect_error(Cause::input_changed, "ends at byte", [&] { look_at_all(source); });
+  test::expect_error(Cause::input_changed, "shrank while it was read, from",
+                     [&] { look_at_all(source); });
   std::filesystem::resize_file(path, 4 * count + 1);
   test::expect_error(Cause::input_changed, "changed while it was read",
                      [&] { look_at_all(source); });
@@ -175,6 +178,22 @@ TEST(PlainCheck, ThreadsKeepWithinTheMemory) {
   EXPECT_EQ(threads(36 * MiB), 3u);  // 3 x 8.5 MiB, and 8 MiB that they are copied from
   EXPECT_EQ(threads(1 * GiB), 16u);
   EXPECT_EQ(threads_for({.streams = 16}, std::size_t{1} << 62), 1u);
+}
+
+TEST_F(ReadAllTest, SaysWhyADiskFails) {
+  const Source source = open(write(values_));
+  // Of the memory of a process there is nothing at 0, and to read it is EIO.
+  const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(memory, 0);
+  ASSERT_GE(::dup2(memory, source.files().front().buffered()), 0);
+  ::close(memory);
+  try {
+    look_at_all(source);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.cause(), Cause::input);
+    EXPECT_EQ(error.details().why, "the disk could not deliver this block");
+  }
 }
 
 TEST_F(ReadAllTest, LeavesTheRestWhenProgressThrows) {

@@ -71,4 +71,8 @@ class File {
 /// What a read that has failed at `offset` is reported as.
 Error read_error(const File& file, std::uint64_t offset, int errno_value);
 
+/// What a read that has found the end of the file at byte `end`, which was not there when it was
+/// opened, is reported as.
+Error shrank_error(const File& file, std::uint64_t end);
+
 }  // namespace ooc
