@@ -6,12 +6,11 @@ import os
 import resource
 import shutil
 import signal
-import subprocess
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from cli_support import PROGRAM, CliTest, clean_environment, default_signals, main
+from cli_support import CliTest, main
 from restrictions import limiting
 
 import numpy as np
@@ -133,14 +132,8 @@ class ResultTest(BenchTest):
 class InterruptTest(BenchTest):
     def test_nothing_is_kept_of_an_interrupted_run(self):
         path = self.noise(SMALL)
-        process = subprocess.Popen(
-            [PROGRAM, "bench", path, "--device", "cpu", "--runs", "1000000", "--progress", "plain"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.directory,
-            env=clean_environment(**self.env), preexec_fn=default_signals)
-        self.addCleanup(process.kill)
-        line = process.stderr.readline()
-        while line and "left" not in line:
-            line = process.stderr.readline()
+        process, _ = self.at_work("bench", path, "--device", "cpu", "--runs", "1000000",
+                                  env=self.env)
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=60)
         self.assertEqual((process.returncode, stdout), (130, ""), stderr)

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from cli_support import PROGRAM, CliTest, clean_environment, default_signals, main
+from cli_support import PROGRAM, CliTest, clean_environment, main
 
 import numpy as np
 
@@ -338,16 +338,9 @@ class StoppedTest(CliTest):
         self.write("c.npy", b"precious")
 
     def start(self):
-        """The program, once it is at work."""
-        process = subprocess.Popen(
-            [PROGRAM, "matmul", "a.f32", "b.f32", "-o", "c.npy", "--force", "--shape-a", "16Kx64K",
-             "--shape-b", "64Kx16K", "--memory", "256M", "--device", "cpu", "--progress", "plain"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.directory,
-            env=clean_environment(), preexec_fn=default_signals)
-        self.addCleanup(process.kill)
-        line = process.stderr.readline()
-        while line and "left" not in line:
-            line = process.stderr.readline()
+        process, _ = self.at_work("matmul", "a.f32", "b.f32", "-o", "c.npy", "--force", "--shape-a",
+                                  "16Kx64K", "--shape-b", "64Kx16K", "--memory", "256M", "--device",
+                                  "cpu")
         return process
 
     def check_that_all_is_as_it_was(self):

@@ -11,7 +11,7 @@ import zlib
 from pathlib import Path
 from xml.etree import ElementTree
 
-from cli_support import PROGRAM, CliTest, clean_environment, default_signals, main
+from cli_support import PROGRAM, CliTest, clean_environment, main
 
 import numpy as np
 
@@ -193,14 +193,8 @@ class PlotTest(CliTest):
             file.truncate(4 << 40)  # more than any machine reads while a test waits
         self.write("old.svg", b"old")
         for name in ("new.svg", "old.svg"):
-            process = subprocess.Popen(
-                [PROGRAM, "histogram", "x.u8", "--plot", name, "--force", "--device", "cpu",
-                 "--progress", "plain"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                cwd=self.directory, env=clean_environment(), preexec_fn=default_signals)
-            self.addCleanup(process.kill)
-            line = process.stderr.readline()
-            while line and "left" not in line:
-                line = process.stderr.readline()
+            process, _ = self.at_work("histogram", "x.u8", "--plot", name, "--force", "--device",
+                                      "cpu")
             process.send_signal(signal.SIGINT)
             stdout, stderr = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 130, stderr)

@@ -62,10 +62,7 @@ class InterruptTest(CliTest):
 
     def interrupt(self, number, *words):
         """Sends the signal once the program is at work."""
-        process = self.start(*words, "--progress", "plain")
-        line = process.stderr.readline()
-        while line and "left" not in line:
-            line = process.stderr.readline()
+        process, _ = self.at_work(*words)
         process.send_signal(number)
         stdout, stderr = process.communicate(timeout=60)
         return process.returncode, stdout, stderr

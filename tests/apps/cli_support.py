@@ -53,6 +53,18 @@ class CliTest(unittest.TestCase):
                               cwd=self.directory, timeout=300, check=False,
                               env=clean_environment(**(env or {})), **options)
 
+    def at_work(self, *words, env=None):
+        """The program, once it is at work, and the line of progress that says so."""
+        process = subprocess.Popen([PROGRAM, *map(str, words), "--progress", "plain"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   cwd=self.directory, env=clean_environment(**(env or {})),
+                                   preexec_fn=default_signals)
+        self.addCleanup(process.kill)
+        line = process.stderr.readline()
+        while line and "left" not in line:
+            line = process.stderr.readline()
+        return process, line
+
     def succeed(self, *words, **options):
         done = self.run_program(*words, **options)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -149,10 +149,7 @@ class NotVerifiedTest(CliTest):
     def test_interrupted_before_the_check(self):
         with open(self.path("huge.f32"), "wb") as file:
             file.truncate(HUGE)
-        process = self.start("reduce", "huge.f32", "--verify", "--json", "--progress", "plain")
-        line = process.stderr.readline()
-        while line and "left" not in line:
-            line = process.stderr.readline()
+        process, line = self.at_work("reduce", "huge.f32", "--verify", "--json")
         self.assertIn(", pass 1 of 2, ", line)
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=60)
