@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 
+#include "failure.hpp"
 #include "sizes.hpp"
 #include "suggest.hpp"
 
@@ -18,10 +19,6 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr const char* operands = "FILE";  // what Boost calls the words that are not options
-
-[[noreturn]] void refuse_usage(const std::string& message, const std::string& hint) {
-  throw ooc::Error(ooc::Cause::usage, message, {.hint = hint});
-}
 
 po::options_description describe(const Command& command) {
   po::options_description description;

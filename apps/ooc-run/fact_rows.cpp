@@ -4,20 +4,11 @@
 
 #include <algorithm>
 
+#include "terminal.hpp"
+
 namespace ooc_run {
-namespace {
-
-/// Columns that a text takes: those of its characters, not of its bytes.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char byte) {
-    return (static_cast<unsigned char>(byte) & 0xc0u) != 0x80u;  // not within one of UTF-8
-  }));
-}
-
-}  // namespace
-
 std::string wrap(std::string_view first, std::string_view text, std::size_t columns) {
-  const std::size_t indent = width_of(first);
+  const std::size_t indent = columns_of(first);
   std::string lines(first);
   std::size_t column = indent;
   while (!text.empty()) {
@@ -25,7 +16,7 @@ std::string wrap(std::string_view first, std::string_view text, std::size_t colu
     const std::string_view word = text.substr(0, space);
     text.remove_prefix(std::min(space + 1, text.size()));
     const bool begins = column == indent;
-    if (!begins && column + 1 + width_of(word) > columns) {
+    if (!begins && column + 1 + columns_of(word) > columns) {
       lines += "\n" + std::string(indent, ' ');
       column = indent;
     } else if (!begins) {
@@ -33,7 +24,7 @@ std::string wrap(std::string_view first, std::string_view text, std::size_t colu
       ++column;
     }
     lines += word;
-    column += width_of(word);
+    column += columns_of(word);
   }
   return lines + "\n";
 }

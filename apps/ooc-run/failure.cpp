@@ -4,11 +4,14 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <string>
 
 #include "terminal.hpp"
 
 namespace ooc_run {
+
+void refuse_usage(const std::string& message, const std::string& hint) {
+  throw ooc::Error(ooc::Cause::usage, message, {.hint = hint});
+}
 
 int exit_code_of(ooc::Cause cause) {
   switch (cause) {

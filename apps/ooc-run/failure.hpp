@@ -1,8 +1,12 @@
 #pragma once
 
 #include <ooc/io/error.hpp>
+#include <string>
 
 namespace ooc_run {
+
+/// Throws Error(usage).
+[[noreturn]] void refuse_usage(const std::string& message, const std::string& hint = {});
 
 /// The code with which the program ends after an error of such a cause.
 int exit_code_of(ooc::Cause cause);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "failure.hpp"
 #include "generator.hpp"
 #include "output_file_options.hpp"
 #include "session.hpp"
@@ -45,10 +46,6 @@ struct Answer {
   double seconds = 0;
 };
 
-[[noreturn]] void refuse(const std::string& message, const std::string& hint) {
-  throw ooc::Error(ooc::Cause::usage, message, {.hint = hint});
-}
-
 Pattern parse_pattern(std::string_view text) {
   constexpr std::array patterns{Pattern::uniform,  Pattern::normal, Pattern::sequence,
                                 Pattern::constant, Pattern::zipf,   Pattern::position};
@@ -59,11 +56,11 @@ void choose_length(const Arguments& arguments, Job& job) {
   const std::optional<std::uint64_t> size = arguments.get("size", parse_bytes);
   const std::optional<std::uint64_t> count = arguments.get("count", parse_count);
   if (!size && !count) {
-    refuse("how much? Neither --size nor --count", "ooc-run gen -o FILE --size 1G");
+    refuse_usage("how much? Neither --size nor --count", "ooc-run gen -o FILE --size 1G");
   }
   const std::size_t element_bytes = ooc::size_of(job.generator.type.element);
   if (size && *size % element_bytes != 0) {
-    refuse(
+    refuse_usage(
         fmt::format("--size {}: not a whole number of elements of {} bytes", *size, element_bytes),
         "--count gives the number of elements");
   }

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "commands.hpp"
+#include "failure.hpp"
 #include "histogram_plot.hpp"
 #include "picture.hpp"
 #include "picture_file.hpp"
@@ -17,31 +18,29 @@
 namespace ooc_run {
 namespace {
 
-[[noreturn]] void refuse(const std::string& why, const std::string& hint) {
-  throw ooc::Error(ooc::Cause::usage, why, {.hint = hint});
-}
-
 std::size_t parse_bins(std::string_view text) {
   const std::uint64_t bins = parse_count(text);
   if (bins == 0 || bins > ooc::max_bins) {
-    refuse(fmt::format("bins must be 1 to {}", ooc::max_bins), {});
+    refuse_usage(fmt::format("bins must be 1 to {}", ooc::max_bins), {});
   }
   return bins;
 }
 
 double parse_finite(std::string_view text) {
   const double value = parse_real(text);
-  if (std::isinf(value)) refuse("an edge must be finite", "infinities count as below and above");
+  if (std::isinf(value))
+    refuse_usage("an edge must be finite", "infinities count as below and above");
   return value;
 }
 
 ooc::HistogramOptions::Range parse_range(std::string_view text) {
   const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos) refuse("a range has two ends", "--range LO:HI, as -1:2.5");
+  if (colon == std::string_view::npos)
+    refuse_usage("a range has two ends", "--range LO:HI, as -1:2.5");
   const ooc::HistogramOptions::Range range{parse_finite(text.substr(0, colon)),
                                            parse_finite(text.substr(colon + 1))};
   if (range.lower > range.upper) {
-    refuse("the lower end is above the upper", "--range LO:HI, as -1:2.5");
+    refuse_usage("the lower end is above the upper", "--range LO:HI, as -1:2.5");
   }
   return range;
 }
@@ -54,9 +53,10 @@ std::vector<double> parse_edges(std::string_view text) {
     if (comma == std::string_view::npos) break;
     text.remove_prefix(comma + 1);
   }
-  if (edges.size() < 2) refuse("a bin has two edges", "--edges 0,1,10 makes two bins");
+  if (edges.size() < 2) refuse_usage("a bin has two edges", "--edges 0,1,10 makes two bins");
   for (std::size_t i = 1; i < edges.size(); ++i) {
-    if (edges[i - 1] > edges[i]) refuse("edges must not fall", "--edges 0,1,10 makes two bins");
+    if (edges[i - 1] > edges[i])
+      refuse_usage("edges must not fall", "--edges 0,1,10 makes two bins");
   }
   return edges;
 }

@@ -12,6 +12,7 @@
 #include "report.hpp"
 #include "sizes.hpp"
 #include "svg.hpp"
+#include "terminal.hpp"
 
 namespace ooc_run {
 namespace {
@@ -34,8 +35,9 @@ std::string shortened(const std::string& title) {
   constexpr std::size_t most = 96;  // characters that fit, nearly all
   std::size_t characters = 0;
   for (std::size_t at = title.size(); at > 0; --at) {
-    const bool begins = (title[at - 1] & 0xc0) != 0x80;  // a character of UTF-8
-    if (begins && ++characters == most) return at == 1 ? title : "…" + title.substr(at - 1);
+    if (begins_character(title[at - 1]) && ++characters == most) {
+      return at == 1 ? title : "…" + title.substr(at - 1);
+    }
   }
   return title;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "failure.hpp"
 #include "matmul_report.hpp"
 #include "output_file_options.hpp"
 #include "session.hpp"
@@ -33,10 +34,6 @@ struct Job {
   bool verify = false;
 };
 
-[[noreturn]] void refuse(const std::string& message, const std::string& hint) {
-  throw ooc::Error(ooc::Cause::usage, message, {.hint = hint});
-}
-
 ooc::Compute parse_compute(std::string_view text) {
   constexpr std::array precisions{ooc::Compute::f32, ooc::Compute::tf32, ooc::Compute::bf16,
                                   ooc::Compute::f64};
@@ -45,7 +42,8 @@ ooc::Compute parse_compute(std::string_view text) {
 
 Shape parse_matrix_shape(std::string_view text) {
   const Shape shape = parse_shape(text);
-  if (shape.size() != 2) refuse("a matrix has rows and columns", "such as 1000x2000 or 64Kx3");
+  if (shape.size() != 2)
+    refuse_usage("a matrix has rows and columns", "such as 1000x2000 or 64Kx3");
   return shape;
 }
 
@@ -69,7 +67,8 @@ Job read_job(const Arguments& arguments) {
   const bool named = arguments.has("output");
   if (named || !job.explain) job.target.path = read_output_path(arguments, example);
   if (arguments.files().size() != 2) {
-    refuse(fmt::format("a product has two factors, not {}", arguments.files().size()), example);
+    refuse_usage(fmt::format("a product has two factors, not {}", arguments.files().size()),
+                 example);
   }
   return job;
 }
@@ -81,8 +80,8 @@ ooc::Source open_matrix(const std::string& file, const std::optional<Shape>& ask
   ooc::Source source = open_source({&file, 1}, settings);
   if (source.format == "raw") {
     if (!asked) {
-      refuse(fmt::format("{}: a raw file does not know its shape", file),
-             fmt::format("--{} ROWSxCOLUMNS says it", option));
+      refuse_usage(fmt::format("{}: a raw file does not know its shape", file),
+                   fmt::format("--{} ROWSxCOLUMNS says it", option));
     }
     source.set_shape(*asked);
   } else if (asked && !std::ranges::equal(*asked, source.shape())) {

@@ -11,6 +11,7 @@
 #include "axis.hpp"
 #include "bin_groups.hpp"
 #include "sizes.hpp"
+#include "terminal.hpp"
 
 namespace ooc_run {
 namespace {
@@ -40,12 +41,6 @@ std::string draw_bar(double length, bool unicode) {
   for (std::size_t i = 0; i < filled / 8; ++i) bar += "█";
   bar += eighths[filled % 8];
   return bar;
-}
-
-std::size_t columns_of(const std::string& bar) {
-  // Every character counts but the continuation bytes of UTF-8.
-  return static_cast<std::size_t>(
-      std::ranges::count_if(bar, [](char byte) { return (byte & 0xc0) != 0x80; }));
 }
 
 /// The columns of the picture: label, axis, bar, count, percentage.

@@ -11,6 +11,8 @@
 #include <span>
 #include <system_error>
 
+#include "failure.hpp"
+
 namespace ooc_run {
 namespace {
 
@@ -38,17 +40,13 @@ constexpr std::array byte_units{
     Unit{"tb", kilo* kilo* kilo* kilo},
 };
 
-[[noreturn]] void refuse(const std::string& why, const std::string& hint = {}) {
-  throw ooc::Error(ooc::Cause::usage, why, {.hint = hint});
-}
-
 /// The unsigned integer at the start of `text`, which is cut off it.
 std::uint64_t take_digits(std::string_view& text, const std::string& hint) {
-  if (text.starts_with('-')) refuse("must not be negative", hint);
+  if (text.starts_with('-')) refuse_usage("must not be negative", hint);
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::result_out_of_range) refuse("is too large", hint);
-  if (error != std::errc{}) refuse("is not a whole number", hint);
+  if (error == std::errc::result_out_of_range) refuse_usage("is too large", hint);
+  if (error != std::errc{}) refuse_usage("is not a whole number", hint);
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   return value;
 }
@@ -67,9 +65,9 @@ std::uint64_t parse_scaled(std::string_view text, bool bytes, const std::string&
   const auto unit = std::ranges::find_if(byte_units, [&](const Unit& candidate) {
     return candidate.suffix == suffix && (bytes || suffix.size() <= 1);
   });
-  if (unit == byte_units.end()) refuse(fmt::format("has no unit named '{}'", text), hint);
+  if (unit == byte_units.end()) refuse_usage(fmt::format("has no unit named '{}'", text), hint);
   std::uint64_t scaled = 0;
-  if (__builtin_mul_overflow(value, unit->factor, &scaled)) refuse("is too large", hint);
+  if (__builtin_mul_overflow(value, unit->factor, &scaled)) refuse_usage("is too large", hint);
   return scaled;
 }
 
@@ -120,8 +118,8 @@ std::vector<std::uint64_t> parse_shape(std::string_view text) {
 std::int64_t parse_integer(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::result_out_of_range) refuse("is too large");
-  if (error != std::errc{} || end != text.data() + text.size()) refuse("is not an integer");
+  if (error == std::errc::result_out_of_range) refuse_usage("is too large");
+  if (error != std::errc{} || end != text.data() + text.size()) refuse_usage("is not an integer");
   return value;
 }
 
@@ -129,11 +127,12 @@ double parse_real(std::string_view text) {
   double value = 0;
   if (text.starts_with('+')) text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::result_out_of_range) refuse(fmt::format("'{}' is out of range", text));
+  if (error == std::errc::result_out_of_range)
+    refuse_usage(fmt::format("'{}' is out of range", text));
   if (error != std::errc{} || end != text.data() + text.size()) {
-    refuse(fmt::format("'{}' is not a number", text));
+    refuse_usage(fmt::format("'{}' is not a number", text));
   }
-  if (std::isnan(value)) refuse("NaN is not a place on the number line");
+  if (std::isnan(value)) refuse_usage("NaN is not a place on the number line");
   return value;
 }
 

@@ -71,6 +71,10 @@ std::string printable(std::string_view text) {
   return result;
 }
 
+std::size_t columns_of(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
+}
+
 void print_to_stderr(std::string_view text) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
 }

@@ -23,6 +23,14 @@ Terminal describe_terminal(int descriptor);
 /// to move the cursor, or end the line.
 std::string printable(std::string_view text);
 
+/// Whether a character begins with this byte of UTF-8.
+constexpr bool begins_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xc0u) != 0x80u;
+}
+
+/// Columns that a text takes: those of its characters, not of its bytes.
+std::size_t columns_of(std::string_view text);
+
 /// Nobody can be told if this fails, and the run goes on.
 void print_to_stderr(std::string_view text);
 

@@ -66,6 +66,11 @@ void add_output(const Options& options, DeviceKind device, Workers workers, cons
       std::max<std::size_t>(layout.slot_bytes, place + round_up(result, page_bytes));
 }
 
+/// In how many chunks so many reads are in flight.
+std::size_t chunks_read(const Layout& layout, std::size_t depth) {
+  return divide_up(depth * layout.reads.block_bytes, layout.chunk_bytes);
+}
+
 /// A slot for each chunk that is computed, waits for its lane, or is being read, and one more, so
 /// that the reader need not wait for the slowest of them. `depth`: reads in flight.
 std::size_t slots_for(const Layout& layout, DeviceKind device, std::size_t lanes,
@@ -79,16 +84,12 @@ std::size_t slots_for(const Layout& layout, DeviceKind device, std::size_t lanes
   const std::size_t with_lanes = device == DeviceKind::cpu ? lanes + ready
                                  : only_reads_disk         ? lanes
                                                            : 2 * lanes + ready;
-  const auto in_flight = [](std::size_t requests, std::size_t block, std::size_t chunk) {
-    return divide_up(requests * block, chunk);
-  };
   // Of two kinds by turns, the slow ones come out of order: with no more slots than are in flight,
   // the disk would wait for the oldest of them (the H200 machine's lost a quarter of its rate).
-  const std::size_t reading = in_flight(depth, layout.reads.block_bytes, layout.chunk_bytes) *
-                              (layout.interleaving ? 2 : 1);
+  const std::size_t reading = chunks_read(layout, depth) * (layout.interleaving ? 2 : 1);
   const IoWay* const out = layout.writes ? &layout.writes->way : nullptr;
   const std::size_t writing =
-      out != nullptr ? lanes + in_flight(out->queue_depth, out->block_bytes, out->chunk_bytes) : 0;
+      out != nullptr ? lanes + divide_up(out->queue_depth * out->block_bytes, out->chunk_bytes) : 0;
   const std::size_t chunks = std::max<std::size_t>(layout.plan.size(), 1);
   return std::min(with_lanes + reading + writing + 1, chunks);
 }
@@ -203,14 +204,11 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
 }
 
 void begin_with_depth(Layout& layout, std::size_t depth) {
-  const auto chunks = [&](std::size_t requests) {
-    return divide_up(requests * layout.reads.block_bytes, layout.chunk_bytes);
-  };
   const std::size_t first =
       std::exchange(layout.reads.queue_depth,
                     std::clamp(depth, layout.tuned_depth->least, layout.tuned_depth->most));
-  layout.slots += chunks(layout.reads.queue_depth);
-  layout.slots -= chunks(first);
+  layout.slots += chunks_read(layout, layout.reads.queue_depth);
+  layout.slots -= chunks_read(layout, first);
 }
 
 std::size_t half_chunk_bytes(const Layout& layout, std::size_t element_bytes) {
