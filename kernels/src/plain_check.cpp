@@ -35,20 +35,31 @@ void read_file(const File& file, std::uint64_t offset, std::span<std::byte> memo
   }
 }
 
-/// Fills `memory` with what begins at byte `begin` of the source, be it in several files.
-void read_source(const Source& source, std::uint64_t begin, std::span<std::byte> memory) {
-  for (const Extent& extent : source.extents()) {
-    if (memory.empty()) return;
-    if (begin >= extent.bytes) {
-      begin -= extent.bytes;
-      continue;
-    }
-    const std::size_t bytes = std::min<std::uint64_t>(memory.size(), extent.bytes - begin);
-    read_file(source.files()[extent.file], extent.offset + begin, memory.first(bytes));
-    memory = memory.subspan(bytes);
-    begin = 0;
+/// The bytes of a source, be they in several files.
+class Bytes {
+ public:
+  explicit Bytes(const Source& source) : source_(source) {
+    std::uint64_t end = 0;
+    for (const Extent& extent : source.extents()) ends_.push_back(end += extent.bytes);
   }
-}
+
+  /// Fills `memory` with what begins at byte `begin`.
+  void read(std::uint64_t begin, std::span<std::byte> memory) const {
+    auto i = static_cast<std::size_t>(std::ranges::upper_bound(ends_, begin) - ends_.begin());
+    for (; !memory.empty(); ++i) {
+      const Extent& extent = source_.extents()[i];
+      const std::size_t bytes = std::min<std::uint64_t>(memory.size(), ends_[i] - begin);
+      const std::uint64_t offset = extent.offset + extent.bytes - (ends_[i] - begin);
+      read_file(source_.files()[extent.file], offset, memory.first(bytes));
+      memory = memory.subspan(bytes);
+      begin += bytes;
+    }
+  }
+
+ private:
+  const Source& source_;
+  std::vector<std::uint64_t> ends_;  // of the extents, counted from the beginning of the source
+};
 
 void swap_bytes(std::span<std::byte> elements, std::size_t element_bytes) {
   for (std::size_t i = 0; i < elements.size(); i += element_bytes) {
@@ -61,6 +72,7 @@ class Blocks {
  public:
   Blocks(const Source& source, std::stop_token stop)
       : source_(source),
+        bytes_(source),
         type_(source.type().value_or(DType{})),
         block_bytes_(block_elements * size_of(type_.element)),
         count_(divide_up(source.bytes(), block_bytes_)),
@@ -74,7 +86,7 @@ class Blocks {
       const std::uint64_t begin = block * block_bytes_;
       const auto elements =
           std::span(memory).first(std::min(block_bytes_, source_.bytes() - begin));
-      read_source(source_, begin, elements);
+      bytes_.read(begin, elements);
       loaded_.fetch_add(1);
       if (type_.swapped) swap_bytes(elements, size_of(type_.element));
       look(thread, elements, block * block_elements);
@@ -105,6 +117,7 @@ class Blocks {
 
  private:
   const Source& source_;
+  Bytes bytes_;
   DType type_;
   std::uint64_t block_bytes_;
   std::uint64_t count_;
