@@ -1,9 +1,7 @@
-#include <ooc/io/error.hpp>
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <string>
 #include <type_traits>
 
 #include "convert_element.hpp"
@@ -60,10 +58,7 @@ void convert_values_cuda(Stream& stream, ElementType from, ElementType to, const
       }
     });
   });
-  if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
-    throw Error(Cause::device, std::string("the kernel of a conversion could not be started: ") +
-                                   cudaGetErrorString(status));
-  }
+  stream.check_launch("the kernel of a conversion");
 }
 
 }  // namespace ooc::conversion

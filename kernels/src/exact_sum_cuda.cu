@@ -1,7 +1,6 @@
 #include "exact_sum.hpp"
 
 #include <ooc/buffer.hpp>
-#include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
 
 #include <cuda_runtime_api.h>
@@ -10,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <type_traits>
 
 // Each thread has limbs of its own in shared memory, so that no addition waits for another
@@ -111,10 +109,7 @@ void add_exactly_cuda(Stream& stream, ElementType type, const std::byte* data, s
           reinterpret_cast<const T*>(data), count, on_device.as<Counter>());
     }
   });
-  if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
-    throw Error(Cause::device, std::string("the kernel of an exact sum could not be started: ") +
-                                   cudaGetErrorString(status));
-  }
+  stream.check_launch("the kernel of an exact sum");
   stream.copy(of_chunk.limbs.data(), on_device.data(), on_device.size());
   stream.synchronize();
   sum.merge(of_chunk);

@@ -49,10 +49,15 @@ struct Cublas {
 constexpr float zero_f32 = 0, one_f32 = 1;
 constexpr double zero_f64 = 0, one_f64 = 1;
 
+/// Of a GPU that this process has lost, nothing can be given back.
 struct DestroyHandle {
   using pointer = cublasHandle_t;
   decltype(cublasDestroy)* destroy;
-  void operator()(cublasHandle_t handle) const { destroy(handle); }
+  void operator()(cublasHandle_t handle) const {
+    const cudaError_t now = cudaStreamQuery(nullptr);  // which waits for nothing
+    cudaGetLastError();
+    if (now == cudaSuccess || now == cudaErrorNotReady) destroy(handle);
+  }
 };
 
 cudaDataType_t data_type_of(ElementType element) {
@@ -130,13 +135,9 @@ class CublasGemm final : public Gemm {
 
   void fill_zero(Stream& stream, Matrix<std::byte> c, Sizes sizes) const {
     const std::size_t element = product_type_ == CUDA_R_64F ? sizeof(double) : sizeof(float);
-    const cudaError_t status =
-        cudaMemset2DAsync(c.data, c.stride * element, 0, sizes.columns * element, sizes.rows,
-                          static_cast<cudaStream_t>(stream.native()));
-    if (status == cudaSuccess) return;
-    cudaGetLastError();
-    throw Error(Cause::device,
-                std::string("CUDA failed to clear a matrix: ") + cudaGetErrorString(status));
+    cudaMemset2DAsync(c.data, c.stride * element, 0, sizes.columns * element, sizes.rows,
+                      static_cast<cudaStream_t>(stream.native()));
+    stream.check_launch("clearing a matrix");
   }
 
   Cublas cublas_;

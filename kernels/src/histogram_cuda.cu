@@ -1,5 +1,4 @@
 #include <ooc/buffer.hpp>
-#include <ooc/io/error.hpp>
 
 #include <cuda_runtime.h>
 
@@ -7,7 +6,6 @@
 #include <bit>
 #include <cfloat>
 #include <cmath>
-#include <string>
 #include <type_traits>
 
 #include "histogram_count.hpp"
@@ -28,20 +26,13 @@ constexpr std::size_t load_bytes = 16;  // what one thread loads at a time
 /// than the elements of a chunk to count.
 constexpr std::size_t shared_counters = (std::size_t{48} << 10) / sizeof(unsigned);
 
-void check(cudaError_t status) {
-  if (status == cudaSuccess) return;
-  cudaGetLastError();  // clears it, so that the next caller is not blamed
-  throw Error(Cause::device, std::string("CUDA failed in a histogram: ") +
-                                 cudaGetErrorString(status) + " (" + cudaGetErrorName(status) +
-                                 ")");
-}
-
 /// How many blocks occupy the whole of the current device.
-unsigned blocks_of_device() {
+unsigned blocks_of_device(Stream& stream) {
   int device = 0;
   int multiprocessors = 0;
-  check(cudaGetDevice(&device));
-  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+  stream.check_launch("a histogram");
   return static_cast<unsigned>(multiprocessors) * blocks_per_multiprocessor;
 }
 
@@ -156,7 +147,7 @@ class CudaCounter final : public BinCounter {
  public:
   CudaCounter(const Found& bins, Stream& stream)
       : bins_(bins),
-        blocks_(blocks_of_device()),
+        blocks_(blocks_of_device(stream)),
         counters_(stream.temporaries(), (static_cast<std::size_t>(bins.nan()) + 1) * 8) {
     stream.fill_zero(counters_.data(), counters_.size());
     if constexpr (std::is_same_v<Found, ListedBins>) {
@@ -182,7 +173,7 @@ class CudaCounter final : public BinCounter {
       count_in_device<<<blocks, block_threads, 0, native>>>(values, count, bins_,
                                                             counters_.as<Counter>());
     }
-    check(cudaGetLastError());
+    stream.check_launch("the kernel of a histogram");
   }
 
   std::vector<std::uint64_t> finish(Stream& stream) override {
@@ -272,7 +263,7 @@ template <class T>
 class CudaFinder final : public ExtremesFinder {
  public:
   explicit CudaFinder(Stream& stream)
-      : blocks_(blocks_of_device()), extremes_(stream.temporaries(), sizeof(DeviceExtremes)) {
+      : blocks_(blocks_of_device(stream)), extremes_(stream.temporaries(), sizeof(DeviceExtremes)) {
     stream.fill_zero(extremes_.data(), extremes_.size());
   }
 
@@ -282,7 +273,7 @@ class CudaFinder final : public ExtremesFinder {
     find_extremes<<<blocks_for(data.size, blocks_), block_threads, 0, native>>>(
         reinterpret_cast<const T*>(data.data), data.size / sizeof(T),
         extremes_.as<DeviceExtremes>());
-    check(cudaGetLastError());
+    stream.check_launch("the kernel of a histogram's range");
   }
 
   Extremes finish(Stream& stream) override {

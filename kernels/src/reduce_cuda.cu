@@ -2,13 +2,11 @@
 
 #include <ooc/buffer.hpp>
 #include <ooc/coordinator.hpp>
-#include <ooc/io/error.hpp>
 
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 
 // One block of threads for each tile, one thread for each column: so every column is added up in
@@ -209,10 +207,7 @@ void reduce_tiles_cuda(Stream& stream, ElementType type, const std::byte* data, 
                    static_cast<cudaStream_t>(stream.native())>>>(reinterpret_cast<const T*>(data),
                                                                  count, on_device.as<TileResult>());
   });
-  if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
-    throw Error(Cause::device, std::string("the kernel of reduce could not be started: ") +
-                                   cudaGetErrorString(status));
-  }
+  stream.check_launch("the kernel of reduce");
   stream.copy(results.data(), on_device.data(), results.size_bytes());
   stream.synchronize();
 }

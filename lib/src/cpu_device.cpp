@@ -71,6 +71,7 @@ class CpuStream final : public Stream {
   void record(Event& event) override { dynamic_cast<CpuEvent&>(event).happen(); }
   void wait(Event& /*event*/) override {}
   void synchronize() override {}
+  void check_launch(const std::string& /*what*/) override {}
   void* native() const noexcept override { return nullptr; }
   std::pmr::memory_resource& temporaries() noexcept override { return temporaries_; }
 

@@ -63,6 +63,10 @@ class Stream {
   virtual void wait(Event& event) = 0;
   virtual void synchronize() = 0;
 
+  /// To be called after a kernel was launched with `<<<...>>>` on this stream: throws Error(device)
+  /// if `what` could not be started. What goes wrong later shows when the stream is waited for.
+  virtual void check_launch(const std::string& what) = 0;
+
   /// Waits as synchronize(), on the way out of an error: of a device that is gone there is nothing
   /// to wait for.
   void settle() noexcept;
