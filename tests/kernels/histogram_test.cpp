@@ -7,10 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numeric>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -18,28 +16,13 @@
 #include "support/counted_new.hpp"
 #include "support/data_file.hpp"
 #include "support/devices.hpp"
-#include "support/temp_dir.hpp"
+#include "support/values_file.hpp"
 
 namespace ooc {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-
-/// Values of every sort the type has: random bits, many small ones, and both ends.
-template <class T>
-std::vector<T> make_values(std::size_t count) {
-  std::mt19937_64 random(count);
-  std::vector<T> values(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t bits = random();
-    std::memcpy(&values[i], &bits, sizeof(T));
-    if constexpr (std::is_arithmetic_v<T>) {
-      if (i % 4 != 0) values[i] = static_cast<T>(static_cast<double>(bits % 1024) / 8);
-    }
-  }
-  return values;
-}
 
 /// The definition: one value after the other.
 template <class T>
@@ -67,16 +50,9 @@ void expect_equal(const Histogram& found, const Histogram& expected) {
   EXPECT_EQ(found.count, expected.count);
 }
 
-class HistogramTest : public testing::TestWithParam<DeviceKind> {
+class HistogramTest : public testing::TestWithParam<DeviceKind>, protected test::ValuesFile {
  protected:
   void SetUp() override { OOC_SKIP_WITHOUT(GetParam()); }
-
-  template <class T>
-  Source source_of(const std::vector<T>& values, std::size_t header_bytes = 0) {
-    path_ = dir_.path() / "values.bin";
-    test::write_file(path_, values, header_bytes);
-    return open(path_, {.type = DType{element_type_of<T>()}, .offset = header_bytes});
-  }
 
   Result<Histogram> count(const Source& source, const HistogramOptions& options = {},
                           Options run = {}) {
@@ -96,8 +72,8 @@ class HistogramTest : public testing::TestWithParam<DeviceKind> {
 
   template <class T>
   void expect_definition() {
-    const auto values = make_values<T>(200'003);
-    const Source source = source_of(values, sizeof(T));
+    const auto values = test::varied_values<T>(200'003);
+    const Source source = source_of(values, false, sizeof(T));
     const HistogramOptions all[] = {{.bins = 256, .range = {{0, 256}}},
                                     {.bins = 5, .range = {{-1e-3, 100}}},
                                     {.bins = 40'000, .range = {{-1e5, 1e5}}},
@@ -108,9 +84,6 @@ class HistogramTest : public testing::TestWithParam<DeviceKind> {
       expect_equal(count(source, options).value, count_one_by_one(values, options, range));
     }
   }
-
-  test::TempDir dir_;
-  std::filesystem::path path_;
 };
 
 TEST_P(HistogramTest, CountsEveryTypeByTheDefinition) {
@@ -129,7 +102,7 @@ TEST_P(HistogramTest, CountsEveryTypeByTheDefinition) {
 }
 
 TEST_P(HistogramTest, CountsTheSameHoweverItIsRead) {
-  auto values = make_values<float>(900'001);
+  auto values = test::varied_values<float>(900'001);
   for (float& value : values) {  // finite and infinite, but not so large that all is in one bin
     if (std::isfinite(value)) value = std::fmod(value, 1000.0f);
   }
@@ -160,7 +133,7 @@ TEST_P(HistogramTest, CountsTheSameHoweverItIsRead) {
 TEST_P(HistogramTest, SwapsBytes) {
   const std::vector<std::uint16_t> values{0x0100, 0x0200, 0x0300, 0x0300};
   source_of(values);
-  const Source swapped = open(path_, {.type = DType{ElementType::u2, true}});
+  const Source swapped = open(path(), {.type = DType{ElementType::u2, true}});
   EXPECT_EQ(count(swapped, {.bins = 3, .range = {{1, 3}}}).value.counts,
             (std::vector<std::uint64_t>{1, 1, 2}));
 }
@@ -175,10 +148,10 @@ TEST_P(HistogramTest, BytesNeedNoFirstPass) {
   EXPECT_EQ(bytes.edges.back(), 256);
   EXPECT_EQ(bytes.counts, thousands);
 
-  const Histogram untyped = count(Source{File::open(path_)}).value;
+  const Histogram untyped = count(Source{File::open(path())}).value;
   EXPECT_EQ(untyped.counts, thousands);
 
-  const Histogram with_sign = count(open(path_, {.type = DType{ElementType::i1}})).value;
+  const Histogram with_sign = count(open(path(), {.type = DType{ElementType::i1}})).value;
   EXPECT_EQ(with_sign.edges.front(), -128);
   EXPECT_EQ(with_sign.edges.back(), 128);
   EXPECT_EQ(with_sign.counts, thousands);
@@ -285,7 +258,7 @@ TEST_P(HistogramTest, NoticesThatTheInputChanged) {
     auto changed = values;
     changed[99'999] = static_cast<float>(intruder);
     expect_error(Cause::input_changed, source, {},
-                 before_second_pass([&] { test::write_file(path_, changed); }));
+                 before_second_pass([&] { test::write_file(path(), changed); }));
   }
   const Source source = source_of(values);  // a change that keeps the range may go unnoticed
   EXPECT_EQ(count(source, {}, before_second_pass([] {})).value.count, values.size());
@@ -305,9 +278,9 @@ TEST_P(HistogramTest, NoticesWithAChecksumThatTheInputChangedWithinItsRange) {
   const std::string before = *count(source, {}, with_checksum({})).stats.checksum;
   try {
     count(source, {}, with_checksum(before_second_pass([&] {
-            const auto time = std::filesystem::last_write_time(path_);
-            test::write_file(path_, changed);
-            std::filesystem::last_write_time(path_, time);
+            const auto time = std::filesystem::last_write_time(path());
+            test::write_file(path(), changed);
+            std::filesystem::last_write_time(path(), time);
           })));
     FAIL() << "no error";
   } catch (const Error& error) {
@@ -321,7 +294,7 @@ TEST_P(HistogramTest, NoticesWithAChecksumThatTheInputChangedWithinItsRange) {
 }
 
 TEST_P(HistogramTest, StopsEarly) {
-  const auto values = make_values<float>(20 * tile_elements);
+  const auto values = test::varied_values<float>(20 * tile_elements);
   const Source source = source_of(values);
   std::stop_source stopped;
   stopped.request_stop();

@@ -14,9 +14,8 @@
 #include <vector>
 
 #include "support/counted_new.hpp"
-#include "support/data_file.hpp"
 #include "support/devices.hpp"
-#include "support/temp_dir.hpp"
+#include "support/values_file.hpp"
 
 // reduce() with ReduceOptions::exact.
 
@@ -28,16 +27,9 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double largest = std::numeric_limits<double>::max();
 constexpr double smallest = std::numeric_limits<double>::denorm_min();
 
-class ReduceExactTest : public testing::TestWithParam<DeviceKind> {
+class ReduceExactTest : public testing::TestWithParam<DeviceKind>, protected test::ValuesFile {
  protected:
   void SetUp() override { OOC_SKIP_WITHOUT(GetParam()); }
-
-  template <class T>
-  Source source_of(const std::vector<T>& values, bool swapped = false) {
-    const auto path = dir_.path() / "data.bin";
-    test::write_file(path, values);
-    return open(path, {.type = DType{element_type_of<T>(), swapped}});
-  }
 
   Statistics reduce_it(const Source& source, NanPolicy policy = NanPolicy::propagate,
                        std::size_t chunk_bytes = 256 * KiB, std::size_t streams = 3) {
@@ -45,8 +37,6 @@ class ReduceExactTest : public testing::TestWithParam<DeviceKind> {
                             {.chunk_bytes = chunk_bytes, .streams = streams});
     return reduce(coordinator, source, {.nan = policy, .exact = true}).value;
   }
-
-  test::TempDir dir_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Device, ReduceExactTest, test::all_devices, test::device_name);

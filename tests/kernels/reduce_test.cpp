@@ -16,10 +16,9 @@
 #include <vector>
 
 #include "support/counted_new.hpp"
-#include "support/data_file.hpp"
 #include "support/devices.hpp"
 #include "support/page_cache.hpp"
-#include "support/temp_dir.hpp"
+#include "support/values_file.hpp"
 
 namespace ooc {
 namespace {
@@ -47,23 +46,14 @@ void expect_same_bits(const Statistics& left, const Statistics& right) {
   EXPECT_EQ(bits(*left.stddev), bits(*right.stddev));
 }
 
-class ReduceTest : public testing::TestWithParam<DeviceKind> {
+class ReduceTest : public testing::TestWithParam<DeviceKind>, protected test::ValuesFile {
  protected:
   void SetUp() override { OOC_SKIP_WITHOUT(GetParam()); }
-
-  template <class T>
-  Source source_of(const std::vector<T>& values, bool swapped = false, std::size_t header = 0) {
-    const auto path = dir_.path() / "data.bin";
-    test::write_file(path, values, header);
-    return open(path, {.type = DType{element_type_of<T>(), swapped}, .offset = header});
-  }
 
   Statistics reduce_it(const Source& source, const ReduceOptions& options = {}) {
     Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 256 * KiB, .streams = 3});
     return reduce(coordinator, source, options).value;
   }
-
-  test::TempDir dir_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Device, ReduceTest, test::all_devices, test::device_name);
@@ -176,9 +166,8 @@ TEST_P(ReduceTest, IntegersAreExact) {
 TEST_P(ReduceTest, BytesWithoutAType) {
   std::vector<std::uint8_t> values(100'000);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint8_t>(i % 250);
-  const auto path = dir_.path() / "data.bin";
-  test::write_file(path, values);
-  const Statistics found = reduce_it(Source(File::open(path)));
+  source_of(values);
+  const Statistics found = reduce_it(Source(File::open(path())));
   EXPECT_EQ(found.count, 100'000u);
   EXPECT_EQ(found.sum, Number{int128{400 * (249 * 250 / 2)}});
   EXPECT_EQ(found.max, Number{int128{249}});

@@ -5,46 +5,21 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <functional>
 #include <limits>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "io/expect_error.hpp"
-#include "support/data_file.hpp"
-#include "support/temp_dir.hpp"
+#include "support/values_file.hpp"
 
 namespace ooc {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Any bits, and in between small values that fill bins.
-template <class T>
-std::vector<T> make_values(std::size_t count) {
-  std::mt19937_64 random(count);
-  std::vector<T> values(count);
-  for (T& value : values) {
-    const std::uint64_t bits = random();
-    std::memcpy(&value, &bits, sizeof(T));
-    if constexpr (std::is_arithmetic_v<T>) {
-      if (bits % 4 != 0) value = static_cast<T>(static_cast<double>(bits % 1024) / 8);
-    }
-  }
-  return values;
-}
-
-class VerifyHistogramTest : public testing::Test {
+class VerifyHistogramTest : public testing::Test, protected test::ValuesFile {
  protected:
-  template <class T>
-  Source source_of(const std::vector<T>& values, bool swapped = false) {
-    const auto path = dir_.path() / "values";
-    test::write_file(path, values);
-    return open(path, {.type = DType{element_type_of<T>(), swapped}});
-  }
-
   void expect_verified(const Source& source, const HistogramOptions& options = {}) {
     verify_histogram(coordinator_, source, options, histogram(coordinator_, source, options).value);
   }
@@ -60,7 +35,6 @@ class VerifyHistogramTest : public testing::Test {
                        [&] { verify_histogram(coordinator_, source, options, found); });
   }
 
-  test::TempDir dir_;
   Coordinator coordinator_{make_device(DeviceKind::cpu), {.chunk_bytes = 256 * KiB, .streams = 3}};
 };
 
@@ -73,7 +47,7 @@ TEST_F(VerifyHistogramTest, RightOnesOfEveryType) {
                                   {.edges = {-1, 0, 0, 7.5, 100, 100}}};
   for (int element = 0; element <= static_cast<int>(ElementType::bf16); ++element) {
     visit(static_cast<ElementType>(element), [&]<class T>(std::type_identity<T>) {
-      const auto values = make_values<T>(70'003);
+      const auto values = test::varied_values<T>(70'003);
       for (const bool swapped : {false, true}) {
         const Source source = source_of(values, swapped);
         for (const HistogramOptions& options : all) expect_verified(source, options);
@@ -108,7 +82,7 @@ TEST_F(VerifyHistogramTest, LogarithmicEdgesAmongTheSmallestNumbers) {
 }
 
 TEST_F(VerifyHistogramTest, WrongCounts) {
-  const Source source = source_of(make_values<float>(200'003));
+  const Source source = source_of(test::varied_values<float>(200'003));
   const HistogramOptions options{.bins = 10, .range = {{0, 100}}};
   expect_refused(source, options, "counts[3] is ", [](Histogram& found) {
     --found.counts[3];

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -15,8 +14,7 @@
 #include <vector>
 
 #include "io/expect_error.hpp"
-#include "support/data_file.hpp"
-#include "support/temp_dir.hpp"
+#include "support/values_file.hpp"
 #include "support/wrapped_engine.hpp"
 
 namespace ooc {
@@ -46,26 +44,8 @@ double fraction(std::uint64_t bits) {
   return static_cast<double>(bits >> 11) * 0x1p-53 - 0.5;
 }
 
-template <class T>
-std::vector<T> any_bits(std::size_t count) {
-  std::mt19937_64 random(count);
-  std::vector<T> values(count);
-  for (T& value : values) {
-    const std::uint64_t bits = random();
-    std::memcpy(&value, &bits, sizeof(T));
-  }
-  return values;
-}
-
-class VerifyReduceTest : public testing::Test {
+class VerifyReduceTest : public testing::Test, protected test::ValuesFile {
  protected:
-  template <class T>
-  Source source_of(const std::vector<T>& values, bool swapped = false) {
-    const auto path = dir_.path() / "values";
-    test::write_file(path, values);
-    return open(path, {.type = DType{element_type_of<T>(), swapped}});
-  }
-
   void expect_verified(const Source& source) {
     for (const ReduceOptions& options : all_options) {
       verify_reduce(coordinator_, source, options, reduce(coordinator_, source, options).value);
@@ -87,7 +67,6 @@ class VerifyReduceTest : public testing::Test {
                        [&] { verify_reduce(coordinator_, source, options, found); });
   }
 
-  test::TempDir dir_;
   Coordinator coordinator_{make_device(DeviceKind::cpu), {.chunk_bytes = 256 * KiB, .streams = 3}};
 };
 
@@ -96,7 +75,7 @@ TEST_F(VerifyReduceTest, RightOnesOfEveryType) {
     visit(static_cast<ElementType>(element), [&]<class T>(std::type_identity<T>) {
       for (const std::size_t count : {1, 2, 100'003}) {
         for (const bool swapped : {false, true}) {
-          expect_verified(source_of(any_bits<T>(count), swapped));
+          expect_verified(source_of(test::random_bits<T>(count), swapped));
         }
       }
     });
@@ -188,7 +167,7 @@ TEST_F(VerifyReduceTest, TheLastBitOfWhatIsExact) {
   });
   expect_refused(source, exactly, "mean is ",
                  [](Statistics& found) { *found.mean = std::nextafter(*found.mean, -infinity); });
-  const Source integers = source_of(any_bits<std::int64_t>(100'000));
+  const Source integers = source_of(test::random_bits<std::int64_t>(100'000));
   expect_refused(integers, {}, "sum is ",
                  [](Statistics& found) { found.sum = std::get<int128>(found.sum) + 1; });
   expect_refused(integers, exactly, "mean is ",

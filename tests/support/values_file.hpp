@@ -1,0 +1,60 @@
+#pragma once
+
+#include <ooc/io/element_type.hpp>
+#include <ooc/io/source.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <random>
+#include <type_traits>
+#include <vector>
+
+#include "support/bits.hpp"
+#include "support/data_file.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc::test {
+
+/// A file of values in a directory of its own, as a source: what tests of operators read.
+class ValuesFile {
+ public:
+  const std::filesystem::path& path() const noexcept { return path_; }
+
+  /// The file now holds these values after `header_bytes` of something else. The source takes them
+  /// to be in the other byte order if `swapped`.
+  template <class T>
+  Source source_of(const std::vector<T>& values, bool swapped = false,
+                   std::size_t header_bytes = 0) const {
+    write_file(path_, values, header_bytes);
+    return open(path_, {.type = DType{element_type_of<T>(), swapped}, .offset = header_bytes});
+  }
+
+ private:
+  TempDir dir_;
+  std::filesystem::path path_ = dir_.path() / "values.bin";
+};
+
+/// Values with any bits, the same for each count.
+template <class T>
+std::vector<T> random_bits(std::size_t count) {
+  std::mt19937_64 random(count);
+  std::vector<T> values(count);
+  for (T& value : values) value = from_bits<T>(random());
+  return values;
+}
+
+/// The same with three small numbers for each of them, many of which are alike.
+template <class T>
+std::vector<T> varied_values(std::size_t count) {
+  std::vector<T> values = random_bits<T>(count);
+  if constexpr (std::is_arithmetic_v<T>) {
+    std::mt19937_64 random(count + 1);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i % 4 != 0) values[i] = static_cast<T>(static_cast<double>(random() % 1024) / 8);
+    }
+  }
+  return values;
+}
+
+}  // namespace ooc::test
