@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+"""What the documents show is what happens.
+
+    docs_test.py OOC_RUN            runs what they show, and compares
+    docs_test.py OOC_RUN --write    puts what is printed now into the documents, where it differs
+
+The ```console blocks of a document are run from its first to its last, in one directory that is
+empty at first. `$ ` begins a command, `> ` continues it; what stands below is what it prints:
+stdout if it succeeds, and if not stderr without the notes. Where an `ooc-run: error:` is shown it
+has to fail, with the code that the heading above names, as in "(exit code 3)". Of a command that
+shows nothing, only success is asked.
+
+`…` stands for anything in a line, and alone in a line for any lines: for what differs from run to
+run and from machine to machine.
+
+A block below a line <!-- not run --> is not run, and NOT_RUN says why. Blocks of C++ and CMake
+stand in a program that is built, and blocks without a language are drawings.
+"""
+
+import dataclasses
+import difflib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/apps"))
+from cli_support import PROGRAM, clean_environment  # noqa: E402
+
+# Which blocks are not run, by the document and their first command, and why.
+NOT_RUN = {
+    ("README.md", "scripts/demo"): "installs and builds; CI calls scripts/test",
+    ("README.md", "scripts/setup"): "installs and builds, as scripts/test does",
+    ("CONTRIBUTING.md", "scripts/setup"): "installs and builds, as .ci/run does",
+    ("datasets/README.md",
+     'ooc-run histogram "$(datasets/fetch minilm)" --dtype f4 --offset 15512'):
+        "fetches 90 MB, as scripts/demo does",
+    ("examples/README.md", "cmake -S examples -B build/examples -DCMAKE_BUILD_TYPE=Release "
+                           "-DCMAKE_PREFIX_PATH=PREFIX"): "package_test.sh does it",
+    ("docs/troubleshooting.md", "ooc-run reduce big.f32"): "a failing disk: disk_faults_test",
+    ("docs/troubleshooting.md", "ooc-run histogram big.u8"): "a race: input_faults_test",
+    ("docs/troubleshooting.md", "ooc-run convert data.f32 -o /mnt/full/data.f64"):
+        "a full disk: output_faults_test",
+    ("docs/troubleshooting.md", "ooc-run reduce big.f32 --io-timeout 2"):
+        "a stalling disk: disk_faults_test",
+}
+LANGUAGES = {"", "cmake", "console", "cpp", "text"}
+
+FENCE = re.compile(r"```(\w*)$")
+EXIT_CODE = re.compile(r"#+ .*\(exit code (\d+)\)")
+# How fast a run was, in the line with which it ends.
+SPEED = re.compile(r"(?<= in )\d[\d.]* m?s, \d.*")
+
+
+@dataclasses.dataclass
+class Command:
+    text: str
+    begin: int  # of what is shown, among the lines of the document
+    end: int
+    shown: list
+    exit_code: str
+
+
+@dataclasses.dataclass
+class Block:
+    language: str
+    line: int  # of its first line, from 0
+    lines: list
+    is_run: bool
+    exit_code: str  # that the heading above names
+
+    def commands(self):
+        """What stands behind `$ `, and what is shown below it."""
+        found = []
+        for number, line in enumerate(self.lines, self.line):
+            if line.startswith("$ "):
+                found.append(Command(line[2:], number + 1, number + 1, [], self.exit_code))
+            elif line.startswith("> ") and not found[-1].shown:
+                found[-1].text += "\n" + line[2:]
+                found[-1].begin = number + 1
+            else:
+                found[-1].shown.append(line)
+        for command in found:
+            while command.shown and not command.shown[-1]:
+                command.shown.pop()
+            command.end = command.begin + len(command.shown)
+        return found
+
+
+def blocks_of(text):
+    blocks, block, above, exit_code = [], None, "", None
+    for number, line in enumerate(text.splitlines()):
+        fence = FENCE.match(line)
+        if block is not None:
+            if line == "```":
+                blocks.append(block)
+                block = None
+            else:
+                block.lines.append(line)
+        elif fence:
+            block = Block(fence[1], number + 1, [], above != "<!-- not run -->", exit_code)
+        elif line.startswith("#"):
+            code = EXIT_CODE.match(line)
+            exit_code = code and code[1]
+        above = line
+    assert block is None, "a block without an end"
+    return blocks
+
+
+def is_shown(command, printed):
+    """Whether the document shows what was printed."""
+    pattern = "".join(
+        r"(?:[^\n]*\n)*?" if line.strip() == "…" else
+        re.escape(line.rstrip()).replace("…", r"[^\n]*") + r"\n" for line in command.shown)
+    lines = "".join(f"{line.rstrip()}\n" for line in printed.rstrip().splitlines())
+    return re.fullmatch(pattern, lines) is not None
+
+
+def documents():
+    """The Markdown files of the project, by name."""
+    left_out = {".git", ".deps", ".cache", "build"}
+    names = (path.relative_to(ROOT) for path in ROOT.rglob("*.md"))
+    return {str(name): (ROOT / name).read_text(encoding="utf-8") for name in sorted(names)
+            if not left_out & set(name.parts)}
+
+
+DOCUMENTS = documents()
+
+
+class Stage:
+    """An empty directory for the commands of a document, and the programs that they name."""
+
+    def __init__(self, directory):
+        self.place = Path(directory, "place")
+        self.place.mkdir()
+        programs = Path(directory, "bin")
+        programs.mkdir()
+        for name, program in ("ooc-run", PROGRAM), ("python3", sys.executable):
+            (programs / name).symlink_to(program)
+        self.environment = clean_environment(PATH=f"{programs}:{os.environ['PATH']}",
+                                             HOME=directory, XDG_CACHE_HOME=f"{directory}/cache")
+
+    def run(self, command):
+        """Its exit code, and what a reader would compare with what is shown."""
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", command.text], cwd=self.place,
+                              env=self.environment, capture_output=True, text=True, timeout=120,
+                              check=False)
+        if done.returncode == 0:
+            return 0, done.stdout
+        notes = "ooc-run: note: "
+        return done.returncode, "".join(line for line in done.stderr.splitlines(keepends=True)
+                                        if not line.startswith(notes))
+
+
+def play(text, look):
+    """Runs what a document shows; `look` sees each command with its exit code and its output."""
+    with tempfile.TemporaryDirectory(prefix="ooc-docs-", dir=os.getcwd()) as directory:
+        stage = Stage(directory)
+        for block in blocks_of(text):
+            if block.language == "console" and block.is_run:
+                for command in block.commands():
+                    look(command, *stage.run(command))
+        return {path.name: path.read_bytes() for path in stage.place.glob("*.svg")}
+
+
+class DocsTest(unittest.TestCase):
+    maxDiff = None
+
+    def check(self, name, command, exit_code, printed):
+        with self.subTest(f"{name}:{command.begin}: {command.text}"):
+            fails = any(line.startswith("ooc-run: error:") for line in command.shown)
+            self.assertEqual(exit_code != 0, fails, f"exit code {exit_code}\n{printed}")
+            if fails:
+                self.assertEqual(str(exit_code), command.exit_code or str(exit_code))
+            if command.shown and not is_shown(command, printed):
+                self.fail("\n".join(difflib.unified_diff(
+                    command.shown, printed.splitlines(), "shown", "printed", lineterm="")))
+
+    def test_commands_print_what_is_shown(self):
+        for name, text in DOCUMENTS.items():
+            pictures = play(text, lambda command, *result: self.check(name, command, *result))
+            for picture, drawn in pictures.items():
+                kept = ROOT / "docs" / picture
+                if kept.exists():
+                    self.assertEqual(drawn, kept.read_bytes(), f"{name} draws another {picture}")
+
+    def test_pictures_are_drawn_by_the_readme(self):
+        for picture in (ROOT / "docs").glob("*.svg"):
+            self.assertIn(f"--plot {picture.name}", DOCUMENTS["README.md"])
+
+    def test_what_is_not_run_has_a_reason(self):
+        reasons = dict(NOT_RUN)
+        for name, text in DOCUMENTS.items():
+            for block in blocks_of(text):
+                if block.is_run:
+                    continue
+                first = block.commands()[0].text.split("  #")[0].rstrip()
+                reason = reasons.pop((name, first), None)
+                self.assertIsNotNone(reason, f"{name}:{block.line}: not in NOT_RUN: {first}")
+                print(f"not run: {name}:{block.line}: {first}: {reason}")
+        self.assertFalse(reasons, "reasons for blocks that are run, or not there")
+
+    def test_every_block_is_of_a_known_kind(self):
+        for name, text in DOCUMENTS.items():
+            indented = re.search(r"(?m)^[ \t>]+```\w", text)
+            self.assertIsNone(indented, f"{name}: an indented block is not run")
+            for block in blocks_of(text):
+                place = f"{name}:{block.line}"
+                self.assertIn(block.language, LANGUAGES, place)
+                if block.language == "console":
+                    self.assertTrue(block.lines and block.lines[0].startswith("$ "), place)
+                else:
+                    self.assertFalse(any(line.startswith("$ ") for line in block.lines),
+                                     f"{place}: commands stand in ```console blocks")
+
+    def test_programs_are_those_that_are_built(self):
+        examples = ROOT / "examples"
+        programs = {path.read_text(encoding="utf-8") for path in examples.glob("*.c*")}
+        # Which target it is does not matter.
+        target = re.compile(r"(?<=target_link_libraries\()\S+")
+        build = target.sub("TARGET", (examples / "CMakeLists.txt").read_text(encoding="utf-8"))
+        shown = {"cpp": 0, "cmake": 0}
+        for name, text in DOCUMENTS.items():
+            for block in blocks_of(text):
+                if block.language == "cpp":
+                    self.assertIn("\n".join(block.lines) + "\n", programs, f"{name}:{block.line}")
+                elif block.language == "cmake":
+                    for line in block.lines:
+                        self.assertIn(target.sub("TARGET", line), build, f"{name}:{block.line}")
+                shown[block.language] = shown.get(block.language, 0) + 1
+        self.assertTrue(shown["cpp"] and shown["cmake"], "the README shows neither")
+
+    def test_verdicts_are_those_of_the_program(self):
+        source = (ROOT / "tests/apps/verdict_test.cpp").read_text(encoding="utf-8")
+        known = set(re.findall(r'"((?:[^"\\]|\\.)*)"', re.sub(r'"\s*\n\s*"', "", source)))
+        shown = [line for block in blocks_of(DOCUMENTS["docs/verdict.md"])
+                 if block.language == "text" for line in block.lines]
+        self.assertTrue(shown)
+        self.assertEqual([line for line in shown if line not in known], [])
+
+    def test_commands_in_passing_have_the_options_that_they_name(self):
+        usage = {}
+        for name, text in DOCUMENTS.items():
+            for command, rest in re.findall(r"`ooc-run ([a-z]+)([^`\n]*)`", text):
+                if command not in usage:
+                    done = subprocess.run([PROGRAM, command, "--help"], capture_output=True,
+                                          text=True, env=clean_environment(), check=False)
+                    self.assertEqual(done.returncode, 0, f"{name}: ooc-run {command}")
+                    usage[command] = set(re.findall(r"--[a-z][a-z-]*", done.stdout))
+                named = re.findall(r"(?<!\S)--[a-z][a-z-]*", rest)
+                self.assertEqual(set(named) - usage[command], set(), f"{name}: ooc-run {command}")
+
+
+def write():
+    """Puts into the documents what is printed now, where they show something else."""
+    for name, text in DOCUMENTS.items():
+        lines, differing = text.splitlines(), []
+
+        def look(command, _, printed, differing=differing):
+            if command.shown and not is_shown(command, printed):
+                differing.append((command, SPEED.sub("…", printed).rstrip().splitlines()))
+
+        pictures = play(text, look)
+        for command, printed in reversed(differing):
+            lines[command.begin:command.end] = printed
+        (ROOT / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        for picture, drawn in pictures.items():
+            if (ROOT / "docs" / picture).exists():
+                (ROOT / "docs" / picture).write_bytes(drawn)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--write"]:
+        write()
+    else:
+        unittest.main()
