@@ -34,7 +34,7 @@ from cli_support import PROGRAM, clean_environment  # noqa: E402
 # Which blocks are not run, by the document and their first command, and why.
 NOT_RUN = {
     ("README.md", "scripts/demo"): "installs and builds; CI calls scripts/test",
-    ("README.md", "scripts/setup"): "installs and builds, as scripts/test does",
+    ("docs/building.md", "scripts/setup"): "installs and builds, as scripts/test does",
     ("CONTRIBUTING.md", "scripts/setup"): "installs and builds, as .ci/run does",
     ("datasets/README.md",
      'ooc-run histogram "$(datasets/fetch minilm)" --dtype f4 --offset 15512'):
@@ -238,9 +238,23 @@ class DocsTest(unittest.TestCase):
         source = (ROOT / "tests/apps/verdict_test.cpp").read_text(encoding="utf-8")
         known = set(re.findall(r'"((?:[^"\\]|\\.)*)"', re.sub(r'"\s*\n\s*"', "", source)))
         shown = [line for block in blocks_of(DOCUMENTS["docs/verdict.md"])
-                 if block.language == "text" for line in block.lines]
+                 if block.language == "text"
+                 for line in "\n".join(block.lines).replace("\n  ", " ").splitlines()]
         self.assertTrue(shown)
         self.assertEqual([line for line in shown if line not in known], [])
+
+    def test_links_into_documents_lead_to_headings(self):
+        anchors = {}
+        for name, text in DOCUMENTS.items():
+            drawings = {line for block in blocks_of(text) for line in block.lines}
+            titles = (line.lstrip("# ") for line in text.splitlines()
+                      if line.startswith("#") and line not in drawings)
+            anchors[name] = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-")
+                             for title in titles}
+        for name, text in DOCUMENTS.items():
+            for document, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", text):
+                place = os.path.normpath(Path(name).parent / document) if document else name
+                self.assertIn(anchor, anchors[place], name)
 
     def test_commands_in_passing_have_the_options_that_they_name(self):
         usage = {}
