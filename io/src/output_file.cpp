@@ -165,13 +165,15 @@ OutputFile::OutputFile(const std::filesystem::path& path, bool replace)
     : path_(path), replace_(replace) {}
 
 // Delegates, so that the destructor tidies up when a later step throws.
-OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, bool replace)
+OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, bool replace,
+                       Purpose purpose)
     : OutputFile(path, replace) {
   require_replaceable(path, replace);
-  remove_stale_temporaries(path);
+  if (purpose == Purpose::write) remove_stale_temporaries(path);
   create();
   lies_in_memory_ = ooc::lies_in_memory(descriptor_);
-  allocate(bytes);
+  require_space(bytes);
+  if (purpose == Purpose::write) allocate(bytes);
   open_direct(bytes);
 }
 
@@ -191,15 +193,18 @@ void OutputFile::create() {
   ::flock(descriptor_, LOCK_EX | LOCK_NB);  // tells others that this temporary is in use
 }
 
-void OutputFile::allocate(std::uint64_t bytes) {
-  if (bytes == 0) return;
-  // Asked first: fallocate() would take all there is, and others would run out of it too, before it
-  // fails.
+/// Asked before anything is allocated: fallocate() would take all there is, and others would run
+/// out of it too, before it fails.
+void OutputFile::require_space(std::uint64_t bytes) const {
   struct statvfs status {};
   const bool known = ::fstatvfs(descriptor_, &status) == 0 && status.f_blocks != 0;  // 0: no limit
   // What is reserved for root stays so, for root too, who may have the name without the privilege.
   const std::uint64_t free = std::uint64_t{status.f_bavail} * status.f_frsize;
   if (known && free < bytes) throw output_error("allocate", path_, ENOSPC);
+}
+
+void OutputFile::allocate(std::uint64_t bytes) {
+  if (bytes == 0) return;
   if (lies_in_memory_) return allocate_in_memory(bytes);
   const int errno_value = allocate_range(descriptor_, 0, bytes);
   if (errno_value == 0) return;

@@ -70,11 +70,11 @@ std::uint64_t file_bytes(const Target& target, std::uint64_t elements) {
 }  // namespace
 
 TargetFile::TargetFile(const Target& target, std::uint64_t elements,
-                       std::span<const Source* const> inputs)
+                       std::span<const Source* const> inputs, Purpose purpose)
     : OutputFile(checked_path(target, elements, inputs), file_bytes(target, elements),
-                 target.replace),
+                 target.replace, purpose),
       data_offset_(header_bytes(target)) {
-  if (!target.is_npy()) return;
+  if (!target.is_npy() || purpose == Purpose::try_out) return;
   const std::vector<std::uint64_t> sequence{elements};
   write(0, npy_header(target.type, target.shape.empty() ? sequence : target.shape));
 }

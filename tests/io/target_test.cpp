@@ -3,6 +3,8 @@
 #include <ooc/io/error.hpp>
 #include <ooc/io/target.hpp>
 
+#include <sys/stat.h>
+
 #include <array>
 #include <cstring>
 #include <filesystem>
@@ -104,6 +106,39 @@ TEST_F(TargetTest, RefusesWhatNpyCannotHold) {
                  [&] { TargetFile({.path = path("x.npy"), .type = f4, .shape = shape}, 3, {}); });
   }
   EXPECT_EQ(directory_.names(), Names{});
+}
+
+TEST_F(TargetTest, OneThatIsTriedLeavesNothing) {
+  const Target target{.path = path("x.npy"), .type = f4};
+  {
+    const TargetFile tried(target, 1'000'000, {}, Purpose::try_out);
+    const TargetFile written(target, 1'000'000, {});
+    EXPECT_EQ(tried.data_offset(), written.data_offset());
+    EXPECT_EQ(tried.direct() >= 0, written.direct() >= 0);
+    EXPECT_EQ(tried.why_not_direct(), written.why_not_direct());
+    EXPECT_EQ(tried.lies_in_memory(), written.lies_in_memory());
+    struct stat status {};
+    ASSERT_EQ(::fstat(tried.buffered(), &status), 0);
+    EXPECT_LE(status.st_blocks * 512, 64 * 1024) << "it takes space";
+  }
+  EXPECT_EQ(directory_.names(), Names{});
+}
+
+TEST_F(TargetTest, OneThatIsTriedIsRefusedAsOneThatIsWritten) {
+  const auto attempt = [&](const Target& target, std::uint64_t elements) {
+    return [target, elements] { TargetFile(target, elements, {}, Purpose::try_out); };
+  };
+  expect_error(Cause::output, "No such file or directory",
+               attempt({.path = path("missing/x.f32"), .type = f4}, 3));
+  expect_error(Cause::output, "No space left",
+               attempt({.path = path("x.f32"), .type = f4}, std::uint64_t{1} << 58));
+  expect_error(Cause::usage, "does not hold 3 elements",
+               attempt({.path = path("x.npy"), .type = f4, .shape = {2}}, 3));
+  directory_.write("there.f32", "precious");
+  expect_error(Cause::output, "exists already",
+               attempt({.path = path("there.f32"), .type = f4}, 3));
+  TargetFile({.path = path("there.f32"), .type = f4, .replace = true}, 3, {}, Purpose::try_out);
+  EXPECT_EQ(test::read_whole(path("there.f32")), "precious");
 }
 
 TEST_F(TargetTest, RefusesSizesThatNoFileHas) {

@@ -15,6 +15,11 @@
 
 namespace ooc {
 
+/// Whether an output file is to be written. Of one that is merely tried, everything is found out
+/// that keeps it from being written, and whether it could be written directly; but it takes no
+/// space, and is not to be published.
+enum class Purpose { write, try_out };
+
 /// A file that appears whole or not at all. It has no name (O_TMPFILE; where the file system knows
 /// none, an exclusive temporary beside the target) until publish() has made it durable and moved
 /// it into place; destroyed before that, it leaves nothing behind. Space for `bytes` is allocated
@@ -25,7 +30,8 @@ class OutputFile {
  public:
   /// Throws Error(output): no such directory, no permission, no space, or `path` exists and
   /// `replace` is false.
-  OutputFile(const std::filesystem::path& path, std::uint64_t bytes, bool replace);
+  OutputFile(const std::filesystem::path& path, std::uint64_t bytes, bool replace,
+             Purpose purpose = Purpose::write);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -60,6 +66,7 @@ class OutputFile {
  private:
   OutputFile(const std::filesystem::path& path, bool replace);
   void create();
+  void require_space(std::uint64_t bytes) const;
   void allocate(std::uint64_t bytes);
   void allocate_in_memory(std::uint64_t bytes);
   void allocate_pieces(const std::stop_token& stop);

@@ -27,7 +27,8 @@ class TargetFile : public OutputFile {
  public:
   /// Throws Error: `usage` if the target is one of the inputs' files, by whatever name, or its
   /// type or shape cannot be written; `output` as OutputFile.
-  TargetFile(const Target& target, std::uint64_t elements, std::span<const Source* const> inputs);
+  TargetFile(const Target& target, std::uint64_t elements, std::span<const Source* const> inputs,
+             Purpose purpose = Purpose::write);
 
   /// Bytes before the first element.
   std::uint64_t data_offset() const noexcept { return data_offset_; }
