@@ -336,7 +336,7 @@ Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, cons
   if (auto remark = source.check_unchanged()) stats.reasons.push_back(std::move(*remark));
   stats.device = device->name();
   loading.describe(lanes.size(), stats);
-  if (writer && !writer->engine().note().empty()) stats.reasons.push_back(writer->engine().note());
+  if (writer) describe_writer(writer->engine(), stats);
   if (const auto best = loading.best_depth()) best_depth = best;
   stats.slots = pool->size();
   stats.pool_bytes = pool->memory().size();

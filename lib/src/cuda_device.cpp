@@ -1,3 +1,4 @@
+#include <ooc/cuda_facts.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/threads.hpp>
 #include <ooc/io/units.hpp>
@@ -308,7 +309,7 @@ class CudaDevice final : public Device {
     calls_.check(cudaGetDeviceProperties(&properties, ordinal_));
     calls_.check(cudaFree(nullptr));  // makes the context, or fails before any work
     calls_.started();
-    return "cuda:" + std::to_string(ordinal_) + " " + properties.name;
+    return device_name(ordinal_, properties.name);
   }
 
   int ordinal_;

@@ -211,6 +211,11 @@ void begin_with_depth(Layout& layout, std::size_t depth) {
   layout.slots -= chunks_read(layout, first);
 }
 
+std::size_t buffer_bytes(const Layout& layout) {
+  const std::uint64_t chunk = std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes());
+  return 2 * (chunk + (layout.writes ? layout.writes->way.chunk_bytes : 0));
+}
+
 std::size_t half_chunk_bytes(const Layout& layout, std::size_t element_bytes) {
   const std::uint64_t chunk = std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes());
   const std::size_t half = round_up(chunk / 2, tile_elements * element_bytes);

@@ -61,6 +61,10 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
 /// `tuned_depth->first`. Only for a layout that has a `tuned_depth`.
 void begin_with_depth(Layout& layout, std::size_t depth);
 
+/// What the buffers of a stream take on a GPU (bytes): two for chunks that come, and two for what
+/// is made of them if that is written.
+std::size_t buffer_bytes(const Layout& layout);
+
 /// Half the chunk of a layout, or of the source if that is smaller, in whole tiles (bytes). 0 if
 /// that is not less.
 std::size_t half_chunk_bytes(const Layout& layout, std::size_t element_bytes);

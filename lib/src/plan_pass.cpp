@@ -8,6 +8,16 @@
 
 namespace ooc {
 
+namespace {
+
+/// Whether the kernel lets us have an io_uring, only a try tells. One entry costs nothing.
+std::unique_ptr<Engine> tried_engine(const IoWay& way) {
+  return make_engine(
+      EngineOptions{.writes = way.writes, .kind = way.engine, .depth = 1, .threads = 0});
+}
+
+}  // namespace
+
 Options bounded(Options options) {
   // No memory is larger, and no size that is made from it wraps around.
   constexpr std::size_t most_chunk_bytes = std::size_t{1} << 48;
@@ -48,22 +58,27 @@ void describe_readers(const Engine* engine, const IoWay& way, std::size_t lanes,
   if (!engine->note().empty()) stats.reasons.push_back(engine->note());
 }
 
+void describe_writer(const Engine& engine, Stats& stats) {
+  if (!engine.note().empty()) stats.reasons.push_back(engine.note());
+}
+
 Stats plan_pass(const Options& wanted, DeviceKind device, const Source& source,
-                std::size_t element_bytes) {
+                std::size_t element_bytes, const Output* output) {
   const Options options = bounded(wanted);
   const Workers workers = choose_workers(options, device);
-  const Layout layout = choose_layout(options, device, workers, source, element_bytes);
+  const Layout layout = choose_layout(options, device, workers, source, element_bytes, output);
   Stats stats = describe_layout(layout, workers);
   stats.bytes = source.bytes();
   stats.slots = layout.pool_slots;
   stats.pool_bytes = layout.pool_slots * layout.slot_bytes;
   if (layout.plan.size() == 0) return stats;
-  // Whether the kernel lets us have an io_uring, only a try tells. One entry costs nothing.
-  std::unique_ptr<Engine> engine;
-  if (!layout.lanes_read) {
-    engine = make_engine(EngineOptions{.kind = layout.reads.engine, .depth = 1, .threads = 0});
+  if (layout.writes) stats.bytes_written = layout.writes->plan.bytes();
+  if (device == DeviceKind::cuda) {
+    stats.device_bytes = workers.lanes * buffer_bytes(layout);
   }
-  describe_readers(engine.get(), layout.reads, workers.lanes, stats);
+  const std::unique_ptr<Engine> reads = layout.lanes_read ? nullptr : tried_engine(layout.reads);
+  describe_readers(reads.get(), layout.reads, workers.lanes, stats);
+  if (layout.writes) describe_writer(*tried_engine(layout.writes->way), stats);
   return stats;
 }
 

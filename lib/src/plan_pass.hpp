@@ -21,4 +21,7 @@ Stats describe_layout(const Layout& layout, Workers workers);
 /// Adds who reads: `engine`, or the lanes themselves if it is null.
 void describe_readers(const Engine* engine, const IoWay& way, std::size_t lanes, Stats& stats);
 
+/// Adds what who writes has to say.
+void describe_writer(const Engine& engine, Stats& stats);
+
 }  // namespace ooc

@@ -62,6 +62,20 @@ TEST_F(PlanPass, RefusesWhatARunWould) {
   EXPECT_THROW(plan_pass({.memory_bytes = 1}, DeviceKind::cpu, source, 1), Error);
 }
 
+TEST_F(PlanPass, KnowsWhatStreamsTakeOfAGpuThatNeedNotBeThere) {
+  const Source source{File::open(path_)};
+  const Options options{.chunk_bytes = 1 * MiB, .streams = 3};
+  EXPECT_EQ(plan_pass(options, DeviceKind::cuda, source, 1).device_bytes, 3 * 2 * MiB);
+  EXPECT_EQ(plan_pass(options, DeviceKind::cpu, source, 1).device_bytes, 0u);
+
+  // Results have buffers of their own, twice as large.
+  TargetFile file({.path = directory_.path() / "out"}, source.bytes(), {}, Purpose::try_out);
+  const Output output{file, 2, false};
+  const Stats plan = plan_pass(options, DeviceKind::cuda, source, 1, &output);
+  EXPECT_EQ(plan.device_bytes, 3 * (2 + 4) * MiB);
+  EXPECT_EQ(plan.bytes_written, 2 * source.bytes());
+}
+
 TEST_F(PlanPass, OfNothingIsEmpty) {
   const Source source{File::open(directory_.write("empty", std::string_view{}))};
   const Stats plan = plan_pass({}, DeviceKind::cpu, source, 1);

@@ -94,12 +94,6 @@ struct Stats {
   double publish_seconds = 0;       // of `seconds`: until the output was safe and in its place
 };
 
-/// What a pass over a source that writes nothing would say of itself, as far as it is known before
-/// it runs: the way of reading, sizes, and reasons. Reads no data and starts no device. Throws what
-/// the pass would throw for its options.
-Stats plan_pass(const Options& options, DeviceKind device, const Source& source,
-                std::size_t element_bytes);
-
 /// Where a pass writes: `element_bytes` for each element of the source, from where the data of the
 /// file begins.
 struct Output {
@@ -107,6 +101,13 @@ struct Output {
   std::size_t element_bytes;
   bool swapped;  // not in this machine's byte order
 };
+
+/// What Coordinator::run() would say of a pass, as far as that is known before: the ways of reading
+/// and writing, sizes, and reasons. `device_bytes` are those of the streams' buffers, to which
+/// operators add. Reads no data, writes none (a file that is tried out will do for `output`), and
+/// starts no device. Throws what the pass would throw for its options.
+Stats plan_pass(const Options& options, DeviceKind device, const Source& source,
+                std::size_t element_bytes, const Output* output = nullptr);
 
 /// What a pass does with each chunk, free of types. Operators get here through fold() and map().
 class Operation {

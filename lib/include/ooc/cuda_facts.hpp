@@ -23,6 +23,11 @@ struct CudaFacts {
   std::vector<GpuFacts> gpus{};
 };
 
+/// What Device::name() says of a GPU: "cuda:0 NVIDIA H200".
+inline std::string device_name(int ordinal, const std::string& gpu) {
+  return "cuda:" + std::to_string(ordinal) + " " + gpu;
+}
+
 /// Asks the driver, which takes some tenths of a second where there is a GPU. Never throws.
 CudaFacts cuda_facts();
 
