@@ -6,6 +6,7 @@
 #include <ooc/io/error.hpp>
 #include <ooc/map.hpp>
 
+#include <array>
 #include <string>
 #include <utility>
 
@@ -65,14 +66,29 @@ struct Converting {
   }
 };
 
+/// With the source's shape, unless it has one of its own.
+Target shaped_as(const Source& source, const Target& target) {
+  Target shaped = target;
+  if (shaped.shape.empty()) shaped.shape.assign(source.shape().begin(), source.shape().end());
+  return shaped;
+}
+
 }  // namespace
+
+Stats plan_convert(const Options& options, DeviceKind device, const Source& source,
+                   const Target& target) {
+  const std::size_t input_bytes = size_of(source.type().value_or(DType{}).element);
+  TargetFile file(shaped_as(source, target), source.bytes() / input_bytes, std::array{&source},
+                  Purpose::try_out);
+  const Output output{file, size_of(target.type.element), target.type.swapped};
+  return plan_pass(options, device, source, input_bytes, &output);
+}
 
 Result<Conversion> convert(Coordinator& coordinator, const Source& source, const Target& target,
                            const ConvertOptions& options) {
   const ElementType from = source.type().value_or(DType{}).element;
   const ElementType to = target.type.element;
-  Target shaped = target;
-  if (shaped.shape.empty()) shaped.shape.assign(source.shape().begin(), source.shape().end());
+  const Target shaped = shaped_as(source, target);
 
   // What differs between types of one size is known behind convert_values() only.
   const auto run = [&]<std::size_t input_bytes, std::size_t output_bytes>() -> Result<Conversion> {

@@ -215,6 +215,31 @@ TEST_P(ConvertTest, MakesOneFileOfSeveral) {
   }
 }
 
+TEST_P(ConvertTest, ThePlanIsWhatIsDone) {
+  const Source source = raw(random_elements(ElementType::f4, several_tiles), {ElementType::f4});
+  for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
+    for (const char* name : {"out.npy", "out.raw"}) {
+      const Options options{.chunk_bytes = 1, .direct = direct};
+      const Target to = target(name, {ElementType::f8});
+      std::filesystem::remove(to.path);
+      const Stats plan = plan_convert(options, GetParam(), source, to);
+      EXPECT_FALSE(std::filesystem::exists(to.path));
+      Coordinator coordinator(make_device(GetParam()), options);
+      const Stats done = convert(coordinator, source, to).stats;
+      EXPECT_EQ(plan.bytes, done.bytes);
+      EXPECT_EQ(plan.bytes_written, done.bytes_written);
+      EXPECT_EQ(plan.chunk_bytes, done.chunk_bytes);
+      EXPECT_EQ(plan.chunks, done.chunks);
+      EXPECT_EQ(plan.pool_bytes, done.pool_bytes);
+      EXPECT_EQ(plan.engine, done.engine);
+      EXPECT_EQ(plan.direct, done.direct);
+      EXPECT_EQ(plan.reasons, done.reasons);
+      EXPECT_LE(plan.device_bytes, done.device_bytes);
+      EXPECT_EQ(plan.device_bytes == 0, done.device_bytes == 0);
+    }
+  }
+}
+
 TEST_P(ConvertTest, ASourceWithoutATypeIsBytes) {
   const Bytes values = random_elements(ElementType::u1, 1001);
   const Source source(File::open(dir_.write("in.raw", values)));
