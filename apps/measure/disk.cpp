@@ -16,10 +16,6 @@ namespace {
 
 constexpr std::size_t part_multiple = 4 * MiB;  // of all block sizes that are tried
 
-std::uint64_t part_of(const File& file, std::size_t settings) {
-  return round_down(file.size() / std::max<std::size_t>(settings, 1), part_multiple);
-}
-
 /// Reads `bytes` from `begin` on, sequentially, keeping `depth` requests in flight, into `buffers`
 /// blocks of memory in turn.
 double seconds_to_read(const File& file, Device& device, DiskSetting setting, std::uint64_t begin,
@@ -69,14 +65,18 @@ std::vector<DiskSetting> disk_settings(std::span<const std::size_t> block_bytes,
   return settings;
 }
 
+std::uint64_t DiskSweep::part_bytes(const File& file, std::size_t settings) {
+  return round_down(file.size() / std::max<std::size_t>(settings, 1), part_multiple);
+}
+
 std::string DiskSweep::why_not(const File& file, std::size_t settings) {
   if (file.direct() < 0) return file.why_not_direct();
-  if (part_of(file, settings) != 0) return {};
+  if (part_bytes(file, settings) != 0) return {};
   return "smaller than " + std::to_string(settings * part_multiple / MiB) + " MiB";
 }
 
 DiskSweep::DiskSweep(const File& file, Device& device, std::vector<DiskSetting> settings)
-    : file_(file), device_(device), part_bytes_(part_of(file, settings.size())) {
+    : file_(file), device_(device), part_bytes_(part_bytes(file, settings.size())) {
   const std::string why = why_not(file, settings.size());
   if (!why.empty()) throw Error(Cause::usage, file.path().string() + ": " + why);
   for (const DiskSetting& setting : settings) rows_.push_back({setting});

@@ -46,6 +46,9 @@ class DiskSweep {
   const Row& best() const;  // by its median
   std::uint64_t part_bytes() const noexcept { return part_bytes_; }
 
+  /// Of a sweep with so many settings.
+  static std::uint64_t part_bytes(const File& file, std::size_t settings);
+
  private:
   const File& file_;
   Device& device_;

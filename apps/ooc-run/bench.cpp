@@ -15,6 +15,8 @@
 #include "ceilings.hpp"
 #include "commands.hpp"
 #include "picture_file.hpp"
+#include "prediction.hpp"
+#include "run_plan.hpp"
 #include "session.hpp"
 #include "sizes.hpp"
 #include "terminal.hpp"
@@ -63,7 +65,8 @@ MeasuredCeilings ceilings_of(const BenchResult& result) {
   return {.stages = {.disk = rate(result.disk),
                      .page_cache = rate(result.page_cache),
                      .h2d = rate(result.h2d),
-                     .d2h = rate(result.d2h)},
+                     .d2h = rate(result.d2h),
+                     .start_seconds = result.startup.seconds()},
           .kernels = {{"histogram u1", result.histogram_u1.bytes_per_second()},
                       {"reduce f4", result.reduce_f4.bytes_per_second()}}};
 }
@@ -83,6 +86,62 @@ std::string keep_ceilings(const BenchResult& result, const std::string& path) {
   return {};
 }
 
+/// By ceilings that were measured before: one after another, and all else left out.
+std::optional<Prediction> predict_reading(const BenchReads& reads, const Ceilings& ceilings) {
+  constexpr ooc::DeviceKind any = ooc::DeviceKind::cpu;
+  const auto disk = predict({.from_disk = reads.from_disk}, any, ceilings);
+  const auto cache = predict({.from_page_cache = reads.from_page_cache}, any, ceilings);
+  if (!disk || !cache) return {};
+  return Prediction{.seconds = disk->seconds + cache->seconds, .unmeasured = {"kernel"}};
+}
+
+/// What --explain prints.
+Outcome explain_job(const Settings& settings, const std::string& why_device) {
+  require_gpu_if_wanted(settings.run);
+  const BenchJob& job = settings.job;
+  const BenchPlan plan = plan_measurements(job);
+  const Ceilings ceilings = read_ceilings({.file = job.path});
+  const auto prediction = predict_reading(plan.reads, ceilings);
+  const ooc::Source source = part_of_file(job.path, 0, plan.file_bytes);
+  std::vector<std::string> reasons{
+      "each round does everything once, so that all see the same moods of the machine"};
+  if (!why_device.empty()) reasons.push_back(why_device);
+  if (!plan.why_no_disk.empty()) reasons.push_back("the disk is left out: " + plan.why_no_disk);
+  if (!plan.why_not_cold.empty()) reasons.push_back("no cold passes: " + plan.why_not_cold);
+  if (plan.warm_bytes < plan.file_bytes) {
+    reasons.emplace_back("warm passes take the part of the file for which memory has room");
+  }
+  const std::string_view kind = job.device == ooc::DeviceKind::cuda ? "cuda" : "cpu";
+  Json json{{"device", kind},
+            {"rounds", job.runs},
+            {"sweep", job.sweep},
+            {"disk_settings", plan.why_no_disk.empty() ? plan.disk_settings : 0},
+            {"disk_part_bytes", plan.part_bytes},
+            {"warm_bytes", plan.warm_bytes},
+            {"bytes_from_disk", plan.reads.from_disk},
+            {"bytes_from_page_cache", plan.reads.from_page_cache},
+            {"ceilings", describe(ceilings)},
+            {"prediction", describe(prediction)},
+            {"reasons", reasons}};
+  const std::string disk =
+      plan.why_no_disk.empty()
+          ? fmt::format("{} for {} each", format_count(plan.disk_settings, "setting"),
+                        format_bytes(plan.part_bytes))
+          : "not measured";
+  return explain("bench", settings.run.output, describe_input(source, {}),
+                 {{"plan", std::move(json)}}, heading(source),
+                 {{"rounds", fmt::format("{}{}", job.runs, job.sweep ? ", and a sweep" : "")},
+                  {"device", std::string(kind)},
+                  {"disk", disk},
+                  {"in memory", format_bytes(plan.warm_bytes) + " of the file, for warm passes"},
+                  {"reads", fmt::format("{} from the disk, {} from the page cache, about",
+                                        format_decimal_bytes(plan.reads.from_disk),
+                                        format_decimal_bytes(plan.reads.from_page_cache))},
+                  {"ceilings", explain(ceilings)},
+                  {"predicted", explain(prediction)}},
+                 reasons);
+}
+
 }  // namespace
 
 Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt) {
@@ -96,7 +155,9 @@ Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt) {
   settings.job.choice_seconds = clock.seconds();
   settings.job.device =
       settings.run.device.value_or(no_gpu.empty() ? ooc::DeviceKind::cuda : ooc::DeviceKind::cpu);
-  if (!no_gpu.empty()) outcome.notes.push_back("measuring the CPU: " + no_gpu);
+  const std::string why_cpu = no_gpu.empty() ? "" : "measuring the CPU: " + no_gpu;
+  if (arguments.has("explain")) return explain_job(settings, why_cpu);
+  if (!why_cpu.empty()) outcome.notes.push_back(why_cpu);
 
   ProgressMeter meter(settings.run.output.progress, 1);
   settings.job.stop = interrupt.token();

@@ -31,7 +31,7 @@ ooc::Source part_of_file(const std::string& path, std::uint64_t begin, std::uint
 PageCache::PageCache(const std::string& path, std::uint64_t warm_bytes)
     : file_(ooc::File::open(path)), warm_bytes_(warm_bytes) {
   if (lies_in_memory(path)) {
-    why_not_cold_ = "the file lies in memory (tmpfs)";
+    why_not_cold_ = in_memory;
     return;
   }
   ooc::measure::evict(file_);

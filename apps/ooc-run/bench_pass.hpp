@@ -15,6 +15,9 @@ namespace ooc_run {
 /// The bytes of a part of a file as a dataset, whatever they mean.
 ooc::Source part_of_file(const std::string& path, std::uint64_t begin, std::uint64_t bytes);
 
+/// Why a file cannot be read from a disk.
+inline constexpr const char* in_memory = "the file lies in memory (tmpfs)";
+
 /// Puts a file in and out of the page cache.
 class PageCache {
  public:

@@ -18,6 +18,7 @@
 #include "../measure/serial.hpp"
 #include "bench_pass.hpp"
 #include "bench_sweep.hpp"
+#include "environment.hpp"
 
 namespace ooc_run {
 namespace {
@@ -43,6 +44,38 @@ double median(const std::vector<double>& figures) {
 std::uint64_t warm_part(std::uint64_t file_bytes) {
   const std::uint64_t room = ooc::round_down(ooc::available_host_bytes() / 2, 4 * MiB);
   return std::min(file_bytes, std::max<std::uint64_t>(room, 4 * MiB));
+}
+
+std::vector<ooc::measure::DiskSetting> settings_of_disk() {
+  return ooc::measure::disk_settings(disk_blocks, disk_in_flight);
+}
+
+/// What all rounds read, and what comes before them.
+BenchReads reads_of(const BenchJob& job, const BenchPlan& plan) {
+  const auto file = static_cast<double>(plan.file_bytes);
+  const auto warm = static_cast<double>(plan.warm_bytes);
+  const auto runs = static_cast<double>(job.runs);
+  const auto parts = static_cast<double>(plan.part_bytes * plan.disk_settings);
+  const bool cold = plan.why_not_cold.empty();
+  const double warm_passes = job.device == ooc::DeviceKind::cuda ? 3 : 2;
+  // The page cache is filled at first, and anew whenever a cold pass has emptied it.
+  BenchReads reads;
+  reads.from_disk = warm + runs * parts + (cold ? file + runs * (file + warm) : 0);
+  reads.from_page_cache = warm + runs * warm * (warm_passes + (cold ? 0 : 1));
+  if (!job.sweep) return reads;
+  const BenchReads sweep =
+      Sweep::reads(job, plan.warm_bytes, cold ? std::optional(plan.file_bytes) : std::nullopt);
+  reads.from_disk += sweep.from_disk;
+  reads.from_page_cache += sweep.from_page_cache;
+  return reads;
+}
+
+/// Of a file that there is something to measure with.
+std::uint64_t size_of_file(const BenchJob& job) {
+  const std::uint64_t bytes = ooc::File::open(job.path).size();
+  if (bytes != 0) return bytes;
+  throw ooc::Error(ooc::Cause::bad_input, job.path + ": is empty",
+                   {.hint = "ooc-run gen -o test.bin --size 8G makes a file to measure with"});
 }
 
 /// A device that can be used, and how long that took.
@@ -98,7 +131,6 @@ class Bench {
   void take_pass(PassRow& row, ooc::Coordinator& coordinator, const ooc::Source& source);
   void take_serial(PassRow& row, bool pinned);
   void moved(std::uint64_t bytes);
-  double total_bytes() const;
   void take_ceilings();
   void set_limits();
 
@@ -114,11 +146,12 @@ class Bench {
   std::optional<ooc::measure::KernelAlone> histogram_, reduce_;
   std::unique_ptr<ooc::Coordinator> cold_, warm_;
   std::optional<Sweep> sweep_;
+  BenchReads reads_;
   double moved_ = 0;
 };
 
 void Bench::prepare() {
-  const auto settings = ooc::measure::disk_settings(disk_blocks, disk_in_flight);
+  const auto settings = settings_of_disk();
   result_.disk.skipped = ooc::measure::DiskSweep::why_not(cache_.file(), settings.size());
   if (result_.disk.skipped.empty()) {
     disk_.emplace(cache_.file(), *device_, settings);
@@ -129,6 +162,11 @@ void Bench::prepare() {
   histogram_.emplace(*device_, KernelKind::histogram_u1, cache_.file());
   reduce_.emplace(*device_, KernelKind::reduce_f4, cache_.file());
   if (job_.sweep) sweep_.emplace(job_, cache_, warm_bytes_);
+  reads_ = reads_of(job_, {.file_bytes = file_bytes_,
+                           .warm_bytes = warm_bytes_,
+                           .part_bytes = result_.part_bytes,
+                           .disk_settings = settings.size(),
+                           .why_not_cold = cache_.why_not_cold()});
 }
 
 void Bench::add_passes() {
@@ -166,23 +204,10 @@ void Bench::measure_startup() {
   moved(file_bytes_);
 }
 
-double Bench::total_bytes() const {
-  std::uint64_t first = 2 * warm_bytes_;  // to fill the page cache, and of the first passes
-  if (cache_.why_not_cold().empty()) first += file_bytes_;
-  std::uint64_t round = warm_bytes_;
-  if (disk_) round += disk_->part_bytes() * disk_->rows().size();
-  for (const PassRow& row : result_.passes) {
-    if (row.skipped.empty()) round += row.bytes;
-  }
-  const double bytes =
-      static_cast<double>(first) + static_cast<double>(round) * static_cast<double>(job_.runs);
-  return bytes + (sweep_ ? sweep_->bytes() : 0);
-}
-
 void Bench::moved(std::uint64_t bytes) {
   check_stop(job_.stop);
   moved_ += static_cast<double>(bytes);
-  if (job_.progress) job_.progress(moved_, total_bytes());
+  if (job_.progress) job_.progress(moved_, reads_.bytes());
 }
 
 void Bench::take_pass(PassRow& row, ooc::Coordinator& coordinator, const ooc::Source& source) {
@@ -301,11 +326,22 @@ double PassRow::bytes_per_second() const {
   return typical > 0 ? static_cast<double>(bytes) / typical : 0;
 }
 
-BenchResult run_measurements(const BenchJob& job) {
-  if (ooc::File::open(job.path).size() == 0) {
-    throw ooc::Error(ooc::Cause::bad_input, job.path + ": is empty",
-                     {.hint = "ooc-run gen -o test.bin --size 8G makes a file to measure with"});
+BenchPlan plan_measurements(const BenchJob& job) {
+  const auto settings = settings_of_disk();
+  const ooc::File file = ooc::File::open(job.path);
+  BenchPlan plan{.file_bytes = size_of_file(job), .disk_settings = settings.size()};
+  plan.warm_bytes = warm_part(plan.file_bytes);
+  plan.why_no_disk = ooc::measure::DiskSweep::why_not(file, settings.size());
+  if (plan.why_no_disk.empty()) {
+    plan.part_bytes = ooc::measure::DiskSweep::part_bytes(file, settings.size());
   }
+  if (lies_in_memory(job.path)) plan.why_not_cold = in_memory;
+  plan.reads = reads_of(job, plan);
+  return plan;
+}
+
+BenchResult run_measurements(const BenchJob& job) {
+  size_of_file(job);  // or throws
   return Bench(job).run();
 }
 

@@ -70,6 +70,8 @@ struct Startup {
   double device_seconds = 0;       // until it was usable
   double pool_seconds = 0;         // for memory as large as the pipeline's pool
   double first_chunk_seconds = 0;  // of the first pass, the pool apart
+
+  double seconds() const { return device_seconds + pool_seconds + first_chunk_seconds; }
 };
 
 /// What was measured, on a machine that did nothing else.
@@ -85,6 +87,26 @@ struct BenchResult {
   Startup startup;
   std::vector<SweepRow> sweep;
 };
+
+/// What measuring will read, all rounds together, about (bytes).
+struct BenchReads {
+  double from_disk = 0, from_page_cache = 0;
+
+  double bytes() const { return from_disk + from_page_cache; }
+};
+
+/// What run_measurements() will do, as far as that is known without measuring anything.
+struct BenchPlan {
+  std::uint64_t file_bytes = 0;
+  std::uint64_t warm_bytes = 0;  // of the file, that will be kept in the page cache
+  std::uint64_t part_bytes = 0;  // of the file, that each setting of the disk will read
+  std::size_t disk_settings = 0;
+  std::string why_no_disk{}, why_not_cold{};  // empty: as far as is known
+  BenchReads reads{};
+};
+
+/// Reads nothing, and leaves the page cache as it is. Throws Error as run_measurements() would.
+BenchPlan plan_measurements(const BenchJob& job);
 
 /// Measures in rounds, each of which does everything once, so that all see the same moods of the
 /// machine. Throws Error: as a pass, `interrupted` if stopped, `bad_input` for an empty file.

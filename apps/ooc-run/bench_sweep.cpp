@@ -24,16 +24,20 @@ constexpr std::uint64_t most_part_bytes = 2 * ooc::GiB;
 }  // namespace
 
 Sweep::Sweep(const BenchJob& job, PageCache& cache, std::uint64_t warm_bytes)
-    : job_(job), cache_(cache), warm_(trials(false, warm_bytes)) {
-  if (cache.why_not_cold().empty()) cold_ = trials(true, cache.file().size());
+    : job_(job), cache_(cache), warm_(trials(job, false, warm_bytes)) {
+  if (cache.why_not_cold().empty()) cold_ = trials(job, true, cache.file().size());
 }
 
-double Sweep::bytes() const {
-  double bytes = 0;
-  for (const std::vector<Trial>* trials : {&warm_, &cold_}) {
-    for (const Trial& trial : *trials) bytes += static_cast<double>(trial.bytes);
-  }
-  return bytes * static_cast<double>(rounds());
+BenchReads Sweep::reads(const BenchJob& job, std::uint64_t warm_bytes,
+                        std::optional<std::uint64_t> cold_bytes) {
+  const auto bytes_of = [&](bool cold, std::uint64_t all_bytes) {
+    double bytes = 0;
+    for (const Trial& trial : trials(job, cold, all_bytes)) {
+      bytes += static_cast<double>(trial.bytes);
+    }
+    return bytes * static_cast<double>(rounds(job));
+  };
+  return {cold_bytes ? bytes_of(true, *cold_bytes) : 0, bytes_of(false, warm_bytes)};
 }
 
 std::vector<SweepRow> Sweep::run(const Moved& moved) {
@@ -45,10 +49,10 @@ std::vector<SweepRow> Sweep::run(const Moved& moved) {
 }
 
 /// Cold, each setting reads a part of its own: the host of a virtual disk may keep what was read.
-std::vector<Sweep::Trial> Sweep::trials(bool cold, std::uint64_t all_bytes) const {
+std::vector<Sweep::Trial> Sweep::trials(const BenchJob& job, bool cold, std::uint64_t all_bytes) {
   std::vector<Trial> trials;
   ooc::Options options;
-  options.stop = job_.stop;
+  options.stop = job.stop;
   const std::uint64_t parts = cold ? chunks.size() : 1;
   const std::uint64_t part =
       std::min(most_part_bytes, ooc::round_down(all_bytes / parts, ooc::page_bytes));
@@ -83,7 +87,7 @@ void Sweep::measure(std::vector<Trial>& trials, const Moved& moved, std::vector<
     coordinators.push_back(std::make_unique<ooc::Coordinator>(
         ooc::make_device(job_.device, job_.ordinal), trial.options));
   }
-  for (std::size_t round = 0; round < rounds(); ++round) {
+  for (std::size_t round = 0; round < rounds(job_); ++round) {
     for (std::size_t i = 0; i < trials.size(); ++i) {
       Trial& trial = trials[i];
       check_stop(job_.stop);

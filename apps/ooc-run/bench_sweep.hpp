@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <ooc/coordinator.hpp>
+#include <optional>
 #include <vector>
 
 #include "bench_pass.hpp"
@@ -16,8 +17,9 @@ class Sweep {
   /// All must outlive the sweep.
   Sweep(const BenchJob& job, PageCache& cache, std::uint64_t warm_bytes);
 
-  /// What all its passes read.
-  double bytes() const;
+  /// What all its passes read, where cold ones are possible.
+  static BenchReads reads(const BenchJob& job, std::uint64_t warm_bytes,
+                          std::optional<std::uint64_t> cold_bytes);
 
   /// `moved`: told the bytes of each pass. Throws Error as measure_pass().
   using Moved = std::function<void(std::uint64_t)>;
@@ -31,8 +33,8 @@ class Sweep {
     std::uint64_t begin, bytes;
   };
 
-  std::size_t rounds() const { return job_.runs + 1; }
-  std::vector<Trial> trials(bool cold, std::uint64_t all_bytes) const;
+  static std::size_t rounds(const BenchJob& job) { return job.runs + 1; }
+  static std::vector<Trial> trials(const BenchJob& job, bool cold, std::uint64_t all_bytes);
   static void add_settings(bool cold, std::uint64_t part, const ooc::Options& options,
                            std::vector<Trial>& trials);
   void measure(std::vector<Trial>& trials, const Moved& moved, std::vector<SweepRow>& rows);

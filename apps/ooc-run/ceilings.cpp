@@ -21,12 +21,13 @@ constexpr const char* schema = "ooc.ceilings/1";
 constexpr std::uintmax_t most_file_bytes = 1 << 20;  // more is no file of ours
 constexpr std::size_t most_entries = 100;            // of a list; the oldest make room
 
-std::optional<double> rate_in(const Json& entry, const std::string& key) {
+/// A rate or a time: nothing else is kept.
+std::optional<double> figure_in(const Json& entry, const std::string& key) {
   const auto found = entry.find(key);
   if (found == entry.end() || !found->is_number()) return {};
-  const double rate = found->get<double>();
-  if (!std::isfinite(rate) || rate <= 0) return {};
-  return rate;
+  const double figure = found->get<double>();
+  if (!std::isfinite(figure) || figure <= 0) return {};
+  return figure;
 }
 
 /// The lists of the file: an object without any if it cannot be read.
@@ -83,16 +84,17 @@ Json device_key(const CeilingsOf& place) {
 Ceilings find_ceilings(const Json& json, const CeilingsOf& wanted) {
   Ceilings ceilings;
   if (const Json* disk = find(json, "disks", disk_key(wanted))) {
-    ceilings.disk = rate_in(*disk, "disk_bytes_per_second");
+    ceilings.disk = figure_in(*disk, "disk_bytes_per_second");
   }
   if (const Json* machine = find(json, "machines", machine_key())) {
-    ceilings.page_cache = rate_in(*machine, "page_cache_bytes_per_second");
+    ceilings.page_cache = figure_in(*machine, "page_cache_bytes_per_second");
   }
   if (const Json* device = find(json, "devices", device_key(wanted))) {
-    ceilings.h2d = rate_in(*device, "h2d_bytes_per_second");
-    ceilings.d2h = rate_in(*device, "d2h_bytes_per_second");
+    ceilings.h2d = figure_in(*device, "h2d_bytes_per_second");
+    ceilings.d2h = figure_in(*device, "d2h_bytes_per_second");
+    ceilings.start_seconds = figure_in(*device, "start_seconds");
     const auto kernels = device->find("kernels_bytes_per_second");
-    if (kernels != device->end()) ceilings.kernel = rate_in(*kernels, wanted.kernel);
+    if (kernels != device->end()) ceilings.kernel = figure_in(*kernels, wanted.kernel);
   }
   return ceilings;
 }
@@ -111,14 +113,15 @@ Json only(const Ceilings& ceilings, std::initializer_list<const char*> names) {
 
 nlohmann::ordered_json describe(const Ceilings& ceilings) {
   Json json = Json::object();
-  const auto add = [&json](const char* name, std::optional<double> rate) {
-    if (rate) json[name] = *rate;
+  const auto add = [&json](const char* name, std::optional<double> figure) {
+    if (figure) json[name] = *figure;
   };
   add("disk_bytes_per_second", ceilings.disk);
   add("page_cache_bytes_per_second", ceilings.page_cache);
   add("h2d_bytes_per_second", ceilings.h2d);
   add("d2h_bytes_per_second", ceilings.d2h);
   add("kernel_bytes_per_second", ceilings.kernel);
+  add("start_seconds", ceilings.start_seconds);
   return json;
 }
 
@@ -165,7 +168,7 @@ void write_ceilings(const CeilingsOf& place, const MeasuredCeilings& measured) {
   if (stages.page_cache) {
     replace(json, "machines", machine_key(), only(stages, {"page_cache_bytes_per_second"}));
   }
-  Json device = only(stages, {"h2d_bytes_per_second", "d2h_bytes_per_second"});
+  Json device = only(stages, {"h2d_bytes_per_second", "d2h_bytes_per_second", "start_seconds"});
   device["kernels_bytes_per_second"] = measured.kernels;
   replace(json, "devices", device_key(place), device);
 

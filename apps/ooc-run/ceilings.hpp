@@ -9,17 +9,19 @@
 
 namespace ooc_run {
 
-/// What the stages of a run can do at best, each alone (bytes per second). Empty: not measured.
+/// What the stages of a run can do at best, each alone (bytes per second), and how long it takes to
+/// get there. Empty: not measured.
 struct Ceilings {
-  std::optional<double> disk{};        // read directly
-  std::optional<double> page_cache{};  // copied out of it
-  std::optional<double> h2d{}, d2h{};  // over the link to a GPU and home
-  std::optional<double> kernel{};      // on data that lie on the device
+  std::optional<double> disk{};           // read directly
+  std::optional<double> page_cache{};     // copied out of it
+  std::optional<double> h2d{}, d2h{};     // over the link to a GPU and home
+  std::optional<double> kernel{};         // on data that lie on the device
+  std::optional<double> start_seconds{};  // until a first chunk was through: device, memory, code
 
   friend bool operator==(const Ceilings&, const Ceilings&) = default;
 };
 
-/// What is known as an object: "disk_bytes_per_second" and so on.
+/// What is known as an object: "disk_bytes_per_second" and so on, and "start_seconds".
 nlohmann::ordered_json describe(const Ceilings& ceilings);
 
 /// For what to look: the ceilings of this machine, the file system of this file, this device and,

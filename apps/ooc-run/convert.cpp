@@ -6,6 +6,7 @@
 
 #include "commands.hpp"
 #include "output_file_options.hpp"
+#include "run_plan.hpp"
 #include "session.hpp"
 #include "sizes.hpp"
 #include "terminal.hpp"
@@ -43,8 +44,13 @@ Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt) {
   const ooc::Target target = read_target(arguments);
   const ooc::ConvertOptions options{.strict = arguments.has("strict")};
   const ooc::Source source = open_source(arguments, settings);
-  constexpr double core_bytes_per_second = 3e9;
-  Session session(settings, interrupt, 1, passes_over(source, 1, core_bytes_per_second));
+  if (arguments.has("explain")) {
+    return explain(
+        "convert", settings, source, plan_convert(settings, source, target),
+        {.facts = {{"output", fmt::format("{}: {}", printable(target.path.string()),
+                                          describe_values(count_of(source), target.type))}}});
+  }
+  Session session(settings, interrupt, convert_task(source));
   const auto [conversion, stats] = ooc::convert(session.coordinator(), source, target, options);
   return session.report(
       {.command = "convert",

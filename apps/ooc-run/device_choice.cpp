@@ -6,67 +6,106 @@
 #include <ooc/io/residency.hpp>
 #include <ooc/io_way.hpp>
 
-#include "sizes.hpp"
-
 namespace ooc_run {
 namespace {
 
 /// A GPU that is not slower by more than that leaves the CPU to others.
 constexpr double as_good_as_equal = 1.1;
 
+std::string kernel_of(std::string_view command, const ooc::Source& source) {
+  return kernel_name(command, ooc::code_of(source.type().value_or(ooc::DType{})));
+}
+
+double seconds_of(const Workload& work, ooc::DeviceKind device, const Ceilings& rates) {
+  const auto prediction = predict(work, device, rates);
+  return prediction ? prediction->seconds : 0;
+}
+
+std::string why_cpu(double cpu_seconds, double gpu_seconds, double gpu_start) {
+  if (cpu_seconds <= gpu_start) {
+    return "computing on the CPU: it is done before a GPU, which is not looked for, has started";
+  }
+  return fmt::format(
+      "computing on the CPU: a GPU, which is not looked for, would take {:.1f} times as long",
+      gpu_seconds / cpu_seconds);
+}
+
+std::string why_gpu(double cpu_seconds, double gpu_seconds) {
+  if (cpu_seconds < as_good_as_equal * gpu_seconds) {
+    return "computing on the GPU: it takes about as long as the CPU, which is left to others";
+  }
+  return fmt::format("computing on the GPU: the CPU would take {:.1f} times as long",
+                     cpu_seconds / gpu_seconds);
+}
+
 }  // namespace
 
-Workload passes_over(const ooc::Source& source, std::size_t passes, double core_bytes_per_second) {
+Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate) {
   const double bytes = static_cast<double>(source.bytes()) * static_cast<double>(passes);
-  return {.bytes = bytes,
-          .cached = ooc::page_cache_fraction(source).value_or(0),
-          .core_seconds = bytes / core_bytes_per_second};
+  const double cached = ooc::page_cache_fraction(source).value_or(0);
+  return {.file = source.files().empty() ? "" : source.files().front().path(),
+          .passes = passes,
+          .core_rate = core_rate,
+          .work = {.from_disk = (1 - cached) * bytes,
+                   .from_page_cache = cached * bytes,
+                   .to_device = bytes,
+                   .through_kernel = bytes}};
 }
 
-std::size_t histogram_passes(const ooc::Source& source, const ooc::HistogramOptions& options) {
-  const ooc::ElementType type = source.type().value_or(ooc::DType{}).element;
-  const bool byte = type == ooc::ElementType::u1 || type == ooc::ElementType::i1;
-  return options.range || !options.edges.empty() || (byte && !options.logarithmic) ? 1 : 2;
+Task histogram_task(const ooc::Source& source, const ooc::HistogramOptions& options) {
+  constexpr double core_rate = 2.2e9;
+  Task task = passes_over(source, ooc::histogram_passes(source, options), core_rate);
+  task.kernel = kernel_of("histogram", source);
+  return task;
 }
 
-Workload histogram_work(const ooc::Source& source, const ooc::HistogramOptions& options) {
-  constexpr double core_bytes_per_second = 2.2e9;
-  return passes_over(source, histogram_passes(source, options), core_bytes_per_second);
-}
-
-Workload reduce_work(const ooc::Source& source, const ooc::ReduceOptions& options) {
+Task reduce_task(const ooc::Source& source, const ooc::ReduceOptions& options) {
   constexpr double plain_rate = 10e9, exact_rate = 2.5e9;  // integers are exact anyway
-  return passes_over(source, 1, options.exact ? exact_rate : plain_rate);
+  Task task = passes_over(source, 1, options.exact ? exact_rate : plain_rate);
+  // Exact sums are another kernel, which nobody has measured.
+  if (!options.exact) task.kernel = kernel_of("reduce", source);
+  return task;
 }
 
-MachineRates machine_rates(const ooc::Options& options) {
-  MachineRates rates;
-  rates.cores = ooc::choose_workers(options, ooc::DeviceKind::cpu).lanes;
-  return rates;
+Task convert_task(const ooc::Source& source) {
+  constexpr double core_rate = 3e9;
+  return passes_over(source, 1, core_rate);
 }
 
-Prediction predict(const Workload& work, const MachineRates& machine) {
-  const double from_disk = (1 - work.cached) * work.bytes / machine.disk;
-  const double copying = work.cached * work.bytes / machine.core_copies;
-  const double on_cores = (copying + work.core_seconds) / static_cast<double>(machine.cores);
-  return {.cpu_seconds = std::max(from_disk, on_cores),
-          .gpu_seconds = machine.gpu_start + std::max(from_disk, work.bytes / machine.link)};
+DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options) {
+  constexpr double disk_rate = 3e9, link_rate = 50e9;
+  constexpr double core_copies = 3.7e9;      // out of the page cache, while other cores do the same
+  constexpr double gpu_start_seconds = 0.3;  // and its end
+  const auto cores = static_cast<double>(ooc::usable_cores());
+  const auto lanes = static_cast<double>(ooc::choose_workers(options, ooc::DeviceKind::cpu).lanes);
+  const Ceilings measured = read_ceilings({task.file, "cpu", task.kernel});
+  const double disk = measured.disk.value_or(disk_rate);
+  const double page_cache = measured.page_cache.value_or(core_copies * cores);
+  const double share = std::min(1.0, lanes / cores);
+  return {.cpu = {.disk = disk,
+                  .page_cache = page_cache * share,
+                  .kernel = measured.kernel.value_or(task.core_rate * cores) * share,
+                  .start_seconds = 0},
+          .gpu = {.disk = disk,
+                  .page_cache = page_cache,
+                  .h2d = link_rate,
+                  .d2h = link_rate,
+                  .kernel = link_rate,  // those of ours are faster
+                  .start_seconds = gpu_start_seconds}};
 }
 
 DeviceChoice choose_device(std::optional<ooc::DeviceKind> wanted, const Workload& work,
-                           const MachineRates& machine) {
+                           const DeviceRates& rates) {
   if (wanted) return {*wanted, {}};
-  const auto [cpu_seconds, gpu_seconds] = predict(work, machine);
+  const double cpu_seconds = seconds_of(work, ooc::DeviceKind::cpu, rates.cpu);
+  const double gpu_seconds = seconds_of(work, ooc::DeviceKind::cuda, rates.gpu);
   if (gpu_seconds > as_good_as_equal * cpu_seconds) {
     return {ooc::DeviceKind::cpu,
-            fmt::format("computing on the CPU: predicted to take {}; a GPU, not looked for, {}",
-                        format_seconds(cpu_seconds), format_seconds(gpu_seconds))};
+            why_cpu(cpu_seconds, gpu_seconds, rates.gpu.start_seconds.value_or(0))};
   }
   const std::string no_gpu = ooc::why_no_gpu();
   if (!no_gpu.empty()) return {ooc::DeviceKind::cpu, "computing on the CPU: " + no_gpu};
-  return {ooc::DeviceKind::cuda,
-          fmt::format("computing on the GPU: predicted to take {} with its start, the CPU {}",
-                      format_seconds(gpu_seconds), format_seconds(cpu_seconds))};
+  return {ooc::DeviceKind::cuda, why_gpu(cpu_seconds, gpu_seconds)};
 }
 
 }  // namespace ooc_run

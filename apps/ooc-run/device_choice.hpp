@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <filesystem>
 #include <ooc/coordinator.hpp>
 #include <ooc/io/source.hpp>
 #include <ooc/kernels/histogram.hpp>
@@ -9,44 +9,38 @@
 #include <optional>
 #include <string>
 
+#include "ceilings.hpp"
+#include "prediction.hpp"
+
 namespace ooc_run {
 
-/// What a run has to do, as far as that decides on which device it ends first.
-struct Workload {
-  double bytes = 0;         // to be read
-  double cached = 0;        // the part of them that lies in the page cache, 0 to 1
-  double core_seconds = 0;  // of computing, on one core of the CPU
+/// An operator and its data, as far as the time of a run depends on them.
+struct Task {
+  std::filesystem::path file{};  // the first of the data
+  std::string kernel{};          // as bench names it: "histogram u1"; empty: it measures none such
+  std::size_t passes = 1;        // over the data
+  double core_rate = 0;          // bytes that a core computes in a second, typically
+  Workload work{};               // as far as that is known before a way of reading is chosen
 };
 
-/// `passes` over a source, of which a core computes so many bytes a second.
-Workload passes_over(const ooc::Source& source, std::size_t passes, double core_bytes_per_second);
+/// A task that takes a source once or several times.
+Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate);
 
-// The same for operators, at the rate of a slow type of each.
+// The tasks of the operators, at the rate of a slow type of each.
 
-Workload histogram_work(const ooc::Source& source, const ooc::HistogramOptions& options);
-Workload reduce_work(const ooc::Source& source, const ooc::ReduceOptions& options);
+Task histogram_task(const ooc::Source& source, const ooc::HistogramOptions& options);
+Task reduce_task(const ooc::Source& source, const ooc::ReduceOptions& options);
+Task convert_task(const ooc::Source& source);
 
-/// How often a histogram will read the data: the range of some types is known without looking.
-std::size_t histogram_passes(const ooc::Source& source, const ooc::HistogramOptions& options);
-
-/// What a machine does in a second (bytes), and how long its GPU takes to start (seconds). Typical
-/// values, measured on a server with an H200: the choice needs no better ones.
-struct MachineRates {
-  std::size_t cores = 1;
-  double disk = 3e9;
-  double core_copies = 3.7e9;  // out of the page cache, while other cores do the same
-  double link = 50e9;
-  double gpu_start = 0.3;  // and its end
+/// What each device does, each stage alone.
+struct DeviceRates {
+  Ceilings cpu, gpu;
 };
 
-/// Those, for as many cores as a run with these options computes on.
-MachineRates machine_rates(const ooc::Options& options);
-
-struct Prediction {
-  double cpu_seconds, gpu_seconds;
-};
-
-Prediction predict(const Workload& work, const MachineRates& machine);
+/// Those to choose by, for a run with these options: what is measured of the disk and the CPU, and
+/// otherwise typical values, of a server with an H200. The choice needs no better ones, and does
+/// not start a GPU to find out which it is.
+DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options);
 
 /// The device that computes, and why it is this one if the choice was ours.
 struct DeviceChoice {
@@ -57,6 +51,6 @@ struct DeviceChoice {
 /// The one that was asked for; else the GPU if it is usable, unless the CPU is done earlier: CUDA
 /// is not even started then.
 DeviceChoice choose_device(std::optional<ooc::DeviceKind> wanted, const Workload& work,
-                           const MachineRates& machine);
+                           const DeviceRates& rates);
 
 }  // namespace ooc_run

@@ -19,6 +19,7 @@
 #include "failure.hpp"
 #include "generator.hpp"
 #include "output_file_options.hpp"
+#include "run_plan.hpp"
 #include "session.hpp"
 #include "sizes.hpp"
 #include "terminal.hpp"
@@ -87,6 +88,16 @@ Job read_job(const Arguments& arguments) {
   return job;
 }
 
+/// Of the largest block.
+std::uint64_t block_bytes_of(const Job& job) {
+  return std::min<std::uint64_t>(block_bytes, job.bytes);
+}
+
+/// Each thread has a block.
+std::uint64_t memory_bytes_of(const Job& job) {
+  return job.threads * block_bytes_of(job);
+}
+
 /// Makes and writes blocks on several threads, each the next one that nobody has begun.
 class BlockWriters {
  public:
@@ -127,7 +138,7 @@ class BlockWriters {
 
   Answer write_my_blocks(const std::stop_token& interrupted) {
     Answer mine;
-    std::vector<std::byte> block(std::min<std::uint64_t>(block_bytes, job_.bytes));
+    std::vector<std::byte> block(block_bytes_of(job_));
     const std::size_t element_bytes = ooc::size_of(job_.generator.type.element);
     for (;;) {
       const std::uint64_t offset = next_block_.fetch_add(1) * block_bytes;
@@ -206,11 +217,47 @@ std::string describe_for_people(const Job& job, const Answer& answer) {
       format_count(answer.threads, "thread"));
 }
 
+/// What --explain prints. The file is tried, and nothing is left of it.
+Outcome explain_job(const Job& job, const Arguments& arguments, const OutputSettings& output) {
+  const ooc::TargetFile file(job.target, job.count, {}, ooc::Purpose::try_out);
+  const std::uint64_t blocks = ooc::divide_up(job.bytes, block_bytes);
+  const std::string_view pattern = pattern_names[static_cast<std::size_t>(job.generator.pattern)];
+  std::vector<std::string> reasons{
+      "written through the page cache, and made safe on the disk before the file appears"};
+  if (!arguments.has("threads")) {
+    reasons.push_back(job.threads == blocks ? "a thread for each block" : "a thread for each core");
+  }
+  Json plan{{"path", job.target.path.string()},
+            {"bytes", job.bytes},
+            {"count", job.count},
+            {"dtype", ooc::code_of(job.generator.type)},
+            {"pattern", pattern},
+            {"seed", job.generator.seed},
+            {"threads", job.threads},
+            {"block_bytes", block_bytes},
+            {"blocks", blocks},
+            {"memory_bytes", memory_bytes_of(job)},
+            {"prediction", nullptr},
+            {"reasons", reasons}};
+  return explain("gen", output, nullptr, {{"plan", std::move(plan)}},
+                 fmt::format("{}: {}", printable(job.target.path.string()),
+                             describe_values(job.count, job.generator.type)),
+                 {{"pattern", fmt::format("{}, seed {}", pattern, job.generator.seed)},
+                  {"writes", format_bytes(job.bytes)},
+                  {"blocks", fmt::format("{} of {}", group_digits(std::to_string(blocks)),
+                                         format_binary_bytes(block_bytes))},
+                  {"threads", group_digits(std::to_string(job.threads))},
+                  {"memory", format_bytes(memory_bytes_of(job)) + " for blocks"},
+                  {"predicted", "not known: no command measures how fast files are written here"}},
+                 reasons);
+}
+
 }  // namespace
 
 Outcome run_gen(const Arguments& arguments, const Interrupt& interrupt) {
   const OutputSettings output = read_output_settings(arguments);
   const Job job = read_job(arguments);
+  if (arguments.has("explain")) return explain_job(job, arguments, output);
   const auto began = std::chrono::steady_clock::now();
   ooc::TargetFile file(job.target, job.count, {});
   ProgressMeter meter(output.progress, 1);

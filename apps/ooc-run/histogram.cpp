@@ -12,6 +12,7 @@
 #include "histogram_plot.hpp"
 #include "picture.hpp"
 #include "picture_file.hpp"
+#include "run_plan.hpp"
 #include "session.hpp"
 #include "sizes.hpp"
 
@@ -86,6 +87,23 @@ Json describe(const ooc::Histogram& histogram) {
           {"count", histogram.count}};
 }
 
+Outcome explain(const Arguments& arguments, const RunSettings& settings, const ooc::Source& source,
+                const ooc::HistogramOptions& options) {
+  const RunPlan plan = plan_histogram(settings, source, options);
+  Remarks remarks;
+  if (plan.pass.passes > 1) {
+    remarks.reasons.push_back(
+        "two passes: the first finds the range of the bins, which --range would give");
+  }
+  if (plan.pass.passes > 1 && !plan.pass.direct && plan.pass.page_cache_fraction.value_or(0) < 1) {
+    remarks.reasons.emplace_back(
+        "the second pass may be read in another way, from what the first brings into the page "
+        "cache");
+  }
+  if (arguments.has("verify")) remarks.reasons.emplace_back(remark_of_verify);
+  return explain("histogram", settings, source, plan, remarks);
+}
+
 std::string draw(const ooc::Histogram& histogram, bool logarithmic_bars) {
   if (histogram.count == 0) return {};
   const Terminal terminal = describe_terminal(STDOUT_FILENO);
@@ -102,11 +120,11 @@ Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
   const ooc::HistogramOptions options = histogram_options(arguments);
   const auto plot_path = PictureFile::read_path(arguments);
   const ooc::Source source = open_source(arguments, settings);
+  if (arguments.has("explain")) return explain(arguments, settings, source, options);
   std::optional<PictureFile> plot;  // that there can be none is to be known before
   if (plot_path) plot.emplace(*plot_path, arguments.has("force"));
-  const std::size_t passes = histogram_passes(source, options);
-  Session session(settings, interrupt, passes + (arguments.has("verify") ? 1 : 0),
-                  histogram_work(source, options));
+  Session session(settings, interrupt, histogram_task(source, options),
+                  arguments.has("verify") ? 1 : 0);
   const auto [histogram, stats] = ooc::histogram(session.coordinator(), source, options);
   if (stats.partial && histogram.count == 0) {
     throw ooc::Error(ooc::Cause::interrupted, "interrupted before anything was counted");

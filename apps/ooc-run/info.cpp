@@ -1,12 +1,11 @@
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
-#include <ooc/cuda_facts.hpp>
 #include <ooc/io/error.hpp>
 
 #include "commands.hpp"
-#include "doctor_checks.hpp"
 #include "info_report.hpp"
+#include "run_plan.hpp"
 #include "session.hpp"
 
 namespace ooc_run {
@@ -35,41 +34,21 @@ void guess_what_it_is(const ooc::Format& format, Info& info) {
   }
 }
 
-void require_gpu_if_wanted(const RunSettings& settings) {
-  if (settings.device != ooc::DeviceKind::cuda) return;
-  const std::string why =
-      why_not_on_gpu(ooc::cuda_facts(), static_cast<std::size_t>(settings.ordinal));
-  if (why.empty()) return;
-  throw ooc::Error(ooc::Cause::device, "no usable GPU: " + why,
-                   {.hint = "ooc-run doctor says what is missing; or use --device cpu"});
-}
-
-Reading plan(std::string_view command, std::size_t passes, const Workload& work,
-             const RunSettings& settings, const ooc::Source& source) {
-  const DeviceChoice device = choose_device(settings.device, work, machine_rates(settings.options));
-  const std::size_t element_bytes = ooc::size_of(source.type().value_or(ooc::DType{}).element);
-  Reading reading{command, device,
-                  ooc::plan_pass(settings.options, device.kind, source, element_bytes)};
-  reading.plan.passes = passes;
-  return reading;
-}
-
 }  // namespace
 
 Outcome run_info(const Arguments& arguments, const Interrupt& /*interrupt*/) {
   const RunSettings settings = read_run_settings(arguments);
-  require_gpu_if_wanted(settings);
   Info info{.source = open_source(arguments, settings),
             .files = {},
             .signature = {},
             .guess = {},
             .readings = {}};
   const ooc::Source& source = info.source;
+  require_gpu_if_wanted(settings);
   info.files = describe_files(source);  // before a look at their data changes anything
   if (source.bytes() != 0) {
-    info.readings.push_back(plan("histogram", histogram_passes(source, {}),
-                                 histogram_work(source, {}), settings, source));
-    info.readings.push_back(plan("reduce", 1, reduce_work(source, {}), settings, source));
+    info.readings.push_back({"histogram", plan_histogram(settings, source, {})});
+    info.readings.push_back({"reduce", plan_reduce(settings, source, {})});
   }
   guess_what_it_is(settings.format, info);
 

@@ -6,7 +6,6 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 #include <ooc/io/residency.hpp>
-#include <ooc/io/units.hpp>
 
 #include "fact_rows.hpp"
 #include "sizes.hpp"
@@ -74,22 +73,9 @@ Json json_guess(const Info& info) {
 }
 
 Json json_reading(const Reading& reading) {
-  std::vector<std::string> reasons = reading.plan.reasons;
-  if (!reading.device.reason.empty()) reasons.insert(reasons.begin(), reading.device.reason);
-  const ooc::Stats& plan = reading.plan;
-  return {{"command", reading.command},
-          {"device", reading.device.kind == ooc::DeviceKind::cuda ? "cuda" : "cpu"},
-          {"engine", plan.engine},
-          {"direct", plan.direct},
-          {"chunk_bytes", plan.chunk_bytes},
-          {"chunks", plan.chunks},
-          {"block_bytes", plan.block_bytes},
-          {"in_flight", plan.queue_depth},
-          {"streams", plan.streams},
-          {"threads", plan.threads},
-          {"pool_bytes", plan.pool_bytes},
-          {"passes", plan.passes},
-          {"reasons", reasons}};
+  Json json{{"command", reading.command}};
+  json.update(describe(reading.plan));
+  return json;
 }
 
 std::string cached_text(std::optional<double> share) {
@@ -172,19 +158,14 @@ std::string selectors_text(const Info& info) {
                                      : "--count N, the first so many";
 }
 
-std::string size_name(std::size_t bytes) {
-  if (bytes % ooc::MiB == 0) return fmt::format("{} MiB", bytes / ooc::MiB);
-  return fmt::format("{} KiB", bytes / ooc::KiB);
-}
-
 std::string reading_text(const Reading& reading) {
-  const ooc::Stats& plan = reading.plan;
+  const ooc::Stats& plan = reading.plan.pass;
   return fmt::format("{}, {}, {}, {} x {}, {} in flight{}",
-                     reading.device.kind == ooc::DeviceKind::cuda ? "GPU" : "CPU",
+                     reading.plan.device.kind == ooc::DeviceKind::cuda ? "GPU" : "CPU",
                      plan.engine == "uring" ? "io_uring" : format_count(plan.threads, "thread"),
                      plan.direct ? "direct" : "page cache",
-                     group_digits(std::to_string(plan.chunks)), size_name(plan.chunk_bytes),
-                     plan.queue_depth,
+                     group_digits(std::to_string(plan.chunks)),
+                     format_binary_bytes(plan.chunk_bytes), plan.queue_depth,
                      plan.passes > 1 ? fmt::format(", {} passes", plan.passes) : "");
 }
 
@@ -197,13 +178,13 @@ std::vector<std::string> reasons_of(const Info& info) {
   };
   const Reading* before = nullptr;
   for (const Reading& reading : info.readings) {
-    const std::string& why = reading.device.reason;
-    const bool same = before != nullptr && before->device.kind == reading.device.kind;
+    const std::string& why = reading.plan.device.reason;
+    const bool same = before != nullptr && before->plan.device.kind == reading.plan.device.kind;
     if (!same && !why.empty()) add(fmt::format("{} {}", reading.command, why));
     before = &reading;
   }
   for (const Reading& reading : info.readings) {
-    for (const std::string& reason : reading.plan.reasons) add(reason);
+    for (const std::string& reason : reading.plan.pass.reasons) add(reason);
   }
   return reasons;
 }

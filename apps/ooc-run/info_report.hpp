@@ -1,16 +1,15 @@
 #pragma once
 
-#include <ooc/coordinator.hpp>
 #include <ooc/io/source.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "device_choice.hpp"
 #include "file_facts.hpp"
 #include "file_signature.hpp"
 #include "report.hpp"
+#include "run_plan.hpp"
 #include "type_guess.hpp"
 
 namespace ooc_run {
@@ -18,8 +17,7 @@ namespace ooc_run {
 /// How a command would read a dataset now.
 struct Reading {
   std::string_view command;
-  DeviceChoice device;
-  ooc::Stats plan;  // as plan_pass() has it, with the number of passes
+  RunPlan plan;
 };
 
 /// What is to be said of a dataset that nobody has read.

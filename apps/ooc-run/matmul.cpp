@@ -14,6 +14,7 @@
 #include "failure.hpp"
 #include "matmul_report.hpp"
 #include "output_file_options.hpp"
+#include "run_plan.hpp"
 #include "session.hpp"
 #include "sizes.hpp"
 
@@ -93,18 +94,33 @@ ooc::Source open_matrix(const std::string& file, const std::optional<Shape>& ask
   return source;
 }
 
-/// What the product takes; the operands are read once, or lie in memory afterwards.
-Workload workload(const ooc::Source& a, const ooc::Source& b) {
+/// To choose the device by: the operands are read once, or lie in memory afterwards.
+Task product_task(const ooc::Source& a, const ooc::Source& b) {
   constexpr double core_flops = 60e9;  // f4, OpenBLAS with AVX-512
-  Workload work = passes_over(a, 1, core_flops);
-  const Workload of_b = passes_over(b, 1, core_flops);
-  const double bytes = work.bytes + of_b.bytes;
-  if (bytes == 0 || a.shape().size() != 2 || b.shape().size() != 2) return work;
-  work.cached = (work.cached * work.bytes + of_b.cached * of_b.bytes) / bytes;
-  work.bytes = bytes;
-  work.core_seconds = 2 * static_cast<double>(a.shape()[0]) * static_cast<double>(a.shape()[1]) *
-                      static_cast<double>(b.shape()[1]) / core_flops;
-  return work;
+  Task task = passes_over(a, 1, core_flops);
+  const Workload of_b = passes_over(b, 1, core_flops).work;
+  Workload& work = task.work;
+  work.from_disk += of_b.from_disk;
+  work.from_page_cache += of_b.from_page_cache;
+  work.to_device += of_b.to_device;
+  work.through_kernel += of_b.through_kernel;
+  if (work.through_kernel == 0 || a.shape().size() != 2 || b.shape().size() != 2) return task;
+  const double flops = 2 * static_cast<double>(a.shape()[0]) * static_cast<double>(a.shape()[1]) *
+                       static_cast<double>(b.shape()[1]);
+  if (flops > 0) task.core_rate = work.through_kernel / flops * core_flops;
+  return task;
+}
+
+/// What the product takes by its plan.
+Workload work_of(const ooc::MatmulPlan& plan) {
+  const auto read = static_cast<double>(plan.bytes_read);
+  const double cached = plan.direct ? 0 : plan.page_cache_fraction.value_or(0);
+  return {.from_disk = read * (1 - cached),
+          .from_page_cache = read * cached,
+          .to_device = static_cast<double>(plan.link_bytes - plan.bytes_written),
+          .through_kernel = read,
+          .to_output = static_cast<double>(plan.bytes_written),
+          .kernel_seconds = plan.multiplying_seconds};
 }
 
 /// Reads the three files once more. The product is in its place by now, and stays there.
@@ -138,26 +154,32 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
   const ooc::Compute compute = job.options.compute.value_or(ooc::Compute::f32);
   const bool tensor_cores = compute == ooc::Compute::tf32 || compute == ooc::Compute::bf16;
   if (tensor_cores && !job.settings.device) job.settings.device = ooc::DeviceKind::cuda;
-  Session session(job.settings, interrupt, job.verify ? 2 : 1, workload(a, b));
+  Session session(job.settings, interrupt, product_task(a, b), job.verify ? 1 : 0);
   ooc::Coordinator& coordinator = session.coordinator();
   Report report{.command = "matmul",
                 .input = {{"a", describe_input(a, job.settings.format)},
                           {"b", describe_input(b, job.settings.format)}},
+                .heading = matrix_heading(a) + "\n" + matrix_heading(b),
                 .writes = true};
   if (job.explain) {
     const ooc::MatmulPlan plan = ooc::plan_matmul(coordinator, a, b, job.options);
-    report.result = describe_plan(plan);
-    report.heading = matrix_heading(a) + "\n" + matrix_heading(b);
-    report.text = explain_plan(plan, coordinator.device().name(), session.device().reason);
-    return session.explain(report);
+    const auto prediction = session.predict(work_of(plan));
+    std::vector<std::string> reasons = plan.reasons;
+    const std::string& why_device = session.device().reason;
+    if (!why_device.empty()) reasons.insert(reasons.begin(), why_device);
+    Json result = describe_plan(plan, prediction);
+    result["plan"]["reasons"] = reasons;
+    return explain("matmul", job.settings.output, report.input, result, report.heading,
+                   plan_rows(plan, coordinator.device().name(), prediction), reasons);
   }
 
   auto [product, stats] = ooc::matmul(coordinator, a, b, job.target, job.options);
   std::optional<Check> check;
   if (job.verify) check = check_product(coordinator, a, b, job.target, product.plan);
-  report.result = describe_product(product, check);
-  report.heading = matrix_heading(a) + "\n" + matrix_heading(b);
-  report.text = explain_product(product, stats.seconds, check, job.target.path);
+  report.work = work_of(product.plan);
+  const auto prediction = session.predict(*report.work);
+  report.result = describe_product(product, prediction, check);
+  report.text = explain_product(product, prediction, stats.seconds, check, job.target.path);
   Outcome outcome = session.report(report, stats);
   if (check && !check->verification.passed) {
     outcome.failure = verification_error(job.target.path, check->verification);

@@ -56,7 +56,7 @@ std::string describe_check(const Check& check) {
 
 }  // namespace
 
-Json describe_plan(const ooc::MatmulPlan& plan) {
+Json describe_plan(const ooc::MatmulPlan& plan, const std::optional<Prediction>& prediction) {
   return {{"rows", plan.rows},
           {"columns", plan.columns},
           {"inner", plan.inner},
@@ -79,12 +79,13 @@ Json describe_plan(const ooc::MatmulPlan& plan) {
             {"link_bytes", plan.link_bytes},
             {"bytes_read", plan.bytes_read},
             {"bytes_written", plan.bytes_written},
-            {"seconds", plan.seconds},
+            {"prediction", describe(prediction)},
             {"reasons", plan.reasons}}}};
 }
 
-Json describe_product(const ooc::Product& product, const std::optional<Check>& check) {
-  Json json = describe_plan(product.plan);
+Json describe_product(const ooc::Product& product, const std::optional<Prediction>& prediction,
+                      const std::optional<Check>& check) {
+  Json json = describe_plan(product.plan, prediction);
   json["bytes_read"] = product.bytes_read;
   json["bytes_written"] = product.bytes_written;
   json["link_bytes"] = product.link_bytes;
@@ -93,27 +94,29 @@ Json describe_product(const ooc::Product& product, const std::optional<Check>& c
   return json;
 }
 
-std::string explain_plan(const ooc::MatmulPlan& plan, const std::string& device,
-                         const std::string& device_reason) {
-  std::string text =
-      fmt::format("C: {} of {}\n\n", describe_shape(plan.rows, plan.columns),
-                  describe_type(plan.type)) +
-      line("device", device) + line("compute", std::string(ooc::name_of(plan.compute))) +
-      line("resident", plan.resident) +
-      line("tiles", fmt::format("A {}, B {}, C {}", describe_shape(plan.tile_rows, plan.tile_inner),
-                                describe_shape(plan.tile_inner, plan.tile_columns),
-                                describe_shape(plan.tile_rows, plan.tile_columns))) +
-      line("memory", format_bytes(plan.device_bytes) + " on the device") +
-      line("cache", format_bytes(plan.cache_bytes) + " of host memory") +
-      describe_traffic(plan.bytes_read, plan.link_bytes, plan.bytes_written, plan.passes) +
-      line("work", describe_work(plan.flops, plan.seconds)) +
-      line("predicted", format_seconds(plan.seconds)) + "\n";
-  if (!device_reason.empty()) text += device_reason + "\n";
-  for (const std::string& reason : plan.reasons) text += reason + "\n";
-  return text + "\nNothing was read and nothing was written.\n";
+std::vector<FactRow> plan_rows(const ooc::MatmulPlan& plan, const std::string& device,
+                               const std::optional<Prediction>& prediction) {
+  const std::string tiles =
+      fmt::format("A {}, B {}, C {}", describe_shape(plan.tile_rows, plan.tile_inner),
+                  describe_shape(plan.tile_inner, plan.tile_columns),
+                  describe_shape(plan.tile_rows, plan.tile_columns));
+  return {{"C", fmt::format("{} of {}", describe_shape(plan.rows, plan.columns),
+                            describe_type(plan.type))},
+          {"device", device},
+          {"compute", std::string(ooc::name_of(plan.compute))},
+          {"resident", plan.resident},
+          {"tiles", tiles},
+          {"memory", format_bytes(plan.device_bytes) + " on the device"},
+          {"cache", format_bytes(plan.cache_bytes) + " of host memory"},
+          {"reads", format_bytes(plan.bytes_read) + describe_passes(plan.passes)},
+          {"copies", format_bytes(plan.link_bytes) + " to the device and back"},
+          {"writes", format_bytes(plan.bytes_written)},
+          {"work", describe_work(plan.flops, plan.multiplying_seconds.value_or(0))},
+          {"predicted", explain(prediction)}};
 }
 
-std::string explain_product(const ooc::Product& product, double seconds,
+std::string explain_product(const ooc::Product& product,
+                            const std::optional<Prediction>& prediction, double seconds,
                             const std::optional<Check>& check, const std::filesystem::path& path) {
   const ooc::MatmulPlan& plan = product.plan;
   std::string text =
@@ -122,8 +125,7 @@ std::string explain_product(const ooc::Product& product, double seconds,
       line("compute", fmt::format("{}, {}", ooc::name_of(plan.compute), product.library)) +
       line("resident", plan.resident) +
       describe_traffic(product.bytes_read, product.link_bytes, product.bytes_written, plan.passes) +
-      line("work", describe_work(plan.flops, seconds)) +
-      line("predicted", format_seconds(plan.seconds));
+      line("work", describe_work(plan.flops, seconds)) + line("predicted", brief(prediction));
   if (check) text += describe_check(*check);
   return text;
 }

@@ -7,7 +7,10 @@
 #include <ooc/kernels/matmul.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "fact_rows.hpp"
+#include "prediction.hpp"
 #include "report.hpp"
 
 namespace ooc_run {
@@ -19,15 +22,16 @@ struct Check {
 };
 
 /// The `result` of a plan, as if all had gone as planned, and of a product.
-Json describe_plan(const ooc::MatmulPlan& plan);
-Json describe_product(const ooc::Product& product, const std::optional<Check>& check);
+Json describe_plan(const ooc::MatmulPlan& plan, const std::optional<Prediction>& prediction);
+Json describe_product(const ooc::Product& product, const std::optional<Prediction>& prediction,
+                      const std::optional<Check>& check);
 
-// The same for people, in whole lines.
+// The same for people: rows of facts, and whole lines.
 
-/// `device_reason`: why it is this device; may be empty.
-std::string explain_plan(const ooc::MatmulPlan& plan, const std::string& device,
-                         const std::string& device_reason);
-std::string explain_product(const ooc::Product& product, double seconds,
+std::vector<FactRow> plan_rows(const ooc::MatmulPlan& plan, const std::string& device,
+                               const std::optional<Prediction>& prediction);
+std::string explain_product(const ooc::Product& product,
+                            const std::optional<Prediction>& prediction, double seconds,
                             const std::optional<Check>& check, const std::filesystem::path& path);
 
 /// "a.f32: 1,000 x 2,000 of float32 (from .f32)".

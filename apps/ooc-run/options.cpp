@@ -11,6 +11,8 @@
 namespace ooc_run {
 namespace {
 
+constexpr Option explain_option{"explain", "", "say what would be done and why, and do nothing"};
+
 constexpr std::array input_options{
     Option{"dtype", "D", "type of raw data: u1..u8 i1..i8 f2 f4 f8 bf16"},
     Option{"offset", "BYTES", "skip so many bytes at the start of each raw file"},
@@ -36,6 +38,7 @@ constexpr std::array tuning_options{
 
 /// Of commands that read a dataset and write no other file.
 constexpr std::array fold_options{
+    explain_option,
     Option{"force", "", "replace existing files"},
     Option{"checksum", "", "XXH3-128 of the data read, as xxh128sum has it"},
     Option{"verify", "", "check the answer another way; exit 10 if wrong"},
@@ -66,6 +69,7 @@ constexpr std::array convert_options{
     Option{"to", "D", "its type, such as f2 or >i4 [by the ending]"},
     Option{"shape", "AxBxC", "of a .npy file [that of the input]"},
     Option{"strict", "", "write nothing if a value does not survive exactly"},
+    explain_option,
     Option{"force", "", "replace an existing file"},
 };
 
@@ -75,7 +79,7 @@ constexpr std::array matmul_options{
     Option{"shape-b", "KxN", "the same for a raw B"},
     Option{"compute", "P", "f32, tf32, bf16 or f64 [the inputs' own]"},
     Option{"verify", "", "check C by random vectors; exit 10 if it is wrong"},
-    Option{"explain", "", "say what would be done, and do nothing"},
+    explain_option,
     Option{"force", "", "replace an existing file"},
 };
 
@@ -83,6 +87,7 @@ constexpr std::array bench_options{
     Option{"runs", "N", "rounds; medians are reported [5]"},
     Option{"sweep", "", "also by chunk, bytes in flight and file size"},
     Option{"plot", "FILE", "draw that sweep: .svg or .png"},
+    explain_option,
     Option{"force", "", "replace an existing file"},
     Option{"device", "D", "auto, cpu, cuda or cuda:N [auto: a usable GPU]"},
 };
@@ -95,6 +100,7 @@ constexpr std::array gen_options{
     Option{"pattern", "P", "uniform normal sequence constant zipf position"},
     Option{"seed", "N", "other seeds, other data [0]"},
     Option{"value", "N", "the integer that --pattern constant repeats [1]"},
+    explain_option,
     Option{"force", "", "replace an existing file"},
     Option{"threads", "N", "threads that write [all cores]"},
 };
@@ -150,14 +156,17 @@ constexpr std::array gen_groups{
     OptionGroup{"output", output_options},
 };
 
+constexpr Exclusion no_timeline{"explain", "trace", "--explain runs nothing to make a timeline of"};
+constexpr Exclusion no_picture{"explain", "plot", "--explain runs nothing to make a picture of"};
 constexpr std::array histogram_exclusions{
     Exclusion{"edges", "bins", "--edges says it all"},
     Exclusion{"edges", "range", "--edges says it all"},
     Exclusion{"edges", "log-bins", "--edges says it all"},
+    no_timeline,
+    no_picture,
 };
-constexpr std::array matmul_exclusions{
-    Exclusion{"explain", "trace", "--explain runs nothing to make a timeline of"},
-};
+constexpr std::array run_exclusions{no_timeline};
+constexpr std::array bench_exclusions{no_picture};
 constexpr std::array gen_exclusions{
     Exclusion{"size", "count", "ooc-run gen -o FILE --size 1G"},
 };
@@ -222,7 +231,7 @@ constexpr std::array all_commands{
             "values. Several files are one dataset, in the order given. --verify reads the\n"
             "data once more and adds exactly, one value after another: slower, and nothing\n"
             "in common with the fast way. Floats may differ by what rounding explains.",
-            reduce_groups},
+            reduce_groups, run_exclusions},
     Command{"matmul", "A B -o C [options]", "product of two matrices, all three on disk",
             FileWords::some, matmul_examples,
             "C = A B for matrices of one type (f2, bf16, f4, f8), by rows in .npy or raw\n"
@@ -232,7 +241,7 @@ constexpr std::array all_commands{
             "bf16: tensor cores of a GPU); C is f8 for f64 and else f4. --verify compares\n"
             "A (B x) and C x for random vectors x (Freivalds' check). The output appears when\n"
             "all of it is on the disk.",
-            matmul_groups, matmul_exclusions},
+            matmul_groups, run_exclusions},
     Command{"convert", "FILE... -o OUT --to TYPE [options]", "change type, byte order or format",
             FileWords::some, convert_examples,
             "Any type to any other, raw to .npy and back. Floats are rounded once, to nearest\n"
@@ -240,7 +249,7 @@ constexpr std::array all_commands{
             "(NaN: 0); integers that do not fit wrap around, as in NumPy. How many values did\n"
             "not survive exactly is counted, and refused with --strict. Several files are one\n"
             "dataset, in the order given. The output appears when all of it is on the disk.",
-            convert_groups},
+            convert_groups, run_exclusions},
     Command{"bench", "FILE [options]", "this machine's limits, and how near runs come to them",
             FileWords::some, bench_examples,
             "Measures each stage alone (disk, page cache, copies to a GPU and back, kernels)\n"
@@ -250,7 +259,7 @@ constexpr std::array all_commands{
             "What was measured is kept in $XDG_CACHE_HOME/ooc (by default ~/.cache/ooc), and\n"
             "other commands compare their runs with it. 'Of limit' is what the slowest stage\n"
             "would allow.",
-            bench_groups},
+            bench_groups, bench_exclusions},
     Command{"info", "FILE... [options]", "what a dataset is, where it lies, how it would be read",
             FileWords::some, info_examples,
             "Format, type, shape and size; how much of it lies in memory, in how many pieces\n"

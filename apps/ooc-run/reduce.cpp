@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "run_plan.hpp"
 #include "session.hpp"
 #include "sizes.hpp"
 
@@ -79,8 +80,13 @@ Outcome run_reduce(const Arguments& arguments, const Interrupt& interrupt) {
   options.nan = arguments.get("nan", parse_nan).value_or(options.nan);
   options.exact = arguments.has("exact");
   const ooc::Source source = open_source(arguments, settings);
-  Session session(settings, interrupt, arguments.has("verify") ? 2 : 1,
-                  reduce_work(source, options));
+  if (arguments.has("explain")) {
+    Remarks remarks;
+    if (arguments.has("verify")) remarks.reasons.emplace_back(remark_of_verify);
+    return explain("reduce", settings, source, plan_reduce(settings, source, options), remarks);
+  }
+  Session session(settings, interrupt, reduce_task(source, options),
+                  arguments.has("verify") ? 1 : 0);
   const auto [statistics, stats] = ooc::reduce(session.coordinator(), source, options);
   const Verified verified = session.verify(arguments, stats, [&, &found = statistics] {
     ooc::verify_reduce(session.coordinator(), source, options, found);

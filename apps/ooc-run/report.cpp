@@ -96,7 +96,8 @@ Json describe_input(const ooc::Source& source, const ooc::Format& format) {
 }
 
 Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::string> reasons,
-                  const std::string& verdict, const Ceilings& ceilings) {
+                  const std::string& verdict, const Ceilings& ceilings,
+                  const std::optional<Prediction>& prediction) {
   Json stages{{"disk", describe_stage(stats.disk, bytes_read(stats))},
               {"h2d", describe_stage(stats.h2d, bytes_read(stats))},
               {"kernel", describe_stage(stats.kernel, bytes_read(stats))},
@@ -122,6 +123,7 @@ Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::str
           {"device_bytes", stats.device_bytes},
           {"passes", stats.passes},
           {"seconds", stats.seconds},
+          {"prediction", describe(prediction)},
           {"startup_seconds", stats.startup_seconds},
           {"device_seconds", stats.device_seconds},
           {"publish_seconds", writes ? Json(stats.publish_seconds) : Json(nullptr)},

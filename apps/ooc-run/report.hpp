@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "ceilings.hpp"
+#include "prediction.hpp"
 
 namespace ooc_run {
 
@@ -25,7 +26,8 @@ Json json_integer(ooc::int128 value);
 /// The `input` and `run` objects of a result.
 Json describe_input(const ooc::Source& source, const ooc::Format& format);
 Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::string> reasons,
-                  const std::string& verdict, const Ceilings& ceilings = {});
+                  const std::string& verdict, const Ceilings& ceilings = {},
+                  const std::optional<Prediction>& prediction = {});
 
 /// A result that covers a part of the input says so.
 void mark_partial(Json& result, const ooc::Stats& stats);

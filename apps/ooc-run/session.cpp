@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "ceilings.hpp"
 #include "failure.hpp"
 #include "sizes.hpp"
 #include "terminal.hpp"
@@ -64,16 +63,6 @@ ooc::DirectIo parse_direct(std::string_view text) {
 ProgressMode parse_progress(std::string_view text) {
   constexpr std::array modes{ProgressMode::automatic, ProgressMode::plain, ProgressMode::none};
   return modes[Choice{"auto", "plain", "none"}(text)];
-}
-
-/// What has been measured for a run like this one, by its device and the first of its files.
-Ceilings ceilings_of(const Report& report, const ooc::Stats& stats) {
-  const Json& input = report.input.contains("a") ? report.input.at("a") : report.input;
-  const auto path = input.at("files").at(0).at("path").get<std::string>();
-  const auto dtype = input.at("dtype").get<std::string>();
-  // Exact sums are another kernel, which nobody has measured.
-  const bool exact = report.result.value("exact", false);
-  return read_ceilings({path, stats.device, exact ? "" : kernel_name(report.command, dtype)});
 }
 
 std::string without_percentages(std::string text) {
@@ -159,13 +148,15 @@ ooc::Source open_source(std::span<const std::string> files, const RunSettings& s
   return ooc::open(paths, settings.format);
 }
 
-Session::Session(const RunSettings& settings, const Interrupt& interrupt, std::size_t passes,
-                 const Workload& work)
+Session::Session(const RunSettings& settings, const Interrupt& interrupt, const Task& task,
+                 std::size_t checks)
     : settings_(settings),
       interrupt_(interrupt),
       trace_(settings.trace ? std::make_unique<Trace>(*settings.trace) : nullptr),
-      device_(choose_device(settings.device, work, machine_rates(settings.options))),
-      meter_(settings.output.progress, passes),
+      task_(task),
+      device_(
+          choose_device(settings.device, task.work, rates_to_choose_by(task, settings.options))),
+      meter_(settings.output.progress, task.passes + checks),
       stall_watch_(settings.io_timeout),
       coordinator_(ooc::make_device(device_.kind, settings.ordinal), coordinator_options()) {}
 
@@ -192,17 +183,32 @@ void Session::show(const ooc::Progress& progress) {
   }
 }
 
+/// What has been measured for a run like this one.
+Ceilings Session::ceilings() {
+  return read_ceilings({task_.file, coordinator_.device().name(), task_.kernel});
+}
+
+std::optional<Prediction> Session::predict(const Workload& work) {
+  return ooc_run::predict(work, device_.kind, ceilings());
+}
+
 Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   Outcome outcome;
-  const Ceilings ceilings = ceilings_of(report, stats);
+  const Ceilings ceilings = this->ceilings();
+  std::optional<Prediction> prediction;  // none of a part
+  if (!stats.partial) {
+    const bool checksum = settings_.options.checksum;
+    prediction = predict(report.work.value_or(work_of(stats, device_.kind, checksum)));
+  }
   outcome.verdict = verdict(stats, device_.kind, ceilings);
+  if (!outcome.verdict.empty()) outcome.verdict += beside_fact(prediction, stats.seconds);
   outcome.partial = stats.partial;
   outcome.notes = without_repetitions(stats.reasons);
   if (!device_.reason.empty()) outcome.notes.insert(outcome.notes.begin(), device_.reason);
   if (settings_.output.json) {
-    outcome.document =
-        document(report.command, report.input, report.result,
-                 describe_run(stats, report.writes, outcome.notes, outcome.verdict, ceilings));
+    outcome.document = document(
+        report.command, report.input, report.result,
+        describe_run(stats, report.writes, outcome.notes, outcome.verdict, ceilings, prediction));
   } else {
     outcome.document = fmt::format("{}\n{}\n{}\n", report.heading, report.text, footer(stats));
   }
@@ -269,14 +275,6 @@ Outcome Session::report(std::string_view command, const ooc::Source& source,
                                     verified_line(verified.seconds)},
                            stats);
   if (verified.why_not) outcome.failure = verified.why_not;
-  return outcome;
-}
-
-Outcome Session::explain(const Report& report) const {
-  Outcome outcome;
-  outcome.document = settings_.output.json
-                         ? document(report.command, report.input, report.result, nullptr)
-                         : fmt::format("{}\n{}", report.heading, report.text);
   return outcome;
 }
 

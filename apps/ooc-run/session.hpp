@@ -52,8 +52,9 @@ struct Report {
   std::string_view command;
   Json input{}, result{};
   std::string heading{};
-  std::string text{};   // whole lines
-  bool writes = false;  // the run has stages that bring back and write
+  std::string text{};              // whole lines
+  bool writes = false;             // the run has stages that bring back and write
+  std::optional<Workload> work{};  // where it is another than that of the passes
 };
 
 /// What --verify has come to. Of an answer that is wrong there is nothing to report.
@@ -65,9 +66,9 @@ struct Verified {
 /// A device and a coordinator for one run, which shows its progress and can be interrupted.
 class Session {
  public:
-  /// `passes`: over the source, for the progress. Throws Error(device).
-  Session(const RunSettings& settings, const Interrupt& interrupt, std::size_t passes,
-          const Workload& work);
+  /// `checks`: passes that follow those of the task, for the progress. Throws Error(device).
+  Session(const RunSettings& settings, const Interrupt& interrupt, const Task& task,
+          std::size_t checks = 0);
 
   /// Of a run that failed, the timeline is written here: it may tell why.
   ~Session();
@@ -92,10 +93,11 @@ class Session {
   Outcome report(std::string_view command, const ooc::Source& source, const ooc::Stats& stats,
                  Json result, const std::string& text, const Verified& verified);
 
-  /// What would be done: a report of no run.
-  Outcome explain(const Report& report) const;
+  /// How long so much work is predicted to take here.
+  std::optional<Prediction> predict(const Workload& work);
 
  private:
+  Ceilings ceilings();
   ooc::Options coordinator_options();
   void show(const ooc::Progress& progress);
   void write_trace(Outcome& outcome);
@@ -103,6 +105,7 @@ class Session {
   const RunSettings& settings_;
   const Interrupt& interrupt_;
   std::unique_ptr<Trace> trace_;  // may be null
+  Task task_;
   DeviceChoice device_;
   ProgressMeter meter_;
   StallWatch stall_watch_;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
 #include <span>
 #include <system_error>
 
@@ -145,6 +146,12 @@ std::string format_bytes(std::uint64_t bytes) {
   if (bytes == 1) return "1 byte";
   if (bytes < kilo) return format_decimal_bytes(value);
   return fmt::format("{} ({})", format_decimal_bytes(value), with_unit(value, kibi, binary_units));
+}
+
+std::string format_binary_bytes(std::uint64_t bytes) {
+  if (bytes % ooc::MiB == 0) return fmt::format("{} MiB", bytes / ooc::MiB);
+  if (bytes % ooc::KiB == 0) return fmt::format("{} KiB", bytes / ooc::KiB);
+  return format_decimal_bytes(static_cast<double>(bytes));
 }
 
 std::string format_rate(double bytes_per_second) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "prediction.hpp"
 #include "sizes.hpp"
 
 namespace ooc_run {
@@ -47,12 +48,6 @@ double seconds_of(const ooc::Stats& stats) {
 double share(double busy, std::size_t workers, double seconds) {
   const double all = seconds * static_cast<double>(std::max<std::size_t>(1, workers));
   return std::clamp(busy / all, 0.0, 1.0);
-}
-
-/// The part of what was read that came from the page cache.
-double cached_share(const ooc::Stats& stats) {
-  const bool past_the_cache = stats.direct && stats.in_order;
-  return past_the_cache ? 0 : stats.page_cache_fraction.value_or(0);
 }
 
 bool is_cached(const ooc::Stats& stats) {

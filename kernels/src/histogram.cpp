@@ -188,31 +188,45 @@ Result<Histogram> count_in_found_range(Coordinator& coordinator, const Source& s
   return result;
 }
 
-/// The range of types that have few values: all of them.
-template <class T>
-std::optional<HistogramOptions::Range> range_of_type() {
-  if constexpr (sizeof(T) > 1)
-    return {};
-  else if constexpr (std::is_signed_v<T>)
-    return HistogramOptions::Range{-128, 128};
-  else
-    return HistogramOptions::Range{0, 256};
+ElementType type_of(const Source& source) {
+  return source.type() ? source.type()->element : ElementType::u1;
+}
+
+/// The range that was asked for, or that of a type that has few values: all of them. Empty if it is
+/// to be found in the data.
+std::optional<HistogramOptions::Range> range_of(const Source& source,
+                                                const HistogramOptions& options) {
+  using Range = HistogramOptions::Range;
+  constexpr Range any{1, 2};
+  const ElementType type = type_of(source);
+  if (options.range) return options.range;
+  if (type == ElementType::u1 && !options.logarithmic) return Range{0, 256};
+  if (type == ElementType::i1 && !options.logarithmic) return Range{-128, 128};
+  if (source.bytes() == 0 || !options.edges.empty()) return any;
+  return {};
 }
 
 }  // namespace
 
+std::size_t histogram_passes(const Source& source, const HistogramOptions& options) {
+  return range_of(source, options) ? 1 : 2;
+}
+
+Stats plan_histogram(const Options& wanted, DeviceKind device, const Source& source,
+                     const HistogramOptions& options) {
+  binning::check(options);
+  Stats stats = plan_pass(wanted, device, source, size_of(type_of(source)));
+  stats.passes = histogram_passes(source, options);
+  return stats;
+}
+
 Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
                             const HistogramOptions& options) {
   binning::check(options);
-  const ElementType type = source.type() ? source.type()->element : ElementType::u1;
-  return visit(type, [&]<class T>(std::type_identity<T>) -> Result<Histogram> {
-    auto range = options.range;
-    if (!range && !options.logarithmic) range = range_of_type<T>();
-    if (!range && options.edges.empty() && source.bytes() != 0) {
-      return count_in_found_range<T>(coordinator, source, options);
-    }
-    constexpr HistogramOptions::Range any{1, 2};  // no elements, or the edges are given
-    Bins bins = binning::make_bins(options, range.value_or(any), Cause::usage);
+  return visit(type_of(source), [&]<class T>(std::type_identity<T>) -> Result<Histogram> {
+    const auto range = range_of(source, options);
+    if (!range) return count_in_found_range<T>(coordinator, source, options);
+    Bins bins = binning::make_bins(options, *range, Cause::usage);
     Result<Histogram> result = count<T>(coordinator, source, std::move(bins));
     if (source.bytes() == 0) result.value = {};
     return result;

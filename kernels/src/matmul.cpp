@@ -61,7 +61,7 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
   stats.device_seconds = device_seconds;
   stats.device = coordinator.device().name();
   stats.reasons = prepared.plan.reasons;
-  stats.page_cache_fraction = prepared.page_cache_fraction;
+  stats.page_cache_fraction = prepared.plan.page_cache_fraction;
   if (!prepared.job.schedule.steps.empty()) {
     result.value.link_bytes =
         product::run_product(coordinator, prepared.job, *prepared.gemm, file, stats);

@@ -16,6 +16,10 @@ double as_double(std::uint64_t value) {
   return static_cast<double>(value);
 }
 
+double tiles_of(const Tiling& tiling) {
+  return as_double(tiling.row_tiles) * as_double(tiling.column_tiles);
+}
+
 double efficiency(std::uint64_t size) {
   return as_double(size) / (as_double(size) + half_rate_size);
 }
@@ -110,15 +114,19 @@ Traffic estimate_traffic(const Problem& problem, const Limits& limits, const Til
   return traffic;
 }
 
-double predict_seconds(const Problem& problem, const Tiling& tiling, const Traffic& traffic,
-                       const Rates& rates) {
-  const double tiles = as_double(tiling.row_tiles) * as_double(tiling.column_tiles);
-  const double products = tiles * as_double(tiling.inner_tiles);
+double multiplying_seconds(const Problem& problem, const Tiling& tiling, const Rates& rates) {
   const double flops =
       2 * as_double(problem.rows) * as_double(problem.columns) * as_double(problem.inner);
   const double flops_rate = rates.flops * efficiency(tiling.tile_rows) *
                             efficiency(tiling.tile_columns) * efficiency(tiling.tile_inner);
-  const double multiplying = flops / flops_rate + products * start_seconds;
+  const double products = tiles_of(tiling) * as_double(tiling.inner_tiles);
+  return flops / flops_rate + products * start_seconds;
+}
+
+double predict_seconds(const Problem& problem, const Tiling& tiling, const Traffic& traffic,
+                       const Rates& rates) {
+  const double tiles = tiles_of(tiling);
+  const double multiplying = multiplying_seconds(problem, tiling, rates);
 
   const double a_read =
       traffic.a.read_bytes * whole_pages(tiling.tile_inner, problem.inner, problem.file_bytes);
@@ -147,7 +155,7 @@ double predict_seconds(const Problem& problem, const Tiling& tiling, const Traff
   const double load_rate = traffic.link_bytes() / loading;
   const double first = (a_panel + b_panel) / load_rate;
   const double last = storing / tiles;
-  const double product = multiplying / products;
+  const double product = multiplying / (tiles * as_double(tiling.inner_tiles));
   const double stalled =
       stalled_seconds(traffic.a, tiling.a_buffers, tiling.b_buffers, a_panel / load_rate, product) +
       stalled_seconds(traffic.b, tiling.b_buffers, tiling.a_buffers, b_panel / load_rate, product) +

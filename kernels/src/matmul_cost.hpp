@@ -31,6 +31,9 @@ std::uint64_t entry_bytes(const Problem& problem, const Tiling& tiling, const Tr
 /// last tiles; from the files, what a cache saves that prefers what is needed soonest.
 Traffic estimate_traffic(const Problem& problem, const Limits& limits, const Tiling& tiling);
 
+/// Seconds that the products of a tiling take by themselves.
+double multiplying_seconds(const Problem& problem, const Tiling& tiling, const Rates& rates);
+
 /// Seconds that a tiling with this traffic takes.
 double predict_seconds(const Problem& problem, const Tiling& tiling, const Traffic& traffic,
                        const Rates& rates);

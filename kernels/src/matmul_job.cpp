@@ -1,5 +1,7 @@
 #include "matmul_job.hpp"
 
+#include "matmul_cost.hpp"
+
 #include <ooc/io/error.hpp>
 #include <ooc/io/residency.hpp>
 #include <ooc/io/units.hpp>
@@ -263,8 +265,8 @@ MatmulPlan describe(const Job& job, Compute compute, std::uint64_t device_bytes)
   plan.link_bytes = cost.link_in_bytes + cost.link_out_bytes;
   plan.bytes_read = cost.read_bytes;
   plan.bytes_written = cost.write_bytes;
+  plan.direct = job.reads.direct;
   plan.flops = cost.flops;
-  plan.seconds = cost.seconds;
   if (!job.schedule.steps.empty()) plan.reasons.push_back(resident_sentence(job.schedule));
   if (plan.cache_bytes != 0) {
     plan.reasons.push_back("host memory keeps " + std::to_string(tiling.cache_entries) +
@@ -320,8 +322,8 @@ Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
   job.files = {&file_of(a), &file_of(b)};
   job.operands = {stored(a, 0), stored(b, 1)};
   job.workers = choose_workers(limits, kind);
-  prepared.page_cache_fraction = cached_fraction(a, b);
-  const double cached = prepared.page_cache_fraction.value_or(0);
+  const std::optional<double> cached_or_unknown = cached_fraction(a, b);
+  const double cached = cached_or_unknown.value_or(0);
   job.reads = choose_reads(limits, kind, job.workers, a, b, cached);
   const Memory memory = divide_memory(device, limits, output_in_memory, job);
 
@@ -333,12 +335,18 @@ Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
   // What lies in the page cache is in host memory already; keeping it twice would gain little.
   const bool keeps = kind == DeviceKind::cuda && cached < mostly_cached;
   Rates rates = rates_for(kind, cached >= mostly_cached);
-  rates.flops =
-      measure_flops(device, *prepared.gemm, job.problem, memory.for_panels).value_or(rates.flops);
+  const std::optional<double> measured =
+      measure_flops(device, *prepared.gemm, job.problem, memory.for_panels);
+  rates.flops = measured.value_or(rates.flops);
   job.schedule = make_schedule(
       job.problem, {memory.for_panels, keeps ? memory.host_left : 0, memory.device_bytes}, rates);
   prepared.plan = describe(
       job, compute, job.schedule.cost.device_bytes + memory.workspace + job.pools.staging_bytes);
+  prepared.plan.page_cache_fraction = cached_or_unknown;
+  if (measured) {
+    prepared.plan.multiplying_seconds =
+        multiplying_seconds(job.problem, job.schedule.tiling, rates);
+  }
   return prepared;
 }
 

@@ -8,7 +8,6 @@
 #include <ooc/kernels/matmul.hpp>
 
 #include <memory>
-#include <optional>
 
 namespace ooc::product {
 
@@ -16,7 +15,6 @@ namespace ooc::product {
 struct Prepared {
   Job job;
   MatmulPlan plan;
-  std::optional<double> page_cache_fraction;
   Buffer workspace;  // of the library, on the device
   std::unique_ptr<gemm::Gemm> gemm;
 };

@@ -32,17 +32,19 @@ class CeilingsTest : public testing::Test {
 
   ooc::test::TempDir directory_;
   CeilingsOf place_{directory_.path(), "cuda:0 GPU", "reduce f4"};
-  MeasuredCeilings measured_{{.disk = 1e9, .page_cache = 2e9, .h2d = 3e9, .d2h = 4e9},
-                             {{"histogram u1", 5e9}, {"reduce f4", 6e9}}};
+  MeasuredCeilings measured_{
+      {.disk = 1e9, .page_cache = 2e9, .h2d = 3e9, .d2h = 4e9, .start_seconds = 0.4},
+      {{"histogram u1", 5e9}, {"reduce f4", 6e9}}};
   std::optional<std::string> before_;
 };
 
 TEST_F(CeilingsTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(read_ceilings(place_), Ceilings{});
   write_ceilings(place_, measured_);
-  const Ceilings all{.disk = 1e9, .page_cache = 2e9, .h2d = 3e9, .d2h = 4e9, .kernel = 6e9};
+  const Ceilings all{
+      .disk = 1e9, .page_cache = 2e9, .h2d = 3e9, .d2h = 4e9, .kernel = 6e9, .start_seconds = 0.4};
   EXPECT_EQ(read_ceilings(place_), all);
-  EXPECT_EQ(describe(all).size(), 5u);
+  EXPECT_EQ(describe(all).size(), 6u);
   EXPECT_EQ(describe({}).dump(), "{}");
 }
 
@@ -60,7 +62,8 @@ TEST_F(CeilingsTest, OthersAreForOtherDevicesAndFileSystems) {
   other = place_;
   other.file = "/proc/self/stat";
   other.kernel = "reduce f8";
-  EXPECT_EQ(read_ceilings(other), (Ceilings{.page_cache = 2e9, .h2d = 3e9, .d2h = 4e9}));
+  EXPECT_EQ(read_ceilings(other),
+            (Ceilings{.page_cache = 2e9, .h2d = 3e9, .d2h = 4e9, .start_seconds = 0.4}));
 }
 
 TEST_F(CeilingsTest, ANewMeasurementTakesTheOldOnesPlace) {

@@ -2,56 +2,108 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
+#include "support/temp_dir.hpp"
+
 namespace ooc_run {
 namespace {
 
-constexpr MachineRates machine{
-    .cores = 16, .disk = 3e9, .core_copies = 6e9, .link = 50e9, .gpu_start = 0.25};
-
-TEST(Predict, CountsTheGpusStart) {
-  const Prediction nothing = predict({}, machine);
-  EXPECT_EQ(nothing.cpu_seconds, 0);
-  EXPECT_EQ(nothing.gpu_seconds, 0.25);
+/// Of 16 cores, a disk and an H200.
+DeviceRates server() {
+  return {.cpu = {.disk = 3e9, .page_cache = 96e9, .kernel = 32e9, .start_seconds = 0},
+          .gpu = {.disk = 3e9,
+                  .page_cache = 96e9,
+                  .h2d = 50e9,
+                  .d2h = 50e9,
+                  .kernel = 50e9,
+                  .start_seconds = 0.25}};
 }
 
-TEST(Predict, TakesTheSlowestStage) {
-  // 60 GB of which half comes from the disk, in 10 s; copies take 5 core seconds.
-  const Prediction disk = predict({.bytes = 60e9, .cached = 0.5, .core_seconds = 15}, machine);
-  EXPECT_DOUBLE_EQ(disk.cpu_seconds, 10);
-  EXPECT_DOUBLE_EQ(disk.gpu_seconds, 10.25);
-  const Prediction warm = predict({.bytes = 60e9, .cached = 1, .core_seconds = 54}, machine);
-  EXPECT_DOUBLE_EQ(warm.cpu_seconds, (10 + 54) / 16.0);
-  EXPECT_DOUBLE_EQ(warm.gpu_seconds, 0.25 + 1.2);
+Workload work(double from_disk, double from_page_cache) {
+  const double bytes = from_disk + from_page_cache;
+  return {.from_disk = from_disk,
+          .from_page_cache = from_page_cache,
+          .to_device = bytes,
+          .through_kernel = bytes};
 }
 
 TEST(ChooseDevice, TakesWhatWasAskedFor) {
-  const Workload small{.bytes = 1};
-  EXPECT_EQ(choose_device(ooc::DeviceKind::cuda, small, machine).kind, ooc::DeviceKind::cuda);
-  EXPECT_EQ(choose_device(ooc::DeviceKind::cuda, small, machine).reason, "");
+  const Workload small = work(1, 0);
+  EXPECT_EQ(choose_device(ooc::DeviceKind::cuda, small, server()).kind, ooc::DeviceKind::cuda);
+  EXPECT_EQ(choose_device(ooc::DeviceKind::cuda, small, server()).reason, "");
 }
 
 TEST(ChooseDevice, DoesNotStartAGpuForLittle) {
-  const DeviceChoice choice =
-      choose_device({}, {.bytes = 100e6, .cached = 1, .core_seconds = 0.04}, machine);
-  EXPECT_EQ(choice.kind, ooc::DeviceKind::cpu);
-  EXPECT_EQ(choice.reason,
-            "computing on the CPU: predicted to take 3.54 ms; a GPU, not looked for, 252 ms");
+  const DeviceChoice little = choose_device({}, work(0, 100e6), server());
+  EXPECT_EQ(little.kind, ooc::DeviceKind::cpu);
+  EXPECT_EQ(little.reason,
+            "computing on the CPU: it is done before a GPU, which is not looked for, has started");
+  // 0.42 s, against 0.25 s for the start and 1 s for the link.
+  DeviceRates slow_link = server();
+  slow_link.gpu.h2d = 10e9;
+  const DeviceChoice more = choose_device({}, work(0, 10e9), slow_link);
+  EXPECT_EQ(more.kind, ooc::DeviceKind::cpu);
+  EXPECT_EQ(more.reason,
+            "computing on the CPU: a GPU, which is not looked for, would take 3.0 times as long");
 }
 
 // A GPU is the choice if it is there; why it is not is the driver's word.
 TEST(ChooseDevice, TakesAGpuForMuch) {
-  for (const Workload& work : {Workload{.bytes = 60e9, .cached = 1, .core_seconds = 54},
-                               Workload{.bytes = 60e9, .cached = 0, .core_seconds = 1}}) {
-    const DeviceChoice choice = choose_device({}, work, machine);
+  const struct {
+    Workload work;
+    std::string reason;
+  } cases[] = {
+      {work(0, 600e9), "computing on the GPU: the CPU would take 2.0 times as long"},
+      {work(60e9, 0),
+       "computing on the GPU: it takes about as long as the CPU, which is left to others"},
+  };
+  for (const auto& [much, reason] : cases) {
+    const DeviceChoice choice = choose_device({}, much, server());
     const std::string why_not = ooc::why_no_gpu();
     if (why_not.empty()) {
       EXPECT_EQ(choice.kind, ooc::DeviceKind::cuda);
-      EXPECT_TRUE(choice.reason.starts_with("computing on the GPU: predicted to take "));
+      EXPECT_EQ(choice.reason, reason);
     } else {
       EXPECT_EQ(choice.kind, ooc::DeviceKind::cpu);
       EXPECT_EQ(choice.reason, "computing on the CPU: " + why_not);
     }
   }
+}
+
+TEST(Tasks, KnowTheirKernelAndTheirPasses) {
+  const ooc::test::TempDir directory;
+  const auto path = directory.write("x.f32", std::string(4096, '\0'));
+  const ooc::Source source = ooc::open(path);
+  const Task histogram = histogram_task(source, {});
+  EXPECT_EQ(histogram.file, path);
+  EXPECT_EQ(histogram.kernel, "histogram f4");
+  EXPECT_EQ(histogram.passes, 2u);
+  EXPECT_EQ(histogram.work.through_kernel, 2 * 4096);
+  EXPECT_EQ(histogram.work.from_disk + histogram.work.from_page_cache, 2 * 4096);
+  EXPECT_EQ(histogram_task(source, {.range = {{0, 1}}}).passes, 1u);
+  EXPECT_EQ(reduce_task(source, {}).kernel, "reduce f4");
+  EXPECT_EQ(reduce_task(source, {.exact = true}).kernel, "");
+  EXPECT_EQ(convert_task(source).kernel, "");
+}
+
+TEST(RatesToChooseBy, AreMeasuredOnesWhereThereAreAny) {
+  const ooc::test::TempDir directory;
+  const char* const before = std::getenv("XDG_CACHE_HOME");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);
+  const Task task{.file = directory.write("x.u8", std::string(4096, '\0')),
+                  .kernel = "histogram u1",
+                  .core_rate = 1e9};
+  EXPECT_EQ(rates_to_choose_by(task, {}).cpu.disk, 3e9);
+  write_ceilings({.file = task.file, .device = "cpu"},
+                 {{.disk = 7e9, .page_cache = 12e9}, {{"histogram u1", 9e9}}});
+  const DeviceRates rates = rates_to_choose_by(task, {});
+  EXPECT_EQ(rates.cpu.disk, 7e9);
+  EXPECT_EQ(rates.gpu.disk, 7e9);
+  EXPECT_EQ(rates.cpu.page_cache, 12e9);
+  EXPECT_EQ(rates.cpu.kernel, 9e9);
+  before == nullptr ? unsetenv("XDG_CACHE_HOME") : setenv("XDG_CACHE_HOME", kept.c_str(), 1);
 }
 
 }  // namespace

@@ -227,6 +227,21 @@ TEST_P(HistogramTest, RefusesNonsenseBeforeReading) {
   expect_error(Cause::usage, source, {.edges = {1, 0}}, unreadable);
 }
 
+TEST_P(HistogramTest, ThePlanKnowsThePasses) {
+  const Source floats = source_of(std::vector<float>{1, 2, 3});
+  const HistogramOptions all_options[] = {
+      {}, {.range = {{0, 1}}}, {.logarithmic = true}, {.edges = {0, 1}}};
+  for (const HistogramOptions& options : all_options) {
+    const Stats plan = plan_histogram({}, GetParam(), floats, options);
+    const Stats done = count(floats, options).stats;
+    EXPECT_EQ(plan.passes, done.passes);
+    EXPECT_EQ(plan.bytes, done.bytes);
+    EXPECT_EQ(plan.chunk_bytes, done.chunk_bytes);
+  }
+  EXPECT_THROW(plan_histogram({}, GetParam(), floats, {.bins = 0}), Error);
+  EXPECT_THROW(plan_histogram({}, GetParam(), floats, {.range = {{1, 0}}}), Error);
+}
+
 TEST_P(HistogramTest, EmptySource) {
   for (const HistogramOptions& options :
        {HistogramOptions{}, HistogramOptions{.range = {{0, 1}}},

@@ -49,6 +49,14 @@ struct Histogram {
 Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
                             const HistogramOptions& options = {});
 
+/// How often histogram() reads the source: twice, if the range of the bins is to be found.
+std::size_t histogram_passes(const Source& source, const HistogramOptions& options);
+
+/// What histogram() would say of its passes, as plan_pass(). Throws what it would throw for bins
+/// and a range that make no sense.
+Stats plan_histogram(const Options& wanted, DeviceKind device, const Source& source,
+                     const HistogramOptions& options = {});
+
 /// Checks what histogram() has found in a whole source, with the same options. Reads the source
 /// once more, through the page cache and on the CPU, finds each value's bin by comparing it with
 /// the edges, and shares no other code with histogram(). Returns if all of it is the same, edges to

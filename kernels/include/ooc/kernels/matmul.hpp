@@ -30,14 +30,18 @@ struct MatmulPlan {
   Compute compute = Compute::f32;
   std::string resident;                                           // "A", "B" or "C"
   std::uint64_t tile_rows = 0, tile_columns = 0, tile_inner = 0;  // of one product on the device
-  std::uint64_t passes = 0;         // over the operand that is read most often
-  std::uint64_t device_bytes = 0;   // that are needed, of those that may be used
-  std::uint64_t cache_bytes = 0;    // host memory for panels that are read again
-  std::uint64_t link_bytes = 0;     // to the device and back
-  std::uint64_t bytes_read = 0;     // from the files
-  std::uint64_t bytes_written = 0;  // to the file
+  std::uint64_t passes = 0;                     // over the operand that is read most often
+  std::uint64_t device_bytes = 0;               // that are needed, of those that may be used
+  std::uint64_t cache_bytes = 0;                // host memory for panels that are read again
+  std::uint64_t link_bytes = 0;                 // to the device and back
+  std::uint64_t bytes_read = 0;                 // from the files
+  std::uint64_t bytes_written = 0;              // to the file
+  bool direct = false;                          // past the page cache, of which
+  std::optional<double> page_cache_fraction{};  // this part of both operands lies in it
   double flops = 0;
-  double seconds = 0;                // as predicted from `rates`
+  /// That the products will take by themselves, at a rate that was measured for the plan. Empty if
+  /// there are too few to measure one.
+  std::optional<double> multiplying_seconds{};
   std::vector<std::string> reasons;  // sentences: why it is done this way
 };
 

@@ -1,0 +1,199 @@
+#include "run_plan.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <ooc/cuda_facts.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/kernels/convert.hpp>
+#include <utility>
+
+#include "doctor_checks.hpp"
+#include "sizes.hpp"
+#include "terminal.hpp"
+
+namespace ooc_run {
+namespace {
+
+/// As the device will call itself when it has started.
+std::string device_name(ooc::DeviceKind device, int ordinal) {
+  if (device == ooc::DeviceKind::cpu) return "cpu";
+  const auto number = static_cast<std::size_t>(ordinal);
+  const ooc::CudaFacts cuda = ooc::cuda_facts();
+  return ooc::device_name(ordinal, number < cuda.gpus.size() ? cuda.gpus[number].name : "");
+}
+
+std::vector<std::string> reasons_of(const RunPlan& plan) {
+  std::vector<std::string> reasons = plan.pass.reasons;
+  if (!plan.device.reason.empty()) reasons.insert(reasons.begin(), plan.device.reason);
+  return reasons;
+}
+
+/// Of the sizes, which the library chooses by the device and the way of reading.
+std::vector<std::string> reasons_for_sizes(const ooc::Options& options, const RunPlan& plan) {
+  const bool gpu = plan.device.kind == ooc::DeviceKind::cuda;
+  std::vector<std::string> reasons;
+  if (options.chunk_bytes != 0) {
+    reasons.emplace_back("chunks are as large as --chunk says, in whole tiles of 65,536 elements");
+  } else if (options.memory_bytes != 0 || options.device_bytes != 0) {
+    reasons.emplace_back("chunks are as large as usual, or as the limits of memory allow");
+  } else if (!gpu) {
+    reasons.emplace_back("chunks fit a core's own cache, in which they are consumed");
+  } else if (plan.pass.direct) {
+    reasons.emplace_back("chunks are small: the disk is slower than the link to the GPU");
+  } else {
+    reasons.emplace_back("chunks are large enough to fill the link to the GPU");
+  }
+  if (options.streams != 0) {
+    reasons.emplace_back("as many streams as --streams says");
+  } else if (gpu) {
+    reasons.emplace_back("two streams: one computes while the other is being filled");
+  } else if (options.threads != 0) {
+    reasons.emplace_back("a stream for half of the --threads, which compute while others read");
+  } else {
+    reasons.emplace_back("a stream for each core");
+  }
+  return reasons;
+}
+
+std::string reading_text(const ooc::Stats& pass) {
+  return fmt::format("{}, {}, {} of {} in flight", pass.engine == "uring" ? "io_uring" : "threads",
+                     pass.direct ? "direct" : "through the page cache",
+                     format_count(pass.queue_depth, "read"), format_binary_bytes(pass.block_bytes));
+}
+
+std::string memory_text(const ooc::Stats& pass) {
+  std::string text = format_bytes(pass.pool_bytes) + " for chunks";
+  if (pass.device_bytes != 0) {
+    text += fmt::format(", {} on the GPU for its streams", format_bytes(pass.device_bytes));
+  }
+  return text;
+}
+
+/// Nothing of a dataset that has no elements.
+std::vector<FactRow> rows_of(const RunPlan& plan) {
+  const ooc::Stats& pass = plan.pass;
+  std::vector<FactRow> rows;
+  if (pass.chunks == 0) return rows;
+  const auto all_bytes = static_cast<double>(pass.bytes) * static_cast<double>(pass.passes);
+  rows.push_back({"reads", format_bytes(pass.bytes)});
+  if (pass.passes > 1) {
+    rows.back().text +=
+        fmt::format(" in each of {} passes: {}", pass.passes, format_decimal_bytes(all_bytes));
+  }
+  if (pass.bytes_written != 0) rows.push_back({"writes", format_bytes(pass.bytes_written)});
+  rows.push_back({"device", pass.device});
+  rows.push_back({"reading", reading_text(pass)});
+  rows.push_back(
+      {"chunks",
+       fmt::format("{} of {}, for {}", group_digits(std::to_string(pass.chunks)),
+                   format_binary_bytes(pass.chunk_bytes), format_count(pass.streams, "stream"))});
+  rows.push_back({"threads", group_digits(std::to_string(pass.threads))});
+  rows.push_back({"memory", memory_text(pass)});
+  rows.push_back({"ceilings", explain(plan.ceilings)});
+  rows.push_back({"predicted", explain(plan.prediction)});
+  return rows;
+}
+
+}  // namespace
+
+void require_gpu_if_wanted(const RunSettings& settings) {
+  if (settings.device != ooc::DeviceKind::cuda) return;
+  const std::string why =
+      why_not_on_gpu(ooc::cuda_facts(), static_cast<std::size_t>(settings.ordinal));
+  if (why.empty()) return;
+  throw ooc::Error(ooc::Cause::device, "no usable GPU: " + why,
+                   {.hint = "ooc-run doctor says what is missing; or use --device cpu"});
+}
+
+RunPlan plan_run(const RunSettings& settings, const Task& task,
+                 const std::function<ooc::Stats(ooc::DeviceKind)>& plan_on) {
+  require_gpu_if_wanted(settings);
+  const ooc::Options& options = settings.options;
+  RunPlan plan;
+  plan.device = choose_device(settings.device, task.work, rates_to_choose_by(task, options));
+  const ooc::DeviceKind device = plan.device.kind;
+  plan.pass = plan_on(device);
+  plan.pass.device = device_name(device, settings.ordinal);
+  plan.ceilings = read_ceilings({task.file, plan.pass.device, task.kernel});
+  plan.prediction = predict(work_of(plan.pass, device, options.checksum), device, plan.ceilings);
+  return plan;
+}
+
+RunPlan plan_histogram(const RunSettings& settings, const ooc::Source& source,
+                       const ooc::HistogramOptions& options) {
+  return plan_run(settings, histogram_task(source, options), [&](ooc::DeviceKind device) {
+    return ooc::plan_histogram(settings.options, device, source, options);
+  });
+}
+
+RunPlan plan_reduce(const RunSettings& settings, const ooc::Source& source,
+                    const ooc::ReduceOptions& options) {
+  return plan_run(settings, reduce_task(source, options), [&](ooc::DeviceKind device) {
+    const std::size_t element_bytes = ooc::size_of(source.type().value_or(ooc::DType{}).element);
+    return ooc::plan_pass(settings.options, device, source, element_bytes);
+  });
+}
+
+RunPlan plan_convert(const RunSettings& settings, const ooc::Source& source,
+                     const ooc::Target& target) {
+  return plan_run(settings, convert_task(source), [&](ooc::DeviceKind device) {
+    return ooc::plan_convert(settings.options, device, source, target);
+  });
+}
+
+Json describe(const RunPlan& plan) {
+  const ooc::Stats& pass = plan.pass;
+  return {{"device", pass.device},
+          {"engine", pass.engine},
+          {"direct", pass.direct},
+          {"reasons", reasons_of(plan)},
+          {"page_cache_fraction", json_number(pass.page_cache_fraction)},
+          {"chunk_bytes", pass.chunk_bytes},
+          {"chunks", pass.chunks},
+          {"block_bytes", pass.block_bytes},
+          {"in_flight", pass.queue_depth},
+          {"streams", pass.streams},
+          {"threads", pass.threads},
+          {"pool_bytes", pass.pool_bytes},
+          {"device_bytes", pass.device_bytes},
+          {"passes", pass.passes},
+          {"bytes_written", pass.bytes_written},
+          {"prediction", describe(plan.prediction)},
+          {"ceilings", describe(plan.ceilings)}};
+}
+
+Outcome explain(std::string_view command, const RunSettings& settings, const ooc::Source& source,
+                const RunPlan& plan, const Remarks& remarks) {
+  std::vector<std::string> reasons = remarks.reasons;
+  for (std::string& reason : reasons_of(plan)) reasons.push_back(std::move(reason));
+  if (plan.pass.chunks != 0) {
+    for (std::string& reason : reasons_for_sizes(settings.options, plan)) {
+      reasons.push_back(std::move(reason));
+    }
+  }
+  Json json = describe(plan);
+  json["reasons"] = reasons;
+  std::vector<FactRow> facts = remarks.facts;
+  for (FactRow& row : rows_of(plan)) facts.push_back(std::move(row));
+  return explain(command, settings.output, describe_input(source, settings.format),
+                 {{"plan", json}}, heading(source), std::move(facts), reasons);
+}
+
+Outcome explain(std::string_view command, const OutputSettings& output, const Json& input,
+                const Json& result, const std::string& heading, std::vector<FactRow> facts,
+                std::span<const std::string> reasons) {
+  Outcome outcome;
+  if (output.json) {
+    outcome.document = document(command, input, result, nullptr);
+    return outcome;
+  }
+  std::string_view label = "because";
+  for (const std::string& reason : reasons) facts.push_back({std::exchange(label, "and"), reason});
+  outcome.document = fmt::format("{}\n\n{}\nNothing was read and nothing was written.\n", heading,
+                                 fact_table(facts, describe_terminal(STDOUT_FILENO).columns));
+  return outcome;
+}
+
+}  // namespace ooc_run

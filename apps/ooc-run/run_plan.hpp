@@ -1,0 +1,72 @@
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <ooc/coordinator.hpp>
+#include <ooc/io/source.hpp>
+#include <ooc/io/target.hpp>
+#include <ooc/kernels/histogram.hpp>
+#include <ooc/kernels/reduce.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "commands.hpp"
+#include "device_choice.hpp"
+#include "fact_rows.hpp"
+#include "prediction.hpp"
+#include "report.hpp"
+#include "session.hpp"
+
+namespace ooc_run {
+
+/// How a command would take a dataset now. No data are read for it, and no GPU is started.
+struct RunPlan {
+  DeviceChoice device;
+  ooc::Stats pass;  // as plan_pass() has it, with the name of the device and the number of passes
+  Ceilings ceilings;
+  std::optional<Prediction> prediction;
+};
+
+/// `plan_on`: what the library says of the run, once the device is chosen. Throws Error as the run
+/// would before it reads.
+RunPlan plan_run(const RunSettings& settings, const Task& task,
+                 const std::function<ooc::Stats(ooc::DeviceKind)>& plan_on);
+
+// For the operators.
+
+RunPlan plan_histogram(const RunSettings& settings, const ooc::Source& source,
+                       const ooc::HistogramOptions& options);
+RunPlan plan_reduce(const RunSettings& settings, const ooc::Source& source,
+                    const ooc::ReduceOptions& options);
+RunPlan plan_convert(const RunSettings& settings, const ooc::Source& source,
+                     const ooc::Target& target);
+
+/// Throws Error(device) if a run is to be on a GPU that is not usable.
+void require_gpu_if_wanted(const RunSettings& settings);
+
+/// With the keys of `run`, as far as they are known before.
+Json describe(const RunPlan& plan);
+
+/// What a command adds to its plan.
+struct Remarks {
+  std::vector<FactRow> facts{};        // which come first
+  std::vector<std::string> reasons{};  // the same
+};
+
+/// That --verify is not a part of what is predicted.
+inline constexpr std::string_view remark_of_verify =
+    "--verify reads the data once more afterwards, on the CPU, which is not in the prediction";
+
+/// What --explain prints instead of a result.
+Outcome explain(std::string_view command, const RunSettings& settings, const ooc::Source& source,
+                const RunPlan& plan, const Remarks& remarks);
+
+/// A plan of another kind, as a document or for people: facts, reasons, and that nothing was done.
+Outcome explain(std::string_view command, const OutputSettings& output, const Json& input,
+                const Json& result, const std::string& heading, std::vector<FactRow> facts,
+                std::span<const std::string> reasons);
+
+}  // namespace ooc_run

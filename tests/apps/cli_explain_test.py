@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""What --explain says is what is done then; it reads nothing and leaves nothing."""
+
+import json
+import os
+import platform
+from pathlib import Path
+
+from cli_support import CliTest, main
+
+import numpy as np
+
+RANDOM = np.random.default_rng(41)
+MIB = 1 << 20
+HUGE = 4 << 40  # bytes of a sparse file, which nobody can read while a test waits
+
+# Of `run`, those that are known before; in_flight may be tuned, device_bytes lack the operator's.
+KNOWN = ("device", "engine", "direct", "chunk_bytes", "chunks", "block_bytes", "streams", "threads",
+         "pool_bytes", "passes", "ceilings")
+
+
+class ExplainTest(CliTest):
+    def explain(self, *words, **options):
+        """The plan of a document, which has no other result and no run."""
+        document = self.json(*words, "--explain", **options)
+        self.assertIsNone(document["run"])
+        self.assertEqual(set(document["result"]), {"plan"})
+        return document["result"]["plan"]
+
+    def evict(self, name):
+        descriptor = os.open(self.path(name), os.O_RDONLY)
+        os.fsync(descriptor)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(descriptor)
+
+
+class AgreementTest(ExplainTest):
+    def test_what_is_said_is_done(self):
+        path = self.write("x.f32", RANDOM.normal(size=4 * MIB).astype("f4"))
+        commands = (("histogram",), ("histogram", "--range", "0:1"), ("reduce", "--checksum"),
+                    ("convert", "-o", "y.npy", "--to", "i2", "--force"))
+        tunings = ((), ("--direct", "no"), ("--engine", "threads", "--streams", "3"),
+                   ("--chunk", "1M", "--threads", "2", "--memory", "16M"))
+
+        def prepare(cold):
+            if cold:
+                self.evict("x.f32")
+            else:
+                Path(path).read_bytes()
+        for command, *words in commands:
+            for tuning in tunings:
+                for cold in (False, True):
+                    if cold and (command, *words, tuning) == ("histogram", ("--direct", "no")):
+                        continue  # by two passes, of which the second finds all in the page cache
+                    with self.subTest(command, words=words, tuning=tuning, cold=cold):
+                        prepare(cold)
+                        said = self.explain(command, "x.f32", *words, *tuning)
+                        prepare(cold)
+                        done = self.json(command, "x.f32", *words, *tuning)["run"]
+                        for key in KNOWN:
+                            self.assertEqual(said[key], done[key], key)
+
+    def test_two_passes_are_explained(self):
+        self.write("x.f32", RANDOM.normal(size=1000).astype("f4"))
+        self.write("x.u8", bytes(1000))
+        two = self.explain("histogram", "x.f32")
+        self.assertEqual(two["passes"], 2)
+        self.assertIn("--range", " ".join(two["reasons"]))
+        for words in (("x.f32", "--range", "0:1"), ("x.f32", "--edges", "0,1"), ("x.u8",)):
+            one = self.explain("histogram", *words)
+            self.assertEqual(one["passes"], 1)
+            self.assertNotIn("--range", " ".join(one["reasons"]))
+
+    def test_choices_have_their_reasons(self):
+        self.write("x.f32", RANDOM.normal(size=MIB).astype("f4"))
+        reasons = " ".join(self.explain("reduce", "x.f32", "--verify")["reasons"])
+        self.assertIn("computing on the ", reasons)
+        self.assertIn("--verify reads the data once more", reasons)
+        self.assertNotIn("computing on the ",
+                         " ".join(self.explain("reduce", "x.f32", "--device", "cpu")["reasons"]))
+
+    def test_of_nothing(self):
+        self.write("x.f32", b"")
+        plan = self.explain("histogram", "x.f32")
+        self.assertEqual((plan["chunks"], plan["passes"], plan["engine"]), (0, 1, ""))
+        self.assertIn("0 values", self.succeed("histogram", "x.f32", "--explain").stdout)
+
+    def test_gen_says_what_it_makes(self):
+        plan = self.explain("gen", "-o", "x.f32", "--size", "64M", "--threads", "3", "--seed", "5")
+        done = self.json("gen", "-o", "x.f32", "--size", "64M", "--threads", "3", "--seed", "5")
+        for key in ("path", "bytes", "count", "dtype", "pattern", "seed"):
+            self.assertEqual(plan[key], done["result"][key], key)
+        self.assertEqual(plan["threads"], done["run"]["threads"])
+        self.assertEqual((plan["blocks"], plan["memory_bytes"]), (16, 12 * MIB))
+
+    def test_bench_says_what_it_reads(self):
+        self.write("x.bin", bytes(72 * MIB))
+        plan = self.explain("bench", "x.bin", "--runs", "3", "--device", "cpu")
+        self.assertEqual((plan["device"], plan["rounds"], plan["sweep"]), ("cpu", 3, False))
+        self.assertEqual(plan["warm_bytes"], 72 * MIB)
+        more = self.explain("bench", "x.bin", "--runs", "3", "--device", "cpu", "--sweep")
+        self.assertGreater(more["bytes_from_page_cache"], plan["bytes_from_page_cache"])
+
+
+class PredictionTest(ExplainTest):
+    """With ceilings as bench keeps them, which are ours here."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("x.u8", RANDOM.integers(0, 256, 8 * MIB, dtype="u1"))
+        self.cache = {"XDG_CACHE_HOME": self.path("cache")}
+
+    def keep(self, **kernels):
+        info = self.json("info", "x.u8")["result"]["files"][0]
+        with open("/proc/cpuinfo", encoding="ascii") as file:
+            names = [line.split(":", 1)[1].strip() for line in file if "model name" in line]
+        cores = len(os.sched_getaffinity(0))
+        machine = (f"{platform.node()}, {names[0] if names else 'unknown processor'}, "
+                   f"{cores} core{'' if cores == 1 else 's'}")
+        os.makedirs(self.path("cache/ooc"))
+        with open(self.path("cache/ooc/ceilings.json"), "w", encoding="utf-8") as file:
+            json.dump({"schema": "ooc.ceilings/1",
+                       "disks": [{"machine": machine, "file_system": info["file_system"],
+                                  "disk_bytes_per_second": 8 * MIB / 2}],
+                       "machines": [{"machine": machine,
+                                     "page_cache_bytes_per_second": 8 * MIB}],
+                       "devices": [{"machine": machine, "device": "cpu", "start_seconds": 0.25,
+                                    "kernels_bytes_per_second": kernels}]}, file)
+
+    def test_by_the_ceilings_that_are_kept(self):
+        self.keep(**{"histogram u1": 8 * MIB / 4})
+        words = ("x.u8", "--device", "cpu", "--direct", "no")
+        cached = self.json("info", "x.u8")["result"]["page_cache_fraction"]
+        if cached != 1:
+            self.skipTest("the kernel does not tell, or has dropped it")
+        plan = self.explain("histogram", *words, env=self.cache)
+        self.assertEqual(plan["prediction"],
+                         {"seconds": 0.25 + 1 + 4, "stage": "cores", "unmeasured": []})
+        self.assertIn("  predicted   5.25 s, bound by the cores\n",
+                      self.succeed("histogram", *words, "--explain", env=self.cache).stdout)
+        run = self.json("histogram", *words, env=self.cache)["run"]
+        self.assertEqual(run["prediction"], plan["prediction"])
+        # Nobody has measured this kernel.
+        run = self.json("reduce", *words, env=self.cache)["run"]
+        self.assertEqual(run["prediction"],
+                         {"seconds": 1.25, "stage": "cores", "unmeasured": ["kernel"]})
+        run = self.json("convert", *words, "-o", "y.u16", env=self.cache)["run"]
+        self.assertEqual(run["prediction"]["unmeasured"], ["kernel", "write"])
+
+    def test_nothing_is_invented(self):
+        for command in ("histogram", "reduce"):
+            self.assertIsNone(self.explain(command, "x.u8", env=self.cache)["prediction"])
+            text = self.succeed(command, "x.u8", "--explain", env=self.cache).stdout
+            self.assertIn("not known: ooc-run bench FILE measures", text)
+            self.assertIsNone(self.json(command, "x.u8", env=self.cache)["run"]["prediction"])
+
+
+class NothingTest(ExplainTest):
+    def test_nothing_is_read(self):
+        with open(self.path("huge.f32"), "wb") as file:
+            file.truncate(HUGE)
+        for words in (("histogram",), ("reduce", "--checksum"), ("bench",)):
+            document = self.json(*words, "huge.f32", "--explain")
+            self.assertEqual(document["input"]["bytes"], HUGE)
+            self.assertIn("Nothing was read and nothing was written.\n",
+                          self.succeed(*words, "huge.f32", "--explain").stdout)
+
+    def test_the_page_cache_is_left_alone(self):
+        self.write("x.f32", RANDOM.normal(size=4 * MIB).astype("f4"))
+        self.evict("x.f32")
+
+        def cached():
+            return self.json("info", "x.f32")["result"]["page_cache_fraction"]
+        before = cached()
+        for words in (("histogram",), ("reduce",), ("bench",), ("convert", "-o", "y.f64")):
+            self.explain(*words, "x.f32")
+        self.assertEqual(cached(), before)
+
+    def test_nothing_is_left(self):
+        path = self.write("x.f32", RANDOM.normal(size=MIB).astype("f4"))
+        self.write("there.f64", b"precious")
+        before = sorted(os.listdir(self.directory))
+        cache = {"XDG_CACHE_HOME": self.path("cache")}
+        for words in (("convert", path, "-o", "y.f64"), ("gen", "-o", "y.f32", "--size", "1M"),
+                      ("convert", path, "-o", "there.f64", "--force"), ("bench", path)):
+            self.explain(*words, env=cache)
+        self.assertEqual(sorted(os.listdir(self.directory)), before)
+        with open(self.path("there.f64"), "rb") as file:
+            self.assertEqual(file.read(), b"precious")
+
+    def test_lines_fit_a_terminal(self):
+        self.write("x.f32", RANDOM.normal(size=1000).astype("f4"))
+        for words in (("histogram", "x.f32"), ("convert", "x.f32", "-o", "y.f64"),
+                      ("gen", "-o", "y.f32", "--size", "1M"), ("bench", "x.f32")):
+            text = self.succeed(*words, "--explain", env={"COLUMNS": "80"}).stdout
+            for line in text.splitlines():
+                self.assertLessEqual(len(line), 80)
+
+
+class RefusalTest(ExplainTest):
+    def test_as_the_run(self):
+        path = self.write("x.f32", RANDOM.normal(size=MIB).astype("f4"))
+        self.write("there.f64", b"precious")
+        os.mkfifo(self.path("fifo"))
+        for command in ("histogram", "reduce", "bench"):
+            self.refuse(4, "missing.*ENOENT", command, "missing.f32", "--explain")
+            self.refuse(3, "fifo", command, "fifo", "--explain")
+        self.refuse(3, "not a whole number", "reduce", self.write("y.f32", bytes(10)), "--explain")
+        self.refuse(3, "is empty", "bench", self.write("z.f32", b""), "--explain")
+        self.refuse(7, "needs at least", "histogram", path, "--memory", "64K", "--device", "cpu",
+                    "--explain")
+        self.refuse(2, "no bins fit|reversed|above the upper", "histogram", path, "--range", "2:1",
+                    "--explain")
+        self.refuse(2, "logarithmic", "histogram", path, "--log-bins", "--range", "-1:1",
+                    "--explain")
+        self.refuse(6, "exists already", "convert", path, "-o", "there.f64", "--explain")
+        self.refuse(6, "exists already", "gen", "-o", "there.f64", "--size", "8", "--explain")
+        self.refuse(6, "ENOENT", "convert", path, "-o", "no/where.f64", "--explain")
+        self.refuse(2, "is the input", "convert", path, "-o", path, "--to", "f4", "--force",
+                    "--explain")
+
+    def test_there_is_nothing_to_draw(self):
+        path = self.write("x.f32", bytes(400))
+        for command in ("histogram", "bench"):
+            self.refuse(2, "--explain and --plot exclude each other", command, path, "--explain",
+                        "--plot", "p.svg")
+        for words in (("histogram",), ("reduce",), ("convert", "-o", "y.f64")):
+            self.refuse(2, "--explain and --trace exclude each other", *words, path, "--explain",
+                        "--trace", "t.pf")
+        self.explain("histogram", path, env={"OOC_PLOT": "p.svg", "OOC_TRACE": "t.pf"})
+
+    def test_a_gpu_that_is_not_there(self):
+        path = self.write("x.f32", bytes(400))
+        if self.run_program("reduce", path, "--device", "cuda").returncode == 0:
+            self.skipTest("there is a GPU")
+        for words in (("histogram",), ("reduce",), ("bench",), ("convert", "-o", "y.f64")):
+            self.refuse(8, "no usable GPU", *words, path, "--device", "cuda", "--explain")
+
+
+if __name__ == "__main__":
+    main()
