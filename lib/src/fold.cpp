@@ -4,6 +4,21 @@
 
 namespace ooc::detail {
 
+void Together::begin(std::size_t lane, Stream& stream) {
+  for (Operation* operation : operations_) operation->begin(lane, stream);
+}
+
+void Together::process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
+                       std::uint64_t first_byte, DeviceSpan<std::byte> out) {
+  for (Operation* operation : operations_) {
+    operation->process(lane, stream, data, first_byte, out);
+  }
+}
+
+void Together::end(std::size_t lane, Stream& stream) {
+  for (Operation* operation : operations_) operation->end(lane, stream);
+}
+
 void require_whole(const Source& source, std::size_t element_bytes) {
   const std::uint64_t rest = source.bytes() % element_bytes;
   if (rest == 0) return;

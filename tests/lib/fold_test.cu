@@ -12,6 +12,9 @@
 #include <cstdint>
 #include <numeric>
 #include <random>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "support/allocations.hpp"
@@ -41,24 +44,45 @@ struct CountAbove {
   void merge(Partial& total, const Partial& part) const { total += part; }
 };
 
-/// Checks the position of every chunk, and that each is seen once.
+struct Seen {
+  std::uint64_t elements = 0;
+  std::vector<std::uint64_t> firsts{};  // of the chunks
+
+  friend bool operator==(const Seen&, const Seen&) = default;
+};
+
+/// Gathers the position of every chunk, and tells them in their order.
+template <class T>
 struct Positions {
-  using Input = std::uint8_t;
-  struct Partial {
-    std::uint64_t elements = 0;
-    std::vector<std::uint64_t> firsts{};
-  };
+  using Input = T;
+  using Partial = Seen;
   static constexpr bool merges_every_chunk = true;
 
-  void consume(Stream&, DeviceChunk<const std::uint8_t> in, Partial& part) const {
+  void consume(Stream&, DeviceChunk<const T> in, Seen& part) const {
     part.elements += in.size;
     part.firsts.push_back(in.first);
   }
-  void merge(Partial& total, Partial& part) const {
+  void merge(Seen& total, Seen& part) const {
     total.elements += std::exchange(part.elements, 0);
     total.firsts.insert(total.firsts.end(), part.firsts.begin(), part.firsts.end());
     part.firsts.clear();
   }
+  Seen result(Seen total) const {
+    std::ranges::sort(total.firsts);
+    return total;
+  }
+};
+
+/// Cannot do with a chunk that begins there.
+struct FailsAt {
+  using Input = float;
+  struct Partial {};
+  std::uint64_t first;
+
+  void consume(Stream&, DeviceChunk<const float> in, Partial&) const {
+    if (in.first == first) throw std::runtime_error("failed as it should");
+  }
+  void merge(Partial&, const Partial&) const {}
 };
 
 class FoldTest : public testing::TestWithParam<DeviceKind> {
@@ -107,13 +131,41 @@ TEST_P(FoldTest, TellsOperatorsWhereTheirChunkBegins) {
   const std::size_t count = 10 * 65536 + 5;
   test::write_file(path, std::vector<std::uint8_t>(count));
   Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 65536, .streams = 3});
-  auto result = fold(coordinator, Positions{}, Source{File::open(path)});
+  const auto result = fold(coordinator, Positions<std::uint8_t>{}, Source{File::open(path)});
   EXPECT_EQ(result.value.elements, count);
-  std::ranges::sort(result.value.firsts);
   std::vector<std::uint64_t> expected(11);
   std::iota(expected.begin(), expected.end(), 0u);
   for (auto& first : expected) first *= 65536;
   EXPECT_EQ(result.value.firsts, expected);
+}
+
+TEST_P(FoldTest, OfSeveralOperatorsEachFindsWhatItFindsAlone) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const auto path = dir_.path() / "values.f32";
+  test::write_file(path, random_floats(20 * 65536 + 7));
+  const Source source{File::open(path)};
+  const std::tuple operators{CountAbove{0.25f}, Positions<float>{}, CountAbove{0.75f}};
+  for (const std::size_t streams : {1u, 3u, 40u}) {
+    Coordinator coordinator(make_device(GetParam()),
+                            {.chunk_bytes = 256 * KiB, .streams = streams});
+    const auto [found, stats] = fold(coordinator, operators, source);
+    const auto& [many, seen, few] = found;
+    EXPECT_EQ(many, fold(coordinator, CountAbove{0.25f}, source).value);
+    EXPECT_EQ(few, fold(coordinator, CountAbove{0.75f}, source).value);
+    EXPECT_EQ(seen, fold(coordinator, Positions<float>{}, source).value);
+    EXPECT_EQ(seen.firsts.size(), stats.chunks);
+    EXPECT_EQ(stats.bytes, source.bytes());
+    EXPECT_LT(few, many);
+  }
+}
+
+TEST_P(FoldTest, OfSeveralOperatorsOneFailsAll) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const auto path = dir_.path() / "values.f32";
+  test::write_file(path, random_floats(20 * 65536));
+  Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 256 * KiB, .streams = 2});
+  const std::tuple operators{Positions<float>{}, FailsAt{5 * 65536}};
+  EXPECT_THROW(fold(coordinator, operators, Source{File::open(path)}), std::runtime_error);
 }
 
 TEST_P(FoldTest, NeedsElementsOfItsType) {

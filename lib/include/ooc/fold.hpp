@@ -4,9 +4,12 @@
 
 #include <concepts>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -29,13 +32,21 @@ namespace ooc {
 ///  -  `void finish(Stream&, Partial&) const`: brings such a partial home after its last chunk;
 ///  -  `static constexpr bool merges_every_chunk = true`: merge(total, part) is called after every
 ///     chunk, by one stream at a time, and takes out of `part` what it has merged. For partials
-///     that would otherwise grow with the file.
+///     that would otherwise grow with the file;
+///  -  `Value result(Partial) const`: makes what fold() returns of the total, which else is that.
 template <class Op>
 concept FoldOperator = requires(const Op op, Stream& stream, typename Op::Partial& partial,
                                 DeviceChunk<const typename Op::Input> in) {
   op.consume(stream, in, partial);
   op.merge(partial, partial);
 };
+
+/// For operators whose Partial is their own business: they derive theirs from Hidden. One that
+/// holds nothing is neutral.
+struct Hidden {
+  virtual ~Hidden() = default;
+};
+using HiddenPartial = std::unique_ptr<Hidden>;
 
 template <class T>
 struct Result {
@@ -109,6 +120,19 @@ class Partials {
   Partial total_{};
 };
 
+/// What an operator's total becomes.
+template <class Op>
+auto result_of(const Op& op, typename Op::Partial total) {
+  if constexpr (requires { op.result(std::move(total)); }) {
+    return op.result(std::move(total));
+  } else {
+    return total;
+  }
+}
+
+template <class Op>
+using ResultOf = decltype(result_of(std::declval<const Op&>(), typename Op::Partial{}));
+
 /// The Operation that a fold is.
 template <FoldOperator Op>
 class Fold final : public Operation {
@@ -123,11 +147,25 @@ class Fold final : public Operation {
   }
   void end(std::size_t lane, Stream& stream) override { partials_.end(lane, stream); }
 
-  typename Op::Partial take() { return partials_.take(); }
+  ResultOf<Op> take() { return result_of(op_, partials_.take()); }
 
  private:
   const Op& op_;
   Partials<Op> partials_;
+};
+
+/// Several operations as one: each chunk goes through all of them, one after another.
+class Together final : public Operation {
+ public:
+  explicit Together(std::vector<Operation*> operations) : operations_(std::move(operations)) {}
+
+  void begin(std::size_t lane, Stream& stream) override;
+  void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
+               std::uint64_t first_byte, DeviceSpan<std::byte> out) override;
+  void end(std::size_t lane, Stream& stream) override;
+
+ private:
+  std::vector<Operation*> operations_;
 };
 
 /// Throws Error(bad_input) unless the source holds elements of that type, or plain bytes in a whole
@@ -151,12 +189,36 @@ void require_type(const Source& source) {
 /// Folds a source with an operator. A source of a known type must hold the operator's Input; one
 /// opened as plain bytes is read as that. Throws Error.
 template <FoldOperator Op>
-Result<typename Op::Partial> fold(Coordinator& coordinator, const Op& op, const Source& source) {
+Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const Source& source) {
   using Input = typename Op::Input;
   detail::require_type<Input>(source);
   detail::Fold<Op> operation(op, coordinator.streams());
   Stats stats = coordinator.run(source, sizeof(Input), operation);
   return {operation.take(), std::move(stats)};
+}
+
+/// Folds a source with several operators of one Input in one pass. Each finds what it finds alone,
+/// to the bit: it is given the same chunks, and knows nothing of the others. If one fails, all do.
+///
+///     auto [found, stats] = ooc::fold(coordinator, std::tuple{Sum{}, Reduction<float>{}}, prices);
+///     auto& [sum, statistics] = found;
+template <FoldOperator Op, FoldOperator... Others>
+requires(std::same_as<typename Op::Input, typename Others::Input>&&...)
+    Result<std::tuple<detail::ResultOf<Op>, detail::ResultOf<Others>...>> fold(
+        Coordinator& coordinator, const std::tuple<Op, Others...>& operators,
+        const Source& source) {
+  using Input = typename Op::Input;
+  detail::require_type<Input>(source);
+  const auto run = [&](auto&&... folds) {
+    detail::Together together({&folds...});
+    Stats stats = coordinator.run(source, sizeof(Input), together);
+    using Results = std::tuple<decltype(folds.take())...>;
+    return Result<Results>{Results{folds.take()...}, std::move(stats)};
+  };
+  const auto run_all = [&](const auto&... ops) {
+    return run(detail::Fold<std::remove_cvref_t<decltype(ops)>>(ops, coordinator.streams())...);
+  };
+  return std::apply(run_all, operators);
 }
 
 }  // namespace ooc
