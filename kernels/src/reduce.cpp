@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -24,61 +25,23 @@ using reduction::ExactSum;
 using reduction::Node;
 
 template <class T>
-struct Reduction {
-  using Input = T;
-  static constexpr bool merges_every_chunk = true;
-
-  struct Partial {
-    TileTree<Node<T>> tree;
-    std::vector<reduction::TileResult> tiles;  // of one chunk; kept for the next
-    reduction::CpuLane lane;
-    ExactSum sum;  // if it is asked for
-  };
-
-  static constexpr bool adds_floats = is_floating<T>;  // other sums are exact in any case
-  using Bins = reduction::ExactBins<std::conditional_t<sizeof(T) == 8, double, float>>;
-
-  bool exact = false;
+struct Found final : Hidden {
   Simd simd = best_simd();
-
-  Partial make_partial(Stream& stream) const {
-    Partial partial;
-    if (adds_floats && exact && stream.kind() == DeviceKind::cpu) {
-      partial.lane.exact.template emplace<Bins>();
-    }
-    return partial;
-  }
-
-  void consume(Stream& stream, DeviceChunk<const T> in, Partial& partial) const {
-    assert(in.first % tile_elements == 0);
-    partial.tiles.resize(divide_up(in.size, tile_elements));
-    const auto* bytes = reinterpret_cast<const std::byte*>(in.data);
-    constexpr ElementType type = element_type_of<T>();
-    if (stream.kind() == DeviceKind::cpu) {
-      partial.lane.begin_chunk(in.first, in.size);
-      reduce_tiles_cpu(type, bytes, in.size, simd, partial.lane, partial.tiles);
-    } else {
-      reduce_tiles_cuda(stream, type, bytes, in.size, partial.tiles);
-      if (adds_floats && exact) add_exactly_cuda(stream, type, bytes, in.size, partial.sum);
-    }
-    for (std::size_t i = 0; i < partial.tiles.size(); ++i) {
-      const std::size_t begin = i * tile_elements;
-      const std::uint64_t first = in.first + begin;
-      const std::size_t count = std::min(in.size - begin, tile_elements);
-      partial.tree.add(first / tile_elements,
-                       reduction::node_of<T>(partial.tiles[i], first, count));
-    }
-  }
-
-  void finish(Stream&, Partial& partial) const {
-    if (auto* const bins = std::get_if<Bins>(&partial.lane.exact)) partial.sum.merge(bins->take());
-  }
-
-  void merge(Partial& total, Partial& part) const {
-    total.tree.absorb(part.tree);
-    if (exact) total.sum.merge(std::exchange(part.sum, {}));
-  }
+  TileTree<Node<T>> tree;
+  std::vector<reduction::TileResult> tiles;  // of one chunk; kept for the next
+  reduction::CpuLane lane;
+  ExactSum sum;  // if it is asked for
 };
+
+template <class T>
+Found<T>& found_in(HiddenPartial& partial) {
+  if (!partial) partial = std::make_unique<Found<T>>();
+  return static_cast<Found<T>&>(*partial);
+}
+
+/// Where a lane of the CPU adds exactly. Sums of integers are exact in any case.
+template <class T>
+using Bins = reduction::ExactBins<std::conditional_t<sizeof(T) == 8, double, float>>;
 
 constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN();
 
@@ -159,13 +122,77 @@ Statistics statistics_of(const Node<T>& root, const ExactSum& sum, const ReduceO
 
 }  // namespace
 
+template <IsElement T>
+HiddenPartial Reduction<T>::make_partial(Stream& stream) const {
+  HiddenPartial partial;
+  auto& found = found_in<T>(partial);
+  if (is_floating<T> && options_.exact && stream.kind() == DeviceKind::cpu) {
+    found.lane.exact.template emplace<Bins<T>>();
+  }
+  return partial;
+}
+
+template <IsElement T>
+void Reduction<T>::consume(Stream& stream, DeviceChunk<const T> in, Partial& partial) const {
+  assert(in.first % tile_elements == 0);
+  auto& [simd, tree, tiles, lane, sum] = found_in<T>(partial);
+  tiles.resize(divide_up(in.size, tile_elements));
+  const auto* bytes = reinterpret_cast<const std::byte*>(in.data);
+  constexpr ElementType type = element_type_of<T>();
+  if (stream.kind() == DeviceKind::cpu) {
+    lane.begin_chunk(in.first, in.size);
+    reduce_tiles_cpu(type, bytes, in.size, simd, lane, tiles);
+  } else {
+    reduce_tiles_cuda(stream, type, bytes, in.size, tiles);
+    if (is_floating<T> && options_.exact) add_exactly_cuda(stream, type, bytes, in.size, sum);
+  }
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    const std::size_t begin = i * tile_elements;
+    const std::uint64_t first = in.first + begin;
+    const std::size_t count = std::min(in.size - begin, tile_elements);
+    tree.add(first / tile_elements, reduction::node_of<T>(tiles[i], first, count));
+  }
+}
+
+template <IsElement T>
+void Reduction<T>::finish(Stream&, Partial& partial) const {
+  auto& found = found_in<T>(partial);
+  if (auto* const bins = std::get_if<Bins<T>>(&found.lane.exact)) found.sum.merge(bins->take());
+}
+
+template <IsElement T>
+void Reduction<T>::merge(Partial& total, Partial& part) const {
+  auto& all = found_in<T>(total);
+  auto& found = found_in<T>(part);
+  all.tree.absorb(found.tree);
+  if (options_.exact) all.sum.merge(std::exchange(found.sum, {}));
+}
+
+template <IsElement T>
+Statistics Reduction<T>::result(Partial total) const {
+  const auto& found = found_in<T>(total);
+  const auto root = found.tree.root();
+  return root ? statistics_of(*root, found.sum, options_) : Statistics{};
+}
+
+template class Reduction<std::uint8_t>;
+template class Reduction<std::uint16_t>;
+template class Reduction<std::uint32_t>;
+template class Reduction<std::uint64_t>;
+template class Reduction<std::int8_t>;
+template class Reduction<std::int16_t>;
+template class Reduction<std::int32_t>;
+template class Reduction<std::int64_t>;
+template class Reduction<Float16>;
+template class Reduction<float>;
+template class Reduction<double>;
+template class Reduction<BFloat16>;
+
 Result<Statistics> reduce(Coordinator& coordinator, const Source& source,
                           const ReduceOptions& options) {
   const ElementType type = source.type() ? source.type()->element : ElementType::u1;
-  return visit(type, [&]<class T>(std::type_identity<T>) -> Result<Statistics> {
-    auto [partial, stats] = fold(coordinator, Reduction<T>{.exact = options.exact}, source);
-    const auto root = partial.tree.root();
-    return {root ? statistics_of(*root, partial.sum, options) : Statistics{}, std::move(stats)};
+  return visit(type, [&]<class T>(std::type_identity<T>) {
+    return fold(coordinator, Reduction<T>(options), source);
   });
 }
 

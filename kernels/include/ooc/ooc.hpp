@@ -14,4 +14,5 @@
 #include <ooc/kernels/histogram.hpp>
 #include <ooc/kernels/matmul.hpp>
 #include <ooc/kernels/reduce.hpp>
+#include <ooc/kernels/summary.hpp>
 #include <ooc/map.hpp>

@@ -41,6 +41,9 @@ class Source {
   /// Empty for a file opened as plain bytes, which an operator may read as what it likes.
   const std::optional<DType>& type() const noexcept { return type_; }
 
+  /// What operators take the elements for: plain bytes are u1.
+  ElementType element() const noexcept { return type_ ? type_->element : ElementType::u1; }
+
   /// Row-major; empty for raw files, whose elements are just a sequence.
   std::span<const std::uint64_t> shape() const noexcept { return shape_; }
   void set_shape(std::vector<std::uint64_t> shape) { shape_ = std::move(shape); }

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace ooc {
@@ -56,6 +58,35 @@ std::size_t histogram_passes(const Source& source, const HistogramOptions& optio
 /// and a range that make no sense.
 Stats plan_histogram(const Options& wanted, DeviceKind device, const Source& source,
                      const HistogramOptions& options = {});
+
+namespace binning {
+struct Bins;
+}
+
+/// The counting of histogram() as an operator, for elements of a type that is known: to be folded
+/// together with others, in the pass that they need anyway.
+template <IsElement T>
+class CountBins {
+ public:
+  using Input = T;
+  using Partial = HiddenPartial;
+
+  /// Throws Error(usage) for options that make no sense, and without a range where that of the data
+  /// would have to be found first.
+  explicit CountBins(const HistogramOptions& options = {});
+
+  /// For histogram(), which has found it.
+  explicit CountBins(std::shared_ptr<const binning::Bins> bins) : bins_(std::move(bins)) {}
+
+  Partial make_partial(Stream& stream) const;
+  void consume(Stream& stream, DeviceChunk<const T> in, Partial& partial) const;
+  void finish(Stream& stream, Partial& partial) const;
+  void merge(Partial& total, Partial& part) const;
+  Histogram result(Partial total) const;
+
+ private:
+  std::shared_ptr<const binning::Bins> bins_;  // of all copies
+};
 
 /// Checks what histogram() has found in a whole source, with the same options. Reads the source
 /// once more, through the page cache and on the CPU, finds each value's bin by comparing it with

@@ -40,6 +40,27 @@ struct Statistics {
 Result<Statistics> reduce(Coordinator& coordinator, const Source& source,
                           const ReduceOptions& options = {});
 
+/// reduce() as an operator, for elements of a type that is known: to be folded together with
+/// others, in the pass that they need anyway.
+template <IsElement T>
+class Reduction {
+ public:
+  using Input = T;
+  using Partial = HiddenPartial;
+  static constexpr bool merges_every_chunk = true;
+
+  explicit Reduction(ReduceOptions options = {}) : options_(options) {}
+
+  Partial make_partial(Stream& stream) const;
+  void consume(Stream& stream, DeviceChunk<const T> in, Partial& partial) const;
+  void finish(Stream& stream, Partial& partial) const;
+  void merge(Partial& total, Partial& part) const;
+  Statistics result(Partial total) const;
+
+ private:
+  ReduceOptions options_;
+};
+
 /// Checks what reduce() has found in a whole source, with the same options. Reads the source once
 /// more, through the page cache and on the CPU, looks at each value by itself, adds exactly, and
 /// shares no other code with reduce(). Returns if all is the same, floating sums, mean and variance

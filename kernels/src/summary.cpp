@@ -1,0 +1,32 @@
+#include <ooc/kernels/summary.hpp>
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "range_pass.hpp"
+
+namespace ooc {
+
+Result<Summary> summarize(Coordinator& coordinator, const Source& source,
+                          const SummaryOptions& options) {
+  binning::FoundBins found = binning::find_bins(coordinator, source, options.histogram);
+  if (!found.bins) return {Summary{}, std::move(found.pass->stats)};
+  const ElementType type = source.type() ? source.type()->element : ElementType::u1;
+  return visit(type, [&]<class T>(std::type_identity<T>) -> Result<Summary> {
+    const std::tuple both{Reduction<T>(options.reduce), CountBins<T>(found.bins)};
+    auto [answers, stats] = fold(coordinator, both, source);
+    auto& [statistics, histogram] = answers;
+    stats = check_passes(source, found, histogram, std::move(stats));
+    if (source.bytes() == 0) histogram = {};
+    return {{std::move(statistics), std::move(histogram)}, std::move(stats)};
+  });
+}
+
+void verify_summary(Coordinator& coordinator, const Source& source, const SummaryOptions& options,
+                    const Summary& found) {
+  verify_reduce(coordinator, source, options.reduce, found.statistics);
+  verify_histogram(coordinator, source, options.histogram, found.histogram);
+}
+
+}  // namespace ooc
