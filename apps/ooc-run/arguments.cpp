@@ -35,6 +35,10 @@ po::options_description describe(const Command& command) {
   return description;
 }
 
+std::string describe(const Option& option) {
+  return fmt::format("--{} {}: {}", option.name, option.argument, option.help);
+}
+
 /// Where an option of this name is known, or what it may have been meant to be.
 [[noreturn]] void refuse_unknown(const Command& command, std::string word) {
   word = word.substr(0, word.find('='));
@@ -57,8 +61,7 @@ po::options_description describe(const Command& command) {
   for (const Option& option : options_of(command)) {
     if (option.name == bare || bare == std::string(1, option.letter)) {
       if (option.argument.empty()) refuse_usage(fmt::format("--{} takes no value", bare), {});
-      refuse_usage(fmt::format("--{} needs a value", option.name),
-                   fmt::format("--{} {}: {}", option.name, option.argument, option.help));
+      refuse_usage(fmt::format("--{} needs a value", option.name), describe(option));
     }
   }
   refuse_usage(fmt::format("{} needs a value", word), {});
@@ -116,6 +119,7 @@ Arguments::Arguments(const Command& command, const std::vector<std::string>& wor
   parse_words(command, words);
   read_environment(command);
   check_exclusions(command);
+  check_requirements(command);
   const std::size_t most = command.files == FileWords::none          ? 0
                            : command.files == FileWords::perhaps_one ? 1
                                                                      : files_.size();
@@ -193,6 +197,18 @@ void Arguments::check_exclusions(const Command& command) const {
     refuse_usage(
         fmt::format("{} and {} exclude each other", option->second.name, other->second.name),
         std::string(exclusion.hint));
+  }
+}
+
+void Arguments::check_requirements(const Command& command) {
+  for (const Requirement& requirement : command.requirements) {
+    const auto option = settings_.find(requirement.option);
+    if (option == settings_.end() || has(requirement.other)) continue;
+    if (option->second.is_word) {
+      refuse_usage(fmt::format("--{} needs --{}", requirement.option, requirement.other),
+                   describe(*find_option(options_of(command), requirement.other)));
+    }
+    settings_.erase(option);
   }
 }
 

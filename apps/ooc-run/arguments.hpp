@@ -59,6 +59,7 @@ class Arguments {
   void read_environment(const Command& command);
   bool is_excluded(const Command& command, std::string_view option) const;
   void check_exclusions(const Command& command) const;
+  void check_requirements(const Command& command);
   [[noreturn]] static void refuse(const Setting& setting, const ooc::Error& error);
 
   std::string_view command_;

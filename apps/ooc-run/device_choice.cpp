@@ -67,6 +67,15 @@ Task reduce_task(const ooc::Source& source, const ooc::ReduceOptions& options) {
   return task;
 }
 
+Task summary_task(const ooc::Source& source, const ooc::SummaryOptions& options) {
+  const Task counting = histogram_task(source, options.histogram);
+  const double reducing_rate = reduce_task(source, options.reduce).core_rate;
+  const auto passes = static_cast<double>(counting.passes);
+  // Both in one pass are another kernel, which nobody has measured.
+  return passes_over(source, counting.passes,
+                     passes / (passes / counting.core_rate + 1 / reducing_rate));
+}
+
 Task convert_task(const ooc::Source& source) {
   constexpr double core_rate = 3e9;
   return passes_over(source, 1, core_rate);

@@ -4,8 +4,7 @@
 #include <filesystem>
 #include <ooc/coordinator.hpp>
 #include <ooc/io/source.hpp>
-#include <ooc/kernels/histogram.hpp>
-#include <ooc/kernels/reduce.hpp>
+#include <ooc/kernels/summary.hpp>
 #include <optional>
 #include <string>
 
@@ -30,6 +29,7 @@ Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate
 
 Task histogram_task(const ooc::Source& source, const ooc::HistogramOptions& options);
 Task reduce_task(const ooc::Source& source, const ooc::ReduceOptions& options);
+Task summary_task(const ooc::Source& source, const ooc::SummaryOptions& options);
 Task convert_task(const ooc::Source& source);
 
 /// What each device does, each stage alone.

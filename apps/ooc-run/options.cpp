@@ -52,8 +52,8 @@ constexpr std::array output_options{
 
 constexpr std::array histogram_options{
     Option{"bins", "N", "number of bins, up to 1048576 [256]"},
-    Option{"range", "LO:HI", "where the bins lie [minimum to maximum]"},
     Option{"edges", "A,B,C", "bins by their edges, not by --bins and --range"},
+    Option{"range", "LO:HI", "where the bins lie [minimum to maximum]"},
     Option{"log-bins", "", "bins of equal width on a logarithmic scale"},
     Option{"log-scale", "", "logarithmic bars in the picture"},
     Option{"plot", "FILE", "draw it as well: .svg or .png"},
@@ -62,6 +62,7 @@ constexpr std::array histogram_options{
 constexpr std::array reduce_options{
     Option{"nan", "POLICY", "what NaN does: propagate or omit [propagate]"},
     Option{"exact", "", "sum and mean rounded once, from their exact values"},
+    Option{"histogram", "N", "count in N bins as well, in the same read"},
 };
 
 constexpr std::array convert_options{
@@ -115,6 +116,7 @@ constexpr std::array histogram_groups{
 };
 constexpr std::array reduce_groups{
     OptionGroup{"statistics", reduce_options},
+    OptionGroup{"its bins", std::span(histogram_options).last<4>()},
     OptionGroup{"input", input_options},
     OptionGroup{"run", run_options},
     OptionGroup{"", fold_options},
@@ -166,7 +168,14 @@ constexpr std::array histogram_exclusions{
     no_picture,
 };
 constexpr std::array run_exclusions{no_timeline};
+constexpr std::array reduce_exclusions{no_timeline, no_picture};
 constexpr std::array bench_exclusions{no_picture};
+constexpr std::array reduce_requirements{
+    Requirement{"range", "histogram"},
+    Requirement{"log-bins", "histogram"},
+    Requirement{"log-scale", "histogram"},
+    Requirement{"plot", "histogram"},
+};
 constexpr std::array gen_exclusions{
     Exclusion{"size", "count", "ooc-run gen -o FILE --size 1G"},
 };
@@ -178,7 +187,7 @@ constexpr std::array<std::string_view, 3> histogram_examples{
 };
 constexpr std::array<std::string_view, 3> reduce_examples{
     "ooc-run reduce test.f32    # made by: ooc-run gen -o test.f32 --size 1G",
-    "ooc-run reduce --nan omit --count 1M test.f32",
+    "ooc-run reduce --nan omit --histogram 64 --range 0:1 --checksum test.f32",
     "ooc-run reduce --device cpu --json test.f32 test.f32",
 };
 constexpr std::array<std::string_view, 3> convert_examples{
@@ -222,16 +231,24 @@ constexpr std::array all_commands{
             "order given. --verify reads the data once more, and compares each value with the\n"
             "edges: slower, and nothing in common with the fast way.",
             histogram_groups, histogram_exclusions},
-    Command{"reduce", "FILE... [options]", "sum, minimum, maximum, mean, variance in one pass",
-            FileWords::some, reduce_examples,
+    Command{"reduce",
+            "FILE... [options]",
+            "sum, minimum, maximum, mean, variance in one pass",
+            FileWords::some,
+            reduce_examples,
             "Sums of integers are exact. Sums of floats, mean and (population) variance have\n"
             "the same bits for any chunk size, number of streams or threads, engine and\n"
             "device. A NaN makes the statistics NaN, as in NumPy, unless --nan omit leaves\n"
             "it out. --exact takes longer and rounds sum and mean once, from their exact\n"
             "values. Several files are one dataset, in the order given. --verify reads the\n"
             "data once more and adds exactly, one value after another: slower, and nothing\n"
-            "in common with the fast way. Floats may differ by what rounding explains.",
-            reduce_groups, run_exclusions},
+            "in common with the fast way. Floats may differ by what rounding explains.\n"
+            "--histogram N counts as ooc-run histogram does, and reads nothing more for it,\n"
+            "except without --range: then one more read, before, finds the minimum and the\n"
+            "maximum (but not of u1 and i1).",
+            reduce_groups,
+            {},
+            reduce_requirements},
     Command{"matmul", "A B -o C [options]", "product of two matrices, all three on disk",
             FileWords::some, matmul_examples,
             "C = A B for matrices of one type (f2, bf16, f4, f8), by rows in .npy or raw\n"

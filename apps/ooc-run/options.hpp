@@ -27,6 +27,12 @@ struct Exclusion {
   std::string_view hint;
 };
 
+/// An option that says nothing without another: a word is refused then, a variable is for other
+/// runs.
+struct Requirement {
+  std::string_view option, other;
+};
+
 /// What may follow a command besides options.
 enum class FileWords { none, perhaps_one, some };
 
@@ -39,6 +45,7 @@ struct Command {
   std::string_view description;                // for --help
   std::span<const OptionGroup> groups;
   std::span<const Exclusion> exclusions{};
+  std::span<const Requirement> requirements{};
 };
 
 std::span<const Command> commands();

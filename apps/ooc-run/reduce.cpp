@@ -1,5 +1,5 @@
 #include <fmt/core.h>
-#include <ooc/kernels/reduce.hpp>
+#include <ooc/kernels/summary.hpp>
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "histogram_options.hpp"
+#include "histogram_report.hpp"
 #include "run_plan.hpp"
 #include "session.hpp"
 #include "sizes.hpp"
@@ -72,18 +74,51 @@ std::string table(const ooc::Statistics& statistics, bool exact) {
   return text;
 }
 
-}  // namespace
-
-Outcome run_reduce(const Arguments& arguments, const Interrupt& interrupt) {
-  const RunSettings settings = read_run_settings(arguments);
+ooc::ReduceOptions reduce_options(const Arguments& arguments) {
   ooc::ReduceOptions options;
   options.nan = arguments.get("nan", parse_nan).value_or(options.nan);
   options.exact = arguments.has("exact");
+  return options;
+}
+
+Outcome run_with_histogram(const Arguments& arguments, const Interrupt& interrupt) {
+  const RunSettings settings = read_run_settings(arguments);
+  const ooc::SummaryOptions options{reduce_options(arguments),
+                                    read_histogram_options(arguments, "histogram")};
+  HistogramPicture picture(arguments);
   const ooc::Source source = open_source(arguments, settings);
   if (arguments.has("explain")) {
-    Remarks remarks;
-    if (arguments.has("verify")) remarks.reasons.emplace_back(remark_of_verify);
-    return explain("reduce", settings, source, plan_reduce(settings, source, options), remarks);
+    const RunPlan plan = plan_summary(settings, source, options);
+    return explain("reduce", settings, source, plan, remarks_on_passes(plan, arguments));
+  }
+  picture.begin();
+  Session session(settings, interrupt, summary_task(source, options),
+                  arguments.has("verify") ? 2 : 0);
+  const auto [summary, stats] = ooc::summarize(session.coordinator(), source, options);
+  require_counts(summary.histogram, stats);
+  const Verified verified = session.verify(arguments, stats, [&, &found = summary] {
+    ooc::verify_summary(session.coordinator(), source, options, found);
+  });
+  Json result = describe(summary.statistics, options.reduce.exact);
+  result["histogram"] = answer(describe_histogram(summary.histogram), stats, verified);
+  const std::string bars = draw(summary.histogram, arguments);
+  const std::string text = table(summary.statistics, options.reduce.exact);
+  Outcome outcome = session.report("reduce", source, stats, std::move(result),
+                                   bars.empty() ? text : text + "\n" + bars, verified);
+  picture.write(summary.histogram, heading(source), interrupt, outcome);
+  return outcome;
+}
+
+}  // namespace
+
+Outcome run_reduce(const Arguments& arguments, const Interrupt& interrupt) {
+  if (arguments.has("histogram")) return run_with_histogram(arguments, interrupt);
+  const RunSettings settings = read_run_settings(arguments);
+  const ooc::ReduceOptions options = reduce_options(arguments);
+  const ooc::Source source = open_source(arguments, settings);
+  if (arguments.has("explain")) {
+    const RunPlan plan = plan_reduce(settings, source, options);
+    return explain("reduce", settings, source, plan, remarks_on_passes(plan, arguments));
   }
   Session session(settings, interrupt, reduce_task(source, options),
                   arguments.has("verify") ? 1 : 0);

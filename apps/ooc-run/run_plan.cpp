@@ -131,8 +131,14 @@ RunPlan plan_histogram(const RunSettings& settings, const ooc::Source& source,
 RunPlan plan_reduce(const RunSettings& settings, const ooc::Source& source,
                     const ooc::ReduceOptions& options) {
   return plan_run(settings, reduce_task(source, options), [&](ooc::DeviceKind device) {
-    const std::size_t element_bytes = ooc::size_of(source.type().value_or(ooc::DType{}).element);
-    return ooc::plan_pass(settings.options, device, source, element_bytes);
+    return ooc::plan_pass(settings.options, device, source, ooc::size_of(source.element()));
+  });
+}
+
+RunPlan plan_summary(const RunSettings& settings, const ooc::Source& source,
+                     const ooc::SummaryOptions& options) {
+  return plan_run(settings, summary_task(source, options), [&](ooc::DeviceKind device) {
+    return ooc::plan_histogram(settings.options, device, source, options.histogram);
   });
 }
 
@@ -141,6 +147,24 @@ RunPlan plan_convert(const RunSettings& settings, const ooc::Source& source,
   return plan_run(settings, convert_task(source), [&](ooc::DeviceKind device) {
     return ooc::plan_convert(settings.options, device, source, target);
   });
+}
+
+Remarks remarks_on_passes(const RunPlan& plan, const Arguments& arguments) {
+  Remarks remarks;
+  if (plan.pass.passes > 1) {
+    remarks.reasons.emplace_back(
+        "two passes: the first finds the range of the bins, which --range would give");
+    if (!plan.pass.direct && plan.pass.page_cache_fraction.value_or(0) < 1) {
+      remarks.reasons.emplace_back(
+          "the second pass may be read in another way, from what the first brings into the page "
+          "cache");
+    }
+  }
+  if (arguments.has("verify")) {
+    remarks.reasons.emplace_back(
+        "--verify reads the data once more afterwards, on the CPU, which is not in the prediction");
+  }
+  return remarks;
 }
 
 Json describe(const RunPlan& plan) {

@@ -5,8 +5,7 @@
 #include <ooc/coordinator.hpp>
 #include <ooc/io/source.hpp>
 #include <ooc/io/target.hpp>
-#include <ooc/kernels/histogram.hpp>
-#include <ooc/kernels/reduce.hpp>
+#include <ooc/kernels/summary.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,6 +40,8 @@ RunPlan plan_histogram(const RunSettings& settings, const ooc::Source& source,
                        const ooc::HistogramOptions& options);
 RunPlan plan_reduce(const RunSettings& settings, const ooc::Source& source,
                     const ooc::ReduceOptions& options);
+RunPlan plan_summary(const RunSettings& settings, const ooc::Source& source,
+                     const ooc::SummaryOptions& options);
 RunPlan plan_convert(const RunSettings& settings, const ooc::Source& source,
                      const ooc::Target& target);
 
@@ -56,9 +57,8 @@ struct Remarks {
   std::vector<std::string> reasons{};  // the same
 };
 
-/// That --verify is not a part of what is predicted.
-inline constexpr std::string_view remark_of_verify =
-    "--verify reads the data once more afterwards, on the CPU, which is not in the prediction";
+/// Why a plan takes the data as often as it does, and what --verify adds to that.
+Remarks remarks_on_passes(const RunPlan& plan, const Arguments& arguments);
 
 /// What --explain prints instead of a result.
 Outcome explain(std::string_view command, const RunSettings& settings, const ooc::Source& source,

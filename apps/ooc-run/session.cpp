@@ -260,16 +260,20 @@ Verified Session::verify(const Arguments& arguments, const ooc::Stats& stats,
   return {.seconds = elapsed.count()};
 }
 
+Json answer(Json result, const ooc::Stats& stats, const Verified& verified) {
+  result["verified"] = verified.seconds ? Json(true) : Json(nullptr);
+  mark_partial(result, stats);
+  return result;
+}
+
 Outcome Session::report(std::string_view command, const ooc::Source& source,
                         const ooc::Stats& stats, Json result, const std::string& text,
                         const Verified& verified) {
-  result["verified"] = verified.seconds ? Json(true) : Json(nullptr);
-  mark_partial(result, stats);
   Json input = describe_input(source, settings_.format);
   if (stats.checksum) input["checksum_xxh3_128"] = *stats.checksum;
   Outcome outcome = report({.command = command,
                             .input = std::move(input),
-                            .result = std::move(result),
+                            .result = answer(std::move(result), stats, verified),
                             .heading = heading(source),
                             .text = partial_line(source, stats) + text + checksum_line(stats) +
                                     verified_line(verified.seconds)},

@@ -63,6 +63,10 @@ struct Verified {
   std::optional<ooc::Error> why_not{};  // interrupted, or no memory, after the answer was there
 };
 
+/// What a fold has found, with what is to be said about it: whether it is verified, and which part
+/// of the input it covers.
+Json answer(Json result, const ooc::Stats& stats, const Verified& verified);
+
 /// A device and a coordinator for one run, which shows its progress and can be interrupted.
 class Session {
  public:

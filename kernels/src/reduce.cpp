@@ -190,8 +190,7 @@ template class Reduction<BFloat16>;
 
 Result<Statistics> reduce(Coordinator& coordinator, const Source& source,
                           const ReduceOptions& options) {
-  const ElementType type = source.type() ? source.type()->element : ElementType::u1;
-  return visit(type, [&]<class T>(std::type_identity<T>) {
+  return visit(source.element(), [&]<class T>(std::type_identity<T>) {
     return fold(coordinator, Reduction<T>(options), source);
   });
 }

@@ -12,8 +12,7 @@ Result<Summary> summarize(Coordinator& coordinator, const Source& source,
                           const SummaryOptions& options) {
   binning::FoundBins found = binning::find_bins(coordinator, source, options.histogram);
   if (!found.bins) return {Summary{}, std::move(found.pass->stats)};
-  const ElementType type = source.type() ? source.type()->element : ElementType::u1;
-  return visit(type, [&]<class T>(std::type_identity<T>) -> Result<Summary> {
+  return visit(source.element(), [&]<class T>(std::type_identity<T>) -> Result<Summary> {
     const std::tuple both{Reduction<T>(options.reduce), CountBins<T>(found.bins)};
     auto [answers, stats] = fold(coordinator, both, source);
     auto& [statistics, histogram] = answers;

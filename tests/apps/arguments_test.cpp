@@ -141,6 +141,15 @@ TEST(Arguments, OfOptionsThatExcludeEachOtherTheCommandLineWins) {
   EXPECT_EQ(refusal([] { parse({"x"}); }).message, "OOC_EDGES and OOC_BINS exclude each other");
 }
 
+TEST(Arguments, WhatNeedsAnotherOptionIsRefusedAsAWordAndIgnoredAsAVariable) {
+  const Refusal refused = refusal([] { parse({"x", "--range", "0:1"}, "reduce"); });
+  EXPECT_EQ(refused.message, "--range needs --histogram");
+  EXPECT_EQ(refused.hint, "--histogram N: count in N bins as well, in the same read");
+  const Variable range("OOC_RANGE", "0:1");
+  EXPECT_FALSE(parse({"x"}, "reduce").has("range"));
+  EXPECT_TRUE(parse({"x", "--histogram", "8"}, "reduce").has("range"));
+}
+
 TEST(Arguments, AnEmptyVariableIsNotSet) {
   const Variable chunk("OOC_CHUNK", "");
   EXPECT_FALSE(parse({"x"}).has("chunk"));

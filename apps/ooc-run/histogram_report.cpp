@@ -1,0 +1,65 @@
+#include "histogram_report.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+#include <ooc/io/error.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "histogram_plot.hpp"
+#include "picture.hpp"
+#include "sizes.hpp"
+#include "terminal.hpp"
+
+namespace ooc_run {
+
+Json describe_histogram(const ooc::Histogram& histogram) {
+  if (histogram.count == 0) {
+    Json empty;
+    for (const char* key : {"bins", "lower", "upper", "edges", "counts", "below", "above", "nan"}) {
+      empty[key] = nullptr;
+    }
+    empty["count"] = 0;
+    return empty;
+  }
+  return {{"bins", histogram.counts.size()}, {"lower", histogram.edges.front()},
+          {"upper", histogram.edges.back()}, {"edges", histogram.edges},
+          {"counts", histogram.counts},      {"below", histogram.below},
+          {"above", histogram.above},        {"nan", histogram.nan},
+          {"count", histogram.count}};
+}
+
+std::string draw(const ooc::Histogram& histogram, const Arguments& arguments) {
+  if (histogram.count == 0) return {};
+  const Terminal terminal = describe_terminal(STDOUT_FILENO);
+  const bool logarithmic_bars = arguments.has("log-scale");
+  return fmt::format("{} from {} to {}{}{}\n\n{}", format_count(histogram.counts.size(), "bin"),
+                     format_real(histogram.edges.front()), format_real(histogram.edges.back()),
+                     describe_rows(histogram, terminal), logarithmic_bars ? ", log scale" : "",
+                     draw_histogram(histogram, terminal, logarithmic_bars));
+}
+
+void require_counts(const ooc::Histogram& histogram, const ooc::Stats& stats) {
+  if (!stats.partial || histogram.count != 0) return;
+  throw ooc::Error(ooc::Cause::interrupted, "interrupted before anything was counted");
+}
+
+HistogramPicture::HistogramPicture(const Arguments& arguments)
+    : arguments_(arguments), path_(PictureFile::read_path(arguments)) {}
+
+void HistogramPicture::begin() {
+  if (path_) file_.emplace(*path_, arguments_.has("force"));
+}
+
+void HistogramPicture::write(const ooc::Histogram& histogram, const std::string& title,
+                             const Interrupt& interrupt, Outcome& outcome) {
+  if (!file_) return;
+  const HistogramPlot plot{.title = title,
+                           .logarithmic_counts = arguments_.has("log-scale"),
+                           .logarithmic_values = arguments_.has("log-bins")};
+  write_plot(
+      *file_, "histogram", [&] { return plot_histogram(histogram, plot); }, interrupt, outcome);
+  if (arguments_.has("quiet")) outcome.notes.clear();
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <ooc/kernels/histogram.hpp>
+#include <optional>
+#include <string>
+
+#include "arguments.hpp"
+#include "commands.hpp"
+#include "interrupt.hpp"
+#include "picture_file.hpp"
+#include "report.hpp"
+
+namespace ooc_run {
+
+/// For programs.
+Json describe_histogram(const ooc::Histogram& histogram);
+
+/// For people, as --log-scale says. Nothing if there is no element.
+std::string draw(const ooc::Histogram& histogram, const Arguments& arguments);
+
+/// Throws Error(interrupted) if a pass was stopped too early to show anything.
+void require_counts(const ooc::Histogram& histogram, const ooc::Stats& stats);
+
+/// The picture of a histogram that --plot asks for. It is made in the order of its functions.
+class HistogramPicture {
+ public:
+  /// Throws Error(usage).
+  explicit HistogramPicture(const Arguments& arguments);
+
+  /// Before the run: throws Error(output) if there can be none.
+  void begin();
+
+  /// Once the outcome is there.
+  void write(const ooc::Histogram& histogram, const std::string& title, const Interrupt& interrupt,
+             Outcome& outcome);
+
+ private:
+  const Arguments& arguments_;
+  std::optional<std::filesystem::path> path_;
+  std::optional<PictureFile> file_;
+};
+
+}  // namespace ooc_run
