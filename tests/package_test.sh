@@ -54,6 +54,12 @@ for program in build/count_above_*; do
   "$program" | tee count.txt
   check "$program" "np.loadtxt('count.txt') == np.sum(values > 0.5)"
 done
+for program in build/three_answers_*; do
+  "$program" | tee answers.txt
+  check "$program" "np.loadtxt('answers.txt')[0] == np.sum(values > 0.5)"
+  check "$program" "np.isclose(np.loadtxt('answers.txt')[1], mean, rtol=1e-5)"
+  check "$program" "(np.loadtxt('answers.txt')[2:] == np.histogram(values, 4, (0, 1))[0]).all()"
+done
 for program in build/standardise_*; do
   "$program"
   check "$program" "np.array_equal(np.load('standardised.npy'), (values - mean) / stddev)"
