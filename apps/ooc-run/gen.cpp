@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <ooc/checksum.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/target.hpp>
 #include <ooc/io/threads.hpp>
@@ -42,7 +43,7 @@ struct Job {
 
 struct Answer {
   ooc::int128 sum = 0;
-  std::uint64_t checksum = 0;
+  std::string checksum;     // XXH3-128 of the data
   std::size_t threads = 0;  // that have worked
   double seconds = 0;
 };
@@ -117,6 +118,7 @@ class BlockWriters {
       }
     }
     if (error_) std::rethrow_exception(error_);
+    answer_.checksum = checksum_.text();
     answer_.threads = started;
     return answer_;
   }
@@ -124,31 +126,36 @@ class BlockWriters {
  private:
   void write_blocks(const std::stop_token& interrupted) {
     try {
-      const Answer mine = write_my_blocks(interrupted);
+      const ooc::int128 sum = write_my_blocks(interrupted);
       const std::scoped_lock lock(mutex_);
-      answer_.sum += mine.sum;
-      answer_.checksum += mine.checksum;
+      answer_.sum += sum;
+    } catch (const ooc::Aborted&) {
+      // Who aborted has said why.
     } catch (...) {
-      failed_.store(true);
-      const std::scoped_lock lock(mutex_);
-      if (!error_) error_ = std::current_exception();
+      {
+        const std::scoped_lock lock(mutex_);
+        if (!error_) error_ = std::current_exception();
+      }
+      checksum_.turns().abort();  // others may wait for a block that does not come
     }
     ended_.release();
   }
 
-  Answer write_my_blocks(const std::stop_token& interrupted) {
-    Answer mine;
+  /// Returns the sum of what it has made. Throws Aborted if another thread failed.
+  ooc::int128 write_my_blocks(const std::stop_token& interrupted) {
+    ooc::int128 sum = 0;
     std::vector<std::byte> block(block_bytes_of(job_));
     const std::size_t element_bytes = ooc::size_of(job_.generator.type.element);
     for (;;) {
-      const std::uint64_t offset = next_block_.fetch_add(1) * block_bytes;
-      if (offset >= job_.bytes || failed_.load()) return mine;
+      const std::size_t index = next_block_.fetch_add(1);
+      const std::uint64_t offset = index * block_bytes;
+      if (offset >= job_.bytes) return sum;
       if (interrupted.stop_requested()) {
         throw ooc::Error(ooc::Cause::interrupted, "interrupted; nothing was written");
       }
       const std::span data(block.data(), std::min(block_bytes, job_.bytes - offset));
-      mine.sum += job_.generator.fill(offset / element_bytes, data);
-      mine.checksum += checksum(offset, data);
+      sum += job_.generator.fill(offset / element_bytes, data);
+      checksum_.add({.index = index, .memory = data, .segments = {data}});
       file_.write(file_.data_offset() + offset, data);
       bytes_written_.fetch_add(data.size());
     }
@@ -156,9 +163,9 @@ class BlockWriters {
 
   const Job& job_;
   ooc::TargetFile& file_;
-  std::atomic<std::uint64_t> next_block_{0};
+  ooc::Checksum checksum_;
+  std::atomic<std::size_t> next_block_{0};
   std::atomic<std::uint64_t> bytes_written_{0};
-  std::atomic<bool> failed_{false};
   std::counting_semaphore<> ended_{0};
   std::mutex mutex_;  // of the next two
   Answer answer_;
@@ -186,7 +193,7 @@ Json describe(const Job& job, const Answer& answer) {
             {"sum", nullptr},
             {"sum_numerator", nullptr},
             {"sum_denominator", nullptr},
-            {"checksum", fmt::format("{:016x}", answer.checksum)}};
+            {"checksum_xxh3_128", answer.checksum}};
   if (!job.generator.has_sum()) return json;
   json["sum"] = is_float(job) ? json_number(rounded_sum(job, answer)) : json_integer(answer.sum);
   json["sum_numerator"] = json_integer(answer.sum);
@@ -208,7 +215,7 @@ std::string describe_for_people(const Job& job, const Answer& answer) {
   return fmt::format(
       "{}: {}, {}, seed {}\n\n"
       "  sum       {}\n"
-      "  checksum  {:016x}\n\n"
+      "  checksum  xxh3-128 {}\n\n"
       "{} in {}, {}, {}\n",
       printable(job.target.path.string()), describe_values(job.count, job.generator.type),
       pattern_names[static_cast<std::size_t>(job.generator.pattern)], job.generator.seed,
@@ -266,7 +273,7 @@ Outcome run_gen(const Arguments& arguments, const Interrupt& interrupt) {
   answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 
   Outcome outcome;
-  if (answer.threads < job.threads) {
+  if (answer.threads < job.threads && !output.quiet) {
     outcome.notes.push_back(
         fmt::format("only {} of {} threads could be started", answer.threads, job.threads));
   }

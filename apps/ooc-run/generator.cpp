@@ -268,19 +268,4 @@ void Generator::check() const {
   }
 }
 
-std::uint64_t checksum(std::uint64_t first_byte, std::span<const std::byte> data) {
-  std::uint64_t sum = 0;
-  std::uint64_t step = (first_byte / word_bytes + 1) * golden;
-  const std::size_t whole = data.size() / word_bytes * word_bytes;
-  for (std::size_t i = 0; i < whole; i += word_bytes, step += golden) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, data.data() + i, word_bytes);
-    sum += mix(word + step);
-  }
-  if (whole == data.size()) return sum;
-  std::uint64_t rest = 0;
-  std::memcpy(&rest, data.data() + whole, data.size() - whole);
-  return sum + mix(rest + step);
-}
-
 }  // namespace ooc_run

@@ -42,12 +42,4 @@ struct Generator {
   void check() const;
 };
 
-/// Checksum of a file's data: the sum, modulo 2^64, of mixed 64-bit words, each mixed with its
-/// index, so that pieces may come in any order. The last word is filled up with zeros.
-///
-///     checksum = sum over w of mix(word[w] + (w + 1) * 0x9e3779b97f4a7c15)
-///
-/// where mix is the finaliser of splitmix64. `first_byte` must be a multiple of 8.
-std::uint64_t checksum(std::uint64_t first_byte, std::span<const std::byte> data);
-
 }  // namespace ooc_run

@@ -297,11 +297,11 @@ constexpr std::array all_commands{
     Command{"gen", "-o FILE --size SIZE [options]", "write test data with a known answer",
             FileWords::none, gen_examples,
             "The same seed makes the same bytes on every machine. Prints the exact sum of\n"
-            "the elements and a checksum of the bytes. Patterns: uniform (floats in [0, 1),\n"
-            "integers over their whole range), normal (mean 0, deviation 1; integers: the\n"
-            "middle of their range, 1/16 of it), sequence (0, 1, 2, ... and anew where the\n"
-            "type ends), constant, zipf (many small, few huge), position (each 8 bytes are\n"
-            "their own index).",
+            "the elements, and the checksum that reduce --checksum finds in the file.\n"
+            "Patterns: uniform (floats in [0, 1), integers over their whole range), normal\n"
+            "(mean 0, deviation 1; integers: the middle of their range, 1/16 of it),\n"
+            "sequence (0, 1, 2, ... and anew where the type ends), constant, zipf (many\n"
+            "small, few huge), position (each 8 bytes are their own index).",
             gen_groups, gen_exclusions},
 };
 

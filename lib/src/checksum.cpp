@@ -1,4 +1,4 @@
-#include "checksum.hpp"
+#include <ooc/checksum.hpp>
 
 #include <iomanip>
 #include <memory_resource>
@@ -6,12 +6,21 @@
 
 #include "ranges.hpp"
 #include "stopwatch.hpp"
+#include "xxh3.hpp"
 
 namespace ooc {
 
-Checksum::Checksum() : turns_(*std::pmr::new_delete_resource(), 1, 1, 0) {
-  XXH3_128bits_reset(&state_);
+struct Checksum::State {
+  XXH3_state_t hash;
+  xxh3::Update& update = xxh3::best_update();
+};
+
+Checksum::Checksum()
+    : turns_(*std::pmr::new_delete_resource(), 1, 1, 0), state_(std::make_unique<State>()) {
+  XXH3_128bits_reset(&state_->hash);
 }
+
+Checksum::~Checksum() = default;
 
 void Checksum::add(const Chunk& chunk) {
   const Chunk* const turn = turns_.wait(chunk.index, Stage::empty);
@@ -19,14 +28,14 @@ void Checksum::add(const Chunk& chunk) {
     const Range range("checksum", chunk.index);
     const Timed timed(seconds_busy_);
     for (const std::span<std::byte> segment : chunk.segments) {
-      update_(state_, segment.data(), segment.size());
+      state_->update(state_->hash, segment.data(), segment.size());
     }
   }
   turns_.recycle(*turn);
 }
 
 std::string Checksum::text() const {
-  const XXH128_hash_t hash = XXH3_128bits_digest(&state_);
+  const XXH128_hash_t hash = XXH3_128bits_digest(&state_->hash);
   std::ostringstream text;
   text << std::hex << std::setfill('0') << std::setw(16) << hash.high64 << std::setw(16)
        << hash.low64;

@@ -1,5 +1,6 @@
 #include <ooc/coordinator.hpp>
 
+#include <ooc/checksum.hpp>
 #include <ooc/device.hpp>
 #include <ooc/io/chunk_pool.hpp>
 #include <ooc/io/error.hpp>
@@ -15,7 +16,6 @@
 #include <optional>
 #include <utility>
 
-#include "checksum.hpp"
 #include "lane.hpp"
 #include "lane_readers.hpp"
 #include "layout.hpp"

@@ -1,9 +1,10 @@
 #include "lane.hpp"
 
+#include <ooc/checksum.hpp>
+
 #include <algorithm>
 #include <utility>
 
-#include "checksum.hpp"
 #include "layout.hpp"
 #include "ranges.hpp"
 

@@ -25,16 +25,12 @@ def random_words(seed, count):
     return np.array([mix(base + (place + 1) * STEP & WORD) for place in range(count)], "<u8")
 
 
-def checksum(data):
-    padded = data + bytes(-len(data) % 8)
-    words = np.frombuffer(padded, "<u8").tolist()
-    mixed = sum(mix(word + (place + 1) * STEP & WORD) for place, word in enumerate(words))
-    return f"{mixed & WORD:016x}"
-
-
 class GenTest(CliTest):
     def gen(self, *words, name="x.bin"):
         return self.json("gen", "-o", name, "--force", *words)["result"]
+
+    def checksum(self, name="x.bin"):
+        return self.json("reduce", name, "--checksum")["input"]["checksum_xxh3_128"]
 
     def test_uniform_is_what_it_says(self):
         """Another implementation of the definition makes the same bytes."""
@@ -56,7 +52,7 @@ class GenTest(CliTest):
                     data = np.fromfile(self.path("x.bin"), code)
                     self.assertEqual(data.size, 1001)
                     self.assertEqual(result["bytes"], data.nbytes)
-                    self.assertEqual(result["checksum"], checksum(data.tobytes()))
+                    self.assertEqual(result["checksum_xxh3_128"], self.checksum())
                     if code[0] == "f" and pattern == "position":
                         self.assertIsNone(result["sum"])
                         continue
@@ -75,14 +71,14 @@ class GenTest(CliTest):
         for threads in (1, 2, 5):
             result = self.gen("--size", "20M", "--pattern", "normal", "--dtype", "f4",
                               "--threads", threads)
-            answers.add((result["sum"], result["checksum"]))
+            answers.add((result["sum"], result["checksum_xxh3_128"]))
             with open(self.path("x.bin"), "rb") as file:
                 contents.add(file.read())
         self.assertEqual((len(answers), len(contents)), (1, 1))
 
     def test_seeds_make_other_data(self):
-        self.assertNotEqual(self.gen("--count", 100, "--seed", 1)["checksum"],
-                            self.gen("--count", 100, "--seed", 2)["checksum"])
+        self.assertNotEqual(self.gen("--count", 100, "--seed", 1)["checksum_xxh3_128"],
+                            self.gen("--count", 100, "--seed", 2)["checksum_xxh3_128"])
 
     def test_numpy_reads_npy(self):
         for code in ("<f4", ">i2", "|u1", "<f8"):
@@ -90,7 +86,7 @@ class GenTest(CliTest):
             data = np.load(self.path("x.npy"), mmap_mode="r")
             self.assertEqual((data.dtype.str, data.shape, data.offset), (code, (1003,), 4096))
             self.assertAlmostEqual(float(data.astype("f8").sum()), result["sum"], 6)
-            self.assertEqual(result["checksum"], checksum(data.tobytes()))
+            self.assertEqual(result["checksum_xxh3_128"], self.checksum("x.npy"))
             self.assertEqual(self.json("reduce", "x.npy")["input"]["dtype"], code)
 
     def test_the_ending_names_the_type(self):
@@ -136,7 +132,7 @@ class GenTest(CliTest):
         text = self.succeed("gen", "-o", "x.f32", "--count", 1000).stdout
         self.assertRegex(text, r"^x\.f32: 1,000 values of float32, uniform, seed 0\n\n"
                                r"  sum       \d+\.\d+  \(exactly [\d,]+ / 2\^24\)\n"
-                               r"  checksum  [0-9a-f]{16}\n\n4\.00 KB")
+                               rf"  checksum  xxh3-128 {self.checksum('x.f32')}\n\n4\.00 KB")
 
 
 if __name__ == "__main__":

@@ -75,17 +75,14 @@ TEST(Generator, PiecesMakeTheWhole) {
       const std::vector<std::byte> whole = make(generator, count);
       std::vector<std::byte> pieces(whole.size());
       ooc::int128 sum = 0;
-      std::uint64_t mixed = 0;
       for (const auto& [first, last] : {std::pair{504, 1003}, {0, 8}, {8, 504}}) {
         const std::size_t bytes = ooc::size_of(type);
         const std::span piece = std::span(pieces).subspan(first * bytes, (last - first) * bytes);
         sum += generator.fill(static_cast<std::uint64_t>(first), piece);
-        mixed += checksum(first * bytes, piece);
       }
       EXPECT_EQ(pieces, whole) << ooc::name_of(type) << " pattern " << static_cast<int>(pattern);
       std::vector<std::byte> again(whole.size());
       EXPECT_TRUE(generator.fill(0, again) == sum);
-      EXPECT_EQ(checksum(0, whole), mixed);
     }
   }
 }
@@ -95,7 +92,8 @@ TEST(Generator, TheBytesAreTheSameForEver) {
   const Generator generator{{ooc::ElementType::u8}, Pattern::uniform, 0};
   const std::vector<std::byte> data = make(generator, 3);
   EXPECT_EQ(element<std::uint64_t>(data, 0), 0xa706dd2f4d197e6full);
-  EXPECT_EQ(checksum(0, data), 0x6e35352be1e4339dull);
+  EXPECT_EQ(element<std::uint64_t>(data, 1), 0xb382a305f4414f5eull);
+  EXPECT_EQ(element<std::uint64_t>(data, 2), 0x631a9154fbabf717ull);
 }
 
 TEST(Generator, SeedsMakeOtherData) {

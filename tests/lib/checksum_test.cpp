@@ -1,5 +1,4 @@
-#include "checksum.hpp"
-
+#include <ooc/checksum.hpp>
 #include <ooc/coordinator.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/source.hpp>
@@ -20,6 +19,7 @@
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 #include "support/wrapped_engine.hpp"
+#include "xxh3.hpp"
 
 namespace ooc {
 namespace {

@@ -1,5 +1,6 @@
 #include "simulation.hpp"
 
+#include <ooc/checksum.hpp>
 #include <ooc/coordinator.hpp>
 #include <ooc/io/chunk_pool.hpp>
 #include <ooc/io/queue_tuner.hpp>
@@ -21,7 +22,6 @@
 #include <utility>
 #include <vector>
 
-#include "checksum.hpp"
 #include "lane.hpp"
 #include "lane_readers.hpp"
 #include "layout.hpp"
