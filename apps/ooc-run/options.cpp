@@ -66,7 +66,7 @@ constexpr std::array reduce_options{
 };
 
 constexpr std::array convert_options{
-    Option{"output", "FILE", "file to write; .npy or raw", 'o'},
+    Option{"output", "FILE", "file to write, links followed; .npy or raw", 'o'},
     Option{"to", "D", "its type, such as f2 or >i4 [by the ending]"},
     Option{"shape", "AxBxC", "of a .npy file [that of the input]"},
     Option{"strict", "", "write nothing if a value does not survive exactly"},
@@ -75,7 +75,7 @@ constexpr std::array convert_options{
 };
 
 constexpr std::array matmul_options{
-    Option{"output", "FILE", "file to write C to; .npy or raw", 'o'},
+    Option{"output", "FILE", "file for C, links followed; .npy or raw", 'o'},
     Option{"shape-a", "MxK", "rows and columns of a raw A, as 32Kx1000"},
     Option{"shape-b", "KxN", "the same for a raw B"},
     Option{"compute", "P", "f32, tf32, bf16 or f64 [the inputs' own]"},
@@ -94,7 +94,7 @@ constexpr std::array bench_options{
 };
 
 constexpr std::array gen_options{
-    Option{"output", "FILE", "file to write; .npy or raw", 'o'},
+    Option{"output", "FILE", "file to write, links followed; .npy or raw", 'o'},
     Option{"size", "SIZE", "bytes of data, or"},
     Option{"count", "N", "number of elements"},
     Option{"dtype", "D", "element type [by the ending; .npy: f4, else u1]"},

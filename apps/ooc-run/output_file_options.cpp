@@ -3,17 +3,20 @@
 #include <fmt/core.h>
 
 #include <ooc/io/error.hpp>
+#include <ooc/io/output_file.hpp>
 #include <system_error>
 #include <vector>
 
 namespace ooc_run {
 namespace {
 
-/// Files that are there may have several names; of those that are not, the directories may have.
+/// Files that are there may have several names; of those that are not, the directories may have,
+/// and links may lead to them.
 bool same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
   std::error_code failed;
   const auto name = [&](const std::filesystem::path& path) {
-    const std::filesystem::path absolute = std::filesystem::absolute(path, failed);
+    const std::filesystem::path absolute =
+        std::filesystem::absolute(ooc::follow_links(path), failed);
     const std::filesystem::path real = std::filesystem::weakly_canonical(absolute, failed);
     return failed ? absolute.lexically_normal() : real;
   };

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -84,18 +85,23 @@ Error exists_error(const std::filesystem::path& path) {
                {.path = path, .errno_value = EEXIST, .hint = "use --force to replace it"});
 }
 
-void require_replaceable(const std::filesystem::path& path, bool replace) {
-  if (!path.has_filename()) {
+/// `target`: where `path` leads.
+void require_replaceable(const std::filesystem::path& path, const std::filesystem::path& target,
+                         bool replace) {
+  if (!target.has_filename()) {
     throw Error(Cause::output, path.string() + ": is not the name of a file", {.path = path});
   }
   struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return;  // most likely it does not exist
+  if (::stat(path.c_str(), &status) != 0) {
+    const int errno_value = errno;
+    const bool is_link = ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
+    if (errno_value == ENOENT || !is_link) return;             // most likely it does not exist
+    throw output_error("follow the link", path, errno_value);  // in circles, or where we may not
+  }
   if (S_ISDIR(status.st_mode)) {
     throw Error(Cause::output, path.string() + ": is a directory", {.path = path});
   }
   if (!replace) throw exists_error(path);
-  // A link is replaced, not what it leads to. But /dev/stdout is a link too.
-  if (S_ISLNK(status.st_mode) && ::stat(path.c_str(), &status) != 0) return;
   if (!S_ISREG(status.st_mode)) {
     throw Error(Cause::output, path.string() + ": is not a regular file",
                 {.path = path, .why = "only regular files are replaced"});
@@ -161,15 +167,26 @@ int rename_to_new(const std::filesystem::path& from, const std::filesystem::path
 
 }  // namespace
 
+std::filesystem::path follow_links(std::filesystem::path path) {
+  constexpr int most_links = 40;  // as the kernel has it
+  std::array<char, PATH_MAX> next;
+  for (int i = 0; i < most_links; ++i) {
+    const ssize_t length = ::readlink(path.c_str(), next.data(), next.size());
+    if (length < 0) return path;  // not a link
+    path = directory_of(path) / std::string_view(next.data(), static_cast<std::size_t>(length));
+  }
+  return path;
+}
+
 OutputFile::OutputFile(const std::filesystem::path& path, bool replace)
-    : path_(path), replace_(replace) {}
+    : path_(path), target_(follow_links(path)), replace_(replace) {}
 
 // Delegates, so that the destructor tidies up when a later step throws.
 OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, bool replace,
                        Purpose purpose)
     : OutputFile(path, replace) {
-  require_replaceable(path, replace);
-  if (purpose == Purpose::write) remove_stale_temporaries(path);
+  require_replaceable(path_, target_, replace);
+  if (purpose == Purpose::write) remove_stale_temporaries(target_);
   create();
   lies_in_memory_ = ooc::lies_in_memory(descriptor_);
   require_space(bytes);
@@ -178,18 +195,18 @@ OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, b
 }
 
 void OutputFile::create() {
-  descriptor_ = ::open(directory_of(path_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+  descriptor_ = ::open(directory_of(target_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
   // Old kernels take O_TMPFILE for an attempt to write to the directory (EISDIR).
   const bool unknown =
       descriptor_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
   for (int i = 0; unknown && descriptor_ < 0 && i < most_name_tries; ++i) {
-    const std::filesystem::path candidate = random_temporary(path_);
+    const std::filesystem::path candidate = random_temporary(target_);
     descriptor_ =
         ::open(candidate.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, mode);
     if (descriptor_ >= 0) temporary_ = candidate;
     if (descriptor_ < 0 && errno != EEXIST) break;
   }
-  if (descriptor_ < 0) throw output_error("create", path_);
+  if (descriptor_ < 0) throw output_error("create", target_);
   ::flock(descriptor_, LOCK_EX | LOCK_NB);  // tells others that this temporary is in use
 }
 
@@ -200,7 +217,7 @@ void OutputFile::require_space(std::uint64_t bytes) const {
   const bool known = ::fstatvfs(descriptor_, &status) == 0 && status.f_blocks != 0;  // 0: no limit
   // What is reserved for root stays so, for root too, who may have the name without the privilege.
   const std::uint64_t free = std::uint64_t{status.f_bavail} * status.f_frsize;
-  if (known && free < bytes) throw output_error("allocate", path_, ENOSPC);
+  if (known && free < bytes) throw output_error("allocate", target_, ENOSPC);
 }
 
 void OutputFile::allocate(std::uint64_t bytes) {
@@ -209,9 +226,9 @@ void OutputFile::allocate(std::uint64_t bytes) {
   const int errno_value = allocate_range(descriptor_, 0, bytes);
   if (errno_value == 0) return;
   const bool unknown = errno_value == EOPNOTSUPP || errno_value == ENOSYS;
-  if (!unknown) throw output_error("allocate", path_, errno_value);
+  if (!unknown) throw output_error("allocate", target_, errno_value);
   if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
-    throw output_error("allocate", path_);
+    throw output_error("allocate", target_);
   }
 }
 
@@ -219,7 +236,7 @@ void OutputFile::allocate(std::uint64_t bytes) {
 /// start for one, need not wait for that.
 void OutputFile::allocate_in_memory(std::uint64_t bytes) {
   if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
-    throw output_error("allocate", path_);
+    throw output_error("allocate", target_);
   }
   void* const pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
   if (pages == MAP_FAILED) return;  // a limit on address space; pwrite() will do
@@ -315,15 +332,15 @@ int OutputFile::write_mapped(std::uint64_t offset, std::span<const std::byte> da
 }
 
 Error OutputFile::write_error(int errno_value, std::uint64_t offset) const {
-  return Error::from_errno(Cause::output, "write", errno_value, path_, offset,
+  return Error::from_errno(Cause::output, "write", errno_value, target_, offset,
                            hint_for(errno_value));
 }
 
 void OutputFile::publish() {
   if (allocator_.joinable()) allocator_.join();
-  if (allocation_errno_ != 0) throw output_error("allocate", path_, allocation_errno_);
-  if (::fsync(descriptor_) != 0) throw output_error("fsync", path_);
-  const Directory directory(path_);
+  if (allocation_errno_ != 0) throw output_error("allocate", target_, allocation_errno_);
+  if (::fsync(descriptor_) != 0) throw output_error("fsync", target_);
+  const Directory directory(target_);
   move_into_place();
   if (direct_ >= 0) ::close(std::exchange(direct_, -1));
   ::close(std::exchange(descriptor_, -1));
@@ -333,17 +350,17 @@ void OutputFile::publish() {
 void OutputFile::move_into_place() {
   if (temporary_.empty()) {
     // A name can be given to a nameless file only where none is: a temporary one if need be.
-    const std::filesystem::path name = replace_ ? random_temporary(path_) : path_;
+    const std::filesystem::path name = replace_ ? random_temporary(target_) : target_;
     const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
     if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) {
-      throw errno == EEXIST ? exists_error(path_) : output_error("link", path_);
+      throw errno == EEXIST ? exists_error(path_) : output_error("link", target_);
     }
     if (!replace_) return;
     temporary_ = name;
   }
   const int result =
-      replace_ ? ::rename(temporary_.c_str(), path_.c_str()) : rename_to_new(temporary_, path_);
-  if (result != 0) throw errno == EEXIST ? exists_error(path_) : output_error("rename", path_);
+      replace_ ? ::rename(temporary_.c_str(), target_.c_str()) : rename_to_new(temporary_, target_);
+  if (result != 0) throw errno == EEXIST ? exists_error(path_) : output_error("rename", target_);
   temporary_.clear();
 }
 

@@ -251,13 +251,23 @@ class OutputTest(CliTest):
                             "--force")
         self.assertEqual(self.content("x.f32"), self.data.tobytes())
 
-    def test_a_link_is_replaced_and_not_followed(self):
-        self.write("kept.bin", b"precious")
-        os.symlink("kept.bin", self.path("link.f16"))
-        self.refuse(6, "exists already", "convert", "x.f32", "-o", "link.f16")
+    def test_what_a_link_leads_to_is_written(self):
+        os.mkdir(self.path("disk"))
+        os.symlink("disk/y.bin", self.path("link.f16"))
+        self.succeed("convert", "x.f32", "-o", "link.f16")
+        self.refuse(6, "link.f16: exists already", "convert", "x.f32", "-o", "link.f16")
+        self.write("disk/y.bin", b"old")
         self.succeed("convert", "x.f32", "-o", "link.f16", "--force")
-        self.assertFalse(os.path.islink(self.path("link.f16")))
-        self.assertEqual(self.content("kept.bin"), b"precious")
+        self.assertTrue(os.path.islink(self.path("link.f16")))
+        self.assertEqual(self.content("disk/y.bin"), self.data.astype("f2").tobytes())
+        self.assertEqual(os.listdir(self.path("disk")), ["y.bin"])
+
+    def test_links_that_lead_to_no_file(self):
+        for name, target, what in (("loop", "loop", "ELOOP"), ("folder", "..", "is a directory"),
+                                   ("lost", "missing/y", "missing/y: create failed: .*ENOENT")):
+            os.symlink(target, self.path(name))
+            self.refuse(6, what, "convert", "x.f32", "-o", name, "--to", "f2", "--force")
+            self.assertTrue(os.path.islink(self.path(name)))
 
     def test_places_that_cannot_be_written(self):
         os.mkdir(self.path("folder"))

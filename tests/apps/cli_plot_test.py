@@ -163,6 +163,9 @@ class PlotTest(CliTest):
         os.symlink("real", self.path("link"))
         self.refuse(2, "link/p.svg: is the file of --plot", "histogram", "x.u8", "--plot",
                     "real/p.svg", "--trace", "link/p.svg")
+        os.symlink("p.svg", self.path("dangling.svg"))
+        self.refuse(2, "p.svg: is the file of --plot", "histogram", "x.u8", "--plot",
+                    "dangling.svg", "--trace", "p.svg")
         os.symlink("loop", self.path("loop"))  # no name can be found: that is not the same one
         self.refuse(6, "loop/p.svg: .*ELOOP", "histogram", "x.u8", "--plot", "loop/p.svg",
                     "--trace", "loop/t.pf")

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <filesystem>
@@ -80,6 +81,44 @@ TEST(OutputFile, ReplacesOnlyWhenAsked) {
   }
   EXPECT_EQ(test::read_whole(path), "new");
   EXPECT_EQ(directory.names(), Names{"result"});
+}
+
+TEST(OutputFile, WritesWhatALinkLeadsTo) {
+  const TempDir directory, other;
+  std::filesystem::create_symlink(other.path() / "result", directory.path() / "far");
+  std::filesystem::create_symlink("far", directory.path() / "near");
+  const auto path = directory.path() / "near";
+  write_file(path, "new");  // where nothing was
+  EXPECT_EQ(test::read_whole(other.path() / "result"), "new");
+  expect_error(Cause::output, path.string() + ": exists already",
+               [&] { OutputFile(path, 1, false); });
+  write_file(path, "newer", true);
+  EXPECT_EQ(test::read_whole(other.path() / "result"), "newer");
+  EXPECT_TRUE(std::filesystem::is_symlink(path));
+  EXPECT_EQ(directory.names(), (Names{"far", "near"}));
+  EXPECT_EQ(other.names(), Names{"result"});
+}
+
+TEST(OutputFile, RefusesLinksThatLeadToNoFile) {
+  const TempDir directory;
+  const auto link = [&](const char* name, const char* target) {
+    std::filesystem::create_symlink(target, directory.path() / name);
+    return directory.path() / name;
+  };
+  for (const bool replace : {false, true}) {
+    for (const auto& [name, target, message] :
+         {std::array{"circle", "circle", "(ELOOP)"},
+          {"folder", ".", "is a directory"},
+          {"nowhere", "missing/result", "missing/result: create failed: "},
+          {"slash", "missing/", "is not the name of a file"}}) {
+      const auto path = link(name, target);
+      expect_error(Cause::output, message, [&] { OutputFile(path, 1, replace); });
+      std::filesystem::remove(path);
+    }
+  }
+  const auto path = link("device", "/dev/null");
+  expect_error(Cause::output, "not a regular file", [&] { OutputFile(path, 1, true); });
+  EXPECT_EQ(directory.names(), Names{"device"});
 }
 
 TEST(OutputFile, DoesNotReplaceWhatAppearedMeanwhile) {

@@ -20,22 +20,28 @@ namespace ooc {
 /// space, and is not to be published.
 enum class Purpose { write, try_out };
 
+/// Where a path leads if its last name is a symbolic link, however often, and whether or not
+/// anything is there. Of links that go round in a circle, one of them.
+std::filesystem::path follow_links(std::filesystem::path path);
+
 /// A file that appears whole or not at all. It has no name (O_TMPFILE; where the file system knows
 /// none, an exclusive temporary beside the target) until publish() has made it durable and moved
-/// it into place; destroyed before that, it leaves nothing behind. Space for `bytes` is allocated
-/// at once, so that a full disk fails in the first second; on tmpfs, which must find and count each
-/// page, it is merely checked at once and allocated in the background, ahead of the writers, who
-/// copy into a mapping there.
+/// it into place; destroyed before that, it leaves nothing behind. A symbolic link stays, and what
+/// it leads to is written: a link is how people give a file a place on another disk. Space for
+/// `bytes` is allocated at once, so that a full disk fails in the first second; on tmpfs, which
+/// must find and count each page, it is merely checked at once and allocated in the background,
+/// ahead of the writers, who copy into a mapping there.
 class OutputFile {
  public:
-  /// Throws Error(output): no such directory, no permission, no space, or `path` exists and
-  /// `replace` is false.
+  /// Throws Error(output): no such directory, no permission, no space, or `path` leads to a file
+  /// and `replace` is false.
   OutputFile(const std::filesystem::path& path, std::uint64_t bytes, bool replace,
              Purpose purpose = Purpose::write);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
+  /// As it was named.
   const std::filesystem::path& path() const noexcept { return path_; }
 
   /// Several threads may write, to ranges that do not overlap. Throws Error(output).
@@ -75,6 +81,7 @@ class OutputFile {
   void move_into_place();
 
   std::filesystem::path path_;
+  std::filesystem::path target_;     // where that leads
   std::filesystem::path temporary_;  // empty while nameless
   bool replace_;
   int descriptor_ = -1;
