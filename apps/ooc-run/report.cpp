@@ -181,8 +181,11 @@ std::string partial_line(const ooc::Source& source, const ooc::Stats& stats) {
                      format_decimal_bytes(static_cast<double>(source.bytes())));
 }
 
-std::string checksum_line(const ooc::Stats& stats) {
-  return stats.checksum ? fmt::format("\n  checksum  xxh3-128 {}\n", *stats.checksum) : "";
+std::string checksum_line(const ooc::Stats& stats, bool wanted) {
+  if (!wanted) return {};
+  return fmt::format("\n  checksum  {}\n", stats.checksum
+                                               ? "xxh3-128 " + *stats.checksum
+                                               : "none: it is of all the data, or of nothing");
 }
 
 std::string verified_line(const std::optional<double>& seconds) {

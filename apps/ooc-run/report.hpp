@@ -53,8 +53,8 @@ std::string footer(const ooc::Stats& stats);
 /// Empty, or that the result covers a part of the input.
 std::string partial_line(const ooc::Source& source, const ooc::Stats& stats);
 
-/// Empty, or the checksum of the input.
-std::string checksum_line(const ooc::Stats& stats);
+/// Empty unless it is `wanted`: the checksum of the input, or why there is none.
+std::string checksum_line(const ooc::Stats& stats, bool wanted);
 
 /// Empty, or that the result was verified, which took so many seconds.
 std::string verified_line(const std::optional<double>& seconds);

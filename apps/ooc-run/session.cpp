@@ -270,14 +270,16 @@ Outcome Session::report(std::string_view command, const ooc::Source& source,
                         const ooc::Stats& stats, Json result, const std::string& text,
                         const Verified& verified) {
   Json input = describe_input(source, settings_.format);
-  if (stats.checksum) input["checksum_xxh3_128"] = *stats.checksum;
-  Outcome outcome = report({.command = command,
-                            .input = std::move(input),
-                            .result = answer(std::move(result), stats, verified),
-                            .heading = heading(source),
-                            .text = partial_line(source, stats) + text + checksum_line(stats) +
-                                    verified_line(verified.seconds)},
-                           stats);
+  const bool checksum = settings_.options.checksum;
+  if (checksum) input["checksum_xxh3_128"] = stats.checksum ? Json(*stats.checksum) : nullptr;
+  Outcome outcome =
+      report({.command = command,
+              .input = std::move(input),
+              .result = answer(std::move(result), stats, verified),
+              .heading = heading(source),
+              .text = partial_line(source, stats) + text + checksum_line(stats, checksum) +
+                      verified_line(verified.seconds)},
+             stats);
   if (verified.why_not) outcome.failure = verified.why_not;
   return outcome;
 }

@@ -79,6 +79,14 @@ class InterruptTest(CliTest):
             self.assertLess(result["covered_bytes"], HUGE)
             self.assertEqual((result["sum"], result["max"]), (0, 0))
 
+    def test_no_checksum_of_a_part(self):
+        self.huge_file("x.u8")
+        _, stdout, stderr = self.interrupt(signal.SIGINT, "reduce", "x.u8", "--checksum", "--json")
+        self.assertIsNone(self.check_document(stdout)["input"]["checksum_xxh3_128"], stderr)
+        _, stdout, stderr = self.interrupt(signal.SIGINT, "reduce", "x.u8", "--checksum")
+        self.assertIn("\n\n  checksum  none: it is of all the data, or of nothing\n\n", stdout,
+                      stderr)
+
     def test_a_partial_picture_says_so(self):
         self.huge_file("x.u8")
         returned, stdout, stderr = self.interrupt(signal.SIGINT, "histogram", "x.u8")
