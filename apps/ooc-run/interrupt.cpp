@@ -6,6 +6,8 @@
 #include <ooc/io/threads.hpp>
 #include <string_view>
 
+#include "terminal.hpp"
+
 namespace ooc_run {
 namespace {
 
@@ -60,7 +62,8 @@ void Interrupt::watch(const std::stop_token& finished) {
   if (finished.stop_requested()) return;
   // The kernel may still be writing into our buffers, so nothing is destroyed here.
   constexpr std::string_view message = "ooc-run: error: interrupted; ended without a result\n";
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, message.data(), message.size());
+  if (describe_terminal(STDERR_FILENO).interactive) print_to_stderr(erase_line);
+  print_to_stderr(message);
   _exit(exit_code_of(signal));
 }
 

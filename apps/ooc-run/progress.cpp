@@ -16,7 +16,6 @@ using namespace std::chrono_literals;
 constexpr auto bar_after = 500ms;
 constexpr auto bar_every = 100ms;
 constexpr auto line_every = 2s;
-constexpr std::string_view erase_line = "\r\x1b[K";
 
 double share_done(const ProgressState& state) {
   if (state.total_bytes == 0) return 1;
@@ -32,18 +31,31 @@ std::string repeated(std::string_view text, std::size_t times) {
   return all;
 }
 
+/// Bytes per second, 0 before that is known. Where a pass begins, there is little to measure it by:
+/// a second of the one before is taken into account.
+double rate_of(const ProgressState& state) {
+  const double seconds = state.seconds + (state.rate_before > 0 ? 1 : 0);
+  return seconds <= 0 ? 0 : (static_cast<double>(state.bytes) + state.rate_before) / seconds;
+}
+
+/// "2.50 GB/s, 2.00 s left", or nothing before that is known.
+std::string pace(const ProgressState& state) {
+  const double rate = rate_of(state);
+  if (rate <= 0) return {};
+  const std::size_t passes_left = state.passes - std::min(state.pass, state.passes);
+  const double bytes_left =
+      static_cast<double>(state.total_bytes - std::min(state.bytes, state.total_bytes)) +
+      static_cast<double>(passes_left) * static_cast<double>(state.total_bytes);
+  return fmt::format("{}, {} left", format_rate(rate), format_seconds(bytes_left / rate));
+}
+
 /// Everything but the percentage.
 std::string details(const ProgressState& state) {
   std::string text = fmt::format("{} of {}", format_decimal_bytes(static_cast<double>(state.bytes)),
                                  format_decimal_bytes(static_cast<double>(state.total_bytes)));
   if (state.passes > 1) text += fmt::format(", pass {} of {}", state.pass, state.passes);
-  if (state.seconds <= 0 || state.bytes == 0) return text;
-  const double rate = static_cast<double>(state.bytes) / state.seconds;
-  const std::size_t passes_left = state.passes - std::min(state.pass, state.passes);
-  const double bytes_left =
-      static_cast<double>(state.total_bytes - std::min(state.bytes, state.total_bytes)) +
-      static_cast<double>(passes_left) * static_cast<double>(state.total_bytes);
-  return text + fmt::format(", {}, {} left", format_rate(rate), format_seconds(bytes_left / rate));
+  const std::string rest = pace(state);
+  return rest.empty() ? text : text + ", " + rest;
 }
 
 }  // namespace
@@ -53,13 +65,19 @@ std::string describe_progress(const ProgressState& state) {
 }
 
 std::string draw_progress(const ProgressState& state, const Terminal& terminal) {
-  const std::string text = details(state);
   const std::string percent = fmt::format("{:3.0f} % ", 100 * share_done(state));
+  // A line that is longer than the screen is wide could not be erased, nor one that has become so
+  // by the "^C" that the terminal shows behind it.
+  constexpr std::string_view kept_free = "^C ";
+  const std::size_t room = terminal.columns - percent.size() - kept_free.size();
+  std::string text = details(state);
+  if (text.size() > room) text = pace(state);
+  if (text.size() > room) return percent;
   constexpr std::size_t shortest_bar = 5;
   constexpr std::size_t longest_bar = 30;
-  const std::size_t used = percent.size() + text.size() + 2;
-  if (terminal.columns < used + shortest_bar) return percent + text;
-  const std::size_t width = std::min(longest_bar, terminal.columns - used);
+  const std::size_t left = room - text.size();
+  if (left < shortest_bar + 1) return percent + text;
+  const std::size_t width = std::min(longest_bar, left - 1);
   const auto done = static_cast<std::size_t>(share_done(state) * static_cast<double>(width));
   const std::string bar = repeated(terminal.unicode ? "━" : "=", done);
   const std::string rest = repeated(terminal.unicode ? "─" : "-", width - done);
@@ -67,10 +85,10 @@ std::string draw_progress(const ProgressState& state, const Terminal& terminal) 
   return fmt::format("{}\x1b[36m{}\x1b[2m{}\x1b[0m {}", percent, bar, rest, text);
 }
 
-ProgressMeter::ProgressMeter(ProgressMode mode, std::size_t passes)
-    : mode_(mode), terminal_(describe_terminal(STDERR_FILENO)) {
+ProgressMeter::ProgressMeter(ProgressMode mode, std::size_t passes) : mode_(mode) {
   state_.passes = passes;
-  if (mode_ == ProgressMode::automatic && !terminal_.interactive) mode_ = ProgressMode::none;
+  const bool seen = describe_terminal(STDERR_FILENO).interactive;
+  if (mode_ == ProgressMode::automatic && !seen) mode_ = ProgressMode::none;
 }
 
 ProgressMeter::~ProgressMeter() {
@@ -86,6 +104,7 @@ void ProgressMeter::update(std::uint64_t bytes, std::uint64_t total_bytes) {
   const Clock::time_point now = Clock::now();
   if (bytes < state_.bytes) {
     ++state_.pass;
+    state_.rate_before = rate_of(state_);
     pass_began_ = now;
   }
   state_.bytes = bytes;
@@ -96,7 +115,8 @@ void ProgressMeter::update(std::uint64_t bytes, std::uint64_t total_bytes) {
     shown_ = now;
   }
   if (mode_ == ProgressMode::automatic && now - shown_ >= (visible_ ? bar_every : bar_after)) {
-    print_to_stderr(std::string(erase_line) + draw_progress(state_, terminal_));
+    const Terminal terminal = describe_terminal(STDERR_FILENO);  // whose window may have changed
+    print_to_stderr(std::string(erase_line) + draw_progress(state_, terminal));
     shown_ = now;
     visible_ = true;
   }

@@ -18,13 +18,14 @@ struct ProgressState {
   std::uint64_t total_bytes = 0;  // of one pass
   std::size_t pass = 1;
   std::size_t passes = 1;
-  double seconds = 0;  // of this pass
+  double seconds = 0;      // of this pass
+  double rate_before = 0;  // bytes per second, of the pass before
 };
 
 /// One line of text: percentage of the whole run, bytes, rate and the time left.
 std::string describe_progress(const ProgressState& state);
 
-/// The same with a bar, as wide as the terminal.
+/// The same with a bar, as far as they fit the terminal, of 40 columns or more.
 std::string draw_progress(const ProgressState& state, const Terminal& terminal);
 
 /// Shows on stderr how far a run is. Belongs to one thread. A bar is gone when this is.
@@ -46,7 +47,6 @@ class ProgressMeter {
   using Clock = std::chrono::steady_clock;
 
   ProgressMode mode_;
-  Terminal terminal_;
   ProgressState state_;
   Clock::time_point pass_began_ = Clock::now();
   Clock::time_point shown_ = Clock::now();

@@ -31,6 +31,9 @@ constexpr bool begins_character(char byte) {
 /// Columns that a text takes: those of its characters, not of its bytes.
 std::size_t columns_of(std::string_view text);
 
+/// Takes away what stands on the terminal's line, as a bar of progress does.
+inline constexpr std::string_view erase_line = "\r\x1b[K";
+
 /// Nobody can be told if this fails, and the run goes on.
 void print_to_stderr(std::string_view text);
 
