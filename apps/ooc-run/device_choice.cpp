@@ -6,6 +6,9 @@
 #include <ooc/io/residency.hpp>
 #include <ooc/io_way.hpp>
 
+#include "build_facts.hpp"
+#include "text_facts.hpp"
+
 namespace ooc_run {
 namespace {
 
@@ -100,12 +103,17 @@ DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options) {
                   .h2d = link_rate,
                   .d2h = link_rate,
                   .kernel = link_rate,  // those of ours are faster
-                  .start_seconds = gpu_start_seconds}};
+                  .start_seconds = gpu_start_seconds},
+          .cuda = build_facts::has_cuda};
 }
 
 DeviceChoice choose_device(std::optional<ooc::DeviceKind> wanted, const Workload& work,
                            const DeviceRates& rates) {
   if (wanted) return {*wanted, {}};
+  if (!rates.cuda) {
+    const bool has_driver = !first_line("/proc/driver/nvidia/version").empty();
+    return {ooc::DeviceKind::cpu, "computing on the CPU: " + ooc::why_no_gpu(), !has_driver};
+  }
   const double cpu_seconds = seconds_of(work, ooc::DeviceKind::cpu, rates.cpu);
   const double gpu_seconds = seconds_of(work, ooc::DeviceKind::cuda, rates.gpu);
   if (gpu_seconds > as_good_as_equal * cpu_seconds) {

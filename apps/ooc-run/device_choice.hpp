@@ -35,6 +35,7 @@ Task convert_task(const ooc::Source& source);
 /// What each device does, each stage alone.
 struct DeviceRates {
   Ceilings cpu, gpu;
+  bool cuda = true;  // in this build
 };
 
 /// Those to choose by, for a run with these options: what is measured of the disk and the CPU, and
@@ -46,6 +47,7 @@ DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options);
 struct DeviceChoice {
   ooc::DeviceKind kind;
   std::string reason;
+  bool expected = false;  // by everybody: neither this build nor the machine knows a GPU
 };
 
 /// The one that was asked for; else the GPU if it is usable, unless the CPU is done earlier: CUDA

@@ -36,9 +36,9 @@ void print_error(const ooc::Error& error) {
   const bool colour = describe_terminal(STDERR_FILENO).colour;
   std::string text = fmt::format("ooc-run: {}error:{} {}\n", colour ? "\x1b[1;31m" : "",
                                  colour ? "\x1b[0m" : "", printable(error.what()));
-  if (!why.empty()) text += fmt::format("  why:  {}\n", printable(why));
+  if (!why.empty()) text += lines_for_stderr("  why:  ", why);
   const std::string& hint = error.details().hint;
-  if (!hint.empty()) text += fmt::format("  hint: {}\n", printable(hint));
+  if (!hint.empty()) text += lines_for_stderr("  hint: ", hint);
   print_to_stderr(text);
 }
 

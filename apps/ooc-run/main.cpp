@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -79,11 +78,9 @@ int run_and_print(const Command& command, const std::vector<std::string>& words)
   const Interrupt interrupt;
   try {
     const Outcome outcome = run(command, words, interrupt);
-    for (const std::string& note : outcome.notes) print_note(note);
     print_to_stdout(outcome.document);
-    if (!outcome.verdict.empty()) {
-      print_to_stderr(fmt::format("ooc-run: {}\n", outcome.verdict));
-    }
+    for (const std::string& note : outcome.notes) print_note(note);
+    if (!outcome.verdict.empty()) print_to_stderr(lines_for_stderr("ooc-run: ", outcome.verdict));
     if (outcome.failure) throw *outcome.failure;
     return outcome.partial ? interrupt.exit_code() : 0;
   } catch (const ooc::Error& error) {

@@ -192,6 +192,12 @@ std::optional<Prediction> Session::predict(const Workload& work) {
   return ooc_run::predict(work, device_.kind, ceilings());
 }
 
+void Session::remark(std::string text) {
+  if (text.empty()) return;
+  if (!settings_.output.quiet) print_note(text);
+  remarks_.push_back(std::move(text));
+}
+
 Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   Outcome outcome;
   const Ceilings ceilings = this->ceilings();
@@ -204,11 +210,16 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   if (!outcome.verdict.empty()) outcome.verdict += beside_fact(prediction, stats.seconds);
   outcome.partial = stats.partial;
   outcome.notes = without_repetitions(stats.reasons);
-  if (!device_.reason.empty()) outcome.notes.insert(outcome.notes.begin(), device_.reason);
+  std::vector<std::string> reasons = remarks_;
+  if (!device_.reason.empty()) reasons.push_back(device_.reason);
+  reasons.insert(reasons.end(), outcome.notes.begin(), outcome.notes.end());
+  if (!device_.reason.empty() && !device_.expected) {
+    outcome.notes.insert(outcome.notes.begin(), device_.reason);
+  }
   if (settings_.output.json) {
     outcome.document = document(
         report.command, report.input, report.result,
-        describe_run(stats, report.writes, outcome.notes, outcome.verdict, ceilings, prediction));
+        describe_run(stats, report.writes, reasons, outcome.verdict, ceilings, prediction));
   } else {
     outcome.document = fmt::format("{}\n{}\n{}\n", report.heading, report.text, footer(stats));
   }

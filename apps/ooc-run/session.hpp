@@ -83,6 +83,9 @@ class Session {
 
   const DeviceChoice& device() const noexcept { return device_; }
 
+  /// Says something before the run, and once more among its reasons. Nothing if it is empty.
+  void remark(std::string text);
+
   /// A report as JSON or as text, with what is to be said about the run, which has ended: its
   /// timeline is written.
   Outcome report(const Report& report, const ooc::Stats& stats);
@@ -111,6 +114,7 @@ class Session {
   std::unique_ptr<Trace> trace_;  // may be null
   Task task_;
   DeviceChoice device_;
+  std::vector<std::string> remarks_;
   ProgressMeter meter_;
   StallWatch stall_watch_;
   ooc::Coordinator coordinator_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -75,12 +76,40 @@ std::size_t columns_of(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
 }
 
+std::string wrap(std::string_view first, std::string_view text, std::size_t columns) {
+  const std::size_t indent = columns_of(first);
+  std::string lines(first);
+  std::size_t column = indent;
+  while (!text.empty()) {
+    const std::size_t space = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, space);
+    text.remove_prefix(std::min(space + 1, text.size()));
+    const bool begins = column == indent;
+    if (!begins && column + 1 + columns_of(word) > columns) {
+      lines += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (!begins) {
+      lines += ' ';
+      ++column;
+    }
+    lines += word;
+    column += columns_of(word);
+  }
+  return lines + "\n";
+}
+
 void print_to_stderr(std::string_view text) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
 }
 
+std::string lines_for_stderr(std::string_view first, std::string_view text) {
+  const Terminal terminal = describe_terminal(STDERR_FILENO);
+  constexpr std::size_t endless = std::numeric_limits<std::size_t>::max();
+  return wrap(first, printable(text), terminal.interactive ? terminal.columns : endless);
+}
+
 void print_note(std::string_view note) {
-  print_to_stderr(fmt::format("ooc-run: note: {}\n", printable(note)));
+  print_to_stderr(lines_for_stderr("ooc-run: note: ", note));
 }
 
 }  // namespace ooc_run

@@ -31,13 +31,21 @@ constexpr bool begins_character(char byte) {
 /// Columns that a text takes: those of its characters, not of its bytes.
 std::size_t columns_of(std::string_view text);
 
+/// `text` broken between words, so that no line has more than `columns`. `first` precedes it; other
+/// lines are indented as far.
+std::string wrap(std::string_view first, std::string_view text, std::size_t columns);
+
 /// Takes away what stands on the terminal's line, as a bar of progress does.
 inline constexpr std::string_view erase_line = "\r\x1b[K";
 
 /// Nobody can be told if this fails, and the run goes on.
 void print_to_stderr(std::string_view text);
 
-/// A line that is neither a result nor an error.
+/// `text` behind `first`, for stderr: printable, wrapped where people read it, and one line where
+/// programs do.
+std::string lines_for_stderr(std::string_view first, std::string_view text);
+
+/// What is neither a result nor an error.
 void print_note(std::string_view note);
 
 }  // namespace ooc_run

@@ -67,7 +67,7 @@ Choice reads_directly(const Options& options, const Source& source, double cache
   }
   if (refusing != nullptr) return {false, refusing->why_not_direct()};
   if (options.direct == DirectIo::automatic && cached >= mostly_cached) {
-    return {false, percent(cached) + " of the input is there already"};
+    return {false, percent(cached) + " of the input is there"};
   }
   return {true};
 }

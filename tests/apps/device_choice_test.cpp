@@ -46,6 +46,15 @@ TEST(ChooseDevice, DoesNotStartAGpuForLittle) {
   EXPECT_EQ(more.kind, ooc::DeviceKind::cpu);
   EXPECT_EQ(more.reason,
             "computing on the CPU: a GPU, which is not looked for, would take 3.0 times as long");
+  EXPECT_FALSE(more.expected);
+}
+
+TEST(ChooseDevice, TakesTheCpuWithoutCuda) {
+  DeviceRates without = server();
+  without.cuda = false;
+  const DeviceChoice choice = choose_device({}, work(0, 60e9), without);
+  EXPECT_EQ(choice.kind, ooc::DeviceKind::cpu);
+  EXPECT_TRUE(choice.reason.starts_with("computing on the CPU: "));
 }
 
 // A GPU is the choice if it is there; why it is not is the driver's word.

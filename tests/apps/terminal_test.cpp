@@ -11,5 +11,19 @@ TEST(Terminal, ControlCharactersAreShownNotSent) {
   EXPECT_EQ(printable(""), "");
 }
 
+TEST(Wrap, BreaksBetweenWords) {
+  EXPECT_EQ(wrap("ab  ", "one two three", 11), "ab  one two\n    three\n");
+  EXPECT_EQ(wrap("ab  ", "one two three", 80), "ab  one two three\n");
+  EXPECT_EQ(wrap("ab  ", "", 80), "ab  \n");
+}
+
+TEST(Wrap, LeavesLongWordsWhole) {
+  EXPECT_EQ(wrap("ab  ", "abcdefghijklm no", 8), "ab  abcdefghijklm\n    no\n");
+}
+
+TEST(Wrap, CountsCharactersAndNotBytes) {
+  EXPECT_EQ(wrap("", "äöü äöü", 7), "äöü äöü\n");
+}
+
 }  // namespace
 }  // namespace ooc_run
