@@ -181,9 +181,24 @@ class FormatTest(CliTest):
         text = self.succeed("convert", "x.f32", "-o", "y.i8").stdout
         self.assertRegex(text, r"^x\.f32: 3 values of float32 \(from \.f32\)\n"
                                r"wrote y\.i8: 3 values of int8, 3 bytes\n"
-                               r"1 value did not survive exactly\n\n12 bytes in ")
+                               r"1 value did not survive exactly \(the fraction is cut off; "
+                               r"out of range: the nearest value; NaN: 0\)\n\n12 bytes in ")
         text = self.succeed("convert", "x.f32", "-o", "y.f64").stdout
         self.assertIn("\nevery value survived exactly\n", text)
+
+    def test_what_has_become_of_values(self):
+        large = "rounded, or infinite where they were too large"
+        wrapped = "out of range, so they wrapped around"
+        for value, from_type, to_type, what in (
+                (2**24 + 1, "i4", "f4", "rounded"), (2**24 + 1, "i4", "f2", large),
+                (32767, "i2", "f2", "rounded"), (65535, "u2", "f2", large),
+                (0.1, "f8", "f4", large), (1e300, "f8", "f2", large), (0.1, "f4", "bf16", large),
+                (0.1, "f2", "bf16", "rounded"), (300, "i4", "u1", wrapped),
+                (-1, "i8", "u8", wrapped)):
+            self.write("x.bin", np.array([value], from_type))
+            text = self.succeed("convert", "x.bin", "--dtype", from_type, "-o", "y.bin", "--to",
+                                to_type, "--force").stdout
+            self.assertIn(f"\n1 value did not survive exactly ({what})\n", text)
 
 
 class UsageTest(CliTest):
