@@ -10,6 +10,7 @@
 #include "session.hpp"
 #include "sizes.hpp"
 #include "terminal.hpp"
+#include "type_doubt.hpp"
 
 namespace ooc_run {
 namespace {
@@ -74,6 +75,7 @@ Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt) {
                                           describe_values(count_of(source), target.type))}}});
   }
   Session session(settings, interrupt, convert_task(source));
+  session.remark(type_doubt(source, settings.format));
   const auto [conversion, stats] = ooc::convert(session.coordinator(), source, target, options);
   const ooc::DType from = source.type().value_or(ooc::DType{});
   return session.report(

@@ -22,24 +22,26 @@ class PageReader {
   /// The bytes from `offset`, a multiple of a page, on: as many as fit, or there are. They are the
   /// reader's, until it reads others.
   std::span<const std::byte> read(const ooc::File& file, std::uint64_t offset) {
-    ssize_t got = -1;
-    if (file.direct() >= 0) got = try_read(file.direct(), offset);
-    if (got < 0) got = try_read(file.buffered(), offset);
-    if (got < 0) {
+    auto got = try_read(file.direct(), offset);
+    if (!got) got = try_read(file.buffered(), offset);
+    if (!got) {
       throw ooc::Error::from_errno(ooc::Cause::input, "read", errno, file.path(), offset);
     }
+    return *got;
+  }
+
+  /// The same by one descriptor. Nothing, and errno, if that fails.
+  std::optional<std::span<const std::byte>> try_read(int descriptor, std::uint64_t offset,
+                                                     std::size_t most_bytes = piece_bytes) {
+    ssize_t got = 0;
+    do {
+      got = pread(descriptor, buffer_.data(), most_bytes, static_cast<off_t>(offset));
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) return {};
     return std::span(buffer_).first(static_cast<std::size_t>(got));
   }
 
  private:
-  ssize_t try_read(int descriptor, std::uint64_t offset) {
-    ssize_t got = 0;
-    do {
-      got = pread(descriptor, buffer_.data(), buffer_.size(), static_cast<off_t>(offset));
-    } while (got < 0 && errno == EINTR);
-    return got;
-  }
-
   alignas(ooc::page_bytes) std::array<std::byte, piece_bytes> buffer_;
 };
 
@@ -110,6 +112,22 @@ std::vector<std::byte> sample_of(const ooc::Source& source) {
     first += extent.bytes;
   }
   return sample;
+}
+
+std::vector<std::byte> glance(const ooc::Source& source) {
+  if (source.extents().empty()) return {};
+  const ooc::Extent& data = source.extents().front();
+  const ooc::File& file = source.files()[data.file];
+  const std::uint64_t offset = ooc::round_down(data.offset, ooc::page_bytes);
+  constexpr std::uint64_t most_bytes = 16 * ooc::KiB;  // more takes longer and tells no more
+  const ooc::Extent piece{
+      .file = data.file, .offset = offset, .bytes = std::min(most_bytes, file.size() - offset)};
+  const bool cached = ooc::page_cache_fraction(file, piece) == 1;
+  PageReader reader;
+  const auto got = reader.try_read(cached ? file.buffered() : file.direct(), offset, most_bytes);
+  if (!got) return {};
+  const auto groups = groups_in(*got, offset, data);
+  return {groups.begin(), groups.end()};
 }
 
 std::vector<std::byte> head_of(const ooc::File& file) {

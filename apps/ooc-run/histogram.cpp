@@ -5,6 +5,7 @@
 #include "histogram_report.hpp"
 #include "run_plan.hpp"
 #include "session.hpp"
+#include "type_doubt.hpp"
 
 namespace ooc_run {
 
@@ -20,6 +21,7 @@ Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
   picture.begin();
   Session session(settings, interrupt, histogram_task(source, options),
                   arguments.has("verify") ? 1 : 0);
+  session.remark(type_doubt(source, settings.format));
   const auto [histogram, stats] = ooc::histogram(session.coordinator(), source, options);
   require_counts(histogram, stats);
   const Verified verified = session.verify(arguments, stats, [&, &found = histogram] {

@@ -7,15 +7,10 @@
 #include "info_report.hpp"
 #include "run_plan.hpp"
 #include "session.hpp"
+#include "type_doubt.hpp"
 
 namespace ooc_run {
 namespace {
-
-/// Whether the type of raw data is merely the one that is taken for want of a better.
-bool type_is_default(const ooc::Source& source, const ooc::Format& format) {
-  const std::string ending = source.files().front().path().extension();
-  return source.format == "raw" && !format.type && !ooc::type_of_ending(ending);
-}
 
 /// The part of a source's first file from a byte on.
 ooc::Source data_behind(const std::filesystem::path& path, std::uint64_t offset) {

@@ -115,13 +115,10 @@ std::string shape_text(const Info& info) {
 std::string guess_text(const Info& info) {
   const TypeGuess& guess = *info.guess;
   if (!guess.type) return guess.reason;
-  std::string code = ooc::code_of(*guess.type);
-  if (code.front() != '>') code.erase(0, 1);
   const bool moved = info.signature && info.signature->data_offset;
   return fmt::format("{}{}, which is a guess: {}; only --dtype {}{} makes it so",
                      guess.type->swapped ? byte_order(*guess.type) + "-endian " : "",
-                     ooc::name_of(guess.type->element), guess.reason,
-                     code.front() == '>' ? "'" + code + "'" : code,
+                     ooc::name_of(guess.type->element), guess.reason, dtype_word(*guess.type),
                      moved ? fmt::format(" --offset {}", *info.signature->data_offset) : "");
 }
 

@@ -13,6 +13,7 @@
 #include "run_plan.hpp"
 #include "session.hpp"
 #include "sizes.hpp"
+#include "type_doubt.hpp"
 
 namespace ooc_run {
 namespace {
@@ -94,6 +95,7 @@ Outcome run_with_histogram(const Arguments& arguments, const Interrupt& interrup
   picture.begin();
   Session session(settings, interrupt, summary_task(source, options),
                   arguments.has("verify") ? 2 : 0);
+  session.remark(type_doubt(source, settings.format));
   const auto [summary, stats] = ooc::summarize(session.coordinator(), source, options);
   require_counts(summary.histogram, stats);
   const Verified verified = session.verify(arguments, stats, [&, &found = summary] {
@@ -122,6 +124,7 @@ Outcome run_reduce(const Arguments& arguments, const Interrupt& interrupt) {
   }
   Session session(settings, interrupt, reduce_task(source, options),
                   arguments.has("verify") ? 1 : 0);
+  session.remark(type_doubt(source, settings.format));
   const auto [statistics, stats] = ooc::reduce(session.coordinator(), source, options);
   const Verified verified = session.verify(arguments, stats, [&, &found = statistics] {
     ooc::verify_reduce(session.coordinator(), source, options, found);

@@ -155,6 +155,11 @@ std::string describe_type(ooc::DType type) {
   return fmt::format("{}{}", ooc::name_of(type.element), type.swapped ? ", bytes swapped" : "");
 }
 
+std::string dtype_word(ooc::DType type) {
+  const std::string code = ooc::code_of(type);
+  return code.front() == '>' ? "'" + code + "'" : code.substr(1);
+}
+
 std::string heading(const ooc::Source& source) {
   std::string name = printable(source.files().front().path().string());
   if (source.files().size() > 1) name += fmt::format(" and {} more", source.files().size() - 1);

@@ -44,6 +44,9 @@ std::string describe_values(std::uint64_t count, ooc::DType type);
 /// "float32, bytes swapped".
 std::string describe_type(ooc::DType type);
 
+/// As a shell takes it behind --dtype: "f4", "'>f4'".
+std::string dtype_word(ooc::DType type);
+
 /// "prices.f32: 1,000 values of float32 (from .f32)".
 std::string heading(const ooc::Source& source);
 

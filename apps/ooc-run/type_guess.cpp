@@ -213,7 +213,15 @@ TypeGuess guess_large_integer(const Places& places, std::size_t width) {
   const bool swapped = bits_at(0) < bits_at(width - 1);
   const bool is_signed = has_both_signs(places.at(swapped ? 0 : width - 1, width));
   return {integer(width, is_signed, swapped),
-          fmt::format("a pattern repeats every {} bytes, which would be odd floats", width)};
+          fmt::format("a pattern repeats every {} bytes, which would be odd floats", width),
+          Evidence::pattern};
+}
+
+bool is_text(const Places& places) {
+  const ByteCounts all = places.at(0, 1);
+  const double text = all.share(0x20, 0x7f) + all.share('\n') + all.share('\r') + all.share('\t');
+  constexpr double nearly_all = 0.99;
+  return text > nearly_all;
 }
 
 TypeGuess guess_bytes(const Places& places) {
@@ -224,9 +232,6 @@ TypeGuess guess_bytes(const Places& places) {
             "every byte is as frequent as any other: full-range integers, or data that are "
             "compressed or encrypted"};
   }
-  const double text = all.share(0x20, 0x7f) + all.share('\n') + all.share('\r') + all.share('\t');
-  constexpr double nearly_all = 0.99;
-  if (text > nearly_all) return {{}, "it is text, not numbers"};
   return {integer(1, has_both_signs(all), false), "no pattern of 2, 4 or 8 bytes repeats"};
 }
 
@@ -254,6 +259,8 @@ TypeGuess guess_type(std::span<const std::byte> all, std::uint64_t data_bytes) {
     return {{}, fmt::format("all bytes are {:#04x}", std::to_integer<int>(sample.front()))};
   }
   const Places places(sample);
+  // Before all others: lines of a fixed length have patterns, and letters make usual floats.
+  if (is_text(places)) return {{}, "it is text, not numbers", Evidence::text};
   std::size_t width = places.width();
   while (data_bytes % width != 0) width /= 2;
   // Pairs of f4 have a pattern of 8 bytes too. Of an f8, taken for such a pair, one would be 0 or

@@ -9,10 +9,15 @@
 
 namespace ooc_run {
 
+/// What a guess goes by: what the numbers would be; merely a pattern, which records have as well;
+/// or that there are letters and no numbers of any type.
+enum class Evidence { values, pattern, text };
+
 /// What raw data look like. It is for people: no command reads data by it.
 struct TypeGuess {
   std::optional<ooc::DType> type;  // empty: nothing speaks for any type
   std::string reason;              // what speaks for it, a sentence without its end
+  Evidence evidence = Evidence::values;
 };
 
 /// Guesses from a sample of data that have `data_bytes` in all. Every 8 bytes of the sample begin a

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Input that cannot be used: each with its own message and exit code, and nothing on stdout."""
 
+import gzip
 import os
 import signal
 import struct
@@ -11,8 +12,8 @@ from cli_support import PROGRAM, CliTest, clean_environment, main
 
 import numpy as np
 
-
 NVIDIA_DRIVER = "/proc/driver/nvidia/version"
+
 
 class FileTest(CliTest):
     def test_missing_file(self):
@@ -148,6 +149,64 @@ class LimitTest(CliTest):
         self.assertFalse(document["run"]["direct"])
         self.assertTrue(any("page cache" in text for text in document["run"]["reasons"]))
         self.refuse(2, "direct reads are not possible", "reduce", path, "--direct", "yes")
+
+
+class DoubtfulTypeTest(CliTest):
+    """Raw data that are read as bytes for want of a type, and look like something else."""
+
+    def doubt(self, *words):
+        """The one note about it, which is in the document too."""
+        words = [*words, "--device", "cpu", "--direct", "no", "--force"]
+        done = self.succeed(*words)
+        document = self.json(*words)
+        self.assertEqual([f"ooc-run: note: {text}" for text in document["run"]["reasons"]],
+                         done.stderr.splitlines())
+        self.assertNotIn("note", done.stdout)
+        self.assertEqual(self.succeed(*words, "--quiet").stderr, "")
+        self.assertEqual(self.succeed(*words, "--dtype", "u1").stderr, "")
+        return "".join(document["run"]["reasons"])
+
+    def test_endings_that_count_bytes(self):
+        for ending, word, name in (("f4", "f4", "float32"), ("float16", "f2", "float16"),
+                                   ("i2", "i2", "int16")):
+            self.write(f"x.{ending}", bytes(96))
+            self.assertEqual(self.doubt("reduce", f"x.{ending}"),
+                             f"x.{ending}: read as bytes, for .{ending} is no ending that names a "
+                             f"type; --dtype {word} reads {name}")
+
+    def test_other_formats(self):
+        np.savez(self.path("x.npz"), a=np.arange(10))
+        self.write("x.gz", gzip.compress(bytes(1000)))
+        for name, what in (("x.npz", "zip (as .npz is)"), ("x.gz", "gzip")):
+            for words in (["histogram", name], ["reduce", name],
+                          ["convert", name, "-o", "y.f32"]):
+                self.assertEqual(self.doubt(*words), f"{name}: begins like {what}, but is read as "
+                                                     "bytes; ooc-run info says more")
+
+    def test_text(self):
+        self.write("x.csv", "".join(f"{i},{i / 7:.3f}\n" for i in range(1000)).encode())
+        self.assertEqual(self.doubt("reduce", "x.csv"),
+                         "x.csv: looks like text, whose bytes are read, not its numbers")
+
+    def test_floats(self):
+        data = np.random.default_rng(4).normal(size=10_000)
+        self.write("x.bin", data.astype("f4"))
+        self.write("x.dat", data.astype(">f8"))
+        self.assertEqual(self.doubt("reduce", "x.bin"),
+                         "x.bin: looks like float32, but is read as bytes; --dtype f4 reads it so")
+        self.assertIn("--dtype '>f8' reads it so", self.doubt("reduce", "x.dat"))
+
+    def test_no_doubt(self):
+        random = np.random.default_rng(5)
+        zip_file = b"PK\x03\x04" + bytes(1000)
+        for name, data in (("x.u8", zip_file), ("x.i16", zip_file),
+                           ("x.u1", bytes(1000)), ("zeros.bin", bytes(100_000)),
+                           ("noise.bin", random.bytes(100_000)), ("empty", b""),
+                           ("photo.raw", random.normal(120, 30, 90_000).clip(0, 255).astype("u1")),
+                           ("ramp", np.arange(100_000).astype("u1"))):
+            self.write(name, data)
+            done = self.succeed("reduce", name, "--device", "cpu", "--direct", "no")
+            self.assertEqual(done.stderr, "", name)
 
 
 class ChangedInputTest(CliTest):

@@ -67,6 +67,23 @@ TEST_F(TypeGuessTest, FindsFloatsAmongZerosAndNans) {
   EXPECT_EQ(guess(values<float>([&] { return number() < 30 ? NAN : value(); })), "<f4");
 }
 
+TEST_F(TypeGuessTest, KnowsTextByItsLetters) {
+  Bytes lines;  // of eight bytes each, as floats would be
+  for (int number = 1000; number < 9999; ++number) {
+    for (const char letter : std::to_string(number) + ".25\n") lines.push_back(std::byte(letter));
+  }
+  const TypeGuess guess = guess_type(lines, lines.size());
+  EXPECT_FALSE(guess.type);
+  EXPECT_EQ(guess.evidence, Evidence::text);
+}
+
+TEST_F(TypeGuessTest, SaysWhereItGoesByAPatternAlone) {
+  EXPECT_EQ(guess_type(values<float>(normal(0, 1)), 4 * count).evidence, Evidence::values);
+  constexpr std::array<unsigned, 8> most{2, 5, 256, 10, 2, 100, 255, 3};  // of a record's fields
+  auto byte = [&, n = 0u]() mutable { return engine_() % most[n++ % most.size()]; };
+  EXPECT_EQ(guess_type(values<std::uint8_t>(byte), count).evidence, Evidence::pattern);
+}
+
 TEST_F(TypeGuessTest, FindsPairsOfFloats) {
   auto x = normal(0, 1), y = normal(100, 1);
   bool first = false;
