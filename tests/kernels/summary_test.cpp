@@ -9,9 +9,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstring>
-#include <optional>
-#include <random>
 #include <stop_token>
 #include <string>
 #include <tuple>
@@ -20,9 +17,8 @@
 #include <vector>
 
 #include "support/bits.hpp"
-#include "support/data_file.hpp"
 #include "support/devices.hpp"
-#include "support/temp_dir.hpp"
+#include "support/values_file.hpp"
 
 namespace ooc {
 namespace {
@@ -31,11 +27,9 @@ namespace {
 /// additions has other bits. Doubles no larger than floats: their range has a width.
 template <class T>
 std::vector<T> random_values(std::size_t count) {
-  std::mt19937_64 random(count);
-  std::vector<T> values(count);
-  using Bits = std::conditional_t<std::is_same_v<T, double>, float, T>;
-  for (T& value : values) value = static_cast<T>(test::from_bits<Bits>(random()));
-  return values;
+  const auto bits =
+      test::random_bits<std::conditional_t<std::is_same_v<T, double>, float, T>>(count);
+  return {bits.begin(), bits.end()};
 }
 
 /// The bits of all that it holds. A NaN has one pattern.
@@ -86,17 +80,10 @@ class SummaryTest : public testing::TestWithParam<DeviceKind> {
  protected:
   void SetUp() override { OOC_SKIP_WITHOUT(GetParam()); }
 
-  template <class T>
-  Source source_of(const std::vector<T>& values) {
-    const auto path = dir_.path() / "values.bin";
-    test::write_file(path, values);
-    return open(path, {.type = DType{element_type_of<T>()}});
-  }
-
   /// Every option of reduce() and every way to say the bins, with every cut of the data.
   template <class T>
   void expect_what_each_finds() {
-    const Source source = source_of(random_values<T>(5 * tile_elements + 321));
+    const Source source = file_.source_of(random_values<T>(5 * tile_elements + 321));
     const SummaryOptions all[] = {
         {.histogram = {.bins = 10, .range = {{-1, 200}}}},
         {.reduce = {.nan = NanPolicy::omit}, .histogram = {.bins = 3000}},
@@ -122,7 +109,7 @@ class SummaryTest : public testing::TestWithParam<DeviceKind> {
     }
   }
 
-  test::TempDir dir_;
+  test::ValuesFile file_;
 };
 
 TEST_P(SummaryTest, HasTheBitsOfBothAlone) {
@@ -137,7 +124,7 @@ TEST_P(SummaryTest, HasTheBitsOfBothAlone) {
 }
 
 TEST_P(SummaryTest, AUsersOperatorGoesWithThem) {
-  const Source source = source_of(random_values<float>(7 * tile_elements + 5));
+  const Source source = file_.source_of(random_values<float>(7 * tile_elements + 5));
   const HistogramOptions bins{.bins = 64, .range = {{-4, 4}}};
   const std::tuple operators{AddBits{}, Reduction<float>{}, CountBins<float>{bins}};
   Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 512 * KiB, .streams = 3});
@@ -149,7 +136,7 @@ TEST_P(SummaryTest, AUsersOperatorGoesWithThem) {
 }
 
 TEST_P(SummaryTest, ReadsTheBytesOnceIfTheRangeIsKnown) {
-  const Source floats = source_of(random_values<float>(30 * tile_elements + 1));
+  const Source floats = file_.source_of(random_values<float>(30 * tile_elements + 1));
   const auto bytes_read = [&](const HistogramOptions& options) {
     std::atomic<std::uint64_t> bytes{0};
     const auto add = [&](const Activity& done) {
@@ -165,7 +152,7 @@ TEST_P(SummaryTest, ReadsTheBytesOnceIfTheRangeIsKnown) {
 
 TEST_P(SummaryTest, StoppedEarlyBothCoverTheSame) {
   const auto values = random_values<std::uint8_t>(40 * tile_elements);
-  const Source source = source_of(values);
+  const Source source = file_.source_of(values);
   std::stop_source stop;
   const auto end_soon = [&](const Activity& done) {
     if (done.kind == Activity::Kind::kernel && done.chunk == 5) stop.request_stop();
@@ -177,7 +164,7 @@ TEST_P(SummaryTest, StoppedEarlyBothCoverTheSame) {
   EXPECT_TRUE(stats.partial);
   EXPECT_GT(stats.bytes, 0u);
   EXPECT_LT(stats.bytes, values.size());
-  const Source part = source_of(
+  const Source part = file_.source_of(
       std::vector(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(stats.bytes)));
   Coordinator another(make_device(GetParam()));
   const Summary expected = summarize(another, part).value;
@@ -186,7 +173,7 @@ TEST_P(SummaryTest, StoppedEarlyBothCoverTheSame) {
 }
 
 TEST_P(SummaryTest, OfNoElements) {
-  const Source source = source_of(std::vector<double>{});
+  const Source source = file_.source_of(std::vector<double>{});
   Coordinator coordinator(make_device(GetParam()));
   const Summary found = summarize(coordinator, source).value;
   EXPECT_EQ(found.statistics.count, 0u);
@@ -195,7 +182,7 @@ TEST_P(SummaryTest, OfNoElements) {
 }
 
 TEST_P(SummaryTest, TheCheckSeesBoth) {
-  const Source source = source_of(random_values<std::int16_t>(1000));
+  const Source source = file_.source_of(random_values<std::int16_t>(1000));
   Coordinator coordinator(make_device(GetParam()));
   const Summary found = summarize(coordinator, source).value;
   verify_summary(coordinator, source, {}, found);
