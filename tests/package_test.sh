@@ -13,6 +13,11 @@ export CUDA_VISIBLE_DEVICES=""  # without a visible GPU all programs use the CPU
 cmake --install "$build" --prefix "$work/first"
 mv "$work/first" "$work/prefix"
 "$work/prefix/bin/ooc-run" --version
+for manual in man/man1/ooc-run.1 man/man1/ooc-run-histogram.1 \
+  bash-completion/completions/ooc-run zsh/site-functions/_ooc-run \
+  fish/vendor_completions.d/ooc-run.fish; do
+  test -s "$work/prefix/share/$manual"
+done
 if grep -rE --include='*.cmake' 'FORTIFY|-fstack|-fcf|relro|noexecstack|-Wall' "$work/prefix"; then
   echo "the package asks its users for options that are ours" >&2
   exit 1

@@ -36,7 +36,7 @@ po::options_description describe(const Command& command) {
 }
 
 std::string describe(const Option& option) {
-  return fmt::format("--{} {}: {}", option.name, option.argument, option.help);
+  return fmt::format("--{} {}: {}", option.name, option.argument, help_of(option));
 }
 
 /// Where an option of this name is known, or what it may have been meant to be.
@@ -238,15 +238,15 @@ std::uint64_t worker_count(std::string_view text) {
   return count;
 }
 
-std::size_t Choice::operator()(std::string_view text) const {
-  const auto found = std::ranges::find(names_, text);
-  if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());
+std::size_t place_among(std::span<const std::string_view> names, std::string_view name) {
+  const auto found = std::ranges::find(names, name);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   std::string all;
-  for (const std::string_view name : names_) {
-    all += all.empty() ? "" : name == names_.back() ? " or " : ", ";
-    all += name;
+  for (const std::string_view each : names) {
+    all += all.empty() ? "" : each == names.back() ? " or " : ", ";
+    all += each;
   }
-  const std::string_view near = nearest(text, names_);
+  const std::string_view near = nearest(name, names);
   throw ooc::Error(ooc::Cause::usage, "is not known",
                    {.hint = near.empty() ? fmt::format("one of {}", all)
                                          : fmt::format("did you mean {}? One of {}", near, all)});

@@ -77,14 +77,15 @@ double positive_seconds(std::string_view text);
 /// How many threads or streams: from 1 to 1024, which is more than help any machine.
 std::uint64_t worker_count(std::string_view text);
 
-/// A parse function for one of several names; the result is the place in the list.
-class Choice {
- public:
-  Choice(std::initializer_list<std::string_view> names) : names_(names) {}
-  std::size_t operator()(std::string_view text) const;
+/// The place of a name among others. Throws Error(usage), with the nearest and all of them, if it
+/// is none.
+std::size_t place_among(std::span<const std::string_view> names, std::string_view name);
 
- private:
-  std::vector<std::string_view> names_;
-};
+/// The value that a name stands for: values and names are in the same order.
+template <class Value, std::size_t count>
+Value choose(const std::array<std::string_view, count>& names,
+             const std::array<Value, count>& values, std::string_view name) {
+  return values[place_among(names, name)];
+}
 
 }  // namespace ooc_run

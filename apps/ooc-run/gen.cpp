@@ -30,9 +30,6 @@ namespace {
 
 constexpr std::size_t block_bytes = 4 * ooc::MiB;
 
-constexpr std::array<std::string_view, 6> pattern_names{"uniform",  "normal", "sequence",
-                                                        "constant", "zipf",   "position"};
-
 struct Job {
   ooc::Target target;
   Generator generator;
@@ -51,7 +48,7 @@ struct Answer {
 Pattern parse_pattern(std::string_view text) {
   constexpr std::array patterns{Pattern::uniform,  Pattern::normal, Pattern::sequence,
                                 Pattern::constant, Pattern::zipf,   Pattern::position};
-  return patterns[Choice{"uniform", "normal", "sequence", "constant", "zipf", "position"}(text)];
+  return choose(pattern_names, patterns, text);
 }
 
 void choose_length(const Arguments& arguments, Job& job) {

@@ -2,33 +2,31 @@
 
 #include <fmt/core.h>
 
-#include <array>
 #include <cstddef>
+
+#include "conventions.hpp"
+#include "fact_rows.hpp"
 
 namespace ooc_run {
 namespace {
 
-constexpr std::array<std::string_view, 3> examples{
-    "ooc-run gen -o test.f32 --size 1G",
-    "ooc-run histogram test.f32",
-    "ooc-run reduce --json test.f32",
-};
+constexpr std::size_t columns = 80;
 
-constexpr std::string_view sizes_and_environment =
-    "Sizes: K M G T and KiB MiB GiB TiB are binary, KB MB GB TB decimal. Types:\n"
-    "NumPy's codes and names, with byte order if wanted: >f4, uint16. Endings of raw\n"
-    "files count bits, as .u8 .i16 .f32 .bf16; others mean plain bytes. Every option\n"
-    "can also be set by an environment variable, OOC_CHUNK for --chunk or\n"
-    "OOC_QUIET=1 for --quiet; the command line wins. NO_COLOR is honoured.\n";
-
-constexpr std::string_view exit_codes =
-    "Exit codes: 0 done, 1 bug, 2 usage, 3 input not understood, 4 input not\n"
-    "readable, 5 input changed while it was read, 6 output, 7 memory, 8 GPU, 9 disk\n"
-    "stalled, 10 verification failed, 130/143 interrupted.\n";
+/// What holds for all commands.
+std::string topic_lines() {
+  std::string text;
+  for (const Topic& topic : topics()) {
+    text += wrap(fmt::format("{:<12} ", fmt::format("{}:", topic.title)), topic.text, columns);
+  }
+  std::string codes;
+  for (const ExitCode& code : exit_codes()) {
+    codes += fmt::format("{}{} {}", codes.empty() ? "" : ", ", code.code, code.meaning);
+  }
+  return text + wrap("Exit codes:  ", codes + ".", columns);
+}
 
 /// The names of a group's options in as few lines as hold them.
 std::string name_lines(const OptionGroup& group) {
-  constexpr std::size_t columns = 80;
   std::string text, line = fmt::format("{:<10}", group.title);
   for (const Option& option : group.options) {
     if (line.size() + std::string_view(" --").size() + option.name.size() > columns) {
@@ -53,7 +51,7 @@ std::string option_lines(const Command& command, Help help) {
     for (const Option& option : group.options) {
       std::string left = option.letter == 0 ? "" : fmt::format("-{}, ", option.letter);
       left += fmt::format("--{} {}", option.name, option.argument);
-      text += fmt::format("{:<10} {:<18} {}\n", title, left, option.help);
+      text += fmt::format("{:<10} {:<17} {}\n", title, left, help_of(option));
       title = {};
     }
   }
@@ -75,20 +73,18 @@ std::string command_lines() {
   for (const Command& command : commands()) {
     text += fmt::format("  {:<10} {}\n", command.name, command.summary);
   }
-  return text +
-         "  help       about a command: ooc-run help histogram\n"
-         "\n"
-         "  -h         short help, also after a command\n"
-         "  --help     long help, with examples\n"
-         "  --version  version, and what was compiled in\n";
+  text += "  help       about a command: ooc-run help histogram\n\n";
+  for (const ProgramOption& option : program_options()) {
+    text += fmt::format("  {:<10} {}\n", option.word, help_of(option));
+  }
+  return text;
 }
 
 }  // namespace
 
 std::string short_help() {
-  return "ooc-run computes on files larger than memory, on GPU or CPU.\n\n"
-         "Usage: ooc-run COMMAND FILE... [options]\n\n" +
-         command_lines();
+  return fmt::format("ooc-run {}\n\n", program_summary) +
+         "Usage: ooc-run COMMAND FILE... [options]\n\n" + command_lines();
 }
 
 std::string short_help(const Command& command) {
@@ -97,14 +93,12 @@ std::string short_help(const Command& command) {
 }
 
 std::string long_help() {
-  return example_lines(examples) + "\n" + short_help() + "\n" + std::string(sizes_and_environment) +
-         "\n" + std::string(exit_codes);
+  return fmt::format("{}\n{}\n{}", example_lines(program_examples()), short_help(), topic_lines());
 }
 
 std::string long_help(const Command& command) {
-  return fmt::format("{}\n{}\n\n{}\n\n{}\n{}\n{}", example_lines(command.examples), usage(command),
-                     command.description, option_lines(command, Help::full), sizes_and_environment,
-                     exit_codes);
+  return fmt::format("{}\n{}\n\n{}\n\n{}\n{}", example_lines(command.examples), usage(command),
+                     command.description, option_lines(command, Help::full), topic_lines());
 }
 
 }  // namespace ooc_run

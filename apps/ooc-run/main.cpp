@@ -14,6 +14,7 @@
 #include "arguments.hpp"
 #include "commands.hpp"
 #include "failure.hpp"
+#include "generate.hpp"
 #include "help.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
@@ -61,6 +62,12 @@ int help(const std::vector<std::string>& words) {
   return 0;
 }
 
+int print_generated(const std::vector<std::string>& words) {
+  const std::string what = words.size() < 2 ? "" : words[1];
+  print_to_stdout(generate(what, words.size() < 3 ? nullptr : &find_command(words[2])));
+  return 0;
+}
+
 Outcome run(const Command& command, const std::vector<std::string>& words,
             const Interrupt& interrupt) {
   const Arguments arguments(command, words);
@@ -97,6 +104,7 @@ int dispatch(const std::vector<std::string>& words) {
   }
   const std::string& first = words.front();
   if (first == "help") return help(words);
+  if (first == "--generate") return print_generated(words);
   if (first == "--help" || first == "-h" || first == "--version") {
     print_to_stdout(first == "--version" ? describe_version()
                     : first == "-h"      ? short_help()

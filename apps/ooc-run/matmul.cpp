@@ -38,7 +38,7 @@ struct Job {
 ooc::Compute parse_compute(std::string_view text) {
   constexpr std::array precisions{ooc::Compute::f32, ooc::Compute::tf32, ooc::Compute::bf16,
                                   ooc::Compute::f64};
-  return precisions[Choice{"f32", "tf32", "bf16", "f64"}(text)];
+  return choose(compute_names, precisions, text);
 }
 
 Shape parse_matrix_shape(std::string_view text) {

@@ -1,6 +1,6 @@
 #include "options.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -13,14 +13,17 @@ namespace {
 
 constexpr Option explain_option{"explain", "", "say what would be done and why, and do nothing"};
 
+constexpr std::array<std::string_view, 12> type_names{"u1", "u2", "u4", "u8", "i1", "i2",
+                                                      "i4", "i8", "f2", "f4", "f8", "bf16"};
+
 constexpr std::array input_options{
-    Option{"dtype", "D", "type of raw data: u1..u8 i1..i8 f2 f4 f8 bf16"},
+    Option{"dtype", "D", "type of raw data: u1..u8 i1..i8 f2 f4 f8 bf16", type_names},
     Option{"offset", "BYTES", "skip so many bytes at the start of each raw file"},
     Option{"count", "N", "use N elements of the whole, not all"},
 };
 
 constexpr std::array run_options{
-    Option{"device", "D", "auto, cpu, cuda or cuda:N [auto: a usable GPU]"},
+    Option{"device", "D", "{} or cuda:N [auto: a usable GPU]", device_names},
     Option{"memory", "SIZE", "limit for host memory (buffers)"},
     Option{"vram", "SIZE", "limit for GPU memory"},
     Option{"trace", "FILE", "timeline of every chunk, for ui.perfetto.dev"},
@@ -28,8 +31,8 @@ constexpr std::array run_options{
 
 /// What nobody needs to know before something is amiss.
 constexpr std::array tuning_options{
-    Option{"engine", "E", "what reads: auto, uring or threads [auto]"},
-    Option{"direct", "WHEN", "bypass the page cache: auto, yes or no [auto]"},
+    Option{"engine", "E", "what reads: {} [auto]", engine_names},
+    Option{"direct", "WHEN", "bypass the page cache: {} [auto]", direct_names},
     Option{"chunk", "SIZE", "bytes that a stream takes at once, such as 16M"},
     Option{"streams", "N", "streams that compute side by side"},
     Option{"threads", "N", "all CPU workers, reading and computing"},
@@ -47,7 +50,7 @@ constexpr std::array fold_options{
 constexpr std::array output_options{
     Option{"json", "", "print one JSON document"},
     Option{"quiet", "", "nothing on stderr but errors"},
-    Option{"progress", "MODE", "progress on stderr: auto, plain or none [auto]"},
+    Option{"progress", "MODE", "progress on stderr: {} [auto]", progress_names},
 };
 
 constexpr std::array histogram_options{
@@ -56,18 +59,18 @@ constexpr std::array histogram_options{
     Option{"range", "LO:HI", "where the bins lie [minimum to maximum]"},
     Option{"log-bins", "", "bins of equal width on a logarithmic scale"},
     Option{"log-scale", "", "logarithmic bars in the picture"},
-    Option{"plot", "FILE", "draw it as well: .svg or .png"},
+    Option{"plot", "FILE", "draw it as well: {}", picture_endings},
 };
 
 constexpr std::array reduce_options{
-    Option{"nan", "POLICY", "what NaN does: propagate or omit [propagate]"},
+    Option{"nan", "POLICY", "what NaN does: {} [propagate]", nan_names},
     Option{"exact", "", "sum and mean rounded once, from their exact values"},
     Option{"histogram", "N", "count in N bins as well, in the same read"},
 };
 
 constexpr std::array convert_options{
-    Option{"output", "FILE", "file to write, links followed; .npy or raw", 'o'},
-    Option{"to", "D", "its type, such as f2 or >i4 [by the ending]"},
+    Option{"output", "FILE", "file to write, links followed; .npy or raw", {}, 'o'},
+    Option{"to", "D", "its type, such as f2 or >i4 [by the ending]", type_names},
     Option{"shape", "AxBxC", "of a .npy file [that of the input]"},
     Option{"strict", "", "write nothing if a value does not survive exactly"},
     explain_option,
@@ -75,10 +78,10 @@ constexpr std::array convert_options{
 };
 
 constexpr std::array matmul_options{
-    Option{"output", "FILE", "file for C, links followed; .npy or raw", 'o'},
+    Option{"output", "FILE", "file for C, links followed; .npy or raw", {}, 'o'},
     Option{"shape-a", "MxK", "rows and columns of a raw A, as 32Kx1000"},
     Option{"shape-b", "KxN", "the same for a raw B"},
-    Option{"compute", "P", "f32, tf32, bf16 or f64 [the inputs' own]"},
+    Option{"compute", "P", "{} [the inputs' own]", compute_names},
     Option{"verify", "", "check C by random vectors; exit 10 if it is wrong"},
     explain_option,
     Option{"force", "", "replace an existing file"},
@@ -87,18 +90,18 @@ constexpr std::array matmul_options{
 constexpr std::array bench_options{
     Option{"runs", "N", "rounds; medians are reported [5]"},
     Option{"sweep", "", "also by chunk, bytes in flight and file size"},
-    Option{"plot", "FILE", "draw that sweep: .svg or .png"},
+    Option{"plot", "FILE", "draw that sweep: {}", picture_endings},
     explain_option,
     Option{"force", "", "replace an existing file"},
-    Option{"device", "D", "auto, cpu, cuda or cuda:N [auto: a usable GPU]"},
+    Option{"device", "D", "{} or cuda:N [auto: a usable GPU]", device_names},
 };
 
 constexpr std::array gen_options{
-    Option{"output", "FILE", "file to write, links followed; .npy or raw", 'o'},
+    Option{"output", "FILE", "file to write, links followed; .npy or raw", {}, 'o'},
     Option{"size", "SIZE", "bytes of data, or"},
     Option{"count", "N", "number of elements"},
-    Option{"dtype", "D", "element type [by the ending; .npy: f4, else u1]"},
-    Option{"pattern", "P", "uniform normal sequence constant zipf position"},
+    Option{"dtype", "D", "element type [by the ending; .npy: f4, else u1]", type_names},
+    Option{"pattern", "P", "{}", pattern_names},
     Option{"seed", "N", "other seeds, other data [0]"},
     Option{"value", "N", "the integer that --pattern constant repeats [1]"},
     explain_option,
@@ -147,7 +150,7 @@ constexpr std::array info_groups{
     OptionGroup{"output", std::span(output_options).first<2>()},
 };
 constexpr std::array doctor_options{
-    Option{"device", "D", "auto, cpu or cuda: what runs are to use [auto]"},
+    Option{"device", "D", "what runs use: {} or cuda:N [auto]", device_names},
 };
 constexpr std::array doctor_groups{
     OptionGroup{"expect", doctor_options},
@@ -305,10 +308,38 @@ constexpr std::array all_commands{
             gen_groups, gen_exclusions},
 };
 
+constexpr std::array all_program_options{
+    ProgramOption{"-h", "", "short help, also after a command"},
+    ProgramOption{"--help", "", "long help, with examples"},
+    ProgramOption{"--version", "", "version, and what was compiled in"},
+    ProgramOption{"--generate", "WHAT", "print {}", generated_names},
+};
+
+std::string fill_in(std::string_view help, std::span<const std::string_view> values) {
+  const std::size_t place = help.find("{}");
+  if (place == std::string_view::npos) return std::string(help);
+  return fmt::format("{}{}{}", help.substr(0, place), fmt::join(values, ", "),
+                     help.substr(place + 2));
+}
+
+[[noreturn]] void refuse_option_before_command(std::string_view word) {
+  std::vector<std::string_view> words;
+  for (const ProgramOption& option : program_options()) words.push_back(option.word);
+  const std::string_view near = nearest(word, words);
+  throw ooc::Error(
+      ooc::Cause::usage, fmt::format("unknown option '{}' before a command", word),
+      {.hint = near.empty() ? "options follow the command: ooc-run histogram FILE --json"
+                            : fmt::format("did you mean {}?", near)});
+}
+
 }  // namespace
 
 std::span<const Command> commands() {
   return all_commands;
+}
+
+std::span<const ProgramOption> program_options() {
+  return all_program_options;
 }
 
 const Command& find_command(std::string_view name) {
@@ -317,10 +348,7 @@ const Command& find_command(std::string_view name) {
     if (command.name == name) return command;
     names.push_back(command.name);
   }
-  if (name.starts_with('-')) {
-    throw ooc::Error(ooc::Cause::usage, fmt::format("unknown option '{}' before a command", name),
-                     {.hint = "options follow the command: ooc-run histogram FILE --json"});
-  }
+  if (name.starts_with('-')) refuse_option_before_command(name);
   if (name == "version") {
     throw ooc::Error(ooc::Cause::usage, "unknown command 'version'",
                      {.hint = "did you mean --version?"});
@@ -337,6 +365,14 @@ std::vector<Option> options_of(const Command& command) {
     options.insert(options.end(), group.options.begin(), group.options.end());
   }
   return options;
+}
+
+std::string help_of(const Option& option) {
+  return fill_in(option.help, option.values);
+}
+
+std::string help_of(const ProgramOption& option) {
+  return fill_in(option.help, option.values);
 }
 
 std::string environment_name(std::string_view option) {

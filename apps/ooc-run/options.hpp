@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -7,12 +8,36 @@
 
 namespace ooc_run {
 
-/// A row of the table from which the command line, the environment variables and the help come.
+// What values are called, in the order in which parse functions have the values themselves.
+inline constexpr std::array<std::string_view, 3> device_names{"auto", "cpu", "cuda"};  // or cuda:N
+inline constexpr std::array<std::string_view, 3> engine_names{"auto", "uring", "threads"};
+inline constexpr std::array<std::string_view, 3> direct_names{"auto", "yes", "no"};
+inline constexpr std::array<std::string_view, 3> progress_names{"auto", "plain", "none"};
+inline constexpr std::array<std::string_view, 2> nan_names{"propagate", "omit"};
+inline constexpr std::array<std::string_view, 4> compute_names{"f32", "tf32", "bf16", "f64"};
+inline constexpr std::array<std::string_view, 6> pattern_names{"uniform",  "normal", "sequence",
+                                                               "constant", "zipf",   "position"};
+inline constexpr std::array<std::string_view, 2> picture_endings{".svg", ".png"};
+inline constexpr std::array<std::string_view, 5> generated_names{
+    "man", "reference", "complete-bash", "complete-zsh", "complete-fish"};
+
+/// A row of the table from which the command line, the environment variables, the help, the manual
+/// and the completion of shells come. Commands that have an option of the same name take the same
+/// values for it.
 struct Option {
   std::string_view name;      // "chunk": --chunk, OOC_CHUNK
-  std::string_view argument;  // "SIZE"; empty for a switch
-  std::string_view help;      // fits a line
-  char letter = 0;            // 'o': -o
+  std::string_view argument;  // "SIZE"; empty for a switch; "FILE" is the name of one
+  std::string_view help;      // fits a line; {} stands for the values
+  std::span<const std::string_view> values{};  // by name; of a FILE, the endings that it may have
+  char letter = 0;                             // 'o': -o
+};
+
+/// A word that stands where a command else does.
+struct ProgramOption {
+  std::string_view word;      // "--version"
+  std::string_view argument;  // empty: none
+  std::string_view help;
+  std::span<const std::string_view> values{};
 };
 
 struct OptionGroup {
@@ -49,12 +74,17 @@ struct Command {
 };
 
 std::span<const Command> commands();
+std::span<const ProgramOption> program_options();
 
 /// Throws Error(usage), with the nearest name, for a command that there is not.
 const Command& find_command(std::string_view name);
 
 /// All options of a command.
 std::vector<Option> options_of(const Command& command);
+
+/// What help says of an option, with the names of its values: "what reads: auto, uring, threads".
+std::string help_of(const Option& option);
+std::string help_of(const ProgramOption& option);
 
 /// "OOC_LOG_BINS" for "log-bins".
 std::string environment_name(std::string_view option);

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <ooc/io/error.hpp>
 #include <span>
 
@@ -18,7 +19,9 @@ bool is_png(const std::filesystem::path& path) {
 
 std::filesystem::path parse_picture(const std::string& text) {
   const std::filesystem::path path = parse_output(text);
-  if (is_png(path) || path.extension() == ".svg") return path;
+  if (std::ranges::find(picture_endings, path.extension().string()) != picture_endings.end()) {
+    return path;
+  }
   const std::string other = std::filesystem::path(path).replace_extension(".svg").string();
   throw ooc::Error(ooc::Cause::usage, "only SVG and PNG can be drawn",
                    {.hint = "--plot " + other + ", which every browser shows"});

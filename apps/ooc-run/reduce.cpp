@@ -20,7 +20,7 @@ namespace {
 
 ooc::NanPolicy parse_nan(std::string_view text) {
   constexpr std::array policies{ooc::NanPolicy::propagate, ooc::NanPolicy::omit};
-  return policies[Choice{"propagate", "omit"}(text)];
+  return choose(nan_names, policies, text);
 }
 
 Json json_index(const std::optional<std::uint64_t>& index) {

@@ -42,27 +42,25 @@ DeviceName parse_device(std::string_view text) {
   }
   if (text == "gpu")
     throw ooc::Error(ooc::Cause::usage, "is not known", {.hint = "did you mean cuda?"});
-  switch (Choice{"auto", "cpu", "cuda"}(text)) {
-    case 0: return {};
-    case 1: return {ooc::DeviceKind::cpu};
-    default: return {ooc::DeviceKind::cuda};
-  }
+  constexpr std::array<DeviceName, 3> devices{
+      {{}, {ooc::DeviceKind::cpu}, {ooc::DeviceKind::cuda}}};
+  return choose(device_names, devices, text);
 }
 
 ooc::EngineKind parse_engine(std::string_view text) {
   constexpr std::array kinds{ooc::EngineKind::automatic, ooc::EngineKind::uring,
                              ooc::EngineKind::threads};
-  return kinds[Choice{"auto", "uring", "threads"}(text)];
+  return choose(engine_names, kinds, text);
 }
 
 ooc::DirectIo parse_direct(std::string_view text) {
   constexpr std::array ways{ooc::DirectIo::automatic, ooc::DirectIo::yes, ooc::DirectIo::no};
-  return ways[Choice{"auto", "yes", "no"}(text)];
+  return choose(direct_names, ways, text);
 }
 
 ProgressMode parse_progress(std::string_view text) {
   constexpr std::array modes{ProgressMode::automatic, ProgressMode::plain, ProgressMode::none};
-  return modes[Choice{"auto", "plain", "none"}(text)];
+  return choose(progress_names, modes, text);
 }
 
 std::string without_percentages(std::string text) {

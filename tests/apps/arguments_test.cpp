@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <ooc/io/error.hpp>
 
+#include <array>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -118,11 +119,11 @@ TEST(Arguments, EnvironmentIsRefusedByItsName) {
 }
 
 TEST(Arguments, ChoicesAndPositiveNumbers) {
-  const Choice choice{"auto", "uring", "threads"};
-  EXPECT_EQ(choice("threads"), 2u);
-  EXPECT_EQ(refusal([&] { choice("thread"); }).hint,
+  EXPECT_EQ(choose(engine_names, std::array{1, 2, 3}, "threads"), 3);
+  EXPECT_EQ(refusal([] { place_among(engine_names, "thread"); }).hint,
             "did you mean threads? One of auto, uring or threads");
-  EXPECT_EQ(refusal([&] { choice("posix"); }).hint, "one of auto, uring or threads");
+  EXPECT_EQ(refusal([] { place_among(engine_names, "posix"); }).hint,
+            "one of auto, uring or threads");
   EXPECT_EQ(refusal([] { positive_count("0"); }).message, "must be at least 1");
   EXPECT_EQ(positive_bytes("1K"), 1024u);
 }

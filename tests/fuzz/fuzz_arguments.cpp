@@ -50,7 +50,11 @@ void check(const ooc_run::Command& command, const ooc_run::Arguments& arguments)
     attempt([&] { arguments.get(option.name, ooc_run::parse_integer); });
     attempt([&] { arguments.get(option.name, ooc_run::parse_real); });
     attempt([&] { arguments.get(option.name, ooc::parse_dtype); });
-    attempt([&] { arguments.get(option.name, ooc_run::Choice{"auto", "yes", "no"}); });
+    attempt([&] {
+      arguments.get(option.name, [](const std::string& value) {
+        return ooc_run::place_among(ooc_run::direct_names, value);
+      });
+    });
   }
 }
 

@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+"""Help, man pages, reference and completion, which come from one table of options and agree."""
+
+import os
+import pty
+import re
+import shutil
+import subprocess
+import unittest
+from pathlib import Path
+
+from cli_support import PROGRAM, CliTest, clean_environment, main
+
+REFERENCE = Path(__file__).resolve().parents[2] / "docs/reference.md"
+FOLDER = Path(PROGRAM).parent / "manual"  # what is installed
+
+
+def generate(*words):
+    return subprocess.run([PROGRAM, "--generate", *words], capture_output=True, text=True,
+                          check=True, timeout=300, env=clean_environment()).stdout
+
+
+def long_help(*command):
+    return subprocess.run([PROGRAM, "help", *command], capture_output=True, text=True, check=True,
+                          timeout=300, env=clean_environment()).stdout
+
+
+def commands():
+    section = long_help().split("Commands:\n")[1].split("\n\n")[0]
+    return [name for name in re.findall(r"^  (\w+) ", section, re.M) if name != "help"]
+
+
+class Option:
+    """A line of the long help."""
+
+    def __init__(self, letter, name, argument, meaning):
+        self.letter, self.name, self.argument, self.meaning = letter, name, argument, meaning
+
+    @staticmethod
+    def of(command):
+        line = r"^.{11}(?:-(\w), )?--([a-z-]+) ?(\S*) +(\S.*)$"
+        return [Option(*parts) for parts in re.findall(line, long_help(command), re.M)]
+
+
+OPTIONS = {command: Option.of(command) for command in commands()}
+
+# What a shell offers behind an option.
+VALUES = {
+    "--device": {"auto", "cpu", "cuda"}, "--engine": {"auto", "uring", "threads"},
+    "--direct": {"auto", "yes", "no"}, "--progress": {"auto", "plain", "none"},
+    "--nan": {"propagate", "omit"}, "--compute": {"f32", "tf32", "bf16", "f64"},
+    "--pattern": {"uniform", "normal", "sequence", "constant", "zipf", "position"},
+    "--dtype": set("u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8 bf16".split()),
+    "--to": set("u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8 bf16".split()),
+}
+
+
+class TableTest(CliTest):
+    def test_there_is_something_to_compare(self):
+        self.assertIn("histogram", OPTIONS)
+        for command, options in OPTIONS.items():
+            self.assertIn("json", [option.name for option in options], command)
+        self.assertEqual([option.letter for option in OPTIONS["gen"] if option.name == "output"],
+                         ["o"])
+
+    def test_values_are_taken_and_others_refused(self):
+        """What completion offers is what the parser takes, before it opens any file."""
+        for command, options in OPTIONS.items():
+            words = {"gen": ["-o", "y", "--size", "8"], "matmul": ["x", "x", "-o", "y"],
+                     "convert": ["x", "-o", "y"]}.get(command, ["x"])
+            for option in options:
+                name = f"--{option.name}"
+                for value in VALUES.get(name, ()):
+                    done = self.run_program(command, *words, name, value, "--json")
+                    self.assertNotIn(f"error: {name} {value}", done.stderr)
+                    (self.directory / "y").unlink(missing_ok=True)
+                if name in VALUES:
+                    done = self.run_program(command, *words, name, "nonsense")
+                    self.assertIn(f"error: {name} nonsense: ", done.stderr)
+
+
+class ManualTest(CliTest):
+    def page(self, *command):
+        """A page as text."""
+        return generate("man", *command).replace("\\-", "-").replace("\\(aq", "'")
+
+    def test_every_command_and_option_is_there(self):
+        program = self.page()
+        for command, options in OPTIONS.items():
+            self.assertIn(f"\n\\fB{command}\\fR\n", program)
+            self.assertIn(f".BR ooc-run-{command} (1)", program)
+            page = self.page(command)
+            for option in options:
+                letter = f"\\fB-{option.letter}\\fR, " if option.letter else ""
+                argument = f" \\fI{option.argument}\\fR" if option.argument else ""
+                self.assertIn(f".TP\n{letter}\\fB--{option.name}\\fR{argument}\n{option.meaning}\n",
+                              page)
+
+    def test_pages_are_well_formed(self):
+        checkers = {"mandoc": ["-Tlint", "-Wwarning"], "groff": ["-man", "-ww", "-z", "-Tutf8"]}
+        for checker, arguments in checkers.items():
+            if not shutil.which(checker):
+                print(f"man pages are not checked by {checker}, which is not installed")
+                continue
+            for command in [[], *([name] for name in OPTIONS)]:
+                with self.subTest(checker=checker, command=command):
+                    done = subprocess.run([checker, *arguments], input=generate("man", *command),
+                                          capture_output=True, text=True, check=False, timeout=60)
+                    complaints = [line for line in (done.stdout + done.stderr).splitlines()
+                                  if "missing date" not in line]  # the same text any day
+                    self.assertEqual(complaints, [])
+
+    def test_what_is_installed_is_what_is_generated(self):
+        self.assertEqual({path.name for path in FOLDER.glob("*.1")},
+                         {"ooc-run.1", *(f"ooc-run-{command}.1" for command in OPTIONS)})
+        self.assertEqual((FOLDER / "ooc-run.1").read_text(), generate("man"))
+        for command in OPTIONS:
+            self.assertEqual((FOLDER / f"ooc-run-{command}.1").read_text(),
+                             generate("man", command))
+        for name, shell in {"ooc-run": "bash", "_ooc-run": "zsh", "ooc-run.fish": "fish"}.items():
+            self.assertEqual((FOLDER / name).read_text(), generate(f"complete-{shell}"))
+
+    def test_what_cannot_be_generated(self):
+        self.refuse(2, "--generate mna: is not known", "--generate", "mna", hint="did you mean man")
+        self.refuse(2, "--generate needs a value", "--generate", hint="one of man, reference")
+        self.refuse(2, "unknown command 'hist'", "--generate", "man", "hist")
+        self.refuse(2, "is about all commands", "--generate", "reference", "reduce")
+
+
+class ReferenceTest(CliTest):
+    def test_every_option_is_there(self):
+        chapters = generate("reference").split("\n## ")
+        for command, options in OPTIONS.items():
+            chapter, = (text for text in chapters if text.startswith(f"{command}\n"))
+            for option in options:
+                letter = f"`-{option.letter}`, " if option.letter else ""
+                argument = f" {option.argument}" if option.argument else ""
+                row = f"| {letter}`--{option.name}{argument}` | {option.meaning} |"
+                self.assertIn(row, chapter)
+
+    def test_the_committed_page_is_the_generated_one(self):
+        self.assertEqual(REFERENCE.read_text(), generate("reference"),
+                         f"make it anew: {PROGRAM} --generate reference > {REFERENCE}")
+
+
+class CompletionTest:
+    """Asks a shell what it offers; `complete` is the words for each of several lines."""
+
+    shell = ""
+
+    def setUp(self):
+        super().setUp()
+        for name in ("one.f32", "two.svg", "three.png"):
+            self.write(name, b"")
+
+    def check(self, expected):
+        """`expected`: what a line is to be completed to, exactly."""
+        if not shutil.which(self.shell):
+            print(f"completion is not tried in {self.shell}, which is not installed")
+            return
+        found = self.complete(list(expected))
+        for line, words in expected.items():
+            self.assertEqual(found[line] - {""}, set(words), line)
+
+    def test_commands(self):
+        self.check({"ooc-run ": {*OPTIONS, "help"}, "ooc-run his": {"histogram"},
+                    "ooc-run help ": set(OPTIONS),
+                    "ooc-run --generate ": {"man", "reference", "complete-bash", "complete-zsh",
+                                            "complete-fish"}})
+
+    def test_options(self):
+        self.check({f"ooc-run {command} --": {"--help", *(f"--{option.name}" for option in options)}
+                    for command, options in OPTIONS.items()})
+
+    def test_values(self):
+        lines = {}
+        for command in ("histogram", "reduce", "matmul", "convert", "gen"):
+            for option in OPTIONS[command]:
+                name = f"--{option.name}"
+                if name in VALUES:
+                    lines[f"ooc-run {command} {name} "] = VALUES[name]
+        self.check({**lines, "ooc-run reduce --engine th": {"threads"},
+                    "ooc-run histogram --bins ": set(), "ooc-run gen --size ": set()})
+
+    def test_files(self):
+        files = {"one.f32", "two.svg", "three.png"}
+        self.check({"ooc-run histogram ": files, "ooc-run info one": {"one.f32"},
+                    "ooc-run gen -o ": files, "ooc-run reduce --trace t": {"two.svg", "three.png"}})
+
+
+class BashTest(CompletionTest, CliTest):
+    shell = "bash"
+
+    def complete(self, lines):
+        """Calls the function as readline does. Without readline there is no compopt: the one here
+        does what "-o default" makes readline do."""
+        script = self.write("completion", generate("complete-bash").encode())
+        program = f"source {script}\n" + r'''
+compopt() { [[ $* != "-o default" ]] || mapfile -t COMPREPLY < <(compgen -f -- "$word"); }
+while IFS= read -r line; do
+  read -ra COMP_WORDS <<<"${line//=/ = }"
+  [[ $line != *[\ =] ]] || COMP_WORDS+=("")
+  COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+  _ooc_run
+  printf '%s\n' "${COMPREPLY[@]}" =
+done
+'''
+        done = subprocess.run(["bash", "--norc", "-c", program], input="\n".join(lines) + "\n",
+                              capture_output=True, text=True, check=True, cwd=self.directory,
+                              timeout=300, env=clean_environment())
+        self.assertEqual(done.stderr, "")
+        return dict(zip(lines, (set(part.split("\n")) - {"completion"}
+                                for part in done.stdout.split("=\n"))))
+
+    def test_pictures_and_equal_signs(self):
+        self.check({"ooc-run histogram --plot ": {"two.svg", "three.png"},
+                    "ooc-run histogram --engine=": VALUES["--engine"],
+                    "ooc-run histogram --engine=u": {"uring"}, "ooc-run gen -": {
+                        "-h", "--help", *(f"--{option.name}" for option in OPTIONS["gen"])}})
+
+
+class FishTest(CompletionTest, CliTest):
+    shell = "fish"
+
+    def complete(self, lines):
+        script = self.write(".completion", generate("complete-fish").encode())
+        words = ["fish", "--no-config", "-c",
+                 f"source {script}; while read line; complete -C $line; echo =; end"]
+        done = subprocess.run(words, input="\n".join(lines) + "\n", capture_output=True, text=True,
+                              check=True, cwd=self.directory, timeout=300,
+                              env=clean_environment(HOME=str(self.directory)))
+        parts = done.stdout.split("=\n")
+        return {line: {word.split("\t")[0] for word in part.split("\n")}
+                for line, part in zip(lines, parts)}
+
+
+class ZshTest(CompletionTest, CliTest):
+    shell = "zsh"
+
+    # What is offered goes to the terminal in lines that nothing else looks like.
+    SETUP = r'''
+PROMPT= fpath=($FOLDER $fpath)
+autoload -Uz compinit && compinit -D -u
+compadd() {
+  if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd "$@"; return; fi
+  local -a offers
+  builtin compadd -A offers "$@"
+  print -rl -- \<${^offers}\>
+  builtin compadd "$@"
+}
+finish() {
+  print -r -- "<" end ">"
+  comppostfuncs=(finish)  # zsh forgets it each time
+}
+finish
+'''
+
+    def complete(self, lines):
+        self.write("_ooc-run", generate("complete-zsh").encode())
+        setup = self.write(".setup", self.SETUP.encode())
+        process, terminal = pty.fork()
+        if process == 0:
+            os.chdir(self.directory)
+            os.execvpe("zsh", ["zsh", "-f", "-i"],
+                       clean_environment(FOLDER=str(self.directory), TERM="dumb"))
+        try:
+            self.answer(terminal, f"source {setup}\n")
+            # ^U empties the line for the next one.
+            return {line: self.answer(terminal, f"\x15{line}\t") - {"_ooc-run"} for line in lines}
+        finally:
+            os.close(terminal)
+            os.waitpid(process, 0)
+
+    def answer(self, terminal, keys):
+        """What zsh offers when these are typed."""
+        os.write(terminal, keys.encode())
+        shown = b""
+        while b"< end >" not in shown:
+            shown += os.read(terminal, 4096)
+        return set(re.findall("<([^ >]+)>", shown.decode()))
+
+
+if __name__ == "__main__":
+    main()
