@@ -17,12 +17,10 @@ namespace {
 
 constexpr const char* example = "ooc-run convert IN -o OUT --to f2";
 
+/// The output, but for its type.
 ooc::Target read_target(const Arguments& arguments) {
   ooc::Target target;
   target.path = read_output_path(arguments, example);
-  const std::optional<ooc::DType> type = read_output_type(arguments, "to", target.path);
-  if (!type) throw ooc::Error(ooc::Cause::usage, "to which type? No --to", {.hint = example});
-  target.type = *type;
   target.shape = arguments.get("shape", parse_shape).value_or(target.shape);
   if (!target.shape.empty() && !target.is_npy()) {
     throw ooc::Error(ooc::Cause::usage,
@@ -65,9 +63,11 @@ std::string describe_inexact(std::uint64_t inexact, ooc::ElementType from, ooc::
 
 Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt) {
   const RunSettings settings = read_run_settings(arguments);
-  const ooc::Target target = read_target(arguments);
+  ooc::Target target = read_target(arguments);
+  const std::optional<ooc::DType> type = read_output_type(arguments, "to", target.path);
   const ooc::ConvertOptions options{.strict = arguments.has("strict")};
   const ooc::Source source = open_source(arguments, settings);
+  target.type = type.value_or(source.type().value_or(ooc::DType{}));
   if (arguments.has("explain")) {
     return explain(
         "convert", settings, source, plan_convert(settings, source, target),

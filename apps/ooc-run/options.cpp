@@ -70,7 +70,7 @@ constexpr std::array reduce_options{
 
 constexpr std::array convert_options{
     Option{"output", "FILE", "file to write, links followed; .npy or raw", {}, 'o'},
-    Option{"to", "D", "its type, such as f2 or >i4 [by the ending]", type_names},
+    Option{"to", "D", "its type, as f2 or >i4 [by the ending, else kept]", type_names},
     Option{"shape", "AxBxC", "of a .npy file [that of the input]"},
     Option{"strict", "", "write nothing if a value does not survive exactly"},
     explain_option,
@@ -262,7 +262,7 @@ constexpr std::array all_commands{
             "A (B x) and C x for random vectors x (Freivalds' check). The output appears when\n"
             "all of it is on the disk.",
             matmul_groups, run_exclusions},
-    Command{"convert", "FILE... -o OUT --to TYPE [options]", "change type, byte order or format",
+    Command{"convert", "FILE... -o OUT [options]", "change type, byte order or format",
             FileWords::some, convert_examples,
             "Any type to any other, raw to .npy and back. Floats are rounded once, to nearest\n"
             "even; floats become integers by truncation, or the nearest that the type has\n"

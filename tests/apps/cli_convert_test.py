@@ -201,6 +201,20 @@ class FormatTest(CliTest):
             self.assertIn(f"\n1 value did not survive exactly ({what})\n", text)
 
 
+class KeptTypeTest(CliTest):
+    def test_without_to_the_type_stays(self):
+        values = np.arange(20, dtype=">i2")
+        self.write("x.bin", values)
+        self.json("convert", "x.bin", "-o", "y.npy", "--dtype", ">i2", "--shape", "4x5")
+        found = np.load(self.path("y.npy"))
+        self.assertEqual(found.dtype, values.dtype)
+        np.testing.assert_array_equal(found, values.reshape(4, 5))
+        self.succeed("convert", "y.npy", "-o", "z.dat")
+        self.assertEqual((self.directory / "z.dat").read_bytes(), values.tobytes())
+        self.succeed("convert", "y.npy", "-o", "w.i64")  # an ending goes before
+        np.testing.assert_array_equal(np.fromfile(self.path("w.i64"), "<i8"), values)
+
+
 class UsageTest(CliTest):
     def setUp(self):
         super().setUp()
@@ -212,8 +226,6 @@ class UsageTest(CliTest):
 
     def test_what_is_missing(self):
         self.refuse_and_keep(2, "no output file given", "--to", "f2", hint="ooc-run convert IN -o")
-        self.refuse_and_keep(2, "to which type", "-o", "y.bin", hint="--to f2")
-        self.refuse_and_keep(2, "to which type", "-o", "y.npy", hint="--to f2")
         self.refuse(2, "no file given", "convert", "-o", "y.f16")
 
     def test_what_contradicts_itself(self):
