@@ -32,8 +32,9 @@ void guess_what_it_is(const ooc::Format& format, Info& info) {
 }  // namespace
 
 Outcome run_info(const Arguments& arguments, const Interrupt& /*interrupt*/) {
-  const RunSettings settings = read_run_settings(arguments);
-  Info info{.source = open_source(arguments, settings),
+  RunSettings settings = read_run_settings(arguments);
+  settings.format.by_columns = true;  // other commands refuse it
+  Info info{.source = open_source(arguments.files(), settings),
             .files = {},
             .signature = {},
             .guess = {},
@@ -41,7 +42,7 @@ Outcome run_info(const Arguments& arguments, const Interrupt& /*interrupt*/) {
   const ooc::Source& source = info.source;
   require_gpu_if_wanted(settings);
   info.files = describe_files(source);  // before a look at their data changes anything
-  if (source.bytes() != 0) {
+  if (source.bytes() != 0 && !source.by_columns) {
     info.readings.push_back({"histogram", plan_histogram(settings, source, {})});
     info.readings.push_back({"reduce", plan_reduce(settings, source, {})});
   }

@@ -26,6 +26,7 @@ class SourceBuilder {
       shape_ = std::move(description.shape);
       version_ = description.version;
     }
+    by_columns_ |= description.by_columns;
     if (description.version != version_) version_.clear();
     require_same_type(file, description.type);
     (npy ? npy_files_ : raw_files_) += 1;
@@ -50,6 +51,7 @@ class SourceBuilder {
     source.format = raw_files_ == 0 ? "npy" : npy_files_ == 0 ? "raw" : "mixed";
     source.format_version = std::move(version_);
     source.type_reason = std::move(type_reason_);
+    source.by_columns = by_columns_;
     return source;
   }
 
@@ -92,6 +94,7 @@ class SourceBuilder {
   DType type_;
   std::string type_reason_;
   std::string version_;
+  bool by_columns_ = false;
   std::size_t npy_files_ = 0;
   std::size_t raw_files_ = 0;
 };

@@ -18,6 +18,7 @@ struct Description {
   std::uint64_t bytes = 0;  // of a raw file not always a whole number of elements
   std::vector<std::uint64_t> shape{};
   std::string version{};
+  bool by_columns = false;
 };
 
 /// Whether it begins like a .npy file, or is at least named like one.

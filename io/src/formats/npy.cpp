@@ -317,9 +317,11 @@ Description describe_npy(const File& file, const Format& format) {
         file, "holds " + code_of(type) + ", not the " + code_of(*format.type) + " asked for",
         "leave the type out: the file knows it");
   }
-  if (!is_row_major(header)) {
+  const bool by_columns = !is_row_major(header);
+  if (by_columns && !format.by_columns) {
     throw not_understood(file, "is stored column by column (Fortran order)",
-                         "save numpy.ascontiguousarray(array)");
+                         "save it by rows: numpy.save(\"rows.npy\", numpy.load(\"" +
+                             file.path().filename().string() + "\").copy(\"C\"))");
   }
   const std::uint64_t offset = place.offset + place.bytes;
   const std::optional<std::uint64_t> bytes = data_bytes(header.shape, size_of(type.element));
@@ -332,7 +334,8 @@ Description describe_npy(const File& file, const Format& format) {
           .offset = offset,
           .bytes = *bytes,
           .shape = std::move(header.shape),
-          .version = std::move(place.version)};
+          .version = std::move(place.version),
+          .by_columns = by_columns};
 }
 
 }  // namespace ooc

@@ -18,6 +18,7 @@ struct Format {
   std::optional<DType> type{};           // as given by the user; else from the file or its name
   std::uint64_t offset = 0;              // bytes to skip at the start of each raw file
   std::optional<std::uint64_t> count{};  // elements to use of the whole; default: all
+  bool by_columns = false;               // accept .npy files that are stored column by column
 };
 
 /// What a pass reads: one sequence of elements that lies in one or several files.
@@ -58,6 +59,10 @@ class Source {
   std::string format_version;  // "1.0" of a .npy file; empty for raw ones, or if files differ
   std::string type_reason;
 
+  /// Whether one of its files is stored column by column (NumPy's Fortran order), so that elements
+  /// do not come in the order of the shape.
+  bool by_columns = false;
+
  private:
   std::vector<File> files_;
   std::vector<Extent> extents_;
@@ -67,9 +72,10 @@ class Source {
 };
 
 /// Opens files as one dataset, in the order given. `.npy` files (by their magic bytes, versions 1
-/// to 3, C order) describe themselves; others are raw: their type is the one asked for, else the
-/// one their ending names (.f32, .i16, ...), else u1. Throws Error: `bad_input` for headers that
-/// are not understood, types that differ or contradict `format`, sizes that do not fit.
+/// to 3, C order unless `format` says otherwise) describe themselves; others are raw: their type is
+/// the one asked for, else the one their ending names (.f32, .i16, ...), else u1. Throws Error:
+/// `bad_input` for headers that are not understood, types that differ or contradict `format`, sizes
+/// that do not fit.
 Source open(std::span<const std::filesystem::path> paths, const Format& format = {});
 Source open(const std::filesystem::path& path, const Format& format = {});
 
