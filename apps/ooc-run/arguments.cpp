@@ -7,7 +7,11 @@
 #include <boost/program_options/positional_options.hpp>
 #include <boost/program_options/value_semantic.hpp>
 
+#include <fmt/format.h>
+
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include "failure.hpp"
 #include "sizes.hpp"
@@ -45,12 +49,15 @@ std::string describe(const Option& option) {
   const std::string bare = word.substr(std::min(word.find_first_not_of('-'), word.size()));
   std::vector<std::string_view> names{"help"};
   for (const Option& option : options_of(command)) names.push_back(option.name);
-  std::string hint = fmt::format("ooc-run {} -h lists the options", command.name);
+  std::vector<std::string> others;
   for (const Command& other : commands()) {
     const bool known = std::ranges::any_of(
         options_of(other), [&](const Option& option) { return option.name == bare; });
-    if (known) hint = fmt::format("--{} is an option of 'ooc-run {}'", bare, other.name);
+    if (known) others.push_back(fmt::format("'ooc-run {}'", other.name));
   }
+  std::string hint = others.empty()
+                         ? fmt::format("ooc-run {} -h lists the options", command.name)
+                         : fmt::format("--{} is an option of {}", bare, fmt::join(others, " and "));
   const std::string_view near = nearest(bare, names);
   if (!near.empty()) hint = fmt::format("did you mean --{}?", near);
   refuse_usage(fmt::format("unknown option '{}'", word), hint);
@@ -123,18 +130,40 @@ Arguments::Arguments(const Command& command, const std::vector<std::string>& wor
   const std::size_t most = command.files == FileWords::none          ? 0
                            : command.files == FileWords::perhaps_one ? 1
                                                                      : files_.size();
-  if (files_.size() > most) {
-    refuse_usage(fmt::format("'{}' is one word too many", files_[most]),
-                 fmt::format("usage: ooc-run {} {}", command.name, command.synopsis));
-  }
+  if (files_.size() > most) refuse_word(command, files_[most]);
   if (std::ranges::find(files_, "") != files_.end()) {
     refuse_usage("a file's name is empty",
                  "quotes round a variable that is not set make such a word");
   }
-  if (command.files == FileWords::some && files_.empty()) {
-    refuse_usage("no file given",
-                 fmt::format("usage: ooc-run {} {}", command.name, command.synopsis));
+  if (command.files == FileWords::some && files_.empty()) refuse_no_file(command);
+}
+
+/// A word where the command takes none, or no more: most likely the output, without its -o.
+void Arguments::refuse_word(const Command& command, const std::string& word) const {
+  const std::string usage = fmt::format("usage: ooc-run {} {}", command.name, command.synopsis);
+  const bool wants_output = find_option(options_of(command), "output") != nullptr;
+  refuse_usage(fmt::format("'{}' is one word too many", word),
+               wants_output && !has("output")
+                   ? fmt::format("-o {}, if that is to be written; {}", word, usage)
+                   : usage);
+}
+
+/// A file may be there, but behind an option that has taken it for its value.
+void Arguments::refuse_no_file(const Command& command) const {
+  for (const Option& option : options_of(command)) {
+    const auto found = settings_.find(option.name);
+    if (found == settings_.end() || !found->second.is_word || option.argument.empty()) continue;
+    const std::string& file = found->second.text;
+    std::error_code failed;
+    if (!std::filesystem::exists(file, failed)) continue;
+    throw ooc::Error(ooc::Cause::usage, "no file given",
+                     {.why = fmt::format("'{}' was taken for the value of --{}: {}", file,
+                                         option.name, help_of(option)),
+                      .hint = fmt::format("ooc-run {} --{} {} {}", command.name, option.name,
+                                          option.argument, file)});
   }
+  refuse_usage("no file given",
+               fmt::format("usage: ooc-run {} {}", command.name, command.synopsis));
 }
 
 void Arguments::parse_words(const Command& command, const std::vector<std::string>& words) {

@@ -60,6 +60,8 @@ class Arguments {
   bool is_excluded(const Command& command, std::string_view option) const;
   void check_exclusions(const Command& command) const;
   void check_requirements(const Command& command);
+  [[noreturn]] void refuse_word(const Command& command, const std::string& word) const;
+  [[noreturn]] void refuse_no_file(const Command& command) const;
   [[noreturn]] static void refuse(const Setting& setting, const ooc::Error& error);
 
   std::string_view command_;

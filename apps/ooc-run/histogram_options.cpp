@@ -31,10 +31,11 @@ ooc::HistogramOptions::Range parse_range(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos)
     refuse_usage("a range has two ends", "--range LO:HI, as -1:2.5");
-  const ooc::HistogramOptions::Range range{parse_finite(text.substr(0, colon)),
-                                           parse_finite(text.substr(colon + 1))};
+  const std::string_view lower = text.substr(0, colon), upper = text.substr(colon + 1);
+  const ooc::HistogramOptions::Range range{parse_finite(lower), parse_finite(upper)};
   if (range.lower > range.upper) {
-    refuse_usage("the lower end is above the upper", "--range LO:HI, as -1:2.5");
+    refuse_usage("the lower end is above the upper",
+                 fmt::format("did you mean --range {}:{}?", upper, lower));
   }
   return range;
 }

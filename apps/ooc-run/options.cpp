@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <ooc/io/error.hpp>
+#include <system_error>
 
 #include "suggest.hpp"
 
@@ -354,9 +356,13 @@ const Command& find_command(std::string_view name) {
                      {.hint = "did you mean --version?"});
   }
   const std::string_view near = nearest(name, names);
-  throw ooc::Error(ooc::Cause::usage, fmt::format("unknown command '{}'", name),
-                   {.hint = near.empty() ? "ooc-run -h lists the commands"
-                                         : fmt::format("did you mean '{}'?", near)});
+  std::string hint = "ooc-run -h lists the commands";
+  std::error_code failed;
+  if (std::filesystem::exists(name, failed)) {
+    hint = fmt::format("a command comes first: ooc-run histogram {}", name);
+  }
+  if (!near.empty()) hint = fmt::format("did you mean '{}'?", near);
+  throw ooc::Error(ooc::Cause::usage, fmt::format("unknown command '{}'", name), {.hint = hint});
 }
 
 std::vector<Option> options_of(const Command& command) {

@@ -59,7 +59,9 @@ void require_ending(const std::filesystem::path& path, ooc::ElementType element,
       ooc::Cause::usage,
       fmt::format("{}: the ending names {}, {} {}", path.string(), ooc::name_of(*named), says,
                   ooc::name_of(element)),
-      {.path = path, .hint = "who reads it would take it for the former; .bin names no type"});
+      {.path = path,
+       .hint = fmt::format("{} names no type",
+                           std::filesystem::path(path).replace_extension(".bin").string())});
 }
 
 void refuse_file_in_use(const Arguments& arguments, std::string_view option,

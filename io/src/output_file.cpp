@@ -53,9 +53,9 @@ std::filesystem::path random_temporary(const std::filesystem::path& path) {
   return directory_of(path) / (name + std::string{temporary_ending});
 }
 
-std::string hint_for(int errno_value) {
+std::string hint_for(int errno_value, const std::filesystem::path& path) {
   switch (errno_value) {
-    case ENOENT: return "make its directory first";
+    case ENOENT: return "make its directory first: mkdir -p " + directory_of(path).string();
     case EACCES:
     case EPERM:
     case EROFS: return "choose a directory you may write to";
@@ -68,7 +68,7 @@ std::string hint_for(int errno_value) {
 
 Error output_error(const std::string& verb, const std::filesystem::path& path,
                    int errno_value = errno) {
-  return Error::from_errno(Cause::output, verb, errno_value, path, {}, hint_for(errno_value));
+  return Error::from_errno(Cause::output, verb, errno_value, path, {}, hint_for(errno_value, path));
 }
 
 /// 0, or an errno.
@@ -99,7 +99,8 @@ void require_replaceable(const std::filesystem::path& path, const std::filesyste
     throw output_error("follow the link", path, errno_value);  // in circles, or where we may not
   }
   if (S_ISDIR(status.st_mode)) {
-    throw Error(Cause::output, path.string() + ": is a directory", {.path = path});
+    throw Error(Cause::output, path.string() + ": is a directory",
+                {.path = path, .hint = "name a file in it"});
   }
   if (!replace) throw exists_error(path);
   if (!S_ISREG(status.st_mode)) {
@@ -333,7 +334,7 @@ int OutputFile::write_mapped(std::uint64_t offset, std::span<const std::byte> da
 
 Error OutputFile::write_error(int errno_value, std::uint64_t offset) const {
   return Error::from_errno(Cause::output, "write", errno_value, target_, offset,
-                           hint_for(errno_value));
+                           hint_for(errno_value, target_));
 }
 
 void OutputFile::publish() {

@@ -43,7 +43,7 @@ class SourceBuilder {
                   files_.back().path().string() + ": there are only " +
                       std::to_string(*format_.count - elements_left_) + " elements, not the " +
                       std::to_string(*format_.count) + " asked for",
-                  {.path = files_.back().path(), .hint = "give a smaller count, or none"});
+                  {.path = files_.back().path(), .hint = "give a smaller --count, or none"});
     }
     if (files_.size() > 1) shape_.clear();
     Source source{std::move(files_), std::move(extents_), type_};
@@ -61,7 +61,10 @@ class SourceBuilder {
     throw Error(Cause::bad_input,
                 file.path().string() + ": holds " + code_of(type) + ", but " +
                     files_.front().path().string() + " holds " + code_of(type_),
-                {.path = file.path(), .why = "all files of a dataset have one type"});
+                {.path = file.path(),
+                 .why = "all files of a dataset have one type",
+                 .hint = "--dtype says what raw files hold; ooc-run convert FILE -o OUT --to '" +
+                         code_of(type_) + "' makes one of another type"});
   }
 
   /// As many of its bytes as the count has left, which must be whole elements.
@@ -71,6 +74,7 @@ class SourceBuilder {
     const std::uint64_t rest = description.bytes % element_bytes;
     const std::uint64_t used = std::min(elements, elements_left_);
     elements_left_ -= used;
+    elements_used_ += used;
     if (rest != 0 && elements_left_ > 0) {
       throw Error(
           Cause::bad_input,
@@ -81,13 +85,17 @@ class SourceBuilder {
            .why = std::to_string(rest) +
                   (rest == 1 ? " byte is left over after " : " bytes are left over after ") +
                   std::to_string(elements) + (elements == 1 ? " element" : " elements"),
-           .hint = "give --count, --offset or another --dtype"});
+           .hint = elements_used_ == 0 ? "give --offset or another --dtype"
+                                       : "--count " + std::to_string(elements_used_) +
+                                             " leaves the rest out; or give --offset or another "
+                                             "--dtype"});
     }
     return used * element_bytes;
   }
 
   const Format& format_;
   std::uint64_t elements_left_ = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t elements_used_ = 0;
   std::vector<File> files_;
   std::vector<Extent> extents_;
   std::vector<std::uint64_t> shape_;

@@ -31,8 +31,11 @@ void refuse_input(const Target& target, std::span<const Source* const> inputs) {
 
 void require_writable_as_npy(const Target& target, std::uint64_t elements) {
   if (target.type.element == ElementType::bf16) {
-    throw Error(Cause::usage, target.path.string() + ": bf16 cannot be in a .npy file",
-                {.path = target.path, .hint = "NumPy has no code for it; write .bf16"});
+    throw Error(
+        Cause::usage, target.path.string() + ": bf16 cannot be in a .npy file",
+        {.path = target.path,
+         .hint =
+             "NumPy has no code for it; f4 holds all its values, and .bf16 is a raw file of it"});
   }
   std::uint64_t product = 1;
   for (const std::uint64_t length : target.shape) {

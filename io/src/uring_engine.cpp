@@ -21,7 +21,7 @@ Error not_available(int errno_value, const std::string& why) {
   return Error(Cause::usage, "io_uring is not available: " + reason,
                {.errno_value = errno_value,
                 .why = errno_value != 0 ? why : "",
-                .hint = "use the threads engine, which reads the same bytes"});
+                .hint = "leave out --engine uring: --engine threads reads the same bytes"});
 }
 
 std::string likely_cause(int errno_value) {

@@ -53,7 +53,7 @@ std::unique_ptr<Gemm> make_gemm(DeviceKind device, Compute compute, ElementType 
   if (compute == Compute::tf32 || compute == Compute::bf16) {
     throw Error(Cause::usage,
                 std::string(name_of(compute)) + " needs a GPU: CPUs have no such product",
-                {.hint = "compute in f32, or choose --device cuda"});
+                {.hint = "--compute f32 works here; --device cuda needs a GPU"});
   }
   return make_openblas_gemm(operand, threads);
 }

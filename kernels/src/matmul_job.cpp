@@ -48,7 +48,8 @@ void require_matrix(const Source& source) {
   const ElementType element = source.type().value_or(DType{}).element;
   if (element != f2 && element != bf16 && element != f4 && element != f8) {
     fail("holds " + std::string(name_of(element)) + ", a product takes f2, bf16, f4 or f8",
-         "convert it first: ooc-run convert --to f4; for raw files give --dtype");
+         "convert it first: ooc-run convert " + path_of(source).string() +
+             " -o OUT --to f4; or say with --dtype what a raw file holds");
   }
   if (source.shape().size() != 2) {
     fail(source.shape().empty() ? "has no shape"
@@ -287,14 +288,17 @@ void require_matrices(const Source& a, const Source& b) {
                     " holds " + code_of(*b.type()),
                 {.path = path_of(b),
                  .why = "both operands of a product have one type",
-                 .hint = "convert one of them: ooc-run convert --to"});
+                 .hint = "convert one of them: ooc-run convert " + path_of(b).string() +
+                         " -o OUT --to '" + code_of(*a.type()) + "'"});
   }
   if (a.shape()[1] != b.shape()[0]) {
     throw Error(Cause::bad_input,
                 "a matrix of " + shape_of(a) + " cannot be multiplied by one of " + shape_of(b),
                 {.path = path_of(b),
                  .why = "A must have as many columns as B has rows: " +
-                        std::to_string(a.shape()[1]) + " and " + std::to_string(b.shape()[0])});
+                        std::to_string(a.shape()[1]) + " and " + std::to_string(b.shape()[0]),
+                 .hint = "check their order and shapes; the transpose of a .npy file: "
+                         "numpy.save(\"t.npy\", array.T.copy())"});
   }
 }
 

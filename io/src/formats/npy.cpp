@@ -280,7 +280,7 @@ void require_magic(const File& file) {
   if (file.size() == 0) throw not_understood(file, "is empty, not a .npy file");
   if (file.size() < magic.size() || read_text(file, 0, magic.size()) != magic) {
     throw not_understood(file, "is named .npy but does not begin like a .npy file",
-                         "if it holds raw numbers, give it another ending");
+                         "if it holds raw numbers, give it another ending, such as .f32");
   }
 }
 
@@ -315,7 +315,7 @@ Description describe_npy(const File& file, const Format& format) {
   if (format.type && *format.type != type) {
     throw not_understood(
         file, "holds " + code_of(type) + ", not the " + code_of(*format.type) + " asked for",
-        "leave the type out: the file knows it");
+        "leave out --dtype: the file knows it");
   }
   const bool by_columns = !is_row_major(header);
   if (by_columns && !format.by_columns) {

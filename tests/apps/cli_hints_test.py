@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""The likeliest mistakes: each is named in one line, and its hint says what mends it."""
+
+import errno
+import os
+
+from cli_support import CliTest, main
+from restrictions import LIBC, refusing
+
+import numpy as np
+
+
+def without_privileges():
+    """Even root is then refused files by their permission bits. Others cannot be deprived."""
+    drop_from_bounding_set, override, read_search = 24, 1, 2
+    for capability in (override, read_search):
+        LIBC.prctl(drop_from_bounding_set, capability, 0, 0, 0)
+
+
+class HintsTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        values = np.arange(1000, dtype="f4")
+        for name in ("a.f32", "taken.f16", "x.csv", "plain.dat"):
+            self.write(name, values)
+        self.write("odd.f32", bytes(10))
+        self.write("tiny.f32", bytes(3))
+        os.mkdir(self.path("folder"))
+        square = np.arange(16, dtype="f4").reshape(4, 4)
+        for name, array in {"square.npy": square, "wide.npy": square[:2], "columns.npy": square.T,
+                            "i2.npy": square.astype("i2"), "f8.npy": square.astype("f8"),
+                            "flags.npy": square > 3, "text.npy": np.array(["a", "b"]),
+                            "complex.npy": square.astype("c8")}.items():
+            np.save(self.path(name), array)
+        np.save(self.path("objects.npy"), np.array([{}, 1], dtype=object), allow_pickle=True)
+
+    def check(self, mistakes):
+        before = sorted(os.listdir(self.directory))
+        for line, (code, what, hint) in mistakes.items():
+            with self.subTest(line):
+                self.refuse(code, what, *line.split(), hint=hint)
+                self.assertEqual(sorted(os.listdir(self.directory)), before)
+
+    def test_words(self):
+        self.check({
+            "reduec a.f32": (2, "unknown command 'reduec'", "did you mean 'reduce'"),
+            "a.f32": (2, "unknown command 'a.f32'", "a command .* first: ooc-run histogram a.f32"),
+            "--verison": (2, "unknown option '--verison'", "did you mean --version"),
+            "--device cpu reduce a.f32": (2, "unknown option '--device' before a command",
+                                          "options follow the command"),
+            "reduce a.f32 --dytpe f4": (2, "unknown option '--dytpe'", "did you mean --dtype"),
+            "reduce a.f32 --plot x.svg": (2, "unknown option '--plot'",
+                                          "of 'ooc-run histogram' and 'ooc-run bench'"),
+            "reduce": (2, "no file given", "usage: ooc-run reduce FILE"),
+            "reduce --nan a.f32": (2, "no file given", "reduce --nan POLICY a.f32$"),
+            "histogram --bins a.f32": (2, "no file given", "ooc-run histogram --bins N a.f32$"),
+            "gen x.f32 --size 8": (2, "'x.f32' is one word too many", "-o x.f32"),
+            "doctor . .": (2, "'.' is one word too many", "usage: ooc-run doctor"),
+            "histogram a.f32 --range 5:1": (2, "lower end is above", "did you mean --range 1:5"),
+            "histogram a.f32 --plot x.pdf": (2, "only SVG and PNG", "--plot x.svg"),
+            "reduce a.f32 --bins 3": (2, "unknown option '--bins'", "'ooc-run histogram'"),
+        })
+
+    def test_values_of_a_few(self):
+        self.check({
+            "reduce a.f32 --dtype flaot32": (2, "dtype 'flaot32'", "did you mean 'float32'"),
+            "reduce a.f32 --dtype double": (2, "unknown dtype 'double'", "did you mean 'f8'"),
+            "convert a.f32 -o b.npy --to f16": (2, "unknown dtype 'f16'", "did you mean 'f2'"),
+            "reduce a.f32 --nan omitt": (2, "--nan omitt: ", "did you mean omit"),
+            "reduce a.f32 --device gpu": (2, "--device gpu: ", "did you mean cuda"),
+            "reduce a.f32 --engine uirng": (2, "--engine uirng: ", "did you mean uring"),
+            "reduce a.f32 --direct on": (2, "--direct on: ", "did you mean no|one of auto, yes"),
+            "reduce a.f32 --progress plian": (2, "--progress plian: ", "did you mean plain"),
+            "gen -o x.f32 --size 8 --pattern norml": (2, "norml: ", "did you mean normal"),
+            "matmul square.npy square.npy -o c.npy --compute tf23": (2, "--compute tf23: ",
+                                                                     "did you mean tf32"),
+        })
+
+    def test_what_took_the_file(self):
+        done = self.refuse(2, "no file given", "reduce", "--nan", "a.f32")
+        self.assertIn("  why:  'a.f32' was taken for the value of --nan: what NaN does: propagate, "
+                      "omit", done.stderr)
+
+    def test_files(self):
+        self.check({
+            "reduce mising.f32": (4, r"mising.f32: .*\(ENOENT\)", "check the name"),
+            "reduce folder": (3, "folder: is a directory", "name the files in it"),
+            "reduce odd.f32": (3, "odd.f32: 10 bytes are not a whole number of float32",
+                               "--count 2 leaves the rest out"),
+            "reduce tiny.f32": (3, "tiny.f32: 3 bytes", "another --dtype"),
+            "reduce a.f32 --count 2000": (3, "only 1000 elements", "smaller --count"),
+            "reduce a.f32 --offset 5000": (3, "fewer than the 5000", "smaller --offset"),
+            "reduce a.f32 plain.dat": (3, "plain.dat: holds", "--dtype .*convert .* --to '<f4'"),
+            "reduce square.npy --dtype i4": (3, "holds <f4, not the <i4", "leave out --dtype"),
+            "reduce columns.npy": (3, "Fortran order", r'numpy.load\("columns.npy"\).copy\("C"\)'),
+            "reduce objects.npy": (3, "Python objects", "save an array of numbers"),
+            "reduce flags.npy": (3, "booleans", "numpy.uint8"),
+            "reduce text.npy": (3, "strings", "numpy.uint32"),
+            "reduce complex.npy": (3, "complex numbers", "array.real.dtype"),
+            "reduce -": (3, "standard input", "save it to a file"),
+        })
+
+    def test_no_permission(self):
+        os.chmod(self.path("a.f32"), 0)
+        self.refuse(4, r"a.f32: .*Permission denied \(EACCES\)", "reduce", "a.f32",
+                    hint="`namei -l a.f32`", preexec_fn=without_privileges)
+        os.chmod(self.path("folder"), 0o555)
+        self.refuse(6, r"folder/x.f32: .*Permission denied \(EACCES\)", "gen", "-o", "folder/x.f32",
+                    "--size", "8", hint="a directory you may write to",
+                    preexec_fn=without_privileges)
+
+    def test_outputs(self):
+        self.check({
+            "convert a.f32 -o taken.f16": (6, "taken.f16: exists already", "--force"),
+            "convert a.f32 -o new/x.f16": (6, "new/x.f16: .*ENOENT", "mkdir -p new$"),
+            "convert a.f32 -o folder": (6, "folder: is a directory", "name a file in it"),
+            "convert a.f32": (2, "no output file given", "-o OUT"),
+            "convert a.f32 -o a.f32": (2, "is the input", "a name of its own"),
+            "convert a.f32 -o x.npy --shape 3x3": (2, "does not hold 1000", "product"),
+            "gen -o x.f32": (2, "how much", "--size 1G"),
+            "gen -o x.f32 --size 10": (2, "not a whole number of elements", "--count"),
+            "gen -o x.f32 --size 100000T": (6, "ENOSPC|EFBIG", "make room|another disk"),
+            "matmul square.npy square.npy -o c.f16": (2, "names float16", "c.bin names no type"),
+        })
+
+    def test_products(self):
+        self.check({
+            "matmul square.npy -o c.npy": (2, "two factors, not 1", "ooc-run matmul A B -o C"),
+            "matmul square.npy square.npy": (2, "no output file", "ooc-run matmul A B -o C"),
+            "matmul a.f32 a.f32 -o c.f32": (2, "a.f32: a raw file does not know its shape",
+                                            "--shape-a ROWSxCOLUMNS"),
+            "matmul square.npy wide.npy -o c.npy": (3, "4 x 4 cannot be multiplied by one of 2 x 4",
+                                                    "transpose .*array.T.copy"),
+            "matmul square.npy f8.npy -o c.npy": (3, "holds <f4, f8.npy holds <f8",
+                                                  "ooc-run convert f8.npy -o OUT --to '<f4'"),
+            "matmul i2.npy i2.npy -o c.npy": (3, "i2.npy: holds int16",
+                                              "ooc-run convert i2.npy -o OUT --to f4"),
+            "matmul square.npy square.npy -o c.npy --compute tf32 --device cpu": (
+                2, "tf32 needs a GPU", "--compute f32"),
+        })
+
+    def test_limits(self):
+        self.check({"reduce a.f32 --device cpu --memory 1K": (7, "8192 bytes, the limit is 1024",
+                                                              "raise --memory")})
+        self.refuse(2, "io_uring is not available", "reduce", "a.f32", "--engine", "uring",
+                    hint="leave out --engine uring",
+                    preexec_fn=refusing("io_uring_setup", errno.EPERM))
+
+
+if __name__ == "__main__":
+    main()
