@@ -21,10 +21,14 @@ std::string scientific(double value, int digits) {
 /// "250,000", or "2.5e9" where the digits would be many.
 std::string count_label(double count) {
   constexpr double longest = 1e7;
+  constexpr double near = 1e-9;  // places are products
   if (count < longest) return group_digits(fmt::format("{:.0f}", count));
-  const std::string text = scientific(count, 1);
-  const std::size_t fraction = text.find(".0");
-  return fraction == std::string::npos ? text : std::string(text).erase(fraction, 2);
+  std::string text;
+  for (int digits = 0; digits < 10; ++digits) {
+    text = scientific(count, digits);
+    if (std::abs(std::strtod(text.c_str(), nullptr) - count) <= near * count) break;
+  }
+  return text;
 }
 
 /// How many of `steps` make an interval, that there are so many at most.

@@ -84,6 +84,8 @@ TEST(Axis, Counts) {
   EXPECT_EQ(labels_of(CountAxis(3, false).ticks(5)), "0 1 2 3");
   EXPECT_EQ(labels_of(CountAxis(10, false).ticks(4)), "0 5 10");  // not 2.5
   EXPECT_EQ(labels_of(CountAxis(2.4e9, false).ticks(3)), "0 1e9 2e9");
+  EXPECT_EQ(labels_of(CountAxis(1.3e7, false).ticks(6)),
+            "0 2,500,000 5,000,000 7,500,000 1e7 1.25e7");
   EXPECT_EQ(labels_of(CountAxis(1.5e18, false).ticks(3)), "0 5e17 1e18 1.5e18");
   EXPECT_EQ(labels_of(CountAxis(123456, true).ticks(6)), "0 10 100 1,000 10,000 100,000");
   EXPECT_EQ(labels_of(CountAxis(123456, true).ticks(3)), "0 100 10,000");
