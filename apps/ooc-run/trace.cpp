@@ -3,15 +3,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <ooc/io/error.hpp>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
 
+#include "activity_track.hpp"
 #include "output_file_options.hpp"
 #include "perfetto_file.hpp"
+#include "rate_bins.hpp"
 #include "sizes.hpp"
 
 namespace ooc_run {
@@ -21,27 +23,6 @@ using ooc::Activity;
 using Kind = Activity::Kind;
 using Time = PerfettoFile::Time;
 using Track = PerfettoFile::Track;
-
-std::string_view name_of(Kind kind) {
-  constexpr std::array<std::string_view, 5> names{"read", "h2d", "kernel", "d2h", "write"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-/// Tracks lie in groups, in this order: the reads, each lane, the writes.
-std::pair<int, std::size_t> group_of(const Activity& activity) {
-  switch (activity.kind) {
-    case Kind::read: return {0, 0};
-    case Kind::write: return {2, 0};
-    default: return {1, activity.worker};
-  }
-}
-
-using Place = std::tuple<std::pair<int, std::size_t>, std::size_t, Kind>;
-
-/// The place of its track among all.
-Place place_of(const Activity& activity) {
-  return {group_of(activity), activity.worker, activity.kind};
-}
 
 /// What a run did, on the timeline of a trace.
 class Timeline {
@@ -65,35 +46,22 @@ class Timeline {
 
   /// Bytes of a read spread over the time that it took.
   void write_read_rate(Track track) {
-    constexpr Time finest = std::chrono::milliseconds{10};
-    constexpr int most_bins = 100'000;
-    Time end{};
+    RateBins bins(std::chrono::milliseconds{10}, 100'000);
     for (const Activity& activity : activities_) {
-      if (activity.kind == Kind::read) end = std::max(end, time_of(activity.end));
+      if (activity.kind != Kind::read) continue;
+      bins.add(time_of(activity.begin), time_of(activity.end), activity.bytes);
     }
-    const Time bin = std::max(finest, end / most_bins);
-    std::vector<double> bytes(static_cast<std::size_t>(end / bin) + 1);
-    for (const Activity& activity : activities_) {
-      if (activity.kind == Kind::read) spread(activity, bin, bytes);
-    }
-    bytes.push_back(0);
     double before = -1;
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-      const double rate = bytes[i] / static_cast<double>(bin.count());  // bytes a ns: GB/s
-      if (rate != before) file_.set_counter(track, bin * i, rate);
+    Time when{};
+    const auto set = [&](double rate) {
+      if (rate != before) file_.set_counter(track, when, rate);
       before = rate;
+      when += bins.width();
+    };
+    for (const std::uint64_t bytes : bins.bytes()) {
+      set(static_cast<double>(bytes) / static_cast<double>(bins.width().count()));  // GB/s
     }
-  }
-
-  void spread(const Activity& read, Time bin, std::vector<double>& bytes) const {
-    const Time begin = time_of(read.begin);
-    const Time end = std::max(time_of(read.end), begin + Time{1});
-    const double density =
-        static_cast<double>(read.bytes) / static_cast<double>((end - begin).count());
-    for (auto i = begin / bin; i * bin < end && i < std::ssize(bytes); ++i) {
-      const Time part = std::min(end, (i + 1) * bin) - std::max(begin, i * bin);
-      bytes[static_cast<std::size_t>(i)] += density * static_cast<double>(part.count());
-    }
+    set(0);
   }
 
   /// A chunk waits from the end of its read to the beginning of what comes next.
@@ -124,39 +92,26 @@ class Timeline {
 
   void write_slices() {
     std::ranges::sort(activities_, {}, [](const Activity& activity) {
-      return std::tuple{place_of(activity), activity.begin};
+      return std::tuple{track_of(activity), activity.begin};
     });
-    const Activity* before = nullptr;
+    std::optional<ActivityTrack> before;
     Track group, track;
     Time end{};  // of the track so far
     for (const Activity& activity : activities_) {
-      if (before == nullptr || group_of(*before) != group_of(activity)) {
-        group = add_group(activity);
+      const ActivityTrack place = track_of(activity);
+      if (!before || before->group != place.group) {
+        group = file_.add_track(place.group.name(), process_);
       }
-      if (before == nullptr || place_of(*before) != place_of(activity)) {
-        track = add_track(activity, group);
+      if (before != place) {
+        track = file_.add_track(place.name(), group);
         end = {};
       }
-      before = &activity;
+      before = place;
       // Where a GPU's clock is compared with the host's anew, they may differ by microseconds.
       const Time begin = std::max(time_of(activity.begin), end);
       end = std::max(time_of(activity.end), begin);
       add_slice(track, begin, end, activity);
     }
-  }
-
-  Track add_group(const Activity& activity) {
-    const bool of_lane = group_of(activity).first == 1;
-    return file_.add_track(
-        of_lane ? fmt::format("lane {}", activity.worker) : std::string(name_of(activity.kind)),
-        process_);
-  }
-
-  Track add_track(const Activity& activity, Track group) {
-    const bool of_lane = group_of(activity).first == 1;
-    return file_.add_track(
-        of_lane ? std::string(name_of(activity.kind)) : fmt::format("slot {}", activity.worker),
-        group);
   }
 
   void add_slice(Track track, Time begin, Time end, const Activity& activity) {
