@@ -13,6 +13,7 @@ namespace {
 
 /// "2.5e9", "-1e-7".
 std::string scientific(double value, int digits) {
+  if (value == 0) return "0";
   const std::string text = fmt::format("{:.{}e}", value, digits);  // "2.5e+09"
   const std::size_t letter = text.find('e');
   return fmt::format("{}e{}", text.substr(0, letter), std::atoi(text.c_str() + letter + 1));

@@ -70,6 +70,7 @@ TEST(Axis, Values) {
   constexpr double tiny = std::numeric_limits<double>::denorm_min();
   EXPECT_EQ(ValueAxis(0, tiny, false).place(0), 0);
   EXPECT_EQ(ValueAxis(0, tiny, false).place(tiny), 1);
+  EXPECT_EQ(labels_of(ValueAxis(-1e-300, 1e-300, false).ticks(2)), "-1e-300 0 1e-300");
 
   const ValueAxis logarithmic(1e-2, 1e4, true);
   EXPECT_DOUBLE_EQ(logarithmic.place(10), 0.5);
