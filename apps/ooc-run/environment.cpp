@@ -61,6 +61,13 @@ std::string for_shell(const std::string& word) {
   return text + "'";
 }
 
+std::tm utc() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm time{};
+  gmtime_r(&now, &time);
+  return time;
+}
+
 }  // namespace
 
 std::string processor_name() {
@@ -142,10 +149,13 @@ std::string command_line() {
 }
 
 std::string today() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm date{};
-  gmtime_r(&now, &date);
-  return fmt::format("{:04}-{:02}-{:02}", date.tm_year + 1900, date.tm_mon + 1, date.tm_mday);
+  const std::tm time = utc();
+  return fmt::format("{:04}-{:02}-{:02}", time.tm_year + 1900, time.tm_mon + 1, time.tm_mday);
+}
+
+std::string now() {
+  const std::tm time = utc();
+  return fmt::format("{} {:02}:{:02} UTC", today(), time.tm_hour, time.tm_min);
 }
 
 }  // namespace ooc_run

@@ -47,4 +47,7 @@ std::string command_line();
 /// "2026-01-31", in UTC.
 std::string today();
 
+/// "2026-01-31 23:59 UTC".
+std::string now();
+
 }  // namespace ooc_run

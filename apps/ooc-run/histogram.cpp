@@ -28,7 +28,7 @@ Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
     ooc::verify_histogram(session.coordinator(), source, options, found);
   });
   Outcome outcome = session.report("histogram", source, stats, describe_histogram(histogram),
-                                   draw(histogram, arguments), verified);
+                                   draw(histogram, arguments), verified, picture.figure(histogram));
   picture.write(histogram, heading(source), interrupt, outcome);
   return outcome;
 }

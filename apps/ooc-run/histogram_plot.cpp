@@ -9,6 +9,7 @@
 
 #include "axis.hpp"
 #include "bin_groups.hpp"
+#include "page_chart.hpp"
 #include "report.hpp"
 #include "sizes.hpp"
 #include "svg.hpp"
@@ -68,18 +69,29 @@ struct Axes {
   Frame frame;
   ValueAxis values;
   CountAxis counts;
+  double pixel = 1;  // how high one is
 
   double x(double value) const { return frame.x(values.place(value)); }
 
   /// What is not nothing is seen.
   double y(std::uint64_t count) const {
     const double y = frame.y(counts.place(static_cast<double>(count)));
-    return count == 0 ? frame.bottom : std::min(y, frame.bottom - 1);
+    return count == 0 ? frame.bottom : std::min(y, frame.bottom - pixel);
   }
 };
 
+Axes axes_of(const ooc::Histogram& histogram, const std::vector<BinGroup>& groups,
+             const HistogramPlot& plot, const Frame& frame) {
+  const bool empty = histogram.edges.empty();
+  return {frame,
+          {empty ? 0 : histogram.edges.front(), empty ? 1 : histogram.edges.back(),
+           plot.logarithmic_values},
+          {headroom * static_cast<double>(most_of(groups)), plot.logarithmic_counts}};
+}
+
+constexpr int most_up = 6, most_along = 10;  // ticks
+
 void draw_ticks(Svg& svg, const Axes& axes) {
-  constexpr int most_up = 6, most_along = 10;
   for (const Tick& tick : axes.counts.ticks(most_up)) {
     axes.frame.draw_tick_beside(svg, axes.counts.place(tick.place), tick.label);
   }
@@ -90,32 +102,38 @@ void draw_ticks(Svg& svg, const Axes& axes) {
   axes.frame.draw_title_below(svg, "value");
 }
 
-void draw_bars(Svg& svg, const Axes& axes, const std::vector<BinGroup>& groups) {
+std::string bars(const Axes& axes, const std::vector<BinGroup>& groups) {
   constexpr double least_width = 1;     // bins may have no width
   constexpr double least_outlined = 3;  // of less, an outline would leave little to be seen
+  std::string elements;
   for (const BinGroup& group : groups) {
     const double x = axes.x(group.lower), y = axes.y(group.count);
     const double width = std::max(least_width, axes.x(group.upper) - x);
     const double height = axes.frame.bottom - y;
-    const bool is_small = std::min(width, height) < least_outlined;
+    const bool is_small = std::min(width, height / axes.pixel) < least_outlined;
     const bool is_last = &group == &groups.back();
-    svg.add(fmt::format(
+    elements += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
         "class=\"bar{}\" data-count=\"{}\"><title>[{}, {}{}: {}</title></rect>\n",
         x, y, width, height, is_small ? " small" : "", group.count, format_real(group.lower),
-        format_real(group.upper), is_last ? ']' : ')', group_digits(std::to_string(group.count))));
+        format_real(group.upper), is_last ? ']' : ')', group_digits(std::to_string(group.count)));
   }
+  return elements;
 }
 
-void draw_steps(Svg& svg, const Axes& axes, const std::vector<BinGroup>& groups) {
+std::string steps(const Axes& axes, const std::vector<BinGroup>& groups) {
   std::string path = fmt::format("M{:.1f} {:.1f}", axes.x(groups.front().lower), axes.frame.bottom);
   std::string counts;
   for (const BinGroup& group : groups) {
     path += fmt::format("V{:.1f}H{:.1f}", axes.y(group.count), axes.x(group.upper));
     counts += fmt::format("{}{}", counts.empty() ? "" : " ", group.count);
   }
-  svg.add(fmt::format("<path d=\"{}V{:.1f}Z\" class=\"steps\" data-counts=\"{}\"/>\n", path,
-                      axes.frame.bottom, counts));
+  return fmt::format("<path d=\"{}V{:.1f}Z\" class=\"steps\" data-counts=\"{}\"/>\n", path,
+                     axes.frame.bottom, counts);
+}
+
+std::string draw(const Axes& axes, const std::vector<BinGroup>& groups) {
+  return groups.size() <= most_bars ? bars(axes, groups) : steps(axes, groups);
 }
 
 }  // namespace
@@ -127,11 +145,7 @@ std::string plot_histogram(const ooc::Histogram& histogram, const HistogramPlot&
 
   const double bottom =
       title_height + static_cast<double>(notes.size()) * note_height + above_frame + frame_height;
-  const bool empty = histogram.edges.empty();
-  const Axes axes{{left, bottom, frame_width, frame_height},
-                  {empty ? 0 : histogram.edges.front(), empty ? 1 : histogram.edges.back(),
-                   plot.logarithmic_values},
-                  {headroom * static_cast<double>(most_of(groups)), plot.logarithmic_counts}};
+  const Axes axes = axes_of(histogram, groups, plot, {left, bottom, frame_width, frame_height});
   Svg svg(picture_width, bottom + below_frame, style);
   svg.text(left, title_height, "start", shortened(plot.title), "title");
   for (std::size_t i = 0; i < notes.size(); ++i) {
@@ -139,13 +153,35 @@ std::string plot_histogram(const ooc::Histogram& histogram, const HistogramPlot&
              "note");
   }
   draw_ticks(svg, axes);
-  if (groups.size() <= most_bars) {
-    draw_bars(svg, axes, groups);
-  } else {
-    draw_steps(svg, axes, groups);
-  }
+  svg.add(draw(axes, groups));
   axes.frame.draw_axes(svg);  // last, in front of the bars' feet
   return svg.document();
+}
+
+std::string histogram_figure(const ooc::Histogram& histogram, const HistogramPlot& plot) {
+  const std::size_t each = bins_per_group(histogram.counts.size(), most_groups);
+  const std::vector<BinGroup> groups = group_bins(histogram, each);
+  std::string notes;
+  for (const std::string& note : describe(histogram, each, plot.logarithmic_counts)) {
+    notes += fmt::format("<p class=\"note\">{}</p>\n", escape_xml(note));
+  }
+  if (groups.empty()) return notes;
+
+  PageChart chart(frame_height, "counts of the bins");
+  Axes axes =
+      axes_of(histogram, groups, plot, {0, PageChart::height, PageChart::width, PageChart::height});
+  axes.pixel = PageChart::height / frame_height;
+  for (const Tick& tick : axes.counts.ticks(most_up)) {
+    chart.tick_beside(axes.counts.place(tick.place), tick.label);
+  }
+  const auto ticks_of = [&](int intervals) { return axes.values.ticks(intervals); };
+  for (const Tick& tick : ticks_that_fit(most_along, ticks_of)) {
+    chart.tick_below(axes.values.place(tick.place), tick.label);
+  }
+  chart.title_beside("count");
+  chart.title_below("value");
+  chart.add(draw(axes, groups));
+  return notes + chart.html();
 }
 
 }  // namespace ooc_run

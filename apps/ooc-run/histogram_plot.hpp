@@ -16,4 +16,7 @@ struct HistogramPlot {
 /// narrow one line of steps. The same histogram makes the same bytes.
 std::string plot_histogram(const ooc::Histogram& histogram, const HistogramPlot& plot);
 
+/// The same for an HTML page, without the title.
+std::string histogram_figure(const ooc::Histogram& histogram, const HistogramPlot& plot);
+
 }  // namespace ooc_run

@@ -5,8 +5,8 @@
 #include <ooc/io/error.hpp>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
-#include "histogram_plot.hpp"
 #include "picture.hpp"
 #include "sizes.hpp"
 #include "terminal.hpp"
@@ -51,14 +51,21 @@ void HistogramPicture::begin() {
   if (path_) file_.emplace(*path_, arguments_.has("force"));
 }
 
+HistogramPlot HistogramPicture::plot(std::string title) const {
+  return {.title = std::move(title),
+          .logarithmic_counts = arguments_.has("log-scale"),
+          .logarithmic_values = arguments_.has("log-bins")};
+}
+
+std::string HistogramPicture::figure(const ooc::Histogram& histogram) const {
+  return arguments_.has("report") ? histogram_figure(histogram, plot({})) : std::string{};
+}
+
 void HistogramPicture::write(const ooc::Histogram& histogram, const std::string& title,
                              const Interrupt& interrupt, Outcome& outcome) {
   if (!file_) return;
-  const HistogramPlot plot{.title = title,
-                           .logarithmic_counts = arguments_.has("log-scale"),
-                           .logarithmic_values = arguments_.has("log-bins")};
-  write_plot(
-      *file_, "histogram", [&] { return plot_histogram(histogram, plot); }, interrupt, outcome);
+  const auto draw_picture = [&] { return plot_histogram(histogram, plot(title)); };
+  write_plot(*file_, "histogram", draw_picture, interrupt, outcome);
   if (arguments_.has("quiet")) outcome.notes.clear();
 }
 

@@ -6,6 +6,7 @@
 
 #include "arguments.hpp"
 #include "commands.hpp"
+#include "histogram_plot.hpp"
 #include "interrupt.hpp"
 #include "picture_file.hpp"
 #include "report.hpp"
@@ -21,7 +22,7 @@ std::string draw(const ooc::Histogram& histogram, const Arguments& arguments);
 /// Throws Error(interrupted) if a pass was stopped too early to show anything.
 void require_counts(const ooc::Histogram& histogram, const ooc::Stats& stats);
 
-/// The picture of a histogram that --plot asks for. It is made in the order of its functions.
+/// The picture of a histogram, for --plot and --report. It is made in the order of its functions.
 class HistogramPicture {
  public:
   /// Throws Error(usage).
@@ -30,11 +31,16 @@ class HistogramPicture {
   /// Before the run: throws Error(output) if there can be none.
   void begin();
 
+  /// For the page of --report; empty if there is none.
+  std::string figure(const ooc::Histogram& histogram) const;
+
   /// Once the outcome is there.
   void write(const ooc::Histogram& histogram, const std::string& title, const Interrupt& interrupt,
              Outcome& outcome);
 
  private:
+  HistogramPlot plot(std::string title) const;
+
   const Arguments& arguments_;
   std::optional<std::filesystem::path> path_;
   std::optional<PictureFile> file_;

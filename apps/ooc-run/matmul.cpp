@@ -175,6 +175,7 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
 
   auto [product, stats] = ooc::matmul(coordinator, a, b, job.target, job.options);
   std::optional<Check> check;
+  session.end_run();
   if (job.verify) check = check_product(coordinator, a, b, job.target, product.plan);
   report.work = work_of(product.plan);
   const auto prediction = session.predict(*report.work);

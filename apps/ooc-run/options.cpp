@@ -29,6 +29,7 @@ constexpr std::array run_options{
     Option{"memory", "SIZE", "limit for host memory (buffers)"},
     Option{"vram", "SIZE", "limit for GPU memory"},
     Option{"trace", "FILE", "timeline of every chunk, for ui.perfetto.dev"},
+    Option{"report", "FILE", "page about the run: .html"},
 };
 
 /// What nobody needs to know before something is amiss.
@@ -164,16 +165,18 @@ constexpr std::array gen_groups{
 };
 
 constexpr Exclusion no_timeline{"explain", "trace", "--explain runs nothing to make a timeline of"};
+constexpr Exclusion no_report{"explain", "report", "--explain runs nothing to report"};
 constexpr Exclusion no_picture{"explain", "plot", "--explain runs nothing to make a picture of"};
 constexpr std::array histogram_exclusions{
     Exclusion{"edges", "bins", "--edges says it all"},
     Exclusion{"edges", "range", "--edges says it all"},
     Exclusion{"edges", "log-bins", "--edges says it all"},
     no_timeline,
+    no_report,
     no_picture,
 };
-constexpr std::array run_exclusions{no_timeline};
-constexpr std::array reduce_exclusions{no_timeline, no_picture};
+constexpr std::array run_exclusions{no_timeline, no_report};
+constexpr std::array reduce_exclusions{no_timeline, no_report, no_picture};
 constexpr std::array bench_exclusions{no_picture};
 constexpr std::array reduce_requirements{
     Requirement{"range", "histogram"},

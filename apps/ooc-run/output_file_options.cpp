@@ -75,7 +75,7 @@ void refuse_file_in_use(const Arguments& arguments, std::string_view option,
   if (const auto output = arguments.get("output", parse_output)) {
     refuse_if_same(*output, "is a file of the data");
   }
-  for (const std::string_view other : {"plot", "trace"}) {
+  for (const std::string_view other : {"plot", "trace", "report"}) {
     if (other == option) continue;
     if (const auto taken = arguments.get(other, parse_output)) {
       refuse_if_same(*taken, fmt::format("is the file of --{}", other));

@@ -106,7 +106,8 @@ Outcome run_with_histogram(const Arguments& arguments, const Interrupt& interrup
   const std::string bars = draw(summary.histogram, arguments);
   const std::string text = table(summary.statistics, options.reduce.exact);
   Outcome outcome = session.report("reduce", source, stats, std::move(result),
-                                   bars.empty() ? text : text + "\n" + bars, verified);
+                                   bars.empty() ? text : text + "\n" + bars, verified,
+                                   picture.figure(summary.histogram));
   picture.write(summary.histogram, heading(source), interrupt, outcome);
   return outcome;
 }

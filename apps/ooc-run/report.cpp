@@ -76,6 +76,12 @@ Json json_number(const ooc::Number& value) {
   return nullptr;
 }
 
+std::string text_of(const Json& value) {
+  if (!value.is_string()) return dump(value);
+  const auto& text = value.get_ref<const std::string&>();
+  return text.starts_with(long_integer_mark) ? text.substr(1) : text;
+}
+
 Json describe_input(const ooc::Source& source, const ooc::Format& format) {
   Json files = Json::array();
   for (const ooc::File& file : source.files()) {

@@ -23,6 +23,9 @@ Json json_number(const std::optional<double>& value);
 Json json_number(const ooc::Number& value);
 Json json_integer(ooc::int128 value);
 
+/// JSON as text. Of a string, what it says: no marks around it.
+std::string text_of(const Json& value);
+
 /// The `input` and `run` objects of a result.
 Json describe_input(const ooc::Source& source, const ooc::Format& format);
 Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::string> reasons,

@@ -126,6 +126,7 @@ RunSettings read_run_settings(const Arguments& arguments) {
   options.checksum = arguments.has("checksum");
   settings.io_timeout = arguments.get("io-timeout", positive_seconds);
   settings.trace = read_trace_settings(arguments);
+  settings.report = read_report_settings(arguments);
   return settings;
 }
 
@@ -151,6 +152,7 @@ Session::Session(const RunSettings& settings, const Interrupt& interrupt, const 
     : settings_(settings),
       interrupt_(interrupt),
       trace_(settings.trace ? std::make_unique<Trace>(*settings.trace) : nullptr),
+      report_file_(settings.report ? std::make_unique<ReportFile>(*settings.report) : nullptr),
       task_(task),
       device_(
           choose_device(settings.device, task.work, rates_to_choose_by(task, settings.options))),
@@ -162,8 +164,11 @@ ooc::Options Session::coordinator_options() {
   ooc::Options options = settings_.options;
   options.stop = interrupt_.token();
   options.progress = [this](const ooc::Progress& progress) { show(progress); };
-  if (trace_) {
-    options.observe = [trace = trace_.get()](const ooc::Activity& done) { trace->record(done); };
+  if (trace_ || report_file_) {
+    options.observe = [this](const ooc::Activity& done) {
+      if (trace_) trace_->record(done);
+      if (report_file_) report_file_->record().record(done);
+    };
   }
   return options;
 }
@@ -214,14 +219,20 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   if (!device_.reason.empty() && !device_.expected) {
     outcome.notes.insert(outcome.notes.begin(), device_.reason);
   }
-  if (settings_.output.json) {
-    outcome.document = document(
-        report.command, report.input, report.result,
-        describe_run(stats, report.writes, reasons, outcome.verdict, ceilings, prediction));
-  } else {
-    outcome.document = fmt::format("{}\n{}\n{}\n", report.heading, report.text, footer(stats));
-  }
+  const Json run =
+      describe_run(stats, report.writes, reasons, outcome.verdict, ceilings, prediction);
+  outcome.document = settings_.output.json
+                         ? document(report.command, report.input, report.result, run)
+                         : fmt::format("{}\n{}\n{}\n", report.heading, report.text, footer(stats));
   write_trace(outcome);
+  write_report(outcome,
+               {.command = report.command,
+                .heading = report.heading,
+                .input = report.input,
+                .result = report.result,
+                .run = run,
+                .figure = report.figure},
+               ceilings);
   if (settings_.output.quiet) {
     outcome.notes.clear();
     outcome.verdict.clear();
@@ -240,6 +251,20 @@ void Session::write_trace(Outcome& outcome) {
   }
 }
 
+void Session::write_report(Outcome& outcome, const RunPage& page, const Ceilings& ceilings) {
+  if (!report_file_) return;
+  interrupt_.allow_more_time();
+  try {
+    outcome.notes.push_back(report_file_->publish(page, ceilings));
+  } catch (const ooc::Error& error) {
+    if (!outcome.failure) outcome.failure = error;
+  }
+}
+
+void Session::end_run() {
+  if (report_file_) report_file_->record().finish();
+}
+
 Session::~Session() {
   if (!trace_ || trace_->empty()) return;
   interrupt_.allow_more_time();
@@ -255,6 +280,7 @@ Session::~Session() {
 Verified Session::verify(const Arguments& arguments, const ooc::Stats& stats,
                          const std::function<void()>& check) {
   if (!arguments.has("verify") || stats.partial) return {};
+  end_run();
   const auto began = std::chrono::steady_clock::now();
   try {
     check();
@@ -277,7 +303,7 @@ Json answer(Json result, const ooc::Stats& stats, const Verified& verified) {
 
 Outcome Session::report(std::string_view command, const ooc::Source& source,
                         const ooc::Stats& stats, Json result, const std::string& text,
-                        const Verified& verified) {
+                        const Verified& verified, const std::string& figure) {
   Json input = describe_input(source, settings_.format);
   const bool checksum = settings_.options.checksum;
   if (checksum) input["checksum_xxh3_128"] = stats.checksum ? Json(*stats.checksum) : nullptr;
@@ -287,7 +313,8 @@ Outcome Session::report(std::string_view command, const ooc::Source& source,
               .result = answer(std::move(result), stats, verified),
               .heading = heading(source),
               .text = partial_line(source, stats) + text + checksum_line(stats, checksum) +
-                      verified_line(verified.seconds)},
+                      verified_line(verified.seconds),
+              .figure = figure},
              stats);
   if (verified.why_not) outcome.failure = verified.why_not;
   return outcome;

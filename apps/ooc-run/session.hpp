@@ -15,6 +15,7 @@
 #include "interrupt.hpp"
 #include "progress.hpp"
 #include "report.hpp"
+#include "report_file.hpp"
 #include "stall_watch.hpp"
 #include "trace.hpp"
 
@@ -38,6 +39,7 @@ struct RunSettings {
   OutputSettings output;
   std::optional<double> io_timeout;  // seconds
   std::optional<TraceSettings> trace;
+  std::optional<ReportSettings> report;
 };
 
 /// Throws Error(usage). Nothing has been opened by then.
@@ -53,6 +55,7 @@ struct Report {
   Json input{}, result{};
   std::string heading{};
   std::string text{};              // whole lines
+  std::string figure{};            // of the result, for a page: HTML
   bool writes = false;             // the run has stages that bring back and write
   std::optional<Workload> work{};  // where it is another than that of the passes
 };
@@ -86,8 +89,11 @@ class Session {
   /// Says something before the run, and once more among its reasons. Nothing if it is empty.
   void remark(std::string text);
 
+  /// The run has ended; what is read from now on is for a check of its result.
+  void end_run();
+
   /// A report as JSON or as text, with what is to be said about the run, which has ended: its
-  /// timeline is written.
+  /// timeline is written, and a page about it.
   Outcome report(const Report& report, const ooc::Stats& stats);
 
   /// Has `check` verify an answer, if --verify asked for it; but not one of a part of the input:
@@ -98,7 +104,8 @@ class Session {
 
   /// The same for what a fold has found in a dataset.
   Outcome report(std::string_view command, const ooc::Source& source, const ooc::Stats& stats,
-                 Json result, const std::string& text, const Verified& verified);
+                 Json result, const std::string& text, const Verified& verified,
+                 const std::string& figure = {});
 
   /// How long so much work is predicted to take here.
   std::optional<Prediction> predict(const Workload& work);
@@ -108,10 +115,12 @@ class Session {
   ooc::Options coordinator_options();
   void show(const ooc::Progress& progress);
   void write_trace(Outcome& outcome);
+  void write_report(Outcome& outcome, const RunPage& page, const Ceilings& ceilings);
 
   const RunSettings& settings_;
   const Interrupt& interrupt_;
-  std::unique_ptr<Trace> trace_;  // may be null
+  std::unique_ptr<Trace> trace_;             // may be null
+  std::unique_ptr<ReportFile> report_file_;  // may be null
   Task task_;
   DeviceChoice device_;
   std::vector<std::string> remarks_;

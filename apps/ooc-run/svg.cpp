@@ -41,6 +41,17 @@ std::string escape_xml(std::string_view text) {
   return safe;
 }
 
+std::string escape_lines(std::string_view text) {
+  std::string safe;
+  for (;;) {
+    const std::size_t end = text.find('\n');
+    safe += escape_xml(text.substr(0, end));
+    if (end == std::string_view::npos) return safe;
+    safe += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
 Svg::Svg(double width, double height, std::string_view style)
     : width_(width), height_(height), style_(style) {}
 

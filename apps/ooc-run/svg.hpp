@@ -9,6 +9,9 @@ namespace ooc_run {
 /// character for what is none (paths need not be), blanks for what XML does not know.
 std::string escape_xml(std::string_view text);
 
+/// The same for text of several lines, which stay.
+std::string escape_lines(std::string_view text);
+
 /// A picture as an SVG document, on white. Lengths are pixels, y grows downwards. Classes are those
 /// of its style sheet; `axis`, `grid`, `title` and `note` are known to all pictures.
 class Svg {

@@ -64,7 +64,6 @@ class UsageTest(CliTest):
                     hint="did you mean --bins")
         self.refuse(2, "unknown option '--edges'", "reduce", "x", "--edges", "3",
                     hint="'ooc-run histogram'")
-        self.refuse(2, "unknown option '--report'", "reduce", "x", "--report")
         for command in ("info", "doctor"):  # which do nothing that could be explained
             self.refuse(2, "unknown option '--explain'", command, "x", "--explain")
 
@@ -115,7 +114,8 @@ class UsageTest(CliTest):
         for option, words in [("--output", ["gen", "--size", "8"]),
                               ("--output", ["convert", path, "--to", "f2"]),
                               ("--output", ["matmul", path, path]),
-                              ("--trace", ["reduce", path]), ("--plot", ["bench", path]),
+                              ("--trace", ["reduce", path]), ("--report", ["reduce", path]),
+                              ("--plot", ["bench", path]),
                               ("--plot", ["histogram", path])]:
             with self.subTest(option=option, words=words):
                 self.refuse(2, f"{option} -: standard output is not supported", *words, option, "-",

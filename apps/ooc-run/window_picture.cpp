@@ -1,0 +1,170 @@
+#include "window_picture.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "activity_track.hpp"
+#include "axis.hpp"
+#include "page_chart.hpp"
+#include "sizes.hpp"
+
+namespace ooc_run {
+namespace {
+
+using ooc::Activity;
+using Time = RunRecord::Time;
+using Window = RunRecord::Window;
+
+constexpr double most_pixels = 480;  // of a window, before rows get too thin to be seen
+constexpr double least_row = 5, most_row = 15;
+constexpr double line_pixels = 13;   // of text
+constexpr double gap = 0.5;          // between groups, of a row
+constexpr double least_width = 0.8;  // of what is drawn, in its units: nearly a pixel
+
+double seconds_of(Time time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+/// Where tracks lie, from top to bottom, the same in all windows.
+class Rows {
+ public:
+  explicit Rows(const std::vector<Window>& windows) {
+    std::set<ActivityTrack> tracks;
+    for (const Window& window : windows) {
+      for (const Activity& activity : window.activities) tracks.insert(track_of(activity));
+    }
+    double top = 0;
+    for (const ActivityTrack& track : tracks) {
+      if (!rows_.empty() && rows_.back().track.group != track.group) top += gap;
+      rows_.push_back({track, top});
+      top += 1;
+    }
+    rows_high_ = std::max(top, 1.0);
+    row_pixels_ = std::clamp(most_pixels / rows_high_, least_row, most_row);
+  }
+
+  double pixels() const { return rows_high_ * row_pixels_; }
+
+  /// Of the row's upper edge and of its height, in what is drawn.
+  double top_of(const ActivityTrack& track) const {
+    const auto row = std::ranges::lower_bound(rows_, track, {}, &Row::track);
+    return row->top / rows_high_ * PageChart::height;
+  }
+  double row_height() const { return PageChart::height / rows_high_; }
+
+  /// As many names as there is room for. A group of one row is named whole or not at all.
+  void name_in(PageChart& chart) const {
+    double names_until = -line_pixels, groups_until = -line_pixels;  // pixels from the top
+    const ActivityTrack* before = nullptr;
+    for (const Row& row : rows_) {
+      const double middle = (row.top + 0.5) * row_pixels_;
+      const double place = 1 - (row.top + 0.5) / rows_high_;
+      const bool begins_group = before == nullptr || before->group != row.track.group;
+      const bool is_alone =
+          begins_group && (&row == &rows_.back() || (&row + 1)->track.group != row.track.group);
+      const bool group_fits = middle - groups_until >= line_pixels;
+      const bool name_fits = middle - names_until >= line_pixels;
+      before = &row.track;
+      if (is_alone && !(group_fits && name_fits)) continue;
+      if (begins_group && group_fits) {
+        chart.group_beside(place, row.track.group.name());
+        groups_until = middle;
+      }
+      if (name_fits) {
+        chart.name_beside(place, row.track.name());
+        names_until = middle;
+      }
+    }
+  }
+
+ private:
+  struct Row {
+    ActivityTrack track;
+    double top;  // in rows
+  };
+
+  std::vector<Row> rows_;
+  double rows_high_ = 0, row_pixels_ = 0;
+};
+
+std::string describe(const Activity& activity) {
+  std::string text(name_of(activity.kind));
+  if (activity.chunk != Activity::no_chunk) text += fmt::format(" {}", activity.chunk);
+  const double seconds = std::chrono::duration<double>(activity.end - activity.begin).count();
+  return fmt::format("{}: {} in {}", text,
+                     format_decimal_bytes(static_cast<double>(activity.bytes)),
+                     format_seconds(seconds));
+}
+
+std::string title_of(const Window& window, bool whole) {
+  const std::string length = format_seconds(seconds_of(window.end - window.begin));
+  if (whole) return fmt::format("The whole run: {}", length);
+  switch (window.place) {
+    case RunRecord::Place::first: return fmt::format("The first {}", length);
+    case RunRecord::Place::middle:
+      return fmt::format("{} in the middle, {} after the beginning", length,
+                         format_seconds(seconds_of(window.begin)));
+    default: return fmt::format("The last {}", length);
+  }
+}
+
+std::string draw(const RunRecord& record, const Window& window, const Rows& rows,
+                 const std::string& title) {
+  PageChart chart(rows.pixels(), title, "rows");
+  const double length = seconds_of(window.end - window.begin);
+  constexpr double ms = 1e-3;
+  const auto ticks_of = [&](int intervals) { return round_ticks(0, length / ms, intervals); };
+  for (const Tick& tick : ticks_that_fit(5, ticks_of)) {
+    chart.tick_below(tick.place * ms / length, tick.label);
+  }
+  chart.title_below("milliseconds");
+  rows.name_in(chart);
+  const auto x_of = [&](Activity::Clock::time_point when) {
+    const Time time = std::clamp(record.time_of(when), window.begin, window.end);
+    return PageChart::x(seconds_of(time - window.begin) / length);
+  };
+  for (const Activity& activity : window.activities) {
+    const double x = x_of(activity.begin);
+    const double width = std::max(least_width, x_of(activity.end) - x);
+    chart.add(
+        fmt::format("<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" "
+                    "class=\"{}\"><title>{}</title></rect>\n",
+                    x, rows.top_of(track_of(activity)), width, 0.86 * rows.row_height(),
+                    name_of(activity.kind), describe(activity)));
+  }
+  return fmt::format("<h3>{}</h3>\n{}", title, chart.html());
+}
+
+std::string legend_of(const std::vector<Window>& windows) {
+  std::set<Activity::Kind> kinds;
+  for (const Window& window : windows) {
+    for (const Activity& activity : window.activities) kinds.insert(activity.kind);
+  }
+  std::string entries;
+  for (const Activity::Kind kind : kinds) {
+    entries += fmt::format("<li><span class=\"swatch {0}\"></span>{0}</li>\n", name_of(kind));
+  }
+  return fmt::format("<ul class=\"legend\">\n{}</ul>\n", entries);
+}
+
+}  // namespace
+
+std::string draw_windows(const RunRecord& record) {
+  const std::vector<Window> windows = record.windows();
+  if (windows.empty() || record.duration() <= Time{}) {
+    return "<p class=\"note\">Nothing was read.</p>\n";
+  }
+  const Rows rows(windows);
+  const bool whole = windows.size() == 1;
+  std::string html = legend_of(windows);
+  for (const Window& window : windows) {
+    if (window.begin < window.end) html += draw(record, window, rows, title_of(window, whole));
+  }
+  return html;
+}
+
+}  // namespace ooc_run

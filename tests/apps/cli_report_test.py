@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""Pages about runs: what --report writes."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+from cli_support import PROGRAM, CliTest, clean_environment, main
+
+import numpy as np
+
+MIB = 1 << 20
+
+
+class Page:
+    """Well-formed, or an exception."""
+
+    def __init__(self, path):
+        self.text = Path(path).read_text(encoding="utf-8")
+        assert self.text.startswith("<!DOCTYPE html>\n<html lang=\"en\">")
+        self.root = ElementTree.fromstring(self.text)
+        assert self.root.tag == "html"
+
+    def with_class(self, name):
+        return [one for one in self.root.iter() if name in (one.get("class") or "").split()]
+
+    def words(self, element):
+        return " ".join("".join(element.itertext()).split())
+
+    def section(self, title):
+        found, = (one for one in self.root.iter("section") if one.find("h2").text == title)
+        return found
+
+    def facts(self, title):
+        """The values of a section's tables by their names, as they are in JSON."""
+        facts = {}
+        for row in self.section(title).iter("tr"):
+            name, data = row.find("th"), row.find("td/data")
+            if name is not None and data is not None:
+                facts.setdefault(self.words(name), data.get("value"))
+        return facts
+
+    def titles(self):
+        return [one.text for one in self.root.iter("title")]
+
+
+def parsed(text):
+    """A value of a page as JSON has it."""
+    try:
+        return json.loads(text, parse_constant=str)
+    except json.JSONDecodeError:
+        return text
+
+
+class ReportTest(CliTest):
+    def report(self, *words, env=None):
+        """What a command prints, and the page about it."""
+        document = self.json(*words, "--report", "r.html", "--device", "cpu", env=env)
+        page = Page(self.path("r.html"))
+        self.check(page, document)
+        return document, page
+
+    def check(self, page, document):
+        """The page says what the document does, and needs nothing else."""
+        for foreign in ("http:", "https:", "<script", "<link", "<img", "@import", "url("):
+            self.assertNotIn(foreign, page.text)
+        self.check_facts(page, "Result", document["result"])
+        self.check_facts(page, "What was chosen, and why",
+                         {**document["run"], "verdict": None})  # which is shown elsewhere
+        for reason in document["run"]["reasons"]:
+            self.assertIn(reason, [one.text for one in page.root.iter("li")])
+        self.check_stages(page, document["run"]["stages"])
+        banner, = page.with_class("verdict")
+        verdict = document["run"]["verdict"]
+        self.assertEqual(banner.text, verdict or banner.text)
+        if verdict is None:
+            self.assertRegex(banner.text, "^No verdict: ")
+
+    def check_facts(self, page, section, values):
+        facts = page.facts(section)
+        for key, value in values.items():
+            if value is not None and not isinstance(value, (list, dict)):
+                self.assertEqual(parsed(facts[key.replace("_", " ")]), value, key)
+
+    def check_stages(self, page, stages):
+        rows = page.section("Where the time went").find("table/tbody").findall("tr")
+        self.assertEqual([row.find("th").text for row in rows],
+                         [name for name, stage in stages.items() if stage is not None])
+        for row in rows:
+            stage = stages[row.find("th").text]
+            values = [parsed(data.get("value")) for data in row.iter("data")]
+            self.assertEqual(values, [value for value in stage.values() if value is not None])
+
+    def test_a_histogram(self):
+        values = np.random.default_rng(3).normal(size=4 * MIB).astype("f4")
+        self.write("x.f32", values)
+        document, page = self.report("histogram", "x.f32", "--bins", "20", "--chunk", "1M")
+        counts = [int(bar.get("data-count")) for bar in page.with_class("bar")]
+        self.assertEqual(counts, document["result"]["counts"])
+        rows = page.section("Result").find("details/table/tbody").findall("tr")
+        edges = document["result"]["edges"]
+        self.assertEqual([[parsed(data.get("value")) for data in row.iter("data")] for row in rows],
+                         [list(row) for row in zip(edges, edges[1:], counts)])
+        self.assertIn("histogram x.f32 --bins 20", page.words(page.with_class("command")[0]))
+        for k in range(16):
+            self.assertEqual(sum(title.startswith(f"read {k}: 1.05 MB in ")
+                                 for title in page.titles()), 2)  # passes
+
+    def test_bins_by_the_thousand(self):
+        self.write("x.f32", np.arange(MIB, dtype="f4"))
+        _, page = self.report("histogram", "x.f32", "--bins", "100000", "--log-scale")
+        self.assertEqual(len(page.with_class("steps")), 1)
+        self.assertLess(len(page.text), 300_000)
+
+    def test_statistics(self):
+        self.write("x.f64", np.array([1.5, np.nan, np.inf]))
+        self.report("reduce", "x.f64", "--nan", "omit")
+        self.write("x.u64", np.full(1000, (1 << 64) - 1, "u8"))
+        document, page = self.report("reduce", "x.u64", "--force")
+        self.assertEqual(page.facts("Result")["sum"], str(1000 * ((1 << 64) - 1)))
+        self.assertEqual(document["result"]["sum"], 1000 * ((1 << 64) - 1))
+
+    def test_a_conversion(self):
+        self.write("x.f32", np.arange(4 * MIB, dtype="f4"))
+        document, page = self.report("convert", "x.f32", "-o", "y.f16", "--chunk", "1M")
+        self.assertEqual(document["result"]["bytes_written"], 8 * MIB)
+        self.assertEqual(sum(title.startswith("write ") for title in page.titles()), 16)
+
+    def test_a_product(self):
+        np.save(self.path("a.npy"), np.random.default_rng(1).random((1000, 1000), "f4"))
+        document, page = self.report("matmul", "a.npy", "a.npy", "-o", "c.npy", "--memory", "6M",
+                                     "--verify")
+        self.assertTrue(document["result"]["verified"])
+        self.assertEqual([one.text for one in page.section("Input").iter("h3")], ["a", "b"])
+        read = sum(1 for title in page.titles() if title.startswith("read "))
+        self.assertEqual(read, document["run"]["chunks"])  # and no more, by the check
+
+    def test_what_is_verified_is_not_of_the_run(self):
+        self.write("x.f32", np.arange(4 * MIB, dtype="f4"))
+        _, page = self.report("reduce", "x.f32", "--chunk", "1M", "--verify")
+        self.assertEqual(sum(title.startswith("read ") for title in page.titles()), 16)
+
+    def test_together_with_other_files(self):
+        self.write("x.u8", bytes(range(256)))
+        self.report("histogram", "x.u8", "--trace", "t.pf", "--plot", "p.svg")
+        self.assertEqual(sorted(os.listdir(self.directory)), ["p.svg", "r.html", "t.pf", "x.u8"])
+
+    def test_names_of_any_bytes(self):
+        name = b"a<&>\"' \xff\x01.u8"
+        (Path(os.fsencode(self.directory).decode()) / os.fsdecode(name)).write_bytes(bytes(100))
+        done = subprocess.run([PROGRAM, "reduce", name, "--report", "r.html", "--device", "cpu"],
+                              cwd=self.directory, env=clean_environment(), capture_output=True,
+                              timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = Page(self.path("r.html"))
+        shown = "a<&>\"' \ufffd\\x01.u8"
+        self.assertIn(shown + ": 100 values", page.with_class("heading")[0].text)
+        self.assertIn(shown, [one.text for one in page.section("Input").iter("td")])
+
+    def test_an_empty_file(self):
+        self.write("x.f32", b"")
+        _, page = self.report("histogram", "x.f32")
+        self.assertIn("Nothing was read.", [one.text for one in page.with_class("note")])
+
+    def test_variables_are_named(self):
+        self.write("x.u8", bytes(100))
+        _, page = self.report("reduce", "x.u8", env={"OOC_CHUNK": "1M"})
+        rows = {row.find("th").text: page.words(row.find("td"))
+                for row in page.section("Machine and version").iter("tr")}
+        self.assertEqual(rows["OOC_CHUNK"], "1M")
+
+    def test_it_is_said(self):
+        self.write("x.u8", bytes(100))
+        done = self.succeed("reduce", "x.u8", "--report", "r.html")
+        self.assertIn("ooc-run: note: wrote r.html, a report of the run\n", done.stderr)
+        done = self.succeed("reduce", "x.u8", "--report", "r.html", "--force", "--quiet")
+        self.assertEqual(done.stderr, "")
+
+    def test_files_that_are_there_stay(self):
+        self.write("x.u8", bytes(100))
+        self.write("old.html", b"old")
+        self.refuse(6, "old.html: exists already", "reduce", "x.u8", "--report", "old.html",
+                    hint="--force")
+        self.assertEqual(Path(self.path("old.html")).read_bytes(), b"old")
+
+    def test_files_that_cannot_be(self):
+        self.write("x.html", bytes(100))
+        self.refuse(2, "--report r.pdf: a report is an HTML file", "reduce", "x.html", "--report",
+                    "r.pdf", hint=r"--report r\.html")
+        self.refuse(6, "create failed", "reduce", "x.html", "--report", "no/r.html",
+                    hint="directory")
+        self.refuse(2, "--report ./x.html: is a file of the data", "reduce", "x.html", "--report",
+                    "./x.html", "--force")
+        self.refuse(2, "is a file of the data", "convert", "x.html", "-o", "y.html", "--to", "u1",
+                    "--report", "y.html")
+        self.refuse(2, "r.html: is the file of --", "reduce", "x.html", "--trace", "r.html",
+                    "--report", "./r.html", hint="a file of its own")
+        self.refuse(2, "--explain and --report exclude each other", "matmul", "x.html", "x.html",
+                    "--explain", "--report", "r.html")
+        self.assertEqual(os.listdir(self.directory), ["x.html"])
+
+    def test_a_failed_run_leaves_nothing(self):
+        self.write("x.f32", np.full(10, np.nan, "f4"))
+        self.refuse(3, "no finite value", "histogram", "x.f32", "--report", "r.html")
+        self.assertEqual(os.listdir(self.directory), ["x.f32"])
+
+    def test_a_result_is_shown_if_its_report_cannot_be_written(self):
+        self.write("x.u8", bytes(100))
+        done = self.run_program("reduce", "x.u8", "--json", "--report", "r.html",
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                                      (1000, 1000)))
+        self.assertEqual(done.returncode, 6)
+        self.assertEqual(self.check_document(done.stdout)["result"]["count"], 100)
+        self.assertRegex(done.stderr, r"ooc-run: error: r\.html: write failed .*\(EFBIG\)")
+        self.assertEqual(os.listdir(self.directory), ["x.u8"])
+
+    def test_of_a_run_that_is_interrupted(self):
+        with open(self.path("x.u8"), "wb") as file:
+            file.truncate(4 << 40)  # more than any machine reads while a test waits
+        process, _ = self.at_work("reduce", "x.u8", "--report", "r.html", "--device", "cpu",
+                                  "--json")
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, stderr)
+        document = self.check_document(stdout)
+        page = Page(self.path("r.html"))
+        banner, = page.with_class("bad")
+        self.assertRegex(banner.text, "^PARTIAL: interrupted; the result covers .* of 4.40 TB")
+        self.assertEqual(page.facts("Result")["covered bytes"],
+                         str(document["result"]["covered_bytes"]))
+        windows = [one.text for one in page.section("What happened when").iter("h3")]
+        self.assertEqual(len(windows), 3)
+        self.assertEqual(windows[0], "The first 200 ms")
+        self.assertEqual(windows[2], "The last 200 ms")
+
+
+if __name__ == "__main__":
+    main()
