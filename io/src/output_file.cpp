@@ -22,6 +22,7 @@
 #include <memory>
 #include <random>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace ooc {
@@ -208,6 +209,12 @@ void OutputFile::create() {
     if (descriptor_ < 0 && errno != EEXIST) break;
   }
   if (descriptor_ < 0) throw output_error("create", target_);
+  struct stat replaced {};
+  if (replace_ && ::stat(target_.c_str(), &replaced) == 0) {
+    // Who may read what is replaced may read what replaces it, and nobody else. Where that cannot
+    // be said, the file system knows no such rights.
+    std::ignore = ::fchmod(descriptor_, replaced.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO));
+  }
   ::flock(descriptor_, LOCK_EX | LOCK_NB);  // tells others that this temporary is in use
 }
 

@@ -38,7 +38,8 @@ struct FindExtremes {
   Extremes result(Partial total) const { return total.extremes; }
 };
 
-/// Both passes as one: what they took together, the choices as they were made at first.
+/// Both passes as one: what they took together, read as the second was; but what the page cache
+/// held is of before the first.
 Stats both_passes(const Stats& first, Stats second) {
   const auto add = [](StageTimes& total, const StageTimes& times) {
     total.busy += times.busy;

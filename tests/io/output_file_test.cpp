@@ -67,6 +67,19 @@ TEST(OutputFile, LeavesNothingIfItIsNotPublished) {
   EXPECT_EQ(directory.names(), Names{});
 }
 
+TEST(OutputFile, OpensNothingToOthersThatWasClosedToThem) {
+  const TempDir directory;
+  for (const mode_t mode : {0600u, 0664u, 0400u}) {
+    const auto path = directory.write("result" + std::to_string(mode), "old");
+    ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+    write_file(path, "new", true);
+    struct stat status {};
+    ASSERT_EQ(::stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777, mode);
+    EXPECT_EQ(test::read_whole(path), "new");
+  }
+}
+
 TEST(OutputFile, ReplacesOnlyWhenAsked) {
   const TempDir directory;
   const auto path = directory.write("result", "old");
