@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "conventions.hpp"
-#include "fact_rows.hpp"
+#include "terminal.hpp"
 
 namespace ooc_run {
 namespace {

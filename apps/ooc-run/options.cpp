@@ -239,11 +239,8 @@ constexpr std::array all_commands{
             "order given. --verify reads the data once more, and compares each value with the\n"
             "edges: slower, and nothing in common with the fast way.",
             histogram_groups, histogram_exclusions},
-    Command{"reduce",
-            "FILE... [options]",
-            "sum, minimum, maximum, mean, variance in one pass",
-            FileWords::some,
-            reduce_examples,
+    Command{"reduce", "FILE... [options]", "sum, minimum, maximum, mean, variance in one pass",
+            FileWords::some, reduce_examples,
             "Sums of integers are exact. Sums of floats, mean and (population) variance have\n"
             "the same bits for any chunk size, number of streams or threads, engine and\n"
             "device. A NaN makes the statistics NaN, as in NumPy, unless --nan omit leaves\n"
@@ -254,9 +251,7 @@ constexpr std::array all_commands{
             "--histogram N counts as ooc-run histogram does, and reads nothing more for it,\n"
             "except without --range: then one more read, before, finds the minimum and the\n"
             "maximum (but not of u1 and i1).",
-            reduce_groups,
-            {},
-            reduce_requirements},
+            reduce_groups, reduce_exclusions, reduce_requirements},
     Command{"matmul", "A B -o C [options]", "product of two matrices, all three on disk",
             FileWords::some, matmul_examples,
             "C = A B for matrices of one type (f2, bf16, f4, f8), by rows in .npy or raw\n"
