@@ -57,7 +57,7 @@ std::string describe(const Option& option) {
   }
   std::string hint = others.empty()
                          ? fmt::format("ooc-run {} -h lists the options", command.name)
-                         : fmt::format("--{} is an option of {}", bare, fmt::join(others, " and "));
+                         : fmt::format("--{} is an option of {}", bare, enumeration(others));
   const std::string_view near = nearest(bare, names);
   if (!near.empty()) hint = fmt::format("did you mean --{}?", near);
   refuse_usage(fmt::format("unknown option '{}'", word), hint);

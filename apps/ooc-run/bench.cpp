@@ -88,11 +88,15 @@ std::string keep_ceilings(const BenchResult& result, const std::string& path) {
 
 /// By ceilings that were measured before: one after another, and all else left out.
 std::optional<Prediction> predict_reading(const BenchReads& reads, const Ceilings& ceilings) {
-  constexpr ooc::DeviceKind any = ooc::DeviceKind::cpu;
-  const auto disk = predict({.from_disk = reads.from_disk}, any, ceilings);
-  const auto cache = predict({.from_page_cache = reads.from_page_cache}, any, ceilings);
+  const auto seconds = [](double bytes, std::optional<double> rate) -> std::optional<double> {
+    if (bytes == 0) return 0;
+    if (!rate) return {};
+    return bytes / *rate;
+  };
+  const auto disk = seconds(reads.from_disk, ceilings.disk);
+  const auto cache = seconds(reads.from_page_cache, ceilings.page_cache);
   if (!disk || !cache) return {};
-  return Prediction{.seconds = disk->seconds + cache->seconds, .unmeasured = {"kernel"}};
+  return Prediction{.seconds = *disk + *cache, .unmeasured = {"kernel"}};
 }
 
 /// What --explain prints.

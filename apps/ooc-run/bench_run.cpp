@@ -60,8 +60,10 @@ BenchReads reads_of(const BenchJob& job, const BenchPlan& plan) {
   const double warm_passes = job.device == ooc::DeviceKind::cuda ? 3 : 2;
   // The page cache is filled at first, and anew whenever a cold pass has emptied it.
   BenchReads reads;
-  reads.from_disk = warm + runs * parts + (cold ? file + runs * (file + warm) : 0);
-  reads.from_page_cache = warm + runs * warm * (warm_passes + (cold ? 0 : 1));
+  reads.from_disk =
+      (plan.in_memory ? 0 : warm) + runs * parts + (cold ? file + runs * (file + warm) : 0);
+  reads.from_page_cache =
+      (plan.in_memory ? 2 : 1) * warm + runs * warm * (warm_passes + (cold ? 0 : 1));
   if (!job.sweep) return reads;
   const BenchReads sweep =
       Sweep::reads(job, plan.warm_bytes, cold ? std::optional(plan.file_bytes) : std::nullopt);
@@ -335,7 +337,8 @@ BenchPlan plan_measurements(const BenchJob& job) {
   if (plan.why_no_disk.empty()) {
     plan.part_bytes = ooc::measure::DiskSweep::part_bytes(file, settings.size());
   }
-  if (lies_in_memory(job.path)) plan.why_not_cold = in_memory;
+  plan.in_memory = lies_in_memory(job.path);
+  if (plan.in_memory) plan.why_not_cold = in_memory;
   plan.reads = reads_of(job, plan);
   return plan;
 }

@@ -101,6 +101,7 @@ struct BenchPlan {
   std::uint64_t warm_bytes = 0;  // of the file, that will be kept in the page cache
   std::uint64_t part_bytes = 0;  // of the file, that each setting of the disk will read
   std::size_t disk_settings = 0;
+  bool in_memory = false;                     // the file has no disk under it
   std::string why_no_disk{}, why_not_cold{};  // empty: as far as is known
   BenchReads reads{};
 };

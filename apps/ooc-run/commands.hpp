@@ -1,7 +1,6 @@
 #pragma once
 
 #include <ooc/io/error.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +17,16 @@ struct Outcome {
   std::string verdict;             // for stderr: what bounded the run; may be empty
   bool partial = false;            // interrupted: a result of a part of the input
 
-  /// The result did not withstand its check. It is shown nevertheless.
-  std::optional<ooc::Error> failure{};
+  /// What went wrong beside the result, which is shown nevertheless: a check that it did not
+  /// withstand or that could not be made, or another file that could not be written. The first is
+  /// the reason for the exit code.
+  std::vector<ooc::Error> failures{};
+
+  /// Adds one: a wrong result before all else.
+  void fail(const ooc::Error& error) {
+    const bool first = error.cause() == ooc::Cause::verify;
+    failures.insert(first ? failures.begin() : failures.end(), error);
+  }
 };
 
 // Each throws ooc::Error.

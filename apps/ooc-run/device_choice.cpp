@@ -63,10 +63,14 @@ Task histogram_task(const ooc::Source& source, const ooc::HistogramOptions& opti
 }
 
 Task reduce_task(const ooc::Source& source, const ooc::ReduceOptions& options) {
-  constexpr double plain_rate = 10e9, exact_rate = 2.5e9;  // integers are exact anyway
-  Task task = passes_over(source, 1, options.exact ? exact_rate : plain_rate);
+  constexpr double plain_rate = 10e9, exact_rate = 2.5e9;
+  // Those of integers are exact anyway.
+  const bool exact = options.exact &&
+                     ooc::visit(source.element(),
+                                []<class T>(std::type_identity<T>) { return ooc::is_floating<T>; });
+  Task task = passes_over(source, 1, exact ? exact_rate : plain_rate);
   // Exact sums are another kernel, which nobody has measured.
-  if (!options.exact) task.kernel = kernel_of("reduce", source);
+  if (!exact) task.kernel = kernel_of("reduce", source);
   return task;
 }
 

@@ -192,8 +192,9 @@ Outcome run_doctor(const Arguments& arguments, const Interrupt& /*interrupt*/) {
                                           : show(checks, describe_terminal(STDOUT_FILENO));
   const auto failed = std::ranges::find(checks, Check::State::fail, &Check::state);
   if (failed != checks.end()) {
-    outcome.failure = ooc::Error(failed->cause, failed->name + ": " + failed->facts,
-                                 {.why = "runs will end with this", .hint = failed->fix});
+    outcome.fail({failed->cause,
+                  failed->name + ": " + failed->facts,
+                  {.why = "runs will end with this", .hint = failed->fix}});
   }
   return outcome;
 }

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <exception>
+#include <new>
 
 #include "terminal.hpp"
 
@@ -11,6 +13,19 @@ namespace ooc_run {
 
 void refuse_usage(const std::string& message, const std::string& hint) {
   throw ooc::Error(ooc::Cause::usage, message, {.hint = hint});
+}
+
+ooc::Error current_error() {
+  try {
+    throw;
+  } catch (const ooc::Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return {
+        ooc::Cause::memory, "out of memory", {.hint = "--memory and --chunk bound what is used"}};
+  } catch (const std::exception& error) {
+    return {ooc::Cause::internal, error.what(), {.hint = "please report it with the command"}};
+  }
 }
 
 int exit_code_of(ooc::Cause cause) {

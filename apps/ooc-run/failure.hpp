@@ -8,6 +8,9 @@ namespace ooc_run {
 /// Throws Error(usage).
 [[noreturn]] void refuse_usage(const std::string& message, const std::string& hint = {});
 
+/// What is being handled now, whatever threw it, as an Error.
+ooc::Error current_error();
+
 /// The code with which the program ends after an error of such a cause.
 int exit_code_of(ooc::Cause cause);
 

@@ -198,7 +198,7 @@ std::string list_of_files(const Info& info) {
                         format_decimal_bytes(static_cast<double>(file.data_bytes)),
                         cached ? fmt::format("{:.0f} %", *cached * 100) : "-",
                         extents ? group_digits(std::to_string(*extents)) : "-",
-                        file.why_not_direct.empty() ? "yes" : "no", file.path.string());
+                        file.why_not_direct.empty() ? "yes" : "no", printable(file.path.string()));
   }
   if (info.files.size() > most_files) {
     text += fmt::format("  and {} more\n", info.files.size() - most_files);

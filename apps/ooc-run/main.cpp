@@ -88,7 +88,8 @@ int run_and_print(const Command& command, const std::vector<std::string>& words)
     print_to_stdout(outcome.document);
     for (const std::string& note : outcome.notes) print_note(note);
     if (!outcome.verdict.empty()) print_to_stderr(lines_for_stderr("ooc-run: ", outcome.verdict));
-    if (outcome.failure) throw *outcome.failure;
+    for (std::size_t i = 1; i < outcome.failures.size(); ++i) print_error(outcome.failures[i]);
+    if (!outcome.failures.empty()) throw outcome.failures.front();
     return outcome.partial ? interrupt.exit_code() : 0;
   } catch (const ooc::Error& error) {
     const int code = report_error(error);
@@ -125,14 +126,8 @@ int dispatch(const std::vector<std::string>& words) {
 int guarded(const std::vector<std::string>& words) {
   try {
     return dispatch(words);
-  } catch (const ooc::Error& error) {
-    return report_error(error);
-  } catch (const std::bad_alloc&) {
-    return report_error(
-        {ooc::Cause::memory, "out of memory", {.hint = "--memory and --chunk bound what is used"}});
-  } catch (const std::exception& error) {
-    return report_error(
-        {ooc::Cause::internal, error.what(), {.hint = "please report it with the command"}});
+  } catch (const std::exception&) {
+    return report_error(current_error());
   }
 }
 

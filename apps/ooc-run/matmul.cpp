@@ -153,7 +153,14 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
   // Tensor cores have no double on the CPU.
   const ooc::Compute compute = job.options.compute.value_or(ooc::Compute::f32);
   const bool tensor_cores = compute == ooc::Compute::tf32 || compute == ooc::Compute::bf16;
-  if (tensor_cores && !job.settings.device) job.settings.device = ooc::DeviceKind::cuda;
+  if (tensor_cores && !job.settings.device) {
+    const std::string why = ooc::why_no_gpu();
+    if (!why.empty()) {
+      throw ooc::Error(ooc::Cause::device, "tensor cores are a GPU's: " + why,
+                       {.hint = "--compute f32 computes on the CPU"});
+    }
+    job.settings.device = ooc::DeviceKind::cuda;
+  }
   Session session(job.settings, interrupt, product_task(a, b), job.verify ? 1 : 0);
   ooc::Coordinator& coordinator = session.coordinator();
   Report report{.command = "matmul",
@@ -162,7 +169,9 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
                 .heading = matrix_heading(a) + "\n" + matrix_heading(b),
                 .writes = true};
   if (job.explain) {
-    const ooc::MatmulPlan plan = ooc::plan_matmul(coordinator, a, b, job.options);
+    const ooc::MatmulPlan plan =
+        ooc::plan_matmul(coordinator, a, b, job.options,
+                         job.target.path.empty() ? std::nullopt : std::optional(job.target));
     const auto prediction = session.predict(work_of(plan));
     std::vector<std::string> reasons = plan.reasons;
     const std::string& why_device = session.device().reason;
@@ -183,7 +192,7 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
   report.text = explain_product(product, prediction, stats.seconds, check, job.target.path);
   Outcome outcome = session.report(report, stats);
   if (check && !check->verification.passed) {
-    outcome.failure = verification_error(job.target.path, check->verification);
+    outcome.fail(verification_error(job.target.path, check->verification));
   }
   return outcome;
 }

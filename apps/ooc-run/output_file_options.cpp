@@ -7,6 +7,9 @@
 #include <system_error>
 #include <vector>
 
+#include "report.hpp"
+#include "type_doubt.hpp"
+
 namespace ooc_run {
 namespace {
 
@@ -46,9 +49,16 @@ std::optional<ooc::DType> read_output_type(const Arguments& arguments, std::stri
     require_ending(path, asked->element, fmt::format("--{} says", option));
     return asked;
   }
-  const auto named = ooc::type_of_ending(path.extension().string());
-  if (!named) return {};
-  return ooc::DType{*named};
+  const std::string ending = path.extension().string();
+  if (const auto named = ooc::type_of_ending(ending)) return ooc::DType{*named};
+  if (const auto meant = type_meant_by_ending(path)) {
+    throw ooc::Error(ooc::Cause::usage,
+                     fmt::format("{}: {} is no ending that names a type", path.string(), ending),
+                     {.path = path,
+                      .hint = fmt::format("--{} {} writes {}", option, dtype_word(*meant),
+                                          describe_type(*meant))});
+  }
+  return {};
 }
 
 void require_ending(const std::filesystem::path& path, ooc::ElementType element,

@@ -6,6 +6,7 @@
 #include <ooc/io/error.hpp>
 #include <span>
 
+#include "failure.hpp"
 #include "output_file_options.hpp"
 #include "rsvg.hpp"
 #include "svg.hpp"
@@ -48,8 +49,8 @@ void PictureFile::publish(const std::string& svg) {
 
 void write_plot(PictureFile& file, std::string_view what, const std::function<std::string()>& draw,
                 const Interrupt& interrupt, Outcome& outcome) {
-  const bool check_interrupted =
-      outcome.failure && outcome.failure->cause() == ooc::Cause::interrupted;
+  const bool check_interrupted = std::ranges::find(outcome.failures, ooc::Cause::interrupted,
+                                                   &ooc::Error::cause) != outcome.failures.end();
   if (outcome.partial || check_interrupted) {
     outcome.notes.push_back(fmt::format("interrupted, so {} is not written", file.path().string()));
     return;
@@ -59,8 +60,8 @@ void write_plot(PictureFile& file, std::string_view what, const std::function<st
     file.publish(draw());
     outcome.notes.push_back(
         fmt::format("wrote {}, a picture of the {}", file.path().string(), what));
-  } catch (const ooc::Error& error) {
-    if (!outcome.failure) outcome.failure = error;
+  } catch (const std::exception&) {
+    outcome.fail(current_error());
   }
 }
 

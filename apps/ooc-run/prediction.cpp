@@ -35,16 +35,6 @@ const StageName& find_stage(std::string_view name) {
   return *std::ranges::find(stage_names, name, &StageName::name);
 }
 
-/// "the kernel, the checksum and writing".
-std::string list(const std::vector<std::string_view>& stages) {
-  std::string text;
-  for (std::size_t i = 0; i < stages.size(); ++i) {
-    if (i != 0) text += i + 1 == stages.size() ? " and " : ", ";
-    text += find_stage(stages[i]).spoken;
-  }
-  return text;
-}
-
 /// What has been predicted so far.
 class Predictor {
  public:
@@ -102,7 +92,8 @@ Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum) 
   work.checksum = checksum && pass.bytes != 0;
   if (device == ooc::DeviceKind::cpu) {
     const auto cores = static_cast<double>(ooc::usable_cores());
-    work.cores = std::min(1.0, static_cast<double>(pass.streams) / cores);
+    // Those who read and those who compute are at work side by side.
+    work.cores = std::min(1.0, static_cast<double>(std::max(pass.streams, pass.threads)) / cores);
   }
   return work;
 }
@@ -146,7 +137,11 @@ std::string explain(const std::optional<Prediction>& prediction) {
     text += fmt::format(", bound by {}", find_stage(prediction->stage).spoken);
   }
   if (!prediction->is_lower_bound()) return text;
-  text += "; no ceiling is known of " + list(prediction->unmeasured);
+  std::vector<std::string> stages;
+  for (const std::string_view stage : prediction->unmeasured) {
+    stages.emplace_back(find_stage(stage).spoken);
+  }
+  text += "; no ceiling is known of " + enumeration(stages);
   const bool could_be_known = std::ranges::any_of(
       prediction->unmeasured, [](std::string_view stage) { return find_stage(stage).is_benched; });
   if (could_be_known) text += fmt::format(" ({} more)", remedy);

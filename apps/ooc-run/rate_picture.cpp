@@ -22,9 +22,9 @@ constexpr double headroom = 1.08;     // of the highest rate
 constexpr double worth_the_room = 3;  // a ceiling so many times as high leaves it little
 constexpr double gb = 1e9;
 
-/// A rate and the time from which on it holds, in seconds, up to the next step's.
+/// A rate and the time for which it holds, in seconds.
 struct Step {
-  double begin, bytes_per_second;
+  double begin, end, bytes_per_second;
 };
 
 struct TimeUnit {
@@ -53,7 +53,7 @@ std::vector<Step> steps_of(const RateBins& bins, double duration) {
     for (std::size_t k = i; k < next; ++k) sum += static_cast<double>(bytes[k]);
     const double begin = static_cast<double>(i) * width;
     const double end = std::min(static_cast<double>(next) * width, duration);
-    steps.push_back({begin, end > begin ? sum / (end - begin) : 0});
+    steps.push_back({begin, end, end > begin ? sum / (end - begin) : 0});
   }
   return steps;
 }
@@ -99,10 +99,9 @@ class RatePicture {
 
   void add_steps(const std::vector<Step>& steps, std::string_view css_class) {
     std::string path = "M0 " + y(0);
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      const double end = i + 1 < steps.size() ? steps[i + 1].begin : seconds_;
-      path += fmt::format("V{}H{:.2f}", y(steps[i].bytes_per_second),
-                          PageChart::x(std::min(1.0, end / seconds_)));
+    for (const Step& step : steps) {
+      path += fmt::format("V{}H{:.2f}", y(step.bytes_per_second),
+                          PageChart::x(std::min(1.0, step.end / seconds_)));
     }
     chart_.add(fmt::format("<path d=\"{}V{}Z\" class=\"rate {}\"/>\n", path, y(0), css_class));
   }

@@ -133,8 +133,9 @@ std::string stages(const Json& run) {
 }
 
 /// The counts of a histogram as a table, unless they are very many.
-std::string bin_table(const Json& result) {
+std::string bin_table(const Json& answer) {
   constexpr std::size_t most = 1024;
+  const Json& result = answer.contains("histogram") ? answer.at("histogram") : answer;
   if (!result.contains("counts") || !result.at("counts").is_array()) return {};
   const Json &edges = result.at("edges"), &counts = result.at("counts");
   if (counts.size() > most) {

@@ -246,8 +246,8 @@ void Session::write_trace(Outcome& outcome) {
   interrupt_.allow_more_time();
   try {
     outcome.notes.push_back(trace_->publish());
-  } catch (const ooc::Error& error) {
-    outcome.failure = error;
+  } catch (const std::exception&) {
+    outcome.fail(current_error());
   }
 }
 
@@ -256,8 +256,8 @@ void Session::write_report(Outcome& outcome, const RunPage& page, const Ceilings
   interrupt_.allow_more_time();
   try {
     outcome.notes.push_back(report_file_->publish(page, ceilings));
-  } catch (const ooc::Error& error) {
-    if (!outcome.failure) outcome.failure = error;
+  } catch (const std::exception&) {
+    outcome.fail(current_error());
   }
 }
 
@@ -316,7 +316,7 @@ Outcome Session::report(std::string_view command, const ooc::Source& source,
                       verified_line(verified.seconds),
               .figure = figure},
              stats);
-  if (verified.why_not) outcome.failure = verified.why_not;
+  if (verified.why_not) outcome.fail(*verified.why_not);
   return outcome;
 }
 

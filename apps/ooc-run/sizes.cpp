@@ -185,6 +185,15 @@ std::string group_digits(std::string digits) {
   return digits;
 }
 
+std::string enumeration(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i != 0) text += i + 1 == names.size() ? " and " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
 std::string format_count(std::uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", group_digits(std::to_string(count)), noun, count == 1 ? "" : "s");
 }

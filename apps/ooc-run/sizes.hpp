@@ -50,6 +50,9 @@ std::string format_seconds(double seconds);
 /// Digits in groups of three: "-1,234,567".
 std::string group_digits(std::string digits);
 
+/// "the link", "the link and the kernel", "the disk, the link and the kernel".
+std::string enumeration(const std::vector<std::string>& names);
+
 /// "1 thread", "2,048 threads".
 std::string format_count(std::uint64_t count, std::string_view noun);
 

@@ -14,18 +14,11 @@
 namespace ooc_run {
 namespace {
 
-/// Endings name types by their bits: x.f32. Who writes x.f4 thinks in bytes, as NumPy does.
 std::string doubt_about_ending(const std::filesystem::path& path) {
-  const std::string ending = path.extension().string();
-  if (ending.empty()) return {};
-  try {
-    const ooc::DType meant = ooc::parse_dtype(std::string_view(ending).substr(1));
-    if (meant == ooc::DType{ooc::ElementType::u1}) return {};
-    return fmt::format("read as bytes, for {} is no ending that names a type; --dtype {} reads {}",
-                       ending, dtype_word(meant), describe_type(meant));
-  } catch (const ooc::Error&) {
-    return {};
-  }
+  const auto meant = type_meant_by_ending(path);
+  if (!meant || *meant == ooc::DType{ooc::ElementType::u1}) return {};
+  return fmt::format("read as bytes, for {} is no ending that names a type; --dtype {} reads {}",
+                     path.extension().string(), dtype_word(*meant), describe_type(*meant));
 }
 
 std::string doubt_about_data(const ooc::Source& source, const ooc::Format& format) {
@@ -51,6 +44,16 @@ std::string doubt_about_data(const ooc::Source& source, const ooc::Format& forma
 bool type_is_default(const ooc::Source& source, const ooc::Format& format) {
   const std::string ending = source.files().front().path().extension();
   return source.format == "raw" && !format.type && !ooc::type_of_ending(ending);
+}
+
+std::optional<ooc::DType> type_meant_by_ending(const std::filesystem::path& path) {
+  const std::string ending = path.extension().string();
+  if (ending.empty()) return {};
+  try {
+    return ooc::parse_dtype(std::string_view(ending).substr(1));
+  } catch (const ooc::Error&) {
+    return {};
+  }
 }
 
 std::string type_doubt(const ooc::Source& source, const ooc::Format& format) {

@@ -28,7 +28,8 @@
 namespace ooc {
 namespace {
 
-constexpr mode_t mode = 0666;  // less the umask
+constexpr mode_t mode = 0666;          // less the umask
+constexpr mode_t private_mode = 0600;  // until it has the rights of what it replaces
 constexpr std::string_view temporary_ending = ".ooc-tmp";
 constexpr int most_name_tries = 100;
 constexpr std::size_t least_unmapped_bytes = 256 * KiB;
@@ -39,11 +40,10 @@ std::filesystem::path directory_of(const std::filesystem::path& path) {
 }
 
 /// Temporaries of a target are ".NAME.XXXXXXXX.ooc-tmp" beside it.
+/// Of a long name its beginning, so that the temporary's is not too long.
 std::string temporary_prefix(const std::filesystem::path& path) {
-  std::string prefix{'.'};
-  prefix += path.filename().string();
-  prefix += '.';
-  return prefix;
+  constexpr std::size_t most = 200;
+  return "." + path.filename().string().substr(0, most) + ".";
 }
 
 std::filesystem::path random_temporary(const std::filesystem::path& path) {
@@ -96,6 +96,7 @@ void require_replaceable(const std::filesystem::path& path, const std::filesyste
   if (::stat(path.c_str(), &status) != 0) {
     const int errno_value = errno;
     const bool is_link = ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
+    if (errno_value == ENAMETOOLONG) throw output_error("create", path, errno_value);
     if (errno_value == ENOENT || !is_link) return;             // most likely it does not exist
     throw output_error("follow the link", path, errno_value);  // in circles, or where we may not
   }
@@ -194,6 +195,7 @@ OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, b
   require_space(bytes);
   if (purpose == Purpose::write) allocate(bytes);
   open_direct(bytes);
+  if (replace_) keep_rights();
 }
 
 void OutputFile::create() {
@@ -201,21 +203,32 @@ void OutputFile::create() {
   // Old kernels take O_TMPFILE for an attempt to write to the directory (EISDIR).
   const bool unknown =
       descriptor_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
+  const bool replaces = unknown && ::access(target_.c_str(), F_OK) == 0;
   for (int i = 0; unknown && descriptor_ < 0 && i < most_name_tries; ++i) {
     const std::filesystem::path candidate = random_temporary(target_);
-    descriptor_ =
-        ::open(candidate.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, mode);
+    descriptor_ = ::open(candidate.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC,
+                         replaces ? private_mode : mode);
     if (descriptor_ >= 0) temporary_ = candidate;
     if (descriptor_ < 0 && errno != EEXIST) break;
   }
   if (descriptor_ < 0) throw output_error("create", target_);
-  struct stat replaced {};
-  if (replace_ && ::stat(target_.c_str(), &replaced) == 0) {
-    // Who may read what is replaced may read what replaces it, and nobody else. Where that cannot
-    // be said, the file system knows no such rights.
-    std::ignore = ::fchmod(descriptor_, replaced.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO));
-  }
   ::flock(descriptor_, LOCK_EX | LOCK_NB);  // tells others that this temporary is in use
+}
+
+/// Who may read what is replaced may read what replaces it, and nobody else: it gets the same owner
+/// and group, as far as we may give it away, and the same mode. Of a file system that knows no such
+/// things nothing is expected.
+void OutputFile::keep_rights() {
+  struct stat replaced {};
+  if (::stat(target_.c_str(), &replaced) != 0) return;  // nothing is replaced
+  mode_t rights = replaced.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+  constexpr uid_t same_owner = static_cast<uid_t>(-1);
+  if (::fchown(descriptor_, replaced.st_uid, replaced.st_gid) != 0 &&
+      ::fchown(descriptor_, same_owner, replaced.st_gid) != 0) {
+    // The group is another, which may do no more than everybody.
+    rights = (rights & ~mode_t{S_IRWXG}) | (rights & S_IRWXO) << 3;
+  }
+  std::ignore = ::fchmod(descriptor_, rights);
 }
 
 /// Asked before anything is allocated: fallocate() would take all there is, and others would run

@@ -13,9 +13,38 @@
 
 namespace ooc {
 
+namespace {
+
+/// A target with what only the factors know: its shape and the type of its elements.
+Target shaped(Target target, const Source& a, const Source& b, const MatmulOptions& options) {
+  product::require_matrices(a, b);
+  target.shape = {a.shape()[0], b.shape()[1]};
+  target.type.element = product_type(a, options);
+  return target;
+}
+
+std::uint64_t elements_of(const Target& product) {
+  std::uint64_t elements = 0;
+  if (__builtin_mul_overflow(product.shape[0], product.shape[1], &elements)) {
+    throw Error(Cause::usage, product.path.string() + ": so large a file there cannot be",
+                {.path = product.path});
+  }
+  return elements;
+}
+
+/// Of a product whose file takes memory.
+std::uint64_t bytes_in_memory(const TargetFile& file, const Target& product) {
+  return file.lies_in_memory() ? elements_of(product) * size_of(product.type.element) : 0;
+}
+
+}  // namespace
+
 MatmulPlan plan_matmul(Coordinator& coordinator, const Source& a, const Source& b,
-                       const MatmulOptions& options) {
-  return product::prepare(coordinator, a, b, options, 0).plan;
+                       const MatmulOptions& options, const std::optional<Target>& target) {
+  if (!target) return product::prepare(coordinator, a, b, options, 0).plan;
+  const Target product = shaped(*target, a, b, options);
+  const TargetFile file(product, elements_of(product), std::array{&a, &b}, Purpose::try_out);
+  return product::prepare(coordinator, a, b, options, bytes_in_memory(file, product)).plan;
 }
 
 ElementType product_type(const Source& a, const MatmulOptions& options) {
@@ -32,26 +61,15 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  product::require_matrices(a, b);
-  const std::array inputs{&a, &b};
-  const std::uint64_t rows = a.shape()[0], columns = b.shape()[1];
-  Target shaped = target;
-  shaped.shape = {rows, columns};
-  shaped.type.element = product_type(a, options);
-  std::uint64_t elements = 0;
-  if (__builtin_mul_overflow(rows, columns, &elements)) {
-    throw Error(Cause::usage, target.path.string() + ": so large a file there cannot be",
-                {.path = target.path});
-  }
-  TargetFile file(shaped, elements, inputs);  // first: a full disk is to fail at once
+  const Target wanted = shaped(target, a, b, options);
+  TargetFile file(wanted, elements_of(wanted), std::array{&a, &b});  // a full disk fails at once
 
   const double opened_seconds = seconds();
   coordinator.device().bind_to_thread();
   const double device_seconds = seconds() - opened_seconds;
-  const std::uint64_t bytes = elements * size_of(shaped.type.element);
   product::Prepared prepared =
-      product::prepare(coordinator, a, b, options, file.lies_in_memory() ? bytes : 0);
-  prepared.job.types.product = shaped.type;
+      product::prepare(coordinator, a, b, options, bytes_in_memory(file, wanted));
+  prepared.job.types.product = wanted.type;
   const double prepared_seconds = seconds();
   Result<Product> result;
   result.value.plan = prepared.plan;
@@ -67,7 +85,7 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
         product::run_product(coordinator, prepared.job, *prepared.gemm, file, stats);
   }
   result.value.bytes_read = stats.bytes;
-  result.value.bytes_written = bytes;
+  result.value.bytes_written = elements_of(wanted) * size_of(wanted.type.element);
 
   for (const Source* const source : {&a, &b}) {
     if (auto remark = source->check_unchanged()) stats.reasons.push_back(std::move(*remark));

@@ -219,6 +219,17 @@ class RefusalTest(ExplainTest):
         self.refuse(2, "is the input", "convert", path, "-o", path, "--to", "f4", "--force",
                     "--explain")
 
+    def test_a_product_as_the_run(self):
+        for name in ("a.f32", "b.f32"):
+            self.write(name, bytes(64))
+        self.write("there.f32", b"precious")
+        words = ("matmul", "a.f32", "b.f32", "--shape-a", "4x4", "--shape-b", "4x4", "--explain")
+        self.refuse(6, "exists already", *words, "-o", "there.f32")
+        self.refuse(6, "ENOENT", *words, "-o", "no/where.f32")
+        self.refuse(2, "is the input|is an input", *words, "-o", "a.f32", "--force")
+        self.succeed(*words, "-o", "c.f32")
+        self.assertFalse(os.path.exists(self.path("c.f32")))
+
     def test_there_is_nothing_to_draw(self):
         path = self.write("x.f32", bytes(400))
         for command in ("histogram", "bench"):

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "page_chart.hpp"
 #include "page_facts.hpp"
 
 namespace ooc_run {
@@ -67,6 +68,29 @@ TEST_F(RunPageTest, TextIsText) {
   EXPECT_TRUE(has(page, "<td>a&lt;b&gt;&amp;&quot;.f32\\n</td>"));
   EXPECT_TRUE(has(page, "<li>buffered: &lt;file&gt; &amp; more</li>"));
   EXPECT_FALSE(has(page, "<b>&\""));
+}
+
+TEST_F(RunPageTest, TheBinsOfAReductionAreItsHistograms) {
+  result_["histogram"] = {{"edges", {0.0, 0.5, 1.0}}, {"counts", {7, 11}}};
+  const std::string page = draw();
+  EXPECT_TRUE(has(page, "2 bins in figures"));
+  EXPECT_TRUE(has(page, "<data value=\"11\">11</data>"));
+}
+
+/// Of a product, say, which has read all long before it ends.
+TEST_F(RunPageTest, WhatIsNotReadHasNoRate) {
+  const ooc::Activity::Clock::time_point start{};
+  record_.record(
+      {.kind = ooc::Activity::Kind::read, .bytes = 1'000, .begin = start, .end = start + 100ms});
+  record_.record({.kind = ooc::Activity::Kind::kernel, .begin = start, .end = start + 1s});
+  record_.finish();
+  const std::string page = draw();
+  const std::size_t begin = page.find("class=\"rate read\"");
+  ASSERT_NE(begin, page.npos);
+  const std::string path =
+      page.substr(page.rfind("<path", begin), begin - page.rfind("<path", begin));
+  const std::size_t last = path.rfind('H');
+  EXPECT_LT(std::stod(path.substr(last + 1)), 0.2 * PageChart::width) << path;
 }
 
 TEST_F(RunPageTest, NeedsNothingButItself) {

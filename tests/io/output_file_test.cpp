@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <climits>
 #include <csignal>
 #include <filesystem>
 #include <string>
@@ -78,6 +79,31 @@ TEST(OutputFile, OpensNothingToOthersThatWasClosedToThem) {
     EXPECT_EQ(status.st_mode & 07777, mode);
     EXPECT_EQ(test::read_whole(path), "new");
   }
+}
+
+TEST(OutputFile, ANameMayBeAsLongAsTheFileSystemHasIt) {
+  const TempDir directory;
+  const auto longest = directory.path() / std::string(NAME_MAX, 'x');
+  write_file(longest, "old");
+  write_file(longest, "new", true);
+  EXPECT_EQ(test::read_whole(longest), "new");
+  const auto longer = directory.path() / std::string(NAME_MAX + 1, 'x');
+  expect_error(Cause::output, "create failed: File name too long",
+               [&] { OutputFile(longer, 1, false); });
+}
+
+TEST(OutputFile, KeepsOwnerAndGroup) {
+  const bool root = ::geteuid() == 0;  // nobody else may give files away
+  const uid_t owner = root ? 12345 : ::geteuid();
+  const gid_t group = root ? 23456 : ::getegid();
+  const TempDir directory;
+  const auto path = directory.write("result", "old");
+  ASSERT_EQ(::chown(path.c_str(), owner, group), 0);
+  write_file(path, "new", true);
+  struct stat status {};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_uid, owner);
+  EXPECT_EQ(status.st_gid, group);
 }
 
 TEST(OutputFile, ReplacesOnlyWhenAsked) {

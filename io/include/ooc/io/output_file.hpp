@@ -72,6 +72,7 @@ class OutputFile {
  private:
   OutputFile(const std::filesystem::path& path, bool replace);
   void create();
+  void keep_rights();
   void require_space(std::uint64_t bytes) const;
   void allocate(std::uint64_t bytes);
   void allocate_in_memory(std::uint64_t bytes);

@@ -56,9 +56,10 @@ struct Product {
 
 /// Plans C = A B for two matrices whose shapes are set (Source::shape, rows and columns) and whose
 /// types are the same: f2, bf16, f4 or f8. Throws Error: `bad_input` if they do not fit together,
-/// `memory` if the limits are too low for one panel.
+/// `memory` if the limits are too low for one panel. Tries whether the target could be written, if
+/// there is one: throws what matmul() would, and leaves nothing of it.
 MatmulPlan plan_matmul(Coordinator& coordinator, const Source& a, const Source& b,
-                       const MatmulOptions& options = {});
+                       const MatmulOptions& options = {}, const std::optional<Target>& target = {});
 
 /// The element type of a product whose first operand is `a`: f8 if it is computed in f64, else f4.
 /// Throws Error(bad_input) if `a` has none, being plain bytes.
