@@ -231,8 +231,6 @@ class UsageTest(CliTest):
     def test_what_contradicts_itself(self):
         self.refuse_and_keep(2, "y.f16: the ending names float16, --to says float32", "-o", "y.f16",
                              "--to", "f4")
-        self.refuse_and_keep(2, "y.float16: .float16 is no ending that names a type", "-o",
-                             "y.float16", hint="--to f2 writes float16")
         self.refuse_and_keep(2, "only a .npy file has a shape", "-o", "y.bin", "--to", "f2",
                              "--shape", "3x4")
         self.refuse_and_keep(2, "does not hold 12 elements", "-o", "y.npy", "--to", "f2",
