@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -39,8 +40,9 @@ class Rows {
     }
     double top = 0;
     for (const ActivityTrack& track : tracks) {
-      if (!rows_.empty() && rows_.back().track.group != track.group) top += gap;
-      rows_.push_back({track, top});
+      const bool begins_group = rows_.empty() || rows_.back().track.group != track.group;
+      if (begins_group && !rows_.empty()) top += gap;
+      rows_.push_back({track, top, begins_group});
       top += 1;
     }
     rows_high_ = std::max(top, 1.0);
@@ -56,28 +58,23 @@ class Rows {
   }
   double row_height() const { return PageChart::height / rows_high_; }
 
-  /// As many names as there is room for. A group of one row is named whole or not at all.
+  /// As many names as there is room for: groups' first, with that of their first row.
   void name_in(PageChart& chart) const {
-    double names_until = -line_pixels, groups_until = -line_pixels;  // pixels from the top
-    const ActivityTrack* before = nullptr;
-    for (const Row& row : rows_) {
+    std::vector<double> named;  // pixels from the top
+    const auto name = [&](const Row& row, bool with_group) {
       const double middle = (row.top + 0.5) * row_pixels_;
+      const auto is_near = [&](double other) { return std::abs(other - middle) < line_pixels; };
+      if (std::ranges::any_of(named, is_near)) return;
+      named.push_back(middle);
       const double place = 1 - (row.top + 0.5) / rows_high_;
-      const bool begins_group = before == nullptr || before->group != row.track.group;
-      const bool is_alone =
-          begins_group && (&row == &rows_.back() || (&row + 1)->track.group != row.track.group);
-      const bool group_fits = middle - groups_until >= line_pixels;
-      const bool name_fits = middle - names_until >= line_pixels;
-      before = &row.track;
-      if (is_alone && !(group_fits && name_fits)) continue;
-      if (begins_group && group_fits) {
-        chart.group_beside(place, row.track.group.name());
-        groups_until = middle;
-      }
-      if (name_fits) {
-        chart.name_beside(place, row.track.name());
-        names_until = middle;
-      }
+      if (with_group) chart.group_beside(place, row.track.group.name());
+      chart.name_beside(place, row.track.name());
+    };
+    for (const Row& row : rows_) {
+      if (row.begins_group) name(row, true);
+    }
+    for (const Row& row : rows_) {
+      if (!row.begins_group) name(row, false);
     }
   }
 
@@ -85,6 +82,7 @@ class Rows {
   struct Row {
     ActivityTrack track;
     double top;  // in rows
+    bool begins_group;
   };
 
   std::vector<Row> rows_;
