@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
+#include <utility>
 
+#include "activity_track.hpp"
 #include "sizes.hpp"
 
 namespace ooc_run {
@@ -16,6 +19,7 @@ using namespace std::chrono_literals;
 constexpr auto bar_after = 500ms;
 constexpr auto bar_every = 100ms;
 constexpr auto line_every = 2s;
+constexpr double rate_memory = 3;  // seconds: passes differ, and the time left is not to jump
 
 double share_done(const ProgressState& state) {
   if (state.total_bytes == 0) return 1;
@@ -31,22 +35,27 @@ std::string repeated(std::string_view text, std::size_t times) {
   return all;
 }
 
-/// Bytes per second, 0 before that is known. Where a pass begins, there is little to measure it by:
-/// a second of the one before is taken into account.
-double rate_of(const ProgressState& state) {
-  const double seconds = state.seconds + (state.rate_before > 0 ? 1 : 0);
-  return seconds <= 0 ? 0 : (static_cast<double>(state.bytes) + state.rate_before) / seconds;
-}
-
 /// "2.50 GB/s, 2.00 s left", or nothing before that is known.
 std::string pace(const ProgressState& state) {
-  const double rate = rate_of(state);
-  if (rate <= 0) return {};
+  if (state.rate <= 0) return {};
   const std::size_t passes_left = state.passes - std::min(state.pass, state.passes);
   const double bytes_left =
       static_cast<double>(state.total_bytes - std::min(state.bytes, state.total_bytes)) +
       static_cast<double>(passes_left) * static_cast<double>(state.total_bytes);
-  return fmt::format("{}, {} left", format_rate(rate), format_seconds(bytes_left / rate));
+  return fmt::format("{}, {} left", format_rate(state.rate),
+                     format_seconds(bytes_left / state.rate));
+}
+
+/// ", read ▇ kernel ▂", as far up as the stage is busy; ", read 93 % kernel 20 %".
+std::string describe_stages(const std::vector<StageShare>& stages, bool unicode) {
+  constexpr std::array<std::string_view, 8> levels{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  std::string text;
+  for (const auto& [kind, busy] : stages) {
+    const auto level = std::min(static_cast<std::size_t>(busy * levels.size()), levels.size() - 1);
+    text += fmt::format("{}{} {}", text.empty() ? ", " : " ", name_of(kind),
+                        unicode ? std::string(levels[level]) : fmt::format("{:.0f} %", 100 * busy));
+  }
+  return text;
 }
 
 /// Everything but the percentage.
@@ -75,9 +84,11 @@ std::string draw_progress(const ProgressState& state, const Terminal& terminal) 
   if (text.size() > room) return percent;
   constexpr std::size_t shortest_bar = 5;
   constexpr std::size_t longest_bar = 30;
-  const std::size_t left = room - text.size();
-  if (left < shortest_bar + 1) return percent + text;
-  const std::size_t width = std::min(longest_bar, left - 1);
+  const auto fits = [&](std::size_t more) { return columns_of(text) + shortest_bar + more < room; };
+  if (!fits(0)) return percent + text;
+  const std::string stages = describe_stages(state.stages, terminal.unicode);
+  if (fits(columns_of(stages))) text += stages;
+  const std::size_t width = std::min(longest_bar, room - columns_of(text) - 1);
   const auto done = static_cast<std::size_t>(share_done(state) * static_cast<double>(width));
   const std::string bar = repeated(terminal.unicode ? "━" : "=", done);
   const std::string rest = repeated(terminal.unicode ? "─" : "-", width - done);
@@ -85,7 +96,8 @@ std::string draw_progress(const ProgressState& state, const Terminal& terminal) 
   return fmt::format("{}\x1b[36m{}\x1b[2m{}\x1b[0m {}", percent, bar, rest, text);
 }
 
-ProgressMeter::ProgressMeter(ProgressMode mode, std::size_t passes) : mode_(mode) {
+ProgressMeter::ProgressMeter(ProgressMode mode, std::size_t passes)
+    : mode_(mode), rate_(rate_memory) {
   state_.passes = passes;
   const bool seen = describe_terminal(STDERR_FILENO).interactive;
   if (mode_ == ProgressMode::automatic && !seen) mode_ = ProgressMode::none;
@@ -100,16 +112,17 @@ void ProgressMeter::erase() {
   visible_ = false;
 }
 
-void ProgressMeter::update(std::uint64_t bytes, std::uint64_t total_bytes) {
+void ProgressMeter::update(std::uint64_t bytes, std::uint64_t total_bytes,
+                           std::vector<StageShare> stages) {
   const Clock::time_point now = Clock::now();
-  if (bytes < state_.bytes) {
-    ++state_.pass;
-    state_.rate_before = rate_of(state_);
-    pass_began_ = now;
-  }
+  const bool pass_begins = bytes < state_.bytes;
+  if (pass_begins) ++state_.pass;
+  rate_.add(static_cast<double>(pass_begins ? bytes : bytes - state_.bytes),
+            std::chrono::duration<double>(now - std::exchange(updated_, now)).count());
   state_.bytes = bytes;
   state_.total_bytes = total_bytes;
-  state_.seconds = std::chrono::duration<double>(now - pass_began_).count();
+  state_.rate = rate_.per_second();
+  state_.stages = std::move(stages);
   if (mode_ == ProgressMode::plain && now - shown_ >= line_every) {
     print_to_stderr(fmt::format("ooc-run: {}\n", describe_progress(state_)));
     shown_ = now;

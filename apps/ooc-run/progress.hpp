@@ -4,7 +4,10 @@
 #include <cstddef>
 #include <ooc/coordinator.hpp>
 #include <string>
+#include <vector>
 
+#include "recent_rate.hpp"
+#include "stage_load.hpp"
 #include "terminal.hpp"
 
 namespace ooc_run {
@@ -18,14 +21,15 @@ struct ProgressState {
   std::uint64_t total_bytes = 0;  // of one pass
   std::size_t pass = 1;
   std::size_t passes = 1;
-  double seconds = 0;      // of this pass
-  double rate_before = 0;  // bytes per second, of the pass before
+  double rate = 0;  // bytes per second, 0 before that is known
+  std::vector<StageShare> stages{};
 };
 
 /// One line of text: percentage of the whole run, bytes, rate and the time left.
 std::string describe_progress(const ProgressState& state);
 
-/// The same with a bar, as far as they fit the terminal, of 40 columns or more.
+/// The same with bars of it and of how busy the stages are, as far as they fit the terminal, of 40
+/// columns or more.
 std::string draw_progress(const ProgressState& state, const Terminal& terminal);
 
 /// Shows on stderr how far a run is. Belongs to one thread. A bar is gone when this is.
@@ -38,7 +42,10 @@ class ProgressMeter {
   ProgressMeter(const ProgressMeter&) = delete;
   ProgressMeter& operator=(const ProgressMeter&) = delete;
 
-  void update(std::uint64_t bytes, std::uint64_t total_bytes);
+  /// Whether it shows how busy the stages are, and so wants to know.
+  bool shows_stages() const noexcept { return mode_ == ProgressMode::automatic; }
+
+  void update(std::uint64_t bytes, std::uint64_t total_bytes, std::vector<StageShare> stages = {});
 
   /// Makes room for something else.
   void erase();
@@ -48,7 +55,8 @@ class ProgressMeter {
 
   ProgressMode mode_;
   ProgressState state_;
-  Clock::time_point pass_began_ = Clock::now();
+  RecentRate rate_;
+  Clock::time_point updated_ = Clock::now();
   Clock::time_point shown_ = Clock::now();
   bool visible_ = false;
 };

@@ -164,8 +164,9 @@ ooc::Options Session::coordinator_options() {
   ooc::Options options = settings_.options;
   options.stop = interrupt_.token();
   options.progress = [this](const ooc::Progress& progress) { show(progress); };
-  if (trace_ || report_file_) {
+  if (trace_ || report_file_ || meter_.shows_stages()) {
     options.observe = [this](const ooc::Activity& done) {
+      stage_load_.record(done);
       if (trace_) trace_->record(done);
       if (report_file_) report_file_->record().record(done);
     };
@@ -174,7 +175,10 @@ ooc::Options Session::coordinator_options() {
 }
 
 void Session::show(const ooc::Progress& progress) {
-  meter_.update(progress.bytes, progress.total_bytes);
+  // What --verify does is no stage of the run.
+  const auto now = StageLoad::Clock::now();
+  meter_.update(progress.bytes, progress.total_bytes,
+                has_ended_ ? std::vector<StageShare>{} : stage_load_.shares(now));
   try {
     const std::string warning = stall_watch_.look(progress);
     if (warning.empty() || settings_.output.quiet) return;
@@ -262,6 +266,7 @@ void Session::write_report(Outcome& outcome, const RunPage& page, const Ceilings
 }
 
 void Session::end_run() {
+  has_ended_ = true;
   if (report_file_) report_file_->record().finish();
 }
 

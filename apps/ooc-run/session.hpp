@@ -125,6 +125,8 @@ class Session {
   DeviceChoice device_;
   std::vector<std::string> remarks_;
   ProgressMeter meter_;
+  StageLoad stage_load_;
+  bool has_ended_ = false;
   StallWatch stall_watch_;
   ooc::Coordinator coordinator_;
 };
