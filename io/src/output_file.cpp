@@ -219,16 +219,19 @@ void OutputFile::create() {
 /// and group, as far as we may give it away, and the same mode. Of a file system that knows no such
 /// things nothing is expected.
 void OutputFile::keep_rights() {
-  struct stat replaced {};
-  if (::stat(target_.c_str(), &replaced) != 0) return;  // nothing is replaced
-  mode_t rights = replaced.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
-  constexpr uid_t same_owner = static_cast<uid_t>(-1);
-  if (::fchown(descriptor_, replaced.st_uid, replaced.st_gid) != 0 &&
-      ::fchown(descriptor_, same_owner, replaced.st_gid) != 0) {
+  struct stat replaced {
+  }, ours{};
+  if (::stat(target_.c_str(), &replaced) != 0 || ::fstat(descriptor_, &ours) != 0) return;
+  constexpr mode_t all = S_IRWXU | S_IRWXG | S_IRWXO;
+  mode_t rights = replaced.st_mode & all;
+  if (replaced.st_uid != ours.st_uid || replaced.st_gid != ours.st_gid) {
+    constexpr uid_t same_owner = static_cast<uid_t>(-1);
+    const bool given = ::fchown(descriptor_, replaced.st_uid, replaced.st_gid) == 0 ||
+                       ::fchown(descriptor_, same_owner, replaced.st_gid) == 0;
     // The group is another, which may do no more than everybody.
-    rights = (rights & ~mode_t{S_IRWXG}) | (rights & S_IRWXO) << 3;
+    if (!given) rights = (rights & ~mode_t{S_IRWXG}) | (rights & S_IRWXO) << 3;
   }
-  std::ignore = ::fchmod(descriptor_, rights);
+  if (rights != (ours.st_mode & all)) std::ignore = ::fchmod(descriptor_, rights);
 }
 
 /// Asked before anything is allocated: fallocate() would take all there is, and others would run

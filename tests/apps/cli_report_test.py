@@ -238,7 +238,7 @@ class ReportTest(CliTest):
                          str(document["result"]["covered_bytes"]))
         windows = [one.text for one in page.section("What happened when").iter("h3")]
         self.assertEqual(len(windows), 3)
-        self.assertEqual(windows[0], "The first 200 ms")
+        self.assertRegex(windows[0], r"^The first \d+ ms$")  # fewer than 200, if there is much in it
         self.assertEqual(windows[2], "The last 200 ms")
 
 
