@@ -31,10 +31,6 @@ ooc::Target read_target(const Arguments& arguments) {
   return target;
 }
 
-bool is_float(ooc::ElementType element) {
-  return ooc::visit(element, []<class T>(std::type_identity<T>) { return ooc::is_floating<T>; });
-}
-
 /// Whether a type has numbers beyond those of a floating one.
 bool reaches_beyond(ooc::ElementType from, ooc::ElementType floating) {
   using enum ooc::ElementType;
@@ -67,7 +63,8 @@ Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt) {
   const std::optional<ooc::DType> type = read_output_type(arguments, "to", target.path);
   const ooc::ConvertOptions options{.strict = arguments.has("strict")};
   const ooc::Source source = open_source(arguments, settings);
-  target.type = type.value_or(source.type().value_or(ooc::DType{}));
+  const ooc::DType from = source.type().value_or(ooc::DType{});
+  target.type = type.value_or(from);
   if (arguments.has("explain")) {
     return explain(
         "convert", settings, source, plan_convert(settings, source, target),
@@ -77,7 +74,6 @@ Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt) {
   Session session(settings, interrupt, convert_task(source));
   session.remark(type_doubt(source, settings.format));
   const auto [conversion, stats] = ooc::convert(session.coordinator(), source, target, options);
-  const ooc::DType from = source.type().value_or(ooc::DType{});
   return session.report(
       {.command = "convert",
        .input = describe_input(source, settings.format),

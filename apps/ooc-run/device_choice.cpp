@@ -7,6 +7,7 @@
 #include <ooc/io_way.hpp>
 
 #include "build_facts.hpp"
+#include "report.hpp"
 #include "text_facts.hpp"
 
 namespace ooc_run {
@@ -65,9 +66,7 @@ Task histogram_task(const ooc::Source& source, const ooc::HistogramOptions& opti
 Task reduce_task(const ooc::Source& source, const ooc::ReduceOptions& options) {
   constexpr double plain_rate = 10e9, exact_rate = 2.5e9;
   // Those of integers are exact anyway.
-  const bool exact = options.exact &&
-                     ooc::visit(source.element(),
-                                []<class T>(std::type_identity<T>) { return ooc::is_floating<T>; });
+  const bool exact = options.exact && is_float(source.element());
   Task task = passes_over(source, 1, exact ? exact_rate : plain_rate);
   // Exact sums are another kernel, which nobody has measured.
   if (!exact) task.kernel = kernel_of("reduce", source);

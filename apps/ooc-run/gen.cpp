@@ -175,11 +175,6 @@ double rounded_sum(const Job& job, const Answer& answer) {
                     -static_cast<int>(job.generator.fraction_bits()));
 }
 
-bool is_float(const Job& job) {
-  return ooc::visit(job.generator.type.element,
-                    []<class T>(std::type_identity<T>) { return ooc::is_floating<T>; });
-}
-
 Json describe(const Job& job, const Answer& answer) {
   Json json{{"path", job.target.path.string()},
             {"bytes", job.bytes},
@@ -192,7 +187,8 @@ Json describe(const Job& job, const Answer& answer) {
             {"sum_denominator", nullptr},
             {"checksum_xxh3_128", answer.checksum}};
   if (!job.generator.has_sum()) return json;
-  json["sum"] = is_float(job) ? json_number(rounded_sum(job, answer)) : json_integer(answer.sum);
+  json["sum"] = is_float(job.generator.type.element) ? json_number(rounded_sum(job, answer))
+                                                     : json_integer(answer.sum);
   json["sum_numerator"] = json_integer(answer.sum);
   json["sum_denominator"] = std::uint64_t{1} << job.generator.fraction_bits();
   return json;
@@ -201,7 +197,7 @@ Json describe(const Job& job, const Answer& answer) {
 std::string describe_sum(const Job& job, const Answer& answer) {
   if (!job.generator.has_sum()) return "none of floats made of positions";
   std::string digits = group_digits(ooc::to_string(answer.sum));
-  if (!is_float(job)) return digits;
+  if (!is_float(job.generator.type.element)) return digits;
   const std::string real = format_real(rounded_sum(job, answer));
   const unsigned bits = job.generator.fraction_bits();
   return bits == 0 ? real : fmt::format("{}  (exactly {} / 2^{})", real, digits, bits);

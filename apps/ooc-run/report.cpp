@@ -157,6 +157,10 @@ std::string describe_values(std::uint64_t count, ooc::DType type) {
   return fmt::format("{} of {}", format_count(count, "value"), describe_type(type));
 }
 
+bool is_float(ooc::ElementType type) {
+  return ooc::visit(type, []<class T>(std::type_identity<T>) { return ooc::is_floating<T>; });
+}
+
 std::string describe_type(ooc::DType type) {
   return fmt::format("{}{}", ooc::name_of(type.element), type.swapped ? ", bytes swapped" : "");
 }

@@ -47,6 +47,9 @@ std::string describe_values(std::uint64_t count, ooc::DType type);
 /// "float32, bytes swapped".
 std::string describe_type(ooc::DType type);
 
+/// Whether a type's values are floating-point numbers.
+bool is_float(ooc::ElementType type);
+
 /// As a shell takes it behind --dtype: "f4", "'>f4'".
 std::string dtype_word(ooc::DType type);
 

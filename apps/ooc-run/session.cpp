@@ -166,7 +166,7 @@ ooc::Options Session::coordinator_options() {
   options.progress = [this](const ooc::Progress& progress) { show(progress); };
   if (trace_ || report_file_ || meter_.shows_stages()) {
     options.observe = [this](const ooc::Activity& done) {
-      stage_load_.record(done);
+      if (meter_.shows_stages()) stage_load_.record(done);
       if (trace_) trace_->record(done);
       if (report_file_) report_file_->record().record(done);
     };
@@ -211,7 +211,8 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   std::optional<Prediction> prediction;  // none of a part
   if (!stats.partial) {
     const bool checksum = settings_.options.checksum;
-    prediction = predict(report.work.value_or(work_of(stats, device_.kind, checksum)));
+    const Workload work = report.work.value_or(work_of(stats, device_.kind, checksum));
+    prediction = ooc_run::predict(work, device_.kind, ceilings);
   }
   outcome.verdict = verdict(stats, device_.kind, ceilings);
   if (!outcome.verdict.empty()) outcome.verdict += beside_fact(prediction, stats.seconds);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bins.hpp"
+#include "expect_histogram.hpp"
 #include "support/counted_new.hpp"
 #include "support/data_file.hpp"
 #include "support/devices.hpp"
@@ -39,15 +40,6 @@ Histogram count_one_by_one(const std::vector<T>& values, const HistogramOptions&
   expected.above = counts[bins.size() + 1];
   expected.nan = counts[bins.size() + 2];
   return expected;
-}
-
-void expect_equal(const Histogram& found, const Histogram& expected) {
-  EXPECT_EQ(found.edges, expected.edges);
-  EXPECT_EQ(found.counts, expected.counts);
-  EXPECT_EQ(found.below, expected.below);
-  EXPECT_EQ(found.above, expected.above);
-  EXPECT_EQ(found.nan, expected.nan);
-  EXPECT_EQ(found.count, expected.count);
 }
 
 class HistogramTest : public testing::TestWithParam<DeviceKind>, protected test::ValuesFile {
@@ -81,7 +73,7 @@ class HistogramTest : public testing::TestWithParam<DeviceKind>, protected test:
                                     {.edges = {-1, 0, 0, 7.5, 100, 100}}};
     for (const HistogramOptions& options : all) {
       const auto range = options.range.value_or(HistogramOptions::Range{});
-      expect_equal(count(source, options).value, count_one_by_one(values, options, range));
+      test::expect_equal(count(source, options).value, count_one_by_one(values, options, range));
     }
   }
 };
@@ -122,7 +114,7 @@ TEST_P(HistogramTest, CountsTheSameHoweverItIsRead) {
         const auto [found, stats] =
             count(source, {},
                   {.chunk_bytes = tiles * tile_elements * 4, .streams = streams, .engine = engine});
-        expect_equal(found, expected);
+        test::expect_equal(found, expected);
         EXPECT_EQ(stats.passes, 2u);
         EXPECT_EQ(stats.bytes, values.size() * 4);
       }

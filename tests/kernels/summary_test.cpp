@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "expect_histogram.hpp"
 #include "support/bits.hpp"
 #include "support/devices.hpp"
 #include "support/values_file.hpp"
@@ -47,15 +48,6 @@ std::vector<std::uint64_t> bits_of(const Statistics& found) {
     }
   }
   return bits;
-}
-
-void expect_same(const Histogram& found, const Histogram& expected) {
-  EXPECT_EQ(found.edges, expected.edges);
-  EXPECT_EQ(found.counts, expected.counts);
-  EXPECT_EQ(found.below, expected.below);
-  EXPECT_EQ(found.above, expected.above);
-  EXPECT_EQ(found.nan, expected.nan);
-  EXPECT_EQ(found.count, expected.count);
 }
 
 /// A user's operator: brings each chunk home and adds up its bits.
@@ -103,7 +95,7 @@ class SummaryTest : public testing::TestWithParam<DeviceKind> {
             {.chunk_bytes = tiles * tile_elements * sizeof(T), .streams = streams});
         const auto [found, stats] = summarize(coordinator, source, options);
         EXPECT_EQ(bits_of(found.statistics), bits_of(statistics));
-        expect_same(found.histogram, counts);
+        test::expect_equal(found.histogram, counts);
         EXPECT_EQ(stats.passes, counted.passes);
       }
     }
@@ -132,7 +124,7 @@ TEST_P(SummaryTest, AUsersOperatorGoesWithThem) {
   const auto& [sum, statistics, counts] = found;
   EXPECT_EQ(sum, fold(coordinator, AddBits{}, source).value);
   EXPECT_EQ(bits_of(statistics), bits_of(reduce(coordinator, source).value));
-  expect_same(counts, histogram(coordinator, source, bins).value);
+  test::expect_equal(counts, histogram(coordinator, source, bins).value);
 }
 
 TEST_P(SummaryTest, ReadsTheBytesOnceIfTheRangeIsKnown) {
@@ -169,7 +161,7 @@ TEST_P(SummaryTest, StoppedEarlyBothCoverTheSame) {
   Coordinator another(make_device(GetParam()));
   const Summary expected = summarize(another, part).value;
   EXPECT_EQ(bits_of(found.statistics), bits_of(expected.statistics));
-  expect_same(found.histogram, expected.histogram);
+  test::expect_equal(found.histogram, expected.histogram);
 }
 
 TEST_P(SummaryTest, OfNoElements) {
@@ -177,7 +169,7 @@ TEST_P(SummaryTest, OfNoElements) {
   Coordinator coordinator(make_device(GetParam()));
   const Summary found = summarize(coordinator, source).value;
   EXPECT_EQ(found.statistics.count, 0u);
-  expect_same(found.histogram, {});
+  test::expect_equal(found.histogram, {});
   verify_summary(coordinator, source, {}, found);
 }
 

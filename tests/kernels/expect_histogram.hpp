@@ -1,0 +1,18 @@
+#pragma once
+
+#include <ooc/kernels/histogram.hpp>
+
+#include <gtest/gtest.h>
+
+namespace ooc::test {
+
+inline void expect_equal(const Histogram& found, const Histogram& expected) {
+  EXPECT_EQ(found.edges, expected.edges);
+  EXPECT_EQ(found.counts, expected.counts);
+  EXPECT_EQ(found.below, expected.below);
+  EXPECT_EQ(found.above, expected.above);
+  EXPECT_EQ(found.nan, expected.nan);
+  EXPECT_EQ(found.count, expected.count);
+}
+
+}  // namespace ooc::test
