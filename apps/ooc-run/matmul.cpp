@@ -166,7 +166,6 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
   Report report{.command = "matmul",
                 .input = {{"a", describe_input(a, job.settings.format)},
                           {"b", describe_input(b, job.settings.format)}},
-                .heading = matrix_heading(a) + "\n" + matrix_heading(b),
                 .writes = true};
   if (job.explain) {
     const ooc::MatmulPlan plan =
@@ -178,7 +177,7 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
     if (!why_device.empty()) reasons.insert(reasons.begin(), why_device);
     Json result = describe_plan(plan, prediction);
     result["plan"]["reasons"] = reasons;
-    return explain("matmul", job.settings.output, report.input, result, report.heading,
+    return explain("matmul", job.settings.output, report.input, result, product_heading(a, b),
                    plan_rows(plan, coordinator.device().name(), prediction), reasons);
   }
 
@@ -186,6 +185,7 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
   std::optional<Check> check;
   session.end_run();
   if (job.verify) check = check_product(coordinator, a, b, job.target, product.plan);
+  report.heading = product_heading(a, b);
   report.work = work_of(product.plan);
   const auto prediction = session.predict(*report.work);
   report.result = describe_product(product, prediction, check);

@@ -130,10 +130,13 @@ std::string explain_product(const ooc::Product& product,
   return text;
 }
 
-std::string matrix_heading(const ooc::Source& matrix) {
-  return fmt::format("{}: {} of {} ({})", printable(matrix.files().front().path().string()),
-                     describe_shape(matrix.shape()[0], matrix.shape()[1]),
-                     describe_type(matrix.type().value_or(ooc::DType{})), matrix.type_reason);
+std::string product_heading(const ooc::Source& a, const ooc::Source& b) {
+  const auto heading = [](const ooc::Source& matrix) {
+    return fmt::format("{}: {} of {} ({})", printable(matrix.files().front().path().string()),
+                       describe_shape(matrix.shape()[0], matrix.shape()[1]),
+                       describe_type(matrix.type().value_or(ooc::DType{})), matrix.type_reason);
+  };
+  return heading(a) + "\n" + heading(b);
 }
 
 ooc::Error verification_error(const std::filesystem::path& path,

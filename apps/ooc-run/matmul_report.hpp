@@ -34,8 +34,8 @@ std::string explain_product(const ooc::Product& product,
                             const std::optional<Prediction>& prediction, double seconds,
                             const std::optional<Check>& check, const std::filesystem::path& path);
 
-/// "a.f32: 1,000 x 2,000 of float32 (from .f32)".
-std::string matrix_heading(const ooc::Source& matrix);
+/// "a.f32: 1,000 x 2,000 of float32 (from .f32)", and a second line for b. Both are matrices.
+std::string product_heading(const ooc::Source& a, const ooc::Source& b);
 
 /// What to tell of a product that did not withstand its check.
 ooc::Error verification_error(const std::filesystem::path& path,
