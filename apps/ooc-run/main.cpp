@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -63,6 +64,10 @@ int help(const std::vector<std::string>& words) {
 }
 
 int print_generated(const std::vector<std::string>& words) {
+  if (words.size() > 3) {
+    refuse_usage(fmt::format("--generate {}: '{}' is a word too many", words[1], words[3]),
+                 "a command may follow, as in: ooc-run --generate man reduce");
+  }
   const std::string what = words.size() < 2 ? "" : words[1];
   print_to_stdout(generate(what, words.size() < 3 ? nullptr : &find_command(words[2])));
   return 0;

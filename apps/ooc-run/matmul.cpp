@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -124,16 +123,13 @@ Workload work_of(const ooc::MatmulPlan& plan) {
 }
 
 /// Reads the three files once more. The product is in its place by now, and stays there.
-Check check_product(ooc::Coordinator& coordinator, const ooc::Source& a, const ooc::Source& b,
-                    const ooc::Target& target, const ooc::MatmulPlan& plan) {
-  const auto began = std::chrono::steady_clock::now();
+ooc::Verification check_product(ooc::Coordinator& coordinator, const ooc::Source& a,
+                                const ooc::Source& b, const ooc::Target& target,
+                                const ooc::MatmulPlan& plan) {
   try {
     ooc::Source c = ooc::open(target.path, {.type = target.type});
     c.set_shape({plan.rows, plan.columns});
-    Check check{ooc::verify_matmul(coordinator, a, b, c, plan.compute)};
-    const auto ended = std::chrono::steady_clock::now();
-    check.seconds = std::chrono::duration<double>(ended - began).count();
-    return check;
+    return ooc::verify_matmul(coordinator, a, b, c, plan.compute);
   } catch (const ooc::Error& error) {
     ooc::ErrorDetails details = error.details();
     details.hint = target.path.string() + " was written, but is not verified";
@@ -182,18 +178,22 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
   }
 
   auto [product, stats] = ooc::matmul(coordinator, a, b, job.target, job.options);
+  ooc::Verification verification;
+  const Verified verified = session.verify(arguments, stats, [&, &plan = product.plan] {
+    verification = check_product(coordinator, a, b, job.target, plan);
+  });
   std::optional<Check> check;
-  session.end_run();
-  if (job.verify) check = check_product(coordinator, a, b, job.target, product.plan);
+  if (verified.seconds) check = {verification, *verified.seconds};
   report.heading = product_heading(a, b);
   report.work = work_of(product.plan);
   const auto prediction = session.predict(*report.work);
   report.result = describe_product(product, prediction, check);
   report.text = explain_product(product, prediction, stats.seconds, check, job.target.path);
   Outcome outcome = session.report(report, stats);
-  if (check && !check->verification.passed) {
-    outcome.fail(verification_error(job.target.path, check->verification));
+  if (check && !verification.passed) {
+    outcome.fail(verification_error(job.target.path, verification));
   }
+  if (verified.why_not) outcome.fail(*verified.why_not);
   return outcome;
 }
 

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from cli_support import PROGRAM, CliTest, clean_environment, main
+from cli_support import PROGRAM, CliTest, clean_environment, default_signals, main
 
 import numpy as np
 
@@ -168,20 +168,26 @@ class ProductTest(CliTest):
 
 
 class VerifyTest(CliTest):
-    def test_a_wrong_product_is_kept_and_told_of(self):
-        """One element is changed while the check reads A, which takes it a while."""
+    def stopped_in_the_check(self):
+        """A run whose product is in its place, and whose check is held up. It reads A, which takes
+        it a while."""
         with open(self.path("a.f32"), "wb") as file:
             file.truncate(1 << 30)
         self.write("b.f32", np.zeros(16384, "f4"))
         process = subprocess.Popen(
             [PROGRAM, "matmul", "a.f32", "b.f32", "-o", "c.f32", "--shape-a", "16Kx16K",
              "--shape-b", "16Kx1", "--verify", "--json"], stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, cwd=self.directory, env=clean_environment())
+            stderr=subprocess.PIPE, text=True, cwd=self.directory, env=clean_environment(),
+            preexec_fn=default_signals)
         self.addCleanup(process.kill)
         while process.poll() is None and not os.path.exists(self.path("c.f32")):
             time.sleep(0.001)
         process.send_signal(signal.SIGSTOP)  # so that it sees no time but the old one
         os.waitpid(process.pid, os.WUNTRACED)
+        return process
+
+    def test_a_wrong_product_is_kept_and_told_of(self):
+        process = self.stopped_in_the_check()
         times = os.stat(self.path("c.f32"))
         with open(self.path("c.f32"), "rb+") as file:
             file.seek(4 * 1234)
@@ -195,6 +201,17 @@ class VerifyTest(CliTest):
                                  r"  why:  row 1,234 differs by .* times what rounding explains\n"
                                  r"  hint: the file is kept")
         self.assertEqual(np.fromfile(self.path("c.f32"), "f4").sum(), 1)
+
+    def test_an_interrupted_check_leaves_the_product(self):
+        process = self.stopped_in_the_check()
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGCONT)
+        stdout, stderr = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130, stderr)
+        self.assertIsNone(self.check_document(stdout)["result"]["verified"])
+        self.assertIn("error: the check of the product was stopped before its end\n"
+                      "  hint: c.f32 was written, but is not verified; what was printed is", stderr)
+        self.assertEqual(np.fromfile(self.path("c.f32"), "f4").tolist(), [0] * 16384)
 
 
 class ExplainTest(CliTest):
