@@ -9,13 +9,17 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "failure.hpp"
 #include "sizes.hpp"
 #include "suggest.hpp"
+#include "terminal.hpp"
 
 namespace ooc_run {
 namespace {
@@ -244,6 +248,28 @@ void Arguments::check_requirements(const Command& command) {
 void Arguments::refuse(const Setting& setting, const ooc::Error& error) {
   throw ooc::Error(error.cause(), fmt::format("{}: {}", setting.origin, error.what()),
                    error.details());
+}
+
+std::vector<std::string> misspelt_variables() {
+  const std::string prefix = environment_name("");
+  std::set<std::string> known;  // without the prefix, which says nothing of how near they are
+  for (const Command& command : commands()) {
+    for (const Option& option : options_of(command)) {
+      known.insert(environment_name(option.name).substr(prefix.size()));
+    }
+  }
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  std::vector<std::string> remarks;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view entry = *variable;
+    if (!entry.starts_with(prefix)) continue;
+    const std::string name(entry.substr(prefix.size(), entry.find('=') - prefix.size()));
+    const std::string_view near = known.contains(name) ? "" : nearest(name, names);
+    if (near.empty()) continue;
+    remarks.push_back(
+        fmt::format("{0}{1} is no option: did you mean {0}{2}?", prefix, printable(name), near));
+  }
+  return remarks;
 }
 
 std::uint64_t positive_bytes(std::string_view text) {

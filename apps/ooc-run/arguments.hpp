@@ -69,6 +69,10 @@ class Arguments {
   std::vector<std::string> files_;
 };
 
+/// Of the environment, variables that no command knows although one of nearly the same name is
+/// known: what to say of each.
+std::vector<std::string> misspelt_variables();
+
 /// Turns parse functions for any number into ones that refuse 0.
 std::uint64_t positive_bytes(std::string_view text);
 std::uint64_t positive_count(std::string_view text);

@@ -10,6 +10,7 @@
 #include <ooc/io/error.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "arguments.hpp"
@@ -73,17 +74,25 @@ int print_generated(const std::vector<std::string>& words) {
   return 0;
 }
 
+Outcome run(std::string_view command, const Arguments& arguments, const Interrupt& interrupt) {
+  if (command == "histogram") return run_histogram(arguments, interrupt);
+  if (command == "reduce") return run_reduce(arguments, interrupt);
+  if (command == "matmul") return run_matmul(arguments, interrupt);
+  if (command == "convert") return run_convert(arguments, interrupt);
+  if (command == "bench") return run_bench(arguments, interrupt);
+  if (command == "info") return run_info(arguments, interrupt);
+  if (command == "doctor") return run_doctor(arguments, interrupt);
+  return run_gen(arguments, interrupt);
+}
+
 Outcome run(const Command& command, const std::vector<std::string>& words,
             const Interrupt& interrupt) {
   const Arguments arguments(command, words);
-  if (command.name == "histogram") return run_histogram(arguments, interrupt);
-  if (command.name == "reduce") return run_reduce(arguments, interrupt);
-  if (command.name == "matmul") return run_matmul(arguments, interrupt);
-  if (command.name == "convert") return run_convert(arguments, interrupt);
-  if (command.name == "bench") return run_bench(arguments, interrupt);
-  if (command.name == "info") return run_info(arguments, interrupt);
-  if (command.name == "doctor") return run_doctor(arguments, interrupt);
-  return run_gen(arguments, interrupt);
+  Outcome outcome = run(command.name, arguments, interrupt);
+  if (!arguments.has("quiet")) {
+    for (std::string& remark : misspelt_variables()) outcome.notes.push_back(std::move(remark));
+  }
+  return outcome;
 }
 
 int run_and_print(const Command& command, const std::vector<std::string>& words) {

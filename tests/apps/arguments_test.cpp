@@ -100,6 +100,16 @@ TEST(Arguments, ValuesAreRefusedByTheNameOfTheOption) {
   EXPECT_NE(refused.hint, "");
 }
 
+TEST(Arguments, MisspeltVariablesAreFound) {
+  EXPECT_EQ(misspelt_variables(), std::vector<std::string>{});
+  const Variable of_another_command("OOC_SHAPE_A", "2x2");
+  const Variable of_others("OOC_NO_CUDA", "1");
+  EXPECT_EQ(misspelt_variables(), std::vector<std::string>{});
+  const Variable misspelt("OOC_CHNUK", "4M");
+  EXPECT_EQ(misspelt_variables(),
+            std::vector<std::string>{"OOC_CHNUK is no option: did you mean OOC_CHUNK?"});
+}
+
 TEST(Arguments, EnvironmentStandsInForTheCommandLine) {
   const Variable chunk("OOC_CHUNK", "4M");
   const Variable log_bins("OOC_LOG_BINS", "yes");

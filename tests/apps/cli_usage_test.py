@@ -154,6 +154,13 @@ class EnvironmentTest(CliTest):
         self.refuse(2, "OOC_CHUNK=5Q: has no unit", "reduce", path, env={"OOC_CHUNK": "5Q"})
         self.refuse(2, "OOC_QUIET=perhaps: ", "reduce", path, env={"OOC_QUIET": "perhaps"})
 
+    def test_a_misspelt_variable_is_told_of(self):
+        path = self.write("x.f32", bytes(16))
+        note = "ooc-run: note: OOC_THREDS is no option: did you mean OOC_THREADS?\n"
+        self.assertIn(note, self.succeed("reduce", path, env={"OOC_THREDS": "2"}).stderr)
+        self.assertEqual(
+            self.succeed("reduce", path, env={"OOC_THREDS": "2", "OOC_QUIET": "1"}).stderr, "")
+
 
 if __name__ == "__main__":
     main()
