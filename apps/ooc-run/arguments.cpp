@@ -164,7 +164,7 @@ void Arguments::refuse_no_file(const Command& command) const {
                      {.why = fmt::format("'{}' was taken for the value of --{}: {}", file,
                                          option.name, help_of(option)),
                       .hint = fmt::format("ooc-run {} --{} {} {}", command.name, option.name,
-                                          option.argument, file)});
+                                          option.argument, ooc::shell_word(file))});
   }
   refuse_usage("no file given",
                fmt::format("usage: ooc-run {} {}", command.name, command.synopsis));

@@ -357,7 +357,8 @@ const Command& find_command(std::string_view name) {
   std::string hint = "ooc-run -h lists the commands";
   std::error_code failed;
   if (std::filesystem::exists(name, failed)) {
-    hint = fmt::format("a command comes first: ooc-run histogram {}", name);
+    hint = fmt::format("a command comes first: ooc-run histogram {}",
+                       ooc::shell_word(std::string(name)));
   }
   if (!near.empty()) hint = fmt::format("did you mean '{}'?", near);
   throw ooc::Error(ooc::Cause::usage, fmt::format("unknown command '{}'", name), {.hint = hint});

@@ -167,7 +167,7 @@ std::string describe_type(ooc::DType type) {
 
 std::string dtype_word(ooc::DType type) {
   const std::string code = ooc::code_of(type);
-  return code.front() == '>' ? "'" + code + "'" : code.substr(1);
+  return code.front() == '>' ? ooc::shell_word(code) : code.substr(1);
 }
 
 std::string heading(const ooc::Source& source) {

@@ -23,6 +23,21 @@ Error Error::from_errno(Cause cause, const std::string& verb, int errno_value,
                 .hint = std::move(hint)});
 }
 
+std::string shell_word(const std::string& text) {
+  constexpr const char* plain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./,:=+@%";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char letter : text) {
+    if (letter == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += letter;
+    }
+  }
+  return quoted + "'";
+}
+
 std::string describe_errno(int errno_value) {
   // Unlike strerror() these two are safe in threads and do not depend on the locale.
   const char* text = strerrordesc_np(errno_value);

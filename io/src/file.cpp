@@ -49,7 +49,7 @@ Error cannot_open(const std::filesystem::path& path, int errno_value) {
   if (errno_value == ENOENT) hint = "check the name and the directory it is looked up in";
   if (errno_value == EMFILE) hint = "raise the limit on open files (ulimit -n)";
   if (errno_value == EACCES) {
-    hint = "`namei -l " + path.string() + "` shows who may read it and enter its directories";
+    hint = "`namei -l " + shell_word(path) + "` shows who may read it and enter its directories";
   }
   return Error::from_errno(Cause::input, "open", errno_value, path, {}, hint);
 }

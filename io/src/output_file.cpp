@@ -56,7 +56,7 @@ std::filesystem::path random_temporary(const std::filesystem::path& path) {
 
 std::string hint_for(int errno_value, const std::filesystem::path& path) {
   switch (errno_value) {
-    case ENOENT: return "make its directory first: mkdir -p " + directory_of(path).string();
+    case ENOENT: return "make its directory first: mkdir -p " + shell_word(directory_of(path));
     case EACCES:
     case EPERM:
     case EROFS: return "choose a directory you may write to";

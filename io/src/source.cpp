@@ -63,8 +63,8 @@ class SourceBuilder {
                     files_.front().path().string() + " holds " + code_of(type_),
                 {.path = file.path(),
                  .why = "all files of a dataset have one type",
-                 .hint = "--dtype says what raw files hold; ooc-run convert FILE -o OUT --to '" +
-                         code_of(type_) + "' makes one of another type"});
+                 .hint = "--dtype says what raw files hold; ooc-run convert FILE -o OUT --to " +
+                         shell_word(code_of(type_)) + " makes one of another type"});
   }
 
   /// As many of its bytes as the count has left, which must be whole elements.

@@ -48,7 +48,7 @@ void require_matrix(const Source& source) {
   const ElementType element = source.type().value_or(DType{}).element;
   if (element != f2 && element != bf16 && element != f4 && element != f8) {
     fail("holds " + std::string(name_of(element)) + ", a product takes f2, bf16, f4 or f8",
-         "convert it first: ooc-run convert " + path_of(source).string() +
+         "convert it first: ooc-run convert " + shell_word(path_of(source)) +
              " -o OUT --to f4; or say with --dtype what a raw file holds");
   }
   if (source.shape().size() != 2) {
@@ -288,8 +288,8 @@ void require_matrices(const Source& a, const Source& b) {
                     " holds " + code_of(*b.type()),
                 {.path = path_of(b),
                  .why = "both operands of a product have one type",
-                 .hint = "convert one of them: ooc-run convert " + path_of(b).string() +
-                         " -o OUT --to '" + code_of(*a.type()) + "'"});
+                 .hint = "convert one of them: ooc-run convert " + shell_word(path_of(b)) +
+                         " -o OUT --to " + shell_word(code_of(*a.type()))});
   }
   if (a.shape()[1] != b.shape()[0]) {
     throw Error(Cause::bad_input,

@@ -24,6 +24,14 @@ TEST(Error, LeavesOutWhatIsNotKnown) {
   EXPECT_FALSE(error.details().offset.has_value());
 }
 
+TEST(Error, NamesFilesAsAShellTakesThem) {
+  EXPECT_EQ(shell_word("data/big-1.f32"), "data/big-1.f32");
+  EXPECT_EQ(shell_word("my data.f32"), "'my data.f32'");
+  EXPECT_EQ(shell_word("it's.f32"), "'it'\\''s.f32'");
+  EXPECT_EQ(shell_word(">f4"), "'>f4'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
 TEST(Error, CopesWithUnknownNumbers) {
   EXPECT_EQ(describe_errno(123456), "error 123456");
 }

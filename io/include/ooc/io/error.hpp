@@ -52,6 +52,9 @@ class Error : public std::runtime_error {
   ErrorDetails details_;
 };
 
+/// One word for a shell, in quotes if it needs any: for hints that are copied from a terminal.
+std::string shell_word(const std::string& text);
+
 /// "Input/output error (EIO)".
 std::string describe_errno(int errno_value);
 
