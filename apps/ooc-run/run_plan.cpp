@@ -12,6 +12,7 @@
 #include "doctor_checks.hpp"
 #include "sizes.hpp"
 #include "terminal.hpp"
+#include "type_doubt.hpp"
 
 namespace ooc_run {
 namespace {
@@ -201,8 +202,11 @@ Outcome explain(std::string_view command, const RunSettings& settings, const ooc
   json["reasons"] = reasons;
   std::vector<FactRow> facts = remarks.facts;
   for (FactRow& row : rows_of(plan)) facts.push_back(std::move(row));
-  return explain(command, settings.output, describe_input(source, settings.format),
-                 {{"plan", json}}, heading(source), std::move(facts), reasons);
+  Outcome outcome = explain(command, settings.output, describe_input(source, settings.format),
+                            {{"plan", json}}, heading(source), std::move(facts), reasons);
+  std::string doubt = type_doubt(source, settings.format);
+  if (!doubt.empty() && !settings.output.quiet) outcome.notes.push_back(std::move(doubt));
+  return outcome;
 }
 
 Outcome explain(std::string_view command, const OutputSettings& output, const Json& input,
