@@ -50,6 +50,8 @@ std::vector<std::string> reasons_for_sizes(const ooc::Options& options, const Ru
     reasons.emplace_back("as many streams as --streams says");
   } else if (gpu) {
     reasons.emplace_back("two streams: one computes while the other is being filled");
+  } else if (options.threads != 0 && plan.pass.lanes_read) {
+    reasons.emplace_back("a stream for each of the --threads, which reads what it computes");
   } else if (options.threads != 0) {
     reasons.emplace_back("a stream for half of the --threads, which compute while others read");
   } else {

@@ -164,7 +164,7 @@ std::size_t threads_for(const Options& options, std::size_t look_bytes) {
       options.memory_bytes != 0 ? options.memory_bytes : available_host_bytes() / 4;
   // There is one more of what they find: the one with nothing in it.
   const std::uint64_t room = memory - std::min<std::uint64_t>(memory, look_bytes);
-  const std::size_t lanes = choose_workers(options, DeviceKind::cpu).lanes;
+  const std::size_t lanes = choose_workers(options, DeviceKind::cpu).reading_lanes;
   return std::clamp<std::uint64_t>(room / (look_bytes + longest_block), 1, lanes);
 }
 

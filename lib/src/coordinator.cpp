@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "lane.hpp"
@@ -118,7 +119,8 @@ struct Coordinator::State {
   std::optional<std::size_t> best_depth{};  // of a pass before, which may have read the same disk
   std::size_t pool_segments = 0;
   std::unique_ptr<ChunkPool> pool;
-  std::vector<std::unique_ptr<Lane>> lanes;
+  std::vector<std::unique_ptr<Lane>> all_lanes;
+  std::span<const std::unique_ptr<Lane>> lanes{};  // of the pass that runs
   double device_seconds = 0;  // that the device has taken to start, of the pass that runs
 
   Stats run(const Layout& layout, const Stopwatch& watch, const Source& source,
@@ -141,8 +143,8 @@ Coordinator::Coordinator(std::unique_ptr<Device> device, Options options)
   if (state_->options.device_bytes != 0) {
     used.device_memory().set_limit(state_->options.device_bytes);
   }
-  for (std::size_t i = 0; i < state_->workers.lanes; ++i) {
-    state_->lanes.push_back(std::make_unique<Lane>(used, i));
+  for (std::size_t i = 0; i < streams(); ++i) {
+    state_->all_lanes.push_back(std::make_unique<Lane>(used, i));
   }
 }
 
@@ -150,7 +152,7 @@ Coordinator::~Coordinator() = default;
 
 void Coordinator::release_memory() {
   state_->pool.reset();
-  for (const auto& lane : state_->lanes) lane->release();
+  for (const auto& lane : state_->all_lanes) lane->release();
 }
 
 Device& Coordinator::device() noexcept {
@@ -160,7 +162,7 @@ const Options& Coordinator::options() const noexcept {
   return state_->options;
 }
 std::size_t Coordinator::streams() const noexcept {
-  return state_->workers.lanes;
+  return std::max(state_->workers.lanes, state_->workers.reading_lanes);
 }
 
 void Coordinator::State::reserve(const Layout& layout) {
@@ -295,7 +297,7 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
 Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, const Source& source,
                               std::size_t element_bytes, Operation& operation,
                               const Output* output) {
-  Stats stats = describe_layout(layout, workers);
+  Stats stats = describe_layout(layout);
   std::optional<Checksum> checksum;
   if (options.checksum) checksum.emplace();
   if (layout.plan.size() == 0) {
@@ -304,6 +306,8 @@ Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, cons
     return stats;
   }
 
+  lanes = std::span(all_lanes).first(layout.lanes);
+  for (const auto& idle : std::span(all_lanes).subspan(layout.lanes)) idle->release();
   reserve(layout);
   Loading loading(options, layout, source, *pool, lanes.size());
   const Observe& observe = options.observe;

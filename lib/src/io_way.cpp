@@ -115,14 +115,16 @@ Workers choose_workers(const Options& options, DeviceKind device) {
     const std::size_t lanes = options.streams != 0 ? options.streams : 2;
     const std::size_t readers =
         options.threads != 0 ? rest(lanes) : std::min(cores, most_cuda_readers);
-    return {lanes, readers, std::min(readers, most_writers)};
+    return {lanes, lanes, readers, std::min(readers, most_writers)};
   }
   // On the CPU a lane computes for as long as a reader copies, or longer: as many of each as there
   // are cores keep all of these busy whichever of the two is slower.
   const std::size_t share = options.threads != 0 ? divide_up(options.threads, 2) : cores;
+  const std::size_t all = options.threads != 0 ? options.threads : cores;
   const std::size_t lanes = options.streams != 0 ? options.streams : share;
+  const std::size_t reading_lanes = options.streams != 0 ? options.streams : all;
   const std::size_t readers = options.threads != 0 ? rest(lanes) : cores;
-  return {lanes, readers, std::min(readers, most_writers)};
+  return {lanes, reading_lanes, readers, std::min(readers, most_writers)};
 }
 
 IoWay choose_read_way(const Options& options, DeviceKind device, Workers workers,

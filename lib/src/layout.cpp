@@ -73,8 +73,8 @@ std::size_t chunks_read(const Layout& layout, std::size_t depth) {
 
 /// A slot for each chunk that is computed, waits for its lane, or is being read, and one more, so
 /// that the reader need not wait for the slowest of them. `depth`: reads in flight.
-std::size_t slots_for(const Layout& layout, DeviceKind device, std::size_t lanes,
-                      std::size_t depth) {
+std::size_t slots_for(const Layout& layout, DeviceKind device, std::size_t depth) {
+  const std::size_t lanes = layout.lanes;
   if (layout.lanes_read) return std::min(lanes, std::max<std::size_t>(layout.plan.size(), 1));
   const std::size_t ready = layout.reads.direct ? 1 : lanes;  // disks are slower than lanes
   // On the CPU a chunk is consumed in its slot. A GPU's lane has one on the way to each of its
@@ -104,24 +104,24 @@ bool can_be_tuned(const Options& options, const Layout& layout) {
 }
 
 /// Slots for as many reads as are in flight at first, and for as many as there may be later.
-void choose_slots(const Options& options, DeviceKind device, std::size_t lanes, Layout& layout) {
+void choose_slots(const Options& options, DeviceKind device, Layout& layout) {
   constexpr std::size_t times_less = 4, times_more = 6;
   const std::size_t depth = layout.reads.queue_depth;
-  layout.slots = layout.pool_slots = slots_for(layout, device, lanes, depth);
+  layout.slots = layout.pool_slots = slots_for(layout, device, depth);
   if (!can_be_tuned(options, layout)) return;
   const TunedDepth tuned{depth, std::max<std::size_t>(depth / times_less, 1), depth * times_more};
-  const std::size_t most = slots_for(layout, device, lanes, tuned.most);
+  const std::size_t most = slots_for(layout, device, tuned.most);
   if (most >= layout.plan.size()) return;
   layout.tuned_depth = tuned;
   layout.pool_slots = most;
 }
 
 /// Fewer slots where the memory is limited. Throws Error(memory) if not even one is possible.
-void limit_slots(const Options& options, DeviceKind device, Workers workers, Layout& layout) {
+void limit_slots(const Options& options, DeviceKind device, Layout& layout) {
   if (options.memory_bytes == 0) return;
   // Gathering lanes of the CPU hold a chunk of their own each.
   const std::size_t gathered =
-      layout.gathers && device == DeviceKind::cpu ? workers.lanes * layout.chunk_bytes : 0;
+      layout.gathers && device == DeviceKind::cpu ? layout.lanes * layout.chunk_bytes : 0;
   const std::size_t for_slots =
       options.memory_bytes > gathered ? options.memory_bytes - gathered : 0;
   const std::size_t most = for_slots / layout.slot_bytes;
@@ -132,7 +132,7 @@ void limit_slots(const Options& options, DeviceKind device, Workers workers, Lay
   const std::uint64_t chunk = std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes());
   std::string why = "one chunk of " + std::to_string(chunk) + " bytes must fit, in whole pages";
   if (gathered != 0) {
-    why += ", and one more for each of " + std::to_string(workers.lanes) + " streams";
+    why += ", and one more for each of " + std::to_string(layout.lanes) + " streams";
   }
   throw Error(Cause::memory,
               "the pool needs at least " + std::to_string(layout.slot_bytes + gathered) +
@@ -151,8 +151,12 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
   const IoWay way = both_ways
                         ? choose_mixed_read_way(options, device, workers, *cached)
                         : choose_read_way(options, device, workers, source, cached.value_or(0));
+  const bool lanes_read = device == DeviceKind::cpu && !way.direct && output == nullptr &&
+                          cached.value_or(0) >= mostly_cached &&
+                          options.engine == EngineKind::automatic && !options.make_engine;
+  const std::size_t lanes = lanes_read ? workers.reading_lanes : workers.lanes;
   const std::size_t chunk_bytes =
-      choose_chunk(options, device, workers.lanes, way.chunk_bytes, element_bytes,
+      choose_chunk(options, device, lanes, way.chunk_bytes, element_bytes,
                    output == nullptr ? 0 : output->element_bytes);
 
   std::shared_ptr<const Interleaving> interleaving;
@@ -167,7 +171,8 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                 .slot_bytes = 0,
                 .reads = way,
                 .tuned_depth = std::nullopt,
-                .lanes_read = false,
+                .lanes_read = lanes_read,
+                .lanes = lanes,
                 .gathers = false,
                 .page_cache_fraction = cached,
                 .reasons = {}};
@@ -176,10 +181,6 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
     layout.reads =
         through_page_cache(options, device, workers, false, "the input is many small files");
   }
-  layout.lanes_read = device == DeviceKind::cpu && !layout.reads.direct && output == nullptr &&
-                      cached.value_or(0) >= mostly_cached &&
-                      options.engine == EngineKind::automatic && options.threads == 0 &&
-                      !options.make_engine;
   layout.reads.block_bytes = std::min(layout.reads.block_bytes, chunk_bytes);
   layout.gathers = extents > 1 || std::ranges::any_of(source.extents(), [&](const Extent& extent) {
                      return extent.offset % alignment_of(element_bytes) != 0;
@@ -198,8 +199,8 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
     layout.reasons.push_back(
         "reading from beginning to end, for the checksum, not cached and uncached parts by turns");
   }
-  choose_slots(options, device, workers.lanes, layout);
-  limit_slots(options, device, workers, layout);
+  choose_slots(options, device, layout);
+  limit_slots(options, device, layout);
   return layout;
 }
 

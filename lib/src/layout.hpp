@@ -38,6 +38,7 @@ struct Layout {
   IoWay reads;
   std::optional<TunedDepth> tuned_depth;  // if reads.queue_depth is only the first
   bool lanes_read;                        // each its own chunks
+  std::size_t lanes;                      // at work
   bool gathers;                           // some chunk is not one aligned piece of memory
   std::optional<double> page_cache_fraction;
   std::vector<std::string> reasons;

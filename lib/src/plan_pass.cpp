@@ -31,7 +31,7 @@ Options bounded(Options options) {
   return options;
 }
 
-Stats describe_layout(const Layout& layout, Workers workers) {
+Stats describe_layout(const Layout& layout) {
   Stats stats;
   stats.direct = layout.reads.direct;
   stats.reasons = layout.reasons;
@@ -39,7 +39,7 @@ Stats describe_layout(const Layout& layout, Workers workers) {
   stats.in_order = layout.interleaving == nullptr;
   stats.chunk_bytes = layout.chunk_bytes;
   stats.chunks = layout.plan.size();
-  stats.streams = workers.lanes;
+  stats.streams = layout.lanes;
   stats.block_bytes = layout.reads.block_bytes;
   stats.queue_depth = layout.reads.queue_depth;
   return stats;
@@ -67,17 +67,17 @@ Stats plan_pass(const Options& wanted, DeviceKind device, const Source& source,
   const Options options = bounded(wanted);
   const Workers workers = choose_workers(options, device);
   const Layout layout = choose_layout(options, device, workers, source, element_bytes, output);
-  Stats stats = describe_layout(layout, workers);
+  Stats stats = describe_layout(layout);
   stats.bytes = source.bytes();
   stats.slots = layout.pool_slots;
   stats.pool_bytes = layout.pool_slots * layout.slot_bytes;
   if (layout.plan.size() == 0) return stats;
   if (layout.writes) stats.bytes_written = layout.writes->plan.bytes();
   if (device == DeviceKind::cuda) {
-    stats.device_bytes = workers.lanes * buffer_bytes(layout);
+    stats.device_bytes = layout.lanes * buffer_bytes(layout);
   }
   const std::unique_ptr<Engine> reads = layout.lanes_read ? nullptr : tried_engine(layout.reads);
-  describe_readers(reads.get(), layout.reads, workers.lanes, stats);
+  describe_readers(reads.get(), layout.reads, layout.lanes, stats);
   if (layout.writes) describe_writer(*tried_engine(layout.writes->way), stats);
   return stats;
 }

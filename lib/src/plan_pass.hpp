@@ -16,7 +16,7 @@ namespace ooc {
 Options bounded(Options options);
 
 /// What a layout says of a pass.
-Stats describe_layout(const Layout& layout, Workers workers);
+Stats describe_layout(const Layout& layout);
 
 /// Adds who reads: `engine`, or the lanes themselves if it is null.
 void describe_readers(const Engine* engine, const IoWay& way, std::size_t lanes, Stats& stats);

@@ -36,7 +36,7 @@ class LayoutTest : public testing::Test {
   }
 
   test::TempDir dir_;
-  Workers workers_{.lanes = 2, .readers = 4, .writers = 2};
+  Workers workers_{.lanes = 2, .reading_lanes = 6, .readers = 4, .writers = 2};
 };
 
 TEST_F(LayoutTest, ReadsADiskThroughASmallPool) {
@@ -280,6 +280,7 @@ TEST(Workers, AreAsManyAsAskedFor) {
   for (const std::size_t threads : {1u, 2u, 5u, 16u}) {
     const Workers workers = choose_workers({.threads = threads}, DeviceKind::cpu);
     EXPECT_EQ(workers.lanes + workers.readers, std::max<std::size_t>(threads, 2));
+    EXPECT_EQ(workers.reading_lanes, threads);
   }
 }
 

@@ -54,6 +54,11 @@ TEST_F(PlanPass, SaysWhatARunWillDo) {
       }
     }
   }
+  for (const std::size_t threads : {1u, 2u, 5u}) {
+    expect_what_run_does({.threads = threads});
+    test::evict(path_);
+    expect_what_run_does({.threads = threads});
+  }
   expect_what_run_does({.chunk_bytes = 1 * MiB, .streams = 3, .memory_bytes = 4 * MiB});
 }
 

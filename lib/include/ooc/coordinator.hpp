@@ -149,7 +149,7 @@ class Coordinator {
   Device& device() noexcept;
   const Options& options() const noexcept;
 
-  /// Streams that the next passes use, so the number of partial results of a fold.
+  /// The most streams that the next passes use, so the number of partial results of a fold.
   std::size_t streams() const noexcept;
 
  private:
