@@ -81,9 +81,13 @@ class InterruptTest(CliTest):
 
     def test_no_checksum_of_a_part(self):
         self.huge_file("x.u8")
-        _, stdout, stderr = self.interrupt(signal.SIGINT, "reduce", "x.u8", "--checksum", "--json")
+        words = ["reduce", "x.u8", "--checksum"]
+        returned, stdout, stderr = self.interrupt(signal.SIGINT, *words, "--json")
+        self.assertEqual(returned, 130, stderr)
+        self.assertNotEqual(stdout, "", stderr)
         self.assertIsNone(self.check_document(stdout)["input"]["checksum_xxh3_128"], stderr)
-        _, stdout, stderr = self.interrupt(signal.SIGINT, "reduce", "x.u8", "--checksum")
+        returned, stdout, stderr = self.interrupt(signal.SIGINT, *words)
+        self.assertEqual(returned, 130, stderr)
         self.assertIn("\n\n  checksum  none: it is of all the data, or of nothing\n\n", stdout,
                       stderr)
 

@@ -195,7 +195,7 @@ class StallTest(FaultTest):
 
     def test_a_disk_that_stalls_in_the_check(self):
         """After the answer is there. --io-timeout holds for what --verify reads, too."""
-        size = 1 << 27  # which takes the check some tenths of a second
+        size = 1 << (24 if SANITIZED else 27)  # which takes the check some tenths of a second
         beneath = self.directory / "beneath"
         beneath.mkdir()
         (beneath / "x.u8").write_bytes(bytes(size))
@@ -207,6 +207,7 @@ class StallTest(FaultTest):
         read = Path(f"/proc/{process.pid}/io")
         wait_until(lambda: int(read.read_text(encoding="ascii").split()[1]) > size + CHUNK)
         stall.touch()
+        self.assertTrue(wait_until(lambda: stall.stat().st_size > 0), "the check does not read on")
         deadline = threading.Timer(MOST_SECONDS, stall.unlink)
         deadline.start()
         said = process.stderr.readline()

@@ -10,7 +10,8 @@ import re
 import signal
 import time
 
-from faults_support import CHUNK, FIGURES, MOST_SECONDS, OLD, SANITIZED, FaultTest, main
+from faults_support import (CHUNK, FIGURES, MOST_SECONDS, OLD, SANITIZED, FaultTest, main,
+                            wait_until)
 
 COMMANDS = ("convert", "matmul")
 KILLS = int(os.environ.get("OOC_FAULT_KILLS", 10 if SANITIZED else 60))
@@ -97,7 +98,8 @@ class EndingSignalTest(FaultTest):
             process = self.start("reduce", device, "--dtype", "u1", "--engine", "uring",
                                  "--direct", "yes", "--chunk", CHUNK)
             self.addCleanup(stall.unlink, missing_ok=True)  # before it is waited for
-            time.sleep(0.5)
+            self.assertTrue(wait_until(lambda: stall.stat().st_size > 0), "no read is held up")
+            time.sleep(0.1)  # what is read besides has come by then
             began = time.monotonic()
             for _ in range(signals):
                 process.send_signal(signal.SIGINT)
