@@ -176,31 +176,6 @@ TEST_F(CoordinatorTest, SaysHowMuchItWroteAndLeavesTheFileUnpublished) {
   EXPECT_TRUE(test::read_whole(target.path).substr(file.data_offset()) == test::read_whole(path));
 }
 
-// Lanes that read what they compute need no other threads; where a reader has one of them, there
-// are fewer lanes, in the next pass of the same coordinator too.
-TEST_F(CoordinatorTest, KeepsToTheThreadsItWasGiven) {
-  const auto path = make_file("data.bin", 9 * 65536 + 4321);
-  const Source source{File::open(path)};
-  for (const std::size_t threads : {1u, 2u, 5u}) {
-    Coordinator coordinator(make_device(DeviceKind::cpu),
-                            {.chunk_bytes = 65536, .threads = threads});
-    for (const bool cached : {true, false, true}) {
-      cached ? test::warm(path) : test::evict(path);
-      Collect collect(contents_.size());
-      const Stats stats = coordinator.run(source, 1, collect);
-      expect_all(collect);
-      EXPECT_EQ(stats.bytes, contents_.size());
-      EXPECT_EQ(collect.begun, static_cast<int>(stats.streams));
-      if (stats.lanes_read) {
-        EXPECT_EQ(stats.streams, threads);
-        EXPECT_EQ(stats.threads, threads);
-      } else {
-        EXPECT_LE(stats.threads, std::max<std::size_t>(threads, 2));
-      }
-    }
-  }
-}
-
 // A file whose second half was evicted, read and written: every byte is to come to its place.
 TEST_F(CoordinatorTest, ReadsWhatIsCachedAndWhatIsNotByTurns) {
   const auto path = make_file("data.bin", 64 * 65536 + 4321);
@@ -298,28 +273,6 @@ TEST_F(CoordinatorTest, StopsEarlyWithAPrefix) {
         EXPECT_GT(operation.end_, after * 65536);
       }
     }
-  }
-}
-
-TEST_F(CoordinatorTest, TellsOfAFileThatShrinksWhileLanesLoadIt) {
-  const auto path = make_file("data.bin", 200 * 65536);
-  class ShrinkAfter final : public Operation {
-   public:
-    explicit ShrinkAfter(std::filesystem::path path) : path_(std::move(path)) {}
-    void begin(std::size_t, Stream&) override {}
-    void process(std::size_t, Stream&, DeviceSpan<const std::byte>, std::uint64_t first,
-                 DeviceSpan<std::byte>) override {
-      if (first == 10 * 65536) std::filesystem::resize_file(path_, 30 * 65536);
-    }
-    void end(std::size_t, Stream&) override {}
-    std::filesystem::path path_;
-  } operation(path);
-  Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536, .streams = 3});
-  try {
-    coordinator.run(Source{File::open(path)}, 1, operation);
-    FAIL() << "read what is not there";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::input_changed) << error.what();
   }
 }
 
