@@ -141,7 +141,7 @@ TEST(DoctorChecks, LimitsAreEnoughOrRunsFail) {
 }
 
 TEST(DoctorChecks, AsManyThreadsAsAPassStarts) {
-  const ooc::Workers cpu{.lanes = 8, .readers = 8, .writers = 4};
+  const ooc::Workers cpu{.lanes = 8, .reading_lanes = 8, .readers = 8, .writers = 4};
   const auto check = [&](std::uint64_t left) {
     return check_threads(ThreadLimit{left, "ulimit -u"}, cpu, 8);
   };
@@ -151,7 +151,7 @@ TEST(DoctorChecks, AsManyThreadsAsAPassStarts) {
   EXPECT_EQ(check(18).fix, "raise ulimit -u, by 38 threads");
   expect(check(17), State::fail, "17 more by ulimit -u, of 18 that a pass starts");
   EXPECT_EQ(check(17).cause, ooc::Cause::memory);
-  const ooc::Workers gpu{.lanes = 2, .readers = 8, .writers = 4};
+  const ooc::Workers gpu{.lanes = 2, .reading_lanes = 2, .readers = 8, .writers = 4};
   expect(check_threads(ThreadLimit{17, "ulimit -u"}, gpu, 8), State::warn);
 }
 
