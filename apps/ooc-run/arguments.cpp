@@ -264,8 +264,10 @@ std::vector<std::string> misspelt_variables() {
     const std::string_view entry = *variable;
     if (!entry.starts_with(prefix)) continue;
     const std::string name(entry.substr(prefix.size(), entry.find('=') - prefix.size()));
-    const std::string_view near = known.contains(name) ? "" : nearest(name, names);
-    if (near.empty()) continue;
+    // Of a short name too many are near, and it may well be another program's.
+    if (name.size() < 4 || known.contains(name)) continue;
+    const std::string_view near = nearest(name, names);
+    if (near.empty() || edit_distance(name, near) > name.size() / 3) continue;
     remarks.push_back(
         fmt::format("{0}{1} is no option: did you mean {0}{2}?", prefix, printable(name), near));
   }

@@ -92,8 +92,7 @@ DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options) {
   constexpr double core_copies = 3.7e9;      // out of the page cache, while other cores do the same
   constexpr double gpu_start_seconds = 0.3;  // and its end
   const auto cores = static_cast<double>(ooc::usable_cores());
-  const ooc::Workers workers = ooc::choose_workers(options, ooc::DeviceKind::cpu);
-  const auto lanes = static_cast<double>(workers.reading_lanes);
+  const auto lanes = static_cast<double>(ooc::choose_workers(options, ooc::DeviceKind::cpu).lanes);
   const Ceilings measured = read_ceilings({task.file, "cpu", task.kernel});
   const double disk = measured.disk.value_or(disk_rate);
   const double page_cache = measured.page_cache.value_or(core_copies * cores);

@@ -10,7 +10,6 @@
 #include <ooc/io/error.hpp>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "arguments.hpp"
@@ -88,11 +87,10 @@ Outcome run(std::string_view command, const Arguments& arguments, const Interrup
 Outcome run(const Command& command, const std::vector<std::string>& words,
             const Interrupt& interrupt) {
   const Arguments arguments(command, words);
-  Outcome outcome = run(command.name, arguments, interrupt);
   if (!arguments.has("quiet")) {
-    for (std::string& remark : misspelt_variables()) outcome.notes.push_back(std::move(remark));
+    for (const std::string& remark : misspelt_variables()) print_note(remark);
   }
-  return outcome;
+  return run(command.name, arguments, interrupt);
 }
 
 int run_and_print(const Command& command, const std::vector<std::string>& words) {

@@ -132,7 +132,8 @@ ooc::Verification check_product(ooc::Coordinator& coordinator, const ooc::Source
     return ooc::verify_matmul(coordinator, a, b, c, plan.compute);
   } catch (const ooc::Error& error) {
     ooc::ErrorDetails details = error.details();
-    details.hint = target.path.string() + " was written, but is not verified";
+    if (!details.hint.empty()) details.hint += "; ";
+    details.hint += target.path.string() + " was written, but is not verified";
     throw ooc::Error(error.cause(), error.what(), details);
   }
 }

@@ -65,13 +65,13 @@ void require_ending(const std::filesystem::path& path, ooc::ElementType element,
                     std::string_view says) {
   const auto named = ooc::type_of_ending(path.extension().string());
   if (!named || *named == element) return;
-  throw ooc::Error(
-      ooc::Cause::usage,
-      fmt::format("{}: the ending names {}, {} {}", path.string(), ooc::name_of(*named), says,
-                  ooc::name_of(element)),
-      {.path = path,
-       .hint = fmt::format("{} names no type",
-                           std::filesystem::path(path).replace_extension(".bin").string())});
+  throw ooc::Error(ooc::Cause::usage,
+                   fmt::format("{}: the ending names {}, {} {}", path.string(),
+                               ooc::name_of(*named), says, ooc::name_of(element)),
+                   {.path = path,
+                    .hint = fmt::format(
+                        "{} names no type",
+                        ooc::shell_word(std::filesystem::path(path).replace_extension(".bin")))});
 }
 
 void refuse_file_in_use(const Arguments& arguments, std::string_view option,

@@ -25,7 +25,7 @@ std::filesystem::path parse_picture(const std::string& text) {
   }
   const std::string other = std::filesystem::path(path).replace_extension(".svg").string();
   throw ooc::Error(ooc::Cause::usage, "only SVG and PNG can be drawn",
-                   {.hint = "--plot " + other + ", which every browser shows"});
+                   {.hint = "--plot " + ooc::shell_word(other) + ", which every browser shows"});
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ std::filesystem::path parse_page(const std::string& text) {
   if (path.extension() == ".html" || path.extension() == ".htm") return path;
   const std::string other = std::filesystem::path(path).replace_extension(".html").string();
   throw ooc::Error(ooc::Cause::usage, "a report is an HTML file",
-                   {.hint = "--report " + other + ", which every browser shows"});
+                   {.hint = "--report " + ooc::shell_word(other) + ", which every browser shows"});
 }
 
 }  // namespace

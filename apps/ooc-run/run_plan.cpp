@@ -194,6 +194,8 @@ Json describe(const RunPlan& plan) {
 Outcome explain(std::string_view command, const RunSettings& settings, const ooc::Source& source,
                 const RunPlan& plan, const Remarks& remarks) {
   std::vector<std::string> reasons = remarks.reasons;
+  std::string doubt = type_doubt(source, settings.format);
+  if (!doubt.empty()) reasons.insert(reasons.begin(), std::move(doubt));
   for (std::string& reason : reasons_of(plan)) reasons.push_back(std::move(reason));
   if (plan.pass.chunks != 0) {
     for (std::string& reason : reasons_for_sizes(settings.options, plan)) {
@@ -204,11 +206,8 @@ Outcome explain(std::string_view command, const RunSettings& settings, const ooc
   json["reasons"] = reasons;
   std::vector<FactRow> facts = remarks.facts;
   for (FactRow& row : rows_of(plan)) facts.push_back(std::move(row));
-  Outcome outcome = explain(command, settings.output, describe_input(source, settings.format),
-                            {{"plan", json}}, heading(source), std::move(facts), reasons);
-  std::string doubt = type_doubt(source, settings.format);
-  if (!doubt.empty() && !settings.output.quiet) outcome.notes.push_back(std::move(doubt));
-  return outcome;
+  return explain(command, settings.output, describe_input(source, settings.format),
+                 {{"plan", json}}, heading(source), std::move(facts), reasons);
 }
 
 Outcome explain(std::string_view command, const OutputSettings& output, const Json& input,

@@ -28,9 +28,9 @@ inline constexpr std::size_t block_elements = 65536;
 using LookAtBlock = std::function<void(std::size_t thread, std::span<const std::byte> elements,
                                        std::uint64_t first)>;
 
-/// How many threads to look with, if what each finds takes `look_bytes`: as many as a pass has
-/// streams, or fewer, so that they keep within the memory limit or, where there is none, a quarter
-/// of what the machine can give. At least one.
+/// How many threads to look with, if what each finds takes `look_bytes`: as many as a pass out of
+/// the page cache has streams, or fewer, so that they keep within the memory limit or, where there
+/// is none, a quarter of what the machine can give. At least one.
 std::size_t threads_for(const Options& options, std::size_t look_bytes);
 
 /// Reads all of a source, each block once, and reports progress as a pass does. With fewer threads

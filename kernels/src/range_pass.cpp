@@ -41,14 +41,18 @@ struct FindExtremes {
 /// Both passes as one: what they took together, read as the second was; but what the page cache
 /// held is of before the first.
 Stats both_passes(const Stats& first, Stats second) {
-  const auto add = [](StageTimes& total, const StageTimes& times) {
-    total.busy += times.busy;
-    total.waits_in += times.waits_in;
-    total.waits_out += times.waits_out;
+  const auto add = [](StageTimes& total, const StageTimes& times, double share) {
+    total.busy += times.busy * share;
+    total.waits_in += times.waits_in * share;
+    total.waits_out += times.waits_out * share;
   };
-  add(second.disk, first.disk);
-  add(second.h2d, first.h2d);
-  add(second.kernel, first.kernel);
+  // As if as many streams had worked in the first.
+  const double streams = static_cast<double>(second.streams) /
+                         static_cast<double>(std::max<std::size_t>(first.streams, 1));
+  add(second.disk, first.disk, 1);
+  add(second.h2d, first.h2d, streams);
+  add(second.kernel, first.kernel, streams);
+  second.lanes_read &= first.lanes_read;
   second.checksum_seconds += first.checksum_seconds;
   second.passes = first.passes + second.passes;
   second.seconds += first.seconds;

@@ -137,7 +137,7 @@ void limit_slots(const Options& options, DeviceKind device, Layout& layout) {
   throw Error(Cause::memory,
               "the pool needs at least " + std::to_string(layout.slot_bytes + gathered) +
                   " bytes, the limit is " + std::to_string(options.memory_bytes),
-              {.why = why, .hint = "raise --memory, or lower --chunk or --streams"});
+              {.why = why, .hint = "raise --memory, or lower --chunk, --streams or --threads"});
 }
 
 }  // namespace
@@ -153,7 +153,8 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                         : choose_read_way(options, device, workers, source, cached.value_or(0));
   const bool lanes_read = device == DeviceKind::cpu && !way.direct && output == nullptr &&
                           cached.value_or(0) >= mostly_cached &&
-                          options.engine == EngineKind::automatic && !options.make_engine;
+                          options.engine == EngineKind::automatic && !options.make_engine &&
+                          options.threads <= workers.reading_lanes;  // else some are left to read
   const std::size_t lanes = lanes_read ? workers.reading_lanes : workers.lanes;
   const std::size_t chunk_bytes =
       choose_chunk(options, device, lanes, way.chunk_bytes, element_bytes,

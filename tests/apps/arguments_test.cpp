@@ -103,7 +103,7 @@ TEST(Arguments, ValuesAreRefusedByTheNameOfTheOption) {
 TEST(Arguments, MisspeltVariablesAreFound) {
   EXPECT_EQ(misspelt_variables(), std::vector<std::string>{});
   const Variable of_another_command("OOC_SHAPE_A", "2x2");
-  const Variable of_others("OOC_NO_CUDA", "1");
+  const Variable of_others("OOC_NO_CUDA", "1"), like_runs("OOC_RUN", "1"), a_part("OOC_SHAPE", "1");
   EXPECT_EQ(misspelt_variables(), std::vector<std::string>{});
   const Variable misspelt("OOC_CHNUK", "4M");
   EXPECT_EQ(misspelt_variables(),

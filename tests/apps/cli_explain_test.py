@@ -60,6 +60,14 @@ class AgreementTest(ExplainTest):
                         for key in KNOWN:
                             self.assertEqual(said[key], done[key], key)
 
+    def test_streams_of_so_many_threads_are_explained(self):
+        Path(self.write("x.f32", bytes(MIB))).read_bytes()
+        for words, what in (([], "a stream for each of the --threads, which reads"),
+                            (["--engine", "threads"], "a stream for half of the --threads")):
+            plan = self.explain("reduce", "x.f32", "--threads", "3", *words)
+            self.assertIn(what, " ".join(plan["reasons"]))
+            self.assertEqual(plan["threads"], 3)
+
     def test_two_passes_are_explained(self):
         self.write("x.f32", RANDOM.normal(size=1000).astype("f4"))
         self.write("x.u8", bytes(1000))

@@ -195,8 +195,8 @@ class DoubtfulTypeTest(CliTest):
         self.assertEqual(self.doubt("reduce", "x.bin"),
                          "x.bin: looks like float32, but is read as bytes; --dtype f4 reads it so")
         self.assertIn("--dtype '>f8' reads it so", self.doubt("reduce", "x.dat"))
-        self.assertIn("ooc-run: note: x.bin: looks like float32, but is read as bytes",
-                      self.succeed("reduce", "x.bin", "--explain").stderr)
+        self.assertIn("looks like float32, but is read as bytes",
+                      self.json("reduce", "x.bin", "--explain")["result"]["plan"]["reasons"][0])
 
     def test_no_doubt(self):
         random = np.random.default_rng(5)

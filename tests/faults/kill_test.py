@@ -94,7 +94,7 @@ class EndingSignalTest(FaultTest):
             faulty = self.fault_fs(inputs, stall_at=4 << 20)
             device = self.loop_device(faulty / "disk", "--read-only")
             stall = inputs / ".stall"
-            stall.touch()
+            stall.write_bytes(b"")  # where the last one was held up, too
             process = self.start("reduce", device, "--dtype", "u1", "--engine", "uring",
                                  "--direct", "yes", "--chunk", CHUNK)
             self.addCleanup(stall.unlink, missing_ok=True)  # before it is waited for

@@ -92,7 +92,8 @@ class CountBins {
 /// once more, through the page cache and on the CPU, finds each value's bin by comparing it with
 /// the edges, and shares no other code with histogram(). Returns if all of it is the same, edges to
 /// within their rounding; else throws Error(verify), which says what is not. Throws besides as a
-/// pass does, and Error(interrupted) if it is stopped. Uses Options::streams threads.
+/// pass does, and Error(interrupted) if it is stopped. Uses as many threads as
+/// Options::streams or Options::threads say, or one for each core.
 void verify_histogram(Coordinator& coordinator, const Source& source,
                       const HistogramOptions& options, const Histogram& found);
 

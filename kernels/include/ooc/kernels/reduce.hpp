@@ -66,7 +66,8 @@ class Reduction {
 /// shares no other code with reduce(). Returns if all is the same, floating sums, mean and variance
 /// to within what rounding explains (unless they are exact: the proof is in src/verify_reduce.cpp);
 /// else throws Error(verify), which says what is not. Throws besides as a pass does, and
-/// Error(interrupted) if it is stopped. Uses Options::streams threads.
+/// Error(interrupted) if it is stopped. Uses as many threads as
+/// Options::streams or Options::threads say, or one for each core.
 void verify_reduce(Coordinator& coordinator, const Source& source, const ReduceOptions& options,
                    const Statistics& found);
 
