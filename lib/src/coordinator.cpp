@@ -162,7 +162,7 @@ const Options& Coordinator::options() const noexcept {
   return state_->options;
 }
 std::size_t Coordinator::streams() const noexcept {
-  return std::max(state_->workers.lanes, state_->workers.reading_lanes);
+  return state_->workers.reading_lanes;
 }
 
 void Coordinator::State::reserve(const Layout& layout) {

@@ -55,6 +55,7 @@ TEST_F(PlanPass, SaysWhatARunWillDo) {
     }
   }
   for (const std::size_t threads : {1u, 2u, 5u}) {
+    test::warm(path_);
     expect_what_run_does({.threads = threads});
     test::evict(path_);
     expect_what_run_does({.threads = threads});

@@ -15,7 +15,7 @@ std::size_t usable_cores();
 /// How many work at once.
 struct Workers {
   std::size_t lanes;          // streams
-  std::size_t reading_lanes;  // the same, where each reads what it computes
+  std::size_t reading_lanes;  // where each reads what it computes: as many, or more
   std::size_t readers;        // threads of the threads engine
   std::size_t writers;        // of another one, if a pass writes through the page cache
 };
