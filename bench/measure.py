@@ -6,6 +6,7 @@
     bench/measure.py cold --file big.bin --out R.json   from a disk, against plain reads of it
     bench/measure.py half --file big.bin --out R.json   half cached, against either half alone
     bench/measure.py depth --file big.bin --out R.json  reads in flight: fixed, tuned while reading
+    bench/measure.py fused --file big.f32 --out R.json  two answers from one read, against two runs
     bench/measure.py fio --file big.bin --out R.json    our disk sweep against fio's
     bench/measure.py buffers --file big.bin --out R.json   reads spread over more memory
 
@@ -35,6 +36,11 @@ def call(*command):
 
 def median(figures):
     return statistics.median(figures)
+
+
+def mean(figures):
+    return {"mean": statistics.mean(figures),
+            "standard_error": statistics.stdev(figures) / len(figures) ** 0.5}
 
 
 def spread(figures):
@@ -107,36 +113,46 @@ def held_out_best(rates):
 
 
 def cold(options):
-    """Histograms of a file that is not in the page cache, among plain direct reads of it."""
+    """Histograms of a file that is not in the page cache, among plain direct reads of it; and with
+    other options of ooc-bench, each way once a round."""
     generate(options.file, options.gib, "u1")
     settings = [(block << 10, depth) for block, depth in ((512, 8), (512, 16), (512, 32), (1024, 8),
                                                           (1024, 16), (2048, 8))]
     device = [] if options.cpu else ["--cuda"]
-    disks, passes = {setting: [] for setting in settings}, []
+    ways = ["", *options.also]
+    disks, passes = {setting: [] for setting in settings}, {way: [] for way in ways}
     for _ in range(options.runs):
-        # Not always in one order: what comes first after a pause may find the disk rested.
-        for setting in random.sample([*settings, None], len(settings) + 1):
+        for setting in random.sample([*settings, *ways], len(settings) + len(ways)):
             evict(options.file)
-            if setting is None:
-                passes.append(call("ooc-bench", "file", options.file, *device, "--dtype", "u1",
-                                   "--runs", 1))
+            if setting in passes:
+                passes[setting].append(call("ooc-bench", "file", options.file, *device, "--dtype",
+                                            "u1", "--runs", 1, *setting.split()))
             else:
                 disks[setting].append(call("ooc-bench", "disk", options.file, "--runs", 1,
                                            "--block", setting[0], "--depth", setting[1])
                                       ["best_bytes_per_second"])
-    assert all(run["direct"] for run in passes), "the file was not cold"
-    best = held_out_best(disks)
-    rates = [run["bytes_per_second"]["median"] for run in passes]
-    return {"bytes_per_second": spread(rates),
+    best, alike = held_out_best(disks), disks[512 << 10, 16]
+
+    def against_limits(runs):
+        assert all(run["direct"] for run in runs), "the file was not cold"
+        rates = [run["bytes_per_second"]["median"] for run in runs]
+        return {"bytes_per_second": spread(rates),
+                "ratio": median(rates) / median(best),
+                "ratio_to_reads_alike": median(rates) / median(alike),
+                "mean": mean(rates),
+                "ratio_of_means": statistics.mean(rates) / statistics.mean(alike),
+                "reader_waits": spread([run["reader_waits"] for run in runs]),
+                "chosen": [run["queue_depth"] for run in runs],
+                "cpu_seconds_per_gb": spread([run["cpu_seconds_per_gb"]["median"]
+                                              for run in runs])}
+
+    return {**against_limits(passes[""]),
+            "also": {way: against_limits(passes[way]) for way in options.also},
             "limit": {"best": spread(best),
                       "sweep": [{"block_bytes": block, "in_flight": depth,
-                                 "bytes_per_second": spread(disks[block, depth])}
-                                for block, depth in settings]},
-            "ratio": median(rates) / median(best),
-            "ratio_to_reads_alike": median(rates) / median(disks[512 << 10, 16]),
-            "reader_waits": spread([run["reader_waits"] for run in passes]),
-            "chosen": [run["queue_depth"] for run in passes],
-            "cpu_seconds_per_gb": spread([run["cpu_seconds_per_gb"]["median"] for run in passes])}
+                                 "bytes_per_second": spread(disks[block, depth]),
+                                 "mean": mean(disks[block, depth])}
+                                for block, depth in settings]}}
 
 
 def gpu(options):
@@ -269,6 +285,30 @@ def half(options):
             "run": whole}
 
 
+def fused(options):
+    """Seconds of statistics and counts from one read, against two commands, each whole."""
+    generate(options.file, options.gib, "f4")
+    device = [options.file, "--dtype", "f4", "--device", "cpu" if options.cpu else "cuda"]
+    commands = {"reduce": ["reduce", *device],
+                "histogram": ["histogram", *device, "--bins", "256", "--range", "0:1"],
+                "both": ["reduce", *device, "--histogram", "256", "--range", "0:1"]}
+    result = {}
+    for place, prepare_file in {"from_disk": evict, "from_page_cache": warm}.items():
+        times, runs = {name: [] for name in commands}, {}
+        for _ in range(options.runs):
+            for name in random.sample(list(commands), len(commands)):
+                prepare_file(options.file)
+                begin = time.perf_counter()
+                runs[name] = call("ooc-run", *commands[name], "--json", "--quiet")["run"]
+                times[name].append(time.perf_counter() - begin)
+        apart = [one + other for one, other in zip(times["reduce"], times["histogram"])]
+        result[place] = {**{name: spread(figures) for name, figures in times.items()},
+                         "apart": spread(apart),
+                         "ratio_to_apart": median(times["both"]) / median(apart),
+                         "run": runs["both"]}
+    return result
+
+
 def fio(options):
     """The same file, block size and depth, read by fio and by ooc-bench, in turn."""
     generate(options.file, options.gib, "u1")
@@ -333,7 +373,7 @@ def buffers(options):
 
 def main():
     measurements = {measure.__name__: measure for measure in (gpu, cpu, cold, half, depth,
-                                                             fio, buffers)}
+                                                             fused, fio, buffers)}
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=list(measurements))
@@ -341,7 +381,10 @@ def main():
     parser.add_argument("--gib", type=int, default=8)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--hugetlb", action="store_true", help="huge pages for fio's buffers")
-    parser.add_argument("--cpu", action="store_true", help="cold, half, depth: on the CPU device")
+    parser.add_argument("--cpu", action="store_true",
+                        help="cold, half, depth, fused: on the CPU device")
+    parser.add_argument("--also", action="append", default=[], metavar="'--streams 2'",
+                        help="cold: other options of ooc-bench to try in the same rounds")
     parser.add_argument("--out", required=True)
     options = parser.parse_args()
     if options.what in ("cold", "gpu") and options.runs < 2:

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "devices.hpp"
 #include "memory.hpp"
@@ -71,7 +72,7 @@ class CpuStream final : public Stream {
   void record(Event& event) override { dynamic_cast<CpuEvent&>(event).happen(); }
   void wait(Event& /*event*/) override {}
   void synchronize() override {}
-  void check_launch(const std::string& /*what*/) override {}
+  void check_launch(std::string_view /*what*/) override {}
   void* native() const noexcept override { return nullptr; }
   std::pmr::memory_resource& temporaries() noexcept override { return temporaries_; }
 

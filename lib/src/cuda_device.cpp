@@ -142,9 +142,9 @@ class CudaStream final : public Stream {
     calls_.check(cudaStreamWaitEvent(stream_.get(), dynamic_cast<CudaEvent&>(event).get(), 0));
   }
   void synchronize() override { calls_.check(cudaStreamSynchronize(stream_.get())); }
-  void check_launch(const std::string& what) override {
+  void check_launch(std::string_view what) override {
     const cudaError_t status = cudaGetLastError();
-    if (status != cudaSuccess) calls_.fail(status, what + " could not be started");
+    if (status != cudaSuccess) calls_.fail(status, std::string(what) + " could not be started");
   }
   void* native() const noexcept override { return stream_.get(); }
   std::pmr::memory_resource& temporaries() noexcept override { return temporaries_; }

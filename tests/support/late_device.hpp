@@ -10,6 +10,7 @@
 #include <memory>
 #include <memory_resource>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace ooc::test {
@@ -79,7 +80,7 @@ class LateStream final : public Stream {
     add([&event] { event.synchronize(); });
   }
   void synchronize() override { work_until(added_); }
-  void check_launch(const std::string& what) override { worker_->check_launch(what); }
+  void check_launch(std::string_view what) override { worker_->check_launch(what); }
   void* native() const noexcept override { return nullptr; }
   std::pmr::memory_resource& temporaries() noexcept override { return worker_->temporaries(); }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <memory_resource>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace ooc::test {
@@ -96,7 +97,7 @@ class WrappedStream final : public Stream {
     before_(DeviceCall::wait);
     stream_->synchronize();
   }
-  void check_launch(const std::string& what) override { stream_->check_launch(what); }
+  void check_launch(std::string_view what) override { stream_->check_launch(what); }
   void* native() const noexcept override { return stream_->native(); }
   std::pmr::memory_resource& temporaries() noexcept override { return temporaries_; }
 

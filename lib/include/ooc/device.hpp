@@ -7,6 +7,7 @@
 #include <memory>
 #include <memory_resource>
 #include <string>
+#include <string_view>
 
 namespace ooc {
 
@@ -65,7 +66,7 @@ class Stream {
 
   /// To be called after a kernel was launched with `<<<...>>>` on this stream: throws Error(device)
   /// if `what` could not be started. What goes wrong later shows when the stream is waited for.
-  virtual void check_launch(const std::string& what) = 0;
+  virtual void check_launch(std::string_view what) = 0;
 
   /// Waits as synchronize(), on the way out of an error: of a device that is gone there is nothing
   /// to wait for.
