@@ -81,7 +81,11 @@ std::string wrap(std::string_view first, std::string_view text, std::size_t colu
   std::string lines(first);
   std::size_t column = indent;
   while (!text.empty()) {
-    const std::size_t space = std::min(text.find(' '), text.size());
+    std::size_t space = text.find(' ');
+    while (space < text.size() && text.substr(space + 1).starts_with('%')) {
+      space = text.find(' ', space + 1);  // a number and its sign are one word
+    }
+    space = std::min(space, text.size());
     const std::string_view word = text.substr(0, space);
     text.remove_prefix(std::min(space + 1, text.size()));
     const bool begins = column == indent;

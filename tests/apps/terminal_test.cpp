@@ -21,6 +21,11 @@ TEST(Wrap, LeavesLongWordsWhole) {
   EXPECT_EQ(wrap("ab  ", "abcdefghijklm no", 8), "ab  abcdefghijklm\n    no\n");
 }
 
+TEST(Wrap, LeavesAPercentSignWithItsNumber) {
+  EXPECT_EQ(wrap("", "busy 98 %; idle 2 %", 8), "busy\n98 %;\nidle 2 %\n");
+  EXPECT_EQ(wrap("", "idle 98 %", 8), "idle\n98 %\n");
+}
+
 TEST(Wrap, CountsCharactersAndNotBytes) {
   EXPECT_EQ(wrap("", "äöü äöü", 7), "äöü äöü\n");
 }
