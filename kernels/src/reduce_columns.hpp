@@ -47,6 +47,15 @@ OOC_INLINE bool is_nan(T value) {
   return value != value;
 }
 
+/// `term`, or zero if `value` is NaN, by their bits: a comparison that selects keeps the compiler
+/// from using vectors, since one of floats might trap, and SSE2 has none of 8 bytes.
+OOC_INLINE double unless_nan(double value, double term) {
+  constexpr auto infinity = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity());
+  constexpr std::uint64_t magnitude = ~(std::uint64_t{1} << 63);
+  const std::uint64_t above = (infinity - (std::bit_cast<std::uint64_t>(value) & magnitude)) >> 63;
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(term) & (above - 1));
+}
+
 /// The narrowest type that holds the sum of a column, which has 256 elements.
 template <class T>
 struct ColumnSum {
@@ -119,7 +128,8 @@ OOC_INLINE void add_rows(const T* __restrict tile, Strip strip, Columns<T>& __re
       min = value < min ? value : min;
       max = value > max ? value : max;
       if constexpr (is_floating<T>) {
-        sum += skip_nan && is_nan(value) ? 0.0 : as_double(value);
+        const double wide = as_double(value);
+        sum += skip_nan ? unless_nan(wide, wide) : wide;
       } else if constexpr (sizeof(T) == 8) {
         sum += static_cast<std::uint32_t>(value);
         sum_high += static_cast<std::int64_t>(value >> 32);
@@ -150,8 +160,9 @@ OOC_INLINE void add_squares(const T* __restrict tile, Strip strip, double mean,
     double sum = squares[j];
     for_each_row<rows>([&](std::size_t row) OOC_ALWAYS {
       const T value = data[row * columns + j];
-      const double distance = as_double(value) - mean;
-      sum += skip_nan && is_nan(value) ? 0.0 : distance * distance;
+      const double wide = as_double(value);
+      const double square = (wide - mean) * (wide - mean);
+      sum += skip_nan ? unless_nan(wide, square) : square;
     });
     squares[j] = sum;
   }
