@@ -5,7 +5,8 @@ import itertools
 import json
 import os
 
-from faults_support import CHUNK, FIGURES, SANITIZED, FaultTest, main, run_command, side_by_side
+from faults_support import (CHUNK, FIGURES, SANITIZED, FaultTest, evict, main, run_command,
+                            side_by_side)
 
 import numpy as np
 
@@ -29,8 +30,7 @@ class DirectIoTest(FaultTest):
                       if text]
         self.assertFalse(complaints, "\n".join(complaints))
         large = place / f"0-{CHUNK}.u8"
-        with open(large, "rb") as file:
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        evict(large)
         if direct is not None:
             run = self.json("reduce", large, "--threads", 4)["run"]
             self.assertEqual(run["direct"], direct, run["reasons"])
@@ -41,8 +41,7 @@ class DirectIoTest(FaultTest):
         data = np.fromfile(source, "u1")[offset:]
         options = ["--offset", offset, "--chunk", CHUNK, *way]
         what = f"{place.name} offset {offset} size {size} {way}: "
-        with open(source, "rb") as file:
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        evict(source)
         done = run_command(["histogram", source, "--json", *options])
         FIGURES["combinations"] += 1
         if done is None or done.returncode != 0:

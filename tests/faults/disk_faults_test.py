@@ -10,20 +10,14 @@ import threading
 import time
 from pathlib import Path
 
-from faults_support import (CHUNK, FIGURES, MOST_SECONDS, OLD, SANITIZED, FaultTest, main,
-                            wait_until)
+from faults_support import (CHUNK, FIGURES, MOST_SECONDS, OLD, SANITIZED, FaultTest, evict,
+                            main, wait_until)
 
 import numpy as np
 
 SHUT_DOWN = 0x8004587d  # XFS_IOC_GOINGDOWN, which others have too: from then on nothing works
 WITHOUT_FLUSH = 2
 HUGE = 4 << 40  # bytes of a sparse file that no machine reads while a test waits
-
-
-def drop_caches():
-    os.sync()
-    with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
-        file.write("1")
 
 
 def offset_in(message):
@@ -41,7 +35,7 @@ class ReadErrorTest(FaultTest):
             os.truncate(image, bad)
             for way in (["uring", "yes"], ["threads", "yes"], ["uring", "no"], ["threads", "no"]):
                 with self.subTest(bad=bad, way=way):
-                    drop_caches()
+                    evict(device)
                     done = self.refuse(4, r"/dev/loop\d+: read failed at byte \d+: .*\(EIO\)",
                                        "reduce", device, "--dtype", "u1", "--chunk", CHUNK,
                                        "--engine", way[0], "--direct", way[1])
@@ -69,11 +63,11 @@ class ReadErrorTest(FaultTest):
         self.need("mkfs.btrfs", mounts=True)
         disk = self.file_system("btrfs")
         (disk / "x.u8").write_bytes(data)
-        drop_caches()
+        evict(disk / "x.u8")
         with open(next(self.directory.glob("disk*")), "r+b") as file:
             file.seek(self.find(file, data[5 << 20:][:64]))
             file.write(bytes([data[5 << 20] ^ 1]))
-        drop_caches()
+        evict(disk / "x.u8")
         for options in (["--direct", "yes"], ["--direct", "no"]):
             done = self.refuse(4, r"x.u8: read failed at byte \d+: .*\(EIO\)", "reduce",
                                disk / "x.u8", *options)

@@ -55,6 +55,13 @@ def die_with_parent():
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def evict(path):
+    """Takes a file or block device out of the page cache, and nothing else: tests run beside."""
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
 def wait_until(condition, seconds=MOST_SECONDS):
     """Whether it became true in time."""
     end = time.monotonic() + seconds
@@ -148,9 +155,7 @@ class Work:
     def evict(self):
         """Takes the inputs out of the page cache, so that they are read directly."""
         for path in self.inputs.iterdir():
-            with open(path, "rb") as file:
-                os.fsync(file.fileno())
-                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            evict(path)
 
     def is_right(self, stdout):
         if self.output:
