@@ -20,6 +20,7 @@
 
 #include "expect_error.hpp"
 #include "support/child_process.hpp"
+#include "support/effort.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
@@ -169,7 +170,8 @@ TEST_P(OutputFileFaultTest, ItsNamedTemporaryIsRemovedByTheNextRun) {
 // Whenever the kill comes, also while the file is being moved into its place.
 TEST_P(OutputFileFaultTest, IsOldOrNewButNeverTorn) {
   const std::string whole(whole_bytes, 'n');
-  for (unsigned round = 0; round < 30; ++round) {
+  constexpr unsigned rounds = test::effort(30, 6);
+  for (unsigned round = 0; round < rounds; ++round) {
     directory_.write("result", "old");
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
@@ -184,7 +186,7 @@ TEST_P(OutputFileFaultTest, IsOldOrNewButNeverTorn) {
         std::_Exit(1);
       }
     }
-    ::usleep(round * 2000);
+    ::usleep(round * 60'000 / rounds);
     ASSERT_EQ(::kill(child, SIGKILL), 0);
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);

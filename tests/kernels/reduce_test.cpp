@@ -17,6 +17,7 @@
 
 #include "support/counted_new.hpp"
 #include "support/devices.hpp"
+#include "support/effort.hpp"
 #include "support/page_cache.hpp"
 #include "support/values_file.hpp"
 
@@ -71,7 +72,9 @@ std::vector<float> rough_numbers(std::size_t count) {
 
 TEST_P(ReduceTest, SameBitsHoweverItIsRead) {
   const std::size_t tile = tile_elements;
-  const std::vector<float> values = rough_numbers(OOC_REDUCED_VALUES + 777);
+  // More than the largest chunk.
+  const std::size_t whole_tiles = tile_elements * test::effort(272, 32);
+  const std::vector<float> values = rough_numbers(whole_tiles + 777);
   const Source source = source_of(values, false, 12);
 
   std::optional<Statistics> first;

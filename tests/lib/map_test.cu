@@ -19,6 +19,7 @@
 #include "support/allocations.hpp"
 #include "support/data_file.hpp"
 #include "support/devices.hpp"
+#include "support/effort.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
@@ -142,7 +143,7 @@ TEST_P(MapTest, WritesWhatTheOperatorMakesOfEachElement) {
 
 TEST_P(MapTest, WritesTheSameFileHoweverItRuns) {
   OOC_SKIP_WITHOUT(GetParam());
-  const auto values = random_values<float>(700'001);
+  const auto values = random_values<float>(test::effort<std::size_t>(700'001, 300'001));
   const auto expected = halves_of(values);
   const Source source = open(make_file(values, "in.f32"));
   for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
