@@ -18,28 +18,6 @@ constexpr int rest_after_comparison = 9;  // times as long
 constexpr auto longest_rest = 60s;
 constexpr std::size_t most_pairs = 16;
 
-/// Whether the tried number is better, from the logarithms of its rate to the other's; nothing if
-/// more pairs are needed. Shared disks waver by half from one window to the next, so two pairs are
-/// enough only where requests wait for a distant disk: twice as many are nearly twice as fast then.
-std::optional<bool> judge(const std::vector<double>& ratios) {
-  constexpr double loss = 0.15;
-  constexpr double great_gain = 0.4;
-  constexpr double worthwhile = 0.03;
-  constexpr double errors = 3;
-  const auto n = static_cast<double>(ratios.size());
-  if (ratios.back() < -loss) return false;
-  if (n < 2) return std::nullopt;
-  if (std::ranges::min(ratios) > great_gain) return true;
-  if (n < 6) return std::nullopt;
-  const double mean = std::accumulate(ratios.begin(), ratios.end(), 0.0) / n;
-  double squares = 0;
-  for (const double ratio : ratios) squares += (ratio - mean) * (ratio - mean);
-  const double error = std::sqrt(squares / (n - 1) / n);
-  if (mean > worthwhile && mean > errors * error) return true;
-  if (mean + error < worthwhile || ratios.size() == most_pairs) return false;
-  return std::nullopt;
-}
-
 }  // namespace
 
 QueueTuner::QueueTuner(std::size_t first, std::size_t least, std::size_t most,
@@ -49,6 +27,33 @@ QueueTuner::QueueTuner(std::size_t first, std::size_t least, std::size_t most,
       request_bytes_(request_bytes),
       best_(first) {
   ratios_.reserve(most_pairs);
+}
+
+/// What is known of the tried number, from the logarithms of its rate to the other's; nothing if
+/// more pairs are needed. Shared disks waver by half from one window to the next, so few pairs are
+/// enough only where requests wait for a distant disk: half as many are nearly half as fast then.
+std::optional<QueueTuner::Verdict> QueueTuner::judge() const {
+  constexpr double loss = 0.15, great_loss = 0.3, halving = 0.55;
+  constexpr double great_gain = 0.4;
+  constexpr double worthwhile = 0.03;
+  constexpr double errors = 3;
+  const auto n = static_cast<double>(ratios_.size());
+  if (upward_ && ratios_.back() < -loss) return Verdict::no_better;
+  if (!upward_ && ratios_.back() < -halving) return Verdict::starved;
+  if (n < 2) return std::nullopt;
+  if (std::ranges::min(ratios_) > great_gain) return Verdict::better;
+  if (!upward_ && std::ranges::max(ratios_) < -great_loss) return Verdict::starved;
+  const double mean = std::accumulate(ratios_.begin(), ratios_.end(), 0.0) / n;
+  double squares = 0;
+  for (const double ratio : ratios_) squares += (ratio - mean) * (ratio - mean);
+  const double error = std::sqrt(squares / (n - 1) / n);
+  // On a disk whose rate saturates, twice as many gain about half of what half as many lose.
+  const bool is_loss = mean < -2 * worthwhile && -mean > errors * error;
+  if (!upward_ && n >= 5 && is_loss) return Verdict::starved;
+  if (n < 6) return std::nullopt;
+  if (mean > worthwhile && mean > errors * error) return Verdict::better;
+  if (mean + error < worthwhile || ratios_.size() == most_pairs) return Verdict::no_better;
+  return std::nullopt;
 }
 
 void QueueTuner::follow(Clock::time_point now) {
@@ -99,9 +104,8 @@ void QueueTuner::end_window(Clock::time_point now) {
   ++windows_;
   if (windows_ % 2 == 0) {
     ratios_.push_back(std::log(rates_[1] / rates_[0]));
-    const std::optional<bool> better = judge(ratios_);
-    if (better) {
-      end_comparison(*better, now);
+    if (const std::optional<Verdict> verdict = judge()) {
+      end_comparison(*verdict, now);
     } else {
       begin_window(now);
     }
@@ -115,7 +119,7 @@ void QueueTuner::start_comparison(Clock::time_point now) {
   comparison_began_ = now;
   tried_ = std::clamp(upward_ ? best_ * 2 : best_ / 2, least_, most_);
   if (tried_ == best_) {
-    end_comparison(false, now);
+    end_comparison(Verdict::no_better, now);
     return;
   }
   ratios_.clear();
@@ -123,22 +127,18 @@ void QueueTuner::start_comparison(Clock::time_point now) {
   begin_window(now);
 }
 
-void QueueTuner::end_comparison(bool better, Clock::time_point now) {
+void QueueTuner::end_comparison(Verdict verdict, Clock::time_point now) {
   const std::size_t in_use = wanted();
-  if (better) {
-    best_ = tried_;
-    other_way_failed_ = false;
-    rests_until_ = now;
-  } else {
-    rests_until_ = now + rest_after_comparison * (now - comparison_began_);
-    // With nothing better on either side, the next attempt has the more time the longer it is so.
-    if (other_way_failed_) {
-      const auto so_far = std::min<Clock::duration>(now - began_, longest_rest);
-      rests_until_ = std::max(rests_until_, now + so_far);
-    }
-    other_way_failed_ = !other_way_failed_;
-    upward_ = !upward_;
+  rests_until_ = now;
+  if (verdict == Verdict::better) best_ = tried_;
+  if (verdict == Verdict::no_better) {
+    // The next attempt has the more time the longer there is nothing better.
+    const auto so_far = std::min<Clock::duration>(now - began_, longest_rest);
+    rests_until_ +=
+        std::max<Clock::duration>(so_far, rest_after_comparison * (now - comparison_began_));
   }
+  // With as few as there may be, nothing tells whether the disk waits for more.
+  if (verdict != Verdict::better) upward_ = verdict == Verdict::starved || best_ == least_;
   trying_ = false;
   tried_ = 0;
   state_ = in_use == best_ ? State::resting : State::changing;

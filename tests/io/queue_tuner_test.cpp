@@ -24,6 +24,7 @@ using Disk = std::function<double(double requests)>;
 struct Outcome {
   double rate;  // of the whole transfer, bytes a second
   std::size_t best;
+  std::size_t most;  // in flight at any time
 };
 
 /// A transfer of so many bytes, in time that is computed and not spent. The disk's rate wavers from
@@ -39,7 +40,7 @@ Outcome transfer(std::size_t bytes, const Disk& disk, double noise = 0, unsigned
   now += std::chrono::hours(1);
   const Clock::time_point begin = now;
   tuner.follow(now);
-  std::size_t in_flight = tuner.wanted();
+  std::size_t in_flight = tuner.wanted(), most = in_flight;
   std::size_t unfollowed = 0;
   double factor = 1;
   for (std::size_t i = 0; i * request < bytes; ++i) {
@@ -54,9 +55,10 @@ Outcome transfer(std::size_t bytes, const Disk& disk, double noise = 0, unsigned
     if (++unfollowed < requests_until_followed) continue;
     unfollowed = 0;
     in_flight = tuner.wanted();
+    most = std::max(most, in_flight);
     tuner.follow(now);
   }
-  return {static_cast<double>(bytes) / Seconds(now - begin).count(), tuner.best()};
+  return {static_cast<double>(bytes) / Seconds(now - begin).count(), tuner.best(), most};
 }
 
 double flat(double) {
@@ -69,6 +71,10 @@ double far_away(double requests) {
 double best_with_few(double requests) {
   return requests <= 12 ? 3 * GB : 3 * GB / (1 + (requests - 12) / 50);
 }
+/// Each request more makes less of a difference.
+double saturating(double requests) {
+  return 3 * GB * requests / (requests + first / 2.0);
+}
 double worse_with_others(double requests) {
   return requests == first ? 3 * GB : 2.5 * GB;
 }
@@ -76,12 +82,36 @@ double worse_with_others(double requests) {
 TEST(QueueTuner, LeavesADiskThatIsWellServedAlone) {
   const Outcome outcome = transfer(64 * GiB, flat);
   EXPECT_EQ(outcome.best, first);
+  EXPECT_EQ(outcome.most, first);
+}
+
+TEST(QueueTuner, TriesMoreOnADiskThatServesFewerMoreSlowly) {
+  const Outcome outcome = transfer(64 * GiB, worse_with_others);
+  EXPECT_EQ(outcome.best, first);
+  EXPECT_EQ(outcome.most, 2 * first);
 }
 
 TEST(QueueTuner, FindsHowManyADistantDiskNeeds) {
   const Outcome outcome = transfer(16 * GiB, far_away);
   EXPECT_EQ(outcome.best, 4 * first);
   EXPECT_GT(outcome.rate, 0.75 * far_away(96));  // it began with a quarter
+}
+
+TEST(QueueTuner, FindsThatThroughNoise) {
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    EXPECT_GT(transfer(16 * GiB, far_away, 0.2, seed).best, first) << seed;
+    EXPECT_GT(transfer(64 * GiB, saturating, 0.05, seed).best, first) << seed;
+  }
+}
+
+TEST(QueueTuner, SeldomTriesMoreForNothing) {
+  for (const double noise : {0.05, 0.1, 0.2}) {
+    int tried = 0;
+    for (unsigned seed = 0; seed < 100; ++seed) {
+      tried += transfer(16 * GiB, flat, noise, seed).most > first;
+    }
+    EXPECT_LE(tried, 10) << noise;
+  }
 }
 
 TEST(QueueTuner, FindsThatFewerAreBetter) {

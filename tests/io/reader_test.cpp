@@ -266,7 +266,7 @@ TEST_P(ReaderTest, ReadsTheSameWhileItsQueueIsTuned) {
   options.depth = 8;
   std::size_t most_in_flight = 0;
   Pass pass(dataset, extents, options);
-  QueueTuner tuner(2, 1, options.depth, options.block_bytes);
+  QueueTuner tuner(2, 2, options.depth, options.block_bytes);
   pass.tune(tuner, 3 + 1, most_in_flight);
   EXPECT_EQ(pass.run(), dataset.expected(extents));
   EXPECT_EQ(pass.allocations(), 0u);

@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace ooc {
@@ -11,13 +12,15 @@ namespace ooc {
 ///
 /// How many a disk wants cannot be known beforehand: one behind a network, or a striped array,
 /// leaves most of its rate unused with a dozen; a single disk becomes slower with too many. So the
-/// tuner tries twice and half as many as the best number known. A disk's rate changes by more from
-/// second to second than by what is to be found out, therefore the transfer changes to and fro
-/// between the two numbers, and the windows of time in which it works with one and the other are
-/// compared pair by pair. A number is taken over if it is faster by several times the error of that
-/// comparison, and a pair that shows a loss ends the attempt. So a disk that was served well from
-/// the beginning loses next to nothing: queue_tuner_test.cpp holds it to 3 % even where rates waver
-/// by half, and where nothing is to be gained a change does no harm.
+/// tuner tries half as many as the best number known; and twice as many only if that was a loss,
+/// because a disk that does as well with half of its requests has enough of them, and more of them
+/// need more memory, which fits the processor's cache less well.
+///
+/// A disk's rate changes by more from second to second than by what is to be found out, therefore
+/// the transfer changes to and fro between the two numbers, and the windows of time in which it
+/// works with one and the other are compared pair by pair. A number is taken over if it is faster
+/// by several times the error of that comparison. So a disk that was served well from the beginning
+/// loses next to nothing: queue_tuner_test.cpp holds it to 3 % even where rates waver by half.
 ///
 /// Knows neither clock nor disk: it is told what happens, by one thread.
 class QueueTuner {
@@ -42,10 +45,15 @@ class QueueTuner {
  private:
   enum class State { resting, changing, leading, measuring };
 
+  /// Of a number that is tried: faster; no faster; or, of a smaller number only, slower because the
+  /// disk had to wait for requests.
+  enum class Verdict { better, no_better, starved };
+
   void begin_window(Clock::time_point now);
   void end_window(Clock::time_point now);
   void start_comparison(Clock::time_point now);
-  void end_comparison(bool better, Clock::time_point now);
+  std::optional<Verdict> judge() const;
+  void end_comparison(Verdict verdict, Clock::time_point now);
 
   std::size_t least_, most_, request_bytes_;
   std::size_t best_;
@@ -53,8 +61,7 @@ class QueueTuner {
   State state_ = State::changing;
   Clock::time_point began_{};        // the transfer
   Clock::time_point rests_until_{};  // then there is another comparison
-  bool upward_ = true;               // whose number is larger than the best
-  bool other_way_failed_ = false;
+  bool upward_ = false;              // whose number is larger than the best
 
   Clock::time_point comparison_began_{};
   std::size_t tried_ = 0;
