@@ -52,6 +52,11 @@ Request& TryingEngine::wait() {
   }
 }
 
+/// A try that has ended may be one of several that a request takes.
+Request* TryingEngine::wait_for(std::chrono::microseconds patience) {
+  return has_outcome_within(patience) ? &wait() : nullptr;
+}
+
 /// Takes in how a try went. True if the request is complete, false if it is to be tried again.
 bool TryingEngine::settle(Request& request, int result) {
   if (result < 0) {

@@ -3,6 +3,7 @@
 #include <ooc/io/engine.hpp>
 #include <ooc/io/units.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -18,6 +19,7 @@ class TryingEngine : public Engine {
  public:
   void start(Request& request) final;
   Request& wait() final;
+  Request* wait_for(std::chrono::microseconds patience) final;
   std::size_t in_flight() const noexcept final { return in_flight_; }
   std::size_t depth() const noexcept final { return depth_; }
   std::string note() const final;
@@ -36,6 +38,9 @@ class TryingEngine : public Engine {
 
   /// Blocks until some try has ended.
   virtual Outcome next_outcome() = 0;
+
+  /// Blocks for no longer than that, if it can, until some try has ended: whether one has.
+  virtual bool has_outcome_within(std::chrono::microseconds patience) = 0;
 
   /// Appends a sentence to note().
   void add_note(const std::string& sentence);

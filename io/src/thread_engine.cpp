@@ -71,6 +71,7 @@ class ThreadEngine final : public TryingEngine {
   ThreadEngine(std::size_t depth, std::size_t threads_wanted);
   void begin_try(Request& request) override;
   Outcome next_outcome() override;
+  bool has_outcome_within(std::chrono::microseconds patience) override;
   void start_threads(std::size_t count);
   void work();
 
@@ -140,6 +141,12 @@ TryingEngine::Outcome ThreadEngine::next_outcome() {
   return taken_.pop();
 }
 
+bool ThreadEngine::has_outcome_within(std::chrono::microseconds patience) {
+  if (!taken_.empty()) return true;
+  std::unique_lock lock(mutex_);
+  return outcome_came_.wait_for(lock, patience, [this] { return !outcomes_.empty(); });
+}
+
 void ThreadEngine::work() {
   std::array<Outcome, most_at_once> batch;
   std::unique_lock lock(mutex_);
@@ -173,6 +180,7 @@ class CallerEngine final : public TryingEngine {
     Request* const request = waiting_.pop();
     return {request, transfer(*request)};
   }
+  bool has_outcome_within(std::chrono::microseconds /*patience*/) override { return true; }
 
   BoundedQueue<Request*> waiting_;
 };

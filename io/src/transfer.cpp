@@ -83,11 +83,30 @@ void Transfer::run(const std::stop_token& stop) {
     if (through != nullptr) complete(*through);
     through = nullptr;
     if (engine_->in_flight() > 0) {
-      through = finish(static_cast<Part&>(engine_->wait()));
+      Request* const request = wait_for_request(stop);
+      if (request != nullptr) through = finish(static_cast<Part&>(*request));
     } else if (!wait_for_next_chunk(stop)) {
       return;
     }
   }
+}
+
+/// The next request that is complete; null if the next chunk can be begun instead. Virtual disks
+/// answer many requests at once. Then the slots of most chunks come free just after, and who slept
+/// until the next answer would leave the disk with what few there were slots for in between.
+Request* Transfer::wait_for_request(const std::stop_token& stop) {
+  constexpr std::chrono::microseconds first_look{50}, last_look{2000};
+  for (auto patience = first_look; patience < last_look; patience *= 2) {
+    if (!could_start_more(stop)) break;
+    if (Request* const request = engine_->wait_for(patience)) return request;
+    if (pool_.ready(next_, awaited_)) return nullptr;
+  }
+  return &engine_->wait();
+}
+
+/// Whether nothing but the pool keeps another request from being started.
+bool Transfer::could_start_more(const std::stop_token& stop) const {
+  return engine_->in_flight() < most_in_flight_ && next_ < plan_.size() && !stop.stop_requested();
 }
 
 /// Starts all that the engine and the pool have room for now.

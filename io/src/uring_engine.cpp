@@ -46,6 +46,9 @@ class Ring {
 
   io_uring* get() noexcept { return &ring_; }
 
+  /// Whether the kernel (since Linux 5.11) can wait for a completion for no longer than it is told.
+  bool can_wait_for_a_while() const noexcept { return (ring_.features & IORING_FEAT_EXT_ARG) != 0; }
+
   /// Reads and writes without a buffer list came with Linux 5.6, as did this feature; never losing
   /// a completion came with 5.5. To ask for the operations themselves (io_uring_probe) takes
   /// another system call, which may be forbidden where rings are not.
@@ -69,6 +72,7 @@ class UringEngine final : public TryingEngine {
  private:
   void begin_try(Request& request) override;
   Outcome next_outcome() override;
+  bool has_outcome_within(std::chrono::microseconds patience) override;
   void register_storage(const EngineOptions& options);
   int registered_buffer(const std::byte* memory, std::size_t bytes) const;
   Outcome take(io_uring_cqe* completion);
@@ -158,6 +162,14 @@ TryingEngine::Outcome UringEngine::next_outcome() {
     if (result >= 0 || result == -EINTR || result == -EAGAIN || result == -EBUSY) continue;
     throw Error::from_errno(writes_ ? Cause::output : Cause::input, "io_uring_enter", -result);
   }
+}
+
+/// What goes wrong here goes wrong in next_outcome() too, which knows what to do.
+bool UringEngine::has_outcome_within(std::chrono::microseconds patience) {
+  if (!ring_.can_wait_for_a_while() || io_uring_sq_ready(ring_.get()) != 0) return true;
+  io_uring_cqe* completion = nullptr;
+  __kernel_timespec time{.tv_sec = 0, .tv_nsec = std::chrono::nanoseconds(patience).count()};
+  return io_uring_wait_cqe_timeout(ring_.get(), &completion, &time) != -ETIME;
 }
 
 TryingEngine::Outcome UringEngine::take(io_uring_cqe* completion) {

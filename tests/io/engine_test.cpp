@@ -5,6 +5,7 @@
 #include <ooc/io/units.hpp>
 
 #include <fcntl.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -12,7 +13,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -21,6 +24,7 @@
 #include "expect_error.hpp"
 #include "pages.hpp"
 #include "support/child_process.hpp"
+#include "support/effort.hpp"
 #include "support/engines.hpp"
 #include "support/redirect.hpp"
 #include "support/temp_dir.hpp"
@@ -324,6 +328,31 @@ TEST(MakeEngine, GivesUpOnADiskThatIsNeverReady) {
   });
 }
 
+// By the ring alone: pread() takes no file that lets it wait.
+TEST(UringEngine, WaitsForNoLongerThanItIsTold) {
+  if (!test::uring_is_available()) GTEST_SKIP() << "no io_uring";
+  const TempDir directory;
+  const File file = File::open(directory.write("data", test::random_bytes(8, 5)));
+  const int event = ::eventfd(0, EFD_CLOEXEC);  // who reads it waits until it is written to
+  ASSERT_EQ(::dup2(event, file.buffered()), file.buffered());
+  std::uint64_t value = 0;
+  Request request{.source = &file,
+                  .memory = reinterpret_cast<std::byte*>(&value),
+                  .bytes = sizeof value,
+                  .needed = sizeof value};
+  const auto engine = make_engine({.kind = EngineKind::uring});
+  engine->start(request);
+  EXPECT_EQ(engine->wait_for(std::chrono::microseconds(100)), nullptr);
+  EXPECT_EQ(engine->in_flight(), 1u);
+  ASSERT_EQ(::eventfd_write(event, 42), 0);
+  Request* done = nullptr;
+  while (done == nullptr) done = engine->wait_for(std::chrono::microseconds(100));
+  EXPECT_EQ(done, &request);
+  EXPECT_EQ(value, 42u);
+  EXPECT_EQ(engine->in_flight(), 0u);
+  ::close(event);
+}
+
 TEST(MakeEngine, IsNotDisturbedBySignals) {
   const TempDir directory;
   const auto bytes = test::random_bytes(4 * MiB, 6);
@@ -336,7 +365,7 @@ TEST(MakeEngine, IsNotDisturbedBySignals) {
     if (::setitimer(ITIMER_REAL, &often, nullptr) != 0) return false;
     const File file = File::open(path);
     Pages pages(4 * MiB);
-    for (int round = 0; round < 50; ++round) {
+    for (int round = 0; round < test::effort(50, 5); ++round) {
       std::ranges::fill(pages.span(), std::byte{0});
       const auto engine = make_engine({});
       Request request{.source = &file,

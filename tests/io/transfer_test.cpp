@@ -4,6 +4,7 @@
 #include <ooc/io/reader.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <memory_resource>
 #include <optional>
@@ -55,6 +56,57 @@ TEST(Transfer, KeepsItsRequestsUntilItsEngineHasEnded) {
     EXPECT_FALSE(ended_in_time.has_value());
   }
   EXPECT_EQ(ended_in_time, true);
+}
+
+/// Answers when two requests are in flight, or when there will be no other. Until then it has the
+/// first chunk's slot given back: by who would do so while the transfer waits.
+class PairingEngine final : public Engine {
+ public:
+  PairingEngine(ChunkPool& pool, std::size_t requests) : pool_(pool), to_come_(requests) {}
+
+  void start(Request& request) override {
+    requests_.push_back(&request);
+    --to_come_;
+  }
+  Request& wait() override {
+    if (Request* const request = answer()) return *request;
+    throw Error(Cause::input, "slept where another request could have been started");
+  }
+  Request* wait_for(std::chrono::microseconds /*patience*/) override {
+    Request* const request = answer();
+    if (request == nullptr) pool_.recycle(*pool_.wait(given_back_++, Stage::loaded));
+    return request;
+  }
+  std::size_t in_flight() const noexcept override { return requests_.size(); }
+  std::size_t depth() const noexcept override { return 2; }
+  std::string_view name() const noexcept override { return "pairing"; }
+
+ private:
+  Request* answer() {
+    if (requests_.size() < 2 && to_come_ != 0) return nullptr;
+    Request* const request = requests_.front();
+    requests_.erase(requests_.begin());
+    return request;
+  }
+
+  ChunkPool& pool_;
+  std::size_t to_come_;
+  std::size_t given_back_ = 0;
+  std::vector<Request*> requests_;
+};
+
+TEST(Transfer, StartsRequestsWhileOthersAreInFlightAndASlotComesFree) {
+  constexpr std::size_t chunks = 5;
+  const test::TempDir directory;
+  std::vector<File> files;
+  files.push_back(File::open(directory.write("data", test::random_bytes(chunks * page_bytes, 1))));
+  const std::vector<Extent> extents{{0, 0, chunks * page_bytes}};
+  const SequentialPlan plan(extents, page_bytes);
+  ChunkPool pool(*std::pmr::new_delete_resource(), 2, 2 * page_bytes, 1);
+  Reader reader(files, plan, pool, std::make_unique<PairingEngine>(pool, chunks), page_bytes,
+                false);
+  reader.run({});
+  EXPECT_EQ(reader.bytes_done(), chunks * page_bytes);
 }
 
 }  // namespace

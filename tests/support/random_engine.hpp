@@ -3,6 +3,7 @@
 #include <ooc/io/engine.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <string_view>
@@ -33,6 +34,10 @@ class RandomEngine final : public Engine {
     if (!answered.is_through) transfer_(*answered.request);
     answered.request->done = answered.request->bytes;
     return *answered.request;
+  }
+
+  Request* wait_for(std::chrono::microseconds /*patience*/) override {
+    return random_.one_in(2) ? nullptr : &wait();
   }
 
   std::size_t in_flight() const noexcept override { return started_.size(); }

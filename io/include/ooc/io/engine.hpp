@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,7 +40,8 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  /// The request must stay where it is until wait() returns it. Call only if in_flight() < depth().
+  /// The request must stay where it is until it is returned by wait() or wait_for(). Call only if
+  /// in_flight() < depth().
   virtual void start(Request& request) = 0;
 
   /// Blocks until some request is complete. Throws Error: `input` or `output` with file, offset and
@@ -47,6 +49,9 @@ class Engine {
   /// then no longer in flight. An error after which in_flight() is what it was is the engine's own:
   /// no request will be complete any more.
   virtual Request& wait() = 0;
+
+  /// The same, but null if none is complete after that time. An engine may take longer.
+  virtual Request* wait_for(std::chrono::microseconds /*patience*/) { return &wait(); }
 
   virtual std::size_t in_flight() const noexcept = 0;
   virtual std::size_t depth() const noexcept = 0;
@@ -61,8 +66,9 @@ struct EngineOptions {
   EngineKind kind = EngineKind::automatic;
   std::size_t depth = 8;    // most requests in flight
   std::size_t threads = 1;  // of the threads engine; 0: the caller's own performs them, in wait()
-  std::span<std::byte> storage{};  // where all requests lie: registered with io_uring if allowed
-  std::size_t storage_piece = 0;   // bytes; `storage` is registered in pieces of this size
+  /// Where most requests lie: registered with io_uring, if that is allowed.
+  std::span<std::byte> storage{};
+  std::size_t storage_piece = 0;  // bytes; `storage` is registered in pieces of this size
 };
 
 /// `automatic` is io_uring, or threads with a note() that says why not. `uring` throws
