@@ -90,6 +90,7 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
   for (const Source* const source : {&a, &b}) {
     if (auto remark = source->check_unchanged()) stats.reasons.push_back(std::move(*remark));
   }
+  if (coordinator.options().stop.stop_requested()) throw product::interrupted();
   const double before_publishing = seconds();
   file.publish();
   stats.seconds = seconds();

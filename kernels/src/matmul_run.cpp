@@ -97,9 +97,7 @@ class Multiplier {
     Chunk* turn = nullptr;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const Step& step = steps[i];
-      if (coordinator_.options().stop.stop_requested()) {
-        throw Error(Cause::interrupted, "interrupted; nothing was written");
-      }
+      if (coordinator_.options().stop.stop_requested()) throw interrupted();
       for (; next_load < loads.size() && loads[next_load].step == i; ++next_load) {
         const Load& load = loads[next_load];
         loader_.load(load, (load.operand == Operand::a ? a_ : b_)[load.buffer]);
@@ -189,6 +187,10 @@ void describe_ways(const Job& job, const IoWay& reads, const Engine& read_engine
 }
 
 }  // namespace
+
+Error interrupted() {
+  return {Cause::interrupted, "interrupted; nothing was written"};
+}
 
 std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& gemm,
                           TargetFile& file, Stats& stats) {

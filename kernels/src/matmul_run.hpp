@@ -5,6 +5,7 @@
 #include "region_plan.hpp"
 
 #include <ooc/coordinator.hpp>
+#include <ooc/io/error.hpp>
 #include <ooc/io_way.hpp>
 
 #include <array>
@@ -43,6 +44,9 @@ struct Job {
   IoWay reads;
   Workers workers;
 };
+
+/// What a product ends with that is stopped.
+Error interrupted();
 
 /// Carries out a schedule and writes C to `file`, which is left to the caller to publish. Adds what
 /// it did to `stats`; returns the bytes that went over the link. Four threads, which meet in pools:

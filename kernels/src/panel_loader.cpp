@@ -99,7 +99,7 @@ void PanelLoader::load_from_cache(CacheEntry& entry, const Region& panel, std::b
 /// The next piece from the reader.
 Chunk& PanelLoader::take(std::size_t chunk) {
   Chunk* const taken = copies_.take(chunk);
-  if (taken == nullptr) throw Error(Cause::interrupted, "interrupted; nothing was written");
+  if (taken == nullptr) throw interrupted();
   return *taken;
 }
 

@@ -41,7 +41,8 @@ MapOutput::MapOutput(const Source& source, std::size_t input_bytes, const Target
 
 Stats MapOutput::run(Coordinator& coordinator, Operation& operation) {
   Stats stats = coordinator.run(source_, input_bytes_, operation, &output_);
-  if (!stats.partial) return stats;
+  const bool stopped = stats.partial || coordinator.options().stop.stop_requested();
+  if (!stopped) return stats;
   throw Error(Cause::interrupted, "interrupted; nothing was written", {.path = file_.path()});
 }
 

@@ -156,7 +156,7 @@ TEST_P(MapFaultTest, AnErrorOfEitherDiskLeavesTheOldFile) {
 
 TEST_P(MapFaultTest, WritesNothingIfItIsStopped) {
   OOC_SKIP_WITHOUT(GetParam());
-  for (const std::uint64_t chunk : {0u, 5u, 11u}) {
+  for (const std::uint64_t chunk : {std::size_t{0}, std::size_t{5}, std::size_t{11}, chunks - 1}) {
     std::stop_source stop;
     Coordinator coordinator(device(), {.chunk_bytes = chunk_bytes,
                                        .streams = 2,
