@@ -30,9 +30,10 @@ constexpr bool is_empty_from(std::uint64_t turn, std::size_t index) {
 }  // namespace
 
 ChunkPool::ChunkPool(std::pmr::memory_resource& memory, std::size_t slots, std::size_t slot_bytes,
-                     std::size_t max_segments)
+                     std::size_t max_segments, std::size_t reach)
     : resource_(memory),
       slot_bytes_(round_up(std::max<std::size_t>(slot_bytes, 1), page_bytes)),
+      reach_(reach == 0 ? slots : reach),
       slots_(slots),
       end_(no_end),
       latest_ring_(Ring(0, slots)),
@@ -73,7 +74,8 @@ std::optional<std::size_t> ChunkPool::resize(std::size_t slots, std::size_t next
     return turn >= unused || turn >> stage_bits >= ring.first();
   };
   if (!std::ranges::all_of(slots_, is_left)) return std::nullopt;
-  const std::size_t first = ring.first() + round_up(next + size() - ring.first(), ring.slots());
+  const std::size_t reach = std::max(reach_, ring.slots());  // empty slots await chunks, too
+  const std::size_t first = ring.first() + round_up(next + reach - ring.first(), ring.slots());
   ring_before_ = ring;  // where all that is in the pool lives, so this changes nothing for anybody
   latest_ring_ = Ring(first, slots);
   for (std::size_t i = ring.slots(); i < slots; ++i) {

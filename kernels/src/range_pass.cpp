@@ -58,6 +58,7 @@ Stats both_passes(const Stats& first, Stats second) {
   second.seconds += first.seconds;
   second.startup_seconds += first.startup_seconds;
   second.device_seconds += first.device_seconds;
+  second.read_ahead_bytes = std::max(first.read_ahead_bytes, second.read_ahead_bytes);
   second.pool_bytes = std::max(first.pool_bytes, second.pool_bytes);
   second.device_bytes = std::max(first.device_bytes, second.device_bytes);
   second.page_cache_fraction = first.page_cache_fraction;

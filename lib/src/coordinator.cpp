@@ -34,15 +34,16 @@ class Loading {
           std::size_t lanes)
       : way_(layout.reads),
         stop_(options.stop),
-        reporter_(Activity::Kind::read, pool.size(), options.observe) {
+        reporter_(Activity::Kind::read, pool.size(), options.observe, layout.slots) {
     if (layout.lanes_read) {
       by_lanes_.emplace(source, layout.plan, pool, way_, lanes, options);
       return;
     }
     IoWay way = way_;
     if (layout.tuned_depth) way.queue_depth = layout.tuned_depth->most;
-    reader_.emplace(source.files(), layout.plan, pool, make_engine(options, way, pool),
-                    way_.block_bytes, way_.direct);
+    reader_.emplace(source.files(), layout.plan, pool,
+                    make_engine(options, way, pool, layout.pool_slots), way_.block_bytes,
+                    way_.direct);
     reader_->set_observer(reporter_);
     if (layout.tuned_depth) tune(layout, *layout.tuned_depth);
   }
@@ -125,7 +126,7 @@ struct Coordinator::State {
 
   Stats run(const Layout& layout, const Stopwatch& watch, const Source& source,
             std::size_t element_bytes, Operation& operation, const Output* output);
-  void reserve(const Layout& layout);
+  bool reserve(const Layout& layout);
   void prepare_lanes();
   void run_threads(Loading& loading, Writer* writer, const Pass& pass, std::uint64_t total_bytes);
   void add_times(const Writer* writer, Stats& stats) const;
@@ -165,27 +166,42 @@ std::size_t Coordinator::streams() const noexcept {
   return state_->workers.reading_lanes;
 }
 
-void Coordinator::State::reserve(const Layout& layout) {
+/// False if there is no room to read ahead as the layout wants to, which a pass can do without.
+bool Coordinator::State::reserve(const Layout& layout) {
   const std::size_t segments = layout.plan.max_extents();
   // A pool of larger slots will do, unless they take what others need of a limited memory.
   const auto slots_fit = [&] {
     return options.memory_bytes == 0 ? pool->slot_bytes() >= layout.slot_bytes
                                      : pool->slot_bytes() == layout.slot_bytes;
   };
-  const bool fits =
-      pool && pool->size() == layout.pool_slots && slots_fit() && pool_segments >= segments;
+  const bool fits = pool && pool->size() == all_slots(layout) &&
+                    pool->reach() == layout.pool_slots && slots_fit() && pool_segments >= segments;
   // What does not fit is given back first: both might not fit.
   if (!fits) pool.reset();
   for (const auto& lane : lanes) {
     lane->reserve(std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes()), layout.gathers,
                   layout.writes ? layout.writes->way.chunk_bytes : 0);
   }
-  if (!fits) {
-    pool = std::make_unique<ChunkPool>(device->host_memory(), layout.pool_slots, layout.slot_bytes,
-                                       segments);
+  const auto make_pool = [&](std::size_t slots) {
+    pool = std::make_unique<ChunkPool>(device->host_memory(), slots, layout.slot_bytes, segments,
+                                       layout.pool_slots);
     pool_segments = segments;
+  };
+  if (!fits) {
+    try {
+      make_pool(all_slots(layout));
+    } catch (const Error& error) {
+      if (layout.ahead_slots == 0 || error.cause() != Cause::memory) throw;
+      make_pool(layout.pool_slots);
+    }
   }
-  pool->restart(layout.slots);
+  if (layout.ahead_slots == 0 || layout.ahead_slots > pool->size()) {
+    pool->restart(layout.slots);
+    return layout.ahead_slots == 0;
+  }
+  pool->restart(layout.ahead_slots);
+  pool->resize(layout.slots, 0);  // when each has held one chunk
+  return true;
 }
 
 /// Waits until the device has started, and allocates what the lanes need there. Throws Error.
@@ -218,6 +234,7 @@ void Coordinator::State::run_threads(Loading& loading, Writer* writer, const Pas
   std::vector<ChunkPool*> meeting_places{pool.get()};
   if (pass.checksum != nullptr) meeting_places.push_back(&pass.checksum->turns());
   PassThreads threads(std::move(meeting_places));
+  const Stopwatch watch;
   loading.start(threads);  // while a GPU may still be starting
   // All of them before any computes, so that a pass can be begun anew.
   const bool prepared = threads.run([this] { prepare_lanes(); });
@@ -227,7 +244,6 @@ void Coordinator::State::run_threads(Loading& loading, Writer* writer, const Pas
   }
 
   // This thread only waits, and reports.
-  const Stopwatch watch;
   StallTime stall;
   threads.join([&] {
     if (!options.progress || !prepared) return;
@@ -274,6 +290,7 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
     Layout layout =
         choose_layout(options, state.device->kind(), state.workers, source, element_bytes, output);
     if (layout.tuned_depth && state.best_depth) begin_with_depth(layout, *state.best_depth);
+    if (!state.device->has_started()) read_ahead(options, layout);
     return layout;
   };
   const Layout layout = choose();
@@ -291,6 +308,7 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
   stats.reasons.push_back("using chunks of " + std::to_string(smaller.chunk_bytes) +
                           " bytes instead of " + std::to_string(layout.chunk_bytes) + ": " +
                           reason);
+  stats.why_chunk = stats.reasons.back();
   return stats;
 }
 
@@ -308,14 +326,18 @@ Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, cons
 
   lanes = std::span(all_lanes).first(layout.lanes);
   for (const auto& idle : std::span(all_lanes).subspan(layout.lanes)) idle->release();
-  reserve(layout);
+  if (!reserve(layout)) {
+    stats.read_ahead_bytes = 0;
+    stats.reasons.emplace_back("not reading ahead while the GPU starts: there is no memory for it");
+  }
   Loading loading(options, layout, source, *pool, lanes.size());
   const Observe& observe = options.observe;
   std::optional<Writer> writer;
-  TransferReporter write_reporter(Activity::Kind::write, pool->size(), observe);
+  TransferReporter write_reporter(Activity::Kind::write, pool->size(), observe, layout.slots);
   if (output != nullptr) {
     const WriteLayout& writes = *layout.writes;
-    writer.emplace(output->file, writes.plan, *pool, make_engine(options, writes.way, *pool),
+    writer.emplace(output->file, writes.plan, *pool,
+                   make_engine(options, writes.way, *pool, layout.pool_slots),
                    writes.way.block_bytes, writes.way.direct);
     writer->set_observer(write_reporter);
   }

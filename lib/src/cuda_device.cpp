@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <ctime>
 #include <future>
 #include <memory>
@@ -63,6 +64,8 @@ class Calls {
   std::atomic<bool> has_started_{false};
   std::atomic<bool> has_lost_gpu_{false};
 };
+
+std::atomic<bool> cuda_has_started{false};  // for whatever device of this process
 
 struct DestroyStream {
   using pointer = cudaStream_t;
@@ -287,6 +290,8 @@ class CudaDevice final : public Device {
     calls_.check(cudaSetDevice(ordinal_));
     pinned_.lock_early();
   }
+  /// Once CUDA has started in this process, another device takes it a millisecond.
+  bool has_started() const override { return cuda_has_started; }
   MeteredMemory& host_memory() override { return host_memory_; }
   MeteredMemory& device_memory() override { return device_memory_; }
   std::uint64_t available_bytes() override {
@@ -309,6 +314,7 @@ class CudaDevice final : public Device {
     calls_.check(cudaGetDeviceProperties(&properties, ordinal_));
     calls_.check(cudaFree(nullptr));  // makes the context, or fails before any work
     calls_.started();
+    cuda_has_started = true;
     return device_name(ordinal_, properties.name);
   }
 

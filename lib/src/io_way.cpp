@@ -12,27 +12,36 @@ namespace ooc {
 
 namespace {
 
-/// Sizes that fit a device and a way of reading, in bytes.
+/// Sizes that fit a device and a way of reading, in bytes, and why a chunk has that one.
 struct Sizes {
   std::size_t chunk;
   std::size_t block;
+  std::string_view why;
 };
+
+constexpr std::string_view for_disk =
+    "chunks are small: the disk is slower than the link to the GPU";
+constexpr std::string_view for_link = "chunks are large enough to fill the link to the GPU";
+constexpr std::string_view for_core = "chunks fit a core's own cache, in which they are consumed";
 
 // Bytes that come from a disk go through the smallest pool that keeps the disk busy: the more
 // memory the reads are spread over, the slower a disk becomes (results/: 8 MiB 4.2 GB/s, 64
 // MiB 3.5). The link is not the limit then, so small chunks will do. Bytes that come out of the
 // page cache are to fill the link, which takes large chunks, out of a pool that fits the last-level
 // cache. The CPU consumes a chunk where it lies, so there it fits in a core's own cache.
-constexpr Sizes cuda_direct{1 * MiB, 512 * KiB};
-constexpr Sizes cuda_buffered{8 * MiB, 1 * MiB};
-constexpr Sizes cpu_direct{512 * KiB, 512 * KiB};
-constexpr Sizes cpu_buffered{1 * MiB, 1 * MiB};
-constexpr Sizes mixed{1 * MiB, 512 * KiB};               // the disk is the limit,
-constexpr Sizes mixed_for_link{4 * MiB, 512 * KiB};      // unless it has little to read
+constexpr Sizes cuda_direct{1 * MiB, 512 * KiB, for_disk};
+constexpr Sizes cuda_buffered{8 * MiB, 1 * MiB, for_link};
+constexpr Sizes cpu_direct{512 * KiB, 512 * KiB, for_core};
+constexpr Sizes cpu_buffered{1 * MiB, 1 * MiB, for_core};
+constexpr Sizes cuda_mixed{1 * MiB, 512 * KiB, for_disk};          // the disk is the limit,
+constexpr Sizes cuda_mostly_cached{4 * MiB, 512 * KiB, for_link};  // unless it has little to read
+constexpr Sizes cpu_mixed{1 * MiB, 512 * KiB, for_core};
 constexpr std::size_t direct_bytes_in_flight = 8 * MiB;  // the best of disks seen: 2 to 32
 constexpr std::size_t most_cuda_readers = 12;  // they saturate the link; more only compete
 constexpr std::size_t most_writers = 4;        // tmpfs is fastest with so many
 constexpr double mostly_cached = 0.5;
+constexpr double little = 0.25;                // of an input, on the disk
+constexpr std::uint64_t few_bytes = 64 * MiB;  // to be read from it
 
 std::string percent(double fraction) {
   return std::to_string(std::lround(fraction * 100)) + " %";
@@ -72,13 +81,17 @@ Choice reads_directly(const Options& options, const Source& source, double cache
   return {true};
 }
 
+Sizes sizes_of(DeviceKind device, bool direct) {
+  if (device == DeviceKind::cuda) return direct ? cuda_direct : cuda_buffered;
+  return direct ? cpu_direct : cpu_buffered;
+}
+
 /// What follows from reading or writing directly, or not.
-IoWay way_of(const Options& options, DeviceKind device, bool writes, std::size_t threads,
-             Choice choice) {
-  Sizes sizes = device == DeviceKind::cuda ? choice.direct ? cuda_direct : cuda_buffered
-                : choice.direct            ? cpu_direct
-                                           : cpu_buffered;
-  if (options.chunk_bytes != 0) sizes.chunk = options.chunk_bytes;
+IoWay way_of(const Options& options, Sizes sizes, bool writes, std::size_t threads, Choice choice) {
+  if (options.chunk_bytes != 0) {
+    sizes.chunk = options.chunk_bytes;
+    sizes.why = "chunks are as large as --chunk says, in whole tiles of 65,536 elements";
+  }
   if (options.block_bytes != 0) sizes.block = options.block_bytes;
   IoWay way{.writes = writes,
             .direct = choice.direct,
@@ -87,6 +100,7 @@ IoWay way_of(const Options& options, DeviceKind device, bool writes, std::size_t
             .chunk_bytes = sizes.chunk,
             .block_bytes = sizes.block,
             .queue_depth = options.queue_depth,
+            .why_chunk = sizes.why,
             .reason = std::move(choice.reason)};
   // One io_uring copies cached pages by itself, one after another; threads copy them at once.
   if (way.engine == EngineKind::automatic && !way.direct) way.engine = EngineKind::threads;
@@ -107,6 +121,7 @@ std::size_t usable_cores() {
 }
 
 Workers choose_workers(const Options& options, DeviceKind device) {
+  constexpr std::string_view as_asked = "as many streams as --streams says";
   const std::size_t cores = usable_cores();
   const auto rest = [&](std::size_t lanes) {
     return options.threads > lanes ? options.threads - lanes : 1;
@@ -115,7 +130,10 @@ Workers choose_workers(const Options& options, DeviceKind device) {
     const std::size_t lanes = options.streams != 0 ? options.streams : 2;
     const std::size_t readers =
         options.threads != 0 ? rest(lanes) : std::min(cores, most_cuda_readers);
-    return {lanes, lanes, readers, std::min(readers, most_writers)};
+    const std::string_view why = options.streams != 0
+                                     ? as_asked
+                                     : "two streams: one computes while the other is being filled";
+    return {lanes, lanes, readers, std::min(readers, most_writers), why, why};
   }
   // On the CPU a lane computes for as long as a reader copies, or longer: as many of each as there
   // are cores keep all of these busy whichever of the two is slower.
@@ -124,14 +142,23 @@ Workers choose_workers(const Options& options, DeviceKind device) {
   const std::size_t lanes = options.streams != 0 ? options.streams : share;
   const std::size_t reading_lanes = options.streams != 0 ? options.streams : all;
   const std::size_t readers = options.threads != 0 ? rest(lanes) : cores;
-  return {lanes, reading_lanes, readers, std::min(readers, most_writers)};
+  Workers workers{lanes, reading_lanes, readers, std::min(readers, most_writers)};
+  if (options.streams != 0) {
+    workers.why_lanes = workers.why_reading_lanes = as_asked;
+  } else if (options.threads != 0) {
+    workers.why_lanes = "a stream for half of the --threads, which compute while others read";
+    workers.why_reading_lanes = "a stream for each of the --threads, which reads what it computes";
+  } else {
+    workers.why_lanes = workers.why_reading_lanes = "a stream for each core";
+  }
+  return workers;
 }
 
 IoWay choose_read_way(const Options& options, DeviceKind device, Workers workers,
                       const Source& source, double cached) {
   Choice choice = reads_directly(options, source, cached);
   if (!choice.reason.empty()) choice.reason = "reading through the page cache: " + choice.reason;
-  return way_of(options, device, false, workers.readers, std::move(choice));
+  return way_of(options, sizes_of(device, choice.direct), false, workers.readers, choice);
 }
 
 IoWay choose_write_way(const Options& options, DeviceKind device, Workers workers,
@@ -140,11 +167,16 @@ IoWay choose_write_way(const Options& options, DeviceKind device, Workers worker
   if (!choice.direct && options.direct != DirectIo::no) {
     choice.reason = "writing through the page cache: " + file.why_not_direct();
   }
-  return way_of(options, device, true, workers.writers, std::move(choice));
+  return way_of(options, sizes_of(device, choice.direct), true, workers.writers, choice);
 }
 
 bool reads_both_ways(const Options& options, const Source& source, double cached) {
   constexpr double least = 0.01;
+  // So little is read through the page cache as soon, and is there the next time.
+  const double from_disk = 1 - cached;
+  if (from_disk < little && from_disk * static_cast<double>(source.bytes()) < few_bytes) {
+    return false;
+  }
   return options.direct == DirectIo::automatic && options.engine != EngineKind::uring &&
          options.threads == 0 && first_without_direct(source) == nullptr && cached > least &&
          cached < 1 - least;
@@ -152,12 +184,10 @@ bool reads_both_ways(const Options& options, const Source& source, double cached
 
 IoWay choose_mixed_read_way(const Options& options, DeviceKind device, Workers workers,
                             double cached) {
-  IoWay way = way_of(options, device, false, workers.readers, {true});
-  constexpr double little = 0.25;
-  const bool for_link = device == DeviceKind::cuda && 1 - cached < little;
-  const Sizes sizes = for_link ? mixed_for_link : mixed;
-  if (options.chunk_bytes == 0) way.chunk_bytes = sizes.chunk;
-  if (options.block_bytes == 0) way.block_bytes = sizes.block;
+  const Sizes sizes = device == DeviceKind::cpu ? cpu_mixed
+                      : 1 - cached < little     ? cuda_mostly_cached
+                                                : cuda_mixed;
+  IoWay way = way_of(options, sizes, false, workers.readers, {true});
   way.engine = EngineKind::threads;  // which take either kind as it comes
   way.reason = "reading " + percent(cached) +
                " of the input through the page cache, where it lies, and the rest directly";
@@ -177,18 +207,20 @@ IoWay choose_mixed_read_way(const Options& options, DeviceKind device, Workers w
 IoWay through_page_cache(const Options& options, DeviceKind device, Workers workers, bool writes,
                          std::string reason) {
   const std::string verb = writes ? "writing" : "reading";
-  return way_of(options, device, writes, writes ? workers.writers : workers.readers,
+  return way_of(options, sizes_of(device, false), writes,
+                writes ? workers.writers : workers.readers,
                 {false, verb + " through the page cache: " + reason});
 }
 
-std::unique_ptr<Engine> make_engine(const Options& options, const IoWay& way,
-                                    const ChunkPool& pool) {
-  const EngineOptions wanted{.writes = way.writes,
-                             .kind = way.engine,
-                             .depth = way.queue_depth,
-                             .threads = way.threads,
-                             .storage = pool.memory(),
-                             .storage_piece = pool.slot_bytes()};
+std::unique_ptr<Engine> make_engine(const Options& options, const IoWay& way, const ChunkPool& pool,
+                                    std::size_t slots) {
+  const EngineOptions wanted{
+      .writes = way.writes,
+      .kind = way.engine,
+      .depth = way.queue_depth,
+      .threads = way.threads,
+      .storage = pool.memory().first(std::min(slots, pool.size()) * pool.slot_bytes()),
+      .storage_piece = pool.slot_bytes()};
   return options.make_engine ? options.make_engine(wanted) : make_engine(wanted);
 }
 

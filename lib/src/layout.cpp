@@ -31,18 +31,25 @@ std::size_t chunk_within_limits(const Options& options, DeviceKind device, std::
   return most;
 }
 
-/// The bytes of input that a chunk has. `output_bytes`: of an element of the output, or 0.
-/// Whichever of the two is larger gets the size that was chosen.
-std::size_t choose_chunk(const Options& options, DeviceKind device, std::size_t lanes,
-                         std::size_t wanted, std::size_t element_bytes, std::size_t output_bytes) {
+/// Bytes of input, and a sentence.
+struct ChunkSize {
+  std::size_t bytes;
+  std::string_view why;
+};
+
+/// `output_bytes`: of an element of the output, or 0. Whichever of input and output is larger gets
+/// the size that `way` has chosen.
+ChunkSize choose_chunk(const Options& options, DeviceKind device, std::size_t lanes,
+                       const IoWay& way, std::size_t element_bytes, std::size_t output_bytes) {
   const std::size_t tile_bytes = tile_elements * element_bytes;
-  if (options.chunk_bytes != 0) return round_up(options.chunk_bytes, tile_bytes);
+  if (options.chunk_bytes != 0) return {round_up(options.chunk_bytes, tile_bytes), way.why_chunk};
   const std::size_t widest = std::max(element_bytes, output_bytes);
   const std::size_t buffers = output_bytes == 0 ? 1 : 2;
   const std::size_t tile_most = tile_elements * widest;
-  wanted = round_up(wanted, tile_most);
+  const std::size_t wanted = round_up(way.chunk_bytes, tile_most);
   const std::size_t most = chunk_within_limits(options, device, lanes, wanted, buffers);
-  return std::max<std::size_t>(most / tile_most, 1) * tile_bytes;
+  return {std::max<std::size_t>(most / tile_most, 1) * tile_bytes,
+          most < wanted ? "chunks are as large as the limits of memory allow" : way.why_chunk};
 }
 
 /// Adds how a result is written, and its place in the slots.
@@ -156,9 +163,8 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                           options.engine == EngineKind::automatic && !options.make_engine &&
                           options.threads <= workers.reading_lanes;  // else some are left to read
   const std::size_t lanes = lanes_read ? workers.reading_lanes : workers.lanes;
-  const std::size_t chunk_bytes =
-      choose_chunk(options, device, lanes, way.chunk_bytes, element_bytes,
-                   output == nullptr ? 0 : output->element_bytes);
+  const auto [chunk_bytes, why_chunk] = choose_chunk(options, device, lanes, way, element_bytes,
+                                                     output == nullptr ? 0 : output->element_bytes);
 
   std::shared_ptr<const Interleaving> interleaving;
   if (both_ways) {
@@ -176,7 +182,9 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                 .lanes = lanes,
                 .gathers = false,
                 .page_cache_fraction = cached,
-                .reasons = {}};
+                .reasons = {},
+                .why_chunk = why_chunk,
+                .why_lanes = lanes_read ? workers.why_reading_lanes : workers.why_lanes};
   const std::size_t extents = layout.plan.max_extents();
   if (way.direct && extents > most_direct_extents) {
     layout.reads =
@@ -211,6 +219,19 @@ void begin_with_depth(Layout& layout, std::size_t depth) {
                     std::clamp(depth, layout.tuned_depth->least, layout.tuned_depth->most));
   layout.slots += chunks_read(layout, layout.reads.queue_depth);
   layout.slots -= chunks_read(layout, first);
+}
+
+/// A GPU starts in a fifth of a second or more, in which a fast disk delivers half a gigabyte. With
+/// more memory, what it takes to touch and page-lock that is more than what is won.
+void read_ahead(const Options& options, Layout& layout) {
+  constexpr std::uint64_t share_of_memory = 16, share_of_limit = 2;
+  constexpr std::uint64_t most_slots = 4096;  // of small chunks, each of which has its own costs
+  if (!layout.reads.direct || layout.interleaving || layout.plan.size() == 0) return;
+  std::uint64_t bytes = std::min(most_read_ahead_bytes, available_host_bytes() / share_of_memory);
+  if (options.memory_bytes != 0) bytes = std::min(bytes, options.memory_bytes / share_of_limit);
+  const std::uint64_t slots =
+      std::min({bytes / layout.slot_bytes, most_slots, std::uint64_t{layout.plan.size()}});
+  if (slots > layout.pool_slots) layout.ahead_slots = slots;
 }
 
 std::size_t buffer_bytes(const Layout& layout) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ooc {
@@ -32,8 +33,9 @@ struct Layout {
   SequentialPlan plan;
   std::shared_ptr<const Interleaving> interleaving;  // if a part lies in the page cache
   std::size_t chunk_bytes;
-  std::size_t slots;       // in use at first
-  std::size_t pool_slots;  // in use at most
+  std::size_t slots;            // in use at first
+  std::size_t pool_slots;       // in use at most
+  std::size_t ahead_slots = 0;  // in use once, before these, while a GPU starts
   std::size_t slot_bytes;
   IoWay reads;
   std::optional<TunedDepth> tuned_depth;  // if reads.queue_depth is only the first
@@ -42,6 +44,7 @@ struct Layout {
   bool gathers;                           // some chunk is not one aligned piece of memory
   std::optional<double> page_cache_fraction;
   std::vector<std::string> reasons;
+  std::string_view why_chunk, why_lanes;
   std::optional<WriteLayout> writes{};
 };
 
@@ -61,6 +64,15 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
 /// Begins with so many reads in flight, which have been found to be best, instead of
 /// `tuned_depth->first`. Only for a layout that has a `tuned_depth`.
 void begin_with_depth(Layout& layout, std::size_t depth);
+
+/// Gives each of the first chunks a slot of its own, so that a disk need not wait for a GPU that
+/// starts. No more memory is taken than is to spare; what is read from the page cache can wait.
+void read_ahead(const Options& options, Layout& layout);
+
+/// Slots that the pool is to have.
+inline std::size_t all_slots(const Layout& layout) {
+  return std::max(layout.pool_slots, layout.ahead_slots);
+}
 
 /// What the buffers of a stream take on a GPU (bytes): two for chunks that come, and two for what
 /// is made of them if that is written.

@@ -35,6 +35,8 @@ Stats describe_layout(const Layout& layout) {
   Stats stats;
   stats.direct = layout.reads.direct;
   stats.reasons = layout.reasons;
+  stats.why_chunk = layout.why_chunk;
+  stats.why_streams = layout.why_lanes;
   stats.page_cache_fraction = layout.page_cache_fraction;
   stats.in_order = layout.interleaving == nullptr;
   stats.chunk_bytes = layout.chunk_bytes;
@@ -42,6 +44,8 @@ Stats describe_layout(const Layout& layout) {
   stats.streams = layout.lanes;
   stats.block_bytes = layout.reads.block_bytes;
   stats.queue_depth = layout.reads.queue_depth;
+  stats.read_ahead_bytes =
+      std::min<std::uint64_t>(layout.ahead_slots * layout.chunk_bytes, layout.plan.bytes());
   return stats;
 }
 
@@ -66,11 +70,12 @@ Stats plan_pass(const Options& wanted, DeviceKind device, const Source& source,
                 std::size_t element_bytes, const Output* output) {
   const Options options = bounded(wanted);
   const Workers workers = choose_workers(options, device);
-  const Layout layout = choose_layout(options, device, workers, source, element_bytes, output);
+  Layout layout = choose_layout(options, device, workers, source, element_bytes, output);
+  if (device == DeviceKind::cuda) read_ahead(options, layout);
   Stats stats = describe_layout(layout);
   stats.bytes = source.bytes();
-  stats.slots = layout.pool_slots;
-  stats.pool_bytes = layout.pool_slots * layout.slot_bytes;
+  stats.slots = all_slots(layout);
+  stats.pool_bytes = stats.slots * layout.slot_bytes;
   if (layout.plan.size() == 0) return stats;
   if (layout.writes) stats.bytes_written = layout.writes->plan.bytes();
   if (device == DeviceKind::cuda) {

@@ -1,5 +1,6 @@
 #include <ooc/reporters.hpp>
 
+#include <algorithm>
 #include <chrono>
 
 #include "ranges.hpp"
@@ -16,20 +17,37 @@ Clock::duration duration_of(double seconds) {
 
 }  // namespace
 
-TransferReporter::TransferReporter(Activity::Kind kind, std::size_t slots, const Observe& observe)
-    : kind_(kind), observe_(observe), begun_(slots) {}
+TransferReporter::TransferReporter(Activity::Kind kind, std::size_t slots, const Observe& observe,
+                                   std::size_t own_numbers)
+    : kind_(kind),
+      observe_(observe),
+      own_numbers_(std::min(slots, own_numbers)),
+      begun_(slots),
+      are_shared_(slots - own_numbers_) {}
+
+/// A thousand slots that are used once would be as many lines of a timeline.
+std::size_t TransferReporter::number_of(std::size_t slot) {
+  if (slot < own_numbers_) return slot;
+  const auto free = std::ranges::find(are_shared_, false);
+  *free = true;
+  return own_numbers_ + static_cast<std::size_t>(free - are_shared_.begin());
+}
 
 void TransferReporter::begun(std::size_t slot, std::size_t chunk) {
   Begun& begun = begun_[slot];
   begun.range = begin_range(kind_ == Activity::Kind::read ? "read" : "write", chunk);
-  if (observe_) begun.when = Clock::now();
+  if (!observe_) return;
+  begun.number = number_of(slot);
+  begun.when = Clock::now();
 }
 
 void TransferReporter::completed(std::size_t slot, std::size_t chunk, std::uint64_t payload_bytes) {
   end_range(begun_[slot].range);
   if (!observe_) return;
+  const std::size_t number = begun_[slot].number;
+  if (number >= own_numbers_) are_shared_[number - own_numbers_] = false;
   observe_({.kind = kind_,
-            .worker = slot,
+            .worker = number,
             .chunk = chunk,
             .bytes = payload_bytes,
             .begin = begun_[slot].when,

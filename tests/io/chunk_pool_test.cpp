@@ -264,6 +264,21 @@ TEST(ChunkPool, ResizesFromAChunkOnThatNobodyHasSeen) {
   EXPECT_TRUE(pool.ready(3, Stage::empty));
 }
 
+TEST(ChunkPool, HasASlotForEachOfTheFirstChunksAndFewForTheRest) {
+  ChunkPool pool(memory(), 6, 1, 1, 2);
+  EXPECT_EQ(pool.resize(2, 0), 6u);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(pool.slot_of(i), i);
+    Chunk* chunk = pool.wait(i, Stage::empty);
+    pool.publish(*chunk, Stage::loaded);
+    pool.recycle(*chunk);
+  }
+  EXPECT_TRUE(pool.ready(6, Stage::empty));
+  EXPECT_TRUE(pool.ready(7, Stage::empty));
+  EXPECT_EQ(pool.slot_of(8), 0u);
+  EXPECT_EQ(pool.resize(1, 6), 8u);  // two further, as nobody looks ahead by more
+}
+
 TEST(ChunkPool, EveryChunkArrivesOnceThroughAllResizes) {
   for (const std::size_t slots : {5u, 7u, 20u}) {
     ChunkPool pool(memory(), slots, 8, 1);

@@ -71,7 +71,12 @@ class ActivityTest : public testing::TestWithParam<DeviceKind> {
           threads_[{done.kind, done.worker}].insert(std::this_thread::get_id());
         }};
   }
-  std::unique_ptr<Device> device() const { return make_device(GetParam()); }
+  /// That has started, so that nothing is read ahead of it.
+  std::unique_ptr<Device> device() const {
+    auto device = make_device(GetParam());
+    device->bind_to_thread();
+    return device;
+  }
   bool copies() const { return GetParam() == DeviceKind::cuda; }
   Source source() const { return open(path_); }
   Target target() const {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <sstream>
+#include <string>
 
 #include "layout.hpp"
 #include "support/random.hpp"
@@ -88,6 +89,8 @@ Scenario::Scenario(std::uint64_t wanted) : seed(wanted) {
     const bool can_be_often = place >= Place::read_start || place == Place::process;
     troubles.push_back({place, random.below(can_be_often ? 24 : 8), random.one_in(3)});
   }
+  reads_ahead = (resizes || tuned) && random.one_in(2);
+  reach = reads_ahead ? random.between(std::min(lanes, slots), slots) : 0;
 }
 
 /// As the layout has it: no lane looks for a chunk that lies a whole pool ahead.
@@ -143,6 +146,7 @@ std::string Scenario::describe() const {
        << (lanes_read ? ", lanes read" : "") << (direct ? ", direct" : "")
        << (swapped ? ", swapped" : "") << (observed ? ", observed" : "")
        << (resizes ? ", resizes" : "") << (tuned ? ", tuned" : "")
+       << (reads_ahead ? ", reads ahead, reach " + std::to_string(reach) : "")
        << (checksummed ? ", checksummed" : "") << (cached.empty() ? "" : ", interleaved") << "; "
        << lanes << " lanes, " << first_slots << " of " << slots << " slots, depth " << first_depth
        << " from " << least_depth << " to " << read_depth << ", and " << write_depth

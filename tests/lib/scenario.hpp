@@ -25,11 +25,13 @@ struct Scenario {
   bool on_gpu, writes, lanes_read;  // a GPU; a map; lanes load their own chunks
   bool direct, swapped, observed, checksummed;
   bool resizes, tuned;  // the pool changes at any time, or as a QueueTuner wants
+  bool reads_ahead;     // the first chunks have a slot each
+  std::size_t reach;    // of lanes in the pool, or 0
   std::size_t element_bytes, output_element_bytes;
   std::size_t chunk_bytes, block_bytes;
   std::size_t lanes, slots, read_depth, write_depth;
   std::size_t first_depth, least_depth;  // of a tuner; read_depth is the most
-  std::size_t first_slots;               // in use at first
+  std::size_t first_slots;               // in use at first, or after those that are read ahead
   std::vector<bool> cached{};            // each chunk, if they are interleaved
   std::vector<Trouble> troubles{};
 

@@ -124,7 +124,7 @@ Simulation::Simulation(World& world, const Scenario& scenario)
       pool_(
           *std::pmr::new_delete_resource(), scenario.slots,
           std::max(input_slot_bytes_, output_place_ + scenario.output_bytes(scenario.chunk_bytes)),
-          plan_.max_extents()),
+          plan_.max_extents(), scenario.reach),
       left_(pool_.size()),
       device_(make_device()) {
   for (std::size_t i = 0; i < scenario.lanes; ++i) {
@@ -168,7 +168,8 @@ void Simulation::run_pass() {
   for (const auto& lane : lanes_) {
     lane->reserve(scenario_.chunk_bytes, scenario_.gathers(), output_bytes);
   }
-  pool_.restart(scenario_.first_slots);
+  pool_.restart(scenario_.reads_ahead ? scenario_.slots : scenario_.first_slots);
+  if (scenario_.reads_ahead) pool_.resize(scenario_.first_slots, 0);
   try {
     run_threads();
   } catch (const Troubles::Failure& failure) {

@@ -31,11 +31,12 @@ class Fault {
   std::atomic<bool> has_struck_{false};
 };
 
-/// Calls `run(fault)` with the fault at every call there is, one after the other, until a run has
-/// met none. Returns the number of these points.
+/// Calls `run(fault)` with the fault at every call there is, or at every `step`th of them, one
+/// after the other, until a run has met none. Returns the number of all calls, rounded up to
+/// a whole step.
 template <class Run>
-std::size_t walk(Fault::Mode mode, Run&& run) {
-  for (std::size_t nth = 0;; ++nth) {
+std::size_t walk(Fault::Mode mode, std::size_t step, Run&& run) {
+  for (std::size_t nth = 0;; nth += step) {
     Fault fault(nth, mode);
     run(fault);
     if (!fault.has_struck()) return nth;

@@ -2,6 +2,7 @@
 
 #include <ooc/device.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -127,7 +128,13 @@ class WrappedDevice final : public Device {
   void bind_to_thread() override {
     before_(DeviceCall::make);
     device_->bind_to_thread();
+    has_started_ = true;
   }
+  bool has_started() const override { return has_started_ && device_->has_started(); }
+
+  /// From now on it has to start anew, which it does when it is bound to a thread.
+  void stop() { has_started_ = false; }
+
   MeteredMemory& host_memory() override { return metered_host_; }
   MeteredMemory& device_memory() override { return metered_device_; }
   std::uint64_t available_bytes() override { return device_->available_bytes(); }
@@ -145,6 +152,7 @@ class WrappedDevice final : public Device {
   BeforeCall before_;
   WrappedMemory host_;
   WrappedMemory on_device_{device_->device_memory(), DeviceCall::device_memory, before_};
+  std::atomic<bool> has_started_{true};
   MeteredMemory metered_host_{host_, "host memory"};
   MeteredMemory metered_device_{on_device_, "device memory"};
 };

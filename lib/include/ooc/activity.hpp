@@ -21,7 +21,9 @@ struct Activity {
   static constexpr std::size_t no_chunk = std::numeric_limits<std::size_t>::max();
 
   Kind kind{};
-  std::size_t worker = 0;   // of a read or a write the slot of the pool, else the lane
+  /// The lane, or of a read or a write the slot of the pool. Slots that are not in use all the time
+  /// share the next higher numbers: as many as are read into, or written from, at once.
+  std::size_t worker = 0;
   std::size_t chunk = 0;    // its index in the plan of the pass
   std::uint64_t bytes = 0;  // of payload that were moved, or given to the operator
   Clock::time_point begin{}, end{};

@@ -21,6 +21,9 @@ namespace ooc {
 /// multiples of it, so that results depend on the data alone (see lib/README.md, "Tiles").
 inline constexpr std::size_t tile_elements = 65536;
 
+/// The most that a pass reads from a disk while a GPU starts (bytes).
+inline constexpr std::uint64_t most_read_ahead_bytes = std::uint64_t{512} << 20;
+
 struct Progress {
   std::uint64_t bytes = 0;
   std::uint64_t total_bytes = 0;
@@ -83,11 +86,15 @@ struct Stats {
   std::optional<std::string> checksum;
   double checksum_seconds = 0;       // that the hash took: only one stream at a time has it
   std::vector<std::string> reasons;  // a sentence for each choice that was not the user's
+  /// Why chunks have their size, and why there are so many streams, also if the user has said so.
+  std::string why_chunk, why_streams;
   std::optional<double> page_cache_fraction;
   std::size_t chunk_bytes = 0, chunks = 0, streams = 0, threads = 0;
   std::size_t slots = 0;  // of the pool, not all of which need be in use
   std::size_t block_bytes = 0, queue_depth = 0;
   std::size_t pool_bytes = 0;
+  /// Of the source, for which there was room while a GPU started.
+  std::uint64_t read_ahead_bytes = 0;
   std::size_t device_bytes = 0;  // the most that was allocated on a GPU at one time
   StageTimes disk, h2d, kernel, d2h, write;
   std::uint64_t bytes_written = 0;  // payload

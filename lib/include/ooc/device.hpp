@@ -93,6 +93,9 @@ class Device {
   /// until the device has started. Throws Error(device) if it is missing or not usable.
   virtual void bind_to_thread() = 0;
 
+  /// Whether the device has started, or will in no time worth using, since others of its kind have.
+  virtual bool has_started() const { return true; }
+
   /// Host memory fit for direct I/O and for copies to this device: page-aligned, in huge pages
   /// where possible, page-locked for a GPU when that has started.
   virtual MeteredMemory& host_memory() = 0;

@@ -4,8 +4,10 @@
 #include <ooc/io/chunk_pool.hpp>
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace ooc {
 
@@ -18,6 +20,7 @@ struct Workers {
   std::size_t reading_lanes;  // where each reads what it computes: as many, or more
   std::size_t readers;        // threads of the threads engine
   std::size_t writers;        // of another one, if a pass writes through the page cache
+  std::string_view why_lanes{}, why_reading_lanes{};  // sentences
 };
 
 Workers choose_workers(const Options& options, DeviceKind device);
@@ -30,9 +33,10 @@ struct IoWay {
   EngineKind engine = EngineKind::automatic;
   std::size_t threads = 0;  // of the threads engine
   std::size_t chunk_bytes = 0;
-  std::size_t block_bytes = 0;  // of one request
-  std::size_t queue_depth = 0;  // requests in flight
-  std::string reason{};         // why not past the page cache, unless that was the user's choice
+  std::size_t block_bytes = 0;   // of one request
+  std::size_t queue_depth = 0;   // requests in flight
+  std::string_view why_chunk{};  // a sentence on its size
+  std::string reason{};          // why not past the page cache, unless that was the user's choice
 };
 
 /// `cached`: the part of the source that lies in the page cache, 0 to 1. Throws Error(usage) if
@@ -44,7 +48,7 @@ IoWay choose_write_way(const Options& options, DeviceKind device, Workers worker
                        const OutputFile& file);
 
 /// Whether to read what lies in the page cache through it and the rest directly, by turns: if there
-/// is some of each, and the choice is ours.
+/// is some of each, more than a little on the disk, and the choice is ours.
 bool reads_both_ways(const Options& options, const Source& source, double cached);
 
 /// The way for that.
@@ -55,8 +59,9 @@ IoWay choose_mixed_read_way(const Options& options, DeviceKind device, Workers w
 IoWay through_page_cache(const Options& options, DeviceKind device, Workers workers, bool writes,
                          std::string reason);
 
-/// What carries them that way into or out of the pool, or what `options` wants instead.
-std::unique_ptr<Engine> make_engine(const Options& options, const IoWay& way,
-                                    const ChunkPool& pool);
+/// What carries them that way into or out of the pool, or what `options` wants instead. `slots`:
+/// those of the pool, from its first on, that it has to do with all the time.
+std::unique_ptr<Engine> make_engine(const Options& options, const IoWay& way, const ChunkPool& pool,
+                                    std::size_t slots = std::numeric_limits<std::size_t>::max());
 
 }  // namespace ooc

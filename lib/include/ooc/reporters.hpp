@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -15,7 +16,9 @@ namespace ooc {
 class TransferReporter final : public TransferObserver {
  public:
   /// `kind`: read or write; `slots`: of the pool. `observe` must outlive this, and may be empty.
-  TransferReporter(Activity::Kind kind, std::size_t slots, const Observe& observe);
+  /// `own_numbers`: slots from the first on that are reported each by its own number.
+  TransferReporter(Activity::Kind kind, std::size_t slots, const Observe& observe,
+                   std::size_t own_numbers = std::numeric_limits<std::size_t>::max());
   void begun(std::size_t slot, std::size_t chunk) override;
   void completed(std::size_t slot, std::size_t chunk, std::uint64_t payload_bytes) override;
 
@@ -23,11 +26,16 @@ class TransferReporter final : public TransferObserver {
   struct Begun {
     Activity::Clock::time_point when{};
     std::uint64_t range = 0;  // on the timeline of NVIDIA's tools
+    std::size_t number = 0;
   };
+
+  std::size_t number_of(std::size_t slot);
 
   Activity::Kind kind_;
   const Observe& observe_;
-  std::vector<Begun> begun_;  // by slot
+  std::size_t own_numbers_;
+  std::vector<Begun> begun_;      // by slot
+  std::vector<bool> are_shared_;  // numbers after those of the own slots that are in use now
 };
 
 /// Tells an observer, if there is one, of work on a device that lies between two events. Belongs to

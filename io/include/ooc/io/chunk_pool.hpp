@@ -40,15 +40,18 @@ struct Aborted {};
 /// restart() rewinds it. Allocates in the constructor only.
 class ChunkPool {
  public:
-  /// `max_segments`: the most segments that a chunk will have (they are reserved here).
+  /// `max_segments`: the most segments that a chunk will have (they are reserved here). `reach`:
+  /// how far anybody looks ahead of who takes the empty chunks, which resize() must know; if 0,
+  /// less than there are slots.
   ChunkPool(std::pmr::memory_resource& memory, std::size_t slots, std::size_t slot_bytes,
-            std::size_t max_segments);
+            std::size_t max_segments, std::size_t reach = 0);
   ~ChunkPool();
   ChunkPool(const ChunkPool&) = delete;
   ChunkPool& operator=(const ChunkPool&) = delete;
 
   std::size_t size() const noexcept { return slots_.size(); }
   std::size_t slot_bytes() const noexcept { return slot_bytes_; }
+  std::size_t reach() const noexcept { return reach_; }
   std::span<std::byte> memory() const noexcept { return memory_; }
 
   /// Makes every slot empty again, for the chunks 0 to size() - 1. Nobody may be waiting.
@@ -59,8 +62,8 @@ class ChunkPool {
 
   /// Changes how many slots are in use, from a chunk on that is returned: k and its successors live
   /// in the first `slots` slots. For who takes the empty chunks, and has taken those before `next`;
-  /// nobody else may look for a chunk size() or more beyond these. Nothing while chunks from before
-  /// the last change are still in the pool.
+  /// nobody else may look for a chunk reach() or more beyond these. Nothing while chunks from
+  /// before the last change are still in the pool.
   std::optional<std::size_t> resize(std::size_t slots, std::size_t next);
 
   /// Where chunk `index` lives: one that is in the pool, or the next to come there.
@@ -148,6 +151,7 @@ class ChunkPool {
 
   std::pmr::memory_resource& resource_;
   std::size_t slot_bytes_;
+  std::size_t reach_;
   std::span<std::byte> memory_;
   std::vector<Slot> slots_;
   std::atomic<std::size_t> end_;

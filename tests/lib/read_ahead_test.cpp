@@ -1,0 +1,138 @@
+#include <ooc/coordinator.hpp>
+#include <ooc/device.hpp>
+#include <ooc/io/file.hpp>
+#include <ooc/io/units.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "layout.hpp"
+#include "support/page_cache.hpp"
+#include "support/temp_dir.hpp"
+#include "support/wrapped_device.hpp"
+
+namespace ooc {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t chunks = 100;
+
+/// Compares what it is given with what there is in the file.
+class Compare final : public Operation {
+ public:
+  explicit Compare(const std::vector<std::byte>& expected) : expected_(expected) {}
+  void begin(std::size_t, Stream&) override {}
+  void process(std::size_t, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first,
+               DeviceSpan<std::byte>) override {
+    if (std::memcmp(in.data, expected_.data() + first, in.size) == 0) bytes_alike += in.size;
+  }
+  void end(std::size_t, Stream&) override {}
+
+  std::atomic<std::uint64_t> bytes_alike{0};
+
+ private:
+  const std::vector<std::byte>& expected_;
+};
+
+class ReadAhead : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (File::open(path_).direct() < 0) GTEST_SKIP() << "no direct reads here";
+    if (available_host_bytes() < 256 * MiB) GTEST_SKIP() << "no memory to spare here";
+    test::evict(path_);
+  }
+  Source source() const { return Source{File::open(path_)}; }
+  Layout layout(const Options& options) const {
+    const Workers workers{.lanes = 2, .reading_lanes = 2, .readers = 2, .writers = 2};
+    Layout layout = choose_layout(options, DeviceKind::cuda, workers, source(), 1);
+    read_ahead(options, layout);
+    return layout;
+  }
+
+  test::TempDir directory_;
+  std::vector<std::byte> bytes_ = test::random_bytes(chunks * tile_elements - 5, 1);
+  std::filesystem::path path_ = directory_.write("data", bytes_);
+};
+
+TEST_F(ReadAhead, TakesASlotForEachChunkWithinReason) {
+  EXPECT_EQ(layout({.chunk_bytes = tile_elements, .direct = DirectIo::yes}).ahead_slots, chunks);
+  EXPECT_EQ(layout({.chunk_bytes = tile_elements, .direct = DirectIo::no}).ahead_slots, 0u);
+  constexpr std::size_t limit = 4 * MiB;
+  const Layout limited =
+      layout({.chunk_bytes = tile_elements, .memory_bytes = limit, .direct = DirectIo::yes});
+  EXPECT_GT(limited.ahead_slots, limited.pool_slots);
+  EXPECT_LE(limited.ahead_slots * limited.slot_bytes, limit / 2);
+  EXPECT_EQ(layout({.chunk_bytes = tile_elements,
+                    .block_bytes = tile_elements,
+                    .queue_depth = 2 * chunks,
+                    .direct = DirectIo::yes})
+                .ahead_slots,
+            0u);  // the pool is as large without
+}
+
+TEST_F(ReadAhead, GoesOnUntilTheDeviceHasStarted) {
+  std::atomic<std::size_t> read{0}, read_before_start{0};
+  std::set<std::size_t> workers;  // of the reader's thread
+  const auto start = [&](test::DeviceCall call) {
+    if (call != test::DeviceCall::make || read_before_start != 0) return;
+    for (int i = 0; i < 1000 && read < chunks; ++i) std::this_thread::sleep_for(10ms);
+    read_before_start = read.load();
+  };
+  auto device = std::make_unique<test::WrappedDevice>(make_device(DeviceKind::cpu), start);
+  test::WrappedDevice& stopped = *device;
+  stopped.stop();
+  Coordinator coordinator(std::move(device), {.chunk_bytes = tile_elements,
+                                              .streams = 2,
+                                              .direct = DirectIo::yes,
+                                              .observe = [&](const Activity& activity) {
+                                                if (activity.kind != Activity::Kind::read) return;
+                                                workers.insert(activity.worker);
+                                                ++read;
+                                              }});
+  Compare compare(bytes_);
+  const Stats ahead = coordinator.run(source(), 1, compare);
+  EXPECT_EQ(compare.bytes_alike, bytes_.size());
+  EXPECT_EQ(read_before_start, chunks);
+  EXPECT_EQ(ahead.slots, chunks);
+  EXPECT_EQ(ahead.read_ahead_bytes, bytes_.size());
+
+  // Once it has started, the pool is a small one again.
+  const Stats later = coordinator.run(source(), 1, compare);
+  EXPECT_EQ(compare.bytes_alike, 2 * bytes_.size());
+  EXPECT_LT(later.slots, chunks / 2);
+  EXPECT_EQ(later.read_ahead_bytes, 0u);
+  // A timeline has a line for each slot of such a pool, and for as many as are read into at once.
+  EXPECT_LE(*workers.rbegin(), later.slots + later.queue_depth);
+}
+
+TEST_F(ReadAhead, IsGoneThroughOnceIfThereIsMoreToRead) {
+  for (const std::size_t streams : {1u, 2u, 5u}) {
+    auto device = std::make_unique<test::WrappedDevice>(make_device(DeviceKind::cpu),
+                                                        [](test::DeviceCall) {});
+    device->stop();
+    Coordinator coordinator(std::move(device), {.chunk_bytes = tile_elements,
+                                                .streams = streams,
+                                                .queue_depth = 2,
+                                                .memory_bytes = 4 * MiB,
+                                                .direct = DirectIo::yes});
+    Compare compare(bytes_);
+    const Stats stats = coordinator.run(source(), 1, compare);
+    EXPECT_EQ(compare.bytes_alike, bytes_.size());
+    EXPECT_LT(stats.slots, chunks / 2);
+    EXPECT_GT(stats.read_ahead_bytes, 0u);
+  }
+}
+
+}  // namespace
+}  // namespace ooc
