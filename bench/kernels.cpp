@@ -19,33 +19,38 @@ namespace {
 
 class HistogramKernel final : public Kernel {
  public:
-  explicit HistogramKernel(Stream& stream)
-      : counter_(stream.kind() == DeviceKind::cpu
-                     ? binning::make_cpu_counter(ElementType::u1, bins_, best_simd())
-                     : binning::make_cuda_counter(ElementType::u1, bins_, stream)) {}
+  /// Bins over all bytes, or over [0, 1].
+  HistogramKernel(Stream& stream, ElementType type)
+      : bins_(binning::make_bins({}, {0, type == ElementType::u1 ? 256.0 : 1.0}, Cause::internal)),
+        counter_(stream.kind() == DeviceKind::cpu
+                     ? binning::make_cpu_counter(type, bins_, best_simd())
+                     : binning::make_cuda_counter(type, bins_, stream)) {}
 
   void run(Stream& stream, DeviceSpan<const std::byte> data) override {
     counter_->count(stream, data);
   }
 
  private:
-  binning::Bins bins_ = binning::make_bins({}, {0, 256}, Cause::internal);
+  binning::Bins bins_;
   std::unique_ptr<binning::BinCounter> counter_;
 };
 
 class ReduceKernel final : public Kernel {
  public:
+  explicit ReduceKernel(ElementType type) : type_(type) {}
+
   void run(Stream& stream, DeviceSpan<const std::byte> data) override {
-    const std::size_t elements = data.size / sizeof(float);
+    const std::size_t elements = data.size / size_of(type_);
     tiles_.resize(divide_up(elements, tile_elements));
     if (stream.kind() == DeviceKind::cpu) {
-      reduction::reduce_tiles_cpu(ElementType::f4, data.data, elements, simd_, lane_, tiles_);
+      reduction::reduce_tiles_cpu(type_, data.data, elements, simd_, lane_, tiles_);
     } else {
-      reduction::reduce_tiles_cuda(stream, ElementType::f4, data.data, elements, tiles_);
+      reduction::reduce_tiles_cuda(stream, type_, data.data, elements, tiles_);
     }
   }
 
  private:
+  ElementType type_;
   Simd simd_ = best_simd();
   reduction::CpuLane lane_;
   std::vector<reduction::TileResult> tiles_;
@@ -54,9 +59,13 @@ class ReduceKernel final : public Kernel {
 }  // namespace
 
 std::unique_ptr<Kernel> make_kernel(KernelKind kind, Stream& stream) {
+  using enum ElementType;
   switch (kind) {
-    case KernelKind::histogram_u1: return std::make_unique<HistogramKernel>(stream);
-    case KernelKind::reduce_f4: return std::make_unique<ReduceKernel>();
+    case KernelKind::histogram_u1: return std::make_unique<HistogramKernel>(stream, u1);
+    case KernelKind::histogram_f4: return std::make_unique<HistogramKernel>(stream, f4);
+    case KernelKind::histogram_f8: return std::make_unique<HistogramKernel>(stream, f8);
+    case KernelKind::reduce_f4: return std::make_unique<ReduceKernel>(f4);
+    case KernelKind::reduce_f8: return std::make_unique<ReduceKernel>(f8);
   }
   __builtin_unreachable();
 }

@@ -118,7 +118,7 @@ nlohmann::ordered_json pass(const PassOptions& options) {
   const Source source = open(nothing ? nothing->path() : std::filesystem::path(options.file),
                              {.type = parse_dtype(options.dtype)});
   auto device = make_device(options.cuda ? DeviceKind::cuda : DeviceKind::cpu);
-  device->make_stream()->synchronize();
+  device->bind_to_thread();
   const std::uint64_t baseline = process_bytes("VmHWM");
 
   Coordinator coordinator(std::move(device), coordinated);

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <random>
 
 #include "figures.hpp"
 #include "page_cache.hpp"
@@ -37,12 +39,37 @@ void fill(std::byte* memory, std::size_t bytes, const File& file) {
   }
 }
 
+/// Fills memory with floats of [0, 1), a chunk of them again and again.
+template <class Float>
+void fill_uniformly(std::byte* memory, std::size_t bytes) {
+  std::mt19937_64 random;
+  std::uniform_real_distribution<Float> values;
+  std::vector<Float> chunk(cpu_bytes / sizeof(Float));
+  std::ranges::generate(chunk, [&] { return values(random); });
+  for (std::size_t done = 0; done < bytes; done += cpu_bytes) {
+    std::memcpy(memory + done, chunk.data(), std::min(bytes - done, cpu_bytes));
+  }
+}
+
+void fill(KernelKind kind, std::byte* memory, std::size_t bytes, const File& file) {
+  switch (kind) {
+    case KernelKind::histogram_u1: return fill(memory, bytes, file);
+    case KernelKind::histogram_f4:
+    case KernelKind::reduce_f4: return fill_uniformly<float>(memory, bytes);
+    case KernelKind::histogram_f8:
+    case KernelKind::reduce_f8: return fill_uniformly<double>(memory, bytes);
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(KernelKind kind) {
   switch (kind) {
     case KernelKind::histogram_u1: return "histogram u1";
+    case KernelKind::histogram_f4: return "histogram f4";
+    case KernelKind::histogram_f8: return "histogram f8";
     case KernelKind::reduce_f4: return "reduce f4";
+    case KernelKind::reduce_f8: return "reduce f8";
   }
   __builtin_unreachable();
 }
@@ -53,7 +80,7 @@ struct KernelAlone::Worker {
     const bool gpu = device.kind() == DeviceKind::cuda;
     const std::size_t bytes = gpu ? gpu_bytes : cpu_bytes;
     Buffer loaded(device.host_memory(), bytes);
-    fill(loaded.data(), bytes, file);
+    fill(kind, loaded.data(), bytes, file);
     if (gpu) {
       data = Buffer(device.device_memory(), bytes);
       stream->copy(data.data(), loaded.data(), bytes);

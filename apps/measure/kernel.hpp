@@ -3,6 +3,7 @@
 #include <ooc/device.hpp>
 #include <ooc/io/file.hpp>
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <string_view>
@@ -10,8 +11,12 @@
 
 namespace ooc::measure {
 
-/// The built-in operators that are measured by themselves.
-enum class KernelKind { histogram_u1, reduce_f4 };
+/// The built-in operators that are measured by themselves, on the types that files have most.
+enum class KernelKind { histogram_u1, histogram_f4, histogram_f8, reduce_f4, reduce_f8 };
+
+inline constexpr std::array all_kernels{KernelKind::histogram_u1, KernelKind::histogram_f4,
+                                        KernelKind::histogram_f8, KernelKind::reduce_f4,
+                                        KernelKind::reduce_f8};
 
 /// "histogram u1".
 std::string_view name_of(KernelKind kind);
@@ -27,8 +32,8 @@ class Kernel {
 
 std::unique_ptr<Kernel> make_kernel(KernelKind kind, Stream& stream);
 
-/// The rate of a kernel on data that lie on the device or, on the CPU, in each core's own cache.
-/// The data are the beginning of a file.
+/// The rate of a kernel on data that lie on the device or, on the CPU, in each core's own cache:
+/// bytes are the beginning of a file, floats are spread over [0, 1), and so are their bins.
 class KernelAlone {
  public:
   /// The device must outlive this and be bound to the calling thread. Throws Error(input).

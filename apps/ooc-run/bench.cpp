@@ -1,6 +1,9 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
@@ -23,6 +26,8 @@
 
 namespace ooc_run {
 namespace {
+
+using ooc::measure::KernelKind;
 
 constexpr std::size_t default_runs = 5;
 
@@ -50,25 +55,21 @@ Settings read_settings(const Arguments& arguments) {
   return settings;
 }
 
-/// Before anything is measured: it may be more than somebody wants to wait for.
-void announce(const BenchJob& job, double bytes) {
-  print_note(fmt::format("measuring {}{}, about {} to read: {} at 2 GB/s",
-                         format_count(job.runs, "round"), job.sweep ? " and a sweep" : "",
-                         format_decimal_bytes(bytes), format_seconds(bytes / 2e9)));
-}
-
 MeasuredCeilings ceilings_of(const BenchResult& result) {
   const auto rate = [](const CeilingRows& rows) -> std::optional<double> {
     if (!rows.skipped.empty()) return {};
     return rows.bytes_per_second();
   };
+  std::map<std::string, double> kernels;
+  for (const KernelKind kind : ooc::measure::all_kernels) {
+    kernels.emplace(name_of(kind), result.kernel(kind).bytes_per_second());
+  }
   return {.stages = {.disk = rate(result.disk),
                      .page_cache = rate(result.page_cache),
                      .h2d = rate(result.h2d),
                      .d2h = rate(result.d2h),
                      .start_seconds = result.startup.seconds()},
-          .kernels = {{"histogram u1", result.histogram_u1.bytes_per_second()},
-                      {"reduce f4", result.reduce_f4.bytes_per_second()}}};
+          .kernels = std::move(kernels)};
 }
 
 /// For the verdicts of other commands; that it cannot be kept is no reason to fail.
@@ -99,8 +100,24 @@ std::optional<Prediction> predict_reading(const BenchReads& reads, const Ceiling
   return Prediction{.seconds = *disk + *cache, .unmeasured = {"kernel"}};
 }
 
+/// Where nothing predicts it: at the rate of many a disk.
+std::string usual_time(const BenchReads& reads) {
+  constexpr double usual_rate = 2e9;
+  return fmt::format("{} at {}", format_seconds(reads.bytes() / usual_rate),
+                     format_rate(usual_rate));
+}
+
+/// Before anything is measured: it may be more than somebody wants to wait for.
+void announce(const BenchJob& job, const BenchReads& reads) {
+  const auto prediction = predict_reading(reads, read_ceilings({.file = job.path}));
+  print_note(fmt::format("measuring {}{}, about {} to read: {}", format_count(job.runs, "round"),
+                         job.sweep ? " and a sweep" : "", format_decimal_bytes(reads.bytes()),
+                         prediction ? brief(prediction) : usual_time(reads)));
+}
+
 /// What --explain prints.
-Outcome explain_job(const Settings& settings, const std::string& why_device) {
+Outcome explain_job(const Settings& settings, const Arguments& arguments,
+                    const std::string& why_device) {
   require_gpu_if_wanted(settings.run);
   const BenchJob& job = settings.job;
   const BenchPlan plan = plan_measurements(job);
@@ -132,18 +149,20 @@ Outcome explain_job(const Settings& settings, const std::string& why_device) {
           ? fmt::format("{} for {} each", format_count(plan.disk_settings, "setting"),
                         format_bytes(plan.part_bytes))
           : "not measured";
+  std::vector<FactRow> facts{
+      {"rounds", fmt::format("{}{}", job.runs, job.sweep ? ", and a sweep" : "")},
+      {"device", std::string(kind)},
+      {"disk", disk},
+      {"in memory", format_bytes(plan.warm_bytes) + " of the file, for warm passes"},
+      {"reads", fmt::format("{} from the disk, {} from the page cache, about",
+                            format_decimal_bytes(plan.reads.from_disk),
+                            format_decimal_bytes(plan.reads.from_page_cache))},
+      {"ceilings", explain(ceilings)},
+      {"predicted",
+       prediction ? explain(prediction) : fmt::format("not known ({})", usual_time(plan.reads))}};
+  std::ranges::copy(try_side_files(arguments), std::inserter(facts, facts.begin()));
   return explain("bench", settings.run.output, describe_input(source, {}),
-                 {{"plan", std::move(json)}}, heading(source),
-                 {{"rounds", fmt::format("{}{}", job.runs, job.sweep ? ", and a sweep" : "")},
-                  {"device", std::string(kind)},
-                  {"disk", disk},
-                  {"in memory", format_bytes(plan.warm_bytes) + " of the file, for warm passes"},
-                  {"reads", fmt::format("{} from the disk, {} from the page cache, about",
-                                        format_decimal_bytes(plan.reads.from_disk),
-                                        format_decimal_bytes(plan.reads.from_page_cache))},
-                  {"ceilings", explain(ceilings)},
-                  {"predicted", explain(prediction)}},
-                 reasons);
+                 {{"plan", std::move(json)}}, heading(source), std::move(facts), reasons);
 }
 
 }  // namespace
@@ -151,8 +170,6 @@ Outcome explain_job(const Settings& settings, const std::string& why_device) {
 Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt) {
   Settings settings = read_settings(arguments);
   const BenchJob& job = settings.job;
-  std::optional<PictureFile> plot;  // that there can be none is to be known before
-  if (settings.plot) plot.emplace(*settings.plot, arguments.has("force"));
   Outcome outcome;
   const ooc::measure::Clock clock;
   const std::string no_gpu = settings.run.device ? "" : ooc::why_no_gpu();
@@ -160,14 +177,16 @@ Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt) {
   settings.job.device =
       settings.run.device.value_or(no_gpu.empty() ? ooc::DeviceKind::cuda : ooc::DeviceKind::cpu);
   const std::string why_cpu = no_gpu.empty() ? "" : "measuring the CPU: " + no_gpu;
-  if (arguments.has("explain")) return explain_job(settings, why_cpu);
+  if (arguments.has("explain")) return explain_job(settings, arguments, why_cpu);
+  std::optional<PictureFile> plot;  // that there can be none is to be known before
+  if (settings.plot) plot.emplace(*settings.plot, arguments.has("force"));
   if (!why_cpu.empty()) outcome.notes.push_back(why_cpu);
 
   ProgressMeter meter(settings.run.output.progress, 1);
   settings.job.stop = interrupt.token();
-  settings.job.progress = [&](double done, double total) {
-    if (done == 0 && !settings.run.output.quiet) announce(job, total);
-    meter.update(static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(total));
+  settings.job.progress = [&](double done, const BenchReads& all) {
+    if (done == 0 && !settings.run.output.quiet) announce(job, all);
+    meter.update(static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(all.bytes()));
   };
   const BenchResult result = run_measurements(job);
   const std::string& path = job.path;

@@ -59,7 +59,8 @@ double ceiling_of(const BenchResult& result, bool cold) {
   const double source = (cold ? result.disk : result.page_cache).bytes_per_second();
   const double link = result.h2d.bytes_per_second();
   const double behind =
-      std::min(link == 0 ? HUGE_VAL : link, result.histogram_u1.bytes_per_second());
+      std::min(link == 0 ? HUGE_VAL : link,
+               result.kernel(ooc::measure::KernelKind::histogram_u1).bytes_per_second());
   return std::min(source, behind);
 }
 

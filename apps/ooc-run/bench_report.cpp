@@ -14,6 +14,7 @@
 namespace ooc_run {
 namespace {
 
+using ooc::measure::KernelKind;
 using ooc::measure::spread_of;
 
 constexpr double bytes_per_gb = 1e9;
@@ -100,7 +101,8 @@ std::string size_name(std::size_t bytes) {
                           : fmt::format("{} MiB", bytes / ooc::MiB);
 }
 
-std::string ceiling_line(const char* name, const CeilingRows& ceiling, const std::string& how) {
+std::string ceiling_line(std::string_view name, const CeilingRows& ceiling,
+                         const std::string& how) {
   if (!ceiling.skipped.empty()) return fmt::format("  {:<24} {}\n", name, ceiling.skipped);
   const auto rate = spread_of(ceiling.rows[ceiling.best].bytes_per_second);
   return fmt::format("  {:<24} {:>10} {:>10} {:>10}  {}\n", name, format_rate(rate.median),
@@ -127,8 +129,9 @@ std::string ceiling_lines(const BenchResult& result) {
     text += ceiling_line("host to device", result.h2d, chunks(result.h2d));
     text += ceiling_line("device to host", result.d2h, chunks(result.d2h));
   }
-  text += ceiling_line("histogram u1", result.histogram_u1, where);
-  text += ceiling_line("reduce f4", result.reduce_f4, where);
+  for (const KernelKind kind : ooc::measure::all_kernels) {
+    text += ceiling_line(name_of(kind), result.kernel(kind), where);
+  }
   return text;
 }
 
@@ -186,18 +189,21 @@ Json describe_bench(const BenchResult& result, const std::string& path) {
                      {"setting_bytes", row.setting_bytes},
                      {"bytes_per_second", json_spread(row.bytes_per_second)}});
   }
+  Json ceilings{{"disk", json_ceiling(result.disk, "block_bytes")},
+                {"page_cache", json_ceiling(result.page_cache, "threads")},
+                {"h2d", json_ceiling(result.h2d, "chunk_bytes")},
+                {"d2h", json_ceiling(result.d2h, "chunk_bytes")}};
+  for (const KernelKind kind : ooc::measure::all_kernels) {
+    std::string key(name_of(kind));
+    std::ranges::replace(key, ' ', '_');
+    ceilings[key] = json_ceiling(result.kernel(kind), "");
+  }
   return {{"device", result.device},
           {"operator", "histogram u1"},
           {"runs", result.runs},
           {"disk_part_bytes", result.part_bytes},
           {"warm_bytes", result.warm_bytes},
-          {"ceilings",
-           {{"disk", json_ceiling(result.disk, "block_bytes")},
-            {"page_cache", json_ceiling(result.page_cache, "threads")},
-            {"h2d", json_ceiling(result.h2d, "chunk_bytes")},
-            {"d2h", json_ceiling(result.d2h, "chunk_bytes")},
-            {"histogram_u1", json_ceiling(result.histogram_u1, "")},
-            {"reduce_f4", json_ceiling(result.reduce_f4, "")}}},
+          {"ceilings", ceilings},
           {"passes", passes},
           {"startup",
            {{"device_seconds", result.startup.device_seconds},

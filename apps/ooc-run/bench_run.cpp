@@ -145,7 +145,7 @@ class Bench {
   std::optional<ooc::measure::DiskSweep> disk_;
   std::optional<ooc::measure::PageCacheCopies> copies_;
   std::optional<ooc::measure::LinkSweep> link_;
-  std::optional<ooc::measure::KernelAlone> histogram_, reduce_;
+  std::vector<std::unique_ptr<ooc::measure::KernelAlone>> kernels_;  // one of each
   std::unique_ptr<ooc::Coordinator> cold_, warm_;
   std::optional<Sweep> sweep_;
   BenchReads reads_;
@@ -161,8 +161,9 @@ void Bench::prepare() {
   }
   copies_.emplace(cache_.file(), std::min(warm_bytes_, cache_copy_bytes));
   if (has_link()) link_.emplace(*device_, link_chunks, link_bytes);
-  histogram_.emplace(*device_, KernelKind::histogram_u1, cache_.file());
-  reduce_.emplace(*device_, KernelKind::reduce_f4, cache_.file());
+  for (const KernelKind kind : ooc::measure::all_kernels) {
+    kernels_.push_back(std::make_unique<ooc::measure::KernelAlone>(*device_, kind, cache_.file()));
+  }
   if (job_.sweep) sweep_.emplace(job_, cache_, warm_bytes_);
   reads_ = reads_of(job_, {.file_bytes = file_bytes_,
                            .warm_bytes = warm_bytes_,
@@ -209,7 +210,7 @@ void Bench::measure_startup() {
 void Bench::moved(std::uint64_t bytes) {
   check_stop(job_.stop);
   moved_ += static_cast<double>(bytes);
-  if (job_.progress) job_.progress(moved_, reads_.bytes());
+  if (job_.progress) job_.progress(moved_, reads_);
 }
 
 void Bench::take_pass(PassRow& row, ooc::Coordinator& coordinator, const ooc::Source& source) {
@@ -255,8 +256,7 @@ void Bench::warm_round() {
   moved(warm_bytes_);
   copies_->round();
   if (link_) link_->round();
-  histogram_->round();
-  reduce_->round();
+  for (const auto& kernel : kernels_) kernel->round();
   auto& rows = result_.passes;
   take_pass(rows[1], *warm_, part_of_file(job_.path, 0, warm_bytes_));
   for (std::size_t i = 2; i < rows.size(); ++i) {
@@ -276,10 +276,10 @@ void Bench::take_ceilings() {
   }
   for (const auto& row : copies_->rows()) rows.push_back({row.threads, 0, row.bytes_per_second});
   take(result_.page_cache);
-  rows.push_back({0, 0, histogram_->bytes_per_second()});
-  take(result_.histogram_u1);
-  rows.push_back({0, 0, reduce_->bytes_per_second()});
-  take(result_.reduce_f4);
+  for (std::size_t i = 0; i < kernels_.size(); ++i) {
+    rows.push_back({0, 0, kernels_[i]->bytes_per_second()});
+    take(result_.kernels[i]);
+  }
   if (!link_) {
     result_.h2d.skipped = result_.d2h.skipped = "the CPU computes where the data lie";
     return;
@@ -295,7 +295,7 @@ void Bench::set_limits() {
     const CeilingRows& source = row.cold ? result_.disk : result_.page_cache;
     if (!row.skipped.empty() || !source.skipped.empty()) continue;
     StageRates rates{.source = source.bytes_per_second(),
-                     .kernel = result_.histogram_u1.bytes_per_second()};
+                     .kernel = result_.kernel(KernelKind::histogram_u1).bytes_per_second()};
     if (has_link()) rates.link = result_.h2d.bytes_per_second();
     row.limit =
         limit_of(rates, static_cast<double>(row.bytes), static_cast<double>(row.chunk_bytes));

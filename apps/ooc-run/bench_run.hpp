@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,9 +11,17 @@
 #include <string>
 #include <vector>
 
+#include "../measure/kernel.hpp"
 #include "bench_limit.hpp"
 
 namespace ooc_run {
+
+/// What measuring will read, all rounds together, about (bytes).
+struct BenchReads {
+  double from_disk = 0, from_page_cache = 0;
+
+  double bytes() const { return from_disk + from_page_cache; }
+};
 
 /// What to measure.
 struct BenchJob {
@@ -25,7 +34,7 @@ struct BenchJob {
   std::stop_token stop{};
 
   // Bytes moved, about: nothing before anything is measured, and then after each measurement.
-  std::function<void(double done, double total)> progress{};
+  std::function<void(double done, const BenchReads& all)> progress{};
 };
 
 /// A rate by one or two settings (bytes, threads or a number), a figure a round.
@@ -82,17 +91,15 @@ struct BenchResult {
   std::size_t runs = 0;
   std::uint64_t part_bytes = 0;  // of the file, that each setting of the disk read
   std::uint64_t warm_bytes = 0;  // of the file, that lay in the page cache
-  CeilingRows disk, page_cache, h2d, d2h, histogram_u1, reduce_f4;
+  CeilingRows disk, page_cache, h2d, d2h;
+  std::array<CeilingRows, ooc::measure::all_kernels.size()> kernels;
   std::vector<PassRow> passes;
   Startup startup;
   std::vector<SweepRow> sweep;
-};
 
-/// What measuring will read, all rounds together, about (bytes).
-struct BenchReads {
-  double from_disk = 0, from_page_cache = 0;
-
-  double bytes() const { return from_disk + from_page_cache; }
+  const CeilingRows& kernel(ooc::measure::KernelKind which) const {
+    return kernels[static_cast<std::size_t>(which)];
+  }
 };
 
 /// What run_measurements() will do, as far as that is known without measuring anything.

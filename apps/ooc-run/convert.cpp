@@ -66,10 +66,12 @@ Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt) {
   const ooc::DType from = source.type().value_or(ooc::DType{});
   target.type = type.value_or(from);
   if (arguments.has("explain")) {
-    return explain(
-        "convert", settings, source, plan_convert(settings, source, target),
-        {.facts = {{"output", fmt::format("{}: {}", printable(target.path.string()),
-                                          describe_values(count_of(source), target.type))}}});
+    const RunPlan plan = plan_convert(settings, source, target);
+    Remarks remarks = remarks_on(plan, arguments);
+    remarks.facts.insert(remarks.facts.begin(),
+                         {"output", fmt::format("{}: {}", printable(target.path.string()),
+                                                describe_values(count_of(source), target.type))});
+    return explain("convert", settings, source, plan, remarks);
   }
   Session session(settings, interrupt, convert_task(source));
   session.remark(type_doubt(source, settings.format));
@@ -81,6 +83,7 @@ Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt) {
                   {"from", ooc::code_of(from)},
                   {"to", ooc::code_of(target.type)},
                   {"inexact", conversion.inexact},
+                  {"path", target.path.string()},
                   {"bytes_written", stats.bytes_written}},
        .heading = heading(source),
        .text = fmt::format("wrote {}: {}, {}\n{}\n", printable(target.path.string()),

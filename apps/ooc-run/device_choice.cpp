@@ -52,6 +52,8 @@ Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate
           .core_rate = core_rate,
           .work = {.from_disk = (1 - cached) * bytes,
                    .from_page_cache = cached * bytes,
+                   .read_ahead = std::min((1 - cached) * bytes,
+                                          static_cast<double>(ooc::most_read_ahead_bytes)),
                    .to_device = bytes,
                    .through_kernel = bytes}};
 }

@@ -16,7 +16,7 @@ Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
   const ooc::Source source = open_source(arguments, settings);
   if (arguments.has("explain")) {
     const RunPlan plan = plan_histogram(settings, source, options);
-    return explain("histogram", settings, source, plan, remarks_on_passes(plan, arguments));
+    return explain("histogram", settings, source, plan, remarks_on(plan, arguments));
   }
   picture.begin();
   Session session(settings, interrupt, histogram_task(source, options),

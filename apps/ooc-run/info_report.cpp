@@ -177,7 +177,7 @@ std::vector<std::string> reasons_of(const Info& info) {
   for (const Reading& reading : info.readings) {
     const std::string& why = reading.plan.device.reason;
     const bool same = before != nullptr && before->plan.device.kind == reading.plan.device.kind;
-    if (!same && !why.empty()) add(fmt::format("{} {}", reading.command, why));
+    if (!same && !why.empty()) add(fmt::format("{}: {}", reading.command, why));
     before = &reading;
   }
   for (const Reading& reading : info.readings) {

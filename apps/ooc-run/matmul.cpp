@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 #include "run_plan.hpp"
 #include "session.hpp"
 #include "sizes.hpp"
+#include "terminal.hpp"
 
 namespace ooc_run {
 namespace {
@@ -158,6 +160,10 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
     }
     job.settings.device = ooc::DeviceKind::cuda;
   }
+  if (job.explain) {  // the files of --trace and --report are tried, not begun
+    job.settings.trace.reset();
+    job.settings.report.reset();
+  }
   Session session(job.settings, interrupt, product_task(a, b), job.verify ? 1 : 0);
   ooc::Coordinator& coordinator = session.coordinator();
   Report report{.command = "matmul",
@@ -172,10 +178,15 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
     std::vector<std::string> reasons = plan.reasons;
     const std::string& why_device = session.device().reason;
     if (!why_device.empty()) reasons.insert(reasons.begin(), why_device);
-    Json result = describe_plan(plan, prediction);
+    const std::filesystem::path& path = job.target.path;
+    Json result = describe_plan(plan, prediction, path);
     result["plan"]["reasons"] = reasons;
+    std::vector<FactRow> facts = try_side_files(arguments);
+    if (!path.empty()) facts.insert(facts.begin(), {"output", printable(path.string())});
+    std::ranges::move(plan_rows(plan, coordinator.device().name(), prediction),
+                      std::back_inserter(facts));
     return explain("matmul", job.settings.output, report.input, result, product_heading(a, b),
-                   plan_rows(plan, coordinator.device().name(), prediction), reasons);
+                   std::move(facts), reasons);
   }
 
   auto [product, stats] = ooc::matmul(coordinator, a, b, job.target, job.options);
@@ -188,7 +199,7 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
   report.heading = product_heading(a, b);
   report.work = work_of(product.plan);
   const auto prediction = session.predict(*report.work);
-  report.result = describe_product(product, prediction, check);
+  report.result = describe_product(product, prediction, check, job.target.path);
   report.text = explain_product(product, prediction, stats.seconds, check, job.target.path);
   Outcome outcome = session.report(report, stats);
   if (check && !verification.passed) {

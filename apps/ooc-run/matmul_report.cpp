@@ -56,12 +56,14 @@ std::string describe_check(const Check& check) {
 
 }  // namespace
 
-Json describe_plan(const ooc::MatmulPlan& plan, const std::optional<Prediction>& prediction) {
+Json describe_plan(const ooc::MatmulPlan& plan, const std::optional<Prediction>& prediction,
+                   const std::filesystem::path& path) {
   return {{"rows", plan.rows},
           {"columns", plan.columns},
           {"inner", plan.inner},
           {"dtype", ooc::code_of(plan.type)},
           {"compute", ooc::name_of(plan.compute)},
+          {"path", path.empty() ? Json(nullptr) : Json(path.string())},
           {"passes", plan.passes},
           {"bytes_read", plan.bytes_read},
           {"bytes_written", plan.bytes_written},
@@ -84,8 +86,8 @@ Json describe_plan(const ooc::MatmulPlan& plan, const std::optional<Prediction>&
 }
 
 Json describe_product(const ooc::Product& product, const std::optional<Prediction>& prediction,
-                      const std::optional<Check>& check) {
-  Json json = describe_plan(product.plan, prediction);
+                      const std::optional<Check>& check, const std::filesystem::path& path) {
+  Json json = describe_plan(product.plan, prediction, path);
   json["bytes_read"] = product.bytes_read;
   json["bytes_written"] = product.bytes_written;
   json["link_bytes"] = product.link_bytes;

@@ -21,10 +21,12 @@ struct Check {
   double seconds = 0;
 };
 
-/// The `result` of a plan, as if all had gone as planned, and of a product.
-Json describe_plan(const ooc::MatmulPlan& plan, const std::optional<Prediction>& prediction);
+/// The `result` of a plan, as if all had gone as planned, and of a product. `path` is the output's;
+/// empty if a plan has none.
+Json describe_plan(const ooc::MatmulPlan& plan, const std::optional<Prediction>& prediction,
+                   const std::filesystem::path& path);
 Json describe_product(const ooc::Product& product, const std::optional<Prediction>& prediction,
-                      const std::optional<Check>& check);
+                      const std::optional<Check>& check, const std::filesystem::path& path);
 
 // The same for people: rows of facts, and whole lines.
 

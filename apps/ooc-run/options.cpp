@@ -164,20 +164,12 @@ constexpr std::array gen_groups{
     OptionGroup{"output", output_options},
 };
 
-constexpr Exclusion no_timeline{"explain", "trace", "--explain runs nothing to make a timeline of"};
-constexpr Exclusion no_report{"explain", "report", "--explain runs nothing to report"};
-constexpr Exclusion no_picture{"explain", "plot", "--explain runs nothing to make a picture of"};
+constexpr std::array<Exclusion, 0> no_exclusions{};
 constexpr std::array histogram_exclusions{
     Exclusion{"edges", "bins", "--edges says it all"},
     Exclusion{"edges", "range", "--edges says it all"},
     Exclusion{"edges", "log-bins", "--edges says it all"},
-    no_timeline,
-    no_report,
-    no_picture,
 };
-constexpr std::array run_exclusions{no_timeline, no_report};
-constexpr std::array reduce_exclusions{no_timeline, no_report, no_picture};
-constexpr std::array bench_exclusions{no_picture};
 constexpr std::array reduce_requirements{
     Requirement{"range", "histogram"},
     Requirement{"log-bins", "histogram"},
@@ -251,7 +243,7 @@ constexpr std::array all_commands{
             "--histogram N counts as ooc-run histogram does, and reads nothing more for it,\n"
             "except without --range: then one more read, before, finds the minimum and the\n"
             "maximum (but not of u1 and i1).",
-            reduce_groups, reduce_exclusions, reduce_requirements},
+            reduce_groups, no_exclusions, reduce_requirements},
     Command{"matmul", "A B -o C [options]", "product of two matrices, all three on disk",
             FileWords::some, matmul_examples,
             "C = A B for matrices of one type (f2, bf16, f4, f8), by rows in .npy or raw\n"
@@ -261,7 +253,7 @@ constexpr std::array all_commands{
             "bf16: tensor cores of a GPU); C is f8 for f64 and else f4. --verify compares\n"
             "A (B x) and C x for random vectors x (Freivalds' check). The output appears when\n"
             "all of it is on the disk.",
-            matmul_groups, run_exclusions},
+            matmul_groups},
     Command{"convert", "FILE... -o OUT [options]", "change type, byte order or format",
             FileWords::some, convert_examples,
             "Any type to any other, raw to .npy and back. Floats are rounded once, to nearest\n"
@@ -269,7 +261,7 @@ constexpr std::array all_commands{
             "(NaN: 0); integers that do not fit wrap around, as in NumPy. How many values did\n"
             "not survive exactly is counted, and refused with --strict. Several files are one\n"
             "dataset, in the order given. The output appears when all of it is on the disk.",
-            convert_groups, run_exclusions},
+            convert_groups},
     Command{"bench", "FILE [options]", "this machine's limits, and how near runs come to them",
             FileWords::some, bench_examples,
             "Measures each stage alone (disk, page cache, copies to a GPU and back, kernels)\n"
@@ -279,7 +271,7 @@ constexpr std::array all_commands{
             "What was measured is kept in $XDG_CACHE_HOME/ooc (by default ~/.cache/ooc), and\n"
             "other commands compare their runs with it. 'Of limit' is what the slowest stage\n"
             "would allow.",
-            bench_groups, bench_exclusions},
+            bench_groups},
     Command{"info", "FILE... [options]", "what a dataset is, where it lies, how it would be read",
             FileWords::some, info_examples,
             "Format, type, shape and size; how much of it lies in memory, in how many pieces\n"

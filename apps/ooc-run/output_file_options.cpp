@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
 #include <ooc/io/error.hpp>
 #include <ooc/io/output_file.hpp>
 #include <system_error>
@@ -26,6 +28,22 @@ bool same_file(const std::filesystem::path& one, const std::filesystem::path& ot
   return std::filesystem::equivalent(one, other, failed) || name(one) == name(other);
 }
 
+/// A name that promises what no command writes.
+void refuse_foreign_format(const std::filesystem::path& path) {
+  constexpr std::array<std::string_view, 16> foreign{
+      ".arrow", ".bz2",     ".csv", ".gz",  ".h5",   ".hdf5", ".json", ".mat",
+      ".npz",   ".parquet", ".tsv", ".txt", ".xlsx", ".xz",   ".zip",  ".zst"};
+  const std::string ending = path.extension().string();
+  if (std::ranges::find(foreign, ending) == foreign.end()) return;
+  throw ooc::Error(
+      ooc::Cause::usage,
+      fmt::format("{}: only raw values and .npy files are written, no {}", path.string(), ending),
+      {.path = path,
+       .hint =
+           fmt::format("{}, which NumPy and others read",
+                       ooc::shell_word(std::filesystem::path(path).replace_extension(".npy")))});
+}
+
 }  // namespace
 
 std::filesystem::path parse_output(const std::string& text) {
@@ -39,7 +57,10 @@ std::filesystem::path parse_output(const std::string& text) {
 }
 
 std::filesystem::path read_output_path(const Arguments& arguments, const std::string& example) {
-  if (const auto path = arguments.get("output", parse_output)) return *path;
+  if (const auto path = arguments.get("output", parse_output)) {
+    refuse_foreign_format(*path);
+    return *path;
+  }
   throw ooc::Error(ooc::Cause::usage, "no output file given", {.hint = example});
 }
 

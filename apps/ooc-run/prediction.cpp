@@ -79,6 +79,11 @@ double cached_share(const ooc::Stats& pass) {
   return past_the_cache ? 0 : pass.page_cache_fraction.value_or(0);
 }
 
+double idle_startup_seconds(const ooc::Stats& pass) {
+  if (pass.read_ahead_bytes == 0) return pass.startup_seconds;
+  return std::min(pass.startup_seconds, std::max(0.0, pass.seconds - pass.disk.busy));
+}
+
 Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum) {
   const auto bytes = static_cast<double>(pass.bytes);
   const auto passes = static_cast<double>(pass.passes);
@@ -87,6 +92,7 @@ Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum) 
   Workload work;
   work.from_disk = bytes * (1 - cached_share(pass)) * (stays ? 1 : passes);
   work.from_page_cache = bytes * passes - work.from_disk;
+  work.read_ahead = static_cast<double>(pass.read_ahead_bytes);
   work.to_device = work.through_kernel = bytes * passes;
   work.to_output = static_cast<double>(pass.bytes_written);
   work.checksum = checksum && pass.bytes != 0;
@@ -101,7 +107,9 @@ Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum) 
 std::optional<Prediction> predict(const Workload& work, ooc::DeviceKind device,
                                   const Ceilings& rates) {
   Predictor predictor;
-  predictor.add("disk", predictor.alone("disk", work.from_disk, rates.disk));
+  const double ahead = rates.disk ? work.read_ahead / *rates.disk : 0;
+  predictor.add("disk", predictor.alone("disk", work.from_disk, rates.disk) -
+                            std::min(ahead, rates.start_seconds.value_or(0)));
   const double copying = predictor.alone("page_cache", work.from_page_cache, rates.page_cache);
   const double computing =
       work.kernel_seconds

@@ -16,7 +16,8 @@ namespace ooc_run {
 struct Workload {
   double from_disk = 0;
   double from_page_cache = 0;
-  double to_device = 0;  // over the link, if there is one
+  double read_ahead = 0;  // of what comes from the disk, the most that does so while a GPU starts
+  double to_device = 0;   // over the link, if there is one
   double through_kernel = 0;
   double to_output = 0;  // over the link home, and to a disk
   bool checksum = false;
@@ -29,6 +30,9 @@ Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum);
 
 /// The part of what a pass reads that comes from the page cache.
 double cached_share(const ooc::Stats& pass);
+
+/// What a run has lost to its start-up: what it has read ahead in that time is no loss.
+double idle_startup_seconds(const ooc::Stats& pass);
 
 /// How long a run takes: as long as the slowest of its stages, which work side by side. On the CPU
 /// copying and computing share the cores. It is a lower bound if there are stages that nobody has

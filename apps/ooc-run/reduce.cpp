@@ -90,7 +90,7 @@ Outcome run_with_histogram(const Arguments& arguments, const Interrupt& interrup
   const ooc::Source source = open_source(arguments, settings);
   if (arguments.has("explain")) {
     const RunPlan plan = plan_summary(settings, source, options);
-    return explain("reduce", settings, source, plan, remarks_on_passes(plan, arguments));
+    return explain("reduce", settings, source, plan, remarks_on(plan, arguments));
   }
   picture.begin();
   Session session(settings, interrupt, summary_task(source, options),
@@ -121,7 +121,7 @@ Outcome run_reduce(const Arguments& arguments, const Interrupt& interrupt) {
   const ooc::Source source = open_source(arguments, settings);
   if (arguments.has("explain")) {
     const RunPlan plan = plan_reduce(settings, source, options);
-    return explain("reduce", settings, source, plan, remarks_on_passes(plan, arguments));
+    return explain("reduce", settings, source, plan, remarks_on(plan, arguments));
   }
   Session session(settings, interrupt, reduce_task(source, options),
                   arguments.has("verify") ? 1 : 0);

@@ -2,10 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "prediction.hpp"
 #include "sizes.hpp"
 #include "terminal.hpp"
 
@@ -126,6 +128,7 @@ Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::str
           {"streams", stats.streams},
           {"threads", stats.threads},
           {"pool_bytes", stats.pool_bytes},
+          {"read_ahead_bytes", stats.read_ahead_bytes},
           {"device_bytes", stats.device_bytes},
           {"passes", stats.passes},
           {"seconds", stats.seconds},
@@ -179,9 +182,14 @@ std::string heading(const ooc::Source& source) {
 }
 
 std::string footer(const ooc::Stats& stats) {
-  std::string text =
-      fmt::format("{} in {}, {}, {}", format_decimal_bytes(static_cast<double>(stats.bytes)),
-                  format_seconds(stats.seconds), format_both_rates(rate_of(stats)), stats.device);
+  constexpr double worth_a_word = 0.1;  // of the run
+  std::string text = fmt::format("{} in {}", format_decimal_bytes(static_cast<double>(stats.bytes)),
+                                 format_seconds(stats.seconds));
+  const double lost = std::min(stats.device_seconds, idle_startup_seconds(stats));
+  if (lost > worth_a_word * stats.seconds) {
+    text += fmt::format(" ({} of it the GPU's start)", format_seconds(lost));
+  }
+  text += fmt::format(", {}, {}", format_both_rates(rate_of(stats)), stats.device);
   if (!stats.engine.empty()) text += ", " + stats.engine;
   if (stats.direct) text += ", direct";
   if (stats.passes > 1) text += fmt::format(", {} passes", stats.passes);

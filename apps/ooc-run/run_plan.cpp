@@ -6,10 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <ooc/cuda_facts.hpp>
 #include <ooc/io/error.hpp>
+#include <ooc/io/output_file.hpp>
 #include <ooc/kernels/convert.hpp>
 #include <utility>
 
 #include "doctor_checks.hpp"
+#include "output_file_options.hpp"
+#include "picture_file.hpp"
 #include "sizes.hpp"
 #include "terminal.hpp"
 #include "type_doubt.hpp"
@@ -31,35 +34,6 @@ std::vector<std::string> reasons_of(const RunPlan& plan) {
   return reasons;
 }
 
-/// Of the sizes, which the library chooses by the device and the way of reading.
-std::vector<std::string> reasons_for_sizes(const ooc::Options& options, const RunPlan& plan) {
-  const bool gpu = plan.device.kind == ooc::DeviceKind::cuda;
-  std::vector<std::string> reasons;
-  if (options.chunk_bytes != 0) {
-    reasons.emplace_back("chunks are as large as --chunk says, in whole tiles of 65,536 elements");
-  } else if (options.memory_bytes != 0 || options.device_bytes != 0) {
-    reasons.emplace_back("chunks are as large as usual, or as the limits of memory allow");
-  } else if (!gpu) {
-    reasons.emplace_back("chunks fit a core's own cache, in which they are consumed");
-  } else if (plan.pass.direct) {
-    reasons.emplace_back("chunks are small: the disk is slower than the link to the GPU");
-  } else {
-    reasons.emplace_back("chunks are large enough to fill the link to the GPU");
-  }
-  if (options.streams != 0) {
-    reasons.emplace_back("as many streams as --streams says");
-  } else if (gpu) {
-    reasons.emplace_back("two streams: one computes while the other is being filled");
-  } else if (options.threads != 0 && plan.pass.lanes_read) {
-    reasons.emplace_back("a stream for each of the --threads, which reads what it computes");
-  } else if (options.threads != 0) {
-    reasons.emplace_back("a stream for half of the --threads, which compute while others read");
-  } else {
-    reasons.emplace_back("a stream for each core");
-  }
-  return reasons;
-}
-
 std::string reading_text(const ooc::Stats& pass) {
   return fmt::format("{}, {}, {} of {} in flight", pass.engine == "uring" ? "io_uring" : "threads",
                      pass.direct ? "direct" : "through the page cache",
@@ -68,6 +42,10 @@ std::string reading_text(const ooc::Stats& pass) {
 
 std::string memory_text(const ooc::Stats& pass) {
   std::string text = format_bytes(pass.pool_bytes) + " for chunks";
+  if (pass.read_ahead_bytes != 0) {
+    text += fmt::format(", into which {} are read ahead while the GPU starts",
+                        format_decimal_bytes(static_cast<double>(pass.read_ahead_bytes)));
+  }
   if (pass.device_bytes != 0) {
     text += fmt::format(", {} on the GPU for its streams", format_bytes(pass.device_bytes));
   }
@@ -152,8 +130,24 @@ RunPlan plan_convert(const RunSettings& settings, const ooc::Source& source,
   });
 }
 
-Remarks remarks_on_passes(const RunPlan& plan, const Arguments& arguments) {
-  Remarks remarks;
+std::vector<FactRow> try_side_files(const Arguments& arguments) {
+  const bool replace = arguments.has("force");
+  std::vector<FactRow> rows;
+  if (const auto path = PictureFile::read_path(arguments)) {
+    const PictureFile picture(*path, replace);
+    rows.push_back({"plot", printable(path->string())});
+  }
+  for (const std::string_view option : {"trace", "report"}) {
+    const auto path = arguments.get(option, parse_output);
+    if (!path) continue;
+    const ooc::OutputFile file(*path, 0, replace, ooc::Purpose::try_out);
+    rows.push_back({option, printable(path->string())});
+  }
+  return rows;
+}
+
+Remarks remarks_on(const RunPlan& plan, const Arguments& arguments) {
+  Remarks remarks{.facts = try_side_files(arguments)};
   if (plan.pass.passes > 1) {
     remarks.reasons.emplace_back(
         "two passes: the first finds the range of the bins, which --range would give");
@@ -184,6 +178,7 @@ Json describe(const RunPlan& plan) {
           {"streams", pass.streams},
           {"threads", pass.threads},
           {"pool_bytes", pass.pool_bytes},
+          {"read_ahead_bytes", pass.read_ahead_bytes},
           {"device_bytes", pass.device_bytes},
           {"passes", pass.passes},
           {"bytes_written", pass.bytes_written},
@@ -198,9 +193,8 @@ Outcome explain(std::string_view command, const RunSettings& settings, const ooc
   if (!doubt.empty()) reasons.insert(reasons.begin(), std::move(doubt));
   for (std::string& reason : reasons_of(plan)) reasons.push_back(std::move(reason));
   if (plan.pass.chunks != 0) {
-    for (std::string& reason : reasons_for_sizes(settings.options, plan)) {
-      reasons.push_back(std::move(reason));
-    }
+    reasons.push_back(plan.pass.why_chunk);
+    reasons.push_back(plan.pass.why_streams);
   }
   Json json = describe(plan);
   json["reasons"] = reasons;

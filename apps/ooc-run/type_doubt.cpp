@@ -39,6 +39,15 @@ std::string doubt_about_data(const ooc::Source& source, const ooc::Format& forma
                      describe_type(*guess.type), dtype_word(*guess.type));
 }
 
+/// Of a type that the user gave, where the ending names another.
+std::string doubt_about_asked(const ooc::Source& source, const ooc::Format& format) {
+  const std::filesystem::path& path = source.files().front().path();
+  const auto named = ooc::type_of_ending(path.extension().string());
+  if (source.format != "raw" || !format.type || !named || *named == format.type->element) return {};
+  return fmt::format("read as {}, as --dtype says; the ending says {}", describe_type(*format.type),
+                     ooc::name_of(*named));
+}
+
 }  // namespace
 
 bool type_is_default(const ooc::Source& source, const ooc::Format& format) {
@@ -57,10 +66,13 @@ std::optional<ooc::DType> type_meant_by_ending(const std::filesystem::path& path
 }
 
 std::string type_doubt(const ooc::Source& source, const ooc::Format& format) {
-  if (source.bytes() == 0 || !type_is_default(source, format)) return {};
+  if (source.bytes() == 0) return {};
   const std::filesystem::path& path = source.files().front().path();
-  std::string doubt = doubt_about_ending(path);
-  if (doubt.empty()) doubt = doubt_about_data(source, format);
+  std::string doubt = doubt_about_asked(source, format);
+  if (doubt.empty() && type_is_default(source, format)) {
+    doubt = doubt_about_ending(path);
+    if (doubt.empty()) doubt = doubt_about_data(source, format);
+  }
   return doubt.empty() ? "" : path.string() + ": " + doubt;
 }
 

@@ -40,9 +40,9 @@ std::string factor(double value) {
 
 /// Without start-up where that is long: it says nothing about the stages.
 double seconds_of(const ooc::Stats& stats) {
-  const bool is_long =
-      stats.startup_seconds > long_startup * stats.seconds && stats.startup_seconds < stats.seconds;
-  return is_long ? stats.seconds - stats.startup_seconds : stats.seconds;
+  const double idle = idle_startup_seconds(stats);
+  const bool is_long = idle > long_startup * stats.seconds && idle < stats.seconds;
+  return is_long ? stats.seconds - idle : stats.seconds;
 }
 
 double share(double busy, std::size_t workers, double seconds) {

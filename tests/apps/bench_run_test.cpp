@@ -15,9 +15,9 @@ TEST(BenchRun, ProgressBeginsWithNothingAndEndsWithEverything) {
   for (const bool sweep : {false, true}) {
     job.sweep = sweep;
     std::vector<double> done, total;
-    job.progress = [&](double done_bytes, double total_bytes) {
+    job.progress = [&](double done_bytes, const BenchReads& all) {
       done.push_back(done_bytes);
-      total.push_back(total_bytes);
+      total.push_back(all.bytes());
     };
     run_measurements(job);
     ASSERT_FALSE(done.empty());

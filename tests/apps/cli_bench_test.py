@@ -47,7 +47,8 @@ class ResultTest(BenchTest):
         self.assertEqual([row["name"] for row in result["passes"]],
                          ["cold, overlapped", "warm, overlapped", "warm, serial"])
         self.assertIn("skipped", result["ceilings"]["h2d"])
-        for name in ("page_cache", "histogram_u1", "reduce_f4"):
+        for name in ("page_cache", "histogram_u1", "histogram_f4", "histogram_f8", "reduce_f4",
+                     "reduce_f8"):
             rate = result["ceilings"][name]["bytes_per_second"]
             self.assertEqual(rate["runs"], 2)
             self.assertLessEqual(rate["min"], rate["median"])
@@ -145,7 +146,7 @@ class ProgressTest(BenchTest):
         path = self.noise(SMALL)
         done = self.bench_text(path, "--runs", "1")
         self.assertRegex(done.stderr, r"^ooc-run: note: measuring 1 round, about [\d.]+ MB to "
-                                      r"read: .* at 2 GB/s\n")
+                                      r"read: .* at 2\.00 GB/s\n")
         done = self.bench_text(path, "--runs", "2", "--sweep")
         self.assertRegex(done.stderr, "^ooc-run: note: measuring 2 rounds and a sweep, about ")
         done = self.bench_text(path, "--runs", "1", "--quiet")
@@ -217,7 +218,12 @@ class CeilingsTest(BenchTest):
                           "kernel_bytes_per_second": kernel})
         self.assertEqual(self.ceilings("reduce", path),  # of bytes, which was not measured
                          {**disk, **start, "page_cache_bytes_per_second": page_cache})
-        self.assertIn("kernel_bytes_per_second", self.ceilings("reduce", path, "--dtype", "f4"))
+        for command, dtype, *words in (("reduce", "f4"), ("reduce", "f8"),
+                                       ("histogram", "f4", "--range", "0:1"),
+                                       ("histogram", "f8", "--range", "0:1")):
+            measured = result["ceilings"][f"{command}_{dtype}"]["bytes_per_second"]["median"]
+            known = self.ceilings(command, path, "--dtype", dtype, *words)
+            self.assertEqual(known["kernel_bytes_per_second"], measured)
         self.assertNotIn("kernel_bytes_per_second",
                          self.ceilings("reduce", path, "--dtype", "f4", "--exact"))
         self.assertEqual(os.listdir(self.kept().parent), ["ceilings.json"])

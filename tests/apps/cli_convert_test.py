@@ -64,7 +64,7 @@ class ValueTest(CliTest):
                     self.assertEqual(result, {
                         "count": data.size, "from": np.dtype(source).str,
                         "to": np.dtype(target).str, "inexact": count_inexact(data, wanted),
-                        "bytes_written": wanted.nbytes})
+                        "path": "y.bin", "bytes_written": wanted.nbytes})
 
     def test_bfloat16(self):
         data = values("f4")

@@ -4,6 +4,7 @@
 import json
 import os
 import platform
+import re
 from pathlib import Path
 
 from cli_support import CliTest, main
@@ -68,6 +69,15 @@ class AgreementTest(ExplainTest):
             self.assertIn(what, " ".join(plan["reasons"]))
             self.assertEqual(plan["threads"], 3)
 
+    def test_sizes_are_explained(self):
+        self.write("x.f32", bytes(8 * MIB))
+        for words, what in (([], "chunks fit a core's own cache"),
+                            (["--chunk", "1M"], "chunks are as large as --chunk says"),
+                            (["--memory", "2M"], "chunks are as large as the limits of memory"),
+                            (["--streams", "2"], "as many streams as --streams says")):
+            plan = self.explain("reduce", "x.f32", "--device", "cpu", *words)
+            self.assertIn(what, " ".join(plan["reasons"]))
+
     def test_two_passes_are_explained(self):
         self.write("x.f32", RANDOM.normal(size=1000).astype("f4"))
         self.write("x.u8", bytes(1000))
@@ -108,6 +118,9 @@ class AgreementTest(ExplainTest):
         self.assertEqual(plan["warm_bytes"], 72 * MIB)
         more = self.explain("bench", "x.bin", "--runs", "3", "--device", "cpu", "--sweep")
         self.assertGreater(more["bytes_from_page_cache"], plan["bytes_from_page_cache"])
+        words = ("bench", "x.bin", "--runs", "3", "--device", "cpu", "--explain")
+        self.assertRegex(self.succeed(*words, env={"XDG_CACHE_HOME": self.path("none")}).stdout,
+                         r"\n  predicted +not known \([\d.]+ m?s at 2\.00 GB/s\)\n")
 
 
 class PredictionTest(ExplainTest):
@@ -238,15 +251,35 @@ class RefusalTest(ExplainTest):
         self.succeed(*words, "-o", "c.f32")
         self.assertFalse(os.path.exists(self.path("c.f32")))
 
-    def test_there_is_nothing_to_draw(self):
-        path = self.write("x.f32", bytes(400))
-        for command in ("histogram", "bench"):
-            self.refuse(2, "--explain and --plot exclude each other", command, path, "--explain",
-                        "--plot", "p.svg")
-        for words in (("histogram",), ("reduce",), ("convert", "-o", "y.f64")):
-            self.refuse(2, "--explain and --trace exclude each other", *words, path, "--explain",
-                        "--trace", "t.pf")
-        self.explain("histogram", path, env={"OOC_PLOT": "p.svg", "OOC_TRACE": "t.pf"})
+    def test_pictures_timelines_and_pages_are_tried(self):
+        path = self.write("x.f32", bytes(MIB))
+        matrix = ("--shape-a", "512x512", "--shape-b", "512x512")
+        commands = {("histogram", path): ("plot", "trace", "report"),
+                    ("reduce", path): ("trace", "report"),
+                    ("reduce", path, "--histogram", "9"): ("plot",),
+                    ("convert", path, "-o", "y.f64"): ("trace", "report"),
+                    ("matmul", path, path, *matrix): ("trace", "report"),
+                    ("bench", path): ("plot",)}
+        files = {"plot": "p.svg", "trace": "t.pf", "report": "r.html"}
+        for words, options in commands.items():
+            with self.subTest(words[0]):
+                named = [word for option in options for word in ("--" + option, files[option])]
+                text = self.succeed(*words, "--explain", *named).stdout
+                for option in options:
+                    self.assertRegex(text, rf"\n  {option} +{re.escape(files[option])}\n")
+                    self.assertEqual(os.listdir(self.directory), ["x.f32"])
+                    self.write(files[option], b"precious")
+                    self.refuse(6, "exists already", *words, "--explain", *named)
+                    self.succeed(*words, "--explain", *named, "--force")
+                    self.assertEqual(Path(self.path(files[option])).read_bytes(), b"precious")
+                    os.remove(self.path(files[option]))
+        self.refuse(6, "no/p.svg", "histogram", path, "--explain", "--plot", "no/p.svg")
+        self.refuse(2, "is the file of --", "reduce", path, "--explain", "--trace", "r.html",
+                    "--report", "r.html")
+        text = self.succeed("reduce", path, "--explain",
+                            env={"OOC_PLOT": "p.svg", "OOC_TRACE": "t.pf"}).stdout
+        self.assertRegex(text, r"\n  trace +t\.pf\n")
+        self.assertNotIn("p.svg", text)
 
     def test_a_gpu_that_is_not_there(self):
         path = self.write("x.f32", bytes(400))

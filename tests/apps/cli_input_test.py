@@ -198,6 +198,14 @@ class DoubtfulTypeTest(CliTest):
         self.assertIn("looks like float32, but is read as bytes",
                       self.json("reduce", "x.bin", "--explain")["result"]["plan"]["reasons"][0])
 
+    def test_another_type_than_the_ending_names(self):
+        self.write("x.f32", np.arange(64, dtype="f4"))
+        words = ("reduce", "x.f32", "--device", "cpu", "--direct", "no", "--dtype")
+        self.assertEqual(self.succeed(*words, "f8").stderr,
+                         "ooc-run: note: x.f32: read as float64, as --dtype says; the ending says "
+                         "float32\n")
+        self.assertEqual(self.succeed(*words, "f4").stderr, "")
+
     def test_no_doubt(self):
         random = np.random.default_rng(5)
         zip_file = b"PK\x03\x04" + bytes(1000)

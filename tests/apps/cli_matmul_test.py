@@ -239,6 +239,7 @@ class ExplainTest(CliTest):
         self.assertGreater(prediction["seconds"], 0)
         self.assertIn("write", prediction["unmeasured"])
         self.assertIsNone(result["verified"])
+        self.assertIsNone(result["path"])
         self.assertEqual(sorted(os.listdir(self.directory)), before)
 
     def test_what_is_said_is_done(self):
@@ -248,13 +249,9 @@ class ExplainTest(CliTest):
         plan = self.json("matmul", *words, "--explain")["result"]
         done = self.json("matmul", *words)["result"]
         self.assertEqual(set(plan), set(done))
-        for key in ("rows", "columns", "inner", "dtype", "compute", "flops", "bytes_written"):
+        for key in ("rows", "columns", "inner", "dtype", "compute", "path", "flops",
+                    "bytes_written"):
             self.assertEqual(plan[key], done[key], key)
-
-    def test_there_is_nothing_to_make_a_timeline_of(self):
-        np.save(self.path("a.npy"), matrix(4, 4))
-        self.refuse(2, "--explain and --trace exclude each other", "matmul", "a.npy", "a.npy",
-                    "--explain", "--trace", "t.pf")
 
     def test_it_refuses_what_the_run_would(self):
         np.save(self.path("a.npy"), matrix(4, 3))

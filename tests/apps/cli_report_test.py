@@ -203,8 +203,6 @@ class ReportTest(CliTest):
                     "--report", "y.html")
         self.refuse(2, "r.html: is the file of --", "reduce", "x.html", "--trace", "r.html",
                     "--report", "./r.html", hint="a file of its own")
-        self.refuse(2, "--explain and --report exclude each other", "matmul", "x.html", "x.html",
-                    "--explain", "--report", "r.html")
         self.assertEqual(os.listdir(self.directory), ["x.html"])
 
     def test_a_failed_run_leaves_nothing(self):

@@ -32,7 +32,7 @@ std::optional<Prediction> two_seconds() {
 }
 
 TEST(MatmulReport, APlanIsAResultWithoutARun) {
-  const Json json = describe_plan(a_plan(), two_seconds());
+  const Json json = describe_plan(a_plan(), two_seconds(), {});
   EXPECT_EQ(json["bytes_read"], 56'000'000);
   EXPECT_EQ(json["flops"].dump(), "12000000000");
   EXPECT_TRUE(json["library"].is_null());
@@ -46,7 +46,7 @@ TEST(MatmulReport, AProductSaysWhatWasDoneAndWhatWasPlanned) {
                              .link_bytes = 7,
                              .bytes_read = 60'000'000,
                              .bytes_written = 24'000'000};
-  const Json json = describe_product(product, two_seconds(), {});
+  const Json json = describe_product(product, two_seconds(), {}, "c.f32");
   EXPECT_EQ(json["bytes_read"], 60'000'000);
   EXPECT_EQ(json["plan"]["bytes_read"], 56'000'000);
   EXPECT_TRUE(json["verified"].is_null());
@@ -74,7 +74,7 @@ TEST(MatmulReport, AFailedCheckIsShownAndIsAnError) {
   Check check{.verification = {.vectors = 8, .largest_ratio = 1.5e6, .worst_row = 1234},
               .seconds = 2};
   const ooc::Product product{.plan = a_plan(), .library = "OpenBLAS 0.3.21"};
-  EXPECT_EQ(describe_product(product, {}, check)["verified"], false);
+  EXPECT_EQ(describe_product(product, {}, check, "c.f32")["verified"], false);
   EXPECT_NE(
       explain_product(product, {}, 4, check, "c.npy").find("  verified  NO: 8 random vectors"),
       std::string::npos);
@@ -94,7 +94,7 @@ TEST(MatmulReport, APassedCheckSaysWhatItDidNotSee) {
       .verification = {.vectors = 8, .largest_ratio = 0.012, .unchecked_rows = 3, .passed = true},
       .seconds = 2};
   const ooc::Product product{.plan = a_plan(), .library = "OpenBLAS 0.3.21"};
-  EXPECT_EQ(describe_product(product, {}, check)["verified"], true);
+  EXPECT_EQ(describe_product(product, {}, check, "c.f32")["verified"], true);
   const std::string text = explain_product(product, {}, 4, check, "c.npy");
   EXPECT_NE(text.find("yes: 8 random vectors, at most 0.012 of what rounding explains, 2.00 s; "
                       "3 rows unchecked"),

@@ -78,6 +78,14 @@ TEST(Predict, WhatIsNotMeasuredIsNamedAndNotInvented) {
   EXPECT_DOUBLE_EQ(all->seconds, 10.5);
 }
 
+TEST(Predict, ADiskIsReadWhileAGpuStarts) {
+  Workload work = cold(50e9);
+  work.read_ahead = 1e9;  // in 0.2 of the 0.5 s
+  EXPECT_DOUBLE_EQ(predict(work, gpu, all_ceilings())->seconds, 10.3);
+  work.read_ahead = 5e9;
+  EXPECT_DOUBLE_EQ(predict(work, gpu, all_ceilings())->seconds, 10);
+}
+
 TEST(Predict, NothingTakesNothingButTheStart) {
   EXPECT_EQ(predict({}, cpu, all_ceilings())->seconds, 0.5);
   EXPECT_EQ(predict({}, cpu, {.disk = 1e9}), std::nullopt);

@@ -51,6 +51,25 @@ TEST(Report, DocumentIsJson) {
   EXPECT_EQ(json.size(), 5u);
 }
 
+TEST(Report, TheFooterSaysWhatOfARunWasTheStartOfTheGpu) {
+  ooc::Stats stats;
+  stats.bytes = 8'000'000'000;
+  stats.seconds = 0.5;
+  stats.device = "cuda:0 NVIDIA H200";
+  stats.startup_seconds = 0.3;
+  stats.device_seconds = 0.04;
+  EXPECT_EQ(footer(stats), "8.00 GB in 500 ms, 16.0 GB/s (14.9 GiB/s), cuda:0 NVIDIA H200");
+  stats.device_seconds = 0.25;
+  EXPECT_EQ(footer(stats),
+            "8.00 GB in 500 ms (250 ms of it the GPU's start), 16.0 GB/s (14.9 GiB/s), cuda:0 "
+            "NVIDIA H200");
+  stats.read_ahead_bytes = 1 << 30;
+  stats.disk.busy = 0.25;  // all was there before the start was over
+  EXPECT_NE(footer(stats).find("(250 ms of it the GPU's start)"), std::string::npos);
+  stats.disk.busy = 0.5;
+  EXPECT_EQ(footer(stats), "8.00 GB in 500 ms, 16.0 GB/s (14.9 GiB/s), cuda:0 NVIDIA H200");
+}
+
 TEST(Report, PartialResultsSaySo) {
   ooc::Stats stats;
   stats.bytes = 42;

@@ -292,5 +292,15 @@ TEST(VerdictWithCeilings, ALongStartUpDoesNotCount) {
   EXPECT_EQ(verdict(stats, cuda, {.disk = 5.2e9}).find("disk-bound: 5.00 of 5.20 GB/s (96 %)"), 0u);
 }
 
+TEST(VerdictWithCeilings, AStartUpInWhichMuchWasReadCountsAsFarAsItWasUsed) {
+  ooc::Stats stats = ten_seconds();
+  stats.startup_seconds = 2.5;
+  stats.disk.busy = 10;
+  stats.read_ahead_bytes = 1 << 30;
+  EXPECT_EQ(verdict(stats, cuda, {.disk = 5.2e9}).find("disk-bound: 5.00 of 5.20 GB/s (96 %)"), 0u);
+  stats.seconds = 11.5;
+  EXPECT_EQ(verdict(stats, cuda, {.disk = 5.2e9}).find("disk-bound: 5.00 of 5.20 GB/s (96 %)"), 0u);
+}
+
 }  // namespace
 }  // namespace ooc_run

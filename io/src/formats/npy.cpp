@@ -320,8 +320,9 @@ Description describe_npy(const File& file, const Format& format) {
   const bool by_columns = !is_row_major(header);
   if (by_columns && !format.by_columns) {
     throw not_understood(file, "is stored column by column (Fortran order)",
-                         "save it by rows: numpy.save(\"rows.npy\", numpy.load(\"" +
-                             file.path().filename().string() + "\").copy(\"C\"))");
+                         "save it by rows: x = numpy.load(\"" + file.path().filename().string() +
+                             "\", mmap_mode=\"r\"); numpy.lib.format.open_memmap(\"rows.npy\", "
+                             "\"w+\", x.dtype, x.shape)[:] = x");
   }
   const std::uint64_t offset = place.offset + place.bytes;
   const std::optional<std::uint64_t> bytes = data_bytes(header.shape, size_of(type.element));
