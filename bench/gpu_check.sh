@@ -48,7 +48,7 @@ for dtype in u1 u2 u4 u8 i1 i2 i4 i8 f2 '>f4' f8 bf16; do
   $2 ooc-run reduce "$file" --dtype "$dtype" --device cuda --quiet --exact
   $2 ooc-run histogram "$file" --dtype "$dtype" --device cuda --quiet --bins 300
   for to in '>f2' i4; do
-    $2 ooc-run convert "$file" -o "$1/out.raw" --dtype "$dtype" --to "$to" --device cuda \
+    $2 ooc-run convert "$file" -o "$1/$3.raw" --dtype "$dtype" --to "$to" --device cuda \
       --quiet --force
   done
 done
@@ -57,15 +57,21 @@ $2 ooc-run histogram "$1/f8.raw" --dtype f8 --device cuda --quiet --edges 0,0.1,
 # What the library's own kernels do among themselves is not ours to check, and takes very long.
 [[ $2 == *memcheck* ]] || exit 0
 for compute in f32 tf32 bf16 f64; do
-  $2 ooc-run matmul "$1/square.f32" "$1/square.f32" -o "$1/out.raw" --shape-a 447x447 \
+  $2 ooc-run matmul "$1/square.f32" "$1/square.f32" -o "$1/$3.raw" --shape-a 447x447 \
     --shape-b 447x447 --compute $compute --vram 1M --device cuda --quiet --force
 done
 SCRIPT
+  # Side by side, since most of the time goes into starting programs.
+  local -A running
   for tool in memcheck racecheck initcheck synccheck; do
-    bash "$work/all_types" "$work" "compute-sanitizer --error-exitcode 99 --tool $tool" \
-      >"$work/said" 2>&1 || { status=1; tail -n 50 "$work/said" >>"$1"; }
+    bash "$work/all_types" "$work" "compute-sanitizer --error-exitcode 99 --tool $tool" "$tool" \
+      >"$work/$tool.said" 2>&1 &
+    running[$tool]=$!
+  done
+  for tool in memcheck racecheck initcheck synccheck; do
+    wait "${running[$tool]}" || { status=1; tail -n 50 "$work/$tool.said" >>"$1"; }
     printf '%s, how many programs said what:\n' "$tool" >>"$1"
-    grep SUMMARY "$work/said" | sort | uniq -c >>"$1"
+    grep SUMMARY "$work/$tool.said" | sort | uniq -c >>"$1"
   done
 }
 

@@ -119,10 +119,10 @@ def cold(options):
     settings = [(block << 10, depth) for block, depth in ((512, 8), (512, 16), (512, 32), (1024, 8),
                                                           (1024, 16), (2048, 8))]
     device = [] if options.cpu else ["--cuda"]
-    ways = ["", *options.also]
-    disks, passes = {setting: [] for setting in settings}, {way: [] for way in ways}
+    disks = {setting: [] for setting in settings}
+    passes = {way: [] for way in ("", *options.also)}
     for _ in range(options.runs):
-        for setting in random.sample([*settings, *ways], len(settings) + len(ways)):
+        for setting in random.sample([*disks, *passes], len(disks) + len(passes)):
             evict(options.file)
             if setting in passes:
                 passes[setting].append(call("ooc-bench", "file", options.file, *device, "--dtype",
@@ -264,10 +264,10 @@ def half(options):
 
     def seconds(*part):
         run = call("ooc-run", "histogram", options.file, *device, *part, "--json", "--quiet")["run"]
-        return run["seconds"] - run["device_seconds"], run
+        reading = run["stages"]["disk"]["busy_seconds"]  # some of it while the GPU started
+        return max(run["seconds"] - run["device_seconds"], reading), run
 
-    parts = {"cold_half": ["--count", size // 2], "warm_half": ["--offset", size // 2],
-             "whole": []}
+    parts = {"cold_half": ["--count", size // 2], "warm_half": ["--offset", size // 2], "whole": []}
     times = {name: [] for name in parts}
     warm(options.file)
     for _ in range(options.runs):
