@@ -7,7 +7,7 @@ import platform
 import re
 from pathlib import Path
 
-from cli_support import CliTest, main
+from cli_support import CliTest, evict, main
 
 import numpy as np
 
@@ -28,12 +28,6 @@ class ExplainTest(CliTest):
         self.assertEqual(set(document["result"]), {"plan"})
         return document["result"]["plan"]
 
-    def evict(self, name):
-        descriptor = os.open(self.path(name), os.O_RDONLY)
-        os.fsync(descriptor)
-        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-        os.close(descriptor)
-
 
 class AgreementTest(ExplainTest):
     def test_what_is_said_is_done(self):
@@ -45,7 +39,7 @@ class AgreementTest(ExplainTest):
 
         def prepare(cold):
             if cold:
-                self.evict("x.f32")
+                evict(self.path("x.f32"))
             else:
                 Path(path).read_bytes()
         for command, *words in commands:
@@ -188,7 +182,7 @@ class NothingTest(ExplainTest):
 
     def test_the_page_cache_is_left_alone(self):
         self.write("x.f32", RANDOM.normal(size=4 * MIB).astype("f4"))
-        self.evict("x.f32")
+        evict(self.path("x.f32"))
 
         def cached():
             return self.json("info", "x.f32")["result"]["page_cache_fraction"]

@@ -6,7 +6,7 @@ import json
 import os
 import struct
 
-from cli_support import CliTest, main
+from cli_support import CliTest, evict, main
 
 import numpy as np
 
@@ -19,12 +19,6 @@ class InfoTest(CliTest):
         document = self.json("info", *words, **options)
         self.assertIsNone(document["run"])
         return document
-
-    def evict(self, name):
-        descriptor = os.open(self.path(name), os.O_RDONLY)
-        os.fsync(descriptor)
-        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-        os.close(descriptor)
 
 
 class RawTest(InfoTest):
@@ -142,23 +136,23 @@ class PlaceTest(InfoTest):
         if file["page_cache_fraction"] is None or not file["direct"]:
             self.skipTest("the kernel does not tell, or reads through it only")
         self.assertEqual(file["page_cache_fraction"], 1)
-        self.evict("x.dat")
+        evict(self.path("x.dat"))
         self.assertLess(self.info("x.dat")["result"]["files"][0]["page_cache_fraction"], 0.1)
         self.assertLess(self.info("x.dat")["result"]["page_cache_fraction"], 0.1)
 
     def test_as_histogram_and_reduce_then_read(self):
         self.write("x.f32", RANDOM.normal(size=4 * MIB).astype("f4"))
         for words in ((), ("--direct", "no"), ("--engine", "threads", "--chunk", "2M")):
-            for evict in (False, True):
-                if evict:
-                    self.evict("x.f32")
+            for cold in (False, True):
+                if cold:
+                    evict(self.path("x.f32"))
                 readings = self.info("x.f32", *words)["result"]["readings"]
                 self.assertEqual([one["command"] for one in readings], ["histogram", "reduce"])
                 for reading in readings:
-                    if evict:
-                        self.evict("x.f32")
+                    if cold:
+                        evict(self.path("x.f32"))
                     run = self.json(reading["command"], "x.f32", *words)["run"]
-                    with self.subTest(words, command=reading["command"], evict=evict):
+                    with self.subTest(words, command=reading["command"], cold=cold):
                         for key in ("engine", "direct", "chunk_bytes", "chunks", "streams",
                                     "passes", "block_bytes"):
                             self.assertEqual(run[key], reading[key], key)

@@ -31,6 +31,13 @@ def default_signals():
         signal.signal(number, signal.SIG_DFL)
 
 
+def evict(path):
+    """Takes a file or block device out of the page cache, and nothing else: tests run beside."""
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
 class CliTest(unittest.TestCase):
     maxDiff = None
 

@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "apps"))
 
 # pylint: disable=wrong-import-position
-from cli_support import PROGRAM, CliTest, clean_environment, default_signals
+from cli_support import PROGRAM, CliTest, clean_environment, default_signals, evict
 
 import numpy as np
 
@@ -53,13 +53,6 @@ NO_MOUNTS = why_no_mounts()
 
 def die_with_parent():
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def evict(path):
-    """Takes a file or block device out of the page cache, and nothing else: tests run beside."""
-    with open(path, "rb") as file:
-        os.fsync(file.fileno())
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def wait_until(condition, seconds=MOST_SECONDS):
