@@ -77,6 +77,9 @@ Job read_job(const Arguments& arguments) {
   job.generator.pattern = arguments.get("pattern", parse_pattern).value_or(Pattern::uniform);
   job.generator.seed = arguments.get("seed", parse_count).value_or(0);
   job.generator.value = arguments.get("value", parse_integer).value_or(1);
+  if (arguments.has("value") && job.generator.pattern != Pattern::constant) {
+    refuse_usage("--value is what --pattern constant repeats", "add --pattern constant");
+  }
   if (job.generator.pattern == Pattern::constant) job.generator.check();
   choose_length(arguments, job);
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
@@ -144,12 +147,12 @@ class BlockWriters {
     std::vector<std::byte> block(block_bytes_of(job_));
     const std::size_t element_bytes = ooc::size_of(job_.generator.type.element);
     for (;;) {
+      if (interrupted.stop_requested()) {  // after the last block, too
+        throw ooc::Error(ooc::Cause::interrupted, "interrupted; nothing was written");
+      }
       const std::size_t index = next_block_.fetch_add(1);
       const std::uint64_t offset = index * block_bytes;
       if (offset >= job_.bytes) return sum;
-      if (interrupted.stop_requested()) {
-        throw ooc::Error(ooc::Cause::interrupted, "interrupted; nothing was written");
-      }
       const std::span data(block.data(), std::min(block_bytes, job_.bytes - offset));
       sum += job_.generator.fill(offset / element_bytes, data);
       checksum_.add({.index = index, .memory = data, .segments = {data}});

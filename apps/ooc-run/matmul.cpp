@@ -124,6 +124,40 @@ Workload work_of(const ooc::MatmulPlan& plan) {
           .kernel_seconds = plan.multiplying_seconds};
 }
 
+/// Takes a GPU for what only tensor cores compute.
+void require_tensor_cores(Job& job) {
+  const ooc::Compute compute = job.options.compute.value_or(ooc::Compute::f32);
+  const bool wanted = compute == ooc::Compute::tf32 || compute == ooc::Compute::bf16;
+  if (!wanted || job.settings.device) return;
+  const std::string why_not = ooc::why_no_gpu();
+  if (!why_not.empty()) {
+    throw ooc::Error(ooc::Cause::device, "tensor cores are a GPU's: " + why_not,
+                     {.hint = "--compute f32 computes on the CPU"});
+  }
+  job.settings.device = ooc::DeviceKind::cuda;
+}
+
+/// What --explain prints.
+Outcome explain_job(const Job& job, const Arguments& arguments, Session& session,
+                    const ooc::Source& a, const ooc::Source& b, const Json& input) {
+  const std::filesystem::path& path = job.target.path;
+  const ooc::MatmulPlan plan =
+      ooc::plan_matmul(session.coordinator(), a, b, job.options,
+                       path.empty() ? std::nullopt : std::optional(job.target));
+  const auto prediction = session.predict(work_of(plan));
+  std::vector<std::string> reasons = plan.reasons;
+  const std::string& why_device = session.device().reason;
+  if (!why_device.empty()) reasons.insert(reasons.begin(), why_device);
+  Json result = describe_plan(plan, prediction, path);
+  result["plan"]["reasons"] = reasons;
+  std::vector<FactRow> facts = try_side_files(arguments);
+  if (!path.empty()) facts.insert(facts.begin(), {"output", printable(path.string())});
+  std::ranges::move(plan_rows(plan, session.coordinator().device().name(), prediction),
+                    std::back_inserter(facts));
+  return explain("matmul", job.settings.output, input, result, product_heading(a, b),
+                 std::move(facts), reasons);
+}
+
 /// Reads the three files once more. The product is in its place by now, and stays there.
 ooc::Verification check_product(ooc::Coordinator& coordinator, const ooc::Source& a,
                                 const ooc::Source& b, const ooc::Target& target,
@@ -148,18 +182,7 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
   const ooc::Source b = open_matrix(arguments.files()[1], job.shape_b, "shape-b", job.settings);
   job.target.type = {ooc::product_type(a, job.options)};
   require_ending(job.target.path, job.target.type.element, "the product is");
-
-  // Tensor cores have no double on the CPU.
-  const ooc::Compute compute = job.options.compute.value_or(ooc::Compute::f32);
-  const bool tensor_cores = compute == ooc::Compute::tf32 || compute == ooc::Compute::bf16;
-  if (tensor_cores && !job.settings.device) {
-    const std::string why = ooc::why_no_gpu();
-    if (!why.empty()) {
-      throw ooc::Error(ooc::Cause::device, "tensor cores are a GPU's: " + why,
-                       {.hint = "--compute f32 computes on the CPU"});
-    }
-    job.settings.device = ooc::DeviceKind::cuda;
-  }
+  require_tensor_cores(job);
   if (job.explain) {  // the files of --trace and --report are tried, not begun
     job.settings.trace.reset();
     job.settings.report.reset();
@@ -170,24 +193,7 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
                 .input = {{"a", describe_input(a, job.settings.format)},
                           {"b", describe_input(b, job.settings.format)}},
                 .writes = true};
-  if (job.explain) {
-    const ooc::MatmulPlan plan =
-        ooc::plan_matmul(coordinator, a, b, job.options,
-                         job.target.path.empty() ? std::nullopt : std::optional(job.target));
-    const auto prediction = session.predict(work_of(plan));
-    std::vector<std::string> reasons = plan.reasons;
-    const std::string& why_device = session.device().reason;
-    if (!why_device.empty()) reasons.insert(reasons.begin(), why_device);
-    const std::filesystem::path& path = job.target.path;
-    Json result = describe_plan(plan, prediction, path);
-    result["plan"]["reasons"] = reasons;
-    std::vector<FactRow> facts = try_side_files(arguments);
-    if (!path.empty()) facts.insert(facts.begin(), {"output", printable(path.string())});
-    std::ranges::move(plan_rows(plan, coordinator.device().name(), prediction),
-                      std::back_inserter(facts));
-    return explain("matmul", job.settings.output, report.input, result, product_heading(a, b),
-                   std::move(facts), reasons);
-  }
+  if (job.explain) return explain_job(job, arguments, session, a, b, report.input);
 
   auto [product, stats] = ooc::matmul(coordinator, a, b, job.target, job.options);
   ooc::Verification verification;
