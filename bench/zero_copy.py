@@ -5,7 +5,8 @@
 
 Threads register windows of the mapped file for the GPU, read-only, have it copy them, and take them
 back; no core touches a byte. Beside it, in the same rounds and in random order, a pass of ours from
-the page cache, which copies into a pool that is registered once. Rates, and CPU seconds a GB.
+the page cache, which copies into a pool that is registered once, and counts bytes on the GPU, where
+that takes no time of a core. Rates, and CPU seconds a GB.
 """
 
 import argparse
@@ -48,35 +49,52 @@ def zero_copy(cuda, path, threads, window):
     begin = libc.mmap(None, ctypes.c_size_t(size), mmap.PROT_READ, mmap.MAP_SHARED, descriptor,
                       ctypes.c_long(0))
     os.close(descriptor)
+    if begin in (None, ctypes.c_void_p(-1).value):
+        raise OSError(f"{path} cannot be mapped")
     windows = itertools.count()
     failures = []
 
     def work():
         buffer, stream = ctypes.c_void_p(), ctypes.c_void_p()
-        cuda.cudaMalloc(ctypes.byref(buffer), ctypes.c_size_t(window))
-        cuda.cudaStreamCreateWithFlags(ctypes.byref(stream), 1)
-        start.wait()
         try:
+            cuda.cudaMalloc(ctypes.byref(buffer), ctypes.c_size_t(window))
+            cuda.cudaStreamCreateWithFlags(ctypes.byref(stream), 1)
+            start.wait()
             while (offset := next(windows) * window) < size:
                 memory = ctypes.c_void_p(begin + offset)
                 length = ctypes.c_size_t(min(window, size - offset))
                 cuda.cudaHostRegister(memory, length, READ_ONLY)
-                cuda.cudaMemcpyAsync(buffer, memory, length, TO_DEVICE, stream)
-                cuda.cudaStreamSynchronize(stream)
-                cuda.cudaHostUnregister(memory)
+                try:
+                    cuda.cudaMemcpyAsync(buffer, memory, length, TO_DEVICE, stream)
+                    cuda.cudaStreamSynchronize(stream)
+                finally:
+                    cuda.cudaHostUnregister(memory)
+            done.wait()
+        except threading.BrokenBarrierError:
+            pass  # another thread has said why
         except RuntimeError as error:
             failures.append(error)
-        done.wait()
-        cuda.cudaStreamDestroy(stream)
-        cuda.cudaFree(buffer)
+            start.abort()
+            done.abort()
+        if stream:
+            cuda.cudaStreamDestroy(stream)
+        if buffer:
+            cuda.cudaFree(buffer)
 
     start, done = threading.Barrier(threads + 1), threading.Barrier(threads + 1)
+
+    def wait(barrier):
+        try:
+            barrier.wait()
+        except threading.BrokenBarrierError:
+            pass  # one of them has failed
+
     workers = [threading.Thread(target=work) for _ in range(threads)]
     for worker in workers:
         worker.start()
-    start.wait()
+    wait(start)
     before, began = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
-    done.wait()
+    wait(done)
     seconds = time.perf_counter() - began
     after = resource.getrusage(resource.RUSAGE_SELF)
     for worker in workers:
@@ -92,6 +110,8 @@ def main():
     parser.add_argument("--file", required=True)
     parser.add_argument("--gib", type=int, default=16)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--threads", type=int, nargs="+", default=[2, 4, 8])
+    parser.add_argument("--windows", type=int, nargs="+", default=[16, 64], metavar="MIB")
     parser.add_argument("--out", required=True)
     options = parser.parse_args()
     generate(options.file, options.gib, "u1")
@@ -100,7 +120,7 @@ def main():
     cuda = Cuda()
     cuda.cudaFree(None)  # starts CUDA
     ways = {f"{threads} threads, windows of {window} MiB": (threads, window * MIB)
-            for threads in (2, 4, 8) for window in (16, 64)}
+            for threads in options.threads for window in options.windows}
     figures = {name: {"gigabytes_per_second": [], "cpu_seconds_per_gb": []}
                for name in ["copied, by ooc", *ways]}
     for _ in range(options.runs):
