@@ -49,6 +49,7 @@ std::string describe(const Option& option) {
 
 /// Where an option of this name is known, or what it may have been meant to be.
 [[noreturn]] void refuse_unknown(const Command& command, std::string word) {
+  if (word.starts_with("--help=")) refuse_usage("--help takes no value");
   word = word.substr(0, word.find('='));
   const std::string bare = word.substr(std::min(word.find_first_not_of('-'), word.size()));
   std::vector<std::string_view> names{"help"};
@@ -64,6 +65,11 @@ std::string describe(const Option& option) {
                          : fmt::format("--{} is an option of {}", bare, enumeration(others));
   const std::string_view near = nearest(bare, names);
   if (!near.empty()) hint = fmt::format("did you mean --{}?", near);
+  if (bare == "version") hint = "ooc-run --version";
+  std::error_code failed;
+  if (std::filesystem::exists(word, failed)) {
+    hint = fmt::format("the file is {}", ooc::shell_word("./" + word));
+  }
   refuse_usage(fmt::format("unknown option '{}'", word), hint);
 }
 
@@ -115,7 +121,7 @@ bool parse_switch(std::string_view text) {
   for (const std::string_view no : {"", "0", "no", "false", "off"}) {
     if (text == no) return false;
   }
-  throw ooc::Error(ooc::Cause::usage, "is neither 1 nor 0");
+  throw ooc::Error(ooc::Cause::usage, "is neither 1, yes, true or on, nor 0, no, false or off");
 }
 
 std::uint64_t refuse_zero(std::uint64_t value) {
@@ -212,13 +218,9 @@ void Arguments::read_environment(const Command& command) {
 
 /// Whether a word of the command line says what this option would say otherwise.
 bool Arguments::is_excluded(const Command& command, std::string_view option) const {
-  const auto is_word = [&](std::string_view other) {
-    const auto found = settings_.find(other);
-    return found != settings_.end() && found->second.is_word;
-  };
   return std::ranges::any_of(command.exclusions, [&](const Exclusion& exclusion) {
-    return (option == exclusion.option && is_word(exclusion.other)) ||
-           (option == exclusion.other && is_word(exclusion.option));
+    return (option == exclusion.option && has_word(exclusion.other)) ||
+           (option == exclusion.other && has_word(exclusion.option));
   });
 }
 
@@ -243,6 +245,14 @@ void Arguments::check_requirements(const Command& command) {
     }
     settings_.erase(option);
   }
+}
+
+std::vector<Arguments::Variable> Arguments::variables() const {
+  std::vector<Variable> all;
+  for (const auto& [option, setting] : settings_) {
+    if (!setting.is_word) all.push_back({option, setting.origin});
+  }
+  return all;
 }
 
 void Arguments::refuse(const Setting& setting, const ooc::Error& error) {

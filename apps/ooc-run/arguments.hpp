@@ -33,6 +33,19 @@ class Arguments {
   /// Whether a switch is on, or an option has a value.
   bool has(std::string_view option) const { return settings_.find(option) != settings_.end(); }
 
+  /// Whether it is on the command line itself.
+  bool has_word(std::string_view option) const {
+    const auto found = settings_.find(option);
+    return found != settings_.end() && found->second.is_word;
+  }
+
+  /// An option that a variable of the environment stands for.
+  struct Variable {
+    std::string option;  // "chunk"
+    std::string text;    // "OOC_CHUNK=12x"
+  };
+  std::vector<Variable> variables() const;
+
   /// The value of an option, understood by `parse`. Throws Error(usage) that names the option, or
   /// the environment variable, if `parse` does.
   template <class Parse>

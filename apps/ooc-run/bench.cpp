@@ -77,7 +77,7 @@ std::string keep_ceilings(const BenchResult& result, const std::string& path) {
   constexpr std::uint64_t least_bytes =
       64 * ooc::MiB;  // threads take as long to start as 1 MiB to copy
   if (result.warm_bytes < least_bytes) {
-    return "the ceilings are not kept: it takes a file of 64 MiB or more to measure them";
+    return "the ceilings are not kept: a file of less than 64 MiB says too little";
   }
   try {
     write_ceilings({.file = path, .device = result.device}, ceilings_of(result));
@@ -97,12 +97,15 @@ std::optional<Prediction> predict_reading(const BenchReads& reads, const Ceiling
   const auto disk = seconds(reads.from_disk, ceilings.disk);
   const auto cache = seconds(reads.from_page_cache, ceilings.page_cache);
   if (!disk || !cache) return {};
-  return Prediction{.seconds = *disk + *cache, .unmeasured = {"kernel"}};
+  Prediction prediction{.seconds = *disk + *cache, .unmeasured = {}};
+  if (!ceilings.kernel) prediction.unmeasured.emplace_back("kernel");
+  return prediction;
 }
 
-/// Where nothing predicts it: at the rate of many a disk.
-std::string usual_time(const BenchReads& reads) {
+/// For people; where nothing predicts it, at the rate of many a disk.
+std::string reading_time(const std::optional<Prediction>& prediction, const BenchReads& reads) {
   constexpr double usual_rate = 2e9;
+  if (prediction) return fmt::format("{} for reading alone", brief(prediction));
   return fmt::format("{} at {}", format_seconds(reads.bytes() / usual_rate),
                      format_rate(usual_rate));
 }
@@ -112,7 +115,7 @@ void announce(const BenchJob& job, const BenchReads& reads) {
   const auto prediction = predict_reading(reads, read_ceilings({.file = job.path}));
   print_note(fmt::format("measuring {}{}, about {} to read: {}", format_count(job.runs, "round"),
                          job.sweep ? " and a sweep" : "", format_decimal_bytes(reads.bytes()),
-                         prediction ? brief(prediction) : usual_time(reads)));
+                         reading_time(prediction, reads)));
 }
 
 /// What --explain prints.
@@ -121,8 +124,12 @@ Outcome explain_job(const Settings& settings, const Arguments& arguments,
   require_gpu_if_wanted(settings.run);
   const BenchJob& job = settings.job;
   const BenchPlan plan = plan_measurements(job);
-  const Ceilings ceilings = read_ceilings({.file = job.path});
+  const Ceilings ceilings =
+      read_ceilings({.file = job.path,
+                     .device = device_name(job.device, settings.run.ordinal),
+                     .kernel = std::string(name_of(KernelKind::histogram_u1))});
   const auto prediction = predict_reading(plan.reads, ceilings);
+  const std::string time = reading_time(prediction, plan.reads);
   const ooc::Source source = part_of_file(job.path, 0, plan.file_bytes);
   std::vector<std::string> reasons{
       "each round does everything once, so that all see the same moods of the machine"};
@@ -158,8 +165,7 @@ Outcome explain_job(const Settings& settings, const Arguments& arguments,
                             format_decimal_bytes(plan.reads.from_disk),
                             format_decimal_bytes(plan.reads.from_page_cache))},
       {"ceilings", explain(ceilings)},
-      {"predicted",
-       prediction ? explain(prediction) : fmt::format("not known ({})", usual_time(plan.reads))}};
+      {"predicted", prediction ? time : fmt::format("not known ({})", time)}};
   std::ranges::copy(try_side_files(arguments), std::inserter(facts, facts.begin()));
   return explain("bench", settings.run.output, describe_input(source, {}),
                  {{"plan", std::move(json)}}, heading(source), std::move(facts), reasons);

@@ -153,6 +153,17 @@ Ceilings read_ceilings(const CeilingsOf& wanted) noexcept {
   }
 }
 
+std::string why_no_ceilings() {
+  try {
+    const std::filesystem::path path = ceilings_path();
+    std::error_code none;
+    if (path.empty() || !std::filesystem::exists(path, none)) return {};
+    return read_file(path).empty() ? path.string() + " is not understood" : "";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
 void write_ceilings(const CeilingsOf& place, const MeasuredCeilings& measured) {
   const std::filesystem::path path = ceilings_path();
   if (path.empty()) {

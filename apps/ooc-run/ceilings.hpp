@@ -48,6 +48,9 @@ std::filesystem::path ceilings_path();
 /// What is known of those, nothing if the file is not there or not understood. Never fails.
 Ceilings read_ceilings(const CeilingsOf& wanted) noexcept;
 
+/// Why the file that is there says nothing; empty if it does, or if there is none.
+std::string why_no_ceilings();
+
 /// Adds what was measured to the file, in place of what was measured before, with today's date.
 /// The file is replaced as a whole. Throws Error(output).
 void write_ceilings(const CeilingsOf& place, const MeasuredCeilings& measured);

@@ -16,6 +16,7 @@ struct Outcome {
   std::vector<std::string> notes;  // for stderr: which way ran where another was hoped for
   std::string verdict;             // for stderr: what bounded the run; may be empty
   bool partial = false;            // interrupted: a result of a part of the input
+  std::string written{};           // the path of the output that is in its place now, if any
 
   /// What went wrong beside the result, which is shown nevertheless: a check that it did not
   /// withstand or that could not be made, or another file that could not be written. The first is

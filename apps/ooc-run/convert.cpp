@@ -76,7 +76,7 @@ Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt) {
   Session session(settings, interrupt, convert_task(source));
   session.remark(type_doubt(source, settings.format));
   const auto [conversion, stats] = ooc::convert(session.coordinator(), source, target, options);
-  return session.report(
+  Outcome outcome = session.report(
       {.command = "convert",
        .input = describe_input(source, settings.format),
        .result = {{"count", conversion.count},
@@ -92,6 +92,8 @@ Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt) {
                            describe_inexact(conversion.inexact, from.element, target.type.element)),
        .writes = true},
       stats);
+  outcome.written = printable(target.path.string());
+  return outcome;
 }
 
 }  // namespace ooc_run

@@ -47,13 +47,17 @@ std::string why_gpu(double cpu_seconds, double gpu_seconds) {
 Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate) {
   const double bytes = static_cast<double>(source.bytes()) * static_cast<double>(passes);
   const double cached = ooc::page_cache_fraction(source).value_or(0);
+  const double from_disk = (1 - cached) * bytes;
+  // What is read from two places by turns is not read ahead.
+  const double ahead = ooc::reads_both_ways({}, source, cached)
+                           ? 0
+                           : std::min(from_disk, static_cast<double>(ooc::most_read_ahead_bytes));
   return {.file = source.files().empty() ? "" : source.files().front().path(),
           .passes = passes,
           .core_rate = core_rate,
-          .work = {.from_disk = (1 - cached) * bytes,
-                   .from_page_cache = cached * bytes,
-                   .read_ahead = std::min((1 - cached) * bytes,
-                                          static_cast<double>(ooc::most_read_ahead_bytes)),
+          .work = {.from_disk = from_disk,
+                   .from_page_cache = bytes - from_disk,
+                   .read_ahead = ahead,
                    .to_device = bytes,
                    .through_kernel = bytes}};
 }

@@ -116,7 +116,7 @@ std::vector<Check> examine(const std::string& path, const RunSettings& settings)
   checks.push_back(check_blas(find_blas()));
   checks.push_back(check_memory(memory_bytes(), ooc::available_host_bytes()));
   checks.push_back(check_huge_pages(huge_pages()));
-  checks.push_back(check_container(container_name(), group, cores));
+  checks.push_back(check_container(container_name(), group));
   checks.push_back(check_threads(threads, workers, cores));
   checks.push_back(check_open_files(process.open_files));
   checks.push_back(check_kernel(kernel_release()));
@@ -124,7 +124,7 @@ std::vector<Check> examine(const std::string& path, const RunSettings& settings)
   if (uring.usable) checks.push_back(check_locked_memory(uring, process.locked_bytes));
   checks.push_back(check_direct(place));
   checks.push_back(check_ceilings(cache, !cache.empty() && is_writable(cache.parent_path()),
-                                  read_ceilings({path, device, {}})));
+                                  read_ceilings({path, device, {}}), why_no_ceilings()));
   checks.push_back(check_png(why_no_png()));
   return checks;
 }

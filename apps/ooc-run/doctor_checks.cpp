@@ -257,7 +257,7 @@ Check check_memory(std::uint64_t total_bytes, std::uint64_t available_bytes) {
   return check.warn("give it 256 MiB, or end what takes the memory");
 }
 
-Check check_container(std::string_view name, const GroupLimits& limits, std::size_t cores) {
+Check check_container(std::string_view name, const GroupLimits& limits) {
   Check check{.name = "container",
               .facts = name.empty() ? "none seen" : std::string(name),
               .values = {{"name", name.empty() ? Json(nullptr) : Json(name)},
@@ -266,10 +266,7 @@ Check check_container(std::string_view name, const GroupLimits& limits, std::siz
   if (!limits.memory_bytes && !limits.cores) check.facts += "; no limit on memory or time";
   if (limits.memory_bytes) check.facts += "; memory up to " + format_bytes(*limits.memory_bytes);
   if (limits.cores) check.facts += fmt::format("; the time of {:.3g} cores", *limits.cores);
-  if (!limits.cores || *limits.cores >= static_cast<double>(cores)) return check;
-  check.facts += fmt::format(", of {} that are seen", cores);
-  const auto whole = std::max<std::size_t>(static_cast<std::size_t>(*limits.cores), 1);
-  return check.warn(fmt::format("export OOC_THREADS={}", 2 * whole));
+  return check;
 }
 
 Check check_processor(std::string_view name, std::size_t cores, std::string_view simd) {
@@ -330,7 +327,8 @@ Check check_png(std::string_view why_not) {
   return check.warn("apt-get install librsvg2-bin");
 }
 
-Check check_ceilings(const std::string& path, bool writable, const Ceilings& measured) {
+Check check_ceilings(const std::string& path, bool writable, const Ceilings& measured,
+                     const std::string& why_none) {
   Check check{.name = "ceilings",
               .values = {{"path", path}, {"writable", writable}, {"measured", describe(measured)}}};
   if (path.empty() || !writable) {
@@ -339,7 +337,8 @@ Check check_ceilings(const std::string& path, bool writable, const Ceilings& mea
     return check.warn("export XDG_CACHE_HOME=DIRECTORY, one that can be written");
   }
   if (!measured.disk && !measured.page_cache) {
-    check.facts = "not measured, so verdicts cannot say how near a run comes to them";
+    check.facts = fmt::format("{}, so verdicts cannot say how near a run comes to them",
+                              why_none.empty() ? "not measured" : why_none);
     return check.warn("ooc-run bench FILE, on this disk, some minutes");
   }
   check.facts = fmt::format(

@@ -67,7 +67,7 @@ Check check_direct(const PlaceFacts& place);
 
 Check check_huge_pages(std::string_view setting);
 Check check_memory(std::uint64_t total_bytes, std::uint64_t available_bytes);
-Check check_container(std::string_view name, const GroupLimits& limits, std::size_t cores);
+Check check_container(std::string_view name, const GroupLimits& limits);
 Check check_processor(std::string_view name, std::size_t cores, std::string_view simd);
 /// `library`: empty if it is missing; `why` and `hint` then say more.
 struct BlasFacts {
@@ -85,7 +85,8 @@ Check check_threads(const std::optional<ThreadLimit>& limit, const ooc::Workers&
 /// `why_not`: what is wrong with rsvg-convert; empty if it draws.
 Check check_png(std::string_view why_not);
 
-/// `writable`: whether figures can be kept there.
-Check check_ceilings(const std::string& path, bool writable, const Ceilings& measured);
+/// `writable`: whether figures can be kept there; `why_none`: why a file that is there has none.
+Check check_ceilings(const std::string& path, bool writable, const Ceilings& measured,
+                     const std::string& why_none = {});
 
 }  // namespace ooc_run

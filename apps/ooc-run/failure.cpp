@@ -45,6 +45,13 @@ int exit_code_of(ooc::Cause cause) {
   return 1;
 }
 
+ooc::Error with_hint(const ooc::Error& error, const std::string& hint) {
+  ooc::ErrorDetails details = error.details();
+  if (!details.hint.empty()) details.hint += "; ";
+  details.hint += hint;
+  return {error.cause(), error.what(), details};
+}
+
 void print_error(const ooc::Error& error) {
   std::string why = error.details().why;
   if (why.empty() && error.cause() == ooc::Cause::internal) why = "this is a bug in ooc-run";

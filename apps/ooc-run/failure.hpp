@@ -8,6 +8,9 @@ namespace ooc_run {
 /// Throws Error(usage).
 [[noreturn]] void refuse_usage(const std::string& message, const std::string& hint = {});
 
+/// The same error, with one hint more.
+ooc::Error with_hint(const ooc::Error& error, const std::string& hint);
+
 /// What is being handled now, whatever threw it, as an Error.
 ooc::Error current_error();
 

@@ -77,7 +77,7 @@ Job read_job(const Arguments& arguments) {
   job.generator.pattern = arguments.get("pattern", parse_pattern).value_or(Pattern::uniform);
   job.generator.seed = arguments.get("seed", parse_count).value_or(0);
   job.generator.value = arguments.get("value", parse_integer).value_or(1);
-  if (arguments.has("value") && job.generator.pattern != Pattern::constant) {
+  if (arguments.has_word("value") && job.generator.pattern != Pattern::constant) {
     refuse_usage("--value is what --pattern constant repeats", "add --pattern constant");
   }
   if (job.generator.pattern == Pattern::constant) job.generator.check();
@@ -269,6 +269,7 @@ Outcome run_gen(const Arguments& arguments, const Interrupt& interrupt) {
   answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 
   Outcome outcome;
+  outcome.written = printable(job.target.path.string());
   if (answer.threads < job.threads && !output.quiet) {
     outcome.notes.push_back(
         fmt::format("only {} of {} threads could be started", answer.threads, job.threads));

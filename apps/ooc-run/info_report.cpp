@@ -220,7 +220,7 @@ std::vector<FactRow> rows_of_data(const Info& info) {
   if (info.guess) rows.push_back({"looks like", guess_text(info)});
   if (!info.source.shape().empty()) rows.push_back({"shape", shape_text(info)});
   rows.push_back({"size", format_bytes(info.source.bytes())});
-  rows.push_back({"a part by", selectors_text(info)});
+  if (!info.source.by_columns) rows.push_back({"a part by", selectors_text(info)});
   return rows;
 }
 

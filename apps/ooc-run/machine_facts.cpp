@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <functional>
+#include <ooc/control_groups.hpp>
 #include <ooc/device.hpp>
 #include <ooc/io/engine.hpp>
 #include <ooc/io/error.hpp>
@@ -11,6 +11,7 @@
 #include <ooc/io/units.hpp>
 #include <sstream>
 #include <system_error>
+#include <vector>
 
 #include "text_facts.hpp"
 
@@ -29,28 +30,9 @@ double gigatransfers_in(const std::filesystem::path& path) {
   return number;
 }
 
-/// Calls `look` with the directory of each group that this process is in and that controls
-/// `controller`, from its own upwards, and whether it is of version 2.
-void for_each_group(const KernelFiles& files, const std::string& controller,
-                    const std::function<void(const std::filesystem::path&, bool)>& look) {
-  const std::filesystem::path root = files.sys / "fs/cgroup";
-  std::istringstream groups(ooc::read_text(files.proc / "self/cgroup"));
-  for (std::string line; std::getline(groups, line);) {
-    // "0::/path" is version 2, "7:memory,cpu:/path" some controllers of version 1.
-    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    const bool version_2 = controllers == ",,";
-    if (!version_2 && controllers.find("," + controller + ",") == std::string::npos) continue;
-    const std::string mount = version_2 ? root.string() : (root / controller).string();
-    std::string path = line.substr(second + 1);
-    while (!path.empty() && path.back() == '/') path.pop_back();
-    for (;;) {
-      look(mount + path, version_2);
-      if (path.empty()) break;
-      path.erase(path.rfind('/'));
-    }
-  }
+std::vector<ooc::ControlGroup> groups_that_limit(std::string_view controller,
+                                                 const KernelFiles& files) {
+  return ooc::groups_that_limit(controller, files.proc, files.sys);
 }
 
 template <class T>
@@ -61,25 +43,11 @@ void lower(std::optional<T>& least, T value) {
 std::optional<std::uint64_t> memory_limit(const KernelFiles& files) {
   constexpr std::int64_t no_limit = std::int64_t{1} << 60;  // version 1 has a number for none
   std::optional<std::uint64_t> least;
-  for_each_group(files, "memory", [&](const std::filesystem::path& group, bool version_2) {
-    const auto limit = number_in(group / (version_2 ? "memory.max" : "memory.limit_in_bytes"));
+  for (const ooc::ControlGroup& group : groups_that_limit("memory", files)) {
+    const auto limit = number_in(group.directory +
+                                 (group.is_version_2 ? "/memory.max" : "/memory.limit_in_bytes"));
     if (limit && *limit < no_limit) lower(least, static_cast<std::uint64_t>(*limit));
-  });
-  return least;
-}
-
-std::optional<double> core_limit(const KernelFiles& files) {
-  std::optional<double> least;
-  for_each_group(files, "cpu", [&](const std::filesystem::path& group, bool version_2) {
-    double quota = -1, period = 0;
-    if (version_2) {
-      std::istringstream(first_line(group / "cpu.max")) >> quota >> period;  // "max 100000": none
-    } else {
-      quota = static_cast<double>(number_in(group / "cpu.cfs_quota_us").value_or(-1));
-      period = static_cast<double>(number_in(group / "cpu.cfs_period_us").value_or(0));
-    }
-    if (quota > 0 && period > 0) lower(least, quota / period);
-  });
+  }
   return least;
 }
 
@@ -101,12 +69,13 @@ std::uint64_t room(std::uint64_t limit, std::uint64_t used) {
 
 std::optional<std::uint64_t> threads_in_groups(const KernelFiles& files) {
   std::optional<std::uint64_t> least;
-  for_each_group(files, "pids", [&](const std::filesystem::path& group, bool) {
-    const auto limit = number_in(group / "pids.max"), used = number_in(group / "pids.current");
+  for (const ooc::ControlGroup& group : groups_that_limit("pids", files)) {
+    const auto limit = number_in(group.directory + "/pids.max");
+    const auto used = number_in(group.directory + "/pids.current");
     if (limit && used) {
       lower(least, static_cast<std::uint64_t>(std::max(*limit - *used, std::int64_t{0})));
     }
-  });
+  }
   return least;
 }
 
@@ -214,7 +183,7 @@ bool has_many_numa_nodes(const KernelFiles& files) {
 }
 
 GroupLimits group_limits(const KernelFiles& files) {
-  return {memory_limit(files), core_limit(files)};
+  return {memory_limit(files), ooc::cores_of_time(files.proc, files.sys)};
 }
 
 std::optional<ThreadLimit> thread_limit(const KernelFiles& files) {

@@ -55,11 +55,16 @@ void allow_many_files() {
 }
 
 int help(const std::vector<std::string>& words) {
-  if (words.size() < 2 || words[1] == "-h" || words[1] == "--help" || words[1] == "help") {
-    print_to_stdout(long_help());
-  } else {
-    print_to_stdout(long_help(find_command(words[1])));
+  const auto asks_for_help = [](const std::string& word) {
+    return word == "-h" || word == "--help" || word == "help";
+  };
+  const bool of_all = words.size() < 2 || asks_for_help(words[1]);
+  const std::string text = of_all ? long_help() : long_help(find_command(words[1]));
+  if (words.size() > 2 && !asks_for_help(words[2])) {
+    refuse_usage(fmt::format("help {}: '{}' is a word too many", words[1], words[2]),
+                 fmt::format("ooc-run help {}", words[1]));
   }
+  print_to_stdout(text);
   return 0;
 }
 
@@ -84,20 +89,58 @@ Outcome run(std::string_view command, const Arguments& arguments, const Interrup
   return run_gen(arguments, interrupt);
 }
 
+/// Whether a text speaks of "--chunk", and not of "--chunks" alone.
+bool speaks_of(std::string_view text, const std::string& option) {
+  const std::string word = "--" + option;
+  for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const std::string_view rest = text.substr(at + word.size());
+    const char next = rest.empty() ? ' ' : rest.front();
+    if (next != '-' && (next < 'a' || next > 'z')) return true;
+  }
+  return false;
+}
+
+/// An option that the error speaks of may be one that nobody has typed.
+ooc::Error with_variables(const ooc::Error& error, const Arguments& arguments) {
+  ooc::ErrorDetails details = error.details();
+  const std::string text = fmt::format("{}\n{}\n{}", error.what(), details.why, details.hint);
+  for (const auto& variable : arguments.variables()) {
+    if (!speaks_of(text, variable.option) || text.starts_with(variable.text)) continue;
+    if (!details.why.empty()) details.why += "; ";
+    details.why += variable.text + " is set in the environment";
+  }
+  return {error.cause(), error.what(), details};
+}
+
 Outcome run(const Command& command, const std::vector<std::string>& words,
             const Interrupt& interrupt) {
   const Arguments arguments(command, words);
   if (!arguments.has("quiet")) {
     for (const std::string& remark : misspelt_variables()) print_note(remark);
   }
-  return run(command.name, arguments, interrupt);
+  try {
+    return run(command.name, arguments, interrupt);
+  } catch (const ooc::Error& error) {
+    throw with_variables(error, arguments);
+  }
+}
+
+/// To print the answer may fail when an output is in its place already.
+void print_document(const Outcome& outcome) {
+  try {
+    print_to_stdout(outcome.document);
+  } catch (const ooc::Error& error) {
+    for (const std::string& note : outcome.notes) print_note(note);  // of other files, for one
+    if (outcome.written.empty()) throw;
+    throw with_hint(error, outcome.written + " was written, whole");
+  }
 }
 
 int run_and_print(const Command& command, const std::vector<std::string>& words) {
   const Interrupt interrupt;
   try {
     const Outcome outcome = run(command, words, interrupt);
-    print_to_stdout(outcome.document);
+    print_document(outcome);
     for (const std::string& note : outcome.notes) print_note(note);
     if (!outcome.verdict.empty()) print_to_stderr(lines_for_stderr("ooc-run: ", outcome.verdict));
     for (std::size_t i = 1; i < outcome.failures.size(); ++i) print_error(outcome.failures[i]);

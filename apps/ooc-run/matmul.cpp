@@ -105,6 +105,7 @@ Task product_task(const ooc::Source& a, const ooc::Source& b) {
   work.from_page_cache += of_b.from_page_cache;
   work.to_device += of_b.to_device;
   work.through_kernel += of_b.through_kernel;
+  work.read_ahead = 0;  // it starts the GPU first
   if (work.through_kernel == 0 || a.shape().size() != 2 || b.shape().size() != 2) return task;
   const double flops = 2 * static_cast<double>(a.shape()[0]) * static_cast<double>(a.shape()[1]) *
                        static_cast<double>(b.shape()[1]);
@@ -167,10 +168,7 @@ ooc::Verification check_product(ooc::Coordinator& coordinator, const ooc::Source
     c.set_shape({plan.rows, plan.columns});
     return ooc::verify_matmul(coordinator, a, b, c, plan.compute);
   } catch (const ooc::Error& error) {
-    ooc::ErrorDetails details = error.details();
-    if (!details.hint.empty()) details.hint += "; ";
-    details.hint += target.path.string() + " was written, but is not verified";
-    throw ooc::Error(error.cause(), error.what(), details);
+    throw with_hint(error, printable(target.path.string()) + " was written, but is not verified");
   }
 }
 
@@ -208,6 +206,7 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
   report.result = describe_product(product, prediction, check, job.target.path);
   report.text = explain_product(product, prediction, stats.seconds, check, job.target.path);
   Outcome outcome = session.report(report, stats);
+  outcome.written = printable(job.target.path.string());
   if (check && !verification.passed) {
     outcome.fail(verification_error(job.target.path, verification));
   }

@@ -41,10 +41,17 @@ std::string describe_traffic(std::uint64_t bytes_read, std::uint64_t link_bytes,
   return text + line("written", format_bytes(bytes_written));
 }
 
-std::string describe_check(const Check& check) {
+/// Nothing speaks against the product, and nothing for it.
+bool is_unknown(const ooc::Verification& verification, std::uint64_t rows) {
+  return verification.passed && rows != 0 && verification.unchecked_rows == rows;
+}
+
+std::string describe_check(const Check& check, std::uint64_t rows) {
   const ooc::Verification& verification = check.verification;
   std::string text = fmt::format("{}: {}, at most {:.2g} of what rounding explains, {}",
-                                 verification.passed ? "yes" : "NO",
+                                 !verification.passed             ? "NO"
+                                 : is_unknown(verification, rows) ? "no row could be"
+                                                                  : "yes",
                                  format_count(verification.vectors, "random vector"),
                                  verification.largest_ratio, format_seconds(check.seconds));
   if (verification.unchecked_rows != 0) {
@@ -72,6 +79,7 @@ Json describe_plan(const ooc::MatmulPlan& plan, const std::optional<Prediction>&
           {"resident", plan.resident},
           {"library", nullptr},
           {"verified", nullptr},
+          {"unchecked_rows", nullptr},
           {"plan",
            {{"tile_rows", plan.tile_rows},
             {"tile_columns", plan.tile_columns},
@@ -92,7 +100,12 @@ Json describe_product(const ooc::Product& product, const std::optional<Predictio
   json["bytes_written"] = product.bytes_written;
   json["link_bytes"] = product.link_bytes;
   json["library"] = product.library;
-  if (check) json["verified"] = check->verification.passed;
+  if (check) {
+    const ooc::Verification& verification = check->verification;
+    json["verified"] =
+        is_unknown(verification, product.plan.rows) ? Json(nullptr) : Json(verification.passed);
+    json["unchecked_rows"] = verification.unchecked_rows;
+  }
   return json;
 }
 
@@ -128,7 +141,7 @@ std::string explain_product(const ooc::Product& product,
       line("resident", plan.resident) +
       describe_traffic(product.bytes_read, product.link_bytes, product.bytes_written, plan.passes) +
       line("work", describe_work(plan.flops, seconds)) + line("predicted", brief(prediction));
-  if (check) text += describe_check(*check);
+  if (check) text += describe_check(*check, plan.rows);
   return text;
 }
 

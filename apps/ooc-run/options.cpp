@@ -317,7 +317,8 @@ std::string fill_in(std::string_view help, std::span<const std::string_view> val
 [[noreturn]] void refuse_option_before_command(std::string_view word) {
   std::vector<std::string_view> words;
   for (const ProgramOption& option : program_options()) words.push_back(option.word);
-  const std::string_view near = nearest(word, words);
+  const bool is_version = word == "-V" || word == "-v";
+  const std::string_view near = is_version ? "--version" : nearest(word, words);
   throw ooc::Error(
       ooc::Cause::usage, fmt::format("unknown option '{}' before a command", word),
       {.hint = near.empty() ? "options follow the command: ooc-run histogram FILE --json"

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <ooc/io/element_type.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/output_file.hpp>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -33,7 +35,7 @@ void refuse_foreign_format(const std::filesystem::path& path) {
   constexpr std::array<std::string_view, 16> foreign{
       ".arrow", ".bz2",     ".csv", ".gz",  ".h5",   ".hdf5", ".json", ".mat",
       ".npz",   ".parquet", ".tsv", ".txt", ".xlsx", ".xz",   ".zip",  ".zst"};
-  const std::string ending = path.extension().string();
+  const std::string ending = ooc::ending_of(path);
   if (std::ranges::find(foreign, ending) == foreign.end()) return;
   throw ooc::Error(
       ooc::Cause::usage,
@@ -42,6 +44,18 @@ void refuse_foreign_format(const std::filesystem::path& path) {
        .hint =
            fmt::format("{}, which NumPy and others read",
                        ooc::shell_word(std::filesystem::path(path).replace_extension(".npy")))});
+}
+
+std::string untyped_hint(const std::filesystem::path& path) {
+  return fmt::format("{} names no type",
+                     ooc::shell_word(std::filesystem::path(path).replace_extension(".bin")));
+}
+
+/// ".f80", ".i7"
+bool looks_like_a_type(std::string_view ending) {
+  const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
+  return ending.size() > 2 && std::string_view("fiu").find(ending[1]) != std::string_view::npos &&
+         std::ranges::all_of(ending.substr(2), is_digit);
 }
 
 }  // namespace
@@ -70,7 +84,7 @@ std::optional<ooc::DType> read_output_type(const Arguments& arguments, std::stri
     require_ending(path, asked->element, fmt::format("--{} says", option));
     return asked;
   }
-  const std::string ending = path.extension().string();
+  const std::string ending = ooc::ending_of(path);
   if (const auto named = ooc::type_of_ending(ending)) return ooc::DType{*named};
   if (const auto meant = type_meant_by_ending(path)) {
     throw ooc::Error(ooc::Cause::usage,
@@ -79,20 +93,22 @@ std::optional<ooc::DType> read_output_type(const Arguments& arguments, std::stri
                       .hint = fmt::format("--{} {} writes {}", option, dtype_word(*meant),
                                           describe_type(*meant))});
   }
+  if (looks_like_a_type(ending)) {
+    throw ooc::Error(ooc::Cause::usage,
+                     fmt::format("{}: there is no type {}", path.string(), ending.substr(1)),
+                     {.path = path, .hint = untyped_hint(path)});
+  }
   return {};
 }
 
 void require_ending(const std::filesystem::path& path, ooc::ElementType element,
                     std::string_view says) {
-  const auto named = ooc::type_of_ending(path.extension().string());
+  const auto named = ooc::type_of_ending(ooc::ending_of(path));
   if (!named || *named == element) return;
   throw ooc::Error(ooc::Cause::usage,
                    fmt::format("{}: the ending names {}, {} {}", path.string(),
                                ooc::name_of(*named), says, ooc::name_of(element)),
-                   {.path = path,
-                    .hint = fmt::format(
-                        "{} names no type",
-                        ooc::shell_word(std::filesystem::path(path).replace_extension(".bin")))});
+                   {.path = path, .hint = untyped_hint(path)});
 }
 
 void refuse_file_in_use(const Arguments& arguments, std::string_view option,

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <ooc/io/element_type.hpp>
 #include <ooc/io/error.hpp>
 #include <span>
 
@@ -15,12 +16,12 @@ namespace ooc_run {
 namespace {
 
 bool is_png(const std::filesystem::path& path) {
-  return path.extension() == ".png";
+  return ooc::ending_of(path) == ".png";
 }
 
 std::filesystem::path parse_picture(const std::string& text) {
   const std::filesystem::path path = parse_output(text);
-  if (std::ranges::find(picture_endings, path.extension().string()) != picture_endings.end()) {
+  if (std::ranges::find(picture_endings, ooc::ending_of(path)) != picture_endings.end()) {
     return path;
   }
   const std::string other = std::filesystem::path(path).replace_extension(".svg").string();

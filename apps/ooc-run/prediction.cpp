@@ -141,7 +141,8 @@ std::string explain(const std::optional<Prediction>& prediction) {
   constexpr std::string_view remedy = "ooc-run bench FILE measures";
   if (!prediction) return fmt::format("not known: {} what it takes to predict it", remedy);
   std::string text = brief(prediction);
-  if (!prediction->stage.empty()) {
+  // Whether one that is not measured takes longer is not known.
+  if (!prediction->stage.empty() && !prediction->is_lower_bound()) {
     text += fmt::format(", bound by {}", find_stage(prediction->stage).spoken);
   }
   if (!prediction->is_lower_bound()) return text;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <ooc/io/element_type.hpp>
 #include <ooc/io/error.hpp>
 #include <span>
 
@@ -12,7 +13,8 @@ namespace {
 
 std::filesystem::path parse_page(const std::string& text) {
   const std::filesystem::path path = parse_output(text);
-  if (path.extension() == ".html" || path.extension() == ".htm") return path;
+  const std::string ending = ooc::ending_of(path);
+  if (ending == ".html" || ending == ".htm") return path;
   const std::string other = std::filesystem::path(path).replace_extension(".html").string();
   throw ooc::Error(ooc::Cause::usage, "a report is an HTML file",
                    {.hint = "--report " + ooc::shell_word(other) + ", which every browser shows"});

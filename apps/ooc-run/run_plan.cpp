@@ -18,15 +18,15 @@
 #include "type_doubt.hpp"
 
 namespace ooc_run {
-namespace {
 
-/// As the device will call itself when it has started.
 std::string device_name(ooc::DeviceKind device, int ordinal) {
   if (device == ooc::DeviceKind::cpu) return "cpu";
   const auto number = static_cast<std::size_t>(ordinal);
   const ooc::CudaFacts cuda = ooc::cuda_facts();
   return ooc::device_name(ordinal, number < cuda.gpus.size() ? cuda.gpus[number].name : "");
 }
+
+namespace {
 
 std::vector<std::string> reasons_of(const RunPlan& plan) {
   std::vector<std::string> reasons = plan.pass.reasons;

@@ -21,6 +21,9 @@
 
 namespace ooc_run {
 
+/// As the device will call itself when it has started.
+std::string device_name(ooc::DeviceKind device, int ordinal);
+
 /// How a command would take a dataset now. No data are read for it, and no GPU is started.
 struct RunPlan {
   DeviceChoice device;

@@ -86,13 +86,11 @@ std::vector<std::string> without_repetitions(const std::vector<std::string>& rea
 
 /// What kept the check from its end says nothing against the answer.
 ooc::Error not_verified(const ooc::Error& error) {
-  ooc::ErrorDetails details = error.details();
-  if (!details.hint.empty()) details.hint += "; ";
-  details.hint += "what was printed is the whole answer, as it is without --verify";
   const std::string what = error.cause() == ooc::Cause::interrupted
                                ? error.what()
                                : fmt::format("the result was not verified: {}", error.what());
-  return {error.cause(), what, details};
+  return with_hint({error.cause(), what, error.details()},
+                   "what was printed is the whole answer, as it is without --verify");
 }
 
 }  // namespace

@@ -63,6 +63,8 @@ std::string lower_case(std::string_view text) {
 std::uint64_t parse_scaled(std::string_view text, bool bytes, const std::string& hint) {
   const std::uint64_t value = take_digits(text, hint);
   const std::string suffix = lower_case(text);
+  const auto is_letter = [](char letter) { return letter >= 'a' && letter <= 'z'; };
+  if (!std::ranges::all_of(suffix, is_letter)) refuse_usage("is not a whole number", hint);
   const auto unit = std::ranges::find_if(byte_units, [&](const Unit& candidate) {
     return candidate.suffix == suffix && (bytes || suffix.size() <= 1);
   });
@@ -138,20 +140,24 @@ double parse_real(std::string_view text) {
 }
 
 std::string format_decimal_bytes(double bytes) {
-  return with_unit(bytes, kilo, decimal_units);
+  return bytes == 1 ? "1 byte" : with_unit(bytes, kilo, decimal_units);
 }
 
 std::string format_bytes(std::uint64_t bytes) {
   const auto value = static_cast<double>(bytes);
-  if (bytes == 1) return "1 byte";
   if (bytes < kilo) return format_decimal_bytes(value);
   return fmt::format("{} ({})", format_decimal_bytes(value), with_unit(value, kibi, binary_units));
 }
 
 std::string format_binary_bytes(std::uint64_t bytes) {
-  if (bytes % ooc::MiB == 0) return fmt::format("{} MiB", bytes / ooc::MiB);
-  if (bytes % ooc::KiB == 0) return fmt::format("{} KiB", bytes / ooc::KiB);
-  return format_decimal_bytes(static_cast<double>(bytes));
+  if (bytes % ooc::KiB != 0) return format_decimal_bytes(static_cast<double>(bytes));
+  std::size_t unit = 1;
+  std::uint64_t count = bytes / ooc::KiB;
+  while (count != 0 && count % ooc::KiB == 0 && unit + 1 < binary_units.size()) {
+    count /= ooc::KiB;
+    ++unit;
+  }
+  return fmt::format("{} {}", count, binary_units[unit]);
 }
 
 std::string format_rate(double bytes_per_second) {

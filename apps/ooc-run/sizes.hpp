@@ -32,7 +32,7 @@ std::string format_bytes(std::uint64_t bytes);
 /// "6.80 GB", "512 KB": three digits and a decimal unit.
 std::string format_decimal_bytes(double bytes);
 
-/// "8 MiB", "640 KiB": sizes of chunks and blocks, which are round.
+/// "8 MiB", "640 KiB", "1 GiB": sizes of chunks and blocks, which are round.
 std::string format_binary_bytes(std::uint64_t bytes);
 
 /// "6.80 GB/s".

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <ooc/io/error.hpp>
 
 #include "sizes.hpp"
@@ -11,10 +13,10 @@ namespace ooc_run {
 std::string StallWatch::look(const ooc::Progress& progress) {
   constexpr double long_wait = 30;
   const auto what = [&] {
-    return fmt::format("the disk has answered nothing for {}, after {} of {}",
-                       format_seconds(progress.stalled_seconds),
-                       format_decimal_bytes(static_cast<double>(progress.bytes)),
-                       format_decimal_bytes(static_cast<double>(progress.total_bytes)));
+    const double done = static_cast<double>(progress.bytes) /
+                        static_cast<double>(std::max<std::uint64_t>(progress.total_bytes, 1));
+    return fmt::format("the disk has answered nothing for {}, after {:.0f} % of the work",
+                       format_seconds(progress.stalled_seconds), 100 * done);
   };
   const std::string why = format_count(progress.in_flight, "request") + " to it in flight";
   if (timeout_ && progress.stalled_seconds >= *timeout_) {

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <ooc/io/element_type.hpp>
 #include <ooc/io/error.hpp>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,7 @@ std::string doubt_about_ending(const std::filesystem::path& path) {
   const auto meant = type_meant_by_ending(path);
   if (!meant || *meant == ooc::DType{ooc::ElementType::u1}) return {};
   return fmt::format("read as bytes, for {} is no ending that names a type; --dtype {} reads {}",
-                     path.extension().string(), dtype_word(*meant), describe_type(*meant));
+                     ooc::ending_of(path), dtype_word(*meant), describe_type(*meant));
 }
 
 std::string doubt_about_data(const ooc::Source& source, const ooc::Format& format) {
@@ -42,21 +43,21 @@ std::string doubt_about_data(const ooc::Source& source, const ooc::Format& forma
 /// Of a type that the user gave, where the ending names another.
 std::string doubt_about_asked(const ooc::Source& source, const ooc::Format& format) {
   const std::filesystem::path& path = source.files().front().path();
-  const auto named = ooc::type_of_ending(path.extension().string());
+  const auto named = ooc::type_of_ending(ooc::ending_of(path));
   if (source.format != "raw" || !format.type || !named || *named == format.type->element) return {};
-  return fmt::format("read as {}, as --dtype says; the ending says {}", describe_type(*format.type),
+  return fmt::format("read as {}, as asked; the ending says {}", describe_type(*format.type),
                      ooc::name_of(*named));
 }
 
 }  // namespace
 
 bool type_is_default(const ooc::Source& source, const ooc::Format& format) {
-  const std::string ending = source.files().front().path().extension();
+  const std::string ending = ooc::ending_of(source.files().front().path());
   return source.format == "raw" && !format.type && !ooc::type_of_ending(ending);
 }
 
 std::optional<ooc::DType> type_meant_by_ending(const std::filesystem::path& path) {
-  const std::string ending = path.extension().string();
+  const std::string ending = ooc::ending_of(path);
   if (ending.empty()) return {};
   try {
     return ooc::parse_dtype(std::string_view(ending).substr(1));

@@ -55,13 +55,18 @@ constexpr std::array other_names{
     OtherName{"fp16", "f2"},   OtherName{"int", "i8"},   OtherName{"long", "i8"},
     OtherName{"short", "i2"},  OtherName{"byte", "i1"}};
 
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& letter : lower) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  return lower;
+}
+
 /// The code or name that was meant; empty if that is hard to say.
 std::string_view nearest_name(std::string_view text) {
   constexpr std::size_t longest_dtype = 16;  // whatever is longer is no typing error
-  std::string start{text.substr(0, longest_dtype)};
-  for (char& letter : start) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
+  const std::string start = lower_case(text.substr(0, longest_dtype));
   for (const OtherName& other : other_names) {
     if (start == other.name) return other.code;
   }
@@ -118,6 +123,10 @@ DType parse_dtype(std::string_view text) {
                  .hint = "say '<" + std::string{name} + "' or '>" + std::string{name} + "'"});
   }
   return {element, order == (little_endian ? '>' : '<')};
+}
+
+std::string ending_of(const std::filesystem::path& path) {
+  return lower_case(path.extension().string());
 }
 
 std::optional<ElementType> type_of_ending(std::string_view ending) {

@@ -1,13 +1,12 @@
 #include "file_system.hpp"
+#include "temporaries.hpp"
 
 #include <ooc/io/file.hpp>
 #include <ooc/io/output_file.hpp>
 #include <ooc/io/threads.hpp>
 #include <ooc/io/units.hpp>
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -20,7 +19,6 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <random>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -30,33 +28,15 @@ namespace {
 
 constexpr mode_t mode = 0666;          // less the umask
 constexpr mode_t private_mode = 0600;  // until it has the rights of what it replaces
-constexpr std::string_view temporary_ending = ".ooc-tmp";
 constexpr int most_name_tries = 100;
 constexpr std::size_t least_unmapped_bytes = 256 * KiB;
 constexpr std::uint64_t background_piece = 64 * MiB;  // after each the allocator can be stopped
 
-std::filesystem::path directory_of(const std::filesystem::path& path) {
-  return path.has_parent_path() ? path.parent_path() : std::filesystem::path{"."};
-}
-
-/// Temporaries of a target are ".NAME.XXXXXXXX.ooc-tmp" beside it.
-/// Of a long name its beginning, so that the temporary's is not too long.
-std::string temporary_prefix(const std::filesystem::path& path) {
-  constexpr std::size_t most = 200;
-  return "." + path.filename().string().substr(0, most) + ".";
-}
-
-std::filesystem::path random_temporary(const std::filesystem::path& path) {
-  constexpr std::string_view characters = "abcdefghijklmnopqrstuvwxyz0123456789";
-  std::random_device random;
-  std::string name = temporary_prefix(path);
-  for (int i = 0; i < 8; ++i) name += characters[random() % characters.size()];
-  return directory_of(path) / (name + std::string{temporary_ending});
-}
-
 std::string hint_for(int errno_value, const std::filesystem::path& path) {
   switch (errno_value) {
-    case ENOENT: return "make its directory first: mkdir -p " + shell_word(directory_of(path));
+    case ENOENT:
+      if (::access(directory_of(path).c_str(), F_OK) == 0) return "choose another directory";
+      return "make its directory first: mkdir -p " + shell_word(directory_of(path));
     case EACCES:
     case EPERM:
     case EROFS: return "choose a directory you may write to";
@@ -104,33 +84,11 @@ void require_replaceable(const std::filesystem::path& path, const std::filesyste
     throw Error(Cause::output, path.string() + ": is a directory",
                 {.path = path, .hint = "name a file in it"});
   }
-  if (!replace) throw exists_error(path);
   if (!S_ISREG(status.st_mode)) {
     throw Error(Cause::output, path.string() + ": is not a regular file",
                 {.path = path, .why = "only regular files are replaced"});
   }
-}
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
-
-/// Removes temporaries that a killed run has left. Those of a living one are locked. Tidying up is
-/// no reason to fail; libstdc++'s directory_iterator would end the process if memory ran out.
-void remove_stale_temporaries(const std::filesystem::path& path) {
-  const std::string prefix = temporary_prefix(path);
-  const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(directory_of(path).c_str()));
-  if (!directory) return;
-  const int folder = ::dirfd(directory.get());
-  while (const dirent* const entry = ::readdir(directory.get())) {
-    const std::string_view name = entry->d_name;
-    if (!name.starts_with(prefix) || !name.ends_with(temporary_ending)) continue;
-    const int descriptor =
-        ::openat(folder, entry->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (descriptor < 0) continue;
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) ::unlinkat(folder, entry->d_name, 0);
-    ::close(descriptor);
-  }
+  if (!replace) throw exists_error(path);
 }
 
 /// The directory of a file, opened before anything is moved there: that it cannot be opened is then
@@ -200,19 +158,24 @@ OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, b
 
 void OutputFile::create() {
   descriptor_ = ::open(directory_of(target_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+  if (descriptor_ >= 0) lock_temporary(descriptor_);  // for when it gets a name, to replace a file
   // Old kernels take O_TMPFILE for an attempt to write to the directory (EISDIR).
   const bool unknown =
       descriptor_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
   const bool replaces = unknown && ::access(target_.c_str(), F_OK) == 0;
   for (int i = 0; unknown && descriptor_ < 0 && i < most_name_tries; ++i) {
-    const std::filesystem::path candidate = random_temporary(target_);
-    descriptor_ = ::open(candidate.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC,
+    temporary_ = random_temporary(target_);
+    descriptor_ = ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC,
                          replaces ? private_mode : mode);
-    if (descriptor_ >= 0) temporary_ = candidate;
-    if (descriptor_ < 0 && errno != EEXIST) break;
+    const int errno_value = descriptor_ < 0 ? errno : 0;
+    // Another run may have taken it for a stale one before it was locked.
+    if (errno_value == 0 && !lock_temporary(descriptor_)) ::close(std::exchange(descriptor_, -1));
+    if (descriptor_ < 0) temporary_.clear();
+    if (errno_value != 0 && errno_value != EEXIST) {
+      throw output_error("create", target_, errno_value);
+    }
   }
   if (descriptor_ < 0) throw output_error("create", target_);
-  ::flock(descriptor_, LOCK_EX | LOCK_NB);  // tells others that this temporary is in use
 }
 
 /// Who may read what is replaced may read what replaces it, and nobody else: it gets the same owner
@@ -318,6 +281,7 @@ void OutputFile::write(std::uint64_t offset, std::span<const std::byte> data) {
     const ssize_t written = try_write(offset, data, false);
     if (written == -EINTR) continue;
     if (written < 0) throw write_error(static_cast<int>(-written), offset);
+    if (written == 0) throw write_error(EIO, offset);  // would be so for ever
     offset += static_cast<std::uint64_t>(written);
     data = data.subspan(static_cast<std::size_t>(written));
   }

@@ -79,8 +79,8 @@ class SourceBuilder {
       throw Error(
           Cause::bad_input,
           file.path().string() + ": " + std::to_string(description.bytes) +
-              " bytes are not a whole number of " + std::string{name_of(type_.element)} +
-              " elements",
+              (description.bytes == 1 ? " byte is" : " bytes are") + " not a whole number of " +
+              std::string{name_of(type_.element)} + " elements",
           {.path = file.path(),
            .why = std::to_string(rest) +
                   (rest == 1 ? " byte is left over after " : " bytes are left over after ") +

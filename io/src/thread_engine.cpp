@@ -170,7 +170,9 @@ void ThreadEngine::work() {
 /// The caller's thread does the work when it waits for it.
 class CallerEngine final : public TryingEngine {
  public:
-  explicit CallerEngine(std::size_t depth) : TryingEngine(depth), waiting_(depth) {}
+  CallerEngine(std::size_t depth, const std::string& note) : TryingEngine(depth), waiting_(depth) {
+    add_note(note);
+  }
 
   std::string_view name() const noexcept override { return "threads"; }
 
@@ -188,7 +190,7 @@ class CallerEngine final : public TryingEngine {
 }  // namespace
 
 std::unique_ptr<Engine> make_thread_engine(const EngineOptions& options, const std::string& note) {
-  if (options.threads == 0) return std::make_unique<CallerEngine>(options.depth);
+  if (options.threads == 0) return std::make_unique<CallerEngine>(options.depth, note);
   return std::make_unique<ThreadEngine>(options, note);
 }
 

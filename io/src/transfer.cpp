@@ -77,13 +77,13 @@ void Transfer::run(const std::stop_token& stop) {
   if (tuner_ != nullptr) tuner_->follow(now_());
   Chunk* through = nullptr;  // all of it, but who waits for it does not know yet
   for (;;) {
-    start_requests(stop);
+    const bool slot_is_missing = start_requests(stop);
     // Only now: to wake a thread takes the kernel longer than to start a request, and the disk
     // would wait for it.
     if (through != nullptr) complete(*through);
     through = nullptr;
     if (engine_->in_flight() > 0) {
-      Request* const request = wait_for_request(stop);
+      Request* const request = wait_for_request(slot_is_missing);
       if (request != nullptr) through = finish(static_cast<Part&>(*request));
     } else if (!wait_for_next_chunk(stop)) {
       return;
@@ -91,34 +91,31 @@ void Transfer::run(const std::stop_token& stop) {
   }
 }
 
-/// The next request that is complete; null if the next chunk can be begun instead. Virtual disks
-/// answer many requests at once. Then the slots of most chunks come free just after, and who slept
-/// until the next answer would leave the disk with what few there were slots for in between.
-Request* Transfer::wait_for_request(const std::stop_token& stop) {
+/// The next request that is complete; null if the next chunk can be begun instead, where nothing
+/// but its slot was missing. Virtual disks answer many requests at once. Then the slots of most
+/// chunks come free just after, and who slept until the next answer would leave the disk with what
+/// few there were slots for in between.
+Request* Transfer::wait_for_request(bool slot_is_missing) {
   constexpr std::chrono::microseconds first_look{50}, last_look{2000};
-  for (auto patience = first_look; patience < last_look; patience *= 2) {
-    if (!could_start_more(stop)) break;
+  for (auto patience = first_look; slot_is_missing && patience < last_look; patience *= 2) {
     if (Request* const request = engine_->wait_for(patience)) return request;
     if (pool_.ready(next_, awaited_)) return nullptr;
   }
   return &engine_->wait();
 }
 
-/// Whether nothing but the pool keeps another request from being started.
-bool Transfer::could_start_more(const std::stop_token& stop) const {
-  return engine_->in_flight() < most_in_flight_ && next_ < plan_.size() && !stop.stop_requested();
-}
-
-/// Starts all that the engine and the pool have room for now.
-void Transfer::start_requests(const std::stop_token& stop) {
+/// Starts all that the engine and the pool have room for now. Returns whether nothing but the next
+/// chunk's slot keeps another request from being started.
+bool Transfer::start_requests(const std::stop_token& stop) {
   while (engine_->in_flight() < most_in_flight_) {
     if (remainder_.memory == nullptr) {
-      if (next_ >= plan_.size() || stop.stop_requested()) return;
-      if (!pool_.ready(next_, awaited_)) return;
+      if (next_ >= plan_.size() || stop.stop_requested()) return false;
+      if (!pool_.ready(next_, awaited_)) return true;
       begin(*pool_.wait(next_, awaited_));
     }
     start_next_request();
   }
+  return false;
 }
 
 /// Blocks until the next chunk is ours and begins it. False if there is none to begin.

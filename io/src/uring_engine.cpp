@@ -168,8 +168,11 @@ TryingEngine::Outcome UringEngine::next_outcome() {
 bool UringEngine::has_outcome_within(std::chrono::microseconds patience) {
   if (!ring_.can_wait_for_a_while() || io_uring_sq_ready(ring_.get()) != 0) return true;
   io_uring_cqe* completion = nullptr;
-  __kernel_timespec time{.tv_sec = 0, .tv_nsec = std::chrono::nanoseconds(patience).count()};
-  return io_uring_wait_cqe_timeout(ring_.get(), &completion, &time) != -ETIME;
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(patience);
+  __kernel_timespec time{.tv_sec = seconds.count(),
+                         .tv_nsec = std::chrono::nanoseconds(patience - seconds).count()};
+  const int error = io_uring_wait_cqe_timeout(ring_.get(), &completion, &time);
+  return error != -ETIME && error != -EINTR;
 }
 
 TryingEngine::Outcome UringEngine::take(io_uring_cqe* completion) {

@@ -99,7 +99,7 @@ Pools choose_pools(const IoWay& reads, std::uint64_t host_bytes) {
   pools.in_slots = pools.out_slots = std::max<std::size_t>(fewer, 2);
   if (pools.bytes() <= host_bytes) return pools;
   throw Error(Cause::memory,
-              "the pools need at least " + std::to_string(pools.bytes()) + " bytes, the limit is " +
+              "the pools alone need " + std::to_string(pools.bytes()) + " bytes, the limit is " +
                   std::to_string(host_bytes),
               {.hint = "raise --memory"});
 }
@@ -118,6 +118,7 @@ struct Memory {
   std::uint64_t for_panels = 0;    // panels and tiles,
   std::size_t workspace = 0;       // the library, and elements that are yet to be converted
   std::uint64_t host_left = 0;     // of host memory, beside the pools
+  bool is_host_memory = false;     // device_bytes are that
 };
 
 /// Host memory is for the pools first, then on the CPU for panels, and for a GPU for those that it
@@ -141,6 +142,7 @@ Memory divide_memory(Device& device, const Options& limits, std::uint64_t output
   if (device.shares_host_memory()) {
     const bool limited = limits.device_bytes != 0 && limits.device_bytes < memory.host_left;
     memory.device_bytes = limited ? limits.device_bytes : memory.host_left;
+    memory.is_host_memory = !limited;
   }
   memory.workspace = gemm::workspace_bytes(device.kind(), memory.device_bytes);
   if (job.types.converts()) {
@@ -171,8 +173,7 @@ IoWay choose_reads(const Options& limits, DeviceKind kind, Workers workers, cons
 }
 
 double flops_of(const Problem& problem) {
-  return 2 * static_cast<double>(problem.rows) * static_cast<double>(problem.columns) *
-         static_cast<double>(problem.inner);
+  return 2 * problem.products();
 }
 
 /// Floating-point operations in a second, by a product so small that it costs nothing beside the
@@ -181,12 +182,21 @@ std::optional<double> measure_flops(Device& device, gemm::Gemm& gemm, const Prob
                                     std::uint64_t device_bytes) {
   constexpr int runs = 3;
   constexpr double least_share = 100;
-  const std::uint64_t edge = device.shares_host_memory() ? 1024 : 4096;
-  const Problem probe{
-      edge, edge, edge, problem.file_bytes, problem.operand_bytes, problem.product_bytes};
+  const bool on_cpu = device.shares_host_memory();
+  const std::uint64_t least_edge = on_cpu ? 512 : 4096;  // less does not keep it busy
+  std::uint64_t edge = on_cpu ? 1024 : 4096;
+  const auto probe_of = [&](std::uint64_t size) {
+    return Problem{
+        size, size, size, problem.file_bytes, problem.operand_bytes, problem.product_bytes};
+  };
+  while (flops_of(problem) < least_share * flops_of(probe_of(edge))) {
+    if (edge == least_edge) return {};
+    edge /= 2;
+  }
+  const Problem probe = probe_of(edge);
   const std::uint64_t bytes = edge * edge * (2 * probe.operand_bytes + probe.product_bytes);
-  if (flops_of(problem) < least_share * flops_of(probe) || bytes > device_bytes / 2) return {};
-  auto& memory = device.shares_host_memory() ? device.host_memory() : device.device_memory();
+  if (bytes > device_bytes / 2) return {};
+  auto& memory = device.working_memory();
   const Buffer a(memory, edge * edge * probe.operand_bytes);
   const Buffer b(memory, edge * edge * probe.operand_bytes);
   const Buffer c(memory, edge * edge * probe.product_bytes);
@@ -310,9 +320,10 @@ Compute compute_of(const Source& a, const MatmulOptions& options) {
 Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
                  const MatmulOptions& options, std::uint64_t output_in_memory) {
   require_matrices(a, b);
-  coordinator.release_memory();
   Device& device = coordinator.device();
   device.bind_to_thread();
+  coordinator.release_memory();
+  device.device_memory().restart_peak();
   const Options& limits = coordinator.options();
   const DeviceKind kind = device.kind();
   const Compute compute = compute_of(a, options);
@@ -332,9 +343,10 @@ Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
   const Memory memory = divide_memory(device, limits, output_in_memory, job);
 
   if (memory.workspace != 0) prepared.workspace = Buffer(device.device_memory(), memory.workspace);
-  const std::size_t threads = limits.threads != 0 ? limits.threads : job.workers.lanes;
-  prepared.gemm = gemm::make_gemm(kind, compute, job.types.operand,
-                                  {prepared.workspace.data(), prepared.workspace.size()}, threads);
+  job.threads = limits.threads != 0 ? limits.threads : job.workers.lanes;
+  prepared.gemm =
+      gemm::make_gemm(kind, compute, job.types.operand,
+                      {prepared.workspace.data(), prepared.workspace.size()}, job.threads);
 
   // What lies in the page cache is in host memory already; keeping it twice would gain little.
   const bool keeps = kind == DeviceKind::cuda && cached < mostly_cached;
@@ -342,8 +354,12 @@ Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
   const std::optional<double> measured =
       measure_flops(device, *prepared.gemm, job.problem, memory.for_panels);
   rates.flops = measured.value_or(rates.flops);
-  job.schedule = make_schedule(
-      job.problem, {memory.for_panels, keeps ? memory.host_left : 0, memory.device_bytes}, rates);
+  job.schedule = make_schedule(job.problem,
+                               {.device_bytes = memory.for_panels,
+                                .cache_bytes = keeps ? memory.host_left : 0,
+                                .given_bytes = memory.device_bytes,
+                                .is_host_memory = memory.is_host_memory},
+                               rates);
   prepared.plan = describe(
       job, compute, job.schedule.cost.device_bytes + memory.workspace + job.pools.staging_bytes);
   prepared.plan.page_cache_fraction = cached_or_unknown;

@@ -43,6 +43,7 @@ struct Job {
   Pools pools;
   IoWay reads;
   Workers workers;
+  std::size_t threads = 0;  // of a BLAS library on a CPU
 };
 
 /// What a product ends with that is stopped.

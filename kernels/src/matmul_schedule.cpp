@@ -192,12 +192,14 @@ std::string size_of(std::uint64_t rows, std::uint64_t columns) {
 
 Error too_little_memory(const Problem& problem, const Limits& limits) {
   return {Cause::memory,
-          std::to_string(limits.device_bytes) + " bytes of device memory are too few for " +
-              size_of(problem.rows, problem.inner) + " times " +
+          std::to_string(limits.device_bytes) +
+              (limits.is_host_memory ? " bytes of memory beside the pools"
+                                     : " bytes of device memory") +
+              " are too few for " + size_of(problem.rows, problem.inner) + " times " +
               size_of(problem.inner, problem.columns),
           {.why = "its tiles would be so small that the product took millions of steps, or that "
                   "panels were loaded more often than is sensible",
-           .hint = "allow more device memory (--vram)"}};
+           .hint = limits.is_host_memory ? "raise --memory" : "allow more device memory (--vram)"}};
 }
 
 }  // namespace

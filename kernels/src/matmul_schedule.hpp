@@ -13,12 +13,18 @@ struct Problem {
   std::size_t file_bytes;     // of an element of A and B in their files, and over the link
   std::size_t operand_bytes;  // of the same on the device, where it may have been converted
   std::size_t product_bytes;  // of an element of C
+
+  /// Of two elements each.
+  double products() const {
+    return static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(inner);
+  }
 };
 
 struct Limits {
   std::uint64_t device_bytes;     // for panels of A and B and tiles of C
   std::uint64_t cache_bytes;      // host memory for panels that are read again; 0: no cache
   std::uint64_t given_bytes = 0;  // of device memory, what is not for panels and tiles included
+  bool is_host_memory = false;    // device_bytes are what the pools leave of it
 
   /// The memory that traffic is measured by.
   std::uint64_t fast_bytes() const { return std::max(device_bytes, given_bytes); }

@@ -40,7 +40,7 @@ PanelLoader::PanelLoader(Device& device, const Job& job, ChunkPool& pool, const 
       copies_(device, pool, Way::to_device, observe,
               [&pool](const Chunk& chunk) { pool.recycle(chunk); }),
       kept_copies_(device, observe) {
-  auto& device_memory = device.shares_host_memory() ? device.host_memory() : device.device_memory();
+  auto& device_memory = device.working_memory();
   if (job.types.converts()) staging_ = Buffer(device_memory, job.pools.staging_bytes);
   const Tiling& tiling = job.schedule.tiling;
   if (tiling.cache_entries == 0) return;

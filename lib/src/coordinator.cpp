@@ -110,6 +110,12 @@ class NoRoom final : public Error {
   using Error::Error;
 };
 
+/// The memory that was read ahead into while a GPU started cannot be page-locked now that it has.
+class NotLocked final : public Error {
+ public:
+  using Error::Error;
+};
+
 }  // namespace
 
 // The order matters: lanes and pool give their memory back to the device.
@@ -122,11 +128,12 @@ struct Coordinator::State {
   std::unique_ptr<ChunkPool> pool;
   std::vector<std::unique_ptr<Lane>> all_lanes;
   std::span<const std::unique_ptr<Lane>> lanes{};  // of the pass that runs
+  bool reads_ahead = false;   // the pass that runs has a slot for each of its first chunks
   double device_seconds = 0;  // that the device has taken to start, of the pass that runs
 
   Stats run(const Layout& layout, const Stopwatch& watch, const Source& source,
             std::size_t element_bytes, Operation& operation, const Output* output);
-  bool reserve(const Layout& layout);
+  void reserve(const Layout& layout);
   void prepare_lanes();
   void run_threads(Loading& loading, Writer* writer, const Pass& pass, std::uint64_t total_bytes);
   void add_times(const Writer* writer, Stats& stats) const;
@@ -166,8 +173,8 @@ std::size_t Coordinator::streams() const noexcept {
   return state_->workers.reading_lanes;
 }
 
-/// False if there is no room to read ahead as the layout wants to, which a pass can do without.
-bool Coordinator::State::reserve(const Layout& layout) {
+/// What the layout wants to read ahead, a pass can do without.
+void Coordinator::State::reserve(const Layout& layout) {
   const std::size_t segments = layout.plan.max_extents();
   // A pool of larger slots will do, unless they take what others need of a limited memory.
   const auto slots_fit = [&] {
@@ -179,7 +186,7 @@ bool Coordinator::State::reserve(const Layout& layout) {
   // What does not fit is given back first: both might not fit.
   if (!fits) pool.reset();
   for (const auto& lane : lanes) {
-    lane->reserve(std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes()), layout.gathers,
+    lane->reserve(layout.plan.max_bytes(), layout.gathers,
                   layout.writes ? layout.writes->way.chunk_bytes : 0);
   }
   const auto make_pool = [&](std::size_t slots) {
@@ -195,20 +202,19 @@ bool Coordinator::State::reserve(const Layout& layout) {
       make_pool(layout.pool_slots);
     }
   }
-  if (layout.ahead_slots == 0 || layout.ahead_slots > pool->size()) {
-    pool->restart(layout.slots);
-    return layout.ahead_slots == 0;
-  }
-  pool->restart(layout.ahead_slots);
-  pool->resize(layout.slots, 0);  // when each has held one chunk
-  return true;
+  reads_ahead = layout.ahead_slots != 0 && layout.ahead_slots <= pool->size();
+  pool->restart(reads_ahead ? layout.ahead_slots : layout.slots);
+  if (reads_ahead) pool->resize(layout.slots, 0);  // when each has held one chunk
 }
 
 /// Waits until the device has started, and allocates what the lanes need there. Throws Error.
 void Coordinator::State::prepare_lanes() {
-  {
+  try {
     const Timed timed(device_seconds);
     device->bind_to_thread();
+  } catch (const Error& error) {
+    if (error.cause() != Cause::memory || !reads_ahead || !device->has_started()) throw;
+    throw NotLocked(error.cause(), error.what(), error.details());
   }
   try {
     for (const auto& lane : lanes) lane->prepare(options.observe);
@@ -263,7 +269,7 @@ void Coordinator::State::add_times(const Writer* writer, Stats& stats) const {
     stats.bytes_written = writer->bytes_done();
   }
   stats.startup_seconds = stats.seconds;
-  stats.device_seconds = device_seconds;
+  stats.device_seconds = device->shares_host_memory() ? 0 : device_seconds;
   for (const auto& lane : lanes) {
     const Lane::Times& times = lane->times();
     if (times.bytes != 0) {
@@ -279,37 +285,48 @@ void Coordinator::State::add_times(const Writer* writer, Stats& stats) const {
   }
 }
 
-/// Where a GPU has no room, since others use it too, the pass is begun anew with half the chunk,
-/// once, and unless the user has fixed that.
+/// The pass is begun anew, once each, where what was read ahead cannot be page-locked, and where a
+/// GPU has no room, since others use it too: with half the chunk then, unless the user has fixed
+/// it.
 Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operation& operation,
                        const Output* output) {
   State& state = *state_;
   const Stopwatch watch;
   Options options = state.options;
-  const auto choose = [&] {
+  state.device_seconds = 0;
+  state.device->device_memory().restart_peak();
+  bool may_read_ahead = true;
+  std::size_t refused_chunk_bytes = 0;
+  std::string why_smaller, why_not_ahead;
+  for (;;) {
     Layout layout =
         choose_layout(options, state.device->kind(), state.workers, source, element_bytes, output);
     if (layout.tuned_depth && state.best_depth) begin_with_depth(layout, *state.best_depth);
-    if (!state.device->has_started()) read_ahead(options, layout);
-    return layout;
-  };
-  const Layout layout = choose();
-  state.device_seconds = 0;
-  std::string reason;
-  try {
-    return state.run(layout, watch, source, element_bytes, operation, output);
-  } catch (const NoRoom& refused) {
-    options.chunk_bytes = half_chunk_bytes(layout, element_bytes);
-    if (state.options.chunk_bytes != 0 || options.chunk_bytes == 0) throw;
-    reason = refused.what();
+    if (may_read_ahead && !state.device->has_started()) read_ahead(options, layout);
+    try {
+      Stats stats = state.run(layout, watch, source, element_bytes, operation, output);
+      if (refused_chunk_bytes != 0) {
+        stats.why_chunk = "using chunks of " + std::to_string(layout.chunk_bytes) +
+                          " bytes instead of " + std::to_string(refused_chunk_bytes) + ": " +
+                          why_smaller;
+        stats.reasons.push_back(stats.why_chunk);
+      }
+      if (!may_read_ahead) {
+        stats.reasons.push_back("what was read while the GPU started was read again: " +
+                                why_not_ahead);
+      }
+      return stats;
+    } catch (const NotLocked& refused) {
+      may_read_ahead = false;
+      why_not_ahead = refused.what();
+    } catch (const NoRoom& refused) {
+      if (options.chunk_bytes != 0) throw;
+      options.chunk_bytes = half_chunk_bytes(layout, element_bytes);
+      if (options.chunk_bytes == 0) throw;
+      refused_chunk_bytes = layout.chunk_bytes;
+      why_smaller = refused.what();
+    }
   }
-  const Layout smaller = choose();
-  Stats stats = state.run(smaller, watch, source, element_bytes, operation, output);
-  stats.reasons.push_back("using chunks of " + std::to_string(smaller.chunk_bytes) +
-                          " bytes instead of " + std::to_string(layout.chunk_bytes) + ": " +
-                          reason);
-  stats.why_chunk = stats.reasons.back();
-  return stats;
 }
 
 Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, const Source& source,
@@ -326,7 +343,8 @@ Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, cons
 
   lanes = std::span(all_lanes).first(layout.lanes);
   for (const auto& idle : std::span(all_lanes).subspan(layout.lanes)) idle->release();
-  if (!reserve(layout)) {
+  reserve(layout);
+  if (layout.ahead_slots != 0 && !reads_ahead) {
     stats.read_ahead_bytes = 0;
     stats.reasons.emplace_back("not reading ahead while the GPU starts: there is no memory for it");
   }

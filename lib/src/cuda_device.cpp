@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <ctime>
 #include <future>
 #include <memory>
@@ -65,7 +64,8 @@ class Calls {
   std::atomic<bool> has_lost_gpu_{false};
 };
 
-std::atomic<bool> cuda_has_started{false};  // for whatever device of this process
+/// It is the driver that takes long to start, once in a process, whatever device is the first.
+std::atomic<bool> cuda_has_started{false};
 
 struct DestroyStream {
   using pointer = cudaStream_t;
@@ -95,10 +95,11 @@ class CudaEvent final : public Event {
   void synchronize() override {
     constexpr timespec nap{.tv_sec = 0, .tv_nsec = 20'000};  // less than a chunk's way to the GPU
     cudaError_t status = cudaEventQuery(event_.get());
-    for (; status == cudaErrorNotReady; status = cudaEventQuery(event_.get())) {
+    while (status == cudaErrorNotReady) {
+      cudaGetLastError();  // which is nobody's error
       nanosleep(&nap, nullptr);
+      status = cudaEventQuery(event_.get());
     }
-    cudaGetLastError();  // that it was not ready is nobody's error
     calls_.check(status);
   }
   double seconds_since(const Event& earlier) const override {
@@ -147,6 +148,7 @@ class CudaStream final : public Stream {
   void synchronize() override { calls_.check(cudaStreamSynchronize(stream_.get())); }
   void check_launch(std::string_view what) override {
     const cudaError_t status = cudaGetLastError();
+    if (status == cudaErrorNotReady) return;  // somebody has asked for something that was not
     if (status != cudaSuccess) calls_.fail(status, std::string(what) + " could not be started");
   }
   void* native() const noexcept override { return stream_.get(); }
@@ -277,8 +279,8 @@ void require_gpu(int ordinal, Calls& calls) {
               {.hint = "GPUs 0 to " + std::to_string(count - 1) + " are visible here"});
 }
 
-/// Starting CUDA takes the driver a third of a second, on one thread. It does so in the background:
-/// whoever needs the GPU waits for it in bind_to_thread().
+/// Starting CUDA takes the driver a fifth of a second or more, on one thread. It does so in the
+/// background: whoever needs the GPU waits for it in bind_to_thread().
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int ordinal) : ordinal_(ordinal) {}
@@ -290,7 +292,6 @@ class CudaDevice final : public Device {
     calls_.check(cudaSetDevice(ordinal_));
     pinned_.lock_early();
   }
-  /// Once CUDA has started in this process, another device takes it a millisecond.
   bool has_started() const override { return cuda_has_started; }
   MeteredMemory& host_memory() override { return host_memory_; }
   MeteredMemory& device_memory() override { return device_memory_; }

@@ -1,5 +1,6 @@
 #include <ooc/io_way.hpp>
 
+#include <ooc/control_groups.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
 
@@ -7,6 +8,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <thread>
 
 namespace ooc {
 
@@ -25,10 +30,10 @@ constexpr std::string_view for_link = "chunks are large enough to fill the link 
 constexpr std::string_view for_core = "chunks fit a core's own cache, in which they are consumed";
 
 // Bytes that come from a disk go through the smallest pool that keeps the disk busy: the more
-// memory the reads are spread over, the slower a disk becomes (results/: 8 MiB 4.2 GB/s, 64
-// MiB 3.5). The link is not the limit then, so small chunks will do. Bytes that come out of the
-// page cache are to fill the link, which takes large chunks, out of a pool that fits the last-level
-// cache. The CPU consumes a chunk where it lies, so there it fits in a core's own cache.
+// memory the reads are spread over, the slower a disk becomes (lib/README.md, "Sizes"). The link is
+// not the limit then, so small chunks will do. Bytes that come out of the page cache are to fill
+// the link, which takes large chunks, out of a pool that fits the last-level cache. The CPU
+// consumes a chunk where it lies, so there it fits in a core's own cache.
 constexpr Sizes cuda_direct{1 * MiB, 512 * KiB, for_disk};
 constexpr Sizes cuda_buffered{8 * MiB, 1 * MiB, for_link};
 constexpr Sizes cpu_direct{512 * KiB, 512 * KiB, for_core};
@@ -37,11 +42,12 @@ constexpr Sizes cuda_mixed{1 * MiB, 512 * KiB, for_disk};          // the disk i
 constexpr Sizes cuda_mostly_cached{4 * MiB, 512 * KiB, for_link};  // unless it has little to read
 constexpr Sizes cpu_mixed{1 * MiB, 512 * KiB, for_core};
 constexpr std::size_t direct_bytes_in_flight = 8 * MiB;  // the best of disks seen: 2 to 32
-constexpr std::size_t most_cuda_readers = 12;  // they saturate the link; more only compete
-constexpr std::size_t most_writers = 4;        // tmpfs is fastest with so many
-constexpr double mostly_cached = 0.5;
-constexpr double little = 0.25;                // of an input, on the disk
-constexpr std::uint64_t few_bytes = 64 * MiB;  // to be read from it
+constexpr std::size_t most_cuda_readers = 12;     // they saturate the link; more only compete
+constexpr std::size_t most_waiting_threads = 64;  // for the disk, where there is no io_uring
+constexpr std::size_t most_writers = 4;           // tmpfs is fastest with so many
+constexpr double worth_page_cache = 0.5;          // of an input, there
+constexpr double little = 0.25;                   // of an input, on the disk
+constexpr std::uint64_t few_bytes = 64 * MiB;     // to be read from it
 
 std::string percent(double fraction) {
   return std::to_string(std::lround(fraction * 100)) + " %";
@@ -75,7 +81,7 @@ Choice reads_directly(const Options& options, const Source& source, double cache
                 {.path = refusing->path(), .hint = "leave out --direct yes"});
   }
   if (refusing != nullptr) return {false, refusing->why_not_direct()};
-  if (options.direct == DirectIo::automatic && cached >= mostly_cached) {
+  if (options.direct == DirectIo::automatic && cached >= worth_page_cache) {
     return {false, percent(cached) + " of the input is there"};
   }
   return {true};
@@ -109,6 +115,10 @@ IoWay way_of(const Options& options, Sizes sizes, bool writes, std::size_t threa
     way.queue_depth =
         copies ? 2 * threads : std::max<std::size_t>(direct_bytes_in_flight / way.block_bytes, 1);
   }
+  // A thread that waits for a disk costs nothing, and one too few leaves the disk without work.
+  if (way.direct && options.threads == 0) {
+    way.threads = std::max(threads, std::min(way.queue_depth, most_waiting_threads));
+  }
   return way;
 }
 
@@ -116,8 +126,15 @@ IoWay way_of(const Options& options, Sizes sizes, bool writes, std::size_t threa
 
 std::size_t usable_cores() {
   cpu_set_t set;
-  const int failed = sched_getaffinity(0, sizeof(set), &set);
-  return failed ? 1 : static_cast<std::size_t>(CPU_COUNT(&set));
+  // It fails where there may be more cores than a set has room for.
+  const std::size_t cores = sched_getaffinity(0, sizeof(set), &set) == 0
+                                ? static_cast<std::size_t>(CPU_COUNT(&set))
+                                : std::thread::hardware_concurrency();
+  // A container may see more cores than it is given the time of. Read once: it is asked for by the
+  // dozen.
+  static const std::optional<double> of_time = cores_of_time();
+  const double most = of_time ? std::ceil(*of_time) : std::numeric_limits<int>::max();
+  return std::max<std::size_t>(std::min(cores, static_cast<std::size_t>(most)), 1);
 }
 
 Workers choose_workers(const Options& options, DeviceKind device) {

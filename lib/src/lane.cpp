@@ -63,8 +63,9 @@ void Lane::prepare(const Observe& observe) {
   if (!stream_) stream_ = device_.make_stream();
   if (!reporter_) reporter_.emplace(device_, observe);
   const auto make_ready = [this](auto& buffer) {
-    auto& memory = device_.shares_host_memory() ? device_.host_memory() : device_.device_memory();
-    if (buffer.bytes > buffer.memory.size()) buffer.memory = Buffer(memory, buffer.bytes);
+    if (buffer.bytes > buffer.memory.size()) {
+      buffer.memory = Buffer(device_.working_memory(), buffer.bytes);
+    }
     if (!buffer.copied) {
       buffer.copy_begun = device_.make_event();
       buffer.copied = device_.make_event();
@@ -90,16 +91,18 @@ void Lane::release() {
 void Lane::run(const Pass& pass) {
   times_ = {};
   device_.bind_to_thread();
-  pass.operation.begin(index_, *stream_);
   try {
+    pass.operation.begin(index_, *stream_);
+    check_launches();
     device_.shares_host_memory() ? consume_in_pool(pass) : consume_copies(pass);
+    pass.operation.end(index_, *stream_);
+    check_launches();
+    stream_->synchronize();
   } catch (...) {
-    // The pool must not be touched, let alone freed, while a copy out of it is under way.
+    // Neither the pool nor what the operation holds may be freed while a copy of it is under way.
     stream_->settle();
     throw;
   }
-  pass.operation.end(index_, *stream_);
-  stream_->synchronize();
 }
 
 void Lane::consume_in_pool(const Pass& pass) {
@@ -233,6 +236,7 @@ void Lane::process(const Pass& pass, Input& input, std::size_t chunk, DeviceSpan
   stream_->record(*input.kernel_begun);
   if (pass.swapped_bytes != 0) stream_->swap_bytes(data.data, data.size, pass.swapped_bytes);
   pass.operation.process(index_, *stream_, read_only(data), pass.plan.begin(chunk), out);
+  check_launches();
   if (pass.output != nullptr && pass.output->swapped) {
     stream_->swap_bytes(out.data, out.size, pass.output->element_bytes);
   }
@@ -241,6 +245,11 @@ void Lane::process(const Pass& pass, Input& input, std::size_t chunk, DeviceSpan
   input.kernel = work_on(Activity::Kind::kernel, chunk, data.size);
   if (times_.bytes == 0) times_.first_seconds = pass.watch.seconds();
   times_.bytes += data.size;
+}
+
+/// What a kernel that does not begin was to compute would be missing, and nobody would know.
+void Lane::check_launches() {
+  stream_->check_launch("the operator's kernel");
 }
 
 /// Takes in the device's time for a kernel that has ended.

@@ -100,6 +100,7 @@ class Lane {
   void finish_copy(const Pass& pass, Input& input);
   void process(const Pass& pass, Input& input, std::size_t chunk, DeviceSpan<std::byte> data,
                DeviceSpan<std::byte> out);
+  void check_launches();
   void take_in_kernel(Input& input);
   void begin_result(const Pass& pass, Result& result, Chunk& chunk, std::size_t bytes);
   void finish_result(const Pass& pass, Result& result);

@@ -12,8 +12,8 @@ namespace ooc {
 
 namespace {
 
-constexpr std::size_t most_direct_extents = 64;  // each costs up to two blocks more of a slot
-constexpr double mostly_cached = 0.9;            // so that hardly a lane waits for the disk
+constexpr std::size_t most_direct_extents = 64;   // each costs up to two blocks more of a slot
+constexpr double enough_for_lanes_to_read = 0.9;  // so that hardly a lane waits for the disk
 
 /// The chunk of at most `wanted` bytes that keeps to the limits, as far as any can. `buffers`: how
 /// many times a chunk's bytes lie in a slot, and in a lane's buffer, one for the input and perhaps
@@ -42,14 +42,21 @@ struct ChunkSize {
 ChunkSize choose_chunk(const Options& options, DeviceKind device, std::size_t lanes,
                        const IoWay& way, std::size_t element_bytes, std::size_t output_bytes) {
   const std::size_t tile_bytes = tile_elements * element_bytes;
-  if (options.chunk_bytes != 0) return {round_up(options.chunk_bytes, tile_bytes), way.why_chunk};
+  if (options.chunk_bytes != 0) {
+    return {round_up(options.chunk_bytes, tile_bytes),
+            options.chunk_bytes < tile_bytes
+                ? "chunks are of 65,536 elements, the fewest there can be, though --chunk says less"
+                : way.why_chunk};
+  }
   const std::size_t widest = std::max(element_bytes, output_bytes);
   const std::size_t buffers = output_bytes == 0 ? 1 : 2;
   const std::size_t tile_most = tile_elements * widest;
   const std::size_t wanted = round_up(way.chunk_bytes, tile_most);
   const std::size_t most = chunk_within_limits(options, device, lanes, wanted, buffers);
-  return {std::max<std::size_t>(most / tile_most, 1) * tile_bytes,
-          most < wanted ? "chunks are as large as the limits of memory allow" : way.why_chunk};
+  const std::size_t tiles = std::max<std::size_t>(most / tile_most, 1);
+  return {tiles * tile_bytes, tiles * tile_most < wanted
+                                  ? "chunks are as large as the limits of memory allow"
+                                  : way.why_chunk};
 }
 
 /// Adds how a result is written, and its place in the slots.
@@ -123,28 +130,49 @@ void choose_slots(const Options& options, DeviceKind device, Layout& layout) {
   layout.pool_slots = most;
 }
 
+Error too_many_extents(std::size_t extents) {
+  return {Cause::usage,
+          "direct reads are not possible: a chunk lies in " + std::to_string(extents) + " pieces",
+          {.why = "each takes a request of its own, and room for what lies around it",
+           .hint = "leave out --direct yes, or lower --chunk"}};
+}
+
 /// Fewer slots where the memory is limited. Throws Error(memory) if not even one is possible.
-void limit_slots(const Options& options, DeviceKind device, Layout& layout) {
+void limit_slots(const Options& options, DeviceKind device, std::size_t element_bytes,
+                 Layout& layout) {
   if (options.memory_bytes == 0) return;
   // Gathering lanes of the CPU hold a chunk of their own each.
   const std::size_t gathered =
-      layout.gathers && device == DeviceKind::cpu ? layout.lanes * layout.chunk_bytes : 0;
+      layout.gathers && device == DeviceKind::cpu ? layout.lanes * layout.plan.max_bytes() : 0;
   const std::size_t for_slots =
       options.memory_bytes > gathered ? options.memory_bytes - gathered : 0;
   const std::size_t most = for_slots / layout.slot_bytes;
   if (layout.pool_slots <= most) return;
   layout.tuned_depth.reset();
   layout.slots = layout.pool_slots = std::min(layout.slots, most);
-  if (layout.slots != 0) return;
-  const std::uint64_t chunk = std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes());
-  std::string why = "one chunk of " + std::to_string(chunk) + " bytes must fit, in whole pages";
-  if (gathered != 0) {
-    why += ", and one more for each of " + std::to_string(layout.lanes) + " streams";
+  if (layout.slots != 0) {
+    // No more than the slots have room for.
+    IoWay& reads = layout.reads;
+    const std::size_t requests_of_chunk =
+        divide_up(layout.chunk_bytes, reads.block_bytes) + layout.plan.max_extents() - 1;
+    reads.queue_depth = std::min(reads.queue_depth, layout.slots * requests_of_chunk);
+    return;
   }
+  const std::uint64_t chunk = layout.plan.max_bytes();
+  const bool has_large_chunks = layout.chunk_bytes > tile_elements * element_bytes;
+  std::string why = "one chunk of " + std::to_string(chunk) + " bytes must fit, in whole pages";
+  if (!has_large_chunks && chunk == layout.chunk_bytes) why += "; it has 65,536 elements at least";
+  if (gathered != 0) {
+    why += ", and one more for each stream, of which there are " + std::to_string(layout.lanes);
+  }
+  std::string hint = "raise --memory";
+  const bool has_more_streams = gathered != 0 && layout.lanes > 1;
+  if (has_large_chunks) hint += ", or lower --chunk";
+  if (has_more_streams) hint += has_large_chunks ? " or --streams" : ", or lower --streams";
   throw Error(Cause::memory,
               "the pool needs at least " + std::to_string(layout.slot_bytes + gathered) +
                   " bytes, the limit is " + std::to_string(options.memory_bytes),
-              {.why = why, .hint = "raise --memory, or lower --chunk, --streams or --threads"});
+              {.why = why, .hint = hint});
 }
 
 }  // namespace
@@ -159,7 +187,7 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                         ? choose_mixed_read_way(options, device, workers, *cached)
                         : choose_read_way(options, device, workers, source, cached.value_or(0));
   const bool lanes_read = device == DeviceKind::cpu && !way.direct && output == nullptr &&
-                          cached.value_or(0) >= mostly_cached &&
+                          cached.value_or(0) >= enough_for_lanes_to_read &&
                           options.engine == EngineKind::automatic && !options.make_engine &&
                           options.threads <= workers.reading_lanes;  // else some are left to read
   const std::size_t lanes = lanes_read ? workers.reading_lanes : workers.lanes;
@@ -187,6 +215,7 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                 .why_lanes = lanes_read ? workers.why_reading_lanes : workers.why_lanes};
   const std::size_t extents = layout.plan.max_extents();
   if (way.direct && extents > most_direct_extents) {
+    if (options.direct == DirectIo::yes) throw too_many_extents(extents);
     layout.reads =
         through_page_cache(options, device, workers, false, "the input is many small files");
   }
@@ -195,7 +224,7 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                      return extent.offset % alignment_of(element_bytes) != 0;
                    });
 
-  const std::uint64_t payload = std::min<std::uint64_t>(chunk_bytes, layout.plan.bytes());
+  const std::uint64_t payload = layout.plan.max_bytes();
   const std::size_t slack = Reader::slack_bytes(source.files(), extents, layout.reads.direct);
   layout.slot_bytes = round_up(std::max<std::size_t>(payload + slack, 1), page_bytes);
   if (output != nullptr) add_output(options, device, workers, *output, element_bytes, layout);
@@ -209,7 +238,11 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
         "reading from beginning to end, for the checksum, not cached and uncached parts by turns");
   }
   choose_slots(options, device, layout);
-  limit_slots(options, device, layout);
+  limit_slots(options, device, element_bytes, layout);
+  // More would have nothing to do.
+  if (!layout.tuned_depth) {
+    layout.reads.threads = std::min(layout.reads.threads, layout.reads.queue_depth);
+  }
   return layout;
 }
 
@@ -235,12 +268,11 @@ void read_ahead(const Options& options, Layout& layout) {
 }
 
 std::size_t buffer_bytes(const Layout& layout) {
-  const std::uint64_t chunk = std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes());
-  return 2 * (chunk + (layout.writes ? layout.writes->way.chunk_bytes : 0));
+  return 2 * (layout.plan.max_bytes() + (layout.writes ? layout.writes->way.chunk_bytes : 0));
 }
 
 std::size_t half_chunk_bytes(const Layout& layout, std::size_t element_bytes) {
-  const std::uint64_t chunk = std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes());
+  const std::uint64_t chunk = layout.plan.max_bytes();
   const std::size_t half = round_up(chunk / 2, tile_elements * element_bytes);
   return half < chunk ? half : 0;
 }

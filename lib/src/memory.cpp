@@ -1,5 +1,6 @@
 #include "memory.hpp"
 
+#include <ooc/control_groups.hpp>
 #include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/text_file.hpp>
@@ -41,65 +42,36 @@ std::uint64_t system_available_bytes() {
   return GiB;  // there is no such file; a modest guess
 }
 
-/// What the files of a control group are called.
-struct GroupFiles {
-  const char* limit;
-  const char* used;
-  const char* inactive;  // page cache that goes when memory is needed, in memory.stat
-  const char* active;
-};
-
-constexpr GroupFiles version_1{"memory.limit_in_bytes", "memory.usage_in_bytes",
-                               "total_inactive_file", "total_active_file"};
-constexpr GroupFiles version_2{"memory.max", "memory.current", "inactive_file", "active_file"};
-
-std::uint64_t reclaimable_bytes(const std::string& group, const GroupFiles& files) {
-  std::istringstream file(read_text(group + "/memory.stat"));
+/// Page cache that goes when memory is needed.
+std::uint64_t reclaimable_bytes(const ControlGroup& group) {
+  const std::string prefix = group.is_version_2 ? "" : "total_";  // of groups within it, too
+  const std::string inactive = prefix + "inactive_file", active = prefix + "active_file";
+  std::istringstream file(read_text(group.directory + "/memory.stat"));
   std::uint64_t sum = 0;
   std::string key;
   for (std::uint64_t bytes = 0; file >> key >> bytes;) {
-    if (key == files.inactive || key == files.active) sum += bytes;
+    if (key == inactive || key == active) sum += bytes;
   }
   return sum;
 }
 
-/// What the group and those around it leave; unlimited if none of them has a limit. A container
-/// may see its own group at the root, where the path that it is told does not exist.
-///
-/// With strings: libstdc++ 12 corrupts the heap if memory runs out in `path("a/") / "b"`.
-std::uint64_t room_in_groups(const std::string& root, const std::string& path,
-                             const GroupFiles& files) {
-  std::uint64_t room = std::numeric_limits<std::uint64_t>::max();
-  for (std::size_t end = path.size(); end != std::string::npos; end = path.rfind('/', end - 1)) {
-    const std::string group = root + path.substr(0, end);
-    const auto limit = number_in(group + "/" + files.limit);
-    const auto used = number_in(group + "/" + files.used);
-    if (limit && used) {
-      const std::uint64_t needed = *used - std::min(*used, reclaimable_bytes(group, files));
-      room = std::min(room, *limit - std::min(*limit, needed));
-    }
-    if (end == 0) break;
-  }
-  return room;
+/// What a group leaves of its limit; unlimited if it has none.
+std::uint64_t room_in(const ControlGroup& group) {
+  const bool is_new = group.is_version_2;
+  const std::string directory = group.directory + "/";
+  const auto limit = number_in(directory + (is_new ? "memory.max" : "memory.limit_in_bytes"));
+  const auto used = number_in(directory + (is_new ? "memory.current" : "memory.usage_in_bytes"));
+  if (!limit || !used) return std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t needed = *used - std::min(*used, reclaimable_bytes(group));
+  return *limit - std::min(*limit, needed);
 }
 
 }  // namespace
 
 std::uint64_t available_host_bytes() {
   std::uint64_t available = system_available_bytes();
-  std::istringstream groups(read_text("/proc/self/cgroup"));
-  for (std::string line; std::getline(groups, line);) {
-    // "0::/path" is version 2, "7:memory,cpu:/path" the memory controller of version 1.
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    const std::string path = line.substr(second + 1);
-    if (controllers == ",,") {
-      available = std::min(available, room_in_groups("/sys/fs/cgroup", path, version_2));
-    } else if (controllers.find(",memory,") != std::string::npos) {
-      available = std::min(available, room_in_groups("/sys/fs/cgroup/memory", path, version_1));
-    }
+  for (const ControlGroup& group : groups_that_limit("memory")) {
+    available = std::min(available, room_in(group));
   }
   return available;
 }
@@ -180,6 +152,7 @@ void* RecyclingMemory::do_allocate(std::size_t bytes, std::size_t /*alignment*/)
     return fits->data;
   }
   const std::size_t rounded = round_up(std::max<std::size_t>(bytes, 1), block_alignment);
+  blocks_.reserve(blocks_.size() + 1);  // what is allocated must not be lost for want of an entry
   blocks_.push_back({upstream_.allocate(rounded, block_alignment), rounded, false});
   return blocks_.back().data;
 }

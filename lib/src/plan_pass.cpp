@@ -19,9 +19,14 @@ std::unique_ptr<Engine> tried_engine(const IoWay& way) {
 }  // namespace
 
 Options bounded(Options options) {
-  // No memory is larger, and no size that is made from it wraps around.
-  constexpr std::size_t most_chunk_bytes = std::size_t{1} << 48;
-  options.chunk_bytes = std::min(options.chunk_bytes, most_chunk_bytes);
+  // No machine has more, and no size that is made of them wraps around.
+  constexpr std::size_t most_bytes = std::size_t{1} << 44, most_at_once = std::size_t{1} << 16;
+  for (std::size_t* bytes : {&options.chunk_bytes, &options.block_bytes}) {
+    *bytes = std::min(*bytes, most_bytes);
+  }
+  for (std::size_t* count : {&options.queue_depth, &options.threads, &options.streams}) {
+    *count = std::min(*count, most_at_once);
+  }
   // Pools take tens of megabytes by themselves, which a container need not have.
   constexpr std::uint64_t ample_bytes = 256 * MiB;
   if (options.memory_bytes == 0) {

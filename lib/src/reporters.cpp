@@ -23,14 +23,14 @@ TransferReporter::TransferReporter(Activity::Kind kind, std::size_t slots, const
       observe_(observe),
       own_numbers_(std::min(slots, own_numbers)),
       begun_(slots),
-      are_shared_(slots - own_numbers_) {}
+      shared_in_use_(slots - own_numbers_) {}
 
 /// A thousand slots that are used once would be as many lines of a timeline.
 std::size_t TransferReporter::number_of(std::size_t slot) {
   if (slot < own_numbers_) return slot;
-  const auto free = std::ranges::find(are_shared_, false);
-  *free = true;
-  return own_numbers_ + static_cast<std::size_t>(free - are_shared_.begin());
+  const auto found = std::ranges::find(shared_in_use_, false);
+  *found = true;
+  return own_numbers_ + static_cast<std::size_t>(found - shared_in_use_.begin());
 }
 
 void TransferReporter::begun(std::size_t slot, std::size_t chunk) {
@@ -45,7 +45,7 @@ void TransferReporter::completed(std::size_t slot, std::size_t chunk, std::uint6
   end_range(begun_[slot].range);
   if (!observe_) return;
   const std::size_t number = begun_[slot].number;
-  if (number >= own_numbers_) are_shared_[number - own_numbers_] = false;
+  if (number >= own_numbers_) shared_in_use_[number - own_numbers_] = false;
   observe_({.kind = kind_,
             .worker = number,
             .chunk = chunk,

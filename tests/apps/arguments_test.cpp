@@ -125,7 +125,8 @@ TEST(Arguments, EnvironmentIsRefusedByItsName) {
   EXPECT_EQ(refusal([] { parse({"x"}).get("chunk", parse_bytes); }).message,
             "OOC_CHUNK=4Q: has no unit named 'Q'");
   const Variable json("OOC_JSON", "maybe");
-  EXPECT_EQ(refusal([] { parse({"x"}); }).message, "OOC_JSON=maybe: is neither 1 nor 0");
+  EXPECT_EQ(refusal([] { parse({"x"}); }).message,
+            "OOC_JSON=maybe: is neither 1, yes, true or on, nor 0, no, false or off");
 }
 
 TEST(Arguments, ChoicesAndPositiveNumbers) {

@@ -99,6 +99,16 @@ class GenTest(CliTest):
         self.refuse(2, "bf16 cannot be in a .npy", "gen", "-o", "y.npy", "--dtype", "bf16",
                     "--count", 3)
 
+    def test_endings_in_capitals_and_of_no_type(self):
+        self.succeed("gen", "-o", "X.NPY", "--count", 9)
+        self.assertEqual(np.load(self.path("X.NPY")).dtype, "f4")
+        self.succeed("gen", "-o", "X.F64", "--count", 9)
+        self.assertEqual(os.path.getsize(self.path("X.F64")), 9 * 8)
+        self.assertIn("9 values of float64", self.succeed("reduce", "X.F64").stdout)
+        self.refuse(2, r"x\.f80: there is no type f80", "gen", "-o", "x.f80", "--count", 9,
+                    hint="x.bin names no type")
+        self.refuse(2, r"x\.CSV: only raw values", "gen", "-o", "x.CSV", "--count", 9)
+
     def test_constants(self):
         result = self.gen("--pattern", "constant", "--value", "-5", "--dtype", "i2", "--count", 9)
         self.assertEqual(result["sum"], -45)

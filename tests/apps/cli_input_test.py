@@ -202,7 +202,7 @@ class DoubtfulTypeTest(CliTest):
         self.write("x.f32", np.arange(64, dtype="f4"))
         words = ("reduce", "x.f32", "--device", "cpu", "--direct", "no", "--dtype")
         self.assertEqual(self.succeed(*words, "f8").stderr,
-                         "ooc-run: note: x.f32: read as float64, as --dtype says; the ending says "
+                         "ooc-run: note: x.f32: read as float64, as asked; the ending says "
                          "float32\n")
         self.assertEqual(self.succeed(*words, "f4").stderr, "")
 

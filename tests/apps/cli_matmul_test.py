@@ -327,6 +327,9 @@ class RefusalTest(CliTest):
     def test_too_little_memory(self):
         self.refuse_and_keep(7, "bytes, the limit is ", "a.npy", "b.npy", "-o", "c.npy", "--device",
                              "cpu", "--memory", "8K", hint="--memory")
+        pools = 4 * 3 * 4096  # two slots of three pages in either
+        self.refuse_and_keep(7, "0 bytes of memory beside the pools are too few", "a.npy", "b.npy",
+                             "-o", "c.npy", "--device", "cpu", "--memory", pools, hint="--memory")
 
     def test_outputs(self):
         self.write("c.npy", b"precious")

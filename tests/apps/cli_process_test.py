@@ -28,6 +28,29 @@ class StdoutTest(CliTest):
             self.assertIn("error: standard output: write failed", done.stderr)
             self.assertIn("(ENOSPC)", done.stderr)
 
+    def test_an_output_that_was_written_is_told_of(self):
+        self.write("x.u8", bytes(100))
+        for words in (["convert", "x.u8", "-o", "y.f32", "--to", "f4"],
+                      ["gen", "-o", "y.f32", "--count", "100"]):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                done = subprocess.run([PROGRAM, *words, "--force"], stdout=full,
+                                      stderr=subprocess.PIPE, text=True, cwd=self.directory,
+                                      env=clean_environment(), check=False)
+            self.assertEqual(done.returncode, 6, words)
+            self.assertIn("  hint: y.f32 was written, whole\n", done.stderr)
+            self.assertEqual(os.path.getsize(self.path("y.f32")), 400)
+            os.remove(self.path("y.f32"))
+
+    def test_a_picture_that_was_written_is_told_of(self):
+        self.write("x.u8", bytes(100))
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([PROGRAM, "histogram", "x.u8", "--plot", "x.svg"], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, cwd=self.directory,
+                                  env=clean_environment(), check=False)
+        self.assertEqual(done.returncode, 6)
+        self.assertIn("note: wrote x.svg, a picture of the histogram\n", done.stderr)
+        self.assertTrue(os.path.exists(self.path("x.svg")))
+
     def test_a_reader_that_has_gone(self):
         self.write("x.u8", bytes(100))
         reader, writer = os.pipe()

@@ -237,8 +237,8 @@ class ReportTest(CliTest):
         windows = [one.text for one in page.section("What happened when").iter("h3")]
         self.assertEqual(len(windows), 3)
         # 200, or fewer where there is much in them.
-        self.assertRegex(windows[0], r"^The first \d+ ms$")
-        self.assertRegex(windows[2], r"^The last \d+ ms$")
+        self.assertRegex(windows[0], r"^The first [\d.]+ ms$")
+        self.assertRegex(windows[2], r"^The last [\d.]+ ms$")
 
 
 if __name__ == "__main__":

@@ -154,6 +154,32 @@ class EnvironmentTest(CliTest):
         self.refuse(2, "OOC_CHUNK=5Q: has no unit", "reduce", path, env={"OOC_CHUNK": "5Q"})
         self.refuse(2, "OOC_QUIET=perhaps: ", "reduce", path, env={"OOC_QUIET": "perhaps"})
 
+    def test_an_option_at_fault_that_is_a_variable_is_told_of(self):
+        np.save(self.path("x.npy"), np.zeros(8, "f4"))
+        done = self.refuse(3, "not the <f8 asked for", "reduce", "x.npy", env={"OOC_DTYPE": "f8"})
+        self.assertIn("OOC_DTYPE=f8 is set in the environment\n", done.stderr)
+        done = self.refuse(3, "not the <f8 asked for", "reduce", "x.npy", "--dtype", "f8",
+                           env={"OOC_DTYPE": "f4"})
+        self.assertNotIn("OOC_DTYPE", done.stderr)
+        done = self.refuse(2, "has no unit", "reduce", "x.npy", "--chunk", "5Q",
+                           env={"OOC_DEVICE": "cpu", "OOC_QUIET": "1"})
+        self.assertNotIn("is set in the environment", done.stderr)
+        self.succeed("gen", "-o", "y.bin", "--count", 9, env={"OOC_VALUE": "7"})
+
+    def test_what_an_option_may_have_been_meant_to_be(self):
+        self.write("-dash.f32", bytes(16))
+        for words, error, hint in (
+                (["reduce", "x", "--help=1"], "--help takes no value", None),
+                (["reduce", "x", "--version"], "unknown option", "ooc-run --version"),
+                (["reduce", "-dash.f32"], "unknown option", "the file is ./-dash.f32"),
+                (["-V"], "unknown option '-V'", "did you mean --version?")):
+            self.refuse(2, error, *words, hint=hint)
+
+    def test_help_takes_one_command(self):
+        self.refuse(2, "'histogram' is a word too many", "help", "reduce", "histogram")
+        self.refuse(2, "'reduce' is a word too many", "help", "help", "reduce")
+        self.assertIn("ooc-run reduce", self.succeed("help", "reduce", "--help").stdout)
+
     def test_a_misspelt_variable_is_told_of(self):
         path = self.write("x.f32", bytes(16))
         note = "ooc-run: note: OOC_THREDS is no option: did you mean OOC_THREADS?\n"

@@ -68,6 +68,18 @@ class VerifiedTest(CliTest):
     def test_it_is_not_for_files_that_are_written(self):
         self.refuse(2, "unknown option '--verify'", "convert", "x.u8", "-o", "y.u16", "--verify")
 
+    def test_rows_of_a_product_that_cannot_be_checked(self):
+        """Rows of a product that are NaN."""
+        a = np.ones((6, 6), "f4")
+        for rows, verified in ((2, True), (6, None)):
+            a[:rows] = np.nan
+            np.save(self.path("a.npy"), a)
+            np.save(self.path("b.npy"), np.eye(6, dtype="f4"))
+            words = ("matmul", "a.npy", "b.npy", "-o", "c.npy", "--verify", "--force")
+            result = self.json(*words)["result"]
+            self.assertEqual((result["verified"], result["unchecked_rows"]), (verified, rows))
+        self.assertIn("  verified  no row could be: ", self.succeed(*words).stdout)
+
 
 class NotVerifiedTest(CliTest):
     """What others do while the check reads the file, after the answer is there."""

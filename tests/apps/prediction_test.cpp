@@ -145,11 +145,11 @@ TEST(DescribePrediction, ForPeople) {
   EXPECT_EQ(explain(std::optional<Prediction>{}),
             "not known: ooc-run bench FILE measures what it takes to predict it");
   EXPECT_EQ(explain(predict(cold(50e9), cpu, {.disk = 5e9, .start_seconds = 0.5})),
-            "at least 10.5 s, bound by the disk; no ceiling is known of the kernel");
+            "at least 10.5 s; no ceiling is known of the kernel");
   Workload written = cold(50e9);
   written.to_output = 1;
   EXPECT_EQ(explain(predict(written, cpu, {.disk = 5e9})),
-            "at least 10.0 s, bound by the disk; no ceiling is known of the kernel, writing and "
+            "at least 10.0 s; no ceiling is known of the kernel, writing and "
             "the start (ooc-run bench FILE measures more)");
 }
 

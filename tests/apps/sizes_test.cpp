@@ -47,8 +47,8 @@ TEST(Sizes, BytesAreRefusedWithTheReason) {
   EXPECT_EQ(refusal(parse_bytes, ""), "is not a whole number");
   EXPECT_EQ(refusal(parse_bytes, "K"), "is not a whole number");
   EXPECT_EQ(refusal(parse_bytes, "-1"), "must not be negative");
-  EXPECT_EQ(refusal(parse_bytes, "1.5G"), "has no unit named '.5G'");
-  EXPECT_EQ(refusal(parse_bytes, "1 G"), "has no unit named ' G'");
+  EXPECT_EQ(refusal(parse_bytes, "1.5G"), "is not a whole number");
+  EXPECT_EQ(refusal(parse_bytes, "1 G"), "is not a whole number");
   EXPECT_EQ(refusal(parse_bytes, "16777216T"), "is too large");
   EXPECT_EQ(refusal(parse_bytes, "18446744073709551616"), "is too large");
 }
@@ -57,7 +57,7 @@ TEST(Sizes, CountsHaveBinaryUnitsOnly) {
   EXPECT_EQ(parse_count("1000"), 1000u);
   EXPECT_EQ(parse_count("2M"), 2097152u);
   EXPECT_EQ(refusal(parse_count, "2MB"), "has no unit named 'MB'");
-  EXPECT_EQ(refusal(parse_count, "1e9"), "has no unit named 'e9'");
+  EXPECT_EQ(refusal(parse_count, "1e9"), "is not a whole number");
 }
 
 TEST(Sizes, ShapesHaveALengthForEachAxis) {
@@ -70,7 +70,7 @@ TEST(Sizes, ShapesHaveALengthForEachAxis) {
     EXPECT_EQ(refusal(parse_shape, text), "is not a whole number") << text;
   }
   EXPECT_EQ(refusal(parse_shape, "3x-4"), "must not be negative");
-  EXPECT_EQ(refusal(parse_shape, "3,4"), "has no unit named ',4'");
+  EXPECT_EQ(refusal(parse_shape, "3,4"), "is not a whole number");
 }
 
 TEST(Sizes, IntegersMayBeNegative) {
@@ -95,6 +95,13 @@ TEST(Sizes, BytesForPeople) {
   EXPECT_EQ(format_bytes(1000), "1.00 KB (1000 bytes)");
   EXPECT_EQ(format_bytes(4294967296), "4.29 GB (4.00 GiB)");
   EXPECT_EQ(format_bytes(999'999), "1.00 MB (977 KiB)");
+  EXPECT_EQ(format_binary_bytes(8 << 20), "8 MiB");
+  EXPECT_EQ(format_binary_bytes(640 << 10), "640 KiB");
+  EXPECT_EQ(format_binary_bytes(3ull << 40), "3 TiB");
+  EXPECT_EQ(format_binary_bytes(1ull << 62), "4096 PiB");
+  EXPECT_EQ(format_binary_bytes(0), "0 KiB");
+  EXPECT_EQ(format_binary_bytes(1500), "1.50 KB");
+  EXPECT_EQ(format_binary_bytes(1), "1 byte");
   EXPECT_EQ(format_rate(6.8e9), "6.80 GB/s");
   EXPECT_EQ(format_both_rates(12.5e9), "12.5 GB/s (11.6 GiB/s)");
 }

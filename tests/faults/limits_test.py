@@ -40,6 +40,13 @@ class ForbiddenCallTest(FaultTest):
             self.assertRegex(reasons, rf"io_uring is not available: .*\({error}\)")
             self.expect(self.work("convert"), {0}, preexec_fn=refusing(
                 "io_uring_setup", getattr(errno, error)))
+            self.work("reduce").evict()
+            plan = subprocess.run(
+                [PROGRAM, "reduce", self.path("in/x.f32"), "--threads", "4", "--explain", "--json"],
+                capture_output=True, text=True, check=True,
+                preexec_fn=refusing("io_uring_setup", getattr(errno, error)))
+            self.assertRegex("\n".join(json.loads(plan.stdout)["result"]["plan"]["reasons"]),
+                             rf"io_uring is not available: .*\({error}\)")
             self.refuse(2, rf"io_uring is not available: .*\({error}\)", "reduce",
                         self.path("in/x.f32"), "--engine", "uring",
                         preexec_fn=refusing("io_uring_setup", getattr(errno, error)))
@@ -134,7 +141,14 @@ class ControlGroupTest(WalkingTest):
 
     def test_processes(self):
         limiter = self.group("pids", "pids.max", "pids.max")
-        self.walk("threads", range(1, 12), {0, MEMORY}, limiter)
+        # Those of io_uring count, too: the last limit has room for as many as it likes.
+        self.walk("threads", [*range(1, 12), 40], {0, MEMORY}, limiter)
+
+    def test_time_of_cores(self):
+        limiter = self.group("cpu", "cpu.cfs_quota_us", "cpu.max")
+        work = self.work("reduce")
+        done = self.expect(work, {0}, "--direct", "no", preexec_fn=limiter("100000"))
+        self.assertEqual(json.loads(done.stdout)["run"]["streams"], 1)
 
     def test_memory(self):
         limiter = self.group("memory", "memory.limit_in_bytes", "memory.max")

@@ -94,13 +94,20 @@ class FaultWalk : public testing::TestWithParam<Machine> {
     return make_device(GetParam() == Machine::cpu ? DeviceKind::cpu : DeviceKind::cuda);
   }
 
+  /// That is yet to start.
+  static std::unique_ptr<Device> stopped(std::unique_ptr<Device> device) {
+    dynamic_cast<test::WrappedDevice&>(*device).stop();
+    return device;
+  }
+
   static Options options() {
     return {.chunk_bytes = chunk_bytes, .streams = 2, .threads = 4, .block_bytes = chunk_bytes / 2};
   }
 
   /// Of a pass that has fewer slots than chunks, and reads directly where that is possible.
-  Options reading_ahead() const {
+  Options reading_ahead(std::size_t streams) const {
     Options wanted = options();
+    wanted.streams = streams;
     wanted.queue_depth = 2;
     if (open(source_).files()[0].direct() >= 0) wanted.direct = DirectIo::yes;
     return wanted;
@@ -117,6 +124,22 @@ class FaultWalk : public testing::TestWithParam<Machine> {
     Coordinator coordinator(std::move(device), options);
     map(coordinator, Copy{}, open(source_), {.path = target_, .type = {ElementType::u1}});
     return true;
+  }
+
+  // A map has the larger pool; one that held all chunks would not read ahead.
+  static constexpr std::size_t fold_streams = 2, map_streams = 1;
+
+  void expect_that_passes_read_ahead() const {
+    if (reading_ahead(fold_streams).direct != DirectIo::yes) return;
+    const auto coordinator = [this](std::size_t streams) {
+      auto wrapped = std::make_unique<test::WrappedDevice>(device(), [](test::DeviceCall) {});
+      return Coordinator(stopped(std::move(wrapped)), reading_ahead(streams));
+    };
+    Coordinator folding = coordinator(fold_streams), mapping = coordinator(map_streams);
+    EXPECT_GT(fold(folding, WeightedSum{}, open(source_)).stats.read_ahead_bytes, 0u);
+    const Target target{.path = target_, .type = {ElementType::u1}};
+    EXPECT_GT(map(mapping, Copy{}, open(source_), target).read_ahead_bytes, 0u);
+    std::filesystem::remove(target_);
   }
 
   /// Makes `pass` fail at every point, and expects of each that it gives the right answer or throws
@@ -221,6 +244,7 @@ TEST_P(FaultWalk, OverEveryCallOfAnEngine) {
 }
 
 TEST_P(FaultWalk, OverEveryCallOfTheDevice) {
+  expect_that_passes_read_ahead();
   struct Kind {
     std::string name;
     DeviceFault fault;
@@ -239,17 +263,14 @@ TEST_P(FaultWalk, OverEveryCallOfTheDevice) {
          [&](Fault& fault) { return fold_is_right(broken(fault), options()); });
     walk(kind.name + "_in_a_map", {kind.cause}, false,
          [&](Fault& fault) { return map_is_right(broken(fault), options()); });
-    const auto starting = [&](Fault& fault) {
-      auto device = broken(fault);
-      dynamic_cast<test::WrappedDevice&>(*device).stop();
-      return device;
-    };
     // What cannot be had to read ahead is done without.
     const bool dispensable = kind.fault == DeviceFault::host_memory;
-    walk(kind.name + "_reading_ahead_in_a_fold", {kind.cause}, dispensable,
-         [&](Fault& fault) { return fold_is_right(starting(fault), reading_ahead()); });
-    walk(kind.name + "_reading_ahead_in_a_map", {kind.cause}, dispensable,
-         [&](Fault& fault) { return map_is_right(starting(fault), reading_ahead()); });
+    walk(kind.name + "_reading_ahead_in_a_fold", {kind.cause}, dispensable, [&](Fault& fault) {
+      return fold_is_right(stopped(broken(fault)), reading_ahead(fold_streams));
+    });
+    walk(kind.name + "_reading_ahead_in_a_map", {kind.cause}, dispensable, [&](Fault& fault) {
+      return map_is_right(stopped(broken(fault)), reading_ahead(map_streams));
+    });
   }
 }
 

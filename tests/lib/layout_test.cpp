@@ -115,6 +115,40 @@ TEST_F(LayoutTest, ReadsOfADiskGoRoundInLittleMoreThanIsInFlight) {
   EXPECT_GT(beyond_flight({.direct = DirectIo::no}), workers_.lanes + 1);
 }
 
+// Where there is no io_uring: one that is missing leaves the disk without work.
+TEST_F(LayoutTest, HasAThreadForEachReadOfADiskInFlight) {
+  const auto threads_of = [&](const Options& options) {
+    const IoWay& reads =
+        choose_layout(options, DeviceKind::cuda, workers_, sparse(8 * GiB), 4).reads;
+    EXPECT_LE(reads.threads, reads.queue_depth);
+    return reads.threads;
+  };
+  EXPECT_EQ(threads_of({}), 16u);
+  EXPECT_EQ(threads_of({.queue_depth = 3}), 3u);
+  EXPECT_EQ(threads_of({.threads = 4}), workers_.readers);
+  EXPECT_EQ(threads_of({.direct = DirectIo::no}), workers_.readers);
+}
+
+TEST_F(LayoutTest, RefusesDirectReadsOfManySmallFiles) {
+  std::vector<std::filesystem::path> paths;
+  for (int i = 0; i < 100; ++i) {
+    paths.push_back(dir_.write(std::to_string(i), std::string(2 * page_bytes, 'x')));
+  }
+  const Source source = open(paths);
+  const auto layout_with = [&](DirectIo direct) {
+    return choose_layout({.direct = direct}, DeviceKind::cuda, workers_, source, 1);
+  };
+  EXPECT_FALSE(layout_with(DirectIo::automatic).reads.direct);
+  try {
+    layout_with(DirectIo::yes);
+    ADD_FAILURE() << "what was asked for was not done";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.cause(), Cause::usage);
+    const bool is_possible = source.files()[0].direct() >= 0;
+    EXPECT_EQ(std::string(error.what()).ends_with("lies in 100 pieces"), is_possible);
+  }
+}
+
 TEST_F(LayoutTest, KeepsToTheReadsThatTheUserHasFixed) {
   const auto is_fixed = [&](const Options& options, std::uint64_t bytes) {
     const Layout layout = choose_layout(options, DeviceKind::cuda, workers_, sparse(bytes), 4);
@@ -159,6 +193,8 @@ TEST_F(LayoutTest, KeepsToTheLimits) {
         choose_layout({.memory_bytes = limit}, DeviceKind::cuda, workers_, sparse(8 * GiB), 1);
     EXPECT_LE(layout.slots * layout.slot_bytes, limit);
     EXPECT_GE(layout.slots, 2u);
+    EXPECT_LE(layout.reads.queue_depth * layout.reads.block_bytes, limit);
+    EXPECT_LE(layout.reads.threads, layout.reads.queue_depth);
     const Layout small =
         choose_layout({.device_bytes = limit}, DeviceKind::cuda, workers_, sparse(8 * GiB), 1);
     EXPECT_LE(2 * workers_.lanes * small.chunk_bytes, limit);

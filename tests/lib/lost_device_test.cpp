@@ -83,5 +83,16 @@ TEST_F(LostDeviceTest, IsNotAskedAgainByAMap) {
   });
 }
 
+// What a kernel was to compute that did not begin would be missing.
+TEST_F(LostDeviceTest, IsAskedWhetherKernelsHaveBegunAfterAllThatAnOperatorDoes) {
+  std::atomic<std::size_t> asked{0};
+  const auto count = [&](DeviceCall call) { asked += call == DeviceCall::launch; };
+  Coordinator coordinator(
+      std::make_unique<test::WrappedDevice>(std::make_unique<test::LateDevice>(), count),
+      {.chunk_bytes = chunk_bytes, .streams = streams});
+  const std::uint64_t chunks = fold(coordinator, Ignore{}, open(source_)).stats.chunks;
+  EXPECT_EQ(asked, chunks + 2 * streams);
+}
+
 }  // namespace
 }  // namespace ooc

@@ -56,6 +56,21 @@ struct LosingMap {
   }
 };
 
+/// Begins a kernel of more threads than a block can have, and does not ask whether it began.
+struct CarelessFold {
+  using Input = std::uint8_t;
+  using Partial = int;
+  bool begins_too_many;
+
+  void consume(Stream& stream, DeviceChunk<const Input> /*in*/, Partial& part) const {
+    constexpr unsigned too_many = 4096;
+    ++part;
+    if (!begins_too_many) return;
+    write_nowhere<<<1, too_many, 0, static_cast<cudaStream_t>(stream.native())>>>(64);
+  }
+  void merge(Partial& total, const Partial& part) const { total += part; }
+};
+
 class LostGpuCudaTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -108,6 +123,20 @@ TEST_F(LostGpuCudaTest, IsLostForTheNextPass) {
     fold(on, LosingFold{}, open(source_));
   };
   EXPECT_EXIT(lose_gpu_in(run), testing::ExitedWithCode(expected_error), lost);
+}
+
+// One that does not begin takes nothing away; but what it was to compute would be missing.
+TEST_F(LostGpuCudaTest, IsNotLostToAKernelThatDoesNotBegin) {
+  Coordinator coordinator(make_device(DeviceKind::cuda), {.chunk_bytes = 65536});
+  try {
+    fold(coordinator, CarelessFold{.begins_too_many = true}, open(source_));
+    ADD_FAILURE() << "nobody has noticed";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.cause(), Cause::device);
+    const std::string what = error.what();
+    EXPECT_NE(what.find("the operator's kernel could not be started"), std::string::npos) << what;
+  }
+  EXPECT_EQ(fold(coordinator, CarelessFold{.begins_too_many = false}, open(source_)).value, 64);
 }
 
 }  // namespace

@@ -32,6 +32,8 @@ TEST(MeteredMemory, CountsAndKeepsItsLimit) {
   }
   EXPECT_EQ(memory.bytes_in_use(), 0u);
   EXPECT_EQ(memory.peak_bytes(), 1000u);
+  memory.restart_peak();
+  EXPECT_EQ(memory.peak_bytes(), 0u);
   EXPECT_EQ(memory.allocations(), 2u);
 }
 

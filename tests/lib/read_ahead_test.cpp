@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -45,7 +46,7 @@ class Compare final : public Operation {
   const std::vector<std::byte>& expected_;
 };
 
-class ReadAhead : public testing::Test {
+class DirectReadAhead : public testing::Test {
  protected:
   void SetUp() override {
     if (File::open(path_).direct() < 0) GTEST_SKIP() << "no direct reads here";
@@ -65,7 +66,7 @@ class ReadAhead : public testing::Test {
   std::filesystem::path path_ = directory_.write("data", bytes_);
 };
 
-TEST_F(ReadAhead, TakesASlotForEachChunkWithinReason) {
+TEST_F(DirectReadAhead, TakesASlotForEachChunkWithinReason) {
   EXPECT_EQ(layout({.chunk_bytes = tile_elements, .direct = DirectIo::yes}).ahead_slots, chunks);
   EXPECT_EQ(layout({.chunk_bytes = tile_elements, .direct = DirectIo::no}).ahead_slots, 0u);
   constexpr std::size_t limit = 4 * MiB;
@@ -81,7 +82,7 @@ TEST_F(ReadAhead, TakesASlotForEachChunkWithinReason) {
             0u);  // the pool is as large without
 }
 
-TEST_F(ReadAhead, GoesOnUntilTheDeviceHasStarted) {
+TEST_F(DirectReadAhead, GoesOnUntilTheDeviceHasStarted) {
   std::atomic<std::size_t> read{0}, read_before_start{0};
   std::set<std::size_t> workers;  // of the reader's thread
   const auto start = [&](test::DeviceCall call) {
@@ -116,7 +117,23 @@ TEST_F(ReadAhead, GoesOnUntilTheDeviceHasStarted) {
   EXPECT_LE(*workers.rbegin(), later.slots + later.queue_depth);
 }
 
-TEST_F(ReadAhead, IsGoneThroughOnceIfThereIsMoreToRead) {
+TEST_F(DirectReadAhead, IsDoneWithoutIfItsMemoryCannotBeLocked) {
+  auto device = std::make_unique<test::WrappedDevice>(
+      make_device(DeviceKind::cpu), [](test::DeviceCall call) {
+        if (call == test::DeviceCall::lock) throw Error(Cause::memory, "no pages can be locked");
+      });
+  device->stop();
+  Coordinator coordinator(std::move(device),
+                          {.chunk_bytes = tile_elements, .streams = 2, .direct = DirectIo::yes});
+  Compare compare(bytes_);
+  const Stats stats = coordinator.run(source(), 1, compare);
+  EXPECT_EQ(compare.bytes_alike, bytes_.size());
+  EXPECT_EQ(stats.read_ahead_bytes, 0u);
+  EXPECT_LT(stats.slots, chunks / 2);
+  EXPECT_NE(stats.reasons.back().find("no pages can be locked"), std::string::npos);
+}
+
+TEST_F(DirectReadAhead, IsGoneThroughOnceIfThereIsMoreToRead) {
   for (const std::size_t streams : {1u, 2u, 5u}) {
     auto device = std::make_unique<test::WrappedDevice>(make_device(DeviceKind::cpu),
                                                         [](test::DeviceCall) {});

@@ -4,6 +4,9 @@
 #include <ooc/io/error.hpp>
 
 #include <gtest/gtest.h>
+#include <linux/io_uring.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <memory>
@@ -21,6 +24,15 @@ inline bool uring_is_available() {
   } catch (const Error&) {
     return false;
   }
+}
+
+/// Linux 5.11 and later; what is asked of others waits for as long as it takes.
+inline bool rings_wait_for_a_while() {
+  io_uring_params params{};
+  const long ring = ::syscall(SYS_io_uring_setup, 1, &params);
+  if (ring < 0) return false;
+  ::close(static_cast<int>(ring));
+  return (params.features & IORING_FEAT_EXT_ARG) != 0;
 }
 
 /// The engines of a parameterised test. Where there is no io_uring, its tests are skipped.

@@ -19,13 +19,17 @@ enum class DeviceFault { host_memory, device_memory, call, late };
 /// kernel, every call fails.
 inline std::unique_ptr<Device> faulty_device(std::unique_ptr<Device> device, DeviceFault what,
                                              Fault& fault) {
-  const auto memory = [&fault](DeviceCall failing) {
-    return [&fault, failing](DeviceCall call) {
-      if (call == failing && fault.strikes()) throw Error(Cause::memory, "no memory is left");
+  const auto is_of_host = [](DeviceCall call) {
+    return call == DeviceCall::host_memory || call == DeviceCall::lock;
+  };
+  const auto is_of_device = [](DeviceCall call) { return call == DeviceCall::device_memory; };
+  const auto exhaust = [&fault](auto is_meant) {
+    return [&fault, is_meant](DeviceCall call) {
+      if (is_meant(call) && fault.strikes()) throw Error(Cause::memory, "no memory is left");
     };
   };
-  const auto refuse = [&fault](DeviceCall call) {
-    const bool is_memory = call == DeviceCall::host_memory || call == DeviceCall::device_memory;
+  const auto refuse = [&fault, is_of_host, is_of_device](DeviceCall call) {
+    const bool is_memory = is_of_host(call) || is_of_device(call);
     if (!is_memory && fault.strikes()) throw Error(Cause::device, "the device's own error");
   };
   const auto fail_late = [&fault,
@@ -39,8 +43,8 @@ inline std::unique_ptr<Device> faulty_device(std::unique_ptr<Device> device, Dev
   };
   BeforeCall before;
   switch (what) {
-    case DeviceFault::host_memory: before = memory(DeviceCall::host_memory); break;
-    case DeviceFault::device_memory: before = memory(DeviceCall::device_memory); break;
+    case DeviceFault::host_memory: before = exhaust(is_of_host); break;
+    case DeviceFault::device_memory: before = exhaust(is_of_device); break;
     case DeviceFault::call: before = refuse; break;
     case DeviceFault::late: before = fail_late; break;
   }

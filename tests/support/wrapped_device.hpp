@@ -16,7 +16,9 @@ namespace ooc::test {
 
 /// What a device is asked for: memory; a stream, an event, or to start; work, which may go on when
 /// the call returns; or to wait for work, or for how long it took.
-enum class DeviceCall { host_memory, device_memory, make, work, wait };
+/// `lock`: it has started, and page-locks what was allocated before; `launch`: whether kernels have
+/// begun.
+enum class DeviceCall { host_memory, device_memory, lock, make, work, launch, wait };
 
 /// Is called before each of them, on the thread that calls, and may throw.
 using BeforeCall = std::function<void(DeviceCall)>;
@@ -98,7 +100,10 @@ class WrappedStream final : public Stream {
     before_(DeviceCall::wait);
     stream_->synchronize();
   }
-  void check_launch(std::string_view what) override { stream_->check_launch(what); }
+  void check_launch(std::string_view what) override {
+    before_(DeviceCall::launch);
+    stream_->check_launch(what);
+  }
   void* native() const noexcept override { return stream_->native(); }
   std::pmr::memory_resource& temporaries() noexcept override { return temporaries_; }
 
@@ -128,7 +133,7 @@ class WrappedDevice final : public Device {
   void bind_to_thread() override {
     before_(DeviceCall::make);
     device_->bind_to_thread();
-    has_started_ = true;
+    if (!has_started_.exchange(true)) before_(DeviceCall::lock);
   }
   bool has_started() const override { return has_started_ && device_->has_started(); }
 

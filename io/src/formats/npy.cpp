@@ -193,8 +193,8 @@ struct Refusal {
 constexpr std::array<Refusal, 10> refusals{{
     {"b1", "booleans", "save array.view(numpy.uint8)"},
     {"c", "complex numbers", "save array.view(array.real.dtype): real and imaginary parts in turn"},
-    {"f16", "long doubles, which differ between machines", "save array.astype(numpy.float64)"},
-    {"f12", "long doubles, which differ between machines", "save array.astype(numpy.float64)"},
+    {"f16", "long doubles", "save array.astype(numpy.float64)"},
+    {"f12", "long doubles", "save array.astype(numpy.float64)"},
     {"O", "pickled Python objects", "save an array of numbers"},
     {"S", "strings", "save array.view(numpy.uint8)"},
     {"U", "strings", "save array.view(numpy.uint32)"},
@@ -298,7 +298,7 @@ void require_size(const File& file, std::uint64_t expected) {
 }  // namespace
 
 bool is_npy(const File& file) {
-  if (file.path().extension() == ".npy") return true;
+  if (ending_of(file.path()) == ".npy") return true;
   return file.size() >= magic.size() && read_text(file, 0, magic.size()) == magic;
 }
 

@@ -20,7 +20,7 @@ Description describe_raw(const File& file, const Format& format) {
     description.type_reason = "asked for";
     return description;
   }
-  const std::string extension = file.path().extension().string();
+  const std::string extension = ending_of(file.path());
   if (const auto named = type_of_ending(extension)) {
     description.type = {*named, false};
     description.type_reason = "from " + extension;

@@ -149,8 +149,9 @@ class Coordinator {
   Stats run(const Source& source, std::size_t element_bytes, Operation& operation,
             const Output* output = nullptr);
 
-  /// Gives back the pool and the buffers that earlier passes have left, for what needs the memory
-  /// for something else. The next pass allocates anew.
+  /// Gives back the pool and the lanes' buffers that earlier passes have left, for what needs the
+  /// memory for something else; what operators took of a stream's memory stays there. The next pass
+  /// allocates anew. To be called on a thread that is bound to the device.
   void release_memory();
 
   Device& device() noexcept;

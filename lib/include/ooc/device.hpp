@@ -64,8 +64,9 @@ class Stream {
   virtual void wait(Event& event) = 0;
   virtual void synchronize() = 0;
 
-  /// To be called after a kernel was launched with `<<<...>>>` on this stream: throws Error(device)
-  /// if `what` could not be started. What goes wrong later shows when the stream is waited for.
+  /// After a kernel was launched with `<<<...>>>` on this stream: throws Error(device) if `what`
+  /// could not be started. A pass asks so after all that an operator does; who asks after each
+  /// kernel learns which it was. What goes wrong later shows when the stream is waited for.
   virtual void check_launch(std::string_view what) = 0;
 
   /// Waits as synchronize(), on the way out of an error: of a device that is gone there is nothing
@@ -110,6 +111,9 @@ class Device {
   /// True if device code reads host memory as fast as its own: chunks are then consumed where they
   /// were loaded.
   bool shares_host_memory() const noexcept { return kind() == DeviceKind::cpu; }
+
+  /// Memory in which device code is fastest.
+  MeteredMemory& working_memory() { return shares_host_memory() ? host_memory() : device_memory(); }
 };
 
 /// Bytes of host memory that can be had without pushing anything out, as the kernel estimates, and
@@ -119,8 +123,9 @@ std::uint64_t available_host_bytes();
 /// Why there is no GPU to use: the driver's word for it. Empty if there is one.
 std::string why_no_gpu();
 
-/// A GPU starts in the background, which takes a third of a second. Throws Error(device) if libooc
-/// was built without CUDA; what else may be wrong with the GPU `ordinal`, bind_to_thread() says.
+/// A GPU starts in the background, which takes a fifth of a second or more. Throws Error(device) if
+/// libooc was built without CUDA; what else may be wrong with the GPU `ordinal`, bind_to_thread()
+/// says.
 std::unique_ptr<Device> make_device(DeviceKind kind, int ordinal = 0);
 
 /// The first GPU if there is a usable one, else the CPU.

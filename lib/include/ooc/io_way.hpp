@@ -11,7 +11,7 @@
 
 namespace ooc {
 
-/// Cores that this process may use.
+/// Cores that this process may use, or the time of how many where that is less: at least 1.
 std::size_t usable_cores();
 
 /// How many work at once.

@@ -19,7 +19,9 @@ class MeteredMemory final : public std::pmr::memory_resource {
 
   std::size_t limit() const noexcept { return limit_; }
   std::size_t bytes_in_use() const noexcept { return in_use_; }
+  /// The most that were in use at one time since restart_peak().
   std::size_t peak_bytes() const noexcept { return peak_; }
+  void restart_peak() noexcept { peak_ = in_use_.load(); }
   std::uint64_t allocations() const noexcept { return allocations_; }
 
  private:

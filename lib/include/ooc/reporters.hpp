@@ -34,8 +34,8 @@ class TransferReporter final : public TransferObserver {
   Activity::Kind kind_;
   const Observe& observe_;
   std::size_t own_numbers_;
-  std::vector<Begun> begun_;      // by slot
-  std::vector<bool> are_shared_;  // numbers after those of the own slots that are in use now
+  std::vector<Begun> begun_;         // by slot
+  std::vector<bool> shared_in_use_;  // numbers after those of the own slots that are in use now
 };
 
 /// Tells an observer, if there is one, of work on a device that lies between two events. Belongs to

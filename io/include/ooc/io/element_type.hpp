@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -117,6 +118,9 @@ std::string code_of(DType type);
 /// Understands NumPy's codes and names with an optional byte order, "f4", ">i2", "|u1", "uint8",
 /// "float32", and "bf16" or "bfloat16". Throws Error(usage) with the nearest match otherwise.
 DType parse_dtype(std::string_view text);
+
+/// How a file's name ends, in lower case: ".npy" of "X.NPY". Empty if it has no ending.
+std::string ending_of(const std::filesystem::path& path);
 
 /// The type that the ending of a raw file names, if it does: ".u8", ".f32", ".bf16". Endings count
 /// bits, where NumPy's codes count bytes.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -72,6 +73,9 @@ class SequentialPlan final : public Plan {
 
   /// Bytes of all chunks.
   std::uint64_t bytes() const noexcept { return ends_.empty() ? 0 : ends_.back(); }
+
+  /// Bytes of the longest chunk.
+  std::uint64_t max_bytes() const noexcept { return std::min(chunk_bytes_, bytes()); }
 
   /// Where chunk k begins in the sequence, and how long it is (bytes).
   std::uint64_t begin(std::size_t chunk) const noexcept { return piece(chunk) * chunk_bytes_; }

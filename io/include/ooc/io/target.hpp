@@ -18,7 +18,7 @@ struct Target {
   std::vector<std::uint64_t> shape{};  // for .npy; empty: one dimension
   bool replace = false;                // an existing file, else that is an error
 
-  bool is_npy() const { return path.extension() == ".npy"; }
+  bool is_npy() const { return ending_of(path) == ".npy"; }
 };
 
 /// The file of a target, with room for all elements and its header written. It becomes visible by

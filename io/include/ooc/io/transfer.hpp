@@ -129,9 +129,8 @@ class Transfer {
 
   void run(const std::stop_token& stop);
   void drain() noexcept;
-  void start_requests(const std::stop_token& stop);
-  bool could_start_more(const std::stop_token& stop) const;
-  Request* wait_for_request(const std::stop_token& stop);
+  bool start_requests(const std::stop_token& stop);
+  Request* wait_for_request(bool slot_is_missing);
   bool wait_for_next_chunk(const std::stop_token& stop);
   void begin(Chunk& chunk);
   void tune(std::size_t payload_bytes);
