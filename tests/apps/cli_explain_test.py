@@ -7,7 +7,7 @@ import platform
 import re
 from pathlib import Path
 
-from cli_support import CliTest, evict, main
+from cli_support import CliTest, evict, held_in_page_cache, main
 
 import numpy as np
 
@@ -144,10 +144,12 @@ class PredictionTest(ExplainTest):
 
     def test_by_the_ceilings_that_are_kept(self):
         self.keep(**{"histogram u1": 8 * MIB / 4})
+        self.enterContext(held_in_page_cache(self.path("x.u8")))
         words = ("x.u8", "--device", "cpu", "--direct", "no")
         cached = self.json("info", "x.u8")["result"]["page_cache_fraction"]
-        if cached != 1:
-            self.skipTest("the kernel does not tell, or has dropped it")
+        if cached is None:
+            self.skipTest("the kernel does not tell")
+        self.assertEqual(cached, 1)
         plan = self.explain("histogram", *words, env=self.cache)
         self.assertEqual(plan["prediction"],
                          {"seconds": 0.25 + 1 + 4, "stage": "cores", "unmeasured": []})
@@ -189,7 +191,7 @@ class NothingTest(ExplainTest):
         before = cached()
         for words in (("histogram",), ("reduce",), ("bench",), ("convert", "-o", "y.f64")):
             self.explain(*words, "x.f32")
-        self.assertEqual(cached(), before)
+        self.assertLessEqual(cached(), before)
 
     def test_nothing_is_left(self):
         path = self.write("x.f32", RANDOM.normal(size=MIB).astype("f4"))

@@ -6,7 +6,7 @@ import json
 import os
 import struct
 
-from cli_support import CliTest, evict, main
+from cli_support import CliTest, evict, held_in_page_cache, main
 
 import numpy as np
 
@@ -132,7 +132,8 @@ class NpyTest(InfoTest):
 class PlaceTest(InfoTest):
     def test_the_page_cache_is_told_and_left_alone(self):
         self.write("x.dat", RANDOM.normal(size=4 * MIB).astype("f4"))
-        file = self.info("x.dat")["result"]["files"][0]
+        with held_in_page_cache(self.path("x.dat")):
+            file = self.info("x.dat")["result"]["files"][0]
         if file["page_cache_fraction"] is None or not file["direct"]:
             self.skipTest("the kernel does not tell, or reads through it only")
         self.assertEqual(file["page_cache_fraction"], 1)
@@ -143,19 +144,21 @@ class PlaceTest(InfoTest):
     def test_as_histogram_and_reduce_then_read(self):
         self.write("x.f32", RANDOM.normal(size=4 * MIB).astype("f4"))
         for words in ((), ("--direct", "no"), ("--engine", "threads", "--chunk", "2M")):
-            for cold in (False, True):
-                if cold:
-                    evict(self.path("x.f32"))
-                readings = self.info("x.f32", *words)["result"]["readings"]
-                self.assertEqual([one["command"] for one in readings], ["histogram", "reduce"])
-                for reading in readings:
-                    if cold:
-                        evict(self.path("x.f32"))
-                    run = self.json(reading["command"], "x.f32", *words)["run"]
-                    with self.subTest(words, command=reading["command"], cold=cold):
-                        for key in ("engine", "direct", "chunk_bytes", "chunks", "streams",
-                                    "passes", "block_bytes"):
-                            self.assertEqual(run[key], reading[key], key)
+            with self.subTest(words, cold=False), held_in_page_cache(self.path("x.f32")):
+                self.check_readings(words)
+            with self.subTest(words, cold=True):
+                self.check_readings(words, lambda: evict(self.path("x.f32")))
+
+    def check_readings(self, words, prepare=lambda: None):
+        prepare()
+        readings = self.info("x.f32", *words)["result"]["readings"]
+        self.assertEqual([one["command"] for one in readings], ["histogram", "reduce"])
+        for reading in readings:
+            prepare()
+            run = self.json(reading["command"], "x.f32", *words)["run"]
+            for key in ("engine", "direct", "chunk_bytes", "chunks", "streams", "passes",
+                        "block_bytes"):
+                self.assertEqual(run[key], reading[key], (reading["command"], key))
 
     def test_several_files(self):
         self.write("a.f32", bytes(4096))

@@ -1,6 +1,8 @@
 """What the tests of the program have in common. Each is called with the path of ooc-run."""
 
+import contextlib
 import json
+import mmap
 import os
 import signal
 import subprocess
@@ -29,6 +31,15 @@ def default_signals():
     """A test may run where signals are ignored, as in the background of a shell."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def held_in_page_cache(path):
+    """Meanwhile a file lies in the page cache: a kernel that reclaims what seems unused (DAMON's
+    pageout) takes the pages that nobody has mapped."""
+    with (open(path, "rb") as file,
+          mmap.mmap(file.fileno(), 0, mmap.MAP_SHARED | mmap.MAP_POPULATE, mmap.PROT_READ)):
+        yield
 
 
 def evict(path):

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc_run {
@@ -94,6 +95,23 @@ TEST(Tasks, KnowTheirKernelAndTheirPasses) {
   EXPECT_EQ(reduce_task(source, {}).kernel, "reduce f4");
   EXPECT_EQ(reduce_task(source, {.exact = true}).kernel, "");
   EXPECT_EQ(convert_task(source).kernel, "");
+}
+
+// To look at a file leaves its first pages in the page cache.
+TEST(Tasks, ReadAheadOfWhatIsOnTheDisk) {
+  const ooc::test::TempDir directory;
+  const auto path = directory.write("x.f32", std::string(32 * ooc::MiB, '\0'));
+  ooc::test::evict(path);
+  const ooc::Source source = ooc::open(path);
+  const Workload cold = convert_task(source).work;
+  EXPECT_EQ(cold.read_ahead, cold.from_disk);
+  const bool can_be_evicted = source.files()[0].direct() >= 0;
+  EXPECT_GE(cold.read_ahead, can_be_evicted ? 0.9 * 32 * ooc::MiB : 0);
+  const ooc::test::HeldInPageCache held(path, 16 * ooc::MiB);
+  ooc::test::evict(path, 16 * ooc::MiB);
+  const Workload half = convert_task(source).work;
+  const bool is_half_cached = ooc::test::why_not_half_cached(source).empty();
+  EXPECT_EQ(half.read_ahead, is_half_cached ? 0 : half.from_disk);
 }
 
 TEST(RatesToChooseBy, AreMeasuredOnesWhereThereAreAny) {

@@ -27,9 +27,12 @@ class Residency : public testing::Test {
 
 TEST_F(Residency, TellsWarmFromCold) {
   const Source source{File::open(path_)};
-  const auto warm = page_cache_fraction(source);
-  if (!warm) GTEST_SKIP() << "the kernel does not tell";
-  EXPECT_EQ(*warm, 1.0);
+  {
+    const test::HeldInPageCache held(path_);
+    const auto warm = page_cache_fraction(source);
+    if (!warm) GTEST_SKIP() << "the kernel does not tell";
+    EXPECT_EQ(*warm, 1.0);
+  }
   test::evict(path_);
   EXPECT_LT(page_cache_fraction(source).value(), 0.1);
 }
@@ -39,11 +42,11 @@ TEST_F(Residency, CountsTheExtentsOnly) {
   files.push_back(File::open(path_));
   const Source half(std::move(files), {{0, 0, file_bytes / 2}}, {ElementType::u1, false});
   test::evict(path_);
-  test::read_whole(path_);
+  const test::HeldInPageCache held(path_, file_bytes / 2);
   test::evict(path_, file_bytes / 2);
   const auto fraction = page_cache_fraction(half);
   if (!fraction) GTEST_SKIP() << "the kernel does not tell";
-  EXPECT_GT(*fraction, 0.9);
+  EXPECT_EQ(*fraction, 1.0);
   EXPECT_LT(page_cache_fraction(Source{File::open(path_)}).value(), 0.6);
 }
 
@@ -53,8 +56,11 @@ TEST_F(Residency, TellsPiecesApart) {
   if (!page_cache_fraction(source)) GTEST_SKIP() << "the kernel does not tell";
   constexpr std::uint64_t piece_bytes = 3 * MiB;
   EXPECT_EQ(cached_pieces(source, piece_bytes), std::vector<bool>(6, false));
-  test::read_whole(path_);
-  EXPECT_EQ(cached_pieces(source, piece_bytes), std::vector<bool>(6, true));
+  {
+    const test::HeldInPageCache held(path_);
+    EXPECT_EQ(cached_pieces(source, piece_bytes), std::vector<bool>(6, true));
+  }
+  const test::HeldInPageCache held(path_, file_bytes / 2);
   test::evict(path_, file_bytes / 2);
   // The file's middle is at two thirds of its third piece.
   EXPECT_EQ(cached_pieces(source, piece_bytes),
@@ -64,6 +70,7 @@ TEST_F(Residency, TellsPiecesApart) {
 TEST_F(Residency, CountsPiecesThatRunAcrossFiles) {
   const auto cold = directory_.write("cold", test::random_bytes(file_bytes, 2));
   test::evict(cold);
+  const test::HeldInPageCache held(path_);
   std::vector<File> files;
   files.push_back(File::open(path_));
   files.push_back(File::open(cold));
@@ -78,7 +85,11 @@ TEST_F(Residency, SamplesWhereTheKernelDoesNotCount) {
   test::expect_in_child([&] {
     test::refuse_system_call(cachestat, ENOSYS);
     const Source source{File::open(path_)};
-    const double warm = page_cache_fraction(source).value_or(-1);
+    double warm = 0;
+    {
+      const test::HeldInPageCache held(path_);
+      warm = page_cache_fraction(source).value_or(-1);
+    }
     test::evict(path_);
     const double cold = page_cache_fraction(source).value_or(-1);
     const double still_cold = page_cache_fraction(source).value_or(-1);

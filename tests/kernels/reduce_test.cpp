@@ -133,11 +133,13 @@ TEST_P(ReduceTest, FirstPlacesOfAHalfCachedFile) {
     for (const NanPolicy policy : {NanPolicy::propagate, NanPolicy::omit}) {
       std::optional<Statistics> in_order;
       for (const std::size_t streams : {1, 2, 3, 5}) {
-        test::warm(path);
+        std::optional<test::HeldInPageCache> held(path);
         const Options options{.chunk_bytes = tile_elements * sizeof(float), .streams = streams};
         Coordinator coordinator(make_device(GetParam()), options);
         if (!in_order) in_order = reduce(coordinator, source, {.nan = policy}).value;
-        test::evict(path, (chunks - evicted) * tile_elements * sizeof(float));
+        const std::size_t kept_bytes = (chunks - evicted) * tile_elements * sizeof(float);
+        held.emplace(path, kept_bytes);
+        test::evict(path, kept_bytes);
         const std::string why_not = test::why_not_half_cached(source);
         if (!why_not.empty()) GTEST_SKIP() << why_not;
         const auto [found, stats] = reduce(coordinator, source, {.nan = policy});

@@ -256,6 +256,7 @@ TEST_P(PassChecksumTest, IsThatOfTheInputOfAMap) {
 // A file whose second half was evicted would be read from two places at once.
 TEST_P(PassChecksumTest, ReadsAHalfCachedFileInOrder) {
   const auto path = make_file("data.bin", 64 * 65536 + 4321);
+  const test::HeldInPageCache held(path, 32 * 65536);
   test::evict(path, 32 * 65536);
   const Source source{File::open(path)};
   const std::string why_not = test::why_not_half_cached(source);

@@ -55,14 +55,15 @@ class LaneReadersTest : public testing::Test {
 // lanes, in another pass of the same coordinator too.
 TEST_F(LaneReadersTest, AreAsManyThreadsAsAskedFor) {
   const Source source{File::open(path_)};
-  test::warm(path_);
+  std::optional<test::HeldInPageCache> held(path_);
   const bool kernel_tells = page_cache_fraction(source).value_or(0) > 0.9;
   for (const std::size_t threads : {1u, 2u, 5u}) {
     Coordinator coordinator(make_device(DeviceKind::cpu),
                             {.chunk_bytes = chunk, .threads = threads});
     for (const bool cached : {true, false, true}) {
+      held.reset();
       if (cached) {
-        test::warm(path_);
+        held.emplace(path_);
       } else {
         test::evict(path_);
       }
@@ -80,7 +81,7 @@ TEST_F(LaneReadersTest, AreAsManyThreadsAsAskedFor) {
 
 TEST_F(LaneReadersTest, LeaveReadingToThreadsThatAreMore) {
   const Source source{File::open(path_)};
-  test::warm(path_);
+  const test::HeldInPageCache held(path_);
   Compare compare(content_);
   Coordinator coordinator(make_device(DeviceKind::cpu),
                           {.chunk_bytes = chunk, .streams = 2, .threads = 8});

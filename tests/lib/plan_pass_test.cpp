@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
@@ -49,14 +51,21 @@ TEST_F(PlanPass, SaysWhatARunWillDo) {
   for (const bool cold : {false, true}) {
     for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
       for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
-        if (cold) test::evict(path_);
+        std::optional<test::HeldInPageCache> held;
+        if (cold) {
+          test::evict(path_);
+        } else {
+          held.emplace(path_);
+        }
         expect_what_run_does({.engine = engine, .direct = direct});
       }
     }
   }
   for (const std::size_t threads : {1u, 2u, 5u}) {
-    test::warm(path_);
-    expect_what_run_does({.threads = threads});
+    {
+      const test::HeldInPageCache held(path_);
+      expect_what_run_does({.threads = threads});
+    }
     test::evict(path_);
     expect_what_run_does({.threads = threads});
   }

@@ -4,19 +4,18 @@
 #include <ooc/io/source.hpp>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <string>
-#include <vector>
 
 namespace ooc::test {
 
 /// Puts the pages of a file from `offset` on out of the page cache; they must have been written to
-/// the disk for that.
+/// the disk for that, and nothing may hold them.
 inline void evict(const std::filesystem::path& path, std::uint64_t offset = 0) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   ::fsync(descriptor);
@@ -32,12 +31,33 @@ inline std::string why_not_half_cached(const Source& source) {
   return source.files()[0].why_not_direct();
 }
 
-/// Reads a file, so that its pages are in the page cache.
-inline void warm(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::vector<char> block(std::size_t{1} << 20);
-  while (file.read(block.data(), static_cast<std::streamsize>(block.size()))) {
+/// Holds the first bytes of a file in the page cache while it lives. To have read them does not: a
+/// kernel that reclaims what seems unused (DAMON's pageout) takes pages that nobody has mapped.
+class HeldInPageCache {
+ public:
+  /// In whole pages.
+  HeldInPageCache(const std::filesystem::path& path, std::size_t bytes) : bytes_(bytes) {
+    const std::size_t file_bytes = std::filesystem::file_size(path);
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // All of it: evict() would pass over a page behind these that is only just being read ahead.
+    void* const memory =
+        ::mmap(nullptr, file_bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, descriptor, 0);
+    ::close(descriptor);
+    if (memory == MAP_FAILED) return;
+    memory_ = static_cast<std::byte*>(memory);
+    if (bytes < file_bytes) ::munmap(memory_ + bytes, file_bytes - bytes);
   }
-}
+  explicit HeldInPageCache(const std::filesystem::path& path)
+      : HeldInPageCache(path, std::filesystem::file_size(path)) {}
+  ~HeldInPageCache() {
+    if (memory_ != nullptr) ::munmap(memory_, bytes_);
+  }
+  HeldInPageCache(const HeldInPageCache&) = delete;
+  HeldInPageCache& operator=(const HeldInPageCache&) = delete;
+
+ private:
+  std::size_t bytes_;
+  std::byte* memory_ = nullptr;
+};
 
 }  // namespace ooc::test
