@@ -43,17 +43,14 @@ std::size_t Transfer::transfer_chunks(const std::stop_token& stop) {
   return next_;
 }
 
-bool Transfer::transfer_chunk() {
+void Transfer::transfer_chunk(Chunk& chunk, std::size_t slot) {
   try {
-    if (!wait_for_next_chunk({})) return false;
-    for (;;) {
+    begin(chunk, slot);
+    for (bool through = false; !through;) {
       while (remainder_.memory != nullptr && engine_->in_flight() < engine_->depth()) {
         start_next_request();
       }
-      Chunk* const through = finish(static_cast<Part&>(engine_->wait()));
-      if (through == nullptr) continue;
-      complete(*through);
-      return true;
+      through = finish(static_cast<Part&>(engine_->wait())) != nullptr;
     }
   } catch (...) {
     drain();
@@ -111,7 +108,7 @@ bool Transfer::start_requests(const std::stop_token& stop) {
     if (remainder_.memory == nullptr) {
       if (next_ >= plan_.size() || stop.stop_requested()) return false;
       if (!pool_.ready(next_, awaited_)) return true;
-      begin(*pool_.wait(next_, awaited_));
+      begin_next_chunk(*pool_.wait(next_, awaited_));
     }
     start_next_request();
   }
@@ -125,24 +122,28 @@ bool Transfer::wait_for_next_chunk(const std::stop_token& stop) {
   Chunk* const chunk = pool_.wait(next_, awaited_);
   seconds_waiting_ += std::chrono::duration<double>(Clock::now() - since).count();
   if (chunk == nullptr || stop.stop_requested()) return false;
-  begin(*chunk);
+  begin_next_chunk(*chunk);
   return true;
 }
 
-void Transfer::begin(Chunk& chunk) {
+void Transfer::begin_next_chunk(Chunk& chunk) {
   if (change_ && chunk.index >= change_->chunk) {
     most_in_flight_ = change_->in_flight;
     change_.reset();
     tuner_->follow(now_());
   }
-  const std::size_t slot = pool_.slot_of(chunk.index);
+  ++next_;
+  begin(chunk, pool_.slot_of(chunk.index));
+}
+
+void Transfer::begin(Chunk& chunk, std::size_t slot) {
   if (observer_ != nullptr) observer_->begun(slot, chunk.index);
   chunk_ = &chunk;
+  slot_ = slot;
   remainder_ = {.extents = plan_.extents(chunk.index, extents_)};
   lay_out(chunk, remainder_.extents);
   progress_ = &in_progress_[slot];
   *progress_ = {.chunk = &chunk};
-  next_ += step_;
   begin_next_extent();
 }
 
@@ -172,6 +173,7 @@ void Transfer::start_next_request() {
   part.needed = std::min(end, extent_end) - remainder_.offset;
   part.payload = std::min(end, extent_end) - std::max(remainder_.offset, extent.offset);
   part.chunk = chunk_->index;
+  part.slot = slot_;
   prepare(part, extent);
   if (engine_->in_flight() == 0) busy_since_ = Clock::now();
   ++progress_->requests;
@@ -195,11 +197,10 @@ Chunk* Transfer::finish(Part& part) {
   bytes_done_.fetch_add(part.payload, std::memory_order_relaxed);
   idle_.push_back(&part);
   if (tuner_ != nullptr) tune(part.payload);
-  const std::size_t slot = pool_.slot_of(part.chunk);
-  InProgress& progress = in_progress_[slot];
+  InProgress& progress = in_progress_[part.slot];
   progress.payload_bytes += part.payload;
   if (--progress.requests != 0 || !progress.all_started) return nullptr;
-  if (observer_ != nullptr) observer_->completed(slot, part.chunk, progress.payload_bytes);
+  if (observer_ != nullptr) observer_->completed(part.slot, part.chunk, progress.payload_bytes);
   return progress.chunk;
 }
 

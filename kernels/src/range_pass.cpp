@@ -17,6 +17,8 @@ using Range = HistogramOptions::Range;
 template <class T>
 struct FindExtremes {
   using Input = T;
+  static constexpr bool takes_any_chunk = true;
+
   struct Partial {
     std::unique_ptr<ExtremesFinder> finder{};
     Extremes extremes{};

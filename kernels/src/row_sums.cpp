@@ -79,6 +79,7 @@ std::uint64_t pieces_of(std::uint64_t rows, std::uint64_t columns) {
 template <class T>
 struct SumPieces {
   using Input = T;
+  static constexpr bool takes_any_chunk = true;
 
   struct Partial {
     std::vector<std::uint8_t> nonfinite_columns;  // as in RowPass

@@ -31,12 +31,12 @@ namespace {
 class Loading {
  public:
   Loading(const Options& options, const Layout& layout, const Source& source, ChunkPool& pool,
-          std::size_t lanes)
+          std::size_t lanes, LaneTakes takes)
       : way_(layout.reads),
         stop_(options.stop),
         reporter_(Activity::Kind::read, pool.size(), options.observe, layout.slots) {
     if (layout.lanes_read) {
-      by_lanes_.emplace(source, layout.plan, pool, way_, lanes, options);
+      by_lanes_.emplace(source, layout.plan, pool, way_, lanes, takes, options);
       return;
     }
     IoWay way = way_;
@@ -348,7 +348,8 @@ Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, cons
     stats.read_ahead_bytes = 0;
     stats.reasons.emplace_back("not reading ahead while the GPU starts: there is no memory for it");
   }
-  Loading loading(options, layout, source, *pool, lanes.size());
+  const LaneTakes takes = operation.takes_any_chunk() ? LaneTakes::any : LaneTakes::its_share;
+  Loading loading(options, layout, source, *pool, lanes.size(), takes);
   const Observe& observe = options.observe;
   std::optional<Writer> writer;
   TransferReporter write_reporter(Activity::Kind::write, pool->size(), observe, layout.slots);

@@ -2,6 +2,8 @@
 
 #include <ooc/io/error.hpp>
 
+#include <algorithm>
+
 namespace ooc::detail {
 
 void Together::begin(std::size_t lane, Stream& stream) {
@@ -17,6 +19,10 @@ void Together::process(std::size_t lane, Stream& stream, DeviceSpan<const std::b
 
 void Together::end(std::size_t lane, Stream& stream) {
   for (Operation* operation : operations_) operation->end(lane, stream);
+}
+
+bool Together::takes_any_chunk() const noexcept {
+  return std::ranges::all_of(operations_, &Operation::takes_any_chunk);
 }
 
 void require_whole(const Source& source, std::size_t element_bytes) {

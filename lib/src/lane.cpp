@@ -106,26 +106,14 @@ void Lane::run(const Pass& pass) {
 }
 
 void Lane::consume_in_pool(const Pass& pass) {
-  struct Leaver {
-    ~Leaver() {
-      if (readers != nullptr) readers->leave(lane);
-    }
-    LaneReaders* readers;
-    std::size_t lane;
-  } const leaver{pass.readers, index_};
+  if (pass.readers != nullptr) {
+    while (Chunk* const chunk = pass.readers->load_next(index_)) consume(pass, *chunk);
+    return;
+  }
   for (std::size_t k = index_; k < pass.plan.size(); k += pass.lanes) {
-    if (pass.readers != nullptr && !pass.readers->load(index_, k)) return;
     Chunk* const chunk = wait_for_chunk(pass, k);
     if (chunk == nullptr) return;
-    if (pass.checksum != nullptr) pass.checksum->add(*chunk);
-    DeviceSpan<std::byte> data{chunk->segments.front().data(), chunk->segments.front().size()};
-    if (!is_in_place(*chunk, pass.element_bytes)) {
-      begin_copy(inputs_[0], *chunk);
-      data = {inputs_[0].memory.data(), pass.plan.bytes(k)};
-    }
-    const auto out = output_of(pass, *chunk, pass.output_bytes(data.size));
-    process(pass, inputs_[0], k, data, {out.data(), out.size()});
-    take_in_kernel(inputs_[0]);
+    const std::span<std::byte> out = consume(pass, *chunk);
     if (pass.output == nullptr) {
       pass.pool.recycle(*chunk);
     } else {
@@ -133,6 +121,20 @@ void Lane::consume_in_pool(const Pass& pass) {
       pass.pool.publish(*chunk, Stage::computed);
     }
   }
+}
+
+/// Returns what was made of the chunk, in its slot, if that is to be written.
+std::span<std::byte> Lane::consume(const Pass& pass, Chunk& chunk) {
+  if (pass.checksum != nullptr) pass.checksum->add(chunk);
+  DeviceSpan<std::byte> data{chunk.segments.front().data(), chunk.segments.front().size()};
+  if (!is_in_place(chunk, pass.element_bytes)) {
+    begin_copy(inputs_[0], chunk);
+    data = {inputs_[0].memory.data(), pass.plan.bytes(chunk.index)};
+  }
+  const auto out = output_of(pass, chunk, pass.output_bytes(data.size));
+  process(pass, inputs_[0], chunk.index, data, {out.data(), out.size()});
+  take_in_kernel(inputs_[0]);
+  return out;
 }
 
 void Lane::consume_copies(const Pass& pass) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "lane_readers.hpp"
 #include "stopwatch.hpp"
@@ -41,7 +42,7 @@ struct Pass {
 };
 
 /// One stream, its device memory and, during a pass, the thread that calls run(). Takes every
-/// lanes-th chunk of the pool through the operation.
+/// lanes-th chunk of the pool through the operation, or those that LaneReaders have it load.
 class Lane {
  public:
   Lane(Device& device, std::size_t index);
@@ -94,6 +95,7 @@ class Lane {
   };
 
   void consume_in_pool(const Pass& pass);
+  std::span<std::byte> consume(const Pass& pass, Chunk& chunk);
   void consume_copies(const Pass& pass);
   Chunk* wait_for_chunk(const Pass& pass, std::size_t index);
   void begin_copy(Input& input, Chunk& chunk);

@@ -1,6 +1,5 @@
 #include "lane_readers.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -8,37 +7,65 @@
 namespace ooc {
 
 LaneReaders::LaneReaders(const Source& source, const SequentialPlan& plan, ChunkPool& pool,
-                         const IoWay& way, std::size_t lanes, const Options& options)
-    : pool_(pool), stop_(options.stop), loaders_(lanes) {
+                         const IoWay& way, std::size_t lanes, LaneTakes takes,
+                         const Options& options)
+    : plan_(plan), pool_(pool), takes_(takes), stop_(options.stop), loaders_(lanes) {
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     Loader& loader = loaders_[lane];
     loader.reader = std::make_unique<Reader>(
         source.files(), plan, pool,
         make_engine({.kind = EngineKind::threads, .depth = 1, .threads = 0}), way.block_bytes,
         way.direct);
-    loader.reader->take_every(lanes, lane);
     loader.reporter =
         std::make_unique<TransferReporter>(Activity::Kind::read, pool.size(), options.observe);
     loader.reader->set_observer(*loader.reporter);
+    loader.chunk.segments.reserve(plan.max_extents());
+    loader.next = lane;
   }
 }
 
-bool LaneReaders::load(std::size_t lane, std::size_t chunk) {
-  if (stop_.stop_requested() && !is_before_the_end(lane, chunk)) return false;
+Chunk* LaneReaders::load_next(std::size_t lane) {
+  if (pool_.is_aborted()) throw Aborted{};
+  Loader& loader = loaders_[lane];
+  const auto index = takes_ == LaneTakes::any ? take_any() : take_of_share(loader);
+  if (!index) return nullptr;
+  Chunk& chunk = loader.chunk;
+  if (!loader.slot) {
+    loader.slot = slots_++;
+    chunk.memory = pool_.memory().subspan(*loader.slot * pool_.slot_bytes(), pool_.slot_bytes());
+  }
+  chunk.index = *index;
+  loader.reader->read_chunk(chunk, *loader.slot);
+  return &chunk;
+}
+
+/// In order, and all that are taken are computed: nothing has to be agreed on.
+std::optional<std::size_t> LaneReaders::take_any() {
+  if (stop_.stop_requested()) return std::nullopt;
+  const std::size_t chunk = end_++;
+  return chunk < plan_.size() ? std::optional(chunk) : std::nullopt;
+}
+
+std::optional<std::size_t> LaneReaders::take_of_share(Loader& loader) {
+  const std::size_t chunk = loader.next;
+  if (stop_.stop_requested() || chunk >= plan_.size()) {
+    stop(loader);
+    if (chunk >= plan_.size() || !is_before_the_end(chunk)) return std::nullopt;
+  }
   std::size_t end = end_;
   while (end <= chunk && !end_.compare_exchange_weak(end, chunk + 1)) {
   }
-  return loaders_[lane].reader->read_chunk();
+  loader.next += loaders_.size();
+  return chunk;
 }
 
-void LaneReaders::leave(std::size_t lane) {
-  if (!std::exchange(loaders_[lane].has_stopped, true)) ++stopped_;
+void LaneReaders::stop(Loader& loader) {
+  if (!std::exchange(loader.has_stopped, true)) ++stopped_;
 }
 
-/// The end only grows, until each lane has come here, at its next chunk, or has left. Who has a
-/// chunk before it goes on at once: others may wait for the chunk's slot.
-bool LaneReaders::is_before_the_end(std::size_t lane, std::size_t chunk) {
-  leave(lane);
+/// The end only grows, until each lane has stopped. Who has a chunk before it goes on at once:
+/// others may wait for the chunk's slot.
+bool LaneReaders::is_before_the_end(std::size_t chunk) {
   for (;;) {
     const bool is_final = stopped_ == loaders_.size();
     if (chunk < end_) return true;

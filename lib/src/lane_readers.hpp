@@ -11,26 +11,30 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <vector>
 
 namespace ooc {
 
+/// Which chunks a lane takes that loads its own.
+enum class LaneTakes { its_share, any };
+
 /// Reads for lanes that load their own chunks: out of the page cache, which takes a core as long as
-/// to compute, a chunk is then computed by the core that has it in its cache, and nothing is handed
-/// from thread to thread.
+/// to compute, a chunk is then computed by the core that has it in its cache. Nothing is handed
+/// from thread to thread: of the pool each lane has a slot for itself, and nobody waits for a turn.
+/// Chunk k is lane k % lanes's, or where that is the same to the operation (`LaneTakes::any`) the
+/// next lane's that is free: cores are not equally fast, and the slowest would be waited for.
 class LaneReaders {
  public:
-  /// All references must outlive it.
+  /// All references must outlive it. The pool has a slot for each lane, or each chunk.
   LaneReaders(const Source& source, const SequentialPlan& plan, ChunkPool& pool, const IoWay& way,
-              std::size_t lanes, const Options& options);
+              std::size_t lanes, LaneTakes takes, const Options& options);
 
-  /// Loads the lane's next chunk, `chunk`. False if the pass was stopped before it: all lanes agree
-  /// on the chunk before which it was, so that what is computed is a prefix. Throws Error, Aborted.
-  bool load(std::size_t lane, std::size_t chunk);
-
-  /// The lane will load no more. To be called once for each.
-  void leave(std::size_t lane);
+  /// Loads the lane's next chunk, which replaces the one before. Null if there is none, or the pass
+  /// was stopped before it: all lanes agree on the chunk before which it was, so that what is
+  /// computed is a prefix. Throws Error, Aborted.
+  Chunk* load_next(std::size_t lane);
 
   std::uint64_t bytes_done() const noexcept;
   std::size_t in_flight() const noexcept;
@@ -40,16 +44,25 @@ class LaneReaders {
   struct Loader {
     std::unique_ptr<Reader> reader;
     std::unique_ptr<TransferReporter> reporter;
+    std::optional<std::size_t> slot;  // from its first chunk on: there may be fewer than lanes
+    Chunk chunk;
+    std::size_t next;  // of its share
     bool has_stopped = false;
   };
 
-  bool is_before_the_end(std::size_t lane, std::size_t chunk);
+  std::optional<std::size_t> take_any();
+  std::optional<std::size_t> take_of_share(Loader& loader);
+  bool is_before_the_end(std::size_t chunk);
+  void stop(Loader& loader);
 
+  const SequentialPlan& plan_;
   ChunkPool& pool_;
+  LaneTakes takes_;
   std::stop_token stop_;
   std::vector<Loader> loaders_;
+  std::atomic<std::size_t> slots_{0};    // that lanes have
   std::atomic<std::size_t> end_{0};      // behind the last chunk that some lane has begun
-  std::atomic<std::size_t> stopped_{0};  // lanes that begin no chunk from end_ on
+  std::atomic<std::size_t> stopped_{0};  // lanes that begin no chunk of their share from end_ on
 };
 
 }  // namespace ooc

@@ -137,13 +137,25 @@ Error too_many_extents(std::size_t extents) {
            .hint = "leave out --direct yes, or lower --chunk"}};
 }
 
+/// Lanes that load their own chunks have a slot each, of which there is room for so many.
+void keep_lanes_with_slots(std::size_t most, Layout& layout) {
+  if (layout.lanes <= most) return;
+  layout.lanes = std::max<std::size_t>(most, 1);
+  layout.slots = layout.pool_slots = std::min(layout.slots, layout.lanes);
+  layout.why_lanes = "there are as many streams as the limit of memory has room for";
+}
+
 /// Fewer slots where the memory is limited. Throws Error(memory) if not even one is possible.
 void limit_slots(const Options& options, DeviceKind device, std::size_t element_bytes,
                  Layout& layout) {
   if (options.memory_bytes == 0) return;
   // Gathering lanes of the CPU hold a chunk of their own each.
-  const std::size_t gathered =
-      layout.gathers && device == DeviceKind::cpu ? layout.lanes * layout.plan.max_bytes() : 0;
+  const std::size_t lane_bytes =
+      layout.gathers && device == DeviceKind::cpu ? layout.plan.max_bytes() : 0;
+  if (layout.lanes_read) {
+    keep_lanes_with_slots(options.memory_bytes / (layout.slot_bytes + lane_bytes), layout);
+  }
+  const std::size_t gathered = layout.lanes * lane_bytes;
   const std::size_t for_slots =
       options.memory_bytes > gathered ? options.memory_bytes - gathered : 0;
   const std::size_t most = for_slots / layout.slot_bytes;

@@ -8,7 +8,8 @@ import signal
 import struct
 import subprocess
 
-from cli_support import PROGRAM, CliTest, clean_environment, default_signals, main
+from cli_support import (PROGRAM, CliTest, clean_environment, default_signals, held_in_page_cache,
+                         main)
 
 import numpy as np
 
@@ -187,7 +188,8 @@ class TraceTest(CliTest):
     def test_a_fold(self):
         self.write("x.f32", np.arange(8 * MIB + 1000, dtype="f4"))
         sizes = [MIB] * 32 + [4000]
-        timeline = self.trace("reduce", "x.f32", "--chunk", "1M", "--streams", "3")
+        timeline = self.trace("reduce", "x.f32", "--chunk", "1M", "--streams", "3",
+                              "--engine", "threads")
         for stage in ("read", "kernel"):
             self.check_chunks(timeline, stage, sizes)
         for one in timeline.of("kernel"):
@@ -195,6 +197,22 @@ class TraceTest(CliTest):
                              ["kernel", f"lane {one.chunk % 3}", "ooc-run reduce"])
         slots = self.check_slots(timeline, "read", "ooc-run reduce")
         self.check_waiting(timeline, slots)
+        self.check_read_rate(timeline, sum(sizes))
+
+    def test_lanes_that_load_what_is_next(self):
+        self.write("x.f32", np.arange(8 * MIB + 1000, dtype="f4"))
+        sizes = [MIB] * 32 + [4000]
+        with held_in_page_cache(self.path("x.f32")):
+            timeline = self.trace("reduce", "x.f32", "--chunk", "1M", "--streams", "3")
+        for stage in ("read", "kernel"):
+            self.check_chunks(timeline, stage, sizes)
+        lanes = {one.chunk: timeline.place(one.track)[1] for one in timeline.of("kernel")}
+        slots = {one.chunk: timeline.place(one.track)[0] for one in timeline.of("read")}
+        pairs = {(lanes[chunk], slots[chunk]) for chunk in range(33)}
+        self.assertLessEqual({lane for lane, _ in pairs}, {"lane 0", "lane 1", "lane 2"})
+        self.assertEqual(len(pairs), len({lane for lane, _ in pairs}))  # a slot of its own
+        self.assertEqual(len(pairs), len({slot for _, slot in pairs}))
+        self.check_waiting(timeline, 3)
         self.check_read_rate(timeline, sum(sizes))
 
     def test_two_passes_follow_each_other(self):

@@ -337,29 +337,30 @@ TEST_P(ReaderTest, StopsWhenThePoolIsAborted) {
   EXPECT_THROW(reader.run({}), Aborted);
 }
 
-// As lanes do that load their own chunks: each of two readers every other one, one by one.
-TEST(Reader, ReadsEveryOtherChunkOneByOne) {
-  const Dataset dataset(std::array<std::size_t, 1>{1'000'003});
+// As lanes do that load their own chunks.
+TEST(Reader, ReadsAnyChunkIntoMemoryOfTheCallers) {
+  const Dataset dataset(std::vector<std::size_t>{300'003, 700'000});
   const std::vector<Extent> extents = whole_files(dataset.files());
   const SequentialPlan plan(extents, 100'000);
   ChunkPool pool(*std::pmr::new_delete_resource(), 2, 100'000, 1);
-  Bytes received;
-  std::vector<std::unique_ptr<Reader>> readers;
-  for (const std::size_t first : {0u, 1u}) {
-    readers.push_back(std::make_unique<Reader>(
-        dataset.files(), plan, pool,
-        make_engine({.kind = EngineKind::threads, .depth = 1, .threads = 0}), 30'000, false));
-    readers.back()->take_every(2, first);
+  Reader reader(dataset.files(), plan, pool,
+                make_engine({.kind = EngineKind::threads, .depth = 1, .threads = 0}), 30'000,
+                false);
+  const Bytes expected = dataset.expected(extents);
+  Bytes memory(100'000 + 2 * page_bytes);
+  Chunk chunk{.memory = memory};
+  for (const std::size_t k : {7u, 0u, 10u, 3u, 3u}) {
+    chunk.index = k;
+    reader.read_chunk(chunk, 1);
+    Bytes received;
+    for (const auto segment : chunk.segments) {
+      received.insert(received.end(), segment.begin(), segment.end());
+    }
+    EXPECT_TRUE(
+        std::ranges::equal(received, std::span(expected).subspan(plan.begin(k), plan.bytes(k))))
+        << k;
   }
-  for (std::size_t k = 0; k < plan.size(); ++k) {
-    ASSERT_TRUE(readers[k % 2]->read_chunk());
-    const Chunk& chunk = *pool.wait(k, Stage::loaded);
-    received.insert(received.end(), chunk.segments[0].begin(), chunk.segments[0].end());
-    pool.recycle(chunk);
-  }
-  EXPECT_FALSE(readers[0]->read_chunk());
-  EXPECT_FALSE(readers[1]->read_chunk());
-  EXPECT_EQ(received, dataset.expected(extents));
+  EXPECT_EQ(reader.bytes_done(), 4 * 100'000 + 3);
 }
 
 TEST_P(ReaderTest, RefusesSlotsThatAreTooSmall) {

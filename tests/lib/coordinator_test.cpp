@@ -242,7 +242,8 @@ TEST_F(CoordinatorTest, RethrowsAnOperatorsErrorAndCanGoOn) {
 /// Asks for an end at a chunk, and is slow in some lanes.
 class StopAfter final : public Operation {
  public:
-  StopAfter(std::stop_source& source, std::uint64_t after) : stop_(source), after_(after) {}
+  StopAfter(std::stop_source& source, std::uint64_t after, bool takes_any)
+      : stop_(source), after_(after), takes_any_(takes_any) {}
   void begin(std::size_t, Stream&) override {}
   void process(std::size_t lane, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first,
                DeviceSpan<std::byte>) override {
@@ -254,31 +255,39 @@ class StopAfter final : public Operation {
     if (first >= after_) stop_.request_stop();
   }
   void end(std::size_t, Stream&) override {}
+  bool takes_any_chunk() const noexcept override { return takes_any_; }
 
   std::atomic<std::uint64_t> end_{0}, seen_{0};
 
  private:
   std::stop_source& stop_;
   std::uint64_t after_;
+  bool takes_any_;
 };
 
-// Whether the lanes load their own chunks, as they do by default, or a thread does; with slots for
-// all of them, and with fewer than there are lanes.
+// Whether the lanes load their own chunks, as they do by default, any of them or their share, or a
+// thread does; with slots for all of them, and with fewer than there are lanes.
 TEST_F(CoordinatorTest, StopsEarlyWithAPrefix) {
   struct Limits {
     std::size_t streams, memory_bytes;
   };
+  struct Way {
+    EngineKind engine;
+    bool takes_any;
+  };
   const auto path = make_file("data.bin", 200 * 65536);
-  for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
+  const test::HeldInPageCache held(path);
+  for (const Way way : {Way{EngineKind::automatic, false}, Way{EngineKind::automatic, true},
+                        Way{EngineKind::threads, false}}) {
     for (const Limits limits : {Limits{1, 0}, Limits{3, 0}, Limits{8, 0}, Limits{8, 256 * KiB}}) {
       for (const std::uint64_t after : {0u, 5u, 40u}) {
         std::stop_source stop;
         Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536,
                                                                .streams = limits.streams,
                                                                .memory_bytes = limits.memory_bytes,
-                                                               .engine = engine,
+                                                               .engine = way.engine,
                                                                .stop = stop.get_token()});
-        StopAfter operation(stop, after * 65536);
+        StopAfter operation(stop, after * 65536, way.takes_any);
         const Stats stats = coordinator.run(Source{File::open(path)}, 1, operation);
         EXPECT_TRUE(stats.partial);
         EXPECT_EQ(stats.slots < limits.streams, limits.memory_bytes != 0);

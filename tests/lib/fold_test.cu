@@ -44,6 +44,11 @@ struct CountAbove {
   void merge(Partial& total, const Partial& part) const { total += part; }
 };
 
+/// Is the same whoever counts what.
+struct CountAnyAbove : CountAbove {
+  static constexpr bool takes_any_chunk = true;
+};
+
 struct Seen {
   std::uint64_t elements = 0;
   std::vector<std::uint64_t> firsts{};  // of the chunks
@@ -157,6 +162,17 @@ TEST_P(FoldTest, OfSeveralOperatorsEachFindsWhatItFindsAlone) {
     EXPECT_EQ(stats.bytes, source.bytes());
     EXPECT_LT(few, many);
   }
+}
+
+TEST(Fold, TakesAnyChunkIfAllItsOperatorsDo) {
+  const CountAbove share{0.5f};
+  const CountAnyAbove any{{0.5f}};
+  detail::Fold<CountAbove> fold_of_share(share, 1);
+  detail::Fold<CountAnyAbove> fold_of_any(any, 1);
+  EXPECT_FALSE(fold_of_share.takes_any_chunk());
+  EXPECT_TRUE(fold_of_any.takes_any_chunk());
+  EXPECT_TRUE(detail::Together({&fold_of_any, &fold_of_any}).takes_any_chunk());
+  EXPECT_FALSE(detail::Together({&fold_of_any, &fold_of_share}).takes_any_chunk());
 }
 
 TEST_P(FoldTest, OfSeveralOperatorsOneFailsAll) {

@@ -1,6 +1,7 @@
 #include "lane_readers.hpp"
 
 #include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
 
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,40 +22,46 @@ namespace {
 
 constexpr std::size_t chunk = 65536;
 
-/// Compares each chunk with what is to be at its place, and then does something.
+/// Compares each chunk with what is to be at its place, and then does something with its number.
 class Compare final : public Operation {
  public:
-  explicit Compare(
-      std::span<const std::byte> expected, std::function<void(std::uint64_t)> act = [](auto) {})
-      : expected_(expected), act_(std::move(act)) {}
+  using Act = std::function<void(std::size_t lane, std::size_t chunk)>;
+
+  Compare(
+      std::span<const std::byte> expected, LaneTakes takes, Act act = [](auto, auto) {})
+      : expected_(expected), takes_(takes), act_(std::move(act)) {}
 
   void begin(std::size_t, Stream&) override { ++lanes; }
-  void process(std::size_t, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first,
+  void process(std::size_t lane, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first,
                DeviceSpan<std::byte>) override {
     EXPECT_TRUE(std::ranges::equal(in, expected_.subspan(first, in.size))) << first;
     bytes += in.size;
-    act_(first);
+    act_(lane, first / chunk);
   }
   void end(std::size_t, Stream&) override {}
+  bool takes_any_chunk() const noexcept override { return takes_ == LaneTakes::any; }
 
   std::atomic<std::uint64_t> bytes{0};
   std::atomic<std::size_t> lanes{0};
 
  private:
   std::span<const std::byte> expected_;
-  std::function<void(std::uint64_t)> act_;
+  LaneTakes takes_;
+  Act act_;
 };
 
-class LaneReadersTest : public testing::Test {
+class FileOfChunks : public testing::Test {
  protected:
   test::TempDir directory_;
   std::vector<std::byte> content_ = test::random_bytes(200 * chunk + 4321, 1);
   std::filesystem::path path_ = directory_.write("data", content_);
 };
 
+class LaneReadersTest : public FileOfChunks, public testing::WithParamInterface<LaneTakes> {};
+
 // They need no other threads. Where a reader is one of those that were asked for, there are fewer
 // lanes, in another pass of the same coordinator too.
-TEST_F(LaneReadersTest, AreAsManyThreadsAsAskedFor) {
+TEST_P(LaneReadersTest, AreAsManyThreadsAsAskedFor) {
   const Source source{File::open(path_)};
   std::optional<test::HeldInPageCache> held(path_);
   const bool kernel_tells = page_cache_fraction(source).value_or(0) > 0.9;
@@ -67,7 +75,7 @@ TEST_F(LaneReadersTest, AreAsManyThreadsAsAskedFor) {
       } else {
         test::evict(path_);
       }
-      Compare compare(content_);
+      Compare compare(content_, GetParam());
       const Stats stats = coordinator.run(source, 1, compare);
       EXPECT_EQ(compare.bytes, content_.size());
       EXPECT_EQ(stats.bytes, content_.size());
@@ -79,10 +87,10 @@ TEST_F(LaneReadersTest, AreAsManyThreadsAsAskedFor) {
   }
 }
 
-TEST_F(LaneReadersTest, LeaveReadingToThreadsThatAreMore) {
+TEST_P(LaneReadersTest, LeaveReadingToThreadsThatAreMore) {
   const Source source{File::open(path_)};
   const test::HeldInPageCache held(path_);
-  Compare compare(content_);
+  Compare compare(content_, GetParam());
   Coordinator coordinator(make_device(DeviceKind::cpu),
                           {.chunk_bytes = chunk, .streams = 2, .threads = 8});
   const Stats stats = coordinator.run(source, 1, compare);
@@ -91,9 +99,9 @@ TEST_F(LaneReadersTest, LeaveReadingToThreadsThatAreMore) {
   EXPECT_EQ(stats.threads, stats.direct ? 3u : 8u);
 }
 
-TEST_F(LaneReadersTest, TellOfAFileThatShrinks) {
-  Compare compare(content_, [&](std::uint64_t first) {
-    if (first == 10 * chunk) std::filesystem::resize_file(path_, 30 * chunk);
+TEST_P(LaneReadersTest, TellOfAFileThatShrinks) {
+  Compare compare(content_, GetParam(), [&](std::size_t, std::size_t k) {
+    if (k == 10) std::filesystem::resize_file(path_, 30 * chunk);
   });
   Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = chunk, .streams = 3});
   try {
@@ -102,6 +110,46 @@ TEST_F(LaneReadersTest, TellOfAFileThatShrinks) {
   } catch (const Error& error) {
     EXPECT_EQ(error.cause(), Cause::input_changed) << error.what();
   }
+}
+
+INSTANTIATE_TEST_SUITE_P(Takes, LaneReadersTest,
+                         testing::Values(LaneTakes::its_share, LaneTakes::any),
+                         [](const auto& takes) {
+                           return takes.param == LaneTakes::any ? "any" : "its_share";
+                         });
+
+/// The lanes of two that took each chunk, where whoever has chunk 0 goes on only when `others` more
+/// are done.
+class SlowLaneTest : public FileOfChunks {
+ protected:
+  std::vector<std::size_t> lanes_of_chunks(LaneTakes takes, std::size_t others) {
+    std::vector<std::size_t> lanes(divide_up(content_.size(), chunk));
+    std::atomic<std::size_t> done{0};
+    Compare compare(content_, takes, [&](std::size_t lane, std::size_t k) {
+      lanes[k] = lane;
+      if (k != 0) {
+        ++done;
+        done.notify_all();
+        return;
+      }
+      for (std::size_t now = done; now < others; now = done) done.wait(now);
+    });
+    const test::HeldInPageCache held(path_);
+    Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = chunk, .streams = 2});
+    EXPECT_TRUE(coordinator.run(Source{File::open(path_)}, 1, compare).lanes_read);
+    EXPECT_EQ(compare.bytes, content_.size());
+    return lanes;
+  }
+};
+
+TEST_F(SlowLaneTest, LeavesToTheOtherWhatMayBeAnyones) {
+  const std::vector<std::size_t> lanes = lanes_of_chunks(LaneTakes::any, 150);
+  EXPECT_LE(std::ranges::count(lanes, lanes[0]), 201 - 150);
+}
+
+TEST_F(SlowLaneTest, KeepsItsShare) {
+  const std::vector<std::size_t> lanes = lanes_of_chunks(LaneTakes::its_share, 100);
+  for (std::size_t k = 0; k < lanes.size(); ++k) EXPECT_EQ(lanes[k], k % 2) << k;
 }
 
 }  // namespace

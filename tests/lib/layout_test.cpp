@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "support/child_process.hpp"
+#include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
@@ -208,6 +209,30 @@ TEST_F(LayoutTest, CountsTheMemoryOfGatheringLanes) {
   EXPECT_FALSE(aligned.gathers);
   EXPECT_TRUE(odd.gathers);
   EXPECT_LE(odd.slots * odd.slot_bytes + workers_.lanes * odd.chunk_bytes, 4 * MiB);
+}
+
+TEST_F(LayoutTest, HasAsManyLanesThatLoadTheirOwnChunksAsThereIsRoomFor) {
+  const auto path = dir_.write("data.bin", test::random_bytes(2 * MiB + 1, 1));
+  const test::HeldInPageCache held(path);
+  for (const std::uint64_t offset : {0u, 1u}) {  // where the second is gathered
+    std::vector<File> files;
+    files.push_back(File::open(path));
+    const Source source(std::move(files), {{0, offset, 2 * MiB}}, {ElementType::u1, false});
+    const auto lanes = [&](std::size_t memory_bytes) {
+      const Layout layout = choose_layout({.chunk_bytes = 256 * KiB, .memory_bytes = memory_bytes},
+                                          DeviceKind::cpu, workers_, source, 4);
+      EXPECT_TRUE(layout.lanes_read);
+      EXPECT_EQ(layout.gathers, offset != 0);
+      EXPECT_EQ(layout.slots, layout.lanes);
+      EXPECT_LE(layout.lanes * (layout.slot_bytes + (layout.gathers ? 256 * KiB : 0)),
+                memory_bytes);
+      return layout.lanes;
+    };
+    EXPECT_EQ(lanes(16 * MiB), workers_.reading_lanes);
+    EXPECT_EQ(lanes(1 * MiB + 512 * KiB), offset == 0 ? 5u : 2u);
+    EXPECT_EQ(lanes(600 * KiB), offset == 0 ? 2u : 1u);
+    EXPECT_THROW(lanes(200 * KiB), Error);
+  }
 }
 
 TEST_F(LayoutTest, CutsTheOutputWhereItCutsTheInput) {

@@ -2,6 +2,8 @@
 
 #include <ooc/io/plan.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -23,19 +25,30 @@ class Ledger {
   Ledger(const Scenario& scenario, std::vector<std::byte> expected, Complaint& complaint)
       : plan_(scenario.writes ? scenario.output_plan() : scenario.plan()),
         is_written_(scenario.writes),
+        takes_any_(scenario.takes_any),
         expected_(std::move(expected)),
-        done_(scenario.lanes),
+        next_(scenario.lanes),
+        had_(plan_.size()),
         complaint_(complaint) {}
 
   /// Another pass begins.
   void restart() {
-    done_.assign(done_.size(), 0);
+    std::iota(next_.begin(), next_.end(), std::size_t{0});
+    for (auto& had : had_) had = false;
     result_.assign(expected_.size(), paint);
     times_.assign(result_.size(), 0);
   }
 
-  /// The lane has the next of its chunks, whose index is returned.
-  std::size_t next_of(std::size_t lane) { return lane + done_.size() * done_[lane]++; }
+  /// The chunk of the lane's share that comes after those that it has had.
+  std::size_t next_of(std::size_t lane) const { return next_[lane]; }
+
+  /// The lane has a chunk. Whether it is the next of its share or, where lanes take any, whether
+  /// nobody has had it.
+  bool take(std::size_t lane, std::size_t chunk) {
+    if (chunk >= plan_.size() || (!takes_any_ && chunk != next_[lane])) return false;
+    next_[lane] += next_.size();
+    return !had_[chunk].exchange(true);
+  }
 
   /// Where what the operator sees from `first_byte` on is kept.
   std::byte* seen(std::uint64_t first_byte) { return result_.data() + first_byte; }
@@ -46,7 +59,9 @@ class Ledger {
   }
 
   /// Chunks that lanes have had.
-  std::size_t chunks() const { return std::accumulate(done_.begin(), done_.end(), std::size_t{0}); }
+  std::size_t chunks() const {
+    return static_cast<std::size_t>(std::count(had_.begin(), had_.end(), true));
+  }
 
   /// Of a pass that failed, no byte may be wrong or written twice.
   void check_failed_pass() {
@@ -60,13 +75,9 @@ class Ledger {
   void check_prefix(bool was_stopped) {
     const std::size_t chunks = this->chunks();
     if (chunks != plan_.size() && !was_stopped) complaint_.add("chunks are missing");
-    for (std::size_t lane = 0; lane < done_.size(); ++lane) {
-      if (done_[lane] != (chunks + done_.size() - 1 - lane) / done_.size()) {
-        complaint_.add("what was done is not a prefix");
-      }
-    }
     for (std::size_t chunk = 0; chunk < plan_.size(); ++chunk) {
       const bool is_done = chunk < chunks;
+      if (had_[chunk] != is_done) complaint_.add("what was done is not a prefix");
       const std::uint64_t end = plan_.begin(chunk) + plan_.bytes(chunk);
       for (std::uint64_t i = plan_.begin(chunk); i < end; ++i) {
         if (result_[i] != (is_done ? expected_[i] : paint)) complaint_.add("a wrong byte");
@@ -77,11 +88,12 @@ class Ledger {
 
  private:
   SequentialPlan plan_;
-  bool is_written_;
+  bool is_written_, takes_any_;
   std::vector<std::byte> expected_;
   std::vector<std::byte> result_;
-  std::vector<std::uint8_t> times_;  // that each byte of it was written
-  std::vector<std::size_t> done_;    // chunks, by lane
+  std::vector<std::uint8_t> times_;     // that each byte of it was written
+  std::vector<std::size_t> next_;       // chunk of each lane's share
+  std::vector<std::atomic<bool>> had_;  // each chunk, by some lane
   Complaint& complaint_;
 };
 

@@ -60,6 +60,7 @@ Scenario::Scenario(std::uint64_t wanted) : seed(wanted) {
   on_gpu = random.one_in(2);
   writes = random.one_in(2);
   lanes_read = !on_gpu && !writes && random.one_in(3);
+  takes_any = lanes_read && random.one_in(2);
   direct = !lanes_read && random.one_in(2);
   observed = lanes_read || random.one_in(4);
   element_bytes = element_sizes[random.below(std::size(element_sizes))];
@@ -95,7 +96,7 @@ Scenario::Scenario(std::uint64_t wanted) : seed(wanted) {
 
 /// As the layout has it: no lane looks for a chunk that lies a whole pool ahead.
 void Scenario::choose_slots(Random& random) {
-  slots = lanes_read ? random.between(1, lanes) : random.between(1, 9);
+  slots = lanes_read ? lanes : random.between(1, 9);
   resizes = !lanes_read && slots > 2 * lanes && random.one_in(2);
   first_slots = resizes ? random.between(1, slots) : slots;
   first_depth = least_depth = read_depth;
@@ -143,9 +144,9 @@ std::string Scenario::describe() const {
   std::ostringstream text;
   text << "seed " << seed << " (OOC_SIMULATION_SEED=" << seed
        << "): " << (on_gpu ? "GPU, " : "CPU, ") << (writes ? "map" : "fold")
-       << (lanes_read ? ", lanes read" : "") << (direct ? ", direct" : "")
-       << (swapped ? ", swapped" : "") << (observed ? ", observed" : "")
-       << (resizes ? ", resizes" : "") << (tuned ? ", tuned" : "")
+       << (lanes_read ? ", lanes read" : "") << (takes_any ? " any" : "")
+       << (direct ? ", direct" : "") << (swapped ? ", swapped" : "")
+       << (observed ? ", observed" : "") << (resizes ? ", resizes" : "") << (tuned ? ", tuned" : "")
        << (reads_ahead ? ", reads ahead, reach " + std::to_string(reach) : "")
        << (checksummed ? ", checksummed" : "") << (cached.empty() ? "" : ", interleaved") << "; "
        << lanes << " lanes, " << first_slots << " of " << slots << " slots, depth " << first_depth

@@ -23,6 +23,7 @@ struct Scenario {
   std::uint64_t seed;
   std::vector<Extent> extents{};
   bool on_gpu, writes, lanes_read;  // a GPU; a map; lanes load their own chunks
+  bool takes_any;                   // whichever is next
   bool direct, swapped, observed, checksummed;
   bool resizes, tuned;  // the pool changes at any time, or as a QueueTuner wants
   bool reads_ahead;     // the first chunks have a slot each

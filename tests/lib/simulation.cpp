@@ -196,7 +196,8 @@ void Simulation::run_threads() {
   std::optional<LaneReaders> lane_readers;
   if (scenario_.lanes_read) {
     const IoWay way{.block_bytes = scenario_.block_bytes};
-    lane_readers.emplace(world_.source, plan_, pool_, way, lanes_.size(), options);
+    const LaneTakes takes = scenario_.takes_any ? LaneTakes::any : LaneTakes::its_share;
+    lane_readers.emplace(world_.source, plan_, pool_, way, lanes_.size(), takes, options);
   }
   Observer reads(*this, false), writes(*this, true);
   reader_.emplace(world_.source.files(), plan_, pool_, make_engine(false), scenario_.block_bytes,
@@ -331,15 +332,17 @@ std::optional<std::size_t> Simulation::slot_of(const void* memory) const {
 void Simulation::process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
                          std::uint64_t first_byte, DeviceSpan<std::byte> out) {
   at(Place::process);
-  const std::size_t chunk = ledger_.next_of(lane);
+  const std::size_t chunk =
+      scenario_.takes_any ? first_byte / scenario_.chunk_bytes : ledger_.next_of(lane);
   const std::size_t alignment = alignment_of(scenario_.element_bytes);
-  if (chunk >= plan_.size() || first_byte != plan_.begin(chunk) ||
+  if (!ledger_.take(lane, chunk) || first_byte != plan_.begin(chunk) ||
       data.size != plan_.bytes(chunk) || out.size != scenario_.output_bytes(data.size) ||
       reinterpret_cast<std::uintptr_t>(data.data) % alignment != 0) {
     complaint_.add("a lane was given what is not its next chunk");
     return;
   }
-  const std::size_t slot = pool_.slot_of(chunk);
+  const std::size_t slot =
+      scenario_.lanes_read ? owners_.slot_of_lane_with(chunk) : pool_.slot_of(chunk);
   if (!scenario_.on_gpu) owners_.expect(slot, chunk, Owner::lane);
   if (scenario_.writes) {
     const std::size_t from = scenario_.element_bytes, to = scenario_.output_element_bytes;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -45,6 +46,12 @@ class SlotOwners {
   }
 
   std::size_t chunk_in(std::size_t slot) const { return slots_[slot] >> 2; }
+
+  /// Of those that lanes have; the first if none of them has this chunk.
+  std::size_t slot_of_lane_with(std::size_t chunk) const {
+    const auto found = std::find(slots_.begin(), slots_.end(), word_of(chunk, Owner::lane));
+    return found == slots_.end() ? 0 : static_cast<std::size_t>(found - slots_.begin());
+  }
 
  private:
   static std::uint64_t word_of(std::size_t chunk, Owner owner) {

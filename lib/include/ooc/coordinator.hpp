@@ -35,7 +35,7 @@ struct Progress {
 /// How a coordinator works. Zero means: chosen for the device and the source.
 struct Options {
   std::size_t chunk_bytes = 0;   // rounded up to whole tiles
-  std::size_t streams = 0;       // chunk k goes to stream k % streams
+  std::size_t streams = 0;       // chunk k goes to stream k % streams (see takes_any_chunk)
   std::size_t threads = 0;       // all CPU workers, reading and computing together
   std::size_t block_bytes = 0;   // of one read
   std::size_t queue_depth = 0;   // reads in flight
@@ -132,6 +132,11 @@ class Operation {
 
   /// On the lane's thread, after its last chunk.
   virtual void end(std::size_t lane, Stream& stream) = 0;
+
+  /// Whether it is the same to the result, to the bit, which lane takes which chunks. Chunk k is
+  /// lane k % lanes's otherwise; lanes of the CPU that load their own chunks are faster if each may
+  /// take the next one whenever it is free.
+  virtual bool takes_any_chunk() const noexcept { return false; }
 };
 
 /// Owns a device, its streams and the chunk pool, and runs passes over them, one at a time. The

@@ -33,6 +33,9 @@ namespace ooc {
 ///  -  `static constexpr bool merges_every_chunk = true`: merge(total, part) is called after every
 ///     chunk, by one stream at a time, and takes out of `part` what it has merged. For partials
 ///     that would otherwise grow with the file;
+///  -  `static constexpr bool takes_any_chunk = true`: the total does not depend on which partials
+///     have consumed which chunks, as that of a count does not and a rounded sum's does. Cores that
+///     are faster than others may then do more of them;
 ///  -  `Value result(Partial) const`: makes what fold() returns of the total, which else is that.
 template <class Op>
 concept FoldOperator = requires(const Op op, Stream& stream, typename Op::Partial& partial,
@@ -74,6 +77,9 @@ DeviceSpan<T> room_for(DeviceSpan<std::byte> out) {
 
 template <class Op>
 concept MergesEveryChunk = Op::merges_every_chunk;
+
+template <class Op>
+concept TakesAnyChunk = Op::takes_any_chunk;
 
 /// The partial results of an operator, one for each lane.
 template <class Op>
@@ -146,6 +152,7 @@ class Fold final : public Operation {
     partials_.after_chunk(lane);
   }
   void end(std::size_t lane, Stream& stream) override { partials_.end(lane, stream); }
+  bool takes_any_chunk() const noexcept override { return TakesAnyChunk<Op>; }
 
   ResultOf<Op> take() { return result_of(op_, partials_.take()); }
 
@@ -163,6 +170,7 @@ class Together final : public Operation {
   void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
                std::uint64_t first_byte, DeviceSpan<std::byte> out) override;
   void end(std::size_t lane, Stream& stream) override;
+  bool takes_any_chunk() const noexcept override;  // if all of them do
 
  private:
   std::vector<Operation*> operations_;

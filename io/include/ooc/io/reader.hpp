@@ -26,8 +26,12 @@ class Reader final : public Transfer {
   /// request is in flight afterwards but those of an engine that has died.
   void run(const std::stop_token& stop);
 
-  /// Reads the next chunk only, on the calling thread. False if there is none. Throws as run().
-  bool read_chunk() { return transfer_chunk(); }
+  /// Reads one chunk, on the calling thread, whose memory is the caller's and not the pool's: its
+  /// index says which. An observer is told of `slot`. Throws as run().
+  void read_chunk(Chunk& chunk, std::size_t slot) {
+    chunk.segments.clear();
+    transfer_chunk(chunk, slot);
+  }
 
   /// Bytes that a slot needs beyond the chunk's payload, for the block ends around its extents.
   static std::size_t slack_bytes(std::span<const File> files, std::size_t max_extents, bool direct);

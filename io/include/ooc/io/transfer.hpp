@@ -47,13 +47,6 @@ class Transfer {
   void set_tuner(QueueTuner& tuner, std::size_t slots, std::size_t chunk_bytes,
                  std::function<QueueTuner::Clock::time_point()> now = QueueTuner::Clock::now);
 
-  /// To be called before the transfer runs, if at all: only every `step`-th chunk of the plan is
-  /// transferred, from `first` on.
-  void take_every(std::size_t step, std::size_t first) noexcept {
-    step_ = step;
-    next_ = first;
-  }
-
   const Engine& engine() const noexcept { return *engine_; }
 
   /// Payload bytes that are through.
@@ -71,6 +64,7 @@ class Transfer {
  protected:
   struct Part : Request {
     std::size_t payload = 0;  // bytes of the extent among those of the request
+    std::size_t slot = 0;     // of its chunk
   };
 
   struct Range {
@@ -86,8 +80,9 @@ class Transfer {
   /// but the requests of an engine that has died.
   std::size_t transfer_chunks(const std::stop_token& stop);
 
-  /// The same for the next chunk alone. False if there is none, or the end of the pool came first.
-  bool transfer_chunk();
+  /// Transfers one chunk that is the caller's and not the pool's: its index says which, and `slot`
+  /// what the observer is told. Throws Error.
+  void transfer_chunk(Chunk& chunk, std::size_t slot);
 
   const Plan& plan() const noexcept { return plan_; }
   std::size_t block_bytes() const noexcept { return block_bytes_; }
@@ -132,7 +127,8 @@ class Transfer {
   bool start_requests(const std::stop_token& stop);
   Request* wait_for_request(bool slot_is_missing);
   bool wait_for_next_chunk(const std::stop_token& stop);
-  void begin(Chunk& chunk);
+  void begin_next_chunk(Chunk& chunk);
+  void begin(Chunk& chunk, std::size_t slot);
   void tune(std::size_t payload_bytes);
   void begin_next_extent();
   void start_next_request();
@@ -159,10 +155,10 @@ class Transfer {
   std::vector<Part> parts_;              // one for each request that can be in flight
   std::vector<Part*> idle_;              // those that are not
   std::vector<InProgress> in_progress_;  // by slot
-  std::size_t next_ = 0;                 // the first chunk not begun
-  std::size_t step_ = 1;
-  Chunk* chunk_ = nullptr;          // the one begun last
-  InProgress* progress_ = nullptr;  // of that one
+  std::size_t next_ = 0;                 // the first chunk of the pool not begun
+  Chunk* chunk_ = nullptr;               // the one begun last
+  std::size_t slot_ = 0;                 // of that one
+  InProgress* progress_ = nullptr;       // of that one
   Remainder remainder_;
   Clock::time_point busy_since_{};
   std::atomic<std::uint64_t> bytes_done_{0};

@@ -70,6 +70,7 @@ class CountBins {
  public:
   using Input = T;
   using Partial = HiddenPartial;
+  static constexpr bool takes_any_chunk = true;
 
   /// Throws Error(usage) for options that make no sense, and without a range where that of the data
   /// would have to be found first.

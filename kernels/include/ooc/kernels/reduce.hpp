@@ -48,6 +48,7 @@ class Reduction {
   using Input = T;
   using Partial = HiddenPartial;
   static constexpr bool merges_every_chunk = true;
+  static constexpr bool takes_any_chunk = true;
 
   explicit Reduction(ReduceOptions options = {}) : options_(options) {}
 
