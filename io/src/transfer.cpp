@@ -137,6 +137,7 @@ void Transfer::begin_next_chunk(Chunk& chunk) {
 }
 
 void Transfer::begin(Chunk& chunk, std::size_t slot) {
+  assert(slot < in_progress_.size());
   if (observer_ != nullptr) observer_->begun(slot, chunk.index);
   chunk_ = &chunk;
   slot_ = slot;

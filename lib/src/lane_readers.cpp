@@ -30,12 +30,11 @@ Chunk* LaneReaders::load_next(std::size_t lane) {
   const auto index = takes_ == LaneTakes::any ? take_any() : take_of_share(loader);
   if (!index) return nullptr;
   Chunk& chunk = loader.chunk;
-  if (!loader.slot) {
-    loader.slot = slots_++;
-    chunk.memory = pool_.memory().subspan(*loader.slot * pool_.slot_bytes(), pool_.slot_bytes());
-  }
+  // Where there are fewer chunks than lanes, there is a slot for each of these.
+  const std::size_t slot = plan_.size() < loaders_.size() ? *index : lane;
+  chunk.memory = pool_.memory().subspan(slot * pool_.slot_bytes(), pool_.slot_bytes());
   chunk.index = *index;
-  loader.reader->read_chunk(chunk, *loader.slot);
+  loader.reader->read_chunk(chunk, slot);
   return &chunk;
 }
 
@@ -64,7 +63,7 @@ void LaneReaders::stop(Loader& loader) {
 }
 
 /// The end only grows, until each lane has stopped. Who has a chunk before it goes on at once:
-/// others may wait for the chunk's slot.
+/// others may wait for its turn at the checksum.
 bool LaneReaders::is_before_the_end(std::size_t chunk) {
   for (;;) {
     const bool is_final = stopped_ == loaders_.size();

@@ -22,7 +22,7 @@ enum class LaneTakes { its_share, any };
 
 /// Reads for lanes that load their own chunks: out of the page cache, which takes a core as long as
 /// to compute, a chunk is then computed by the core that has it in its cache. Nothing is handed
-/// from thread to thread: of the pool each lane has a slot for itself, and nobody waits for a turn.
+/// from thread to thread: of the pool each lane has a slot for itself, whose turns are not used.
 /// Chunk k is lane k % lanes's, or where that is the same to the operation (`LaneTakes::any`) the
 /// next lane's that is free: cores are not equally fast, and the slowest would be waited for.
 class LaneReaders {
@@ -41,10 +41,9 @@ class LaneReaders {
   double seconds_busy() const noexcept;  // of all lanes together
 
  private:
-  struct Loader {
+  struct alignas(128) Loader {  // apart, so that lanes do not share cache lines
     std::unique_ptr<Reader> reader;
     std::unique_ptr<TransferReporter> reporter;
-    std::optional<std::size_t> slot;  // from its first chunk on: there may be fewer than lanes
     Chunk chunk;
     std::size_t next;  // of its share
     bool has_stopped = false;
@@ -60,7 +59,6 @@ class LaneReaders {
   LaneTakes takes_;
   std::stop_token stop_;
   std::vector<Loader> loaders_;
-  std::atomic<std::size_t> slots_{0};    // that lanes have
   std::atomic<std::size_t> end_{0};      // behind the last chunk that some lane has begun
   std::atomic<std::size_t> stopped_{0};  // lanes that begin no chunk of their share from end_ on
 };

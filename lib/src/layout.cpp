@@ -137,10 +137,12 @@ Error too_many_extents(std::size_t extents) {
            .hint = "leave out --direct yes, or lower --chunk"}};
 }
 
-/// Lanes that load their own chunks have a slot each, of which there is room for so many.
-void keep_lanes_with_slots(std::size_t most, Layout& layout) {
-  if (layout.lanes <= most) return;
-  layout.lanes = std::max<std::size_t>(most, 1);
+/// Lanes that load their own chunks have a slot each, and perhaps other memory: as many lanes as
+/// there is room for, one at least.
+void limit_lanes(std::size_t memory_bytes, std::size_t lane_bytes, Layout& layout) {
+  if (layout.slots * layout.slot_bytes + layout.lanes * lane_bytes <= memory_bytes) return;
+  const std::size_t most = memory_bytes / (layout.slot_bytes + lane_bytes);
+  layout.lanes = std::clamp<std::size_t>(most, 1, layout.lanes);
   layout.slots = layout.pool_slots = std::min(layout.slots, layout.lanes);
   layout.why_lanes = "there are as many streams as the limit of memory has room for";
 }
@@ -152,9 +154,7 @@ void limit_slots(const Options& options, DeviceKind device, std::size_t element_
   // Gathering lanes of the CPU hold a chunk of their own each.
   const std::size_t lane_bytes =
       layout.gathers && device == DeviceKind::cpu ? layout.plan.max_bytes() : 0;
-  if (layout.lanes_read) {
-    keep_lanes_with_slots(options.memory_bytes / (layout.slot_bytes + lane_bytes), layout);
-  }
+  if (layout.lanes_read) limit_lanes(options.memory_bytes, lane_bytes, layout);
   const std::size_t gathered = layout.lanes * lane_bytes;
   const std::size_t for_slots =
       options.memory_bytes > gathered ? options.memory_bytes - gathered : 0;

@@ -55,7 +55,8 @@ constexpr std::size_t alignment_of(std::size_t element_bytes) {
   return std::min(std::size_t{1} << std::countr_zero(element_bytes), most);
 }
 
-/// What the user has fixed is kept, unless the limits leave no room for so many reads in flight;
+/// What the user has fixed is kept, unless the limits leave no room for so many reads in flight, or
+/// for so many streams that load their own chunks;
 /// the rest is chosen. Throws Error(memory) with the numbers if that does not fit in the limits,
 /// Error(usage) if direct reads were asked for and are impossible.
 Layout choose_layout(const Options& options, DeviceKind device, Workers workers,

@@ -163,7 +163,7 @@ TEST_P(ReduceExactTest, AllocatesNothingForMoreChunks) {
     return test::count_of_new() - before;
   };
   // A lane allocates at its first chunk, which it may never get.
-  EXPECT_LT(count_for(100), count_for(4) + 96 / 2);
+  EXPECT_LT(count_for(100), count_for(4) + 96 / 4);
 }
 
 }  // namespace

@@ -285,7 +285,7 @@ TEST_P(ReduceTest, AllocatesNothingForMoreChunks) {
     return test::count_of_new() - before;
   };
   // A lane allocates at its first chunk, which it may never get.
-  EXPECT_LT(count_for(100), count_for(4) + 96 / 2);
+  EXPECT_LT(count_for(100), count_for(4) + 96 / 4);
 }
 
 /// The idea of NIST's NumAcc2, 3 and 4, of any length: a number, then two more in turn, one below

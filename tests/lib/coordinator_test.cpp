@@ -266,7 +266,7 @@ class StopAfter final : public Operation {
 };
 
 // Whether the lanes load their own chunks, as they do by default, any of them or their share, or a
-// thread does; with slots for all of them, and with fewer than there are lanes.
+// thread does; with slots for all of them, and with fewer than streams were asked for.
 TEST_F(CoordinatorTest, StopsEarlyWithAPrefix) {
   struct Limits {
     std::size_t streams, memory_bytes;

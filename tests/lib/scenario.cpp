@@ -96,7 +96,7 @@ Scenario::Scenario(std::uint64_t wanted) : seed(wanted) {
 
 /// As the layout has it: no lane looks for a chunk that lies a whole pool ahead.
 void Scenario::choose_slots(Random& random) {
-  slots = lanes_read ? lanes : random.between(1, 9);
+  slots = lanes_read ? std::min(lanes, plan().size()) : random.between(1, 9);
   resizes = !lanes_read && slots > 2 * lanes && random.one_in(2);
   first_slots = resizes ? random.between(1, slots) : slots;
   first_depth = least_depth = read_depth;

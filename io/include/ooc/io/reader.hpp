@@ -11,7 +11,7 @@
 
 namespace ooc {
 
-/// Loads the chunks of a plan into a pool, in order.
+/// Loads the chunks of a plan into a pool, in order, or single ones.
 class Reader final : public Transfer {
  public:
   /// `direct`: bypass the page cache for the files that allow it. `block_bytes`: the size of one
@@ -26,8 +26,9 @@ class Reader final : public Transfer {
   /// request is in flight afterwards but those of an engine that has died.
   void run(const std::stop_token& stop);
 
-  /// Reads one chunk, on the calling thread, whose memory is the caller's and not the pool's: its
-  /// index says which. An observer is told of `slot`. Throws as run().
+  /// Reads one chunk, on the calling thread, that is the caller's and not the pool's: its index
+  /// says which, its memory is as large as a slot, and its segments have room for the most extents.
+  /// An observer is told of `slot`, one of the pool's. Throws as run().
   void read_chunk(Chunk& chunk, std::size_t slot) {
     chunk.segments.clear();
     transfer_chunk(chunk, slot);

@@ -28,10 +28,10 @@ class TransferObserver {
 };
 
 /// What Reader and Writer have in common: takes the chunks of a plan from the pool one after the
-/// other, cuts their extents into requests of one block each, and keeps as many of these in flight
-/// as its engine takes, or as a tuner wants. Belongs to one thread; bytes_done() may be called from
-/// any. Owns its engine, whose destructor waits for what is in flight: pool and files must outlive
-/// the transfer.
+/// other, or is given single ones, cuts their extents into requests of one block each, and keeps as
+/// many of these in flight as its engine takes, or as a tuner wants. Belongs to one thread;
+/// bytes_done() may be called from any. Owns its engine, whose destructor waits for what is in
+/// flight: pool and files must outlive the transfer.
 class Transfer {
  public:
   Transfer(const Transfer&) = delete;
@@ -80,8 +80,8 @@ class Transfer {
   /// but the requests of an engine that has died.
   std::size_t transfer_chunks(const std::stop_token& stop);
 
-  /// Transfers one chunk that is the caller's and not the pool's: its index says which, and `slot`
-  /// what the observer is told. Throws Error.
+  /// Transfers one chunk that is the caller's and not the pool's: its index says which. `slot` is
+  /// one of the pool's, of which no other chunk is under way. Throws Error.
   void transfer_chunk(Chunk& chunk, std::size_t slot);
 
   const Plan& plan() const noexcept { return plan_; }
