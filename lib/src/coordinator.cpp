@@ -4,8 +4,6 @@
 #include <ooc/device.hpp>
 #include <ooc/io/chunk_pool.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/io/queue_tuner.hpp>
-#include <ooc/io/reader.hpp>
 #include <ooc/io/units.hpp>
 #include <ooc/io/writer.hpp>
 #include <ooc/pass_threads.hpp>
@@ -18,91 +16,14 @@
 #include <utility>
 
 #include "lane.hpp"
-#include "lane_readers.hpp"
 #include "layout.hpp"
+#include "loading.hpp"
 #include "plan_pass.hpp"
 #include "stopwatch.hpp"
 
 namespace ooc {
 
 namespace {
-
-/// What brings the chunks into the pool: a thread of its own, or the lanes.
-class Loading {
- public:
-  Loading(const Options& options, const Layout& layout, const Source& source, ChunkPool& pool,
-          std::size_t lanes, LaneTakes takes)
-      : way_(layout.reads),
-        stop_(options.stop),
-        reporter_(Activity::Kind::read, pool.size(), options.observe, layout.slots) {
-    if (layout.lanes_read) {
-      by_lanes_.emplace(source, layout.plan, pool, way_, lanes, takes, options);
-      return;
-    }
-    IoWay way = way_;
-    if (layout.tuned_depth) way.queue_depth = layout.tuned_depth->most;
-    reader_.emplace(source.files(), layout.plan, pool,
-                    make_engine(options, way, pool, layout.pool_slots), way_.block_bytes,
-                    way_.direct);
-    reader_->set_observer(reporter_);
-    if (layout.tuned_depth) tune(layout, *layout.tuned_depth);
-  }
-
-  void start(PassThreads& threads) {
-    if (reader_) threads.start([this] { reader_->run(stop_); });
-  }
-
-  LaneReaders* by_lanes() noexcept { return by_lanes_ ? &*by_lanes_ : nullptr; }
-
-  std::uint64_t bytes_done() const noexcept {
-    return reader_ ? reader_->bytes_done() : by_lanes_->bytes_done();
-  }
-
-  std::size_t in_flight() const noexcept {
-    return reader_ ? reader_->in_flight() : by_lanes_->in_flight();
-  }
-
-  /// How it was done, and where its time went.
-  void describe(std::size_t lanes, Stats& stats) const {
-    describe_readers(by_lanes_ ? nullptr : &reader_->engine(), way_, lanes, stats);
-    if (by_lanes_) {
-      stats.disk.busy = by_lanes_->seconds_busy() / static_cast<double>(lanes);
-      return;
-    }
-    stats.disk.busy = reader_->seconds_busy();
-    stats.disk.waits_out = reader_->seconds_waiting();
-    if (tuner_ && tuner_->best() != first_depth_) {
-      stats.queue_depth = tuner_->best();
-      stats.reasons.push_back("keeping " + std::to_string(tuner_->best()) +
-                              " reads in flight instead of " + std::to_string(first_depth_) +
-                              ", which was faster");
-    }
-  }
-
-  /// How many reads in flight were best, if that was looked for.
-  std::optional<std::size_t> best_depth() const {
-    return tuner_ ? std::optional(tuner_->best()) : std::nullopt;
-  }
-
- private:
-  void tune(const Layout& layout, TunedDepth depth) {
-    const Engine& engine = reader_->engine();
-    if (engine.depth() < depth.most) return;  // an engine of the caller's own may take fewer
-    // What no thread has taken up is not in flight.
-    const std::size_t most = engine.name() == "threads" ? way_.threads : depth.most;
-    first_depth_ = depth.first;
-    tuner_.emplace(way_.queue_depth, depth.least, most, way_.block_bytes);
-    reader_->set_tuner(*tuner_, layout.slots, layout.chunk_bytes);
-  }
-
-  const IoWay& way_;
-  std::stop_token stop_;
-  TransferReporter reporter_;
-  std::optional<QueueTuner> tuner_;
-  std::size_t first_depth_ = 0;  // that it would begin with if it knew nothing of the disk
-  std::optional<Reader> reader_;
-  std::optional<LaneReaders> by_lanes_;
-};
 
 /// A GPU has no room for the streams' buffers. Nothing has been computed by then.
 class NoRoom final : public Error {
@@ -225,13 +146,17 @@ void Coordinator::State::prepare_lanes() {
       lane->release();
       wanted += lane->buffer_bytes();
     }
+    const std::uint64_t allowed = device->device_memory().bytes_left();
+    const bool is_limited = allowed < wanted;
     throw NoRoom(Cause::memory,
                  "the buffers of " + std::to_string(lanes.size()) + " streams take " +
                      std::to_string(wanted) + " bytes of device memory, of which " +
-                     std::to_string(device->available_bytes()) + " are free",
+                     (is_limited ? std::to_string(allowed) + " are allowed"
+                                 : std::to_string(device->available_bytes()) + " are free"),
                  {.why = error.what(),
-                  .hint = "another program may hold the memory (nvidia-smi shows it); or lower "
-                          "--chunk or --streams"});
+                  .hint = is_limited ? "raise --vram, or lower --chunk or --streams"
+                                     : "another program may hold the memory (nvidia-smi shows "
+                                       "it); or lower --chunk or --streams"});
   }
 }
 

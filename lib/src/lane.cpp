@@ -40,7 +40,7 @@ Lane::Lane(Device& device, std::size_t index) : device_(device), index_(index) {
 
 void Lane::reserve(std::size_t chunk_bytes, bool gathers, std::size_t output_bytes) {
   const bool in_pool = device_.shares_host_memory();
-  const auto want = [in_pool](auto& buffer, std::size_t bytes) {
+  const auto want = [in_pool](CopyBuffer& buffer, std::size_t bytes) {
     buffer.bytes = bytes;
     // In memory that it shares with the pool, a lane keeps no more than the pass needs.
     const std::size_t held = buffer.memory.size();
@@ -62,7 +62,7 @@ std::size_t Lane::buffer_bytes() const noexcept {
 void Lane::prepare(const Observe& observe) {
   if (!stream_) stream_ = device_.make_stream();
   if (!reporter_) reporter_.emplace(device_, observe);
-  const auto make_ready = [this](auto& buffer) {
+  const auto make_ready = [this](CopyBuffer& buffer) {
     if (buffer.bytes > buffer.memory.size()) {
       buffer.memory = Buffer(device_.working_memory(), buffer.bytes);
     }

@@ -74,25 +74,24 @@ class Lane {
   const Times& times() const noexcept { return times_; }
 
  private:
-  /// One of two input buffers: while the operation blocks on one, the next chunk comes into the
-  /// other. The stream's order alone keeps a copy from overtaking the work on what it overwrites.
-  struct Input {
+  /// Where a chunk is copied to, or its result from.
+  struct CopyBuffer {
     std::size_t bytes = 0;  // that the memory is to have
     Buffer memory;
     std::unique_ptr<Event> copy_begun, copied;
-    std::unique_ptr<Event> kernel_begun, kernel_ended;
-    bool computing = false;  // the kernel's events are recorded and have not been taken in
-    Activity kernel;         // its work, but for the times
     Chunk* chunk = nullptr;
   };
 
-  /// One of two output buffers: what was computed last comes home while the next is computed.
-  struct Result {
-    std::size_t bytes = 0;
-    Buffer memory;
-    std::unique_ptr<Event> copy_begun, copied;
-    Chunk* chunk = nullptr;
+  /// One of two input buffers: while the operation blocks on one, the next chunk comes into the
+  /// other. The stream's order alone keeps a copy from overtaking the work on what it overwrites.
+  struct Input : CopyBuffer {
+    std::unique_ptr<Event> kernel_begun, kernel_ended;
+    bool computing = false;  // the kernel's events are recorded and have not been taken in
+    Activity kernel;         // its work, but for the times
   };
+
+  /// One of two output buffers: what was computed last comes home while the next is computed.
+  using Result = CopyBuffer;
 
   void consume_in_pool(const Pass& pass);
   std::span<std::byte> consume(const Pass& pass, Chunk& chunk);

@@ -134,6 +134,14 @@ TEST_F(DeviceMemoryTest, SaysWhatItWouldHaveNeeded) {
   EXPECT_NE(error.details().hint.find("--chunk"), std::string::npos);
 }
 
+TEST_F(DeviceMemoryTest, BlamesTheLimitIfThatIsTooLow) {
+  const Error error = refusal(with_room_for(1000));
+  EXPECT_STREQ(error.what(),
+               "the buffers of 2 streams take 6291456 bytes of device memory, of which 4000 are "
+               "allowed");
+  EXPECT_EQ(error.details().hint, "raise --vram, or lower --chunk or --streams");
+}
+
 TEST_F(DeviceMemoryTest, KeepsAChunkThatTheUserHasFixed) {
   const Options fixed{.chunk_bytes = 4 * tile_elements};
   EXPECT_EQ(refusal(with_room_for(fixed.chunk_bytes - 1), fixed).cause(), Cause::memory);

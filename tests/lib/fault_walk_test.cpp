@@ -28,6 +28,7 @@
 #include "support/faulty_device.hpp"
 #include "support/faulty_engine.hpp"
 #include "support/late_device.hpp"
+#include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 #include "support/watchdog.hpp"
 
@@ -62,6 +63,11 @@ struct WeightedSum {
     for (const std::uint8_t byte : bytes) sum += (byte + 1) * ++first;
     return sum;
   }
+};
+
+/// Its lanes take any chunk, where they load their own.
+struct WeightedSumOfAny : WeightedSum {
+  static constexpr bool takes_any_chunk = true;
 };
 
 struct Copy {
@@ -114,9 +120,10 @@ class FaultWalk : public testing::TestWithParam<Machine> {
   }
 
   /// Whether a fold of the source comes to the right answer. Throws what it throws.
+  template <class Sum = WeightedSum>
   bool fold_is_right(std::unique_ptr<Device> device, const Options& options) {
     Coordinator coordinator(std::move(device), options);
-    return fold(coordinator, WeightedSum{}, open(source_)).value.sum == sum_;
+    return fold(coordinator, Sum{}, open(source_)).value.sum == sum_;
   }
 
   /// The same of a map, which leaves nothing behind if it fails.
@@ -125,6 +132,8 @@ class FaultWalk : public testing::TestWithParam<Machine> {
     map(coordinator, Copy{}, open(source_), {.path = target_, .type = {ElementType::u1}});
     return true;
   }
+
+  test::HeldInPageCache hold_source() const { return test::HeldInPageCache(source_); }
 
   // A map has the larger pool; one that held all chunks would not read ahead.
   static constexpr std::size_t fold_streams = 2, map_streams = 1;
@@ -291,6 +300,18 @@ TEST_P(FaultWalk, OverEveryCallOfOperatorNew) {
       return map_is_right(device(), wanted);
     });
   }
+  if (GetParam() != Machine::cpu) return;
+  const test::HeldInPageCache held = hold_source();  // so that lanes load their own chunks
+  Options wanted = options();
+  wanted.threads = 0;
+  walk("new_of_lanes_that_load_in_a_fold", {Cause::memory}, true, [&](Fault& fault) {
+    const test::FailingNew failing(fault);
+    return fold_is_right(device(), wanted);
+  });
+  walk("new_of_lanes_that_load_any_in_a_fold", {Cause::memory}, true, [&](Fault& fault) {
+    const test::FailingNew failing(fault);
+    return fold_is_right<WeightedSumOfAny>(device(), wanted);
+  });
 }
 
 // Fewer threads may do as well, and lanes that load their own chunks need no other.

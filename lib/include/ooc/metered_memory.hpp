@@ -19,6 +19,11 @@ class MeteredMemory final : public std::pmr::memory_resource {
 
   std::size_t limit() const noexcept { return limit_; }
   std::size_t bytes_in_use() const noexcept { return in_use_; }
+  /// What the limit leaves.
+  std::size_t bytes_left() const noexcept {
+    const std::size_t limit = limit_, in_use = in_use_;
+    return limit > in_use ? limit - in_use : 0;
+  }
   /// The most that were in use at one time since restart_peak().
   std::size_t peak_bytes() const noexcept { return peak_; }
   void restart_peak() noexcept { peak_ = in_use_.load(); }

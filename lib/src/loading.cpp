@@ -1,0 +1,69 @@
+#include "loading.hpp"
+
+#include <string>
+
+#include "plan_pass.hpp"
+
+namespace ooc {
+
+Loading::Loading(const Options& options, const Layout& layout, const Source& source,
+                 ChunkPool& pool, std::size_t lanes, LaneTakes takes)
+    : way_(layout.reads),
+      stop_(options.stop),
+      reporter_(Activity::Kind::read, pool.size(), options.observe, layout.slots) {
+  if (layout.lanes_read) {
+    by_lanes_.emplace(source, layout.plan, pool, way_, lanes, takes, options);
+    return;
+  }
+  IoWay way = way_;
+  if (layout.tuned_depth) way.queue_depth = layout.tuned_depth->most;
+  reader_.emplace(source.files(), layout.plan, pool,
+                  make_engine(options, way, pool, layout.pool_slots), way_.block_bytes,
+                  way_.direct);
+  reader_->set_observer(reporter_);
+  if (layout.tuned_depth) tune(layout, *layout.tuned_depth);
+}
+
+void Loading::start(PassThreads& threads) {
+  if (reader_) threads.start([this] { reader_->run(stop_); });
+}
+
+std::uint64_t Loading::bytes_done() const noexcept {
+  return reader_ ? reader_->bytes_done() : by_lanes_->bytes_done();
+}
+
+std::size_t Loading::in_flight() const noexcept {
+  return reader_ ? reader_->in_flight() : by_lanes_->in_flight();
+}
+
+void Loading::describe(std::size_t lanes, Stats& stats) const {
+  describe_readers(by_lanes_ ? nullptr : &reader_->engine(), way_, lanes, stats);
+  if (by_lanes_) {
+    stats.disk.busy = by_lanes_->seconds_busy() / static_cast<double>(lanes);
+    return;
+  }
+  stats.disk.busy = reader_->seconds_busy();
+  stats.disk.waits_out = reader_->seconds_waiting();
+  if (tuner_ && tuner_->best() != first_depth_) {
+    stats.queue_depth = tuner_->best();
+    stats.reasons.push_back("keeping " + std::to_string(tuner_->best()) +
+                            " reads in flight instead of " + std::to_string(first_depth_) +
+                            ", which was faster");
+  }
+}
+
+std::optional<std::size_t> Loading::best_depth() const {
+  return tuner_ ? std::optional(tuner_->best()) : std::nullopt;
+}
+
+void Loading::tune(const Layout& layout, TunedDepth depth) {
+  const Engine& engine = reader_->engine();
+  if (engine.depth() < depth.most) return;  // an engine of the caller's own may take fewer
+  // What no thread has taken up is not in flight.
+  const std::size_t most = engine.name() == "threads" ? way_.threads : depth.most;
+  first_depth_ = depth.first;
+  tuner_.emplace(way_.queue_depth, depth.least, most, way_.block_bytes);
+  reader_->set_tuner(*tuner_, layout.slots, layout.chunk_bytes);
+}
+
+}  // namespace ooc
