@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include <cerrno>
+#include <cstdint>
 #include <string>
 
 namespace ooc {
@@ -23,6 +25,15 @@ inline long file_system_of(int descriptor) {
 inline bool lies_in_memory(int descriptor) {
   const long magic = file_system_of(descriptor);
   return magic == TMPFS_MAGIC || magic == RAMFS_MAGIC;
+}
+
+/// Gives a file its space, as far as it has none. Returns 0 or an errno.
+inline int allocate_range(int descriptor, std::uint64_t offset, std::uint64_t bytes) {
+  int result = 0;
+  do {
+    result = ::fallocate(descriptor, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  } while (result != 0 && errno == EINTR);
+  return result == 0 ? 0 : errno;
 }
 
 /// What the kernel says against direct I/O to a file; empty if nothing.

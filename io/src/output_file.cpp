@@ -1,13 +1,12 @@
 #include "file_system.hpp"
+#include "mapped_output.hpp"
 #include "temporaries.hpp"
 
 #include <ooc/io/file.hpp>
 #include <ooc/io/output_file.hpp>
-#include <ooc/io/threads.hpp>
 #include <ooc/io/units.hpp>
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -29,8 +28,6 @@ namespace {
 constexpr mode_t mode = 0666;          // less the umask
 constexpr mode_t private_mode = 0600;  // until it has the rights of what it replaces
 constexpr int most_name_tries = 100;
-constexpr std::size_t least_unmapped_bytes = 256 * KiB;
-constexpr std::uint64_t background_piece = 64 * MiB;  // after each the allocator can be stopped
 
 std::string hint_for(int errno_value, const std::filesystem::path& path) {
   switch (errno_value) {
@@ -50,15 +47,6 @@ std::string hint_for(int errno_value, const std::filesystem::path& path) {
 Error output_error(const std::string& verb, const std::filesystem::path& path,
                    int errno_value = errno) {
   return Error::from_errno(Cause::output, verb, errno_value, path, {}, hint_for(errno_value, path));
-}
-
-/// 0, or an errno.
-int allocate_range(int descriptor, std::uint64_t offset, std::uint64_t bytes) {
-  int result = 0;
-  do {
-    result = ::fallocate(descriptor, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
-  } while (result != 0 && errno == EINTR);
-  return result == 0 ? 0 : errno;
 }
 
 Error exists_error(const std::filesystem::path& path) {
@@ -209,43 +197,16 @@ void OutputFile::require_space(std::uint64_t bytes) const {
 
 void OutputFile::allocate(std::uint64_t bytes) {
   if (bytes == 0) return;
-  if (lies_in_memory_) return allocate_in_memory(bytes);
-  const int errno_value = allocate_range(descriptor_, 0, bytes);
-  if (errno_value == 0) return;
-  const bool unknown = errno_value == EOPNOTSUPP || errno_value == ENOSYS;
-  if (!unknown) throw output_error("allocate", target_, errno_value);
-  if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
-    throw output_error("allocate", target_);
-  }
-}
-
-/// tmpfs allocates 12 GB/s at most, on one thread. Whatever comes before the first write, a GPU's
-/// start for one, need not wait for that.
-void OutputFile::allocate_in_memory(std::uint64_t bytes) {
-  if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
-    throw output_error("allocate", target_);
-  }
-  void* const pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
-  if (pages == MAP_FAILED) return;  // a limit on address space; pwrite() will do
-  mapping_ = {static_cast<std::byte*>(pages), bytes};
-  try {
-    allocator_ = start_thread([this](const std::stop_token& stop) { allocate_pieces(stop); });
-  } catch (const Error&) {
-    allocate_pieces({});  // a limit on threads: at once, then
-  }
-}
-
-void OutputFile::allocate_pieces(const std::stop_token& stop) {
-  for (std::uint64_t done = 0; done < mapping_.size() && !stop.stop_requested();) {
-    const std::uint64_t bytes = std::min<std::uint64_t>(background_piece, mapping_.size() - done);
-    const int errno_value = allocate_range(descriptor_, done, bytes);
-    // ramfs cannot; its pages come when they are touched.
+  if (!lies_in_memory_) {
+    const int errno_value = allocate_range(descriptor_, 0, bytes);
+    if (errno_value == 0) return;
     const bool unknown = errno_value == EOPNOTSUPP || errno_value == ENOSYS;
-    if (errno_value != 0 && !unknown) allocation_errno_ = errno_value;
-    done = errno_value == 0 ? done + bytes : mapping_.size();
-    allocated_ = done;
-    allocated_.notify_all();
+    if (!unknown) throw output_error("allocate", target_, errno_value);
   }
+  if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
+    throw output_error("allocate", target_);
+  }
+  if (lies_in_memory_) mapped_ = std::make_unique<MappedOutput>(descriptor_, bytes);
 }
 
 /// Tries a direct write, which some file systems refuse although they open files for it.
@@ -289,8 +250,8 @@ void OutputFile::write(std::uint64_t offset, std::span<const std::byte> data) {
 
 ssize_t OutputFile::try_write(std::uint64_t offset, std::span<const std::byte> data,
                               bool direct) noexcept {
-  if (offset + data.size() <= mapping_.size()) {
-    const int errno_value = write_mapped(offset, data);
+  if (mapped_ && mapped_->holds(offset, data.size())) {
+    const int errno_value = mapped_->write(offset, data);
     if (errno_value == 0) return static_cast<ssize_t>(data.size());
     if (errno_value != EINVAL) return -errno_value;
   }
@@ -299,34 +260,15 @@ ssize_t OutputFile::try_write(std::uint64_t offset, std::span<const std::byte> d
   return written < 0 ? -errno : written;
 }
 
-/// pwrite() to tmpfs holds a lock of the whole file: 3 GB/s by any number of threads, where four
-/// that copy into a mapping reach 6, with the pages allocated just ahead of them. The mapping is
-/// asked for its pages, so that a full file system is an error and no SIGBUS, and given them back,
-/// since to unmap them all at the end would take one thread long. Returns 0 or an errno; EINVAL
-/// where the kernel has no such advice (before Linux 5.14).
-int OutputFile::write_mapped(std::uint64_t offset, std::span<const std::byte> data) noexcept {
-  const std::uint64_t end = offset + data.size();
-  for (std::uint64_t done = allocated_; done < end; done = allocated_) allocated_.wait(done);
-  if (allocation_errno_ != 0) return allocation_errno_;
-  const std::uint64_t begin = round_down(offset, page_bytes);
-  std::byte* const pages = mapping_.data() + begin;
-  if (::madvise(pages, end - begin, MADV_POPULATE_WRITE) != 0) {
-    return errno == EFAULT ? ENOSPC : errno;  // EFAULT: touching a page would have been a SIGBUS
-  }
-  std::memcpy(mapping_.data() + offset, data.data(), data.size());
-  // Unmaps only: the file has the data. Every processor must be told, so not for little.
-  if (data.size() >= least_unmapped_bytes) ::madvise(pages, end - begin, MADV_DONTNEED);
-  return 0;
-}
-
 Error OutputFile::write_error(int errno_value, std::uint64_t offset) const {
   return Error::from_errno(Cause::output, "write", errno_value, target_, offset,
                            hint_for(errno_value, target_));
 }
 
 void OutputFile::publish() {
-  if (allocator_.joinable()) allocator_.join();
-  if (allocation_errno_ != 0) throw output_error("allocate", target_, allocation_errno_);
+  if (const int errno_value = mapped_ ? mapped_->finish() : 0) {
+    throw output_error("allocate", target_, errno_value);
+  }
   if (::fsync(descriptor_) != 0) throw output_error("fsync", target_);
   const Directory directory(target_);
   move_into_place();
@@ -353,9 +295,7 @@ void OutputFile::move_into_place() {
 }
 
 OutputFile::~OutputFile() {
-  allocator_.request_stop();
-  if (allocator_.joinable()) allocator_.join();
-  if (!mapping_.empty()) ::munmap(mapping_.data(), mapping_.size());
+  mapped_.reset();
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
   if (direct_ >= 0) ::close(direct_);
   if (descriptor_ >= 0) ::close(descriptor_);

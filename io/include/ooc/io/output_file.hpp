@@ -4,16 +4,16 @@
 
 #include <sys/types.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
-#include <stop_token>
 #include <string>
-#include <thread>
 
 namespace ooc {
+
+class MappedOutput;
 
 /// Whether an output file is to be written. Of one that is merely tried, everything is found out
 /// that keeps it from being written, and whether it could be written directly; but it takes no
@@ -75,10 +75,7 @@ class OutputFile {
   void keep_rights();
   void require_space(std::uint64_t bytes) const;
   void allocate(std::uint64_t bytes);
-  void allocate_in_memory(std::uint64_t bytes);
-  void allocate_pieces(const std::stop_token& stop);
   void open_direct(std::uint64_t bytes);
-  int write_mapped(std::uint64_t offset, std::span<const std::byte> data) noexcept;
   void move_into_place();
 
   std::filesystem::path path_;
@@ -88,13 +85,8 @@ class OutputFile {
   int descriptor_ = -1;
   int direct_ = -1;
   std::string why_not_direct_;
-
-  // On tmpfs only.
   bool lies_in_memory_ = false;
-  std::span<std::byte> mapping_;             // of the whole file; empty if there is none
-  std::atomic<std::uint64_t> allocated_{0};  // bytes from the beginning on
-  std::atomic<int> allocation_errno_{0};     // set before allocated_ lets the writers go
-  std::jthread allocator_;
+  std::unique_ptr<MappedOutput> mapped_;  // on tmpfs only
 };
 
 }  // namespace ooc
