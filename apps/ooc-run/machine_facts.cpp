@@ -11,7 +11,6 @@
 #include <ooc/io/units.hpp>
 #include <sstream>
 #include <system_error>
-#include <vector>
 
 #include "text_facts.hpp"
 
@@ -30,11 +29,6 @@ double gigatransfers_in(const std::filesystem::path& path) {
   return number;
 }
 
-std::vector<ooc::ControlGroup> groups_that_limit(std::string_view controller,
-                                                 const KernelFiles& files) {
-  return ooc::groups_that_limit(controller, files.proc, files.sys);
-}
-
 template <class T>
 void lower(std::optional<T>& least, T value) {
   least = std::min(least.value_or(value), value);
@@ -43,7 +37,7 @@ void lower(std::optional<T>& least, T value) {
 std::optional<std::uint64_t> memory_limit(const KernelFiles& files) {
   constexpr std::int64_t no_limit = std::int64_t{1} << 60;  // version 1 has a number for none
   std::optional<std::uint64_t> least;
-  for (const ooc::ControlGroup& group : groups_that_limit("memory", files)) {
+  for (const ooc::ControlGroup& group : ooc::groups_that_limit("memory", files.proc, files.sys)) {
     const auto limit = number_in(group.directory +
                                  (group.is_version_2 ? "/memory.max" : "/memory.limit_in_bytes"));
     if (limit && *limit < no_limit) lower(least, static_cast<std::uint64_t>(*limit));
@@ -69,7 +63,7 @@ std::uint64_t room(std::uint64_t limit, std::uint64_t used) {
 
 std::optional<std::uint64_t> threads_in_groups(const KernelFiles& files) {
   std::optional<std::uint64_t> least;
-  for (const ooc::ControlGroup& group : groups_that_limit("pids", files)) {
+  for (const ooc::ControlGroup& group : ooc::groups_that_limit("pids", files.proc, files.sys)) {
     const auto limit = number_in(group.directory + "/pids.max");
     const auto used = number_in(group.directory + "/pids.current");
     if (limit && used) {

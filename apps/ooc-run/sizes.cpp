@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <ooc/io/error.hpp>
+#include <ooc/io/letters.hpp>
 #include <ooc/io/units.hpp>
 #include <span>
 #include <system_error>
@@ -52,17 +53,9 @@ std::uint64_t take_digits(std::string_view& text, const std::string& hint) {
   return value;
 }
 
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& letter : lower) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
-  return lower;
-}
-
 std::uint64_t parse_scaled(std::string_view text, bool bytes, const std::string& hint) {
   const std::uint64_t value = take_digits(text, hint);
-  const std::string suffix = lower_case(text);
+  const std::string suffix = ooc::lower_case(text);
   const auto is_letter = [](char letter) { return letter >= 'a' && letter <= 'z'; };
   if (!std::ranges::all_of(suffix, is_letter)) refuse_usage("is not a whole number", hint);
   const auto unit = std::ranges::find_if(byte_units, [&](const Unit& candidate) {

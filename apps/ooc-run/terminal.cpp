@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <ooc/io/letters.hpp>
 #include <string>
 #include <string_view>
 
@@ -30,11 +31,8 @@ std::size_t find_length(const char* variable, int descriptor, unsigned short win
 /// The names decide, not setlocale(): a container often has the variable but no locale files.
 bool speaks_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    std::string value(environment(name));
+    const std::string value = ooc::lower_case(environment(name));
     if (value.empty()) continue;
-    for (char& letter : value) {
-      if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-    }
     return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
   }
   return false;

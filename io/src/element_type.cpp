@@ -1,5 +1,6 @@
 #include <ooc/io/element_type.hpp>
 #include <ooc/io/error.hpp>
+#include <ooc/io/letters.hpp>
 
 #include <algorithm>
 #include <array>
@@ -54,14 +55,6 @@ constexpr std::array other_names{
     OtherName{"single", "f4"}, OtherName{"fp32", "f4"},  OtherName{"half", "f2"},
     OtherName{"fp16", "f2"},   OtherName{"int", "i8"},   OtherName{"long", "i8"},
     OtherName{"short", "i2"},  OtherName{"byte", "i1"}};
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& letter : lower) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
-  return lower;
-}
 
 /// The code or name that was meant; empty if that is hard to say.
 std::string_view nearest_name(std::string_view text) {

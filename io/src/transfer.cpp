@@ -143,14 +143,13 @@ void Transfer::begin(Chunk& chunk, std::size_t slot) {
   slot_ = slot;
   remainder_ = {.extents = plan_.extents(chunk.index, extents_)};
   lay_out(chunk, remainder_.extents);
-  progress_ = &in_progress_[slot];
-  *progress_ = {.chunk = &chunk};
+  in_progress_[slot] = {.chunk = &chunk};
   begin_next_extent();
 }
 
 void Transfer::begin_next_extent() {
   if (remainder_.next == remainder_.extents.size()) {
-    progress_->all_started = true;
+    in_progress_[slot_].all_started = true;
     remainder_ = {};
     return;
   }
@@ -177,7 +176,7 @@ void Transfer::start_next_request() {
   part.slot = slot_;
   prepare(part, extent);
   if (engine_->in_flight() == 0) busy_since_ = Clock::now();
-  ++progress_->requests;
+  ++in_progress_[slot_].requests;
   engine_->start(part);
   in_flight_.store(engine_->in_flight(), std::memory_order_relaxed);
 

@@ -274,7 +274,7 @@ Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, cons
     stats.reasons.emplace_back("not reading ahead while the GPU starts: there is no memory for it");
   }
   const LaneTakes takes = operation.takes_any_chunk() ? LaneTakes::any : LaneTakes::its_share;
-  Loading loading(options, layout, source, *pool, lanes.size(), takes);
+  Loading loading(options, layout, source, *pool, takes);
   const Observe& observe = options.observe;
   std::optional<Writer> writer;
   TransferReporter write_reporter(Activity::Kind::write, pool->size(), observe, layout.slots);
@@ -305,7 +305,7 @@ Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, cons
   device->bind_to_thread();  // the caller is about to free what the operation holds there
   if (auto remark = source.check_unchanged()) stats.reasons.push_back(std::move(*remark));
   stats.device = device->name();
-  loading.describe(lanes.size(), stats);
+  loading.describe(stats);
   if (writer) describe_writer(writer->engine(), stats);
   if (const auto best = loading.best_depth()) best_depth = best;
   stats.slots = pool->size();

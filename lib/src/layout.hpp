@@ -56,9 +56,9 @@ constexpr std::size_t alignment_of(std::size_t element_bytes) {
 }
 
 /// What the user has fixed is kept, unless the limits leave no room for so many reads in flight, or
-/// for so many streams that load their own chunks;
-/// the rest is chosen. Throws Error(memory) with the numbers if that does not fit in the limits,
-/// Error(usage) if direct reads were asked for and are impossible.
+/// for so many streams that load their own chunks; the rest is chosen. Throws Error(memory) with
+/// the numbers if that does not fit in the limits, Error(usage) if direct reads were asked for and
+/// are impossible.
 Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                      const Source& source, std::size_t element_bytes,
                      const Output* output = nullptr);

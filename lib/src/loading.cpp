@@ -7,12 +7,12 @@
 namespace ooc {
 
 Loading::Loading(const Options& options, const Layout& layout, const Source& source,
-                 ChunkPool& pool, std::size_t lanes, LaneTakes takes)
+                 ChunkPool& pool, LaneTakes takes)
     : way_(layout.reads),
       stop_(options.stop),
       reporter_(Activity::Kind::read, pool.size(), options.observe, layout.slots) {
   if (layout.lanes_read) {
-    by_lanes_.emplace(source, layout.plan, pool, way_, lanes, takes, options);
+    by_lanes_.emplace(source, layout.plan, pool, way_, layout.lanes, takes, options);
     return;
   }
   IoWay way = way_;
@@ -36,10 +36,10 @@ std::size_t Loading::in_flight() const noexcept {
   return reader_ ? reader_->in_flight() : by_lanes_->in_flight();
 }
 
-void Loading::describe(std::size_t lanes, Stats& stats) const {
-  describe_readers(by_lanes_ ? nullptr : &reader_->engine(), way_, lanes, stats);
+void Loading::describe(Stats& stats) const {
+  describe_readers(by_lanes_ ? nullptr : &reader_->engine(), way_, stats);
   if (by_lanes_) {
-    stats.disk.busy = by_lanes_->seconds_busy() / static_cast<double>(lanes);
+    stats.disk.busy = by_lanes_->seconds_busy() / static_cast<double>(stats.streams);
     return;
   }
   stats.disk.busy = reader_->seconds_busy();

@@ -24,7 +24,7 @@ class Loading {
  public:
   /// All references must outlive it.
   Loading(const Options& options, const Layout& layout, const Source& source, ChunkPool& pool,
-          std::size_t lanes, LaneTakes takes);
+          LaneTakes takes);
 
   /// Starts the thread, if there is one.
   void start(PassThreads& threads);
@@ -35,8 +35,8 @@ class Loading {
   std::uint64_t bytes_done() const noexcept;
   std::size_t in_flight() const noexcept;
 
-  /// How it was done, and where its time went.
-  void describe(std::size_t lanes, Stats& stats) const;
+  /// How it was done, and where its time went. `stats` has the streams.
+  void describe(Stats& stats) const;
 
   /// How many reads in flight were best, if that was looked for.
   std::optional<std::size_t> best_depth() const;

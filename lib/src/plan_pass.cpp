@@ -54,16 +54,16 @@ Stats describe_layout(const Layout& layout) {
   return stats;
 }
 
-void describe_readers(const Engine* engine, const IoWay& way, std::size_t lanes, Stats& stats) {
+void describe_readers(const Engine* engine, const IoWay& way, Stats& stats) {
   if (engine == nullptr) {
     stats.engine = "threads";
-    stats.threads = lanes;
-    stats.queue_depth = lanes;
+    stats.threads = stats.streams;
+    stats.queue_depth = stats.streams;
     stats.lanes_read = true;
     return;
   }
   stats.engine = engine->name();
-  stats.threads = lanes + (stats.engine == "threads" ? way.threads : 1);
+  stats.threads = stats.streams + (stats.engine == "threads" ? way.threads : 1);
   if (!engine->note().empty()) stats.reasons.push_back(engine->note());
 }
 
@@ -87,7 +87,7 @@ Stats plan_pass(const Options& wanted, DeviceKind device, const Source& source,
     stats.device_bytes = layout.lanes * buffer_bytes(layout);
   }
   const std::unique_ptr<Engine> reads = layout.lanes_read ? nullptr : tried_engine(layout.reads);
-  describe_readers(reads.get(), layout.reads, layout.lanes, stats);
+  describe_readers(reads.get(), layout.reads, stats);
   if (layout.writes) describe_writer(*tried_engine(layout.writes->way), stats);
   return stats;
 }

@@ -158,7 +158,6 @@ class Transfer {
   std::size_t next_ = 0;                 // the first chunk of the pool not begun
   Chunk* chunk_ = nullptr;               // the one begun last
   std::size_t slot_ = 0;                 // of that one
-  InProgress* progress_ = nullptr;       // of that one
   Remainder remainder_;
   Clock::time_point busy_since_{};
   std::atomic<std::uint64_t> bytes_done_{0};
