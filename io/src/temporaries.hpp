@@ -14,7 +14,8 @@ std::filesystem::path random_temporary(const std::filesystem::path& path);
 /// taken just before.
 bool lock_temporary(int descriptor);
 
-/// Removes those that killed runs have left. Those of a living one are locked.
+/// Removes those that killed runs have left. Those of a living one are locked, and so, for some
+/// milliseconds, are those of one killed just now whose writes the kernel has yet to end.
 void remove_stale_temporaries(const std::filesystem::path& path);
 
 }  // namespace ooc
