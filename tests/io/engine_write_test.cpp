@@ -58,7 +58,7 @@ class EngineWriteTest : public test::EachEngine {
 };
 
 bool equal(std::string_view text, std::span<const std::byte> bytes) {
-  return std::ranges::equal(std::as_bytes(std::span{text}), bytes);
+  return test::same_bytes(std::as_bytes(std::span{text}), bytes);
 }
 
 TEST_P(EngineWriteTest, WritesAtAnyOffset) {

@@ -78,7 +78,7 @@ class CoordinatorTest : public testing::Test {
   }
   void expect_all(const Collect& collect) const {
     EXPECT_EQ(collect.seen, contents_.size());
-    EXPECT_TRUE(std::ranges::equal(collect.data, std::as_bytes(std::span(contents_))));
+    EXPECT_TRUE(test::same_bytes(collect.data, std::as_bytes(std::span(contents_))));
   }
 
   test::TempDir dir_;
