@@ -1,12 +1,11 @@
 #include <ooc/cuda_facts.hpp>
 
 #include <ooc/device.hpp>
+#include <ooc/io/letters.hpp>
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 
 namespace ooc {
 namespace {
@@ -18,11 +17,7 @@ std::string pci_address(int ordinal) {
     cudaGetLastError();
     return {};
   }
-  std::string address(text.data());
-  std::ranges::transform(address, address.begin(), [](unsigned char letter) {
-    return static_cast<char>(std::tolower(letter));
-  });
-  return address;
+  return lower_case(text.data());
 }
 
 }  // namespace
