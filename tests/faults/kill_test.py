@@ -54,7 +54,7 @@ class KillTest(FaultTest):
             work.output.write_bytes(OLD)
         # What io_uring had under way, the kernel ends some milliseconds after a killed process.
         self.assertTrue(wait_until(
-            lambda: all(is_let_go(work.outputs / name) for name in work.strays())))
+            lambda: all(is_let_go(work.outputs / name) for name in work.strays())), work.strays())
         self.expect(work, {0})  # which would complain of what is left
 
     def test_killed(self):

@@ -57,10 +57,6 @@ class EngineWriteTest : public test::EachEngine {
   OutputFile file_{directory_.path() / "result", file_bytes, false};
 };
 
-bool equal(std::string_view text, std::span<const std::byte> bytes) {
-  return test::same_bytes(std::as_bytes(std::span{text}), bytes);
-}
-
 TEST_P(EngineWriteTest, WritesAtAnyOffset) {
   const auto bytes = test::random_bytes(file_bytes, 3);
   auto memory = bytes;
@@ -78,7 +74,7 @@ TEST_P(EngineWriteTest, WritesAtAnyOffset) {
     EXPECT_EQ(engine->in_flight(), 0u);
     EXPECT_EQ(request.done, end - begin);
   }
-  EXPECT_TRUE(equal(published(), bytes));
+  EXPECT_TRUE(test::same_bytes(test::bytes_of(published()), bytes));
 }
 
 TEST_P(EngineWriteTest, KeepsManyRequestsInFlight) {
@@ -100,7 +96,7 @@ TEST_P(EngineWriteTest, KeepsManyRequestsInFlight) {
     test::transfer_all(*engine, requests);
     EXPECT_EQ(engine->note(), "");
     file.publish();
-    EXPECT_TRUE(equal(test::read_whole(file.path()), bytes));
+    EXPECT_TRUE(test::same_bytes(test::bytes_of(test::read_whole(file.path())), bytes));
   }
 }
 

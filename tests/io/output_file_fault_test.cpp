@@ -26,15 +26,12 @@
 namespace ooc {
 namespace {
 
+using test::bytes_of;
 using test::expect_in_child;
 using test::TempDir;
 using Names = std::vector<std::string>;
 
 constexpr std::uint32_t nameless = O_TMPFILE & ~O_DIRECTORY;
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span{text});
-}
 
 /// Whether `body` throws an Error(output) with this errno.
 bool fails_with(int errno_value, const std::function<void()>& body) {

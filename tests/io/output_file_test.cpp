@@ -29,13 +29,10 @@
 namespace ooc {
 namespace {
 
+using test::bytes_of;
 using test::expect_error;
 using test::TempDir;
 using Names = std::vector<std::string>;
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return std::as_bytes(std::span{text});
-}
 
 void write_file(const std::filesystem::path& path, std::string_view text, bool replace = false) {
   OutputFile file(path, text.size(), replace);
@@ -197,7 +194,7 @@ TEST(OutputFile, TakesWritesFromSeveralThreads) {
   }
   file.publish();
   const std::string written = test::read_whole(path);
-  EXPECT_TRUE(std::ranges::equal(bytes_of(written), bytes));
+  EXPECT_TRUE(test::same_bytes(bytes_of(written), bytes));
 }
 
 TEST(OutputFile, OpensDirectlyWhatCanBeWrittenDirectly) {
@@ -280,7 +277,7 @@ TEST(OutputFileOnTmpfs, TakesWritesOfAnySizeFromSeveralThreads) {
   file.write(bytes.size(), {});
   file.publish();
   const std::string written = test::read_whole(path);
-  EXPECT_TRUE(std::ranges::equal(bytes_of(written), bytes));
+  EXPECT_TRUE(test::same_bytes(bytes_of(written), bytes));
 }
 
 TEST(OutputFile, ReportsFailedWrites) {

@@ -325,10 +325,7 @@ TEST_P(HistogramTest, AllocatesNothingForMoreChunks) {
   const auto count_for = [&](std::size_t tiles) {
     const Source source = source_of(std::vector<float>(tiles * tile_elements, 1));
     Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 256 * KiB, .streams = 2});
-    histogram(coordinator, source);
-    const std::uint64_t before = test::count_of_new();
-    histogram(coordinator, source);
-    return test::count_of_new() - before;
+    return test::count_of_new_when_repeated([&] { histogram(coordinator, source); });
   };
   EXPECT_EQ(count_for(4), count_for(50));
 }

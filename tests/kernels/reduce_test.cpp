@@ -280,10 +280,7 @@ TEST_P(ReduceTest, AllocatesNothingForMoreChunks) {
     const Source source = source_of(std::vector<Float16>(tiles * tile_elements, Float16{0x3c00}));
     Coordinator coordinator(make_device(GetParam()),
                             {.chunk_bytes = 128 * KiB, .streams = 2, .engine = engine});
-    reduce(coordinator, source);
-    const std::uint64_t before = test::count_of_new();
-    reduce(coordinator, source);
-    return test::count_of_new() - before;
+    return test::count_of_new_when_repeated([&] { reduce(coordinator, source); });
   };
   EXPECT_EQ(count_for(4, EngineKind::threads), count_for(100, EngineKind::threads));
   // A lane that takes any chunk allocates at its first, which it may never get.

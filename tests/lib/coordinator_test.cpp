@@ -10,7 +10,6 @@
 #include <atomic>
 #include <chrono>
 #include <numeric>
-#include <random>
 #include <thread>
 #include <vector>
 
@@ -68,9 +67,7 @@ class CoordinatorTest : public testing::Test {
  protected:
   std::filesystem::path make_file(const std::string& name, std::size_t bytes,
                                   std::size_t header = 0) {
-    std::mt19937_64 random(bytes);
-    std::vector<std::uint8_t> values(bytes);
-    std::ranges::generate(values, [&] { return static_cast<std::uint8_t>(random()); });
+    const auto values = test::random_bytes(bytes, static_cast<unsigned>(bytes));
     const auto path = dir_.path() / name;
     test::write_file(path, values, header);
     contents_.insert(contents_.end(), values.begin(), values.end());
@@ -78,11 +75,11 @@ class CoordinatorTest : public testing::Test {
   }
   void expect_all(const Collect& collect) const {
     EXPECT_EQ(collect.seen, contents_.size());
-    EXPECT_TRUE(test::same_bytes(collect.data, std::as_bytes(std::span(contents_))));
+    EXPECT_TRUE(test::same_bytes(collect.data, contents_));
   }
 
   test::TempDir dir_;
-  std::vector<std::uint8_t> contents_;
+  std::vector<std::byte> contents_;
 };
 
 TEST_F(CoordinatorTest, BringsEveryByteOnce) {

@@ -10,6 +10,15 @@ namespace ooc::test {
 std::uint64_t count_of_new() noexcept;                 // by all threads
 std::uint64_t count_of_new_by_this_thread() noexcept;  // by the caller
 
+/// Calls of operator new when `work` is done once more: without what only the first time takes.
+template <class Work>
+std::uint64_t count_of_new_when_repeated(Work&& work) {
+  work();
+  const std::uint64_t before = count_of_new();
+  work();
+  return count_of_new() - before;
+}
+
 /// As long as it lives, operator new fails, in any thread, when `fault` strikes.
 class FailingNew {
  public:

@@ -18,6 +18,10 @@
 
 namespace ooc::test {
 
+inline std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span{text});
+}
+
 /// A directory that is removed at the end of the test. By default under the current directory,
 /// which lies on a real disk, so that O_DIRECT is what it says.
 class TempDir {
@@ -46,7 +50,7 @@ class TempDir {
   }
 
   std::filesystem::path write(std::string_view name, std::string_view text) const {
-    return write(name, std::as_bytes(std::span{text}));
+    return write(name, bytes_of(text));
   }
 
   /// The names in it, hidden ones too, sorted.
