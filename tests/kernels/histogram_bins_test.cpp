@@ -301,29 +301,6 @@ void expect_definition(const Bins& bins, std::span<const T> values) {
   }
 }
 
-TEST(CpuCounter, TellsAllPairsOfBytesApart) {
-  const Bins bins = even(256, {0, 256});
-  for (int left = 0; left < 256; ++left) {
-    std::vector<std::uint8_t> bytes(512, static_cast<std::uint8_t>(left));
-    for (int right = 0; right < 512; ++right) bytes.push_back(static_cast<std::uint8_t>(right));
-    expect_definition(bins, std::span<const std::uint8_t>(bytes));
-  }
-}
-
-TEST(CpuCounter, PairsOfBytesOverflowTheirCounters) {
-  const Bins bins = even(256, {0, 256});
-  std::mt19937_64 random(5);
-  const std::pair<std::uint8_t, std::uint8_t> all[] = {{0, 0},     {255, 255}, {0, 255},  {3, 5},
-                                                       {127, 128}, {128, 0},   {255, 254}};
-  for (const auto& [one, other] : all) {
-    std::vector<std::uint8_t> bytes(300'001);
-    for (std::uint8_t& byte : bytes) byte = random() % 4 == 0 ? one : other;
-    for (const std::size_t misaligned : {0, 1, 7}) {
-      expect_definition(bins, std::span<const std::uint8_t>(bytes).subspan(misaligned));
-    }
-  }
-}
-
 /// Values half a bin from each edge, then others ever nearer, since guesses end where they are in
 /// vain; then some outside.
 template <class T>
