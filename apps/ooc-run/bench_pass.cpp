@@ -51,11 +51,13 @@ void PageCache::warm() {
   ooc::measure::warm(file_, warm_bytes_, ooc::usable_cores());
 }
 
-MeasuredPass measure_pass(ooc::Coordinator& coordinator, const ooc::Source& source) {
+MeasuredPass measure_pass(ooc::Coordinator& coordinator, const ooc::Source& source,
+                          const std::stop_token& stop) {
   const double before = ooc::measure::cpu_seconds();
-  ooc::Stats stats = ooc::histogram(coordinator, source).stats;
+  ooc::Stats stats =
+      ooc::histogram(coordinator, source, {}, {.stop = stop, .keep_partial = true}).stats;
   const double after = ooc::measure::cpu_seconds();
-  if (stats.partial) check_stop(coordinator.options().stop);
+  if (stats.partial) check_stop(stop);
   return {std::move(stats), after - before};
 }
 

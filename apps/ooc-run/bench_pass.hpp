@@ -43,7 +43,8 @@ struct MeasuredPass {
   ooc::Stats stats;
   double cpu_seconds;
 };
-MeasuredPass measure_pass(ooc::Coordinator& coordinator, const ooc::Source& source);
+MeasuredPass measure_pass(ooc::Coordinator& coordinator, const ooc::Source& source,
+                          const std::stop_token& stop);
 
 /// Throws Error(interrupted) if somebody asks for that.
 void check_stop(const std::stop_token& stop);

@@ -91,9 +91,7 @@ std::unique_ptr<ooc::Device> start_device(const BenchJob& job, Startup& startup)
 
 /// On a device of its own, so that cold and warm passes each keep their pool.
 std::unique_ptr<ooc::Coordinator> make_coordinator(const BenchJob& job) {
-  ooc::Options options;
-  options.stop = job.stop;
-  return std::make_unique<ooc::Coordinator>(ooc::make_device(job.device, job.ordinal), options);
+  return std::make_unique<ooc::Coordinator>(ooc::make_device(job.device, job.ordinal));
 }
 
 CeilingRows best_of(std::vector<RateRow> rows) {
@@ -191,7 +189,8 @@ void Bench::measure_startup() {
   cache_.warm();
   moved(warm_bytes_);
   warm_ = make_coordinator(job_);
-  const ooc::Stats stats = measure_pass(*warm_, part_of_file(job_.path, 0, warm_bytes_)).stats;
+  const ooc::Stats stats =
+      measure_pass(*warm_, part_of_file(job_.path, 0, warm_bytes_), job_.stop).stats;
   moved(warm_bytes_);
   {
     const Clock clock;
@@ -203,7 +202,7 @@ void Bench::measure_startup() {
   if (!cache_.why_not_cold().empty()) return;
   cache_.evict();
   cold_ = make_coordinator(job_);
-  measure_pass(*cold_, part_of_file(job_.path, 0, file_bytes_));
+  measure_pass(*cold_, part_of_file(job_.path, 0, file_bytes_), job_.stop);
   moved(file_bytes_);
 }
 
@@ -218,7 +217,7 @@ void Bench::take_pass(PassRow& row, ooc::Coordinator& coordinator, const ooc::So
     if (!worst || (cached && (row.cold ? *cached > *worst : *cached < *worst))) worst = cached;
   };
   worse(row.cached_before, ooc::page_cache_fraction(source));
-  const MeasuredPass pass = measure_pass(coordinator, source);
+  const MeasuredPass pass = measure_pass(coordinator, source, job_.stop);
   worse(row.cached_after, ooc::page_cache_fraction(source));
   row.chunk_bytes = pass.stats.chunk_bytes;
   row.engine = pass.stats.engine;

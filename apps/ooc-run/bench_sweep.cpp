@@ -24,15 +24,15 @@ constexpr std::uint64_t most_part_bytes = 2 * ooc::GiB;
 }  // namespace
 
 Sweep::Sweep(const BenchJob& job, PageCache& cache, std::uint64_t warm_bytes)
-    : job_(job), cache_(cache), warm_(trials(job, false, warm_bytes)) {
-  if (cache.why_not_cold().empty()) cold_ = trials(job, true, cache.file().size());
+    : job_(job), cache_(cache), warm_(trials(false, warm_bytes)) {
+  if (cache.why_not_cold().empty()) cold_ = trials(true, cache.file().size());
 }
 
 BenchReads Sweep::reads(const BenchJob& job, std::uint64_t warm_bytes,
                         std::optional<std::uint64_t> cold_bytes) {
   const auto bytes_of = [&](bool cold, std::uint64_t all_bytes) {
     double bytes = 0;
-    for (const Trial& trial : trials(job, cold, all_bytes)) {
+    for (const Trial& trial : trials(cold, all_bytes)) {
       bytes += static_cast<double>(trial.bytes);
     }
     return bytes * static_cast<double>(rounds(job));
@@ -49,10 +49,9 @@ std::vector<SweepRow> Sweep::run(const Moved& moved) {
 }
 
 /// Cold, each setting reads a part of its own: the host of a virtual disk may keep what was read.
-std::vector<Sweep::Trial> Sweep::trials(const BenchJob& job, bool cold, std::uint64_t all_bytes) {
+std::vector<Sweep::Trial> Sweep::trials(bool cold, std::uint64_t all_bytes) {
   std::vector<Trial> trials;
   ooc::Options options;
-  options.stop = job.stop;
   const std::uint64_t parts = cold ? chunks.size() : 1;
   const std::uint64_t part =
       std::min(most_part_bytes, ooc::round_down(all_bytes / parts, ooc::page_bytes));
@@ -93,7 +92,7 @@ void Sweep::measure(std::vector<Trial>& trials, const Moved& moved, std::vector<
       check_stop(job_.stop);
       if (trial.row.cold) cache_.evict();
       const ooc::Source source = part_of_file(job_.path, trial.begin, trial.bytes);
-      const ooc::Stats stats = measure_pass(*coordinators[i], source).stats;
+      const ooc::Stats stats = measure_pass(*coordinators[i], source, job_.stop).stats;
       moved(trial.bytes);
       if (round == 0) continue;
       trial.row.bytes_per_second.push_back(static_cast<double>(stats.bytes) / stats.seconds);

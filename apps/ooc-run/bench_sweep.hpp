@@ -34,7 +34,7 @@ class Sweep {
   };
 
   static std::size_t rounds(const BenchJob& job) { return job.runs + 1; }
-  static std::vector<Trial> trials(const BenchJob& job, bool cold, std::uint64_t all_bytes);
+  static std::vector<Trial> trials(bool cold, std::uint64_t all_bytes);
   static void add_settings(bool cold, std::uint64_t part, const ooc::Options& options,
                            std::vector<Trial>& trials);
   void measure(std::vector<Trial>& trials, const Moved& moved, std::vector<SweepRow>& rows);

@@ -75,7 +75,8 @@ Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt) {
   }
   Session session(settings, interrupt, convert_task(source));
   session.remark(type_doubt(source, settings.format));
-  const auto [conversion, stats] = ooc::convert(session.coordinator(), source, target, options);
+  const auto [conversion, stats] =
+      ooc::convert(session.coordinator(), source, target, options, session.pass());
   Outcome outcome = session.report(
       {.command = "convert",
        .input = describe_input(source, settings.format),

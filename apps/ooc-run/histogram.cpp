@@ -22,10 +22,11 @@ Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
   Session session(settings, interrupt, histogram_task(source, options),
                   arguments.has("verify") ? 1 : 0);
   session.remark(type_doubt(source, settings.format));
-  const auto [histogram, stats] = ooc::histogram(session.coordinator(), source, options);
+  const auto [histogram, stats] =
+      ooc::histogram(session.coordinator(), source, options, session.pass());
   require_counts(histogram, stats);
   const Verified verified = session.verify(arguments, stats, [&, &found = histogram] {
-    ooc::verify_histogram(session.coordinator(), source, options, found);
+    ooc::verify_histogram(session.coordinator(), source, options, found, session.pass());
   });
   Outcome outcome = session.report("histogram", source, stats, describe_histogram(histogram),
                                    draw(histogram, arguments), verified, picture.figure(histogram));

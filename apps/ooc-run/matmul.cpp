@@ -160,13 +160,12 @@ Outcome explain_job(const Job& job, const Arguments& arguments, Session& session
 }
 
 /// Reads the three files once more. The product is in its place by now, and stays there.
-ooc::Verification check_product(ooc::Coordinator& coordinator, const ooc::Source& a,
-                                const ooc::Source& b, const ooc::Target& target,
-                                const ooc::MatmulPlan& plan) {
+ooc::Verification check_product(Session& session, const ooc::Source& a, const ooc::Source& b,
+                                const ooc::Target& target, const ooc::MatmulPlan& plan) {
   try {
     ooc::Source c = ooc::open(target.path, {.type = target.type});
     c.set_shape({plan.rows, plan.columns});
-    return ooc::verify_matmul(coordinator, a, b, c, plan.compute);
+    return ooc::verify_matmul(session.coordinator(), a, b, c, plan.compute, 8, session.pass());
   } catch (const ooc::Error& error) {
     throw with_hint(error, printable(target.path.string()) + " was written, but is not verified");
   }
@@ -186,17 +185,17 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
     job.settings.report.reset();
   }
   Session session(job.settings, interrupt, product_task(a, b), job.verify ? 1 : 0);
-  ooc::Coordinator& coordinator = session.coordinator();
   Report report{.command = "matmul",
                 .input = {{"a", describe_input(a, job.settings.format)},
                           {"b", describe_input(b, job.settings.format)}},
                 .writes = true};
   if (job.explain) return explain_job(job, arguments, session, a, b, report.input);
 
-  auto [product, stats] = ooc::matmul(coordinator, a, b, job.target, job.options);
+  auto [product, stats] =
+      ooc::matmul(session.coordinator(), a, b, job.target, job.options, session.pass());
   ooc::Verification verification;
   const Verified verified = session.verify(arguments, stats, [&, &plan = product.plan] {
-    verification = check_product(coordinator, a, b, job.target, plan);
+    verification = check_product(session, a, b, job.target, plan);
   });
   std::optional<Check> check;
   if (verified.seconds) check = {verification, *verified.seconds};

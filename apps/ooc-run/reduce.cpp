@@ -96,10 +96,11 @@ Outcome run_with_histogram(const Arguments& arguments, const Interrupt& interrup
   Session session(settings, interrupt, summary_task(source, options),
                   arguments.has("verify") ? 2 : 0);
   session.remark(type_doubt(source, settings.format));
-  const auto [summary, stats] = ooc::summarize(session.coordinator(), source, options);
+  const auto [summary, stats] =
+      ooc::summarize(session.coordinator(), source, options, session.pass());
   require_counts(summary.histogram, stats);
   const Verified verified = session.verify(arguments, stats, [&, &found = summary] {
-    ooc::verify_summary(session.coordinator(), source, options, found);
+    ooc::verify_summary(session.coordinator(), source, options, found, session.pass());
   });
   Json result = describe(summary.statistics, options.reduce.exact);
   result["histogram"] = answer(describe_histogram(summary.histogram), stats, verified);
@@ -126,9 +127,10 @@ Outcome run_reduce(const Arguments& arguments, const Interrupt& interrupt) {
   Session session(settings, interrupt, reduce_task(source, options),
                   arguments.has("verify") ? 1 : 0);
   session.remark(type_doubt(source, settings.format));
-  const auto [statistics, stats] = ooc::reduce(session.coordinator(), source, options);
+  const auto [statistics, stats] =
+      ooc::reduce(session.coordinator(), source, options, session.pass());
   const Verified verified = session.verify(arguments, stats, [&, &found = statistics] {
-    ooc::verify_reduce(session.coordinator(), source, options, found);
+    ooc::verify_reduce(session.coordinator(), source, options, found, session.pass());
   });
   return session.report("reduce", source, stats, describe(statistics, options.exact),
                         table(statistics, options.exact), verified);

@@ -91,35 +91,38 @@ void require_gpu_if_wanted(const RunSettings& settings) {
 RunPlan plan_run(const RunSettings& settings, const Task& task,
                  const std::function<ooc::Stats(ooc::DeviceKind)>& plan_on) {
   require_gpu_if_wanted(settings);
-  const ooc::Options& options = settings.options;
   RunPlan plan;
-  plan.device = choose_device(settings.device, task.work, rates_to_choose_by(task, options));
+  plan.device =
+      choose_device(settings.device, task.work, rates_to_choose_by(task, settings.options));
   const ooc::DeviceKind device = plan.device.kind;
   plan.pass = plan_on(device);
   plan.pass.device = device_name(device, settings.ordinal);
   plan.ceilings = read_ceilings({task.file, plan.pass.device, task.kernel});
-  plan.prediction = predict(work_of(plan.pass, device, options.checksum), device, plan.ceilings);
+  plan.prediction = predict(work_of(plan.pass, device, settings.checksum), device, plan.ceilings);
   return plan;
 }
 
 RunPlan plan_histogram(const RunSettings& settings, const ooc::Source& source,
                        const ooc::HistogramOptions& options) {
   return plan_run(settings, histogram_task(source, options), [&](ooc::DeviceKind device) {
-    return ooc::plan_histogram(settings.options, device, source, options);
+    return ooc::plan_histogram(settings.options, device, source, options,
+                               {.checksum = settings.checksum});
   });
 }
 
 RunPlan plan_reduce(const RunSettings& settings, const ooc::Source& source,
                     const ooc::ReduceOptions& options) {
   return plan_run(settings, reduce_task(source, options), [&](ooc::DeviceKind device) {
-    return ooc::plan_pass(settings.options, device, source, ooc::size_of(source.element()));
+    return ooc::plan_pass(settings.options, device, source, ooc::size_of(source.element()), nullptr,
+                          {.checksum = settings.checksum});
   });
 }
 
 RunPlan plan_summary(const RunSettings& settings, const ooc::Source& source,
                      const ooc::SummaryOptions& options) {
   return plan_run(settings, summary_task(source, options), [&](ooc::DeviceKind device) {
-    return ooc::plan_histogram(settings.options, device, source, options.histogram);
+    return ooc::plan_histogram(settings.options, device, source, options.histogram,
+                               {.checksum = settings.checksum});
   });
 }
 

@@ -121,7 +121,7 @@ RunSettings read_run_settings(const Arguments& arguments) {
   options.threads = arguments.get("threads", worker_count).value_or(0);
   options.memory_bytes = arguments.get("memory", positive_bytes).value_or(0);
   options.device_bytes = arguments.get("vram", positive_bytes).value_or(0);
-  options.checksum = arguments.has("checksum");
+  settings.checksum = arguments.has("checksum");
   settings.io_timeout = arguments.get("io-timeout", positive_seconds);
   settings.trace = read_trace_settings(arguments);
   settings.report = read_report_settings(arguments);
@@ -156,12 +156,14 @@ Session::Session(const RunSettings& settings, const Interrupt& interrupt, const 
           choose_device(settings.device, task.work, rates_to_choose_by(task, settings.options))),
       meter_(settings.output.progress, task.passes + checks),
       stall_watch_(settings.io_timeout),
-      coordinator_(ooc::make_device(device_.kind, settings.ordinal), coordinator_options()) {}
+      coordinator_(ooc::make_device(device_.kind, settings.ordinal), settings.options),
+      pass_(pass_options()) {}
 
-ooc::Options Session::coordinator_options() {
-  ooc::Options options = settings_.options;
-  options.stop = interrupt_.token();
-  options.progress = [this](const ooc::Progress& progress) { show(progress); };
+ooc::PassOptions Session::pass_options() {
+  ooc::PassOptions options{.stop = interrupt_.token(),
+                           .progress = [this](const ooc::Progress& progress) { show(progress); },
+                           .checksum = settings_.checksum,
+                           .keep_partial = true};
   if (trace_ || report_file_ || meter_.shows_stages()) {
     options.observe = [this](const ooc::Activity& done) {
       if (meter_.shows_stages()) stage_load_.record(done);
@@ -208,7 +210,7 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   const Ceilings ceilings = this->ceilings();
   std::optional<Prediction> prediction;  // none of a part
   if (!stats.partial) {
-    const bool checksum = settings_.options.checksum;
+    const bool checksum = settings_.checksum;
     const Workload work = report.work.value_or(work_of(stats, device_.kind, checksum));
     prediction = ooc_run::predict(work, device_.kind, ceilings);
   }
@@ -309,7 +311,7 @@ Outcome Session::report(std::string_view command, const ooc::Source& source,
                         const ooc::Stats& stats, Json result, const std::string& text,
                         const Verified& verified, const std::string& figure) {
   Json input = describe_input(source, settings_.format);
-  const bool checksum = settings_.options.checksum;
+  const bool checksum = settings_.checksum;
   if (checksum) input["checksum_xxh3_128"] = stats.checksum ? Json(*stats.checksum) : nullptr;
   Outcome outcome =
       report({.command = command,

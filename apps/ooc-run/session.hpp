@@ -34,6 +34,7 @@ OutputSettings read_output_settings(const Arguments& arguments);
 struct RunSettings {
   ooc::Format format;
   ooc::Options options;
+  bool checksum = false;                  // of what is read
   std::optional<ooc::DeviceKind> device;  // empty: the GPU if usable
   int ordinal = 0;
   OutputSettings output;
@@ -84,6 +85,9 @@ class Session {
 
   ooc::Coordinator& coordinator() noexcept { return coordinator_; }
 
+  /// What each pass of the run is to be given.
+  const ooc::PassOptions& pass() const noexcept { return pass_; }
+
   const DeviceChoice& device() const noexcept { return device_; }
 
   /// Says something before the run, and once more among its reasons. Nothing if it is empty.
@@ -112,7 +116,7 @@ class Session {
 
  private:
   Ceilings ceilings();
-  ooc::Options coordinator_options();
+  ooc::PassOptions pass_options();
   void show(const ooc::Progress& progress);
   void write_trace(Outcome& outcome);
   void write_report(Outcome& outcome, const RunPage& page, const Ceilings& ceilings);
@@ -129,6 +133,7 @@ class Session {
   bool has_ended_ = false;
   StallWatch stall_watch_;
   ooc::Coordinator coordinator_;
+  ooc::PassOptions pass_;
 };
 
 }  // namespace ooc_run

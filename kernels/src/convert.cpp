@@ -85,7 +85,7 @@ Stats plan_convert(const Options& options, DeviceKind device, const Source& sour
 }
 
 Result<Conversion> convert(Coordinator& coordinator, const Source& source, const Target& target,
-                           const ConvertOptions& options) {
+                           const ConvertOptions& options, const PassOptions& wanted) {
   const ElementType from = source.type().value_or(DType{}).element;
   const ElementType to = target.type.element;
   const Target shaped = shaped_as(source, target);
@@ -93,7 +93,7 @@ Result<Conversion> convert(Coordinator& coordinator, const Source& source, const
   // What differs between types of one size is known behind convert_values() only.
   const auto run = [&]<std::size_t input_bytes, std::size_t output_bytes>() -> Result<Conversion> {
     const Converting<input_bytes, output_bytes> op{from, to, options.strict, target.path.string()};
-    auto [total, stats] = map(coordinator, op, source, shaped);
+    auto [total, stats] = map(coordinator, op, source, shaped, wanted);
     return {{source.bytes() / input_bytes, total.inexact}, std::move(stats)};
   };
   const auto run_to = [&]<std::size_t input_bytes>() {

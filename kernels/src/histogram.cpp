@@ -123,20 +123,20 @@ std::size_t histogram_passes(const Source& source, const HistogramOptions& optio
   return known || source.bytes() == 0 ? 1 : 2;
 }
 
-Stats plan_histogram(const Options& wanted, DeviceKind device, const Source& source,
-                     const HistogramOptions& options) {
+Stats plan_histogram(const Options& machine, DeviceKind device, const Source& source,
+                     const HistogramOptions& options, const PassOptions& wanted) {
   const std::size_t passes = histogram_passes(source, options);
-  Stats stats = plan_pass(wanted, device, source, size_of(source.element()));
+  Stats stats = plan_pass(machine, device, source, size_of(source.element()), nullptr, wanted);
   stats.passes = passes;
   return stats;
 }
 
 Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
-                            const HistogramOptions& options) {
-  binning::FoundBins found = binning::find_bins(coordinator, source, options);
+                            const HistogramOptions& options, const PassOptions& wanted) {
+  binning::FoundBins found = binning::find_bins(coordinator, source, options, wanted);
   if (!found.bins) return {Histogram{}, std::move(found.pass->stats)};
   auto [counted, stats] = visit(source.element(), [&]<class T>(std::type_identity<T>) {
-    return fold(coordinator, CountBins<T>(found.bins), source);
+    return fold(coordinator, CountBins<T>(found.bins), source, wanted);
   });
   stats = check_passes(source, found, counted, std::move(stats));
   if (source.bytes() == 0) counted = {};

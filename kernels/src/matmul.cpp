@@ -41,6 +41,7 @@ std::uint64_t bytes_in_memory(const TargetFile& file, const Target& product) {
 
 MatmulPlan plan_matmul(Coordinator& coordinator, const Source& a, const Source& b,
                        const MatmulOptions& options, const std::optional<Target>& target) {
+  const Coordinator::Reservation reservation = coordinator.reserve();
   if (!target) return product::prepare(coordinator, a, b, options, 0).plan;
   const Target product = shaped(*target, a, b, options);
   const TargetFile file(product, elements_of(product), std::array{&a, &b}, Purpose::try_out);
@@ -56,20 +57,23 @@ ElementType product_type(const Source& a, const MatmulOptions& options) {
 }
 
 Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
-                       const Target& target, const MatmulOptions& options) {
+                       const Target& target, const MatmulOptions& options,
+                       const PassOptions& wanted) {
+  const Coordinator::Reservation reservation = coordinator.reserve();
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  const Target wanted = shaped(target, a, b, options);
-  TargetFile file(wanted, elements_of(wanted), std::array{&a, &b});  // a full disk fails at once
+  const Target shaped_target = shaped(target, a, b, options);
+  TargetFile file(shaped_target, elements_of(shaped_target),
+                  std::array{&a, &b});  // a full disk fails at once
 
   const double opened_seconds = seconds();
   coordinator.device().bind_to_thread();
   const double device_seconds = seconds() - opened_seconds;
   product::Prepared prepared =
-      product::prepare(coordinator, a, b, options, bytes_in_memory(file, wanted));
-  prepared.job.types.product = wanted.type;
+      product::prepare(coordinator, a, b, options, bytes_in_memory(file, shaped_target));
+  prepared.job.types.product = shaped_target.type;
   const double prepared_seconds = seconds();
   Result<Product> result;
   result.value.plan = prepared.plan;
@@ -82,15 +86,15 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
   stats.page_cache_fraction = prepared.plan.page_cache_fraction;
   if (!prepared.job.schedule.steps.empty()) {
     result.value.link_bytes =
-        product::run_product(coordinator, prepared.job, *prepared.gemm, file, stats);
+        product::run_product(coordinator, prepared.job, *prepared.gemm, file, wanted, stats);
   }
   result.value.bytes_read = stats.bytes;
-  result.value.bytes_written = elements_of(wanted) * size_of(wanted.type.element);
+  result.value.bytes_written = elements_of(shaped_target) * size_of(shaped_target.type.element);
 
   for (const Source* const source : {&a, &b}) {
     if (auto remark = source->check_unchanged()) stats.reasons.push_back(std::move(*remark));
   }
-  if (coordinator.options().stop.stop_requested()) throw product::interrupted();
+  if (wanted.stop.stop_requested()) throw product::interrupted();
   const double before_publishing = seconds();
   file.publish();
   stats.seconds = seconds();

@@ -322,7 +322,6 @@ Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
   require_matrices(a, b);
   Device& device = coordinator.device();
   device.bind_to_thread();
-  coordinator.release_memory();
   device.device_memory().restart_peak();
   const Options& limits = coordinator.options();
   const DeviceKind kind = device.kind();

@@ -25,7 +25,8 @@ void require_matrices(const Source& a, const Source& b);
 /// As asked for, or the inputs' own.
 Compute compute_of(const Source& a, const MatmulOptions& options);
 
-/// Loads the library, divides the memory, and makes the schedule. `output_in_memory`: bytes that
+/// Loads the library, divides the memory, and makes the schedule, for a caller who has reserved the
+/// coordinator. `output_in_memory`: bytes that
 /// the output takes of the host's memory, because it lies in tmpfs. Throws Error as plan_matmul().
 Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
                  const MatmulOptions& options, std::uint64_t output_in_memory);

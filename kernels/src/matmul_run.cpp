@@ -49,27 +49,27 @@ std::vector<TileBuffer> make_tiles(Device& device, std::size_t count, std::uint6
 /// Loads panels and multiplies them. Belongs to one thread.
 class Multiplier {
  public:
-  Multiplier(Coordinator& coordinator, const Job& job, gemm::Gemm& gemm,
+  Multiplier(Device& device, const Job& job, gemm::Gemm& gemm,
              std::vector<TileBuffer>& tile_buffers, ChunkPool& tiles, ChunkPool& pool,
-             const RegionPlan& plan)
-      : coordinator_(coordinator),
+             const RegionPlan& plan, const PassOptions& wanted)
+      : device_(device),
+        stop_(wanted.stop),
         job_(job),
         gemm_(gemm),
         tile_buffers_(tile_buffers),
         tiles_(tiles),
-        stream_(coordinator.device().make_stream()),
-        loader_(coordinator.device(), job, pool, plan, coordinator.options().observe),
-        a_(make_panels(coordinator.device(), job.schedule.tiling.a_buffers,
+        stream_(device.make_stream()),
+        loader_(device, job, pool, plan, wanted.observe),
+        a_(make_panels(device, job.schedule.tiling.a_buffers,
                        tiling().tile_rows * tiling().tile_inner * job.problem.operand_bytes)),
-        b_(make_panels(coordinator.device(), job.schedule.tiling.b_buffers,
+        b_(make_panels(device, job.schedule.tiling.b_buffers,
                        tiling().tile_inner * tiling().tile_columns * job.problem.operand_bytes)),
-        timer_(coordinator.device(), coordinator.options().observe),
-        rows_at_once_(coordinator.device().shares_host_memory() ? rows_of_a_thread * job.threads
-                                                                : all_rows) {}
+        timer_(device, wanted.observe),
+        rows_at_once_(device.shares_host_memory() ? rows_of_a_thread * job.threads : all_rows) {}
 
   /// Throws Error, Aborted; nothing is under way then.
   void run() {
-    coordinator_.device().bind_to_thread();
+    device_.bind_to_thread();
     try {
       multiply_all();
       stream_->synchronize();
@@ -134,7 +134,7 @@ class Multiplier {
     timer_.begin(*stream_);
     std::byte* const c = tile_buffers_[step.c_buffer].memory.data();
     for (std::uint64_t row = 0; row < sizes.rows; row += rows_at_once_) {
-      if (coordinator_.options().stop.stop_requested()) throw interrupted();
+      if (stop_.stop_requested()) throw interrupted();
       const gemm::Sizes part{std::min(rows_at_once_, sizes.rows - row), sizes.columns, sizes.inner};
       gemm_.multiply(
           *stream_, {a.memory.data() + row * sizes.inner * job_.problem.operand_bytes, sizes.inner},
@@ -151,7 +151,8 @@ class Multiplier {
     stream_->record(*b.used);
   }
 
-  Coordinator& coordinator_;
+  Device& device_;
+  std::stop_token stop_;
   const Job& job_;
   gemm::Gemm& gemm_;
   std::vector<TileBuffer>& tile_buffers_;
@@ -211,7 +212,7 @@ Error interrupted() {
 }
 
 std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& gemm,
-                          TargetFile& file, Stats& stats) {
+                          TargetFile& file, const PassOptions& wanted, Stats& stats) {
   Device& device = coordinator.device();
   const Options& options = coordinator.options();
   const Tiling& tiling = job.schedule.tiling;
@@ -229,8 +230,8 @@ std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& 
 
   std::vector<TileBuffer> tile_buffers = make_tiles(
       device, tiling.c_buffers, tiling.tile_rows * tiling.tile_columns * job.problem.product_bytes);
-  Multiplier multiplier(coordinator, job, gemm, tile_buffers, tiles, in_pool, read_plan);
-  TileSender sender(device, job, tile_buffers, tiles, out_pool, write_plan, options.observe);
+  Multiplier multiplier(device, job, gemm, tile_buffers, tiles, in_pool, read_plan, wanted);
+  TileSender sender(device, job, tile_buffers, tiles, out_pool, write_plan, wanted.observe);
 
   const IoWay reads = deepened(job.reads, options, read_plan);
   const IoWay writes = deepened(
@@ -239,8 +240,8 @@ std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& 
                 make_engine(options, reads, in_pool), reads.block_bytes, reads.direct);
   Writer writer(file, write_plan, out_pool, make_engine(options, writes, out_pool),
                 writes.block_bytes, writes.direct);
-  TransferReporter read_reporter(Activity::Kind::read, in_pool.size(), options.observe);
-  TransferReporter write_reporter(Activity::Kind::write, out_pool.size(), options.observe);
+  TransferReporter read_reporter(Activity::Kind::read, in_pool.size(), wanted.observe);
+  TransferReporter write_reporter(Activity::Kind::write, out_pool.size(), wanted.observe);
   reader.set_observer(read_reporter);
   writer.set_observer(write_reporter);
 
@@ -252,17 +253,17 @@ std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& 
     threads.start([&] { multiplier.run(); });
     threads.start([&] { sender.run(tile_count); });
     threads.start([&] { writer.run(); });
-    threads.start([&] { reader.run(options.stop); });
+    threads.start([&] { reader.run(wanted.stop); });
     StallTime stall;
     threads.join([&] {
-      if (!options.progress) return;
+      if (!wanted.progress) return;
       // Of what is multiplied, not of what is read: that may all be in memory long before the end.
       const double bytes = multiplier.part_done() * static_cast<double>(total_bytes);
       Progress progress{static_cast<std::uint64_t>(bytes), total_bytes, seconds_since(start)};
       progress.in_flight = reader.in_flight() + writer.in_flight();
       progress.stalled_seconds = stall.update(reader.bytes_done() + writer.bytes_done(),
                                               progress.in_flight, progress.seconds);
-      options.progress(progress);
+      wanted.progress(progress);
     });
   }
 

@@ -57,6 +57,6 @@ Error interrupted();
 ///
 /// On the device three streams (panels in, products, tiles out) are kept in order by events.
 std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& gemm,
-                          TargetFile& file, Stats& stats);
+                          TargetFile& file, const PassOptions& wanted, Stats& stats);
 
 }  // namespace ooc::product

@@ -168,9 +168,9 @@ std::size_t threads_for(const Options& options, std::size_t look_bytes) {
   return std::clamp<std::uint64_t>(room / (look_bytes + longest_block), 1, lanes);
 }
 
-void read_all(const Options& options, const Source& source, std::size_t threads,
+void read_all(const PassOptions& wanted, const Source& source, std::size_t threads,
               const LookAtBlock& look) {
-  Blocks blocks(source, options.stop);
+  Blocks blocks(source, wanted.stop);
   PassThreads team({});
   start_up_to(threads, team, [&](std::size_t thread) {
     blocks.or_drop_the_rest([&] { blocks.look_at_some(thread, look); });
@@ -178,12 +178,12 @@ void read_all(const Options& options, const Source& source, std::size_t threads,
   const auto began = std::chrono::steady_clock::now();
   StallTime stall;
   team.join([&] {
-    if (!options.progress) return;
+    if (!wanted.progress) return;
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
     Progress progress{blocks.bytes_loaded(), source.bytes(), elapsed.count()};
     progress.in_flight = blocks.in_flight();
     progress.stalled_seconds = stall.update(progress.bytes, progress.in_flight, progress.seconds);
-    blocks.or_drop_the_rest([&] { options.progress(progress); });
+    blocks.or_drop_the_rest([&] { wanted.progress(progress); });
   });
   if (!blocks.all_loaded()) {
     throw Error(Cause::interrupted, "interrupted before the result was verified");

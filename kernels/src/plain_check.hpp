@@ -36,14 +36,15 @@ std::size_t threads_for(const Options& options, std::size_t look_bytes);
 /// Reads all of a source, each block once, and reports progress as a pass does. With fewer threads
 /// where no more can be had. Throws Error: `input`, `input_changed`, `interrupted` if stopped,
 /// `memory` if there can be no thread; and what `look` or the report of progress throws.
-void read_all(const Options& options, const Source& source, std::size_t threads,
+void read_all(const PassOptions& wanted, const Source& source, std::size_t threads,
               const LookAtBlock& look);
 
 /// Copies of `nothing_seen`, one a thread, take all blocks of a source. Returns them as one.
 template <class T, class Look>
-Look look_at_all(const Options& options, const Source& source, const Look& nothing_seen) {
+Look look_at_all(const Options& options, const PassOptions& wanted, const Source& source,
+                 const Look& nothing_seen) {
   std::vector<Look> looks(threads_for(options, nothing_seen.bytes()), nothing_seen);
-  read_all(options, source, looks.size(),
+  read_all(wanted, source, looks.size(),
            [&](std::size_t thread, std::span<const std::byte> elements, std::uint64_t first) {
              const auto* const values = reinterpret_cast<const T*>(elements.data());
              looks[thread].take(std::span(values, elements.size() / sizeof(T)), first);

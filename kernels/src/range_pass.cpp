@@ -123,9 +123,10 @@ Bins bins_over(const Source& source, const Extremes& extremes, const HistogramOp
   return make_bins(options, {extremes.lowest, extremes.highest}, Cause::bad_input);
 }
 
-Result<Extremes> find_extremes(Coordinator& coordinator, const Source& source) {
+Result<Extremes> find_extremes(Coordinator& coordinator, const Source& source,
+                               const PassOptions& wanted) {
   return ooc::visit(source.element(), [&]<class T>(std::type_identity<T>) {
-    return fold(coordinator, FindExtremes<T>{}, source);
+    return fold(coordinator, FindExtremes<T>{}, source, wanted);
   });
 }
 
@@ -146,12 +147,12 @@ std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options
   return make_bins(options, range.value_or(Range{}), Cause::usage);
 }
 
-FoundBins find_bins(Coordinator& coordinator, const Source& source,
-                    const HistogramOptions& options) {
+FoundBins find_bins(Coordinator& coordinator, const Source& source, const HistogramOptions& options,
+                    const PassOptions& wanted) {
   const auto share = [](Bins bins) { return std::make_shared<const Bins>(std::move(bins)); };
   if (auto known = known_bins(source.element(), options)) return {share(*std::move(known)), {}};
   if (source.bytes() == 0) return {share({.edges = {0, 1}}), {}};  // nothing will be in them
-  Result<Extremes> pass = find_extremes(coordinator, source);
+  Result<Extremes> pass = find_extremes(coordinator, source, wanted);
   if (pass.stats.partial) {  // not even the range is known
     pass.stats.bytes = 0;
     return {{}, std::move(pass)};

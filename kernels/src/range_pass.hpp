@@ -20,8 +20,8 @@ struct FoundBins {
 };
 
 /// Reads the source for its range, unless that is known. Throws Error as histogram() does.
-FoundBins find_bins(Coordinator& coordinator, const Source& source,
-                    const HistogramOptions& options);
+FoundBins find_bins(Coordinator& coordinator, const Source& source, const HistogramOptions& options,
+                    const PassOptions& wanted);
 
 /// What both passes took together. Throws Error(internal) unless all elements were counted once,
 /// and Error(input_changed) if counting saw what the pass before it did not.

@@ -189,9 +189,9 @@ template class Reduction<double>;
 template class Reduction<BFloat16>;
 
 Result<Statistics> reduce(Coordinator& coordinator, const Source& source,
-                          const ReduceOptions& options) {
+                          const ReduceOptions& options, const PassOptions& wanted) {
   return visit(source.element(), [&]<class T>(std::type_identity<T>) {
-    return fold(coordinator, Reduction<T>(options), source);
+    return fold(coordinator, Reduction<T>(options), source, wanted);
   });
 }
 

@@ -158,12 +158,14 @@ std::vector<RowSums> join(std::span<const RowSums> pieces, std::uint64_t rows,
 }  // namespace
 
 RowPass sum_rows(Coordinator& coordinator, const Source& matrix, std::uint64_t rows,
-                 std::uint64_t columns, std::span<const Factors> factors, double limit) {
+                 std::uint64_t columns, std::span<const Factors> factors, double limit,
+                 PassOptions wanted) {
+  wanted.keep_partial = true;
   return visit(matrix.type()->element, [&]<class T>(std::type_identity<T>) -> RowPass {
     if constexpr (is_floating<T>) {
       std::vector<RowSums> pieces(pieces_of(rows, columns));
       const SumPieces<T> op{columns, factors, limit, pieces};
-      auto [total, stats] = fold(coordinator, op, matrix);
+      auto [total, stats] = fold(coordinator, op, matrix, wanted);
       if (stats.partial) {
         throw Error(Cause::interrupted, "the check of the product was stopped before its end");
       }

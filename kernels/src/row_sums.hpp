@@ -40,7 +40,8 @@ struct RowPass {
 /// is not finite. The sums have the same bits however the source is read. Throws Error:
 /// `interrupted` if the pass was stopped.
 RowPass sum_rows(Coordinator& coordinator, const Source& matrix, std::uint64_t rows,
-                 std::uint64_t columns, std::span<const Factors> factors, double limit);
+                 std::uint64_t columns, std::span<const Factors> factors, double limit,
+                 PassOptions wanted = {});
 
 /// Bytes that such a pass takes, without the factors and the coordinator's pool.
 std::uint64_t pass_bytes(std::uint64_t rows, std::uint64_t columns);

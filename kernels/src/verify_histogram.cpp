@@ -178,20 +178,21 @@ void check_counts(const Source& source, const Counts& seen, const Histogram& fou
 }  // namespace
 
 void verify_histogram(Coordinator& coordinator, const Source& source,
-                      const HistogramOptions& options, const Histogram& found) {
+                      const HistogramOptions& options, const Histogram& found,
+                      const PassOptions& wanted) {
   if (source.bytes() == 0) {
     require_same(source, "the number of bins", int128{found.counts.size()}, int128{0});
     require_same(source, "the number of edges", int128{found.edges.size()}, int128{0});
     return check_counts(source, {}, found);
   }
   check_shape(source, options, found);
-  coordinator.release_memory();
+  const Coordinator::Reservation reservation = coordinator.reserve();
   const ElementType type = source.type().value_or(DType{}).element;
   const Counts nothing_seen{.edges = &found.edges,
                             .guesses = numpy_guess_defines_bins(options, found),
                             .bins = std::vector<std::uint64_t>(found.counts.size())};
   const Counts seen = visit(type, [&]<class T>(std::type_identity<T>) {
-    return plain::look_at_all<T>(coordinator.options(), source, nothing_seen);
+    return plain::look_at_all<T>(coordinator.options(), wanted, source, nothing_seen);
   });
   check_edges(source, options, range_for(options, type, seen), found.edges);
   check_counts(source, seen, found);

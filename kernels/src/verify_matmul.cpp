@@ -173,20 +173,22 @@ std::vector<Factors> random_signs(std::uint64_t columns, std::size_t first, std:
 class Check {
  public:
   Check(const Coordinator& caller, const Source& a, const Source& b, const Source& c,
-        Compute compute, std::size_t rounds)
+        Compute compute, std::size_t rounds, const PassOptions& wanted)
       : a_(a),
         b_(b),
         c_(c),
         sizes_(sizes_of(a, b, c)),
         precision_(precision_of(compute, a.type()->element, c.type()->element, sizes_)),
         total_bytes_(rounds * (a.bytes() + b.bytes() + c.bytes())),
-        coordinator_(make_device(DeviceKind::cpu), options_for(caller.options())) {}
+        coordinator_(make_device(DeviceKind::cpu), options_for(caller.options())),
+        wanted_{.stop = wanted.stop, .progress = as_one(wanted.progress)} {}
 
   /// Checks with `count` random vectors from the one with index `first` on.
   void run(std::size_t first, std::size_t count, Verification& result);
 
  private:
-  Options options_for(Options options);
+  Options options_for(Options options) const;
+  std::function<void(const Progress&)> as_one(std::function<void(const Progress&)> report) const;
   RowPass pass(const Source& matrix, std::uint64_t rows, std::uint64_t columns,
                const std::vector<Factors>& factors, double limit);
   std::vector<Factors> factors_of(const std::vector<RowSums>& rows_of_b) const;
@@ -202,10 +204,11 @@ class Check {
   std::uint64_t bytes_done_ = 0;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   Coordinator coordinator_;
+  PassOptions wanted_;
 };
 
-/// All passes are to look as one. The pool gets the memory that the vectors leave.
-Options Check::options_for(Options options) {
+/// The pool gets the memory that the vectors leave.
+Options Check::options_for(Options options) const {
   const std::uint64_t needed = check_bytes(sizes_);
   if (options.memory_bytes != 0) {
     if (needed >= options.memory_bytes) {
@@ -216,18 +219,23 @@ Options Check::options_for(Options options) {
     }
     options.memory_bytes -= needed;
   }
-  if (options.progress) {
-    options.progress = [this, report = std::move(options.progress)](const Progress& progress) {
-      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
-      report({bytes_done_ + progress.bytes, total_bytes_, elapsed.count()});
-    };
-  }
   return options;
+}
+
+/// Reports all passes as one.
+std::function<void(const Progress&)> Check::as_one(
+    std::function<void(const Progress&)> report) const {
+  if (!report) return {};
+  return [this, report = std::move(report)](const Progress& progress) {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
+    report({bytes_done_ + progress.bytes, total_bytes_, elapsed.count()});
+  };
 }
 
 RowPass Check::pass(const Source& matrix, std::uint64_t rows, std::uint64_t columns,
                     const std::vector<Factors>& factors, double limit) {
-  RowPass result = freivalds::sum_rows(coordinator_, matrix, rows, columns, factors, limit);
+  RowPass result =
+      freivalds::sum_rows(coordinator_, matrix, rows, columns, factors, limit, wanted_);
   bytes_done_ += matrix.bytes();
   return result;
 }
@@ -316,9 +324,10 @@ void Check::run(std::size_t first, std::size_t count, Verification& result) {
 }  // namespace
 
 Verification verify_matmul(Coordinator& coordinator, const Source& a, const Source& b,
-                           const Source& c, Compute compute, std::size_t vectors) {
+                           const Source& c, Compute compute, std::size_t vectors,
+                           const PassOptions& wanted) {
   if (vectors == 0) throw Error(Cause::usage, "a check needs at least one random vector");
-  Check check(coordinator, a, b, c, compute, (vectors + vector_count - 1) / vector_count);
+  Check check(coordinator, a, b, c, compute, (vectors + vector_count - 1) / vector_count, wanted);
   Verification result;
   result.vectors = vectors;
   for (std::size_t first = 0; first < vectors; first += vector_count) {

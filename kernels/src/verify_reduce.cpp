@@ -327,13 +327,13 @@ class Comparison {
 }  // namespace
 
 void verify_reduce(Coordinator& coordinator, const Source& source, const ReduceOptions& options,
-                   const Statistics& found) {
-  coordinator.release_memory();
+                   const Statistics& found, const PassOptions& wanted) {
+  const Coordinator::Reservation reservation = coordinator.reserve();
   const double mean = found.mean.value_or(0);
   visit(source.type().value_or(DType{}).element, [&]<class T>(std::type_identity<T>) {
     using Value = decltype(plain::value_of(T{}));
     const Findings<Value> nothing_seen{.center = std::isfinite(mean) ? mean : 0};
-    const auto seen = plain::look_at_all<T>(coordinator.options(), source, nothing_seen);
+    const auto seen = plain::look_at_all<T>(coordinator.options(), wanted, source, nothing_seen);
     Comparison<Value>(source, options, seen, found).run();
   });
 }

@@ -43,6 +43,7 @@ class NotLocked final : public Error {
 struct Coordinator::State {
   std::unique_ptr<Device> device;
   Options options;
+  std::atomic_flag busy{};  // a pass runs, or some other job has reserved the coordinator
   Workers workers;
   std::optional<std::size_t> best_depth{};  // of a pass before, which may have read the same disk
   std::size_t pool_segments = 0;
@@ -52,11 +53,15 @@ struct Coordinator::State {
   bool reads_ahead = false;   // the pass that runs has a slot for each of its first chunks
   double device_seconds = 0;  // that the device has taken to start, of the pass that runs
 
+  Stats run_passes(const Source& source, std::size_t element_bytes, Operation& operation,
+                   const PassOptions& wanted, const Output* output);
   Stats run(const Layout& layout, const Stopwatch& watch, const Source& source,
-            std::size_t element_bytes, Operation& operation, const Output* output);
+            std::size_t element_bytes, Operation& operation, const PassOptions& wanted,
+            const Output* output);
   void reserve(const Layout& layout);
-  void prepare_lanes();
-  void run_threads(Loading& loading, Writer* writer, const Pass& pass, std::uint64_t total_bytes);
+  void prepare_lanes(const Observe& observe);
+  void run_threads(Loading& loading, Writer* writer, const Pass& pass,
+                   const std::function<void(const Progress&)>& report, std::uint64_t total_bytes);
   void add_times(const Writer* writer, Stats& stats) const;
 };
 
@@ -79,9 +84,21 @@ Coordinator::Coordinator(std::unique_ptr<Device> device, Options options)
 
 Coordinator::~Coordinator() = default;
 
-void Coordinator::release_memory() {
+Coordinator::Reservation::Reservation(std::atomic_flag& busy) {
+  if (!busy.test_and_set()) {
+    busy_.reset(&busy);
+    return;
+  }
+  throw Error(Cause::usage, "the coordinator is busy",
+              {.why = "it runs one pass at a time, and one has not ended",
+               .hint = "wait for that pass, or make a coordinator for each thread"});
+}
+
+Coordinator::Reservation Coordinator::reserve() {
+  Reservation reservation(state_->busy);
   state_->pool.reset();
   for (const auto& lane : state_->all_lanes) lane->release();
+  return reservation;
 }
 
 Device& Coordinator::device() noexcept {
@@ -129,7 +146,7 @@ void Coordinator::State::reserve(const Layout& layout) {
 }
 
 /// Waits until the device has started, and allocates what the lanes need there. Throws Error.
-void Coordinator::State::prepare_lanes() {
+void Coordinator::State::prepare_lanes(const Observe& observe) {
   try {
     const Timed timed(device_seconds);
     device->bind_to_thread();
@@ -138,7 +155,7 @@ void Coordinator::State::prepare_lanes() {
     throw NotLocked(error.cause(), error.what(), error.details());
   }
   try {
-    for (const auto& lane : lanes) lane->prepare(options.observe);
+    for (const auto& lane : lanes) lane->prepare(observe);
   } catch (const Error& error) {
     if (error.cause() != Cause::memory || device->shares_host_memory()) throw;
     std::size_t wanted = 0;
@@ -161,6 +178,7 @@ void Coordinator::State::prepare_lanes() {
 }
 
 void Coordinator::State::run_threads(Loading& loading, Writer* writer, const Pass& pass,
+                                     const std::function<void(const Progress&)>& report,
                                      std::uint64_t total_bytes) {
   std::vector<ChunkPool*> meeting_places{pool.get()};
   if (pass.checksum != nullptr) meeting_places.push_back(&pass.checksum->turns());
@@ -168,7 +186,7 @@ void Coordinator::State::run_threads(Loading& loading, Writer* writer, const Pas
   const Stopwatch watch;
   loading.start(threads);  // while a GPU may still be starting
   // All of them before any computes, so that a pass can be begun anew.
-  const bool prepared = threads.run([this] { prepare_lanes(); });
+  const bool prepared = threads.run([&] { prepare_lanes(pass.observe); });
   if (prepared) {
     for (const auto& lane : lanes) threads.start([&lane = *lane, &pass] { lane.run(pass); });
     if (writer != nullptr) threads.start([writer] { writer->run(); });
@@ -177,12 +195,12 @@ void Coordinator::State::run_threads(Loading& loading, Writer* writer, const Pas
   // This thread only waits, and reports.
   StallTime stall;
   threads.join([&] {
-    if (!options.progress || !prepared) return;
+    if (!report || !prepared) return;
     Progress progress{loading.bytes_done(), total_bytes, watch.seconds()};
     progress.in_flight = loading.in_flight() + (writer != nullptr ? writer->in_flight() : 0);
     const std::uint64_t through = progress.bytes + (writer != nullptr ? writer->bytes_done() : 0);
     progress.stalled_seconds = stall.update(through, progress.in_flight, progress.seconds);
-    options.progress(progress);
+    report(progress);
   });
 }
 
@@ -210,26 +228,39 @@ void Coordinator::State::add_times(const Writer* writer, Stats& stats) const {
   }
 }
 
+Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operation& operation,
+                       const PassOptions& wanted, const Output* output) {
+  const Reservation reservation(state_->busy);
+  Stats stats = state_->run_passes(source, element_bytes, operation, wanted, output);
+  if (output == nullptr) {
+    if (!stats.partial || wanted.keep_partial) return stats;
+    throw Error(Cause::interrupted, "interrupted");
+  }
+  if (!stats.partial && !wanted.stop.stop_requested()) return stats;
+  throw Error(Cause::interrupted, "interrupted; nothing was written",
+              {.path = output->file.path()});
+}
+
 /// The pass is begun anew, once each, where what was read ahead cannot be page-locked, and where a
 /// GPU has no room, since others use it too: with half the chunk then, unless the user has fixed
 /// it.
-Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operation& operation,
-                       const Output* output) {
-  State& state = *state_;
+Stats Coordinator::State::run_passes(const Source& source, std::size_t element_bytes,
+                                     Operation& operation, const PassOptions& wanted,
+                                     const Output* output) {
   const Stopwatch watch;
-  Options options = state.options;
-  state.device_seconds = 0;
-  state.device->device_memory().restart_peak();
+  Options now = options;  // of the attempt
+  device_seconds = 0;
+  device->device_memory().restart_peak();
   bool may_read_ahead = true;
   std::size_t refused_chunk_bytes = 0;
   std::string why_smaller, why_not_ahead;
   for (;;) {
     Layout layout =
-        choose_layout(options, state.device->kind(), state.workers, source, element_bytes, output);
-    if (layout.tuned_depth && state.best_depth) begin_with_depth(layout, *state.best_depth);
-    if (may_read_ahead && !state.device->has_started()) read_ahead(options, layout);
+        choose_layout(now, device->kind(), workers, source, element_bytes, output, wanted.checksum);
+    if (layout.tuned_depth && best_depth) begin_with_depth(layout, *best_depth);
+    if (may_read_ahead && !device->has_started()) read_ahead(now, layout);
     try {
-      Stats stats = state.run(layout, watch, source, element_bytes, operation, output);
+      Stats stats = run(layout, watch, source, element_bytes, operation, wanted, output);
       if (refused_chunk_bytes != 0) {
         stats.why_chunk = "using chunks of " + std::to_string(layout.chunk_bytes) +
                           " bytes instead of " + std::to_string(refused_chunk_bytes) + ": " +
@@ -245,9 +276,9 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
       may_read_ahead = false;
       why_not_ahead = refused.what();
     } catch (const NoRoom& refused) {
-      if (options.chunk_bytes != 0) throw;
-      options.chunk_bytes = half_chunk_bytes(layout, element_bytes);
-      if (options.chunk_bytes == 0) throw;
+      if (now.chunk_bytes != 0) throw;
+      now.chunk_bytes = half_chunk_bytes(layout, element_bytes);
+      if (now.chunk_bytes == 0) throw;
       refused_chunk_bytes = layout.chunk_bytes;
       why_smaller = refused.what();
     }
@@ -256,10 +287,10 @@ Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operatio
 
 Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, const Source& source,
                               std::size_t element_bytes, Operation& operation,
-                              const Output* output) {
+                              const PassOptions& wanted, const Output* output) {
   Stats stats = describe_layout(layout);
   std::optional<Checksum> checksum;
-  if (options.checksum) checksum.emplace();
+  if (wanted.checksum) checksum.emplace();
   if (layout.plan.size() == 0) {
     stats.device = device->name();
     if (checksum) stats.checksum = checksum->text();
@@ -274,8 +305,8 @@ Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, cons
     stats.reasons.emplace_back("not reading ahead while the GPU starts: there is no memory for it");
   }
   const LaneTakes takes = operation.takes_any_chunk() ? LaneTakes::any : LaneTakes::its_share;
-  Loading loading(options, layout, source, *pool, takes);
-  const Observe& observe = options.observe;
+  Loading loading(options, wanted, layout, source, *pool, takes);
+  const Observe& observe = wanted.observe;
   std::optional<Writer> writer;
   TransferReporter write_reporter(Activity::Kind::write, pool->size(), observe, layout.slots);
   if (output != nullptr) {
@@ -299,7 +330,7 @@ Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, cons
                   .observe = observe,
                   .output = output,
                   .output_place = layout.writes ? layout.writes->place : 0};
-  run_threads(loading, writer ? &*writer : nullptr, pass, source.bytes());
+  run_threads(loading, writer ? &*writer : nullptr, pass, wanted.progress, source.bytes());
 
   stats.seconds = watch.seconds();
   device->bind_to_thread();  // the caller is about to free what the operation holds there

@@ -61,7 +61,7 @@ std::size_t Lane::buffer_bytes() const noexcept {
 
 void Lane::prepare(const Observe& observe) {
   if (!stream_) stream_ = device_.make_stream();
-  if (!reporter_) reporter_.emplace(device_, observe);
+  reporter_.emplace(device_, observe);  // of this pass
   const auto make_ready = [this](CopyBuffer& buffer) {
     if (buffer.bytes > buffer.memory.size()) {
       buffer.memory = Buffer(device_.working_memory(), buffer.bytes);

@@ -8,8 +8,8 @@ namespace ooc {
 
 LaneReaders::LaneReaders(const Source& source, const SequentialPlan& plan, ChunkPool& pool,
                          const IoWay& way, std::size_t lanes, LaneTakes takes,
-                         const Options& options)
-    : plan_(plan), pool_(pool), takes_(takes), stop_(options.stop), loaders_(lanes) {
+                         const PassOptions& wanted)
+    : plan_(plan), pool_(pool), takes_(takes), stop_(wanted.stop), loaders_(lanes) {
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     Loader& loader = loaders_[lane];
     loader.reader = std::make_unique<Reader>(
@@ -17,7 +17,7 @@ LaneReaders::LaneReaders(const Source& source, const SequentialPlan& plan, Chunk
         make_engine({.kind = EngineKind::threads, .depth = 1, .threads = 0}), way.block_bytes,
         way.direct);
     loader.reporter =
-        std::make_unique<TransferReporter>(Activity::Kind::read, pool.size(), options.observe);
+        std::make_unique<TransferReporter>(Activity::Kind::read, pool.size(), wanted.observe);
     loader.reader->set_observer(*loader.reporter);
     loader.chunk.segments.reserve(plan.max_extents());
     loader.next = lane;

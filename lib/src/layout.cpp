@@ -190,11 +190,12 @@ void limit_slots(const Options& options, DeviceKind device, std::size_t element_
 }  // namespace
 
 Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
-                     const Source& source, std::size_t element_bytes, const Output* output) {
+                     const Source& source, std::size_t element_bytes, const Output* output,
+                     bool in_order) {
   const std::optional<double> cached = page_cache_fraction(source);
   const bool could_be_both_ways = source.extents().size() <= most_direct_extents &&
                                   reads_both_ways(options, source, cached.value_or(0));
-  const bool both_ways = could_be_both_ways && !options.checksum;
+  const bool both_ways = could_be_both_ways && !in_order;
   const IoWay way = both_ways
                         ? choose_mixed_read_way(options, device, workers, *cached)
                         : choose_read_way(options, device, workers, source, cached.value_or(0));

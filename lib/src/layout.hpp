@@ -55,13 +55,15 @@ constexpr std::size_t alignment_of(std::size_t element_bytes) {
   return std::min(std::size_t{1} << std::countr_zero(element_bytes), most);
 }
 
+/// `in_order`: the source is to be read from beginning to end, wherever its parts lie.
+///
 /// What the user has fixed is kept, unless the limits leave no room for so many reads in flight, or
 /// for so many streams that load their own chunks; the rest is chosen. Throws Error(memory) with
 /// the numbers if that does not fit in the limits, Error(usage) if direct reads were asked for and
 /// are impossible.
 Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                      const Source& source, std::size_t element_bytes,
-                     const Output* output = nullptr);
+                     const Output* output = nullptr, bool in_order = false);
 
 /// Begins with so many reads in flight, which have been found to be best, instead of
 /// `tuned_depth->first`. Only for a layout that has a `tuned_depth`.

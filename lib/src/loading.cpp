@@ -6,13 +6,13 @@
 
 namespace ooc {
 
-Loading::Loading(const Options& options, const Layout& layout, const Source& source,
-                 ChunkPool& pool, LaneTakes takes)
+Loading::Loading(const Options& options, const PassOptions& wanted, const Layout& layout,
+                 const Source& source, ChunkPool& pool, LaneTakes takes)
     : way_(layout.reads),
-      stop_(options.stop),
-      reporter_(Activity::Kind::read, pool.size(), options.observe, layout.slots) {
+      stop_(wanted.stop),
+      reporter_(Activity::Kind::read, pool.size(), wanted.observe, layout.slots) {
   if (layout.lanes_read) {
-    by_lanes_.emplace(source, layout.plan, pool, way_, layout.lanes, takes, options);
+    by_lanes_.emplace(source, layout.plan, pool, way_, layout.lanes, takes, wanted);
     return;
   }
   IoWay way = way_;

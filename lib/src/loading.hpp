@@ -23,8 +23,8 @@ namespace ooc {
 class Loading {
  public:
   /// All references must outlive it.
-  Loading(const Options& options, const Layout& layout, const Source& source, ChunkPool& pool,
-          LaneTakes takes);
+  Loading(const Options& options, const PassOptions& wanted, const Layout& layout,
+          const Source& source, ChunkPool& pool, LaneTakes takes);
 
   /// Starts the thread, if there is one.
   void start(PassThreads& threads);

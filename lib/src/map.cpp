@@ -39,11 +39,8 @@ MapOutput::MapOutput(const Source& source, std::size_t input_bytes, const Target
             std::array{&source}),
       output_{file_, element_bytes, target.type.swapped} {}
 
-Stats MapOutput::run(Coordinator& coordinator, Operation& operation) {
-  Stats stats = coordinator.run(source_, input_bytes_, operation, &output_);
-  const bool stopped = stats.partial || coordinator.options().stop.stop_requested();
-  if (!stopped) return stats;
-  throw Error(Cause::interrupted, "interrupted; nothing was written", {.path = file_.path()});
+Stats MapOutput::run(Coordinator& coordinator, Operation& operation, const PassOptions& wanted) {
+  return coordinator.run(source_, input_bytes_, operation, wanted, &output_);
 }
 
 void MapOutput::publish(Stats& stats) {

@@ -71,11 +71,12 @@ void describe_writer(const Engine& engine, Stats& stats) {
   if (!engine.note().empty()) stats.reasons.push_back(engine.note());
 }
 
-Stats plan_pass(const Options& wanted, DeviceKind device, const Source& source,
-                std::size_t element_bytes, const Output* output) {
-  const Options options = bounded(wanted);
+Stats plan_pass(const Options& given, DeviceKind device, const Source& source,
+                std::size_t element_bytes, const Output* output, const PassOptions& wanted) {
+  const Options options = bounded(given);
   const Workers workers = choose_workers(options, device);
-  Layout layout = choose_layout(options, device, workers, source, element_bytes, output);
+  Layout layout =
+      choose_layout(options, device, workers, source, element_bytes, output, wanted.checksum);
   if (device == DeviceKind::cuda) read_ahead(options, layout);
   Stats stats = describe_layout(layout);
   stats.bytes = source.bytes();

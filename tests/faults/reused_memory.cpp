@@ -201,14 +201,13 @@ void fail_pass(const Place& place, EngineKind kind) {
 void cancel_pass(const Place& place, EngineKind kind) {
   const Source source{File::open(place.path)};
   std::stop_source stop;
-  Options options = reading_with(kind);
-  options.stop = stop.get_token();
-  Coordinator coordinator(std::make_unique<DeviceOnArena>(place.memory), options);
+  Coordinator coordinator(std::make_unique<DeviceOnArena>(place.memory), reading_with(kind));
   const std::jthread canceller([&] {
     place.stall.wait_for_reads(reads);
     stop.request_stop();
   });
-  require(fold(coordinator, Ignore{}, source).stats.partial, "the pass was not cancelled");
+  const PassOptions wanted{.stop = stop.get_token(), .keep_partial = true};
+  require(fold(coordinator, Ignore{}, source, wanted).stats.partial, "the pass was not cancelled");
 }
 
 /// Closes its ring, and takes that for the end of what it has asked for.

@@ -47,9 +47,9 @@ class HistogramTest : public testing::TestWithParam<DeviceKind>, protected test:
   void SetUp() override { OOC_SKIP_WITHOUT(GetParam()); }
 
   Result<Histogram> count(const Source& source, const HistogramOptions& options = {},
-                          Options run = {}) {
+                          Options run = {}, const PassOptions& wanted = {}) {
     Coordinator coordinator(make_device(GetParam()), std::move(run));
-    return histogram(coordinator, source, options);
+    return histogram(coordinator, source, options, wanted);
   }
 
   void expect_error(Cause cause, const Source& source, const HistogramOptions& options = {},
@@ -278,21 +278,19 @@ TEST_P(HistogramTest, NoticesWithAChecksumThatTheInputChangedWithinItsRange) {
   const Source source = source_of(values);
   auto changed = values;
   changed[99'999] = 1.5;
-  const auto with_checksum = [](Options options) {
-    options.checksum = true;
-    return options;
-  };
-  const std::string before = *count(source, {}, with_checksum({})).stats.checksum;
+  const PassOptions with_checksum{.checksum = true};
+  const std::string before = *count(source, {}, {}, with_checksum).stats.checksum;
   try {
-    count(source, {}, with_checksum(before_second_pass([&] {
-            const auto time = std::filesystem::last_write_time(path());
-            test::write_file(path(), changed);
-            std::filesystem::last_write_time(path(), time);
-          })));
+    const auto change = [&] {
+      const auto time = std::filesystem::last_write_time(path());
+      test::write_file(path(), changed);
+      std::filesystem::last_write_time(path(), time);
+    };
+    count(source, {}, before_second_pass(change), with_checksum);
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.cause(), Cause::input_changed);
-    const std::string after = *count(source, {}, with_checksum({})).stats.checksum;
+    const std::string after = *count(source, {}, {}, with_checksum).stats.checksum;
     EXPECT_NE(before, after);
     for (const std::string& checksum : {before, after}) {
       EXPECT_NE(error.details().why.find(checksum), std::string::npos) << error.details().why;
@@ -305,17 +303,18 @@ TEST_P(HistogramTest, StopsEarly) {
   const Source source = source_of(values);
   std::stop_source stopped;
   stopped.request_stop();
-  const auto [nothing, stats] =
-      count(source, {}, {.chunk_bytes = 4 * tile_elements, .stop = stopped.get_token()});
+  const auto [nothing, stats] = count(source, {}, {.chunk_bytes = 4 * tile_elements},
+                                      {.stop = stopped.get_token(), .keep_partial = true});
+  EXPECT_THROW(count(source, {}, {}, {.stop = stopped.get_token()}), Error);
   EXPECT_TRUE(stats.partial);
   EXPECT_EQ(stats.bytes, 0u);
   EXPECT_EQ(nothing.count, 0u);
 
   std::stop_source stop;
   Options options = before_second_pass([&] { stop.request_stop(); });
-  options.stop = stop.get_token();
   options.chunk_bytes = 4 * tile_elements;
-  const auto [prefix, prefix_stats] = count(source, {}, options);
+  const auto [prefix, prefix_stats] =
+      count(source, {}, options, {.stop = stop.get_token(), .keep_partial = true});
   EXPECT_TRUE(prefix_stats.partial);
   EXPECT_EQ(prefix.count * sizeof(float), prefix_stats.bytes);
   EXPECT_FALSE(prefix.edges.empty());

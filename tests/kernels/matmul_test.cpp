@@ -378,10 +378,8 @@ TEST_P(MatmulTest, LeavesTheOldFileWholeWhenItFails) {
   }
   std::stop_source stop;
   stop.request_stop();
-  Options options = limited(256 * KiB);
-  options.stop = stop.get_token();
-  Coordinator c = coordinator(options);
-  EXPECT_THROW(matmul(c, a, a, target()), Error);
+  Coordinator c = coordinator(limited(256 * KiB));
+  EXPECT_THROW(matmul(c, a, a, target(), {}, {.stop = stop.get_token()}), Error);
   EXPECT_EQ(read_values<float>(target().path), (std::vector<float>{1, 2, 3}));
 }
 

@@ -87,8 +87,9 @@ class ReadAllTest : public testing::Test {
 
   void SetUp() override { std::iota(values_.begin(), values_.end(), 0u); }
 
-  Places look_at_all(const Source& source, const Options& options = {.streams = 3}) {
-    return plain::look_at_all<std::uint32_t>(options, source, Places{});
+  Places look_at_all(const Source& source, const Options& options = {.streams = 3},
+                     const PassOptions& wanted = {}) {
+    return plain::look_at_all<std::uint32_t>(options, wanted, source, Places{});
   }
 
   void expect_every_place(Places places) {
@@ -138,11 +139,11 @@ TEST_F(ReadAllTest, NothingIsSeenOfNoElements) {
 TEST_F(ReadAllTest, ReportsProgress) {
   Progress last;
   std::size_t reports = 0;
-  look_at_all(open(write(values_)), {.streams = 2, .progress = [&](const Progress& progress) {
-                                       EXPECT_GE(progress.bytes, last.bytes);
-                                       last = progress;
-                                       ++reports;
-                                     }});
+  look_at_all(open(write(values_)), {.streams = 2}, {.progress = [&](const Progress& progress) {
+                EXPECT_GE(progress.bytes, last.bytes);
+                last = progress;
+                ++reports;
+              }});
   EXPECT_GE(reports, 1u);
   EXPECT_EQ(last.bytes, 4 * count);
   EXPECT_EQ(last.total_bytes, 4 * count);
@@ -153,7 +154,7 @@ TEST_F(ReadAllTest, CanBeStopped) {
   std::stop_source stop;
   stop.request_stop();
   test::expect_error(Cause::interrupted, "before the result was verified", [&] {
-    look_at_all(open(write(values_)), {.streams = 2, .stop = stop.get_token()});
+    look_at_all(open(write(values_)), {.streams = 2}, {.stop = stop.get_token()});
   });
 }
 

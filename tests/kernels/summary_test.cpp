@@ -134,8 +134,8 @@ TEST_P(SummaryTest, ReadsTheBytesOnceIfTheRangeIsKnown) {
     const auto add = [&](const Activity& done) {
       if (done.kind == Activity::Kind::read) bytes += done.bytes;
     };
-    Coordinator coordinator(make_device(GetParam()), {.observe = add});
-    summarize(coordinator, floats, {.histogram = options});
+    Coordinator coordinator(make_device(GetParam()));
+    summarize(coordinator, floats, {.histogram = options}, {.observe = add});
     return bytes.load();
   };
   EXPECT_EQ(bytes_read({.range = {{0, 1}}}), floats.bytes());
@@ -153,10 +153,10 @@ TEST_P(SummaryTest, StoppedEarlyBothCoverTheSame) {
       make_device(GetParam()),
       {.chunk_bytes = tile_elements,
        .streams = 2,
-       .memory_bytes = 12 * tile_elements,  // or all might be read before the fifth is computed
-       .observe = end_soon,
-       .stop = stop.get_token()});
-  const auto [found, stats] = summarize(coordinator, source);
+       .memory_bytes = 12 * tile_elements});  // or all might be read before the fifth is computed
+  const auto [found, stats] =
+      summarize(coordinator, source, {},
+                {.stop = stop.get_token(), .observe = end_soon, .keep_partial = true});
   EXPECT_TRUE(stats.partial);
   EXPECT_GT(stats.bytes, 0u);
   EXPECT_LT(stats.bytes, values.size());

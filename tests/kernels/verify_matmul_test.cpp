@@ -98,7 +98,7 @@ class VerifyMatmulTest : public testing::Test {
   Verification verify(const Source& a, const Source& b, const Source& c, Compute compute,
                       std::size_t vectors = 8) {
     Coordinator coordinator(make_device(DeviceKind::cpu), options_);
-    return verify_matmul(coordinator, a, b, c, compute, vectors);
+    return verify_matmul(coordinator, a, b, c, compute, vectors, wanted_);
   }
 
   template <class T, class C>
@@ -109,6 +109,7 @@ class VerifyMatmulTest : public testing::Test {
 
   test::TempDir dir_;
   Options options_{.chunk_bytes = 256 * KiB, .streams = 3};
+  PassOptions wanted_{};
 };
 
 struct Shape {
@@ -372,7 +373,7 @@ TEST_F(VerifyMatmulTest, ReportsProgressOfAllPassesAsOne) {
   const auto b = random_fractions<float>(500, 600, 2);
   const std::uint64_t total = 4 * (400 * 500 + 500 * 600 + 400 * 600);
   std::uint64_t bytes = 0;
-  options_.progress = [&](const Progress& progress) {
+  wanted_.progress = [&](const Progress& progress) {
     EXPECT_EQ(progress.total_bytes, total);
     EXPECT_GE(progress.bytes, bytes);
     bytes = progress.bytes;
@@ -385,7 +386,7 @@ TEST_F(VerifyMatmulTest, CanBeStopped) {
   const auto a = random_fractions<float>(100, 100, 1);
   std::stop_source stop;
   stop.request_stop();
-  options_.stop = stop.get_token();
+  wanted_.stop = stop.get_token();
   test::expect_error(Cause::interrupted, "stopped",
                      [&] { verify(a, a, product<float>(a, a), Compute::f32); });
 }

@@ -60,17 +60,19 @@ struct Widen {
 
 class ActivityTest : public testing::TestWithParam<DeviceKind> {
  protected:
-  /// Options of a pass that is observed. On a GPU two streams do as well, and there is one reader
-  /// on either device.
-  Options options() {
-    return {
-        .chunk_bytes = chunk_bytes, .streams = streams, .observe = [this](const Activity& done) {
-          const std::scoped_lock lock(mutex_);
-          if (done.kind == failing_) throw std::runtime_error("the observer's own error");
-          seen_.push_back(done);
-          threads_[{done.kind, done.worker}].insert(std::this_thread::get_id());
-        }};
+  /// On a GPU two streams do as well, and there is one reader on either device.
+  static Options options() { return {.chunk_bytes = chunk_bytes, .streams = streams}; }
+
+  /// Of a pass that is observed.
+  PassOptions observed() {
+    return {.observe = [this](const Activity& done) {
+      const std::scoped_lock lock(mutex_);
+      if (done.kind == failing_) throw std::runtime_error("the observer's own error");
+      seen_.push_back(done);
+      threads_[{done.kind, done.worker}].insert(std::this_thread::get_id());
+    }};
   }
+
   /// That has started, so that nothing is read ahead of it.
   std::unique_ptr<Device> device() const {
     auto device = make_device(GetParam());
@@ -147,7 +149,7 @@ TEST_P(ActivityTest, AFoldReadsCopiesAndComputesEveryChunkOnce) {
       wanted.direct = direct;
       Coordinator coordinator(device(), wanted);
       const auto since = Activity::Clock::now();
-      const Stats stats = fold(coordinator, Count{}, source()).stats;
+      const Stats stats = fold(coordinator, Count{}, source(), observed()).stats;
       expect_every_chunk(Kind::read);
       expect_every_chunk(Kind::kernel);
       if (copies()) expect_every_chunk(Kind::h2d);
@@ -163,7 +165,7 @@ TEST_P(ActivityTest, AMapAlsoBringsBackAndWritesEveryChunkOnce) {
   OOC_SKIP_WITHOUT(GetParam());
   Coordinator coordinator(device(), options());
   const auto since = Activity::Clock::now();
-  const Stats stats = map(coordinator, Widen{}, source(), target());
+  const Stats stats = map(coordinator, Widen{}, source(), target(), observed());
   expect_every_chunk(Kind::read);
   expect_every_chunk(Kind::kernel);
   expect_every_chunk(Kind::write, 2);
@@ -177,7 +179,7 @@ TEST_P(ActivityTest, AMapAlsoBringsBackAndWritesEveryChunkOnce) {
 TEST_P(ActivityTest, EachLaneReportsFromItsOwnThread) {
   OOC_SKIP_WITHOUT(GetParam());
   Coordinator coordinator(device(), options());
-  fold(coordinator, Count{}, source());
+  fold(coordinator, Count{}, source(), observed());
   std::set<std::thread::id> lanes;
   for (std::size_t lane = 0; lane < streams; ++lane) {
     const auto& threads = threads_[{Kind::kernel, lane}];
@@ -191,10 +193,10 @@ TEST_P(ActivityTest, EachLaneReportsFromItsOwnThread) {
 TEST_P(ActivityTest, SeveralPassesAreOnOneTimeline) {
   OOC_SKIP_WITHOUT(GetParam());
   Coordinator coordinator(device(), options());
-  fold(coordinator, Count{}, source());
+  fold(coordinator, Count{}, source(), observed());
   seen_.clear();
   const auto between = Activity::Clock::now();
-  fold(coordinator, Count{}, source());
+  fold(coordinator, Count{}, source(), observed());
   expect_every_chunk(Kind::kernel);
   expect_times_that_can_be(between);
 }
@@ -207,7 +209,7 @@ TEST_P(ActivityTest, WhatTheObserverThrowsEndsThePass) {
   for (const Kind kind : kinds) {
     failing_ = kind;
     try {
-      map(coordinator, Widen{}, source(), target());
+      map(coordinator, Widen{}, source(), target(), observed());
       FAIL() << "no error of an observer of kind " << static_cast<int>(kind);
     } catch (const std::runtime_error& error) {
       EXPECT_STREQ(error.what(), "the observer's own error");
@@ -215,7 +217,7 @@ TEST_P(ActivityTest, WhatTheObserverThrowsEndsThePass) {
     EXPECT_FALSE(std::filesystem::exists(target().path));
     failing_.reset();
     seen_.clear();
-    EXPECT_EQ(fold(coordinator, Count{}, source()).value, source_bytes);
+    EXPECT_EQ(fold(coordinator, Count{}, source(), observed()).value, source_bytes);
     expect_every_chunk(Kind::kernel);
   }
 }
@@ -227,7 +229,7 @@ TEST_P(ActivityTest, AFailingPassReportsWhatWasDone) {
   const Count count{[](std::uint64_t first) {
     if (first == failing * chunk_bytes) throw std::runtime_error("the operator's own error");
   }};
-  EXPECT_THROW(fold(coordinator, count, source()), std::runtime_error);
+  EXPECT_THROW(fold(coordinator, count, source(), observed()), std::runtime_error);
   const std::vector<Activity> kernels = of(Kind::kernel);
   for (const Activity& one : kernels) {
     EXPECT_EQ(one.bytes, bytes_of(one.chunk));
@@ -249,20 +251,21 @@ TEST_P(ActivityTest, OfADiskThatFailsOnlyWholeChunksAreReported) {
         make_engine(engine), good, [] { throw Error(Cause::input, "the disk's own error"); });
   };
   Coordinator coordinator(device(), wanted);
-  EXPECT_THROW(fold(coordinator, Count{}, source()), Error);
+  EXPECT_THROW(fold(coordinator, Count{}, source(), observed()), Error);
   EXPECT_EQ(of(Kind::read).size(), good);
 }
 
 TEST_P(ActivityTest, APassThatIsStoppedReportsWhatItCovers) {
   OOC_SKIP_WITHOUT(GetParam());
   std::stop_source stop;
-  Options wanted = options();
+  PassOptions wanted = observed();
   wanted.stop = stop.get_token();
-  Coordinator coordinator(device(), wanted);
+  wanted.keep_partial = true;
+  Coordinator coordinator(device(), options());
   const Count count{[&](std::uint64_t first) {
     if (first == 5 * chunk_bytes) stop.request_stop();
   }};
-  const Stats stats = fold(coordinator, count, source()).stats;
+  const Stats stats = fold(coordinator, count, source(), wanted).stats;
   std::uint64_t bytes = 0;
   for (const Activity& one : of(Kind::kernel)) bytes += one.bytes;
   EXPECT_EQ(bytes, stats.bytes);

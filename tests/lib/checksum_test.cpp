@@ -143,10 +143,9 @@ class PassChecksumTest : public testing::TestWithParam<DeviceKind> {
   }
 
   Stats run(const Source& source, Options options, std::size_t element_bytes = 1) {
-    options.checksum = true;
     Coordinator coordinator(make_device(GetParam()), std::move(options));
     Ignore operation;
-    return coordinator.run(source, element_bytes, operation);
+    return coordinator.run(source, element_bytes, operation, {.checksum = true});
   }
 
   test::TempDir dir_;
@@ -246,10 +245,10 @@ TEST_P(PassChecksumTest, IsThatOfTheInputOfAMap) {
     TargetFile file({.path = dir_.path() / "out.u8", .type = {ElementType::u1}, .replace = true},
                     source.bytes(), {});
     const Output output{file, 1, false};
-    Coordinator coordinator(make_device(GetParam()),
-                            {.chunk_bytes = 65536, .streams = streams, .checksum = true});
+    Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 65536, .streams = streams});
     Ignore operation;
-    EXPECT_EQ(coordinator.run(source, 1, operation, &output).checksum, one_shot(contents_));
+    EXPECT_EQ(coordinator.run(source, 1, operation, {.checksum = true}, &output).checksum,
+              one_shot(contents_));
   }
 }
 
@@ -275,15 +274,14 @@ TEST_P(PassChecksumTest, IsNoneOfAPassThatWasStopped) {
     for (const std::size_t streams : {1u, 3u, 8u}) {
       for (const std::uint64_t after : {0u, 5u, 40u}) {
         std::stop_source stop;
-        Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 65536,
-                                                          .streams = streams,
-                                                          .engine = engine,
-                                                          .checksum = true,
-                                                          .stop = stop.get_token()});
+        Coordinator coordinator(make_device(GetParam()),
+                                {.chunk_bytes = 65536, .streams = streams, .engine = engine});
         Act operation([&](std::uint64_t first) {
           if (first == after * 65536) stop.request_stop();
         });
-        const Stats stats = coordinator.run(source, 1, operation);
+        const Stats stats =
+            coordinator.run(source, 1, operation,
+                            {.stop = stop.get_token(), .checksum = true, .keep_partial = true});
         EXPECT_EQ(stats.checksum.has_value(), !stats.partial);
       }
     }
@@ -295,15 +293,14 @@ TEST_P(PassChecksumTest, AnErrorEndsThoseWhoWaitForTheirTurn) {
   const Source source{File::open(make_file("data.bin", 60 * 65536))};
   for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
     for (const std::uint64_t at : {0u, 7u, 31u}) {
-      Coordinator coordinator(
-          make_device(GetParam()),
-          {.chunk_bytes = 65536, .streams = 3, .engine = engine, .checksum = true});
+      Coordinator coordinator(make_device(GetParam()),
+                              {.chunk_bytes = 65536, .streams = 3, .engine = engine});
       Act operation([&](std::uint64_t first) {
         if (first != at * 65536) return;
         std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that they do wait
         throw std::runtime_error("the operator's own error");
       });
-      EXPECT_THROW(coordinator.run(source, 1, operation), std::runtime_error);
+      EXPECT_THROW(coordinator.run(source, 1, operation, {.checksum = true}), std::runtime_error);
       EXPECT_EQ(run(source, {}).checksum, one_shot(contents_)) << "the next pass is a new one";
     }
   }

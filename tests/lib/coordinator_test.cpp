@@ -152,7 +152,7 @@ TEST_F(CoordinatorTest, GivesItsMemoryBack) {
     coordinator.run(Source{File::open(path)}, 1, collect);
     expect_all(collect);
     EXPECT_GT(coordinator.device().host_memory().bytes_in_use(), 0u);
-    coordinator.release_memory();
+    static_cast<void>(coordinator.reserve());
     EXPECT_EQ(coordinator.device().host_memory().bytes_in_use(), 0u);
   }
 }
@@ -165,7 +165,7 @@ TEST_F(CoordinatorTest, SaysHowMuchItWroteAndLeavesTheFileUnpublished) {
   const Output output{file, 1, false};
   Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536, .streams = 3});
   CopyOut operation;
-  const Stats stats = coordinator.run(source, 1, operation, &output);
+  const Stats stats = coordinator.run(source, 1, operation, {}, &output);
   EXPECT_EQ(stats.bytes_written, source.bytes());
   EXPECT_GT(stats.write.busy, 0);
   EXPECT_FALSE(std::filesystem::exists(target.path));
@@ -189,7 +189,7 @@ TEST_F(CoordinatorTest, ReadsWhatIsCachedAndWhatIsNotByTurns) {
                             {.chunk_bytes = 65536, .streams = streams});
     test::evict(path, 32 * 65536);  // reading the file for the comparison has brought it back
     CopyOut operation;
-    const Stats stats = coordinator.run(source, 1, operation, &output);
+    const Stats stats = coordinator.run(source, 1, operation, {}, &output);
     EXPECT_FALSE(stats.in_order);
     EXPECT_TRUE(stats.direct);
     EXPECT_EQ(stats.engine, "threads");
@@ -282,10 +282,10 @@ TEST_F(CoordinatorTest, StopsEarlyWithAPrefix) {
         Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536,
                                                                .streams = limits.streams,
                                                                .memory_bytes = limits.memory_bytes,
-                                                               .engine = way.engine,
-                                                               .stop = stop.get_token()});
+                                                               .engine = way.engine});
         StopAfter operation(stop, after * 65536, way.takes_any);
-        const Stats stats = coordinator.run(Source{File::open(path)}, 1, operation);
+        const Stats stats = coordinator.run(Source{File::open(path)}, 1, operation,
+                                            {.stop = stop.get_token(), .keep_partial = true});
         EXPECT_TRUE(stats.partial);
         EXPECT_EQ(stats.slots < limits.streams, limits.memory_bytes != 0);
         EXPECT_LT(stats.bytes, contents_.size());
@@ -336,12 +336,12 @@ TEST_F(CoordinatorTest, ReportsProgressToTheEnd) {
   const auto path = make_file("data.bin", 10 * 65536);
   std::vector<Progress> seen;
   const auto caller = std::this_thread::get_id();
-  Coordinator coordinator(make_device(DeviceKind::cpu), {.progress = [&](const Progress& progress) {
-                            EXPECT_EQ(std::this_thread::get_id(), caller);
-                            seen.push_back(progress);
-                          }});
+  Coordinator coordinator(make_device(DeviceKind::cpu));
   Collect collect(contents_.size());
-  coordinator.run(Source{File::open(path)}, 1, collect);
+  coordinator.run(Source{File::open(path)}, 1, collect, {.progress = [&](const Progress& progress) {
+                    EXPECT_EQ(std::this_thread::get_id(), caller);
+                    seen.push_back(progress);
+                  }});
   ASSERT_FALSE(seen.empty());
   EXPECT_EQ(seen.back().bytes, contents_.size());
   EXPECT_EQ(seen.back().total_bytes, contents_.size());

@@ -121,15 +121,17 @@ class FaultWalk : public testing::TestWithParam<Machine> {
 
   /// Whether a fold of the source comes to the right answer. Throws what it throws.
   template <class Sum = WeightedSum>
-  bool fold_is_right(std::unique_ptr<Device> device, const Options& options) {
+  bool fold_is_right(std::unique_ptr<Device> device, const Options& options,
+                     const PassOptions& wanted = {}) {
     Coordinator coordinator(std::move(device), options);
-    return fold(coordinator, Sum{}, open(source_)).value.sum == sum_;
+    return fold(coordinator, Sum{}, open(source_), wanted).value.sum == sum_;
   }
 
   /// The same of a map, which leaves nothing behind if it fails.
-  bool map_is_right(std::unique_ptr<Device> device, const Options& options) {
+  bool map_is_right(std::unique_ptr<Device> device, const Options& options,
+                    const PassOptions& wanted = {}) {
     Coordinator coordinator(std::move(device), options);
-    map(coordinator, Copy{}, open(source_), {.path = target_, .type = {ElementType::u1}});
+    map(coordinator, Copy{}, open(source_), {.path = target_, .type = {ElementType::u1}}, wanted);
     return true;
   }
 
@@ -328,14 +330,14 @@ TEST_P(FaultWalk, OverEveryStartOfAThread) {
     Options wanted = options();
     wanted.engine = way.engine;
     wanted.threads = way.threads;
-    wanted.checksum = true;
+    const PassOptions hashed{.checksum = true};
     walk(way.name + "_in_a_fold", {Cause::memory}, true, [&](Fault& fault) {
       const test::FailingThreads failing(fault);
-      return fold_is_right(device(), wanted);
+      return fold_is_right(device(), wanted, hashed);
     });
     walk(way.name + "_in_a_map", {Cause::memory}, true, [&](Fault& fault) {
       const test::FailingThreads failing(fault);
-      return map_is_right(device(), wanted);
+      return map_is_right(device(), wanted, hashed);
     });
   }
 }

@@ -162,10 +162,10 @@ TEST_P(MapFaultTest, WritesNothingIfItIsStopped) {
                                        .streams = 2,
                                        .threads = 3,
                                        .block_bytes = chunk_bytes,
-                                       .queue_depth = 1,
-                                       .stop = stop.get_token()});
+                                       .queue_depth = 1});
     try {
-      map(coordinator, Copy{chunk * chunk_bytes, [&] { stop.request_stop(); }}, source(), target());
+      map(coordinator, Copy{chunk * chunk_bytes, [&] { stop.request_stop(); }}, source(), target(),
+          {.stop = stop.get_token()});
       FAIL() << "stopped at chunk " << chunk << ", but all was written";
     } catch (const Error& error) {
       EXPECT_EQ(error.cause(), Cause::interrupted);

@@ -93,23 +93,22 @@ TEST_F(DirectReadAhead, GoesOnUntilTheDeviceHasStarted) {
   auto device = std::make_unique<test::WrappedDevice>(make_device(DeviceKind::cpu), start);
   test::WrappedDevice& stopped = *device;
   stopped.stop();
-  Coordinator coordinator(std::move(device), {.chunk_bytes = tile_elements,
-                                              .streams = 2,
-                                              .direct = DirectIo::yes,
-                                              .observe = [&](const Activity& activity) {
-                                                if (activity.kind != Activity::Kind::read) return;
-                                                workers.insert(activity.worker);
-                                                ++read;
-                                              }});
+  Coordinator coordinator(std::move(device),
+                          {.chunk_bytes = tile_elements, .streams = 2, .direct = DirectIo::yes});
+  const PassOptions observed{.observe = [&](const Activity& activity) {
+    if (activity.kind != Activity::Kind::read) return;
+    workers.insert(activity.worker);
+    ++read;
+  }};
   Compare compare(bytes_);
-  const Stats ahead = coordinator.run(source(), 1, compare);
+  const Stats ahead = coordinator.run(source(), 1, compare, observed);
   EXPECT_EQ(compare.bytes_alike, bytes_.size());
   EXPECT_EQ(read_before_start, chunks);
   EXPECT_EQ(ahead.slots, chunks);
   EXPECT_EQ(ahead.read_ahead_bytes, bytes_.size());
 
   // Once it has started, the pool is a small one again.
-  const Stats later = coordinator.run(source(), 1, compare);
+  const Stats later = coordinator.run(source(), 1, compare, observed);
   EXPECT_EQ(compare.bytes_alike, 2 * bytes_.size());
   EXPECT_LT(later.slots, chunks / 2);
   EXPECT_EQ(later.read_ahead_bytes, 0u);

@@ -184,9 +184,9 @@ void Simulation::run_pass() {
 
 /// What a coordinator does.
 void Simulation::run_threads() {
-  Options options{.stop = troubles_.stop()};
+  PassOptions wanted{.stop = troubles_.stop()};
   if (scenario_.observed) {
-    options.observe = [this](const Activity& activity) {
+    wanted.observe = [this](const Activity& activity) {
       if (scenario_.lanes_read && activity.kind == Activity::Kind::read) {
         owners_.hand_over(activity.worker, activity.chunk, Owner::nobody, Owner::lane);
       }
@@ -197,7 +197,7 @@ void Simulation::run_threads() {
   if (scenario_.lanes_read) {
     const IoWay way{.block_bytes = scenario_.block_bytes};
     const LaneTakes takes = scenario_.takes_any ? LaneTakes::any : LaneTakes::its_share;
-    lane_readers.emplace(world_.source, plan_, pool_, way, lanes_.size(), takes, options);
+    lane_readers.emplace(world_.source, plan_, pool_, way, lanes_.size(), takes, wanted);
   }
   Observer reads(*this, false), writes(*this, true);
   reader_.emplace(world_.source.files(), plan_, pool_, make_engine(false), scenario_.block_bytes,
@@ -221,16 +221,16 @@ void Simulation::run_threads() {
                   .element_bytes = scenario_.element_bytes,
                   .swapped_bytes = scenario_.swapped ? scenario_.element_bytes : 0,
                   .watch = watch,
-                  .observe = options.observe,
+                  .observe = wanted.observe,
                   .output = scenario_.writes ? &output : nullptr,
                   .output_place = output_place_};
-  for (const auto& lane : lanes_) lane->prepare(options.observe);
+  for (const auto& lane : lanes_) lane->prepare(wanted.observe);
   std::vector<ChunkPool*> meeting_places{&pool_};
   if (checksum_) meeting_places.push_back(&checksum_->turns());
   PassThreads threads(std::move(meeting_places));
   for (const auto& lane : lanes_) threads.start([&lane = *lane, &pass] { lane.run(pass); });
   if (scenario_.writes) threads.start([&] { writer_->run(); });
-  if (!scenario_.lanes_read) threads.start([&] { reader_->run(options.stop); });
+  if (!scenario_.lanes_read) threads.start([&] { reader_->run(wanted.stop); });
   threads.join([this] { at(Place::report); });
 }
 

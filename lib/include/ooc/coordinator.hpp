@@ -1,17 +1,17 @@
 #pragma once
 
-#include <ooc/activity.hpp>
 #include <ooc/device.hpp>
 #include <ooc/io/engine.hpp>
 #include <ooc/io/source.hpp>
 #include <ooc/io/target.hpp>
+#include <ooc/pass_options.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -24,15 +24,8 @@ inline constexpr std::size_t tile_elements = 65536;
 /// The most that a pass reads from a disk while a GPU starts (bytes).
 inline constexpr std::uint64_t most_read_ahead_bytes = std::uint64_t{512} << 20;
 
-struct Progress {
-  std::uint64_t bytes = 0;
-  std::uint64_t total_bytes = 0;
-  double seconds = 0;
-  std::size_t in_flight = 0;   // reads and writes
-  double stalled_seconds = 0;  // for which none of these has come back
-};
-
-/// How a coordinator works. Zero means: chosen for the device and the source.
+/// What a coordinator may use of the machine, and how. Zero means: chosen for the device and the
+/// source. What concerns one pass is in PassOptions.
 struct Options {
   std::size_t chunk_bytes = 0;   // rounded up to whole tiles
   std::size_t streams = 0;       // chunk k goes to stream k % streams (see takes_any_chunk)
@@ -43,18 +36,6 @@ struct Options {
   std::size_t device_bytes = 0;  // limit for what is allocated on a GPU
   EngineKind engine = EngineKind::automatic;
   DirectIo direct = DirectIo::automatic;
-  bool checksum = false;  // of the bytes that a pass reads, in order (not by matmul)
-
-  /// Called about ten times a second, and once at the end, on the thread that called run().
-  std::function<void(const Progress&)> progress{};
-
-  /// Called for all that any stage does with any chunk, when it is done, by the thread that did it,
-  /// so by several at once; it should be quick. If it throws, the pass fails with that. Empty:
-  /// nothing is recorded and no time spent.
-  Observe observe{};
-
-  /// Ends a pass early; its result then covers `Stats::bytes` of the source.
-  std::stop_token stop{};
 
   /// Replaces make_engine: to measure without a disk, or to test with a broken one.
   std::function<std::unique_ptr<Engine>(const EngineOptions&)> make_engine{};
@@ -81,8 +62,8 @@ struct Stats {
   bool direct = false;
   bool lanes_read = false;  // each stream its own chunks: its time is divided between both
   /// XXH3-128 of the source's bytes, without headers, in their order and as they lie in the files:
-  /// 32 hexadecimal digits, as `xxh128sum` prints them. If Options::checksum asked for it and the
-  /// pass came to its end.
+  /// 32 hexadecimal digits, as `xxh128sum` prints them. If PassOptions::checksum asked for it and
+  /// the pass came to its end.
   std::optional<std::string> checksum;
   double checksum_seconds = 0;       // that the hash took: only one stream at a time has it
   std::vector<std::string> reasons;  // a sentence for each choice that was not the user's
@@ -114,7 +95,8 @@ struct Output {
 /// operators add. Reads no data, writes none (a file that is tried out will do for `output`), and
 /// starts no device. Throws what the pass would throw for its options.
 Stats plan_pass(const Options& options, DeviceKind device, const Source& source,
-                std::size_t element_bytes, const Output* output = nullptr);
+                std::size_t element_bytes, const Output* output = nullptr,
+                const PassOptions& wanted = {});
 
 /// What a pass does with each chunk, free of types. Operators get here through fold() and map().
 class Operation {
@@ -139,10 +121,27 @@ class Operation {
   virtual bool takes_any_chunk() const noexcept { return false; }
 };
 
-/// Owns a device, its streams and the chunk pool, and runs passes over them, one at a time. The
-/// pool stays between passes and may grow there, never during one.
+/// Owns a device, its streams and the chunk pool, and runs passes over them. The pool stays between
+/// passes and may grow there, never during one.
+///
+/// Threads: a coordinator runs one pass at a time, on whichever thread calls. A second one that is
+/// begun meanwhile, on another thread or by a callback of the first, throws Error(usage); programs
+/// that want two at once make two coordinators. Coordinators share nothing.
 class Coordinator {
  public:
+  /// The right to use a coordinator, from its construction to its destruction.
+  class [[nodiscard]] Reservation {
+   public:
+    /// Throws Error(usage) if another has it.
+    explicit Reservation(std::atomic_flag& busy);
+
+   private:
+    struct Clear {
+      void operator()(std::atomic_flag* busy) const noexcept { busy->clear(); }
+    };
+    std::unique_ptr<std::atomic_flag, Clear> busy_;
+  };
+
   explicit Coordinator(std::unique_ptr<Device> device, Options options = {});
   ~Coordinator();
   Coordinator(const Coordinator&) = delete;
@@ -150,14 +149,17 @@ class Coordinator {
 
   /// Sends every chunk of the source through `operation`, as elements of `element_bytes`, and what
   /// it makes of them to `output`, which is left to the caller to publish. Returns when all threads
-  /// of the pass have ended, and rethrows the first error of any of them.
+  /// of the pass have ended, and rethrows the first error of any of them. Throws Error(usage) if
+  /// the coordinator runs a pass already, and Error(interrupted) if this one was stopped (see
+  /// PassOptions::keep_partial); of an output that was stopped there is nothing to keep.
   Stats run(const Source& source, std::size_t element_bytes, Operation& operation,
-            const Output* output = nullptr);
+            const PassOptions& wanted = {}, const Output* output = nullptr);
 
-  /// Gives back the pool and the lanes' buffers that earlier passes have left, for what needs the
-  /// memory for something else; what operators took of a stream's memory stays there. The next pass
-  /// allocates anew. To be called on a thread that is bound to the device.
-  void release_memory();
+  /// Reserves the device and its memory for a job that is no pass, such as matmul(). No pass can
+  /// run until the reservation dies. The pool and the lanes' buffers of earlier passes are freed;
+  /// the next pass allocates anew. What operators took of a stream's memory stays. To be called on
+  /// a thread that is bound to the device. Throws Error(usage) if the coordinator is busy.
+  Reservation reserve();
 
   Device& device() noexcept;
   const Options& options() const noexcept;

@@ -195,13 +195,15 @@ void require_type(const Source& source) {
 }  // namespace detail
 
 /// Folds a source with an operator. A source of a known type must hold the operator's Input; one
-/// opened as plain bytes is read as that. Throws Error.
+/// opened as plain bytes is read as that. Throws Error, and Error(interrupted) if the pass was
+/// stopped (see PassOptions::keep_partial).
 template <FoldOperator Op>
-Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const Source& source) {
+Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const Source& source,
+                                  const PassOptions& wanted = {}) {
   using Input = typename Op::Input;
   detail::require_type<Input>(source);
   detail::Fold<Op> operation(op, coordinator.streams());
-  Stats stats = coordinator.run(source, sizeof(Input), operation);
+  Stats stats = coordinator.run(source, sizeof(Input), operation, wanted);
   return {operation.take(), std::move(stats)};
 }
 
@@ -213,13 +215,13 @@ Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const 
 template <FoldOperator Op, FoldOperator... Others>
 requires(std::same_as<typename Op::Input, typename Others::Input>&&...)
     Result<std::tuple<detail::ResultOf<Op>, detail::ResultOf<Others>...>> fold(
-        Coordinator& coordinator, const std::tuple<Op, Others...>& operators,
-        const Source& source) {
+        Coordinator& coordinator, const std::tuple<Op, Others...>& operators, const Source& source,
+        const PassOptions& wanted = {}) {
   using Input = typename Op::Input;
   detail::require_type<Input>(source);
   const auto run = [&](auto&&... folds) {
     detail::Together together({&folds...});
-    Stats stats = coordinator.run(source, sizeof(Input), together);
+    Stats stats = coordinator.run(source, sizeof(Input), together, wanted);
     using Results = std::tuple<decltype(folds.take())...>;
     return Result<Results>{Results{folds.take()...}, std::move(stats)};
   };

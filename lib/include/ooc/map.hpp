@@ -86,7 +86,7 @@ class GatheringMap final : public Operation {
   Partials<Op> partials_;
 };
 
-/// A file that is being written by a pass. Throws Error(interrupted) if the pass was stopped.
+/// A file that is being written by a pass.
 class MapOutput {
  public:
   /// Throws Error(usage) if the target does not hold elements of that size, and of that type if the
@@ -94,7 +94,7 @@ class MapOutput {
   MapOutput(const Source& source, std::size_t input_bytes, const Target& target,
             std::size_t element_bytes, std::optional<ElementType> element);
 
-  Stats run(Coordinator& coordinator, Operation& operation);
+  Stats run(Coordinator& coordinator, Operation& operation, const PassOptions& wanted);
   void publish(Stats& stats);
 
  private:
@@ -114,13 +114,14 @@ class MapOutput {
 /// before still is.
 template <MapOperator Op>
 requires(!GatheringMapOperator<Op>) Stats
-    map(Coordinator& coordinator, const Op& op, const Source& source, const Target& target) {
+    map(Coordinator& coordinator, const Op& op, const Source& source, const Target& target,
+        const PassOptions& wanted = {}) {
   detail::require_type<typename Op::Input>(source);
   using Made = typename Op::Output;
   detail::MapOutput output(source, sizeof(typename Op::Input), target, sizeof(Made),
                            detail::element_if_any<Made>());
   detail::Map<Op> operation(op);
-  Stats stats = output.run(coordinator, operation);
+  Stats stats = output.run(coordinator, operation, wanted);
   output.publish(stats);
   return stats;
 }
@@ -128,13 +129,13 @@ requires(!GatheringMapOperator<Op>) Stats
 /// The same, with what the operator has gathered.
 template <GatheringMapOperator Op>
 Result<typename Op::Partial> map(Coordinator& coordinator, const Op& op, const Source& source,
-                                 const Target& target) {
+                                 const Target& target, const PassOptions& wanted = {}) {
   detail::require_type<typename Op::Input>(source);
   using Made = typename Op::Output;
   detail::MapOutput output(source, sizeof(typename Op::Input), target, sizeof(Made),
                            detail::element_if_any<Made>());
   detail::GatheringMap<Op> operation(op, coordinator.streams());
-  Stats stats = output.run(coordinator, operation);
+  Stats stats = output.run(coordinator, operation, wanted);
   auto total = operation.take();
   if constexpr (requires { op.check(std::as_const(total)); }) op.check(std::as_const(total));
   output.publish(stats);

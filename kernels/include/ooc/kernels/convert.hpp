@@ -29,7 +29,7 @@ struct Conversion {
 /// The source's shape is kept unless `target.shape` says otherwise. Throws Error as map() does, and
 /// `bad_input` if `strict` and a value would change.
 Result<Conversion> convert(Coordinator& coordinator, const Source& source, const Target& target,
-                           const ConvertOptions& options = {});
+                           const ConvertOptions& options = {}, const PassOptions& wanted = {});
 
 /// What convert() would say of its pass, as plan_pass(). Tries whether the target can be written,
 /// and leaves nothing there. Throws what convert() would throw before it reads.

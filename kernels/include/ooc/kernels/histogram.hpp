@@ -47,17 +47,18 @@ struct Histogram {
 /// that make no sense, `bad_input` if the data has no finite value or its range no width in double
 /// precision, `input_changed` if the second pass finds values that the first did not.
 /// A source without elements has no bins, and neither has the result of a pass for the range that
-/// was stopped early. Stats::passes is 2 if the range had to be found.
+/// was stopped early. Stats::passes is 2 if the range had to be found. `wanted` holds for each of
+/// the passes.
 Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
-                            const HistogramOptions& options = {});
+                            const HistogramOptions& options = {}, const PassOptions& wanted = {});
 
 /// How often histogram() reads the source: twice, if the range of the bins is to be found.
 std::size_t histogram_passes(const Source& source, const HistogramOptions& options);
 
 /// What histogram() would say of its passes, as plan_pass(). Throws what it would throw for bins
 /// and a range that make no sense.
-Stats plan_histogram(const Options& wanted, DeviceKind device, const Source& source,
-                     const HistogramOptions& options = {});
+Stats plan_histogram(const Options& machine, DeviceKind device, const Source& source,
+                     const HistogramOptions& options = {}, const PassOptions& wanted = {});
 
 namespace binning {
 struct Bins;
@@ -96,6 +97,7 @@ class CountBins {
 /// pass does, and Error(interrupted) if it is stopped. Uses as many threads as
 /// Options::streams or Options::threads say, or one for each core.
 void verify_histogram(Coordinator& coordinator, const Source& source,
-                      const HistogramOptions& options, const Histogram& found);
+                      const HistogramOptions& options, const Histogram& found,
+                      const PassOptions& wanted = {});
 
 }  // namespace ooc

@@ -73,7 +73,8 @@ ElementType product_type(const Source& a, const MatmulOptions& options = {});
 /// Moves at most twice the bytes of the bound of T. M. Smith and others, arXiv 1702.02017, and C.
 /// Throws Error as plan_matmul, and as a pass does.
 Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
-                       const Target& target, const MatmulOptions& options = {});
+                       const Target& target, const MatmulOptions& options = {},
+                       const PassOptions& wanted = {});
 
 /// How a product stood up to Freivalds' check.
 struct Verification {
@@ -93,6 +94,7 @@ struct Verification {
 /// `bad_input` if shapes or types do not fit, `memory` if the limit is too low for the vectors,
 /// about 300 bytes a row or column, `interrupted` if stopped, and as a pass does.
 Verification verify_matmul(Coordinator& coordinator, const Source& a, const Source& b,
-                           const Source& c, Compute compute, std::size_t vectors = 8);
+                           const Source& c, Compute compute, std::size_t vectors = 8,
+                           const PassOptions& wanted = {});
 
 }  // namespace ooc

@@ -38,7 +38,7 @@ struct Statistics {
 /// An exact sum is infinite only if it lies beyond the largest double, or among the elements there
 /// are infinities; its mean is finite even then, if the elements are. Variance is never exact.
 Result<Statistics> reduce(Coordinator& coordinator, const Source& source,
-                          const ReduceOptions& options = {});
+                          const ReduceOptions& options = {}, const PassOptions& wanted = {});
 
 /// reduce() as an operator, for elements of a type that is known: to be folded together with
 /// others, in the pass that they need anyway.
@@ -70,6 +70,6 @@ class Reduction {
 /// Error(interrupted) if it is stopped. Uses as many threads as
 /// Options::streams or Options::threads say, or one for each core.
 void verify_reduce(Coordinator& coordinator, const Source& source, const ReduceOptions& options,
-                   const Statistics& found);
+                   const Statistics& found, const PassOptions& wanted = {});
 
 }  // namespace ooc

@@ -19,10 +19,10 @@ struct SummaryOptions {
 /// it finds the range of the bins, unless that is known, as for histogram(). What was stopped early
 /// covers the same part of the source in both. Throws Error as these do.
 Result<Summary> summarize(Coordinator& coordinator, const Source& source,
-                          const SummaryOptions& options = {});
+                          const SummaryOptions& options = {}, const PassOptions& wanted = {});
 
 /// Checks both answers: verify_reduce() and verify_histogram(), one after the other.
 void verify_summary(Coordinator& coordinator, const Source& source, const SummaryOptions& options,
-                    const Summary& found);
+                    const Summary& found, const PassOptions& wanted = {});
 
 }  // namespace ooc
