@@ -1,10 +1,12 @@
 #include "gemm.hpp"
 
 #include <ooc/io/error.hpp>
+#include <ooc/io/threads.hpp>
 #include <ooc/io/units.hpp>
 #include <ooc/kernels/blas.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <string>
 
 namespace ooc {
@@ -56,6 +58,21 @@ std::unique_ptr<Gemm> make_gemm(DeviceKind device, Compute compute, ElementType 
                 {.hint = "--compute f32 works here; --device cuda needs a GPU"});
   }
   return make_openblas_gemm(operand, threads);
+}
+
+std::jthread load_early(DeviceKind device) {
+  if (device != DeviceKind::cuda) return {};
+  try {
+    return start_thread([](const std::stop_token&) {
+      try {
+        load_cublas_library();
+      } catch (const std::exception&) {
+        // make_gemm() throws the same.
+      }
+    });
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 }  // namespace gemm

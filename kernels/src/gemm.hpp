@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 
 namespace ooc::gemm {
 
@@ -51,9 +52,15 @@ std::size_t workspace_bytes(DeviceKind device, std::uint64_t device_bytes);
 std::unique_ptr<Gemm> make_gemm(DeviceKind device, Compute compute, ElementType operand,
                                 DeviceSpan<std::byte> workspace, std::size_t threads);
 
+/// Loads the library of a GPU on a thread of its own, which make_gemm() then finds loaded. It has
+/// half a gigabyte, and loading it takes as long as a GPU takes to start. Does nothing for the CPU,
+/// and where there is no thread. What goes wrong, make_gemm() reports.
+std::jthread load_early(DeviceKind device);
+
 // What make_gemm chooses from. The operand is one that operand_type() names.
 std::unique_ptr<Gemm> make_openblas_gemm(ElementType operand, std::size_t threads);
 std::unique_ptr<Gemm> make_cublas_gemm(Compute compute, ElementType operand,
                                        DeviceSpan<std::byte> workspace);
+void load_cublas_library();  // throws as make_cublas_gemm() does where there is none
 
 }  // namespace ooc::gemm

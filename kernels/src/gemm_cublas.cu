@@ -155,4 +155,8 @@ std::unique_ptr<Gemm> make_cublas_gemm(Compute compute, ElementType operand,
   return std::make_unique<CublasGemm>(compute, operand, workspace);
 }
 
+void load_cublas_library() {
+  load_cublas();
+}
+
 }  // namespace ooc::gemm

@@ -68,9 +68,6 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
   TargetFile file(shaped_target, elements_of(shaped_target),
                   std::array{&a, &b});  // a full disk fails at once
 
-  const double opened_seconds = seconds();
-  coordinator.device().bind_to_thread();
-  const double device_seconds = seconds() - opened_seconds;
   product::Prepared prepared =
       product::prepare(coordinator, a, b, options, bytes_in_memory(file, shaped_target));
   prepared.job.types.product = shaped_target.type;
@@ -80,7 +77,7 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
   result.value.library = prepared.gemm->name();
   Stats& stats = result.stats;
   stats.startup_seconds = prepared_seconds;
-  stats.device_seconds = device_seconds;
+  stats.device_seconds = prepared.device_seconds;
   stats.device = coordinator.device().name();
   stats.reasons = prepared.plan.reasons;
   stats.page_cache_fraction = prepared.plan.page_cache_fraction;

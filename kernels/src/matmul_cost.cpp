@@ -10,7 +10,6 @@ namespace {
 
 constexpr double start_seconds = 20e-6;  // to start a product, a load, or the way out of a tile
 constexpr double half_rate_size = 64;    // a dimension so short halves the rate of a product
-constexpr double row_seconds = 1e-6;     // to ask for one row of a panel by itself
 
 double as_double(std::uint64_t value) {
   return static_cast<double>(value);
@@ -33,7 +32,7 @@ double whole_pages(std::uint64_t width, std::uint64_t full_width, std::size_t el
 
 /// What it takes beyond that to ask for each of these pieces.
 double seconds_for_rows(double bytes, std::uint64_t width, std::uint64_t full_width,
-                        std::size_t element_bytes) {
+                        std::size_t element_bytes, double row_seconds) {
   if (width == full_width) return 0;
   return bytes / (as_double(width) * as_double(element_bytes)) * row_seconds;
 }
@@ -128,16 +127,20 @@ double predict_seconds(const Problem& problem, const Tiling& tiling, const Traff
   const double tiles = tiles_of(tiling);
   const double multiplying = multiplying_seconds(problem, tiling, rates);
 
-  const double a_read =
-      traffic.a.read_bytes * whole_pages(tiling.tile_inner, problem.inner, problem.file_bytes);
-  const double b_read =
-      traffic.b.read_bytes * whole_pages(tiling.tile_columns, problem.columns, problem.file_bytes);
-  const double asking =
-      seconds_for_rows(traffic.a.read_bytes, tiling.tile_inner, problem.inner, problem.file_bytes) +
-      seconds_for_rows(traffic.b.read_bytes, tiling.tile_columns, problem.columns,
-                       problem.file_bytes);
+  // To read so many bytes of A, and of B.
+  const auto reading = [&](double bytes, std::uint64_t width, std::uint64_t full_width) {
+    return bytes * whole_pages(width, full_width, problem.file_bytes) / rates.read +
+           seconds_for_rows(bytes, width, full_width, problem.file_bytes, rates.row_seconds);
+  };
+  const auto reading_a = [&](double bytes) {
+    return reading(bytes, tiling.tile_inner, problem.inner);
+  };
+  const auto reading_b = [&](double bytes) {
+    return reading(bytes, tiling.tile_columns, problem.columns);
+  };
   const double loading =
-      std::max(traffic.link_bytes() / rates.link, (a_read + b_read) / rates.read + asking) +
+      std::max(traffic.link_bytes() / rates.link,
+               reading_a(traffic.a.read_bytes) + reading_b(traffic.b.read_bytes)) +
       (traffic.a.loads + traffic.b.loads) * start_seconds;
   const double c_bytes =
       as_double(problem.rows) * as_double(problem.columns) * as_double(problem.product_bytes);
@@ -145,7 +148,8 @@ double predict_seconds(const Problem& problem, const Tiling& tiling, const Traff
       std::max(c_bytes / rates.link,
                c_bytes * whole_pages(tiling.tile_columns, problem.columns, problem.product_bytes) /
                    rates.write) +
-      seconds_for_rows(c_bytes, tiling.tile_columns, problem.columns, problem.product_bytes) +
+      seconds_for_rows(c_bytes, tiling.tile_columns, problem.columns, problem.product_bytes,
+                       rates.row_seconds) +
       tiles * start_seconds;
 
   // What cannot overlap: the first two panels come before the first product, the last tile goes
@@ -153,7 +157,8 @@ double predict_seconds(const Problem& problem, const Tiling& tiling, const Traff
   const double a_panel = as_double(panel_bytes(problem, tiling, Operand::a));
   const double b_panel = as_double(panel_bytes(problem, tiling, Operand::b));
   const double load_rate = traffic.link_bytes() / loading;
-  const double first = (a_panel + b_panel) / load_rate;
+  const double first =
+      std::max((a_panel + b_panel) / rates.link, reading_a(a_panel) + reading_b(b_panel));
   const double last = storing / tiles;
   const double product = multiplying / (tiles * as_double(tiling.inner_tiles));
   const double stalled =

@@ -13,6 +13,7 @@ namespace ooc::product {
 
 /// A product that is planned, with the library that will do it.
 struct Prepared {
+  double device_seconds = 0;  // for which the device was waited for
   Job job;
   MatmulPlan plan;
   Buffer workspace;  // of the library, on the device

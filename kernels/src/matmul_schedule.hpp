@@ -36,6 +36,7 @@ struct Rates {
   double link = 50e9;  // each way
   double write = 3e9;
   double flops = 50e12;
+  double row_seconds = 1e-6;  // that it takes to ask for one row of a panel by itself
 };
 
 enum class Operand : std::uint8_t { a, b };

@@ -6,6 +6,20 @@
 
 namespace ooc {
 
+namespace {
+
+constexpr int end_bits = 44;  // more chunks than a file system has bytes for
+constexpr std::uint64_t one_stopped = std::uint64_t{1} << end_bits;
+
+std::size_t end_of(std::uint64_t begun) {
+  return begun & (one_stopped - 1);
+}
+std::size_t stopped_of(std::uint64_t begun) {
+  return begun >> end_bits;
+}
+
+}  // namespace
+
 LaneReaders::LaneReaders(const Source& source, const SequentialPlan& plan, ChunkPool& pool,
                          const IoWay& way, std::size_t lanes, LaneTakes takes,
                          const PassOptions& wanted)
@@ -41,7 +55,7 @@ Chunk* LaneReaders::load_next(std::size_t lane) {
 /// In order, and all that are taken are computed: nothing has to be agreed on.
 std::optional<std::size_t> LaneReaders::take_any() {
   if (stop_.stop_requested()) return std::nullopt;
-  const std::size_t chunk = end_++;
+  const std::size_t chunk = end_of(begun_++);
   return chunk < plan_.size() ? std::optional(chunk) : std::nullopt;
 }
 
@@ -51,24 +65,25 @@ std::optional<std::size_t> LaneReaders::take_of_share(Loader& loader) {
     stop(loader);
     if (chunk >= plan_.size() || !is_before_the_end(chunk)) return std::nullopt;
   }
-  std::size_t end = end_;
-  while (end <= chunk && !end_.compare_exchange_weak(end, chunk + 1)) {
+  std::uint64_t begun = begun_;
+  while (end_of(begun) <= chunk &&
+         !begun_.compare_exchange_weak(begun, begun - end_of(begun) + chunk + 1)) {
   }
   loader.next += loaders_.size();
   return chunk;
 }
 
 void LaneReaders::stop(Loader& loader) {
-  if (!std::exchange(loader.has_stopped, true)) ++stopped_;
+  if (!std::exchange(loader.has_stopped, true)) begun_ += one_stopped;
 }
 
 /// The end only grows, until each lane has stopped. Who has a chunk before it goes on at once:
 /// others may wait for its turn at the checksum.
 bool LaneReaders::is_before_the_end(std::size_t chunk) {
   for (;;) {
-    const bool is_final = stopped_ == loaders_.size();
-    if (chunk < end_) return true;
-    if (is_final) return false;
+    const std::uint64_t begun = begun_;
+    if (chunk < end_of(begun)) return true;
+    if (stopped_of(begun) == loaders_.size()) return false;
     if (pool_.is_aborted()) throw Aborted{};
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -59,8 +60,10 @@ class LaneReaders {
   LaneTakes takes_;
   std::stop_token stop_;
   std::vector<Loader> loaders_;
-  std::atomic<std::size_t> end_{0};      // behind the last chunk that some lane has begun
-  std::atomic<std::size_t> stopped_{0};  // lanes that begin no chunk of their share from end_ on
+  /// How far the lanes have come: `end`, one past the last chunk that a lane has begun, in the
+  /// lower bits, and above them how many lanes begin no chunk of their share from there on. Both
+  /// are one word, so that no lane sees the one without the other.
+  std::atomic<std::uint64_t> begun_{0};
 };
 
 }  // namespace ooc

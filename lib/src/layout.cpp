@@ -114,7 +114,8 @@ bool can_be_tuned(const Options& options, const Layout& layout) {
   // Threads that the user has counted bound what can be in flight.
   const bool threads_fixed = options.engine == EngineKind::threads && options.threads != 0;
   return options.queue_depth == 0 && options.block_bytes == 0 && !threads_fixed &&
-         layout.reads.direct && !layout.interleaving && layout.plan.bytes() >= least_bytes;
+         layout.reads.direct && !layout.lanes_read && !layout.interleaving &&
+         layout.plan.bytes() >= least_bytes;
 }
 
 /// Slots for as many reads as are in flight at first, and for as many as there may be later.
@@ -196,13 +197,18 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
   const bool could_be_both_ways = source.extents().size() <= most_direct_extents &&
                                   reads_both_ways(options, source, cached.value_or(0));
   const bool both_ways = could_be_both_ways && !in_order;
-  const IoWay way = both_ways
-                        ? choose_mixed_read_way(options, device, workers, *cached)
-                        : choose_read_way(options, device, workers, source, cached.value_or(0));
-  const bool lanes_read = device == DeviceKind::cpu && !way.direct && output == nullptr &&
-                          cached.value_or(0) >= enough_for_lanes_to_read &&
-                          options.engine == EngineKind::automatic && !options.make_engine &&
-                          options.threads <= workers.reading_lanes;  // else some are left to read
+  const bool lanes_may_read = device == DeviceKind::cpu && output == nullptr &&
+                              options.engine == EngineKind::automatic && !options.make_engine &&
+                              options.threads <= workers.reading_lanes;  // else some are left
+  const bool one_thread = lanes_may_read && options.threads == 1;
+  const IoWay way =
+      both_ways ? choose_mixed_read_way(options, device, workers, *cached)
+      : one_thread && options.direct == DirectIo::automatic
+          ? through_page_cache(options, device, workers, false,
+                               "one thread reads and computes, and the kernel reads ahead of it")
+          : choose_read_way(options, device, workers, source, cached.value_or(0));
+  const bool lanes_read = one_thread || (lanes_may_read && !way.direct &&
+                                         cached.value_or(0) >= enough_for_lanes_to_read);
   const std::size_t lanes = lanes_read ? workers.reading_lanes : workers.lanes;
   const auto [chunk_bytes, why_chunk] = choose_chunk(options, device, lanes, way, element_bytes,
                                                      output == nullptr ? 0 : output->element_bytes);

@@ -165,6 +165,24 @@ TEST_F(LayoutTest, KeepsToTheReadsThatTheUserHasFixed) {
   EXPECT_TRUE(is_fixed({.direct = DirectIo::no}, 8 * GiB));
 }
 
+TEST_F(LayoutTest, OneThreadReadsWhatItComputes) {
+  const Workers one = choose_workers({.threads = 1}, DeviceKind::cpu);
+  const Source source = sparse(8 * GiB);
+  const Layout alone = choose_layout({.threads = 1}, DeviceKind::cpu, one, source, 1);
+  EXPECT_TRUE(alone.lanes_read);
+  EXPECT_EQ(alone.lanes, 1u);
+  EXPECT_FALSE(alone.reads.direct);
+  EXPECT_FALSE(alone.tuned_depth);
+  EXPECT_NE(alone.reasons.front().find("reads ahead"), std::string::npos);
+  const Layout direct =
+      choose_layout({.threads = 1, .direct = DirectIo::yes}, DeviceKind::cpu, one, source, 1);
+  EXPECT_TRUE(direct.lanes_read);
+  EXPECT_TRUE(direct.reads.direct);
+  EXPECT_FALSE(direct.tuned_depth);
+  const Workers two = choose_workers({.threads = 2}, DeviceKind::cpu);
+  EXPECT_FALSE(choose_layout({.threads = 2}, DeviceKind::cpu, two, source, 1).lanes_read);
+}
+
 TEST_F(LayoutTest, FillsTheLinkFromThePageCache) {
   const Layout layout =
       choose_layout({.direct = DirectIo::no}, DeviceKind::cuda, workers_, sparse(8 * GiB), 4);

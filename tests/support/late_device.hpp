@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <memory_resource>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,8 +49,10 @@ class LateEvent final : public Event {
 
 class LateStream final : public Stream {
  public:
-  LateStream(std::unique_ptr<Stream> worker, const Lateness& lateness)
-      : worker_(std::move(worker)), lateness_(lateness) {}
+  /// `working`: held while any stream of the device works. All of these must outlive it.
+  LateStream(std::unique_ptr<Stream> worker, const Lateness& lateness,
+             std::recursive_mutex& working)
+      : worker_(std::move(worker)), lateness_(lateness), working_(working) {}
 
   DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
   void copy(void* target, const void* source, std::size_t bytes) override {
@@ -71,20 +74,30 @@ class LateStream final : public Stream {
     add([=, this] { worker_->swap_bytes(data, bytes, element_bytes); });
   }
   void record(Event& event) override {
+    const std::scoped_lock lock(working_);
     auto& late = dynamic_cast<LateEvent&>(event);
     late.stream_ = this;
     late.place_ = added_ + 1;
     add([when = late.when_] { *when = LateEvent::Clock::now(); });
   }
+  /// Like a GPU, it waits for what is recorded by now: for nothing, if that is not yet the case.
   void wait(Event& event) override {
-    add([&event] { event.synchronize(); });
+    const std::scoped_lock lock(working_);
+    const auto& late = dynamic_cast<LateEvent&>(event);
+    if (late.stream_ == nullptr) return;
+    add([stream = late.stream_, place = late.place_] { stream->work_until(place); });
   }
-  void synchronize() override { work_until(added_); }
+  void synchronize() override {
+    const std::scoped_lock lock(working_);
+    work_until(added_);
+  }
   void check_launch(std::string_view what) override { worker_->check_launch(what); }
   void* native() const noexcept override { return nullptr; }
   std::pmr::memory_resource& temporaries() noexcept override { return worker_->temporaries(); }
 
+  /// Any thread.
   void work_until(std::uint64_t place) {
+    const std::scoped_lock lock(working_);
     while (done_ < place && !waiting_.empty()) {
       const std::function<void()> work = std::move(waiting_.front());
       waiting_.pop_front();
@@ -93,15 +106,18 @@ class LateStream final : public Stream {
     }
   }
 
- private:
+  /// Work of a test's own, such as a kernel that looks at memory.
   void add(std::function<void()> work) {
+    const std::scoped_lock lock(working_);
     waiting_.push_back(std::move(work));
     ++added_;
     work_until(done_ + lateness_.eagerness());
   }
 
+ private:
   std::unique_ptr<Stream> worker_;
   const Lateness& lateness_;
+  std::recursive_mutex& working_;
   std::deque<std::function<void()>> waiting_;  // what is left is dropped with the stream
   std::uint64_t added_ = 0, done_ = 0;
 };
@@ -124,13 +140,14 @@ class LateDevice final : public Device {
   MeteredMemory& device_memory() override { return cpu_->device_memory(); }
   std::uint64_t available_bytes() override { return cpu_->available_bytes(); }
   std::unique_ptr<Stream> make_stream() override {
-    return std::make_unique<LateStream>(cpu_->make_stream(), lateness_);
+    return std::make_unique<LateStream>(cpu_->make_stream(), lateness_, working_);
   }
   std::unique_ptr<Event> make_event() override { return std::make_unique<LateEvent>(); }
 
  private:
   std::unique_ptr<Device> cpu_ = make_device(DeviceKind::cpu);
   Lateness lateness_;
+  std::recursive_mutex working_;
 };
 
 }  // namespace ooc::test

@@ -1,0 +1,103 @@
+#include <ooc/coordinator.hpp>
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "support/data_file.hpp"
+#include "support/temp_dir.hpp"
+
+// What a coordinator takes of the host's memory, and that it keeps to what it was given.
+
+namespace ooc {
+namespace {
+
+/// Copies what it is given to the place it is said to come from.
+class Collect final : public Operation {
+ public:
+  explicit Collect(std::uint64_t bytes) : data(bytes) {}
+  void begin(std::size_t, Stream&) override {}
+  void process(std::size_t, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first,
+               DeviceSpan<std::byte>) override {
+    std::ranges::copy(in, data.begin() + static_cast<std::ptrdiff_t>(first));
+  }
+  void end(std::size_t, Stream&) override {}
+
+  std::vector<std::byte> data;
+};
+
+class CoordinatorMemoryTest : public testing::Test {
+ protected:
+  Source part(std::uint64_t offset, std::uint64_t bytes) const {
+    std::vector<File> files;
+    files.push_back(File::open(path_));
+    return Source(std::move(files), {{0, offset, bytes}}, {ElementType::u1});
+  }
+
+  /// Runs a pass over a part of the file, whose bytes must all come.
+  Stats expect_all(Coordinator& coordinator, std::size_t element_bytes, std::uint64_t offset,
+                   std::uint64_t bytes) const {
+    Collect collect(bytes);
+    const Stats stats = coordinator.run(part(offset, bytes), element_bytes, collect);
+    EXPECT_TRUE(test::same_bytes(collect.data, std::span(contents_).subspan(offset, bytes)));
+    return stats;
+  }
+
+  static constexpr std::size_t file_bytes = 64 * 65536;
+  test::TempDir dir_;
+  std::vector<std::byte> contents_ = test::random_bytes(file_bytes, 1);
+  std::filesystem::path path_ = dir_.write("data.bin", contents_);
+};
+
+TEST_F(CoordinatorMemoryTest, GivesItsMemoryBack) {
+  Coordinator coordinator(make_device(DeviceKind::cpu));
+  for (int pass = 0; pass < 2; ++pass) {
+    expect_all(coordinator, 1, 0, file_bytes);
+    EXPECT_GT(coordinator.device().host_memory().bytes_in_use(), 0u);
+    static_cast<void>(coordinator.reserve());
+    EXPECT_EQ(coordinator.device().host_memory().bytes_in_use(), 0u);
+  }
+}
+
+TEST_F(CoordinatorMemoryTest, KeepsToTheMemoryItWasGiven) {
+  for (const std::size_t limit : {256 * KiB, 1 * MiB, 3 * MiB}) {
+    Coordinator coordinator(make_device(DeviceKind::cpu), {.streams = 2, .memory_bytes = limit});
+    const Stats stats = expect_all(coordinator, 1, 0, file_bytes);
+    EXPECT_LE(coordinator.device().host_memory().peak_bytes(), limit);
+    EXPECT_EQ(stats.pool_bytes, coordinator.device().host_memory().peak_bytes());
+  }
+  Coordinator coordinator(make_device(DeviceKind::cpu), {.memory_bytes = 10'000});
+  try {
+    expect_all(coordinator, 1, 0, file_bytes);
+    FAIL() << "a pool of less than a tile";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.cause(), Cause::memory);
+    EXPECT_NE(std::string(error.what()).find("10000"), std::string::npos) << error.what();
+  }
+}
+
+// Two chunks of 8-byte elements leave a pool of two large slots. The second source does not begin
+// on a whole element: its chunks are put together in memory of the lane, for which there is room
+// only beside smaller slots.
+TEST_F(CoordinatorMemoryTest, ALimitIsKeptAfterAPassWithLargerChunks) {
+  constexpr std::size_t limit = 1200 * KiB;
+  Coordinator coordinator(
+      make_device(DeviceKind::cpu),
+      {.chunk_bytes = 1, .streams = 1, .memory_bytes = limit, .engine = EngineKind::threads});
+  const Stats large = expect_all(coordinator, 8, 0, 2 * 8 * tile_elements);
+  EXPECT_EQ(large.slots, 2u);
+  EXPECT_GT(large.pool_bytes + 4 * tile_elements, limit);
+  const Stats small = expect_all(coordinator, 4, 1, 2 * 4 * tile_elements);
+  EXPECT_EQ(small.slots, 2u);
+  EXPECT_LT(small.pool_bytes, large.pool_bytes);
+  EXPECT_LE(coordinator.device().host_memory().peak_bytes(), limit);
+}
+
+}  // namespace
+}  // namespace ooc
