@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """KvikIO at its best: two reads under way while a third block is counted.
 
-Threads, task size, bounce buffers and direct reads are set from outside, by KVIKIO_*; run.py tries
-several such settings and measures the fastest.
+Threads, task size, bounce buffers and direct reads are set from outside, by KVIKIO_*, and the size
+of a block in MiB by BLOCK_MIB; run.py tries several such settings and measures the fastest.
 """
 import collections
 import os
@@ -12,7 +12,7 @@ import kvikio
 
 import on_cupy
 
-BLOCK_BYTES = 128 << 20
+BLOCK_BYTES = int(os.environ.get("BLOCK_MIB", "128")) << 20
 READS_AHEAD = 2
 
 

@@ -62,17 +62,21 @@ def cpp(name, path, job, folder):
 
 
 def kvikio_variants(cold):
-    """Threads, task size and, for a file on the disk, whether to bypass the page cache."""
-    def variant(threads, task_mib, direct):
+    """Threads, task size, block size and, for a file on the disk, direct reads or not."""
+    def variant(threads, task_mib, direct, block_mib=128):
         task_bytes = str(task_mib << 20)
-        return Variant(f"{threads} threads, {task_mib} MiB{', direct' if direct else ''}",
-                       {"KVIKIO_COMPAT_MODE": "ON", "KVIKIO_NTHREADS": str(threads),
+        name = f"{threads} threads, {task_mib} of {block_mib} MiB"
+        return Variant(name + (", direct" if direct else ""),
+                       {"BLOCK_MIB": str(block_mib),
+                        "KVIKIO_COMPAT_MODE": "ON", "KVIKIO_NTHREADS": str(threads),
                         "KVIKIO_TASK_SIZE": task_bytes, "KVIKIO_BOUNCE_BUFFER_SIZE": task_bytes,
                         "KVIKIO_AUTO_DIRECT_IO_READ": "ON" if direct else "OFF"})
 
     if not cold:
-        return [variant(threads, task_mib, False)
-                for threads, task_mib in ((8, 4), (16, 1), (16, 4), (16, 16))]
+        return [variant(threads, task_mib, False, block_mib)
+                for threads, task_mib, block_mib in ((8, 4, 128), (16, 1, 128), (16, 4, 128),
+                                                     (16, 16, 128), (8, 4, 256), (16, 4, 256),
+                                                     (16, 8, 256), (16, 4, 512))]
     direct = [variant(threads, task_mib, True)
               for threads, task_mib in ((8, 1), (16, 1), (8, 4), (16, 4), (16, 16))]
     return direct + [variant(16, 4, False)]
