@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Measures on one machine the figures that README shows, each beside its limit or its rival.
+
+    bench/headline.py measure --dir DIR --out-dir DIR2 --out R.json    one machine with a GPU, 8 minutes
+    bench/headline.py measure --cpu --dir DIR --out R.json             one machine without
+    bench/headline.py table R.json...                                  all of them, as Markdown
+
+--dir is on a disk; files that are written go to --out-dir, a tmpfs. Every ratio is of medians of runs
+that took turns with those of the limit or the rival. The table shows the range of a ratio over the
+machines: median, lowest, highest, and how many machines there are. Parts that have no GPU to run on
+are left out.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from types import SimpleNamespace
+
+from measure import GIB, call, cold, generate, machine, median, run_rate, spread, steady_rate, warm
+import measure_files_out
+
+RIVALS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rivals", "run.py")
+
+
+def measure_cold(options):
+    """A histogram of a file on the disk, among plain direct reads of the same file."""
+    return cold(SimpleNamespace(file=options.file, gib=options.gib, runs=options.runs, also=[],
+                                cpu=options.cpu))
+
+
+def measure_warm(options):
+    """A histogram of a file in the page cache, by turns with copies from page-locked memory."""
+    generate(options.file, options.gib, "u1")
+    warm(options.file)
+    figures = {"link": [], "run": [], "steady": [], "with_gpu_start": []}
+    for _ in range(options.runs):
+        link = call("ooc-bench", "link", "--cuda", "--runs", 1)
+        figures["link"].append(link["best_bytes_per_second"])
+        rate, report = run_rate("histogram", options.file, "--device", "cuda")
+        figures["run"].append(rate)
+        figures["steady"].append(steady_rate(report))
+        figures["with_gpu_start"].append(report["input"]["bytes"] / report["run"]["seconds"])
+    link = median(figures["link"])
+    return {**{name: spread(rates) for name, rates in figures.items()},
+            "ratio": median(figures["run"]) / link, "steady_ratio": median(figures["steady"]) / link}
+
+
+def measure_rivals(options):
+    """The same histogram by what people use today, each in the fastest of several settings."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        subprocess.run([sys.executable, RIVALS, "--file", options.file, "--warm", "--runs",
+                        str(options.runs), "--budget", "15", "--timeout", "60", "--only",
+                        "ooc_run_cuda,kvikio_tuned,kvikio_default,torch_pinned,cupy_memmap",
+                        "--out", file.name], check=True, stdout=sys.stderr)
+        found = json.load(file)
+    ours = found["rivals"]["ooc_run_cuda"]["seconds"]["median"]
+    return {"rivals": found["rivals"], "left_out": found["left_out"],
+            "wrong_answers": found["wrong_answers"],
+            "times_ours": {name: rival["seconds"]["median"] / ours
+                           for name, rival in found["rivals"].items() if name != "ooc_run_cuda"}}
+
+
+def files_out(options, **more):
+    return SimpleNamespace(dir=options.out_dir, out_dir=options.out_dir, runs=options.runs, n=32768,
+                           gib=8, cpu=False, **more)
+
+
+def measure_product(options):
+    """n = 32768 in f32, tmpfs to tmpfs, against the slowest of reading, writing, and cuBLAS in core.
+    The time in which the GPU starts is left out; that in which cuBLAS is loaded is not."""
+    paths = measure_files_out.operands(files_out(options))
+    found = measure_files_out.measure_product(files_out(options), paths, "f32")
+    for path in paths:
+        os.remove(path)
+    return found
+
+
+def measure_convert(options):
+    """f4 to f2, tmpfs to tmpfs, against the slowest of its stages alone."""
+    found = measure_files_out.convert(files_out(options))
+    os.remove(os.path.join(options.out_dir, "convert.f32"))
+    return found
+
+
+def measure_numpy(options):
+    """Histogram and statistics of floats on the CPU, out of the page cache, against NumPy."""
+    import numpy
+
+    path = os.path.join(options.dir, "headline.f32")
+    generate(path, 1, "f4")
+    warm(path)
+    data = numpy.memmap(path, dtype="<f4", mode="r")
+
+    def numpy_rate(body):
+        begin = time.perf_counter()
+        body()
+        return data.nbytes / (time.perf_counter() - begin)
+
+    def statistics():
+        data.sum(dtype="f8"), data.min(), data.max(), data.argmin(), data.argmax()
+        data.mean(dtype="f8"), data.var(dtype="f8")
+
+    def ours(command, *arguments):
+        return run_rate(command, path, "--dtype", "f4", "--device", "cpu", *arguments)[0]
+
+    ways = {
+        "numpy_histogram": lambda: numpy_rate(lambda: numpy.histogram(data, 256, (0, 1))),
+        "histogram": lambda: ours("histogram", "--range", "0:1"),
+        "numpy_statistics": lambda: numpy_rate(statistics),
+        "reduce": lambda: ours("reduce"),
+    }
+    rates = {name: [] for name in ways}
+    for _ in range(options.runs):
+        for name, way in ways.items():
+            rates[name].append(way())
+    os.remove(path)
+    return {"numpy": numpy.__version__, **{name: spread(found) for name, found in rates.items()},
+            "histogram_ratio": median(rates["histogram"]) / median(rates["numpy_histogram"]),
+            "reduce_ratio": median(rates["reduce"]) / median(rates["numpy_statistics"])}
+
+
+PARTS = {"cold": measure_cold, "warm": measure_warm, "rivals": measure_rivals,
+         "matmul": measure_product, "convert": measure_convert, "numpy": measure_numpy}
+NEEDS_GPU = {"warm", "rivals", "matmul", "convert"}
+
+
+def measure(options):
+    options.file = os.path.join(options.dir, "headline.bin")
+    result = {"command": " ".join(["bench/headline.py"] + sys.argv[1:]), "machine": machine(),
+              "bytes": options.gib * GIB, "failed": {}}
+    for name, part in PARTS.items():
+        if (options.cpu and name in NEEDS_GPU) or (options.only and name not in options.only):
+            continue
+        print(f"{time.strftime('%H:%M:%S')} {name}", file=sys.stderr)
+        try:
+            result[name] = part(options)
+        except Exception as error:  # the other parts are worth having all the same
+            result["failed"][name] = repr(error)
+            print(f"{name} failed: {error!r}", file=sys.stderr)
+        with open(options.out, "w") as file:
+            json.dump(result, file, indent=1)
+            file.write("\n")
+    os.path.exists(options.file) and os.remove(options.file)
+    sys.exit(1 if result["failed"] else 0)
+
+
+# What the table shows: how a row begins, where its ratio lies in a result, and how it is written.
+PERCENT, TIMES = "{:.0f} %", "{:.1f} times"
+ROWS = [
+    ("file on disk, `histogram`: rate / plain direct reads alike",
+     ("cold", "ratio_to_reads_alike"), PERCENT),
+    ("file on disk, `histogram`: rate / the best of 6 settings of plain reads",
+     ("cold", "ratio"), PERCENT),
+    ("file in the page cache, `histogram`: rate / copies from pinned memory",
+     ("warm", "ratio"), PERCENT),
+    ("the same in steady state, without its ends", ("warm", "steady_ratio"), PERCENT),
+    ("the same: KvikIO in its fastest setting / ours, seconds",
+     ("rivals", "times_ours", "kvikio_tuned"), TIMES),
+    ("the same: KvikIO as it comes", ("rivals", "times_ours", "kvikio_default"), TIMES),
+    ("the same: PyTorch, pinned buffers", ("rivals", "times_ours", "torch_pinned"), TIMES),
+    ("the same: CuPy with `np.memmap`", ("rivals", "times_ours", "cupy_memmap"), TIMES),
+    ("`matmul`, n = 32768, f32, tmpfs to tmpfs: seconds / its slowest stage alone",
+     ("matmul", "ratio_to_limit"), "{:.2f} times"),
+    ("`convert` f4 to f2, tmpfs to tmpfs: rate / its slowest stage alone",
+     ("convert", "ratio_to_slowest"), PERCENT),
+    ("CPU, page cache, `histogram` of f4: rate / `numpy.histogram`",
+     ("numpy", "histogram_ratio"), TIMES),
+    ("CPU, page cache, `reduce` of f4: rate / the same statistics by NumPy",
+     ("numpy", "reduce_ratio"), TIMES),
+]
+
+
+def at(result, path):
+    for key in path:
+        result = result.get(key) if isinstance(result, dict) else None
+    return result
+
+
+def table(paths):
+    results = [json.load(open(path)) for path in paths]
+    lines = ["| what | median | lowest | highest | machines |", "| --- | --- | --- | --- | --- |"]
+    for what, path, form in ROWS:
+        ratios = [ratio for result in results if (ratio := at(result, path)) is not None]
+        if not ratios:
+            continue
+        scale = 100 if form == PERCENT else 1
+        cells = [form.format(scale * figure)
+                 for figure in (median(ratios), min(ratios), max(ratios))]
+        lines.append("| " + " | ".join([what, *cells, str(len(ratios))]) + " |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    measuring = commands.add_parser("measure")
+    measuring.add_argument("--dir", required=True)
+    measuring.add_argument("--out-dir", default="/dev/shm")
+    measuring.add_argument("--gib", type=int, default=8)
+    measuring.add_argument("--runs", type=int, default=5)
+    measuring.add_argument("--only", type=lambda names: names.split(","), help="parts, by commas")
+    measuring.add_argument("--cpu", action="store_true")
+    measuring.add_argument("--out", required=True)
+    showing = commands.add_parser("table")
+    showing.add_argument("results", nargs="+")
+    options = parser.parse_args()
+    if options.command == "measure":
+        measure(options)
+    else:
+        print(table(options.results))
+
+
+if __name__ == "__main__":
+    main()
