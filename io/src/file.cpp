@@ -94,6 +94,12 @@ bool same_time(const timespec& a, const timespec& b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
+/// Whether what `stat` shows besides size and times differs, which explains another ctime.
+bool has_other_attributes(const struct stat& a, const struct stat& b) {
+  return a.st_mode != b.st_mode || a.st_uid != b.st_uid || a.st_gid != b.st_gid ||
+         a.st_nlink != b.st_nlink;
+}
+
 Error changed_error(const std::filesystem::path& path, const std::string& why) {
   return Error(Cause::input_changed, path.string() + ": changed while it was read",
                {.path = path, .why = why, .hint = "run again when nothing writes to it any more"});
@@ -179,17 +185,28 @@ void File::check_unchanged() const {
     throw changed_error(path_, "its size went from " + std::to_string(size_) + " to " +
                                    std::to_string(size) + " bytes");
   }
-  // The times of a block device are those of its node in /dev.
-  if (S_ISREG(now.st_mode) && !same_time(now.st_mtim, opened_.st_mtim)) {
+  if (!S_ISREG(now.st_mode)) return;  // the times of a block device are those of its node in /dev
+  if (!same_time(now.st_mtim, opened_.st_mtim)) {
     throw changed_error(path_, "another program wrote to it");
+  }
+  const bool status_changed = !same_time(now.st_ctim, opened_.st_ctim);
+  if (status_changed && !has_other_attributes(now, opened_) && is_in_its_place()) {
+    throw changed_error(path_,
+                        "its time of last change (ctime) moved, its time of last write did not: "
+                        "another program may have written to it and set that time back");
   }
 }
 
-bool File::is_as_it_was() const noexcept {
+bool File::is_in_its_place() const noexcept {
   struct stat named {};
   return ::stat(path_.c_str(), &named) == 0 && named.st_dev == opened_.st_dev &&
-         named.st_ino == opened_.st_ino &&
-         (!S_ISREG(named.st_mode) || same_time(named.st_ctim, opened_.st_ctim));
+         named.st_ino == opened_.st_ino;
+}
+
+bool File::is_as_it_was() const noexcept {
+  struct stat now {};
+  return is_in_its_place() && ::fstat(buffered_, &now) == 0 &&
+         (!S_ISREG(now.st_mode) || same_time(now.st_ctim, opened_.st_ctim));
 }
 
 File::File(File&& other) noexcept

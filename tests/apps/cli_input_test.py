@@ -257,9 +257,16 @@ class ChangedInputTest(CliTest):
         with open(path, "r+b") as file:
             file.write(b"x")
 
+    def write_and_set_the_time_back(self, path):
+        status = os.stat(path)
+        self.write_to(path)
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
     def test_is_noticed(self):
         changes = {
             self.write_to: "x.u8: changed while it was read\n  why:  another program wrote to it\n",
+            self.write_and_set_the_time_back:
+                "x.u8: changed while it was read\n  why:  its time of last change (ctime) moved",
             lambda path: os.truncate(path, os.path.getsize(path) + 1): "its size went from",
             lambda path: os.truncate(path, 1 << 20): "another program shortened it",
         }
@@ -272,14 +279,20 @@ class ChangedInputTest(CliTest):
                                "x.u8", "-o", "y.i8")
         self.assertEqual(os.listdir(self.directory), ["x.u8"])
 
-    def test_another_name_does_not_matter(self):
+    def test_another_name_link_or_mode_does_not_matter(self):
         def rename(path):
             os.rename(path, self.path("renamed"))
 
         def replace(path):
             os.rename(self.write("other", b"1"), path)
 
-        for act in (rename, replace):
+        def link(path):
+            os.link(path, self.path("link"))
+
+        def change_mode(path):
+            os.chmod(path, 0o600 if os.stat(path).st_mode & 0o077 else 0o640)
+
+        for act in (rename, replace, link, change_mode):
             stdout, size = self.run_and_meanwhile(
                 act, 0, "note: x.u8: renamed, replaced or given other attributes meanwhile",
                 "reduce", "x.u8", "--json")

@@ -3,6 +3,7 @@
 
 import os
 import signal
+import stat
 import subprocess
 import time
 
@@ -188,11 +189,12 @@ class VerifyTest(CliTest):
 
     def test_a_wrong_product_is_kept_and_told_of(self):
         process = self.stopped_in_the_check()
-        times = os.stat(self.path("c.f32"))
+        status = os.stat(self.path("c.f32"))
         with open(self.path("c.f32"), "rb+") as file:
             file.seek(4 * 1234)
             file.write(np.float32(1).tobytes())
-        os.utime(self.path("c.f32"), ns=(times.st_atime_ns, times.st_mtime_ns))  # not to be noticed
+        os.chmod(self.path("c.f32"), status.st_mode ^ stat.S_IXUSR)  # which explains the new ctime
+        os.utime(self.path("c.f32"), ns=(status.st_atime_ns, status.st_mtime_ns))
         process.send_signal(signal.SIGCONT)
         stdout, stderr = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 10, stderr)
