@@ -14,6 +14,7 @@ import numpy as np
 RANDOM = np.random.default_rng(53)
 RESULT_TYPES = {"f2": "f4", "f4": "f4", "f8": "f8"}
 HUGE = 4 << 40  # bytes of a sparse file
+MILLION_SQUARE = "1048576x1048576"  # of f4, in so many bytes
 
 
 def matrix(rows, columns, code="f4"):
@@ -176,8 +177,8 @@ class VerifyTest(CliTest):
             file.truncate(1 << 30)
         self.write("b.f32", np.zeros(16384, "f4"))
         process = subprocess.Popen(
-            [PROGRAM, "matmul", "a.f32", "b.f32", "-o", "c.f32", "--shape-a", "16Kx16K",
-             "--shape-b", "16Kx1", "--verify", "--json"], stdout=subprocess.PIPE,
+            [PROGRAM, "matmul", "a.f32", "b.f32", "-o", "c.f32", "--shape-a", "16384x16384",
+             "--shape-b", "16384x1", "--verify", "--json"], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, cwd=self.directory, env=clean_environment(),
             preexec_fn=default_signals)
         self.addCleanup(process.kill)
@@ -223,7 +224,8 @@ class ExplainTest(CliTest):
             with open(self.path(name), "wb") as file:
                 file.truncate(HUGE)
         before = sorted(os.listdir(self.directory))
-        words = ["a.f32", "b.f32", "--shape-a", "1Mx1M", "--shape-b", "1Mx1M", "--explain"]
+        words = ["a.f32", "b.f32", "--shape-a", MILLION_SQUARE, "--shape-b", MILLION_SQUARE,
+                 "--explain"]
         text = self.succeed("matmul", *words).stdout
         for what in (r"\n  C           1,048,576 x 1,048,576 of float32\n",
                      r"\n  resident    [ABC]\n",
@@ -350,7 +352,7 @@ class RefusalTest(CliTest):
             file.truncate(HUGE)
         self.files = sorted({*self.files, "huge.f32"})
         self.refuse_and_keep(6, r"c.f32: .*\((ENOSPC|EFBIG)\)", "huge.f32", "huge.f32", "-o",
-                             "c.f32", "--shape-a", "1Mx1M", "--shape-b", "1Mx1M")
+                             "c.f32", "--shape-a", MILLION_SQUARE, "--shape-b", MILLION_SQUARE)
 
 
 class StoppedTest(CliTest):
@@ -365,8 +367,8 @@ class StoppedTest(CliTest):
 
     def start(self):
         process, _ = self.at_work("matmul", "a.f32", "b.f32", "-o", "c.npy", "--force", "--shape-a",
-                                  "16Kx64K", "--shape-b", "64Kx16K", "--memory", "256M", "--device",
-                                  "cpu")
+                                  "16384x65536", "--shape-b", "65536x16384", "--memory", "256M",
+                                  "--device", "cpu")
         return process
 
     def check_that_all_is_as_it_was(self):
