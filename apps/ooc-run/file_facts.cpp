@@ -132,9 +132,9 @@ std::vector<std::byte> glance(const ooc::Source& source) {
 
 std::vector<std::byte> head_of(const ooc::File& file) {
   PageReader reader;
-  const auto piece = reader.read(file, 0);
-  const auto head = piece.first(std::min(piece.size(), ooc::page_bytes));
-  return {head.begin(), head.end()};
+  const auto head = reader.try_read(file.buffered(), 0, ooc::page_bytes);
+  if (!head) throw ooc::Error::from_errno(ooc::Cause::input, "read", errno, file.path(), 0);
+  return {head->begin(), head->end()};
 }
 
 }  // namespace ooc_run

@@ -207,8 +207,11 @@ Json describe(const RunPlan& plan) {
 Outcome explain(std::string_view command, const RunSettings& settings, const ooc::Source& source,
                 const RunPlan& plan, const Remarks& remarks) {
   std::vector<std::string> reasons = remarks.reasons;
-  std::string doubt = type_doubt(source, settings.format);
-  if (!doubt.empty()) reasons.insert(reasons.begin(), std::move(doubt));
+  std::vector<std::string> warnings;
+  if (std::string doubt = type_doubt(source, settings.format); !doubt.empty()) {
+    warnings.push_back(std::move(doubt));
+  }
+  reasons.insert(reasons.begin(), warnings.begin(), warnings.end());
   for (std::string& reason : reasons_of(plan)) reasons.push_back(std::move(reason));
   if (plan.pass.chunks != 0) {
     reasons.push_back(plan.pass.why_chunk);
@@ -219,15 +222,15 @@ Outcome explain(std::string_view command, const RunSettings& settings, const ooc
   std::vector<FactRow> facts = remarks.facts;
   for (FactRow& row : rows_of(plan)) facts.push_back(std::move(row));
   return explain(command, settings.output, describe_input(source, settings.format),
-                 {{"plan", json}}, heading(source), std::move(facts), reasons);
+                 {{"plan", json}}, heading(source), std::move(facts), reasons, warnings);
 }
 
 Outcome explain(std::string_view command, const OutputSettings& output, const Json& input,
                 const Json& result, const std::string& heading, std::vector<FactRow> facts,
-                std::span<const std::string> reasons) {
+                std::span<const std::string> reasons, std::span<const std::string> warnings) {
   Outcome outcome;
   if (output.json) {
-    outcome.document = document(command, input, result, nullptr);
+    outcome.document = document(command, input, result, nullptr, warnings);
     return outcome;
   }
   std::string_view label = "because";

@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <string_view>
 #include <utility>
@@ -35,10 +37,24 @@ Error wrong_kind(const std::filesystem::path& path, mode_t mode) {
   return Error(Cause::bad_input, path.string() + ": is a " + std::string{kind_of(mode)},
                {.path = path,
                 .why = "only regular files and block devices can be read at any place, and twice",
-                .hint = S_ISDIR(mode) ? "name the files in it" : "save its data to a file first"});
+                .hint = S_ISDIR(mode) ? "name the files in it"
+                                      : "save its data to a file first; a file that is standard "
+                                        "input can be read: /dev/stdin < FILE"});
+}
+
+/// "s3://bucket/name"
+bool is_url(std::string_view path) {
+  const std::size_t colon = path.find("://");
+  const auto is_letter_or_digit = [](unsigned char byte) { return std::isalnum(byte) != 0; };
+  return colon != std::string_view::npos && colon > 0 &&
+         std::ranges::all_of(path.substr(0, colon), is_letter_or_digit);
 }
 
 Error cannot_open(const std::filesystem::path& path, int errno_value) {
+  if (errno_value == ENOENT && is_url(path.native())) {
+    return Error(Cause::bad_input, path.string() + ": only local files are read",
+                 {.path = path, .hint = "copy it to this machine first, or mount what holds it"});
+  }
   // Sockets do not even open; say what they are rather than "No such device or address".
   struct stat status {};
   if (errno_value == ENXIO && ::stat(path.c_str(), &status) == 0 &&
