@@ -21,9 +21,10 @@ class PageReader {
  public:
   /// The bytes from `offset`, a multiple of a page, on: as many as fit, or there are. They are the
   /// reader's, until it reads others.
-  std::span<const std::byte> read(const ooc::File& file, std::uint64_t offset) {
-    auto got = try_read(file.direct(), offset);
-    if (!got) got = try_read(file.buffered(), offset);
+  std::span<const std::byte> read(const ooc::File& file, std::uint64_t offset,
+                                  std::size_t most_bytes = piece_bytes) {
+    auto got = try_read(file.direct(), offset, most_bytes);
+    if (!got) got = try_read(file.buffered(), offset, most_bytes);
     if (!got) {
       throw ooc::Error::from_errno(ooc::Cause::input, "read", errno, file.path(), offset);
     }
@@ -132,9 +133,8 @@ std::vector<std::byte> glance(const ooc::Source& source) {
 
 std::vector<std::byte> head_of(const ooc::File& file) {
   PageReader reader;
-  const auto head = reader.try_read(file.buffered(), 0, ooc::page_bytes);
-  if (!head) throw ooc::Error::from_errno(ooc::Cause::input, "read", errno, file.path(), 0);
-  return {head->begin(), head->end()};
+  const auto head = reader.read(file, 0, ooc::page_bytes);
+  return {head.begin(), head.end()};
 }
 
 }  // namespace ooc_run

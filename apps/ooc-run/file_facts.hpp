@@ -42,8 +42,8 @@ std::vector<std::byte> sample_of(const ooc::Source& source);
 /// or can be read past it: nobody waits for long, and what lies there stays as it is. Else nothing.
 std::vector<std::byte> glance(const ooc::Source& source);
 
-/// The first bytes of a file, at most a page, through the page cache, into which opening the file
-/// as a dataset has brought them. Throws Error(input).
+/// The first bytes of a file, at most a page, past the page cache where that is possible. Throws
+/// Error(input).
 std::vector<std::byte> head_of(const ooc::File& file);
 
 }  // namespace ooc_run

@@ -268,7 +268,7 @@ class RefusalTest(CliTest):
         super().setUp()
         np.save(self.path("a.npy"), matrix(4, 3))
         np.save(self.path("b.npy"), matrix(3, 5))
-        self.write("a.f32", matrix(4, 3))
+        os.link(self.write("a.f32", matrix(4, 3)), self.path("a.raw"))
         self.files = sorted(os.listdir(self.directory))
 
     def refuse_and_keep(self, code, what, *words, **options):
@@ -309,7 +309,7 @@ class RefusalTest(CliTest):
         for shape in ("4x4", "2x3", "0x3", f"{2**33}x{2**33}"):
             self.refuse_and_keep(3, "a.f32: holds 12 elements", "a.f32", "b.npy", "-o", "c.npy",
                                  "--shape-a", shape)
-        self.refuse_and_keep(3, "a.f32: ", "a.f32", "a.f32", "-o", "c.npy", "--dtype", "f8",
+        self.refuse_and_keep(3, "a.raw: ", "a.raw", "a.raw", "-o", "c.npy", "--dtype", "f8",
                              "--shape-a", "4x3", "--shape-b", "3x4")
 
     def test_types(self):

@@ -181,9 +181,9 @@ class TerminalTest(CliTest):
     def test_notes_fit_the_screen(self):
         self.write("x.f8", bytes(100))
         shown = self.on_terminal("reduce", "x.f8", env={"COLUMNS": "50"})
-        self.assertIn("ooc-run: note: x.f8: read as bytes, for .f8 is\r\n"
-                      "               no ending that names a type;\r\n"
-                      "               --dtype f8 reads float64\r\n", shown)
+        self.assertIn("ooc-run: note: x.f8: read as bytes, for .f8 is no\r\n"
+                      "               ending that names a type; --dtype\r\n"
+                      "               f8 reads float64\r\n", shown)
         self.assertLessEqual(max(map(len, shown.splitlines())), 60)  # the result is not wrapped
         self.assertIn("type; --dtype f8 reads float64\n", self.succeed("reduce", "x.f8").stderr)
 
