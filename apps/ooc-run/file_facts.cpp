@@ -123,9 +123,11 @@ std::vector<std::byte> glance(const ooc::Source& source) {
   constexpr std::uint64_t most_bytes = 16 * ooc::KiB;  // more takes longer and tells no more
   const ooc::Extent piece{
       .file = data.file, .offset = offset, .bytes = std::min(most_bytes, file.size() - offset)};
-  const bool cached = ooc::page_cache_fraction(file, piece) == 1;
+  // Not out of the page cache where it can be helped: the kernel would read ahead of that.
+  const bool only_cached = file.direct() < 0 && ooc::page_cache_fraction(file, piece) == 1;
   PageReader reader;
-  const auto got = reader.try_read(cached ? file.buffered() : file.direct(), offset, most_bytes);
+  const auto got =
+      reader.try_read(only_cached ? file.buffered() : file.direct(), offset, most_bytes);
   if (!got) return {};
   const auto groups = groups_in(*got, offset, data);
   return {groups.begin(), groups.end()};
