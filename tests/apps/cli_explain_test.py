@@ -178,6 +178,20 @@ class PredictionTest(ExplainTest):
         run = self.json(*words, env=self.cache)["run"]
         self.assertEqual(run["prediction"], plan["prediction"])
 
+    def test_threads_that_wait_are_told_from_those_that_compute(self):
+        words = ("x.u8", "--device", "cpu", "--engine", "threads", "--direct", "yes")
+        done = self.run_program("reduce", *words, "--explain")
+        if done.returncode != 0:
+            self.skipTest("no direct reads here")
+        plan = self.explain("reduce", *words)
+        if plan["threads"] <= len(os.sched_getaffinity(0)):
+            self.skipTest("as many cores as threads")
+        lanes, readers = plan["streams"], plan["threads"] - plan["streams"]
+        self.assertIn(f" {plan['threads']}: {lanes} compute, {readers} read and mostly wait",
+                      done.stdout)
+        text = " ".join(self.succeed("info", *words).stdout.split())
+        self.assertRegex(text, f"{lanes} threads? and {readers} that read, direct")
+
     def test_nothing_is_invented(self):
         for command in ("histogram", "reduce"):
             self.assertIsNone(self.explain(command, "x.u8", env=self.cache)["prediction"])
