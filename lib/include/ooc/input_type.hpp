@@ -5,7 +5,6 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
-#include <optional>
 #include <type_traits>
 
 namespace ooc {
