@@ -25,6 +25,6 @@ struct CountAbove {
 
 int main() {
   ooc::Coordinator coordinator(ooc::best_device());
-  const ooc::Source prices{ooc::File::open("prices.f32")};
+  const ooc::Source prices = ooc::open("prices.f32");
   std::cout << ooc::fold(coordinator, CountAbove{0.5f}, prices).value << '\n';
 }

@@ -73,11 +73,15 @@ MeasuredCeilings ceilings_of(const BenchResult& result) {
 }
 
 /// For the verdicts of other commands; that it cannot be kept is no reason to fail.
-std::string keep_ceilings(const BenchResult& result, const std::string& path) {
-  constexpr std::uint64_t least_bytes =
-      64 * ooc::MiB;  // threads take as long to start as 1 MiB to copy
-  if (result.warm_bytes < least_bytes) {
-    return "the ceilings are not kept: a file of less than 64 MiB says too little";
+std::string keep_ceilings(const BenchResult& result, const std::string& path,
+                          std::uint64_t file_bytes) {
+  constexpr std::uint64_t least_file_bytes = 1'000'000'000;  // less is over before rates settle
+  if (file_bytes < least_file_bytes) {
+    return "the ceilings are not kept: a file of less than 1 GB says too little";
+  }
+  constexpr std::uint64_t least_warm_bytes = 64 * ooc::MiB;
+  if (result.warm_bytes < least_warm_bytes) {
+    return "the ceilings are not kept: memory has room for less than 64 MiB of the file";
   }
   try {
     write_ceilings({.file = path, .device = result.device}, ceilings_of(result));
@@ -196,10 +200,10 @@ Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt) {
   };
   const BenchResult result = run_measurements(job);
   const std::string& path = job.path;
-  const std::string unkept = keep_ceilings(result, path);
+  const ooc::Source source = part_of_file(path, 0, ooc::File::open(path).size());
+  const std::string unkept = keep_ceilings(result, path, source.bytes());
   if (!unkept.empty()) outcome.notes.push_back(unkept);
 
-  const ooc::Source source = part_of_file(path, 0, ooc::File::open(path).size());
   outcome.document =
       settings.run.output.json
           ? document("bench", describe_input(source, {}), describe_bench(result, path), nullptr)

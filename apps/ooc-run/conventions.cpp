@@ -12,10 +12,12 @@ constexpr std::array<std::string_view, 3> examples{
 };
 
 constexpr std::array all_topics{
-    Topic{"Sizes", "K M G T and KiB MiB GiB TiB are binary, KB MB GB TB decimal."},
+    Topic{"Sizes",
+          "K M G T and KiB MiB GiB TiB are binary, KB MB GB TB decimal. Counts of elements: 1e6, "
+          "1_000_000, and K M G T decimal."},
     Topic{"Types",
-          "NumPy's codes and names, with byte order if wanted: >f4, uint16. Endings of raw files "
-          "count bits, as .u8 .i16 .f32 .bf16; others mean plain bytes."},
+          "NumPy's codes and names, with byte order if wanted: >f4, uint16; also f32, u16. Endings "
+          "of raw files count bits, as .u8 .i16 .f32 .bf16; others mean plain bytes."},
     Topic{"Environment",
           "Every option can also be set by an environment variable, OOC_CHUNK for --chunk or "
           "OOC_QUIET=1 for --quiet; the command line wins. NO_COLOR is honoured."},

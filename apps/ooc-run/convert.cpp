@@ -62,7 +62,7 @@ Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt) {
   ooc::Target target = read_target(arguments);
   const std::optional<ooc::DType> type = read_output_type(arguments, "to", target.path);
   const ooc::ConvertOptions options{.strict = arguments.has("strict")};
-  const ooc::Source source = open_source(arguments, settings);
+  const ooc::Source source = open_numbers(arguments, settings);
   const ooc::DType from = source.type().value_or(ooc::DType{});
   target.type = type.value_or(from);
   if (arguments.has("explain")) {
@@ -74,7 +74,7 @@ Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt) {
     return explain("convert", settings, source, plan, remarks);
   }
   Session session(settings, interrupt, convert_task(source));
-  session.remark(type_doubt(source, settings.format));
+  session.warn(type_doubt(source, settings.format));
   const auto [conversion, stats] =
       ooc::convert(session.coordinator(), source, target, options, session.pass());
   Outcome outcome = session.report(

@@ -47,7 +47,7 @@ std::string why_gpu(double cpu_seconds, double gpu_seconds) {
 Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate) {
   const double bytes = static_cast<double>(source.bytes()) * static_cast<double>(passes);
   const double cached = ooc::page_cache_fraction(source).value_or(0);
-  const double from_disk = (1 - cached) * bytes;
+  const double from_disk = (1 - cached) * (1 - ooc::hole_fraction(source)) * bytes;
   // What is read from two places by turns is not read ahead.
   const double ahead = ooc::reads_both_ways({}, source, cached)
                            ? 0

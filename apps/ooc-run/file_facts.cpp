@@ -21,9 +21,10 @@ class PageReader {
  public:
   /// The bytes from `offset`, a multiple of a page, on: as many as fit, or there are. They are the
   /// reader's, until it reads others.
-  std::span<const std::byte> read(const ooc::File& file, std::uint64_t offset) {
-    auto got = try_read(file.direct(), offset);
-    if (!got) got = try_read(file.buffered(), offset);
+  std::span<const std::byte> read(const ooc::File& file, std::uint64_t offset,
+                                  std::size_t most_bytes = piece_bytes) {
+    auto got = try_read(file.direct(), offset, most_bytes);
+    if (!got) got = try_read(file.buffered(), offset, most_bytes);
     if (!got) {
       throw ooc::Error::from_errno(ooc::Cause::input, "read", errno, file.path(), offset);
     }
@@ -122,9 +123,11 @@ std::vector<std::byte> glance(const ooc::Source& source) {
   constexpr std::uint64_t most_bytes = 16 * ooc::KiB;  // more takes longer and tells no more
   const ooc::Extent piece{
       .file = data.file, .offset = offset, .bytes = std::min(most_bytes, file.size() - offset)};
-  const bool cached = ooc::page_cache_fraction(file, piece) == 1;
+  // Not out of the page cache where it can be helped: the kernel would read ahead of that.
+  const bool only_cached = file.direct() < 0 && ooc::page_cache_fraction(file, piece) == 1;
   PageReader reader;
-  const auto got = reader.try_read(cached ? file.buffered() : file.direct(), offset, most_bytes);
+  const auto got =
+      reader.try_read(only_cached ? file.buffered() : file.direct(), offset, most_bytes);
   if (!got) return {};
   const auto groups = groups_in(*got, offset, data);
   return {groups.begin(), groups.end()};
@@ -132,8 +135,7 @@ std::vector<std::byte> glance(const ooc::Source& source) {
 
 std::vector<std::byte> head_of(const ooc::File& file) {
   PageReader reader;
-  const auto piece = reader.read(file, 0);
-  const auto head = piece.first(std::min(piece.size(), ooc::page_bytes));
+  const auto head = reader.read(file, 0, ooc::page_bytes);
   return {head.begin(), head.end()};
 }
 

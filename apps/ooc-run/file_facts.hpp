@@ -38,11 +38,13 @@ std::vector<FileFacts> describe_files(const ooc::Source& source);
 /// element, and has a multiple of 8. Throws Error(input).
 std::vector<std::byte> sample_of(const ooc::Source& source);
 
-/// The first 16 KiB of a source's data, or what there is of them, where they lie in the page cache
-/// or can be read past it: nobody waits for long, and what lies there stays as it is. Else nothing.
+/// The first 16 KiB of a source's data, or what there is of them, where they can be read past the
+/// page cache or lie in it: that does not take long, and the page cache stays as it is. Else
+/// nothing.
 std::vector<std::byte> glance(const ooc::Source& source);
 
-/// The first bytes of a file, at most a page. Throws Error(input).
+/// The first bytes of a file, at most a page, past the page cache where that is possible. Throws
+/// Error(input).
 std::vector<std::byte> head_of(const ooc::File& file);
 
 }  // namespace ooc_run

@@ -18,4 +18,8 @@ struct FileSignature {
 /// Recognises a file by its first bytes, of which some hundred will do.
 std::optional<FileSignature> recognise(std::span<const std::byte> head);
 
+/// Whether a file that begins so is text: ASCII or UTF-8. Few bytes must all be, with an end of a
+/// line among them; of many, 99 %.
+bool looks_like_text(std::span<const std::byte> head);
+
 }  // namespace ooc_run

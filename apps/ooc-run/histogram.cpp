@@ -13,7 +13,7 @@ Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
   const RunSettings settings = read_run_settings(arguments);
   const ooc::HistogramOptions options = read_histogram_options(arguments, "bins");
   HistogramPicture picture(arguments);
-  const ooc::Source source = open_source(arguments, settings);
+  const ooc::Source source = open_numbers(arguments, settings);
   if (arguments.has("explain")) {
     const RunPlan plan = plan_histogram(settings, source, options);
     return explain("histogram", settings, source, plan, remarks_on(plan, arguments));
@@ -21,7 +21,7 @@ Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
   picture.begin();
   Session session(settings, interrupt, histogram_task(source, options),
                   arguments.has("verify") ? 1 : 0);
-  session.remark(type_doubt(source, settings.format));
+  session.warn(type_doubt(source, settings.format));
   const auto [histogram, stats] =
       ooc::histogram(session.coordinator(), source, options, session.pass());
   require_counts(histogram, stats);

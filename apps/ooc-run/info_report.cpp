@@ -6,6 +6,7 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 #include <ooc/io/residency.hpp>
+#include <ooc/io_way.hpp>
 
 #include "fact_rows.hpp"
 #include "sizes.hpp"
@@ -155,12 +156,22 @@ std::string selectors_text(const Info& info) {
                                      : "--count N, the first so many";
 }
 
+/// What reads: threads that compute as well are not told from those that only read unless there are
+/// more of them than cores, since most then wait for the disk.
+std::string readers_text(const ooc::Stats& plan) {
+  if (plan.engine == "uring") return "io_uring";
+  if (plan.lanes_read || plan.threads <= ooc::usable_cores()) {
+    return format_count(plan.threads, "thread");
+  }
+  return fmt::format("{} and {} that read", format_count(plan.streams, "thread"),
+                     plan.threads - plan.streams);
+}
+
 std::string reading_text(const Reading& reading) {
   const ooc::Stats& plan = reading.plan.pass;
   return fmt::format("{}, {}, {}, {} x {}, {} in flight{}",
                      reading.plan.device.kind == ooc::DeviceKind::cuda ? "GPU" : "CPU",
-                     plan.engine == "uring" ? "io_uring" : format_count(plan.threads, "thread"),
-                     plan.direct ? "direct" : "page cache",
+                     readers_text(plan), plan.direct ? "direct" : "page cache",
                      group_digits(std::to_string(plan.chunks)),
                      format_binary_bytes(plan.chunk_bytes), plan.queue_depth,
                      plan.passes > 1 ? fmt::format(", {} passes", plan.passes) : "");

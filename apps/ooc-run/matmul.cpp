@@ -18,6 +18,7 @@
 #include "session.hpp"
 #include "sizes.hpp"
 #include "terminal.hpp"
+#include "type_doubt.hpp"
 
 namespace ooc_run {
 namespace {
@@ -79,7 +80,7 @@ Job read_job(const Arguments& arguments) {
 /// the shape of the data, and of a matrix, is for the library to say.
 ooc::Source open_matrix(const std::string& file, const std::optional<Shape>& asked,
                         std::string_view option, const RunSettings& settings) {
-  ooc::Source source = open_source({&file, 1}, settings);
+  ooc::Source source = open_numbers({&file, 1}, settings);
   if (source.format == "raw") {
     if (!asked) {
       refuse_usage(fmt::format("{}: a raw file does not know its shape", file),
@@ -155,8 +156,14 @@ Outcome explain_job(const Job& job, const Arguments& arguments, Session& session
   if (!path.empty()) facts.insert(facts.begin(), {"output", printable(path.string())});
   std::ranges::move(plan_rows(plan, session.coordinator().device().name(), prediction),
                     std::back_inserter(facts));
+  std::vector<std::string> warnings;
+  for (const ooc::Source* operand : {&a, &b}) {
+    std::string doubt = type_doubt(*operand, job.settings.format);
+    if (!doubt.empty()) warnings.push_back(std::move(doubt));
+  }
+  reasons.insert(reasons.begin(), warnings.begin(), warnings.end());
   return explain("matmul", job.settings.output, input, result, product_heading(a, b),
-                 std::move(facts), reasons);
+                 std::move(facts), reasons, warnings);
 }
 
 /// Reads the three files once more. The product is in its place by now, and stays there.
@@ -191,6 +198,9 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
                 .writes = true};
   if (job.explain) return explain_job(job, arguments, session, a, b, report.input);
 
+  for (const ooc::Source* operand : {&a, &b}) {
+    session.warn(type_doubt(*operand, job.settings.format));
+  }
   auto [product, stats] =
       ooc::matmul(session.coordinator(), a, b, job.target, job.options, session.pass());
   ooc::Verification verification;

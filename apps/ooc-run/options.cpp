@@ -192,13 +192,13 @@ constexpr std::array<std::string_view, 3> reduce_examples{
 };
 constexpr std::array<std::string_view, 3> convert_examples{
     "ooc-run convert test.f32 -o test.f16    # test.f32: see ooc-run gen --help",
-    "ooc-run convert test.f32 -o square.npy --to f8 --count 1M --shape 1Kx1K",
+    "ooc-run convert test.f32 -o square.npy --count 1048576 --shape 1024x1024",
     "ooc-run convert square.npy -o swapped.bin --to '>f4' --strict --json",
 };
 constexpr std::array<std::string_view, 3> matmul_examples{
     "ooc-run matmul square.npy square.npy -o c.npy --verify    # see convert --help",
-    "ooc-run matmul test.f32 test.f32 --shape-a 16Kx16K --shape-b 16Kx16K --explain",
-    "ooc-run matmul square.npy square.npy -o c.f64 --memory 1G --json",
+    "ooc-run matmul square.npy test.f32 --shape-b 1024x262144 --explain",
+    "ooc-run matmul square.npy square.npy -o c.f64 --compute f64 --json",
 };
 constexpr std::array<std::string_view, 3> bench_examples{
     "ooc-run bench test.f32    # made by: ooc-run gen -o test.f32 --size 8G",

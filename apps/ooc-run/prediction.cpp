@@ -79,6 +79,10 @@ double cached_share(const ooc::Stats& pass) {
   return past_the_cache ? 0 : pass.page_cache_fraction.value_or(0);
 }
 
+double disk_share(const ooc::Stats& pass) {
+  return (1 - cached_share(pass)) * (1 - pass.hole_fraction);
+}
+
 double idle_startup_seconds(const ooc::Stats& pass) {
   if (pass.read_ahead_bytes == 0) return pass.startup_seconds;
   return std::min(pass.startup_seconds, std::max(0.0, pass.seconds - pass.disk.busy));
@@ -90,7 +94,7 @@ Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum) 
   // What the first pass has brought into the page cache, the next one finds there.
   const bool stays = !pass.direct && pass.bytes <= memory_bytes() / 2;
   Workload work;
-  work.from_disk = bytes * (1 - cached_share(pass)) * (stays ? 1 : passes);
+  work.from_disk = bytes * disk_share(pass) * (stays ? 1 : passes);
   work.from_page_cache = bytes * passes - work.from_disk;
   work.read_ahead = static_cast<double>(pass.read_ahead_bytes);
   work.to_device = work.through_kernel = bytes * passes;

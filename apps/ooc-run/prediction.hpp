@@ -15,7 +15,7 @@ namespace ooc_run {
 /// What a run has to do, in bytes of all its passes together.
 struct Workload {
   double from_disk = 0;
-  double from_page_cache = 0;
+  double from_page_cache = 0;  // or from holes, which are zeros that are copied as well
   double read_ahead = 0;  // of what comes from the disk, the most that does so while a GPU starts
   double to_device = 0;   // over the link, if there is one
   double through_kernel = 0;
@@ -30,6 +30,9 @@ Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum);
 
 /// The part of what a pass reads that comes from the page cache.
 double cached_share(const ooc::Stats& pass);
+
+/// The part that comes from a disk: neither from the page cache nor from holes.
+double disk_share(const ooc::Stats& pass);
 
 /// What a run has lost to its start-up: what it has read ahead in that time is no loss.
 double idle_startup_seconds(const ooc::Stats& pass);

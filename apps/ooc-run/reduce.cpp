@@ -87,7 +87,7 @@ Outcome run_with_histogram(const Arguments& arguments, const Interrupt& interrup
   const ooc::SummaryOptions options{reduce_options(arguments),
                                     read_histogram_options(arguments, "histogram")};
   HistogramPicture picture(arguments);
-  const ooc::Source source = open_source(arguments, settings);
+  const ooc::Source source = open_numbers(arguments, settings);
   if (arguments.has("explain")) {
     const RunPlan plan = plan_summary(settings, source, options);
     return explain("reduce", settings, source, plan, remarks_on(plan, arguments));
@@ -95,7 +95,7 @@ Outcome run_with_histogram(const Arguments& arguments, const Interrupt& interrup
   picture.begin();
   Session session(settings, interrupt, summary_task(source, options),
                   arguments.has("verify") ? 2 : 0);
-  session.remark(type_doubt(source, settings.format));
+  session.warn(type_doubt(source, settings.format));
   const auto [summary, stats] =
       ooc::summarize(session.coordinator(), source, options, session.pass());
   require_counts(summary.histogram, stats);
@@ -119,14 +119,14 @@ Outcome run_reduce(const Arguments& arguments, const Interrupt& interrupt) {
   if (arguments.has("histogram")) return run_with_histogram(arguments, interrupt);
   const RunSettings settings = read_run_settings(arguments);
   const ooc::ReduceOptions options = reduce_options(arguments);
-  const ooc::Source source = open_source(arguments, settings);
+  const ooc::Source source = open_numbers(arguments, settings);
   if (arguments.has("explain")) {
     const RunPlan plan = plan_reduce(settings, source, options);
     return explain("reduce", settings, source, plan, remarks_on(plan, arguments));
   }
   Session session(settings, interrupt, reduce_task(source, options),
                   arguments.has("verify") ? 1 : 0);
-  session.remark(type_doubt(source, settings.format));
+  session.warn(type_doubt(source, settings.format));
   const auto [statistics, stats] =
       ooc::reduce(session.coordinator(), source, options, session.pass());
   const Verified verified = session.verify(arguments, stats, [&, &found = statistics] {

@@ -149,11 +149,12 @@ void mark_partial(Json& result, const ooc::Stats& stats) {
 }
 
 std::string document(std::string_view command, const Json& input, const Json& result,
-                     const Json& run) {
+                     const Json& run, std::span<const std::string> warnings) {
   return fmt::format(
       "{{\"schema\": \"ooc.result/1\",\n \"command\": \"{}\",\n \"input\": {},\n \"result\": {},\n"
-      " \"run\": {}}}\n",
-      command, dump(input), dump(result), dump(run));
+      " \"run\": {},\n \"warnings\": {}}}\n",
+      command, dump(input), dump(result), dump(run),
+      dump(std::vector<std::string>(warnings.begin(), warnings.end())));
 }
 
 std::string describe_values(std::uint64_t count, ooc::DType type) {

@@ -35,9 +35,10 @@ Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::str
 /// A result that covers a part of the input says so.
 void mark_partial(Json& result, const ooc::Stats& stats);
 
-/// The whole document for stdout: a line for each of its parts.
+/// The whole document for stdout: a line for each of its parts. `warnings`: what makes the meaning
+/// of the result doubtful.
 std::string document(std::string_view command, const Json& input, const Json& result,
-                     const Json& run);
+                     const Json& run, std::span<const std::string> warnings = {});
 
 // The same for people.
 

@@ -7,6 +7,7 @@
 #include <ooc/cuda_facts.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/output_file.hpp>
+#include <ooc/io_way.hpp>
 #include <ooc/kernels/convert.hpp>
 #include <utility>
 
@@ -40,6 +41,16 @@ std::string reading_text(const ooc::Stats& pass) {
                      format_count(pass.queue_depth, "read"), format_binary_bytes(pass.block_bytes));
 }
 
+/// There may be more than cores: those that read directly mostly wait for the disk.
+std::string threads_text(const ooc::Stats& pass) {
+  std::string text = group_digits(std::to_string(pass.threads));
+  if (pass.engine == "threads" && pass.threads > ooc::usable_cores() && !pass.lanes_read) {
+    text += fmt::format(": {} compute, {} read{}", pass.streams, pass.threads - pass.streams,
+                        pass.direct ? " and mostly wait for the disk" : "");
+  }
+  return text;
+}
+
 std::string memory_text(const ooc::Stats& pass) {
   std::string text = format_bytes(pass.pool_bytes) + " for chunks";
   if (pass.read_ahead_bytes != 0) {
@@ -70,7 +81,7 @@ std::vector<FactRow> rows_of(const RunPlan& plan) {
       {"chunks",
        fmt::format("{} of {}, for {}", group_digits(std::to_string(pass.chunks)),
                    format_binary_bytes(pass.chunk_bytes), format_count(pass.streams, "stream"))});
-  rows.push_back({"threads", group_digits(std::to_string(pass.threads))});
+  rows.push_back({"threads", threads_text(pass)});
   rows.push_back({"memory", memory_text(pass)});
   rows.push_back({"ceilings", explain(plan.ceilings)});
   rows.push_back({"predicted", explain(plan.prediction)});
@@ -160,6 +171,13 @@ Remarks remarks_on(const RunPlan& plan, const Arguments& arguments) {
           "cache");
     }
   }
+  constexpr double some = 0.01;
+  if (plan.pass.hole_fraction > some) {
+    remarks.reasons.push_back(fmt::format(
+        "{:.0f} % of the data are holes: they were never written, are on no disk and are "
+        "predicted to come as fast as from the page cache",
+        100 * plan.pass.hole_fraction));
+  }
   if (arguments.has("verify")) {
     remarks.reasons.emplace_back(
         "--verify reads the data once more afterwards, on the CPU, which is not in the prediction");
@@ -192,8 +210,11 @@ Json describe(const RunPlan& plan) {
 Outcome explain(std::string_view command, const RunSettings& settings, const ooc::Source& source,
                 const RunPlan& plan, const Remarks& remarks) {
   std::vector<std::string> reasons = remarks.reasons;
-  std::string doubt = type_doubt(source, settings.format);
-  if (!doubt.empty()) reasons.insert(reasons.begin(), std::move(doubt));
+  std::vector<std::string> warnings;
+  if (std::string doubt = type_doubt(source, settings.format); !doubt.empty()) {
+    warnings.push_back(std::move(doubt));
+  }
+  reasons.insert(reasons.begin(), warnings.begin(), warnings.end());
   for (std::string& reason : reasons_of(plan)) reasons.push_back(std::move(reason));
   if (plan.pass.chunks != 0) {
     reasons.push_back(plan.pass.why_chunk);
@@ -204,15 +225,15 @@ Outcome explain(std::string_view command, const RunSettings& settings, const ooc
   std::vector<FactRow> facts = remarks.facts;
   for (FactRow& row : rows_of(plan)) facts.push_back(std::move(row));
   return explain(command, settings.output, describe_input(source, settings.format),
-                 {{"plan", json}}, heading(source), std::move(facts), reasons);
+                 {{"plan", json}}, heading(source), std::move(facts), reasons, warnings);
 }
 
 Outcome explain(std::string_view command, const OutputSettings& output, const Json& input,
                 const Json& result, const std::string& heading, std::vector<FactRow> facts,
-                std::span<const std::string> reasons) {
+                std::span<const std::string> reasons, std::span<const std::string> warnings) {
   Outcome outcome;
   if (output.json) {
-    outcome.document = document(command, input, result, nullptr);
+    outcome.document = document(command, input, result, nullptr, warnings);
     return outcome;
   }
   std::string_view label = "because";

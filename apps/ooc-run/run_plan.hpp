@@ -74,6 +74,6 @@ Outcome explain(std::string_view command, const RunSettings& settings, const ooc
 /// A plan of another kind, as a document or for people: facts, reasons, and that nothing was done.
 Outcome explain(std::string_view command, const OutputSettings& output, const Json& input,
                 const Json& result, const std::string& heading, std::vector<FactRow> facts,
-                std::span<const std::string> reasons);
+                std::span<const std::string> reasons, std::span<const std::string> warnings = {});
 
 }  // namespace ooc_run

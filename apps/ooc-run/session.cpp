@@ -17,6 +17,7 @@
 #include "failure.hpp"
 #include "sizes.hpp"
 #include "terminal.hpp"
+#include "type_doubt.hpp"
 #include "verdict.hpp"
 
 namespace ooc_run {
@@ -108,6 +109,8 @@ RunSettings read_run_settings(const Arguments& arguments) {
   RunSettings settings;
   settings.output = read_output_settings(arguments);
   settings.format.type = arguments.get("dtype", ooc::parse_dtype);
+  settings.type_word =
+      arguments.get("dtype", [](const std::string& word) { return word; }).value_or("");
   settings.format.offset = arguments.get("offset", parse_bytes).value_or(0);
   settings.format.count = arguments.get("count", parse_count);
   const DeviceName device = arguments.get("device", parse_device).value_or(DeviceName{});
@@ -128,8 +131,43 @@ RunSettings read_run_settings(const Arguments& arguments) {
   return settings;
 }
 
-ooc::Source open_source(const Arguments& arguments, const RunSettings& settings) {
-  return open_source(arguments.files(), settings);
+namespace {
+
+/// "u8" and "i8" have 8 bytes as NumPy's codes, and 8 bits as endings.
+void refuse_ambiguous_type(const std::filesystem::path& path, const RunSettings& settings) {
+  const std::string& word = settings.type_word;
+  if (word != "u8" && word != "i8") return;
+  if (ooc::ending_of(path) != "." + word) return;
+  const std::string_view kind = word == "u8" ? "uint" : "int";
+  throw ooc::Error(
+      ooc::Cause::usage,
+      fmt::format("{}: {} in NumPy's code is 64 bits, the ending .{} says 8 bits", path.string(),
+                  word, word),
+      {.path = path, .hint = fmt::format("say --dtype {}8 or --dtype {}64", kind, kind)});
+}
+
+}  // namespace
+
+ooc::Source open_numbers(const Arguments& arguments, const RunSettings& settings) {
+  return open_numbers(arguments.files(), settings);
+}
+
+ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& settings) {
+  const bool is_asked_for = settings.format.type || settings.format.offset != 0;
+  try {
+    ooc::Source source = open_source(files, settings);
+    if (!is_asked_for) {
+      for (const ooc::File& file : source.files()) require_numbers(file);
+    }
+    return source;
+  } catch (const ooc::Error& error) {
+    // What holds no numbers seldom has the size of some, or the type of the other files: what it is
+    // says more than that.
+    if (!is_asked_for && error.cause() == ooc::Cause::bad_input) {
+      for (const std::string& file : files) require_numbers(std::filesystem::path(file));
+    }
+    throw;
+  }
 }
 
 ooc::Source open_source(std::span<const std::string> files, const RunSettings& settings) {
@@ -138,8 +176,10 @@ ooc::Source open_source(std::span<const std::string> files, const RunSettings& s
     if (file == "-") {
       throw ooc::Error(ooc::Cause::bad_input, "-: standard input is not supported",
                        {.why = "the work is planned before it starts, which takes a size",
-                        .hint = "save it to a file first; a file named '-' is './-'"});
+                        .hint = "/dev/stdin < FILE reads a file; save the data of a pipe to one; a "
+                                "file named '-' is './-'"});
     }
+    refuse_ambiguous_type(file, settings);
     paths.emplace_back(file);
   }
   return ooc::open(paths, settings.format);
@@ -199,10 +239,10 @@ std::optional<Prediction> Session::predict(const Workload& work) {
   return ooc_run::predict(work, device_.kind, ceilings());
 }
 
-void Session::remark(std::string text) {
+void Session::warn(std::string text) {
   if (text.empty()) return;
-  if (!settings_.output.quiet) print_note(text);
-  remarks_.push_back(std::move(text));
+  print_note(text);
+  warnings_.push_back(std::move(text));
 }
 
 Outcome Session::report(const Report& report, const ooc::Stats& stats) {
@@ -218,7 +258,7 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   if (!outcome.verdict.empty()) outcome.verdict += beside_fact(prediction, stats.seconds);
   outcome.partial = stats.partial;
   outcome.notes = without_repetitions(stats.reasons);
-  std::vector<std::string> reasons = remarks_;
+  std::vector<std::string> reasons = warnings_;
   if (!device_.reason.empty()) reasons.push_back(device_.reason);
   reasons.insert(reasons.end(), outcome.notes.begin(), outcome.notes.end());
   if (!device_.reason.empty() && !device_.expected) {
@@ -227,7 +267,7 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   const Json run =
       describe_run(stats, report.writes, reasons, outcome.verdict, ceilings, prediction);
   outcome.document = settings_.output.json
-                         ? document(report.command, report.input, report.result, run)
+                         ? document(report.command, report.input, report.result, run, warnings_)
                          : fmt::format("{}\n{}\n{}\n", report.heading, report.text, footer(stats));
   write_trace(outcome);
   write_report(outcome,

@@ -33,6 +33,7 @@ OutputSettings read_output_settings(const Arguments& arguments);
 /// What a user wants of a run over a dataset.
 struct RunSettings {
   ooc::Format format;
+  std::string type_word;  // of --dtype, as the user wrote it
   ooc::Options options;
   bool checksum = false;                  // of what is read
   std::optional<ooc::DeviceKind> device;  // empty: the GPU if usable
@@ -46,9 +47,13 @@ struct RunSettings {
 /// Throws Error(usage). Nothing has been opened by then.
 RunSettings read_run_settings(const Arguments& arguments);
 
-/// Opens the files as one dataset. Throws Error.
+/// Opens the files as one dataset, whatever they hold. Throws Error.
 ooc::Source open_source(std::span<const std::string> files, const RunSettings& settings);
-ooc::Source open_source(const Arguments& arguments, const RunSettings& settings);
+
+/// The same for commands that compute with the numbers in it: throws also if there are none (see
+/// require_numbers).
+ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& settings);
+ooc::Source open_numbers(const Arguments& arguments, const RunSettings& settings);
 
 /// What a command has to say about its input and its result, to programs and to people.
 struct Report {
@@ -90,8 +95,9 @@ class Session {
 
   const DeviceChoice& device() const noexcept { return device_; }
 
-  /// Says something before the run, and once more among its reasons. Nothing if it is empty.
-  void remark(std::string text);
+  /// Says before the run what concerns the meaning of its answer, even to those who want quiet, and
+  /// once more in the document. Nothing if it is empty.
+  void warn(std::string text);
 
   /// The run has ended; what is read from now on is for a check of its result.
   void end_run();
@@ -127,7 +133,7 @@ class Session {
   std::unique_ptr<ReportFile> report_file_;  // may be null
   Task task_;
   DeviceChoice device_;
-  std::vector<std::string> remarks_;
+  std::vector<std::string> warnings_;
   ProgressMeter meter_;
   StageLoad stage_load_;
   bool has_ended_ = false;

@@ -42,6 +42,14 @@ constexpr std::array byte_units{
     Unit{"tb", kilo* kilo* kilo* kilo},
 };
 
+constexpr std::array count_units{
+    Unit{"", 1},
+    Unit{"k", kilo},
+    Unit{"m", kilo* kilo},
+    Unit{"g", kilo* kilo* kilo},
+    Unit{"t", kilo* kilo* kilo* kilo},
+};
+
 /// The unsigned integer at the start of `text`, which is cut off it.
 std::uint64_t take_digits(std::string_view& text, const std::string& hint) {
   if (text.starts_with('-')) refuse_usage("must not be negative", hint);
@@ -53,18 +61,48 @@ std::uint64_t take_digits(std::string_view& text, const std::string& hint) {
   return value;
 }
 
-std::uint64_t parse_scaled(std::string_view text, bool bytes, const std::string& hint) {
-  const std::uint64_t value = take_digits(text, hint);
-  const std::string suffix = ooc::lower_case(text);
+/// `value` in the unit that `suffix` names.
+std::uint64_t scale(std::uint64_t value, std::string_view suffix, std::span<const Unit> units,
+                    const std::string& hint) {
+  const std::string lower = ooc::lower_case(suffix);
   const auto is_letter = [](char letter) { return letter >= 'a' && letter <= 'z'; };
-  if (!std::ranges::all_of(suffix, is_letter)) refuse_usage("is not a whole number", hint);
-  const auto unit = std::ranges::find_if(byte_units, [&](const Unit& candidate) {
-    return candidate.suffix == suffix && (bytes || suffix.size() <= 1);
-  });
-  if (unit == byte_units.end()) refuse_usage(fmt::format("has no unit named '{}'", text), hint);
+  if (!std::ranges::all_of(lower, is_letter)) refuse_usage("is not a whole number", hint);
+  const auto unit = std::ranges::find(units, lower, &Unit::suffix);
+  if (unit == units.end()) refuse_usage(fmt::format("has no unit named '{}'", suffix), hint);
   std::uint64_t scaled = 0;
   if (__builtin_mul_overflow(value, unit->factor, &scaled)) refuse_usage("is too large", hint);
   return scaled;
+}
+
+bool is_digit(char letter) {
+  return letter >= '0' && letter <= '9';
+}
+
+/// "1000000" for "1_000_000". A '_' elsewhere than between two digits stays.
+std::string without_separators(std::string_view text) {
+  std::string rest;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool separates = text[i] == '_' && i > 0 && i + 1 < text.size() &&
+                           is_digit(text[i - 1]) && is_digit(text[i + 1]);
+    if (!separates) rest += text[i];
+  }
+  return rest;
+}
+
+/// A number of elements or of anything else that is no byte.
+std::uint64_t parse_number(std::string_view text, const std::string& hint) {
+  const std::string digits = without_separators(text);
+  std::string_view rest = digits;
+  std::uint64_t value = take_digits(rest, hint);
+  const bool has_exponent = rest.size() > 1 && (rest[0] == 'e' || rest[0] == 'E') &&
+                            std::ranges::all_of(rest.substr(1), is_digit);
+  if (!has_exponent) return scale(value, rest, count_units, hint);
+  rest.remove_prefix(1);
+  constexpr std::uint64_t too_many = 20;  // 10^20 is beyond 64 bits
+  for (std::uint64_t i = std::min(take_digits(rest, hint), too_many); i > 0; --i) {
+    if (__builtin_mul_overflow(value, 10, &value)) refuse_usage("is too large", hint);
+  }
+  return value;
 }
 
 /// Three significant digits, never in scientific notation.
@@ -93,19 +131,21 @@ constexpr std::array<std::string_view, 7> flop_units{"FLOP",  "KFLOP", "MFLOP", 
 }  // namespace
 
 std::uint64_t parse_bytes(std::string_view text) {
-  return parse_scaled(text, true, "sizes are whole numbers: 4096, 64K, 16MiB, 2G (binary), 5GB");
+  const std::string hint = "sizes are whole numbers: 4096, 64K, 16MiB, 2G (binary), 5GB";
+  const std::uint64_t value = take_digits(text, hint);
+  return scale(value, text, byte_units, hint);
 }
 
 std::uint64_t parse_count(std::string_view text) {
-  return parse_scaled(text, false, "counts are whole numbers: 1000, 64K, 2M, 1G (binary)");
+  return parse_number(text, "counts are whole numbers: 1000, 1_000, 1e6, 64K, 2M, 1G (decimal)");
 }
 
 std::vector<std::uint64_t> parse_shape(std::string_view text) {
-  constexpr const char* hint = "lengths with x between them: 1000x2000, 64Kx3 (binary)";
+  constexpr const char* hint = "lengths with x between them: 1000x2000, 64Kx3 (decimal)";
   std::vector<std::uint64_t> shape;
   for (;;) {
     const std::size_t cross = text.find('x');
-    shape.push_back(parse_scaled(text.substr(0, cross), false, hint));
+    shape.push_back(parse_number(text.substr(0, cross), hint));
     if (cross == std::string_view::npos) return shape;
     text.remove_prefix(cross + 1);
   }

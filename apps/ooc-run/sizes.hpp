@@ -12,10 +12,10 @@ namespace ooc_run {
 /// Bytes: "4096", "64K", "1GiB" (binary), "5GB" (decimal), in either case.
 std::uint64_t parse_bytes(std::string_view text);
 
-/// How many: "1000", "64K", "2M" (binary).
+/// How many: "1000", "1_000_000", "1e6", "64K", "2M" (decimal).
 std::uint64_t parse_count(std::string_view text);
 
-/// Lengths of the axes of an array: "32768x32768", "2Mx1K" (binary), "3x4x5", "100".
+/// Lengths of the axes of an array: "32768x32768", "2Mx1K" (decimal), "3x4x5", "100".
 std::vector<std::uint64_t> parse_shape(std::string_view text);
 
 /// An integer that may be negative.

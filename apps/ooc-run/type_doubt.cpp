@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <ooc/io/element_type.hpp>
 #include <ooc/io/error.hpp>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -22,15 +24,8 @@ std::string doubt_about_ending(const std::filesystem::path& path) {
                      ooc::ending_of(path), dtype_word(*meant), describe_type(*meant));
 }
 
-std::string doubt_about_data(const ooc::Source& source, const ooc::Format& format) {
-  const std::vector<std::byte> head = glance(source);
-  if (format.offset == 0) {
-    if (const auto signature = recognise(head)) {
-      return fmt::format("begins like {}, but is read as bytes; ooc-run info says more",
-                         signature->name);
-    }
-  }
-  const TypeGuess guess = guess_type(head, source.bytes());
+std::string doubt_about_data(const ooc::Source& source) {
+  const TypeGuess guess = guess_type(glance(source), source.bytes());
   if (guess.evidence == Evidence::text)
     return "looks like text, whose bytes are read, not its numbers";
   if (!guess.type) return {};
@@ -38,6 +33,29 @@ std::string doubt_about_data(const ooc::Source& source, const ooc::Format& forma
   if (bytes == 1 || (bytes > 2 && guess.evidence == Evidence::pattern)) return {};
   return fmt::format("looks like {}, but is read as bytes; --dtype {} reads it so",
                      describe_type(*guess.type), dtype_word(*guess.type));
+}
+
+/// Of a type that the ending names. Integers are doubted only if those of the other byte order are
+/// small; floats if many are odd and another type makes usual numbers of the bytes. Where all are
+/// odd, they are the very large or small numbers of some field: bytes of another type give both.
+bool is_doubtful(ooc::DType named, const TypeGuess& guess, std::span<const std::byte> sample) {
+  if (!guess.type || guess.evidence != Evidence::values || *guess.type == named) return false;
+  constexpr double many = 0.1, nearly_all = 0.97;
+  if (is_float(named.element)) {
+    const double odd = odd_share(sample, named);
+    return odd > many && odd < nearly_all;
+  }
+  return guess.type->swapped && !is_float(guess.type->element) &&
+         ooc::size_of(guess.type->element) == ooc::size_of(named.element);
+}
+
+std::string doubt_about_named(const ooc::Source& source) {
+  const std::vector<std::byte> sample = glance(source);
+  const TypeGuess guess = guess_type(sample, source.bytes());
+  if (!is_doubtful(*source.type(), guess, sample)) return {};
+  return fmt::format("looks like {}, but is read as {} ({}); --dtype {} reads it so",
+                     describe_type(*guess.type), describe_type(*source.type()), source.type_reason,
+                     dtype_word(*guess.type));
 }
 
 /// Of a type that the user gave, where the ending names another.
@@ -49,7 +67,53 @@ std::string doubt_about_asked(const ooc::Source& source, const ooc::Format& form
                      ooc::name_of(*named));
 }
 
+/// What a file looks like that holds no raw numbers. Nothing where it cannot be read, which the run
+/// finds and reports.
+std::optional<FileSignature> foreign_format(const ooc::File& file) {
+  try {
+    const bool is_npy = ooc::ending_of(file.path()) == ".npy" || ooc::begins_like_npy(file);
+    if (file.size() == 0 || is_npy) return {};
+    const std::vector<std::byte> head = head_of(file);
+    if (auto signature = recognise(head)) return signature;
+    if (!looks_like_text(head)) return {};
+    const bool has_commas = std::ranges::find(head, std::byte{','}) != head.end();
+    return FileSignature{"text", fmt::format("make numbers of it first: numpy.save(\"x.npy\", "
+                                             "numpy.loadtxt(\"{}\"{}))",
+                                             file.path().filename().string(),
+                                             has_commas ? ", delimiter=\",\"" : "")};
+  } catch (const ooc::Error&) {
+    return {};
+  }
+}
+
+std::optional<ooc::File> try_open(const std::filesystem::path& path) {
+  try {
+    return ooc::File::open(path);
+  } catch (const ooc::Error&) {
+    return {};
+  }
+}
+
 }  // namespace
+
+void require_numbers(const ooc::File& file) {
+  const auto found = foreign_format(file);
+  if (!found) return;
+  const ooc::DType type{
+      ooc::type_of_ending(ooc::ending_of(file.path())).value_or(ooc::ElementType::u1)};
+  const std::string anyway = fmt::format(
+      "--dtype {} reads {} all the same", dtype_word(type),
+      type.element == ooc::ElementType::u1 ? "its bytes" : "it as " + describe_type(type));
+  throw ooc::Error(
+      ooc::Cause::bad_input, fmt::format("{}: looks like {}", file.path().string(), found->name),
+      {.path = file.path(),
+       .why = fmt::format("its bytes would be read as numbers of {}", describe_type(type)),
+       .hint = found->hint.empty() ? anyway : found->hint + "; " + anyway});
+}
+
+void require_numbers(const std::filesystem::path& path) {
+  if (const auto file = try_open(path)) require_numbers(*file);
+}
 
 bool type_is_default(const ooc::Source& source, const ooc::Format& format) {
   const std::string ending = ooc::ending_of(source.files().front().path());
@@ -72,7 +136,9 @@ std::string type_doubt(const ooc::Source& source, const ooc::Format& format) {
   std::string doubt = doubt_about_asked(source, format);
   if (doubt.empty() && type_is_default(source, format)) {
     doubt = doubt_about_ending(path);
-    if (doubt.empty()) doubt = doubt_about_data(source, format);
+    if (doubt.empty()) doubt = doubt_about_data(source);
+  } else if (doubt.empty() && source.format == "raw" && !format.type) {
+    doubt = doubt_about_named(source);
   }
   return doubt.empty() ? "" : path.string() + ": " + doubt;
 }

@@ -8,15 +8,22 @@
 
 namespace ooc_run {
 
+/// Throws Error(bad_input) if a raw file whose type is not given is of a format that is known by
+/// its first bytes, or text.
+void require_numbers(const ooc::File& file);
+
+/// The same of a file that could not be opened as a dataset, or not at all: then there is nothing
+/// to say.
+void require_numbers(const std::filesystem::path& path);
+
 /// Whether the type of raw data is merely the one that is taken for want of a better.
 bool type_is_default(const ooc::Source& source, const ooc::Format& format);
 
-/// The type that an ending was probably meant to name. Endings count bits, as .f32 does; who writes
-/// .f4 or .float32 thinks of NumPy's names.
+/// The type that an ending which names none was probably meant to name: .f8.
 std::optional<ooc::DType> type_meant_by_ending(const std::filesystem::path& path);
 
-/// What speaks against such a type: a sentence for the user, or empty. Looks at the first file: at
-/// its name, and at its first bytes unless reading them might take long.
+/// What speaks against the type of raw data: a sentence for the user, or empty. Looks at the first
+/// file: at its name, and at its first bytes unless reading them might take long.
 std::string type_doubt(const ooc::Source& source, const ooc::Format& format);
 
 }  // namespace ooc_run

@@ -277,4 +277,17 @@ TypeGuess guess_type(std::span<const std::byte> all, std::uint64_t data_bytes) {
   return width > 1 ? guess_large_integer(places, width) : guess_bytes(places);
 }
 
+double odd_share(std::span<const std::byte> sample, ooc::DType type) {
+  const auto usual = std::ranges::find(habits, type.element, &FloatHabits::element);
+  if (usual == habits.end()) return 0;
+  double values = 0, odd = 0;
+  for_each_value(sample, type, [&](double value) {
+    if (value == 0) return;
+    const double size = std::abs(value);
+    ++values;
+    odd += !(size >= usual->smallest && size <= usual->largest);  // of NaN too
+  });
+  return values == 0 ? 0 : odd / values;
+}
+
 }  // namespace ooc_run

@@ -26,4 +26,8 @@ struct TypeGuess {
 /// are mostly not extreme, which floats read as integers are, and integers read as floats.
 TypeGuess guess_type(std::span<const std::byte> sample, std::uint64_t data_bytes);
 
+/// The share of the numbers of a floating-point type, 0 left out, that people hardly keep: NaN, and
+/// what is very large or very small in size.
+double odd_share(std::span<const std::byte> sample, ooc::DType type);
+
 }  // namespace ooc_run

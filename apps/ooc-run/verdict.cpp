@@ -50,8 +50,18 @@ double share(double busy, std::size_t workers, double seconds) {
   return std::clamp(busy / all, 0.0, 1.0);
 }
 
-bool is_cached(const ooc::Stats& stats) {
-  return cached_share(stats) > 0.5;
+bool is_from_disk(const ooc::Stats& stats) {
+  return disk_share(stats) >= 0.5;
+}
+
+bool has_holes(const ooc::Stats& stats) {
+  return stats.hole_fraction > 1 - wholly;
+}
+
+/// What the input comes from, most of it.
+std::string_view origin_of(const ooc::Stats& stats) {
+  if (is_from_disk(stats)) return "the disk";
+  return stats.hole_fraction > cached_share(stats) ? "memory" : "the page cache";
 }
 
 /// Bytes of the input per second, of which there may be several passes.
@@ -60,8 +70,9 @@ double rate_of(const ooc::Stats& stats) {
 }
 
 /// How fast the input can come: what lies on the disk and what lies in the page cache are read side
-/// by side.
+/// by side. How fast the kernel makes the zeros of holes, nothing has measured.
 std::optional<double> source_ceiling(const ooc::Stats& stats, const Ceilings& ceilings) {
+  if (has_holes(stats)) return {};
   const double cached = cached_share(stats);
   if (cached > wholly) return ceilings.page_cache;
   if (cached < 1 - wholly) return ceilings.disk;
@@ -78,7 +89,8 @@ std::vector<Stage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device,
   };
   const bool gpu = device == ooc::DeviceKind::cuda;
   const bool writes = stats.bytes_written != 0;
-  const bool disk_only_reads = !is_cached(stats) && !writes;
+  const bool from_disk = is_from_disk(stats);
+  const bool disk_only_reads = from_disk && !writes;
   const double reading = share(stats.disk.busy, 1, seconds);
   if (stats.lanes_read) {  // every core copies, hashes and computes in turn
     const double hashing = share(stats.checksum_seconds, stats.streams, seconds);
@@ -92,10 +104,8 @@ std::vector<Stage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device,
       {"kernel", gpu ? "GPU" : "CPU kernel", "the kernel", gpu ? "a faster GPU" : "more cores",
        of_streams(stats.kernel), ceilings.kernel},
       {"copy", "", "the link", "a faster link", of_streams(stats.h2d), ceilings.h2d},
-      {disk_only_reads ? "disk" : "read", disk_only_reads ? "disk" : "reading",
-       is_cached(stats) ? "the page cache" : "the disk",
-       is_cached(stats) ? "faster memory" : "a faster disk", reading,
-       source_ceiling(stats, ceilings)}};
+      {disk_only_reads ? "disk" : "read", disk_only_reads ? "disk" : "reading", origin_of(stats),
+       from_disk ? "a faster disk" : "faster memory", reading, source_ceiling(stats, ceilings)}};
   if (!writes) return stages;
   const double write_busy = stats.write.busy + stats.publish_seconds;
   stages.push_back({"copy-back", "", "the link home", "a faster link", of_streams(stats.d2h)});
@@ -129,6 +139,9 @@ std::string rates_of(const ooc::Stats& stats, std::optional<double> ceiling) {
     text += " from the page cache";
   } else if (cached > 1 - wholly) {
     text += fmt::format(", {} of it from the page cache", percent(cached));
+  }
+  if (has_holes(stats) && cached <= wholly) {
+    text += fmt::format(", {} of it holes, which are on no disk", percent(stats.hole_fraction));
   }
   if (stats.bytes_written == 0) return text;
   const auto bytes_written = static_cast<double>(stats.bytes_written);

@@ -45,6 +45,20 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
   return row[to.size()];
 }
 
+/// Endings beside those in bits and those that are NumPy's names.
+struct OtherEnding {
+  std::string_view ending;
+  ElementType type;
+};
+constexpr std::array other_endings{OtherEnding{".half", ElementType::f2},
+                                   OtherEnding{".pcm", ElementType::i2}};
+
+/// Whether `code` means the same in NumPy, which counts bytes, and where bits are counted: "f4" and
+/// "u2" do, as nothing has 4 bits; "u8" does not. "f8" may be an 8-bit float.
+bool counts_only_bytes(std::string_view code) {
+  return code.size() == 2 && code[1] != '8';
+}
+
 /// What our types are called elsewhere: in C, in NumPy (whose int and float have 64 bits) and by
 /// those who compute in low precision.
 struct OtherName {
@@ -62,10 +76,6 @@ std::string_view nearest_name(std::string_view text) {
   const std::string start = lower_case(text.substr(0, longest_dtype));
   for (const OtherName& other : other_names) {
     if (start == other.name) return other.code;
-  }
-  // Endings count bits where codes count bytes: who says f32 means f4.
-  for (const Names& type : names) {
-    if (start == type.ending.substr(1)) return type.code;
   }
   std::string_view nearest;
   std::size_t least = 3;  // changes that are too many
@@ -100,8 +110,13 @@ DType parse_dtype(std::string_view text) {
     order = name.front();
     name.remove_prefix(1);
   }
-  const auto found = std::ranges::find_if(
+  auto found = std::ranges::find_if(
       names, [&](const Names& type) { return name == type.code || name == type.name; });
+  // Names in bits, which are the endings, come second: "u8" is NumPy's code of 8 bytes.
+  if (found == names.end()) {
+    found = std::ranges::find_if(names,
+                                 [&](const Names& type) { return name == type.ending.substr(1); });
+  }
   if (found == names.end()) {
     const std::string_view near = nearest_name(name);
     throw Error(Cause::usage, "unknown dtype '" + std::string{text} + "'",
@@ -123,9 +138,16 @@ std::string ending_of(const std::filesystem::path& path) {
 }
 
 std::optional<ElementType> type_of_ending(std::string_view ending) {
-  const auto found = std::ranges::find(names, ending, &Names::ending);
-  if (found == names.end()) return {};
-  return static_cast<ElementType>(found - names.begin());
+  if (!ending.starts_with('.')) return {};
+  const std::string_view word = ending.substr(1);
+  const auto found = std::ranges::find_if(names, [&](const Names& type) {
+    return ending == type.ending || word == type.name ||
+           (counts_only_bytes(type.code) && word == type.code);
+  });
+  if (found != names.end()) return static_cast<ElementType>(found - names.begin());
+  const auto other = std::ranges::find(other_endings, ending, &OtherEnding::ending);
+  if (other == other_endings.end()) return {};
+  return other->type;
 }
 
 }  // namespace ooc

@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <string_view>
 #include <utility>
@@ -35,10 +37,24 @@ Error wrong_kind(const std::filesystem::path& path, mode_t mode) {
   return Error(Cause::bad_input, path.string() + ": is a " + std::string{kind_of(mode)},
                {.path = path,
                 .why = "only regular files and block devices can be read at any place, and twice",
-                .hint = S_ISDIR(mode) ? "name the files in it" : "save its data to a file first"});
+                .hint = S_ISDIR(mode) ? "name the files in it"
+                                      : "save its data to a file first; a file that is standard "
+                                        "input can be read: /dev/stdin < FILE"});
+}
+
+/// "s3://bucket/name"
+bool is_url(std::string_view path) {
+  const std::size_t colon = path.find("://");
+  const auto is_letter_or_digit = [](unsigned char byte) { return std::isalnum(byte) != 0; };
+  return colon != std::string_view::npos && colon > 0 &&
+         std::ranges::all_of(path.substr(0, colon), is_letter_or_digit);
 }
 
 Error cannot_open(const std::filesystem::path& path, int errno_value) {
+  if (errno_value == ENOENT && is_url(path.native())) {
+    return Error(Cause::bad_input, path.string() + ": only local files are read",
+                 {.path = path, .hint = "copy it to this machine first, or mount what holds it"});
+  }
   // Sockets do not even open; say what they are rather than "No such device or address".
   struct stat status {};
   if (errno_value == ENXIO && ::stat(path.c_str(), &status) == 0 &&
@@ -92,6 +108,12 @@ void make_blocking(int descriptor, const std::filesystem::path& path) {
 
 bool same_time(const timespec& a, const timespec& b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/// Whether what `stat` shows besides size and times differs, which explains another ctime.
+bool has_other_attributes(const struct stat& a, const struct stat& b) {
+  return a.st_mode != b.st_mode || a.st_uid != b.st_uid || a.st_gid != b.st_gid ||
+         a.st_nlink != b.st_nlink;
 }
 
 Error changed_error(const std::filesystem::path& path, const std::string& why) {
@@ -179,17 +201,28 @@ void File::check_unchanged() const {
     throw changed_error(path_, "its size went from " + std::to_string(size_) + " to " +
                                    std::to_string(size) + " bytes");
   }
-  // The times of a block device are those of its node in /dev.
-  if (S_ISREG(now.st_mode) && !same_time(now.st_mtim, opened_.st_mtim)) {
+  if (!S_ISREG(now.st_mode)) return;  // the times of a block device are those of its node in /dev
+  if (!same_time(now.st_mtim, opened_.st_mtim)) {
     throw changed_error(path_, "another program wrote to it");
+  }
+  const bool status_changed = !same_time(now.st_ctim, opened_.st_ctim);
+  if (status_changed && !has_other_attributes(now, opened_) && is_in_its_place()) {
+    throw changed_error(path_,
+                        "its time of last change (ctime) moved, its time of last write did not: "
+                        "another program may have written to it and set that time back");
   }
 }
 
-bool File::is_as_it_was() const noexcept {
+bool File::is_in_its_place() const noexcept {
   struct stat named {};
   return ::stat(path_.c_str(), &named) == 0 && named.st_dev == opened_.st_dev &&
-         named.st_ino == opened_.st_ino &&
-         (!S_ISREG(named.st_mode) || same_time(named.st_ctim, opened_.st_ctim));
+         named.st_ino == opened_.st_ino;
+}
+
+bool File::is_as_it_was() const noexcept {
+  struct stat now {};
+  return is_in_its_place() && ::fstat(buffered_, &now) == 0 &&
+         (!S_ISREG(now.st_mode) || same_time(now.st_ctim, opened_.st_ctim));
 }
 
 File::File(File&& other) noexcept

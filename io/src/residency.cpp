@@ -79,6 +79,28 @@ std::optional<double> cached_bytes(const File& file, const Extent& extent) {
   return sampled_bytes(file, extent);
 }
 
+/// What `whence` finds from `at` on: SEEK_DATA or SEEK_HOLE. No further than `end`, where there is
+/// nothing more, or nothing is known.
+std::uint64_t seek(const File& file, std::uint64_t at, int whence, std::uint64_t end) {
+  const off_t found = ::lseek(file.buffered(), static_cast<off_t>(at), whence);
+  if (found < 0) return end;
+  return std::clamp(static_cast<std::uint64_t>(found), at, end);
+}
+
+double hole_bytes(const File& file, const Extent& extent) {
+  constexpr int most_holes = 4096;
+  const std::uint64_t end = extent.offset + extent.bytes;
+  std::uint64_t bytes = 0;
+  std::uint64_t at = extent.offset;
+  for (int i = 0; i < most_holes && at < end; ++i) {
+    const std::uint64_t hole = seek(file, at, SEEK_HOLE, end);
+    if (hole == end) break;
+    at = seek(file, hole, SEEK_DATA, end);  // fails with ENXIO in the last one, which has no end
+    bytes += at - hole;
+  }
+  return static_cast<double>(bytes);
+}
+
 /// Adds up how much of each piece is cached.
 class PieceCounter {
  public:
@@ -145,6 +167,15 @@ std::optional<double> page_cache_fraction(const File& file, const Extent& extent
   const std::optional<double> bytes = cached_bytes(file, extent);
   if (!bytes) return {};
   return *bytes / static_cast<double>(extent.bytes);
+}
+
+double hole_fraction(const Source& source) {
+  if (source.bytes() == 0) return 0;
+  double holes = 0;
+  for (const Extent& extent : source.extents()) {
+    holes += hole_bytes(source.files()[extent.file], extent);
+  }
+  return holes / static_cast<double>(source.bytes());
 }
 
 std::vector<bool> cached_pieces(const Source& source, std::uint64_t piece_bytes) {

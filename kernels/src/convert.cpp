@@ -16,6 +16,7 @@ namespace {
 /// The bytes of an element, whatever it is: the loops behind convert_values() know its type.
 template <std::size_t bytes>
 struct Raw {
+  using Element = std::byte;
   std::byte data[bytes];
 };
 

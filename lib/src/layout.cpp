@@ -229,6 +229,7 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                 .lanes = lanes,
                 .gathers = false,
                 .page_cache_fraction = cached,
+                .hole_fraction = hole_fraction(source),
                 .reasons = {},
                 .why_chunk = why_chunk,
                 .why_lanes = lanes_read ? workers.why_reading_lanes : workers.why_lanes};

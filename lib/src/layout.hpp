@@ -43,6 +43,7 @@ struct Layout {
   std::size_t lanes;                      // at work
   bool gathers;                           // some chunk is not one aligned piece of memory
   std::optional<double> page_cache_fraction;
+  double hole_fraction;
   std::vector<std::string> reasons;
   std::string_view why_chunk, why_lanes;
   std::optional<WriteLayout> writes{};

@@ -43,6 +43,7 @@ Stats describe_layout(const Layout& layout) {
   stats.why_chunk = layout.why_chunk;
   stats.why_streams = layout.why_lanes;
   stats.page_cache_fraction = layout.page_cache_fraction;
+  stats.hole_fraction = layout.hole_fraction;
   stats.in_order = layout.interleaving == nullptr;
   stats.chunk_bytes = layout.chunk_bytes;
   stats.chunks = layout.plan.size();

@@ -17,7 +17,7 @@ import numpy as np
 
 ENOUGH_FOR_THE_DISK = 40 << 20  # bytes: a part of 4 MiB for each of nine settings
 SMALL = (1 << 20) + 3           # no whole number of floats
-ENOUGH_TO_KEEP = 64 << 20
+ENOUGH_TO_KEEP = 1_000_000_000
 
 
 class BenchTest(CliTest):
@@ -31,6 +31,12 @@ class BenchTest(CliTest):
 
     def noise(self, size, name="x.bin"):
         return self.write(name, np.random.default_rng(1).integers(0, 256, size, "u1"))
+
+    def large(self, name="x.bin"):
+        """A file that is large enough for ceilings to be kept, and takes no room on a disk."""
+        path = self.write(name, b"")
+        os.truncate(path, ENOUGH_TO_KEEP)
+        return path
 
     def bench(self, *words, **options):
         return self.json("bench", *words, "--device", "cpu", env=self.env, **options)["result"]
@@ -93,7 +99,8 @@ class ResultTest(BenchTest):
         directory = tempfile.mkdtemp(prefix="ooc-cli-", dir="/dev/shm")
         self.addCleanup(shutil.rmtree, directory)
         path = Path(directory) / "x.bin"
-        path.write_bytes(bytes(ENOUGH_TO_KEEP))
+        path.touch()
+        os.truncate(path, ENOUGH_TO_KEEP)
         result = self.bench(path, "--runs", "1")
         self.assertRegex(result["passes"][0]["skipped"], "memory")
         self.assertIn("skipped", result["ceilings"]["disk"])
@@ -203,7 +210,7 @@ class CeilingsTest(BenchTest):
         return self.json(*words, "--device", "cpu", env=self.env)["run"]["ceilings"]
 
     def test_other_commands_know_what_was_measured(self):
-        path = self.noise(ENOUGH_TO_KEEP)
+        path = self.large()
         self.assertEqual(self.ceilings("reduce", path), {})
         result = self.bench(path, "--runs", "1")
         page_cache = result["ceilings"]["page_cache"]["bytes_per_second"]["median"]
@@ -237,13 +244,13 @@ class CeilingsTest(BenchTest):
         self.assertEqual(Path(path).read_bytes(), before)
 
     def test_a_small_file_tells_too_little(self):
-        path = self.noise(SMALL)
+        path = self.noise(64 << 20)
         done = self.bench_text(path, "--runs", "1")
-        self.assertIn("note: the ceilings are not kept: a file of less than 64 MiB", done.stderr)
+        self.assertIn("note: the ceilings are not kept: a file of less than 1 GB", done.stderr)
         self.assertFalse(self.kept().exists())
 
     def test_the_default_place_is_in_the_home_directory(self):
-        path = self.noise(ENOUGH_TO_KEEP)
+        path = self.large()
         os.mkdir(self.env["HOME"])
         self.env["XDG_CACHE_HOME"] = ""
         self.bench_text(path, "--runs", "1")
@@ -260,7 +267,7 @@ class CeilingsTest(BenchTest):
         self.assertEqual(self.ceilings("histogram", path), {})
 
     def test_a_cache_that_cannot_be_written_is_noted(self):
-        path = self.noise(ENOUGH_TO_KEEP)
+        path = self.large()
         self.cache.write_bytes(b"")  # where a directory is to be
         done = self.bench_text(path, "--runs", "1")
         self.assertIn("note: the ceilings are not kept: ", done.stderr)

@@ -164,6 +164,34 @@ class PredictionTest(ExplainTest):
         run = self.json("convert", *words, "-o", "y.u16", env=self.cache)["run"]
         self.assertEqual(run["prediction"]["unmeasured"], ["kernel", "write"])
 
+    def test_holes_are_on_no_disk(self):
+        os.truncate(self.path("x.u8"), 0)
+        os.truncate(self.path("x.u8"), 8 * MIB)
+        if not self.json("info", "x.u8")["result"]["files"][0]["holes"]:
+            self.skipTest("this file system has none")
+        self.keep(**{"histogram u1": 8 * MIB / 4})
+        words = ("histogram", "x.u8", "--device", "cpu")
+        for way in ("auto", "no"):
+            plan = self.explain(*words, "--direct", way, env=self.cache)
+            self.assertEqual(plan["prediction"]["seconds"], 0.25 + 1 + 4)
+            self.assertIn("100 % of the data are holes", " ".join(plan["reasons"]))
+        run = self.json(*words, env=self.cache)["run"]
+        self.assertEqual(run["prediction"], plan["prediction"])
+
+    def test_threads_that_wait_are_told_from_those_that_compute(self):
+        words = ("x.u8", "--device", "cpu", "--engine", "threads", "--direct", "yes")
+        done = self.run_program("reduce", *words, "--explain")
+        if done.returncode != 0:
+            self.skipTest("no direct reads here")
+        plan = self.explain("reduce", *words)
+        if plan["threads"] <= len(os.sched_getaffinity(0)):
+            self.skipTest("as many cores as threads")
+        lanes, readers = plan["streams"], plan["threads"] - plan["streams"]
+        self.assertIn(f" {plan['threads']}: {lanes} compute, {readers} read and mostly wait",
+                      done.stdout)
+        text = " ".join(self.succeed("info", *words).stdout.split())
+        self.assertRegex(text, f"{lanes} threads? and {readers} that read, direct")
+
     def test_nothing_is_invented(self):
         for command in ("histogram", "reduce"):
             self.assertIsNone(self.explain(command, "x.u8", env=self.cache)["prediction"])

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Input that cannot be used: each with its own message and exit code, and nothing on stdout."""
 
-import gzip
 import os
 import signal
 import struct
@@ -23,12 +22,23 @@ class FileTest(CliTest):
     def test_not_a_file(self):
         os.mkdir(self.path("folder"))
         os.mkfifo(self.path("fifo"))
-        for name in ("folder", "fifo", "/dev/null"):
+        for name, hint in (("folder", "files in it"), ("fifo", "/dev/stdin < FILE"),
+                           ("/dev/null", "/dev/stdin < FILE")):
             with self.subTest(name=name):
-                self.refuse(3, name, "reduce", name)
+                self.refuse(3, name, "reduce", name, hint=hint)
 
     def test_standard_input(self):
-        self.refuse(3, "standard input is not supported", "histogram", "-", hint="save it")
+        self.refuse(3, "standard input is not supported", "histogram", "-",
+                    hint="/dev/stdin < FILE reads a file")
+        with open(self.write("x.u8", bytes(100)), "rb") as file:
+            document = self.json("reduce", "/dev/stdin", stdin=file)
+        self.assertEqual(document["result"]["count"], 100)
+
+    def test_not_on_this_machine(self):
+        for name in ("s3://bucket/x.f32", "https://example.org/x.npy"):
+            for command in ("histogram", "info", "bench"):
+                self.refuse(3, f"{name}: only local files are read", command, name,
+                            hint="copy it to this machine")
 
     @unittest.skipIf(os.geteuid() == 0, "root may read everything")
     def test_no_permission(self):
@@ -151,74 +161,6 @@ class LimitTest(CliTest):
         self.refuse(2, "direct reads are not possible", "reduce", path, "--direct", "yes")
 
 
-class DoubtfulTypeTest(CliTest):
-    """Raw data that are read as bytes for want of a type, and look like something else."""
-
-    def doubt(self, *words):
-        """The one note about it, which is in the document too."""
-        words = [*words, "--device", "cpu", "--direct", "no", "--force"]
-        done = self.succeed(*words)
-        document = self.json(*words)
-        self.assertEqual([f"ooc-run: note: {text}" for text in document["run"]["reasons"]],
-                         done.stderr.splitlines())
-        self.assertNotIn("note", done.stdout)
-        self.assertEqual(self.succeed(*words, "--quiet").stderr, "")
-        self.assertEqual(self.succeed(*words, "--dtype", "u1").stderr, "")
-        return "".join(document["run"]["reasons"])
-
-    def test_endings_that_count_bytes(self):
-        for ending, word, name in (("f4", "f4", "float32"), ("float16", "f2", "float16"),
-                                   ("i2", "i2", "int16")):
-            self.write(f"x.{ending}", bytes(96))
-            self.assertEqual(self.doubt("reduce", f"x.{ending}"),
-                             f"x.{ending}: read as bytes, for .{ending} is no ending that names a "
-                             f"type; --dtype {word} reads {name}")
-
-    def test_other_formats(self):
-        np.savez(self.path("x.npz"), a=np.arange(10))
-        self.write("x.gz", gzip.compress(bytes(1000)))
-        for name, what in (("x.npz", "zip (as .npz is)"), ("x.gz", "gzip")):
-            for words in (["histogram", name], ["reduce", name],
-                          ["convert", name, "-o", "y.f32"]):
-                self.assertEqual(self.doubt(*words), f"{name}: begins like {what}, but is read as "
-                                                     "bytes; ooc-run info says more")
-
-    def test_text(self):
-        self.write("x.csv", "".join(f"{i},{i / 7:.3f}\n" for i in range(1000)).encode())
-        self.assertEqual(self.doubt("reduce", "x.csv"),
-                         "x.csv: looks like text, whose bytes are read, not its numbers")
-
-    def test_floats(self):
-        data = np.random.default_rng(4).normal(size=10_000)
-        self.write("x.bin", data.astype("f4"))
-        self.write("x.dat", data.astype(">f8"))
-        self.assertEqual(self.doubt("reduce", "x.bin"),
-                         "x.bin: looks like float32, but is read as bytes; --dtype f4 reads it so")
-        self.assertIn("--dtype '>f8' reads it so", self.doubt("reduce", "x.dat"))
-        self.assertIn("looks like float32, but is read as bytes",
-                      self.json("reduce", "x.bin", "--explain")["result"]["plan"]["reasons"][0])
-
-    def test_another_type_than_the_ending_names(self):
-        self.write("x.f32", np.arange(64, dtype="f4"))
-        words = ("reduce", "x.f32", "--device", "cpu", "--direct", "no", "--dtype")
-        self.assertEqual(self.succeed(*words, "f8").stderr,
-                         "ooc-run: note: x.f32: read as float64, as asked; the ending says "
-                         "float32\n")
-        self.assertEqual(self.succeed(*words, "f4").stderr, "")
-
-    def test_no_doubt(self):
-        random = np.random.default_rng(5)
-        zip_file = b"PK\x03\x04" + bytes(1000)
-        for name, data in (("x.u8", zip_file), ("x.i16", zip_file),
-                           ("x.u1", bytes(1000)), ("zeros.bin", bytes(100_000)),
-                           ("noise.bin", random.bytes(100_000)), ("empty", b""),
-                           ("photo.raw", random.normal(120, 30, 90_000).clip(0, 255).astype("u1")),
-                           ("ramp", np.arange(100_000).astype("u1"))):
-            self.write(name, data)
-            done = self.succeed("reduce", name, "--device", "cpu", "--direct", "no")
-            self.assertEqual(done.stderr, "", name)
-
-
 class ChangedInputTest(CliTest):
     """What others do to a file while it is read."""
 
@@ -257,9 +199,16 @@ class ChangedInputTest(CliTest):
         with open(path, "r+b") as file:
             file.write(b"x")
 
+    def write_and_set_the_time_back(self, path):
+        status = os.stat(path)
+        self.write_to(path)
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
     def test_is_noticed(self):
         changes = {
             self.write_to: "x.u8: changed while it was read\n  why:  another program wrote to it\n",
+            self.write_and_set_the_time_back:
+                "x.u8: changed while it was read\n  why:  its time of last change (ctime) moved",
             lambda path: os.truncate(path, os.path.getsize(path) + 1): "its size went from",
             lambda path: os.truncate(path, 1 << 20): "another program shortened it",
         }
@@ -272,14 +221,20 @@ class ChangedInputTest(CliTest):
                                "x.u8", "-o", "y.i8")
         self.assertEqual(os.listdir(self.directory), ["x.u8"])
 
-    def test_another_name_does_not_matter(self):
+    def test_another_name_link_or_mode_does_not_matter(self):
         def rename(path):
             os.rename(path, self.path("renamed"))
 
         def replace(path):
             os.rename(self.write("other", b"1"), path)
 
-        for act in (rename, replace):
+        def link(path):
+            os.link(path, self.path("link"))
+
+        def change_mode(path):
+            os.chmod(path, 0o600 if os.stat(path).st_mode & 0o077 else 0o640)
+
+        for act in (rename, replace, link, change_mode):
             stdout, size = self.run_and_meanwhile(
                 act, 0, "note: x.u8: renamed, replaced or given other attributes meanwhile",
                 "reduce", "x.u8", "--json")

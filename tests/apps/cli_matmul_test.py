@@ -3,6 +3,7 @@
 
 import os
 import signal
+import stat
 import subprocess
 import time
 
@@ -13,6 +14,7 @@ import numpy as np
 RANDOM = np.random.default_rng(53)
 RESULT_TYPES = {"f2": "f4", "f4": "f4", "f8": "f8"}
 HUGE = 4 << 40  # bytes of a sparse file
+MILLION_SQUARE = "1048576x1048576"  # of f4, in so many bytes
 
 
 def matrix(rows, columns, code="f4"):
@@ -175,8 +177,8 @@ class VerifyTest(CliTest):
             file.truncate(1 << 30)
         self.write("b.f32", np.zeros(16384, "f4"))
         process = subprocess.Popen(
-            [PROGRAM, "matmul", "a.f32", "b.f32", "-o", "c.f32", "--shape-a", "16Kx16K",
-             "--shape-b", "16Kx1", "--verify", "--json"], stdout=subprocess.PIPE,
+            [PROGRAM, "matmul", "a.f32", "b.f32", "-o", "c.f32", "--shape-a", "16384x16384",
+             "--shape-b", "16384x1", "--verify", "--json"], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, cwd=self.directory, env=clean_environment(),
             preexec_fn=default_signals)
         self.addCleanup(process.kill)
@@ -188,11 +190,12 @@ class VerifyTest(CliTest):
 
     def test_a_wrong_product_is_kept_and_told_of(self):
         process = self.stopped_in_the_check()
-        times = os.stat(self.path("c.f32"))
+        status = os.stat(self.path("c.f32"))
         with open(self.path("c.f32"), "rb+") as file:
             file.seek(4 * 1234)
             file.write(np.float32(1).tobytes())
-        os.utime(self.path("c.f32"), ns=(times.st_atime_ns, times.st_mtime_ns))  # not to be noticed
+        os.chmod(self.path("c.f32"), status.st_mode ^ stat.S_IXUSR)  # which explains the new ctime
+        os.utime(self.path("c.f32"), ns=(status.st_atime_ns, status.st_mtime_ns))
         process.send_signal(signal.SIGCONT)
         stdout, stderr = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 10, stderr)
@@ -221,7 +224,8 @@ class ExplainTest(CliTest):
             with open(self.path(name), "wb") as file:
                 file.truncate(HUGE)
         before = sorted(os.listdir(self.directory))
-        words = ["a.f32", "b.f32", "--shape-a", "1Mx1M", "--shape-b", "1Mx1M", "--explain"]
+        words = ["a.f32", "b.f32", "--shape-a", MILLION_SQUARE, "--shape-b", MILLION_SQUARE,
+                 "--explain"]
         text = self.succeed("matmul", *words).stdout
         for what in (r"\n  C           1,048,576 x 1,048,576 of float32\n",
                      r"\n  resident    [ABC]\n",
@@ -264,7 +268,7 @@ class RefusalTest(CliTest):
         super().setUp()
         np.save(self.path("a.npy"), matrix(4, 3))
         np.save(self.path("b.npy"), matrix(3, 5))
-        self.write("a.f32", matrix(4, 3))
+        os.link(self.write("a.f32", matrix(4, 3)), self.path("a.raw"))
         self.files = sorted(os.listdir(self.directory))
 
     def refuse_and_keep(self, code, what, *words, **options):
@@ -305,7 +309,7 @@ class RefusalTest(CliTest):
         for shape in ("4x4", "2x3", "0x3", f"{2**33}x{2**33}"):
             self.refuse_and_keep(3, "a.f32: holds 12 elements", "a.f32", "b.npy", "-o", "c.npy",
                                  "--shape-a", shape)
-        self.refuse_and_keep(3, "a.f32: ", "a.f32", "a.f32", "-o", "c.npy", "--dtype", "f8",
+        self.refuse_and_keep(3, "a.raw: ", "a.raw", "a.raw", "-o", "c.npy", "--dtype", "f8",
                              "--shape-a", "4x3", "--shape-b", "3x4")
 
     def test_types(self):
@@ -348,7 +352,7 @@ class RefusalTest(CliTest):
             file.truncate(HUGE)
         self.files = sorted({*self.files, "huge.f32"})
         self.refuse_and_keep(6, r"c.f32: .*\((ENOSPC|EFBIG)\)", "huge.f32", "huge.f32", "-o",
-                             "c.f32", "--shape-a", "1Mx1M", "--shape-b", "1Mx1M")
+                             "c.f32", "--shape-a", MILLION_SQUARE, "--shape-b", MILLION_SQUARE)
 
 
 class StoppedTest(CliTest):
@@ -363,8 +367,8 @@ class StoppedTest(CliTest):
 
     def start(self):
         process, _ = self.at_work("matmul", "a.f32", "b.f32", "-o", "c.npy", "--force", "--shape-a",
-                                  "16Kx64K", "--shape-b", "64Kx16K", "--memory", "256M", "--device",
-                                  "cpu")
+                                  "16384x65536", "--shape-b", "65536x16384", "--memory", "256M",
+                                  "--device", "cpu")
         return process
 
     def check_that_all_is_as_it_was(self):

@@ -179,13 +179,13 @@ class TerminalTest(CliTest):
         self.assertRegex(shown, r"left\r\x1b\[Kooc-run: note: wrote t\.pf, .*\s+ooc-run: .*error:")
 
     def test_notes_fit_the_screen(self):
-        self.write("x.npz", b"PK\x03\x04" + bytes(100))
-        shown = self.on_terminal("reduce", "x.npz", env={"COLUMNS": "50"})
-        self.assertIn("ooc-run: note: x.npz: begins like zip (as .npz\r\n"
-                      "               is), but is read as bytes; ooc-run\r\n"
-                      "               info says more\r\n", shown)
+        self.write("x.f8", bytes(100))
+        shown = self.on_terminal("reduce", "x.f8", env={"COLUMNS": "50"})
+        self.assertIn("ooc-run: note: x.f8: read as bytes, for .f8 is no\r\n"
+                      "               ending that names a type; --dtype\r\n"
+                      "               f8 reads float64\r\n", shown)
         self.assertLessEqual(max(map(len, shown.splitlines())), 60)  # the result is not wrapped
-        self.assertIn("bytes; ooc-run info says more\n", self.succeed("reduce", "x.npz").stderr)
+        self.assertIn("type; --dtype f8 reads float64\n", self.succeed("reduce", "x.f8").stderr)
 
     def test_no_bar_where_nobody_looks(self):
         self.write("x.u8", np.zeros(1 << 20, "u1"))

@@ -3,6 +3,7 @@
 
 import os
 import signal
+import stat
 import subprocess
 
 from cli_support import PROGRAM, CliTest, clean_environment, default_signals, main
@@ -124,9 +125,11 @@ class NotVerifiedTest(CliTest):
             file.write(b"\x07")
 
     def overwrite_unnoticed(self, _, path):
-        times = os.stat(path)
+        """The time of its last write is set back, and the new mode explains its new ctime."""
+        status = os.stat(path)
         self.overwrite(path)
-        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        os.chmod(path, status.st_mode ^ stat.S_IXUSR)
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
     def test_another_answer(self):
         """That of one that went wrong looks no different."""

@@ -124,6 +124,17 @@ TEST(WorkOf, WhatAPassBringsIntoThePageCacheTheNextOneFindsThere) {
   EXPECT_EQ(work_of(pass, cpu, false).from_disk, 2 * 0.75 * 1e6 * ooc::GiB);
 }
 
+TEST(WorkOf, HolesComeFromNoDisk) {
+  ooc::Stats pass;
+  pass.bytes = 1000;
+  pass.direct = true;
+  pass.hole_fraction = 0.75;
+  EXPECT_EQ(work_of(pass, gpu, false).from_disk, 250);
+  EXPECT_EQ(work_of(pass, gpu, false).from_page_cache, 750);
+  pass.hole_fraction = 1;
+  EXPECT_EQ(work_of(pass, gpu, false).from_disk, 0);
+}
+
 TEST(WorkOf, FewStreamsUseFewCores) {
   ooc::Stats pass;
   pass.streams = 1;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace ooc_run {
 namespace {
@@ -48,7 +49,10 @@ TEST(Report, DocumentIsJson) {
       Json::parse(document("reduce", {{"count", 1}}, {{"sum", 2}}, {{"seconds", 0.5}}));
   EXPECT_EQ(json["schema"], "ooc.result/1");
   EXPECT_EQ(json["run"]["seconds"], 0.5);
-  EXPECT_EQ(json.size(), 5u);
+  EXPECT_EQ(json["warnings"], Json::array());
+  EXPECT_EQ(json.size(), 6u);
+  const std::vector<std::string> warnings{"x.f32: \"odd\"", "y"};
+  EXPECT_EQ(Json::parse(document("reduce", {}, {}, {}, warnings))["warnings"], Json(warnings));
 }
 
 TEST(Report, TheFooterSaysWhatOfARunWasTheStartOfTheGpu) {

@@ -53,18 +53,46 @@ TEST(Sizes, BytesAreRefusedWithTheReason) {
   EXPECT_EQ(refusal(parse_bytes, "18446744073709551616"), "is too large");
 }
 
-TEST(Sizes, CountsHaveBinaryUnitsOnly) {
-  EXPECT_EQ(parse_count("1000"), 1000u);
-  EXPECT_EQ(parse_count("2M"), 2097152u);
-  EXPECT_EQ(refusal(parse_count, "2MB"), "has no unit named 'MB'");
-  EXPECT_EQ(refusal(parse_count, "1e9"), "is not a whole number");
+TEST(Sizes, CountsHaveDecimalUnits) {
+  const std::pair<const char*, std::uint64_t> counts[] = {
+      {"1000", 1000},
+      {"1_000_000", 1'000'000},
+      {"1e6", 1'000'000},
+      {"25E3", 25'000},
+      {"1_0e3", 10'000},
+      {"64K", 64'000},
+      {"2M", 2'000'000},
+      {"3g", 3'000'000'000},
+      {"1T", 1'000'000'000'000},
+      {"0e99", 0},
+      {"1e19", 10'000'000'000'000'000'000u},
+      {"18446744073709551615", UINT64_MAX},
+  };
+  for (const auto& [text, count] : counts) EXPECT_EQ(parse_count(text), count) << text;
+}
+
+TEST(Sizes, CountsAreRefusedWithTheReason) {
+  for (const char* text : {"2MB", "2MiB", "1e", "1ee"}) {
+    EXPECT_EQ(refusal(parse_count, text), std::string("has no unit named '") + (text + 1) + "'");
+  }
+  for (const char* text : {"", "_", "_1", "1_", "1__0", "1e_6", "1e-6", "1e6K", "1.5e6", "1 000"}) {
+    EXPECT_EQ(refusal(parse_count, text), "is not a whole number") << text;
+  }
+  for (const char* text : {"1e20", "1e99999", "2e19", "18446744073709552K"}) {
+    EXPECT_EQ(refusal(parse_count, text), "is too large") << text;
+  }
+  EXPECT_EQ(refusal(parse_count, "1e99999999999999999999"), "is too large");
+  EXPECT_EQ(refusal(parse_count, "-1"), "must not be negative");
+  EXPECT_EQ(refusal(parse_bytes, "1e6"), "is not a whole number");
+  EXPECT_EQ(refusal(parse_bytes, "1_000"), "is not a whole number");
 }
 
 TEST(Sizes, ShapesHaveALengthForEachAxis) {
   using Shape = std::vector<std::uint64_t>;
   EXPECT_EQ(parse_shape("3x4x5"), (Shape{3, 4, 5}));
-  EXPECT_EQ(parse_shape("32Kx2m"), (Shape{32768, 2097152}));
+  EXPECT_EQ(parse_shape("32Kx2m"), (Shape{32000, 2000000}));
   EXPECT_EQ(parse_shape("100"), Shape{100});
+  EXPECT_EQ(parse_shape("1e3x1_000"), (Shape{1000, 1000}));
   EXPECT_EQ(parse_shape("0x7"), (Shape{0, 7}));
   for (const char* text : {"", "x", "3x", "x3", "3xx4"}) {
     EXPECT_EQ(refusal(parse_shape, text), "is not a whole number") << text;

@@ -55,6 +55,20 @@ TEST(Verdict, SaysHowMuchCameFromThePageCache) {
             "measured: ooc-run bench FILE); CPU kernel idle 100 %");
 }
 
+TEST(Verdict, HolesComeFromNoDisk) {
+  ooc::Stats stats = ten_seconds();  // as fast as no disk is
+  stats.hole_fraction = 0.98;
+  stats.direct = true;
+  stats.disk.busy = 9;
+  EXPECT_EQ(verdict(stats, cpu, {.disk = 1e9, .page_cache = 4e9}),
+            "read-bound: 5.00 GB/s, 98 % of it holes, which are on no disk, busy 90 %; CPU kernel "
+            "idle 100 %; faster memory would help");
+  stats.hole_fraction = 0.2;
+  EXPECT_EQ(verdict(stats, cpu, {.disk = 1e9, .page_cache = 4e9}),
+            "disk-bound: 5.00 GB/s, 20 % of it holes, which are on no disk, busy 90 %; CPU kernel "
+            "idle 100 %; a faster disk would help");
+}
+
 TEST(Verdict, CachedBytesComeFromThePageCache) {
   ooc::Stats stats = ten_seconds();
   stats.page_cache_fraction = 1;

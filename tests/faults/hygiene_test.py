@@ -104,11 +104,12 @@ class HygieneTest(FaultTest):
                 self.look_at(*self.work(command, outputs=self.out).words, "--verify")
 
     def test_bench(self):
-        """With a file that is large enough for its results to be kept in the cache."""
-        path = self.directory / "x.u8"
-        with open(path, "wb") as file:
-            file.truncate(64 << 20)
-        self.look_at("bench", path, "--runs", 1, "--plot", self.out / "plot.svg")
+        """The larger file is large enough for its results to be kept in the cache."""
+        for size, words in ((64 << 20, ["--plot", self.out / "plot.svg"]), (1_000_000_000, [])):
+            path = self.directory / "x.u8"
+            with open(path, "wb") as file:
+                file.truncate(size)
+            self.look_at("bench", path, "--runs", 1, *words)
         self.assertTrue(list(self.cache.rglob("*.json")))
 
 

@@ -77,6 +77,8 @@ NPY = {
     "type_void": npy(fields("'|V2'"), bytes(6)),
     "type_date": npy(fields("'<M8[ns]'"), bytes(24)),
     "type_records": npy(fields("[('a', '<f4'), ('b', '<i4')]"), bytes(24)),
+    "type_in_a_letter": npy(fields("'<f'"), bytes(12)),
+    "type_in_a_name": npy(fields("'float32'"), bytes(12)),
     "type_without_order": npy(fields("'f4'"), bytes(12)),
     "type_of_no_order": npy(fields("'|f4'"), bytes(12)),
     "type_empty": npy(fields("''")),
@@ -104,13 +106,15 @@ NPY = {
 }
 
 DTYPES = ("u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8 bf16 <f4 >f4 =f4 |f4 |u1 <u1 >bf16 uint8 float64 "
-          "bfloat16 >uint16 .u8 .f32 .bf16 .f4 f16 float F4 f4x <> < || bfloat161616161616").split()
+          "bfloat16 >uint16 .u8 .f32 .bf16 .f4 f16 float F4 f4x <> < || bfloat161616161616 "
+          ".float32 .half >u32").split()
 
 SIZES = ("0 1 4096 4K 4k 64KiB 5GB 5gb 1T 1TiB 1TB 1.5GiB 16777215T 16777216T 18446744T "
          "18446744073709551615 18446744073709551616 18446745TB -1 +1 -0 0x10 1e3 1e400 1e-400 "
          "-1e5 1e 1K1 KB K 1KK 1P inf -inf nan NaN infinity -9223372036854775808 "
          "-9223372036854775809 00007 1000x2000 64Kx3 1x2x3x4 x 1x x1 1xx2 1KBx2 .5 5. "
          "1,000").split() + ["", " 1", "1 ", "1 K"]
+SIZES += "1_000 1e6 1.5e3 1_ _1 1__0 1e19 2e19 1e6K 1e6x2 1K 1Kx1K".split()
 
 COMMANDS = [
     "histogram a.f32", "histogram a b --bins 64 --range -1:2 --log-scale --json",

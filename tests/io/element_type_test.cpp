@@ -74,9 +74,33 @@ TEST(ElementType, IsNamedByTheEndingOfARawFile) {
     EXPECT_EQ(type_of_ending(ending), expected) << ending;
     expected = static_cast<ElementType>(static_cast<int>(expected) + 1);
   }
-  for (const char* ending : {"", ".", "f32", ".F32", ".f32 ", ".u1", ".npy", ".bin"}) {
+  for (const char* ending :
+       {"", ".", "f32", "float32", ".F32", ".f32 ", ".f8", ".npy", ".bin", ".float"}) {
     EXPECT_EQ(type_of_ending(ending), std::nullopt) << ending;
   }
+}
+
+TEST(ElementType, IsNamedByEndingsInOtherWords) {
+  const std::vector<std::pair<const char*, ElementType>> cases{
+      {".float32", ElementType::f4},    {".uint8", ElementType::u1}, {".int64", ElementType::i8},
+      {".bfloat16", ElementType::bf16}, {".f4", ElementType::f4},    {".f2", ElementType::f2},
+      {".u1", ElementType::u1},         {".i2", ElementType::i2},    {".half", ElementType::f2},
+      {".pcm", ElementType::i2}};
+  for (const auto& [ending, expected] : cases)
+    EXPECT_EQ(type_of_ending(ending), expected) << ending;
+}
+
+TEST(DType, UnderstandsShortNamesInBits) {
+  const std::vector<std::pair<const char*, ElementType>> cases{
+      {"f16", ElementType::f2}, {"f32", ElementType::f4}, {"f64", ElementType::f8},
+      {"i16", ElementType::i2}, {"i32", ElementType::i4}, {"i64", ElementType::i8},
+      {"u16", ElementType::u2}, {"u32", ElementType::u4}, {"u64", ElementType::u8}};
+  for (const auto& [text, expected] : cases) {
+    EXPECT_EQ(parse_dtype(text), DType{expected}) << text;
+    EXPECT_EQ(parse_dtype(std::string(">") + text), (DType{expected, true})) << text;
+  }
+  EXPECT_EQ(parse_dtype("u8"), DType{ElementType::u8});  // NumPy's code: bytes
+  EXPECT_EQ(parse_dtype("i8"), DType{ElementType::i8});
 }
 
 TEST(DType, UnderstandsByteOrder) {
@@ -93,7 +117,7 @@ TEST(DType, UnderstandsByteOrder) {
 }
 
 TEST(DType, RefusesWhatItDoesNotKnow) {
-  for (const char* text : {"", "<", "f3", "F4", "float", "f4 ", "<>f4", "u16", "complex64"}) {
+  for (const char* text : {"", "<", "f3", "F4", "float", "f4 ", "<>f4", "u128", "complex64"}) {
     test::expect_error(Cause::usage, "unknown dtype", [&] { parse_dtype(text); });
   }
   test::expect_error(Cause::usage, "no byte order", [] { parse_dtype("|f4"); });
@@ -103,9 +127,8 @@ TEST(DType, RefusesWhatItDoesNotKnow) {
 
 TEST(DType, SuggestsTheNearest) {
   const std::vector<std::pair<const char*, const char*>> cases{
-      {"float3", "'float32'"}, {">flaot64", "'float64'"}, {"unit8", "'uint8'"},
-      {"bf61", "'bf16'"},      {">f32", "'f4'"},          {"u16", "'u2'"},
-      {"double", "'f8'"},      {"float", "'f8'"},         {"fp16", "'f2'"},
+      {"float3", "'float32'"}, {">flaot64", "'float64'"}, {"unit8", "'uint8'"}, {"bf61", "'bf16'"},
+      {"uint", "'uint8'"},     {"double", "'f8'"},        {"float", "'f8'"},    {"fp16", "'f2'"},
       {"F4", "'f4'"},          {"INT32", "'int32'"}};
   for (const auto& [text, expected] : cases) {
     try {

@@ -180,16 +180,33 @@ TEST_F(ChangingFileTest, SeesAnotherSize) {
   expect_changed("its size went from 9000 to 10 bytes");
 }
 
-TEST_F(ChangingFileTest, SeesThatItsTimeMayHaveBeenSetBack) {
+TEST_F(ChangingFileTest, SeesWhatIsWrittenThoughItsTimeIsSetBack) {
   const auto time = std::filesystem::last_write_time(path_);
   write_over();
   std::filesystem::last_write_time(path_, time);
+  expect_changed(
+      "its time of last change (ctime) moved, its time of last write did not: another program may "
+      "have written to it and set that time back");
+  EXPECT_FALSE(file_.is_as_it_was());
+}
+
+TEST_F(ChangingFileTest, MayGetAnotherMode) {
+  std::filesystem::permissions(path_, std::filesystem::perms::owner_read);
   EXPECT_NO_THROW(file_.check_unchanged());
   EXPECT_FALSE(file_.is_as_it_was());
 }
 
-TEST_F(ChangingFileTest, MayGetOtherRightsAndNames) {
-  std::filesystem::permissions(path_, std::filesystem::perms::owner_read);
+TEST_F(ChangingFileTest, MayGetAnotherLink) {
+  std::filesystem::create_hard_link(path_, directory_.path() / "link");
+  EXPECT_NO_THROW(file_.check_unchanged());
+  EXPECT_FALSE(file_.is_as_it_was());
+}
+
+TEST_F(ChangingFileTest, MayBeRemovedOrReplaced) {
+  const auto other = directory_.write("other", test::random_bytes(9000, 2));
+  std::filesystem::rename(other, path_);
+  EXPECT_NO_THROW(file_.check_unchanged());
+  std::filesystem::remove(path_);
   EXPECT_NO_THROW(file_.check_unchanged());
   EXPECT_FALSE(file_.is_as_it_was());
 }

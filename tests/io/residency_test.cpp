@@ -50,6 +50,23 @@ TEST_F(Residency, CountsTheExtentsOnly) {
   EXPECT_LT(page_cache_fraction(Source{File::open(path_)}).value(), 0.6);
 }
 
+TEST_F(Residency, CountsHoles) {
+  EXPECT_EQ(hole_fraction(Source{File::open(path_)}), 0.0);
+  std::filesystem::resize_file(path_, 4 * file_bytes);
+  if (hole_fraction(Source{File::open(path_)}) == 0.0) GTEST_SKIP() << "no holes here";
+  EXPECT_EQ(hole_fraction(Source{File::open(path_)}), 0.75);
+  const auto all = directory_.write("all", "");
+  EXPECT_EQ(hole_fraction(Source{File::open(all)}), 0.0) << "empty";
+  std::filesystem::resize_file(all, GiB);
+  EXPECT_EQ(hole_fraction(Source{File::open(all)}), 1.0);
+  std::vector<File> files;
+  files.push_back(File::open(path_));
+  files.push_back(File::open(all));
+  const Source parts(std::move(files), {{0, 0, file_bytes}, {1, 5, file_bytes}},
+                     {ElementType::u1, false});
+  EXPECT_EQ(hole_fraction(parts), 0.5);
+}
+
 TEST_F(Residency, TellsPiecesApart) {
   test::evict(path_);
   const Source source{File::open(path_)};

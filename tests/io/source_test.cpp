@@ -93,9 +93,25 @@ TEST_F(SourceTest, TakesFortranOrderWhereItIsTheSame) {
   expect_refused("Fortran order", npy(header_of("'|u1'", "True", "(2, 7)"), 14));
 }
 
+TEST_F(SourceTest, UnderstandsWhatNumPyDoes) {
+  const std::vector<std::pair<const char*, const char*>> cases{
+      {"f4", "<f4"}, {"=f4", "<f4"}, {"|f4", "<f4"},     {"<f", "<f4"},     {">f", ">f4"},
+      {"d", "<f8"},  {"e", "<f2"},   {"B", "|u1"},       {">b", "|i1"},     {"H", "<u2"},
+      {">h", ">i2"}, {"I", "<u4"},   {"i", "<i4"},       {"q", "<i8"},      {">Q", ">u8"},
+      {"?", "|u1"},  {"|b1", "|u1"}, {"float32", "<f4"}, {"uint16", "<u2"}, {"bool", "|u1"}};
+  for (const auto& [descr, code] : cases) {
+    const std::string quoted = "'" + std::string(descr) + "'";
+    const Source source = open_text("a.npy", npy(header_of(quoted, "False", "(0,)"), 0));
+    EXPECT_EQ(code_of(source.type().value()), code) << descr;
+  }
+  const Source flags = open_text("a.npy", npy(header_of("'|b1'", "False", "(2,)"), 2));
+  EXPECT_EQ(flags.type_reason, "from its header: bool, 0 or 1");
+  EXPECT_EQ(open_text("a.npy", npy(header_of("'|u1'", "False", "(2,)"), 2)).type_reason,
+            "from its header");
+}
+
 TEST_F(SourceTest, RefusesTypesThatAreNoNumbers) {
   const std::vector<std::pair<const char*, const char*>> cases{
-      {"'|b1'", "booleans"},
       {"'<c8'", "complex numbers"},
       {"'<f16'", "long doubles"},
       {"'|O'", "pickled Python objects"},
@@ -107,8 +123,10 @@ TEST_F(SourceTest, RefusesTypesThatAreNoNumbers) {
       {"'<f3'", "its type '<f3' is not known"},
       {"'<f345678901234567890123456789012345'", "'<f345678901234567890123456789012...' is not"},
       {"'bf16'", "is not known"},
-      {"'float32'", "is not known"},
-      {"'|f4'", "is not known"},
+      {"'f32'", "is not known"},
+      {"'<float32'", "is not known"},
+      {"'bfloat16'", "is not known"},
+      {"'l'", "is not known"},
       {"''", "is not known"},
       {"None", "expected a type in quotes"}};
   for (const auto& [descr, problem] : cases) {
@@ -203,7 +221,8 @@ TEST_F(SourceTest, RawFilesHaveTheTypeOfTheirEnding) {
   const std::vector<std::tuple<const char*, const char*, const char*>> cases{
       {"a.u8", "|u1", "from .u8"},          {"a.i16", "<i2", "from .i16"},
       {"a.f32", "<f4", "from .f32"},        {"a.f64", "<f8", "from .f64"},
-      {"a.bf16", "<bf16", "from .bf16"},    {"a.bin", "|u1", "default for raw files"},
+      {"a.bf16", "<bf16", "from .bf16"},    {"a.float32", "<f4", "from .float32"},
+      {"a.pcm", "<i2", "from .pcm"},        {"a.bin", "|u1", "default for raw files"},
       {"a", "|u1", "default for raw files"}};
   for (const auto& [name, code, reason] : cases) {
     const Source source = open_text(name, "12345678");

@@ -190,8 +190,7 @@ struct Refusal {
   std::string_view what, hint;
 };
 
-constexpr std::array<Refusal, 10> refusals{{
-    {"b1", "booleans", "save array.view(numpy.uint8)"},
+constexpr std::array<Refusal, 9> refusals{{
     {"c", "complex numbers", "save array.view(array.real.dtype): real and imaginary parts in turn"},
     {"f16", "long doubles", "save array.astype(numpy.float64)"},
     {"f12", "long doubles", "save array.astype(numpy.float64)"},
@@ -209,11 +208,49 @@ std::string quoted(const std::string& descr) {
   return "'" + descr.substr(0, most) + (descr.size() > most ? "...'" : "'");
 }
 
-DType parse_type(const File& file, const std::string& descr) {
+/// NumPy's codes of one letter, as far as they mean the same on all machines.
+struct Letter {
+  std::string_view letter, code;
+};
+constexpr std::array<Letter, 12> letters{{{"?", "b1"},
+                                          {"b", "i1"},
+                                          {"B", "u1"},
+                                          {"h", "i2"},
+                                          {"H", "u2"},
+                                          {"i", "i4"},
+                                          {"I", "u4"},
+                                          {"q", "i8"},
+                                          {"Q", "u8"},
+                                          {"e", "f2"},
+                                          {"f", "f4"},
+                                          {"d", "f8"}}};
+
+/// NumPy's long name of a type it has.
+bool is_numpy_name(std::string_view name) {
+  constexpr std::array<std::string_view, 11> known{"uint8",   "uint16",  "uint32", "uint64",
+                                                   "int8",    "int16",   "int32",  "int64",
+                                                   "float16", "float32", "float64"};
+  return std::ranges::find(known, name) != known.end();
+}
+
+/// What a header says of its elements.
+struct Elements {
+  DType type;
+  bool is_boolean = false;
+};
+
+Elements parse_type(const File& file, const std::string& descr) {
   std::string_view code = descr;
-  if (!code.empty() && std::string_view{"<>=|"}.find(code.front()) != std::string_view::npos) {
+  char order = '=';
+  const bool has_order =
+      !code.empty() && std::string_view{"<>=|"}.find(code.front()) != std::string_view::npos;
+  if (has_order) {
+    if (code.front() != '|') order = code.front();  // NumPy takes "|f4" for "=f4"
     code.remove_prefix(1);
   }
+  const auto letter = std::ranges::find(letters, code, &Letter::letter);
+  if (letter != letters.end()) code = letter->code;
+  if (code == "b1" || (code == "bool" && !has_order)) return {{ElementType::u1, false}, true};
   for (const Refusal& refusal : refusals) {
     if (!code.starts_with(refusal.prefix)) continue;
     throw not_understood(
@@ -221,10 +258,10 @@ DType parse_type(const File& file, const std::string& descr) {
         "holds " + std::string{refusal.what} + " (" + quoted(descr) + "), which are not supported",
         std::string{refusal.hint});
   }
-  // The long names and bf16 are ours, not NumPy's.
-  if (code.size() == 2) {
+  // Codes of two characters; bf16 and names in bits, as "f32", are ours and not NumPy's.
+  if (code.size() == 2 || (!has_order && is_numpy_name(code))) {
     try {
-      return parse_dtype(descr);
+      return {parse_dtype(order + std::string{code})};
     } catch (const Error&) {
       // The message below says more: it names the file.
     }
@@ -278,7 +315,7 @@ Place find_header(const File& file) {
 
 void require_magic(const File& file) {
   if (file.size() == 0) throw not_understood(file, "is empty, not a .npy file");
-  if (file.size() < magic.size() || read_text(file, 0, magic.size()) != magic) {
+  if (!begins_like_npy(file)) {
     throw not_understood(file, "is named .npy but does not begin like a .npy file",
                          "if it holds raw numbers, give it another ending, such as .f32");
   }
@@ -297,9 +334,12 @@ void require_size(const File& file, std::uint64_t expected) {
 
 }  // namespace
 
-bool is_npy(const File& file) {
-  if (ending_of(file.path()) == ".npy") return true;
+bool begins_like_npy(const File& file) {
   return file.size() >= magic.size() && read_text(file, 0, magic.size()) == magic;
+}
+
+bool is_npy(const File& file) {
+  return ending_of(file.path()) == ".npy" || begins_like_npy(file);
 }
 
 Description describe_npy(const File& file, const Format& format) {
@@ -311,7 +351,7 @@ Description describe_npy(const File& file, const Format& format) {
   Place place = find_header(file);
   const std::string text = read_text(file, place.offset, place.bytes);
   Header header = HeaderParser{file, text, place.offset}.parse();
-  const DType type = parse_type(file, header.descr);
+  const auto [type, is_boolean] = parse_type(file, header.descr);
   if (format.type && *format.type != type) {
     throw not_understood(
         file, "holds " + code_of(type) + ", not the " + code_of(*format.type) + " asked for",
@@ -331,7 +371,7 @@ Description describe_npy(const File& file, const Format& format) {
   }
   require_size(file, offset + *bytes);
   return {.type = type,
-          .type_reason = "from its header",
+          .type_reason = is_boolean ? "from its header: bool, 0 or 1" : "from its header",
           .offset = offset,
           .bytes = *bytes,
           .shape = std::move(header.shape),

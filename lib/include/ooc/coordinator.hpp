@@ -70,6 +70,7 @@ struct Stats {
   /// Why chunks have their size, and why there are so many streams, also if the user has said so.
   std::string why_chunk, why_streams;
   std::optional<double> page_cache_fraction;
+  double hole_fraction = 0;  // of the source, that was never written and comes from no disk
   std::size_t chunk_bytes = 0, chunks = 0, streams = 0, threads = 0;
   std::size_t slots = 0;  // of the pool, not all of which need be in use
   std::size_t block_bytes = 0, queue_depth = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/coordinator.hpp>
+#include <ooc/input_type.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -176,27 +177,12 @@ class Together final : public Operation {
   std::vector<Operation*> operations_;
 };
 
-/// Throws Error(bad_input) unless the source holds elements of that type, or plain bytes in a whole
-/// number of elements.
-void require_type(const Source& source, ElementType wanted);
-
-/// The same for bytes that are no element of ours, but a struct, say.
-void require_whole(const Source& source, std::size_t element_bytes);
-
-template <class T>
-void require_type(const Source& source) {
-  if constexpr (IsElement<T>) {
-    require_type(source, element_type_of<T>());
-  } else {
-    require_whole(source, sizeof(T));
-  }
-}
-
 }  // namespace detail
 
-/// Folds a source with an operator. A source of a known type must hold the operator's Input; one
-/// opened as plain bytes is read as that. Throws Error, and Error(interrupted) if the pass was
-/// stopped (see PassOptions::keep_partial).
+/// Folds a source with an operator. A source of a known type must hold the elements of the
+/// operator's Input (see ElementOf); one opened as plain bytes is read as that Input, unless it is
+/// a .npy file. Throws Error, and Error(interrupted) if the pass was stopped (see
+/// PassOptions::keep_partial).
 template <FoldOperator Op>
 Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const Source& source,
                                   const PassOptions& wanted = {}) {

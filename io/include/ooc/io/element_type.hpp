@@ -116,14 +116,17 @@ std::string_view name_of(ElementType element);
 std::string code_of(DType type);
 
 /// Understands NumPy's codes and names with an optional byte order, "f4", ">i2", "|u1", "uint8",
-/// "float32", and "bf16" or "bfloat16". Throws Error(usage) with the nearest match otherwise.
+/// "float32", also "bf16" or "bfloat16", and the short names of Rust and C that cannot be mistaken,
+/// "f32", "u16", "i64". "u8" and "i8" are NumPy's codes: 8 bytes. Throws Error(usage) with the
+/// nearest match otherwise.
 DType parse_dtype(std::string_view text);
 
 /// How a file's name ends, in lower case: ".npy" of "X.NPY". Empty if it has no ending.
 std::string ending_of(const std::filesystem::path& path);
 
-/// The type that the ending of a raw file names, if it does: ".u8", ".f32", ".bf16". Endings count
-/// bits, where NumPy's codes count bytes.
+/// The type that the ending of a raw file names, if it does. Endings count bits, ".u8", ".f32",
+/// ".bf16"; NumPy's names and codes name it too, ".float32", ".f4", but ".u8" and ".i8" have 8 bits
+/// and ".f8" names nothing. ".half" is float16, ".pcm" int16.
 std::optional<ElementType> type_of_ending(std::string_view ending);
 
 }  // namespace ooc

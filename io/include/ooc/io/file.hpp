@@ -39,15 +39,22 @@ class File {
   /// system: the one that opening the file has tried has failed. Or 0.
   int disk_errno() const noexcept { return disk_errno_; }
 
-  /// Throws Error(input_changed) if somebody has written to the file since it was opened: its size
-  /// or the time of its last write is another. What is written within one tick of the file system's
-  /// clock (some milliseconds before Linux 6.13) can be missed, and what is written to a block
-  /// device is.
+  /// Throws Error(input_changed) if another program has, or may have, written to the file since it
+  /// was opened:
+  ///
+  ///  -  its size or the time of its last write (mtime) differs; or
+  ///  -  only the time of its last change (ctime) differs, as after a write whose mtime was set
+  ///     back (`cp -p`, `rsync --inplace -t`, `touch -r`). A rename, a new link, and another mode
+  ///     or owner move the ctime too; where one of these explains it, this does not throw.
+  ///
+  /// A write is missed if it happens within one tick of the file system's clock (some milliseconds
+  /// before Linux 6.13), if its mtime is set back and mode, owner, links or name change as well, or
+  /// if the file is a block device. New extended attributes, and a name that changes and changes
+  /// back, are reported although the data are the same.
   void check_unchanged() const;
 
-  /// Whether its name still leads to it, and nothing else about it has changed either: its rights,
-  /// its names, or the time of its last write, which somebody may have set back. What was opened is
-  /// what is read, even if not.
+  /// Whether its name still leads to it and its ctime is the same, so that nothing at all about it
+  /// has changed. What was opened is read in any case.
   bool is_as_it_was() const noexcept;
 
   /// What offset, length and memory of a direct read must be a multiple of (bytes). Files that
@@ -56,6 +63,7 @@ class File {
 
  private:
   File() = default;
+  bool is_in_its_place() const noexcept;  // its name still leads to it
   void open_direct();
   void try_direct_read();
 

@@ -23,12 +23,13 @@ struct Format {
 
 /// What a pass reads: one sequence of elements that lies in one or several files.
 ///
-///     const ooc::Source source{ooc::File::open("prices.f32")};          // all bytes of a file
-///     const ooc::Source table = ooc::open("measurements.npy");          // a file that knows
-///     itself
+///     const ooc::Source prices = ooc::open("prices.f32");  // float32, by its ending
+///     const ooc::Source table = ooc::open("table.npy");    // the type and shape of its header
 class Source {
  public:
-  /// All bytes of one file, of no particular type.
+  /// All bytes of one file as plain bytes, with any header that it has: an operator reads them as
+  /// its Input, whatever that is. ooc::open() finds type and data of files that describe
+  /// themselves.
   explicit Source(File file);
 
   /// The parts `extents` of `files`, in that order. Throws Error(bad_input) if an extent reaches
@@ -49,9 +50,9 @@ class Source {
   std::span<const std::uint64_t> shape() const noexcept { return shape_; }
   void set_shape(std::vector<std::uint64_t> shape) { shape_ = std::move(shape); }
 
-  /// To be called when its files have been read. Throws Error(input_changed) if somebody has
-  /// written to one of them since it was opened (see File::check_unchanged). Returns a sentence if
-  /// something else about them has changed.
+  /// To be called when its files have been read. Throws Error(input_changed) if another program has
+  /// written to one of them since it was opened, or may have (see File::check_unchanged). Returns a
+  /// sentence if something else about them has changed.
   std::optional<std::string> check_unchanged() const;
 
   /// "raw", "npy" or "mixed", and where the type was learnt from: "from .f32", "default", ...
@@ -70,6 +71,9 @@ class Source {
   std::optional<DType> type_;
   std::vector<std::uint64_t> shape_;
 };
+
+/// Whether a file begins like a .npy file, whatever its name. Throws Error(input).
+bool begins_like_npy(const File& file);
 
 /// Opens files as one dataset, in the order given. `.npy` files (by their magic bytes, versions 1
 /// to 3, C order unless `format` says otherwise) describe themselves; others are raw: their type is

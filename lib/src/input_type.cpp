@@ -1,0 +1,119 @@
+#include <ooc/input_type.hpp>
+
+#include <ooc/io/error.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace ooc::detail {
+namespace {
+
+using Kind = InputType::Kind;
+
+std::filesystem::path first_path(const Source& source) {
+  return source.files().empty() ? std::filesystem::path() : source.files().front().path();
+}
+
+Error bad_source(const Source& source, const std::string& message, const std::string& why,
+                 const std::string& hint) {
+  const std::filesystem::path path = first_path(source);
+  return Error(Cause::bad_input, path.empty() ? message : path.string() + ": " + message,
+               {.path = path, .why = why, .hint = hint});
+}
+
+/// "float32", or "8 float32" for several.
+std::string describe(ElementType element, std::uint64_t count) {
+  return (count == 1 ? "" : std::to_string(count) + " ") + std::string(name_of(element));
+}
+
+std::string describe_shape(const Source& source) {
+  std::string text;
+  for (const std::uint64_t length : source.shape()) {
+    text += (text.empty() ? "" : " x ") + std::to_string(length);
+  }
+  return text;
+}
+
+void require_whole(const Source& source, std::size_t input_bytes) {
+  const std::uint64_t rest = source.bytes() % input_bytes;
+  if (rest == 0) return;
+  throw bad_source(source,
+                   std::to_string(source.bytes()) +
+                       " bytes are not a whole number of elements of " +
+                       std::to_string(input_bytes) + " bytes",
+                   std::to_string(rest) + " bytes are left over", "");
+}
+
+void require_no_header(const Source& source) {
+  for (const File& file : source.files()) {
+    if (!begins_like_npy(file)) continue;
+    throw Error(Cause::bad_input, file.path().string() + ": is a .npy file, opened as plain bytes",
+                {.path = file.path(),
+                 .why = "its header would be read as data",
+                 .hint = "ooc::open(path) finds the data, their type and their shape"});
+  }
+}
+
+/// Whether so many elements are those of the last dimension, of the last two, and so on.
+bool is_row(const Source& source, std::uint64_t count) {
+  std::uint64_t product = 1;
+  const auto shape = source.shape();
+  for (auto length = shape.rbegin(); length != shape.rend() && product < count; ++length) {
+    product *= std::max<std::uint64_t>(*length, 1);  // of data of no elements, anything is a row
+  }
+  return product == count || source.bytes() == 0;
+}
+
+void require_rows(const Source& source, ElementType element, std::uint64_t count) {
+  if (count == 1) return;
+  if (source.by_columns) {
+    throw bad_source(
+        source,
+        "is stored column by column, the operator takes rows of " + describe(element, count),
+        "the elements of a row do not lie side by side", "save it row by row");
+  }
+  if (source.shape().size() > 1 && !is_row(source, count)) {
+    throw bad_source(source,
+                     "has the shape " + describe_shape(source) + ", the operator takes rows of " +
+                         describe(element, count),
+                     "a row has the elements of the last dimension, or of the last few",
+                     "give the operator an Input of that length, or of one element");
+  }
+}
+
+}  // namespace
+
+void require_type(const Source& source, const InputType& wanted) {
+  if (!source.type()) {
+    if (wanted.bytes > 1) require_no_header(source);
+    return require_whole(source, wanted.bytes);
+  }
+  const ElementType held = source.type()->element;
+  if (wanted.kind == Kind::unknown) {
+    throw bad_source(source,
+                     "holds " + std::string(name_of(held)) +
+                         ", and the operator's Input does not say what it is made of",
+                     "structs of the same size need not have the same members",
+                     "declare `using Element = float;` (or what it is) in the struct, or open the "
+                     "file as plain bytes: ooc::Source{ooc::File::open(path)}");
+  }
+  if (wanted.kind == Kind::bytes) {
+    if (wanted.bytes == 1) return;
+    if (wanted.bytes % size_of(held) != 0) {
+      throw bad_source(source,
+                       "holds " + std::string(name_of(held)) + ", the operator takes " +
+                           std::to_string(wanted.bytes) + " bytes at once",
+                       "these are not a whole number of elements", "");
+    }
+  } else if (wanted.element != held) {
+    const std::uint64_t count = wanted.bytes / size_of(wanted.element);
+    throw bad_source(source,
+                     "holds " + std::string(name_of(held)) + ", the operator takes " +
+                         describe(wanted.element, count),
+                     "", "give the operator the Input that the file holds");
+  }
+  require_rows(source, held, wanted.bytes / size_of(held));
+  require_whole(source, wanted.bytes);
+}
+
+}  // namespace ooc::detail

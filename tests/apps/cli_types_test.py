@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""What type raw data are read as, what is refused, and what is doubted. Also the types of .npy
+headers, as NumPy understands them."""
+
+import bz2
+import gzip
+import io
+import itertools
+import lzma
+import os
+import struct
+import tarfile
+import warnings
+
+from cli_support import CliTest, main
+
+import numpy as np
+
+
+class HeaderTypeTest(CliTest):
+    """The type in a .npy header means what it means to NumPy, or is refused."""
+
+    CODES = ("b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 ? b B h H i I q Q e f d bool int8 int16 int32 "
+             "int64 uint8 uint16 uint32 uint64 float16 float32 float64").split()
+    # What NumPy refuses, or understands as something that is no number of ours.
+    NONE = ("i3 i16 u u16 f f1 f32 f64 f128 g G F D S1 a U4 V2 O c8 c16 m8 M8[s] bf16 bfloat16 "
+            "b2 ?1 B1 F4 Float32 complex64 float128 str object void unsigned f4x f+4").split()
+
+    def write_npy(self, descr):
+        header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': (2,), }}".encode()
+        size = 2 * self.numpy_type(descr).itemsize if self.numpy_type(descr) else 16
+        self.write("x.npy", b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header +
+                   bytes(size))
+
+    def numpy_type(self, descr):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return np.dtype(descr)
+        except TypeError:
+            return None
+
+    def test_types_are_those_of_numpy(self):
+        for order, code in itertools.product(("", "<", ">", "=", "|"), self.CODES):
+            descr = order + code
+            self.write_npy(descr)
+            theirs = self.numpy_type(descr)
+            with self.subTest(descr):
+                if theirs is None:
+                    self.refuse(3, f"its type '.{code}' is not known", "info", "x.npy")
+                    continue
+                expected = "|u1" if theirs == bool else theirs.str
+                self.assertEqual(self.json("info", "x.npy")["input"]["dtype"], expected)
+
+    def test_what_numpy_refuses_is_refused(self):
+        for order, code in itertools.product(("", "<", "|"), self.NONE):
+            descr = order + code
+            theirs = self.numpy_type(descr)
+            if theirs is not None and theirs.kind in "biuf" and theirs.itemsize <= 8:
+                continue
+            self.write_npy(descr)
+            with self.subTest(descr):
+                self.refuse(3, "x.npy: ", "info", "x.npy")
+
+    def test_booleans_are_zero_and_one(self):
+        np.save(self.path("x.npy"), np.array([True, False, True]))
+        document = self.json("reduce", "x.npy")
+        self.assertEqual(document["result"]["sum"], 2)
+        self.assertEqual(document["input"]["type_reason"], "from its header: bool, 0 or 1")
+        self.assertIn("3 values of uint8 (from its header: bool, 0 or 1)",
+                      self.succeed("reduce", "x.npy").stdout)
+
+
+class NoNumbersTest(CliTest):
+    """Files of other formats are refused, unless their bytes are asked for."""
+
+    def setUp(self):
+        super().setUp()
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w") as archive:
+            archive.addfile(tarfile.TarInfo("x.npy"))
+        header = b'{"w":{"dtype":"F32","shape":[2]}}'
+        self.formats = {
+            "gzip": gzip.compress(bytes(1000)), "bzip2": bz2.compress(bytes(1000)),
+            "xz": lzma.compress(bytes(1000)), "Zstandard": b"\x28\xb5\x2f\xfd" + bytes(100),
+            "zip": b"PK\x03\x04" + bytes(100), "tar": buffer.getvalue(),
+            "HDF5": b"\x89HDF\r\n\x1a\n" + bytes(100), "Parquet": b"PAR1" + bytes(100),
+            "safetensors": struct.pack("<Q", len(header)) + header + bytes(8),
+            "ELF": b"\x7fELF" + bytes(100), "WAVE": b"RIFF\x24\0\0\0WAVEfmt " + bytes(24),
+            "text": b"1.5,2\n2.5,3\n",
+        }
+
+    def test_refused_by_all_commands(self):
+        for ending, word in (("bin", "u1"), ("f32", "f4"), ("u8", "u1")):
+            for what, data in self.formats.items():
+                name = f"x.{ending}"
+                self.write(name, data + bytes(-len(data) % 4 if what != "text" else 0))
+                for words in (["histogram"], ["reduce"], ["reduce", "--explain"],
+                              ["convert", "-o", "y.npy"]):
+                    with self.subTest(what, words=words, ending=ending):
+                        self.refuse(3, f"{name}: looks like {what}", *words, name, "--quiet",
+                                    hint=f"--dtype {word} reads")
+        self.assertEqual(sorted(os.listdir(self.directory)), ["x.bin", "x.f32", "x.u8"])
+
+    def test_what_to_do(self):
+        for name, what, hint in (
+                ("x.f32.gz", "gzip",
+                 "decompress it first; --dtype u1 reads its bytes all the same"),
+                ("x.tar", "tar", "unpack it first"), ("x.npz", "zip", "unzip"),
+                ("x.csv", "text", r'numpy.save\("x.npy", numpy.loadtxt\("x.csv", '
+                                  r'delimiter=","\)\)'),
+                ("x.safetensors", "safetensors", "--offset 41")):
+            self.write(name, self.formats[what])
+            self.refuse(3, what, "reduce", name, hint=hint)
+
+    def test_an_operand_of_a_product(self):
+        self.write("a.f32", self.formats["zip"])
+        np.save(self.path("b.npy"), np.ones((2, 2), "f4"))
+        words = ("--shape-a", "13x2", "-o", "c.npy")
+        self.refuse(3, "a.f32: looks like zip", "matmul", "a.f32", "b.npy", *words)
+        self.refuse(3, "a.f32: looks like zip", "matmul", "b.npy", "a.f32", "--shape-b", "2x13",
+                    "--explain")
+
+    def test_one_of_several_files(self):
+        self.write("a.bin", np.arange(99, dtype="u1"))
+        self.write("b.bin.gz", self.formats["gzip"])
+        self.refuse(3, "b.bin.gz: looks like gzip", "reduce", "a.bin", "b.bin.gz")
+        self.write("a.f32", bytes(8))  # of another type
+        self.refuse(3, "b.bin.gz: looks like gzip", "reduce", "a.f32", "b.bin.gz")
+
+    def test_of_another_size_than_that_of_numbers(self):
+        for size in (1001, 1002, 1003, 1004):
+            self.write("x.f32", self.formats["zip"].ljust(size, b"\0"))
+            self.refuse(3, "x.f32: looks like zip", "reduce", "x.f32")
+        self.write("x.f32", bytes(1001))
+        self.refuse(3, "x.f32: 1001 bytes are not a whole number", "reduce", "x.f32")
+
+    def test_read_where_that_is_asked_for(self):
+        for what, data in self.formats.items():
+            self.write("x.bin", data)
+            for words in (["--dtype", "u1"], ["--offset", "1"]):
+                with self.subTest(what, words=words):
+                    count = len(data) - (words[0] == "--offset")
+                    self.assertEqual(self.json("reduce", "x.bin", *words)["result"]["count"], count)
+            self.assertIn("x.bin", self.succeed("info", "x.bin").stdout)
+
+    def test_text_of_all_kinds(self):
+        for text in ("1\n2\n3\n", "a\tb\n" * 1000, "größe 1 µm\n" * 99, "温度\n1\n" * 99,
+                     '{"a": [1, 2, 3]}\n', "[" + "1," * 1000 + "1]"):
+            self.write("x.txt", text.encode())
+            self.refuse(3, "x.txt: looks like text", "reduce", "x.txt")
+
+    def test_numbers_that_are_letters_too(self):
+        """Few bytes, bytes of one value, and bytes without any blank are no text."""
+        for data in (b"abc", b"\n" * 4096, b"ACGT" * 1000, bytes(range(40, 90)) * 99,
+                     np.full(999, 12.1, "f4").tobytes(), b"ab\n\x01"):
+            self.write("x.bin", data)
+            self.assertEqual(self.json("reduce", "x.bin")["result"]["count"], len(data))
+
+
+class DoubtfulTypeTest(CliTest):
+    """Raw data whose type is not known for sure, and that look like something else."""
+
+    def doubt(self, *words):
+        """The one note about it, which is in the document too, and for those who want quiet."""
+        words = [*words, "--device", "cpu", "--direct", "no", "--force"]
+        done = self.succeed(*words)
+        document = self.json(*words)
+        self.assertEqual([f"ooc-run: note: {text}" for text in document["warnings"]],
+                         done.stderr.splitlines())
+        self.assertNotIn("note", done.stdout)
+        self.assertEqual(self.succeed(*words, "--quiet").stderr, done.stderr)
+        self.assertEqual(self.json(*words, "--explain")["warnings"], document["warnings"])
+        return "".join(document["warnings"])
+
+    def test_an_ending_that_may_count_bytes(self):
+        self.write("x.f8", bytes(96))
+        self.assertEqual(self.doubt("reduce", "x.f8"),
+                         "x.f8: read as bytes, for .f8 is no ending that names a type; --dtype f8 "
+                         "reads float64")
+
+    def test_endings_in_other_words(self):
+        for ending, name in (("f4", "float32"), ("float16", "float16"), ("half", "float16"),
+                             ("pcm", "int16"), ("i2", "int16"), ("float32", "float32")):
+            self.write(f"x.{ending}", bytes(96))
+            done = self.succeed("reduce", f"x.{ending}", "--device", "cpu", "--direct", "no")
+            self.assertIn(f" of {name} (from .{ending})\n", done.stdout)
+            self.assertEqual(done.stderr, "")
+
+    def test_bits_or_bytes(self):
+        for code, kind in (("u8", "uint"), ("i8", "int")):
+            name = f"x.{code}"
+            self.write(name, bytes(96))
+            self.assertIn(f"{kind}8 (from .{code})", self.succeed("reduce", name).stdout)
+            for words in (["reduce"], ["info"], ["convert", "-o", "y.npy"]):
+                self.refuse(2, f"{name}: {code} in NumPy's code is 64 bits, the ending .{code} "
+                               "says 8 bits", *words, name, "--dtype", code,
+                            hint=f"say --dtype {kind}8 or --dtype {kind}64")
+            self.assertEqual(self.json("reduce", name, "--dtype", kind + "64")["result"]["count"],
+                             12)
+            self.assertEqual(self.json("reduce", name, "--dtype", kind + "8")["result"]["count"],
+                             96)
+
+    def test_short_names_in_bits(self):
+        self.write("x.bin", np.arange(24, dtype=">u2"))
+        result = self.json("reduce", "x.bin", "--dtype", ">u16")["result"]
+        self.assertEqual((result["count"], result["max"]), (24, 23))
+
+    def test_the_other_byte_order(self):
+        random = np.random.default_rng(6)
+        for ending, data in (("f32", random.normal(size=9000).astype(">f4")),
+                             ("f64", random.normal(size=9000).astype(">f8")),
+                             ("i32", random.integers(-99, 99, 9000).astype(">i4")),
+                             ("u64", np.arange(9000, dtype=">u8"))):
+            name = f"x.{ending}"
+            self.write(name, data)
+            self.assertRegex(self.doubt("reduce", name),
+                             rf"^{name}: looks like \w+, bytes swapped, but is read as \w+ "
+                             rf"\(from .{ending}\); --dtype '>\w\d' reads it so$")
+            self.assertEqual(self.json("reduce", name, "--dtype", data.dtype.str)["warnings"], [])
+
+    def test_another_width(self):
+        self.write("x.f32", np.random.default_rng(6).normal(size=9000))
+        self.assertEqual(self.doubt("reduce", "x.f32"),
+                         "x.f32: looks like float64, but is read as float32 (from .f32); --dtype "
+                         "f8 reads it so")
+
+    def test_operands_of_a_product(self):
+        data = np.random.default_rng(6).normal(size=(64, 64)).astype(">f4")
+        self.write("x.f32", data)
+        np.save(self.path("y.npy"), np.eye(64, dtype="f4"))
+        words = ("matmul", "x.f32", "y.npy", "--shape-a", "64x64", "-o", "z.npy", "--force")
+        for document in (self.json(*words), self.json(*words, "--explain")):
+            self.assertRegex("".join(document["warnings"]), "^x.f32: looks like float32, bytes")
+        self.assertRegex(self.succeed(*words, "--quiet").stderr, "^ooc-run: note: x.f32: looks .*$")
+
+    def test_text_behind_an_offset(self):
+        self.write("x.csv", "".join(f"{i},{i / 7:.3f}\n" for i in range(1000)).encode())
+        self.assertEqual(self.doubt("reduce", "x.csv", "--offset", "8"),
+                         "x.csv: looks like text, whose bytes are read, not its numbers")
+
+    def test_floats(self):
+        data = np.random.default_rng(4).normal(size=10_000)
+        self.write("x.bin", data.astype("f4"))
+        self.write("x.dat", data.astype(">f8"))
+        self.assertEqual(self.doubt("reduce", "x.bin"),
+                         "x.bin: looks like float32, but is read as bytes; --dtype f4 reads it so")
+        self.assertIn("--dtype '>f8' reads it so", self.doubt("reduce", "x.dat"))
+        document = self.json("reduce", "x.bin", "--explain")
+        self.assertIn("looks like float32, but is read as bytes", document["warnings"][0])
+        self.assertEqual(document["result"]["plan"]["reasons"][0], document["warnings"][0])
+
+    def test_another_type_than_the_ending_names(self):
+        self.write("x.f32", np.arange(64, dtype="f4"))
+        words = ("reduce", "x.f32", "--device", "cpu", "--direct", "no", "--dtype")
+        self.assertEqual(self.succeed(*words, "f8").stderr,
+                         "ooc-run: note: x.f32: read as float64, as asked; the ending says "
+                         "float32\n")
+        self.assertEqual(self.succeed(*words, "f4").stderr, "")
+
+    def test_no_doubt(self):
+        random = np.random.default_rng(5)
+        for name, data in (("x.u1", bytes(1000)), ("x.f32", random.normal(size=9000).astype("f4")),
+                           ("tiny.f32", (random.normal(size=9000) * 1e-20).astype("f4")),
+                           ("x.f16", random.normal(size=9000).astype("f2")),
+                           ("x.i16", (random.normal(size=9000) * 3000).astype("i2")),
+                           ("x.u32", random.integers(0, 2**32, 9000, "u4")),
+                           ("nan.f64", np.full(9000, np.nan)), ("zeros.bin", bytes(100_000)),
+                           ("noise.bin", random.bytes(100_000)), ("empty", b""),
+                           ("photo.raw", random.normal(120, 30, 90_000).clip(0, 255).astype("u1")),
+                           ("ramp", np.arange(100_000).astype("u1"))):
+            self.write(name, data)
+            done = self.succeed("reduce", name, "--device", "cpu", "--direct", "no")
+            self.assertEqual(done.stderr, "", name)
+
+
+if __name__ == "__main__":
+    main()
