@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string_view>
 #include <vector>
 
+#include "activity_groups.hpp"
 #include "activity_track.hpp"
 #include "axis.hpp"
 #include "page_chart.hpp"
@@ -22,9 +24,8 @@ using Window = RunRecord::Window;
 
 constexpr double most_pixels = 480;  // of a window, before rows get too thin to be seen
 constexpr double least_row = 5, most_row = 15;
-constexpr double line_pixels = 13;   // of text
-constexpr double gap = 0.5;          // between groups, of a row
-constexpr double least_width = 0.8;  // of what is drawn, in its units: nearly a pixel
+constexpr double line_pixels = 13;  // of text
+constexpr double gap = 0.5;         // between groups, of a row
 
 double seconds_of(Time time) {
   return std::chrono::duration<double>(time).count();
@@ -89,15 +90,6 @@ class Rows {
   double rows_high_ = 0, row_pixels_ = 0;
 };
 
-std::string describe(const Activity& activity) {
-  std::string text(name_of(activity.kind));
-  if (activity.chunk != Activity::no_chunk) text += fmt::format(" {}", activity.chunk);
-  const double seconds = std::chrono::duration<double>(activity.end - activity.begin).count();
-  return fmt::format("{}: {} in {}", text,
-                     format_decimal_bytes(static_cast<double>(activity.bytes)),
-                     format_seconds(seconds));
-}
-
 std::string title_of(const Window& window, bool whole) {
   const std::string length = format_seconds(seconds_of(window.end - window.begin));
   if (whole) return fmt::format("The whole run: {}", length);
@@ -108,6 +100,41 @@ std::string title_of(const Window& window, bool whole) {
                          format_seconds(seconds_of(window.begin)));
     default: return fmt::format("The last {}", length);
   }
+}
+
+using Tracks = std::map<ActivityTrack, std::vector<DrawnActivity>>;
+
+/// The smallest reach that leaves a window at most `most_groups` tooltips, which are the largest
+/// part of a page. If there are few activities, it is 0, and each has a tooltip of its own.
+int reach_of_groups(const Tracks& tracks) {
+  constexpr std::size_t most_groups = 192;
+  int reach = 0;
+  for (int next = 2; reach < PageChart::width; next *= 2) {
+    std::size_t groups = 0;
+    for (const auto& [track, activities] : tracks) {
+      groups += group_activities(activities, reach).size();
+    }
+    if (groups <= most_groups) break;
+    reach = next;
+  }
+  return reach;
+}
+
+/// Lines as wide as the row is high: they take fewer bytes than rectangles.
+std::string draw_track(const std::vector<ActivityGroup>& groups, double top, double height) {
+  std::string lines;
+  for (const ActivityGroup& group : groups) {
+    std::string path;
+    int place = 0;
+    for (const auto& [begin, end] : group.strokes) {
+      path += fmt::format("{}{} 0h{}", path.empty() ? "M" : "m", begin - place, end - begin);
+      place = end;
+    }
+    lines += fmt::format("<path d=\"{}\"><title>{}</title></path>\n", path, group.description());
+  }
+  return fmt::format(
+      "<g class=\"{}\" transform=\"translate(0 {:.1f})\" stroke-width=\"{:.1f}\">\n{}</g>\n",
+      name_of(groups.front().kind), top + height / 2, height, lines);
 }
 
 std::string draw(const RunRecord& record, const Window& window, const Rows& rows,
@@ -123,16 +150,18 @@ std::string draw(const RunRecord& record, const Window& window, const Rows& rows
   rows.name_in(chart);
   const auto x_of = [&](Activity::Clock::time_point when) {
     const Time time = std::clamp(record.time_of(when), window.begin, window.end);
-    return PageChart::x(seconds_of(time - window.begin) / length);
+    return static_cast<int>(std::lround(PageChart::x(seconds_of(time - window.begin) / length)));
   };
+  Tracks tracks;
   for (const Activity& activity : window.activities) {
-    const double x = x_of(activity.begin);
-    const double width = std::max(least_width, x_of(activity.end) - x);
-    chart.add(
-        fmt::format("<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" "
-                    "class=\"{}\"><title>{}</title></rect>\n",
-                    x, rows.top_of(track_of(activity)), width, 0.86 * rows.row_height(),
-                    name_of(activity.kind), describe(activity)));
+    const int begin = x_of(activity.begin);
+    const int end = std::max(begin + 1, x_of(activity.end));  // a pixel at least
+    tracks[track_of(activity)].push_back({activity, begin, end});
+  }
+  const int reach = reach_of_groups(tracks);
+  for (const auto& [track, activities] : tracks) {
+    chart.add(draw_track(group_activities(activities, reach), rows.top_of(track),
+                         0.86 * rows.row_height()));
   }
   return fmt::format("<h3>{}</h3>\n{}", title, chart.html());
 }

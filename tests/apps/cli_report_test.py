@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -47,8 +48,12 @@ class Page:
     def chunks(self, work):
         """Those that "read", say, was done with in what is shown of the run. Of a long run that is
         not all of it, and what was under way at the end of one part is in the next one, too."""
-        titles = (one.text.split() for one in self.root.iter("title"))
-        return {int(words[1].rstrip(":")) for words in titles if words[0] == work}
+        chunks = set()
+        for title in self.root.iter("title"):
+            found = re.match(work + r" (\d+)(?: to (\d+))?[:,]", title.text)
+            if found:
+                chunks |= set(range(int(found[1]), int(found[2] or found[1]) + 1))
+        return chunks
 
 
 def parsed(text):
