@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "activity_track.hpp"
 #include "sizes.hpp"
 
 namespace ooc_run {
@@ -32,8 +31,8 @@ void add(ActivityGroup& group, const DrawnActivity& drawn) {
 
 }  // namespace
 
-std::string ActivityGroup::description() const {
-  std::string text(name_of(kind));
+std::string ActivityGroup::description(std::string_view name) const {
+  std::string text(name);
   if (last_chunk != ooc::Activity::no_chunk) {
     text += fmt::format(" {}", first_chunk);
     if (first_chunk != last_chunk) text += fmt::format(" to {}", last_chunk);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <ooc/activity.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ooc_run {
@@ -27,8 +28,9 @@ struct ActivityGroup {
   std::uint64_t bytes = 0;
   double seconds = 0;
 
-  /// "read 99: 40.0 MB in 10.0 ms", "kernel 8 to 15, 8 times: 8.39 MB in 1.20 ms".
-  std::string description() const;
+  /// "read 99: 40.0 MB in 10.0 ms", "kernel 8 to 15, 8 times: 8.39 MB in 1.20 ms". `name`: of the
+  /// kind.
+  std::string description(std::string_view name) const;
 };
 
 /// Groups the activities of one track. An activity belongs to the group before it if it begins less

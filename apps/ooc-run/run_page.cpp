@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "activity_track.hpp"
 #include "edge_labels.hpp"
 #include "environment.hpp"
 #include "options.hpp"
@@ -133,6 +134,18 @@ Json stages_at_work(const Json& run) {
   return stages;
 }
 
+bool is_on_cpu(const Json& run) {
+  return run.at("device") == "cpu";
+}
+
+std::string label_of_stage(const std::string& name, bool on_cpu) {
+  using Kind = ooc::Activity::Kind;
+  for (const Kind kind : {Kind::h2d, Kind::d2h}) {
+    if (name == name_of(kind)) return std::string(label_of(kind, on_cpu));
+  }
+  return name;
+}
+
 std::string stages(const Json& run) {
   const auto seconds = run.at("seconds").get<double>();
   const auto streams = std::max<std::uint64_t>(1, run.at("streams").get<std::uint64_t>());
@@ -142,8 +155,9 @@ std::string stages(const Json& run) {
   for (const auto& [name, stage] : stages.items()) {
     if (stage.is_null()) continue;
     const bool is_of_lanes = name == "h2d" || name == "kernel" || name == "d2h";
-    if (is_of_lanes) of_lanes.push_back(name);
-    rows += stage_row(name, stage, is_of_lanes ? seconds * static_cast<double>(streams) : seconds);
+    const std::string label = label_of_stage(name, is_on_cpu(run));
+    if (is_of_lanes) of_lanes.push_back(label);
+    rows += stage_row(label, stage, is_of_lanes ? seconds * static_cast<double>(streams) : seconds);
   }
   return fmt::format(
       "<table class=\"stages\"><thead><tr><th scope=\"col\">stage</th><td></td>"
@@ -245,19 +259,20 @@ std::string result_tables(const Json& result) {
 }  // namespace
 
 std::string draw_page(const RunPage& page, const RunRecord& record, const Ceilings& ceilings) {
-  const std::string body = fmt::format(
-                               "<header>\n<h1>ooc-run {}</h1>\n<p class=\"heading\">{}</p>\n"
-                               "<pre class=\"command\">{}</pre>\n</header>\n",
-                               page.command, escape_lines(page.heading), words_of(command_line())) +
-                           banners(page) + tiles(page) +
-                           section("Result", std::string(page.figure) + result_tables(page.result) +
-                                                 bin_table(page.result)) +
-                           section("Where the time went", stages(page.run)) +
-                           section("Rate over time", draw_rates(record, ceilings)) +
-                           section("What happened when", draw_windows(record)) +
-                           section("Input", input_tables(page.input)) +
-                           section("What was chosen, and why", choices(page.run)) +
-                           section("Machine and version", machine(page));
+  const std::string body =
+      fmt::format(
+          "<header>\n<h1>ooc-run {}</h1>\n<p class=\"heading\">{}</p>\n"
+          "<pre class=\"command\">{}</pre>\n</header>\n",
+          page.command, escape_lines(page.heading), words_of(command_line())) +
+      banners(page) + tiles(page) +
+      section("Result",
+              std::string(page.figure) + result_tables(page.result) + bin_table(page.result)) +
+      section("Where the time went", stages(page.run)) +
+      section("Rate over time", draw_rates(record, ceilings)) +
+      section("What happened when", draw_windows(record, is_on_cpu(page.run))) +
+      section("Input", input_tables(page.input)) +
+      section("What was chosen, and why", choices(page.run)) +
+      section("Machine and version", machine(page));
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"

@@ -34,7 +34,7 @@ double seconds_of(Time time) {
 /// Where tracks lie, from top to bottom, the same in all windows.
 class Rows {
  public:
-  explicit Rows(const std::vector<Window>& windows) {
+  Rows(const std::vector<Window>& windows, bool on_cpu) : on_cpu_(on_cpu) {
     std::set<ActivityTrack> tracks;
     for (const Window& window : windows) {
       for (const Activity& activity : window.activities) tracks.insert(track_of(activity));
@@ -59,6 +59,8 @@ class Rows {
   }
   double row_height() const { return PageChart::height / rows_high_; }
 
+  std::string_view label_of(Activity::Kind kind) const { return ooc_run::label_of(kind, on_cpu_); }
+
   /// As many names as there is room for: groups' first, with that of their first row.
   void name_in(PageChart& chart) const {
     std::vector<double> named;  // pixels from the top
@@ -69,7 +71,9 @@ class Rows {
       named.push_back(middle);
       const double place = 1 - (row.top + 0.5) / rows_high_;
       if (with_group) chart.group_beside(place, row.track.group.name());
-      chart.name_beside(place, row.track.name());
+      const std::string track = row.track.name();
+      const bool is_of_kind = track == name_of(row.track.kind);
+      chart.name_beside(place, is_of_kind ? label_of(row.track.kind) : track);
     };
     for (const Row& row : rows_) {
       if (row.begins_group) name(row, true);
@@ -86,6 +90,7 @@ class Rows {
     bool begins_group;
   };
 
+  bool on_cpu_;
   std::vector<Row> rows_;
   double rows_high_ = 0, row_pixels_ = 0;
 };
@@ -121,7 +126,8 @@ int reach_of_groups(const Tracks& tracks) {
 }
 
 /// Lines as wide as the row is high: they take fewer bytes than rectangles.
-std::string draw_track(const std::vector<ActivityGroup>& groups, double top, double height) {
+std::string draw_track(const std::vector<ActivityGroup>& groups, std::string_view label, double top,
+                       double height) {
   std::string lines;
   for (const ActivityGroup& group : groups) {
     std::string path;
@@ -130,7 +136,8 @@ std::string draw_track(const std::vector<ActivityGroup>& groups, double top, dou
       path += fmt::format("{}{} 0h{}", path.empty() ? "M" : "m", begin - place, end - begin);
       place = end;
     }
-    lines += fmt::format("<path d=\"{}\"><title>{}</title></path>\n", path, group.description());
+    lines +=
+        fmt::format("<path d=\"{}\"><title>{}</title></path>\n", path, group.description(label));
   }
   return fmt::format(
       "<g class=\"{}\" transform=\"translate(0 {:.1f})\" stroke-width=\"{:.1f}\">\n{}</g>\n",
@@ -160,34 +167,35 @@ std::string draw(const RunRecord& record, const Window& window, const Rows& rows
   }
   const int reach = reach_of_groups(tracks);
   for (const auto& [track, activities] : tracks) {
-    chart.add(draw_track(group_activities(activities, reach), rows.top_of(track),
-                         0.86 * rows.row_height()));
+    chart.add(draw_track(group_activities(activities, reach), rows.label_of(track.kind),
+                         rows.top_of(track), 0.86 * rows.row_height()));
   }
   return fmt::format("<h3>{}</h3>\n{}", title, chart.html());
 }
 
-std::string legend_of(const std::vector<Window>& windows) {
+std::string legend_of(const std::vector<Window>& windows, const Rows& rows) {
   std::set<Activity::Kind> kinds;
   for (const Window& window : windows) {
     for (const Activity& activity : window.activities) kinds.insert(activity.kind);
   }
   std::string entries;
   for (const Activity::Kind kind : kinds) {
-    entries += fmt::format("<li><span class=\"swatch {0}\"></span>{0}</li>\n", name_of(kind));
+    entries += fmt::format("<li><span class=\"swatch {}\"></span>{}</li>\n", name_of(kind),
+                           rows.label_of(kind));
   }
   return fmt::format("<ul class=\"legend\">\n{}</ul>\n", entries);
 }
 
 }  // namespace
 
-std::string draw_windows(const RunRecord& record) {
+std::string draw_windows(const RunRecord& record, bool on_cpu) {
   const std::vector<Window> windows = record.windows();
   if (windows.empty() || record.duration() <= Time{}) {
     return "<p class=\"note\">Nothing was read.</p>\n";
   }
-  const Rows rows(windows);
+  const Rows rows(windows, on_cpu);
   const bool whole = windows.size() == 1;
-  std::string html = legend_of(windows);
+  std::string html = legend_of(windows, rows);
   for (const Window& window : windows) {
     if (window.begin < window.end) html += draw(record, window, rows, title_of(window, whole));
   }

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <utility>
 
+#include "activity_track.hpp"
+
 namespace ooc_run {
 namespace {
 
@@ -25,7 +27,7 @@ DrawnActivity drawn(std::size_t chunk, int begin, int end,
 
 std::vector<std::string> descriptions(const std::vector<ActivityGroup>& groups) {
   std::vector<std::string> texts;
-  for (const ActivityGroup& group : groups) texts.push_back(group.description());
+  for (const ActivityGroup& group : groups) texts.push_back(group.description(name_of(group.kind)));
   return texts;
 }
 

@@ -103,6 +103,8 @@ class ReportTest(CliTest):
                 copy = stages.pop(name)
                 for key in "waits_in_seconds", "waits_out_seconds":
                     stages["kernel"][key] += copy[key]
+        labels = {"h2d": "copy in", "d2h": "copy out"}  # on a CPU
+        stages = {labels.get(name, name): stage for name, stage in stages.items()}
         self.assertEqual([row.find("th").text for row in rows], list(stages))
         for row in rows:
             stage = stages[row.find("th").text]

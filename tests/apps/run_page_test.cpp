@@ -98,9 +98,25 @@ TEST_F(RunPageTest, WithoutCopiesThereIsNoRowOfThem) {
   EXPECT_TRUE(has(page, ", for kernel times 2 streams."));
 
   run_["stages"]["h2d"]["busy_seconds"] = 0.25;
+  run_["device"] = "NVIDIA H200";
   page = draw();
   EXPECT_TRUE(has(page, row("h2d")));
   EXPECT_TRUE(has(page, ", for h2d and kernel times 2 streams."));
+}
+
+TEST_F(RunPageTest, OnACpuCopiesAreNotToADevice) {
+  const ooc::Activity::Clock::time_point start{};
+  record_.record({.kind = ooc::Activity::Kind::h2d, .begin = start, .end = start + 10ms});
+  run_["stages"]["h2d"]["busy_seconds"] = 0.01;
+  run_["device"] = "NVIDIA H200";
+  EXPECT_TRUE(has(draw(), "<th scope=\"row\">h2d</th>"));
+  EXPECT_TRUE(has(draw(), "<span class=\"swatch h2d\"></span>h2d</li>"));
+  run_["device"] = "cpu";
+  const std::string page = draw();
+  EXPECT_TRUE(has(page, "<th scope=\"row\">copy in</th>"));
+  EXPECT_TRUE(has(page, "<span class=\"swatch h2d\"></span>copy in</li>"));
+  EXPECT_TRUE(has(page, "<title>copy in 0: "));
+  EXPECT_FALSE(has(page, ">h2d"));
 }
 
 /// More than there are pixels: 32 slots that read and two lanes that compute, each without a pause.
