@@ -26,6 +26,12 @@ std::string_view name_of(Kind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
+std::string_view label_of(Kind kind, bool on_cpu) {
+  if (on_cpu && kind == Kind::h2d) return "copy in";
+  if (on_cpu && kind == Kind::d2h) return "copy out";
+  return name_of(kind);
+}
+
 std::string TrackGroup::name() const {
   if (stage == lanes) return fmt::format("lane {}", lane);
   return std::string(name_of(stage == reads ? Kind::read : Kind::write));

@@ -11,6 +11,9 @@ namespace ooc_run {
 /// "read", "h2d", "kernel", "d2h" or "write".
 std::string_view name_of(ooc::Activity::Kind kind);
 
+/// The same, except that a CPU has no device to copy to: "copy in" and "copy out" there.
+std::string_view label_of(ooc::Activity::Kind kind, bool on_cpu);
+
 /// Tracks of a timeline lie in groups, in this order: the reads, each lane, the writes.
 struct TrackGroup {
   int stage = 0;

@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
+#include <string_view>
 
 #include "sizes.hpp"
 
@@ -19,17 +21,38 @@ std::string scientific(double value, int digits) {
   return fmt::format("{}e{}", text.substr(0, letter), std::atoi(text.c_str() + letter + 1));
 }
 
-/// "250,000", or "2.5e9" where the digits would be many.
-std::string count_label(double count) {
-  constexpr double longest = 1e7;
-  constexpr double near = 1e-9;  // places are products
-  if (count < longest) return group_digits(fmt::format("{:.0f}", count));
-  std::string text;
-  for (int digits = 0; digits < 10; ++digits) {
-    text = scientific(count, digits);
-    if (std::abs(std::strtod(text.c_str(), nullptr) - count) <= near * count) break;
+struct CountUnit {
+  double size;
+  std::string_view suffix;
+};
+
+/// The largest unit that is not larger than `count`.
+CountUnit unit_of(double count) {
+  constexpr std::array units{CountUnit{1e18, " E"}, CountUnit{1e15, " P"}, CountUnit{1e12, " T"},
+                             CountUnit{1e9, " G"},  CountUnit{1e6, " M"},  CountUnit{1e3, " K"}};
+  for (const CountUnit& unit : units) {
+    if (count >= unit.size) return unit;
   }
-  return text;
+  return {1, ""};
+}
+
+/// "250,000", "2.5 M".
+std::string count_label(double count, const CountUnit& unit) {
+  if (count == 0) return "0";
+  if (unit.size == 1) return group_digits(fmt::format("{:.0f}", count));
+  return fmt::format("{:g}{}", count / unit.size, unit.suffix);
+}
+
+/// Labels of one notation: digits, or units if the largest count has too many digits. A logarithmic
+/// axis needs several units, another axis has one.
+void label_counts(std::vector<Tick>& ticks, bool logarithmic) {
+  constexpr double longest = 1e7;
+  const double most = ticks.back().place;
+  for (Tick& tick : ticks) {
+    const CountUnit unit =
+        most < longest ? CountUnit{1, ""} : unit_of(logarithmic ? tick.place : most);
+    tick.label = count_label(tick.place, unit);
+  }
 }
 
 /// How many of `steps` make an interval, that there are so many at most.
@@ -38,14 +61,35 @@ int stride_of(int steps, int intervals) {
 }
 
 std::vector<Tick> powers_of_ten(int first, int decades, int intervals) {
+  const int last = first + decades;
+  const bool all_short = -4 <= first && last <= 5;  // 0.0001 to 100000
   std::vector<Tick> ticks;
-  for (int decade = 0; decade <= decades; decade += stride_of(decades, intervals)) {
-    const int exponent = first + decade;
+  for (int exponent = first; exponent <= last; exponent += stride_of(decades, intervals)) {
     const double place = std::pow(10, exponent);
-    const bool is_short = -4 <= exponent && exponent <= 5;  // 0.0001 to 100000
-    ticks.push_back({place, is_short ? fmt::format("{:g}", place) : fmt::format("1e{}", exponent)});
+    ticks.push_back(
+        {place, all_short ? fmt::format("{:g}", place) : fmt::format("1e{}", exponent)});
   }
   return ticks;
+}
+
+/// The exponent of the smallest power of ten that is at least `count`.
+int decades_up_to(double count) {
+  int decades = 0;
+  while (std::pow(10, decades) < count) ++decades;
+  return decades;
+}
+
+/// The distance between the ticks of a linear axis for counts up to `most`.
+double count_step(double most, int intervals) {
+  const double step = std::max(1.0, round_step(most / intervals));
+  if (step >= 10) return step;
+  return step > 2 ? 5 : step;  // no halves of an element
+}
+
+/// Whether a logarithmic axis has no whole decade, and so the ticks of a linear one.
+bool is_below_a_decade(double most) {
+  constexpr double decade = 10;
+  return most < decade;
 }
 
 }  // namespace
@@ -123,6 +167,19 @@ std::vector<Tick> ValueAxis::ticks(int intervals) const {
   return round_ticks(lower_, upper_, intervals);
 }
 
+CountAxis CountAxis::up_to(std::uint64_t most, bool logarithmic, int intervals) {
+  const auto count = static_cast<double>(most);
+  if (most == 0) return {0, logarithmic};
+  if (!logarithmic || is_below_a_decade(count)) {
+    const double step = count_step(count, intervals);
+    return {step * std::ceil(count / step), logarithmic};
+  }
+  const int decades = decades_up_to(count);
+  const int stride = stride_of(decades, intervals);
+  const int strides = (decades + stride - 1) / stride;
+  return {std::pow(10, strides * stride), logarithmic};
+}
+
 double CountAxis::place(double count) const {
   if (end_ <= 0) return 0;
   return logarithmic_ ? std::log1p(count) / std::log1p(end_) : count / end_;
@@ -131,17 +188,20 @@ double CountAxis::place(double count) const {
 std::vector<Tick> CountAxis::ticks(int intervals) const {
   std::vector<Tick> ticks{{0, "0"}};
   if (end_ <= 0) return ticks;
-  if (!logarithmic_ || end_ < 10) {
-    double step = std::max(1.0, round_step(end_ / intervals));
-    if (step < 10) step = step > 2 ? 5 : step;  // no halves of an element
-    for (int i = 1; i * step <= end_; ++i) ticks.push_back({i * step, count_label(i * step)});
+  if (!logarithmic_ || is_below_a_decade(end_)) {
+    const double step = count_step(end_, intervals);
+    for (int i = 1; i * step <= end_; ++i) ticks.push_back({i * step, {}});
+    label_counts(ticks, false);
     return ticks;
   }
-  const int decades = static_cast<int>(std::floor(std::log10(end_)));
-  const int stride = stride_of(decades, intervals);
-  for (int decade = stride; decade <= decades; decade += stride) {
-    ticks.push_back({std::pow(10, decade), count_label(std::pow(10, decade))});
+  // With many decades, 1 is so close to 0 that their labels would overlap.
+  if (place(1) * 2 * intervals < 1) ticks.clear();
+  int decades = decades_up_to(end_);
+  if (std::pow(10, decades) > end_) --decades;
+  for (int decade = 0; decade <= decades; decade += stride_of(decades, intervals)) {
+    ticks.push_back({std::pow(10, decade), {}});
   }
+  label_counts(ticks, true);
   return ticks;
 }
 

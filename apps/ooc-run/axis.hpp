@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,10 +49,16 @@ class CountAxis {
  public:
   CountAxis(double end, bool logarithmic) : end_(end), logarithmic_(logarithmic) {}
 
+  /// An axis that ends at its last tick of `ticks(intervals)`, the only one that is at least
+  /// `most`.
+  static CountAxis up_to(std::uint64_t most, bool logarithmic, int intervals);
+
   /// From 0 to 1.
   double place(double count) const;
 
-  /// At 0 and at round counts up to the end, or from there at powers of ten: `intervals` or fewer.
+  /// At 0 and at round counts up to the end: `intervals` or fewer. A logarithmic axis has ticks at
+  /// powers of ten from 1 on, and at 0 if there is room. Labels are digits ("250,000"); if the
+  /// largest would be too long, all labels have a unit ("2.5 M").
   std::vector<Tick> ticks(int intervals) const;
 
  private:

@@ -15,8 +15,9 @@ namespace ooc_run {
 namespace {
 
 constexpr double panel_width = 300, panel_height = 190;  // pixels, without what is around it
-constexpr double left = 70, top = 60;                    // room for the axis and for the titles
-constexpr double column_width = panel_width + 60, row_height = panel_height + 85;
+constexpr double left = 70, top = 50;                    // room for the axis and for the titles
+constexpr double heading_height = 56;                    // of a row, with the titles of its axes
+constexpr double column_width = panel_width + 60, row_height = heading_height + panel_height + 62;
 constexpr double gb = 1e9;
 constexpr int ticks_up = 4;
 
@@ -24,8 +25,13 @@ constexpr std::string_view style =
     ".ceiling { stroke: #555; stroke-dasharray: 6 4 }\n"
     ".cold { stroke: #1f5fa8 } circle.cold { fill: #1f5fa8 }\n"
     ".warm { stroke: #c4451c } circle.warm { fill: #c4451c }\n"
-    ".cold-text { fill: #1f5fa8; font-weight: bold }\n"
-    ".warm-text { fill: #c4451c; font-weight: bold }\n";
+    ".heading { font-size: 13px; font-weight: bold }\n"
+    ".cold-text { fill: #1f5fa8 } .warm-text { fill: #c4451c }\n"
+    "@media (prefers-color-scheme: dark) {\n"
+    "  .ceiling { stroke: #9aa5b1 }\n"
+    "  .cold { stroke: #4f9fdc } circle.cold { fill: #4f9fdc } .cold-text { fill: #4f9fdc }\n"
+    "  .warm { stroke: #f08a45 } circle.warm { fill: #f08a45 } .warm-text { fill: #f08a45 }\n"
+    "}\n";
 
 struct Point {
   double bytes;  // of the setting
@@ -124,9 +130,14 @@ void draw_panel(Svg& svg, const BenchResult& result, const Panel& panel, double 
                   ticks_up * round_step(most / ticks_up)};
   draw_axes(svg, axes, points, panel);
   if (ceiling > 0) {
-    const double y = axes.y(ceiling);
-    svg.line(x0, y, x0 + panel_width, y, "ceiling");
-    svg.text(x0 + panel_width, y - 4, "end", fmt::format("ceiling {:.3g}", ceiling / gb));
+    const double y = axes.y(ceiling), end = x0 + panel_width;
+    svg.line(x0, y, end, y, "ceiling");
+    // The label stands above the frame, so that no line of the data goes through it.
+    constexpr double sample = 24, label_width = 140;
+    const double label_y = axes.frame.y(1) - 12;
+    svg.line(end - label_width - sample, label_y - 4, end - label_width, label_y - 4, "ceiling");
+    svg.text(end - label_width + 6, label_y, "start",
+             fmt::format("measured ceiling {:.3g}", ceiling / gb));
   }
   draw_series(svg, axes, points, panel.cold ? "cold" : "warm");
 }
@@ -147,12 +158,13 @@ std::string plot_sweep(const BenchResult& result, const std::string& title) {
   for (std::size_t row = 0; row < states.size(); ++row) {
     const bool cold = states[row];
     const double y = top + static_cast<double>(row) * row_height;
-    svg.text(left + panel_width / 2, y + 2, "middle",
-             cold ? "cold: from the disk" : "warm: from the page cache",
-             cold ? "cold-text" : "warm-text");
+    svg.text(left, y + 14, "start", cold ? "Cold: from the disk" : "Warm: from the page cache",
+             cold ? "heading cold-text" : "heading warm-text");
+    svg.line(left, y + 22, left + kinds.size() * column_width - 60, y + 22, "grid");
     for (std::size_t column = 0; column < kinds.size(); ++column) {
       draw_panel(svg, result, {kinds[column][0], kinds[column][1], cold},
-                 left + static_cast<double>(column) * column_width, y + panel_height + 20);
+                 left + static_cast<double>(column) * column_width,
+                 y + heading_height + panel_height);
     }
   }
   return svg.document();

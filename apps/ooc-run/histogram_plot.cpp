@@ -9,8 +9,8 @@
 
 #include "axis.hpp"
 #include "bin_groups.hpp"
+#include "edge_labels.hpp"
 #include "page_chart.hpp"
-#include "report.hpp"
 #include "sizes.hpp"
 #include "svg.hpp"
 #include "terminal.hpp"
@@ -24,12 +24,15 @@ constexpr double above_frame = 34, below_frame = 52;  // room for the titles of 
 constexpr double frame_width = picture_width - left - right;
 constexpr std::size_t most_groups = 800;  // a pixel each
 constexpr std::size_t most_bars = 128;
-constexpr double headroom = 1.04;  // of the longest bar
 
 constexpr std::string_view style =
     ".bar, .steps { fill: #1f5fa8 } .bar { stroke: white; stroke-width: 0.5 }\n"
     ".small { stroke: none }\n"
-    ".bar:hover { fill: #c4451c }\n";
+    ".tips { fill: #c4451c; fill-opacity: 0 } .tips path:hover { fill-opacity: 0.3 }\n"
+    "@media (prefers-color-scheme: dark) {\n"
+    "  .bar, .steps { fill: #4f9fdc } .bar { stroke: #14181d } .small { stroke: none }\n"
+    "  .tips { fill: #f08a45 }\n"
+    "}\n";
 
 /// The end of a title that is too long: names of files differ there.
 std::string shortened(const std::string& title) {
@@ -43,15 +46,23 @@ std::string shortened(const std::string& title) {
   return title;
 }
 
-/// What a reader must know to read the picture, in lines.
-std::vector<std::string> describe(const ooc::Histogram& histogram, std::size_t each,
+/// The edges of all groups.
+std::vector<std::string> labels_of(const std::vector<BinGroup>& groups) {
+  std::vector<double> edges;
+  for (const BinGroup& group : groups) edges.push_back(group.lower);
+  if (!groups.empty()) edges.push_back(groups.back().upper);
+  return edge_labels(edges);
+}
+
+/// What a reader must know to read the picture, in lines. `edges`: their labels.
+std::vector<std::string> describe(const ooc::Histogram& histogram,
+                                  const std::vector<std::string>& edges, std::size_t each,
                                   bool logarithmic_counts) {
   if (histogram.edges.empty()) return {"no values"};
-  std::vector<std::string> lines{
-      fmt::format("{} from {} to {}{}{}", format_count(histogram.counts.size(), "bin"),
-                  format_real(histogram.edges.front()), format_real(histogram.edges.back()),
-                  describe_groups(histogram.counts.size(), each, "bar"),
-                  logarithmic_counts ? ", log scale" : "")};
+  std::vector<std::string> lines{fmt::format(
+      "{} from {} to {}{}{}", format_count(histogram.counts.size(), "bin"), edges.front(),
+      edges.back(), describe_groups(histogram.counts.size(), each, "bar"),
+      logarithmic_counts ? ", log scale" : "")};
   const std::array outside{std::pair{"below", histogram.below}, std::pair{"above", histogram.above},
                            std::pair{"nan", histogram.nan}};
   std::string others;
@@ -80,19 +91,23 @@ struct Axes {
   }
 };
 
+constexpr int most_along = 10;  // ticks
+
+int most_up(const HistogramPlot& plot) {
+  return plot.logarithmic_counts ? 10 : 6;  // a decade each
+}
+
 Axes axes_of(const ooc::Histogram& histogram, const std::vector<BinGroup>& groups,
              const HistogramPlot& plot, const Frame& frame) {
   const bool empty = histogram.edges.empty();
   return {frame,
           {empty ? 0 : histogram.edges.front(), empty ? 1 : histogram.edges.back(),
            plot.logarithmic_values},
-          {headroom * static_cast<double>(most_of(groups)), plot.logarithmic_counts}};
+          CountAxis::up_to(most_of(groups), plot.logarithmic_counts, most_up(plot))};
 }
 
-constexpr int most_up = 6, most_along = 10;  // ticks
-
-void draw_ticks(Svg& svg, const Axes& axes) {
-  for (const Tick& tick : axes.counts.ticks(most_up)) {
+void draw_ticks(Svg& svg, const Axes& axes, const HistogramPlot& plot) {
+  for (const Tick& tick : axes.counts.ticks(most_up(plot))) {
     axes.frame.draw_tick_beside(svg, axes.counts.place(tick.place), tick.label);
   }
   for (const Tick& tick : axes.values.ticks(most_along)) {
@@ -102,21 +117,24 @@ void draw_ticks(Svg& svg, const Axes& axes) {
   axes.frame.draw_title_below(svg, "value");
 }
 
+/// Bins may have no width.
+double width_of(const Axes& axes, const BinGroup& group) {
+  constexpr double least = 1;
+  return std::max(least, axes.x(group.upper) - axes.x(group.lower));
+}
+
 std::string bars(const Axes& axes, const std::vector<BinGroup>& groups) {
-  constexpr double least_width = 1;     // bins may have no width
   constexpr double least_outlined = 3;  // of less, an outline would leave little to be seen
   std::string elements;
   for (const BinGroup& group : groups) {
     const double x = axes.x(group.lower), y = axes.y(group.count);
-    const double width = std::max(least_width, axes.x(group.upper) - x);
+    const double width = width_of(axes, group);
     const double height = axes.frame.bottom - y;
     const bool is_small = std::min(width, height / axes.pixel) < least_outlined;
-    const bool is_last = &group == &groups.back();
     elements += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
-        "class=\"bar{}\" data-count=\"{}\"><title>[{}, {}{}: {}</title></rect>\n",
-        x, y, width, height, is_small ? " small" : "", group.count, format_real(group.lower),
-        format_real(group.upper), is_last ? ']' : ')', group_digits(std::to_string(group.count)));
+        "class=\"bar{}\" data-count=\"{}\"/>\n",
+        x, y, width, height, is_small ? " small" : "", group.count);
   }
   return elements;
 }
@@ -132,8 +150,27 @@ std::string steps(const Axes& axes, const std::vector<BinGroup>& groups) {
                      axes.frame.bottom, counts);
 }
 
-std::string draw(const Axes& axes, const std::vector<BinGroup>& groups) {
-  return groups.size() <= most_bars ? bars(axes, groups) : steps(axes, groups);
+/// Tooltips with the range and the count of each group. They cover the whole height of the frame,
+/// since a short bar is hard to point at.
+std::string tips(const Axes& axes, const std::vector<BinGroup>& groups,
+                 const std::vector<std::string>& edges) {
+  std::string elements;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const BinGroup& group = groups[i];
+    elements += fmt::format(
+        "<path d=\"M{:.1f} {:.0f}h{:.1f}V{:.0f}h-{:.1f}z\">"
+        "<title>[{}, {}{}: {}</title></path>\n",
+        axes.x(group.lower), axes.frame.y(1), width_of(axes, group), axes.frame.bottom,
+        width_of(axes, group), edges[i], edges[i + 1], i + 1 == groups.size() ? ']' : ')',
+        group_digits(std::to_string(group.count)));
+  }
+  return fmt::format("<g class=\"tips\">\n{}</g>\n", elements);
+}
+
+std::string draw(const Axes& axes, const std::vector<BinGroup>& groups,
+                 const std::vector<std::string>& edges) {
+  return (groups.size() <= most_bars ? bars(axes, groups) : steps(axes, groups)) +
+         tips(axes, groups, edges);
 }
 
 }  // namespace
@@ -141,7 +178,8 @@ std::string draw(const Axes& axes, const std::vector<BinGroup>& groups) {
 std::string plot_histogram(const ooc::Histogram& histogram, const HistogramPlot& plot) {
   const std::size_t each = bins_per_group(histogram.counts.size(), most_groups);
   const std::vector<BinGroup> groups = group_bins(histogram, each);
-  const std::vector<std::string> notes = describe(histogram, each, plot.logarithmic_counts);
+  const std::vector<std::string> edges = labels_of(groups);
+  const std::vector<std::string> notes = describe(histogram, edges, each, plot.logarithmic_counts);
 
   const double bottom =
       title_height + static_cast<double>(notes.size()) * note_height + above_frame + frame_height;
@@ -152,8 +190,8 @@ std::string plot_histogram(const ooc::Histogram& histogram, const HistogramPlot&
     svg.text(left, title_height + static_cast<double>(i + 1) * note_height, "start", notes[i],
              "note");
   }
-  draw_ticks(svg, axes);
-  svg.add(draw(axes, groups));
+  draw_ticks(svg, axes, plot);
+  svg.add(draw(axes, groups, edges));
   axes.frame.draw_axes(svg);  // last, in front of the bars' feet
   return svg.document();
 }
@@ -162,7 +200,8 @@ std::string histogram_figure(const ooc::Histogram& histogram, const HistogramPlo
   const std::size_t each = bins_per_group(histogram.counts.size(), most_groups);
   const std::vector<BinGroup> groups = group_bins(histogram, each);
   std::string notes;
-  for (const std::string& note : describe(histogram, each, plot.logarithmic_counts)) {
+  const std::vector<std::string> edges = labels_of(groups);
+  for (const std::string& note : describe(histogram, edges, each, plot.logarithmic_counts)) {
     notes += fmt::format("<p class=\"note\">{}</p>\n", escape_xml(note));
   }
   if (groups.empty()) return notes;
@@ -171,7 +210,7 @@ std::string histogram_figure(const ooc::Histogram& histogram, const HistogramPlo
   Axes axes =
       axes_of(histogram, groups, plot, {0, PageChart::height, PageChart::width, PageChart::height});
   axes.pixel = PageChart::height / frame_height;
-  for (const Tick& tick : axes.counts.ticks(most_up)) {
+  for (const Tick& tick : axes.counts.ticks(most_up(plot))) {
     chart.tick_beside(axes.counts.place(tick.place), tick.label);
   }
   const auto ticks_of = [&](int intervals) { return axes.values.ticks(intervals); };
@@ -180,7 +219,7 @@ std::string histogram_figure(const ooc::Histogram& histogram, const HistogramPlo
   }
   chart.title_beside("count");
   chart.title_below("value");
-  chart.add(draw(axes, groups));
+  chart.add(draw(axes, groups, edges));
   return notes + chart.html();
 }
 

@@ -12,8 +12,8 @@ struct HistogramPlot {
   bool logarithmic_values = false;  // all edges are positive
 };
 
-/// An SVG document: bars, each with its range and count as a tooltip, or where they would be too
-/// narrow one line of steps. The same histogram makes the same bytes.
+/// An SVG document: bars, or where they would be too narrow one line of steps. Each has its range
+/// and count as a tooltip. The same histogram makes the same bytes.
 std::string plot_histogram(const ooc::Histogram& histogram, const HistogramPlot& plot);
 
 /// The same for an HTML page, without the title.

@@ -47,6 +47,12 @@ std::string rows_behind(const std::string& prefix, const Json& object) {
   return rows;
 }
 
+std::string group_table(std::string_view title, const std::string& rows) {
+  if (rows.empty()) return {};
+  return fmt::format("<div class=\"group\">\n<h3>{}</h3>\n{}</div>\n", escape_xml(title),
+                     fact_table(rows));
+}
+
 /// As wide as the table: paths are long.
 std::string wide_row(std::string_view name, std::string_view html) {
   return fmt::format("<tr class=\"wide\"><th scope=\"row\">{}</th><td>{}</td></tr>\n", name, html);
@@ -103,6 +109,29 @@ std::string fact_table(std::string_view rows) {
 
 std::string fact_rows(const Json& object) {
   return rows_behind("", object);
+}
+
+std::string fact_groups(const Json& object, std::span<const FactGroup> groups) {
+  Json rest = object;
+  std::string tables;
+  for (const FactGroup& group : groups) {
+    Json facts = Json::object();
+    for (const std::string_view key : group.keys) {
+      const auto found = rest.find(key);
+      if (found == rest.end()) continue;
+      facts[std::string(key)] = *found;
+      rest.erase(found);
+    }
+    tables += group_table(group.title, fact_rows(facts));
+  }
+  std::string objects;
+  for (const auto& [key, value] : object.items()) {
+    if (!value.is_object()) continue;
+    objects += group_table(words_of(key), fact_rows(value));
+    rest.erase(key);
+  }
+  return fmt::format("<div class=\"groups\">\n{}</div>\n",
+                     tables + group_table("other", fact_rows(rest)) + objects);
 }
 
 std::string input_tables(const Json& input) {

@@ -39,12 +39,14 @@ code { font: .92em ui-monospace, monospace }
 
 table { border-collapse: collapse; text-align: left }
 th { font-weight: 400; color: var(--faint) }
+.groups { columns: 20rem; column-gap: 2.5rem }
+.group { break-inside: avoid; padding-bottom: 1.2rem } .group h3 { margin-top: 0 }
+.group h3::first-letter { text-transform: uppercase }
 .facts { display: block }
-.facts tbody { display: grid; column-gap: 2.5rem;
-  grid-template-columns: repeat(auto-fill, minmax(min(20rem, 100%), 1fr)) }
+.facts tbody { display: block; columns: 20rem; column-gap: 2.5rem }
 .facts tr { display: flex; justify-content: space-between; gap: 1.2rem; padding: .25rem 0;
   border-bottom: 1px solid var(--rule) }
-.facts .wide { grid-column: 1 / -1 }
+.facts tr { break-inside: avoid } .facts .wide { column-span: all }
 .facts th, .facts td { padding: 0 } .facts th { white-space: nowrap }
 .facts td { overflow-wrap: anywhere; text-align: right }
 .stages { width: 100% }
@@ -76,7 +78,7 @@ summary { cursor: pointer; margin-top: 1rem }
 .bar, .steps { fill: var(--read) }
 .bar { stroke: var(--paper); stroke-width: 1; vector-effect: non-scaling-stroke }
 .bar.small { stroke: none }
-.bar:hover { fill: var(--kernel) }
+.tips { fill: var(--kernel); fill-opacity: 0 } .tips path:hover { fill-opacity: .3 }
 .rate { stroke-width: 1.5; vector-effect: non-scaling-stroke; fill-opacity: .15 }
 .ceiling { stroke-width: 1.5; stroke-dasharray: 6 4; vector-effect: non-scaling-stroke }
 
@@ -86,12 +88,15 @@ summary { cursor: pointer; margin-top: 1rem }
   margin-right: .45em; vertical-align: -1px }
 .swatch[class$='-ceiling'] { height: 0; border-top: 2px dashed; border-radius: 0; width: 18px;
   vertical-align: 4px }
-.read { fill: var(--read); stroke: var(--read) } .swatch.read { background: var(--read) }
-.h2d { fill: var(--h2d) } .swatch.h2d { background: var(--h2d) }
-.kernel { fill: var(--kernel) } .swatch.kernel { background: var(--kernel) }
-.d2h { fill: var(--d2h) } .swatch.d2h { background: var(--d2h) }
-.write { fill: var(--write); stroke: var(--write) } .swatch.write { background: var(--write) }
-.rows rect { stroke: none } .rows rect:hover { fill: var(--ink) }
+.read { fill: var(--read); stroke: var(--read) }
+.h2d { fill: var(--h2d); stroke: var(--h2d) }
+.kernel { fill: var(--kernel); stroke: var(--kernel) }
+.d2h { fill: var(--d2h); stroke: var(--d2h) }
+.write { fill: var(--write); stroke: var(--write) }
+.swatch.read { background: var(--read) } .swatch.h2d { background: var(--h2d) }
+.swatch.kernel { background: var(--kernel) } .swatch.d2h { background: var(--d2h) }
+.swatch.write { background: var(--write) }
+.rows path:hover { stroke: var(--ink) }
 .disk-ceiling { stroke: var(--read); color: var(--read) }
 .cache-ceiling { stroke: var(--waits-out); color: var(--waits-out) }
 .h2d-ceiling { stroke: var(--h2d); color: var(--h2d) }

@@ -156,13 +156,14 @@ std::string draw_rates(const RunRecord& record, const Ceilings& ceilings) {
     measured = true;
     const bool fits = *line.bytes_per_second <= most;
     if (fits) picture.add_ceiling(line);
-    legend += legend_entry(
-        line, format_rate(*line.bytes_per_second) + (fits ? " at most" : ", beyond this scale"));
+    legend += legend_entry(line, "measured ceiling " + format_rate(*line.bytes_per_second) +
+                                     (fits ? "" : ", beyond this scale"));
   }
   const std::string_view unmeasured =
-      measured ? ""
-               : "<p class=\"note\">What this machine can do at most has not been measured: "
-                 "<code>ooc-run bench FILE</code> does, and later reports show it here.</p>\n";
+      measured
+          ? ""
+          : "<p class=\"note\">The ceiling of this machine has not been measured: "
+            "<code>ooc-run bench FILE</code> measures it, and later reports show it here.</p>\n";
   return fmt::format("{}<ul class=\"legend\">\n{}</ul>\n{}", picture.html(), legend, unmeasured);
 }
 

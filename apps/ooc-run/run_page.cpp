@@ -6,7 +6,10 @@
 #include <array>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <vector>
 
+#include "activity_track.hpp"
+#include "edge_labels.hpp"
 #include "environment.hpp"
 #include "options.hpp"
 #include "page_facts.hpp"
@@ -70,12 +73,16 @@ std::string tiles(const RunPage& page) {
   const Json& run = page.run;
   const auto seconds = run.at("seconds").get<double>();
   const auto rate = run.at("bytes_per_second").get<double>();
-  std::string html =
-      tile("read", escape_xml(format_decimal_bytes(rate * seconds))) +
-      tile(run.at("passes") == 1 ? "time"
-                                 : fmt::format("time, {} passes", text_of(run.at("passes"))),
-           escape_xml(format_seconds(seconds))) +
-      tile("average rate", escape_xml(format_rate(rate)));
+  std::string html;
+  if (page.result.contains("flops") && seconds > 0) {
+    const double flops = std::strtod(text_of(page.result.at("flops")).c_str(), nullptr);
+    html += tile("arithmetic", escape_xml(format_flops(flops / seconds) + "/s"));
+  }
+  html += tile("read", escape_xml(format_decimal_bytes(rate * seconds))) +
+          tile(run.at("passes") == 1 ? "time"
+                                     : fmt::format("time, {} passes", text_of(run.at("passes"))),
+               escape_xml(format_seconds(seconds))) +
+          tile("average rate", escape_xml(format_rate(rate)));
   if (page.result.contains("bytes_written")) {
     const auto written = page.result.at("bytes_written").get<double>();
     html += tile("written", escape_xml(format_decimal_bytes(written)));
@@ -111,14 +118,46 @@ std::string stage_row(std::string_view name, const Json& stage, double all_secon
       name, bars, numbers, rate);
 }
 
+/// The stages without copies that did not take place: a CPU computes on the data in place. The time
+/// that a lane waited for its next chunk then belongs to the kernel.
+Json stages_at_work(const Json& run) {
+  Json stages = run.at("stages");
+  Json& kernel = stages.at("kernel");
+  for (const char* copy : {"h2d", "d2h"}) {
+    Json& stage = stages.at(copy);
+    if (stage.is_null() || stage.at("busy_seconds").get<double>() > 0) continue;
+    for (const char* wait : {"waits_in_seconds", "waits_out_seconds"}) {
+      kernel.at(wait) = kernel.at(wait).get<double>() + stage.at(wait).get<double>();
+    }
+    stage = nullptr;
+  }
+  return stages;
+}
+
+bool is_on_cpu(const Json& run) {
+  return run.at("device") == "cpu";
+}
+
+std::string label_of_stage(const std::string& name, bool on_cpu) {
+  using Kind = ooc::Activity::Kind;
+  for (const Kind kind : {Kind::h2d, Kind::d2h}) {
+    if (name == name_of(kind)) return std::string(label_of(kind, on_cpu));
+  }
+  return name;
+}
+
 std::string stages(const Json& run) {
   const auto seconds = run.at("seconds").get<double>();
   const auto streams = std::max<std::uint64_t>(1, run.at("streams").get<std::uint64_t>());
   std::string rows;
-  for (const auto& [name, stage] : run.at("stages").items()) {
+  std::vector<std::string> of_lanes;
+  const Json stages = stages_at_work(run);
+  for (const auto& [name, stage] : stages.items()) {
     if (stage.is_null()) continue;
-    const bool of_lanes = name == "h2d" || name == "kernel" || name == "d2h";
-    rows += stage_row(name, stage, of_lanes ? seconds * static_cast<double>(streams) : seconds);
+    const bool is_of_lanes = name == "h2d" || name == "kernel" || name == "d2h";
+    const std::string label = label_of_stage(name, is_on_cpu(run));
+    if (is_of_lanes) of_lanes.push_back(label);
+    rows += stage_row(label, stage, is_of_lanes ? seconds * static_cast<double>(streams) : seconds);
   }
   return fmt::format(
       "<table class=\"stages\"><thead><tr><th scope=\"col\">stage</th><td></td>"
@@ -129,7 +168,7 @@ std::string stages(const Json& run) {
       "<p class=\"note\">A bar is the run’s {}{}. What is left of it is start-up, or time that "
       "another stage took.</p>\n",
       rows, format_seconds(seconds),
-      streams > 1 ? fmt::format(", for h2d, kernel and d2h times {} streams", streams) : "");
+      streams > 1 ? fmt::format(", for {} times {} streams", enumeration(of_lanes), streams) : "");
 }
 
 /// The counts of a histogram as a table, unless they are very many.
@@ -141,11 +180,14 @@ std::string bin_table(const Json& answer) {
   if (counts.size() > most) {
     return "<p class=\"note\">The counts of all bins are in what --json prints.</p>\n";
   }
+  const std::vector<std::string> labels = edge_labels(edges.get<std::vector<double>>());
+  const auto edge = [&](std::size_t i) {
+    return fmt::format("<data value=\"{}\">{}</data>", text_of(edges[i]), labels[i]);
+  };
   std::string rows;
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    rows +=
-        fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n", html_value("edge", edges[i]),
-                    html_value("edge", edges[i + 1]), html_value("count", counts[i]));
+    rows += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n", edge(i), edge(i + 1),
+                        html_value("count", counts[i]));
   }
   return fmt::format(
       "<details><summary>{} in figures</summary>\n<table class=\"bins\"><thead><tr>"
@@ -189,7 +231,29 @@ std::string choices(const Json& run) {
     reasons += fmt::format("<li>{}</li>\n", escape_xml(printable(reason.get<std::string>())));
   }
   if (!reasons.empty()) reasons = fmt::format("<ul class=\"reasons\">\n{}</ul>\n", reasons);
-  return fact_table(fact_rows(facts)) + reasons;
+  const std::array groups{
+      FactGroup{"device and reading", {"device", "engine", "direct", "page_cache_fraction"}},
+      FactGroup{"sizes and numbers",
+                {"chunk_bytes", "chunks", "block_bytes", "in_flight", "streams", "threads"}},
+      FactGroup{"memory", {"pool_bytes", "read_ahead_bytes", "device_bytes"}},
+      FactGroup{"time",
+                {"seconds", "startup_seconds", "device_seconds", "publish_seconds", "passes",
+                 "bytes_per_second"}}};
+  return fact_groups(facts, groups) + reasons;
+}
+
+std::string result_tables(const Json& result) {
+  const std::array groups{
+      FactGroup{"values",
+                {"count", "nan", "below", "above", "from", "to", "inexact", "covered_bytes"}},
+      FactGroup{"bins", {"bins", "lower", "upper"}},
+      FactGroup{"sum and spread", {"sum", "mean", "variance", "stddev", "exact"}},
+      FactGroup{"extremes", {"min", "argmin", "max", "argmax"}},
+      FactGroup{"product", {"rows", "columns", "inner", "dtype", "compute", "flops", "library"}},
+      FactGroup{"traffic", {"passes", "bytes_read", "link_bytes", "resident"}},
+      FactGroup{"output", {"path", "bytes_written"}},
+      FactGroup{"check", {"verified", "unchecked_rows"}}};
+  return fact_groups(result, groups);
 }
 
 }  // namespace
@@ -201,11 +265,11 @@ std::string draw_page(const RunPage& page, const RunRecord& record, const Ceilin
           "<pre class=\"command\">{}</pre>\n</header>\n",
           page.command, escape_lines(page.heading), words_of(command_line())) +
       banners(page) + tiles(page) +
-      section("Result", std::string(page.figure) + fact_table(fact_rows(page.result)) +
-                            bin_table(page.result)) +
+      section("Result",
+              std::string(page.figure) + result_tables(page.result) + bin_table(page.result)) +
       section("Where the time went", stages(page.run)) +
       section("Rate over time", draw_rates(record, ceilings)) +
-      section("What happened when", draw_windows(record)) +
+      section("What happened when", draw_windows(record, is_on_cpu(page.run))) +
       section("Input", input_tables(page.input)) +
       section("What was chosen, and why", choices(page.run)) +
       section("Machine and version", machine(page));

@@ -10,7 +10,11 @@ namespace {
 constexpr std::string_view common_style =
     "text { font: 12px sans-serif; fill: #222 } .title { font-size: 15px } .note { fill: #555 }\n"
     "line, polyline { fill: none; stroke-width: 1.5 }\n"
-    ".axis { stroke: #222; stroke-width: 1 } .grid { stroke: #ddd; stroke-width: 1 }\n";
+    ".axis { stroke: #222; stroke-width: 1 } .grid { stroke: #ddd; stroke-width: 1 }\n"
+    "@media (prefers-color-scheme: dark) {\n"
+    "  .paper { fill: #14181d } text { fill: #e4e8ec } .note { fill: #9aa5b1 }\n"
+    "  .axis { stroke: #9aa5b1 } .grid { stroke: #333b44 }\n"
+    "}\n";
 
 /// nlohmann-json replaces what is no UTF-8 where it writes a string.
 std::string valid_utf8(std::string_view text) {
@@ -78,7 +82,7 @@ std::string Svg::document() const {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
       "viewBox=\"0 0 {0:.0f} {1:.0f}\">\n"
       "<style>\n{2}{3}</style>\n"
-      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+      "<rect width=\"100%\" height=\"100%\" fill=\"white\" class=\"paper\"/>\n"
       "{4}</svg>\n",
       width_, height_, common_style, style_, body_);
 }

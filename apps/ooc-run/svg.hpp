@@ -12,8 +12,9 @@ std::string escape_xml(std::string_view text);
 /// The same for text of several lines, which stay.
 std::string escape_lines(std::string_view text);
 
-/// A picture as an SVG document, on white. Lengths are pixels, y grows downwards. Classes are those
-/// of its style sheet; `axis`, `grid`, `title` and `note` are known to all pictures.
+/// A picture as an SVG document, on white, or dark where the reader prefers that. Lengths are
+/// pixels, y grows downwards. Classes are those of its style sheet; `axis`, `grid`, `title` and
+/// `note` are known to all pictures.
 class Svg {
  public:
   /// `style`: CSS for further classes.

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string_view>
 #include <vector>
 
+#include "activity_groups.hpp"
 #include "activity_track.hpp"
 #include "axis.hpp"
 #include "page_chart.hpp"
@@ -22,9 +24,8 @@ using Window = RunRecord::Window;
 
 constexpr double most_pixels = 480;  // of a window, before rows get too thin to be seen
 constexpr double least_row = 5, most_row = 15;
-constexpr double line_pixels = 13;   // of text
-constexpr double gap = 0.5;          // between groups, of a row
-constexpr double least_width = 0.8;  // of what is drawn, in its units: nearly a pixel
+constexpr double line_pixels = 13;  // of text
+constexpr double gap = 0.5;         // between groups, of a row
 
 double seconds_of(Time time) {
   return std::chrono::duration<double>(time).count();
@@ -33,7 +34,7 @@ double seconds_of(Time time) {
 /// Where tracks lie, from top to bottom, the same in all windows.
 class Rows {
  public:
-  explicit Rows(const std::vector<Window>& windows) {
+  Rows(const std::vector<Window>& windows, bool on_cpu) : on_cpu_(on_cpu) {
     std::set<ActivityTrack> tracks;
     for (const Window& window : windows) {
       for (const Activity& activity : window.activities) tracks.insert(track_of(activity));
@@ -58,6 +59,8 @@ class Rows {
   }
   double row_height() const { return PageChart::height / rows_high_; }
 
+  std::string_view label_of(Activity::Kind kind) const { return ooc_run::label_of(kind, on_cpu_); }
+
   /// As many names as there is room for: groups' first, with that of their first row.
   void name_in(PageChart& chart) const {
     std::vector<double> named;  // pixels from the top
@@ -68,7 +71,9 @@ class Rows {
       named.push_back(middle);
       const double place = 1 - (row.top + 0.5) / rows_high_;
       if (with_group) chart.group_beside(place, row.track.group.name());
-      chart.name_beside(place, row.track.name());
+      const std::string track = row.track.name();
+      const bool is_of_kind = track == name_of(row.track.kind);
+      chart.name_beside(place, is_of_kind ? label_of(row.track.kind) : track);
     };
     for (const Row& row : rows_) {
       if (row.begins_group) name(row, true);
@@ -85,18 +90,10 @@ class Rows {
     bool begins_group;
   };
 
+  bool on_cpu_;
   std::vector<Row> rows_;
   double rows_high_ = 0, row_pixels_ = 0;
 };
-
-std::string describe(const Activity& activity) {
-  std::string text(name_of(activity.kind));
-  if (activity.chunk != Activity::no_chunk) text += fmt::format(" {}", activity.chunk);
-  const double seconds = std::chrono::duration<double>(activity.end - activity.begin).count();
-  return fmt::format("{}: {} in {}", text,
-                     format_decimal_bytes(static_cast<double>(activity.bytes)),
-                     format_seconds(seconds));
-}
 
 std::string title_of(const Window& window, bool whole) {
   const std::string length = format_seconds(seconds_of(window.end - window.begin));
@@ -108,6 +105,43 @@ std::string title_of(const Window& window, bool whole) {
                          format_seconds(seconds_of(window.begin)));
     default: return fmt::format("The last {}", length);
   }
+}
+
+using Tracks = std::map<ActivityTrack, std::vector<DrawnActivity>>;
+
+/// The smallest reach that leaves a window at most `most_groups` tooltips, which are the largest
+/// part of a page. If there are few activities, it is 0, and each has a tooltip of its own.
+int reach_of_groups(const Tracks& tracks) {
+  constexpr std::size_t most_groups = 192;
+  int reach = 0;
+  for (int next = 2; reach < PageChart::width; next *= 2) {
+    std::size_t groups = 0;
+    for (const auto& [track, activities] : tracks) {
+      groups += group_activities(activities, reach).size();
+    }
+    if (groups <= most_groups) break;
+    reach = next;
+  }
+  return reach;
+}
+
+/// Lines as wide as the row is high: they take fewer bytes than rectangles.
+std::string draw_track(const std::vector<ActivityGroup>& groups, std::string_view label, double top,
+                       double height) {
+  std::string lines;
+  for (const ActivityGroup& group : groups) {
+    std::string path;
+    int place = 0;
+    for (const auto& [begin, end] : group.strokes) {
+      path += fmt::format("{}{} 0h{}", path.empty() ? "M" : "m", begin - place, end - begin);
+      place = end;
+    }
+    lines +=
+        fmt::format("<path d=\"{}\"><title>{}</title></path>\n", path, group.description(label));
+  }
+  return fmt::format(
+      "<g class=\"{}\" transform=\"translate(0 {:.1f})\" stroke-width=\"{:.1f}\">\n{}</g>\n",
+      name_of(groups.front().kind), top + height / 2, height, lines);
 }
 
 std::string draw(const RunRecord& record, const Window& window, const Rows& rows,
@@ -123,42 +157,45 @@ std::string draw(const RunRecord& record, const Window& window, const Rows& rows
   rows.name_in(chart);
   const auto x_of = [&](Activity::Clock::time_point when) {
     const Time time = std::clamp(record.time_of(when), window.begin, window.end);
-    return PageChart::x(seconds_of(time - window.begin) / length);
+    return static_cast<int>(std::lround(PageChart::x(seconds_of(time - window.begin) / length)));
   };
+  Tracks tracks;
   for (const Activity& activity : window.activities) {
-    const double x = x_of(activity.begin);
-    const double width = std::max(least_width, x_of(activity.end) - x);
-    chart.add(
-        fmt::format("<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" "
-                    "class=\"{}\"><title>{}</title></rect>\n",
-                    x, rows.top_of(track_of(activity)), width, 0.86 * rows.row_height(),
-                    name_of(activity.kind), describe(activity)));
+    const int begin = x_of(activity.begin);
+    const int end = std::max(begin + 1, x_of(activity.end));  // a pixel at least
+    tracks[track_of(activity)].push_back({activity, begin, end});
+  }
+  const int reach = reach_of_groups(tracks);
+  for (const auto& [track, activities] : tracks) {
+    chart.add(draw_track(group_activities(activities, reach), rows.label_of(track.kind),
+                         rows.top_of(track), 0.86 * rows.row_height()));
   }
   return fmt::format("<h3>{}</h3>\n{}", title, chart.html());
 }
 
-std::string legend_of(const std::vector<Window>& windows) {
+std::string legend_of(const std::vector<Window>& windows, const Rows& rows) {
   std::set<Activity::Kind> kinds;
   for (const Window& window : windows) {
     for (const Activity& activity : window.activities) kinds.insert(activity.kind);
   }
   std::string entries;
   for (const Activity::Kind kind : kinds) {
-    entries += fmt::format("<li><span class=\"swatch {0}\"></span>{0}</li>\n", name_of(kind));
+    entries += fmt::format("<li><span class=\"swatch {}\"></span>{}</li>\n", name_of(kind),
+                           rows.label_of(kind));
   }
   return fmt::format("<ul class=\"legend\">\n{}</ul>\n", entries);
 }
 
 }  // namespace
 
-std::string draw_windows(const RunRecord& record) {
+std::string draw_windows(const RunRecord& record, bool on_cpu) {
   const std::vector<Window> windows = record.windows();
   if (windows.empty() || record.duration() <= Time{}) {
     return "<p class=\"note\">Nothing was read.</p>\n";
   }
-  const Rows rows(windows);
+  const Rows rows(windows, on_cpu);
   const bool whole = windows.size() == 1;
-  std::string html = legend_of(windows);
+  std::string html = legend_of(windows, rows);
   for (const Window& window : windows) {
     if (window.begin < window.end) html += draw(record, window, rows, title_of(window, whole));
   }

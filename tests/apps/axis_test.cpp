@@ -76,7 +76,8 @@ TEST(Axis, Values) {
   EXPECT_DOUBLE_EQ(logarithmic.place(10), 0.5);
   EXPECT_EQ(labels_of(logarithmic.ticks(10)), "0.01 0.1 1 10 100 1000 10000");
   EXPECT_EQ(labels_of(logarithmic.ticks(3)), "0.01 1 100 10000");
-  EXPECT_EQ(labels_of(ValueAxis(1e-300, 1e300, true).ticks(2)), "1e-300 1 1e300");
+  EXPECT_EQ(labels_of(ValueAxis(1e-300, 1e300, true).ticks(2)), "1e-300 1e0 1e300");
+  EXPECT_EQ(labels_of(ValueAxis(1, 1e8, true).ticks(4)), "1e0 1e2 1e4 1e6 1e8");
   EXPECT_EQ(labels_of(ValueAxis(2, 6, true).ticks(4)), "2 3 4 5 6");  // within a decade
 }
 
@@ -84,14 +85,42 @@ TEST(Axis, Counts) {
   EXPECT_EQ(labels_of(CountAxis(1000, false).ticks(5)), "0 200 400 600 800 1,000");
   EXPECT_EQ(labels_of(CountAxis(3, false).ticks(5)), "0 1 2 3");
   EXPECT_EQ(labels_of(CountAxis(10, false).ticks(4)), "0 5 10");  // not 2.5
-  EXPECT_EQ(labels_of(CountAxis(2.4e9, false).ticks(3)), "0 1e9 2e9");
-  EXPECT_EQ(labels_of(CountAxis(1.3e7, false).ticks(6)),
-            "0 2,500,000 5,000,000 7,500,000 1e7 1.25e7");
-  EXPECT_EQ(labels_of(CountAxis(1.5e18, false).ticks(3)), "0 5e17 1e18 1.5e18");
-  EXPECT_EQ(labels_of(CountAxis(123456, true).ticks(6)), "0 10 100 1,000 10,000 100,000");
-  EXPECT_EQ(labels_of(CountAxis(123456, true).ticks(3)), "0 100 10,000");
+  EXPECT_EQ(labels_of(CountAxis(9e6, false).ticks(4)), "0 2,500,000 5,000,000 7,500,000");
   EXPECT_EQ(labels_of(CountAxis(4, true).ticks(6)), "0 1 2 3 4");
   EXPECT_EQ(labels_of(CountAxis(0, true).ticks(6)), "0");
+}
+
+TEST(Axis, CountsHaveOneNotation) {
+  EXPECT_EQ(labels_of(CountAxis(1.3e7, false).ticks(6)), "0 2.5 M 5 M 7.5 M 10 M 12.5 M");
+  EXPECT_EQ(labels_of(CountAxis(1.2e9, false).ticks(3)), "0 0.5 G 1 G");
+  EXPECT_EQ(labels_of(CountAxis(2.4e9, false).ticks(3)), "0 1 G 2 G");
+  EXPECT_EQ(labels_of(CountAxis(1.5e18, false).ticks(3)), "0 0.5 E 1 E 1.5 E");
+  EXPECT_EQ(labels_of(CountAxis(1e8, true).ticks(8)), "1 10 100 1 K 10 K 100 K 1 M 10 M 100 M");
+}
+
+TEST(Axis, DecadesOfCountsBeginAtOne) {
+  EXPECT_EQ(labels_of(CountAxis(9999, true).ticks(8)), "0 1 10 100 1,000");
+  EXPECT_EQ(labels_of(CountAxis(123456, true).ticks(3)), "1 100 10,000");
+  EXPECT_EQ(labels_of(CountAxis(1e12, true).ticks(4)), "1 1 K 1 M 1 G 1 T");
+}
+
+TEST(Axis, AnAxisOfCountsEndsAtATickThatNoneExceeds) {
+  for (const bool logarithmic : {false, true}) {
+    for (const int intervals : {3, 6, 10}) {
+      for (std::uint64_t most = 1; most < 10'000'000'000'000'000; most += 1 + most / 7) {
+        const CountAxis axis = CountAxis::up_to(most, logarithmic, intervals);
+        const std::vector<Tick> ticks = axis.ticks(intervals);
+        ASSERT_GE(ticks.size(), 2u) << most;
+        EXPECT_EQ(axis.place(ticks.back().place), 1) << most;
+        EXPECT_LE(axis.place(static_cast<double>(most)), 1) << most;
+        EXPECT_GT(axis.place(static_cast<double>(most)), axis.place(ticks[ticks.size() - 2].place))
+            << most;
+      }
+    }
+  }
+  EXPECT_EQ(labels_of(CountAxis::up_to(662'000, false, 4).ticks(4)),
+            "0 200,000 400,000 600,000 800,000");
+  EXPECT_EQ(labels_of(CountAxis::up_to(0, false, 6).ticks(6)), "0");
 }
 
 TEST(Axis, PlacesOfCountsGoFromZeroToOne) {

@@ -46,9 +46,39 @@ TEST(BenchPlot, HasALinePerSeriesACeilingAndUnits) {
   EXPECT_EQ(occurrences(svg, "<circle "), 18u);
   EXPECT_EQ(occurrences(svg, ">GB/s<"), 6u);
   EXPECT_EQ(occurrences(svg, ">chunk (bytes)<"), 2u);
-  EXPECT_EQ(occurrences(svg, ">ceiling 3<"), 3u);
-  EXPECT_EQ(occurrences(svg, ">ceiling 7<"), 3u);  // the kernel is slower than the page cache
+  EXPECT_EQ(occurrences(svg, ">measured ceiling 3<"), 3u);
+  EXPECT_EQ(occurrences(svg, ">measured ceiling 7<"), 3u);  // slower than the page cache
   EXPECT_EQ(occurrences(svg, ">4M<"), 6u);
+}
+
+/// The y of the first piece of a picture that has `what` behind its y.
+double y_of(const std::string& svg, const std::string& what) {
+  const std::size_t at = svg.find(what);
+  if (at == std::string::npos) return -1;
+  const std::size_t y = svg.rfind(" y=\"", at);
+  return std::stod(svg.substr(y + 4));
+}
+
+TEST(BenchPlot, NoLineGoesThroughALabelOfACeiling) {
+  const std::string svg = plot_sweep(a_sweep(), "x.bin");
+  // The label of a tick stands 4 pixels below its line; the highest is the upper end of the frame.
+  const double frame_top = y_of(svg, ">4</text>") - 4;
+  EXPECT_GT(frame_top, 0);
+  EXPECT_LE(y_of(svg, ">measured ceiling 3<"), frame_top - 8);
+}
+
+TEST(BenchPlot, ColdAndWarmAreHeadingsOfARowEach) {
+  const std::string svg = plot_sweep(a_sweep(), "x.bin");
+  for (const char* heading : {"Cold: from the disk", "Warm: from the page cache"}) {
+    const std::size_t at = svg.find(heading);
+    ASSERT_NE(at, std::string::npos);
+    const std::string element = svg.substr(svg.rfind("<text", at), at - svg.rfind("<text", at));
+    EXPECT_NE(element.find("x=\"70.0\""), std::string::npos) << element;
+    EXPECT_NE(element.find("text-anchor=\"start\""), std::string::npos) << element;
+  }
+  EXPECT_LT(y_of(svg, ">Cold: "), y_of(svg, ">measured ceiling 3<"));
+  EXPECT_LT(y_of(svg, ">measured ceiling 3<"), y_of(svg, ">Warm: "));
+  EXPECT_LT(y_of(svg, ">Warm: "), y_of(svg, ">measured ceiling 7<"));
 }
 
 TEST(BenchPlot, WithoutColdRunsThereIsNoRowOfThem) {
@@ -56,7 +86,7 @@ TEST(BenchPlot, WithoutColdRunsThereIsNoRowOfThem) {
   std::erase_if(result.sweep, [](const SweepRow& row) { return row.cold; });
   const std::string svg = plot_sweep(result, "x.bin");
   EXPECT_EQ(occurrences(svg, "<polyline "), 3u);
-  EXPECT_EQ(svg.find("cold: from"), std::string::npos);
+  EXPECT_EQ(svg.find("Cold: from"), std::string::npos);
 }
 
 TEST(BenchPlot, ASinglePointHasAPlace) {

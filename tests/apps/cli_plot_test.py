@@ -57,16 +57,26 @@ class PlotTest(CliTest):
         np.testing.assert_allclose(heights, expected, atol=0.11)
         ends = [float(bar.get("x")) + float(bar.get("width")) for bar in bars]
         np.testing.assert_allclose(ends[:-1], [float(bar.get("x")) for bar in bars[1:]], atol=0.11)
-        titles = [bar.find(SVG + "title").text for bar in bars]
-        self.assertEqual(titles[0], f"[{result['edges'][0]}, {result['edges'][1]}): "
-                                    f"{result['counts'][0]:,}")
+        self.check_tooltips(picture, result)
         self.assertIn("x.f32: 10,000 values of float32 (from .f32)", self.texts(picture))
         self.assertIn("count", self.texts(picture))
+
+    def check_tooltips(self, picture, result):
+        """What a reader sees who points at a bin: its edges and its count."""
+        titles = [title.text for title in picture.iter(SVG + "title")]
+        words = [re.fullmatch(r"\[(.*), (.*)[\])]: ([\d,]+)", title) for title in titles]
+        self.assertEqual([int(found[3].replace(",", "")) for found in words], result["counts"])
+        self.assertEqual([found[1] for found in words[1:]], [found[2] for found in words[:-1]])
+        edges = [words[0][1]] + [found[2] for found in words]
+        np.testing.assert_allclose([float(edge) for edge in edges], result["edges"], rtol=5e-6)
+        for edge in edges:
+            self.assertLessEqual(len(re.sub(r"e.*|\D", "", edge).lstrip("0")), 6, edge)
 
     def test_steps_have_the_counts(self):
         self.write("x.u8", np.random.default_rng(5).integers(0, 200, 10000, dtype="u1"))
         result, picture = self.plot("x.u8")
-        steps, = picture.iter(SVG + "path")
+        self.check_tooltips(picture, result)
+        steps, = (path for path in picture.iter(SVG + "path") if path.get("class") == "steps")
         self.assertEqual([int(count) for count in steps.get("data-counts").split()],
                          result["counts"])
         bottom = float(re.match(r"M\S+ ([\d.]+)", steps.get("d"))[1])

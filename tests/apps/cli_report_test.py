@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -47,8 +48,12 @@ class Page:
     def chunks(self, work):
         """Those that "read", say, was done with in what is shown of the run. Of a long run that is
         not all of it, and what was under way at the end of one part is in the next one, too."""
-        titles = (one.text.split() for one in self.root.iter("title"))
-        return {int(words[1].rstrip(":")) for words in titles if words[0] == work}
+        chunks = set()
+        for title in self.root.iter("title"):
+            found = re.match(work + r" (\d+)(?: to (\d+))?[:,]", title.text)
+            if found:
+                chunks |= set(range(int(found[1]), int(found[2] or found[1]) + 1))
+        return chunks
 
 
 def parsed(text):
@@ -91,8 +96,16 @@ class ReportTest(CliTest):
 
     def check_stages(self, page, stages):
         rows = page.section("Where the time went").find("table/tbody").findall("tr")
-        self.assertEqual([row.find("th").text for row in rows],
-                         [name for name, stage in stages.items() if stage is not None])
+        # A lane that has nothing to copy waits for its kernel's input instead.
+        stages = {name: dict(stage) for name, stage in stages.items() if stage is not None}
+        for name in "h2d", "d2h":
+            if name in stages and stages[name]["busy_seconds"] == 0:
+                copy = stages.pop(name)
+                for key in "waits_in_seconds", "waits_out_seconds":
+                    stages["kernel"][key] += copy[key]
+        labels = {"h2d": "copy in", "d2h": "copy out"}  # on a CPU
+        stages = {labels.get(name, name): stage for name, stage in stages.items()}
+        self.assertEqual([row.find("th").text for row in rows], list(stages))
         for row in rows:
             stage = stages[row.find("th").text]
             values = [parsed(data.get("value")) for data in row.iter("data")]
@@ -130,6 +143,8 @@ class ReportTest(CliTest):
     def test_a_conversion(self):
         self.write("x.f32", np.arange(4 * MIB, dtype="f4"))
         document, page = self.report("convert", "x.f32", "-o", "y.f16", "--chunk", "1M")
+        rows = page.section("Where the time went").find("table/tbody").findall("tr")
+        self.assertEqual([row.find("th").text for row in rows], ["disk", "kernel", "write"])
         self.assertEqual(document["result"]["bytes_written"], 8 * MIB)
         self.assertIn(15, page.chunks("write"))
         self.assertLessEqual(page.chunks("write"), set(range(16)))
@@ -142,6 +157,8 @@ class ReportTest(CliTest):
         self.assertEqual([one.text for one in page.section("Input").iter("h3")], ["a", "b"])
         chunks = set(range(document["run"]["chunks"]))
         self.assertLessEqual(page.chunks("read"), chunks)  # and none that the check has read
+        tile = page.with_class("tile")[0]
+        self.assertRegex(page.words(tile), r"^[\d.]+ .?FLOP/s ?arithmetic$")
 
     def test_what_is_verified_is_not_of_the_run(self):
         self.write("x.f32", np.arange(4 * MIB, dtype="f4"))

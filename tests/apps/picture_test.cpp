@@ -105,10 +105,10 @@ TEST(Picture, BarsEndAtTheTicksOfTheirCounts) {
     ASSERT_EQ(rows.size(), 6u);
     const std::vector<std::size_t> ticks = columns_of(rows[4], "+");
     if (logarithmic) {
-      ASSERT_EQ(ticks.size(), 5u);  // 0, 10, 100, 1,000, 10,000
+      ASSERT_EQ(ticks.size(), 6u);  // where the axes meet, then 1, 10, 100, 1,000, 10,000
       for (std::size_t i = 0; i < 4; ++i) {
         const auto end = static_cast<double>(rows[i].find_last_of('#'));
-        EXPECT_NEAR(end, static_cast<double>(ticks[i + 1]), 1) << rows[i];
+        EXPECT_NEAR(end, static_cast<double>(ticks[i + 2]), 1) << rows[i];
       }
     }
     EXPECT_EQ(ticks.back(), rows[3].find_last_of('#'));

@@ -60,6 +60,91 @@ TEST_F(RunPageTest, NumbersAreForPeopleAndExact) {
   EXPECT_TRUE(has(page, "<p class=\"banner verdict\">disk-bound: 4.00 GB/s</p>"));
 }
 
+TEST_F(RunPageTest, FactsThatBelongTogetherAreATable) {
+  result_ = {{"count", 7}, {"min", 1},  {"nan", 2},
+             {"max", 3},   {"news", 4}, {"plan", {{"rows", 5}}}};
+  const std::string page = draw();
+  const auto group = [](std::string_view title, const std::string& rows) {
+    return fmt::format("<div class=\"group\">\n<h3>{}</h3>\n{}</div>\n", title, fact_table(rows));
+  };
+  EXPECT_TRUE(has(page, "<div class=\"groups\">\n" +
+                            group("values", fact_rows({{"count", 7}, {"nan", 2}})) +
+                            group("extremes", fact_rows({{"min", 1}, {"max", 3}})) +
+                            group("other", fact_rows({{"news", 4}})) +
+                            group("plan", fact_rows({{"rows", 5}})) + "</div>\n"));
+}
+
+TEST_F(RunPageTest, AProductBeginsWithItsArithmetic) {
+  EXPECT_FALSE(has(draw(), "FLOP/s"));
+  result_["flops"] = json_integer(ooc::int128{3'000'000'000'000});
+  EXPECT_TRUE(has(draw(), "<div class=\"tiles\">\n<div class=\"tile\"><b>1.50 TFLOP/s</b>"));
+}
+
+TEST_F(RunPageTest, WithoutCopiesThereIsNoRowOfThem) {
+  const auto row = [](std::string_view stage) {
+    return fmt::format("<tr><th scope=\"row\">{}</th><td class=\"bars\">", stage);
+  };
+  for (const char* copy : {"h2d", "d2h"}) {
+    run_["stages"][copy] = run_["stages"]["disk"];
+    run_["stages"][copy]["busy_seconds"] = 0.0;
+    run_["stages"][copy]["waits_in_seconds"] = 0.5;
+  }
+  std::string page = draw();
+  EXPECT_FALSE(has(page, row("h2d")));
+  EXPECT_FALSE(has(page, row("d2h")));
+  EXPECT_TRUE(has(page, row("disk")));
+  const std::string kernel = page.substr(page.find(row("kernel")));
+  EXPECT_TRUE(has(kernel.substr(0, kernel.find("</tr>")), "<data value=\"1.0\">1.00 s</data>"));
+  EXPECT_TRUE(has(page, ", for kernel times 2 streams."));
+
+  run_["stages"]["h2d"]["busy_seconds"] = 0.25;
+  run_["device"] = "NVIDIA H200";
+  page = draw();
+  EXPECT_TRUE(has(page, row("h2d")));
+  EXPECT_TRUE(has(page, ", for h2d and kernel times 2 streams."));
+}
+
+TEST_F(RunPageTest, OnACpuCopiesAreNotToADevice) {
+  const ooc::Activity::Clock::time_point start{};
+  record_.record({.kind = ooc::Activity::Kind::h2d, .begin = start, .end = start + 10ms});
+  run_["stages"]["h2d"]["busy_seconds"] = 0.01;
+  run_["device"] = "NVIDIA H200";
+  EXPECT_TRUE(has(draw(), "<th scope=\"row\">h2d</th>"));
+  EXPECT_TRUE(has(draw(), "<span class=\"swatch h2d\"></span>h2d</li>"));
+  run_["device"] = "cpu";
+  const std::string page = draw();
+  EXPECT_TRUE(has(page, "<th scope=\"row\">copy in</th>"));
+  EXPECT_TRUE(has(page, "<span class=\"swatch h2d\"></span>copy in</li>"));
+  EXPECT_TRUE(has(page, "<title>copy in 0: "));
+  EXPECT_FALSE(has(page, ">h2d"));
+}
+
+/// More than there are pixels: 32 slots that read and two lanes that compute, each without a pause.
+TEST_F(RunPageTest, ManyActivitiesTakeFewBytes) {
+  const ooc::Activity::Clock::time_point start{};
+  for (int round = 0; round < 1000; ++round) {
+    for (std::size_t slot = 0; slot < 32; ++slot) {
+      const auto begin = start + 1ms * round + 20us * slot;
+      record_.record({.kind = ooc::Activity::Kind::read,
+                      .worker = slot,
+                      .chunk = static_cast<std::size_t>(round) * 32 + slot,
+                      .bytes = 1'000'000,
+                      .begin = begin,
+                      .end = begin + 700us});
+      record_.record({.kind = ooc::Activity::Kind::kernel,
+                      .worker = slot % 2,
+                      .chunk = static_cast<std::size_t>(round) * 32 + slot,
+                      .bytes = 1'000'000,
+                      .begin = begin,
+                      .end = begin + 15us});
+    }
+  }
+  const std::string page = draw();
+  EXPECT_LT(page.size(), 150'000u);
+  EXPECT_TRUE(has(page, "<title>read 0 to "));
+  EXPECT_TRUE(has(page, " times: "));
+}
+
 TEST_F(RunPageTest, TextIsText) {
   heading_ = "a<b>&\"\x01\xff.f32: 1 value\nanother";
   input_["files"][0]["path"] = "a<b>&\".f32\n";
@@ -125,8 +210,9 @@ TEST_F(RunPageTest, ShowsRatesAgainstWhatHasBeenMeasured) {
   EXPECT_TRUE(has(draw(), "read: highest 4.00 GB/s</li>"));
   EXPECT_TRUE(has(draw(), "has not been measured: <code>ooc-run bench FILE</code>"));
   const std::string page = draw({.disk = 5e9, .kernel = 500e9});
-  EXPECT_TRUE(has(page, "disk, read directly: 5.00 GB/s at most</li>"));
-  EXPECT_TRUE(has(page, "in place: 500 GB/s, beyond this scale</li>"));
+  EXPECT_TRUE(has(page, "disk, read directly: measured ceiling 5.00 GB/s</li>"));
+  EXPECT_TRUE(has(page, "in place: measured ceiling 500 GB/s, beyond this scale</li>"));
+  EXPECT_FALSE(has(page, "at most"));
   EXPECT_TRUE(has(page, "class=\"ceiling disk-ceiling\""));
   EXPECT_FALSE(has(page, "class=\"ceiling kernel-ceiling\""));
   EXPECT_FALSE(has(page, "has not been measured"));

@@ -33,6 +33,15 @@ TEST(Svg, IsADocument) {
   }
 }
 
+TEST(Svg, IsWhiteOrAsDarkAsTheReaderPrefers) {
+  const std::string text = Svg(300, 200, {}).document();
+  const std::size_t paper = text.find("height=\"100%\" fill=\"white\" class=\"paper\"/>");
+  const std::size_t dark = text.find("@media (prefers-color-scheme: dark) {\n  .paper { fill: #1");
+  EXPECT_NE(paper, std::string::npos);
+  EXPECT_NE(dark, std::string::npos);
+  EXPECT_LT(dark, paper);
+}
+
 TEST(Svg, AFrameHasItsOriginAtTheLowerLeft) {
   const Frame frame{.left = 10, .bottom = 110, .width = 200, .height = 100};
   EXPECT_EQ(frame.x(0), 10);
