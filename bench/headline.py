@@ -179,8 +179,18 @@ def at(result, path):
     return result
 
 
+def load(path):
+    """A result of this script, or of measure.py cold or rivals/run.py, of which the same is shown."""
+    result = json.load(open(path))
+    if "rivals" in result and result.get("job") == "histogram" and result["cache"] == "warm":
+        seconds = {name: rival["seconds"]["median"] for name, rival in result["rivals"].items()}
+        ours = seconds.pop("ooc_run_cuda")
+        result["rivals"] = {"times_ours": {name: other / ours for name, other in seconds.items()}}
+    return result
+
+
 def table(paths):
-    results = [json.load(open(path)) for path in paths]
+    results = [load(path) for path in paths]
     lines = ["| what | median | lowest | highest | machines |", "| --- | --- | --- | --- | --- |"]
     for what, path, form in ROWS:
         ratios = [ratio for result in results if (ratio := at(result, path)) is not None]
