@@ -103,6 +103,18 @@ class InterruptTest(CliTest):
             self.assertEqual((result["sum"], result["max"]), (0, 0))
 
     def test_no_checksum_of_a_part(self):
+    def test_two_signals_at_once_are_one_request(self):
+        """As from coreutils' timeout, which signals its child and then the child's group."""
+        self.huge_file("x.f32")
+        process, _ = self.at_work("reduce", "x.f32", "--json")
+        process.send_signal(signal.SIGSTOP)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGCONT)
+        stdout, stderr = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, stderr)
+        self.assertTrue(self.check_document(stdout)["result"]["partial"])
+
         self.huge_file("x.u8")
         words = ["reduce", "x.u8", "--checksum"]
         returned, stdout, stderr = self.interrupt(signal.SIGINT, *words, "--json")
