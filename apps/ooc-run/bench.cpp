@@ -203,11 +203,11 @@ Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt) {
   outcome.document =
       settings.run.output.json
           ? document("bench", describe_input(source, {}), describe_bench(result, path), nullptr)
-          : fmt::format("{}: {} on {}", path, format_bytes(source.bytes()),
+          : fmt::format("{}: {} on {}", printable(path), format_bytes(source.bytes()),
                         bench_text(result, path));
   if (plot) {
-    const std::string title =
-        fmt::format("{}: histogram u1 on {}, medians of {}", path, result.device, result.runs);
+    const std::string title = fmt::format("{}: histogram u1 on {}, medians of {}", printable(path),
+                                          result.device, result.runs);
     write_plot(
         *plot, "sweep", [&] { return plot_sweep(result, title); }, interrupt, outcome);
   }

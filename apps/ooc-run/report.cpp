@@ -10,6 +10,7 @@
 #include "prediction.hpp"
 #include "sizes.hpp"
 #include "terminal.hpp"
+#include "utf8.hpp"
 
 namespace ooc_run {
 namespace {
@@ -18,9 +19,27 @@ namespace {
 /// it as strings that begin with NUL, which no argument, path or message can contain.
 constexpr char long_integer_mark = '\0';
 
+/// Paths need not be UTF-8.
+void make_utf8(Json& json) {
+  if (json.is_structured()) {
+    for (Json& each : json) make_utf8(each);
+  } else if (json.is_string()) {
+    json = lossless_utf8(json.get_ref<const std::string&>());
+  }
+}
+
+bool is_utf8(const Json& json) {
+  if (json.is_structured()) return std::all_of(json.begin(), json.end(), is_utf8);
+  if (!json.is_string()) return true;
+  const auto& text = json.get_ref<const std::string&>();
+  return lossless_utf8(text) == text;
+}
+
+/// In ASCII, which neither a terminal nor a reader of the text can take for anything else.
 std::string dump(const Json& json) {
-  // Paths need not be UTF-8.
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::optional<Json> copy;
+  if (!is_utf8(json)) make_utf8(copy.emplace(json));
+  std::string text = (copy ? *copy : json).dump(-1, ' ', true);
   constexpr std::string_view mark = "\"\\u0000";  // as dump() has written the string's beginning
   for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
     text.erase(at, mark.size());

@@ -19,8 +19,9 @@ struct Terminal {
 /// Looks at the descriptor and at COLUMNS, LINES, NO_COLOR, TERM, LC_ALL, LC_CTYPE and LANG.
 Terminal describe_terminal(int descriptor);
 
-/// With control characters as C writes them ("\\n", "\\x1b"): what comes from a file's name is not
-/// to move the cursor, or end the line.
+/// With control characters, bytes that are not UTF-8, and characters that change the direction of
+/// text as C writes them ("\\n", "\\x1b", "\\u202e"): a file's name must not move the cursor, end
+/// the line, or make it read as another name.
 std::string printable(std::string_view text);
 
 /// Whether a character begins with this byte of UTF-8.

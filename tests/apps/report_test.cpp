@@ -40,7 +40,7 @@ TEST(Report, WhatIsNotANumberIsAString) {
 
 TEST(Report, PathsThatAreNotText) {
   const std::string line = result_line({{"path", "\xff\x01\"5"}});
-  EXPECT_EQ(line, "{\"path\":\"\xef\xbf\xbd\\u0001\\\"5\"}");
+  EXPECT_EQ(line, R"({"path":"\ufffdff\u0001\"5"})");
 }
 
 TEST(Report, DocumentIsJson) {
