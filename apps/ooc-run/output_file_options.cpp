@@ -51,16 +51,18 @@ void refuse_foreign_format(const std::filesystem::path& path) {
                        ooc::shell_word(std::filesystem::path(path).replace_extension(".npy")))});
 }
 
-/// Whether a path leads through /proc, where open descriptors have names: those of /dev/stdout and
-/// /dev/fd are links to there. The link in /proc itself leads to the file that was opened, which
-/// must not be replaced.
+/// Whether a path leads through /proc/self/fd or another such folder, where open descriptors have
+/// names: /dev/stdout and /dev/fd are links to there. The link in it leads to the file that was
+/// opened, which must not be replaced.
 bool is_own_descriptor(std::filesystem::path path) {
   constexpr int most_links = 40;  // as the kernel has it
   for (int i = 0; i < most_links; ++i) {
     struct statfs status {};
     const std::filesystem::path directory = path.has_parent_path() ? path.parent_path() : ".";
-    if (statfs(directory.c_str(), &status) == 0 && status.f_type == PROC_SUPER_MAGIC) return true;
-    std::error_code not_a_link;
+    const bool is_proc =
+        statfs(directory.c_str(), &status) == 0 && status.f_type == PROC_SUPER_MAGIC;
+    std::error_code failed, not_a_link;
+    if (is_proc && std::filesystem::canonical(directory, failed).filename() == "fd") return true;
     const std::filesystem::path next = std::filesystem::read_symlink(path, not_a_link);
     if (not_a_link) return false;
     path = directory / next;
