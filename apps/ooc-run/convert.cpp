@@ -20,7 +20,7 @@ constexpr const char* example = "ooc-run convert IN -o OUT --to f2";
 /// The output, but for its type.
 ooc::Target read_target(const Arguments& arguments) {
   ooc::Target target;
-  target.path = read_output_path(arguments, example);
+  target.path = read_output_path(arguments, example, 1);
   target.shape = arguments.get("shape", parse_shape).value_or(target.shape);
   if (!target.shape.empty() && !target.is_npy()) {
     throw ooc::Error(ooc::Cause::usage,

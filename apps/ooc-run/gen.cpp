@@ -69,7 +69,7 @@ void choose_length(const Arguments& arguments, Job& job) {
 
 Job read_job(const Arguments& arguments) {
   Job job;
-  job.target.path = read_output_path(arguments, "ooc-run gen -o FILE --size 1G");
+  job.target.path = read_output_path(arguments, "ooc-run gen -o FILE --size 1G", 0);
   job.target.replace = arguments.has("force");
   const ooc::DType otherwise{job.target.is_npy() ? ooc::ElementType::f4 : ooc::ElementType::u1};
   job.target.type = read_output_type(arguments, "dtype", job.target.path).value_or(otherwise);

@@ -351,9 +351,11 @@ const Command& find_command(std::string_view name) {
   std::error_code failed;
   if (std::filesystem::exists(name, failed)) {
     hint = fmt::format("a command comes first: ooc-run histogram {}",
+  const std::string_view ours = command_for(name);
+  if (!ours.empty()) hint = ours;
                        ooc::shell_word(std::string(name)));
   }
-  if (!near.empty()) hint = fmt::format("did you mean '{}'?", near);
+  if (ours.empty() && !near.empty()) hint = fmt::format("did you mean '{}'?", near);
   throw ooc::Error(ooc::Cause::usage, fmt::format("unknown command '{}'", name), {.hint = hint});
 }
 

@@ -116,12 +116,17 @@ std::filesystem::path parse_output(const std::string& text) {
   return text;
 }
 
-std::filesystem::path read_output_path(const Arguments& arguments, const std::string& example) {
+std::filesystem::path read_output_path(const Arguments& arguments, const std::string& example,
+                                       std::size_t inputs) {
   if (const auto path = arguments.get("output", parse_output)) {
     refuse_foreign_format(*path);
     return *path;
   }
-  throw ooc::Error(ooc::Cause::usage, "no output file given", {.hint = example});
+  const std::span<const std::string> files = arguments.files();
+  const std::string hint = files.size() > inputs ? fmt::format("-o {}, if that is the output",
+                                                               ooc::shell_word(files.back()))
+                                                 : example;
+  throw ooc::Error(ooc::Cause::usage, "no output file given", {.hint = hint});
 }
 
 std::optional<ooc::DType> read_output_type(const Arguments& arguments, std::string_view option,
