@@ -61,7 +61,7 @@ int help(const std::vector<std::string>& words) {
   const bool of_all = words.size() < 2 || asks_for_help(words[1]);
   const std::string text = of_all ? long_help() : long_help(find_command(words[1]));
   if (words.size() > 2 && !asks_for_help(words[2])) {
-    refuse_usage(fmt::format("help {}: '{}' is a word too many", words[1], words[2]),
+    refuse_usage(fmt::format("help {}: unexpected argument '{}'", words[1], words[2]),
                  fmt::format("ooc-run help {}", words[1]));
   }
   print_to_stdout(text);
@@ -70,7 +70,7 @@ int help(const std::vector<std::string>& words) {
 
 int print_generated(const std::vector<std::string>& words) {
   if (words.size() > 3) {
-    refuse_usage(fmt::format("--generate {}: '{}' is a word too many", words[1], words[3]),
+    refuse_usage(fmt::format("--generate {}: unexpected argument '{}'", words[1], words[3]),
                  "a command may follow, as in: ooc-run --generate man reduce");
   }
   const std::string what = words.size() < 2 ? "" : words[1];

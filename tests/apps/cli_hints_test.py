@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The likeliest mistakes: each is named in one line, and its hint says what mends it."""
+"""The likeliest mistakes: each is named in one line, and its hint says what fixes it."""
 
 import errno
 import os

@@ -212,8 +212,8 @@ class EnvironmentTest(CliTest):
             self.refuse(2, error, *words, hint=hint)
 
     def test_help_takes_one_command(self):
-        self.refuse(2, "'histogram' is a word too many", "help", "reduce", "histogram")
-        self.refuse(2, "'reduce' is a word too many", "help", "help", "reduce")
+        self.refuse(2, "unexpected argument 'histogram'", "help", "reduce", "histogram")
+        self.refuse(2, "unexpected argument 'reduce'", "help", "help", "reduce")
         self.assertIn("ooc-run reduce", self.succeed("help", "reduce", "--help").stdout)
 
     def test_a_misspelt_variable_is_told_of(self):
