@@ -182,11 +182,11 @@ Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt) {
   settings.job.choice_seconds = clock.seconds();
   settings.job.device =
       settings.run.device.value_or(no_gpu.empty() ? ooc::DeviceKind::cuda : ooc::DeviceKind::cpu);
-  const std::string why_cpu = no_gpu.empty() ? "" : "measuring the CPU: " + no_gpu;
+  const std::string why_cpu = no_gpu.empty() ? "" : fmt::format("CPU ({})", no_gpu);
   if (arguments.has("explain")) return explain_job(settings, arguments, why_cpu);
   std::optional<PictureFile> plot;  // that there can be none is to be known before
   if (settings.plot) plot.emplace(*settings.plot, arguments.has("force"));
-  if (!why_cpu.empty()) outcome.notes.push_back(why_cpu);
+  if (!why_cpu.empty()) outcome.reasons.push_back(why_cpu);
 
   ProgressMeter meter(settings.run.output.progress, 1);
   settings.job.stop = interrupt.token();
@@ -211,7 +211,6 @@ Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt) {
     write_plot(
         *plot, "sweep", [&] { return plot_sweep(result, title); }, interrupt, outcome);
   }
-  if (settings.run.output.quiet) outcome.notes.clear();
   return outcome;
 }
 

@@ -74,7 +74,7 @@ Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt) {
     return explain("convert", settings, source, plan, remarks);
   }
   Session session(settings, interrupt, convert_task(source));
-  session.remark(type_doubt(source, settings.format));
+  session.warn(type_doubt(source, settings.format));
   const auto [conversion, stats] = ooc::convert(session.coordinator(), source, target, options);
   Outcome outcome = session.report(
       {.command = "convert",

@@ -21,7 +21,7 @@ Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
   picture.begin();
   Session session(settings, interrupt, histogram_task(source, options),
                   arguments.has("verify") ? 1 : 0);
-  session.remark(type_doubt(source, settings.format));
+  session.warn(type_doubt(source, settings.format));
   const auto [histogram, stats] = ooc::histogram(session.coordinator(), source, options);
   require_counts(histogram, stats);
   const Verified verified = session.verify(arguments, stats, [&, &found = histogram] {
@@ -29,6 +29,7 @@ Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
   });
   Outcome outcome = session.report("histogram", source, stats, describe_histogram(histogram),
                                    draw(histogram, arguments), verified, picture.figure(histogram));
+  note_crowded_bin(histogram, options, source.element(), outcome);
   picture.write(histogram, heading(source), interrupt, outcome);
   return outcome;
 }

@@ -112,25 +112,32 @@ ooc::Error with_variables(const ooc::Error& error, const Arguments& arguments) {
   return {error.cause(), error.what(), details};
 }
 
-Outcome run(const Command& command, const std::vector<std::string>& words,
-            const Interrupt& interrupt) {
-  const Arguments arguments(command, words);
+Outcome run(const Arguments& arguments, const Interrupt& interrupt) {
   if (!arguments.has("quiet")) {
     for (const std::string& remark : misspelt_variables()) print_note(remark);
   }
   try {
-    return run(command.name, arguments, interrupt);
+    return run(arguments.command(), arguments, interrupt);
   } catch (const ooc::Error& error) {
     throw with_variables(error, arguments);
   }
 }
 
-/// To print the answer may fail when an output is in its place already.
-void print_document(const Outcome& outcome) {
+/// --quiet wins.
+void print_notes(const Outcome& outcome, const Arguments& arguments) {
+  if (arguments.has("quiet")) return;
+  if (arguments.has("verbose")) {
+    for (const std::string& reason : outcome.reasons) print_note(reason);
+  }
+  for (const std::string& note : outcome.notes) print_note(note);
+}
+
+/// Printing the answer can fail after the output file has been published.
+void print_document(const Outcome& outcome, const Arguments& arguments) {
   try {
     print_to_stdout(outcome.document);
   } catch (const ooc::Error& error) {
-    for (const std::string& note : outcome.notes) print_note(note);  // of other files, for one
+    print_notes(outcome, arguments);  // some name other files that were written
     if (outcome.written.empty()) throw;
     throw with_hint(error, outcome.written + " was written, whole");
   }
@@ -139,10 +146,13 @@ void print_document(const Outcome& outcome) {
 int run_and_print(const Command& command, const std::vector<std::string>& words) {
   const Interrupt interrupt;
   try {
-    const Outcome outcome = run(command, words, interrupt);
-    print_document(outcome);
-    for (const std::string& note : outcome.notes) print_note(note);
-    if (!outcome.verdict.empty()) print_to_stderr(lines_for_stderr("ooc-run: ", outcome.verdict));
+    const Arguments arguments(command, words);
+    const Outcome outcome = run(arguments, interrupt);
+    print_document(outcome, arguments);
+    print_notes(outcome, arguments);
+    if (!outcome.verdict.empty() && !arguments.has("quiet")) {
+      print_to_stderr(lines_for_stderr("ooc-run: ", outcome.verdict));
+    }
     for (std::size_t i = 1; i < outcome.failures.size(); ++i) print_error(outcome.failures[i]);
     if (!outcome.failures.empty()) throw outcome.failures.front();
     return outcome.partial ? interrupt.exit_code() : 0;

@@ -52,7 +52,8 @@ constexpr std::array fold_options{
 
 constexpr std::array output_options{
     Option{"json", "", "print one JSON document"},
-    Option{"quiet", "", "nothing on stderr but errors"},
+    Option{"quiet", "", "no notes, but errors and doubts about the answer", {}, 'q'},
+    Option{"verbose", "", "say why the run was done as it was", {}, 'v'},
     Option{"progress", "MODE", "progress on stderr: {} [auto]", progress_names},
 };
 
@@ -122,7 +123,7 @@ constexpr std::array histogram_groups{
 };
 constexpr std::array reduce_groups{
     OptionGroup{"statistics", reduce_options},
-    OptionGroup{"its bins", std::span(histogram_options).last<4>()},
+    OptionGroup{"its bins", std::span(histogram_options).last<4>(), true},
     OptionGroup{"input", input_options},
     OptionGroup{"run", run_options},
     OptionGroup{"", fold_options},
@@ -350,11 +351,11 @@ const Command& find_command(std::string_view name) {
   }
   const std::string_view near = nearest(name, names);
   std::string hint = "ooc-run -h lists the commands";
+  const std::string_view ours = command_for(name);
+  if (!ours.empty()) hint = ours;
   std::error_code failed;
   if (std::filesystem::exists(name, failed)) {
     hint = fmt::format("a command comes first: ooc-run histogram {}",
-  const std::string_view ours = command_for(name);
-  if (!ours.empty()) hint = ours;
                        ooc::shell_word(std::string(name)));
   }
   if (ours.empty() && !near.empty()) hint = fmt::format("did you mean '{}'?", near);

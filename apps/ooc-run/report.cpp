@@ -63,6 +63,19 @@ std::optional<double> bytes_read(const ooc::Stats& stats) {
   return static_cast<double>(stats.bytes) * static_cast<double>(stats.passes);
 }
 
+/// "page cache", "direct, io_uring", "28 % from page cache, rest direct, threads".
+std::string describe_way(const ooc::Stats& stats) {
+  constexpr double wholly = 0.99;  // of the input
+  const double cached = cached_share(stats);
+  if (cached > wholly) return "page cache";
+  std::string text = stats.direct ? "direct" : "buffered";
+  if (cached > 1 - wholly) {
+    const std::string share = fmt::format("{:.0f} % from page cache", 100 * cached);
+    text = stats.direct ? share + ", rest direct" : "buffered, " + share;
+  }
+  return text + (stats.engine == "uring" ? ", io_uring" : ", " + stats.engine);
+}
+
 double rate_of(const ooc::Stats& stats) {
   return stats.seconds > 0 ? static_cast<double>(stats.bytes) / stats.seconds : 0;
 }
@@ -208,9 +221,9 @@ std::string footer(const ooc::Stats& stats) {
   if (lost > worth_a_word * stats.seconds) {
     text += fmt::format(" ({} of it the GPU's start)", format_seconds(lost));
   }
-  text += fmt::format(", {}, {}", format_both_rates(rate_of(stats)), stats.device);
-  if (!stats.engine.empty()) text += ", " + stats.engine;
-  if (stats.direct) text += ", direct";
+  text += fmt::format(", {}, {}", format_rate(rate_of(stats)),
+                      stats.device == "cpu" ? "CPU" : stats.device);
+  if (!stats.engine.empty()) text += ", " + describe_way(stats);
   if (stats.passes > 1) text += fmt::format(", {} passes", stats.passes);
   return text;
 }
@@ -246,6 +259,13 @@ std::string format_number(const ooc::Number& value) {
   }
   if (const auto* real = std::get_if<double>(&value)) return format_real(*real);
   return "-";
+}
+
+std::string format_element(const ooc::Number& value, ooc::ElementType type) {
+  const auto* const real = std::get_if<double>(&value);
+  const bool fits_float = is_float(type) && type != ooc::ElementType::f8;
+  if (real == nullptr || !fits_float) return format_number(value);
+  return fmt::format("{}", static_cast<float>(*real));
 }
 
 }  // namespace ooc_run

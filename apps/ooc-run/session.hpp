@@ -86,8 +86,9 @@ class Session {
 
   const DeviceChoice& device() const noexcept { return device_; }
 
-  /// Says something before the run, and once more among its reasons. Nothing if it is empty.
-  void remark(std::string text);
+  /// Says, before the run and even with --quiet, what the answer may not mean; it stands among the
+  /// reasons too. Nothing if `text` is empty.
+  void warn(std::string text);
 
   /// The run has ended; what is read from now on is for a check of its result.
   void end_run();
@@ -123,7 +124,7 @@ class Session {
   std::unique_ptr<ReportFile> report_file_;  // may be null
   Task task_;
   DeviceChoice device_;
-  std::vector<std::string> remarks_;
+  std::vector<std::string> warnings_;
   ProgressMeter meter_;
   StageLoad stage_load_;
   bool has_ended_ = false;

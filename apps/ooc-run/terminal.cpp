@@ -120,4 +120,8 @@ void print_note(std::string_view note) {
   print_to_stderr(lines_for_stderr("ooc-run: note: ", note));
 }
 
+void print_warning(std::string_view warning) {
+  print_to_stderr(lines_for_stderr("ooc-run: warning: ", warning));
+}
+
 }  // namespace ooc_run

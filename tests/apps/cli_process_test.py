@@ -103,7 +103,6 @@ class InterruptTest(CliTest):
             self.assertLess(result["covered_bytes"], HUGE)
             self.assertEqual((result["sum"], result["max"]), (0, 0))
 
-    def test_no_checksum_of_a_part(self):
     def test_two_signals_at_once_are_one_request(self):
         """As from coreutils' timeout, which signals its child and then the child's group."""
         self.huge_file("x.f32")
@@ -116,6 +115,7 @@ class InterruptTest(CliTest):
         self.assertEqual(process.returncode, 130, stderr)
         self.assertTrue(self.check_document(stdout)["result"]["partial"])
 
+    def test_no_checksum_of_a_part(self):
         self.huge_file("x.u8")
         words = ["reduce", "x.u8", "--checksum"]
         returned, stdout, stderr = self.interrupt(signal.SIGINT, *words, "--json")
@@ -194,9 +194,9 @@ class TerminalTest(CliTest):
     def test_notes_fit_the_screen(self):
         self.write("x.npz", b"PK\x03\x04" + bytes(100))
         shown = self.on_terminal("reduce", "x.npz", env={"COLUMNS": "50"})
-        self.assertIn("ooc-run: note: x.npz: begins like zip (as .npz\r\n"
-                      "               is), but is read as bytes; ooc-run\r\n"
-                      "               info says more\r\n", shown)
+        self.assertIn("ooc-run: warning: x.npz: begins like zip (as .npz\r\n"
+                      "                  is), but is read as bytes;\r\n"
+                      "                  ooc-run info says more\r\n", shown)
         self.assertLessEqual(max(map(len, shown.splitlines())), 60)  # the result is not wrapped
         self.assertIn("bytes; ooc-run info says more\n", self.succeed("reduce", "x.npz").stderr)
 
