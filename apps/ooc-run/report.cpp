@@ -63,17 +63,17 @@ std::optional<double> bytes_read(const ooc::Stats& stats) {
   return static_cast<double>(stats.bytes) * static_cast<double>(stats.passes);
 }
 
-/// "page cache", "direct, io_uring", "28 % from page cache, rest direct, threads".
+/// "page cache", "direct, io_uring", "28 % from page cache, rest direct" (by threads, always).
 std::string describe_way(const ooc::Stats& stats) {
   constexpr double wholly = 0.99;  // of the input
   const double cached = cached_share(stats);
   if (cached > wholly) return "page cache";
-  std::string text = stats.direct ? "direct" : "buffered";
   if (cached > 1 - wholly) {
-    const std::string share = fmt::format("{:.0f} % from page cache", 100 * cached);
-    text = stats.direct ? share + ", rest direct" : "buffered, " + share;
+    return fmt::format("{:.0f} % from page cache, rest {}", 100 * cached,
+                       stats.direct ? "direct" : "buffered");
   }
-  return text + (stats.engine == "uring" ? ", io_uring" : ", " + stats.engine);
+  return fmt::format("{}, {}", stats.direct ? "direct" : "buffered",
+                     stats.engine == "uring" ? "io_uring" : stats.engine);
 }
 
 double rate_of(const ooc::Stats& stats) {

@@ -187,7 +187,8 @@ class TextTest(CliTest):
                      self.succeed(*words, "--quiet")):
             self.assertEqual(done.stderr, "")
             self.assertRegex(done.stdout,
-                             r"\n100 bytes in \S+ m?s, \S+ \S+/s, [^,\n]+, page cache\n$")
+                             r"\n100 bytes in \S+ m?s, \S+ \S+/s, [^,\n]+, "
+                             r"(page cache|buffered, threads)\n$")
         reasons = self.json(*words)["run"]["reasons"]
         self.assertTrue(reasons)
         for option in ("-v", "--verbose"):

@@ -81,11 +81,10 @@ TEST(Report, TheFooterSaysWhichDeviceAndWhichWay) {
   stats.engine = "threads";
   stats.in_order = false;
   stats.page_cache_fraction = 0.28;
-  EXPECT_EQ(footer(stats),
-            "8.00 GB in 2.00 s, 4.00 GB/s, CPU, 28 % from page cache, rest direct, threads");
+  EXPECT_EQ(footer(stats), "8.00 GB in 2.00 s, 4.00 GB/s, CPU, 28 % from page cache, rest direct");
   stats.direct = false;
   EXPECT_EQ(footer(stats),
-            "8.00 GB in 2.00 s, 4.00 GB/s, CPU, buffered, 28 % from page cache, threads");
+            "8.00 GB in 2.00 s, 4.00 GB/s, CPU, 28 % from page cache, rest buffered");
   stats.page_cache_fraction = 0;
   stats.passes = 2;
   EXPECT_EQ(footer(stats), "8.00 GB in 2.00 s, 4.00 GB/s, CPU, buffered, threads, 2 passes");
