@@ -86,8 +86,8 @@ class Session {
 
   const DeviceChoice& device() const noexcept { return device_; }
 
-  /// Says, before the run and even with --quiet, what the answer may not mean; it stands among the
-  /// reasons too. Nothing if `text` is empty.
+  /// Prints a doubt about the meaning of the answer, before the run and even with --quiet, and adds
+  /// it to the reasons. Does nothing if `text` is empty.
   void warn(std::string text);
 
   /// The run has ended; what is read from now on is for a check of its result.

@@ -49,7 +49,7 @@ std::string lines_for_stderr(std::string_view first, std::string_view text);
 /// What is neither a result nor an error.
 void print_note(std::string_view note);
 
-/// What the answer may not mean.
+/// Prints a doubt about the meaning of the answer.
 void print_warning(std::string_view warning);
 
 }  // namespace ooc_run
