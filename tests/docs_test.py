@@ -6,9 +6,9 @@
 
 The ```console blocks of a document are run from its first to its last, in one directory that is
 empty at first. `$ ` begins a command, `> ` continues it; what stands below is what it prints:
-stdout if it succeeds, and if not stderr without the notes. Where an `ooc-run: error:` is shown it
-has to fail, with the code that the heading above names, as in "(exit code 3)". Of a command that
-shows nothing, only success is asked.
+stdout if it succeeds, and if not stderr without notes and warnings. Where an `ooc-run: error:` is
+shown it has to fail, with the code that the heading above names, as in "(exit code 3)". Of a
+command that shows nothing, only success is asked.
 
 `…` stands for anything in a line, and alone in a line for any lines: for what differs from run to
 run and from machine to machine.
@@ -154,7 +154,7 @@ class Stage:
                               check=False)
         if done.returncode == 0:
             return 0, done.stdout
-        notes = "ooc-run: note: "
+        notes = ("ooc-run: note: ", "ooc-run: warning: ")
         return done.returncode, "".join(line for line in done.stderr.splitlines(keepends=True)
                                         if not line.startswith(notes))
 

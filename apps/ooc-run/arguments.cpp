@@ -152,9 +152,9 @@ Arguments::Arguments(const Command& command, const std::vector<std::string>& wor
 void Arguments::refuse_word(const Command& command, const std::string& word) const {
   const std::string usage = fmt::format("usage: ooc-run {} {}", command.name, command.synopsis);
   const bool wants_output = find_option(options_of(command), "output") != nullptr;
-  refuse_usage(fmt::format("'{}' is one word too many", word),
+  refuse_usage(fmt::format("unexpected argument '{}'", word),
                wants_output && !has("output")
-                   ? fmt::format("-o {}, if that is to be written; {}", word, usage)
+                   ? fmt::format("-o {}, if that is the output; {}", ooc::shell_word(word), usage)
                    : usage);
 }
 

@@ -186,11 +186,11 @@ Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt) {
   settings.job.choice_seconds = clock.seconds();
   settings.job.device =
       settings.run.device.value_or(no_gpu.empty() ? ooc::DeviceKind::cuda : ooc::DeviceKind::cpu);
-  const std::string why_cpu = no_gpu.empty() ? "" : "measuring the CPU: " + no_gpu;
+  const std::string why_cpu = no_gpu.empty() ? "" : fmt::format("CPU ({})", no_gpu);
   if (arguments.has("explain")) return explain_job(settings, arguments, why_cpu);
   std::optional<PictureFile> plot;  // that there can be none is to be known before
   if (settings.plot) plot.emplace(*settings.plot, arguments.has("force"));
-  if (!why_cpu.empty()) outcome.notes.push_back(why_cpu);
+  if (!why_cpu.empty()) outcome.reasons.push_back(why_cpu);
 
   ProgressMeter meter(settings.run.output.progress, 1);
   settings.job.stop = interrupt.token();
@@ -207,15 +207,14 @@ Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt) {
   outcome.document =
       settings.run.output.json
           ? document("bench", describe_input(source, {}), describe_bench(result, path), nullptr)
-          : fmt::format("{}: {} on {}", path, format_bytes(source.bytes()),
+          : fmt::format("{}: {} on {}", printable(path), format_bytes(source.bytes()),
                         bench_text(result, path));
   if (plot) {
-    const std::string title =
-        fmt::format("{}: histogram u1 on {}, medians of {}", path, result.device, result.runs);
+    const std::string title = fmt::format("{}: histogram u1 on {}, medians of {}", printable(path),
+                                          result.device, result.runs);
     write_plot(
         *plot, "sweep", [&] { return plot_sweep(result, title); }, interrupt, outcome);
   }
-  if (settings.run.output.quiet) outcome.notes.clear();
   return outcome;
 }
 

@@ -10,6 +10,7 @@
 #include "build_facts.hpp"
 #include "environment.hpp"
 #include "sizes.hpp"
+#include "terminal.hpp"
 
 namespace ooc_run {
 namespace {
@@ -174,7 +175,7 @@ std::string environment_lines(const BenchResult& result, const std::string& path
       "  command    {}\n",
       format_seconds(result.startup.device_seconds), format_seconds(result.startup.pool_seconds),
       format_seconds(result.startup.first_chunk_seconds), machine_name(), kernel_release(), pages,
-      build_facts::version, file_system_of(path), pieces, command_line());
+      build_facts::version, file_system_of(path), pieces, printable(command_line()));
 }
 
 }  // namespace

@@ -9,14 +9,15 @@
 
 namespace ooc_run {
 
-/// What a command hands back to be shown. Commands themselves print nothing but progress
-/// and, where they fail, what they leave behind.
+/// What a command hands back to be shown. Commands themselves print nothing but progress, warnings
+/// about what the answer will mean and, where they fail, what they leave behind.
 struct Outcome {
-  std::string document;            // for stdout, in one piece
-  std::vector<std::string> notes;  // for stderr: which way ran where another was hoped for
-  std::string verdict;             // for stderr: what bounded the run; may be empty
-  bool partial = false;            // interrupted: a result of a part of the input
-  std::string written{};           // the path of the output that is in its place now, if any
+  std::string document;              // for stdout, in one piece
+  std::vector<std::string> reasons;  // for stderr with --verbose: why it was done this way
+  std::vector<std::string> notes;    // for stderr unless --quiet: what happened besides
+  std::string verdict;               // the same: what bounded the run; may be empty
+  bool partial = false;              // interrupted: a result of a part of the input
+  std::string written{};             // the path of the output that is in its place now, if any
 
   /// What went wrong beside the result, which is shown nevertheless: a check that it did not
   /// withstand or that could not be made, or another file that could not be written. The first is

@@ -18,6 +18,14 @@ constexpr std::array all_topics{
     Topic{"Types",
           "NumPy's codes and names, with byte order if wanted: >f4, uint16; also f32, u16. Endings "
           "of raw files count bits, as .u8 .i16 .f32 .bf16; others mean plain bytes."},
+    Topic{
+        "Names",
+        "Control characters of a file's name are shown as \\x1b or \\u202e. In JSON, a byte that "
+        "is not UTF-8 is U+FFFD and its two hexadecimal digits, and so is each of the three bytes "
+        "of U+FFFD itself."},
+    Topic{"Notes",
+          "A run ends with one line: bytes, time, rate, device, and how it was read. Why it was "
+          "done so is said with -v, by --explain, in JSON and in a report."},
     Topic{"Environment",
           "Every option can also be set by an environment variable, OOC_CHUNK for --chunk or "
           "OOC_QUIET=1 for --quiet; the command line wins. NO_COLOR is honoured."},

@@ -20,7 +20,7 @@ constexpr const char* example = "ooc-run convert IN -o OUT --to f2";
 /// The output, but for its type.
 ooc::Target read_target(const Arguments& arguments) {
   ooc::Target target;
-  target.path = read_output_path(arguments, example);
+  target.path = read_output_path(arguments, example, 1);
   target.shape = arguments.get("shape", parse_shape).value_or(target.shape);
   if (!target.shape.empty() && !target.is_npy()) {
     throw ooc::Error(ooc::Cause::usage,
@@ -38,20 +38,20 @@ bool reaches_beyond(ooc::ElementType from, ooc::ElementType floating) {
   return from == f8 || (from == f4 && floating == bf16);
 }
 
-/// What has become of values that did not survive: ooc::convert()'s rules, as far as they concern
-/// these types. To count each of its kinds would take the loops a tenth of their time, and those
-/// for old processors most of it.
+/// What became of the values that changed: the rules of ooc::convert(), as far as they concern
+/// these types. Counting each kind would cost the loops a tenth of their time, and those for old
+/// processors most of it.
 std::string_view describe_loss(ooc::ElementType from, ooc::ElementType to) {
   if (is_float(to)) {
-    return reaches_beyond(from, to) ? "rounded, or infinite where they were too large" : "rounded";
+    return reaches_beyond(from, to) ? "rounded (or overflowed)" : "rounded";
   }
-  if (!is_float(from)) return "out of range, so they wrapped around";
-  return "the fraction is cut off; out of range: the nearest value; NaN: 0";
+  if (!is_float(from)) return "out of range and wrapped around";
+  return "cut to integers (out of range: the nearest one; NaN: 0)";
 }
 
 std::string describe_inexact(std::uint64_t inexact, ooc::ElementType from, ooc::ElementType to) {
-  if (inexact == 0) return "every value survived exactly";
-  return fmt::format("{} did not survive exactly ({})", format_count(inexact, "value"),
+  if (inexact == 0) return "lossless";
+  return fmt::format("{} {} {}", format_count(inexact, "value"), inexact == 1 ? "was" : "were",
                      describe_loss(from, to));
 }
 

@@ -8,7 +8,6 @@
 
 #include "build_facts.hpp"
 #include "report.hpp"
-#include "text_facts.hpp"
 
 namespace ooc_run {
 namespace {
@@ -25,21 +24,22 @@ double seconds_of(const Workload& work, ooc::DeviceKind device, const Ceilings& 
   return prediction ? prediction->seconds : 0;
 }
 
+std::string why_not_gpu(const std::string& no_gpu) {
+  return fmt::format("CPU ({})", no_gpu);
+}
+
 std::string why_cpu(double cpu_seconds, double gpu_seconds, double gpu_start) {
   if (cpu_seconds <= gpu_start) {
-    return "computing on the CPU: it is done before a GPU, which is not looked for, has started";
+    return "CPU (too small for a GPU to pay off)";
   }
-  return fmt::format(
-      "computing on the CPU: a GPU, which is not looked for, would take {:.1f} times as long",
-      gpu_seconds / cpu_seconds);
+  return fmt::format("CPU (a GPU would take {:.1f} times as long)", gpu_seconds / cpu_seconds);
 }
 
 std::string why_gpu(double cpu_seconds, double gpu_seconds) {
   if (cpu_seconds < as_good_as_equal * gpu_seconds) {
-    return "computing on the GPU: it takes about as long as the CPU, which is left to others";
+    return "GPU (about as fast as the CPU, which stays free)";
   }
-  return fmt::format("computing on the GPU: the CPU would take {:.1f} times as long",
-                     cpu_seconds / gpu_seconds);
+  return fmt::format("GPU (the CPU would take {:.1f} times as long)", cpu_seconds / gpu_seconds);
 }
 
 }  // namespace
@@ -120,8 +120,7 @@ DeviceChoice choose_device(std::optional<ooc::DeviceKind> wanted, const Workload
                            const DeviceRates& rates) {
   if (wanted) return {*wanted, {}};
   if (!rates.cuda) {
-    const bool has_driver = !first_line("/proc/driver/nvidia/version").empty();
-    return {ooc::DeviceKind::cpu, "computing on the CPU: " + ooc::why_no_gpu(), !has_driver};
+    return {ooc::DeviceKind::cpu, why_not_gpu(ooc::why_no_gpu())};
   }
   const double cpu_seconds = seconds_of(work, ooc::DeviceKind::cpu, rates.cpu);
   const double gpu_seconds = seconds_of(work, ooc::DeviceKind::cuda, rates.gpu);
@@ -130,7 +129,7 @@ DeviceChoice choose_device(std::optional<ooc::DeviceKind> wanted, const Workload
             why_cpu(cpu_seconds, gpu_seconds, rates.gpu.start_seconds.value_or(0))};
   }
   const std::string no_gpu = ooc::why_no_gpu();
-  if (!no_gpu.empty()) return {ooc::DeviceKind::cpu, "computing on the CPU: " + no_gpu};
+  if (!no_gpu.empty()) return {ooc::DeviceKind::cpu, why_not_gpu(no_gpu)};
   return {ooc::DeviceKind::cuda, why_gpu(cpu_seconds, gpu_seconds)};
 }
 

@@ -47,7 +47,6 @@ DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options);
 struct DeviceChoice {
   ooc::DeviceKind kind;
   std::string reason;
-  bool expected = false;  // by everybody: neither this build nor the machine knows a GPU
 };
 
 /// The one that was asked for; else the GPU if it is usable, unless the CPU is done earlier: CUDA

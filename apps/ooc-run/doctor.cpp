@@ -162,9 +162,9 @@ std::string show(const std::vector<Check>& checks, const Terminal& terminal) {
   std::string text = fmt::format("ooc-run {}, {}\n\n", build_facts::version, build_facts::cuda);
   for (const Check& check : checks) {
     const std::string first = fmt::format("  {}  {:<10}  ", label(check.state), check.name);
-    std::string lines = wrap(first, check.facts, terminal.columns);
+    std::string lines = wrap(first, printable(check.facts), terminal.columns);
     if (!check.fix.empty()) {
-      lines += wrap(std::string(first.size(), ' ') + "-> ", check.fix, terminal.columns);
+      lines += wrap(std::string(first.size(), ' ') + "-> ", printable(check.fix), terminal.columns);
     }
     if (terminal.colour) {
       constexpr std::size_t begin = 2, length = 4;  // of the label

@@ -61,16 +61,16 @@ std::pair<std::string, std::string> why_no_io_uring(const UringFacts& uring) {
 
 }  // namespace
 
-Check& Check::warn(std::string how_to_mend) {
+Check& Check::warn(std::string how_to_fix) {
   state = State::warn;
-  fix = std::move(how_to_mend);
+  fix = std::move(how_to_fix);
   return *this;
 }
 
-Check& Check::fail(ooc::Cause cause_of_failure, std::string how_to_mend) {
+Check& Check::fail(ooc::Cause cause_of_failure, std::string how_to_fix) {
   state = State::fail;
   cause = cause_of_failure;
-  fix = std::move(how_to_mend);
+  fix = std::move(how_to_fix);
   return *this;
 }
 

@@ -24,11 +24,11 @@ struct Check {
   std::string facts{};
   Json values = Json::object();  // the same in figures
   State state = State::ok;
-  std::string fix{};                        // the command that mends it
+  std::string fix{};                        // the command that fixes it
   ooc::Cause cause = ooc::Cause::internal;  // fail: of the error with which runs will end
 
-  Check& warn(std::string how_to_mend);
-  Check& fail(ooc::Cause cause_of_failure, std::string how_to_mend);
+  Check& warn(std::string how_to_fix);
+  Check& fail(ooc::Cause cause_of_failure, std::string how_to_fix);
 };
 
 std::string_view name_of(Check::State state);

@@ -13,7 +13,8 @@ std::string fact_table(std::span<const FactRow> rows, std::size_t columns) {
       10;  // the same in all tables, which stand beneath each other
   std::string table;
   for (const FactRow& row : rows) {
-    table += wrap(fmt::format("  {:<{}}  ", row.label, label_columns), row.text, columns);
+    table +=
+        wrap(fmt::format("  {:<{}}  ", row.label, label_columns), printable(row.text), columns);
   }
   return table;
 }

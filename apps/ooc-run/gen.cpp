@@ -69,7 +69,7 @@ void choose_length(const Arguments& arguments, Job& job) {
 
 Job read_job(const Arguments& arguments) {
   Job job;
-  job.target.path = read_output_path(arguments, "ooc-run gen -o FILE --size 1G");
+  job.target.path = read_output_path(arguments, "ooc-run gen -o FILE --size 1G", 0);
   job.target.replace = arguments.has("force");
   const ooc::DType otherwise{job.target.is_npy() ? ooc::ElementType::f4 : ooc::ElementType::u1};
   job.target.type = read_output_type(arguments, "dtype", job.target.path).value_or(otherwise);
@@ -215,9 +215,19 @@ std::string describe_for_people(const Job& job, const Answer& answer) {
       "{} in {}, {}, {}\n",
       printable(job.target.path.string()), describe_values(job.count, job.generator.type),
       pattern_names[static_cast<std::size_t>(job.generator.pattern)], job.generator.seed,
-      describe_sum(job, answer), answer.checksum, format_bytes(job.bytes),
-      format_seconds(answer.seconds), format_both_rates(rate),
-      format_count(answer.threads, "thread"));
+      describe_sum(job, answer), answer.checksum,
+      format_decimal_bytes(static_cast<double>(job.bytes)), format_seconds(answer.seconds),
+      format_rate(rate), format_count(answer.threads, "thread"));
+}
+
+std::vector<std::string> reasons_of(const Job& job, const Arguments& arguments) {
+  std::vector<std::string> reasons{
+      "written through the page cache, and made safe on the disk before the file appears"};
+  if (!arguments.has("threads")) {
+    const std::uint64_t blocks = ooc::divide_up(job.bytes, block_bytes);
+    reasons.push_back(job.threads == blocks ? "a thread for each block" : "a thread for each core");
+  }
+  return reasons;
 }
 
 /// What --explain prints. The file is tried, and nothing is left of it.
@@ -225,11 +235,7 @@ Outcome explain_job(const Job& job, const Arguments& arguments, const OutputSett
   const ooc::TargetFile file(job.target, job.count, {}, ooc::Purpose::try_out);
   const std::uint64_t blocks = ooc::divide_up(job.bytes, block_bytes);
   const std::string_view pattern = pattern_names[static_cast<std::size_t>(job.generator.pattern)];
-  std::vector<std::string> reasons{
-      "written through the page cache, and made safe on the disk before the file appears"};
-  if (!arguments.has("threads")) {
-    reasons.push_back(job.threads == blocks ? "a thread for each block" : "a thread for each core");
-  }
+  const std::vector<std::string> reasons = reasons_of(job, arguments);
   Json plan{{"path", job.target.path.string()},
             {"bytes", job.bytes},
             {"count", job.count},
@@ -270,7 +276,8 @@ Outcome run_gen(const Arguments& arguments, const Interrupt& interrupt) {
 
   Outcome outcome;
   outcome.written = printable(job.target.path.string());
-  if (answer.threads < job.threads && !output.quiet) {
+  outcome.reasons = reasons_of(job, arguments);
+  if (answer.threads < job.threads) {
     outcome.notes.push_back(
         fmt::format("only {} of {} threads could be started", answer.threads, job.threads));
   }

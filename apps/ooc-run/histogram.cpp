@@ -30,6 +30,7 @@ Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
   });
   Outcome outcome = session.report("histogram", source, stats, describe_histogram(histogram),
                                    draw(histogram, arguments), verified, picture.figure(histogram));
+  note_crowded_bin(histogram, options, source.element(), outcome);
   picture.write(histogram, heading(source), interrupt, outcome);
   return outcome;
 }

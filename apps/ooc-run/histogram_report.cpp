@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <ooc/io/error.hpp>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -44,6 +45,21 @@ void require_counts(const ooc::Histogram& histogram, const ooc::Stats& stats) {
   throw ooc::Error(ooc::Cause::interrupted, "interrupted before anything was counted");
 }
 
+void note_crowded_bin(const ooc::Histogram& histogram, const ooc::HistogramOptions& options,
+                      ooc::ElementType type, Outcome& outcome) {
+  constexpr std::size_t few_bins = 10;
+  constexpr double nearly_all = 0.98;
+  const bool chosen = !options.edges.empty() || options.logarithmic;
+  if (chosen || histogram.counts.size() < few_bins || ooc::size_of(type) == 1) return;
+  const std::uint64_t most = std::ranges::max(histogram.counts);
+  const std::uint64_t all = histogram.count - histogram.nan - histogram.below - histogram.above;
+  const double share = static_cast<double>(most) / static_cast<double>(all);
+  if (most == all || share < nearly_all) return;
+  outcome.notes.push_back(fmt::format(
+      "{:.1f} % of the values lie in one bin; --log-bins{} or another --range shows more",
+      std::min(100 * share, 99.9), histogram.edges.front() > 0 ? "" : " with a range above zero"));
+}
+
 HistogramPicture::HistogramPicture(const Arguments& arguments)
     : arguments_(arguments), path_(PictureFile::read_path(arguments)) {}
 
@@ -66,7 +82,6 @@ void HistogramPicture::write(const ooc::Histogram& histogram, const std::string&
   if (!file_) return;
   const auto draw_picture = [&] { return plot_histogram(histogram, plot(title)); };
   write_plot(*file_, "histogram", draw_picture, interrupt, outcome);
-  if (arguments_.has("quiet")) outcome.notes.clear();
 }
 
 }  // namespace ooc_run

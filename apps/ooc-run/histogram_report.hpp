@@ -22,6 +22,11 @@ std::string draw(const ooc::Histogram& histogram, const Arguments& arguments);
 /// Throws Error(interrupted) if a pass was stopped too early to show anything.
 void require_counts(const ooc::Histogram& histogram, const ooc::Stats& stats);
 
+/// Notes that nearly all values lie in one bin of those that were asked for, and what would show
+/// more. Bytes have too few values for that.
+void note_crowded_bin(const ooc::Histogram& histogram, const ooc::HistogramOptions& options,
+                      ooc::ElementType type, Outcome& outcome);
+
 /// The picture of a histogram, for --plot and --report. It is made in the order of its functions.
 class HistogramPicture {
  public:

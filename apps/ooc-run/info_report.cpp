@@ -117,10 +117,11 @@ std::string guess_text(const Info& info) {
   const TypeGuess& guess = *info.guess;
   if (!guess.type) return guess.reason;
   const bool moved = info.signature && info.signature->data_offset;
-  return fmt::format("{}{}, which is a guess: {}; only --dtype {}{} makes it so",
+  return fmt::format("probably {}{}; use --dtype {}{} ({})",
                      guess.type->swapped ? byte_order(*guess.type) + "-endian " : "",
-                     ooc::name_of(guess.type->element), guess.reason, dtype_word(*guess.type),
-                     moved ? fmt::format(" --offset {}", *info.signature->data_offset) : "");
+                     ooc::name_of(guess.type->element), dtype_word(*guess.type),
+                     moved ? fmt::format(" --offset {}", *info.signature->data_offset) : "",
+                     guess.reason);
 }
 
 std::string data_text(const FileFacts& file) {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <ctime>
 #include <ooc/io/threads.hpp>
 #include <string_view>
@@ -15,6 +16,11 @@ namespace {
 int wait_for(const sigset_t& signals, long nanoseconds) {
   const timespec timeout{.tv_sec = 0, .tv_nsec = nanoseconds};
   return sigtimedwait(&signals, nullptr, &timeout);
+}
+
+void drop_pending(const sigset_t& signals) {
+  while (wait_for(signals, 0) > 0) {
+  }
 }
 
 int exit_code_of(int signal) {
@@ -38,6 +44,8 @@ Interrupt::Interrupt() {
 Interrupt::~Interrupt() {
   watcher_.request_stop();
   watcher_.join();
+  // The default action of what came with the first signal would end the process otherwise.
+  if (signal_.load() != 0) drop_pending(signals_);
   pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
 }
 
@@ -46,8 +54,11 @@ int Interrupt::exit_code() const noexcept {
 }
 
 void Interrupt::watch(const std::stop_token& finished) {
-  constexpr long glance = 20'000'000;     // how late we may notice that nobody needs us any more
-  constexpr long patience = 800'000'000;  // for the run to end by itself
+  using namespace std::chrono_literals;
+  using Clock = std::chrono::steady_clock;
+  constexpr long glance = 20'000'000;  // how late the end of the run may be noticed
+  constexpr auto same_request = 200ms;
+  constexpr auto patience = 800ms;  // for the run to end by itself
   int signal = -1;
   while (signal < 0) {
     if (finished.stop_requested()) return;
@@ -55,11 +66,15 @@ void Interrupt::watch(const std::stop_token& finished) {
   }
   signal_.store(signal);
   stop_.request_stop();
-  for (long waited = 0; waited < patience || more_time_.load(); waited += glance) {
+  drop_pending(signals_);
+  const Clock::time_point began = Clock::now();
+  for (;;) {
+    const bool again = wait_for(signals_, glance) > 0;
     if (finished.stop_requested()) return;
-    if (wait_for(signals_, glance) > 0) break;
+    const Clock::duration waited = Clock::now() - began;
+    if (again && waited > same_request) break;
+    if (waited > patience && !more_time_.load()) break;
   }
-  if (finished.stop_requested()) return;
   // The kernel may still be writing into our buffers, so nothing is destroyed here.
   constexpr std::string_view message = "ooc-run: error: interrupted; ended without a result\n";
   if (describe_terminal(STDERR_FILENO).interactive) print_to_stderr(erase_line);

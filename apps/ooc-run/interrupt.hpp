@@ -8,8 +8,10 @@
 namespace ooc_run {
 
 /// Turns Ctrl-C (SIGINT) and SIGTERM into a stop request, and ends the process if that takes longer
-/// than 0.8 s or another signal comes. To be made before any other thread, which then inherit
-/// that these signals are for the one thread that waits for them here: no signal handler.
+/// than 0.8 s or the user signals again. Signals within 0.2 s of the first are the same request:
+/// coreutils' timeout signals its child and then the group of the child. Construct it before any
+/// other thread, so that all threads block these signals and one thread here waits for them,
+/// without a signal handler.
 class Interrupt {
  public:
   Interrupt();

@@ -61,7 +61,7 @@ int help(const std::vector<std::string>& words) {
   const bool of_all = words.size() < 2 || asks_for_help(words[1]);
   const std::string text = of_all ? long_help() : long_help(find_command(words[1]));
   if (words.size() > 2 && !asks_for_help(words[2])) {
-    refuse_usage(fmt::format("help {}: '{}' is a word too many", words[1], words[2]),
+    refuse_usage(fmt::format("help {}: unexpected argument '{}'", words[1], words[2]),
                  fmt::format("ooc-run help {}", words[1]));
   }
   print_to_stdout(text);
@@ -70,7 +70,7 @@ int help(const std::vector<std::string>& words) {
 
 int print_generated(const std::vector<std::string>& words) {
   if (words.size() > 3) {
-    refuse_usage(fmt::format("--generate {}: '{}' is a word too many", words[1], words[3]),
+    refuse_usage(fmt::format("--generate {}: unexpected argument '{}'", words[1], words[3]),
                  "a command may follow, as in: ooc-run --generate man reduce");
   }
   const std::string what = words.size() < 2 ? "" : words[1];
@@ -112,25 +112,32 @@ ooc::Error with_variables(const ooc::Error& error, const Arguments& arguments) {
   return {error.cause(), error.what(), details};
 }
 
-Outcome run(const Command& command, const std::vector<std::string>& words,
-            const Interrupt& interrupt) {
-  const Arguments arguments(command, words);
+Outcome run(const Arguments& arguments, const Interrupt& interrupt) {
   if (!arguments.has("quiet")) {
     for (const std::string& remark : misspelt_variables()) print_note(remark);
   }
   try {
-    return run(command.name, arguments, interrupt);
+    return run(arguments.command(), arguments, interrupt);
   } catch (const ooc::Error& error) {
     throw with_variables(error, arguments);
   }
 }
 
-/// To print the answer may fail when an output is in its place already.
-void print_document(const Outcome& outcome) {
+/// --quiet wins.
+void print_notes(const Outcome& outcome, const Arguments& arguments) {
+  if (arguments.has("quiet")) return;
+  if (arguments.has("verbose")) {
+    for (const std::string& reason : outcome.reasons) print_note(reason);
+  }
+  for (const std::string& note : outcome.notes) print_note(note);
+}
+
+/// Printing the answer can fail after the output file has been published.
+void print_document(const Outcome& outcome, const Arguments& arguments) {
   try {
     print_to_stdout(outcome.document);
   } catch (const ooc::Error& error) {
-    for (const std::string& note : outcome.notes) print_note(note);  // of other files, for one
+    print_notes(outcome, arguments);  // some name other files that were written
     if (outcome.written.empty()) throw;
     throw with_hint(error, outcome.written + " was written, whole");
   }
@@ -139,10 +146,13 @@ void print_document(const Outcome& outcome) {
 int run_and_print(const Command& command, const std::vector<std::string>& words) {
   const Interrupt interrupt;
   try {
-    const Outcome outcome = run(command, words, interrupt);
-    print_document(outcome);
-    for (const std::string& note : outcome.notes) print_note(note);
-    if (!outcome.verdict.empty()) print_to_stderr(lines_for_stderr("ooc-run: ", outcome.verdict));
+    const Arguments arguments(command, words);
+    const Outcome outcome = run(arguments, interrupt);
+    print_document(outcome, arguments);
+    print_notes(outcome, arguments);
+    if (!outcome.verdict.empty() && !arguments.has("quiet")) {
+      print_to_stderr(lines_for_stderr("ooc-run: ", outcome.verdict));
+    }
     for (std::size_t i = 1; i < outcome.failures.size(); ++i) print_error(outcome.failures[i]);
     if (!outcome.failures.empty()) throw outcome.failures.front();
     return outcome.partial ? interrupt.exit_code() : 0;

@@ -68,7 +68,7 @@ Job read_job(const Arguments& arguments) {
   job.verify = arguments.has("verify");
   job.target.replace = arguments.has("force");
   const bool named = arguments.has("output");
-  if (named || !job.explain) job.target.path = read_output_path(arguments, example);
+  if (named || !job.explain) job.target.path = read_output_path(arguments, example, 2);
   if (arguments.files().size() != 2) {
     refuse_usage(fmt::format("a product has two factors, not {}", arguments.files().size()),
                  example);
@@ -76,24 +76,35 @@ Job read_job(const Arguments& arguments) {
   return job;
 }
 
-/// Opens A or B, whose shape `option` gives if it is raw: --shape-a or --shape-b. Whether that is
+/// Refuses raw operands without a shape, all of them at once.
+void require_shapes(const ooc::Source& a, const ooc::Source& b, const Job& job) {
+  const bool unknown_a = a.format == "raw" && !job.shape_a;
+  const bool unknown_b = b.format == "raw" && !job.shape_b;
+  const auto name = [](const ooc::Source& matrix) {
+    return matrix.files().front().path().string();
+  };
+  if (unknown_a && unknown_b) {
+    refuse_usage(fmt::format("{} and {}: raw files do not know their shapes", name(a), name(b)),
+                 "--shape-a ROWSxCOLUMNS --shape-b ROWSxCOLUMNS say them");
+  }
+  if (unknown_a || unknown_b) {
+    refuse_usage(fmt::format("{}: a raw file does not know its shape", name(unknown_a ? a : b)),
+                 fmt::format("--shape-{} ROWSxCOLUMNS says it", unknown_a ? "a" : "b"));
+  }
+}
+
+/// Gives A or B the shape that `option` says if it is raw: --shape-a or --shape-b. Whether that is
 /// the shape of the data, and of a matrix, is for the library to say.
-ooc::Source open_matrix(const std::string& file, const std::optional<Shape>& asked,
-                        std::string_view option, const RunSettings& settings) {
-  ooc::Source source = open_numbers({&file, 1}, settings);
+void shape_matrix(ooc::Source& source, const std::optional<Shape>& asked, std::string_view option) {
   if (source.format == "raw") {
-    if (!asked) {
-      refuse_usage(fmt::format("{}: a raw file does not know its shape", file),
-                   fmt::format("--{} ROWSxCOLUMNS says it", option));
-    }
     source.set_shape(*asked);
   } else if (asked && !std::ranges::equal(*asked, source.shape())) {
+    const std::filesystem::path& path = source.files().front().path();
     throw ooc::Error(ooc::Cause::bad_input,
-                     fmt::format("{}: is {}, not the {} of --{}", file, text_of(source.shape()),
-                                 text_of(*asked), option),
-                     {.path = file, .hint = "leave the option out: the file knows its shape"});
+                     fmt::format("{}: is {}, not the {} of --{}", path.string(),
+                                 text_of(source.shape()), text_of(*asked), option),
+                     {.path = path, .hint = "leave the option out: the file knows its shape"});
   }
-  return source;
 }
 
 /// To choose the device by: the operands are read once, or lie in memory afterwards.
@@ -182,8 +193,11 @@ ooc::Verification check_product(Session& session, const ooc::Source& a, const oo
 
 Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
   Job job = read_job(arguments);
-  const ooc::Source a = open_matrix(arguments.files()[0], job.shape_a, "shape-a", job.settings);
-  const ooc::Source b = open_matrix(arguments.files()[1], job.shape_b, "shape-b", job.settings);
+  ooc::Source a = open_numbers(arguments.files().first(1), job.settings);
+  ooc::Source b = open_numbers(arguments.files().last(1), job.settings);
+  require_shapes(a, b, job);
+  shape_matrix(a, job.shape_a, "shape-a");
+  shape_matrix(b, job.shape_b, "shape-b");
   job.target.type = {ooc::product_type(a, job.options)};
   require_ending(job.target.path, job.target.type.element, "the product is");
   require_tensor_cores(job);

@@ -52,7 +52,8 @@ constexpr std::array fold_options{
 
 constexpr std::array output_options{
     Option{"json", "", "print one JSON document"},
-    Option{"quiet", "", "nothing on stderr but errors"},
+    Option{"quiet", "", "no notes, but errors and doubts about the answer", {}, 'q'},
+    Option{"verbose", "", "say why the run was done as it was", {}, 'v'},
     Option{"progress", "MODE", "progress on stderr: {} [auto]", progress_names},
 };
 
@@ -75,7 +76,7 @@ constexpr std::array convert_options{
     Option{"output", "FILE", "file to write, links followed; .npy or raw", {}, 'o'},
     Option{"to", "D", "its type, as f2 or >i4 [by the ending, else kept]", type_names},
     Option{"shape", "AxBxC", "of a .npy file [that of the input]"},
-    Option{"strict", "", "write nothing if a value does not survive exactly"},
+    Option{"strict", "", "write nothing unless the conversion is lossless"},
     explain_option,
     Option{"force", "", "replace an existing file"},
 };
@@ -122,7 +123,7 @@ constexpr std::array histogram_groups{
 };
 constexpr std::array reduce_groups{
     OptionGroup{"statistics", reduce_options},
-    OptionGroup{"its bins", std::span(histogram_options).last<4>()},
+    OptionGroup{"its bins", std::span(histogram_options).last<4>(), true},
     OptionGroup{"input", input_options},
     OptionGroup{"run", run_options},
     OptionGroup{"", fold_options},
@@ -221,11 +222,13 @@ constexpr std::array<std::string_view, 3> gen_examples{
     "ooc-run gen -o place.u64 --size 1GB --pattern position --force",
 };
 constexpr std::array all_commands{
-    Command{"histogram", "FILE... [options]", "count the values of a dataset in bins",
-            FileWords::some, histogram_examples,
-            "Counts what numpy.histogram counts, for every element type: bins are closed at\n"
-            "the left and open at the right, the last one closed. -Inf and what lies below\n"
-            "the range counts as below, +Inf and what lies above as above, NaN as nan.\n"
+    Command{"histogram", "FILE... [options]",
+            "count what numpy.histogram counts, as float64", FileWords::some,
+            histogram_examples,
+            "Counts what numpy.histogram counts of the values as float64, for every element\n"
+            "type: bins are closed at the left and open at the right, the last one closed.\n"
+            "-Inf and what lies below the range counts as below, +Inf and what lies above as\n"
+            "above, NaN as nan.\n"
             "Without --range the data is read twice, first for its minimum and maximum (but\n"
             "not u1 and i1: 0:256 and -128:128). Several files are one dataset, in the\n"
             "order given. --verify reads the data once more, and compares each value with the\n"
@@ -258,9 +261,9 @@ constexpr std::array all_commands{
             FileWords::some, convert_examples,
             "Any type to any other, raw to .npy and back. Floats are rounded once, to nearest\n"
             "even; floats become integers by truncation, or the nearest that the type has\n"
-            "(NaN: 0); integers that do not fit wrap around, as in NumPy. How many values did\n"
-            "not survive exactly is counted, and refused with --strict. Several files are one\n"
-            "dataset, in the order given. The output appears when all of it is on the disk.",
+            "(NaN: 0); integers that do not fit wrap around, as in NumPy. Values that change\n"
+            "are counted, and refused with --strict. Several files are one dataset, in the\n"
+            "order given. The output appears when all of it is on the disk.",
             convert_groups},
     Command{"bench", "FILE [options]", "this machine's limits, and how near runs come to them",
             FileWords::some, bench_examples,
@@ -277,15 +280,15 @@ constexpr std::array all_commands{
             "Format, type, shape and size; how much of it lies in memory, in how many pieces\n"
             "on which disk, and whether it can be read past the page cache; and how histogram\n"
             "and reduce would read it now, with these options. Of raw data without a type it\n"
-            "looks at up to 1 MiB and says what they look like, which is a guess: no command\n"
-            "reads by it. Several files are one dataset, in the order given.",
+            "looks at up to 1 MiB and says which type is probable; no command reads by that.\n"
+            "Several files are one dataset, in the order given.",
             info_groups},
     Command{"doctor", "[PATH] [options]",
-            "what this machine can do, what is missing, how to mend it", FileWords::perhaps_one,
+            "what this machine can do, what is missing, how to fix it", FileWords::perhaps_one,
             doctor_examples,
             "Looks at GPU, driver, memory, limits, kernel and io_uring, and tries direct I/O\n"
             "at PATH, a directory or a file (by default this directory). WARN: runs will be\n"
-            "slower, or do without something; the command that mends it follows. FAIL: runs\n"
+            "slower, or do without something; the command that fixes it follows. FAIL: runs\n"
             "will end with an error; the exit code is then that error's, and else 0. With\n"
             "--device cuda a missing GPU is a failure. Changes nothing.",
             doctor_groups},
@@ -348,12 +351,14 @@ const Command& find_command(std::string_view name) {
   }
   const std::string_view near = nearest(name, names);
   std::string hint = "ooc-run -h lists the commands";
+  const std::string_view ours = command_for(name);
+  if (!ours.empty()) hint = ours;
   std::error_code failed;
   if (std::filesystem::exists(name, failed)) {
     hint = fmt::format("a command comes first: ooc-run histogram {}",
                        ooc::shell_word(std::string(name)));
   }
-  if (!near.empty()) hint = fmt::format("did you mean '{}'?", near);
+  if (ours.empty() && !near.empty()) hint = fmt::format("did you mean '{}'?", near);
   throw ooc::Error(ooc::Cause::usage, fmt::format("unknown command '{}'", name), {.hint = hint});
 }
 

@@ -1,6 +1,10 @@
 #include "output_file_options.hpp"
 
 #include <fmt/core.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +13,7 @@
 #include <ooc/io/output_file.hpp>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "report.hpp"
@@ -46,6 +51,38 @@ void refuse_foreign_format(const std::filesystem::path& path) {
                        ooc::shell_word(std::filesystem::path(path).replace_extension(".npy")))});
 }
 
+/// Whether a path leads through /proc/self/fd or another such folder, where open descriptors have
+/// names: /dev/stdout and /dev/fd are links to there. The link in it leads to the file that was
+/// opened, which must not be replaced.
+bool is_own_descriptor(std::filesystem::path path) {
+  constexpr int most_links = 40;  // as the kernel has it
+  for (int i = 0; i < most_links; ++i) {
+    struct statfs status {};
+    const std::filesystem::path directory = path.has_parent_path() ? path.parent_path() : ".";
+    const bool is_proc =
+        statfs(directory.c_str(), &status) == 0 && status.f_type == PROC_SUPER_MAGIC;
+    std::error_code failed, not_a_link;
+    if (is_proc && std::filesystem::canonical(directory, failed).filename() == "fd") return true;
+    const std::filesystem::path next = std::filesystem::read_symlink(path, not_a_link);
+    if (not_a_link) return false;
+    path = directory / next;
+  }
+  return false;
+}
+
+/// The standard stream that goes to this file, if one does.
+std::string_view stream_into(const std::filesystem::path& path) {
+  struct stat file {};
+  if (stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return {};
+  for (const auto& [descriptor, name] :
+       {std::pair{STDOUT_FILENO, "standard output"}, std::pair{STDERR_FILENO, "standard error"}}) {
+    struct stat stream {};
+    if (fstat(descriptor, &stream) != 0) continue;
+    if (stream.st_dev == file.st_dev && stream.st_ino == file.st_ino) return name;
+  }
+  return {};
+}
+
 std::string untyped_hint(const std::filesystem::path& path) {
   return fmt::format("{} names no type",
                      ooc::shell_word(std::filesystem::path(path).replace_extension(".bin")));
@@ -61,21 +98,35 @@ bool looks_like_a_type(std::string_view ending) {
 }  // namespace
 
 std::filesystem::path parse_output(const std::string& text) {
+  constexpr const char* why = "a file appears whole or not at all, which a stream cannot";
   if (text.empty()) throw ooc::Error(ooc::Cause::usage, "is not the name of a file");
   if (text == "-") {
     throw ooc::Error(ooc::Cause::usage, "standard output is not supported",
-                     {.why = "a file appears whole or not at all, which a stream cannot",
-                      .hint = "name a file; one named '-' is './-'"});
+                     {.why = why, .hint = "name a file; one named '-' is './-'"});
+  }
+  if (is_own_descriptor(text)) {
+    throw ooc::Error(ooc::Cause::usage, "is an open descriptor, and not a file",
+                     {.why = why, .hint = "name a file"});
+  }
+  if (const std::string_view stream = stream_into(text); !stream.empty()) {
+    throw ooc::Error(ooc::Cause::usage, fmt::format("is the file that {} goes to", stream),
+                     {.why = "the output would replace it, and what is printed would be lost",
+                      .hint = "name another file"});
   }
   return text;
 }
 
-std::filesystem::path read_output_path(const Arguments& arguments, const std::string& example) {
+std::filesystem::path read_output_path(const Arguments& arguments, const std::string& example,
+                                       std::size_t inputs) {
   if (const auto path = arguments.get("output", parse_output)) {
     refuse_foreign_format(*path);
     return *path;
   }
-  throw ooc::Error(ooc::Cause::usage, "no output file given", {.hint = example});
+  const std::span<const std::string> files = arguments.files();
+  const std::string hint = files.size() > inputs ? fmt::format("-o {}, if that is the output",
+                                                               ooc::shell_word(files.back()))
+                                                 : example;
+  throw ooc::Error(ooc::Cause::usage, "no output file given", {.hint = hint});
 }
 
 std::optional<ooc::DType> read_output_type(const Arguments& arguments, std::string_view option,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <ooc/io/element_type.hpp>
 #include <optional>
@@ -15,8 +16,10 @@ namespace ooc_run {
 /// The file that an option names, a parse function for Arguments::get().
 std::filesystem::path parse_output(const std::string& text);
 
-/// The file that -o names; `example` is what to tell a user who gave none.
-std::filesystem::path read_output_path(const Arguments& arguments, const std::string& example);
+/// The file that -o names; `example` is what to tell a user who gave none. A word behind the
+/// `inputs` that a command commonly has is probably the output.
+std::filesystem::path read_output_path(const Arguments& arguments, const std::string& example,
+                                       std::size_t inputs);
 
 /// The type of an output: what `option` says, else what its ending names (.f32, .u8, .bf16), if it
 /// does. The two must agree.

@@ -43,7 +43,7 @@ Json describe(const ooc::Statistics& statistics, bool exact) {
 }
 
 /// Names at the left, values in a column, indices behind the values that they belong to.
-std::string table(const ooc::Statistics& statistics, bool exact) {
+std::string table(const ooc::Statistics& statistics, ooc::ElementType type, bool exact) {
   if (statistics.count == 0) return {};
   const auto place = [](const std::optional<std::uint64_t>& index) {
     return index ? "  at " + group_digits(std::to_string(*index)) : "";
@@ -60,8 +60,8 @@ std::string table(const ooc::Statistics& statistics, bool exact) {
       Row{"count", group_digits(std::to_string(statistics.count)), ""},
       Row{"nan", group_digits(std::to_string(statistics.nan)), ""},
       Row{"sum", format_number(statistics.sum), std::string(rounded)},
-      Row{"min", format_number(statistics.min), place(statistics.argmin)},
-      Row{"max", format_number(statistics.max), place(statistics.argmax)},
+      Row{"min", format_element(statistics.min, type), place(statistics.argmin)},
+      Row{"max", format_element(statistics.max, type), place(statistics.argmax)},
       Row{"mean", real(statistics.mean), std::string(rounded)},
       Row{"variance", real(statistics.variance), ""},
       Row{"stddev", real(statistics.stddev), ""},
@@ -80,6 +80,14 @@ ooc::ReduceOptions reduce_options(const Arguments& arguments) {
   options.nan = arguments.get("nan", parse_nan).value_or(options.nan);
   options.exact = arguments.has("exact");
   return options;
+}
+
+void note_nan(const ooc::Statistics& statistics, const ooc::ReduceOptions& options,
+              Outcome& outcome) {
+  if (statistics.nan == 0 || options.nan == ooc::NanPolicy::omit) return;
+  outcome.notes.push_back(fmt::format(
+      "{} NaN, and so are the statistics; --nan omit leaves NaN out",
+      statistics.nan == 1 ? "1 value is" : format_count(statistics.nan, "value") + " are"));
 }
 
 Outcome run_with_histogram(const Arguments& arguments, const Interrupt& interrupt) {
@@ -105,10 +113,12 @@ Outcome run_with_histogram(const Arguments& arguments, const Interrupt& interrup
   Json result = describe(summary.statistics, options.reduce.exact);
   result["histogram"] = answer(describe_histogram(summary.histogram), stats, verified);
   const std::string bars = draw(summary.histogram, arguments);
-  const std::string text = table(summary.statistics, options.reduce.exact);
+  const std::string text = table(summary.statistics, source.element(), options.reduce.exact);
   Outcome outcome = session.report("reduce", source, stats, std::move(result),
                                    bars.empty() ? text : text + "\n" + bars, verified,
                                    picture.figure(summary.histogram));
+  note_nan(summary.statistics, options.reduce, outcome);
+  note_crowded_bin(summary.histogram, options.histogram, source.element(), outcome);
   picture.write(summary.histogram, heading(source), interrupt, outcome);
   return outcome;
 }
@@ -132,8 +142,10 @@ Outcome run_reduce(const Arguments& arguments, const Interrupt& interrupt) {
   const Verified verified = session.verify(arguments, stats, [&, &found = statistics] {
     ooc::verify_reduce(session.coordinator(), source, options, found, session.pass());
   });
-  return session.report("reduce", source, stats, describe(statistics, options.exact),
-                        table(statistics, options.exact), verified);
+  Outcome outcome = session.report("reduce", source, stats, describe(statistics, options.exact),
+                                   table(statistics, source.element(), options.exact), verified);
+  note_nan(statistics, options, outcome);
+  return outcome;
 }
 
 }  // namespace ooc_run

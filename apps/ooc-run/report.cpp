@@ -10,6 +10,7 @@
 #include "prediction.hpp"
 #include "sizes.hpp"
 #include "terminal.hpp"
+#include "utf8.hpp"
 
 namespace ooc_run {
 namespace {
@@ -18,9 +19,27 @@ namespace {
 /// it as strings that begin with NUL, which no argument, path or message can contain.
 constexpr char long_integer_mark = '\0';
 
+/// Paths need not be UTF-8.
+void make_utf8(Json& json) {
+  if (json.is_structured()) {
+    for (Json& each : json) make_utf8(each);
+  } else if (json.is_string()) {
+    json = lossless_utf8(json.get_ref<const std::string&>());
+  }
+}
+
+bool is_utf8(const Json& json) {
+  if (json.is_structured()) return std::all_of(json.begin(), json.end(), is_utf8);
+  if (!json.is_string()) return true;
+  const auto& text = json.get_ref<const std::string&>();
+  return lossless_utf8(text) == text;
+}
+
+/// In ASCII, which neither a terminal nor a reader of the text can take for anything else.
 std::string dump(const Json& json) {
-  // Paths need not be UTF-8.
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::optional<Json> copy;
+  if (!is_utf8(json)) make_utf8(copy.emplace(json));
+  std::string text = (copy ? *copy : json).dump(-1, ' ', true);
   constexpr std::string_view mark = "\"\\u0000";  // as dump() has written the string's beginning
   for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
     text.erase(at, mark.size());
@@ -42,6 +61,19 @@ Json describe_stage(const ooc::StageTimes& stage, std::optional<double> bytes) {
 std::optional<double> bytes_read(const ooc::Stats& stats) {
   if (stats.partial && stats.passes > 1) return {};
   return static_cast<double>(stats.bytes) * static_cast<double>(stats.passes);
+}
+
+/// "page cache", "direct, io_uring", "28 % from page cache, rest direct" (by threads, always).
+std::string describe_way(const ooc::Stats& stats) {
+  constexpr double wholly = 0.99;  // of the input
+  const double cached = cached_share(stats);
+  if (cached > wholly) return "page cache";
+  if (cached > 1 - wholly) {
+    return fmt::format("{:.0f} % from page cache, rest {}", 100 * cached,
+                       stats.direct ? "direct" : "buffered");
+  }
+  return fmt::format("{}, {}", stats.direct ? "direct" : "buffered",
+                     stats.engine == "uring" ? "io_uring" : stats.engine);
 }
 
 double rate_of(const ooc::Stats& stats) {
@@ -190,9 +222,9 @@ std::string footer(const ooc::Stats& stats) {
   if (lost > worth_a_word * stats.seconds) {
     text += fmt::format(" ({} of it the GPU's start)", format_seconds(lost));
   }
-  text += fmt::format(", {}, {}", format_both_rates(rate_of(stats)), stats.device);
-  if (!stats.engine.empty()) text += ", " + stats.engine;
-  if (stats.direct) text += ", direct";
+  text += fmt::format(", {}, {}", format_rate(rate_of(stats)),
+                      stats.device == "cpu" ? "CPU" : stats.device);
+  if (!stats.engine.empty()) text += ", " + describe_way(stats);
   if (stats.passes > 1) text += fmt::format(", {} passes", stats.passes);
   return text;
 }
@@ -228,6 +260,13 @@ std::string format_number(const ooc::Number& value) {
   }
   if (const auto* real = std::get_if<double>(&value)) return format_real(*real);
   return "-";
+}
+
+std::string format_element(const ooc::Number& value, ooc::ElementType type) {
+  const auto* const real = std::get_if<double>(&value);
+  const bool fits_float = is_float(type) && type != ooc::ElementType::f8;
+  if (real == nullptr || !fits_float) return format_number(value);
+  return fmt::format("{}", static_cast<float>(*real));
 }
 
 }  // namespace ooc_run

@@ -57,7 +57,7 @@ std::string dtype_word(ooc::DType type);
 /// "prices.f32: 1,000 values of float32 (from .f32)".
 std::string heading(const ooc::Source& source);
 
-/// "4.29 GB in 632 ms, 6.80 GB/s (6.33 GiB/s), NVIDIA H200, uring, direct".
+/// "4.29 GB in 632 ms, 6.80 GB/s, NVIDIA H200, direct, io_uring".
 std::string footer(const ooc::Stats& stats);
 
 /// Empty, or that the result covers a part of the input.
@@ -72,6 +72,9 @@ std::string verified_line(const std::optional<double>& seconds);
 /// Shortest digits that read back as the same value; integers in groups of three; "-" for nothing.
 std::string format_number(const ooc::Number& value);
 std::string format_real(double value);
+
+/// The same for an element of a dataset: of f4, the shortest digits that read back as the same f4.
+std::string format_element(const ooc::Number& value, ooc::ElementType type);
 
 /// Elements of a source.
 std::uint64_t count_of(const ooc::Source& source);

@@ -263,7 +263,7 @@ std::string draw_page(const RunPage& page, const RunRecord& record, const Ceilin
       fmt::format(
           "<header>\n<h1>ooc-run {}</h1>\n<p class=\"heading\">{}</p>\n"
           "<pre class=\"command\">{}</pre>\n</header>\n",
-          page.command, escape_lines(page.heading), words_of(command_line())) +
+          page.command, escape_lines(page.heading), words_of(printable(command_line()))) +
       banners(page) + tiles(page) +
       section("Result",
               std::string(page.figure) + result_tables(page.result) + bin_table(page.result)) +

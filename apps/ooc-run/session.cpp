@@ -241,7 +241,7 @@ std::optional<Prediction> Session::predict(const Workload& work) {
 
 void Session::warn(std::string text) {
   if (text.empty()) return;
-  print_note(text);
+  print_warning(text);
   warnings_.push_back(std::move(text));
 }
 
@@ -257,15 +257,14 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   outcome.verdict = verdict(stats, device_.kind, ceilings);
   if (!outcome.verdict.empty()) outcome.verdict += beside_fact(prediction, stats.seconds);
   outcome.partial = stats.partial;
-  outcome.notes = without_repetitions(stats.reasons);
-  std::vector<std::string> reasons = warnings_;
-  if (!device_.reason.empty()) reasons.push_back(device_.reason);
-  reasons.insert(reasons.end(), outcome.notes.begin(), outcome.notes.end());
-  if (!device_.reason.empty() && !device_.expected) {
-    outcome.notes.insert(outcome.notes.begin(), device_.reason);
-  }
+  outcome.reasons = without_repetitions(stats.reasons);
+  if (!device_.reason.empty()) outcome.reasons.insert(outcome.reasons.begin(), device_.reason);
+  outcome.notes = without_repetitions(stats.remarks);
+  std::vector<std::string> sentences = warnings_;
+  sentences.insert(sentences.end(), outcome.reasons.begin(), outcome.reasons.end());
+  sentences.insert(sentences.end(), outcome.notes.begin(), outcome.notes.end());
   const Json run =
-      describe_run(stats, report.writes, reasons, outcome.verdict, ceilings, prediction);
+      describe_run(stats, report.writes, sentences, outcome.verdict, ceilings, prediction);
   outcome.document = settings_.output.json
                          ? document(report.command, report.input, report.result, run, warnings_)
                          : fmt::format("{}\n{}\n{}\n", report.heading, report.text, footer(stats));
@@ -278,10 +277,6 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) {
                 .run = run,
                 .figure = report.figure},
                ceilings);
-  if (settings_.output.quiet) {
-    outcome.notes.clear();
-    outcome.verdict.clear();
-  }
   return outcome;
 }
 

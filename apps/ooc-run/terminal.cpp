@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <ooc/io/letters.hpp>
 #include <string>
 #include <string_view>
+
+#include "utf8.hpp"
 
 namespace ooc_run {
 namespace {
@@ -55,17 +58,20 @@ Terminal describe_terminal(int descriptor) {
 }
 
 std::string printable(std::string_view text) {
-  constexpr char first_printable = ' ', del = 0x7f;
   std::string result;
-  for (const char letter : text) {
-    const bool is_ascii = static_cast<signed char>(letter) >= 0;
-    if (letter == '\n') {
+  while (!text.empty()) {
+    const Utf8Character character = first_character(text);
+    const auto code = static_cast<std::uint32_t>(character.code);
+    if (character.code == '\n') {
       result += "\\n";
-    } else if (is_ascii && (letter < first_printable || letter == del)) {
-      result += fmt::format("\\x{:02x}", letter);
+    } else if (!character.is_valid || (is_control(character.code) && character.bytes == 1)) {
+      result += fmt::format("\\x{:02x}", code);
+    } else if (is_control(character.code)) {
+      result += fmt::format("\\u{:04x}", code);
     } else {
-      result += letter;
+      result += text.substr(0, character.bytes);
     }
+    text.remove_prefix(character.bytes);
   }
   return result;
 }
@@ -112,6 +118,10 @@ std::string lines_for_stderr(std::string_view first, std::string_view text) {
 
 void print_note(std::string_view note) {
   print_to_stderr(lines_for_stderr("ooc-run: note: ", note));
+}
+
+void print_warning(std::string_view warning) {
+  print_to_stderr(lines_for_stderr("ooc-run: warning: ", warning));
 }
 
 }  // namespace ooc_run

@@ -19,8 +19,9 @@ struct Terminal {
 /// Looks at the descriptor and at COLUMNS, LINES, NO_COLOR, TERM, LC_ALL, LC_CTYPE and LANG.
 Terminal describe_terminal(int descriptor);
 
-/// With control characters as C writes them ("\\n", "\\x1b"): what comes from a file's name is not
-/// to move the cursor, or end the line.
+/// With control characters, bytes that are not UTF-8, and characters that change the direction of
+/// text as C writes them ("\\n", "\\x1b", "\\u202e"): a file's name must not move the cursor, end
+/// the line, or make it read as another name.
 std::string printable(std::string_view text);
 
 /// Whether a character begins with this byte of UTF-8.
@@ -47,5 +48,8 @@ std::string lines_for_stderr(std::string_view first, std::string_view text);
 
 /// What is neither a result nor an error.
 void print_note(std::string_view note);
+
+/// Prints a doubt about the meaning of the answer.
+void print_warning(std::string_view warning);
 
 }  // namespace ooc_run

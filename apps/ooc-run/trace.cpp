@@ -135,10 +135,18 @@ class Timeline {
   Track process_;
 };
 
+std::filesystem::path parse_timeline(const std::string& text) {
+  const std::filesystem::path path = parse_output(text);
+  if (ooc::ending_of(path) != ".json") return path;
+  const std::string other = std::filesystem::path(path).replace_extension(".pftrace").string();
+  throw ooc::Error(ooc::Cause::usage, "a timeline is protobuf, not JSON",
+                   {.hint = "--trace " + ooc::shell_word(other) + ", which ui.perfetto.dev shows"});
+}
+
 }  // namespace
 
 std::optional<TraceSettings> read_trace_settings(const Arguments& arguments) {
-  const auto path = arguments.get("trace", parse_output);
+  const auto path = arguments.get("trace", parse_timeline);
   if (!path) return {};
   refuse_file_in_use(arguments, "trace", *path);
   return TraceSettings{*path, std::string(arguments.command()), arguments.has("force")};

@@ -42,8 +42,9 @@ std::string option_line(const Option& option) {
   const std::string name = fmt::format("--{}{}", option.name, option.argument.empty() ? "" : "=");
   const std::string rest = fmt::format("[{}]{}", escape(help_of(option)), value_of(option));
   if (option.letter == 0) return fmt::format("            '{}{}' \\\n", name, rest);
-  return fmt::format("            '(-{0} --{1})'{{-{0}+,{2}}}'{3}' \\\n", option.letter,
-                     option.name, name, rest);
+  const std::string_view value_may_adjoin = option.argument.empty() ? "" : "+";
+  return fmt::format("            '(-{0} --{1})'{{-{0}{2},{3}}}'{4}' \\\n", option.letter,
+                     option.name, value_may_adjoin, name, rest);
 }
 
 std::string_view files_of(const Command& command) {

@@ -83,18 +83,18 @@ bool TryingEngine::settle(Request& request, int result) {
   return false;
 }
 
-std::string TryingEngine::note() const {
-  if (refused_direct_ == 0) return note_;
+std::string TryingEngine::remark() const {
+  if (refused_direct_ == 0) return few_threads_;
   const std::string refused =
       std::to_string(refused_direct_) +
       (refused_direct_ == 1 ? " direct request was" : " direct requests were") +
       " refused and went through the page cache";
-  return note_.empty() ? refused : note_ + "; " + refused;
+  return few_threads_.empty() ? refused : few_threads_ + "; " + refused;
 }
 
-void TryingEngine::add_note(const std::string& sentence) {
-  if (!note_.empty() && !sentence.empty()) note_ += "; ";
-  note_ += sentence;
+void TryingEngine::note_few_threads(std::size_t started, std::size_t wanted) {
+  few_threads_ = "only " + std::to_string(started) + " of " + std::to_string(wanted) +
+                 " reading threads could be started";
 }
 
 std::unique_ptr<Engine> make_engine(const EngineOptions& options) {

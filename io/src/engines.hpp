@@ -22,7 +22,8 @@ class TryingEngine : public Engine {
   Request* wait_for(std::chrono::microseconds patience) final;
   std::size_t in_flight() const noexcept final { return in_flight_; }
   std::size_t depth() const noexcept final { return depth_; }
-  std::string note() const final;
+  std::string note() const final { return note_; }
+  std::string remark() const final;
 
  protected:
   /// How a try ended: with a number of bytes, or with an errno, negated.
@@ -42,8 +43,11 @@ class TryingEngine : public Engine {
   /// Blocks for no longer than that, if it can, until some try has ended: whether one has.
   virtual bool has_outcome_within(std::chrono::microseconds patience) = 0;
 
-  /// Appends a sentence to note().
-  void add_note(const std::string& sentence);
+  /// The sentence that note() returns.
+  void set_note(const std::string& sentence) { note_ = sentence; }
+
+  /// Says in remark() that not all threads could be started.
+  void note_few_threads(std::size_t started, std::size_t wanted);
 
  private:
   bool settle(Request& request, int result);
@@ -52,6 +56,7 @@ class TryingEngine : public Engine {
   std::size_t in_flight_ = 0;
   std::size_t refused_direct_ = 0;
   std::string note_;
+  std::string few_threads_;
 };
 
 /// The descriptor that a request reads from, or writes to, now.

@@ -4,12 +4,49 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 
 namespace ooc {
 namespace {
 
 constexpr std::size_t npy_header_bytes = page_bytes;
+
+/// "65,536".
+std::string grouped(std::uint64_t count) {
+  constexpr std::size_t group = 3;
+  std::string digits = std::to_string(count);
+  for (std::size_t place = digits.size(); place > group;) {
+    place -= group;
+    digits.insert(place, 1, ',');
+  }
+  return digits;
+}
+
+/// Empty if it exceeds 64 bits.
+std::optional<std::uint64_t> product_of(std::span<const std::uint64_t> lengths) {
+  if (std::ranges::find(lengths, 0U) != lengths.end()) return 0;
+  std::uint64_t product = 1;
+  for (const std::uint64_t length : lengths) {
+    if (__builtin_mul_overflow(product, length, &product)) return {};
+  }
+  return product;
+}
+
+/// "256 x 256 = 65,536".
+std::string equation_of(std::span<const std::uint64_t> lengths) {
+  std::string text;
+  for (const std::uint64_t length : lengths) {
+    text += (text.empty() ? "" : " x ") + grouped(length);
+  }
+  if (lengths.size() == 1) return text;
+  const auto product = product_of(lengths);
+  return text + (product ? " = " + grouped(*product) : ", which is more than 64 bits hold");
+}
 
 /// Whether the path leads, by links of any kind, to one of the files that are read.
 void refuse_input(const Target& target, std::span<const Source* const> inputs) {
@@ -37,15 +74,11 @@ void require_writable_as_npy(const Target& target, std::uint64_t elements) {
          .hint =
              "NumPy has no code for it; f4 holds all its values, and .bf16 is a raw file of it"});
   }
-  std::uint64_t product = 1;
-  for (const std::uint64_t length : target.shape) {
-    if (__builtin_mul_overflow(product, length, &product)) product = elements + 1;
-  }
-  if (target.shape.empty() || product == elements) return;
-  throw Error(
-      Cause::usage,
-      target.path.string() + ": its shape does not hold " + std::to_string(elements) + " elements",
-      {.path = target.path, .hint = "the product of a shape's lengths is the count"});
+  if (target.shape.empty() || product_of(target.shape) == elements) return;
+  throw Error(Cause::usage,
+              target.path.string() + ": the shape does not fit: " + equation_of(target.shape) +
+                  ", the input has " + grouped(elements),
+              {.path = target.path, .hint = "choose lengths whose product is that"});
 }
 
 const std::filesystem::path& checked_path(const Target& target, std::uint64_t elements,

@@ -100,15 +100,14 @@ ThreadEngine::ThreadEngine(std::size_t depth, std::size_t threads_wanted)
 /// Delegates, so that the destructor ends the threads that run already if another cannot be had.
 ThreadEngine::ThreadEngine(const EngineOptions& options, const std::string& note)
     : ThreadEngine(options.depth, std::clamp<std::size_t>(options.threads, 1, options.depth)) {
-  add_note(note);
+  set_note(note);
   start_threads(threads_wanted_);
 }
 
 void ThreadEngine::start_threads(std::size_t count) {
   ooc::start_threads(threads_, count, [this] { work(); });
   if (threads_.size() == count) return;
-  add_note("only " + std::to_string(threads_.size()) + " of " + std::to_string(count) +
-           " reading threads could be started");
+  note_few_threads(threads_.size(), count);
 }
 
 /// What no thread has taken up is dropped; what one has is finished, since it uses memory
@@ -171,7 +170,7 @@ void ThreadEngine::work() {
 class CallerEngine final : public TryingEngine {
  public:
   CallerEngine(std::size_t depth, const std::string& note) : TryingEngine(depth), waiting_(depth) {
-    add_note(note);
+    set_note(note);
   }
 
   std::string_view name() const noexcept override { return "threads"; }

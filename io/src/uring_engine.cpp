@@ -106,7 +106,7 @@ void UringEngine::register_storage(const EngineOptions& options) {
   const int result =
       io_uring_register_buffers(ring_.get(), pieces.data(), static_cast<unsigned>(pieces.size()));
   if (result < 0) {
-    add_note("io_uring works without registered buffers: " + describe_errno(-result) +
+    set_note("io_uring works without registered buffers: " + describe_errno(-result) +
              (result == -ENOMEM || result == -EPERM ? "; " + likely_cause(-result) : ""));
     return;
   }

@@ -61,7 +61,7 @@ struct Converting {
     if (!strict || total.inexact == 0) return;
     throw Error(Cause::bad_input,
                 path + ": not written, since " + std::to_string(total.inexact) +
-                    (total.inexact == 1 ? " value does" : " values do") + " not survive as " +
+                    (total.inexact == 1 ? " value" : " values") + " would change as " +
                     std::string(name_of(to)),
                 {.path = path, .hint = "choose a wider type, or allow it: leave out --strict"});
   }

@@ -89,7 +89,7 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
   result.value.bytes_written = elements_of(shaped_target) * size_of(shaped_target.type.element);
 
   for (const Source* const source : {&a, &b}) {
-    if (auto remark = source->check_unchanged()) stats.reasons.push_back(std::move(*remark));
+    if (auto remark = source->check_unchanged()) stats.remarks.push_back(std::move(*remark));
   }
   if (wanted.stop.stop_requested()) throw product::interrupted();
   const double before_publishing = seconds();

@@ -203,6 +203,9 @@ void describe_ways(const Job& job, const IoWay& reads, const Engine& read_engine
   for (const std::string& reason : {writes.reason, read_engine.note(), write_engine.note()}) {
     if (!reason.empty()) stats.reasons.push_back(reason);
   }
+  for (const std::string& remark : {read_engine.remark(), write_engine.remark()}) {
+    if (!remark.empty()) stats.remarks.push_back(remark);
+  }
 }
 
 }  // namespace

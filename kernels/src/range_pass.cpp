@@ -40,6 +40,14 @@ struct FindExtremes {
   Extremes result(Partial total) const { return total.extremes; }
 };
 
+/// Sentences of the first pass before those of the second that are others.
+void put_before(std::vector<std::string>& second, const std::vector<std::string>& first) {
+  std::erase_if(second, [&](const std::string& sentence) {
+    return std::ranges::find(first, sentence) != first.end();
+  });
+  second.insert(second.begin(), first.begin(), first.end());
+}
+
 /// Both passes as one: what they took together, read as the second was; but what the page cache
 /// held is of before the first.
 Stats both_passes(const Stats& first, Stats second) {
@@ -64,11 +72,8 @@ Stats both_passes(const Stats& first, Stats second) {
   second.pool_bytes = std::max(first.pool_bytes, second.pool_bytes);
   second.device_bytes = std::max(first.device_bytes, second.device_bytes);
   second.page_cache_fraction = first.page_cache_fraction;
-  for (std::string& reason : second.reasons) {
-    if (std::ranges::find(first.reasons, reason) != first.reasons.end()) reason.clear();
-  }
-  std::erase(second.reasons, "");
-  second.reasons.insert(second.reasons.begin(), first.reasons.begin(), first.reasons.end());
+  put_before(second.reasons, first.reasons);
+  put_before(second.remarks, first.remarks);
   return second;
 }
 

@@ -265,10 +265,10 @@ Stats Coordinator::State::run_passes(const Source& source, std::size_t element_b
         stats.why_chunk = "using chunks of " + std::to_string(layout.chunk_bytes) +
                           " bytes instead of " + std::to_string(refused_chunk_bytes) + ": " +
                           why_smaller;
-        stats.reasons.push_back(stats.why_chunk);
+        stats.remarks.push_back(stats.why_chunk);
       }
       if (!may_read_ahead) {
-        stats.reasons.push_back("what was read while the GPU started was read again: " +
+        stats.remarks.push_back("what was read while the GPU started was read again: " +
                                 why_not_ahead);
       }
       return stats;
@@ -334,7 +334,7 @@ Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, cons
 
   stats.seconds = watch.seconds();
   device->bind_to_thread();  // the caller is about to free what the operation holds there
-  if (auto remark = source.check_unchanged()) stats.reasons.push_back(std::move(*remark));
+  if (auto remark = source.check_unchanged()) stats.remarks.push_back(std::move(*remark));
   stats.device = device->name();
   loading.describe(stats);
   if (writer) describe_writer(writer->engine(), stats);

@@ -206,8 +206,7 @@ IoWay choose_mixed_read_way(const Options& options, DeviceKind device, Workers w
                                                 : cuda_mixed;
   IoWay way = way_of(options, sizes, false, workers.readers, {true});
   way.engine = EngineKind::threads;  // which take either kind as it comes
-  way.reason = "reading " + percent(cached) +
-               " of the input through the page cache, where it lies, and the rest directly";
+  way.reason = percent(cached) + " from page cache, rest direct";
   // Requests to the disk are the slow ones. Of these as many are to be in flight as if there were
   // no others, each with a thread that waits for it, and some threads are to be left for the
   // others.

@@ -55,6 +55,11 @@ Stats describe_layout(const Layout& layout) {
   return stats;
 }
 
+void describe_notes(const Engine& engine, Stats& stats) {
+  if (!engine.note().empty()) stats.reasons.push_back(engine.note());
+  if (!engine.remark().empty()) stats.remarks.push_back(engine.remark());
+}
+
 void describe_readers(const Engine* engine, const IoWay& way, Stats& stats) {
   if (engine == nullptr) {
     stats.engine = "threads";
@@ -65,11 +70,11 @@ void describe_readers(const Engine* engine, const IoWay& way, Stats& stats) {
   }
   stats.engine = engine->name();
   stats.threads = stats.streams + (stats.engine == "threads" ? way.threads : 1);
-  if (!engine->note().empty()) stats.reasons.push_back(engine->note());
+  describe_notes(*engine, stats);
 }
 
 void describe_writer(const Engine& engine, Stats& stats) {
-  if (!engine.note().empty()) stats.reasons.push_back(engine.note());
+  describe_notes(engine, stats);
 }
 
 Stats plan_pass(const Options& given, DeviceKind device, const Source& source,

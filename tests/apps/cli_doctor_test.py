@@ -64,7 +64,7 @@ class MachineTest(DoctorTest):
             self.assertEqual(self.examine()["pictures"]["state"], "ok")
 
     def test_usage(self):
-        self.refuse(2, "one word too many", "doctor", ".", ".")
+        self.refuse(2, r"unexpected argument '\.'", "doctor", ".", ".")
         self.refuse(4, "missing: .*ENOENT", "doctor", "missing")
         self.refuse(3, "/dev/null: is a character device", "doctor", "/dev/null")
 

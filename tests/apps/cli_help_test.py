@@ -125,7 +125,7 @@ class ManualTest(CliTest):
         self.refuse(2, "--generate needs a value", "--generate", hint="one of man, reference")
         self.refuse(2, "unknown command 'hist'", "--generate", "man", "hist")
         self.refuse(2, "is about all commands", "--generate", "reference", "reduce")
-        self.refuse(2, "--generate man: 'histogram' is a word too many", "--generate", "man",
+        self.refuse(2, "--generate man: unexpected argument 'histogram'", "--generate", "man",
                     "reduce", "histogram", hint="ooc-run --generate man reduce")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The likeliest mistakes: each is named in one line, and its hint says what mends it."""
+"""The likeliest mistakes: each is named in one line, and its hint says what fixes it."""
 
 import errno
 import os
@@ -61,8 +61,13 @@ class HintsTest(CliTest):
             "reduce": (2, "no file given", "usage: ooc-run reduce FILE"),
             "reduce --nan a.f32": (2, "no file given", "reduce --nan POLICY a.f32$"),
             "histogram --bins a.f32": (2, "no file given", "ooc-run histogram --bins N a.f32$"),
-            "gen x.f32 --size 8": (2, "'x.f32' is one word too many", "-o x.f32"),
-            "doctor . .": (2, "'.' is one word too many", "usage: ooc-run doctor"),
+            "stats a.f32": (2, "unknown command 'stats'", "reduce FILE .*ooc-run info FILE"),
+            "describe a.f32": (2, "unknown command 'describe'", "reduce FILE .*ooc-run info FILE"),
+            "cat a.f32": (2, "unknown command 'cat'", "reduce FILE .*ooc-run info FILE"),
+            "reduce a.f32 --trace x.json": (2, "a timeline is protobuf, not JSON",
+                                            r"--trace x\.pftrace, which"),
+            "gen x.f32 --size 8": (2, "unexpected argument 'x.f32'", "-o x.f32"),
+            "doctor . .": (2, "unexpected argument '.'", "usage: ooc-run doctor"),
             "histogram a.f32 --range 5:1": (2, "lower end is above", "did you mean --range 1:5"),
             "histogram a.f32 --plot x.pdf": (2, "only SVG and PNG", "--plot x.svg"),
             "reduce a.f32 --bins 3": (2, "unknown option '--bins'", "'ooc-run histogram'"),
@@ -122,8 +127,11 @@ class HintsTest(CliTest):
             "convert a.f32 -o new/x.f16": (6, "new/x.f16: .*ENOENT", "mkdir -p new$"),
             "convert a.f32 -o folder": (6, "folder: is a directory", "name a file in it"),
             "convert a.f32": (2, "no output file given", "-o OUT"),
+            "convert square.npy new.npy": (2, "no output file given",
+                                           "-o new.npy, if that is the output"),
             "convert a.f32 -o a.f32": (2, "is the input", "a name of its own"),
-            "convert a.f32 -o x.npy --shape 3x3": (2, "does not hold 1000", "product"),
+            "convert a.f32 -o x.npy --shape 3x3": (
+                2, "does not fit: 3 x 3 = 9, the input has 1,000", "product"),
             "gen -o x.f32": (2, "how much", "--size 1G"),
             "gen -o x.f32 --size 10": (2, "not a whole number of elements", "--count"),
             "gen -o x.f32 --size 100000T": (6, "ENOSPC|EFBIG", "make room|another disk"),
@@ -134,8 +142,15 @@ class HintsTest(CliTest):
         self.check({
             "matmul square.npy -o c.npy": (2, "two factors, not 1", "ooc-run matmul A B -o C"),
             "matmul square.npy square.npy": (2, "no output file", "ooc-run matmul A B -o C"),
-            "matmul a.f32 a.f32 -o c.f32": (2, "a.f32: a raw file does not know its shape",
-                                            "--shape-a ROWSxCOLUMNS"),
+            "matmul a.f32 taken.f16 -o c.f32": (
+                2, r"a\.f32 and taken\.f16: raw files do not know their shapes",
+                "--shape-a ROWSxCOLUMNS --shape-b ROWSxCOLUMNS"),
+            "matmul a.f32 square.npy -o c.f32": (2, "a.f32: a raw file does not know its shape",
+                                                 "--shape-a ROWSxCOLUMNS"),
+            "matmul square.npy a.f32 -o c.f32": (2, "a.f32: a raw file does not know its shape",
+                                                 "--shape-b ROWSxCOLUMNS"),
+            "matmul square.npy square.npy c.npy": (2, "no output file",
+                                                   "-o c.npy, if that is the output"),
             "matmul square.npy wide.npy -o c.npy": (3, "4 x 4 cannot be multiplied by one of 2 x 4",
                                                     "transpose .*array.T.copy"),
             "matmul square.npy f8.npy -o c.npy": (3, "holds <f4, f8.npy holds <f8",

@@ -68,7 +68,7 @@ class GuessTest(InfoTest):
     def test_is_told_and_not_used(self):
         self.write("x.dat", RANDOM.normal(size=100_000).astype("f4"))
         self.assertEqual(self.guess("x.dat")["dtype"], "<f4")
-        self.assertIn("guess", self.succeed("info", "x.dat").stdout)
+        self.assertIn("probably float32; use --dtype f4 (", self.succeed("info", "x.dat").stdout)
         self.assertEqual(self.json("reduce", "x.dat")["result"]["count"], 400_000)
         self.assertEqual(self.info("x.dat")["input"]["dtype"], "|u1")
         self.assertIsNone(self.guess("x.dat", "--dtype", "f8"))

@@ -106,7 +106,7 @@ class PlotTest(CliTest):
                               timeout=60, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         picture = ElementTree.parse(self.path("p.svg")).getroot()
-        self.assertIn("a<&>\"' \ufffd\\x01.u8: 100 values", self.texts(picture)[0])
+        self.assertIn("a<&>\"' \\xff\\x01.u8: 100 values", self.texts(picture)[0])
 
     def test_of_no_values(self):
         self.write("x.u8", b"")

@@ -3,6 +3,7 @@
 
 import os
 import pty
+import re
 import resource
 import select
 import signal
@@ -102,6 +103,18 @@ class InterruptTest(CliTest):
             self.assertLess(result["covered_bytes"], HUGE)
             self.assertEqual((result["sum"], result["max"]), (0, 0))
 
+    def test_two_signals_at_once_are_one_request(self):
+        """As from coreutils' timeout, which signals its child and then the child's group."""
+        self.huge_file("x.f32")
+        process, _ = self.at_work("reduce", "x.f32", "--json")
+        process.send_signal(signal.SIGSTOP)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGCONT)
+        stdout, stderr = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, stderr)
+        self.assertTrue(self.check_document(stdout)["result"]["partial"])
+
     def test_no_checksum_of_a_part(self):
         self.huge_file("x.u8")
         words = ["reduce", "x.u8", "--checksum"]
@@ -181,11 +194,38 @@ class TerminalTest(CliTest):
     def test_notes_fit_the_screen(self):
         self.write("x.f8", bytes(100))
         shown = self.on_terminal("reduce", "x.f8", env={"COLUMNS": "50"})
-        self.assertIn("ooc-run: note: x.f8: read as bytes, for .f8 is no\r\n"
-                      "               ending that names a type; --dtype\r\n"
-                      "               f8 reads float64\r\n", shown)
+        self.assertIn("ooc-run: warning: x.f8: read as bytes, for .f8 is\r\n"
+                      "                  no ending that names a type;\r\n"
+                      "                  --dtype f8 reads float64\r\n", shown)
         self.assertLessEqual(max(map(len, shown.splitlines())), 60)  # the result is not wrapped
         self.assertIn("type; --dtype f8 reads float64\n", self.succeed("reduce", "x.f8").stderr)
+
+    def test_names_do_not_command_the_terminal(self):
+        """Controls of either kind, bytes that are not UTF-8, text from right to left."""
+        name = b"a\x1b[2J\xc2\x9b1m\x9b1m\xe2\x80\xae23f.\xe2\x81\xa6\xd8\x9c\xff.u8"
+        shown = r"a\x1b[2J\u009b1m\x9b1m\u202e23f.\u2066\u061c\xff.u8"
+        path = os.fsencode(self.directory) + b"/" + name
+        with open(path, "wb") as file:
+            file.write(bytes(range(100)))
+        for words in (["reduce"], ["histogram"], ["info"], ["reduce", "--explain"],
+                      ["convert", "--to", "f4", "--force", "-o", path + b".f32"],
+                      ["reduce", "--dtype", "f8"], ["bench", "--runs", "1"], ["doctor"]):
+            with self.subTest(words=words):
+                done = subprocess.run([PROGRAM, words[0], path, *words[1:], "--device", "cpu"],
+                                      capture_output=True, cwd=self.directory, check=False,
+                                      env=clean_environment(XDG_CACHE_HOME=self.path("cache")))
+                text = (done.stdout + done.stderr).decode()  # which it could not be otherwise
+                if words != ["doctor"]:
+                    self.assertIn(shown, text)
+                self.assertNotRegex(text, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c]")
+                self.assertNotRegex(text, "[\u202a-\u202e\u2066-\u2069]")
+        done = subprocess.run([PROGRAM, "reduce", path, "--json"], capture_output=True, check=True,
+                              env=clean_environment())
+        self.assertTrue(done.stdout.isascii())
+        name = self.check_document(done.stdout.decode())["input"]["files"][0]["path"]
+        hidden = re.compile("\ufffd([0-9a-f]{2})")
+        self.assertEqual(hidden.sub(lambda byte: chr(0xdc00 + int(byte[1], 16)), name),
+                         os.fsdecode(path))
 
     def test_no_bar_where_nobody_looks(self):
         self.write("x.u8", np.zeros(1 << 20, "u1"))

@@ -178,7 +178,7 @@ class ReportTest(CliTest):
                               timeout=60, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         page = Page(self.path("r.html"))
-        shown = "a<&>\"' \ufffd\\x01.u8"
+        shown = "a<&>\"' \\xff\\x01.u8"
         self.assertIn(shown + ": 100 values", page.with_class("heading")[0].text)
         self.assertIn(shown, [one.text for one in page.section("Input").iter("td")])
 

@@ -165,7 +165,7 @@ class TextTest(CliTest):
         self.assertRegex(lines[13], r"^ +1\.0 └─[─┬]*┬$")
         self.assertRegex(lines[14], r"^ +0 .* 100$")
         self.assertRegex(lines[-1],
-                         r"^4\.00 KB in .*s, .*/s \(.*/s\), .*, 2 passes$")
+                         r"^4\.00 KB in .*s, .*/s, .*, 2 passes$")
         self.assertLessEqual(max(map(len, lines[3:15])), 70)
 
     def test_without_unicode(self):
@@ -180,11 +180,46 @@ class TextTest(CliTest):
         self.assertRegex(text, r"\n  sum +1,999,000\n  min +0  at 0\n  max +1,999  at 1,999\n"
                                r"  mean +999\.5\n  variance +333333\.25\n")
 
-    def test_quiet(self):
+    def test_reasons_are_for_those_who_ask(self):
         self.write("x.u8", bytes(100))
-        self.assertEqual(self.succeed("reduce", "x.u8", "--quiet").stderr, "")
-        for line in self.succeed("reduce", "x.u8").stderr.splitlines():
-            self.assertRegex(line, "^ooc-run: note: .*: ")
+        words = ["reduce", "x.u8", "--direct", "no"]
+        for done in (self.succeed(*words), self.succeed(*words, "-q"), self.succeed(*words, "-qv"),
+                     self.succeed(*words, "--quiet")):
+            self.assertEqual(done.stderr, "")
+            self.assertRegex(done.stdout,
+                             r"\n100 bytes in \S+ m?s, \S+ \S+/s, [^,\n]+, "
+                             r"(page cache|buffered, threads)\n$")
+        reasons = self.json(*words)["run"]["reasons"]
+        self.assertTrue(reasons)
+        for option in ("-v", "--verbose"):
+            self.assertEqual(self.succeed(*words, option).stderr.splitlines(),
+                             [f"ooc-run: note: {reason}" for reason in reasons])
+
+    def test_what_would_show_more(self):
+        nan = np.array([1, np.nan, np.nan, 3], "f4")
+        self.write("x.f32", nan)
+        done = self.succeed("reduce", "x.f32")
+        self.assertIn("note: 2 values are NaN, and so are the statistics; --nan omit leaves NaN "
+                      "out\n", done.stderr)
+        self.assertNotIn("omit", self.succeed("reduce", "x.f32", "--nan", "omit").stderr)
+        self.assertNotIn("omit", self.succeed("reduce", "x.f32", "-q").stderr)
+        tail = np.ones(1000, "f4")
+        tail[7] = 1e9
+        self.write("tail.f32", tail)
+        hint = ("note: 99.9 % of the values lie in one bin; --log-bins or another --range shows "
+                "more\n")
+        self.assertIn(hint, self.succeed("histogram", "tail.f32").stderr)
+        self.assertIn(hint, self.succeed("reduce", "--histogram", 20, "tail.f32").stderr)
+        for words in (["--log-bins"], ["--bins", 2], ["--edges", "0,1,2"], ["--range", "0:2"]):
+            self.assertNotIn("log-bins", self.succeed("histogram", "tail.f32", *words).stderr)
+        self.write("flat.f32", np.ones(1000, "f4"))
+        self.assertNotIn("log-bins", self.succeed("histogram", "flat.f32").stderr)
+
+    def test_elements_have_the_digits_of_their_type(self):
+        self.write("x.f32", np.array([0.1, 0.7], "f4"))
+        text = self.succeed("reduce", "x.f32").stdout
+        self.assertRegex(text, r"\n  min +0\.1  at 0\n  max +0\.7  at 1\n")
+        self.assertEqual(self.json("reduce", "x.f32")["result"]["min"], float(np.float32(0.1)))
 
     def test_what_two_passes_have_to_say_is_said_once(self):
         """The first puts into the page cache what the second finds there."""
@@ -194,7 +229,7 @@ class TextTest(CliTest):
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)  # and nothing ahead
             file.read(10 << 20)
-        done = self.succeed("histogram", path, "--device", "cpu", "--threads", "2")
+        done = self.succeed("histogram", path, "--device", "cpu", "--threads", "2", "-v")
         self.assertIn("2 passes", done.stdout)
         words = [re.sub(r"\d", "", line) for line in done.stderr.splitlines()]
         self.assertEqual(len(words), len(set(words)), done.stderr)

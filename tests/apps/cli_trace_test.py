@@ -271,13 +271,13 @@ class TraceTest(CliTest):
                  "--trace", "t.pf"]
         done = self.run_program(*words)
         self.assertEqual((done.returncode, done.stdout), (3, ""))
-        self.assertRegex(done.stderr, WROTE + "ooc-run: error: .*2 values do not survive")
+        self.assertRegex(done.stderr, WROTE + "ooc-run: error: .*2 values would change")
         self.assertFalse(os.path.exists(self.path("y.i32")))
         timeline = Timeline(self.path("t.pf"))
         self.check_times(timeline)
         self.assertTrue(timeline.of("read"))
         self.refuse(6, "t.pf: exists already", *words, hint="--force")
-        self.refuse(3, "2 values do not survive", *words, "--force", "--quiet")
+        self.refuse(3, "2 values would change", *words, "--force", "--quiet")
 
     def test_of_a_run_that_is_interrupted(self):
         with open(self.path("x.f32"), "wb") as file:

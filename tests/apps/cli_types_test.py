@@ -166,7 +166,7 @@ class DoubtfulTypeTest(CliTest):
         words = [*words, "--device", "cpu", "--direct", "no", "--force"]
         done = self.succeed(*words)
         document = self.json(*words)
-        self.assertEqual([f"ooc-run: note: {text}" for text in document["warnings"]],
+        self.assertEqual([f"ooc-run: warning: {text}" for text in document["warnings"]],
                          done.stderr.splitlines())
         self.assertNotIn("note", done.stdout)
         self.assertEqual(self.succeed(*words, "--quiet").stderr, done.stderr)
@@ -232,7 +232,7 @@ class DoubtfulTypeTest(CliTest):
         words = ("matmul", "x.f32", "y.npy", "--shape-a", "64x64", "-o", "z.npy", "--force")
         for document in (self.json(*words), self.json(*words, "--explain")):
             self.assertRegex("".join(document["warnings"]), "^x.f32: looks like float32, bytes")
-        self.assertRegex(self.succeed(*words, "--quiet").stderr, "^ooc-run: note: x.f32: looks .*$")
+        self.assertRegex(self.succeed(*words, "--quiet").stderr, "^ooc-run: warning: x.f32: looks .*$")
 
     def test_text_behind_an_offset(self):
         self.write("x.csv", "".join(f"{i},{i / 7:.3f}\n" for i in range(1000)).encode())
@@ -254,7 +254,7 @@ class DoubtfulTypeTest(CliTest):
         self.write("x.f32", np.arange(64, dtype="f4"))
         words = ("reduce", "x.f32", "--device", "cpu", "--direct", "no", "--dtype")
         self.assertEqual(self.succeed(*words, "f8").stderr,
-                         "ooc-run: note: x.f32: read as float64, as asked; the ending says "
+                         "ooc-run: warning: x.f32: read as float64, as asked; the ending says "
                          "float32\n")
         self.assertEqual(self.succeed(*words, "f4").stderr, "")
 

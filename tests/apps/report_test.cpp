@@ -41,7 +41,7 @@ TEST(Report, WhatIsNotANumberIsAString) {
 
 TEST(Report, PathsThatAreNotText) {
   const std::string line = result_line({{"path", "\xff\x01\"5"}});
-  EXPECT_EQ(line, "{\"path\":\"\xef\xbf\xbd\\u0001\\\"5\"}");
+  EXPECT_EQ(line, R"({"path":"\ufffdff\u0001\"5"})");
 }
 
 TEST(Report, DocumentIsJson) {
@@ -62,16 +62,44 @@ TEST(Report, TheFooterSaysWhatOfARunWasTheStartOfTheGpu) {
   stats.device = "cuda:0 NVIDIA H200";
   stats.startup_seconds = 0.3;
   stats.device_seconds = 0.04;
-  EXPECT_EQ(footer(stats), "8.00 GB in 500 ms, 16.0 GB/s (14.9 GiB/s), cuda:0 NVIDIA H200");
+  EXPECT_EQ(footer(stats), "8.00 GB in 500 ms, 16.0 GB/s, cuda:0 NVIDIA H200");
   stats.device_seconds = 0.25;
   EXPECT_EQ(footer(stats),
-            "8.00 GB in 500 ms (250 ms of it the GPU's start), 16.0 GB/s (14.9 GiB/s), cuda:0 "
-            "NVIDIA H200");
+            "8.00 GB in 500 ms (250 ms of it the GPU's start), 16.0 GB/s, cuda:0 NVIDIA "
+            "H200");
   stats.read_ahead_bytes = 1 << 30;
   stats.disk.busy = 0.25;  // all was there before the start was over
   EXPECT_NE(footer(stats).find("(250 ms of it the GPU's start)"), std::string::npos);
   stats.disk.busy = 0.5;
-  EXPECT_EQ(footer(stats), "8.00 GB in 500 ms, 16.0 GB/s (14.9 GiB/s), cuda:0 NVIDIA H200");
+  EXPECT_EQ(footer(stats), "8.00 GB in 500 ms, 16.0 GB/s, cuda:0 NVIDIA H200");
+}
+
+TEST(Report, TheFooterSaysWhichDeviceAndWhichWay) {
+  ooc::Stats stats;
+  stats.bytes = 8'000'000'000;
+  stats.seconds = 2;
+  stats.device = "cpu";
+  stats.engine = "uring";
+  stats.direct = true;
+  EXPECT_EQ(footer(stats), "8.00 GB in 2.00 s, 4.00 GB/s, CPU, direct, io_uring");
+  stats.engine = "threads";
+  stats.in_order = false;
+  stats.page_cache_fraction = 0.28;
+  EXPECT_EQ(footer(stats), "8.00 GB in 2.00 s, 4.00 GB/s, CPU, 28 % from page cache, rest direct");
+  stats.direct = false;
+  EXPECT_EQ(footer(stats),
+            "8.00 GB in 2.00 s, 4.00 GB/s, CPU, 28 % from page cache, rest buffered");
+  stats.page_cache_fraction = 0;
+  stats.passes = 2;
+  EXPECT_EQ(footer(stats), "8.00 GB in 2.00 s, 4.00 GB/s, CPU, buffered, threads, 2 passes");
+  stats.page_cache_fraction = 1;
+  stats.passes = 1;
+  EXPECT_EQ(footer(stats), "8.00 GB in 2.00 s, 4.00 GB/s, CPU, page cache");
+}
+
+TEST(Report, PathsAreAsciiThatTerminalsDoNotObey) {
+  EXPECT_EQ(result_line({{"path", "\u202e\u0085\x7f\u00df"}, {"list", {"\xff", "a"}}}),
+            R"({"path":"\u202e\u0085\u007f\u00df","list":["\ufffdff","a"]})");
 }
 
 TEST(Report, PartialResultsSaySo) {
@@ -111,6 +139,11 @@ TEST(Report, NumbersForPeople) {
   EXPECT_EQ(format_number(ooc::int128{1234567}), "1,234,567");
   EXPECT_EQ(format_number(0.1), "0.1");
   EXPECT_EQ(format_number(ooc::Number{}), "-");
+  using enum ooc::ElementType;
+  EXPECT_EQ(format_element(double{0.1F}, f4), "0.1");
+  EXPECT_EQ(format_element(double{0.1F}, f8), "0.10000000149011612");
+  EXPECT_EQ(format_element(ooc::int128{1234567}, i4), "1,234,567");
+  EXPECT_EQ(format_element(ooc::Number{}, f4), "-");
 }
 
 }  // namespace

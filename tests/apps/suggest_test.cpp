@@ -32,5 +32,13 @@ TEST(Suggest, NearestIsWhatWasMeant) {
   EXPECT_EQ(nearest("", names), "");
 }
 
+TEST(Suggest, WhatOtherProgramsCallIt) {
+  for (const char* name : {"stats", "describe", "cat"}) {
+    EXPECT_NE(command_for(name).find("ooc-run reduce"), std::string_view::npos) << name;
+    EXPECT_NE(command_for(name).find("ooc-run info"), std::string_view::npos) << name;
+  }
+  EXPECT_EQ(command_for("reduec"), "");
+}
+
 }  // namespace
 }  // namespace ooc_run

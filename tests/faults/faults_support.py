@@ -188,7 +188,8 @@ class Work:
 
 def is_one_message(stderr):
     """An error, why and what to do; notes may stand before it."""
-    lines = [line for line in stderr.splitlines() if not line.startswith("ooc-run: note: ")]
+    notes = ("ooc-run: note: ", "ooc-run: warning: ")
+    lines = [line for line in stderr.splitlines() if not line.startswith(notes)]
     return (bool(lines) and lines[0].startswith("ooc-run: error: ") and
             all(line.startswith(("  why:  ", "  hint: ")) for line in lines[1:]))
 

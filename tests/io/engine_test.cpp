@@ -86,7 +86,7 @@ TEST_P(EngineTest, KeepsManyRequestsInFlight) {
                                                blocks);
     test::transfer_all(*engine, requests);
     EXPECT_TRUE(std::equal(pages.span().begin(), pages.span().end(), bytes_.begin()));
-    EXPECT_EQ(engine->note(), "");
+    EXPECT_EQ(engine->note() + engine->remark(), "");
   }
 }
 
@@ -134,7 +134,7 @@ TEST_P(EngineTest, SeesThatAFileShrank) {
                  [&] { engine->wait(); });
     EXPECT_EQ(engine->in_flight(), 0u);
     EXPECT_EQ(request.done, 10'000u - 4096);
-    EXPECT_EQ(engine->note(), "");
+    EXPECT_EQ(engine->note() + engine->remark(), "");
   }
 }
 
@@ -175,7 +175,7 @@ TEST_P(EngineTest, ReadsThroughThePageCacheWhatIsRefusedDirectly) {
   engine->wait();
   EXPECT_FALSE(request.direct);
   EXPECT_TRUE(std::equal(pages.data() + 1, pages.data() + 9002, bytes_.begin() + 3));
-  EXPECT_EQ(engine->note(), "1 direct request was refused and went through the page cache");
+  EXPECT_EQ(engine->remark(), "1 direct request was refused and went through the page cache");
 }
 
 // Whatever the kernel still writes after the engine is gone would spoil memory that by then

@@ -94,7 +94,7 @@ TEST_P(EngineWriteTest, KeepsManyRequestsInFlight) {
                                                 .needed = block},
                                                blocks);
     test::transfer_all(*engine, requests);
-    EXPECT_EQ(engine->note(), "");
+    EXPECT_EQ(engine->note() + engine->remark(), "");
     file.publish();
     EXPECT_TRUE(test::same_bytes(test::bytes_of(test::read_whole(file.path())), bytes));
   }
@@ -113,7 +113,7 @@ TEST_P(EngineWriteTest, WritesThroughThePageCacheWhatIsRefusedDirectly) {
   engine->start(request);
   engine->wait();
   EXPECT_FALSE(request.direct);
-  EXPECT_EQ(engine->note(), "1 direct request was refused and went through the page cache");
+  EXPECT_EQ(engine->remark(), "1 direct request was refused and went through the page cache");
   const std::string written = published();
   EXPECT_EQ(written.substr(0, 3), std::string(3, '\0'));
   EXPECT_EQ(written.substr(3, 9002), std::string(9001, '\xAA') + '\0');

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "expect_error.hpp"
@@ -101,8 +102,14 @@ TEST_F(TargetTest, RefusesWhatNpyCannotHold) {
   expect_error(Cause::usage, "bf16 cannot be in a .npy file",
                [&] { TargetFile({.path = path("x.npy"), .type = {ElementType::bf16}}, 3, {}); });
   const std::uint64_t huge = std::uint64_t{1} << 33;
-  for (const Shape& shape : {Shape{2, 2}, Shape{0}, Shape{1}, Shape{huge, huge}}) {
-    expect_error(Cause::usage, "its shape does not hold 3 elements",
+  const std::pair<Shape, std::string> cases[] = {
+      {{2, 2}, "2 x 2 = 4"},
+      {{0}, "0"},
+      {{1}, "1"},
+      {{16, 4096}, "16 x 4,096 = 65,536"},
+      {{huge, huge}, "8,589,934,592 x 8,589,934,592, which is more than 64 bits hold"}};
+  for (const auto& [shape, equation] : cases) {
+    expect_error(Cause::usage, "the shape does not fit: " + equation + ", the input has 3",
                  [&] { TargetFile({.path = path("x.npy"), .type = f4, .shape = shape}, 3, {}); });
   }
   EXPECT_EQ(directory_.names(), Names{});
@@ -132,7 +139,7 @@ TEST_F(TargetTest, OneThatIsTriedIsRefusedAsOneThatIsWritten) {
                attempt({.path = path("missing/x.f32"), .type = f4}, 3));
   expect_error(Cause::output, "No space left",
                attempt({.path = path("x.f32"), .type = f4}, std::uint64_t{1} << 58));
-  expect_error(Cause::usage, "does not hold 3 elements",
+  expect_error(Cause::usage, "the shape does not fit: 2, the input has 3",
                attempt({.path = path("x.npy"), .type = f4, .shape = {2}}, 3));
   directory_.write("there.f32", "precious");
   expect_error(Cause::output, "exists already",

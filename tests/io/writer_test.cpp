@@ -181,7 +181,7 @@ class WriterTest : public test::EachWay {
     for (const Extent& extent : engine.direct) payload += extent.bytes;
     for (const Extent& extent : engine.buffered) payload += extent.bytes;
     EXPECT_EQ(writer.bytes_done(), payload);
-    EXPECT_EQ(engine.note(), "");
+    EXPECT_EQ(engine.note() + engine.remark(), "");
   }
 
   TempDir directory_;

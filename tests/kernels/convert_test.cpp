@@ -267,9 +267,8 @@ TEST_P(ConvertTest, StrictWritesNothingIfAValueWouldChange) {
   Coordinator several = coordinator({.chunk_bytes = 1, .streams = 2});
   std::vector<std::int32_t> values(several_tiles, -128);
   const Target out = target("out.raw", {ElementType::i1});
-  for (const auto& [changing, message] :
-       {std::pair{std::size_t{1}, "1 value does not survive as int8"},
-        {3, "3 values do not survive as int8"}}) {
+  for (const auto& [changing, message] : {std::pair{std::size_t{1}, "1 value would change as int8"},
+                                          {3, "3 values would change as int8"}}) {
     for (std::size_t i = 0; i < changing; ++i) values[values.size() - 1 - tile_elements * i] = 128;
     const Source source = raw(bytes_of(values), {ElementType::i4});
     dir_.write("out.raw", "old");

@@ -125,7 +125,7 @@ bool is_its_value(From from, To to) {
 }
 
 template <class From, class To>
-bool survives(From from, To to) {
+bool keeps_value(From from, To to) {
   const long double before = exact_value(from);
   const long double after = exact_value(to);
   return before == after || (std::isnan(before) && std::isnan(after));
@@ -197,7 +197,7 @@ void expect_definition(const std::vector<From>& values, Convert convert) {
       const std::uint64_t inexact = convert(values, converted);
       std::uint64_t lost = 0;
       for (std::size_t i = 0; i < values.size(); ++i) {
-        if (!survives(values[i], converted[i])) ++lost;
+        if (!keeps_value(values[i], converted[i])) ++lost;
         ASSERT_TRUE(is_its_value(values[i], converted[i]))
             << std::hex << bits_of(values[i]) << " became " << bits_of(converted[i]);
       }

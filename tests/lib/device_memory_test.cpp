@@ -103,7 +103,7 @@ TEST_F(DeviceMemoryTest, TakesHalfTheChunkOnce) {
     Fault fault(nth, Fault::Mode::once);
     const Stats stats = right_fold(faulty(fault));
     EXPECT_EQ(stats.chunk_bytes, half_chunk_bytes);
-    const std::string& reason = stats.reasons.back();
+    const std::string& reason = stats.remarks.back();
     EXPECT_EQ(reason.rfind("using chunks of 1572864 bytes instead of 8388608: the buffers of 2 "
                            "streams take " +
                                std::to_string(buffers * source_bytes) +
@@ -188,8 +188,8 @@ TEST_F(FullGpuTest, APassTakesHalfTheChunk) {
   leave(buffers * chunk_bytes * 3 / 4);
   const Stats stats = right_fold(make_device(DeviceKind::cuda));
   EXPECT_EQ(stats.chunk_bytes, chunk_bytes / 2);
-  EXPECT_EQ(stats.reasons.back().rfind("using chunks of 4194304 bytes instead of 8388608: ", 0), 0u)
-      << stats.reasons.back();
+  EXPECT_EQ(stats.remarks.back().rfind("using chunks of 4194304 bytes instead of 8388608: ", 0), 0u)
+      << stats.remarks.back();
 }
 
 TEST_F(FullGpuTest, APassThatDoesNotFitSaysWhatItNeeds) {

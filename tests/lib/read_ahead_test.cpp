@@ -129,7 +129,7 @@ TEST_F(DirectReadAhead, IsDoneWithoutIfItsMemoryCannotBeLocked) {
   EXPECT_EQ(compare.bytes_alike, bytes_.size());
   EXPECT_EQ(stats.read_ahead_bytes, 0u);
   EXPECT_LT(stats.slots, chunks / 2);
-  EXPECT_NE(stats.reasons.back().find("no pages can be locked"), std::string::npos);
+  EXPECT_NE(stats.remarks.back().find("no pages can be locked"), std::string::npos);
 }
 
 TEST_F(DirectReadAhead, IsGoneThroughOnceIfThereIsMoreToRead) {

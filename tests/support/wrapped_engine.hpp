@@ -21,6 +21,7 @@ class WrappedEngine : public Engine {
   std::size_t depth() const noexcept override { return engine_->depth(); }
   std::string_view name() const noexcept override { return engine_->name(); }
   std::string note() const override { return engine_->note(); }
+  std::string remark() const override { return engine_->remark(); }
 
  private:
   std::unique_ptr<Engine> engine_;

@@ -67,6 +67,7 @@ struct Stats {
   std::optional<std::string> checksum;
   double checksum_seconds = 0;       // that the hash took: only one stream at a time has it
   std::vector<std::string> reasons;  // a sentence for each choice that was not the user's
+  std::vector<std::string> remarks;  // a sentence for each thing that did not go as planned
   /// Why chunks have their size, and why there are so many streams, also if the user has said so.
   std::string why_chunk, why_streams;
   std::optional<double> page_cache_fraction;

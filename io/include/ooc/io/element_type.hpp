@@ -18,7 +18,7 @@ struct Float16 {
 
   constexpr explicit operator float() const {
     // Shifting exponent and fraction into place leaves the exponent 112 too small; the
-    // multiplication mends that and normalises subnormals on the way. Both steps are exact.
+    // multiplication corrects that and normalises subnormals on the way. Both steps are exact.
     const std::uint32_t magnitude = (bits & 0x7fffu) << 13;
     const float scaled = std::bit_cast<float>(magnitude) * 0x1p112f;
     const std::uint32_t special = (bits & 0x7c00u) == 0x7c00u ? 0x7f800000u : 0u;

@@ -59,6 +59,10 @@ class Engine {
   /// "uring" or "threads", and in what way it differs from what was hoped for (may be empty).
   virtual std::string_view name() const noexcept = 0;
   virtual std::string note() const { return {}; }
+
+  /// What did not go as planned: fewer threads, or direct requests that were refused (may be
+  /// empty).
+  virtual std::string remark() const { return {}; }
 };
 
 struct EngineOptions {
