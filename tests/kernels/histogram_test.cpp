@@ -243,16 +243,25 @@ TEST_P(HistogramTest, ThePlanKnowsThePasses) {
 }
 
 TEST_P(HistogramTest, EmptySource) {
-  for (const HistogramOptions& options :
-       {HistogramOptions{}, HistogramOptions{.range = {{0, 1}}},
-        HistogramOptions{.logarithmic = true}, HistogramOptions{.edges = {0, 1}}}) {
-    const auto [found, stats] = count(source_of(std::vector<float>{}), options);
+  using Counts = std::vector<std::uint64_t>;
+  const Source empty = source_of(std::vector<float>{});
+  for (const HistogramOptions& options : {HistogramOptions{}, {.logarithmic = true}}) {
+    const auto [found, stats] = count(empty, options);
     EXPECT_EQ(found.count, 0u);
     EXPECT_TRUE(found.counts.empty());
     EXPECT_TRUE(found.edges.empty());
     EXPECT_FALSE(stats.partial);
   }
-  expect_error(Cause::usage, source_of(std::vector<float>{}), {.bins = 0});
+  EXPECT_TRUE(count(source_of(std::vector<std::uint8_t>{})).value.edges.empty());
+  for (const HistogramOptions& options :
+       {HistogramOptions{.bins = 2, .range = {{1, 5}}}, {.edges = {1, 3, 5}}}) {
+    const Histogram found = count(empty, options).value;
+    EXPECT_EQ(found.edges, (std::vector<double>{1, 3, 5}));
+    EXPECT_EQ(found.counts, (Counts{0, 0}));
+    EXPECT_EQ(found.below + found.above + found.nan + found.count, 0u);
+  }
+  expect_error(Cause::usage, empty, {.bins = 0});
+  expect_error(Cause::usage, empty, {.range = {{1, 0}}});
 }
 
 /// Options that call `action` before the second pass.

@@ -70,7 +70,10 @@ TEST_F(VerifyHistogramTest, RangesThatAreFoundInTheData) {
     expect_verified(source_of(close), {.bins = bins});
   }
   expect_verified(source_of(std::vector<std::uint8_t>{3, 200}), {.logarithmic = true});
-  expect_verified(source_of(std::vector<float>{}));
+  const Source empty = source_of(std::vector<float>{});
+  expect_verified(empty);
+  expect_verified(empty, {.bins = 3, .range = {{0, 1}}});
+  expect_verified(empty, {.edges = {1, 2}});
 }
 
 /// Where doubles are further apart than a relative bound says.
@@ -125,6 +128,11 @@ TEST_F(VerifyHistogramTest, ARangeThatMissesTheOutermostValue) {
 }
 
 TEST_F(VerifyHistogramTest, OfNoElements) {
+  const HistogramOptions given{.edges = {1, 2, 3}};
+  expect_refused(source_of(std::vector<float>{}), given, "counts[1] is 7, but 0",
+                 [](Histogram& found) { found.counts[1] = 7; });
+  expect_refused(source_of(std::vector<float>{}), given, "the number of bins is 0, but 2",
+                 [](Histogram& found) { found.counts = {}; });
   expect_refused(source_of(std::vector<float>{}), {}, "count is 1, but 0",
                  [](Histogram& found) { ++found.count; });
 }
