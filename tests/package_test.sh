@@ -23,6 +23,58 @@ if grep -rE --include='*.cmake' 'FORTIFY|-fstack|-fcf|relro|noexecstack|-Wall' "
   exit 1
 fi
 
+# refuse STANDARD TEXT: a program on standard input does not compile, and the first error says why.
+compiler=c++
+for option in "${@:2}"; do
+  if [[ $option == -DCMAKE_CXX_COMPILER=* ]]; then compiler=${option#*=}; fi
+done
+refuse() {
+  echo "the compiler says: $2"
+  if "$compiler" "-std=$1" -fsyntax-only -I "$work/prefix/include" -x c++ - 2> "$work/errors.txt"
+  then
+    echo "it compiles" >&2
+    exit 1
+  fi
+  if ! grep -m 1 'error:' "$work/errors.txt" | grep -qF "$2"; then
+    cat "$work/errors.txt" >&2
+    exit 1
+  fi
+}
+for header in ooc fold map coordinator device buffer io/source io/error io/target io/element_type \
+  kernels/reduce kernels/histogram kernels/number; do
+  refuse c++17 'libooc needs C++20' <<< "#include <ooc/$header.hpp>"
+done
+refuse c++20 'consume() and merge() of an operator must be const' <<'PROGRAM'
+#include <ooc/ooc.hpp>
+struct Sum {
+  using Input = float;
+  using Partial = double;
+  void consume(ooc::Stream&, ooc::DeviceChunk<const float> in, Partial& sum) { sum += in[0]; }
+  void merge(Partial& total, const Partial& part) const { total += part; }
+};
+double sum_of(ooc::Coordinator& coordinator, const ooc::Source& source) {
+  const auto [sum, stats] = ooc::fold(coordinator, Sum{}, source);
+  return sum;
+}
+PROGRAM
+refuse c++20 'transform() of an operator must be const' <<'PROGRAM'
+#include <ooc/ooc.hpp>
+struct Halve {
+  using Input = float;
+  using Output = float;
+  void transform(ooc::Stream&, ooc::DeviceChunk<const float> in, ooc::DeviceSpan<float> out) {
+    out[0] = in[0] / 2;
+  }
+};
+void halve(ooc::Coordinator& coordinator, const ooc::Source& source, const ooc::Target& target) {
+  ooc::map(coordinator, Halve{}, source, target);
+}
+PROGRAM
+refuse c++20 'use of deleted function' <<'PROGRAM'
+#include <ooc/ooc.hpp>
+ooc::Source copy_of(const ooc::Source& source) { return source; }
+PROGRAM
+
 cmake -S "$examples" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_PREFIX_PATH="$work/prefix" "${@:2}"
 cmake --build "$work/build" --parallel 1

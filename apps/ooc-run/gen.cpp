@@ -2,7 +2,6 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <exception>
 #include <mutex>
@@ -10,9 +9,8 @@
 #include <ooc/checksum.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/target.hpp>
-#include <ooc/io/threads.hpp>
 #include <ooc/io/units.hpp>
-#include <semaphore>
+#include <ooc/pass_threads.hpp>
 #include <thread>
 #include <vector>
 
@@ -105,40 +103,30 @@ class BlockWriters {
   BlockWriters(const Job& job, ooc::TargetFile& file) : job_(job), file_(file) {}
 
   Answer run(const Interrupt& interrupt, ProgressMeter& meter) {
-    using namespace std::chrono_literals;
-    std::size_t started = 0;
-    {
-      std::vector<std::jthread> threads;
-      ooc::start_threads(threads, job_.threads,
-                         [this, token = interrupt.token()] { write_blocks(token); });
-      started = threads.size();
-      for (std::size_t left = started; left > 0;) {
-        if (ended_.try_acquire_for(100ms)) --left;
-        meter.update(bytes_written_.load(), job_.bytes);
-      }
-    }
-    if (error_) std::rethrow_exception(error_);
+    ooc::PassThreads threads({&checksum_.turns()});
+    start(threads, interrupt.token());
+    threads.join([&] { meter.update(bytes_written_.load(), job_.bytes); });
     answer_.checksum = checksum_.text();
-    answer_.threads = started;
     return answer_;
   }
 
  private:
-  void write_blocks(const std::stop_token& interrupted) {
-    try {
-      const ooc::int128 sum = write_my_blocks(interrupted);
-      const std::scoped_lock lock(mutex_);
-      answer_.sum += sum;
-    } catch (const ooc::Aborted&) {
-      // Who aborted has said why.
-    } catch (...) {
-      {
-        const std::scoped_lock lock(mutex_);
-        if (!error_) error_ = std::current_exception();
+  /// Fewer threads will do where no more can be had.
+  void start(ooc::PassThreads& threads, const std::stop_token& interrupted) {
+    for (answer_.threads = 0; answer_.threads < job_.threads; ++answer_.threads) {
+      try {
+        threads.start([this, interrupted] { write_blocks(interrupted); });
+      } catch (const std::exception&) {
+        if (answer_.threads == 0) throw;
+        return;
       }
-      checksum_.turns().abort();  // others may wait for a block that does not come
     }
-    ended_.release();
+  }
+
+  void write_blocks(const std::stop_token& interrupted) {
+    const ooc::int128 sum = write_my_blocks(interrupted);
+    const std::scoped_lock lock(mutex_);
+    answer_.sum += sum;
   }
 
   /// Returns the sum of what it has made. Throws Aborted if another thread failed.
@@ -166,10 +154,8 @@ class BlockWriters {
   ooc::Checksum checksum_;
   std::atomic<std::size_t> next_block_{0};
   std::atomic<std::uint64_t> bytes_written_{0};
-  std::counting_semaphore<> ended_{0};
-  std::mutex mutex_;  // of the next two
+  std::mutex mutex_;  // of the sum in the next
   Answer answer_;
-  std::exception_ptr error_;
 };
 
 /// The sum as a double, rounded once.

@@ -15,23 +15,20 @@
 namespace ooc_run {
 
 Json describe_histogram(const ooc::Histogram& histogram) {
-  if (histogram.count == 0) {
-    Json empty;
-    for (const char* key : {"bins", "lower", "upper", "edges", "counts", "below", "above", "nan"}) {
-      empty[key] = nullptr;
-    }
-    empty["count"] = 0;
-    return empty;
-  }
-  return {{"bins", histogram.counts.size()}, {"lower", histogram.edges.front()},
-          {"upper", histogram.edges.back()}, {"edges", histogram.edges},
-          {"counts", histogram.counts},      {"below", histogram.below},
-          {"above", histogram.above},        {"nan", histogram.nan},
-          {"count", histogram.count}};
+  Json described{{"bins", nullptr},          {"lower", nullptr},     {"upper", nullptr},
+                 {"edges", nullptr},         {"counts", nullptr},    {"below", histogram.below},
+                 {"above", histogram.above}, {"nan", histogram.nan}, {"count", histogram.count}};
+  if (histogram.edges.empty()) return described;
+  described["bins"] = histogram.counts.size();
+  described["lower"] = histogram.edges.front();
+  described["upper"] = histogram.edges.back();
+  described["edges"] = histogram.edges;
+  described["counts"] = histogram.counts;
+  return described;
 }
 
 std::string draw(const ooc::Histogram& histogram, const Arguments& arguments) {
-  if (histogram.count == 0) return {};
+  if (histogram.edges.empty()) return {};
   const Terminal terminal = describe_terminal(STDOUT_FILENO);
   const bool logarithmic_bars = arguments.has("log-scale");
   return fmt::format("{} from {} to {}{}{}\n\n{}", format_count(histogram.counts.size(), "bin"),

@@ -16,7 +16,7 @@ namespace ooc_run {
 /// For programs.
 Json describe_histogram(const ooc::Histogram& histogram);
 
-/// For people, as --log-scale says. Nothing if there is no element.
+/// For people, as --log-scale says. Nothing if there are no bins.
 std::string draw(const ooc::Histogram& histogram, const Arguments& arguments);
 
 /// Throws Error(interrupted) if a pass was stopped too early to show anything.

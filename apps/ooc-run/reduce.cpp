@@ -29,7 +29,7 @@ Json json_index(const std::optional<std::uint64_t>& index) {
 
 Json describe(const ooc::Statistics& statistics, bool exact) {
   Json result{{"count", statistics.count},
-              {"nan", statistics.count == 0 ? Json(nullptr) : Json(statistics.nan)},
+              {"nan", statistics.nan},
               {"sum", json_number(statistics.sum)},
               {"min", json_number(statistics.min)},
               {"argmin", json_index(statistics.argmin)},
@@ -44,7 +44,6 @@ Json describe(const ooc::Statistics& statistics, bool exact) {
 
 /// Names at the left, values in a column, indices behind the values that they belong to.
 std::string table(const ooc::Statistics& statistics, ooc::ElementType type, bool exact) {
-  if (statistics.count == 0) return {};
   const auto place = [](const std::optional<std::uint64_t>& index) {
     return index ? "  at " + group_digits(std::to_string(*index)) : "";
   };

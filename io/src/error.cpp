@@ -5,6 +5,23 @@
 
 namespace ooc {
 
+std::string_view to_string(Cause cause) noexcept {
+  switch (cause) {
+    case Cause::usage: return "usage";
+    case Cause::bad_input: return "bad_input";
+    case Cause::input: return "input";
+    case Cause::input_changed: return "input_changed";
+    case Cause::output: return "output";
+    case Cause::memory: return "memory";
+    case Cause::device: return "device";
+    case Cause::stalled: return "stalled";
+    case Cause::verify: return "verify";
+    case Cause::interrupted: return "interrupted";
+    case Cause::internal: return "internal";
+  }
+  return "unknown";
+}
+
 Error::Error(Cause cause, const std::string& message, ErrorDetails details)
     : std::runtime_error(message), cause_(cause), details_(std::move(details)) {}
 

@@ -1,3 +1,4 @@
+#include "file_size_signal.hpp"
 #include "file_system.hpp"
 #include "mapped_output.hpp"
 #include "temporaries.hpp"
@@ -195,6 +196,7 @@ void OutputFile::require_space(std::uint64_t bytes) const {
 
 void OutputFile::allocate(std::uint64_t bytes) {
   if (bytes == 0) return;
+  const FileSizeSignal blocked;
   if (!lies_in_memory_) {
     const int errno_value = allocate_range(descriptor_, 0, bytes);
     if (errno_value == 0) return;
@@ -253,6 +255,7 @@ ssize_t OutputFile::try_write(std::uint64_t offset, std::span<const std::byte> d
     if (errno_value == 0) return static_cast<ssize_t>(data.size());
     if (errno_value != EINVAL) return -errno_value;
   }
+  const FileSizeSignal blocked;
   const ssize_t written = ::pwrite(direct ? direct_ : descriptor_, data.data(), data.size(),
                                    static_cast<off_t>(offset));
   return written < 0 ? -errno : written;

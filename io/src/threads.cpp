@@ -1,5 +1,6 @@
 #include <ooc/io/threads.hpp>
 
+#include <ooc/io/blocked_signals.hpp>
 #include <ooc/io/error.hpp>
 
 #include <system_error>
@@ -8,6 +9,7 @@
 namespace ooc {
 
 std::jthread start_thread(std::function<void(const std::stop_token&)> body) {
+  const BlockedSignals blocked;  // the thread inherits that
   try {
     return std::jthread(std::move(body));
   } catch (const std::system_error& error) {

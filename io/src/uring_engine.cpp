@@ -1,4 +1,5 @@
 #include "engines.hpp"
+#include "file_size_signal.hpp"
 
 #include <ooc/io/error.hpp>
 #include <ooc/io/file.hpp>
@@ -11,6 +12,7 @@
 #include <cassert>
 #include <cerrno>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace ooc {
@@ -73,6 +75,7 @@ class UringEngine final : public TryingEngine {
   void begin_try(Request& request) override;
   Outcome next_outcome() override;
   bool has_outcome_within(std::chrono::microseconds patience) override;
+  void submit();
   void register_storage(const EngineOptions& options);
   int registered_buffer(const std::byte* memory, std::size_t bytes) const;
   Outcome take(io_uring_cqe* completion);
@@ -148,10 +151,19 @@ void UringEngine::begin_try(Request& request) {
   // Some kernels give up (EAGAIN) where a request would have to wait, but do not if it is a
   // worker's from the beginning.
   if (request.retries > 0) io_uring_sqe_set_flags(entry, IOSQE_ASYNC);
+  submit();
+}
+
+/// A write that the kernel does at once, it does on this thread.
+void UringEngine::submit() {
+  std::optional<FileSizeSignal> blocked;
+  if (writes_) blocked.emplace();
   io_uring_submit(ring_.get());
 }
 
 TryingEngine::Outcome UringEngine::next_outcome() {
+  std::optional<FileSizeSignal> blocked;  // the kernel may finish writes on a thread that waits
+  if (writes_) blocked.emplace();
   for (;;) {
     io_uring_cqe* completion = nullptr;
     const bool all_submitted = io_uring_sq_ready(ring_.get()) == 0;

@@ -61,6 +61,17 @@ std::vector<double> logarithmically_spaced(double first, double last, std::size_
   return points;
 }
 
+/// As numpy.histogram does since version 2.
+void require_widths(const std::vector<double>& edges, Range range, Cause cause) {
+  const auto has_no_width = [](double lower, double upper) { return lower >= upper; };
+  if (std::ranges::adjacent_find(edges, has_no_width) == edges.end()) return;
+  throw Error(
+      cause,
+      std::to_string(edges.size() - 1) + " bins do not fit into the range " + in_words(range),
+      {.why = "in double precision some of them would have no width",
+       .hint = "ask for fewer bins, or give a wider range (--range LOWER:UPPER)"});
+}
+
 }  // namespace
 
 void check(const HistogramOptions& options) {
@@ -98,9 +109,12 @@ Bins make_bins(const HistogramOptions& options, Range range, Cause cause) {
       throw Error(cause, "logarithmic bins need a range above zero, not " + in_words(range),
                   {.hint = "give such a range (--range LOWER:UPPER)"});
     }
-    return {logarithmically_spaced(range.lower, range.upper, options.bins)};
+    Bins bins{logarithmically_spaced(range.lower, range.upper, options.bins)};
+    require_widths(bins.edges, range, cause);
+    return bins;
   }
   Bins bins{evenly_spaced(range.lower, range.upper, options.bins)};
+  require_widths(bins.edges, range, cause);
   const double count = static_cast<double>(options.bins);
   const double scale = count / width;
   if (std::isfinite(scale)) {  // not so if the bins are narrower than the smallest numbers

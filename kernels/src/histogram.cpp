@@ -139,7 +139,7 @@ Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
     return fold(coordinator, CountBins<T>(found.bins), source, wanted);
   });
   stats = check_passes(source, found, counted, std::move(stats));
-  if (source.bytes() == 0) counted = {};
+  if (source.bytes() == 0) counted = binning::empty_histogram(source.element(), options);
   return {std::move(counted), std::move(stats)};
 }
 

@@ -21,13 +21,11 @@ class PatternCounter final : public BinCounter {
       : bins_(bins), patterns_(make_patterns(simd)), counts_(bins.counters()) {}
 
   void count(Stream& /*stream*/, DeviceSpan<const std::byte> data) override {
-    const std::size_t count = data.size / sizeof(T);
-    if (!patterns_.has_room_for(count)) empty();
-    patterns_.add(elements<Pattern>(data), count);
+    patterns_.add(elements<Pattern>(data), data.size / sizeof(T), adder());
   }
 
   std::vector<std::uint64_t> finish(Stream& /*stream*/) override {
-    empty();
+    patterns_.empty(adder());
     return std::move(counts_);
   }
 
@@ -43,13 +41,12 @@ class PatternCounter final : public BinCounter {
     }
   }
 
-  void empty() {
-    visit(bins_, [this](const auto& bins) {
-      patterns_.empty([&](std::size_t pattern, std::uint64_t count) {
-        const T value = std::bit_cast<T>(static_cast<Pattern>(pattern));
-        counts_[bins.bin_of(to_double(value))] += count;
-      });
-    });
+  /// Adds a pattern's count to that of its bin.
+  auto adder() {
+    return [this](std::size_t pattern, std::uint64_t count) {
+      const double value = to_double(std::bit_cast<T>(static_cast<Pattern>(pattern)));
+      counts_[visit(bins_, [value](const auto& bins) { return bins.bin_of(value); })] += count;
+    };
   }
 
   const Bins& bins_;
@@ -187,29 +184,28 @@ class NumberCounter final : public BinCounter {
 
   void count(Stream& /*stream*/, DeviceSpan<const std::byte> data) override {
     const std::size_t count = data.size / sizeof(T);
-    if (!tables_.has_room_for(count)) empty();
     const T* const values = elements<T>(data);
     alignas(64) std::array<std::uint32_t, block_elements> numbers;  // no store crosses cache lines
     const std::size_t whole = count - count % block_elements;
     for (std::size_t i = 0; i < whole; i += block_elements) {
       find_bins_(bins_, values + i, numbers.data());
-      tables_.add(numbers.data(), block_elements);
+      tables_.add(numbers.data(), block_elements, adder());
     }
     if (whole == count) return;
     std::array<T, block_elements> rest{};
     std::copy(values + whole, values + count, rest.begin());
     find_bins_(bins_, rest.data(), numbers.data());
-    tables_.add(numbers.data(), count - whole);
+    tables_.add(numbers.data(), count - whole, adder());
   }
 
   std::vector<std::uint64_t> finish(Stream& /*stream*/) override {
-    empty();
+    tables_.empty(adder());
     return std::move(counts_);
   }
 
  private:
-  void empty() {
-    tables_.empty([this](std::size_t number, std::uint64_t count) { counts_[number] += count; });
+  auto adder() {
+    return [this](std::size_t number, std::uint64_t count) { counts_[number] += count; };
   }
 
   Found bins_;

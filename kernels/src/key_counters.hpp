@@ -3,6 +3,7 @@
 #include "histogram_blocks.hpp"
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -11,12 +12,13 @@
 
 namespace ooc::binning {
 
-/// A counter for each key. They are of 32 bits, so that more of them stay close to the processor,
-/// and must be emptied before they overflow. Where keys are few, several tables take turns, so that
-/// equal keys in a row need not wait for each other.
-class Tables {
+/// A counter for each key. They are small, so that more of them stay close to the processor, and
+/// are emptied before they overflow. Where keys are few, several tables take turns, so that equal
+/// keys in a row need not wait for each other.
+template <class Counter>
+class BasicTables {
  public:
-  explicit Tables(std::size_t keys)
+  explicit BasicTables(std::size_t keys)
       : keys_(keys),
         tables_(keys <= 4096    ? 4
                 : keys <= 65536 ? 2
@@ -24,17 +26,18 @@ class Tables {
         counters_(keys * tables_) {}
 
   std::size_t keys() const { return keys_; }
-  bool has_room_for(std::size_t count) const {
-    return count <= std::numeric_limits<std::uint32_t>::max() - held_;
-  }
 
-  template <class Key>
-  void add(const Key* keys, std::size_t count) {
+  /// At most `most_at_once` keys. Where a counter might overflow, all are emptied before:
+  /// `take(key, count)` gets what was in them.
+  template <class Key, class Take>
+  void add(const Key* keys, std::size_t count, Take take) {
+    assert(count <= most_at_once);
+    if (count > most_at_once - held_) empty(take);
     held_ += count;
-    std::uint32_t* const first = counters_.data();
-    std::uint32_t* const second = first + 1 % tables_ * keys_;
-    std::uint32_t* const third = first + 2 % tables_ * keys_;
-    std::uint32_t* const fourth = first + 3 % tables_ * keys_;
+    Counter* const first = counters_.data();
+    Counter* const second = first + 1 % tables_ * keys_;
+    Counter* const third = first + 2 % tables_ * keys_;
+    Counter* const fourth = first + 3 % tables_ * keys_;
     const std::size_t whole = count - count % 4;
     for (std::size_t i = 0; i < whole; i += 4) {
       ++first[keys[i]];
@@ -45,25 +48,29 @@ class Tables {
     for (std::size_t i = whole; i < count; ++i) ++first[keys[i]];
   }
 
-  /// Empties all counters: `add(key, count)` gets what was in them.
-  template <class Add>
-  void empty(Add add) {
+  /// Empties all counters: `take(key, count)` gets what was in them.
+  template <class Take>
+  void empty(Take take) {
     for (std::size_t key = 0; key < keys_; ++key) {
       std::uint64_t count = 0;
       for (std::size_t table = 0; table < tables_; ++table) {
-        count += std::exchange(counters_[table * keys_ + key], 0);
+        count += std::exchange(counters_[table * keys_ + key], Counter{0});
       }
-      if (count != 0) add(key, count);
+      if (count != 0) take(key, count);
     }
     held_ = 0;
   }
 
+  static constexpr std::size_t most_at_once = std::numeric_limits<Counter>::max();
+
  private:
   std::size_t keys_;
   std::size_t tables_;
-  std::vector<std::uint32_t> counters_;
-  std::uint64_t held_ = 0;  // the sum of all counters
+  std::vector<Counter> counters_;
+  std::size_t held_ = 0;  // the sum of all counters
 };
+
+using Tables = BasicTables<std::uint32_t>;
 
 /// Bytes, which are counted in pairs: to raise a counter in memory takes as long for two of them as
 /// for one. Counters of pairs, of 8 bits and for either order of the two bytes, still fit the first
@@ -76,9 +83,9 @@ class BytePairs {
       : find_keys_(for_level(simd, find_keys_sse2, find_keys_avx2, find_keys_avx512)),
         counters_(2 * keys) {}
 
-  bool has_room_for(std::size_t /*count*/) const { return true; }  // totals are of 64 bits
-
-  void add(const std::uint8_t* bytes, std::size_t count) {
+  /// Totals are of 64 bits, so that none of them need be taken before the end.
+  template <class Take>
+  void add(const std::uint8_t* bytes, std::size_t count, Take /*take*/) {
     alignas(64) std::array<std::uint16_t, block_elements> found;
     std::uint8_t* const first = counters_.data();
     std::uint8_t* second = first;
@@ -100,14 +107,14 @@ class BytePairs {
     for (std::size_t i = whole; i < count; ++i) ++totals_[bytes[i]];
   }
 
-  /// Empties all counters: `add(byte, count)` gets what was in them.
-  template <class Add>
-  void empty(Add add) {
+  /// Empties all counters: `take(byte, count)` gets what was in them.
+  template <class Take>
+  void empty(Take take) {
     for (std::size_t i = 0; i < counters_.size(); ++i) {
       carry(i % keys, std::exchange(counters_[i], std::uint8_t{0}));
     }
     for (std::size_t byte = 0; byte < totals_.size(); ++byte) {
-      if (totals_[byte] != 0) add(byte, std::exchange(totals_[byte], 0));
+      if (totals_[byte] != 0) take(byte, std::exchange(totals_[byte], 0));
     }
   }
 

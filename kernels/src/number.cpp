@@ -1,9 +1,22 @@
+#include <ooc/io/error.hpp>
 #include <ooc/kernels/number.hpp>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
 #include <string>
 
 namespace ooc {
+
+double Number::value() const {
+  if (const auto* const integer = std::get_if<int128>(this)) return static_cast<double>(*integer);
+  if (const auto* const real = std::get_if<double>(this)) return *real;
+  throw Error(Cause::usage, "there is no such value",
+              {.why = "the data holds no element that it could come from",
+               .hint = "ask has_value() first"});
+}
 
 std::string to_string(int128 value) {
   __extension__ using uint128 = unsigned __int128;
@@ -19,6 +32,17 @@ std::string to_string(int128 value) {
   if (negative) digits += '-';
   std::reverse(digits.begin(), digits.end());
   return digits;
+}
+
+std::string to_string(const Number& number) {
+  if (const auto* const integer = std::get_if<int128>(&number)) return to_string(*integer);
+  const auto* const real = std::get_if<double>(&number);
+  if (real == nullptr) return "nothing";
+  if (std::isnan(*real)) return "NaN";  // whatever its sign
+  constexpr std::size_t longest = 32;
+  std::array<char, longest> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), *real).ptr;
+  return {digits.data(), end};
 }
 
 }  // namespace ooc

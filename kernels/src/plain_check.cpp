@@ -140,14 +140,6 @@ void start_up_to(std::size_t threads, PassThreads& team,
   }
 }
 
-std::string text_of(double value) {
-  if (std::isnan(value)) return "NaN";
-  constexpr std::size_t longest = 32;
-  std::array<char, longest> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  return {digits.data(), end};
-}
-
 bool same(const Number& left, const Number& right) {
   const auto* const a = std::get_if<double>(&left);
   const auto* const b = std::get_if<double>(&right);
@@ -206,18 +198,12 @@ double value_of_half(std::uint16_t bits, int exponent_bits) {
   return sign * std::ldexp(fraction + (1 << fraction_bits), exponent - bias - fraction_bits);
 }
 
-std::string text_of(const Number& value) {
-  if (const auto* const integer = std::get_if<int128>(&value)) return to_string(*integer);
-  if (const auto* const real = std::get_if<double>(&value)) return text_of(*real);
-  return "nothing";
-}
-
 Error difference(const Source& source, const std::string& name, const Number& found,
                  const Number& checked, const std::string& why) {
   const std::string file =
       source.files().empty() ? "" : source.files().front().path().string() + ": ";
   return {Cause::verify,
-          file + name + " is " + text_of(found) + ", but " + text_of(checked) +
+          file + name + " is " + to_string(found) + ", but " + to_string(checked) +
               " when it is computed another way",
           {.path = source.files().empty() ? "" : source.files().front().path(),
            .why = why,

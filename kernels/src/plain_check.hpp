@@ -69,9 +69,6 @@ auto value_of(T element) {
   }
 }
 
-/// All digits that tell a value from others.
-std::string text_of(const Number& value);
-
 /// What there is to say of a result that is not what the check has found.
 Error difference(const Source& source, const std::string& name, const Number& found,
                  const Number& checked, const std::string& why);

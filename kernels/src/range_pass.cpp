@@ -152,6 +152,13 @@ std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options
   return make_bins(options, range.value_or(Range{}), Cause::usage);
 }
 
+Histogram empty_histogram(ElementType type, const HistogramOptions& options) {
+  const auto bins = known_bins(type, options);  // throws for options that make no sense
+  const bool given = options.range || !options.edges.empty();
+  if (!given) return {};
+  return {.edges = bins->edges, .counts = std::vector<std::uint64_t>(bins->size())};
+}
+
 FoundBins find_bins(Coordinator& coordinator, const Source& source, const HistogramOptions& options,
                     const PassOptions& wanted) {
   const auto share = [](Bins bins) { return std::make_shared<const Bins>(std::move(bins)); };

@@ -13,6 +13,9 @@ namespace ooc::binning {
 /// The bins, if they are known without a look at the data. Throws Error(usage).
 std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options);
 
+/// The histogram of no elements: zeros in bins whose range or edges are given; else it has no bins.
+Histogram empty_histogram(ElementType type, const HistogramOptions& options);
+
 /// The bins to count in, and what the data looked like if they had to be found.
 struct FoundBins {
   std::shared_ptr<const Bins> bins;  // null if the pass for them was stopped

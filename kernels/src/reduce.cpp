@@ -171,8 +171,10 @@ void Reduction<T>::merge(Partial& total, Partial& part) const {
 template <IsElement T>
 Statistics Reduction<T>::result(Partial total) const {
   const auto& found = found_in<T>(total);
-  const auto root = found.tree.root();
-  return root ? statistics_of(*root, found.sum, options_) : Statistics{};
+  if (const auto root = found.tree.root()) return statistics_of(*root, found.sum, options_);
+  Statistics nothing;
+  nothing.sum = typename Node<T>::Sum{};
+  return nothing;
 }
 
 template class Reduction<std::uint8_t>;

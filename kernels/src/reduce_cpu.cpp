@@ -74,38 +74,21 @@ OOC_INLINE std::uint32_t find_first(const Tile<T>& tile, Predicate matches) {
   return nowhere;
 }
 
-template <class T>
-OOC_INLINE std::uint32_t find_value(const Tile<T>& tile, T wanted) {
-  return find_first(tile, [wanted](T value) OOC_ALWAYS {
-    if constexpr (is_floating<T>) {
-      using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-      return std::bit_cast<Bits>(value) == std::bit_cast<Bits>(wanted);
-    } else {
-      return value == wanted;
-    }
-  });
-}
-
 struct Placed {
   std::uint64_t key;
   std::uint32_t index = nowhere;
 };
 
-/// Finds where a minimum or maximum is first, if that may matter, and the sign of one that is zero:
-/// the comparisons above take the two zeros for one. `outer_zero` is the more extreme of them. So a
-/// third look is rare: few tiles beat all that their lane has met before.
+/// Finds where a minimum or maximum is first, if `may_matter(rank)` says that this may matter, and
+/// the element there: it may be the other zero than `value`, which equals it. So a third look is
+/// rare: few tiles beat all that their lane has met before.
 template <class T, class MayMatter>
-OOC_INLINE Placed place(const Tile<T>& tile, T value, T outer_zero, MayMatter may_matter) {
-  if (is_floating<T> && value == T{0}) {
-    Placed outer{order_key(outer_zero)};
-    if (!may_matter(outer.key)) return outer;
-    outer.index = find_value(tile, outer_zero);
-    if (outer.index != nowhere) return outer;
-    value = static_cast<T>(-outer_zero);
-  }
+OOC_INLINE Placed place(const Tile<T>& tile, T value, MayMatter may_matter) {
   const std::uint64_t key = order_key(value);
-  if (!may_matter(key)) return {key};
-  return {key, find_value(tile, value)};
+  if (!may_matter(rank_of<T>(key))) return {key};
+  const std::uint32_t index =
+      find_first(tile, [value](T element) OOC_ALWAYS { return element == value; });
+  return {order_key(tile.data[index]), index};
 }
 
 template <class T>
@@ -113,17 +96,17 @@ OOC_INLINE void place_extremes(const Tile<T>& tile, const Columns<T>& seen, CpuL
                                TileResult& result) {
   if (result.nan == tile.size) return;
   const Placed min =
-      place(tile, *std::min_element(seen.min.begin(), seen.min.end()), static_cast<T>(-T{0}),
-            [&lane](std::uint64_t key) OOC_ALWAYS { return !lane.any || key < lane.min_key; });
+      place(tile, *std::min_element(seen.min.begin(), seen.min.end()),
+            [&lane](std::uint64_t rank) OOC_ALWAYS { return !lane.any || rank < lane.min_rank; });
   const Placed max =
-      place(tile, *std::max_element(seen.max.begin(), seen.max.end()), T{0},
-            [&lane](std::uint64_t key) OOC_ALWAYS { return !lane.any || key > lane.max_key; });
+      place(tile, *std::max_element(seen.max.begin(), seen.max.end()),
+            [&lane](std::uint64_t rank) OOC_ALWAYS { return !lane.any || rank > lane.max_rank; });
   result.min_key = min.key;
   result.max_key = max.key;
   result.argmin = min.index;
   result.argmax = max.index;
-  if (min.index != nowhere) lane.min_key = min.key;
-  if (max.index != nowhere) lane.max_key = max.key;
+  if (min.index != nowhere) lane.min_rank = rank_of<T>(min.key);
+  if (max.index != nowhere) lane.max_rank = rank_of<T>(max.key);
   lane.any = true;
 }
 

@@ -53,9 +53,9 @@ struct Add {
   }
 };
 
-/// A value's key and where it is; nowhere if there is no value.
+/// A value's rank and where it is; nowhere if there is no value.
 struct Extreme {
-  std::uint64_t key;
+  std::uint64_t rank;
   std::uint32_t index;
 };
 
@@ -63,7 +63,7 @@ struct Smaller {
   __device__ Extreme operator()(Extreme left, Extreme right) const {
     if (left.index == nowhere) return right;
     if (right.index == nowhere) return left;
-    if (left.key != right.key) return left.key < right.key ? left : right;
+    if (left.rank != right.rank) return left.rank < right.rank ? left : right;
     return left.index < right.index ? left : right;
   }
 };
@@ -72,7 +72,7 @@ struct Larger {
   __device__ Extreme operator()(Extreme left, Extreme right) const {
     if (left.index == nowhere) return right;
     if (right.index == nowhere) return left;
-    if (left.key != right.key) return left.key > right.key ? left : right;
+    if (left.rank != right.rank) return left.rank > right.rank ? left : right;
     return left.index < right.index ? left : right;
   }
 };
@@ -118,9 +118,15 @@ __device__ void add(Column& column, T value, std::uint32_t index) {
     column.sum_low += wide;
     if constexpr (has_exact_squares<T>) column.squares += static_cast<std::uint64_t>(wide * wide);
   }
-  const std::uint64_t key = order_key(value);
-  if (column.min.index == nowhere || key < column.min.key) column.min = {key, index};
-  if (column.max.index == nowhere || key > column.max.key) column.max = {key, index};
+  const std::uint64_t rank = rank_of<T>(order_key(value));
+  if (column.min.index == nowhere || rank < column.min.rank) column.min = {rank, index};
+  if (column.max.index == nowhere || rank > column.max.rank) column.max = {rank, index};
+}
+
+/// The key of the element at an extreme, which a rank does not tell of zeros.
+template <class T>
+__device__ std::uint64_t key_at(const T* data, Extreme extreme) {
+  return extreme.index == nowhere ? 0 : order_key(data[extreme.index]);
 }
 
 /// Calls body(value, index) for the elements of this thread's column, in order. Loads several of
@@ -171,9 +177,9 @@ __global__ void __launch_bounds__(columns, 4)
   TileResult result;
   const Extreme min = combine(column.min, Smaller{}, extremes);
   const Extreme max = combine(column.max, Larger{}, extremes);
-  result.min_key = min.key;
+  result.min_key = key_at(data, min);
   result.argmin = min.index;
-  result.max_key = max.key;
+  result.max_key = key_at(data, max);
   result.argmax = max.index;
   if constexpr (is_floating<T>) {
     result.nan = combine(column.nan, Add{}, counts);

@@ -60,8 +60,9 @@ struct Node {
     const double weight = left_values * right_values / (left_values + right_values);
     m2 = (m2 + right.m2) + (delta * delta) * weight;
     sum += right.sum;
-    if (right.min_key < min_key) take_minimum(right);
-    if (right.max_key > max_key) take_maximum(right);
+    // Of equals, the left one comes first.
+    if (rank_of<T>(right.min_key) < rank_of<T>(min_key)) take_minimum(right);
+    if (rank_of<T>(right.max_key) > rank_of<T>(max_key)) take_maximum(right);
   }
 
   void take_minimum(const Node& right) {

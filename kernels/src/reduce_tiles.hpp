@@ -57,8 +57,8 @@ struct CpuLane {
   }
 
   std::uint64_t end = 0;  // of the chunk before
-  std::uint64_t min_key = 0;
-  std::uint64_t max_key = 0;
+  std::uint64_t min_rank = 0;
+  std::uint64_t max_rank = 0;
   bool any = false;  // a value that is not NaN
   bool nan = false;
   std::vector<float> converted{};  // a tile of two-byte floats, as floats
@@ -72,7 +72,8 @@ inline constexpr bool has_exact_squares = !is_floating<T> && sizeof(T) <= 2;
 
 inline constexpr std::uint64_t top_bit = std::uint64_t{1} << 63;
 
-/// Keys are ordered as the values are, and -0 before +0.
+/// A key for each value, ordered as the values are. The two zeros have neighbouring keys, so that
+/// each value comes back: compare by rank_of(), which takes them as equal.
 template <class T>
 constexpr std::uint64_t order_key(T value) {
   if constexpr (is_floating<T>) {
@@ -82,6 +83,17 @@ constexpr std::uint64_t order_key(T value) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)) ^ top_bit;
   } else {
     return value;
+  }
+}
+
+/// What two keys of type T are compared by: -0 and +0 have the same rank.
+template <class T>
+constexpr std::uint64_t rank_of(std::uint64_t key) {
+  if constexpr (is_floating<T>) {
+    constexpr std::uint64_t minus_zero = ~top_bit;
+    return key == minus_zero ? top_bit : key;
+  } else {
+    return key;
   }
 }
 

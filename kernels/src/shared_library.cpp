@@ -1,5 +1,6 @@
 #include "shared_library.hpp"
 
+#include <ooc/io/blocked_signals.hpp>
 #include <ooc/io/error.hpp>
 
 #include <dlfcn.h>
@@ -19,6 +20,7 @@ SharedLibrary::SharedLibrary(const std::string& what, std::span<const char* cons
                              const std::string& hint)
     : what_(what) {
   std::string why;
+  const BlockedSignals blocked;  // such a library may start threads when it is loaded
   for (const char* const name : names) {
     // Such libraries have threads, and hooks for the end of the program, whose code must not go
     // away before that: hence NODELETE. Closing one merely forgets it.

@@ -53,14 +53,6 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr long double largest = std::numeric_limits<double>::max();
 constexpr long double smallest = std::numeric_limits<double>::denorm_min();
 
-bool is_before(double left, double right) {
-  return left < right || (left == right && std::signbit(left) && !std::signbit(right));
-}
-template <std::integral T>
-bool is_before(T left, T right) {
-  return left < right;
-}
-
 Number number(double value) {
   return value;
 }
@@ -100,8 +92,12 @@ struct alignas(128) Findings {
 
   std::size_t bytes() const { return sizeof(*this); }
 
-  static bool less(Value left, Value right) { return is_before(left, right); }
-  static bool greater(Value left, Value right) { return is_before(right, left); }
+  /// The sum of no values.
+  static Number zero() { return of_floats ? Number{0.0} : Number{int128{0}}; }
+
+  // Both take -0 and +0 as equal.
+  static bool less(Value left, Value right) { return left < right; }
+  static bool greater(Value left, Value right) { return left > right; }
 
   template <class T>
   void take(std::span<const T> elements, std::uint64_t first) {
@@ -225,7 +221,7 @@ class Comparison {
   void run() const {
     same("count", whole(found_.count), whole(seen_.count));
     same("nan", whole(found_.nan), whole(seen_.nan));
-    if (seen_.count == 0) return expect({}, {}, {}, {}, {});
+    if (seen_.count == 0) return expect(Findings<Value>::zero(), {}, {}, {}, {});
     if (seen_.nan != 0 && options_.nan == NanPolicy::propagate) {
       return expect(nan, nan, whole(seen_.first_nan), nan, whole(seen_.first_nan));
     }
@@ -315,7 +311,7 @@ class Comparison {
     if (real != nullptr && std::abs(*real - expected.value) <= expected.bound) return;
     throw plain::difference(
         source_, name, found, static_cast<double>(expected.value),
-        "rounding explains " + plain::text_of(static_cast<double>(expected.bound)) + " at most");
+        "rounding explains " + to_string(Number{static_cast<double>(expected.bound)}) + " at most");
   }
 
   const Source& source_;

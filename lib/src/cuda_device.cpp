@@ -1,4 +1,5 @@
 #include <ooc/cuda_facts.hpp>
+#include <ooc/io/blocked_signals.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/threads.hpp>
 #include <ooc/io/units.hpp>
@@ -307,8 +308,15 @@ class CudaDevice final : public Device {
   std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(calls_); }
 
  private:
+  std::shared_future<std::string> start_in_background() {
+    const BlockedSignals blocked;
+    return std::async(std::launch::async | std::launch::deferred, [this] { return start(); })
+        .share();
+  }
+
   /// Returns the device's name. Throws Error(device) if there is no such GPU or it is not usable.
   std::string start() {
+    const BlockedSignals blocked;  // CUDA's own threads inherit that
     require_gpu(ordinal_, calls_);
     calls_.check(cudaSetDevice(ordinal_));
     cudaDeviceProp properties{};
@@ -327,8 +335,7 @@ class CudaDevice final : public Device {
   MeteredMemory device_memory_{cuda_, "device memory"};
   // Last: its destructor waits for the start to end. Where no thread can be had, whoever needs the
   // GPU first starts it.
-  std::shared_future<std::string> name_ =
-      std::async(std::launch::async | std::launch::deferred, [this] { return start(); }).share();
+  std::shared_future<std::string> name_ = start_in_background();
 };
 
 }  // namespace

@@ -26,19 +26,20 @@ void PassThreads::start(std::function<void()> share) {
   threads_.push_back(start_thread([this, share = std::move(share)](const std::stop_token&) {
     prctl(PR_SET_TIMERSLACK, finest_timer_slack);
     guard(share);
-    ended_.release();
+    const std::scoped_lock lock(mutex_);
+    ++ended_;
+    one_ended_.notify_one();
   }));
 }
 
 void PassThreads::join(const std::function<void()>& report) {
-  for (std::size_t left = threads_.size(); left > 0;) {
-    if (ended_.try_acquire_for(report_interval)) {
-      --left;
-    } else {
-      guard(report);
-    }
-  }
+  const auto all_ended_soon = [this] {
+    std::unique_lock lock(mutex_);
+    return one_ended_.wait_for(lock, report_interval, [this] { return ended_ == threads_.size(); });
+  };
+  while (!all_ended_soon()) guard(report);
   threads_.clear();
+  ended_ = 0;
   guard(report);
   if (first_) std::rethrow_exception(first_);
 }

@@ -2,10 +2,12 @@
 """Input that cannot be used: each with its own message and exit code, and nothing on stdout."""
 
 import os
+import re
 import signal
 import struct
 import subprocess
 import unittest
+from pathlib import Path
 
 from cli_support import PROGRAM, CliTest, clean_environment, main
 
@@ -69,17 +71,41 @@ class FileTest(CliTest):
 class EmptyTest(CliTest):
     def test_an_empty_file_has_no_elements(self):
         path = self.write("empty.f32", b"")
-        result = self.json("histogram", path)["result"]
-        self.assertEqual(result.pop("count"), 0)
-        self.assertEqual(set(result.values()), {None})
+        zeros = ("count", "below", "above", "nan")
+        for words in ((), ("--dtype", "u1"), ("--log-bins",)):
+            result = self.json("histogram", path, *words)["result"]
+            self.assertEqual([result.pop(name) for name in zeros], [0, 0, 0, 0])
+            self.assertEqual(set(result.values()), {None})
         result = self.json("reduce", path)["result"]
-        self.assertEqual(result.pop("count"), 0)
+        self.assertEqual([result.pop(name) for name in ("count", "nan", "sum")], [0, 0, 0])
         self.assertEqual(set(result.values()), {None})
+
+    def test_bins_that_are_given_hold_zeros(self):
+        path = self.write("empty.f32", b"")
+        for words in (("--range", "1:5", "--bins", 2), ("--edges", "1,3,5")):
+            with self.subTest(words=words):
+                expected = {"bins": 2, "lower": 1, "upper": 5, "edges": [1, 3, 5], "counts": [0, 0],
+                            "below": 0, "above": 0, "nan": 0, "count": 0, "verified": True}
+                found = self.json("histogram", path, *words, "--verify")["result"]
+                self.assertEqual(found, expected)
+                self.succeed("histogram", path, *words, "--explain")
+                self.succeed("histogram", path, *words, "--plot", "x.svg", "--force")
+                self.assertIn("2 bins from 1 to 5", Path(self.path("x.svg")).read_text())
+        both = self.json("reduce", path, "--histogram", 2, "--range", "1:5", "--verify")["result"]
+        self.assertEqual(both["histogram"], expected)
+        self.assertEqual(both["sum"], 0)
 
     def test_for_people(self):
         path = self.write("empty.f32", b"")
         for command in ("histogram", "reduce"):
             self.assertIn("0 values of float32", self.succeed(command, path).stdout)
+        table = self.succeed("reduce", path).stdout
+        for name, value in (("count", "0"), ("nan", "0"), ("sum", "0"), ("min", "-"),
+                            ("mean", "-")):
+            self.assertRegex(table, rf"(?m)^  {name} +{value}$")
+        bars = self.succeed("histogram", path, "--bins", 2, "--range", "1:5").stdout
+        self.assertIn("2 bins from 1 to 5", bars)
+        self.assertEqual(len(re.findall(r"(?m)^ +[135] [┌├].* 0$", bars)), 2, bars)
 
 
 class NpyTest(CliTest):

@@ -28,10 +28,10 @@ using test::expect_error;
 using test::Pages;
 using test::TempDir;
 
-/// The kernel lets this process write no file beyond `bytes`.
+/// The kernel lets this process write no file beyond `bytes`, and sends it SIGXFSZ if it tries.
 bool limit_file_size(std::size_t bytes) {
   const rlimit limit{bytes, bytes};
-  return std::signal(SIGXFSZ, SIG_IGN) != SIG_ERR && ::setrlimit(RLIMIT_FSIZE, &limit) == 0;
+  return std::signal(SIGXFSZ, SIG_DFL) != SIG_ERR && ::setrlimit(RLIMIT_FSIZE, &limit) == 0;
 }
 
 /// From now on what is written through `descriptor` goes to a disk that is always full.

@@ -3,6 +3,8 @@
 #include <ooc/io/error.hpp>
 
 #include <cerrno>
+#include <set>
+#include <string_view>
 
 namespace ooc {
 namespace {
@@ -30,6 +32,17 @@ TEST(Error, NamesFilesAsAShellTakesThem) {
   EXPECT_EQ(shell_word("it's.f32"), "'it'\\''s.f32'");
   EXPECT_EQ(shell_word(">f4"), "'>f4'");
   EXPECT_EQ(shell_word(""), "''");
+}
+
+TEST(Cause, HasANameOfItsOwn) {
+  EXPECT_EQ(to_string(Cause::usage), "usage");
+  EXPECT_EQ(to_string(Cause::input_changed), "input_changed");
+  std::set<std::string_view> names;
+  for (int cause = 0; cause <= static_cast<int>(Cause::internal); ++cause) {
+    names.insert(to_string(static_cast<Cause>(cause)));
+  }
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(Cause::internal) + 1);
+  EXPECT_FALSE(names.contains("unknown"));
 }
 
 TEST(Error, CopesWithUnknownNumbers) {

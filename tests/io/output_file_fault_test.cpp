@@ -71,7 +71,7 @@ TEST_P(OutputFileFaultTest, MoreThanTheFileSystemHasFailsAtOnce) {
 
 TEST_P(OutputFileFaultTest, MoreThanTheUsersLimitFailsAtOnce) {
   expect_in_child([&] {
-    std::signal(SIGXFSZ, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_DFL);
     const rlimit limit{MiB, MiB};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     return fails_with(EFBIG, [&] { replacement(2 * MiB); });

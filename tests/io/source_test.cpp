@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "expect_error.hpp"
@@ -281,6 +283,14 @@ TEST_F(SourceTest, CountDropsTheShapeItBreaks) {
   const std::string file = npy(header_of("'|u1'", "False", "(2, 3)"), 6);
   EXPECT_EQ(open_text("a.npy", file, {.count = 6}).shape().size(), 2u);
   EXPECT_TRUE(open_text("a.npy", file, {.count = 5}).shape().empty());
+}
+
+TEST_F(SourceTest, MovesAndIsNotCopied) {
+  static_assert(!std::is_copy_constructible_v<Source> && !std::is_copy_assignable_v<Source>);
+  static_assert(std::is_nothrow_move_constructible_v<Source>);
+  Source first = open_text("a.f32", "12345678");
+  const Source second = std::move(first);
+  EXPECT_EQ(second.bytes(), 8u);
 }
 
 TEST_F(SourceTest, CanBeMadeByHand) {

@@ -87,9 +87,22 @@ TEST(Bins, EdgesAreThoseOfLinspace) {
             (std::vector{0x1.999999999999ap-4, 0x1.7c57c57c57c58p-3, 0x1.15f15f15f15f2p-2,
                          0x1.6db6db6db6db6p-2, 0x1.c57c57c57c57cp-2, 0x1.0ea0ea0ea0ea1p-1,
                          0x1.3a83a83a83a83p-1, 0x1.6666666666666p-1}));
-  EXPECT_EQ(even(4, {0, 3 * smallest}).edges,  // where numpy.histogram fails
-            (std::vector{0.0, smallest, 2 * smallest, 2 * smallest, 3 * smallest}));
+  EXPECT_EQ(even(3, {0, 3 * smallest}).edges,  // where numpy.histogram fails
+            (std::vector{0.0, smallest, 2 * smallest, 3 * smallest}));
+  EXPECT_EQ(even(2, {1, 1 + 0x1p-51}).edges, (std::vector{1.0, 1 + 0x1p-52, 1 + 0x1p-51}));
   EXPECT_EQ(even(2, {3, 3}).edges, (std::vector{2.5, 3.0, 3.5}));
+}
+
+/// Whether NumPy's edges rise.
+bool fits(std::size_t count, Range range) {
+  const double step = (range.upper - range.lower) / static_cast<double>(count);
+  const auto edge = [&](std::size_t index) {
+    return index == count ? range.upper : static_cast<double>(index) * step + range.lower;
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    if (edge(i) >= edge(i + 1)) return false;
+  }
+  return true;
 }
 
 TEST(Bins, ZeroHasOneSign) {
@@ -103,7 +116,7 @@ TEST(Bins, LogarithmicEdgesRiseBetweenExactEnds) {
     const double exact = std::pow(10.0, static_cast<double>(i) - 3);
     EXPECT_NEAR(decades.edges[i], exact, exact * 1e-14);
   }
-  for (const Range range : {Range{0.3, 0.7}, Range{1, 1.0000000000001}, Range{1e-300, 1e300}}) {
+  for (const Range range : {Range{0.3, 0.7}, Range{1, 1.000000001}, Range{1e-300, 1e300}}) {
     const Bins bins = logarithmic(100'000, range);
     EXPECT_EQ(bins.edges.front(), range.lower);
     EXPECT_EQ(bins.edges.back(), range.upper);
@@ -119,6 +132,10 @@ TEST(Bins, EvenBinsAreThoseOfNumPy) {
                           {-5e-300, 7}, {0, 1.7e308},     {4503599627370495, 4503599627370497}};
   for (const Range range : ranges) {
     for (const std::size_t count : {1, 2, 3, 7, 10, 255, 256, 1000, 99'999, 1 << 20}) {
+      if (!fits(count, range)) {
+        EXPECT_THROW(even(count, range), Error);
+        continue;
+      }
       const Bins bins = even(count, range);
       ASSERT_TRUE(bins.even);
       for (const double value : interesting_values(bins, random)) {
@@ -173,6 +190,10 @@ TEST(Bins, OptionsThatMakeNoSense) {
   }
   expect_error(Cause::usage, {.bins = 0});
   expect_error(Cause::usage, {.bins = max_bins + 1});
+  // Bins without a width.
+  expect_error(Cause::usage, {.bins = 10, .range = {{1, 1 + 2e-16}}});
+  expect_error(Cause::usage, {.bins = 4, .range = {{0, 3 * smallest}}});
+  expect_error(Cause::usage, {.bins = 10, .range = {{1, 1 + 2e-16}}, .logarithmic = true});
   expect_error(Cause::usage, {.edges = {1}});
   expect_error(Cause::usage, {.edges = {1, 2, 1.5}});
   expect_error(Cause::usage, {.edges = {1, infinity}});
@@ -180,8 +201,8 @@ TEST(Bins, OptionsThatMakeNoSense) {
   expect_error(Cause::usage, {.edges = std::vector<double>(max_bins + 2)});
 }
 
-TEST(Bins, FoundRangesWithoutWidthAreBadInput) {
-  for (const Range range : {Range{1e17, 1e17}, Range{-1.7e308, 1.7e308}}) {
+TEST(Bins, FoundRangesWithoutRoomAreBadInput) {
+  for (const Range range : {Range{1e17, 1e17}, {-1.7e308, 1.7e308}, {1, 1 + 2e-16}}) {
     try {
       make_bins({}, range, Cause::bad_input);
       FAIL() << "no error";

@@ -122,6 +122,21 @@ class HistogramTest(unittest.TestCase):
                 with self.subTest(dtype=dtype, bins=bins):
                     self.check_even(data, dtype, bins)
 
+    def test_bins_without_width(self):
+        """Refused, as by NumPy since version 2."""
+        path = Path(self.folder.name) / "data.f64"
+        for lower, upper in ((1, 1 + 2e-16), (1e16, 1e16 + 4), (-3 - 1e-15, -3)):
+            values = numpy.array([lower, upper])
+            values.tofile(path)
+            for words, code in ((["--range", f"{lower!r}:{upper!r}"], 2), ([], 3)):
+                command = [OOC_RUN, "histogram", str(path), "--bins", "10", *words]
+                done = subprocess.run(command, capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn("10 bins do not fit into the range", done.stderr)
+            if int(numpy.__version__.split(".")[0]) >= 2:
+                with self.assertRaisesRegex(ValueError, "Too many bins"):
+                    numpy.histogram(values, 10, (lower, upper))
+
     def test_not_finite_values(self):
         random = numpy.random.default_rng(3)
         for dtype in FLOATS:

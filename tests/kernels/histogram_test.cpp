@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bins.hpp"
@@ -18,6 +21,7 @@
 #include "support/data_file.hpp"
 #include "support/devices.hpp"
 #include "support/values_file.hpp"
+#include "support/wrapped_engine.hpp"
 
 namespace ooc {
 namespace {
@@ -192,6 +196,10 @@ TEST_P(HistogramTest, DataWithoutRange) {
   expect_error(Cause::bad_input, source_of(std::vector<double>{not_a_number, infinity}));
   expect_error(Cause::bad_input, source_of(std::vector<double>{-1.7e308, 1.7e308}));
   expect_error(Cause::bad_input, source_of(std::vector<float>{-1, 1}), {.logarithmic = true});
+  const Source neighbours = source_of(std::vector<double>{1, 1 + 0x1p-52});
+  expect_error(Cause::bad_input, neighbours, {.bins = 10});  // no bin fits between them
+  expect_error(Cause::usage, neighbours, {.bins = 10, .range = {{1, 1 + 0x1p-52}}});
+  EXPECT_EQ(count(neighbours, {.bins = 1}).value.counts, std::vector<std::uint64_t>{2});
 
   const std::vector<double> values{not_a_number, infinity, -infinity, infinity};
   const Histogram found = count(source_of(values), {.range = {{0, 1}}}).value;
@@ -235,16 +243,25 @@ TEST_P(HistogramTest, ThePlanKnowsThePasses) {
 }
 
 TEST_P(HistogramTest, EmptySource) {
-  for (const HistogramOptions& options :
-       {HistogramOptions{}, HistogramOptions{.range = {{0, 1}}},
-        HistogramOptions{.logarithmic = true}, HistogramOptions{.edges = {0, 1}}}) {
-    const auto [found, stats] = count(source_of(std::vector<float>{}), options);
+  using Counts = std::vector<std::uint64_t>;
+  const Source empty = source_of(std::vector<float>{});
+  for (const HistogramOptions& options : {HistogramOptions{}, {.logarithmic = true}}) {
+    const auto [found, stats] = count(empty, options);
     EXPECT_EQ(found.count, 0u);
     EXPECT_TRUE(found.counts.empty());
     EXPECT_TRUE(found.edges.empty());
     EXPECT_FALSE(stats.partial);
   }
-  expect_error(Cause::usage, source_of(std::vector<float>{}), {.bins = 0});
+  EXPECT_TRUE(count(source_of(std::vector<std::uint8_t>{})).value.edges.empty());
+  for (const HistogramOptions& options :
+       {HistogramOptions{.bins = 2, .range = {{1, 5}}}, {.edges = {1, 3, 5}}}) {
+    const Histogram found = count(empty, options).value;
+    EXPECT_EQ(found.edges, (std::vector<double>{1, 3, 5}));
+    EXPECT_EQ(found.counts, (Counts{0, 0}));
+    EXPECT_EQ(found.below + found.above + found.nan + found.count, 0u);
+  }
+  expect_error(Cause::usage, empty, {.bins = 0});
+  expect_error(Cause::usage, empty, {.range = {{1, 0}}});
 }
 
 /// Options that call `action` before the second pass.
@@ -269,6 +286,48 @@ TEST_P(HistogramTest, NoticesThatTheInputChanged) {
   }
   const Source source = source_of(values);  // a change that keeps the range may go unnoticed
   EXPECT_EQ(count(source, {}, before_second_pass([] {})).value.count, values.size());
+}
+
+/// Reads another last float than the file has.
+class ReplacingEngine final : public test::WrappedEngine {
+ public:
+  ReplacingEngine(std::unique_ptr<Engine> engine, std::uint64_t offset, float value)
+      : WrappedEngine(std::move(engine)), offset_(offset), value_(value) {}
+
+  Request& wait() override {
+    Request& request = WrappedEngine::wait();
+    if (request.offset <= offset_ && offset_ + sizeof value_ <= request.offset + request.done) {
+      std::memcpy(request.memory + (offset_ - request.offset), &value_, sizeof value_);
+    }
+    return request;
+  }
+
+ private:
+  std::uint64_t offset_;
+  float value_;
+};
+
+/// Nothing about the file tells that it changed: only the counts of both passes do.
+TEST_P(HistogramTest, NoticesThatTheSecondPassReadOtherValues) {
+  std::vector<float> values(100'000, 1);
+  values[0] = 2;
+  const Source source = source_of(values);
+  for (const double intruder : {1.5, 3.0, 0.0, infinity, -infinity, not_a_number}) {
+    Options run{.direct = DirectIo::no};
+    run.make_engine = [&, passes = 0](const EngineOptions& wanted) mutable {
+      std::unique_ptr<Engine> engine = make_engine(wanted);
+      if (++passes == 1) return engine;
+      const std::uint64_t last = source.bytes() - sizeof(float);
+      engine =
+          std::make_unique<ReplacingEngine>(std::move(engine), last, static_cast<float>(intruder));
+      return engine;
+    };
+    if (intruder == 1.5) {  // within the range: each pass alone makes sense
+      EXPECT_EQ(count(source, {}, run).value.counts[128], 1u);
+    } else {
+      expect_error(Cause::input_changed, source, {}, run);
+    }
+  }
 }
 
 TEST_P(HistogramTest, NoticesWithAChecksumThatTheInputChangedWithinItsRange) {

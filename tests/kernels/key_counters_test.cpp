@@ -26,6 +26,9 @@ Counts empty(Counter& counter) {
   return counts;
 }
 
+/// For keys that all have room.
+const auto nothing_yet = [](std::size_t, std::uint64_t) { ADD_FAILURE() << "emptied too early"; };
+
 template <class Key>
 Counts one_by_one(std::span<const Key> keys) {
   Counts counts;
@@ -40,23 +43,31 @@ TEST(Tables, CountKeysInAnyNumberOfTables) {
       std::vector<std::uint32_t> given(count);
       for (std::uint32_t& key : given) key = static_cast<std::uint32_t>(random() % keys);
       Tables tables(keys);
-      tables.add(given.data(), given.size());
+      tables.add(given.data(), given.size(), nothing_yet);
       EXPECT_EQ(empty(tables), one_by_one<std::uint32_t>(given)) << keys << " keys";
     }
   }
 }
 
-TEST(Tables, HaveRoomForWhatACounterHolds) {
-  constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
-  Tables tables(2);
-  EXPECT_TRUE(tables.has_room_for(most));
-  EXPECT_FALSE(tables.has_room_for(most + 1));
-  const std::vector<std::uint32_t> keys{0, 1, 1};
-  tables.add(keys.data(), keys.size());
-  EXPECT_TRUE(tables.has_room_for(most - 3));
-  EXPECT_FALSE(tables.has_room_for(most - 2));
-  tables.empty([](std::size_t, std::uint64_t) {});
-  EXPECT_TRUE(tables.has_room_for(most));
+/// With counters of 8 bits, which are soon full.
+TEST(Tables, AreEmptiedBeforeACounterOverflows) {
+  using SmallTables = BasicTables<std::uint8_t>;
+  const std::vector<std::uint32_t> given(SmallTables::most_at_once, 1);
+  for (const std::size_t keys : {2, 4097, 65537}) {  // in four tables, in two, in one
+    SmallTables tables(keys);
+    std::uint64_t taken = 0;
+    const auto take = [&](std::size_t key, std::uint64_t count) {
+      EXPECT_EQ(key, 1u);
+      taken += count;
+    };
+    tables.add(given.data(), 255, take);
+    EXPECT_EQ(taken, 0u);
+    tables.add(given.data(), 1, take);
+    EXPECT_EQ(taken, 255u);
+    for (int i = 0; i < 1000; ++i) tables.add(given.data(), 7, take);
+    tables.empty(take);
+    EXPECT_EQ(taken, 255 + 1 + 7000u);
+  }
 }
 
 /// Counts at each level of vector instructions.
@@ -64,7 +75,7 @@ void expect_counts(std::span<const std::uint8_t> bytes) {
   const Counts expected = one_by_one(bytes);
   for (const Simd simd : supported_simd()) {
     BytePairs pairs(simd);
-    pairs.add(bytes.data(), bytes.size());
+    pairs.add(bytes.data(), bytes.size(), nothing_yet);
     ASSERT_EQ(empty(pairs), expected) << "level " << static_cast<int>(simd);
   }
 }

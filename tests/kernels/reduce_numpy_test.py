@@ -130,6 +130,30 @@ class ReduceTest(unittest.TestCase):
                     np.testing.assert_allclose(found["mean"], np.nanmean(wide), rtol=1e-12)
                     np.testing.assert_allclose(found["variance"], np.nanvar(wide), rtol=1e-12)
 
+    def test_both_zeros(self):
+        """-0 equals +0: the first of both, and the element there."""
+        for dtype in ("f2", "f4", "f8", "bf16"):
+            for count in (3, 300, 70_000, 400_000):
+                for minus_zeros in (0.5, 0.001):
+                    zeros = np.where(self.random.random(count) < minus_zeros, -0.0, 0.0)
+                    zeros[0] = -zeros[0]
+                    values = stored(zeros.astype("f4"), dtype, False)[1]
+                    for nan in ((), (count // 2,)):
+                        values[list(nan)] = np.nan
+                        stored(values, dtype, False)[0].tofile(self.path)
+                        with self.subTest(dtype=dtype, count=count, minus_zeros=minus_zeros):
+                            self.check_zeros(values, dtype)
+
+    def check_zeros(self, values, dtype):
+        found = run_reduce(self.path, "--dtype", dtype, "--chunk", "256K", "--streams", "3")
+        self.assertEqual((found["argmin"], found["argmax"]), (values.argmin(), values.argmax()))
+        found = run_reduce(self.path, "--dtype", dtype, "--nan", "omit")
+        self.assertEqual((found["argmin"], found["argmax"]),
+                         (np.nanargmin(values), np.nanargmax(values)))
+        for extreme in "min", "max":
+            element = values[found["arg" + extreme]]
+            self.assertEqual(math.copysign(1, found[extreme]), math.copysign(1, element))
+
     def test_npy_files(self):
         path = self.path.with_suffix(".npy")
         for dtype in TYPES[:-1]:
@@ -150,9 +174,12 @@ class ReduceTest(unittest.TestCase):
 
     def test_an_empty_file(self):
         self.path.write_bytes(b"")
-        found = run_reduce(self.path, "--dtype", "f4")
-        self.assertEqual(found.pop("count"), 0)
-        self.assertEqual(set(found.values()), {None})
+        for dtype in ("f4", "i2"):
+            found = run_reduce(self.path, "--dtype", dtype, "--verify")
+            for name in ("count", "nan", "sum"):
+                self.assertEqual(found.pop(name), 0)
+            self.assertIs(found.pop("verified"), True)
+            self.assertEqual(set(found.values()), {None})
 
 
 if __name__ == "__main__":

@@ -195,11 +195,12 @@ TEST_P(ReduceTest, ByteOrderAndAlignmentMakeNoDifference) {
   expect_same_bits(reduce_it(source_of(swapped, true, 5)), expected);
 }
 
-TEST_P(ReduceTest, NothingHasNoStatistics) {
+TEST_P(ReduceTest, OfNothingOnlyTheSumIsKnown) {
+  EXPECT_EQ(reduce_it(source_of(std::vector<std::uint8_t>{})).sum, Number{int128{0}});
   const Statistics found = reduce_it(source_of(std::vector<double>{}));
   EXPECT_EQ(found.count, 0u);
   EXPECT_EQ(found.nan, 0u);
-  EXPECT_EQ(found.sum, Number{});
+  EXPECT_EQ(bits(found.sum), bits(0.0));
   EXPECT_EQ(found.min, Number{});
   EXPECT_EQ(found.max, Number{});
   EXPECT_FALSE(found.argmin || found.argmax || found.mean || found.variance || found.stddev);
@@ -265,14 +266,76 @@ TEST_P(ReduceTest, InfinityAsInNumPy) {
   EXPECT_EQ(found.argmax, 80'000u);
 }
 
-TEST_P(ReduceTest, MinusZeroIsLessThanZero) {
-  std::vector<double> values(200'000, 0.0);
-  values[100'000] = values[190'000] = -0.0;
-  Statistics found = reduce_it(source_of(values));
-  EXPECT_EQ(found.argmin, 100'000u);
-  EXPECT_TRUE(std::signbit(std::get<double>(found.min)));
-  EXPECT_EQ(found.argmax, 0u);
-  EXPECT_FALSE(std::signbit(std::get<double>(found.max)));
+/// What NumPy finds: the first of the extreme values, where -0 equals +0, and the element there.
+template <class T>
+void expect_extremes(const Statistics& found, const std::vector<T>& values) {
+  const auto less = [](T left, T right) { return to_double(left) < to_double(right); };
+  const auto begin = values.begin();
+  const auto min = std::min_element(begin, values.end(), less);
+  const auto max = std::max_element(begin, values.end(), less);
+  EXPECT_EQ(found.argmin, static_cast<std::uint64_t>(min - begin));
+  EXPECT_EQ(found.argmax, static_cast<std::uint64_t>(max - begin));
+  EXPECT_EQ(bits(found.min), bits(to_double(*min)));
+  EXPECT_EQ(bits(found.max), bits(to_double(*max)));
+}
+
+template <class T>
+T zero(bool negative) {
+  return test::from_bits<T>(std::uint64_t{negative} << (8 * sizeof(T) - 1));
+}
+
+/// Calls body.operator()<T>() for each floating type.
+template <class Body>
+void for_each_floating_type(Body body) {
+  for (const ElementType type :
+       {ElementType::f2, ElementType::bf16, ElementType::f4, ElementType::f8}) {
+    visit(type, [&]<class T>(std::type_identity<T>) {
+      if constexpr (is_floating<T>) body.template operator()<T>();
+    });
+  }
+}
+
+TEST_P(ReduceTest, BothZerosAreEqual) {
+  std::mt19937_64 random(6);
+  for_each_floating_type([&]<class T>() {
+    for (const std::size_t count : {3, 3000, 70'000, 300'000}) {
+      for (const bool first : {false, true}) {
+        for (const std::uint64_t one_of : {2, 1000, 100'000}) {
+          std::vector<T> values(count);
+          for (T& value : values) value = zero<T>(first != (random() % one_of == 0));
+          values.front() = zero<T>(first);
+          const Source source = source_of(values);
+          for (const std::size_t tiles : {1, 3}) {
+            const Options options{.chunk_bytes = tiles * tile_elements * sizeof(T), .streams = 3};
+            Coordinator coordinator(make_device(GetParam()), options);
+            expect_extremes(reduce(coordinator, source).value, values);
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST_P(ReduceTest, BothZerosBesideNan) {
+  for_each_floating_type([&]<class T>() {
+    const T no_number = test::from_bits<T>(~std::uint64_t{0});
+    for (const bool first : {false, true}) {
+      std::vector<T> values(200'000, zero<T>(!first));
+      values[1000] = no_number;
+      values[1] = values[150'000] = zero<T>(first);
+      Statistics found = reduce_it(source_of(values));
+      EXPECT_EQ(found.argmin, 1000u);
+      EXPECT_EQ(found.argmax, 1000u);
+      EXPECT_EQ(bits(found.min), bits(nan));
+
+      values[0] = no_number;
+      found = reduce_it(source_of(values), {.nan = NanPolicy::omit});
+      EXPECT_EQ(found.argmin, 1u);
+      EXPECT_EQ(found.argmax, 1u);
+      EXPECT_EQ(bits(found.min), bits(to_double(values[1])));
+      EXPECT_EQ(bits(found.max), bits(to_double(values[1])));
+    }
+  });
 }
 
 TEST_P(ReduceTest, AllocatesNothingForMoreChunks) {

@@ -175,6 +175,11 @@ TEST_P(SummaryTest, OfNoElements) {
   EXPECT_EQ(found.statistics.count, 0u);
   test::expect_equal(found.histogram, {});
   verify_summary(coordinator, source, {}, found);
+
+  const SummaryOptions given{.histogram = {.bins = 2, .range = {{0, 2}}}};
+  const Summary in_bins = summarize(coordinator, source, given).value;
+  test::expect_equal(in_bins.histogram, {.edges = {0, 1, 2}, .counts = {0, 0}});
+  verify_summary(coordinator, source, given, in_bins);
 }
 
 TEST_P(SummaryTest, TheCheckSeesBoth) {

@@ -172,8 +172,9 @@ TEST_F(VerifyReduceTest, TheLastBitOfWhatIsExact) {
                  [](Statistics& found) { found.sum = std::get<int128>(found.sum) + 1; });
   expect_refused(integers, exactly, "mean is ",
                  [](Statistics& found) { *found.mean = std::nextafter(*found.mean, -infinity); });
-  expect_refused(source_of(std::vector<double>{0, -0.0}), {}, "min is 0, but -0 when",
-                 [](Statistics& found) { found.min = 0.0; });
+  const Source zeros = source_of(std::vector<double>{-0.0, 0, -0.0});
+  expect_refused(zeros, {}, "min is 0, but -0 when", [](Statistics& found) { found.min = 0.0; });
+  expect_refused(zeros, {}, "argmax is 1, but 0 when", [](Statistics& found) { found.argmax = 1; });
 }
 
 TEST_F(VerifyReduceTest, WrongSpecialValues) {
@@ -187,8 +188,12 @@ TEST_F(VerifyReduceTest, WrongSpecialValues) {
                  [](Statistics& found) { found.mean = 1; });
   expect_refused(with_infinity, {}, "variance is 0, but NaN when",
                  [](Statistics& found) { found.variance = 0; });
-  expect_refused(source_of(std::vector<double>{}), {}, "sum is 0, but nothing when",
-                 [](Statistics& found) { found.sum = 0.0; });
+  const Source empty = source_of(std::vector<double>{});
+  expect_refused(empty, {}, "sum is nothing, but 0 when",
+                 [](Statistics& found) { found.sum = {}; });
+  expect_refused(empty, {}, "max is 0, but nothing when",
+                 [](Statistics& found) { found.max = 0.0; });
+  expect_verified(std::vector<std::int16_t>{});
 }
 
 /// Reads one byte wrong, once.

@@ -5,12 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "support/early_clock.hpp"
 
 namespace ooc {
 namespace {
@@ -91,6 +94,16 @@ TEST_F(PassThreadsTest, RunsAShareOfTheCaller) {
     EXPECT_STREQ(error.what(), "the caller's");
   }
   EXPECT_GE(reports, 1);
+}
+
+TEST_F(PassThreadsTest, WaitsWhereTheClockIsBeforeItsEpoch) {
+  std::atomic<bool> reported{false};
+  threads_.start([&] {
+    while (!reported) std::this_thread::yield();
+  });
+  const test::EarlyClock early;
+  EXPECT_LT(std::chrono::steady_clock::now().time_since_epoch().count(), 0);
+  threads_.join([&] { reported = true; });
 }
 
 TEST_F(PassThreadsTest, ReportsOnTheCallersThreadUntilTheEnd) {

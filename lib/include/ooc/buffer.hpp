@@ -1,12 +1,18 @@
 #pragma once
 
+#include <ooc/io/language.hpp>
+
 #include <cstddef>
 #include <memory_resource>
 #include <utility>
 
 namespace ooc {
 
-/// Bytes owned through a memory resource: page-locked, device or plain.
+/// Bytes owned through a memory resource: page-locked, device or plain. The resource must outlive
+/// it, and so must the device or stream that the resource is part of. One in a Partial lives as
+/// long as that: fold() destroys partials before it returns, but what an operator's result() or
+/// merge() keeps of them is the caller's to destroy before the coordinator. Buffers in partials are
+/// allocated once a stream, by make_partial(), and may be used by its thread alone until merge().
 class Buffer {
  public:
   Buffer() = default;

@@ -13,7 +13,9 @@ namespace ooc {
 
 enum class DeviceKind { cpu, cuda };
 
-/// A view of memory that only device code may dereference.
+/// A view of memory that device code may dereference. On the CPU device (`stream.kind() ==
+/// DeviceKind::cpu`) host code may too; memory of a GPU is copied to the host first
+/// (Stream::copy()).
 template <class T>
 struct DeviceSpan {
   T* data = nullptr;
@@ -21,6 +23,7 @@ struct DeviceSpan {
 
   constexpr T* begin() const noexcept { return data; }
   constexpr T* end() const noexcept { return data + size; }
+  constexpr T& operator[](std::size_t index) const noexcept { return data[index]; }
 };
 
 /// A piece of the dataset on the device: `first` is the index of its first element in the whole.

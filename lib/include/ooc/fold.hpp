@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ooc/io/language.hpp>
+
 #include <ooc/coordinator.hpp>
 #include <ooc/input_type.hpp>
 
@@ -38,6 +40,15 @@ namespace ooc {
 ///     have consumed which chunks, as that of a count does not and a rounded sum's does. Cores that
 ///     are faster than others may then do more of them;
 ///  -  `Value result(Partial) const`: makes what fold() returns of the total, which else is that.
+///
+/// Threads: consume() is called by one thread for each stream, by several at a time, each with a
+/// Partial of its own; so is make_partial() before a stream's first chunk and finish() after its
+/// last. merge() is called by one thread at a time, and result() by the thread that called fold().
+/// Whatever else the operator refers to must be safe to be used by several threads.
+///
+/// Lifetime: a Partial ends before fold() returns, unless it is what fold() returns. A Buffer that
+/// leaves in it, or in the result, has memory of the coordinator's device and must be destroyed
+/// before the coordinator.
 template <class Op>
 concept FoldOperator = requires(const Op op, Stream& stream, typename Op::Partial& partial,
                                 DeviceChunk<const typename Op::Input> in) {
@@ -75,6 +86,15 @@ template <class T>
 DeviceSpan<T> room_for(DeviceSpan<std::byte> out) {
   return {reinterpret_cast<T*>(out.data), out.size / sizeof(T)};
 }
+
+/// An operator but for a missing const.
+template <class Op>
+concept LacksConst =
+    !FoldOperator<Op> && requires(Op op, Stream& stream, typename Op::Partial& partial,
+                                  DeviceChunk<const typename Op::Input> in) {
+  op.consume(stream, in, partial);
+  op.merge(partial, partial);
+};
 
 template <class Op>
 concept MergesEveryChunk = Op::merges_every_chunk;
@@ -179,10 +199,11 @@ class Together final : public Operation {
 
 }  // namespace detail
 
-/// Folds a source with an operator. A source of a known type must hold the elements of the
-/// operator's Input (see ElementOf); one opened as plain bytes is read as that Input, unless it is
-/// a .npy file. Throws Error, and Error(interrupted) if the pass was stopped (see
-/// PassOptions::keep_partial).
+/// Folds a source with an operator, on the calling thread and those of the coordinator, which runs
+/// one pass at a time; the operator and the source must stay until it returns. A source of a known
+/// type must hold the elements of the operator's Input (see ElementOf); one opened as plain bytes
+/// is read as that Input, unless it is a .npy file. Throws Error, and Error(interrupted) if the
+/// pass was stopped (see PassOptions::keep_partial).
 template <FoldOperator Op>
 Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const Source& source,
                                   const PassOptions& wanted = {}) {
@@ -191,6 +212,15 @@ Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const 
   detail::Fold<Op> operation(op, coordinator.streams());
   Stats stats = coordinator.run(source, sizeof(Input), operation, wanted);
   return {operation.take(), std::move(stats)};
+}
+
+/// Says what is missing where an operator's functions are not const.
+template <detail::LacksConst Op, class... Others>
+auto fold(Coordinator&, const Op&, const Source&, const Others&...) {
+  static_assert(FoldOperator<Op>,
+                "consume() and merge() of an operator must be const: write `void consume(...) "
+                "const`, and keep what changes during a pass in the Partial");
+  return Result<typename Op::Partial>{};
 }
 
 /// Folds a source with several operators of one Input in one pass. Each finds what it finds alone,

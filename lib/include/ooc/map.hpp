@@ -40,6 +40,14 @@ concept GatheringMapOperator = requires(const Op op, Stream& stream, typename Op
 
 namespace detail {
 
+/// An operator but for a missing const.
+template <class Op>
+concept MapLacksConst = !MapOperator<Op> && !GatheringMapOperator<Op> &&
+                        requires(Op op, Stream& stream, DeviceChunk<const typename Op::Input> in,
+                                 DeviceSpan<typename Op::Output> out) {
+  op.transform(stream, in, out);
+};
+
 template <class T>
 constexpr std::optional<ElementType> element_if_any() {
   if constexpr (IsElement<T>) return element_type_of<T>();
@@ -140,6 +148,14 @@ Result<typename Op::Partial> map(Coordinator& coordinator, const Op& op, const S
   if constexpr (requires { op.check(std::as_const(total)); }) op.check(std::as_const(total));
   output.publish(stats);
   return {std::move(total), std::move(stats)};
+}
+
+/// Says what is missing where an operator's transform() is not const.
+template <detail::MapLacksConst Op, class... Others>
+auto map(Coordinator&, const Op&, const Source&, const Target&, const Others&...) {
+  static_assert(MapOperator<Op>,
+                "transform() of an operator must be const: write `void transform(...) const`");
+  return Stats{};
 }
 
 }  // namespace ooc

@@ -2,11 +2,11 @@
 
 #include <ooc/io/chunk_pool.hpp>
 
+#include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -41,9 +41,12 @@ class PassThreads {
   void abort() noexcept;
 
   std::vector<ChunkPool*> pools_;
-  std::mutex mutex_;
-  std::exception_ptr first_;  // under the mutex
-  std::counting_semaphore<> ended_{0};
+  std::mutex mutex_;  // of the next three
+  std::exception_ptr first_;
+  // Not a semaphore: to wait for one for a while ends the program where the clock is before its
+  // epoch, as tools that set another time for a program make it (libstdc++).
+  std::condition_variable one_ended_;
+  std::size_t ended_ = 0;
   std::vector<std::jthread> threads_;  // last: they use what stands above
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ooc/io/language.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>

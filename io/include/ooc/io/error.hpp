@@ -1,10 +1,13 @@
 #pragma once
 
+#include <ooc/io/language.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace ooc {
 
@@ -23,6 +26,9 @@ enum class Cause {
   interrupted,    // somebody asked us to stop
   internal,       // a bug of ours
 };
+
+/// The name of a cause as it stands above: "bad_input".
+std::string_view to_string(Cause cause) noexcept;
 
 /// What is known about a failure beyond its message. Every field may be empty.
 struct ErrorDetails {

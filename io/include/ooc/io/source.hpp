@@ -21,7 +21,9 @@ struct Format {
   bool by_columns = false;               // accept .npy files that are stored column by column
 };
 
-/// What a pass reads: one sequence of elements that lies in one or several files.
+/// What a pass reads: one sequence of elements that lies in one or several files. It owns the open
+/// files, so it moves and cannot be copied; open() them again for a second one. Its const functions
+/// may be called by several threads, and several coordinators may read it at the same time.
 ///
 ///     const ooc::Source prices = ooc::open("prices.f32");  // float32, by its ending
 ///     const ooc::Source table = ooc::open("table.npy");    // the type and shape of its header
@@ -35,6 +37,11 @@ class Source {
   /// The parts `extents` of `files`, in that order. Throws Error(bad_input) if an extent reaches
   /// past its file or the bytes are not a whole number of elements.
   Source(std::vector<File> files, std::vector<Extent> extents, DType type);
+
+  Source(Source&&) noexcept = default;
+  Source& operator=(Source&&) noexcept = default;
+  Source(const Source&) = delete;  // it owns open files: move it, or open() them again
+  Source& operator=(const Source&) = delete;
 
   std::span<const File> files() const noexcept { return files_; }
   std::span<const Extent> extents() const noexcept { return extents_; }

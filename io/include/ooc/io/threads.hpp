@@ -8,7 +8,8 @@
 
 namespace ooc {
 
-/// A thread that runs `body`. Throws Error(memory) where none can be had.
+/// A thread that runs `body`, with signals blocked (see BlockedSignals). Throws Error(memory) where
+/// none can be had.
 std::jthread start_thread(std::function<void(const std::stop_token&)> body);
 
 /// Adds threads that run `body`, until there are `count` or no more can be had: for work that fewer

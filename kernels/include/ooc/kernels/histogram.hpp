@@ -44,11 +44,11 @@ struct Histogram {
 /// Counts the elements of a source in bins, exactly as
 /// `numpy.histogram(x.astype(float64), bins, range)` does, for every element type (NumPy casts
 /// the edges to the type of f2 and f4 data; we do not). Throws Error: `usage` for bins or a range
-/// that make no sense, `bad_input` if the data has no finite value or its range no width in double
-/// precision, `input_changed` if the second pass finds values that the first did not.
-/// A source without elements has no bins, and neither has the result of a pass for the range that
-/// was stopped early. Stats::passes is 2 if the range had to be found. `wanted` holds for each of
-/// the passes.
+/// that make no sense, `bad_input` if the data has no finite value or its range has no room in
+/// double precision for so many bins, `input_changed` if the second pass finds values that the
+/// first did not. Without elements, there are bins (with zeros in them) only if a range or edges
+/// are given. The result of a pass for the range that was stopped early has none. Stats::passes is
+/// 2 if the range had to be found. `wanted` holds for each of the passes.
 Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
                             const HistogramOptions& options = {}, const PassOptions& wanted = {});
 

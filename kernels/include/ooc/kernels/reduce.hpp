@@ -16,16 +16,16 @@ struct ReduceOptions {
   NanPolicy nan = NanPolicy::propagate;
 
   /// Sum and mean are rounded once, from their exact values: to the nearest double, and from the
-  /// middle between two to the even one. Costs more time, see kernels/README.md.
+  /// middle between two to the even one. Takes longer: each element is added to exact counters too.
   bool exact = false;
 };
 
-/// What one pass over numbers tells. Empty values where there are no elements (left).
+/// What one pass over numbers tells. Without elements the sum is 0 and the other values are empty.
 struct Statistics {
   std::uint64_t count = 0;  // elements, NaN included
   std::uint64_t nan = 0;
-  Number sum, min, max;                          // -0 counts as less than +0
-  std::optional<std::uint64_t> argmin, argmax;   // first index of that value
+  Number sum, min, max;                          // min and max: the elements at argmin and argmax
+  std::optional<std::uint64_t> argmin, argmax;   // first index of that value; -0 equals +0
   std::optional<double> mean, variance, stddev;  // sum / count; population variance
 };
 
@@ -65,7 +65,7 @@ class Reduction {
 /// Checks what reduce() has found in a whole source, with the same options. Reads the source once
 /// more, through the page cache and on the CPU, looks at each value by itself, adds exactly, and
 /// shares no other code with reduce(). Returns if all is the same, floating sums, mean and variance
-/// to within what rounding explains (unless they are exact: the proof is in src/verify_reduce.cpp);
+/// to within proven bounds of the rounding (unless they are exact);
 /// else throws Error(verify), which says what is not. Throws besides as a pass does, and
 /// Error(interrupted) if it is stopped. Uses as many threads as
 /// Options::streams or Options::threads say, or one for each core.

@@ -1,0 +1,104 @@
+// The library within a program that has other things to do: what it must leave alone.
+
+#include <ooc/fold.hpp>
+
+#include <ooc/io/units.hpp>
+
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+#include "support/data_file.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+std::atomic<pid_t> host_thread{0};
+std::atomic<int> handled_by_host{0}, handled_by_others{0};
+
+void note_thread(int /*signal*/) {
+  ++(::gettid() == host_thread ? handled_by_host : handled_by_others);
+}
+
+/// Sends the program a signal for each chunk.
+struct RaiseSignals {
+  using Input = std::uint8_t;
+  using Partial = std::uint64_t;
+
+  void consume(Stream& /*stream*/, DeviceChunk<const std::uint8_t> in, Partial& bytes) const {
+    ::kill(::getpid(), SIGUSR1);
+    bytes += in.size;
+  }
+  void merge(Partial& total, const Partial& part) const { total += part; }
+};
+
+struct AddBytes {
+  using Input = std::uint8_t;
+  using Partial = std::uint64_t;
+
+  void consume(Stream& /*stream*/, DeviceChunk<const std::uint8_t> in, Partial& sum) const {
+    for (std::size_t i = 0; i < in.size; ++i) sum += in[i];
+  }
+  void merge(Partial& total, const Partial& part) const { total += part; }
+};
+
+/// Handles a signal by note_thread() while it lives, and does not restart system calls.
+class Handler {
+ public:
+  Handler() {
+    struct sigaction action {};
+    action.sa_handler = note_thread;
+    ::sigaction(SIGUSR1, &action, &before_);
+  }
+  ~Handler() { ::sigaction(SIGUSR1, &before_, nullptr); }
+  Handler(const Handler&) = delete;
+  Handler& operator=(const Handler&) = delete;
+
+ private:
+  struct sigaction before_ {};
+};
+
+TEST(Guest, NoHandlerOfTheProgramRunsOnAThreadOfTheLibrary) {
+  const test::TempDir directory;
+  const std::filesystem::path path = directory.path() / "data";
+  test::write_file(path, std::vector<std::uint8_t>(40 * tile_elements, 1));
+  host_thread = ::gettid();
+  const Handler handler;
+  for (const EngineKind engine : {EngineKind::automatic, EngineKind::uring, EngineKind::threads}) {
+    for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
+      Coordinator coordinator(
+          make_device(DeviceKind::cpu),
+          {.chunk_bytes = tile_elements, .streams = 3, .engine = engine, .direct = direct});
+      const Source source{File::open(path)};
+      EXPECT_EQ(fold(coordinator, RaiseSignals{}, source).value, source.bytes());
+    }
+  }
+  EXPECT_GT(handled_by_host, 0);
+  EXPECT_EQ(handled_by_others, 0);
+}
+
+TEST(Guest, SeveralCoordinatorsReadOneSourceAtTheSameTime) {
+  const test::TempDir directory;
+  const std::filesystem::path path = directory.path() / "data";
+  test::write_file(path, std::vector<std::uint8_t>(20 * tile_elements + 7, 3));
+  const Source source{File::open(path)};
+  const auto run_passes = [&source] {
+    Coordinator coordinator(make_device(DeviceKind::cpu), {.streams = 2});
+    for (int pass = 0; pass < 5; ++pass) {
+      EXPECT_EQ(fold(coordinator, AddBytes{}, source).value, 3 * source.bytes());
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 3; ++i) threads.emplace_back(run_passes);
+}
+
+}  // namespace
+}  // namespace ooc
