@@ -28,6 +28,18 @@ class StdoutTest(CliTest):
             self.assertIn("error: standard output: write failed", done.stderr)
             self.assertIn("(ENOSPC)", done.stderr)
 
+    def test_a_file_that_takes_a_part_only(self):
+        """Up to the limit a write is short, which is no error yet; the next one is."""
+        with open(self.path("x"), "wb") as file:
+            done = subprocess.run([PROGRAM, "help"], stdout=file, stderr=subprocess.PIPE, text=True,
+                                  env=clean_environment(), check=False,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                                        (1000, 1000)))
+        self.assertEqual(os.path.getsize(self.path("x")), 1000)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("error: standard output: write failed", done.stderr)
+        self.assertIn("(EFBIG)", done.stderr)
+
     def test_an_output_that_was_written_is_told_of(self):
         self.write("x.u8", bytes(100))
         for words in (["convert", "x.u8", "-o", "y.f32", "--to", "f4"],

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <new>
 
 namespace ooc {
 namespace {
@@ -35,6 +36,15 @@ TEST(MeteredMemory, CountsAndKeepsItsLimit) {
   memory.restart_peak();
   EXPECT_EQ(memory.peak_bytes(), 0u);
   EXPECT_EQ(memory.allocations(), 2u);
+}
+
+TEST(MeteredMemory, DoesNotCountWhatItDidNotGet) {
+  MeteredMemory memory(*std::pmr::null_memory_resource(), "device memory");
+  memory.set_limit(1000);
+  for (int i = 0; i < 3; ++i) EXPECT_THROW(Buffer(memory, 600), std::bad_alloc);
+  EXPECT_EQ(memory.bytes_in_use(), 0u);
+  EXPECT_EQ(memory.peak_bytes(), 0u);
+  EXPECT_EQ(memory.allocations(), 0u);
 }
 
 TEST(HugePageMemory, IsAlignedToHugePagesAndWritable) {
