@@ -138,6 +138,17 @@ class InterruptTest(CliTest):
         self.assertEqual((returned, stdout), (130, ""), stderr)
         self.assertRegex(stderr, "ooc-run: error: .*interrupted")
 
+    def test_a_signal_that_is_ignored_stays_so(self):
+        """As nohup and shells have it for jobs in the background."""
+        self.huge_file("x.f32")
+        process, _ = self.at_work("reduce", "x.f32", preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_IGN))
+        process.send_signal(signal.SIGINT)
+        self.assertIn(" left", process.stderr.readline())  # the next line of progress
+        process.send_signal(signal.SIGTERM)
+        _, stderr = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 143, stderr)
+
     def test_nothing_is_left_of_an_interrupted_output(self):
         process = self.start("gen", "-o", "x.bin", "--size", "4G", "--threads", "1")
         time.sleep(0.5)
