@@ -134,9 +134,10 @@ class InterruptTest(CliTest):
 
     def test_no_result_before_anything_is_counted(self):
         self.huge_file("x.f32")
-        returned, stdout, stderr = self.interrupt(signal.SIGINT, "histogram", "x.f32", "--json")
-        self.assertEqual((returned, stdout), (130, ""), stderr)
-        self.assertRegex(stderr, "ooc-run: error: .*interrupted")
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            returned, stdout, stderr = self.interrupt(number, "histogram", "x.f32", "--json")
+            self.assertEqual((returned, stdout), (code, ""), stderr)
+            self.assertRegex(stderr, "ooc-run: error: .*interrupted")
 
     def test_a_signal_that_is_ignored_stays_so(self):
         """As nohup and shells have it for jobs in the background."""

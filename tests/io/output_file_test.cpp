@@ -195,6 +195,10 @@ TEST(OutputFile, SaysWhyItCannotBeMade) {
   const TempDir directory;
   expect_error(Cause::output, "(ENOENT)",
                [&] { OutputFile(directory.path() / "missing" / "result", 1, false); });
+  const auto file = directory.write("file", "x");
+  expect_error(Cause::output, "create failed: Not a directory (ENOTDIR)",
+               [&] { OutputFile(file / "below", 1, false); });
+  std::filesystem::remove(file);
   expect_error(Cause::output, "is a directory", [&] { OutputFile(directory.path(), 1, true); });
   expect_error(Cause::output, "not a regular file", [] { OutputFile("/dev/null", 1, true); });
   expect_error(Cause::output, "allocate failed",
