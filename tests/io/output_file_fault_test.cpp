@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <functional>
@@ -128,17 +129,20 @@ TEST_P(OutputFileFaultTest, IsNotPublishedIfItCouldNotBeMoved) {
 // Else a power failure could undo the rename, or keep the name and lose the data.
 TEST_P(OutputFileFaultTest, IsSynchronisedBeforeItIsMovedAndItsDirectoryAfterwards) {
   expect_in_child([&] {
-    Names order;
+    const Names expected{"file, old", "directory, new"};
+    std::atomic<std::size_t> calls = 0, right = 0;
     test::watch_system_call(SYS_fsync, [&](const auto* arguments) {
       const bool of_directory = std::filesystem::equivalent(
           directory_.path(), "/proc/self/fd/" + std::to_string(arguments[0]));
-      order.push_back((of_directory ? "directory, " : "file, ") + test::read_whole(path_));
+      const std::string call = (of_directory ? "directory, " : "file, ") + test::read_whole(path_);
+      const std::size_t index = calls++;
+      right += index < expected.size() && expected[index] == call;
       return 0;
     });
     OutputFile file = replacement(3);
     file.write(0, bytes_of("new"));
     file.publish();
-    return order == Names{"file, old", "directory, new"};
+    return calls == expected.size() && right == expected.size();
   });
 }
 
@@ -148,7 +152,7 @@ TEST_P(OutputFileFaultTest, IsNeverOpenToOthersIfTheOldFileIsNot) {
       path_, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   expect_in_child([&] {
     ::umask(0);
-    std::size_t seen = 0, open_to_others = 0;
+    std::atomic<std::size_t> seen = 0, open_to_others = 0;
     test::refuse_system_call(SYS_openat, EOPNOTSUPP, 2, nameless);
     // It is locked as soon as it is made, and before it gets the rights of the old file.
     test::watch_system_call(SYS_flock, [&](const auto* arguments) {
@@ -166,7 +170,7 @@ TEST_P(OutputFileFaultTest, IsNeverOpenToOthersIfTheOldFileIsNot) {
 // Another run may take a temporary for one that a killed run has left.
 TEST_P(OutputFileFaultTest, IsMadeAgainIfItIsRemovedBeforeItIsLocked) {
   expect_in_child([&] {
-    std::size_t removed = 0;
+    std::atomic<std::size_t> removed = 0;
     test::refuse_system_call(SYS_openat, EOPNOTSUPP, 2, nameless);
     test::watch_system_call(SYS_flock, [&](const auto*) {
       const std::string name = directory_.names().front();
@@ -189,7 +193,7 @@ TEST(OutputFileOnDisk, WritesAgainAfterASignal) {
   const auto path = directory.path() / "result";
   expect_in_child([&] {
     OutputFile file(path, 3, false);
-    int interruptions = 3;
+    std::atomic<int> interruptions = 3;
     test::watch_system_call(SYS_pwrite64,
                             [&](const auto*) { return interruptions-- > 0 ? EINTR : 0; });
     file.write(0, bytes_of("new"));

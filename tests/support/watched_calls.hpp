@@ -9,10 +9,8 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <future>
-#include <string>
 #include <thread>
 #include <utility>
 
@@ -24,13 +22,9 @@ namespace ooc::test {
 /// kernel is to make the call, or the errno that it fails with instead.
 using BeforeCall = std::function<int(const __u64* arguments)>;
 
-/// The path of an open file, as one of the arguments of a call names it.
-inline std::filesystem::path path_of_descriptor(std::uint64_t descriptor) {
-  return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor));
-}
-
 /// From here on `before` runs in a thread of its own each time this thread, or one that it starts,
-/// makes a system call. The caller waits meanwhile, so races become a fixed order. This cannot be
+/// makes a system call. The caller waits meanwhile, so races become a fixed order. What both
+/// threads use must be atomic all the same, for ThreadSanitizer does not see that. This cannot be
 /// undone, so call it in a child process, once. `argument` and `mask` as in refuse_system_call().
 inline void watch_system_call(long number, BeforeCall before, unsigned argument = 0,
                               std::uint32_t mask = 0) {
