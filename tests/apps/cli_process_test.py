@@ -29,6 +29,18 @@ class StdoutTest(CliTest):
             self.assertIn("error: standard output: write failed", done.stderr)
             self.assertIn("(ENOSPC)", done.stderr)
 
+    def test_a_file_that_takes_a_part_only(self):
+        """Up to the limit a write is short, which is no error yet; the next one is."""
+        with open(self.path("x"), "wb") as file:
+            done = subprocess.run([PROGRAM, "help"], stdout=file, stderr=subprocess.PIPE, text=True,
+                                  env=clean_environment(), check=False,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                                        (1000, 1000)))
+        self.assertEqual(os.path.getsize(self.path("x")), 1000)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("error: standard output: write failed", done.stderr)
+        self.assertIn("(EFBIG)", done.stderr)
+
     def test_an_output_that_was_written_is_told_of(self):
         self.write("x.u8", bytes(100))
         for words in (["convert", "x.u8", "-o", "y.f32", "--to", "f4"],
@@ -135,9 +147,21 @@ class InterruptTest(CliTest):
 
     def test_no_result_before_anything_is_counted(self):
         self.huge_file("x.f32")
-        returned, stdout, stderr = self.interrupt(signal.SIGINT, "histogram", "x.f32", "--json")
-        self.assertEqual((returned, stdout), (130, ""), stderr)
-        self.assertRegex(stderr, "ooc-run: error: .*interrupted")
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            returned, stdout, stderr = self.interrupt(number, "histogram", "x.f32", "--json")
+            self.assertEqual((returned, stdout), (code, ""), stderr)
+            self.assertRegex(stderr, "ooc-run: error: .*interrupted")
+
+    def test_a_signal_that_is_ignored_stays_so(self):
+        """As nohup and shells have it for jobs in the background."""
+        self.huge_file("x.f32")
+        process, _ = self.at_work("reduce", "x.f32", preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_IGN))
+        process.send_signal(signal.SIGINT)
+        self.assertIn(" left", process.stderr.readline())  # the next line of progress
+        process.send_signal(signal.SIGTERM)
+        _, stderr = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 143, stderr)
 
     def test_nothing_is_left_of_an_interrupted_output(self):
         process = self.start("gen", "-o", "x.bin", "--size", "4G", "--threads", "1")

@@ -71,12 +71,12 @@ class CliTest(unittest.TestCase):
                               cwd=self.directory, timeout=300, check=False,
                               env=clean_environment(**(env or {})), **options)
 
-    def at_work(self, *words, env=None):
+    def at_work(self, *words, env=None, preexec_fn=default_signals):
         """The program, once it is at work, and the line of progress that says so."""
         process = subprocess.Popen([PROGRAM, *map(str, words), "--progress", "plain"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    cwd=self.directory, env=clean_environment(**(env or {})),
-                                   preexec_fn=default_signals)
+                                   preexec_fn=preexec_fn)
         self.addCleanup(process.kill)
         line = process.stderr.readline()
         while line and "left" not in line:

@@ -145,6 +145,8 @@ TEST(Sizes, SecondsForPeople) {
   EXPECT_EQ(format_seconds(0.9996), "1.00 s");
   EXPECT_EQ(format_seconds(12.34), "12.3 s");
   EXPECT_EQ(format_seconds(185), "3:05 min");
+  EXPECT_EQ(format_seconds(3599), "59:59 min");
+  EXPECT_EQ(format_seconds(3600), "1:00:00 h");
   EXPECT_EQ(format_seconds(7800), "2:10:00 h");
 }
 

@@ -23,6 +23,7 @@
 #include "support/child_process.hpp"
 #include "support/data_file.hpp"
 #include "support/temp_dir.hpp"
+#include "support/watched_calls.hpp"
 
 namespace ooc {
 namespace {
@@ -86,6 +87,23 @@ TEST(File, TellsADiskThatFailsFromAFileSystemThatRefuses) {
     return file.direct() < 0 && file.disk_errno() == 0 &&
            file.why_not_direct() ==
                "the file system refused an O_DIRECT test read: Invalid argument (EINVAL)";
+  });
+}
+
+// The second descriptor is opened by name, which may lead elsewhere by then.
+TEST(File, DoesNotReadAnotherFileDirectlyThatTookItsName) {
+  const TempDir directory;
+  const auto path = directory.write("data.bin", test::random_bytes(9000, 1));
+  if (File::open(path).direct() < 0) GTEST_SKIP() << File::open(path).why_not_direct();
+  test::expect_in_child([&] {
+    const auto replace_it = [&](const auto*) {
+      std::filesystem::rename(directory.write("other", test::random_bytes(9000, 2)), path);
+      return 0;
+    };
+    test::watch_system_call(SYS_openat, replace_it, 2, O_DIRECT);
+    const File file = File::open(path);
+    return file.direct() < 0 && file.disk_errno() == 0 &&
+           file.why_not_direct() == "another file took its name while it was being opened";
   });
 }
 

@@ -8,10 +8,12 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <functional>
@@ -22,6 +24,7 @@
 #include "support/child_process.hpp"
 #include "support/effort.hpp"
 #include "support/temp_dir.hpp"
+#include "support/watched_calls.hpp"
 
 namespace ooc {
 namespace {
@@ -121,6 +124,83 @@ TEST_P(OutputFileFaultTest, IsNotPublishedIfItCouldNotBeMoved) {
     return fails_with(EROFS, [&] { file.publish(); });
   });
   expect_old_file_alone();
+}
+
+// Else a power failure could undo the rename, or keep the name and lose the data.
+TEST_P(OutputFileFaultTest, IsSynchronisedBeforeItIsMovedAndItsDirectoryAfterwards) {
+  expect_in_child([&] {
+    const Names expected{"file, old", "directory, new"};
+    std::atomic<std::size_t> calls = 0, right = 0;
+    test::watch_system_call(SYS_fsync, [&](const auto* arguments) {
+      const bool of_directory = std::filesystem::equivalent(
+          directory_.path(), "/proc/self/fd/" + std::to_string(arguments[0]));
+      const std::string call = (of_directory ? "directory, " : "file, ") + test::read_whole(path_);
+      const std::size_t index = calls++;
+      right += index < expected.size() && expected[index] == call;
+      return 0;
+    });
+    OutputFile file = replacement(3);
+    file.write(0, bytes_of("new"));
+    file.publish();
+    return calls == expected.size() && right == expected.size();
+  });
+}
+
+// Where temporaries have names, others could open one and keep it open.
+TEST_P(OutputFileFaultTest, IsNeverOpenToOthersIfTheOldFileIsNot) {
+  std::filesystem::permissions(
+      path_, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  expect_in_child([&] {
+    ::umask(0);
+    std::atomic<std::size_t> seen = 0, open_to_others = 0;
+    test::refuse_system_call(SYS_openat, EOPNOTSUPP, 2, nameless);
+    // It is locked as soon as it is made, and before it gets the rights of the old file.
+    test::watch_system_call(SYS_flock, [&](const auto* arguments) {
+      struct stat status {};
+      ::fstat(static_cast<int>(arguments[0]), &status);
+      ++seen;
+      open_to_others += (status.st_mode & 0077) != 0;
+      return 0;
+    });
+    const OutputFile file = replacement(3);
+    return seen == 1 && open_to_others == 0;
+  });
+}
+
+// Another run may take a temporary for one that a killed run has left.
+TEST_P(OutputFileFaultTest, IsMadeAgainIfItIsRemovedBeforeItIsLocked) {
+  expect_in_child([&] {
+    std::atomic<std::size_t> removed = 0;
+    test::refuse_system_call(SYS_openat, EOPNOTSUPP, 2, nameless);
+    test::watch_system_call(SYS_flock, [&](const auto*) {
+      const std::string name = directory_.names().front();
+      if (removed == 0 && name.ends_with(".ooc-tmp")) {
+        removed += std::filesystem::remove(directory_.path() / name);
+      }
+      return 0;
+    });
+    OutputFile file = replacement(3);
+    file.write(0, bytes_of("new"));
+    file.publish();
+    return removed == 1;
+  });
+  EXPECT_EQ(test::read_whole(path_), "new");
+  EXPECT_EQ(directory_.names(), Names{"result"});
+}
+
+TEST(OutputFileOnDisk, WritesAgainAfterASignal) {
+  const TempDir directory;
+  const auto path = directory.path() / "result";
+  expect_in_child([&] {
+    OutputFile file(path, 3, false);
+    std::atomic<int> interruptions = 3;
+    test::watch_system_call(SYS_pwrite64,
+                            [&](const auto*) { return interruptions-- > 0 ? EINTR : 0; });
+    file.write(0, bytes_of("new"));
+    file.publish();
+    return interruptions < 0;
+  });
+  EXPECT_EQ(test::read_whole(path), "new");
 }
 
 /// The bytes at which a process that writes an output of 8 MiB in pieces is killed; the last is

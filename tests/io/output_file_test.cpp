@@ -6,7 +6,9 @@
 #include <ooc/io/units.hpp>
 
 #include <fcntl.h>
+#include <grp.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -103,6 +105,26 @@ TEST(OutputFile, KeepsOwnerAndGroup) {
   EXPECT_EQ(status.st_gid, group);
 }
 
+// Where the old file's group cannot be given, its rights go to another group.
+TEST(OutputFile, GivesAnotherGroupNoMoreRightsThanOthers) {
+  if (::geteuid() != 0) return;  // only root can become somebody else
+  const TempDir directory;
+  const auto path = directory.write("result", "old");
+  ASSERT_EQ(::chmod(directory.path().c_str(), 0777), 0);
+  ASSERT_EQ(::chmod(path.c_str(), 0664), 0);
+  test::expect_in_child([&] {
+    constexpr unsigned other = 12345;
+    struct stat status {};
+    // Directories above this one need not be open to others.
+    return ::chdir(directory.path().c_str()) == 0 && ::setgroups(0, nullptr) == 0 &&
+           ::setresgid(other, other, other) == 0 && ::setresuid(other, other, other) == 0 &&
+           ::prctl(PR_SET_DUMPABLE, 1) == 0 &&  // else /proc/self/fd is root's
+           (write_file("result", "new", true), ::stat("result", &status) == 0) &&
+           status.st_gid == other && (status.st_mode & 0777) == 0644;
+  });
+  EXPECT_EQ(test::read_whole(path), "new");
+}
+
 TEST(OutputFile, ReplacesOnlyWhenAsked) {
   const TempDir directory;
   const auto path = directory.write("result", "old");
@@ -173,6 +195,10 @@ TEST(OutputFile, SaysWhyItCannotBeMade) {
   const TempDir directory;
   expect_error(Cause::output, "(ENOENT)",
                [&] { OutputFile(directory.path() / "missing" / "result", 1, false); });
+  const auto file = directory.write("file", "x");
+  expect_error(Cause::output, "create failed: Not a directory (ENOTDIR)",
+               [&] { OutputFile(file / "below", 1, false); });
+  std::filesystem::remove(file);
   expect_error(Cause::output, "is a directory", [&] { OutputFile(directory.path(), 1, true); });
   expect_error(Cause::output, "not a regular file", [] { OutputFile("/dev/null", 1, true); });
   expect_error(Cause::output, "allocate failed",

@@ -293,6 +293,19 @@ TEST_P(ReaderTest, StopsWithAPrefix) {
   }
 }
 
+// With one slot, the last chunk cannot have been begun when the one before it is consumed.
+TEST_P(ReaderTest, StopsBeforeTheLastChunk) {
+  const Dataset dataset(std::vector<std::size_t>{50'000});
+  PassOptions options = this->options();
+  options.slots = 1;
+  Pass pass(dataset, whole_files(dataset.files()), options);
+  std::stop_source stop;
+  pass.on_chunk = [&](std::size_t index) {
+    if (index == 3) stop.request_stop();
+  };
+  EXPECT_EQ(pass.run(stop.get_token()).size(), 40'000u);
+}
+
 TEST_P(ReaderTest, ReadsNothingIfStoppedBefore) {
   const Dataset dataset(std::vector<std::size_t>{500'000});
   std::stop_source stop;

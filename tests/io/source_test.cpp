@@ -178,6 +178,14 @@ TEST_F(SourceTest, RefusesHostileHeaders) {
                                                    1));
 }
 
+TEST_F(SourceTest, ReadsHeadersOfUpTo64Kilobytes) {
+  std::string header = header_of("'|u1'", "False", "(1,)");
+  header.resize(65'536, ' ');
+  EXPECT_EQ(open_text("a.npy", npy(header, 1, 2)).bytes(), 1u);
+  header.resize(65'537, ' ');
+  expect_refused("header claims 65537 bytes; no more than 65536 are read", npy(header, 1, 2));
+}
+
 TEST_F(SourceTest, RefusesSizesThatDoNotFit) {
   const auto sized = [](const std::string& shape, std::size_t bytes) {
     return npy(header_of("'<f4'", "False", shape), bytes);

@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <memory>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -272,6 +274,17 @@ Options before_second_pass(std::function<void()> action) {
     return make_engine(wanted);
   };
   return options;
+}
+
+TEST_P(HistogramTest, TakesTheTimeOfBothPasses) {
+  constexpr std::chrono::milliseconds delay{20};
+  Options options;
+  options.make_engine = [delay, passes = 0](const EngineOptions& wanted) mutable {
+    if (++passes == 1) std::this_thread::sleep_for(delay);
+    return make_engine(wanted);
+  };
+  const Stats stats = count(source_of(std::vector<float>{1, 2, 3}), {}, options).stats;
+  EXPECT_GE(stats.seconds, std::chrono::duration<double>(delay).count());
 }
 
 TEST_P(HistogramTest, NoticesThatTheInputChanged) {

@@ -64,6 +64,15 @@ void check_memory(const Problem& problem, const Limits& limits, const Schedule& 
   ASSERT_LE(t.cache_entries * t.cache_entry_bytes, limits.cache_bytes);
 }
 
+/// What was used last is used again: a tile has a row or a column in common with the one before.
+void check_order(const Schedule& schedule) {
+  for (std::size_t i = 1; i < schedule.steps.size(); ++i) {
+    const Step& before = schedule.steps[i - 1];
+    const Step& step = schedule.steps[i];
+    ASSERT_TRUE(step.row == before.row || step.column == before.column) << "step " << i;
+  }
+}
+
 void check_traffic(const Problem& problem, const Limits& limits, const Cost& cost, Ratios& ratios) {
   const double device = as_double(limits.device_bytes);
   const double link = as_double(cost.link_in_bytes + cost.link_out_bytes);
@@ -97,6 +106,7 @@ void check(const Problem& problem, const Limits& limits, const Schedule& schedul
   ASSERT_EQ(machine.read_bytes, cost.read_bytes);
   ASSERT_EQ(cost.write_bytes, problem.rows * problem.columns * problem.product_bytes);
   ASSERT_EQ(cost.link_out_bytes, cost.write_bytes);
+  ASSERT_NO_FATAL_FAILURE(check_order(schedule));
   ASSERT_NO_FATAL_FAILURE(check_traffic(problem, limits, cost, ratios));
   ASSERT_GE(cost.seconds, cost.flops / h200.flops);
 }

@@ -45,6 +45,20 @@ TEST(PlainSum, RoundsToEvenFromTheMiddle) {
   EXPECT_EQ(sum_of({3 * smallest}).rounded(2), 2 * smallest);
 }
 
+// A quotient that lies in the middle, while the sum has more bits than a long double: what is close
+// to the quotient may be rounded to the wrong side of the middle.
+TEST(PlainSum, RoundsQuotientsToEvenFromTheMiddle) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 1000; ++round) {
+    const std::uint64_t divisor = random() | 1;
+    PlainSum even_above, even_below;  // large fractions, of which a long double loses most
+    even_above.add_integer(((int128{1} << 54) - 1) * divisor);
+    EXPECT_EQ(even_above.rounded(divisor), 0x1p54) << divisor;
+    even_below.add_integer(((int128{1} << 54) - 3) * divisor);
+    EXPECT_EQ(even_below.rounded(divisor), 0x1p54 - 4) << divisor;
+  }
+}
+
 TEST(PlainSum, IsInfiniteBeyondTheLargestDouble) {
   const double half_a_step = std::ldexp(1.0, 970);
   EXPECT_EQ(sum_of({largest, half_a_step, -smallest}).rounded(), largest);

@@ -217,8 +217,22 @@ TEST_F(LayoutTest, KeepsToTheLimits) {
     EXPECT_LE(layout.reads.threads, layout.reads.queue_depth);
     const Layout small =
         choose_layout({.device_bytes = limit}, DeviceKind::cuda, workers_, sparse(8 * GiB), 1);
-    EXPECT_LE(2 * workers_.lanes * small.chunk_bytes, limit);
+    // Two buffers a lane, and as much again for what operators keep.
+    EXPECT_LE(4 * workers_.lanes * small.chunk_bytes, limit);
   }
+}
+
+TEST_F(LayoutTest, TunesTheReadsIfTheLimitHasJustRoomForIt) {
+  const auto layout_within = [&](std::size_t memory_bytes) {
+    return choose_layout({.chunk_bytes = MiB, .memory_bytes = memory_bytes}, DeviceKind::cuda,
+                         workers_, sparse(8 * GiB), 1);
+  };
+  const Layout ample = layout_within(GiB);
+  ASSERT_TRUE(ample.tuned_depth);
+  const std::size_t needed = ample.pool_slots * ample.slot_bytes;
+  EXPECT_TRUE(layout_within(needed).tuned_depth);
+  EXPECT_EQ(layout_within(needed).pool_slots, ample.pool_slots);
+  EXPECT_FALSE(layout_within(needed - 1).tuned_depth);
 }
 
 TEST_F(LayoutTest, CountsTheMemoryOfGatheringLanes) {
@@ -318,7 +332,7 @@ TEST_F(LayoutTest, KeepsToTheLimitsWithAnOutput) {
                                           workers_, sparse(elements), 1, &output);
       EXPECT_LE(layout.slots * layout.slot_bytes, limit);
       EXPECT_GE(layout.slots, 2u);
-      const std::size_t buffers = 2 * (layout.chunk_bytes + layout.writes->way.chunk_bytes);
+      const std::size_t buffers = 4 * (layout.chunk_bytes + layout.writes->way.chunk_bytes);
       EXPECT_LE(device == DeviceKind::cuda ? workers_.lanes * buffers : 0, limit);
     }
   }

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <new>
 
 namespace ooc {
 namespace {
@@ -37,6 +38,15 @@ TEST(MeteredMemory, CountsAndKeepsItsLimit) {
   EXPECT_EQ(memory.allocations(), 2u);
 }
 
+TEST(MeteredMemory, DoesNotCountWhatItDidNotGet) {
+  MeteredMemory memory(*std::pmr::null_memory_resource(), "device memory");
+  memory.set_limit(1000);
+  for (int i = 0; i < 3; ++i) EXPECT_THROW(Buffer(memory, 600), std::bad_alloc);
+  EXPECT_EQ(memory.bytes_in_use(), 0u);
+  EXPECT_EQ(memory.peak_bytes(), 0u);
+  EXPECT_EQ(memory.allocations(), 0u);
+}
+
 TEST(HugePageMemory, IsAlignedToHugePagesAndWritable) {
   HugePageMemory memory;
   for (const std::size_t bytes : {std::size_t{1}, 4096 + std::size_t{1}, 5 * MiB}) {
@@ -54,8 +64,9 @@ TEST(RecyclingMemory, HandsOutAgainWhatItGotBack) {
       const Buffer large(memory, 1000);
       const Buffer small(memory, 10);
       EXPECT_NE(large.data(), small.data());
+      const Buffer whole_blocks(memory, 2048);  // nothing of it is left over
     }
-    EXPECT_EQ(upstream.allocations(), 2u);
+    EXPECT_EQ(upstream.allocations(), 3u);
   }
   EXPECT_EQ(upstream.bytes_in_use(), 0u);
 }

@@ -55,15 +55,15 @@ void expect_killed_child(Body&& body) {
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "wait status " << status;
 }
 
-/// From here on the kernel answers a system call with this errno, as container runtimes make it.
-/// It cannot be undone, so call it in a child process. With an `argument`, only calls that have
-/// all bits of `mask` set in it are refused.
-inline void refuse_system_call(long number, int errno_value, unsigned argument = 0,
-                               std::uint32_t mask = 0) {
+using CallFilter = std::array<sock_filter, 7>;
+
+/// Gives a system call this answer of seccomp's, and lets all others pass. With an `argument`, only
+/// calls that have all bits of `mask` set in it get the answer.
+inline CallFilter filter_of_call(long number, std::uint32_t answer, unsigned argument,
+                                 std::uint32_t mask) {
   const auto low_word_of_argument =
       static_cast<std::uint32_t>(offsetof(seccomp_data, args) + 8 * argument);
-  const auto answer = static_cast<std::uint32_t>(SECCOMP_RET_ERRNO | errno_value);
-  std::array<sock_filter, 7> filter{{
+  return {{
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 4),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, low_word_of_argument),
@@ -72,7 +72,21 @@ inline void refuse_system_call(long number, int errno_value, unsigned argument =
       BPF_STMT(BPF_RET | BPF_K, answer),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   }};
-  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+}
+
+inline sock_fprog program_of(const CallFilter& filter) {
+  // The kernel copies the filter and does not write to it.
+  return {static_cast<unsigned short>(filter.size()), const_cast<sock_filter*>(filter.data())};
+}
+
+/// From here on the kernel answers a system call with this errno, as container runtimes make it.
+/// It cannot be undone, so call it in a child process. With an `argument`, only calls that have
+/// all bits of `mask` set in it are refused.
+inline void refuse_system_call(long number, int errno_value, unsigned argument = 0,
+                               std::uint32_t mask = 0) {
+  const auto answer = static_cast<std::uint32_t>(SECCOMP_RET_ERRNO | errno_value);
+  const auto filter = filter_of_call(number, answer, argument, mask);
+  const sock_fprog program = program_of(filter);
   const bool installed = ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
                          ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
   if (!installed) std::abort();

@@ -1,0 +1,128 @@
+// What both engines make of how a transfer went, with tries that this test scripts.
+
+#include "engines.hpp"
+
+#include <gtest/gtest.h>
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/file.hpp>
+#include <ooc/io/output_file.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "expect_error.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+using test::expect_error;
+
+/// Every try ends as the script says. Transfers nothing.
+class ScriptedEngine final : public TryingEngine {
+ public:
+  explicit ScriptedEngine(std::vector<int> results)
+      : TryingEngine(1), results_(std::move(results)) {}
+
+  std::string_view name() const noexcept override { return "scripted"; }
+  std::size_t tries() const { return tries_; }
+  /// Whether the last try was direct.
+  bool was_direct() const { return was_direct_; }
+
+ private:
+  void begin_try(Request& request) override {
+    request_ = &request;
+    was_direct_ = request.direct;
+    ++tries_;
+  }
+  Outcome next_outcome() override { return {request_, results_.at(tries_ - 1)}; }
+  bool has_outcome_within(std::chrono::microseconds /*patience*/) override { return true; }
+
+  std::vector<int> results_;
+  Request* request_ = nullptr;
+  std::size_t tries_ = 0;
+  bool was_direct_ = false;
+};
+
+class TryingEngineTest : public testing::Test {
+ protected:
+  Request read_of(std::size_t bytes) const {
+    return {.source = &input_, .bytes = bytes, .needed = bytes};
+  }
+  Request write_of(std::size_t bytes) {
+    return {.target = &output_, .bytes = bytes, .needed = bytes};
+  }
+
+  static void transfer(ScriptedEngine& engine, Request& request) {
+    engine.start(request);
+    engine.wait();
+  }
+
+  /// A transfer of 8192 bytes that fails so.
+  static void expect_failure(Request request, std::vector<int> results, Cause cause,
+                             std::string_view text) {
+    ScriptedEngine engine(std::move(results));
+    expect_error(cause, text, [&] { transfer(engine, request); });
+    EXPECT_EQ(engine.in_flight(), 0u);
+  }
+
+  test::TempDir directory_;
+  File input_ = File::open(directory_.write("input", std::string(9000, 'i')));
+  OutputFile output_{directory_.path() / "output", 9000, false};
+};
+
+TEST_F(TryingEngineTest, TriesAgainAfterASignal) {
+  for (Request request : {read_of(8192), write_of(8192)}) {
+    ScriptedEngine engine({-EINTR, -EAGAIN, -ECANCELED, 8192});
+    transfer(engine, request);
+    EXPECT_EQ(request.done, 8192u);
+    EXPECT_EQ(engine.tries(), 4u);
+    EXPECT_EQ(engine.note(), "");
+  }
+}
+
+TEST_F(TryingEngineTest, DoesNotTryForEver) {
+  expect_failure(read_of(8192), std::vector<int>(17, -EINTR), Cause::input, "(EINTR)");
+  expect_failure(write_of(8192), std::vector<int>(17, -EINTR), Cause::output, "(EINTR)");
+}
+
+TEST_F(TryingEngineTest, TransfersTheRestAfterAShortTransfer) {
+  for (Request request : {read_of(8192), write_of(8192)}) {
+    request.direct = true;
+    ScriptedEngine whole_blocks({4096, 4096});
+    transfer(whole_blocks, request);
+    EXPECT_EQ(request.done, 8192u);
+    EXPECT_TRUE(whole_blocks.was_direct());
+    ScriptedEngine part_of_a_block({100, 8092});
+    transfer(part_of_a_block, request);
+    EXPECT_EQ(request.done, 8192u);
+    EXPECT_FALSE(part_of_a_block.was_direct()) << "the rest does not begin where a block does";
+  }
+}
+
+TEST_F(TryingEngineTest, TransfersThroughThePageCacheWhatIsRefusedDirectly) {
+  Request request = read_of(8192);
+  request.direct = true;
+  ScriptedEngine engine({-EINVAL, 8192});
+  transfer(engine, request);
+  EXPECT_FALSE(engine.was_direct());
+  EXPECT_EQ(engine.note(), "1 direct request was refused and went through the page cache");
+}
+
+TEST_F(TryingEngineTest, FailsWithTheErrorAndWhereItCameUp) {
+  expect_failure(read_of(8192), {4096, -EIO}, Cause::input, "read failed at byte 4096");
+  expect_failure(write_of(8192), {4096, -ENOSPC}, Cause::output, "write failed at byte 4096");
+  expect_failure(read_of(8192), {-EINVAL}, Cause::input, "(EINVAL)");
+}
+
+TEST_F(TryingEngineTest, FailsIfNothingMoreComesOrGoes) {
+  expect_failure(read_of(9001), {9000, 0}, Cause::input_changed, "shrank while it was read");
+  expect_failure(write_of(8192), {4096, 0}, Cause::output, "(EIO)");
+}
+
+}  // namespace
+}  // namespace ooc
