@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Measures on one machine the figures that README shows, each beside its limit or its rival.
 
-    bench/headline.py measure --dir DIR --out-dir DIR2 --out R.json    one machine with a GPU, 8 minutes
-    bench/headline.py measure --cpu --dir DIR --out R.json             one machine without
-    bench/headline.py table R.json...                                  all of them, as Markdown
+    bench/headline.py measure --dir DIR --out-dir DIR2 --out R.json    with a GPU, 8 minutes
+    bench/headline.py measure --cpu --dir DIR --out R.json             without
+    bench/headline.py table R.json...                                  as Markdown
 
---dir is on a disk; files that are written go to --out-dir, a tmpfs. Every ratio is of medians of runs
-that took turns with those of the limit or the rival. The table shows the range of a ratio over the
-machines: median, lowest, highest, and how many machines there are. Parts that have no GPU to run on
-are left out.
+--dir is on a disk; files that are written go to --out-dir, a tmpfs. Every ratio is of medians of
+runs that took turns with those of the limit or the rival. The table shows the range of a ratio over
+the machines: median, lowest, highest, and how many machines there are. Parts that have no GPU to
+run on are left out.
 """
 import argparse
 import json
@@ -45,7 +45,8 @@ def measure_warm(options):
         figures["with_gpu_start"].append(report["input"]["bytes"] / report["run"]["seconds"])
     link = median(figures["link"])
     return {**{name: spread(rates) for name, rates in figures.items()},
-            "ratio": median(figures["run"]) / link, "steady_ratio": median(figures["steady"]) / link}
+            "ratio": median(figures["run"]) / link,
+            "steady_ratio": median(figures["steady"]) / link}
 
 
 def measure_rivals(options):
@@ -69,8 +70,8 @@ def files_out(options, **more):
 
 
 def measure_product(options):
-    """n = 32768 in f32, tmpfs to tmpfs, against the slowest of reading, writing, and cuBLAS in core.
-    The time in which the GPU starts is left out; that in which cuBLAS is loaded is not."""
+    """n = 32768 in f32, tmpfs to tmpfs, against the slowest of reading, writing, and cuBLAS in
+    core. The time in which the GPU starts is left out; that in which cuBLAS is loaded is not."""
     paths = measure_files_out.operands(files_out(options))
     found = measure_files_out.measure_product(files_out(options), paths, "f32")
     for path in paths:
@@ -180,7 +181,7 @@ def at(result, path):
 
 
 def load(path):
-    """A result of this script, or of measure.py cold or rivals/run.py, of which the same is shown."""
+    """A result of this script, or of measure.py cold or rivals/run.py, which hold the same."""
     result = json.load(open(path))
     if "rivals" in result and result.get("job") == "histogram" and result["cache"] == "warm":
         seconds = {name: rival["seconds"]["median"] for name, rival in result["rivals"].items()}

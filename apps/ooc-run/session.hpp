@@ -95,8 +95,8 @@ class Session {
 
   const DeviceChoice& device() const noexcept { return device_; }
 
-  /// Prints a warning that concerns the meaning of the answer, before the run and even with --quiet.
-  /// It is in the document too. Does nothing if `text` is empty.
+  /// Prints a warning that concerns the meaning of the answer, before the run and even with
+  /// --quiet. It is in the document too. Does nothing if `text` is empty.
   void warn(std::string text);
 
   /// The run has ended; what is read from now on is for a check of its result.

@@ -232,7 +232,8 @@ class DoubtfulTypeTest(CliTest):
         words = ("matmul", "x.f32", "y.npy", "--shape-a", "64x64", "-o", "z.npy", "--force")
         for document in (self.json(*words), self.json(*words, "--explain")):
             self.assertRegex("".join(document["warnings"]), "^x.f32: looks like float32, bytes")
-        self.assertRegex(self.succeed(*words, "--quiet").stderr, "^ooc-run: warning: x.f32: looks .*$")
+        self.assertRegex(self.succeed(*words, "--quiet").stderr,
+                         "^ooc-run: warning: x.f32: looks .*$")
 
     def test_text_behind_an_offset(self):
         self.write("x.csv", "".join(f"{i},{i / 7:.3f}\n" for i in range(1000)).encode())
