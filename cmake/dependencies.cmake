@@ -33,7 +33,7 @@ find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp)  # headers only, witho
 ooc_need(PROTOZERO_INCLUDE_DIR "protozero" libprotozero-dev)
 if(OOC_BUILD_TESTS)
   find_package(GTest 1.12 QUIET)
-  ooc_need(GTest_FOUND "GoogleTest 1.12 or later (for the tests; -DOOC_BUILD_TESTS=OFF does without)" libgtest-dev)
+  ooc_need(GTest_FOUND "GoogleTest 1.12 or later (-DOOC_BUILD_TESTS=OFF does without)" libgtest-dev)
   # The system's Python, for which Debian packages what some tests need (NumPy, jsonschema).
   find_program(OOC_PYTHON python3 HINTS /usr/bin)
   ooc_need(OOC_PYTHON "Python 3 (for the tests)" python3)
