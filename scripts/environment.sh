@@ -1,5 +1,6 @@
 # Sourced by the scripts beside it: where the project is, and what can be built on this machine.
-# Sets `root` and `preset`. OOC_NO_CUDA=1 hides a CUDA toolkit.
+# Sets `root`, `preset` (release, or cpu without a CUDA toolkit of 13.0 or later), `why` it is that
+# one, and `gpus`, the architectures that release is built for. OOC_NO_CUDA=1 hides a CUDA toolkit.
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 started=$SECONDS
@@ -12,8 +13,27 @@ nvcc_release() {
   nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p' || true
 }
 
+# Prints the architectures of this machine's GPUs as CMake names them, e.g. "80-real;90-real".
+# Prints all-major if there is no GPU, or one that this toolkit has no code for: it is too old, or
+# so new that it needs the PTX.
+architectures_here() {
+  local known capability number names=()
+  known=$(nvcc --list-gpu-code 2>/dev/null) || known=
+  while read -r capability; do
+    number=${capability//./}
+    if [[ ! $capability =~ ^[0-9]+\.[0-9]$ ]] || ! grep -qx "sm_$number" <<<"$known"; then
+      names=()
+      break
+    fi
+    names+=("$number-real")
+  done < <(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sort -u)
+  local IFS=';'
+  echo "${names[*]:-all-major}"
+}
+
 choose_preset() {
   preset=cpu
+  gpus=
   if [[ -n ${OOC_NO_CUDA:-} ]]; then
     why="OOC_NO_CUDA is set"
     return
@@ -24,22 +44,28 @@ choose_preset() {
   if [[ -z $release ]]; then
     why="there is no CUDA toolkit on this machine"
   elif ((${release%%.*} < 13)); then
-    why="the CUDA toolkit $release is older than 13.0"
+    why="the CUDA toolkit $release ($(command -v nvcc)) is ignored, since it is older than 13.0"
   else
-    preset=cuda
-    why="there is a CUDA toolkit $release"
+    preset=release
+    gpus=$(architectures_here)
+    why="there is a CUDA toolkit $release; code for GPUs: $gpus"
   fi
 }
 choose_preset
 
-# build PRESET [TARGET...]: configures and builds, with all cores (or BUILD_JOBS of them).
+# build PRESET [-DNAME=VALUE...] [TARGET...]: configures and builds, with all cores (or BUILD_JOBS
+# of them).
 build() {
-  local log=build/$1.log
+  local log=build/$1.log word options=() targets=()
+  [[ $1 != release ]] || options=("-DCMAKE_CUDA_ARCHITECTURES=$gpus")
+  for word in "${@:2}"; do
+    if [[ $word == -D* ]]; then options+=("$word"); else targets+=("$word"); fi
+  done
   mkdir -p "$root/build"
   say "building preset $1 (log: $log)"
-  if ! { cmake -S "$root" --preset "$1" &&
+  if ! { cmake -S "$root" --preset "$1" "${options[@]}" &&
          cmake --build "$root/build/$1" --parallel "${BUILD_JOBS:-$(nproc)}" \
-           ${2:+--target "${@:2}"}; } >"$root/$log" 2>&1; then
+           ${targets[0]:+--target "${targets[@]}"}; } >"$root/$log" 2>&1; then
     tail -n 60 "$root/$log" >&2
     fail "building preset $1; the end of $log stands above"
   fi

@@ -102,9 +102,7 @@ std::vector<Check> examine(const std::string& path, const RunSettings& settings)
                                  : "cpu";
 
   std::vector<Check> checks{check_gpu(cuda, wants_gpu ? std::optional(ordinal) : std::nullopt)};
-  if (cuda.built_for != 0) {
-    checks.push_back(check_driver(cuda, build_facts::cuda_architectures));
-  }
+  if (cuda.built_for != 0) checks.push_back(check_driver(cuda));
   for (const ooc::GpuFacts& gpu : cuda.gpus) {
     checks.push_back(check_link(gpu.name, pcie_link(gpu.pci_address)));
   }

@@ -6,8 +6,8 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <ooc/cuda_code.hpp>
 #include <ooc/io/units.hpp>
-#include <sstream>
 #include <utility>
 
 #include "sizes.hpp"
@@ -81,7 +81,10 @@ std::string_view name_of(Check::State state) {
 
 std::string why_not_on_gpu(const ooc::CudaFacts& cuda, std::size_t ordinal) {
   if (cuda.gpus.empty()) return cuda.why_no_gpu;
-  if (ordinal < cuda.gpus.size()) return {};
+  if (ordinal < cuda.gpus.size()) {
+    const ooc::GpuFacts& gpu = cuda.gpus[ordinal];
+    return ooc::why_no_code(cuda.architectures, gpu.major, gpu.minor);
+  }
   return fmt::format("there is no GPU {}, the last is {}", ordinal, cuda.gpus.size() - 1);
 }
 
@@ -102,45 +105,35 @@ Check check_gpu(const ooc::CudaFacts& cuda, std::optional<std::size_t> wanted) {
     const std::string why_not = wanted ? why_not_on_gpu(cuda, *wanted) : std::string();
     if (why_not.empty()) return check;
     check.facts += "; " + why_not;
+    if (*wanted < cuda.gpus.size()) {
+      const ooc::GpuFacts& gpu = cuda.gpus[*wanted];
+      return check.fail(ooc::Cause::device, ooc::how_to_get_code(gpu.major, gpu.minor));
+    }
     return check.fail(ooc::Cause::device, "--device cuda:0, or show more in CUDA_VISIBLE_DEVICES");
   }
   check.facts = "none: " + cuda.why_no_gpu + (wanted ? "" : "; the CPU does the work");
   const std::string fix = cuda.built_for == 0
-                              ? "scripts/setup && cmake --preset cuda, with a CUDA toolkit"
+                              ? "scripts/setup && cmake --preset release, with a CUDA toolkit"
                               : "nvidia-smi tells more";
   return wanted ? check.fail(ooc::Cause::device, fix) : check.warn(fix);
 }
 
-bool is_compiled_for(std::string_view architectures, int major, int minor) {
-  std::istringstream words{std::string(architectures)};
-  for (std::string word; words >> word;) {
-    int number = 0;
-    std::from_chars(word.data(), word.data() + word.size(), number);
-    const bool same_family = number / 10 == major && number % 10 <= minor;
-    const bool has_ptx =
-        word.find("-real") == std::string::npos && word.find('a') == std::string::npos;
-    if (word == "native" || word.starts_with("all") || same_family ||
-        (has_ptx && number > 0 && number <= major * 10 + minor)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-Check check_driver(const ooc::CudaFacts& cuda, std::string_view architectures) {
+Check check_driver(const ooc::CudaFacts& cuda) {
   Check check{.name = "driver",
               .facts = fmt::format("knows CUDA {}, this build is of {} and for {}",
                                    cuda_version(cuda.driver_allows), cuda_version(cuda.built_for),
-                                   architectures),
+                                   cuda.architectures),
               .values = {{"driver_allows", cuda_version(cuda.driver_allows)},
                          {"built_for", cuda_version(cuda.built_for)},
-                         {"architectures", architectures}}};
+                         {"architectures", cuda.architectures}}};
   if (cuda.driver_allows / 1000 < cuda.built_for / 1000) {
     return check.warn("a newer driver, or a build with an older toolkit");
   }
   for (const ooc::GpuFacts& gpu : cuda.gpus) {
-    if (is_compiled_for(architectures, gpu.major, gpu.minor)) continue;
-    return check.warn(fmt::format("cmake -DCMAKE_CUDA_ARCHITECTURES={}{}", gpu.major, gpu.minor));
+    const std::string why_not = ooc::why_no_code(cuda.architectures, gpu.major, gpu.minor);
+    if (why_not.empty()) continue;
+    check.facts += "; " + why_not;
+    return check.warn(ooc::how_to_get_code(gpu.major, gpu.minor));
   }
   return check;
 }

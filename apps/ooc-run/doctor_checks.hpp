@@ -41,9 +41,7 @@ std::string why_not_on_gpu(const ooc::CudaFacts& cuda, std::size_t ordinal);
 /// `wanted`: the number of the GPU without which runs will fail.
 Check check_gpu(const ooc::CudaFacts& cuda, std::optional<std::size_t> wanted);
 
-/// `architectures`: for which the build has code, as CMake names them: "75 90-real".
-Check check_driver(const ooc::CudaFacts& cuda, std::string_view architectures);
-bool is_compiled_for(std::string_view architectures, int major, int minor);
+Check check_driver(const ooc::CudaFacts& cuda);
 
 Check check_link(const std::string& gpu, const std::optional<PcieLink>& link);
 

@@ -12,7 +12,7 @@ std::string why_no_cuda_device() {
 
 std::unique_ptr<Device> make_cuda_device(int /*ordinal*/) {
   throw Error(Cause::device, why_no_cuda_device(),
-              {.hint = "leave out --device cuda, or build with the CUDA toolkit (preset cuda)"});
+              {.hint = "leave out --device cuda, or build with the CUDA toolkit (preset release)"});
 }
 
 CudaFacts cuda_facts() {

@@ -1,3 +1,4 @@
+#include <ooc/cuda_code.hpp>
 #include <ooc/cuda_facts.hpp>
 #include <ooc/io/blocked_signals.hpp>
 #include <ooc/io/error.hpp>
@@ -266,8 +267,18 @@ class PinnedMemory final : public std::pmr::memory_resource {
   std::vector<std::span<std::byte>> early_;  // not registered yet
 };
 
+/// Why the driver shows no GPU. Empty if it shows one.
+std::string why_none_visible() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaSuccess && count > 0) return {};
+  cudaGetLastError();
+  const cudaError_t reason = status == cudaSuccess ? cudaErrorNoDevice : status;
+  return std::string(cudaGetErrorString(reason)) + " (" + cudaGetErrorName(reason) + ")";
+}
+
 void require_gpu(int ordinal, Calls& calls) {
-  const std::string why = why_no_cuda_device();
+  const std::string why = why_none_visible();
   if (!why.empty()) {
     throw Error(Cause::device, "no usable GPU: " + why,
                 {.why = "there is no NVIDIA GPU here, or its driver is missing or too old",
@@ -322,6 +333,14 @@ class CudaDevice final : public Device {
     cudaDeviceProp properties{};
     calls_.check(cudaGetDeviceProperties(&properties, ordinal_));
     calls_.check(cudaFree(nullptr));  // makes the context, or fails before any work
+    const cudaError_t code = find_device_code();
+    if (code != cudaSuccess) {
+      calls_.fail(code,
+                  "no usable GPU: none of the code of this build, for " OOC_CUDA_ARCHITECTURES
+                  ", runs on " +
+                      device_name(ordinal_, properties.name),
+                  how_to_get_code(properties.major, properties.minor));
+    }
     calls_.started();
     cuda_has_started = true;
     return device_name(ordinal_, properties.name);
@@ -341,12 +360,16 @@ class CudaDevice final : public Device {
 }  // namespace
 
 std::string why_no_cuda_device() {
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaSuccess && count > 0) return {};
-  cudaGetLastError();
-  const cudaError_t reason = status == cudaSuccess ? cudaErrorNoDevice : status;
-  return std::string(cudaGetErrorString(reason)) + " (" + cudaGetErrorName(reason) + ")";
+  std::string why = why_none_visible();
+  if (!why.empty()) return why;
+  constexpr int ordinal = 0;  // which is taken if none is asked for
+  int major = 0, minor = 0;
+  if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal) != cudaSuccess ||
+      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ordinal) != cudaSuccess) {
+    cudaGetLastError();
+    return {};
+  }
+  return why_no_code(OOC_CUDA_ARCHITECTURES, major, minor);
 }
 
 std::unique_ptr<Device> make_cuda_device(int ordinal) {

@@ -27,8 +27,12 @@ CudaFacts cuda_facts() {
   cudaRuntimeGetVersion(&facts.built_for);
   cudaDriverGetVersion(&facts.driver_allows);
   facts.why_no_gpu = why_no_gpu();
+  facts.architectures = OOC_CUDA_ARCHITECTURES;
   int count = 0;
-  if (!facts.why_no_gpu.empty() || cudaGetDeviceCount(&count) != cudaSuccess) return facts;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    cudaGetLastError();
+    return facts;
+  }
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     cudaDeviceProp properties{};
     if (cudaGetDeviceProperties(&properties, ordinal) != cudaSuccess) {

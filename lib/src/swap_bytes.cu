@@ -51,4 +51,9 @@ cudaError_t swap_bytes_cuda(void* data, std::size_t bytes, std::size_t element_b
   }
 }
 
+cudaError_t find_device_code() {
+  cudaFuncAttributes attributes{};
+  return cudaFuncGetAttributes(&attributes, swap_words<std::uint32_t>);
+}
+
 }  // namespace ooc

@@ -10,4 +10,8 @@ namespace ooc {
 cudaError_t swap_bytes_cuda(void* data, std::size_t bytes, std::size_t element_bytes,
                             cudaStream_t stream);
 
+/// Looks for the code of a kernel, which the current device must have: fails if this build has none
+/// for it.
+cudaError_t find_device_code();
+
 }  // namespace ooc

@@ -22,7 +22,13 @@ void expect(const Check& check, State state, const std::string& words = {}) {
 const ooc::CudaFacts with_gpu{.built_for = 13000,
                               .driver_allows = 13020,
                               .why_no_gpu = {},
-                              .gpus = {{"NVIDIA H200", 150'754'820'096, 9, 0, "0000:1b:00.0"}}};
+                              .gpus = {{"NVIDIA H200", 150'754'820'096, 9, 0, "0000:1b:00.0"}},
+                              .architectures = "75 90"};
+const ooc::CudaFacts without_code{.built_for = 13000,
+                                  .driver_allows = 13020,
+                                  .why_no_gpu = {},
+                                  .gpus = with_gpu.gpus,
+                                  .architectures = "100"};
 const ooc::CudaFacts without_cuda{.why_no_gpu = "built without CUDA"};
 
 TEST(DoctorChecks, AGpuIsNeededOnlyIfItIsWanted) {
@@ -47,21 +53,20 @@ TEST(DoctorChecks, AGpuIsWantedByItsNumber) {
 }
 
 TEST(DoctorChecks, ADriverMustKnowTheRuntimeAndTheCodeTheGpu) {
-  expect(check_driver(with_gpu, "75 90"), State::ok, "knows CUDA 13.2, this build is of 13.0");
-  expect(check_driver(with_gpu, "100"), State::warn, "CMAKE_CUDA_ARCHITECTURES=90");
+  expect(check_driver(with_gpu), State::ok, "knows CUDA 13.2, this build is of 13.0 and for 75 90");
+  expect(check_driver(without_code), State::warn, "-DCMAKE_CUDA_ARCHITECTURES=90");
+  expect(check_driver(without_code), State::warn, "no code for compute capability 9.0");
   ooc::CudaFacts old = with_gpu;
   old.driver_allows = 12080;
-  expect(check_driver(old, "90"), State::warn, "newer driver");
+  expect(check_driver(old), State::warn, "newer driver");
 }
 
-TEST(DoctorChecks, CodeRunsOnItsFamilyAndAsPtxOnLaterOnes) {
-  EXPECT_TRUE(is_compiled_for("75-real 90-real", 9, 0));
-  EXPECT_TRUE(is_compiled_for("80-real", 8, 6));
-  EXPECT_TRUE(is_compiled_for("75", 9, 0));
-  EXPECT_TRUE(is_compiled_for("native", 9, 0));
-  EXPECT_FALSE(is_compiled_for("80-real 100", 9, 0));
-  EXPECT_FALSE(is_compiled_for("90a", 10, 0));
-  EXPECT_FALSE(is_compiled_for("", 9, 0));
+TEST(DoctorChecks, AGpuThatIsWantedNeedsCodeInThisBuild) {
+  expect(check_gpu(without_code, {}), State::ok, "NVIDIA H200");
+  expect(check_gpu(without_code, 0), State::fail, "no code for compute capability 9.0");
+  expect(check_gpu(without_code, 0), State::fail, "-DCMAKE_CUDA_ARCHITECTURES=90");
+  EXPECT_EQ(why_not_on_gpu(without_code, 0),
+            "this build has no code for compute capability 9.0, only for 100");
 }
 
 TEST(DoctorChecks, ALinkHasAllItsLanes) {

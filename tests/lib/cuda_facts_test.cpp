@@ -10,7 +10,10 @@ namespace {
 TEST(CudaFacts, NameTheGpusOrSayWhyThereIsNone) {
   const CudaFacts facts = cuda_facts();
   EXPECT_EQ(facts.why_no_gpu, why_no_gpu());
-  EXPECT_EQ(facts.gpus.empty(), !facts.why_no_gpu.empty());
+  // A GPU for which this build has no code is named too.
+  if (facts.why_no_gpu.empty()) {
+    EXPECT_FALSE(facts.gpus.empty());
+  }
   for (const GpuFacts& gpu : facts.gpus) {
     EXPECT_FALSE(gpu.name.empty());
     EXPECT_GT(gpu.memory_bytes, 0u);

@@ -17,10 +17,11 @@ struct GpuFacts {
 /// What there is of CUDA on this machine and in this build. Versions are 13020 for 13.2, and 0 if
 /// there is none.
 struct CudaFacts {
-  int built_for = 0;       // the toolkit's runtime, which is linked
-  int driver_allows = 0;   // the latest that the driver knows
-  std::string why_no_gpu;  // the driver's word for it, as why_no_gpu() has it
-  std::vector<GpuFacts> gpus{};
+  int built_for = 0;             // the toolkit's runtime, which is linked
+  int driver_allows = 0;         // the latest that the driver knows
+  std::string why_no_gpu;        // as why_no_gpu() has it
+  std::vector<GpuFacts> gpus{};  // with and without code in this build
+  std::string architectures{};   // that this build has code for, as CMake names them: "75 90-real"
 };
 
 /// What Device::name() says of a GPU: "cuda:0 NVIDIA H200".

@@ -123,7 +123,7 @@ class Device {
 /// the limit of a container if there is one.
 std::uint64_t available_host_bytes();
 
-/// Why there is no GPU to use: the driver's word for it. Empty if there is one.
+/// Why there is no GPU to use: the driver's word, or no code for the first. Empty if there is one.
 std::string why_no_gpu();
 
 /// A GPU starts in the background, which takes a fifth of a second or more. Throws Error(device) if

@@ -1,0 +1,90 @@
+# Finds everything that the build needs. What is missing is reported at once, with the command that
+# installs all of it.
+
+set(missing)   # what, for the message
+set(packages)  # Debian's names of it
+
+# ooc_need(FOUND WHAT PACKAGE...): notes that WHAT is missing, unless the variable FOUND is true.
+macro(ooc_need found what)
+  if(NOT ${found})
+    list(APPEND missing "${what}")
+    list(APPEND packages ${ARGN})
+  endif()
+endmacro()
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig QUIET)
+ooc_need(PkgConfig_FOUND "pkg-config" pkg-config)
+if(PkgConfig_FOUND)
+  pkg_check_modules(liburing QUIET IMPORTED_TARGET liburing>=2.3)
+endif()
+ooc_need(liburing_FOUND "liburing 2.3 or later" liburing-dev)
+# xxHash's header only, compiled with us: the library's own functions are those for SSE2, half as
+# fast, and not every distribution's has those that choose by processor.
+find_path(XXHASH_INCLUDE_DIR xxhash.h)
+ooc_need(XXHASH_INCLUDE_DIR "xxhash.h (xxHash 0.8 or later)" libxxhash-dev)
+find_package(Boost 1.74 QUIET COMPONENTS program_options)
+ooc_need(Boost_FOUND "Boost.Program_options 1.74 or later" libboost-program-options-dev)
+find_package(fmt 9 QUIET)
+ooc_need(fmt_FOUND "fmt 9 or later" libfmt-dev)
+find_package(nlohmann_json 3.11 QUIET)
+ooc_need(nlohmann_json_FOUND "nlohmann-json 3.11 or later" nlohmann-json3-dev)
+find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp)  # headers only, without a CMake package
+ooc_need(PROTOZERO_INCLUDE_DIR "protozero" libprotozero-dev)
+if(OOC_BUILD_TESTS)
+  find_package(GTest 1.12 QUIET)
+  ooc_need(GTest_FOUND "GoogleTest 1.12 or later (-DOOC_BUILD_TESTS=OFF does without)" libgtest-dev)
+  # The system's Python, for which Debian packages what some tests need (NumPy, jsonschema).
+  find_program(OOC_PYTHON python3 HINTS /usr/bin)
+  ooc_need(OOC_PYTHON "Python 3 (for the tests)" python3)
+endif()
+
+set(remedies)
+if(OOC_CUDA)
+  # Asked for its release first: an older one knows neither the standard nor the GPUs that it is
+  # asked for, and fails with messages that do not name its age.
+  set(nvcc nvcc)
+  if(CMAKE_CUDA_COMPILER)
+    set(nvcc "${CMAKE_CUDA_COMPILER}")
+  elseif(DEFINED ENV{CUDACXX})
+    set(nvcc "$ENV{CUDACXX}")
+  endif()
+  execute_process(COMMAND ${nvcc} --version OUTPUT_VARIABLE nvcc_says ERROR_QUIET
+                  RESULT_VARIABLE ignored)
+  if(NOT nvcc_says MATCHES "release ([0-9.]+)")
+    list(APPEND missing "the CUDA toolkit 13.0 or later: no ${nvcc} was found")
+  elseif(CMAKE_MATCH_1 VERSION_LESS 13.0)
+    list(APPEND missing "the CUDA toolkit 13.0 or later: ${nvcc} is of ${CMAKE_MATCH_1}")
+  else()
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES all-major)
+    endif()
+    enable_language(CUDA)
+    find_package(CUDAToolkit 13.0 REQUIRED)
+  endif()
+  if(NOT CUDAToolkit_FOUND)
+    string(APPEND remedies "  put nvcc of CUDA 13 on the PATH, or build for the CPU only with "
+                           "-DOOC_CUDA=OFF (preset cpu)\n")
+  endif()
+else()
+  set(CCCL_THRUST_DEVICE_SYSTEM CPP)
+endif()
+# Never Debian's Thrust 1.17: CCCL 3 comes with the toolkit or as a wheel (scripts/setup).
+find_package(CCCL 3.0 CONFIG QUIET
+  HINTS ${CUDAToolkit_LIBRARY_ROOT} "${PROJECT_SOURCE_DIR}/.deps/cccl")
+if(NOT CCCL_FOUND AND (CUDAToolkit_FOUND OR NOT OOC_CUDA))
+  list(APPEND missing "CCCL 3 (Thrust, CUB)")
+  string(APPEND remedies "  scripts/setup --cpu fetches CCCL; or give its place with "
+                         "-DCCCL_DIR=<...>/lib/cmake/cccl\n")
+endif()
+
+if(packages)
+  list(JOIN packages " " names)
+  string(PREPEND remedies "  apt-get install ${names}\n"
+                          "  (docs/building.md has the names for dnf, pacman and conda)\n")
+endif()
+if(missing)
+  list(JOIN missing "\n  " lines)
+  # An indented line is printed as it is, others are wrapped.
+  message(FATAL_ERROR "Missing:\n  ${lines}\nRemedy:\n${remedies}")
+endif()
