@@ -18,7 +18,7 @@
 namespace ooc {
 
 /// Elements of a tile, the unit in which floating-point results are built up: chunks are cut at
-/// multiples of it, so that results depend on the data alone (see lib/README.md, "Tiles").
+/// multiples of it, so that results depend on the data alone.
 inline constexpr std::size_t tile_elements = 65536;
 
 /// The most that a pass reads from a disk while a GPU starts (bytes).
@@ -128,7 +128,9 @@ class Operation {
 ///
 /// Threads: a coordinator runs one pass at a time, on whichever thread calls. A second one that is
 /// begun meanwhile, on another thread or by a callback of the first, throws Error(usage); programs
-/// that want two at once make two coordinators. Coordinators share nothing.
+/// that want two at once make two coordinators, which may read one Source.
+///
+/// Lifetime: a coordinator must outlive the Buffers that results of its passes hold.
 class Coordinator {
  public:
   /// The right to use a coordinator, from its construction to its destruction.
