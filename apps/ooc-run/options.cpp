@@ -222,9 +222,8 @@ constexpr std::array<std::string_view, 3> gen_examples{
     "ooc-run gen -o place.u64 --size 1GB --pattern position --force",
 };
 constexpr std::array all_commands{
-    Command{"histogram", "FILE... [options]",
-            "count what numpy.histogram counts, as float64", FileWords::some,
-            histogram_examples,
+    Command{"histogram", "FILE... [options]", "count what numpy.histogram counts, as float64",
+            FileWords::some, histogram_examples,
             "Counts what numpy.histogram counts of the values as float64, for every element\n"
             "type: bins are closed at the left and open at the right, the last one closed.\n"
             "-Inf and what lies below the range counts as below, +Inf and what lies above as\n"
