@@ -262,38 +262,6 @@ TEST_P(HistogramTest, EmptySource) {
   expect_error(Cause::usage, empty, {.range = {{1, 0}}});
 }
 
-/// Options that call `action` before the second pass.
-Options before_second_pass(std::function<void()> action) {
-  Options options;
-  options.make_engine = [action, passes = 0](const EngineOptions& wanted) mutable {
-    if (++passes == 2) action();
-    return make_engine(wanted);
-  };
-  return options;
-}
-
-TEST_P(HistogramTest, StopsEarly) {
-  const auto values = test::varied_values<float>(20 * tile_elements);
-  const Source source = source_of(values);
-  std::stop_source stopped;
-  stopped.request_stop();
-  const auto [nothing, stats] = count(source, {}, {.chunk_bytes = 4 * tile_elements},
-                                      {.stop = stopped.get_token(), .keep_partial = true});
-  EXPECT_THROW(count(source, {}, {}, {.stop = stopped.get_token()}), Error);
-  EXPECT_TRUE(stats.partial);
-  EXPECT_EQ(stats.bytes, 0u);
-  EXPECT_EQ(nothing.count, 0u);
-
-  std::stop_source stop;
-  Options options = before_second_pass([&] { stop.request_stop(); });
-  options.chunk_bytes = 4 * tile_elements;
-  const auto [prefix, prefix_stats] =
-      count(source, {}, options, {.stop = stop.get_token(), .keep_partial = true});
-  EXPECT_TRUE(prefix_stats.partial);
-  EXPECT_EQ(prefix.count * sizeof(float), prefix_stats.bytes);
-  EXPECT_FALSE(prefix.edges.empty());
-}
-
 TEST_P(HistogramTest, AllocatesNothingForMoreChunks) {
   const auto count_for = [&](std::size_t tiles) {
     const Source source = source_of(std::vector<float>(tiles * tile_elements, 1));

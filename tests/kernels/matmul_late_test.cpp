@@ -17,6 +17,7 @@
 
 #include "support/data_file.hpp"
 #include "support/late_device.hpp"
+#include "support/matrices.hpp"
 #include "support/temp_dir.hpp"
 
 // A product on a device whose copies and products are done as late as its events allow. Without one
@@ -49,9 +50,7 @@ class LateGemm final : public gemm::Gemm {
   std::string name() const override { return "late"; }
 };
 
-struct Shape {
-  std::uint64_t rows, inner, columns;
-};
+using Shape = test::ProductShape;
 
 class LateMatmulTest : public testing::Test {
  protected:
@@ -72,18 +71,8 @@ class LateMatmulTest : public testing::Test {
     return values;
   }
 
-  /// Entry by entry, from the files.
   std::vector<float> expected(const Shape& shape) const {
-    const auto a = values_of(dir_.path() / "a"), b = values_of(dir_.path() / "b");
-    std::vector<float> c(shape.rows * shape.columns);
-    for (std::uint64_t i = 0; i < shape.rows; ++i) {
-      for (std::uint64_t k = 0; k < shape.inner; ++k) {
-        for (std::uint64_t j = 0; j < shape.columns; ++j) {
-          c[i * shape.columns + j] += a[i * shape.inner + k] * b[k * shape.columns + j];
-        }
-      }
-    }
-    return c;
+    return test::plain_product(values_of(dir_.path() / "a"), values_of(dir_.path() / "b"), shape);
   }
 
   /// The schedule is that of a GPU with so much memory, and so much host memory for panels.

@@ -20,14 +20,14 @@
 #include "support/data_file.hpp"
 #include "support/devices.hpp"
 #include "support/faulty_engine.hpp"
+#include "support/matrices.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
 namespace {
 
-struct Shape {
-  std::uint64_t rows, inner, columns;
-};
+using Shape = test::ProductShape;
+using test::plain_product;
 
 template <class T>
 std::vector<T> integers(std::uint64_t count, unsigned seed, int most = 8) {
@@ -37,19 +37,6 @@ std::vector<T> integers(std::uint64_t count, unsigned seed, int most = 8) {
     value = static_cast<T>(static_cast<int>(random() % (2 * most + 1)) - most);
   }
   return values;
-}
-
-template <class T>
-std::vector<T> plain_product(const std::vector<T>& a, const std::vector<T>& b, const Shape& s) {
-  std::vector<T> c(s.rows * s.columns);
-  for (std::uint64_t i = 0; i < s.rows; ++i) {
-    for (std::uint64_t k = 0; k < s.inner; ++k) {
-      for (std::uint64_t j = 0; j < s.columns; ++j) {
-        c[i * s.columns + j] += a[i * s.inner + k] * b[k * s.columns + j];
-      }
-    }
-  }
-  return c;
 }
 
 template <class T>

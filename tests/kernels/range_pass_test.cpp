@@ -11,6 +11,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -155,6 +156,28 @@ TEST_P(RangePassTest, NoticesWithAChecksumThatTheInputChangedWithinItsRange) {
       EXPECT_NE(error.details().why.find(checksum), std::string::npos) << error.details().why;
     }
   }
+}
+
+TEST_P(RangePassTest, StopsEarly) {
+  const auto values = test::varied_values<float>(20 * tile_elements);
+  const Source source = source_of(values);
+  std::stop_source stopped;
+  stopped.request_stop();
+  const auto [nothing, stats] = count(source, {}, {.chunk_bytes = 4 * tile_elements},
+                                      {.stop = stopped.get_token(), .keep_partial = true});
+  EXPECT_THROW(count(source, {}, {}, {.stop = stopped.get_token()}), Error);
+  EXPECT_TRUE(stats.partial);
+  EXPECT_EQ(stats.bytes, 0u);
+  EXPECT_EQ(nothing.count, 0u);
+
+  std::stop_source stop;
+  Options options = before_second_pass([&] { stop.request_stop(); });
+  options.chunk_bytes = 4 * tile_elements;
+  const auto [prefix, prefix_stats] =
+      count(source, {}, options, {.stop = stop.get_token(), .keep_partial = true});
+  EXPECT_TRUE(prefix_stats.partial);
+  EXPECT_EQ(prefix.count * sizeof(float), prefix_stats.bytes);
+  EXPECT_FALSE(prefix.edges.empty());
 }
 
 }  // namespace
