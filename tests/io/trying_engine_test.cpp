@@ -110,7 +110,7 @@ TEST_F(TryingEngineTest, TransfersThroughThePageCacheWhatIsRefusedDirectly) {
   ScriptedEngine engine({-EINVAL, 8192});
   transfer(engine, request);
   EXPECT_FALSE(engine.was_direct());
-  EXPECT_EQ(engine.note(), "1 direct request was refused and went through the page cache");
+  EXPECT_EQ(engine.remark(), "1 direct request was refused and went through the page cache");
 }
 
 TEST_F(TryingEngineTest, FailsWithTheErrorAndWhereItCameUp) {

@@ -150,9 +150,9 @@ TEST_P(ReduceExactTest, ChangesNothingElse) {
   EXPECT_EQ(*exact.stddev, *plain.stddev);
 }
 
-TEST_P(ReduceExactTest, NothingHasNoStatistics) {
+TEST_P(ReduceExactTest, OfNothingOnlyTheSumIsKnown) {
   const Statistics found = reduce_it(source_of(std::vector<double>{}));
-  EXPECT_EQ(found.sum, Number{});
+  EXPECT_EQ(found.sum, Number{0.0});
   EXPECT_FALSE(found.mean);
 }
 
