@@ -153,7 +153,7 @@ PERCENT, TIMES = "{:.0f} %", "{:.1f} times"
 ROWS = [
     ("file on disk, `histogram`: rate / plain direct reads alike",
      ("cold", "ratio_to_reads_alike"), PERCENT),
-    ("file on disk, `histogram`: rate / the best of 6 settings of plain reads",
+    ("file on disk, `histogram`: rate / the best of 6 to 24 settings of plain reads",
      ("cold", "ratio"), PERCENT),
     ("file in the page cache, `histogram`: rate / copies from pinned memory",
      ("warm", "ratio"), PERCENT),
@@ -181,8 +181,14 @@ def at(result, path):
 
 
 def load(path):
-    """A result of this script, or of measure.py cold or rivals/run.py, which hold the same."""
+    """A result of this script, or what measure.py or rivals/run.py found of the same."""
     result = json.load(open(path))
+    if "gpu" in result:
+        gpu = result["gpu"]
+        return {"cold": {"ratio": gpu["cold"]["ratio"]},
+                "warm": {"ratio": gpu["warm"]["ratio_to_link"]}}
+    if "histogram_u1" in result:
+        return {"warm": {"ratio": result["ratio"]}}
     if "rivals" in result and result.get("job") == "histogram" and result["cache"] == "warm":
         seconds = {name: rival["seconds"]["median"] for name, rival in result["rivals"].items()}
         ours = seconds.pop("ooc_run_cuda")
