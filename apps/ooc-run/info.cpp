@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ooc/io/error.hpp>
 
@@ -42,7 +43,9 @@ Outcome run_info(const Arguments& arguments, const Interrupt& /*interrupt*/) {
   const ooc::Source& source = info.source;
   require_gpu_if_wanted(settings);
   info.files = describe_files(source);  // before a look at their data changes anything
-  if (source.bytes() != 0 && !source.by_columns) {
+  const bool is_asked_for = settings.format.type || settings.format.offset != 0;
+  const bool is_readable = is_asked_for || std::ranges::all_of(source.files(), holds_numbers);
+  if (source.bytes() != 0 && !source.by_columns && is_readable) {
     info.readings.push_back({"histogram", plan_histogram(settings, source, {})});
     info.readings.push_back({"reduce", plan_reduce(settings, source, {})});
   }

@@ -100,8 +100,8 @@ OutputSettings read_output_settings(const Arguments& arguments) {
   OutputSettings output;
   output.json = arguments.has("json");
   output.quiet = arguments.has("quiet");
-  if (output.quiet) output.progress = ProgressMode::none;
   output.progress = arguments.get("progress", parse_progress).value_or(output.progress);
+  if (output.quiet) output.progress = ProgressMode::none;
   return output;
 }
 

@@ -75,7 +75,10 @@ std::optional<FileSignature> foreign_format(const ooc::File& file) {
     if (file.size() == 0 || is_npy) return {};
     const std::vector<std::byte> head = head_of(file);
     if (auto signature = recognise(head)) return signature;
-    if (!looks_like_text(head)) return {};
+    // Integers may look like text, as the pixels of a picture do. Where the ending names their
+    // type, it decides. Floats whose bytes are all text are none.
+    const auto named = ooc::type_of_ending(ooc::ending_of(file.path()));
+    if ((named && !is_float(*named)) || !looks_like_text(head)) return {};
     const bool has_commas = std::ranges::find(head, std::byte{','}) != head.end();
     return FileSignature{"text", fmt::format("make numbers of it first: numpy.save(\"x.npy\", "
                                              "numpy.loadtxt(\"{}\"{}))",
@@ -95,6 +98,10 @@ std::optional<ooc::File> try_open(const std::filesystem::path& path) {
 }
 
 }  // namespace
+
+bool holds_numbers(const ooc::File& file) {
+  return !foreign_format(file);
+}
 
 void require_numbers(const ooc::File& file) {
   const auto found = foreign_format(file);

@@ -8,6 +8,9 @@
 
 namespace ooc_run {
 
+/// False if a file is of a format that is known by its first bytes, or text.
+bool holds_numbers(const ooc::File& file);
+
 /// Throws Error(bad_input) if a raw file whose type is not given is of a format that is known by
 /// its first bytes, or text.
 void require_numbers(const ooc::File& file);

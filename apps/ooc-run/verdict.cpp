@@ -141,7 +141,8 @@ std::string rates_of(const ooc::Stats& stats, std::optional<double> ceiling) {
     text += fmt::format(", {} of it from the page cache", percent(cached));
   }
   if (has_holes(stats) && cached <= wholly) {
-    text += fmt::format(", {} of it holes, which are on no disk", percent(stats.hole_fraction));
+    text += fmt::format(", {} of it holes, which are on no disk",
+                        percent(stats.hole_fraction * (1 - cached)));
   }
   if (stats.bytes_written == 0) return text;
   const auto bytes_written = static_cast<double>(stats.bytes_written);

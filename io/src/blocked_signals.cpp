@@ -7,7 +7,7 @@ namespace ooc {
 BlockedSignals::BlockedSignals() noexcept {
   sigset_t signals;
   sigfillset(&signals);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) {
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF}) {
     sigdelset(&signals, fault);
   }
   pthread_sigmask(SIG_BLOCK, &signals, &before_);

@@ -87,7 +87,18 @@ std::uint64_t seek(const File& file, std::uint64_t at, int whence, std::uint64_t
   return std::clamp(static_cast<std::uint64_t>(found), at, end);
 }
 
+/// Whether a file may have holes on a disk. To look for them takes some file systems long: tmpfs
+/// walks over all pages.
+bool may_have_holes(const File& file) {
+  constexpr std::uint64_t unit = 512;  // of st_blocks, whatever the file system's own is
+  struct stat status {};
+  if (lies_in_memory(file.buffered()) || ::fstat(file.buffered(), &status) != 0) return false;
+  return static_cast<std::uint64_t>(status.st_blocks) * unit <
+         static_cast<std::uint64_t>(status.st_size);
+}
+
 double hole_bytes(const File& file, const Extent& extent) {
+  if (!may_have_holes(file)) return 0;
   constexpr int most_holes = 4096;
   const std::uint64_t end = extent.offset + extent.bytes;
   std::uint64_t bytes = 0;

@@ -3,7 +3,6 @@
 #include "histogram_blocks.hpp"
 
 #include <array>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -27,11 +26,13 @@ class BasicTables {
 
   std::size_t keys() const { return keys_; }
 
-  /// At most `most_at_once` keys. Where a counter might overflow, all are emptied before:
-  /// `take(key, count)` gets what was in them.
+  /// Where a counter might overflow, all are emptied before: `take(key, count)` gets what was in
+  /// them.
   template <class Key, class Take>
   void add(const Key* keys, std::size_t count, Take take) {
-    assert(count <= most_at_once);
+    for (; count > most_at_once; keys += most_at_once, count -= most_at_once) {
+      add(keys, most_at_once, take);
+    }
     if (count > most_at_once - held_) empty(take);
     held_ += count;
     Counter* const first = counters_.data();

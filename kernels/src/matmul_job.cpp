@@ -220,7 +220,8 @@ std::optional<double> measure_flops(Device& device, gemm::Gemm& gemm, const Prob
 Rates rates_for(DeviceKind device, bool cached) {
   Rates rates;
   if (cached) rates.read = device == DeviceKind::cuda ? 55e9 : 10e9;
-  // The threads that copy from the page cache are woken for each row, and take turns at it.
+  // The threads that copy from the page cache are woken for each row, and take turns at it. Those
+  // that copy into it are, too.
   if (cached) rates.row_seconds = 2.5e-6;
   rates.write = cached ? 6e9 : 3e9;
   if (device == DeviceKind::cpu) {

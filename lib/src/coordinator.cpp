@@ -94,8 +94,12 @@ Coordinator::Reservation::Reservation(std::atomic_flag& busy) {
                .hint = "wait for that pass, or make a coordinator for each thread"});
 }
 
+Coordinator::Reservation Coordinator::begin_pass() {
+  return Reservation(state_->busy);
+}
+
 Coordinator::Reservation Coordinator::reserve() {
-  Reservation reservation(state_->busy);
+  Reservation reservation = begin_pass();
   state_->pool.reset();
   for (const auto& lane : state_->all_lanes) lane->release();
   return reservation;
@@ -230,7 +234,11 @@ void Coordinator::State::add_times(const Writer* writer, Stats& stats) const {
 
 Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operation& operation,
                        const PassOptions& wanted, const Output* output) {
-  const Reservation reservation(state_->busy);
+  return run(begin_pass(), source, element_bytes, operation, wanted, output);
+}
+
+Stats Coordinator::run(const Reservation& /*pass*/, const Source& source, std::size_t element_bytes,
+                       Operation& operation, const PassOptions& wanted, const Output* output) {
   Stats stats = state_->run_passes(source, element_bytes, operation, wanted, output);
   if (output == nullptr) {
     if (!stats.partial || wanted.keep_partial) return stats;

@@ -2,21 +2,35 @@
 
 #include <charconv>
 #include <sstream>
+#include <string>
+#include <system_error>
 
 namespace ooc {
+
+namespace {
+
+/// Whether one architecture, as CMake names it, runs on GPUs of that compute capability: "90" as
+/// machine code or PTX, "90-real" as machine code, "90-virtual" as PTX, "90a" there alone, and
+/// "100f" in its family.
+bool runs_on(std::string_view word, int major, int minor) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc{}) return true;  // "native", "all" and "OFF" do not say
+  const std::string_view rest(end, static_cast<std::size_t>(word.data() + word.size() - end));
+  const int wanted = major * 10 + minor;
+  if (rest.starts_with('a')) return number == wanted;
+  const bool same_family = number / 10 == major && number % 10 <= minor;
+  if (rest.starts_with('f')) return same_family;
+  const bool has_machine_code = rest != "-virtual", has_ptx = rest != "-real";
+  return (has_machine_code && same_family) || (has_ptx && number <= wanted);
+}
+
+}  // namespace
 
 bool has_code_for(std::string_view architectures, int major, int minor) {
   std::istringstream words{std::string(architectures)};
   for (std::string word; words >> word;) {
-    int number = 0;
-    std::from_chars(word.data(), word.data() + word.size(), number);
-    const bool same_family = number / 10 == major && number % 10 <= minor;
-    const bool has_ptx =
-        word.find("-real") == std::string::npos && word.find('a') == std::string::npos;
-    if (word == "native" || word.starts_with("all") || same_family ||
-        (has_ptx && number > 0 && number <= major * 10 + minor)) {
-      return true;
-    }
+    if (runs_on(word, major, minor)) return true;
   }
   return false;
 }

@@ -200,7 +200,7 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
   const bool lanes_may_read = device == DeviceKind::cpu && output == nullptr &&
                               options.engine == EngineKind::automatic && !options.make_engine &&
                               options.threads <= workers.reading_lanes;  // else some are left
-  const bool one_thread = lanes_may_read && options.threads == 1;
+  const bool one_thread = lanes_may_read && options.threads == 1 && workers.reading_lanes == 1;
   const IoWay way =
       both_ways ? choose_mixed_read_way(options, device, workers, *cached)
       : one_thread && options.direct == DirectIo::automatic

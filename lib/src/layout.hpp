@@ -57,7 +57,7 @@ constexpr std::size_t alignment_of(std::size_t element_bytes) {
 }
 
 /// `in_order`: the source is to be read from beginning to end, wherever its parts lie. A single
-/// thread of the CPU reads what it computes, wherever that lies.
+/// thread of the CPU reads what it folds, wherever that lies.
 ///
 /// What the user has fixed is kept, unless the limits leave no room for so many reads in flight, or
 /// for so many streams that load their own chunks; the rest is chosen. Throws Error(memory) with

@@ -39,8 +39,9 @@ MapOutput::MapOutput(const Source& source, std::size_t input_bytes, const Target
             std::array{&source}),
       output_{file_, element_bytes, target.type.swapped} {}
 
-Stats MapOutput::run(Coordinator& coordinator, Operation& operation, const PassOptions& wanted) {
-  return coordinator.run(source_, input_bytes_, operation, wanted, &output_);
+Stats MapOutput::run(Coordinator& coordinator, const Coordinator::Reservation& pass,
+                     Operation& operation, const PassOptions& wanted) {
+  return coordinator.run(pass, source_, input_bytes_, operation, wanted, &output_);
 }
 
 void MapOutput::publish(Stats& stats) {

@@ -93,6 +93,8 @@ class NoNumbersTest(CliTest):
     def test_refused_by_all_commands(self):
         for ending, word in (("bin", "u1"), ("f32", "f4"), ("u8", "u1")):
             for what, data in self.formats.items():
+                if (what, ending) == ("text", "u8"):
+                    continue  # bytes may look like text
                 name = f"x.{ending}"
                 self.write(name, data + bytes(-len(data) % 4 if what != "text" else 0))
                 for words in (["histogram"], ["reduce"], ["reduce", "--explain"],
@@ -149,6 +151,16 @@ class NoNumbersTest(CliTest):
                      '{"a": [1, 2, 3]}\n', "[" + "1," * 1000 + "1]"):
             self.write("x.txt", text.encode())
             self.refuse(3, "x.txt: looks like text", "reduce", "x.txt")
+
+    def test_integers_that_look_like_text(self):
+        pixels = np.random.default_rng(6).normal(80, 12, 100_000).clip(32, 126).astype("u1")
+        for name in ("image.u8", "image.i8", "image.u16"):
+            self.write(name, pixels)
+            self.assertEqual(self.json("reduce", name)["warnings"], [], name)
+            self.assertIn("would be read by", self.succeed("info", name).stdout)
+        self.write("image.bin", pixels)
+        self.refuse(3, "image.bin: looks like text", "reduce", "image.bin")
+        self.assertNotIn("would be read by", self.succeed("info", "image.bin").stdout)
 
     def test_numbers_that_are_letters_too(self):
         """Few bytes, bytes of one value, and bytes without any blank are no text."""

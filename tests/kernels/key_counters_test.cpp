@@ -52,7 +52,7 @@ TEST(Tables, CountKeysInAnyNumberOfTables) {
 /// With counters of 8 bits, which are soon full.
 TEST(Tables, AreEmptiedBeforeACounterOverflows) {
   using SmallTables = BasicTables<std::uint8_t>;
-  const std::vector<std::uint32_t> given(SmallTables::most_at_once, 1);
+  const std::vector<std::uint32_t> given(3 * SmallTables::most_at_once + 2, 1);
   for (const std::size_t keys : {2, 4097, 65537}) {  // in four tables, in two, in one
     SmallTables tables(keys);
     std::uint64_t taken = 0;
@@ -65,8 +65,9 @@ TEST(Tables, AreEmptiedBeforeACounterOverflows) {
     tables.add(given.data(), 1, take);
     EXPECT_EQ(taken, 255u);
     for (int i = 0; i < 1000; ++i) tables.add(given.data(), 7, take);
+    tables.add(given.data(), given.size(), take);  // more at once than a counter holds
     tables.empty(take);
-    EXPECT_EQ(taken, 255 + 1 + 7000u);
+    EXPECT_EQ(taken, 255 + 1 + 7000u + given.size());
   }
 }
 

@@ -13,7 +13,15 @@ TEST(CudaCode, RunsOnItsFamilyAndAsPtxOnLaterOnes) {
   EXPECT_TRUE(has_code_for("native", 9, 0));
   EXPECT_FALSE(has_code_for("86-real", 8, 0));
   EXPECT_FALSE(has_code_for("80-real 100", 9, 0));
+  EXPECT_TRUE(has_code_for("80-real 90-virtual", 12, 0));
+  EXPECT_TRUE(has_code_for("90-virtual", 9, 0));
+  EXPECT_FALSE(has_code_for("90-virtual", 8, 9));
+  EXPECT_TRUE(has_code_for("OFF", 9, 0));
+  EXPECT_TRUE(has_code_for("90a-real", 9, 0));
   EXPECT_FALSE(has_code_for("90a", 10, 0));
+  EXPECT_FALSE(has_code_for("100a", 10, 3));
+  EXPECT_TRUE(has_code_for("100f", 10, 3));
+  EXPECT_FALSE(has_code_for("100f", 12, 0));
   EXPECT_FALSE(has_code_for("", 9, 0));
 }
 

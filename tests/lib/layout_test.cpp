@@ -179,6 +179,9 @@ TEST_F(LayoutTest, OneThreadReadsWhatItComputes) {
   EXPECT_TRUE(direct.lanes_read);
   EXPECT_TRUE(direct.reads.direct);
   EXPECT_FALSE(direct.tuned_depth);
+  const Options four_streams{.streams = 4, .threads = 1};
+  const Workers four = choose_workers(four_streams, DeviceKind::cpu);
+  EXPECT_FALSE(choose_layout(four_streams, DeviceKind::cpu, four, source, 1).lanes_read);
   const Workers two = choose_workers({.threads = 2}, DeviceKind::cpu);
   EXPECT_FALSE(choose_layout({.threads = 2}, DeviceKind::cpu, two, source, 1).lanes_read);
 }

@@ -178,6 +178,26 @@ TEST_F(PassOptionsTest, AnOperatorThatFoldsWithItsOwnCoordinatorIsToldSo) {
   EXPECT_EQ(fold(coordinator, Sum{}, source()).value, sum_);
 }
 
+/// Merging begins when the threads of the pass have ended. The memory of its partials is still the
+/// lanes' then.
+struct SumThatMergesSlowly : Sum {
+  std::function<void()> merging;
+  void merge(Partial& total, const Partial& part) const {
+    merging();
+    total += part;
+  }
+};
+
+TEST_F(PassOptionsTest, NoOtherPassBeginsBeforeThePartialsAreMerged) {
+  Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = chunk_bytes});
+  SumThatMergesSlowly sum;
+  sum.merging = [&] {
+    EXPECT_EQ(cause_of([&] { fold(coordinator, Sum{}, source()); }), Cause::usage);
+  };
+  EXPECT_EQ(fold(coordinator, sum, source()).value, sum_);
+  EXPECT_EQ(fold(coordinator, Sum{}, source()).value, sum_);
+}
+
 TEST_F(PassOptionsTest, EachPassHasItsOwnProgressAndObserver) {
   Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = chunk_bytes});
   std::atomic<std::size_t> reports{0}, kernels{0};

@@ -133,7 +133,7 @@ class Operation {
 /// Lifetime: a coordinator must outlive the Buffers that results of its passes hold.
 class Coordinator {
  public:
-  /// The right to use a coordinator, from its construction to its destruction.
+  /// The right to use a coordinator, for as long as it lives. It must die before the coordinator.
   class [[nodiscard]] Reservation {
    public:
     /// Throws Error(usage) if another has it.
@@ -155,9 +155,18 @@ class Coordinator {
   /// it makes of them to `output`, which is left to the caller to publish. Returns when all threads
   /// of the pass have ended, and rethrows the first error of any of them. Throws Error(usage) if
   /// the coordinator runs a pass already, and Error(interrupted) if this one was stopped (see
-  /// PassOptions::keep_partial); of an output that was stopped there is nothing to keep.
+  /// PassOptions::keep_partial). An output that was stopped is incomplete, and is to be discarded.
   Stats run(const Source& source, std::size_t element_bytes, Operation& operation,
             const PassOptions& wanted = {}, const Output* output = nullptr);
+
+  /// The same for a caller that has the right already, and keeps it beyond the pass: what an
+  /// operation holds of the lanes' memory is freed before another pass may use that.
+  Stats run(const Reservation& pass, const Source& source, std::size_t element_bytes,
+            Operation& operation, const PassOptions& wanted = {}, const Output* output = nullptr);
+
+  /// Keeps other passes out until the reservation dies. Throws Error(usage) if the coordinator is
+  /// busy.
+  Reservation begin_pass();
 
   /// Reserves the device and its memory for a job that is no pass, such as matmul(). No pass can
   /// run until the reservation dies. The pool and the lanes' buffers of earlier passes are freed;

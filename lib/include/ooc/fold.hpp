@@ -209,8 +209,9 @@ Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const 
                                   const PassOptions& wanted = {}) {
   using Input = typename Op::Input;
   detail::require_type<Input>(source);
+  const Coordinator::Reservation pass = coordinator.begin_pass();
   detail::Fold<Op> operation(op, coordinator.streams());
-  Stats stats = coordinator.run(source, sizeof(Input), operation, wanted);
+  Stats stats = coordinator.run(pass, source, sizeof(Input), operation, wanted);
   return {operation.take(), std::move(stats)};
 }
 
@@ -235,9 +236,10 @@ requires(std::same_as<typename Op::Input, typename Others::Input>&&...)
         const PassOptions& wanted = {}) {
   using Input = typename Op::Input;
   detail::require_type<Input>(source);
+  const Coordinator::Reservation pass = coordinator.begin_pass();
   const auto run = [&](auto&&... folds) {
     detail::Together together({&folds...});
-    Stats stats = coordinator.run(source, sizeof(Input), together, wanted);
+    Stats stats = coordinator.run(pass, source, sizeof(Input), together, wanted);
     using Results = std::tuple<decltype(folds.take())...>;
     return Result<Results>{Results{folds.take()...}, std::move(stats)};
   };

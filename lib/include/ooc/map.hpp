@@ -102,7 +102,8 @@ class MapOutput {
   MapOutput(const Source& source, std::size_t input_bytes, const Target& target,
             std::size_t element_bytes, std::optional<ElementType> element);
 
-  Stats run(Coordinator& coordinator, Operation& operation, const PassOptions& wanted);
+  Stats run(Coordinator& coordinator, const Coordinator::Reservation& pass, Operation& operation,
+            const PassOptions& wanted);
   void publish(Stats& stats);
 
  private:
@@ -128,8 +129,9 @@ requires(!GatheringMapOperator<Op>) Stats
   using Made = typename Op::Output;
   detail::MapOutput output(source, sizeof(typename Op::Input), target, sizeof(Made),
                            detail::element_if_any<Made>());
+  const Coordinator::Reservation pass = coordinator.begin_pass();
   detail::Map<Op> operation(op);
-  Stats stats = output.run(coordinator, operation, wanted);
+  Stats stats = output.run(coordinator, pass, operation, wanted);
   output.publish(stats);
   return stats;
 }
@@ -142,8 +144,9 @@ Result<typename Op::Partial> map(Coordinator& coordinator, const Op& op, const S
   using Made = typename Op::Output;
   detail::MapOutput output(source, sizeof(typename Op::Input), target, sizeof(Made),
                            detail::element_if_any<Made>());
+  const Coordinator::Reservation pass = coordinator.begin_pass();
   detail::GatheringMap<Op> operation(op, coordinator.streams());
-  Stats stats = output.run(coordinator, operation, wanted);
+  Stats stats = output.run(coordinator, pass, operation, wanted);
   auto total = operation.take();
   if constexpr (requires { op.check(std::as_const(total)); }) op.check(std::as_const(total));
   output.publish(stats);

@@ -49,8 +49,9 @@ class File {
   ///
   /// A write is missed if it happens within one tick of the file system's clock (some milliseconds
   /// before Linux 6.13), if its mtime is set back and mode, owner, links or name change as well, or
-  /// if the file is a block device. New extended attributes, and a name that changes and changes
-  /// back, are reported although the data are the same.
+  /// if the file is a block device. Reported although the data are the same: new extended
+  /// attributes, times of access that are set (`touch -a`, `tar --atime-preserve`), and a name,
+  /// link, mode or owner that changes and changes back.
   void check_unchanged() const;
 
   /// Whether its name still leads to it and its ctime is the same, so that nothing at all about it
