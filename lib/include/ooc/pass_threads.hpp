@@ -2,8 +2,8 @@
 
 #include <ooc/io/chunk_pool.hpp>
 
-#include <condition_variable>
-#include <cstddef>
+#include <atomic>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -41,13 +41,10 @@ class PassThreads {
   void abort() noexcept;
 
   std::vector<ChunkPool*> pools_;
-  std::mutex mutex_;  // of the next three
-  std::exception_ptr first_;
-  // Not a semaphore: to wait for one for a while ends the program where the clock is before its
-  // epoch, as tools that set another time for a program make it (libstdc++).
-  std::condition_variable one_ended_;
-  std::size_t ended_ = 0;
-  std::vector<std::jthread> threads_;  // last: they use what stands above
+  std::mutex mutex_;
+  std::exception_ptr first_;             // under the mutex
+  std::atomic<std::uint32_t> ended_{0};  // threads
+  std::vector<std::jthread> threads_;    // last: they use what stands above
 };
 
 }  // namespace ooc
