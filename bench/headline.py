@@ -148,7 +148,7 @@ def measure(options):
     sys.exit(1 if result["failed"] else 0)
 
 
-# What the table shows: how a row begins, where its ratio lies in a result, and how it is written.
+# The rows of the table: their text, the path of the ratio in a result, and its format.
 PERCENT, TIMES = "{:.0f} %", "{:.1f} times"
 ROWS = [
     ("file on disk, `histogram`: rate / plain direct reads alike",

@@ -154,6 +154,7 @@ class NoNumbersTest(CliTest):
 
     def test_integers_that_look_like_text(self):
         pixels = np.random.default_rng(6).normal(80, 12, 100_000).clip(32, 126).astype("u1")
+        pixels[0] = ord("<")  # as if it were marked up
         for name in ("image.u8", "image.i8", "image.u16"):
             self.write(name, pixels)
             self.assertEqual(self.json("reduce", name)["warnings"], [], name)

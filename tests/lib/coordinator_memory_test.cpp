@@ -13,7 +13,7 @@
 #include "support/data_file.hpp"
 #include "support/temp_dir.hpp"
 
-// What a coordinator takes of the host's memory, and that it keeps to what it was given.
+// A coordinator gives its host memory back, and keeps to the limit that it was given.
 
 namespace ooc {
 namespace {

@@ -24,8 +24,8 @@ inline constexpr std::size_t tile_elements = 65536;
 /// The most that a pass reads from a disk while a GPU starts (bytes).
 inline constexpr std::uint64_t most_read_ahead_bytes = std::uint64_t{512} << 20;
 
-/// What a coordinator may use of the machine, and how. Zero means: chosen for the device and the
-/// source. What concerns one pass is in PassOptions.
+/// Limits and choices of a coordinator: how much of the machine it uses, and how. Zero means that
+/// the library chooses, by the device and the source. Options of a single pass are PassOptions.
 struct Options {
   std::size_t chunk_bytes = 0;   // rounded up to whole tiles
   std::size_t streams = 0;       // chunk k goes to stream k % streams (see takes_any_chunk)

@@ -9,8 +9,8 @@
 
 namespace ooc {
 
-/// What an operator's Input is made of: elements of one type, one after another. It is known of
-/// numbers and of arrays of them. A struct says it with a member type:
+/// The type of the elements that an operator's Input consists of, one after another. Numbers and
+/// arrays of numbers are known. A struct declares it as a member type:
 ///
 ///     struct Point {
 ///       using Element = float;  // three of them
@@ -18,7 +18,7 @@ namespace ooc {
 ///     };
 ///
 /// For a struct that cannot be changed, specialise ElementOf. `std::byte` stands for the bytes of
-/// elements of any type. `void`: not known; such a struct reads plain bytes only.
+/// elements of any type. `void`: unknown; such a struct reads plain bytes only.
 template <class T>
 struct ElementOf {
   using type = void;

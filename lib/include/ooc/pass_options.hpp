@@ -18,8 +18,8 @@ struct Progress {
   double stalled_seconds = 0;  // for which none of these has come back
 };
 
-/// What a caller wants of one pass, where Options hold what is about the machine. A job of several
-/// passes (a histogram that looks for its range first) gives the same to each.
+/// Options of one pass. (Options of a coordinator are about the machine.) A job of several passes,
+/// such as a histogram that looks for its range first, gives the same to each.
 ///
 ///     std::stop_source stop;
 ///     ooc::fold(coordinator, op, source, {.stop = stop.get_token()});
