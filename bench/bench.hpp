@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "disk.hpp"
-#include "figures.hpp"
+#include "measure/disk.hpp"
+#include "measure/figures.hpp"
 
 namespace ooc::bench {
 

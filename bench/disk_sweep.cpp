@@ -1,6 +1,6 @@
 // The ceiling that a cold run is measured against; `fio` reads the same way (bench/README.md).
 
-#include "disk.hpp"
+#include "measure/disk.hpp"
 
 #include <ooc/io/units.hpp>
 

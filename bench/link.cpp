@@ -1,6 +1,6 @@
 // The link's own rate, and what page-locking costs.
 
-#include "link.hpp"
+#include "measure/link.hpp"
 
 #include <ooc/buffer.hpp>
 #include <ooc/device.hpp>

@@ -11,8 +11,8 @@
 #include <ooc/pass_threads.hpp>
 
 #include "bench.hpp"
-#include "convert_values.hpp"
-#include "gemm.hpp"
+#include "convert/values.hpp"
+#include "gemm/gemm.hpp"
 
 #include <algorithm>
 #include <cstring>

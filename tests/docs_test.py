@@ -28,7 +28,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests/apps"))
+sys.path.insert(0, str(ROOT / "tests/cli"))
 from cli_support import PROGRAM, clean_environment  # noqa: E402
 
 # Which blocks are not run, by the document and their first command, and why.
@@ -238,7 +238,7 @@ class DocsTest(unittest.TestCase):
         self.assertTrue(shown["cpp"] and shown["cmake"], "the README shows neither")
 
     def test_verdicts_are_those_of_the_program(self):
-        source = (ROOT / "tests/apps/verdict_test.cpp").read_text(encoding="utf-8")
+        source = (ROOT / "tests/apps/run/verdict_test.cpp").read_text(encoding="utf-8")
         known = set(re.findall(r'"((?:[^"\\]|\\.)*)"', re.sub(r'"\s*\n\s*"', "", source)))
         shown = [line for block in blocks_of(DOCUMENTS["docs/verdict.md"])
                  if block.language == "text"

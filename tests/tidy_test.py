@@ -1,13 +1,30 @@
 #!/usr/bin/env python3
 """The small rules of CONTRIBUTING.md, so that reviews can be about the large ones."""
 
+import os
 import re
 import subprocess
 import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LAYERS = ["io", "lib", "kernels", "apps"]  # each may include itself and what stands before it
+# Each layer may include itself and those before it. Nothing may include the last: it measures.
+LAYERS = ["io", "lib", "kernels", "apps", "bench"]
+
+# The rooms of a layer: each may include itself and those before it. Files of the layer outside of
+# any room (main.cpp) may include all of them.
+ROOMS = {
+    "kernels": ["src/base", "src/gemm", "src/histogram", "src/reduce", "src/convert",
+                "src/matmul/plan", "src/matmul", "src/verify"],
+    "apps": ["measure", *(f"ooc-run/{room}" for room in (
+        "cli", "manual", "machine", "timeline", "rates", "dataset", "result", "draw", "page",
+        "run", "commands", "info", "doctor", "gen", "bench"))],
+}
+MAX_SOURCES = 16  # in a room
+
+# Where the headers of a layer's rooms are found, as "draw/svg.hpp".
+ROOM_ROOTS = {"kernels": ["kernels/src"], "apps": ["apps/ooc-run", "apps"],
+              "bench": ["bench", "kernels/src", "apps"]}
 CPP = {".cpp", ".hpp", ".cu"}
 CODE = CPP | {".py", ".sh", ".cmake", ".in"}
 MAX_COLUMNS = 100
@@ -24,7 +41,8 @@ LANGUAGE = "io/include/ooc/io/language.hpp"
 TESTED_ELSEWHERE = {
     LANGUAGE: "tests/package_test.sh",
     "io/include/ooc/io/transfer.hpp": "tests/io/writer_test.cpp",
-    "kernels/include/ooc/kernels/blas.hpp": "tests/kernels/gemm_test.cpp",
+    "kernels/include/ooc/kernels/blas.hpp": "tests/kernels/gemm/gemm_test.cpp",
+    "kernels/include/ooc/kernels/chunk_kernel.hpp": "tests/apps/bench/run_test.cpp",
     "kernels/include/ooc/ooc.hpp": "tests/package_test.sh",
     "lib/include/ooc/buffer.hpp": "tests/lib/memory_test.cpp",
     "lib/include/ooc/execute.hpp": "tests/lib/fold_test.cu",
@@ -41,6 +59,7 @@ THIRD_PARTY = {
     "lib": re.compile(r"xxhash\.h"),
     "kernels": re.compile(r"(thrust|cub|cuda)/.+|dlfcn\.h"),
     "apps": re.compile(r"(boost/program_options|nlohmann|fmt|protozero)[/.].+"),
+    "bench": re.compile(r"(boost/program_options|nlohmann)[/.].+"),
 }
 CUDA = re.compile(r"cuda[\w./]*|cublas_v2\.h|thrust/.+|cub/.+|nvtx3/.+")
 
@@ -80,13 +99,29 @@ CPP_CODE = {name: without_comments_and_strings(text) for name, text in TEXT.item
 
 
 def layer_of(name):
-    """io, lib, kernels or apps; else the name of the top folder."""
+    """One of LAYERS, or else the name of the top folder."""
     return name.split("/")[0]
 
 
 def layer_of_header(header):
     """The layer that a header <ooc/...> belongs to."""
     return next((layer for layer in LAYERS if f"{layer}/include/{header}" in FILES), None)
+
+
+def included_file(name, header):
+    """The path of the private header that the file `name` includes as "header", or None. CMake
+    generates a header from a file of the same name with ".in"."""
+    layer = layer_of(name)
+    places = [str(Path(name).parent), *ROOM_ROOTS.get(layer, [f"{layer}/src"])]
+    paths = [os.path.normpath(f"{place}/{header}") for place in places]
+    return next((path for path in paths if path in FILES or f"{path}.in" in FILES), None)
+
+
+def room_of(name):
+    """The room that a file is in: "apps/ooc-run/draw"; None outside of all rooms."""
+    rooms = [f"{layer}/{room}" for layer, names in ROOMS.items() for room in names]
+    found = [room for room in rooms if name.startswith(f"{room}/")]
+    return max(found, key=len, default=None)
 
 
 def is_code(name):
@@ -99,7 +134,9 @@ def may_use_cuda(name):
     """Whether a file may include CUDA's headers: a private header, if all who include it may."""
     if name.endswith(".cu") or name == BACKENDS_MEET or name.startswith("lib/src/cuda"):
         return True
-    users = [user for user in CPP_CODE if f'#include "{Path(name).name}"' in TEXT[user]]
+    users = [user for user in CPP_CODE
+             if any(included_file(user, header) == name for header in
+                    re.findall(r'#include "([^"]+)"', TEXT[user]))]
     return "/src/" in name and name.endswith(".hpp") and all(map(may_use_cuda, users))
 
 
@@ -128,10 +165,7 @@ class TidyTest(unittest.TestCase):
             below = LAYERS[:LAYERS.index(layer) + 1]
             for kind, header in re.findall(r'^\s*#\s*include\s*([<"])([^>"]+)', TEXT[name], re.M):
                 if kind == '"':
-                    target = (FILES[name].parent / header).resolve()
-                    fine = target.is_relative_to(ROOT / layer) and target.is_file()
-                    fine = fine or (ROOT / layer / "src" / header).is_file()
-                    fine = fine or target.with_name(f"{header}.in").is_file()  # CMake fills it in
+                    fine = included_file(name, header) is not None
                 elif header.startswith("ooc/"):
                     fine = layer_of_header(header) in below
                 elif STANDARD.fullmatch(header) or SYSTEM.fullmatch(header):
@@ -142,8 +176,49 @@ class TidyTest(unittest.TestCase):
                     fine = THIRD_PARTY[layer].fullmatch(header) is not None
                 if not fine:
                     wrong.append(f"{name} includes {header}")
-        self.assertFalse(wrong, "apps -> kernels -> lib -> io, and what each may use:\n" +
+        self.assertFalse(wrong, "bench -> apps -> kernels -> lib -> io, and what each may use:\n" +
                          "\n".join(wrong))
+
+    def test_rooms_point_one_way(self):
+        wrong = []
+        for name in CPP_CODE:
+            room = room_of(name)
+            if room is None:
+                continue
+            layer = layer_of(name)
+            order = [f"{layer}/{each}" for each in ROOMS[layer]]
+            for header in re.findall(r'^\s*#\s*include\s*"([^"]+)"', TEXT[name], re.M):
+                included = room_of(included_file(name, header) or "")
+                if included not in order[:order.index(room) + 1]:
+                    wrong.append(f"{name} includes {header}")
+        self.assertFalse(wrong, "each room of ROOMS may include those before it:\n" +
+                         "\n".join(wrong))
+
+    def test_every_room_is_listed_and_small(self):
+        for layer, rooms in ROOMS.items():
+            readme = TEXT[f"{layer}/README.md"]
+            for room in rooms:
+                self.assertRegex(readme, rf"(?m)^\| `{re.sub('^(src|ooc-run)/', '', room)}/` \| \S",
+                                 f"{layer}/README.md has no line for the room")
+                sources = [name for name in CPP_CODE if room_of(name) == f"{layer}/{room}"
+                           and not name.endswith(".hpp")]
+                self.assertTrue(sources, f"{layer}/{room} is empty")
+                self.assertLessEqual(len(sources), MAX_SOURCES, f"{layer}/{room} is too large")
+            allowed = {f"{layer}/{root}" for root in ("include/ooc", "include/ooc/kernels", "src",
+                                                      "ooc-run", layer)}
+            homeless = [name for name in CPP_CODE if layer_of(name) == layer
+                        and room_of(name) is None and str(Path(name).parent) not in allowed]
+            self.assertFalse(homeless, "files in a folder that is no room")
+
+    def test_tests_are_where_their_subject_is(self):
+        """tests/apps/draw/svg_test.cpp is about a file of that name in that room."""
+        for layer, roots in (("kernels", ["kernels/src", "kernels/include/ooc/kernels"]),
+                             ("apps", ["apps/ooc-run"])):
+            for name in CPP_CODE:
+                if not name.startswith(f"tests/{layer}/") or "_test." not in name:
+                    continue
+                folder = str(Path(name).parent.relative_to(f"tests/{layer}"))
+                self.assertTrue(any((ROOT / root / folder).is_dir() for root in roots), name)
 
     def test_backends_meet_in_one_header(self):
         self.check_lines(CPP_CODE, r"^\s*#\s*(if|ifdef|ifndef|elif)\b",
@@ -213,11 +288,11 @@ class TidyTest(unittest.TestCase):
                 self.assertIn("TARGET_DIRECTORY ooc", command, f"{layer}/CMakeLists.txt")
 
     def test_private_headers_are_used(self):
-        included = {Path(header).name for text in TEXT.values()
+        included = {header for text in TEXT.values()
                     for header in re.findall(r'#\s*include\s*[<"]([^>"]+)', text)}
         unused = [name for name in CPP_CODE
                   if name.endswith(".hpp") and "/include/" not in name
-                  and Path(name).name not in included]
+                  and not any(f"/{name}".endswith(f"/{header}") for header in included)]
         self.assertFalse(unused, "headers that nothing includes")
 
     def test_every_public_header_has_a_test(self):
@@ -225,9 +300,9 @@ class TidyTest(unittest.TestCase):
         for name in CPP_CODE:
             if not name.endswith(".hpp") or "/include/" not in name:
                 continue
-            test = f"tests/{layer_of(name)}/{Path(name).stem}_test"
+            test = re.compile(rf"tests/{layer_of(name)}/(.+/)?{Path(name).stem}_test\.(cpp|cu)")
             elsewhere = TESTED_ELSEWHERE.get(name)
-            if elsewhere not in FILES and not {f"{test}.cpp", f"{test}.cu"} & set(FILES):
+            if elsewhere not in FILES and not any(map(test.fullmatch, FILES)):
                 untested.append(name)
         self.assertFalse(untested, "public headers without a test:\n" + "\n".join(untested))
 

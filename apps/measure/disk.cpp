@@ -1,4 +1,4 @@
-#include "disk.hpp"
+#include "measure/disk.hpp"
 
 #include <ooc/buffer.hpp>
 #include <ooc/io/engine.hpp>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "figures.hpp"
+#include "measure/figures.hpp"
 
 namespace ooc::measure {
 

@@ -1,4 +1,4 @@
-#include "figures.hpp"
+#include "measure/figures.hpp"
 
 #include <sys/resource.h>
 

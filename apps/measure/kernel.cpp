@@ -1,4 +1,4 @@
-#include "kernel.hpp"
+#include "measure/kernel.hpp"
 
 #include <ooc/buffer.hpp>
 #include <ooc/io/error.hpp>
@@ -12,9 +12,9 @@
 #include <cstring>
 #include <random>
 
-#include "figures.hpp"
-#include "page_cache.hpp"
-#include "together.hpp"
+#include "measure/figures.hpp"
+#include "measure/page_cache.hpp"
+#include "measure/together.hpp"
 
 namespace ooc::measure {
 
@@ -63,20 +63,9 @@ void fill(KernelKind kind, std::byte* memory, std::size_t bytes, const File& fil
 
 }  // namespace
 
-std::string_view name_of(KernelKind kind) {
-  switch (kind) {
-    case KernelKind::histogram_u1: return "histogram u1";
-    case KernelKind::histogram_f4: return "histogram f4";
-    case KernelKind::histogram_f8: return "histogram f8";
-    case KernelKind::reduce_f4: return "reduce f4";
-    case KernelKind::reduce_f8: return "reduce f8";
-  }
-  __builtin_unreachable();
-}
-
 struct KernelAlone::Worker {
   Worker(Device& device, KernelKind kind, const File& file)
-      : stream(device.make_stream()), kernel(make_kernel(kind, *stream)) {
+      : stream(device.make_stream()), kernel(make_chunk_kernel(kind, *stream)) {
     const bool gpu = device.kind() == DeviceKind::cuda;
     const std::size_t bytes = gpu ? gpu_bytes : cpu_bytes;
     Buffer loaded(device.host_memory(), bytes);
@@ -99,7 +88,7 @@ struct KernelAlone::Worker {
 
   Buffer data;
   std::unique_ptr<Stream> stream;
-  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<ChunkKernel> kernel;
   int repetitions = 1;
 };
 

@@ -2,35 +2,13 @@
 
 #include <ooc/device.hpp>
 #include <ooc/io/file.hpp>
+#include <ooc/kernels/chunk_kernel.hpp>
 
-#include <array>
 #include <cstddef>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 namespace ooc::measure {
-
-/// The built-in operators that are measured by themselves, on the types that files have most.
-enum class KernelKind { histogram_u1, histogram_f4, histogram_f8, reduce_f4, reduce_f8 };
-
-inline constexpr std::array all_kernels{KernelKind::histogram_u1, KernelKind::histogram_f4,
-                                        KernelKind::histogram_f8, KernelKind::reduce_f4,
-                                        KernelKind::reduce_f8};
-
-/// "histogram u1".
-std::string_view name_of(KernelKind kind);
-
-/// One of them, without the pipeline around it. Used by one thread.
-class Kernel {
- public:
-  virtual ~Kernel() = default;
-
-  /// Enqueues the work on data where the device can read them: fewer than 2^31 elements.
-  virtual void run(Stream& stream, DeviceSpan<const std::byte> data) = 0;
-};
-
-std::unique_ptr<Kernel> make_kernel(KernelKind kind, Stream& stream);
 
 /// The rate of a kernel on data that lie on the device or, on the CPU, in each core's own cache:
 /// bytes are the beginning of a file, floats are spread over [0, 1), and so are their bins.

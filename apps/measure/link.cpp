@@ -1,4 +1,4 @@
-#include "link.hpp"
+#include "measure/link.hpp"
 
 #include <ooc/buffer.hpp>
 #include <ooc/io/units.hpp>
@@ -7,7 +7,7 @@
 #include <array>
 #include <cstring>
 
-#include "figures.hpp"
+#include "measure/figures.hpp"
 
 namespace ooc::measure {
 

@@ -1,4 +1,4 @@
-#include "page_cache.hpp"
+#include "measure/page_cache.hpp"
 
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
@@ -12,8 +12,8 @@
 #include <cerrno>
 #include <vector>
 
-#include "figures.hpp"
-#include "together.hpp"
+#include "measure/figures.hpp"
+#include "measure/together.hpp"
 
 namespace ooc::measure {
 

@@ -1,4 +1,4 @@
-#include "serial.hpp"
+#include "measure/serial.hpp"
 
 #include <ooc/io/error.hpp>
 
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "figures.hpp"
+#include "measure/figures.hpp"
 
 namespace ooc::measure {
 
@@ -29,7 +29,7 @@ void read(const File& file, std::uint64_t offset, std::byte* memory, std::size_t
 }  // namespace
 
 SerialPass::SerialPass(Device& device, KernelKind kind, std::size_t chunk_bytes, bool pinned)
-    : stream_(device.make_stream()), kernel_(make_kernel(kind, *stream_)) {
+    : stream_(device.make_stream()), kernel_(make_chunk_kernel(kind, *stream_)) {
   std::pmr::memory_resource* const pageable = std::pmr::new_delete_resource();
   host_ = Buffer(pinned ? device.host_memory() : *pageable, chunk_bytes);
   std::memset(host_.data(), 0, chunk_bytes);  // the pages are there before the clock runs

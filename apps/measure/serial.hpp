@@ -9,7 +9,7 @@
 #include <memory>
 #include <memory_resource>
 
-#include "kernel.hpp"
+#include "measure/kernel.hpp"
 
 namespace ooc::measure {
 
@@ -26,7 +26,7 @@ class SerialPass {
 
  private:
   std::unique_ptr<Stream> stream_;
-  std::unique_ptr<Kernel> kernel_;
+  std::unique_ptr<ChunkKernel> kernel_;
   Buffer host_;
   Buffer there_;  // empty on the CPU
 };

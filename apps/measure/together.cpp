@@ -1,4 +1,4 @@
-#include "together.hpp"
+#include "measure/together.hpp"
 
 #include <ooc/io/threads.hpp>
 

@@ -12,15 +12,15 @@
 #include <string_view>
 #include <vector>
 
-#include "arguments.hpp"
-#include "commands.hpp"
-#include "failure.hpp"
-#include "generate.hpp"
-#include "help.hpp"
-#include "interrupt.hpp"
-#include "options.hpp"
-#include "terminal.hpp"
-#include "version.hpp"
+#include "cli/arguments.hpp"
+#include "cli/failure.hpp"
+#include "cli/help.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/options.hpp"
+#include "cli/terminal.hpp"
+#include "cli/version.hpp"
+#include "commands/commands.hpp"
+#include "manual/generate.hpp"
 
 namespace ooc_run {
 namespace {

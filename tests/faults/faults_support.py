@@ -18,7 +18,7 @@ import time
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "apps"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
 
 # pylint: disable=wrong-import-position
 from cli_support import PROGRAM, CliTest, clean_environment, default_signals, evict

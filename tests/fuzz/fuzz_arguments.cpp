@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "arguments.hpp"
+#include "cli/arguments.hpp"
+#include "cli/options.hpp"
+#include "cli/sizes.hpp"
 #include "input.hpp"
-#include "options.hpp"
-#include "sizes.hpp"
 
 namespace {
 

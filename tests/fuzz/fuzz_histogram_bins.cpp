@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "bins.hpp"
+#include "histogram/bins.hpp"
 #include "input.hpp"
 
 namespace ooc::fuzz {

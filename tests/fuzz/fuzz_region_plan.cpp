@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "input.hpp"
-#include "region_plan.hpp"
+#include "matmul/plan/region_plan.hpp"
 
 namespace ooc::fuzz {
 namespace {

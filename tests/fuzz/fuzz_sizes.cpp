@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/sizes.hpp"
 #include "input.hpp"
-#include "sizes.hpp"
 
 namespace {
 

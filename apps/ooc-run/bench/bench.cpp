@@ -1,0 +1,221 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ooc/device.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+#include <optional>
+
+#include "bench/pass.hpp"
+#include "bench/plot.hpp"
+#include "bench/report.hpp"
+#include "bench/run.hpp"
+#include "cli/sizes.hpp"
+#include "cli/terminal.hpp"
+#include "commands/commands.hpp"
+#include "draw/picture_file.hpp"
+#include "measure/figures.hpp"
+#include "rates/ceilings.hpp"
+#include "rates/prediction.hpp"
+#include "run/run_plan.hpp"
+#include "run/session.hpp"
+
+namespace ooc_run {
+namespace {
+
+using ooc::KernelKind;
+
+constexpr std::size_t default_runs = 5;
+
+/// What a user wants.
+struct Settings {
+  RunSettings run;
+  BenchJob job;
+  std::optional<std::filesystem::path> plot;
+};
+
+Settings read_settings(const Arguments& arguments) {
+  Settings settings;
+  settings.run = read_run_settings(arguments);
+  if (arguments.files().size() != 1) {
+    throw ooc::Error(ooc::Cause::usage,
+                     fmt::format("one file is measured, not {}", arguments.files().size()),
+                     {.hint = "ooc-run bench FILE"});
+  }
+  settings.plot = PictureFile::read_path(arguments);
+  BenchJob& job = settings.job;
+  job.path = arguments.files().front();
+  job.runs = arguments.get("runs", positive_count).value_or(default_runs);
+  job.sweep = arguments.has("sweep") || settings.plot;
+  job.ordinal = settings.run.ordinal;
+  return settings;
+}
+
+MeasuredCeilings ceilings_of(const BenchResult& result) {
+  const auto rate = [](const CeilingRows& rows) -> std::optional<double> {
+    if (!rows.skipped.empty()) return {};
+    return rows.bytes_per_second();
+  };
+  std::map<std::string, double> kernels;
+  for (const KernelKind kind : ooc::all_kernels) {
+    kernels.emplace(name_of(kind), result.kernel(kind).bytes_per_second());
+  }
+  return {.stages = {.disk = rate(result.disk),
+                     .page_cache = rate(result.page_cache),
+                     .h2d = rate(result.h2d),
+                     .d2h = rate(result.d2h),
+                     .start_seconds = result.startup.seconds()},
+          .kernels = std::move(kernels)};
+}
+
+/// For the verdicts of other commands; that it cannot be kept is no reason to fail.
+std::string keep_ceilings(const BenchResult& result, const std::string& path,
+                          std::uint64_t file_bytes) {
+  constexpr std::uint64_t least_file_bytes = 1'000'000'000;  // less is over before rates settle
+  if (file_bytes < least_file_bytes) {
+    return "the ceilings are not kept: a file of less than 1 GB says too little";
+  }
+  constexpr std::uint64_t least_warm_bytes = 64 * ooc::MiB;
+  if (result.warm_bytes < least_warm_bytes) {
+    return "the ceilings are not kept: memory has room for less than 64 MiB of the file";
+  }
+  try {
+    write_ceilings({.file = path, .device = result.device}, ceilings_of(result));
+  } catch (const ooc::Error& error) {
+    return fmt::format("the ceilings are not kept: {}", error.what());
+  }
+  return {};
+}
+
+/// By ceilings that were measured before: one after another, and all else left out.
+std::optional<Prediction> predict_reading(const BenchReads& reads, const Ceilings& ceilings) {
+  const auto seconds = [](double bytes, std::optional<double> rate) -> std::optional<double> {
+    if (bytes == 0) return 0;
+    if (!rate) return {};
+    return bytes / *rate;
+  };
+  const auto disk = seconds(reads.from_disk, ceilings.disk);
+  const auto cache = seconds(reads.from_page_cache, ceilings.page_cache);
+  if (!disk || !cache) return {};
+  Prediction prediction{.seconds = *disk + *cache, .unmeasured = {}};
+  if (!ceilings.kernel) prediction.unmeasured.emplace_back("kernel");
+  return prediction;
+}
+
+/// For people; where nothing predicts it, at the rate of many a disk.
+std::string reading_time(const std::optional<Prediction>& prediction, const BenchReads& reads) {
+  constexpr double usual_rate = 2e9;
+  if (prediction) return fmt::format("{} for reading alone", brief(prediction));
+  return fmt::format("{} at {}", format_seconds(reads.bytes() / usual_rate),
+                     format_rate(usual_rate));
+}
+
+/// Before anything is measured: it may be more than somebody wants to wait for.
+void announce(const BenchJob& job, const BenchReads& reads) {
+  const auto prediction = predict_reading(reads, read_ceilings({.file = job.path}));
+  print_note(fmt::format("measuring {}{}, about {} to read: {}", format_count(job.runs, "round"),
+                         job.sweep ? " and a sweep" : "", format_decimal_bytes(reads.bytes()),
+                         reading_time(prediction, reads)));
+}
+
+/// What --explain prints.
+Outcome explain_job(const Settings& settings, const Arguments& arguments,
+                    const std::string& why_device) {
+  require_gpu_if_wanted(settings.run);
+  const BenchJob& job = settings.job;
+  const BenchPlan plan = plan_measurements(job);
+  const Ceilings ceilings =
+      read_ceilings({.file = job.path,
+                     .device = device_name(job.device, settings.run.ordinal),
+                     .kernel = std::string(name_of(KernelKind::histogram_u1))});
+  const auto prediction = predict_reading(plan.reads, ceilings);
+  const std::string time = reading_time(prediction, plan.reads);
+  const ooc::Source source = part_of_file(job.path, 0, plan.file_bytes);
+  std::vector<std::string> reasons{
+      "each round does everything once, so that all see the same moods of the machine"};
+  if (!why_device.empty()) reasons.push_back(why_device);
+  if (!plan.why_no_disk.empty()) reasons.push_back("the disk is left out: " + plan.why_no_disk);
+  if (!plan.why_not_cold.empty()) reasons.push_back("no cold passes: " + plan.why_not_cold);
+  if (plan.warm_bytes < plan.file_bytes) {
+    reasons.emplace_back("warm passes take the part of the file for which memory has room");
+  }
+  const std::string_view kind = job.device == ooc::DeviceKind::cuda ? "cuda" : "cpu";
+  Json json{{"device", kind},
+            {"rounds", job.runs},
+            {"sweep", job.sweep},
+            {"disk_settings", plan.why_no_disk.empty() ? plan.disk_settings : 0},
+            {"disk_part_bytes", plan.part_bytes},
+            {"warm_bytes", plan.warm_bytes},
+            {"bytes_from_disk", plan.reads.from_disk},
+            {"bytes_from_page_cache", plan.reads.from_page_cache},
+            {"ceilings", describe(ceilings)},
+            {"prediction", describe(prediction)},
+            {"reasons", reasons}};
+  const std::string disk =
+      plan.why_no_disk.empty()
+          ? fmt::format("{} for {} each", format_count(plan.disk_settings, "setting"),
+                        format_bytes(plan.part_bytes))
+          : "not measured";
+  std::vector<FactRow> facts{
+      {"rounds", fmt::format("{}{}", job.runs, job.sweep ? ", and a sweep" : "")},
+      {"device", std::string(kind)},
+      {"disk", disk},
+      {"in memory", format_bytes(plan.warm_bytes) + " of the file, for warm passes"},
+      {"reads", fmt::format("{} from the disk, {} from the page cache, about",
+                            format_decimal_bytes(plan.reads.from_disk),
+                            format_decimal_bytes(plan.reads.from_page_cache))},
+      {"ceilings", explain(ceilings)},
+      {"predicted", prediction ? time : fmt::format("not known ({})", time)}};
+  std::ranges::copy(try_side_files(arguments), std::inserter(facts, facts.begin()));
+  return explain("bench", settings.run.output, describe_input(source, {}),
+                 {{"plan", std::move(json)}}, heading(source), std::move(facts), reasons);
+}
+
+}  // namespace
+
+Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt) {
+  Settings settings = read_settings(arguments);
+  const BenchJob& job = settings.job;
+  Outcome outcome;
+  const ooc::measure::Clock clock;
+  const std::string no_gpu = settings.run.device ? "" : ooc::why_no_gpu();
+  settings.job.choice_seconds = clock.seconds();
+  settings.job.device =
+      settings.run.device.value_or(no_gpu.empty() ? ooc::DeviceKind::cuda : ooc::DeviceKind::cpu);
+  const std::string why_cpu = no_gpu.empty() ? "" : fmt::format("CPU ({})", no_gpu);
+  if (arguments.has("explain")) return explain_job(settings, arguments, why_cpu);
+  std::optional<PictureFile> plot;  // that there can be none is to be known before
+  if (settings.plot) plot.emplace(*settings.plot, arguments.has("force"));
+  if (!why_cpu.empty()) outcome.reasons.push_back(why_cpu);
+
+  ProgressMeter meter(settings.run.output.progress, 1);
+  settings.job.stop = interrupt.token();
+  settings.job.progress = [&](double done, const BenchReads& all) {
+    if (done == 0 && !settings.run.output.quiet) announce(job, all);
+    meter.update(static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(all.bytes()));
+  };
+  const BenchResult result = run_measurements(job);
+  const std::string& path = job.path;
+  const ooc::Source source = part_of_file(path, 0, ooc::File::open(path).size());
+  const std::string unkept = keep_ceilings(result, path, source.bytes());
+  if (!unkept.empty()) outcome.notes.push_back(unkept);
+
+  outcome.document =
+      settings.run.output.json
+          ? document("bench", describe_input(source, {}), describe_bench(result, path), nullptr)
+          : fmt::format("{}: {} on {}", printable(path), format_bytes(source.bytes()),
+                        bench_text(result, path));
+  if (plot) {
+    const std::string title = fmt::format("{}: histogram u1 on {}, medians of {}", printable(path),
+                                          result.device, result.runs);
+    write_plot(
+        *plot, "sweep", [&] { return plot_sweep(result, title); }, interrupt, outcome);
+  }
+  return outcome;
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,85 @@
+#include "cli/interrupt.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <ctime>
+#include <ooc/io/threads.hpp>
+#include <string_view>
+
+#include "cli/terminal.hpp"
+
+namespace ooc_run {
+namespace {
+
+/// The signal that arrived, or -1 after `nanoseconds` without one.
+int wait_for(const sigset_t& signals, long nanoseconds) {
+  const timespec timeout{.tv_sec = 0, .tv_nsec = nanoseconds};
+  return sigtimedwait(&signals, nullptr, &timeout);
+}
+
+void drop_pending(const sigset_t& signals) {
+  while (wait_for(signals, 0) > 0) {
+  }
+}
+
+int exit_code_of(int signal) {
+  return signal == 0 ? 0 : 128 + signal;
+}
+
+}  // namespace
+
+Interrupt::Interrupt() {
+  sigemptyset(&signals_);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    // A signal that our parent wants ignored (nohup, jobs in the background) stays ignored.
+    struct sigaction action {};
+    sigaction(signal, nullptr, &action);
+    if (action.sa_handler != SIG_IGN) sigaddset(&signals_, signal);
+  }
+  pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  watcher_ = ooc::start_thread([this](const std::stop_token& finished) { watch(finished); });
+}
+
+Interrupt::~Interrupt() {
+  watcher_.request_stop();
+  watcher_.join();
+  // The default action of what came with the first signal would end the process otherwise.
+  if (signal_.load() != 0) drop_pending(signals_);
+  pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
+}
+
+int Interrupt::exit_code() const noexcept {
+  return exit_code_of(signal_.load());
+}
+
+void Interrupt::watch(const std::stop_token& finished) {
+  using namespace std::chrono_literals;
+  using Clock = std::chrono::steady_clock;
+  constexpr long glance = 20'000'000;  // how late the end of the run may be noticed
+  constexpr auto same_request = 200ms;
+  constexpr auto patience = 800ms;  // for the run to end by itself
+  int signal = -1;
+  while (signal < 0) {
+    if (finished.stop_requested()) return;
+    signal = wait_for(signals_, glance);
+  }
+  signal_.store(signal);
+  stop_.request_stop();
+  drop_pending(signals_);
+  const Clock::time_point began = Clock::now();
+  for (;;) {
+    const bool again = wait_for(signals_, glance) > 0;
+    if (finished.stop_requested()) return;
+    const Clock::duration waited = Clock::now() - began;
+    if (again && waited > same_request) break;
+    if (waited > patience && !more_time_.load()) break;
+  }
+  // The kernel may still be writing into our buffers, so nothing is destroyed here.
+  constexpr std::string_view message = "ooc-run: error: interrupted; ended without a result\n";
+  if (describe_terminal(STDERR_FILENO).interactive) print_to_stderr(erase_line);
+  print_to_stderr(message);
+  _exit(exit_code_of(signal));
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,389 @@
+#include "cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <ooc/io/error.hpp>
+#include <system_error>
+
+#include "cli/suggest.hpp"
+
+namespace ooc_run {
+namespace {
+
+constexpr Option explain_option{"explain", "", "say what would be done and why, and do nothing"};
+
+constexpr std::array<std::string_view, 12> type_names{"u1", "u2", "u4", "u8", "i1", "i2",
+                                                      "i4", "i8", "f2", "f4", "f8", "bf16"};
+
+constexpr std::array input_options{
+    Option{"dtype", "D", "type of raw data: u1..u8 i1..i8 f2 f4 f8 bf16", type_names},
+    Option{"offset", "BYTES", "skip so many bytes at the start of each raw file"},
+    Option{"count", "N", "use N elements of the whole, not all"},
+};
+
+constexpr std::array run_options{
+    Option{"device", "D", "{} or cuda:N [auto: a usable GPU]", device_names},
+    Option{"memory", "SIZE", "limit for host memory (buffers)"},
+    Option{"vram", "SIZE", "limit for GPU memory"},
+    Option{"trace", "FILE", "timeline of every chunk, for ui.perfetto.dev"},
+    Option{"report", "FILE", "page about the run: .html"},
+};
+
+/// What nobody needs to know before something is amiss.
+constexpr std::array tuning_options{
+    Option{"engine", "E", "what reads: {} [auto]", engine_names},
+    Option{"direct", "WHEN", "bypass the page cache: {} [auto]", direct_names},
+    Option{"chunk", "SIZE", "bytes that a stream takes at once, such as 16M"},
+    Option{"streams", "N", "streams that compute side by side"},
+    Option{"threads", "N", "all CPU workers, reading and computing"},
+    Option{"io-timeout", "S", "end when a disk answers nothing for S seconds"},
+};
+
+/// Of commands that read a dataset and write no other file.
+constexpr std::array fold_options{
+    explain_option,
+    Option{"force", "", "replace existing files"},
+    Option{"checksum", "", "XXH3-128 of the data read, as xxh128sum has it"},
+    Option{"verify", "", "check the answer another way; exit 10 if wrong"},
+};
+
+constexpr std::array output_options{
+    Option{"json", "", "print one JSON document"},
+    Option{"quiet", "", "no notes, but errors and doubts about the answer", {}, 'q'},
+    Option{"verbose", "", "say why the run was done as it was", {}, 'v'},
+    Option{"progress", "MODE", "progress on stderr: {} [auto]", progress_names},
+};
+
+constexpr std::array histogram_options{
+    Option{"bins", "N", "number of bins, up to 1048576 [256]"},
+    Option{"edges", "A,B,C", "bins by their edges, not by --bins and --range"},
+    Option{"range", "LO:HI", "where the bins lie [minimum to maximum]"},
+    Option{"log-bins", "", "bins of equal width on a logarithmic scale"},
+    Option{"log-scale", "", "logarithmic bars in the picture"},
+    Option{"plot", "FILE", "draw it as well: {}", picture_endings},
+};
+
+constexpr std::array reduce_options{
+    Option{"nan", "POLICY", "what NaN does: {} [propagate]", nan_names},
+    Option{"exact", "", "sum and mean rounded once, from their exact values"},
+    Option{"histogram", "N", "count in N bins as well, in the same read"},
+};
+
+constexpr std::array convert_options{
+    Option{"output", "FILE", "file to write, links followed; .npy or raw", {}, 'o'},
+    Option{"to", "D", "its type, as f2 or >i4 [by the ending, else kept]", type_names},
+    Option{"shape", "AxBxC", "of a .npy file [that of the input]"},
+    Option{"strict", "", "write nothing unless the conversion is lossless"},
+    explain_option,
+    Option{"force", "", "replace an existing file"},
+};
+
+constexpr std::array matmul_options{
+    Option{"output", "FILE", "file for C, links followed; .npy or raw", {}, 'o'},
+    Option{"shape-a", "MxK", "rows and columns of a raw A, as 32Kx1000"},
+    Option{"shape-b", "KxN", "the same for a raw B"},
+    Option{"compute", "P", "{} [the inputs' own]", compute_names},
+    Option{"verify", "", "check C by random vectors; exit 10 if it is wrong"},
+    explain_option,
+    Option{"force", "", "replace an existing file"},
+};
+
+constexpr std::array bench_options{
+    Option{"runs", "N", "rounds; medians are reported [5]"},
+    Option{"sweep", "", "also by chunk, bytes in flight and file size"},
+    Option{"plot", "FILE", "draw that sweep: {}", picture_endings},
+    explain_option,
+    Option{"force", "", "replace an existing file"},
+    Option{"device", "D", "{} or cuda:N [auto: a usable GPU]", device_names},
+};
+
+constexpr std::array gen_options{
+    Option{"output", "FILE", "file to write, links followed; .npy or raw", {}, 'o'},
+    Option{"size", "SIZE", "bytes of data, or"},
+    Option{"count", "N", "number of elements"},
+    Option{"dtype", "D", "element type [by the ending; .npy: f4, else u1]", type_names},
+    Option{"pattern", "P", "{}", pattern_names},
+    Option{"seed", "N", "other seeds, other data [0]"},
+    Option{"value", "N", "the integer that --pattern constant repeats [1]"},
+    explain_option,
+    Option{"force", "", "replace an existing file"},
+    Option{"threads", "N", "threads that write [all cores]"},
+};
+
+constexpr std::array histogram_groups{
+    OptionGroup{"bins", histogram_options},
+    OptionGroup{"input", input_options},
+    OptionGroup{"run", run_options},
+    OptionGroup{"", fold_options},
+    OptionGroup{"tuning", tuning_options, true},
+    OptionGroup{"output", output_options},
+};
+constexpr std::array reduce_groups{
+    OptionGroup{"statistics", reduce_options},
+    OptionGroup{"its bins", std::span(histogram_options).last<4>(), true},
+    OptionGroup{"input", input_options},
+    OptionGroup{"run", run_options},
+    OptionGroup{"", fold_options},
+    OptionGroup{"tuning", tuning_options, true},
+    OptionGroup{"output", output_options},
+};
+constexpr std::array matmul_groups{
+    OptionGroup{"product", matmul_options},
+    OptionGroup{"input", std::span(input_options).first<2>()},  // all elements of a matrix are used
+    OptionGroup{"run", run_options},
+    OptionGroup{"tuning", tuning_options, true},
+    OptionGroup{"output", output_options},
+};
+constexpr std::array convert_groups{
+    OptionGroup{"convert", convert_options}, OptionGroup{"input", input_options},
+    OptionGroup{"run", run_options},         OptionGroup{"tuning", tuning_options, true},
+    OptionGroup{"output", output_options},
+};
+constexpr std::array bench_groups{
+    OptionGroup{"measure", bench_options},
+    OptionGroup{"output", output_options},
+};
+constexpr std::array info_groups{
+    OptionGroup{"input", input_options},
+    // Those that a plan depends on.
+    OptionGroup{"as for", std::span(run_options).first<3>()},
+    OptionGroup{"", std::span(tuning_options).first<5>()},
+    OptionGroup{"output", std::span(output_options).first<2>()},
+};
+constexpr std::array doctor_options{
+    Option{"device", "D", "what runs use: {} or cuda:N [auto]", device_names},
+};
+constexpr std::array doctor_groups{
+    OptionGroup{"expect", doctor_options},
+    OptionGroup{"output", std::span(output_options).first<2>()},
+};
+constexpr std::array gen_groups{
+    OptionGroup{"data", gen_options},
+    OptionGroup{"output", output_options},
+};
+
+constexpr std::array<Exclusion, 0> no_exclusions{};
+constexpr std::array histogram_exclusions{
+    Exclusion{"edges", "bins", "--edges says it all"},
+    Exclusion{"edges", "range", "--edges says it all"},
+    Exclusion{"edges", "log-bins", "--edges says it all"},
+};
+constexpr std::array reduce_requirements{
+    Requirement{"range", "histogram"},
+    Requirement{"log-bins", "histogram"},
+    Requirement{"log-scale", "histogram"},
+    Requirement{"plot", "histogram"},
+};
+constexpr std::array gen_exclusions{
+    Exclusion{"size", "count", "ooc-run gen -o FILE --size 1G"},
+};
+
+constexpr std::array<std::string_view, 3> histogram_examples{
+    "ooc-run histogram test.f32    # made by: ooc-run gen -o test.f32 --size 1G",
+    "ooc-run histogram --bins 64 --range 0:0.5 --log-scale --plot test.svg test.f32",
+    "ooc-run histogram --dtype '>i2' --offset 512 --json test.f32",
+};
+constexpr std::array<std::string_view, 3> reduce_examples{
+    "ooc-run reduce test.f32    # made by: ooc-run gen -o test.f32 --size 1G",
+    "ooc-run reduce --nan omit --histogram 64 --range 0:1 --checksum test.f32",
+    "ooc-run reduce --device cpu --json test.f32 test.f32",
+};
+constexpr std::array<std::string_view, 3> convert_examples{
+    "ooc-run convert test.f32 -o test.f16    # test.f32: see ooc-run gen --help",
+    "ooc-run convert test.f32 -o square.npy --count 1048576 --shape 1024x1024",
+    "ooc-run convert square.npy -o swapped.bin --to '>f4' --strict --json",
+};
+constexpr std::array<std::string_view, 3> matmul_examples{
+    "ooc-run matmul square.npy square.npy -o c.npy --verify    # see convert --help",
+    "ooc-run matmul square.npy test.f32 --shape-b 1024x262144 --explain",
+    "ooc-run matmul square.npy square.npy -o c.f64 --compute f64 --json",
+};
+constexpr std::array<std::string_view, 3> bench_examples{
+    "ooc-run bench test.f32    # made by: ooc-run gen -o test.f32 --size 8G",
+    "ooc-run bench test.f32 --device cpu --runs 9 --json",
+    "ooc-run bench test.f32 --plot sweep.svg",
+};
+constexpr std::array<std::string_view, 3> info_examples{
+    "ooc-run info test.f32    # made by: ooc-run gen -o test.f32 --size 1G",
+    "ooc-run info --dtype f8 --offset 512 test.f32",
+    "ooc-run info --json --direct no test.f32 test.f32",
+};
+constexpr std::array<std::string_view, 3> doctor_examples{
+    "ooc-run doctor    # and direct I/O in this directory",
+    "ooc-run doctor /data --json",
+    "ooc-run doctor --device cuda    # ends with 8 if no GPU is usable",
+};
+constexpr std::array<std::string_view, 3> gen_examples{
+    "ooc-run gen -o test.f32 --size 1G",
+    "ooc-run gen -o normal.npy --dtype f8 --count 1M --pattern normal --seed 7",
+    "ooc-run gen -o place.u64 --size 1GB --pattern position --force",
+};
+constexpr std::array all_commands{
+    Command{"histogram", "FILE... [options]", "count what numpy.histogram counts, as float64",
+            FileWords::some, histogram_examples,
+            "Counts what numpy.histogram counts of the values as float64, for every element\n"
+            "type: bins are closed at the left and open at the right, the last one closed.\n"
+            "-Inf and what lies below the range counts as below, +Inf and what lies above as\n"
+            "above, NaN as nan.\n"
+            "Without --range the data is read twice, first for its minimum and maximum (but\n"
+            "not u1 and i1: 0:256 and -128:128). Several files are one dataset, in the\n"
+            "order given. --verify reads the data once more, and compares each value with the\n"
+            "edges: slower, and nothing in common with the fast way.",
+            histogram_groups, histogram_exclusions},
+    Command{"reduce", "FILE... [options]", "sum, minimum, maximum, mean, variance in one pass",
+            FileWords::some, reduce_examples,
+            "Sums of integers are exact. Sums of floats, mean and (population) variance have\n"
+            "the same bits for any chunk size, number of streams or threads, engine and\n"
+            "device. A NaN makes the statistics NaN, as in NumPy, unless --nan omit leaves\n"
+            "it out. --exact takes longer and rounds sum and mean once, from their exact\n"
+            "values. Several files are one dataset, in the order given. --verify reads the\n"
+            "data once more and adds exactly, one value after another: slower, and nothing\n"
+            "in common with the fast way. Floats may differ by what rounding explains.\n"
+            "--histogram N counts as ooc-run histogram does, and reads nothing more for it,\n"
+            "except without --range: then one more read, before, finds the minimum and the\n"
+            "maximum (but not of u1 and i1).",
+            reduce_groups, no_exclusions, reduce_requirements},
+    Command{"matmul", "A B -o C [options]", "product of two matrices, all three on disk",
+            FileWords::some, matmul_examples,
+            "C = A B for matrices of one type (f2, bf16, f4, f8), by rows in .npy or raw\n"
+            "files that may be far larger than memory. What stays on the device and what\n"
+            "passes by is chosen for the least time; --explain says what and why. Sums are\n"
+            "formed in f64 for f8 and else in f32, unless --compute says otherwise (tf32 and\n"
+            "bf16: tensor cores of a GPU); C is f8 for f64 and else f4. --verify compares\n"
+            "A (B x) and C x for random vectors x (Freivalds' check). The output appears when\n"
+            "all of it is on the disk.",
+            matmul_groups},
+    Command{"convert", "FILE... -o OUT [options]", "change type, byte order or format",
+            FileWords::some, convert_examples,
+            "Any type to any other, raw to .npy and back. Floats are rounded once, to nearest\n"
+            "even; floats become integers by truncation, or the nearest that the type has\n"
+            "(NaN: 0); integers that do not fit wrap around, as in NumPy. Values that change\n"
+            "are counted, and refused with --strict. Several files are one dataset, in the\n"
+            "order given. The output appears when all of it is on the disk.",
+            convert_groups},
+    Command{"bench", "FILE [options]", "this machine's limits, and how near runs come to them",
+            FileWords::some, bench_examples,
+            "Measures each stage alone (disk, page cache, copies to a GPU and back, kernels)\n"
+            "and, between those, histograms of the file's bytes: cold, warm, and one step\n"
+            "after another on one thread. The file should be several times as large as a\n"
+            "disk's cache, 8 GB say, and nothing else should run; its type does not matter.\n"
+            "What was measured is kept in $XDG_CACHE_HOME/ooc (by default ~/.cache/ooc), and\n"
+            "other commands compare their runs with it. 'Of limit' is what the slowest stage\n"
+            "would allow.",
+            bench_groups},
+    Command{"info", "FILE... [options]", "what a dataset is, where it lies, how it would be read",
+            FileWords::some, info_examples,
+            "Format, type, shape and size; how much of it lies in memory, in how many pieces\n"
+            "on which disk, and whether it can be read past the page cache; and how histogram\n"
+            "and reduce would read it now, with these options. Of raw data without a type it\n"
+            "looks at up to 1 MiB and says which type is probable; no command reads by that.\n"
+            "Several files are one dataset, in the order given.",
+            info_groups},
+    Command{"doctor", "[PATH] [options]",
+            "what this machine can do, what is missing, how to fix it", FileWords::perhaps_one,
+            doctor_examples,
+            "Looks at GPU, driver, memory, limits, kernel and io_uring, and tries direct I/O\n"
+            "at PATH, a directory or a file (by default this directory). WARN: runs will be\n"
+            "slower, or do without something; the command that fixes it follows. FAIL: runs\n"
+            "will end with an error; the exit code is then that error's, and else 0. With\n"
+            "--device cuda a missing GPU is a failure. Changes nothing.",
+            doctor_groups},
+    Command{"gen", "-o FILE --size SIZE [options]", "write test data with a known answer",
+            FileWords::none, gen_examples,
+            "The same seed makes the same bytes on every machine. Prints the exact sum of\n"
+            "the elements, and the checksum that reduce --checksum finds in the file.\n"
+            "Patterns: uniform (floats in [0, 1), integers over their whole range), normal\n"
+            "(mean 0, deviation 1; integers: the middle of their range, 1/16 of it),\n"
+            "sequence (0, 1, 2, ... and anew where the type ends), constant, zipf (many\n"
+            "small, few huge), position (each 8 bytes are their own index).",
+            gen_groups, gen_exclusions},
+};
+
+constexpr std::array all_program_options{
+    ProgramOption{"-h", "", "short help, also after a command"},
+    ProgramOption{"--help", "", "long help, with examples"},
+    ProgramOption{"--version", "", "version, and what was compiled in"},
+    ProgramOption{"--generate", "WHAT", "print {}", generated_names},
+};
+
+std::string fill_in(std::string_view help, std::span<const std::string_view> values) {
+  const std::size_t place = help.find("{}");
+  if (place == std::string_view::npos) return std::string(help);
+  return fmt::format("{}{}{}", help.substr(0, place), fmt::join(values, ", "),
+                     help.substr(place + 2));
+}
+
+[[noreturn]] void refuse_option_before_command(std::string_view word) {
+  std::vector<std::string_view> words;
+  for (const ProgramOption& option : program_options()) words.push_back(option.word);
+  const bool is_version = word == "-V" || word == "-v";
+  const std::string_view near = is_version ? "--version" : nearest(word, words);
+  throw ooc::Error(
+      ooc::Cause::usage, fmt::format("unknown option '{}' before a command", word),
+      {.hint = near.empty() ? "options follow the command: ooc-run histogram FILE --json"
+                            : fmt::format("did you mean {}?", near)});
+}
+
+}  // namespace
+
+std::span<const Command> commands() {
+  return all_commands;
+}
+
+std::span<const ProgramOption> program_options() {
+  return all_program_options;
+}
+
+const Command& find_command(std::string_view name) {
+  std::vector<std::string_view> names{"help"};
+  for (const Command& command : commands()) {
+    if (command.name == name) return command;
+    names.push_back(command.name);
+  }
+  if (name.starts_with('-')) refuse_option_before_command(name);
+  if (name == "version") {
+    throw ooc::Error(ooc::Cause::usage, "unknown command 'version'",
+                     {.hint = "did you mean --version?"});
+  }
+  const std::string_view near = nearest(name, names);
+  std::string hint = "ooc-run -h lists the commands";
+  const std::string_view ours = command_for(name);
+  if (!ours.empty()) hint = ours;
+  std::error_code failed;
+  if (std::filesystem::exists(name, failed)) {
+    hint = fmt::format("a command comes first: ooc-run histogram {}",
+                       ooc::shell_word(std::string(name)));
+  }
+  if (ours.empty() && !near.empty()) hint = fmt::format("did you mean '{}'?", near);
+  throw ooc::Error(ooc::Cause::usage, fmt::format("unknown command '{}'", name), {.hint = hint});
+}
+
+std::vector<Option> options_of(const Command& command) {
+  std::vector<Option> options;
+  for (const OptionGroup& group : command.groups) {
+    options.insert(options.end(), group.options.begin(), group.options.end());
+  }
+  return options;
+}
+
+std::string help_of(const Option& option) {
+  return fill_in(option.help, option.values);
+}
+
+std::string help_of(const ProgramOption& option) {
+  return fill_in(option.help, option.values);
+}
+
+std::string environment_name(std::string_view option) {
+  std::string name = "OOC_";
+  for (const char letter : option) {
+    const bool small = letter >= 'a' && letter <= 'z';
+    name += letter == '-' ? '_' : small ? static_cast<char>(letter - 'a' + 'A') : letter;
+  }
+  return name;
+}
+
+}  // namespace ooc_run

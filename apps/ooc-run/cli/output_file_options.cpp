@@ -1,0 +1,183 @@
+#include "cli/output_file_options.hpp"
+
+#include <fmt/core.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <ooc/io/element_type.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/output_file.hpp>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "cli/type_words.hpp"
+
+namespace ooc_run {
+namespace {
+
+/// Files that are there may have several names; of those that are not, the directories may have,
+/// and links may lead to them.
+bool same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
+  std::error_code failed;
+  const auto name = [&](const std::filesystem::path& path) {
+    const std::filesystem::path absolute =
+        std::filesystem::absolute(ooc::follow_links(path), failed);
+    const std::filesystem::path real = std::filesystem::weakly_canonical(absolute, failed);
+    return failed ? absolute.lexically_normal() : real;
+  };
+  return std::filesystem::equivalent(one, other, failed) || name(one) == name(other);
+}
+
+/// A name that promises what no command writes.
+void refuse_foreign_format(const std::filesystem::path& path) {
+  constexpr std::array<std::string_view, 16> foreign{
+      ".arrow", ".bz2",     ".csv", ".gz",  ".h5",   ".hdf5", ".json", ".mat",
+      ".npz",   ".parquet", ".tsv", ".txt", ".xlsx", ".xz",   ".zip",  ".zst"};
+  const std::string ending = ooc::ending_of(path);
+  if (std::ranges::find(foreign, ending) == foreign.end()) return;
+  throw ooc::Error(
+      ooc::Cause::usage,
+      fmt::format("{}: only raw values and .npy files are written, no {}", path.string(), ending),
+      {.path = path,
+       .hint =
+           fmt::format("{}, which NumPy and others read",
+                       ooc::shell_word(std::filesystem::path(path).replace_extension(".npy")))});
+}
+
+/// Whether a path leads through /proc/self/fd or another such folder, where open descriptors have
+/// names: /dev/stdout and /dev/fd are links to there. The link in it leads to the file that was
+/// opened, which must not be replaced.
+bool is_own_descriptor(std::filesystem::path path) {
+  constexpr int most_links = 40;  // as the kernel has it
+  for (int i = 0; i < most_links; ++i) {
+    struct statfs status {};
+    const std::filesystem::path directory = path.has_parent_path() ? path.parent_path() : ".";
+    const bool is_proc =
+        statfs(directory.c_str(), &status) == 0 && status.f_type == PROC_SUPER_MAGIC;
+    std::error_code failed, not_a_link;
+    if (is_proc && std::filesystem::canonical(directory, failed).filename() == "fd") return true;
+    const std::filesystem::path next = std::filesystem::read_symlink(path, not_a_link);
+    if (not_a_link) return false;
+    path = directory / next;
+  }
+  return false;
+}
+
+/// The standard stream that goes to this file, if one does.
+std::string_view stream_into(const std::filesystem::path& path) {
+  struct stat file {};
+  if (stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return {};
+  for (const auto& [descriptor, name] :
+       {std::pair{STDOUT_FILENO, "standard output"}, std::pair{STDERR_FILENO, "standard error"}}) {
+    struct stat stream {};
+    if (fstat(descriptor, &stream) != 0) continue;
+    if (stream.st_dev == file.st_dev && stream.st_ino == file.st_ino) return name;
+  }
+  return {};
+}
+
+std::string untyped_hint(const std::filesystem::path& path) {
+  return fmt::format("{} names no type",
+                     ooc::shell_word(std::filesystem::path(path).replace_extension(".bin")));
+}
+
+/// ".f80", ".i7"
+bool looks_like_a_type(std::string_view ending) {
+  const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
+  return ending.size() > 2 && std::string_view("fiu").find(ending[1]) != std::string_view::npos &&
+         std::ranges::all_of(ending.substr(2), is_digit);
+}
+
+}  // namespace
+
+std::filesystem::path parse_output(const std::string& text) {
+  constexpr const char* why = "a file appears whole or not at all, which a stream cannot";
+  if (text.empty()) throw ooc::Error(ooc::Cause::usage, "is not the name of a file");
+  if (text == "-") {
+    throw ooc::Error(ooc::Cause::usage, "standard output is not supported",
+                     {.why = why, .hint = "name a file; one named '-' is './-'"});
+  }
+  if (is_own_descriptor(text)) {
+    throw ooc::Error(ooc::Cause::usage, "is an open descriptor, and not a file",
+                     {.why = why, .hint = "name a file"});
+  }
+  if (const std::string_view stream = stream_into(text); !stream.empty()) {
+    throw ooc::Error(ooc::Cause::usage, fmt::format("is the file that {} goes to", stream),
+                     {.why = "the output would replace it, and what is printed would be lost",
+                      .hint = "name another file"});
+  }
+  return text;
+}
+
+std::filesystem::path read_output_path(const Arguments& arguments, const std::string& example,
+                                       std::size_t inputs) {
+  if (const auto path = arguments.get("output", parse_output)) {
+    refuse_foreign_format(*path);
+    return *path;
+  }
+  const std::span<const std::string> files = arguments.files();
+  const std::string hint = files.size() > inputs ? fmt::format("-o {}, if that is the output",
+                                                               ooc::shell_word(files.back()))
+                                                 : example;
+  throw ooc::Error(ooc::Cause::usage, "no output file given", {.hint = hint});
+}
+
+std::optional<ooc::DType> read_output_type(const Arguments& arguments, std::string_view option,
+                                           const std::filesystem::path& path) {
+  if (const auto asked = arguments.get(option, ooc::parse_dtype)) {
+    require_ending(path, asked->element, fmt::format("--{} says", option));
+    return asked;
+  }
+  const std::string ending = ooc::ending_of(path);
+  if (const auto named = ooc::type_of_ending(ending)) return ooc::DType{*named};
+  if (const auto meant = type_meant_by_ending(path)) {
+    throw ooc::Error(ooc::Cause::usage,
+                     fmt::format("{}: {} is no ending that names a type", path.string(), ending),
+                     {.path = path,
+                      .hint = fmt::format("--{} {} writes {}", option, dtype_word(*meant),
+                                          describe_type(*meant))});
+  }
+  if (looks_like_a_type(ending)) {
+    throw ooc::Error(ooc::Cause::usage,
+                     fmt::format("{}: there is no type {}", path.string(), ending.substr(1)),
+                     {.path = path, .hint = untyped_hint(path)});
+  }
+  return {};
+}
+
+void require_ending(const std::filesystem::path& path, ooc::ElementType element,
+                    std::string_view says) {
+  const auto named = ooc::type_of_ending(ooc::ending_of(path));
+  if (!named || *named == element) return;
+  throw ooc::Error(ooc::Cause::usage,
+                   fmt::format("{}: the ending names {}, {} {}", path.string(),
+                               ooc::name_of(*named), says, ooc::name_of(element)),
+                   {.path = path, .hint = untyped_hint(path)});
+}
+
+void refuse_file_in_use(const Arguments& arguments, std::string_view option,
+                        const std::filesystem::path& path) {
+  const auto refuse_if_same = [&](const std::filesystem::path& other, const std::string& use) {
+    if (!same_file(other, path)) return;
+    throw ooc::Error(ooc::Cause::usage, fmt::format("--{} {}: {}", option, path.string(), use),
+                     {.path = path, .hint = "give it a file of its own"});
+  };
+  for (const std::string& file : arguments.files()) refuse_if_same(file, "is a file of the data");
+  if (const auto output = arguments.get("output", parse_output)) {
+    refuse_if_same(*output, "is a file of the data");
+  }
+  for (const std::string_view other : {"plot", "trace", "report"}) {
+    if (other == option) continue;
+    if (const auto taken = arguments.get(other, parse_output)) {
+      refuse_if_same(*taken, fmt::format("is the file of --{}", other));
+    }
+  }
+}
+
+}  // namespace ooc_run

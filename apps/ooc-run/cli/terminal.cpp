@@ -1,0 +1,127 @@
+#include "cli/terminal.hpp"
+
+#include <fmt/core.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <ooc/io/letters.hpp>
+#include <string>
+#include <string_view>
+
+#include "cli/utf8.hpp"
+
+namespace ooc_run {
+namespace {
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view{} : std::string_view{value};
+}
+
+/// A length of the screen: what the variable says, else the kernel, else nobody (0).
+std::size_t find_length(const char* variable, int descriptor, unsigned short winsize::*length) {
+  if (const int value = std::atoi(std::string(environment(variable)).c_str()); value > 0) {
+    return static_cast<std::size_t>(value);
+  }
+  winsize size{};
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.*length : 0;
+}
+
+/// The names decide, not setlocale(): a container often has the variable but no locale files.
+bool speaks_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string value = ooc::lower_case(environment(name));
+    if (value.empty()) continue;
+    return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+}  // namespace
+
+Terminal describe_terminal(int descriptor) {
+  constexpr std::size_t least = 40;  // below that nothing is readable
+  constexpr std::size_t most = 120;  // beyond, the eye loses the line
+  Terminal terminal;
+  terminal.interactive = isatty(descriptor) == 1 && environment("TERM") != "dumb";
+  terminal.colour = terminal.interactive && environment("NO_COLOR").empty();
+  terminal.unicode = speaks_utf8();
+  const std::size_t columns = find_length("COLUMNS", descriptor, &winsize::ws_col);
+  terminal.columns = std::clamp(columns == 0 ? Terminal{}.columns : columns, least, most);
+  const std::size_t rows = find_length("LINES", descriptor, &winsize::ws_row);
+  if (terminal.interactive && rows != 0) terminal.rows = rows;
+  return terminal;
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const Utf8Character character = first_character(text);
+    const auto code = static_cast<std::uint32_t>(character.code);
+    if (character.code == '\n') {
+      result += "\\n";
+    } else if (!character.is_valid || (is_control(character.code) && character.bytes == 1)) {
+      result += fmt::format("\\x{:02x}", code);
+    } else if (is_control(character.code)) {
+      result += fmt::format("\\u{:04x}", code);
+    } else {
+      result += text.substr(0, character.bytes);
+    }
+    text.remove_prefix(character.bytes);
+  }
+  return result;
+}
+
+std::size_t columns_of(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
+}
+
+std::string wrap(std::string_view first, std::string_view text, std::size_t columns) {
+  const std::size_t indent = columns_of(first);
+  std::string lines(first);
+  std::size_t column = indent;
+  while (!text.empty()) {
+    std::size_t space = text.find(' ');
+    while (space < text.size() && text.substr(space + 1).starts_with('%')) {
+      space = text.find(' ', space + 1);  // a number and its sign are one word
+    }
+    space = std::min(space, text.size());
+    const std::string_view word = text.substr(0, space);
+    text.remove_prefix(std::min(space + 1, text.size()));
+    const bool begins = column == indent;
+    if (!begins && column + 1 + columns_of(word) > columns) {
+      lines += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (!begins) {
+      lines += ' ';
+      ++column;
+    }
+    lines += word;
+    column += columns_of(word);
+  }
+  return lines + "\n";
+}
+
+void print_to_stderr(std::string_view text) {
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+}
+
+std::string lines_for_stderr(std::string_view first, std::string_view text) {
+  const Terminal terminal = describe_terminal(STDERR_FILENO);
+  constexpr std::size_t endless = std::numeric_limits<std::size_t>::max();
+  return wrap(first, printable(text), terminal.interactive ? terminal.columns : endless);
+}
+
+void print_note(std::string_view note) {
+  print_to_stderr(lines_for_stderr("ooc-run: note: ", note));
+}
+
+void print_warning(std::string_view warning) {
+  print_to_stderr(lines_for_stderr("ooc-run: warning: ", warning));
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,101 @@
+#include <fmt/core.h>
+#include <ooc/io/error.hpp>
+#include <ooc/kernels/convert.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/output_file_options.hpp"
+#include "cli/sizes.hpp"
+#include "cli/terminal.hpp"
+#include "cli/type_words.hpp"
+#include "commands/commands.hpp"
+#include "dataset/type_doubt.hpp"
+#include "run/run_plan.hpp"
+#include "run/session.hpp"
+
+namespace ooc_run {
+namespace {
+
+constexpr const char* example = "ooc-run convert IN -o OUT --to f2";
+
+/// The output, but for its type.
+ooc::Target read_target(const Arguments& arguments) {
+  ooc::Target target;
+  target.path = read_output_path(arguments, example, 1);
+  target.shape = arguments.get("shape", parse_shape).value_or(target.shape);
+  if (!target.shape.empty() && !target.is_npy()) {
+    throw ooc::Error(ooc::Cause::usage,
+                     fmt::format("{}: only a .npy file has a shape", target.path.string()),
+                     {.hint = "leave out --shape, or let the name end in .npy"});
+  }
+  target.replace = arguments.has("force");
+  return target;
+}
+
+/// Whether a type has numbers beyond those of a floating one.
+bool reaches_beyond(ooc::ElementType from, ooc::ElementType floating) {
+  using enum ooc::ElementType;
+  if (floating == f2) return from != u1 && from != i1 && from != i2;
+  return from == f8 || (from == f4 && floating == bf16);
+}
+
+/// What became of the values that changed: the rules of ooc::convert(), as far as they concern
+/// these types. Counting each kind would cost the loops a tenth of their time, and those for old
+/// processors most of it.
+std::string_view describe_loss(ooc::ElementType from, ooc::ElementType to) {
+  if (is_float(to)) {
+    return reaches_beyond(from, to) ? "rounded (or overflowed)" : "rounded";
+  }
+  if (!is_float(from)) return "out of range and wrapped around";
+  return "cut to integers (out of range: the nearest one; NaN: 0)";
+}
+
+std::string describe_inexact(std::uint64_t inexact, ooc::ElementType from, ooc::ElementType to) {
+  if (inexact == 0) return "lossless";
+  return fmt::format("{} {} {}", format_count(inexact, "value"), inexact == 1 ? "was" : "were",
+                     describe_loss(from, to));
+}
+
+}  // namespace
+
+Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt) {
+  const RunSettings settings = read_run_settings(arguments);
+  ooc::Target target = read_target(arguments);
+  const std::optional<ooc::DType> type = read_output_type(arguments, "to", target.path);
+  const ooc::ConvertOptions options{.strict = arguments.has("strict")};
+  const ooc::Source source = open_numbers(arguments, settings);
+  const ooc::DType from = source.type().value_or(ooc::DType{});
+  target.type = type.value_or(from);
+  if (arguments.has("explain")) {
+    const RunPlan plan = plan_convert(settings, source, target);
+    Remarks remarks = remarks_on(plan, arguments);
+    remarks.facts.insert(remarks.facts.begin(),
+                         {"output", fmt::format("{}: {}", printable(target.path.string()),
+                                                describe_values(count_of(source), target.type))});
+    return explain("convert", settings, source, plan, remarks);
+  }
+  Session session(settings, interrupt, convert_task(source));
+  session.warn(type_doubt(source, settings.format));
+  const auto [conversion, stats] =
+      ooc::convert(session.coordinator(), source, target, options, session.pass());
+  Outcome outcome = session.report(
+      {.command = "convert",
+       .input = describe_input(source, settings.format),
+       .result = {{"count", conversion.count},
+                  {"from", ooc::code_of(from)},
+                  {"to", ooc::code_of(target.type)},
+                  {"inexact", conversion.inexact},
+                  {"path", target.path.string()},
+                  {"bytes_written", stats.bytes_written}},
+       .heading = heading(source),
+       .text = fmt::format("wrote {}: {}, {}\n{}\n", printable(target.path.string()),
+                           describe_values(conversion.count, target.type),
+                           format_bytes(stats.bytes_written),
+                           describe_inexact(conversion.inexact, from.element, target.type.element)),
+       .writes = true},
+      stats);
+  outcome.written = printable(target.path.string());
+  return outcome;
+}
+
+}  // namespace ooc_run

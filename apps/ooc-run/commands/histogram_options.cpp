@@ -1,0 +1,70 @@
+#include "commands/histogram_options.hpp"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "cli/failure.hpp"
+#include "cli/sizes.hpp"
+
+namespace ooc_run {
+namespace {
+
+std::size_t parse_bins(std::string_view text) {
+  const std::uint64_t bins = parse_count(text);
+  if (bins == 0 || bins > ooc::max_bins) {
+    refuse_usage(fmt::format("bins must be 1 to {}", ooc::max_bins), {});
+  }
+  return bins;
+}
+
+double parse_finite(std::string_view text) {
+  const double value = parse_real(text);
+  if (std::isinf(value))
+    refuse_usage("an edge must be finite", "infinities count as below and above");
+  return value;
+}
+
+ooc::HistogramOptions::Range parse_range(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos)
+    refuse_usage("a range has two ends", "--range LO:HI, as -1:2.5");
+  const std::string_view lower = text.substr(0, colon), upper = text.substr(colon + 1);
+  const ooc::HistogramOptions::Range range{parse_finite(lower), parse_finite(upper)};
+  if (range.lower > range.upper) {
+    refuse_usage("the lower end is above the upper",
+                 fmt::format("did you mean --range {}:{}?", upper, lower));
+  }
+  return range;
+}
+
+std::vector<double> parse_edges(std::string_view text) {
+  std::vector<double> edges;
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    edges.push_back(parse_finite(text.substr(0, comma)));
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+  }
+  if (edges.size() < 2) refuse_usage("a bin has two edges", "--edges 0,1,10 makes two bins");
+  for (std::size_t i = 1; i < edges.size(); ++i) {
+    if (edges[i - 1] > edges[i])
+      refuse_usage("edges must not fall", "--edges 0,1,10 makes two bins");
+  }
+  return edges;
+}
+
+}  // namespace
+
+ooc::HistogramOptions read_histogram_options(const Arguments& arguments, std::string_view number) {
+  ooc::HistogramOptions options;
+  options.edges = arguments.get("edges", parse_edges).value_or(options.edges);
+  options.bins = arguments.get(number, parse_bins).value_or(options.bins);
+  options.range = arguments.get("range", parse_range);
+  options.logarithmic = arguments.has("log-bins");
+  return options;
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/source.hpp>
+#include <ooc/kernels/matmul.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/fact_table.hpp"
+#include "rates/prediction.hpp"
+#include "result/report.hpp"
+
+namespace ooc_run {
+
+/// How a product was checked, if it was.
+struct Check {
+  ooc::Verification verification;
+  double seconds = 0;
+};
+
+/// The `result` of a plan, as if all had gone as planned, and of a product. `path` is the output's;
+/// empty if a plan has none.
+Json describe_plan(const ooc::MatmulPlan& plan, const std::optional<Prediction>& prediction,
+                   const std::filesystem::path& path);
+Json describe_product(const ooc::Product& product, const std::optional<Prediction>& prediction,
+                      const std::optional<Check>& check, const std::filesystem::path& path);
+
+// The same for people: rows of facts, and whole lines.
+
+std::vector<FactRow> plan_rows(const ooc::MatmulPlan& plan, const std::string& device,
+                               const std::optional<Prediction>& prediction);
+std::string explain_product(const ooc::Product& product,
+                            const std::optional<Prediction>& prediction, double seconds,
+                            const std::optional<Check>& check, const std::filesystem::path& path);
+
+/// "a.f32: 1,000 x 2,000 of float32 (from .f32)", and a second line for b. Both are matrices.
+std::string product_heading(const ooc::Source& a, const ooc::Source& b);
+
+/// What to tell of a product that did not withstand its check.
+ooc::Error verification_error(const std::filesystem::path& path,
+                              const ooc::Verification& verification);
+
+}  // namespace ooc_run

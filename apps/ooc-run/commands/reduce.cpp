@@ -1,0 +1,150 @@
+#include <fmt/core.h>
+#include <ooc/kernels/summary.hpp>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "cli/sizes.hpp"
+#include "commands/commands.hpp"
+#include "commands/histogram_options.hpp"
+#include "commands/histogram_report.hpp"
+#include "dataset/type_doubt.hpp"
+#include "run/run_plan.hpp"
+#include "run/session.hpp"
+
+namespace ooc_run {
+namespace {
+
+ooc::NanPolicy parse_nan(std::string_view text) {
+  constexpr std::array policies{ooc::NanPolicy::propagate, ooc::NanPolicy::omit};
+  return choose(nan_names, policies, text);
+}
+
+Json json_index(const std::optional<std::uint64_t>& index) {
+  return index ? Json(*index) : Json(nullptr);
+}
+
+Json describe(const ooc::Statistics& statistics, bool exact) {
+  Json result{{"count", statistics.count},
+              {"nan", statistics.nan},
+              {"sum", json_number(statistics.sum)},
+              {"min", json_number(statistics.min)},
+              {"argmin", json_index(statistics.argmin)},
+              {"max", json_number(statistics.max)},
+              {"argmax", json_index(statistics.argmax)},
+              {"mean", json_number(statistics.mean)},
+              {"variance", json_number(statistics.variance)},
+              {"stddev", json_number(statistics.stddev)}};
+  if (exact) result["exact"] = true;
+  return result;
+}
+
+/// Names at the left, values in a column, indices behind the values that they belong to.
+std::string table(const ooc::Statistics& statistics, ooc::ElementType type, bool exact) {
+  const auto place = [](const std::optional<std::uint64_t>& index) {
+    return index ? "  at " + group_digits(std::to_string(*index)) : "";
+  };
+  const auto real = [](const std::optional<double>& value) {
+    return value ? format_real(*value) : "-";
+  };
+  const std::string_view rounded = exact ? "  correctly rounded" : "";
+  struct Row {
+    std::string_view name;
+    std::string value, note;
+  };
+  const std::array rows{
+      Row{"count", group_digits(std::to_string(statistics.count)), ""},
+      Row{"nan", group_digits(std::to_string(statistics.nan)), ""},
+      Row{"sum", format_number(statistics.sum), std::string(rounded)},
+      Row{"min", format_element(statistics.min, type), place(statistics.argmin)},
+      Row{"max", format_element(statistics.max, type), place(statistics.argmax)},
+      Row{"mean", real(statistics.mean), std::string(rounded)},
+      Row{"variance", real(statistics.variance), ""},
+      Row{"stddev", real(statistics.stddev), ""},
+  };
+  std::size_t columns = 0;
+  for (const Row& row : rows) columns = std::max(columns, row.value.size());
+  std::string text = "\n";
+  for (const Row& row : rows) {
+    text += fmt::format("  {:<8}  {:>{}}{}\n", row.name, row.value, columns, row.note);
+  }
+  return text;
+}
+
+ooc::ReduceOptions reduce_options(const Arguments& arguments) {
+  ooc::ReduceOptions options;
+  options.nan = arguments.get("nan", parse_nan).value_or(options.nan);
+  options.exact = arguments.has("exact");
+  return options;
+}
+
+void note_nan(const ooc::Statistics& statistics, const ooc::ReduceOptions& options,
+              Outcome& outcome) {
+  if (statistics.nan == 0 || options.nan == ooc::NanPolicy::omit) return;
+  outcome.notes.push_back(fmt::format(
+      "{} NaN, and so are the statistics; --nan omit leaves NaN out",
+      statistics.nan == 1 ? "1 value is" : format_count(statistics.nan, "value") + " are"));
+}
+
+Outcome run_with_histogram(const Arguments& arguments, const Interrupt& interrupt) {
+  const RunSettings settings = read_run_settings(arguments);
+  const ooc::SummaryOptions options{reduce_options(arguments),
+                                    read_histogram_options(arguments, "histogram")};
+  HistogramPicture picture(arguments);
+  const ooc::Source source = open_numbers(arguments, settings);
+  if (arguments.has("explain")) {
+    const RunPlan plan = plan_summary(settings, source, options);
+    return explain("reduce", settings, source, plan, remarks_on(plan, arguments));
+  }
+  picture.begin();
+  Session session(settings, interrupt, summary_task(source, options),
+                  arguments.has("verify") ? 2 : 0);
+  session.warn(type_doubt(source, settings.format));
+  const auto [summary, stats] =
+      ooc::summarize(session.coordinator(), source, options, session.pass());
+  require_counts(summary.histogram, stats);
+  const Verified verified = session.verify(arguments, stats, [&, &found = summary] {
+    ooc::verify_summary(session.coordinator(), source, options, found, session.pass());
+  });
+  Json result = describe(summary.statistics, options.reduce.exact);
+  result["histogram"] = answer(describe_histogram(summary.histogram), stats, verified);
+  const std::string bars = draw(summary.histogram, arguments);
+  const std::string text = table(summary.statistics, source.element(), options.reduce.exact);
+  Outcome outcome = session.report("reduce", source, stats, std::move(result),
+                                   bars.empty() ? text : text + "\n" + bars, verified,
+                                   picture.figure(summary.histogram));
+  note_nan(summary.statistics, options.reduce, outcome);
+  note_crowded_bin(summary.histogram, options.histogram, source.element(), outcome);
+  picture.write(summary.histogram, heading(source), interrupt, outcome);
+  return outcome;
+}
+
+}  // namespace
+
+Outcome run_reduce(const Arguments& arguments, const Interrupt& interrupt) {
+  if (arguments.has("histogram")) return run_with_histogram(arguments, interrupt);
+  const RunSettings settings = read_run_settings(arguments);
+  const ooc::ReduceOptions options = reduce_options(arguments);
+  const ooc::Source source = open_numbers(arguments, settings);
+  if (arguments.has("explain")) {
+    const RunPlan plan = plan_reduce(settings, source, options);
+    return explain("reduce", settings, source, plan, remarks_on(plan, arguments));
+  }
+  Session session(settings, interrupt, reduce_task(source, options),
+                  arguments.has("verify") ? 1 : 0);
+  session.warn(type_doubt(source, settings.format));
+  const auto [statistics, stats] =
+      ooc::reduce(session.coordinator(), source, options, session.pass());
+  const Verified verified = session.verify(arguments, stats, [&, &found = statistics] {
+    ooc::verify_reduce(session.coordinator(), source, options, found, session.pass());
+  });
+  Outcome outcome = session.report("reduce", source, stats, describe(statistics, options.exact),
+                                   table(statistics, source.element(), options.exact), verified);
+  note_nan(statistics, options, outcome);
+  return outcome;
+}
+
+}  // namespace ooc_run

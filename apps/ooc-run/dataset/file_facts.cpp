@@ -1,0 +1,142 @@
+#include "dataset/file_facts.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <ooc/io/error.hpp>
+#include <ooc/io/residency.hpp>
+#include <ooc/io/units.hpp>
+#include <span>
+
+namespace ooc_run {
+namespace {
+
+constexpr std::size_t piece_bytes = 64 * ooc::KiB;
+
+/// Reads whole pages, which is what direct reads take.
+class PageReader {
+ public:
+  /// The bytes from `offset`, a multiple of a page, on: as many as fit, or there are. They are the
+  /// reader's, until it reads others.
+  std::span<const std::byte> read(const ooc::File& file, std::uint64_t offset,
+                                  std::size_t most_bytes = piece_bytes) {
+    auto got = try_read(file.direct(), offset, most_bytes);
+    if (!got) got = try_read(file.buffered(), offset, most_bytes);
+    if (!got) {
+      throw ooc::Error::from_errno(ooc::Cause::input, "read", errno, file.path(), offset);
+    }
+    return *got;
+  }
+
+  /// The same by one descriptor. Nothing, and errno, if that fails.
+  std::optional<std::span<const std::byte>> try_read(int descriptor, std::uint64_t offset,
+                                                     std::size_t most_bytes = piece_bytes) {
+    ssize_t got = 0;
+    do {
+      got = pread(descriptor, buffer_.data(), most_bytes, static_cast<off_t>(offset));
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) return {};
+    return std::span(buffer_).first(static_cast<std::size_t>(got));
+  }
+
+ private:
+  alignas(ooc::page_bytes) std::array<std::byte, piece_bytes> buffer_;
+};
+
+/// The whole groups of eight elements' bytes that a piece of the file has, which begins at
+/// `offset`.
+std::span<const std::byte> groups_in(std::span<const std::byte> piece, std::uint64_t offset,
+                                     const ooc::Extent& data) {
+  constexpr std::uint64_t group = 8;
+  const std::uint64_t begin = std::max(offset, data.offset);
+  const std::uint64_t first = data.offset + ooc::round_up(begin - data.offset, group);
+  const std::uint64_t end = std::min(offset + piece.size(), data.offset + data.bytes);
+  if (first >= end) return {};
+  return piece.subspan(first - offset, ooc::round_down(end - first, group));
+}
+
+FileFacts describe_file(const ooc::File& file, const ooc::Extent& data) {
+  FileFacts facts;
+  facts.path = file.path();
+  facts.bytes = file.size();
+  facts.data_offset = data.offset;
+  facts.data_bytes = data.bytes;
+  facts.page_cache_fraction = ooc::page_cache_fraction(file, data);
+  struct stat status {};
+  if (fstat(file.buffered(), &status) != 0) {
+    throw ooc::Error::from_errno(ooc::Cause::input, "stat", errno, file.path());
+  }
+  constexpr std::uint64_t stat_block_bytes = 512;
+  facts.disk_bytes = static_cast<std::uint64_t>(status.st_blocks) * stat_block_bytes;
+  if (S_ISREG(status.st_mode)) {
+    const off_t hole = lseek(file.buffered(), 0, SEEK_HOLE);
+    facts.holes = hole >= 0 && static_cast<std::uint64_t>(hole) < file.size();
+    facts.extents = extents_of(file.path());
+  } else {
+    facts.disk_bytes = file.size();
+    facts.extents.why_not = "it is a disk, not a file";
+  }
+  facts.file_system = file_system_of(file.path());
+  facts.disk = block_device_of(file.path());
+  if (file.direct() < 0) facts.why_not_direct = file.why_not_direct();
+  return facts;
+}
+
+}  // namespace
+
+std::vector<FileFacts> describe_files(const ooc::Source& source) {
+  std::vector<FileFacts> files;
+  for (const ooc::Extent& extent : source.extents()) {
+    files.push_back(describe_file(source.files()[extent.file], extent));
+  }
+  return files;
+}
+
+std::vector<std::byte> sample_of(const ooc::Source& source) {
+  constexpr std::uint64_t most_pieces = 16;
+  const std::uint64_t pieces =
+      std::clamp<std::uint64_t>(ooc::divide_up(source.bytes(), piece_bytes), 1, most_pieces);
+  const std::uint64_t distance = source.bytes() / pieces;
+  std::vector<std::byte> sample;
+  PageReader reader;
+  std::uint64_t next = 0, first = 0;  // places in the source: of a piece, and of an extent
+  for (const ooc::Extent& extent : source.extents()) {
+    for (; next < first + extent.bytes && sample.size() < pieces * piece_bytes; next += distance) {
+      const std::uint64_t offset = ooc::round_down(extent.offset + (next - first), ooc::page_bytes);
+      const auto groups =
+          groups_in(reader.read(source.files()[extent.file], offset), offset, extent);
+      sample.insert(sample.end(), groups.begin(), groups.end());
+    }
+    first += extent.bytes;
+  }
+  return sample;
+}
+
+std::vector<std::byte> glance(const ooc::Source& source) {
+  if (source.extents().empty()) return {};
+  const ooc::Extent& data = source.extents().front();
+  const ooc::File& file = source.files()[data.file];
+  const std::uint64_t offset = ooc::round_down(data.offset, ooc::page_bytes);
+  constexpr std::uint64_t most_bytes = 16 * ooc::KiB;  // more takes longer and tells no more
+  const ooc::Extent piece{
+      .file = data.file, .offset = offset, .bytes = std::min(most_bytes, file.size() - offset)};
+  // Not out of the page cache where it can be helped: the kernel would read ahead of that.
+  const bool only_cached = file.direct() < 0 && ooc::page_cache_fraction(file, piece) == 1;
+  PageReader reader;
+  const auto got =
+      reader.try_read(only_cached ? file.buffered() : file.direct(), offset, most_bytes);
+  if (!got) return {};
+  const auto groups = groups_in(*got, offset, data);
+  return {groups.begin(), groups.end()};
+}
+
+std::vector<std::byte> head_of(const ooc::File& file) {
+  PageReader reader;
+  const auto head = reader.read(file, 0, ooc::page_bytes);
+  return {head.begin(), head.end()};
+}
+
+}  // namespace ooc_run

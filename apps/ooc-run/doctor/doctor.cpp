@@ -1,0 +1,200 @@
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <ooc/cuda_facts.hpp>
+#include <ooc/device.hpp>
+#include <ooc/io/file.hpp>
+#include <ooc/io/output_file.hpp>
+#include <ooc/io_way.hpp>
+#include <ooc/kernels/blas.hpp>
+#include <ooc/kernels/simd.hpp>
+#include <vector>
+
+#include "cli/build_facts.hpp"
+#include "cli/fact_table.hpp"
+#include "cli/sizes.hpp"
+#include "cli/terminal.hpp"
+#include "commands/commands.hpp"
+#include "doctor/checks.hpp"
+#include "draw/rsvg.hpp"
+#include "draw/svg.hpp"
+#include "machine/environment.hpp"
+#include "run/session.hpp"
+
+namespace ooc_run {
+namespace {
+
+/// Whether a file could be made there, or in the directory that would have to be made for it.
+bool is_writable(std::filesystem::path directory) {
+  while (directory.has_relative_path() && access(directory.c_str(), F_OK) != 0) {
+    directory = directory.parent_path();
+  }
+  std::error_code failed;
+  return std::filesystem::is_directory(directory, failed) &&
+         access(directory.c_str(), W_OK | X_OK) == 0;
+}
+
+/// Tries direct writes to a file without a name.
+void try_in_directory(PlaceFacts& place) {
+  try {
+    constexpr bool replace = true;  // never published, so that one of this name does not matter
+    const ooc::OutputFile file(std::filesystem::path(place.path) / "ooc-doctor", ooc::page_bytes,
+                               replace);
+    place.why_not_direct = file.why_not_direct();
+  } catch (const ooc::Error& error) {
+    place.known = false;
+    place.why_not_direct = error.what();
+  }
+}
+
+PlaceFacts describe_place(const std::string& path) {
+  PlaceFacts place{.path = path, .file_system = file_system_of(path)};
+  place.disk = block_device_of(path);
+  place.in_memory = lies_in_memory(path);
+  std::error_code failed;
+  if (std::filesystem::is_directory(path, failed)) {
+    try_in_directory(place);
+    return place;
+  }
+  const ooc::File file = ooc::File::open(path);
+  place.why_not_direct = file.why_not_direct();
+  return place;
+}
+
+BlasFacts find_blas() {
+  try {
+    return {.library = ooc::cpu_blas()};
+  } catch (const ooc::Error& error) {
+    return {.why = error.what(), .hint = error.details().hint};
+  }
+}
+
+/// What is wrong with rsvg-convert, tried out; empty if it draws.
+std::string why_no_png() {
+  try {
+    png_of(Svg(1, 1, {}).document(), "PNG");
+  } catch (const ooc::Error& error) {
+    return fmt::format("{} ({})", error.what(), error.details().why);
+  }
+  return {};
+}
+
+std::vector<Check> examine(const std::string& path, const RunSettings& settings) {
+  const auto threads = thread_limit();  // before what is tried out has any
+  const PlaceFacts place = describe_place(path);
+  const ooc::CudaFacts cuda = ooc::cuda_facts();
+  const UringFacts uring = uring_facts();
+  const ProcessLimits process = process_limits();
+  const GroupLimits group = group_limits();
+  const std::size_t cores = ooc::usable_cores();
+  // A device that is not asked for may be either; the CPU takes more threads.
+  const ooc::Workers workers =
+      ooc::choose_workers(settings.options, settings.device.value_or(ooc::DeviceKind::cpu));
+  const std::filesystem::path cache = ceilings_path();
+  const auto ordinal = static_cast<std::size_t>(settings.ordinal);
+  const bool wants_gpu = settings.device == ooc::DeviceKind::cuda;
+  // As the file of ceilings has it.
+  const std::string device = ordinal < cuda.gpus.size()
+                                 ? fmt::format("cuda:{} {}", ordinal, cuda.gpus[ordinal].name)
+                                 : "cpu";
+
+  std::vector<Check> checks{check_gpu(cuda, wants_gpu ? std::optional(ordinal) : std::nullopt)};
+  if (cuda.built_for != 0) checks.push_back(check_driver(cuda));
+  for (const ooc::GpuFacts& gpu : cuda.gpus) {
+    checks.push_back(check_link(gpu.name, pcie_link(gpu.pci_address)));
+  }
+  if (ordinal < cuda.gpus.size() && has_many_numa_nodes()) {
+    const auto disk = place.disk ? place.disk->numa_node : std::nullopt;
+    checks.push_back(check_numa(numa_node_of(cuda.gpus[ordinal].pci_address), disk));
+  }
+  checks.push_back(check_processor(processor_name(), cores, ooc::name_of(ooc::best_simd())));
+  checks.push_back(check_blas(find_blas()));
+  checks.push_back(check_memory(memory_bytes(), ooc::available_host_bytes()));
+  checks.push_back(check_huge_pages(huge_pages()));
+  checks.push_back(check_container(container_name(), group));
+  checks.push_back(check_threads(threads, workers, cores));
+  checks.push_back(check_open_files(process.open_files));
+  checks.push_back(check_kernel(kernel_release()));
+  checks.push_back(check_io_uring(uring));
+  if (uring.usable) checks.push_back(check_locked_memory(uring, process.locked_bytes));
+  checks.push_back(check_direct(place));
+  checks.push_back(check_ceilings(cache, !cache.empty() && is_writable(cache.parent_path()),
+                                  read_ceilings({path, device, {}}), why_no_ceilings()));
+  checks.push_back(check_png(why_no_png()));
+  return checks;
+}
+
+std::size_t count_of(const std::vector<Check>& checks, Check::State state) {
+  return static_cast<std::size_t>(std::ranges::count(checks, state, &Check::state));
+}
+
+Json describe(const std::vector<Check>& checks) {
+  Json list = Json::array();
+  for (const Check& check : checks) {
+    list.push_back({{"name", check.name},
+                    {"state", name_of(check.state)},
+                    {"facts", check.facts},
+                    {"fix", check.fix.empty() ? Json(nullptr) : Json(check.fix)},
+                    {"values", check.values}});
+  }
+  return {{"ok", count_of(checks, Check::State::ok)},
+          {"warnings", count_of(checks, Check::State::warn)},
+          {"failures", count_of(checks, Check::State::fail)},
+          {"checks", list}};
+}
+
+std::string_view label(Check::State state) {
+  constexpr std::array<std::string_view, 3> labels{"OK  ", "WARN", "FAIL"};
+  return labels[static_cast<std::size_t>(state)];
+}
+
+std::string coloured(std::string_view text, Check::State state) {
+  constexpr std::array<std::string_view, 3> colours{"32", "33", "1;31"};
+  return fmt::format("\x1b[{}m{}\x1b[0m", colours[static_cast<std::size_t>(state)], text);
+}
+
+std::string show(const std::vector<Check>& checks, const Terminal& terminal) {
+  std::string text = fmt::format("ooc-run {}, {}\n\n", build_facts::version, build_facts::cuda);
+  for (const Check& check : checks) {
+    const std::string first = fmt::format("  {}  {:<10}  ", label(check.state), check.name);
+    std::string lines = wrap(first, printable(check.facts), terminal.columns);
+    if (!check.fix.empty()) {
+      lines += wrap(std::string(first.size(), ' ') + "-> ", printable(check.fix), terminal.columns);
+    }
+    if (terminal.colour) {
+      constexpr std::size_t begin = 2, length = 4;  // of the label
+      lines.replace(begin, length, coloured(label(check.state), check.state));
+    }
+    text += lines;
+  }
+  const std::size_t warnings = count_of(checks, Check::State::warn);
+  const std::size_t failures = count_of(checks, Check::State::fail);
+  text +=
+      failures != 0 ? fmt::format("\nRuns will fail here: {}.\n", format_count(failures, "failure"))
+      : warnings != 0 ? fmt::format("\nRuns will work; {}.\n", format_count(warnings, "warning"))
+                      : "\nNothing is missing.\n";
+  return text;
+}
+
+}  // namespace
+
+Outcome run_doctor(const Arguments& arguments, const Interrupt& /*interrupt*/) {
+  const RunSettings settings = read_run_settings(arguments);
+  const std::vector<Check> checks =
+      examine(arguments.files().empty() ? "." : arguments.files().front(), settings);
+  Outcome outcome;
+  outcome.document = settings.output.json ? document("doctor", nullptr, describe(checks), nullptr)
+                                          : show(checks, describe_terminal(STDOUT_FILENO));
+  const auto failed = std::ranges::find(checks, Check::State::fail, &Check::state);
+  if (failed != checks.end()) {
+    outcome.fail({failed->cause,
+                  failed->name + ": " + failed->facts,
+                  {.why = "runs will end with this", .hint = failed->fix}});
+  }
+  return outcome;
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,208 @@
+#include "draw/axis.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <string_view>
+
+#include "cli/sizes.hpp"
+
+namespace ooc_run {
+namespace {
+
+/// "2.5e9", "-1e-7".
+std::string scientific(double value, int digits) {
+  if (value == 0) return "0";
+  const std::string text = fmt::format("{:.{}e}", value, digits);  // "2.5e+09"
+  const std::size_t letter = text.find('e');
+  return fmt::format("{}e{}", text.substr(0, letter), std::atoi(text.c_str() + letter + 1));
+}
+
+struct CountUnit {
+  double size;
+  std::string_view suffix;
+};
+
+/// The largest unit that is not larger than `count`.
+CountUnit unit_of(double count) {
+  constexpr std::array units{CountUnit{1e18, " E"}, CountUnit{1e15, " P"}, CountUnit{1e12, " T"},
+                             CountUnit{1e9, " G"},  CountUnit{1e6, " M"},  CountUnit{1e3, " K"}};
+  for (const CountUnit& unit : units) {
+    if (count >= unit.size) return unit;
+  }
+  return {1, ""};
+}
+
+/// "250,000", "2.5 M".
+std::string count_label(double count, const CountUnit& unit) {
+  if (count == 0) return "0";
+  if (unit.size == 1) return group_digits(fmt::format("{:.0f}", count));
+  return fmt::format("{:g}{}", count / unit.size, unit.suffix);
+}
+
+/// Labels of one notation: digits, or units if the largest count has too many digits. A logarithmic
+/// axis needs several units, another axis has one.
+void label_counts(std::vector<Tick>& ticks, bool logarithmic) {
+  constexpr double longest = 1e7;
+  const double most = ticks.back().place;
+  for (Tick& tick : ticks) {
+    const CountUnit unit =
+        most < longest ? CountUnit{1, ""} : unit_of(logarithmic ? tick.place : most);
+    tick.label = count_label(tick.place, unit);
+  }
+}
+
+/// How many of `steps` make an interval, that there are so many at most.
+int stride_of(int steps, int intervals) {
+  return std::max(1, (steps + intervals - 1) / intervals);
+}
+
+std::vector<Tick> powers_of_ten(int first, int decades, int intervals) {
+  const int last = first + decades;
+  const bool all_short = -4 <= first && last <= 5;  // 0.0001 to 100000
+  std::vector<Tick> ticks;
+  for (int exponent = first; exponent <= last; exponent += stride_of(decades, intervals)) {
+    const double place = std::pow(10, exponent);
+    ticks.push_back(
+        {place, all_short ? fmt::format("{:g}", place) : fmt::format("1e{}", exponent)});
+  }
+  return ticks;
+}
+
+/// The exponent of the smallest power of ten that is at least `count`.
+int decades_up_to(double count) {
+  int decades = 0;
+  while (std::pow(10, decades) < count) ++decades;
+  return decades;
+}
+
+/// The distance between the ticks of a linear axis for counts up to `most`.
+double count_step(double most, int intervals) {
+  const double step = std::max(1.0, round_step(most / intervals));
+  if (step >= 10) return step;
+  return step > 2 ? 5 : step;  // no halves of an element
+}
+
+/// Whether a logarithmic axis has no whole decade, and so the ticks of a linear one.
+bool is_below_a_decade(double most) {
+  constexpr double decade = 10;
+  return most < decade;
+}
+
+}  // namespace
+
+double round_step(double least) {
+  const double power = std::pow(10, std::floor(std::log10(least)));
+  for (const double factor : {1.0, 2.0, 2.5, 5.0}) {
+    if (factor * power >= least) return factor * power;
+  }
+  return 10 * power;
+}
+
+std::vector<Tick> round_ticks(double lower, double upper, int intervals) {
+  // Halves, since the whole axis may be longer than the largest double.
+  const double step = round_step((upper / 2 - lower / 2) / (intervals / 2.0));
+  std::vector<double> places;
+  for (int i = 0; i <= intervals && step > 0; ++i) {
+    const double place = step * (std::ceil(lower / step) + i);
+    if (!(place <= upper)) break;
+    // On an axis far from 0, places may be rounded to the same one, or to one before it begins.
+    if (place >= lower && (places.empty() || place > places.back())) places.push_back(place);
+  }
+  if (places.size() < 2) places = {lower, upper};
+  const std::vector<std::string> labels = place_labels(places);
+  std::vector<Tick> ticks;
+  for (std::size_t i = 0; i < places.size(); ++i) ticks.push_back({places[i], labels[i]});
+  return ticks;
+}
+
+std::vector<std::string> place_labels(std::span<const double> places) {
+  const auto all_near = [&](const std::vector<std::string>& labels) {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const std::size_t left = i == 0 ? 0 : i - 1;
+      const double distance = places[left + 1] - places[left];
+      const double half_axis = places.back() / 2 - places.front() / 2;
+      const double far = std::abs(std::strtod(labels[i].c_str(), nullptr) - places[i]);
+      if (!(far <= std::min(distance / 20, half_axis / 100))) return false;
+    }
+    return true;
+  };
+  std::vector<std::string> labels(places.size());
+  constexpr double longest_fixed = 1e7;
+  if (std::ranges::all_of(places, [](double x) { return std::abs(x) < longest_fixed; })) {
+    for (int digits = 0; digits <= 6; ++digits) {
+      std::ranges::transform(places, labels.begin(),
+                             [&](double x) { return fmt::format("{:.{}f}", x + 0.0, digits); });
+      if (all_near(labels)) return labels;
+    }
+  }
+  for (int digits = 0; digits <= 16; ++digits) {
+    std::ranges::transform(places, labels.begin(),
+                           [&](double x) { return scientific(x + 0.0, digits); });
+    if (all_near(labels)) break;
+  }
+  return labels;
+}
+
+double ValueAxis::place(double value) const {
+  if (!(lower_ < upper_)) return 0.5;
+  if (!logarithmic_) {
+    const double length = upper_ - lower_;
+    if (std::isfinite(length)) return (value - lower_) / length;
+    return (value / 2 - lower_ / 2) / (upper_ / 2 - lower_ / 2);  // of a short axis, half is none
+  }
+  return (std::log(value) - std::log(lower_)) / (std::log(upper_) - std::log(lower_));
+}
+
+std::vector<Tick> ValueAxis::ticks(int intervals) const {
+  constexpr int least_decades = 2;
+  if (logarithmic_) {
+    const int first = static_cast<int>(std::ceil(std::log10(lower_)));
+    const int decades = static_cast<int>(std::floor(std::log10(upper_))) - first;
+    if (decades >= least_decades) return powers_of_ten(first, decades, intervals);
+  }
+  return round_ticks(lower_, upper_, intervals);
+}
+
+CountAxis CountAxis::up_to(std::uint64_t most, bool logarithmic, int intervals) {
+  const auto count = static_cast<double>(most);
+  if (most == 0) return {0, logarithmic};
+  if (!logarithmic || is_below_a_decade(count)) {
+    const double step = count_step(count, intervals);
+    return {step * std::ceil(count / step), logarithmic};
+  }
+  const int decades = decades_up_to(count);
+  const int stride = stride_of(decades, intervals);
+  const int strides = (decades + stride - 1) / stride;
+  return {std::pow(10, strides * stride), logarithmic};
+}
+
+double CountAxis::place(double count) const {
+  if (end_ <= 0) return 0;
+  return logarithmic_ ? std::log1p(count) / std::log1p(end_) : count / end_;
+}
+
+std::vector<Tick> CountAxis::ticks(int intervals) const {
+  std::vector<Tick> ticks{{0, "0"}};
+  if (end_ <= 0) return ticks;
+  if (!logarithmic_ || is_below_a_decade(end_)) {
+    const double step = count_step(end_, intervals);
+    for (int i = 1; i * step <= end_; ++i) ticks.push_back({i * step, {}});
+    label_counts(ticks, false);
+    return ticks;
+  }
+  // With many decades, 1 is so close to 0 that their labels would overlap.
+  if (place(1) * 2 * intervals < 1) ticks.clear();
+  int decades = decades_up_to(end_);
+  if (std::pow(10, decades) > end_) --decades;
+  for (int decade = 0; decade <= decades; decade += stride_of(decades, intervals)) {
+    ticks.push_back({std::pow(10, decade), {}});
+  }
+  label_counts(ticks, true);
+  return ticks;
+}
+
+}  // namespace ooc_run

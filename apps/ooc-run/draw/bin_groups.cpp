@@ -1,0 +1,41 @@
+#include "draw/bin_groups.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "cli/sizes.hpp"
+
+namespace ooc_run {
+
+std::size_t bins_per_group(std::size_t bins, std::size_t most) {
+  const std::size_t least = std::max<std::size_t>(1, (bins + most - 1) / most);
+  for (std::size_t each = least; each <= 2 * least; ++each) {
+    if (bins % each == 0) return each;
+  }
+  return least;
+}
+
+std::vector<BinGroup> group_bins(const ooc::Histogram& histogram, std::size_t each) {
+  std::vector<BinGroup> groups;
+  for (std::size_t bin = 0; bin < histogram.counts.size(); ++bin) {
+    if (bin % each == 0) groups.push_back({histogram.edges[bin], 0, 0});
+    groups.back().upper = histogram.edges[bin + 1];
+    groups.back().count += histogram.counts[bin];
+  }
+  return groups;
+}
+
+std::string describe_groups(std::size_t bins, std::size_t each, std::string_view group) {
+  const auto digits = [](std::size_t count) { return group_digits(std::to_string(count)); };
+  if (each == 1) return {};
+  const std::size_t in_last = bins % each;
+  if (in_last == 0) return fmt::format(", {} to a {}", digits(each), group);
+  return fmt::format(", {} to a {} ({} in the last)", digits(each), group, digits(in_last));
+}
+
+std::uint64_t most_of(const std::vector<BinGroup>& groups) {
+  return groups.empty() ? 0 : std::ranges::max(groups, {}, &BinGroup::count).count;
+}
+
+}  // namespace ooc_run

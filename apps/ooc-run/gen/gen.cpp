@@ -1,0 +1,282 @@
+#include <fmt/core.h>
+
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <ooc/checksum.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/target.hpp>
+#include <ooc/io/units.hpp>
+#include <ooc/pass_threads.hpp>
+#include <thread>
+#include <vector>
+
+#include "cli/failure.hpp"
+#include "cli/output_file_options.hpp"
+#include "cli/sizes.hpp"
+#include "cli/terminal.hpp"
+#include "cli/type_words.hpp"
+#include "commands/commands.hpp"
+#include "gen/generator.hpp"
+#include "run/run_plan.hpp"
+#include "run/session.hpp"
+
+namespace ooc_run {
+namespace {
+
+constexpr std::size_t block_bytes = 4 * ooc::MiB;
+
+struct Job {
+  ooc::Target target;
+  Generator generator;
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;  // of data
+  std::size_t threads = 1;
+};
+
+struct Answer {
+  ooc::int128 sum = 0;
+  std::string checksum;     // XXH3-128 of the data
+  std::size_t threads = 0;  // that have worked
+  double seconds = 0;
+};
+
+Pattern parse_pattern(std::string_view text) {
+  constexpr std::array patterns{Pattern::uniform,  Pattern::normal, Pattern::sequence,
+                                Pattern::constant, Pattern::zipf,   Pattern::position};
+  return choose(pattern_names, patterns, text);
+}
+
+void choose_length(const Arguments& arguments, Job& job) {
+  const std::optional<std::uint64_t> size = arguments.get("size", parse_bytes);
+  const std::optional<std::uint64_t> count = arguments.get("count", parse_count);
+  if (!size && !count) {
+    refuse_usage("how much? Neither --size nor --count", "ooc-run gen -o FILE --size 1G");
+  }
+  const std::size_t element_bytes = ooc::size_of(job.generator.type.element);
+  if (size && *size % element_bytes != 0) {
+    refuse_usage(
+        fmt::format("--size {}: not a whole number of elements of {} bytes", *size, element_bytes),
+        "--count gives the number of elements");
+  }
+  job.count = count ? *count : *size / element_bytes;
+  job.bytes = job.count * element_bytes;  // TargetFile refuses too large a count
+}
+
+Job read_job(const Arguments& arguments) {
+  Job job;
+  job.target.path = read_output_path(arguments, "ooc-run gen -o FILE --size 1G", 0);
+  job.target.replace = arguments.has("force");
+  const ooc::DType otherwise{job.target.is_npy() ? ooc::ElementType::f4 : ooc::ElementType::u1};
+  job.target.type = read_output_type(arguments, "dtype", job.target.path).value_or(otherwise);
+  job.generator.type = job.target.type;
+  job.generator.pattern = arguments.get("pattern", parse_pattern).value_or(Pattern::uniform);
+  job.generator.seed = arguments.get("seed", parse_count).value_or(0);
+  job.generator.value = arguments.get("value", parse_integer).value_or(1);
+  if (arguments.has_word("value") && job.generator.pattern != Pattern::constant) {
+    refuse_usage("--value is what --pattern constant repeats", "add --pattern constant");
+  }
+  if (job.generator.pattern == Pattern::constant) job.generator.check();
+  choose_length(arguments, job);
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  job.threads = arguments.get("threads", worker_count).value_or(cores);
+  job.threads = std::min<std::size_t>(
+      job.threads, std::max<std::uint64_t>(1, ooc::divide_up(job.bytes, block_bytes)));
+  return job;
+}
+
+/// Of the largest block.
+std::uint64_t block_bytes_of(const Job& job) {
+  return std::min<std::uint64_t>(block_bytes, job.bytes);
+}
+
+/// Each thread has a block.
+std::uint64_t memory_bytes_of(const Job& job) {
+  return job.threads * block_bytes_of(job);
+}
+
+/// Makes and writes blocks on several threads, each the next one that nobody has begun.
+class BlockWriters {
+ public:
+  BlockWriters(const Job& job, ooc::TargetFile& file) : job_(job), file_(file) {}
+
+  Answer run(const Interrupt& interrupt, ProgressMeter& meter) {
+    ooc::PassThreads threads({&checksum_.turns()});
+    start(threads, interrupt.token());
+    threads.join([&] { meter.update(bytes_written_.load(), job_.bytes); });
+    answer_.checksum = checksum_.text();
+    return answer_;
+  }
+
+ private:
+  /// Fewer threads will do where no more can be had.
+  void start(ooc::PassThreads& threads, const std::stop_token& interrupted) {
+    for (answer_.threads = 0; answer_.threads < job_.threads; ++answer_.threads) {
+      try {
+        threads.start([this, interrupted] { write_blocks(interrupted); });
+      } catch (const std::exception&) {
+        if (answer_.threads == 0) throw;
+        return;
+      }
+    }
+  }
+
+  void write_blocks(const std::stop_token& interrupted) {
+    const ooc::int128 sum = write_my_blocks(interrupted);
+    const std::scoped_lock lock(mutex_);
+    answer_.sum += sum;
+  }
+
+  /// Returns the sum of what it has made. Throws Aborted if another thread failed.
+  ooc::int128 write_my_blocks(const std::stop_token& interrupted) {
+    ooc::int128 sum = 0;
+    std::vector<std::byte> block(block_bytes_of(job_));
+    const std::size_t element_bytes = ooc::size_of(job_.generator.type.element);
+    for (;;) {
+      if (interrupted.stop_requested()) {  // after the last block, too
+        throw ooc::Error(ooc::Cause::interrupted, "interrupted; nothing was written");
+      }
+      const std::size_t index = next_block_.fetch_add(1);
+      const std::uint64_t offset = index * block_bytes;
+      if (offset >= job_.bytes) return sum;
+      const std::span data(block.data(), std::min(block_bytes, job_.bytes - offset));
+      sum += job_.generator.fill(offset / element_bytes, data);
+      checksum_.add({.index = index, .memory = data, .segments = {data}});
+      file_.write(file_.data_offset() + offset, data);
+      bytes_written_.fetch_add(data.size());
+    }
+  }
+
+  const Job& job_;
+  ooc::TargetFile& file_;
+  ooc::Checksum checksum_;
+  std::atomic<std::size_t> next_block_{0};
+  std::atomic<std::uint64_t> bytes_written_{0};
+  std::mutex mutex_;  // of the sum in the next
+  Answer answer_;
+};
+
+/// The sum as a double, rounded once.
+double rounded_sum(const Job& job, const Answer& answer) {
+  return std::ldexp(static_cast<double>(answer.sum),
+                    -static_cast<int>(job.generator.fraction_bits()));
+}
+
+Json describe(const Job& job, const Answer& answer) {
+  Json json{{"path", job.target.path.string()},
+            {"bytes", job.bytes},
+            {"count", job.count},
+            {"dtype", ooc::code_of(job.generator.type)},
+            {"pattern", pattern_names[static_cast<std::size_t>(job.generator.pattern)]},
+            {"seed", job.generator.seed},
+            {"sum", nullptr},
+            {"sum_numerator", nullptr},
+            {"sum_denominator", nullptr},
+            {"checksum_xxh3_128", answer.checksum}};
+  if (!job.generator.has_sum()) return json;
+  json["sum"] = is_float(job.generator.type.element) ? json_number(rounded_sum(job, answer))
+                                                     : json_integer(answer.sum);
+  json["sum_numerator"] = json_integer(answer.sum);
+  json["sum_denominator"] = std::uint64_t{1} << job.generator.fraction_bits();
+  return json;
+}
+
+std::string describe_sum(const Job& job, const Answer& answer) {
+  if (!job.generator.has_sum()) return "none of floats made of positions";
+  std::string digits = group_digits(ooc::to_string(answer.sum));
+  if (!is_float(job.generator.type.element)) return digits;
+  const std::string real = format_real(rounded_sum(job, answer));
+  const unsigned bits = job.generator.fraction_bits();
+  return bits == 0 ? real : fmt::format("{}  (exactly {} / 2^{})", real, digits, bits);
+}
+
+std::string describe_for_people(const Job& job, const Answer& answer) {
+  const double rate = answer.seconds > 0 ? static_cast<double>(job.bytes) / answer.seconds : 0;
+  return fmt::format(
+      "{}: {}, {}, seed {}\n\n"
+      "  sum       {}\n"
+      "  checksum  xxh3-128 {}\n\n"
+      "{} in {}, {}, {}\n",
+      printable(job.target.path.string()), describe_values(job.count, job.generator.type),
+      pattern_names[static_cast<std::size_t>(job.generator.pattern)], job.generator.seed,
+      describe_sum(job, answer), answer.checksum,
+      format_decimal_bytes(static_cast<double>(job.bytes)), format_seconds(answer.seconds),
+      format_rate(rate), format_count(answer.threads, "thread"));
+}
+
+std::vector<std::string> reasons_of(const Job& job, const Arguments& arguments) {
+  std::vector<std::string> reasons{
+      "written through the page cache, and made safe on the disk before the file appears"};
+  if (!arguments.has("threads")) {
+    const std::uint64_t blocks = ooc::divide_up(job.bytes, block_bytes);
+    reasons.push_back(job.threads == blocks ? "a thread for each block" : "a thread for each core");
+  }
+  return reasons;
+}
+
+/// What --explain prints. The file is tried, and nothing is left of it.
+Outcome explain_job(const Job& job, const Arguments& arguments, const OutputSettings& output) {
+  const ooc::TargetFile file(job.target, job.count, {}, ooc::Purpose::try_out);
+  const std::uint64_t blocks = ooc::divide_up(job.bytes, block_bytes);
+  const std::string_view pattern = pattern_names[static_cast<std::size_t>(job.generator.pattern)];
+  const std::vector<std::string> reasons = reasons_of(job, arguments);
+  Json plan{{"path", job.target.path.string()},
+            {"bytes", job.bytes},
+            {"count", job.count},
+            {"dtype", ooc::code_of(job.generator.type)},
+            {"pattern", pattern},
+            {"seed", job.generator.seed},
+            {"threads", job.threads},
+            {"block_bytes", block_bytes},
+            {"blocks", blocks},
+            {"memory_bytes", memory_bytes_of(job)},
+            {"prediction", nullptr},
+            {"reasons", reasons}};
+  return explain("gen", output, nullptr, {{"plan", std::move(plan)}},
+                 fmt::format("{}: {}", printable(job.target.path.string()),
+                             describe_values(job.count, job.generator.type)),
+                 {{"pattern", fmt::format("{}, seed {}", pattern, job.generator.seed)},
+                  {"writes", format_bytes(job.bytes)},
+                  {"blocks", fmt::format("{} of {}", group_digits(std::to_string(blocks)),
+                                         format_binary_bytes(block_bytes))},
+                  {"threads", group_digits(std::to_string(job.threads))},
+                  {"memory", format_bytes(memory_bytes_of(job)) + " for blocks"},
+                  {"predicted", "not known: no command measures how fast files are written here"}},
+                 reasons);
+}
+
+}  // namespace
+
+Outcome run_gen(const Arguments& arguments, const Interrupt& interrupt) {
+  const OutputSettings output = read_output_settings(arguments);
+  const Job job = read_job(arguments);
+  if (arguments.has("explain")) return explain_job(job, arguments, output);
+  const auto began = std::chrono::steady_clock::now();
+  ooc::TargetFile file(job.target, job.count, {});
+  ProgressMeter meter(output.progress, 1);
+  Answer answer = BlockWriters(job, file).run(interrupt, meter);
+  file.publish();
+  answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+
+  Outcome outcome;
+  outcome.written = printable(job.target.path.string());
+  outcome.reasons = reasons_of(job, arguments);
+  if (answer.threads < job.threads) {
+    outcome.notes.push_back(
+        fmt::format("only {} of {} threads could be started", answer.threads, job.threads));
+  }
+  if (output.json) {
+    const double rate = answer.seconds > 0 ? static_cast<double>(job.bytes) / answer.seconds : 0;
+    outcome.document = document(
+        "gen", nullptr, describe(job, answer),
+        {{"threads", answer.threads}, {"seconds", answer.seconds}, {"bytes_per_second", rate}});
+  } else {
+    outcome.document = describe_for_people(job, answer);
+  }
+  return outcome;
+}
+
+}  // namespace ooc_run

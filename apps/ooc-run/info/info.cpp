@@ -1,0 +1,62 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ooc/io/error.hpp>
+
+#include "commands/commands.hpp"
+#include "dataset/type_doubt.hpp"
+#include "info/report.hpp"
+#include "run/run_plan.hpp"
+#include "run/session.hpp"
+
+namespace ooc_run {
+namespace {
+
+/// The part of a source's first file from a byte on.
+ooc::Source data_behind(const std::filesystem::path& path, std::uint64_t offset) {
+  return ooc::open(path, {.type = {}, .offset = offset, .count = {}});
+}
+
+void guess_what_it_is(const ooc::Format& format, Info& info) {
+  if (info.source.bytes() == 0 || !type_is_default(info.source, format)) return;
+  const ooc::File& first = info.source.files().front();
+  if (format.offset == 0) info.signature = recognise(head_of(first));
+  if (!info.signature) {
+    info.guess = guess_type(sample_of(info.source), info.source.bytes());
+  } else if (const auto offset = info.signature->data_offset; offset && *offset < first.size()) {
+    const ooc::Source data = data_behind(first.path(), *offset);
+    info.guess = guess_type(sample_of(data), data.bytes());
+  }
+}
+
+}  // namespace
+
+Outcome run_info(const Arguments& arguments, const Interrupt& /*interrupt*/) {
+  RunSettings settings = read_run_settings(arguments);
+  settings.format.by_columns = true;  // other commands refuse it
+  Info info{.source = open_source(arguments.files(), settings),
+            .files = {},
+            .signature = {},
+            .guess = {},
+            .readings = {}};
+  const ooc::Source& source = info.source;
+  require_gpu_if_wanted(settings);
+  info.files = describe_files(source);  // before a look at their data changes anything
+  const bool is_asked_for = settings.format.type || settings.format.offset != 0;
+  const bool is_readable = is_asked_for || std::ranges::all_of(source.files(), holds_numbers);
+  if (source.bytes() != 0 && !source.by_columns && is_readable) {
+    info.readings.push_back({"histogram", plan_histogram(settings, source, {})});
+    info.readings.push_back({"reduce", plan_reduce(settings, source, {})});
+  }
+  guess_what_it_is(settings.format, info);
+
+  Outcome outcome;
+  outcome.document =
+      settings.output.json
+          ? document("info", describe_input(source, settings.format), describe_info(info), nullptr)
+          : describe_info(info, describe_terminal(STDOUT_FILENO).columns);
+  return outcome;
+}
+
+}  // namespace ooc_run

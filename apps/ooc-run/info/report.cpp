@@ -1,0 +1,298 @@
+#include "info/report.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <nlohmann/json.hpp>
+#include <ooc/io/residency.hpp>
+#include <ooc/io_way.hpp>
+
+#include "cli/fact_table.hpp"
+#include "cli/sizes.hpp"
+#include "cli/type_words.hpp"
+
+namespace ooc_run {
+namespace {
+
+ooc::DType type_of(const Info& info) {
+  return info.source.type().value_or(ooc::DType{});
+}
+
+bool has_one_format(const Info& info, std::string_view format) {
+  return info.source.format == format;
+}
+
+std::string byte_order(ooc::DType type) {
+  if (ooc::size_of(type.element) == 1) return "none";
+  const bool little = (std::endian::native == std::endian::little) != type.swapped;
+  return little ? "little" : "big";
+}
+
+/// Options that choose a part of the data, or their type.
+std::vector<std::string_view> selectors(const Info& info) {
+  if (!has_one_format(info, "raw")) return {"count"};
+  return {"offset", "count", "dtype"};
+}
+
+Json json_disk(const std::optional<BlockDevice>& disk) {
+  if (!disk) return nullptr;
+  return {{"name", disk->name},
+          {"model", disk->model},
+          {"rotational", disk->rotational},
+          {"block_bytes", disk->block_bytes},
+          {"numa_node", disk->numa_node ? Json(*disk->numa_node) : Json(nullptr)}};
+}
+
+Json json_text_or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+Json json_file(const FileFacts& file) {
+  return {{"path", file.path.string()},
+          {"bytes", file.bytes},
+          {"data_offset", file.data_offset},
+          {"data_bytes", file.data_bytes},
+          {"aligned", file.is_aligned()},
+          {"page_cache_fraction", json_number(file.page_cache_fraction)},
+          {"disk_bytes", file.disk_bytes},
+          {"holes", file.holes},
+          {"extents", file.extents.count ? Json(*file.extents.count) : Json(nullptr)},
+          {"why_no_extents", json_text_or_null(file.extents.why_not)},
+          {"file_system", file.file_system},
+          {"disk", json_disk(file.disk)},
+          {"direct", file.why_not_direct.empty()},
+          {"why_not_direct", json_text_or_null(file.why_not_direct)}};
+}
+
+Json json_guess(const Info& info) {
+  if (!info.guess) return nullptr;
+  const auto& type = info.guess->type;
+  const bool moved = info.signature && info.signature->data_offset;
+  return {{"dtype", type ? Json(ooc::code_of(*type)) : Json(nullptr)},
+          {"offset", moved ? *info.signature->data_offset : 0},
+          {"reason", info.guess->reason}};
+}
+
+Json json_reading(const Reading& reading) {
+  Json json{{"command", reading.command}};
+  json.update(describe(reading.plan));
+  return json;
+}
+
+std::string cached_text(std::optional<double> share) {
+  constexpr double little = 0.005;
+  if (!share) return "the kernel does not tell";
+  if (*share <= 0) return "nothing of it";
+  if (*share >= 1) return "all of it";
+  if (*share < little) return "less than 1 % of it";
+  if (*share > 1 - little) return "more than 99 % of it";
+  return fmt::format("{:.0f} % of it", *share * 100);
+}
+
+std::string format_text(const Info& info) {
+  if (has_one_format(info, "raw")) return "raw, no header";
+  if (has_one_format(info, "mixed")) return ".npy and raw";
+  const std::string& version = info.source.format_version;
+  return (version.empty() ? ".npy of several versions" : ".npy, version " + version) +
+         (info.source.by_columns ? ", column by column (Fortran order)" : ", row by row (C order)");
+}
+
+std::string type_text(const Info& info) {
+  const ooc::DType type = type_of(info);
+  const std::string order = byte_order(type);
+  return fmt::format("{}, {}{}", ooc::name_of(type.element),
+                     format_count(ooc::size_of(type.element), "byte"),
+                     order == "none" ? "" : " each, " + order + "-endian");
+}
+
+std::string shape_text(const Info& info) {
+  std::string text;
+  for (const std::uint64_t length : info.source.shape()) {
+    text += (text.empty() ? "" : " x ") + group_digits(std::to_string(length));
+  }
+  return text;
+}
+
+std::string guess_text(const Info& info) {
+  const TypeGuess& guess = *info.guess;
+  if (!guess.type) return guess.reason;
+  const bool moved = info.signature && info.signature->data_offset;
+  return fmt::format("probably {}{}; use --dtype {}{} ({})",
+                     guess.type->swapped ? byte_order(*guess.type) + "-endian " : "",
+                     ooc::name_of(guess.type->element), dtype_word(*guess.type),
+                     moved ? fmt::format(" --offset {}", *info.signature->data_offset) : "",
+                     guess.reason);
+}
+
+std::string data_text(const FileFacts& file) {
+  if (file.data_bytes == 0) return "none";
+  const std::string place =
+      file.data_offset == 0 ? "from the first byte" : fmt::format("from byte {}", file.data_offset);
+  if (!file.why_not_direct.empty()) return place;
+  if (file.is_aligned()) return place + ", where direct reads can begin";
+  return place + ", so direct reads begin a little before, at a multiple of 4096";
+}
+
+std::string layout_text(const FileFacts& file) {
+  std::string text = file.extents.count ? format_count(*file.extents.count, "extent")
+                                        : "extents not known: " + file.extents.why_not;
+  if (file.holes) {
+    text += fmt::format(", with holes: {} of {} lie on the disk, the rest reads as zeros",
+                        format_decimal_bytes(static_cast<double>(file.disk_bytes)),
+                        format_decimal_bytes(static_cast<double>(file.bytes)));
+  }
+  return text;
+}
+
+std::string disk_text(const FileFacts& file) {
+  return file.disk ? describe(*file.disk) : "not known: the file system shows none of its own";
+}
+
+std::string direct_text(const FileFacts& file) {
+  return file.why_not_direct.empty() ? "possible" : "not possible: " + file.why_not_direct;
+}
+
+std::string selectors_text(const Info& info) {
+  return has_one_format(info, "raw") ? "--offset BYTES, --count N, --dtype TYPE"
+                                     : "--count N, the first so many";
+}
+
+/// What reads: threads that compute as well are not told from those that only read unless there are
+/// more of them than cores, since most then wait for the disk.
+std::string readers_text(const ooc::Stats& plan) {
+  if (plan.engine == "uring") return "io_uring";
+  if (plan.lanes_read || plan.threads <= ooc::usable_cores()) {
+    return format_count(plan.threads, "thread");
+  }
+  return fmt::format("{} and {} that read", format_count(plan.streams, "thread"),
+                     plan.threads - plan.streams);
+}
+
+std::string reading_text(const Reading& reading) {
+  const ooc::Stats& plan = reading.plan.pass;
+  return fmt::format("{}, {}, {}, {} x {}, {} in flight{}",
+                     reading.plan.device.kind == ooc::DeviceKind::cuda ? "GPU" : "CPU",
+                     readers_text(plan), plan.direct ? "direct" : "page cache",
+                     group_digits(std::to_string(plan.chunks)),
+                     format_binary_bytes(plan.chunk_bytes), plan.queue_depth,
+                     plan.passes > 1 ? fmt::format(", {} passes", plan.passes) : "");
+}
+
+/// Each once: commands have most of their reasons in common.
+std::vector<std::string> reasons_of(const Info& info) {
+  std::vector<std::string> reasons;
+  const auto add = [&reasons](const std::string& reason) {
+    if (reason.empty() || std::ranges::find(reasons, reason) != reasons.end()) return;
+    reasons.push_back(reason);
+  };
+  const Reading* before = nullptr;
+  for (const Reading& reading : info.readings) {
+    const std::string& why = reading.plan.device.reason;
+    const bool same = before != nullptr && before->plan.device.kind == reading.plan.device.kind;
+    if (!same && !why.empty()) add(fmt::format("{}: {}", reading.command, why));
+    before = &reading;
+  }
+  for (const Reading& reading : info.readings) {
+    for (const std::string& reason : reading.plan.pass.reasons) add(reason);
+  }
+  return reasons;
+}
+
+std::string list_of_files(const Info& info) {
+  constexpr std::size_t most_files = 20;
+  std::string text = fmt::format("\n  {:>10}  {:>7}  {:>8}  {:<6}  {}\n", "size", "cached",
+                                 "extents", "direct", "file");
+  for (std::size_t i = 0; i < std::min(info.files.size(), most_files); ++i) {
+    const FileFacts& file = info.files[i];
+    const auto& cached = file.page_cache_fraction;
+    const auto& extents = file.extents.count;
+    text += fmt::format("  {:>10}  {:>7}  {:>8}  {:<6}  {}\n",
+                        format_decimal_bytes(static_cast<double>(file.data_bytes)),
+                        cached ? fmt::format("{:.0f} %", *cached * 100) : "-",
+                        extents ? group_digits(std::to_string(*extents)) : "-",
+                        file.why_not_direct.empty() ? "yes" : "no", printable(file.path.string()));
+  }
+  if (info.files.size() > most_files) {
+    text += fmt::format("  and {} more\n", info.files.size() - most_files);
+  }
+  return text;
+}
+
+std::vector<FactRow> rows_of_data(const Info& info) {
+  std::vector<FactRow> rows{{"format", format_text(info)}};
+  if (info.signature) {
+    std::string text = "begins like " + info.signature->name;
+    if (!info.signature->hint.empty()) text += ": " + info.signature->hint;
+    rows.push_back({"but", text});
+  }
+  if (info.source.by_columns) {
+    rows.push_back({"but", "other commands refuse it, and say how to save it row by row"});
+  }
+  rows.push_back({"type", type_text(info)});
+  if (info.guess) rows.push_back({"looks like", guess_text(info)});
+  if (!info.source.shape().empty()) rows.push_back({"shape", shape_text(info)});
+  rows.push_back({"size", format_bytes(info.source.bytes())});
+  if (!info.source.by_columns) rows.push_back({"a part by", selectors_text(info)});
+  return rows;
+}
+
+/// Where the one file lies, or the first of several, which mostly lie beside each other.
+std::vector<FactRow> rows_of_place(const Info& info) {
+  const FileFacts& first = info.files.front();
+  std::vector<FactRow> rows;
+  if (info.files.size() == 1) {
+    rows.push_back({"data", data_text(first)});
+    rows.push_back({"in memory", cached_text(first.page_cache_fraction)});
+    rows.push_back({"layout", layout_text(first)});
+  } else {
+    rows.push_back({"in memory", cached_text(ooc::page_cache_fraction(info.source))});
+  }
+  rows.push_back({"on", first.file_system});
+  rows.push_back({"disk", disk_text(first)});
+  if (info.files.size() == 1) rows.push_back({"direct I/O", direct_text(first)});
+  return rows;
+}
+
+std::vector<FactRow> rows_of_readings(const Info& info) {
+  std::vector<FactRow> rows;
+  for (const Reading& reading : info.readings)
+    rows.push_back({reading.command, reading_text(reading)});
+  std::string_view label = "because";
+  for (std::string& reason : reasons_of(info)) {
+    rows.push_back({label, std::move(reason)});
+    label = "and";
+  }
+  return rows;
+}
+
+}  // namespace
+
+Json describe_info(const Info& info) {
+  Json files = Json::array(), readings = Json::array();
+  for (const FileFacts& file : info.files) files.push_back(json_file(file));
+  for (const Reading& reading : info.readings) readings.push_back(json_reading(reading));
+  return {{"format_version", json_text_or_null(info.source.format_version)},
+          {"fortran_order", info.source.by_columns},
+          {"byte_order", byte_order(type_of(info))},
+          {"element_bytes", ooc::size_of(type_of(info).element)},
+          {"page_cache_fraction", json_number(ooc::page_cache_fraction(info.source))},
+          {"selectors", selectors(info)},
+          {"signature", info.signature ? Json(info.signature->name) : Json(nullptr)},
+          {"guess", json_guess(info)},
+          {"files", files},
+          {"readings", readings}};
+}
+
+std::string describe_info(const Info& info, std::size_t columns) {
+  std::string text = heading(info.source) + "\n\n" + fact_table(rows_of_data(info), columns) +
+                     "\n" + fact_table(rows_of_place(info), columns);
+  if (info.files.size() > 1) text += list_of_files(info);
+  if (!info.readings.empty()) {
+    text +=
+        "\nAs things are, this would be read by\n" + fact_table(rows_of_readings(info), columns);
+  }
+  return text;
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include "cli/build_facts.hpp"
+#include "manual/generate.hpp"
+
+namespace ooc_run {
+namespace {
+
+std::string quote(std::string_view text) {
+  std::string quoted = "'";
+  for (const char letter : text) {
+    if (letter == '\'' || letter == '\\') quoted += '\\';
+    quoted += letter;
+  }
+  return quoted + "'";
+}
+
+/// A line for words that stand where `condition` holds.
+std::string line(std::string_view condition, std::string_view rest, std::string_view help) {
+  return fmt::format("complete -c ooc-run -n {} {} -d {}\n", quote(condition), rest, quote(help));
+}
+
+/// What completes a value: -x takes one and no file, -r -F takes a file.
+std::string value_of(std::string_view argument, std::span<const std::string_view> values) {
+  if (argument.empty()) return {};
+  if (argument == "FILE") return " -r -F";
+  if (values.empty()) return " -x";
+  return fmt::format(" -x -a '{}'", fmt::join(values, " "));
+}
+
+std::string command_lines(const Command& command) {
+  const std::string condition = fmt::format("__fish_seen_subcommand_from {}", command.name);
+  std::string text;
+  if (command.files != FileWords::none) {
+    text += fmt::format("complete -c ooc-run -n {} -F\n", quote(condition));
+  }
+  for (const Option& option : options_of(command)) {
+    const std::string letter = option.letter == 0 ? "" : fmt::format("-s {} ", option.letter);
+    text += line(
+        condition,
+        fmt::format("{}-l {}{}", letter, option.name, value_of(option.argument, option.values)),
+        help_of(option));
+  }
+  return text + line(condition, "-s h -l help", "help");
+}
+
+}  // namespace
+
+std::string fish_completion() {
+  constexpr std::string_view first = "__fish_is_first_token";
+  std::string text = fmt::format(
+      "# Completion for fish, made by: ooc-run {} --generate complete-fish\n\n"
+      "complete -c ooc-run -f\n",
+      build_facts::version);
+  for (const ProgramOption& option : program_options()) {
+    const bool is_letter = option.word.substr(0, 2) != "--";
+    text +=
+        line(first,
+             fmt::format("-{} {}{}", is_letter ? 's' : 'l', option.word.substr(is_letter ? 1 : 2),
+                         value_of(option.argument, option.values)),
+             help_of(option));
+  }
+  std::string names;
+  for (const Command& command : commands()) {
+    text += line(first, fmt::format("-a {}", command.name), command.summary);
+    names += fmt::format("{} ", command.name);
+  }
+  text += line(first, "-a help", "about a command");
+  text += line("__fish_seen_subcommand_from help", fmt::format("-a '{}'", names), "command");
+  for (const Command& command : commands()) text += command_lines(command);
+  return text;
+}
+
+}  // namespace ooc_run

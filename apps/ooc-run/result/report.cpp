@@ -1,0 +1,260 @@
+#include "result/report.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "cli/sizes.hpp"
+#include "cli/terminal.hpp"
+#include "cli/type_words.hpp"
+#include "cli/utf8.hpp"
+#include "rates/prediction.hpp"
+
+namespace ooc_run {
+namespace {
+
+/// JSON integers may have any length, those of nlohmann-json have 64 bits. Longer ones go through
+/// it as strings that begin with NUL, which no argument, path or message can contain.
+constexpr char long_integer_mark = '\0';
+
+/// Paths need not be UTF-8.
+void make_utf8(Json& json) {
+  if (json.is_structured()) {
+    for (Json& each : json) make_utf8(each);
+  } else if (json.is_string()) {
+    json = lossless_utf8(json.get_ref<const std::string&>());
+  }
+}
+
+bool is_utf8(const Json& json) {
+  if (json.is_structured()) return std::all_of(json.begin(), json.end(), is_utf8);
+  if (!json.is_string()) return true;
+  const auto& text = json.get_ref<const std::string&>();
+  return lossless_utf8(text) == text;
+}
+
+/// In ASCII, which neither a terminal nor a reader of the text can take for anything else.
+std::string dump(const Json& json) {
+  std::optional<Json> copy;
+  if (!is_utf8(json)) make_utf8(copy.emplace(json));
+  std::string text = (copy ? *copy : json).dump(-1, ' ', true);
+  constexpr std::string_view mark = "\"\\u0000";  // as dump() has written the string's beginning
+  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
+    text.erase(at, mark.size());
+    text.erase(text.find('"', at), 1);
+  }
+  return text;
+}
+
+Json describe_stage(const ooc::StageTimes& stage, std::optional<double> bytes) {
+  Json json{{"busy_seconds", stage.busy},
+            {"waits_in_seconds", stage.waits_in},
+            {"waits_out_seconds", stage.waits_out},
+            {"bytes_per_second", nullptr}};
+  if (stage.busy > 0 && bytes) json["bytes_per_second"] = *bytes / stage.busy;
+  return json;
+}
+
+/// Bytes that were read in all passes. Interrupted in a later pass, it is not known how many.
+std::optional<double> bytes_read(const ooc::Stats& stats) {
+  if (stats.partial && stats.passes > 1) return {};
+  return static_cast<double>(stats.bytes) * static_cast<double>(stats.passes);
+}
+
+/// "page cache", "direct, io_uring", "28 % from page cache, rest direct" (by threads, always).
+std::string describe_way(const ooc::Stats& stats) {
+  constexpr double wholly = 0.99;  // of the input
+  const double cached = cached_share(stats);
+  if (cached > wholly) return "page cache";
+  if (cached > 1 - wholly) {
+    return fmt::format("{:.0f} % from page cache, rest {}", 100 * cached,
+                       stats.direct ? "direct" : "buffered");
+  }
+  return fmt::format("{}, {}", stats.direct ? "direct" : "buffered",
+                     stats.engine == "uring" ? "io_uring" : stats.engine);
+}
+
+double rate_of(const ooc::Stats& stats) {
+  return stats.seconds > 0 ? static_cast<double>(stats.bytes) / stats.seconds : 0;
+}
+
+}  // namespace
+
+std::uint64_t count_of(const ooc::Source& source) {
+  return source.type() ? source.bytes() / ooc::size_of(source.type()->element) : source.bytes();
+}
+
+Json json_number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return value;
+}
+
+Json json_number(const std::optional<double>& value) {
+  return value ? json_number(*value) : Json(nullptr);
+}
+
+Json json_integer(ooc::int128 value) {
+  using Signed = std::numeric_limits<std::int64_t>;
+  using Unsigned = std::numeric_limits<std::uint64_t>;
+  if (value >= 0 && value <= Unsigned::max()) return static_cast<std::uint64_t>(value);
+  if (value < 0 && value >= Signed::min()) return static_cast<std::int64_t>(value);
+  return long_integer_mark + ooc::to_string(value);
+}
+
+Json json_number(const ooc::Number& value) {
+  if (const auto* integer = std::get_if<ooc::int128>(&value)) return json_integer(*integer);
+  if (const auto* real = std::get_if<double>(&value)) return json_number(*real);
+  return nullptr;
+}
+
+std::string text_of(const Json& value) {
+  if (!value.is_string()) return dump(value);
+  const auto& text = value.get_ref<const std::string&>();
+  return text.starts_with(long_integer_mark) ? text.substr(1) : text;
+}
+
+Json describe_input(const ooc::Source& source, const ooc::Format& format) {
+  Json files = Json::array();
+  for (const ooc::File& file : source.files()) {
+    files.push_back({{"path", file.path().string()}, {"bytes", file.size()}});
+  }
+  Json shape;
+  if (!source.shape().empty()) {
+    shape = std::vector<std::uint64_t>(source.shape().begin(), source.shape().end());
+  }
+  return {{"files", files},
+          {"format", source.format},
+          {"dtype", ooc::code_of(source.type().value_or(ooc::DType{}))},
+          {"type_reason", source.type_reason},
+          {"shape", shape},
+          {"offset", format.offset},
+          {"count", count_of(source)},
+          {"bytes", source.bytes()}};
+}
+
+Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::string> reasons,
+                  const std::string& verdict, const Ceilings& ceilings,
+                  const std::optional<Prediction>& prediction) {
+  Json stages{{"disk", describe_stage(stats.disk, bytes_read(stats))},
+              {"h2d", describe_stage(stats.h2d, bytes_read(stats))},
+              {"kernel", describe_stage(stats.kernel, bytes_read(stats))},
+              {"d2h", nullptr},
+              {"write", nullptr}};
+  if (writes) {
+    const auto bytes_written = static_cast<double>(stats.bytes_written);
+    stages["d2h"] = describe_stage(stats.d2h, bytes_written);
+    stages["write"] = describe_stage(stats.write, bytes_written);
+  }
+  return {{"device", stats.device},
+          {"engine", stats.engine},
+          {"direct", stats.direct},
+          {"reasons", std::vector<std::string>(reasons.begin(), reasons.end())},
+          {"page_cache_fraction", json_number(stats.page_cache_fraction)},
+          {"chunk_bytes", stats.chunk_bytes},
+          {"chunks", stats.chunks},
+          {"block_bytes", stats.block_bytes},
+          {"in_flight", stats.queue_depth},
+          {"streams", stats.streams},
+          {"threads", stats.threads},
+          {"pool_bytes", stats.pool_bytes},
+          {"read_ahead_bytes", stats.read_ahead_bytes},
+          {"device_bytes", stats.device_bytes},
+          {"passes", stats.passes},
+          {"seconds", stats.seconds},
+          {"prediction", describe(prediction)},
+          {"startup_seconds", stats.startup_seconds},
+          {"device_seconds", stats.device_seconds},
+          {"publish_seconds", writes ? Json(stats.publish_seconds) : Json(nullptr)},
+          {"bytes_per_second", rate_of(stats)},
+          {"stages", stages},
+          {"ceilings", describe(ceilings)},
+          {"verdict", verdict.empty() ? Json(nullptr) : Json(verdict)}};
+}
+
+void mark_partial(Json& result, const ooc::Stats& stats) {
+  if (!stats.partial) return;
+  result["partial"] = true;
+  result["covered_bytes"] = stats.bytes;
+}
+
+std::string document(std::string_view command, const Json& input, const Json& result,
+                     const Json& run, std::span<const std::string> warnings) {
+  return fmt::format(
+      "{{\"schema\": \"ooc.result/1\",\n \"command\": \"{}\",\n \"input\": {},\n \"result\": {},\n"
+      " \"run\": {},\n \"warnings\": {}}}\n",
+      command, dump(input), dump(result), dump(run),
+      dump(std::vector<std::string>(warnings.begin(), warnings.end())));
+}
+
+std::string describe_values(std::uint64_t count, ooc::DType type) {
+  return fmt::format("{} of {}", format_count(count, "value"), describe_type(type));
+}
+
+std::string heading(const ooc::Source& source) {
+  std::string name = printable(source.files().front().path().string());
+  if (source.files().size() > 1) name += fmt::format(" and {} more", source.files().size() - 1);
+  return fmt::format("{}: {} ({})", name,
+                     describe_values(count_of(source), source.type().value_or(ooc::DType{})),
+                     source.type_reason);
+}
+
+std::string footer(const ooc::Stats& stats) {
+  constexpr double worth_a_word = 0.1;  // of the run
+  std::string text = fmt::format("{} in {}", format_decimal_bytes(static_cast<double>(stats.bytes)),
+                                 format_seconds(stats.seconds));
+  const double lost = std::min(stats.device_seconds, idle_startup_seconds(stats));
+  if (lost > worth_a_word * stats.seconds) {
+    text += fmt::format(" ({} of it the GPU's start)", format_seconds(lost));
+  }
+  text += fmt::format(", {}, {}", format_rate(rate_of(stats)),
+                      stats.device == "cpu" ? "CPU" : stats.device);
+  if (!stats.engine.empty()) text += ", " + describe_way(stats);
+  if (stats.passes > 1) text += fmt::format(", {} passes", stats.passes);
+  return text;
+}
+
+std::string partial_line(const ooc::Source& source, const ooc::Stats& stats) {
+  if (!stats.partial) return {};
+  return fmt::format("PARTIAL: interrupted; covers {}{} of {}\n",
+                     stats.in_order ? "the first " : "",
+                     format_decimal_bytes(static_cast<double>(stats.bytes)),
+                     format_decimal_bytes(static_cast<double>(source.bytes())));
+}
+
+std::string checksum_line(const ooc::Stats& stats, bool wanted) {
+  if (!wanted) return {};
+  return fmt::format("\n  checksum  {}\n", stats.checksum
+                                               ? "xxh3-128 " + *stats.checksum
+                                               : "none: it is of all the data, or of nothing");
+}
+
+std::string verified_line(const std::optional<double>& seconds) {
+  return seconds ? fmt::format("\n  verified  yes: each value by itself, on the CPU, {}\n",
+                               format_seconds(*seconds))
+                 : "";
+}
+
+std::string format_real(double value) {
+  return fmt::format("{}", value);
+}
+
+std::string format_number(const ooc::Number& value) {
+  if (const auto* integer = std::get_if<ooc::int128>(&value)) {
+    return group_digits(ooc::to_string(*integer));
+  }
+  if (const auto* real = std::get_if<double>(&value)) return format_real(*real);
+  return "-";
+}
+
+std::string format_element(const ooc::Number& value, ooc::ElementType type) {
+  const auto* const real = std::get_if<double>(&value);
+  const bool fits_float = is_float(type) && type != ooc::ElementType::f8;
+  if (real == nullptr || !fits_float) return format_number(value);
+  return fmt::format("{}", static_cast<float>(*real));
+}
+
+}  // namespace ooc_run

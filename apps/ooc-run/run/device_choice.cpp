@@ -1,0 +1,137 @@
+#include "run/device_choice.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <ooc/io/residency.hpp>
+#include <ooc/io_way.hpp>
+
+#include "cli/build_facts.hpp"
+#include "cli/type_words.hpp"
+#include "result/report.hpp"
+
+namespace ooc_run {
+namespace {
+
+/// A GPU that is not slower by more than that leaves the CPU to others.
+constexpr double as_good_as_equal = 1.1;
+
+std::string kernel_of(std::string_view command, const ooc::Source& source) {
+  return kernel_name(command, ooc::code_of(source.type().value_or(ooc::DType{})));
+}
+
+double seconds_of(const Workload& work, ooc::DeviceKind device, const Ceilings& rates) {
+  const auto prediction = predict(work, device, rates);
+  return prediction ? prediction->seconds : 0;
+}
+
+std::string why_not_gpu(const std::string& no_gpu) {
+  return fmt::format("CPU ({})", no_gpu);
+}
+
+std::string why_cpu(double cpu_seconds, double gpu_seconds, double gpu_start) {
+  if (cpu_seconds <= gpu_start) {
+    return "CPU (too small for a GPU to pay off)";
+  }
+  return fmt::format("CPU (a GPU would take {:.1f} times as long)", gpu_seconds / cpu_seconds);
+}
+
+std::string why_gpu(double cpu_seconds, double gpu_seconds) {
+  if (cpu_seconds < as_good_as_equal * gpu_seconds) {
+    return "GPU (about as fast as the CPU, which stays free)";
+  }
+  return fmt::format("GPU (the CPU would take {:.1f} times as long)", cpu_seconds / gpu_seconds);
+}
+
+}  // namespace
+
+Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate) {
+  const double bytes = static_cast<double>(source.bytes()) * static_cast<double>(passes);
+  const double cached = ooc::page_cache_fraction(source).value_or(0);
+  const double from_disk = (1 - cached) * (1 - ooc::hole_fraction(source)) * bytes;
+  // What is read from two places by turns is not read ahead.
+  const double ahead = ooc::reads_both_ways({}, source, cached)
+                           ? 0
+                           : std::min(from_disk, static_cast<double>(ooc::most_read_ahead_bytes));
+  return {.file = source.files().empty() ? "" : source.files().front().path(),
+          .passes = passes,
+          .core_rate = core_rate,
+          .work = {.from_disk = from_disk,
+                   .from_page_cache = bytes - from_disk,
+                   .read_ahead = ahead,
+                   .to_device = bytes,
+                   .through_kernel = bytes}};
+}
+
+Task histogram_task(const ooc::Source& source, const ooc::HistogramOptions& options) {
+  constexpr double core_rate = 2.2e9;
+  Task task = passes_over(source, ooc::histogram_passes(source, options), core_rate);
+  task.kernel = kernel_of("histogram", source);
+  return task;
+}
+
+Task reduce_task(const ooc::Source& source, const ooc::ReduceOptions& options) {
+  constexpr double plain_rate = 10e9, exact_rate = 2.5e9;
+  // Those of integers are exact anyway.
+  const bool exact = options.exact && is_float(source.element());
+  Task task = passes_over(source, 1, exact ? exact_rate : plain_rate);
+  // Exact sums are another kernel, which nobody has measured.
+  if (!exact) task.kernel = kernel_of("reduce", source);
+  return task;
+}
+
+Task summary_task(const ooc::Source& source, const ooc::SummaryOptions& options) {
+  const Task counting = histogram_task(source, options.histogram);
+  const double reducing_rate = reduce_task(source, options.reduce).core_rate;
+  const auto passes = static_cast<double>(counting.passes);
+  // Both in one pass are another kernel, which nobody has measured.
+  return passes_over(source, counting.passes,
+                     passes / (passes / counting.core_rate + 1 / reducing_rate));
+}
+
+Task convert_task(const ooc::Source& source) {
+  constexpr double core_rate = 3e9;
+  return passes_over(source, 1, core_rate);
+}
+
+DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options) {
+  constexpr double disk_rate = 3e9, link_rate = 50e9;
+  constexpr double core_copies = 3.7e9;      // out of the page cache, while other cores do the same
+  constexpr double gpu_start_seconds = 0.3;  // and its end
+  const auto cores = static_cast<double>(ooc::usable_cores());
+  const auto lanes = static_cast<double>(ooc::choose_workers(options, ooc::DeviceKind::cpu).lanes);
+  const Ceilings measured = read_ceilings({task.file, "cpu", task.kernel});
+  const double disk = measured.disk.value_or(disk_rate);
+  const double page_cache = measured.page_cache.value_or(core_copies * cores);
+  const double share = std::min(1.0, lanes / cores);
+  return {.cpu = {.disk = disk,
+                  .page_cache = page_cache * share,
+                  .kernel = measured.kernel.value_or(task.core_rate * cores) * share,
+                  .start_seconds = 0},
+          .gpu = {.disk = disk,
+                  .page_cache = page_cache,
+                  .h2d = link_rate,
+                  .d2h = link_rate,
+                  .kernel = link_rate,  // those of ours are faster
+                  .start_seconds = gpu_start_seconds},
+          .cuda = build_facts::has_cuda};
+}
+
+DeviceChoice choose_device(std::optional<ooc::DeviceKind> wanted, const Workload& work,
+                           const DeviceRates& rates) {
+  if (wanted) return {*wanted, {}};
+  if (!rates.cuda) {
+    return {ooc::DeviceKind::cpu, why_not_gpu(ooc::why_no_gpu())};
+  }
+  const double cpu_seconds = seconds_of(work, ooc::DeviceKind::cpu, rates.cpu);
+  const double gpu_seconds = seconds_of(work, ooc::DeviceKind::cuda, rates.gpu);
+  if (gpu_seconds > as_good_as_equal * cpu_seconds) {
+    return {ooc::DeviceKind::cpu,
+            why_cpu(cpu_seconds, gpu_seconds, rates.gpu.start_seconds.value_or(0))};
+  }
+  const std::string no_gpu = ooc::why_no_gpu();
+  if (!no_gpu.empty()) return {ooc::DeviceKind::cpu, why_not_gpu(no_gpu)};
+  return {ooc::DeviceKind::cuda, why_gpu(cpu_seconds, gpu_seconds)};
+}
+
+}  // namespace ooc_run

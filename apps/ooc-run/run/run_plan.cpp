@@ -1,0 +1,246 @@
+#include "run/run_plan.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <ooc/cuda_facts.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/output_file.hpp>
+#include <ooc/io_way.hpp>
+#include <ooc/kernels/convert.hpp>
+#include <utility>
+
+#include "cli/output_file_options.hpp"
+#include "cli/sizes.hpp"
+#include "cli/terminal.hpp"
+#include "dataset/type_doubt.hpp"
+#include "draw/picture_file.hpp"
+#include "machine/machine_facts.hpp"
+
+namespace ooc_run {
+
+std::string device_name(ooc::DeviceKind device, int ordinal) {
+  if (device == ooc::DeviceKind::cpu) return "cpu";
+  const auto number = static_cast<std::size_t>(ordinal);
+  const ooc::CudaFacts cuda = ooc::cuda_facts();
+  return ooc::device_name(ordinal, number < cuda.gpus.size() ? cuda.gpus[number].name : "");
+}
+
+namespace {
+
+std::vector<std::string> reasons_of(const RunPlan& plan) {
+  std::vector<std::string> reasons = plan.pass.reasons;
+  if (!plan.device.reason.empty()) reasons.insert(reasons.begin(), plan.device.reason);
+  return reasons;
+}
+
+std::string reading_text(const ooc::Stats& pass) {
+  return fmt::format("{}, {}, {} of {} in flight", pass.engine == "uring" ? "io_uring" : "threads",
+                     pass.direct ? "direct" : "through the page cache",
+                     format_count(pass.queue_depth, "read"), format_binary_bytes(pass.block_bytes));
+}
+
+/// There may be more than cores: those that read directly mostly wait for the disk.
+std::string threads_text(const ooc::Stats& pass) {
+  std::string text = group_digits(std::to_string(pass.threads));
+  if (pass.engine == "threads" && pass.threads > ooc::usable_cores() && !pass.lanes_read) {
+    text += fmt::format(": {} compute, {} read{}", pass.streams, pass.threads - pass.streams,
+                        pass.direct ? " and mostly wait for the disk" : "");
+  }
+  return text;
+}
+
+std::string memory_text(const ooc::Stats& pass) {
+  std::string text = format_bytes(pass.pool_bytes) + " for chunks";
+  if (pass.read_ahead_bytes != 0) {
+    text += fmt::format(", into which {} are read ahead while the GPU starts",
+                        format_decimal_bytes(static_cast<double>(pass.read_ahead_bytes)));
+  }
+  if (pass.device_bytes != 0) {
+    text += fmt::format(", {} on the GPU for its streams", format_bytes(pass.device_bytes));
+  }
+  return text;
+}
+
+/// Nothing of a dataset that has no elements.
+std::vector<FactRow> rows_of(const RunPlan& plan) {
+  const ooc::Stats& pass = plan.pass;
+  std::vector<FactRow> rows;
+  if (pass.chunks == 0) return rows;
+  const auto all_bytes = static_cast<double>(pass.bytes) * static_cast<double>(pass.passes);
+  rows.push_back({"reads", format_bytes(pass.bytes)});
+  if (pass.passes > 1) {
+    rows.back().text +=
+        fmt::format(" in each of {} passes: {}", pass.passes, format_decimal_bytes(all_bytes));
+  }
+  if (pass.bytes_written != 0) rows.push_back({"writes", format_bytes(pass.bytes_written)});
+  rows.push_back({"device", pass.device});
+  rows.push_back({"reading", reading_text(pass)});
+  rows.push_back(
+      {"chunks",
+       fmt::format("{} of {}, for {}", group_digits(std::to_string(pass.chunks)),
+                   format_binary_bytes(pass.chunk_bytes), format_count(pass.streams, "stream"))});
+  rows.push_back({"threads", threads_text(pass)});
+  rows.push_back({"memory", memory_text(pass)});
+  rows.push_back({"ceilings", explain(plan.ceilings)});
+  rows.push_back({"predicted", explain(plan.prediction)});
+  return rows;
+}
+
+}  // namespace
+
+void require_gpu_if_wanted(const RunSettings& settings) {
+  if (settings.device != ooc::DeviceKind::cuda) return;
+  const std::string why =
+      why_not_on_gpu(ooc::cuda_facts(), static_cast<std::size_t>(settings.ordinal));
+  if (why.empty()) return;
+  throw ooc::Error(ooc::Cause::device, "no usable GPU: " + why,
+                   {.hint = "ooc-run doctor says what is missing; or use --device cpu"});
+}
+
+RunPlan plan_run(const RunSettings& settings, const Task& task,
+                 const std::function<ooc::Stats(ooc::DeviceKind)>& plan_on) {
+  require_gpu_if_wanted(settings);
+  RunPlan plan;
+  plan.device =
+      choose_device(settings.device, task.work, rates_to_choose_by(task, settings.options));
+  const ooc::DeviceKind device = plan.device.kind;
+  plan.pass = plan_on(device);
+  plan.pass.device = device_name(device, settings.ordinal);
+  plan.ceilings = read_ceilings({task.file, plan.pass.device, task.kernel});
+  plan.prediction = predict(work_of(plan.pass, device, settings.checksum), device, plan.ceilings);
+  return plan;
+}
+
+RunPlan plan_histogram(const RunSettings& settings, const ooc::Source& source,
+                       const ooc::HistogramOptions& options) {
+  return plan_run(settings, histogram_task(source, options), [&](ooc::DeviceKind device) {
+    return ooc::plan_histogram(settings.options, device, source, options,
+                               {.checksum = settings.checksum});
+  });
+}
+
+RunPlan plan_reduce(const RunSettings& settings, const ooc::Source& source,
+                    const ooc::ReduceOptions& options) {
+  return plan_run(settings, reduce_task(source, options), [&](ooc::DeviceKind device) {
+    return ooc::plan_pass(settings.options, device, source, ooc::size_of(source.element()), nullptr,
+                          {.checksum = settings.checksum});
+  });
+}
+
+RunPlan plan_summary(const RunSettings& settings, const ooc::Source& source,
+                     const ooc::SummaryOptions& options) {
+  return plan_run(settings, summary_task(source, options), [&](ooc::DeviceKind device) {
+    return ooc::plan_histogram(settings.options, device, source, options.histogram,
+                               {.checksum = settings.checksum});
+  });
+}
+
+RunPlan plan_convert(const RunSettings& settings, const ooc::Source& source,
+                     const ooc::Target& target) {
+  return plan_run(settings, convert_task(source), [&](ooc::DeviceKind device) {
+    return ooc::plan_convert(settings.options, device, source, target);
+  });
+}
+
+std::vector<FactRow> try_side_files(const Arguments& arguments) {
+  const bool replace = arguments.has("force");
+  std::vector<FactRow> rows;
+  if (const auto path = PictureFile::read_path(arguments)) {
+    const PictureFile picture(*path, replace);
+    rows.push_back({"plot", printable(path->string())});
+  }
+  for (const std::string_view option : {"trace", "report"}) {
+    const auto path = arguments.get(option, parse_output);
+    if (!path) continue;
+    const ooc::OutputFile file(*path, 0, replace, ooc::Purpose::try_out);
+    rows.push_back({option, printable(path->string())});
+  }
+  return rows;
+}
+
+Remarks remarks_on(const RunPlan& plan, const Arguments& arguments) {
+  Remarks remarks{.facts = try_side_files(arguments)};
+  if (plan.pass.passes > 1) {
+    remarks.reasons.emplace_back(
+        "two passes: the first finds the range of the bins, which --range would give");
+    if (!plan.pass.direct && plan.pass.page_cache_fraction.value_or(0) < 1) {
+      remarks.reasons.emplace_back(
+          "the second pass may be read in another way, from what the first brings into the page "
+          "cache");
+    }
+  }
+  constexpr double some = 0.01;
+  if (plan.pass.hole_fraction > some) {
+    remarks.reasons.push_back(fmt::format(
+        "{:.0f} % of the data are holes: they were never written, are on no disk and are "
+        "predicted to come as fast as from the page cache",
+        100 * plan.pass.hole_fraction));
+  }
+  if (arguments.has("verify")) {
+    remarks.reasons.emplace_back(
+        "--verify reads the data once more afterwards, on the CPU, which is not in the prediction");
+  }
+  return remarks;
+}
+
+Json describe(const RunPlan& plan) {
+  const ooc::Stats& pass = plan.pass;
+  return {{"device", pass.device},
+          {"engine", pass.engine},
+          {"direct", pass.direct},
+          {"reasons", reasons_of(plan)},
+          {"page_cache_fraction", json_number(pass.page_cache_fraction)},
+          {"chunk_bytes", pass.chunk_bytes},
+          {"chunks", pass.chunks},
+          {"block_bytes", pass.block_bytes},
+          {"in_flight", pass.queue_depth},
+          {"streams", pass.streams},
+          {"threads", pass.threads},
+          {"pool_bytes", pass.pool_bytes},
+          {"read_ahead_bytes", pass.read_ahead_bytes},
+          {"device_bytes", pass.device_bytes},
+          {"passes", pass.passes},
+          {"bytes_written", pass.bytes_written},
+          {"prediction", describe(plan.prediction)},
+          {"ceilings", describe(plan.ceilings)}};
+}
+
+Outcome explain(std::string_view command, const RunSettings& settings, const ooc::Source& source,
+                const RunPlan& plan, const Remarks& remarks) {
+  std::vector<std::string> reasons = remarks.reasons;
+  std::vector<std::string> warnings;
+  if (std::string doubt = type_doubt(source, settings.format); !doubt.empty()) {
+    warnings.push_back(std::move(doubt));
+  }
+  reasons.insert(reasons.begin(), warnings.begin(), warnings.end());
+  for (std::string& reason : reasons_of(plan)) reasons.push_back(std::move(reason));
+  if (plan.pass.chunks != 0) {
+    reasons.push_back(plan.pass.why_chunk);
+    reasons.push_back(plan.pass.why_streams);
+  }
+  Json json = describe(plan);
+  json["reasons"] = reasons;
+  std::vector<FactRow> facts = remarks.facts;
+  for (FactRow& row : rows_of(plan)) facts.push_back(std::move(row));
+  return explain(command, settings.output, describe_input(source, settings.format),
+                 {{"plan", json}}, heading(source), std::move(facts), reasons, warnings);
+}
+
+Outcome explain(std::string_view command, const OutputSettings& output, const Json& input,
+                const Json& result, const std::string& heading, std::vector<FactRow> facts,
+                std::span<const std::string> reasons, std::span<const std::string> warnings) {
+  Outcome outcome;
+  if (output.json) {
+    outcome.document = document(command, input, result, nullptr, warnings);
+    return outcome;
+  }
+  std::string_view label = "because";
+  for (const std::string& reason : reasons) facts.push_back({std::exchange(label, "and"), reason});
+  outcome.document = fmt::format("{}\n\n{}\nNothing was read and nothing was written.\n", heading,
+                                 fact_table(facts, describe_terminal(STDOUT_FILENO).columns));
+  return outcome;
+}
+
+}  // namespace ooc_run

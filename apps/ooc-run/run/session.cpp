@@ -1,0 +1,364 @@
+#include "run/session.hpp"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <new>
+#include <ooc/device.hpp>
+#include <ooc/io/error.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/failure.hpp"
+#include "cli/sizes.hpp"
+#include "cli/terminal.hpp"
+#include "dataset/type_doubt.hpp"
+#include "run/verdict.hpp"
+
+namespace ooc_run {
+namespace {
+
+struct DeviceName {
+  std::optional<ooc::DeviceKind> kind;
+  int ordinal = 0;
+};
+
+DeviceName parse_device(std::string_view text) {
+  constexpr std::string_view numbered = "cuda:";
+  if (text.starts_with(numbered)) {
+    const std::string_view digits = text.substr(numbered.size());
+    int ordinal = -1;
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), ordinal);
+    if (error == std::errc{} && end == digits.data() + digits.size() && ordinal >= 0) {
+      return {ooc::DeviceKind::cuda, ordinal};
+    }
+    throw ooc::Error(ooc::Cause::usage, "is not the number of a GPU",
+                     {.hint = "cuda:0 is the first"});
+  }
+  if (text == "gpu")
+    throw ooc::Error(ooc::Cause::usage, "is not known", {.hint = "did you mean cuda?"});
+  constexpr std::array<DeviceName, 3> devices{
+      {{}, {ooc::DeviceKind::cpu}, {ooc::DeviceKind::cuda}}};
+  return choose(device_names, devices, text);
+}
+
+ooc::EngineKind parse_engine(std::string_view text) {
+  constexpr std::array kinds{ooc::EngineKind::automatic, ooc::EngineKind::uring,
+                             ooc::EngineKind::threads};
+  return choose(engine_names, kinds, text);
+}
+
+ooc::DirectIo parse_direct(std::string_view text) {
+  constexpr std::array ways{ooc::DirectIo::automatic, ooc::DirectIo::yes, ooc::DirectIo::no};
+  return choose(direct_names, ways, text);
+}
+
+ProgressMode parse_progress(std::string_view text) {
+  constexpr std::array modes{ProgressMode::automatic, ProgressMode::plain, ProgressMode::none};
+  return choose(progress_names, modes, text);
+}
+
+std::string without_percentages(std::string text) {
+  for (std::size_t end = text.find(" %"); end != std::string::npos; end = text.find(" %", end)) {
+    std::size_t begin = end;
+    while (begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9') --begin;
+    text.erase(begin, end + 2 - begin);
+    end = begin;
+  }
+  return text;
+}
+
+/// Passes that do the same say so in the same words, but maybe with other percentages: once will
+/// do.
+std::vector<std::string> without_repetitions(const std::vector<std::string>& reasons) {
+  std::set<std::string> said;
+  std::vector<std::string> rest;
+  for (const std::string& reason : reasons) {
+    if (said.insert(without_percentages(reason)).second) rest.push_back(reason);
+  }
+  return rest;
+}
+
+/// What kept the check from its end says nothing against the answer.
+ooc::Error not_verified(const ooc::Error& error) {
+  const std::string what = error.cause() == ooc::Cause::interrupted
+                               ? error.what()
+                               : fmt::format("the result was not verified: {}", error.what());
+  return with_hint({error.cause(), what, error.details()},
+                   "what was printed is the whole answer, as it is without --verify");
+}
+
+}  // namespace
+
+OutputSettings read_output_settings(const Arguments& arguments) {
+  OutputSettings output;
+  output.json = arguments.has("json");
+  output.quiet = arguments.has("quiet");
+  output.progress = arguments.get("progress", parse_progress).value_or(output.progress);
+  if (output.quiet) output.progress = ProgressMode::none;
+  return output;
+}
+
+RunSettings read_run_settings(const Arguments& arguments) {
+  RunSettings settings;
+  settings.output = read_output_settings(arguments);
+  settings.format.type = arguments.get("dtype", ooc::parse_dtype);
+  settings.type_word =
+      arguments.get("dtype", [](const std::string& word) { return word; }).value_or("");
+  settings.format.offset = arguments.get("offset", parse_bytes).value_or(0);
+  settings.format.count = arguments.get("count", parse_count);
+  const DeviceName device = arguments.get("device", parse_device).value_or(DeviceName{});
+  settings.device = device.kind;
+  settings.ordinal = device.ordinal;
+  ooc::Options& options = settings.options;
+  options.engine = arguments.get("engine", parse_engine).value_or(options.engine);
+  options.direct = arguments.get("direct", parse_direct).value_or(options.direct);
+  options.chunk_bytes = arguments.get("chunk", positive_bytes).value_or(0);
+  options.streams = arguments.get("streams", worker_count).value_or(0);
+  options.threads = arguments.get("threads", worker_count).value_or(0);
+  options.memory_bytes = arguments.get("memory", positive_bytes).value_or(0);
+  options.device_bytes = arguments.get("vram", positive_bytes).value_or(0);
+  settings.checksum = arguments.has("checksum");
+  settings.io_timeout = arguments.get("io-timeout", positive_seconds);
+  settings.trace = read_trace_settings(arguments);
+  settings.report = read_report_settings(arguments);
+  return settings;
+}
+
+namespace {
+
+/// "u8" and "i8" have 8 bytes as NumPy's codes, and 8 bits as endings.
+void refuse_ambiguous_type(const std::filesystem::path& path, const RunSettings& settings) {
+  const std::string& word = settings.type_word;
+  if (word != "u8" && word != "i8") return;
+  if (ooc::ending_of(path) != "." + word) return;
+  const std::string_view kind = word == "u8" ? "uint" : "int";
+  throw ooc::Error(
+      ooc::Cause::usage,
+      fmt::format("{}: {} in NumPy's code is 64 bits, the ending .{} says 8 bits", path.string(),
+                  word, word),
+      {.path = path, .hint = fmt::format("say --dtype {}8 or --dtype {}64", kind, kind)});
+}
+
+}  // namespace
+
+ooc::Source open_numbers(const Arguments& arguments, const RunSettings& settings) {
+  return open_numbers(arguments.files(), settings);
+}
+
+ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& settings) {
+  const bool is_asked_for = settings.format.type || settings.format.offset != 0;
+  try {
+    ooc::Source source = open_source(files, settings);
+    if (!is_asked_for) {
+      for (const ooc::File& file : source.files()) require_numbers(file);
+    }
+    return source;
+  } catch (const ooc::Error& error) {
+    // What holds no numbers seldom has the size of some, or the type of the other files: what it is
+    // says more than that.
+    if (!is_asked_for && error.cause() == ooc::Cause::bad_input) {
+      for (const std::string& file : files) require_numbers(std::filesystem::path(file));
+    }
+    throw;
+  }
+}
+
+ooc::Source open_source(std::span<const std::string> files, const RunSettings& settings) {
+  std::vector<std::filesystem::path> paths;
+  for (const std::string& file : files) {
+    if (file == "-") {
+      throw ooc::Error(ooc::Cause::bad_input, "-: standard input is not supported",
+                       {.why = "the work is planned before it starts, which takes a size",
+                        .hint = "/dev/stdin < FILE reads a file; save the data of a pipe to one; a "
+                                "file named '-' is './-'"});
+    }
+    refuse_ambiguous_type(file, settings);
+    paths.emplace_back(file);
+  }
+  return ooc::open(paths, settings.format);
+}
+
+Session::Session(const RunSettings& settings, const Interrupt& interrupt, const Task& task,
+                 std::size_t checks)
+    : settings_(settings),
+      interrupt_(interrupt),
+      trace_(settings.trace ? std::make_unique<Trace>(*settings.trace) : nullptr),
+      report_file_(settings.report ? std::make_unique<ReportFile>(*settings.report) : nullptr),
+      task_(task),
+      device_(
+          choose_device(settings.device, task.work, rates_to_choose_by(task, settings.options))),
+      meter_(settings.output.progress, task.passes + checks),
+      stall_watch_(settings.io_timeout),
+      coordinator_(ooc::make_device(device_.kind, settings.ordinal), settings.options),
+      pass_(pass_options()) {}
+
+ooc::PassOptions Session::pass_options() {
+  ooc::PassOptions options{.stop = interrupt_.token(),
+                           .progress = [this](const ooc::Progress& progress) { show(progress); },
+                           .checksum = settings_.checksum,
+                           .keep_partial = true};
+  if (trace_ || report_file_ || meter_.shows_stages()) {
+    options.observe = [this](const ooc::Activity& done) {
+      if (meter_.shows_stages()) stage_load_.record(done);
+      if (trace_) trace_->record(done);
+      if (report_file_) report_file_->record().record(done);
+    };
+  }
+  return options;
+}
+
+void Session::show(const ooc::Progress& progress) {
+  // What --verify does is no stage of the run.
+  const auto now = StageLoad::Clock::now();
+  meter_.update(progress.bytes, progress.total_bytes,
+                has_ended_ ? std::vector<StageShare>{} : stage_load_.shares(now));
+  try {
+    const std::string warning = stall_watch_.look(progress);
+    if (warning.empty() || settings_.output.quiet) return;
+    meter_.erase();
+    print_note(warning);
+  } catch (const ooc::Error& error) {
+    meter_.erase();
+    end_at_once(error);
+  }
+}
+
+/// What has been measured for a run like this one.
+Ceilings Session::ceilings() {
+  return read_ceilings({task_.file, coordinator_.device().name(), task_.kernel});
+}
+
+std::optional<Prediction> Session::predict(const Workload& work) {
+  return ooc_run::predict(work, device_.kind, ceilings());
+}
+
+void Session::warn(std::string text) {
+  if (text.empty()) return;
+  print_warning(text);
+  warnings_.push_back(std::move(text));
+}
+
+Outcome Session::report(const Report& report, const ooc::Stats& stats) {
+  Outcome outcome;
+  const Ceilings ceilings = this->ceilings();
+  std::optional<Prediction> prediction;  // none of a part
+  if (!stats.partial) {
+    const bool checksum = settings_.checksum;
+    const Workload work = report.work.value_or(work_of(stats, device_.kind, checksum));
+    prediction = ooc_run::predict(work, device_.kind, ceilings);
+  }
+  outcome.verdict = verdict(stats, device_.kind, ceilings);
+  if (!outcome.verdict.empty()) outcome.verdict += beside_fact(prediction, stats.seconds);
+  outcome.partial = stats.partial;
+  outcome.reasons = without_repetitions(stats.reasons);
+  if (!device_.reason.empty()) outcome.reasons.insert(outcome.reasons.begin(), device_.reason);
+  outcome.notes = without_repetitions(stats.remarks);
+  std::vector<std::string> sentences = warnings_;
+  sentences.insert(sentences.end(), outcome.reasons.begin(), outcome.reasons.end());
+  sentences.insert(sentences.end(), outcome.notes.begin(), outcome.notes.end());
+  const Json run =
+      describe_run(stats, report.writes, sentences, outcome.verdict, ceilings, prediction);
+  outcome.document = settings_.output.json
+                         ? document(report.command, report.input, report.result, run, warnings_)
+                         : fmt::format("{}\n{}\n{}\n", report.heading, report.text, footer(stats));
+  write_trace(outcome);
+  write_report(outcome,
+               {.command = report.command,
+                .heading = report.heading,
+                .input = report.input,
+                .result = report.result,
+                .run = run,
+                .figure = report.figure},
+               ceilings);
+  return outcome;
+}
+
+/// That it cannot be written does not take away the result.
+void Session::write_trace(Outcome& outcome) {
+  if (!trace_) return;
+  interrupt_.allow_more_time();
+  try {
+    outcome.notes.push_back(trace_->publish());
+  } catch (const std::exception&) {
+    outcome.fail(current_error());
+  }
+}
+
+void Session::write_report(Outcome& outcome, const RunPage& page, const Ceilings& ceilings) {
+  if (!report_file_) return;
+  interrupt_.allow_more_time();
+  try {
+    outcome.notes.push_back(report_file_->publish(page, ceilings));
+  } catch (const std::exception&) {
+    outcome.fail(current_error());
+  }
+}
+
+void Session::end_run() {
+  has_ended_ = true;
+  if (report_file_) report_file_->record().finish();
+}
+
+Session::~Session() {
+  if (!trace_ || trace_->empty()) return;
+  interrupt_.allow_more_time();
+  try {
+    const std::string note = trace_->publish();
+    meter_.erase();
+    if (!settings_.output.quiet) print_note(note);
+  } catch (...) {
+    // The error that ended the run is the one to report.
+  }
+}
+
+Verified Session::verify(const Arguments& arguments, const ooc::Stats& stats,
+                         const std::function<void()>& check) {
+  if (!arguments.has("verify") || stats.partial) return {};
+  end_run();
+  const auto began = std::chrono::steady_clock::now();
+  try {
+    check();
+  } catch (const ooc::Error& error) {
+    const bool no_memory = error.cause() == ooc::Cause::memory;
+    if (error.cause() != ooc::Cause::interrupted && !no_memory) throw;
+    return {.why_not = not_verified(error)};
+  } catch (const std::bad_alloc&) {
+    return {.why_not = not_verified({ooc::Cause::memory, "out of memory"})};
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
+  return {.seconds = elapsed.count()};
+}
+
+Json answer(Json result, const ooc::Stats& stats, const Verified& verified) {
+  result["verified"] = verified.seconds ? Json(true) : Json(nullptr);
+  mark_partial(result, stats);
+  return result;
+}
+
+Outcome Session::report(std::string_view command, const ooc::Source& source,
+                        const ooc::Stats& stats, Json result, const std::string& text,
+                        const Verified& verified, const std::string& figure) {
+  Json input = describe_input(source, settings_.format);
+  const bool checksum = settings_.checksum;
+  if (checksum) input["checksum_xxh3_128"] = stats.checksum ? Json(*stats.checksum) : nullptr;
+  Outcome outcome =
+      report({.command = command,
+              .input = std::move(input),
+              .result = answer(std::move(result), stats, verified),
+              .heading = heading(source),
+              .text = partial_line(source, stats) + text + checksum_line(stats, checksum) +
+                      verified_line(verified.seconds),
+              .figure = figure},
+             stats);
+  if (verified.why_not) outcome.fail(*verified.why_not);
+  return outcome;
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,216 @@
+#include "run/verdict.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "cli/sizes.hpp"
+#include "rates/prediction.hpp"
+
+namespace ooc_run {
+namespace {
+
+constexpr double least_bound = 0.5;    // the share of its time that who bounds a run is busy
+constexpr double near_ceiling = 0.85;  // ceilings vary by so much from minute to minute
+constexpr double outdone = 1.05;       // from here on a ceiling is none
+constexpr double worth_a_word = 1.05;  // a smaller gain is none
+constexpr double long_startup = 0.1;   // of a run
+constexpr double whole_factor = 3;     // from here on a factor needs no decimal
+constexpr double wholly = 0.99;        // of the input, in the page cache or out of it
+
+struct Stage {
+  std::string_view bound;  // "disk" of "disk-bound"
+  std::string_view idle;   // its name when it is idle; empty if nobody wonders
+  std::string_view name;   // its name when it works
+  std::string_view remedy;
+  double busy = 0;                  // 0 to 1, of the time of each who works at it
+  std::optional<double> ceiling{};  // bytes of the input per second
+};
+
+std::string percent(double share) {
+  return fmt::format("{:.0f} %", 100 * share);
+}
+
+std::string factor(double value) {
+  return value < whole_factor ? fmt::format("{:.1f}x", value) : fmt::format("{:.0f}x", value);
+}
+
+/// Without start-up where that is long: it says nothing about the stages.
+double seconds_of(const ooc::Stats& stats) {
+  const double idle = idle_startup_seconds(stats);
+  const bool is_long = idle > long_startup * stats.seconds && idle < stats.seconds;
+  return is_long ? stats.seconds - idle : stats.seconds;
+}
+
+double share(double busy, std::size_t workers, double seconds) {
+  const double all = seconds * static_cast<double>(std::max<std::size_t>(1, workers));
+  return std::clamp(busy / all, 0.0, 1.0);
+}
+
+bool is_from_disk(const ooc::Stats& stats) {
+  return disk_share(stats) >= 0.5;
+}
+
+bool has_holes(const ooc::Stats& stats) {
+  return stats.hole_fraction > 1 - wholly;
+}
+
+/// What the input comes from, most of it.
+std::string_view origin_of(const ooc::Stats& stats) {
+  if (is_from_disk(stats)) return "the disk";
+  return stats.hole_fraction > cached_share(stats) ? "memory" : "the page cache";
+}
+
+/// Bytes of the input per second, of which there may be several passes.
+double rate_of(const ooc::Stats& stats) {
+  return static_cast<double>(stats.bytes) * static_cast<double>(stats.passes) / seconds_of(stats);
+}
+
+/// How fast the input can come: what lies on the disk and what lies in the page cache are read side
+/// by side. How fast the kernel makes the zeros of holes, nothing has measured.
+std::optional<double> source_ceiling(const ooc::Stats& stats, const Ceilings& ceilings) {
+  if (has_holes(stats)) return {};
+  const double cached = cached_share(stats);
+  if (cached > wholly) return ceilings.page_cache;
+  if (cached < 1 - wholly) return ceilings.disk;
+  if (!ceilings.disk || !ceilings.page_cache) return {};
+  return 1 / std::max((1 - cached) / *ceilings.disk, cached / *ceilings.page_cache);
+}
+
+/// The kernel goes first: who is as busy as the disk is not bound by it.
+std::vector<Stage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device,
+                             const Ceilings& ceilings) {
+  const double seconds = seconds_of(stats);
+  const auto of_streams = [&](const ooc::StageTimes& stage) {
+    return share(stage.busy, stats.streams, seconds);
+  };
+  const bool gpu = device == ooc::DeviceKind::cuda;
+  const bool writes = stats.bytes_written != 0;
+  const bool from_disk = is_from_disk(stats);
+  const bool disk_only_reads = from_disk && !writes;
+  const double reading = share(stats.disk.busy, 1, seconds);
+  if (stats.lanes_read) {  // every core copies, hashes and computes in turn
+    const double hashing = share(stats.checksum_seconds, stats.streams, seconds);
+    Stage cores{"CPU", "", "the CPU", "more cores", reading + hashing + of_streams(stats.kernel)};
+    if (ceilings.page_cache && ceilings.kernel) {
+      cores.ceiling = 1 / (1 / *ceilings.page_cache + 1 / *ceilings.kernel);
+    }
+    return {cores};
+  }
+  std::vector<Stage> stages{
+      {"kernel", gpu ? "GPU" : "CPU kernel", "the kernel", gpu ? "a faster GPU" : "more cores",
+       of_streams(stats.kernel), ceilings.kernel},
+      {"copy", "", "the link", "a faster link", of_streams(stats.h2d), ceilings.h2d},
+      {disk_only_reads ? "disk" : "read", disk_only_reads ? "disk" : "reading", origin_of(stats),
+       from_disk ? "a faster disk" : "faster memory", reading, source_ceiling(stats, ceilings)}};
+  if (!writes) return stages;
+  const double write_busy = stats.write.busy + stats.publish_seconds;
+  stages.push_back({"copy-back", "", "the link home", "a faster link", of_streams(stats.d2h)});
+  if (ceilings.d2h) {
+    stages.back().ceiling =
+        *ceilings.d2h * rate_of(stats) * seconds / static_cast<double>(stats.bytes_written);
+  }
+  stages.push_back({"write", "writing", "the output's disk", "a faster disk to write to",
+                    share(write_busy, 1, seconds)});
+  return stages;
+}
+
+/// One stream at a time has the hash, so that this may bound a run by itself.
+Stage checksum_stage(const ooc::Stats& stats) {
+  return {"checksum", "", "the checksum", "a run without --checksum",
+          share(stats.checksum_seconds, 1, seconds_of(stats))};
+}
+
+/// "6.80 of 6.95 GB/s (98 %)", or the rate alone.
+std::string rates_of(const ooc::Stats& stats, std::optional<double> ceiling) {
+  std::string text = format_rate(rate_of(stats));
+  if (ceiling) {
+    const std::string most = format_rate(*ceiling);
+    const std::string_view unit = std::string_view(most).substr(most.find(' '));
+    if (text.ends_with(unit)) text.resize(text.size() - unit.size());
+    text += fmt::format(" of {} ({})", most, percent(rate_of(stats) / *ceiling));
+  }
+  if (stats.passes > 1) text += fmt::format(" in {} passes", stats.passes);
+  const double cached = cached_share(stats);
+  if (cached > wholly) {
+    text += " from the page cache";
+  } else if (cached > 1 - wholly) {
+    text += fmt::format(", {} of it from the page cache", percent(cached));
+  }
+  if (has_holes(stats) && cached <= wholly) {
+    text += fmt::format(", {} of it holes, which are on no disk",
+                        percent(stats.hole_fraction * (1 - cached)));
+  }
+  if (stats.bytes_written == 0) return text;
+  const auto bytes_written = static_cast<double>(stats.bytes_written);
+  return text + fmt::format(", {} written", format_rate(bytes_written / seconds_of(stats)));
+}
+
+/// Who would bound the run if `bound` did not, as far as is known.
+const Stage* next_of(const std::vector<Stage>& stages, const Stage& bound) {
+  const Stage* next = nullptr;
+  for (const Stage& stage : stages) {
+    if (&stage == &bound || !stage.ceiling) continue;
+    if (next == nullptr || *stage.ceiling < *next->ceiling) next = &stage;
+  }
+  return next;
+}
+
+/// What would help, where the ceiling of who bounds the run is known.
+std::string advice(const std::vector<Stage>& stages, const Stage& bound, double rate) {
+  if (rate > outdone * *bound.ceiling) {
+    return "; the stored ceiling is out of date: ooc-run bench FILE measures it anew";
+  }
+  if (rate < near_ceiling * *bound.ceiling) {
+    return fmt::format("; alone {} gives {} as much", bound.name, factor(*bound.ceiling / rate));
+  }
+  const Stage* const next = next_of(stages, bound);
+  if (next == nullptr) {
+    return fmt::format("; more streams will not help, {} would", bound.remedy);
+  }
+  const double gain = *next->ceiling / rate;
+  if (gain < worth_a_word) {
+    return fmt::format("; more streams will not help, nor {} alone: {} gives no more", bound.remedy,
+                       next->name);
+  }
+  return fmt::format("; more streams will not help, {} would (up to {})", bound.remedy,
+                     factor(gain));
+}
+
+std::string idle_times(const std::vector<Stage>& stages, const Stage* bound) {
+  std::string text;
+  for (const Stage& stage : stages) {
+    if (stage.idle.empty() || &stage == bound) continue;
+    text += fmt::format("{}{} idle {}", text.empty() ? "; " : ", ", stage.idle,
+                        percent(1 - stage.busy));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string verdict(const ooc::Stats& stats, ooc::DeviceKind device, const Ceilings& ceilings) {
+  if (stats.seconds <= 1 || stats.partial) return {};
+  std::vector<Stage> stages = stages_of(stats, device, ceilings);
+  if (stats.checksum_seconds > 0) stages.push_back(checksum_stage(stats));
+  const Stage& busiest = *std::ranges::max_element(stages, {}, &Stage::busy);
+  const Stage* const bound = busiest.busy >= least_bound ? &busiest : nullptr;
+  const bool unmeasured = ceilings == Ceilings{};
+  const std::string ceiling = unmeasured ? " (ceilings not measured: ooc-run bench FILE)" : "";
+  if (bound == nullptr) {
+    return fmt::format("no stage bounds the run: {}{}{}", rates_of(stats, {}), ceiling,
+                       idle_times(stages, bound));
+  }
+  if (!bound->ceiling) {
+    const std::string help = unmeasured ? "" : fmt::format("; {} would help", bound->remedy);
+    return fmt::format("{}-bound: {}, busy {}{}{}{}", bound->bound, rates_of(stats, {}),
+                       percent(bound->busy), ceiling, idle_times(stages, bound), help);
+  }
+  return fmt::format("{}-bound: {}{}{}", bound->bound, rates_of(stats, bound->ceiling),
+                     idle_times(stages, bound), advice(stages, *bound, rate_of(stats)));
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,42 @@
+#include "timeline/stage_load.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace ooc_run {
+namespace {
+
+double seconds_of(ooc::Activity::Clock::duration time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+}  // namespace
+
+void StageLoad::record(const ooc::Activity& activity) {
+  const std::scoped_lock lock(mutex_);
+  if (!asked_) asked_ = activity.begin;
+  Stage& stage = stages_[static_cast<std::size_t>(activity.kind)];
+  stage.seen = true;
+  const Clock::time_point begin = std::max(activity.begin, stage.busy_until);
+  if (activity.end <= begin) return;
+  stage.busy += activity.end - begin;
+  stage.busy_until = activity.end;
+}
+
+std::vector<StageShare> StageLoad::shares(Clock::time_point now) {
+  const std::scoped_lock lock(mutex_);
+  std::vector<StageShare> shares;
+  if (!asked_) return shares;
+  const double seconds = seconds_of(now - std::exchange(*asked_, now));
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    Stage& stage = stages_[i];
+    stage.share.add(seconds_of(std::exchange(stage.busy, {})), seconds);
+    // What is reported at its end may be longer than the time since the last call.
+    const double busy = std::min(1.0, stage.share.per_second());
+    if (stage.seen) shares.push_back({static_cast<ooc::Activity::Kind>(i), busy});
+  }
+  return shares;
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,12 @@
+#include "base/cuda_absent.hpp"
+
+#include <ooc/io/error.hpp>
+
+namespace ooc {
+
+void refuse_cuda() {
+  throw Error(Cause::device, "this build of libooc has no CUDA kernels",
+              {.hint = "build it with -DOOC_CUDA=ON"});
+}
+
+}  // namespace ooc

@@ -1,0 +1,116 @@
+#include <ooc/kernels/convert.hpp>
+
+#include "convert/values.hpp"
+
+#include <ooc/buffer.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/map.hpp>
+
+#include <array>
+#include <string>
+#include <utility>
+
+namespace ooc {
+namespace {
+
+/// The bytes of an element, whatever it is: the loops behind convert_values() know its type.
+template <std::size_t bytes>
+struct Raw {
+  using Element = std::byte;
+  std::byte data[bytes];
+};
+
+template <std::size_t input_bytes, std::size_t output_bytes>
+struct Converting {
+  using Input = Raw<input_bytes>;
+  using Output = Raw<output_bytes>;
+
+  /// How many values changed, counted on the device until its last chunk.
+  struct Partial {
+    std::uint64_t inexact = 0;
+    Buffer counter;
+  };
+
+  ElementType from, to;
+  bool strict;
+  std::string path;
+
+  Partial make_partial(Stream& stream) const {
+    Partial partial;
+    partial.counter = Buffer(stream.temporaries(), sizeof(std::uint64_t));
+    stream.fill_zero(partial.counter.data(), sizeof(std::uint64_t));
+    return partial;
+  }
+
+  void transform(Stream& stream, DeviceChunk<const Input> in, DeviceSpan<Output> out,
+                 Partial& partial) const {
+    conversion::convert_values(stream, from, to, reinterpret_cast<const std::byte*>(in.data),
+                               reinterpret_cast<std::byte*>(out.data), in.size,
+                               partial.counter.template as<std::uint64_t>());
+  }
+
+  void finish(Stream& stream, Partial& partial) const {
+    stream.copy(&partial.inexact, partial.counter.data(), sizeof(std::uint64_t));
+    stream.synchronize();
+    partial.counter = {};
+  }
+
+  void merge(Partial& total, const Partial& part) const { total.inexact += part.inexact; }
+
+  void check(const Partial& total) const {
+    if (!strict || total.inexact == 0) return;
+    throw Error(Cause::bad_input,
+                path + ": not written, since " + std::to_string(total.inexact) +
+                    (total.inexact == 1 ? " value" : " values") + " would change as " +
+                    std::string(name_of(to)),
+                {.path = path, .hint = "choose a wider type, or allow it: leave out --strict"});
+  }
+};
+
+/// With the source's shape, unless it has one of its own.
+Target shaped_as(const Source& source, const Target& target) {
+  Target shaped = target;
+  if (shaped.shape.empty()) shaped.shape.assign(source.shape().begin(), source.shape().end());
+  return shaped;
+}
+
+}  // namespace
+
+Stats plan_convert(const Options& options, DeviceKind device, const Source& source,
+                   const Target& target) {
+  const std::size_t input_bytes = size_of(source.type().value_or(DType{}).element);
+  TargetFile file(shaped_as(source, target), source.bytes() / input_bytes, std::array{&source},
+                  Purpose::try_out);
+  const Output output{file, size_of(target.type.element), target.type.swapped};
+  return plan_pass(options, device, source, input_bytes, &output);
+}
+
+Result<Conversion> convert(Coordinator& coordinator, const Source& source, const Target& target,
+                           const ConvertOptions& options, const PassOptions& wanted) {
+  const ElementType from = source.type().value_or(DType{}).element;
+  const ElementType to = target.type.element;
+  const Target shaped = shaped_as(source, target);
+
+  // What differs between types of one size is known behind convert_values() only.
+  const auto run = [&]<std::size_t input_bytes, std::size_t output_bytes>() -> Result<Conversion> {
+    const Converting<input_bytes, output_bytes> op{from, to, options.strict, target.path.string()};
+    auto [total, stats] = map(coordinator, op, source, shaped, wanted);
+    return {{source.bytes() / input_bytes, total.inexact}, std::move(stats)};
+  };
+  const auto run_to = [&]<std::size_t input_bytes>() {
+    switch (size_of(to)) {
+      case 1: return run.template operator()<input_bytes, 1>();
+      case 2: return run.template operator()<input_bytes, 2>();
+      case 4: return run.template operator()<input_bytes, 4>();
+      default: return run.template operator()<input_bytes, 8>();
+    }
+  };
+  switch (size_of(from)) {
+    case 1: return run_to.operator()<1>();
+    case 2: return run_to.operator()<2>();
+    case 4: return run_to.operator()<4>();
+    default: return run_to.operator()<8>();
+  }
+}
+
+}  // namespace ooc

@@ -1,0 +1,13 @@
+// The functions of convert/ that need CUDA, for a build without it.
+
+#include "base/cuda_absent.hpp"
+#include "convert/values.hpp"
+
+namespace ooc::conversion {
+
+void convert_values_cuda(Stream&, ElementType, ElementType, const std::byte*, std::byte*,
+                         std::size_t, std::uint64_t*) {
+  refuse_cuda();
+}
+
+}  // namespace ooc::conversion

@@ -1,0 +1,16 @@
+// The functions of gemm/ that need CUDA, for a build without it.
+
+#include "base/cuda_absent.hpp"
+#include "gemm/gemm.hpp"
+
+namespace ooc::gemm {
+
+std::unique_ptr<Gemm> make_cublas_gemm(Compute, ElementType, DeviceSpan<std::byte>) {
+  refuse_cuda();
+}
+
+void load_cublas_library() {
+  refuse_cuda();
+}
+
+}  // namespace ooc::gemm

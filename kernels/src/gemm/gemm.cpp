@@ -1,0 +1,84 @@
+#include "gemm/gemm.hpp"
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/threads.hpp>
+#include <ooc/io/units.hpp>
+#include <ooc/kernels/blas.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <string>
+
+namespace ooc {
+
+std::string_view name_of(Compute compute) {
+  switch (compute) {
+    case Compute::f32: return "f32";
+    case Compute::tf32: return "tf32";
+    case Compute::bf16: return "bf16";
+    case Compute::f64: return "f64";
+  }
+  __builtin_unreachable();
+}
+
+namespace gemm {
+
+ElementType operand_type(DeviceKind device, Compute compute, ElementType file_type) {
+  switch (compute) {
+    case Compute::f64: return ElementType::f8;
+    case Compute::bf16: return ElementType::bf16;
+    case Compute::f32:
+    case Compute::tf32: break;
+  }
+  // A GPU's tensor cores multiply f2 and bf16 exactly and add up in f32. CPUs have no such product.
+  const bool narrow = file_type == ElementType::f2 || file_type == ElementType::bf16;
+  return narrow && device == DeviceKind::cuda ? file_type : ElementType::f4;
+}
+
+ElementType product_type(Compute compute) {
+  return compute == Compute::f64 ? ElementType::f8 : ElementType::f4;
+}
+
+std::size_t workspace_bytes(DeviceKind device, std::uint64_t device_bytes) {
+  // What cuBLAS asks for on Hopper, and what it cannot do without. It is there for products that
+  // are split along `inner`; large ones are not, so little is lost where memory is short.
+  constexpr std::uint64_t recommended = 32 * MiB;
+  constexpr std::uint64_t least = 16 * KiB;
+  constexpr std::uint64_t alignment = 256;
+  if (device == DeviceKind::cpu) return 0;
+  return round_down(std::clamp(device_bytes / 16, least, recommended), alignment);
+}
+
+std::unique_ptr<Gemm> make_gemm(DeviceKind device, Compute compute, ElementType operand,
+                                DeviceSpan<std::byte> workspace, std::size_t threads) {
+  if (device == DeviceKind::cuda) return make_cublas_gemm(compute, operand, workspace);
+  if (compute == Compute::tf32 || compute == Compute::bf16) {
+    throw Error(Cause::usage,
+                std::string(name_of(compute)) + " needs a GPU: CPUs have no such product",
+                {.hint = "--compute f32 works here; --device cuda needs a GPU"});
+  }
+  return make_openblas_gemm(operand, threads);
+}
+
+std::jthread load_early(DeviceKind device) {
+  if (device != DeviceKind::cuda) return {};
+  try {
+    return start_thread([](const std::stop_token&) {
+      try {
+        load_cublas_library();
+      } catch (const std::exception&) {
+        // make_gemm() throws the same.
+      }
+    });
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+}  // namespace gemm
+
+std::string cpu_blas() {
+  return gemm::make_openblas_gemm(ElementType::f4, 1)->name();
+}
+
+}  // namespace ooc

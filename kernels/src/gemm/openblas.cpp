@@ -1,0 +1,133 @@
+#include "gemm/gemm.hpp"
+#include "gemm/shared_library.hpp"
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/threads.hpp>
+#include <ooc/io/units.hpp>
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cassert>
+#include <latch>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace ooc::gemm {
+namespace {
+
+// What we use of OpenBLAS, as its cblas.h declares it. Its sizes are of type int, unless it was
+// built otherwise, and then it has another name.
+enum Order : int { row_major = 101 };
+enum Transpose : int { as_it_is = 111 };
+
+template <class T>
+using CblasGemm = void(Order, Transpose, Transpose, int rows, int columns, int inner, T alpha,
+                       const T* a, int a_stride, const T* b, int b_stride, T beta, T* c,
+                       int c_stride);
+using SetNumThreads = void(int);
+using GetConfig = char*();
+
+constexpr std::uint64_t largest_size = std::numeric_limits<int>::max();
+
+/// Memory and threads that OpenBLAS takes for granted: it tries to map a buffer again and again for
+/// ever, and raises SIGINT where a thread cannot be started.
+void require_room_for_openblas(std::size_t threads) {
+  constexpr std::size_t bytes_per_thread = 160 * MiB;  // a buffer of 128 MiB, stack, and heap
+  constexpr std::size_t bytes_of_library = 64 * MiB;
+  const std::size_t most = std::max<std::size_t>(threads, std::thread::hardware_concurrency());
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    // A buffer for each of its threads, and for each of ours that calls it.
+    const std::size_t bytes = bytes_of_library + (most + threads) * bytes_per_thread;
+    void* const room = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) {
+      throw Error(Cause::memory, "OpenBLAS needs " + std::to_string(bytes) + " bytes to map",
+                  {.why = "address space is limited",
+                   .hint = "raise the limit (ulimit -v), or lower --threads"});
+    }
+    ::munmap(room, bytes);
+  }
+  std::latch all_started(1);
+  std::vector<std::jthread> trial;
+  start_threads(trial, most, [&] { all_started.wait(); });
+  all_started.count_down();
+  if (trial.size() < most) {
+    throw Error(Cause::memory, "OpenBLAS needs " + std::to_string(most) + " threads",
+                {.why = "only " + std::to_string(trial.size()) + " could be started",
+                 .hint = "raise the limit on processes (`ulimit -u`, pids cgroup)"});
+  }
+}
+
+SharedLibrary load_openblas(std::size_t threads) {
+  require_room_for_openblas(threads);
+  constexpr const char* names[] = {"libopenblas.so.0", "libopenblas.so"};
+  return {"OpenBLAS", names, "apt-get install libopenblas0-pthread"};
+}
+
+/// A stride as OpenBLAS takes it. It insists on one element even where there are no columns.
+int stride_of(std::uint64_t stride) {
+  if (stride > largest_size) {
+    throw Error(Cause::bad_input, "OpenBLAS takes rows of up to " + std::to_string(largest_size) +
+                                      " elements, not " + std::to_string(stride));
+  }
+  return static_cast<int>(std::max<std::uint64_t>(stride, 1));
+}
+
+/// "OpenBLAS 0.3.21" out of "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ... MAX_THREADS=64".
+std::string name_and_version(const std::string& config) {
+  return config.substr(0, config.find(' ', config.find(' ') + 1));
+}
+
+template <class T>
+class OpenBlasGemm final : public Gemm {
+ public:
+  OpenBlasGemm(const char* gemm, std::size_t threads)
+      : library_(load_openblas(threads)),
+        gemm_(library_.function<CblasGemm<T>>(gemm)),
+        set_num_threads_(library_.function<SetNumThreads>("openblas_set_num_threads")),
+        name_(name_and_version(library_.function<GetConfig>("openblas_get_config")())),
+        threads_(static_cast<int>(std::min<std::uint64_t>(threads, largest_size))) {}
+
+  void multiply(Stream& /*stream*/, Matrix<const std::byte> a, Matrix<const std::byte> b,
+                Matrix<std::byte> c, Sizes sizes, bool accumulate) override {
+    if (sizes.rows == 0 || sizes.columns == 0) return;
+    const int a_stride = stride_of(a.stride);
+    const int b_stride = stride_of(b.stride);
+    const int c_stride = stride_of(c.stride);
+    const T beta = accumulate ? T{1} : T{0};  // with 0 it does not look at what C holds
+    set_num_threads_(threads_);  // each time: the number is not ours alone, but the library's
+    for (std::uint64_t row = 0; row < sizes.rows; row += largest_size) {
+      const std::uint64_t rows = std::min(sizes.rows - row, largest_size);
+      gemm_(row_major, as_it_is, as_it_is, static_cast<int>(rows), static_cast<int>(sizes.columns),
+            static_cast<int>(sizes.inner), T{1},
+            reinterpret_cast<const T*>(a.data) + row * a.stride, a_stride,
+            reinterpret_cast<const T*>(b.data), b_stride, beta,
+            reinterpret_cast<T*>(c.data) + row * c.stride, c_stride);
+    }
+  }
+
+  std::string name() const override { return name_; }
+
+ private:
+  SharedLibrary library_;
+  CblasGemm<T>* gemm_;
+  SetNumThreads* set_num_threads_;
+  std::string name_;
+  int threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Gemm> make_openblas_gemm(ElementType operand, std::size_t threads) {
+  if (operand == ElementType::f8) {
+    return std::make_unique<OpenBlasGemm<double>>("cblas_dgemm", threads);
+  }
+  assert(operand == ElementType::f4);
+  return std::make_unique<OpenBlasGemm<float>>("cblas_sgemm", threads);
+}
+
+}  // namespace ooc::gemm

@@ -1,0 +1,45 @@
+#include "gemm/shared_library.hpp"
+
+#include <ooc/io/blocked_signals.hpp>
+#include <ooc/io/error.hpp>
+
+#include <dlfcn.h>
+
+namespace ooc {
+namespace {
+
+/// The loader's word for what went wrong last on this thread.
+std::string loader_error() {
+  const char* const message = dlerror();
+  return message == nullptr ? "unknown error" : message;
+}
+
+}  // namespace
+
+SharedLibrary::SharedLibrary(const std::string& what, std::span<const char* const> names,
+                             const std::string& hint)
+    : what_(what) {
+  std::string why;
+  const BlockedSignals blocked;  // such a library may start threads when it is loaded
+  for (const char* const name : names) {
+    // Such libraries have threads, and hooks for the end of the program, whose code must not go
+    // away before that: hence NODELETE. Closing one merely forgets it.
+    library_.reset(dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE));
+    if (library_) return;
+    why += (why.empty() ? "" : "; ") + loader_error();
+  }
+  throw Error(Cause::device, what + " is not there", {.why = why, .hint = hint});
+}
+
+void SharedLibrary::Close::operator()(void* library) const {
+  dlclose(library);
+}
+
+void* SharedLibrary::find(const char* name) const {
+  void* const address = dlsym(library_.get(), name);
+  if (address != nullptr) return address;
+  throw Error(Cause::device, what_ + " has no function " + name,
+              {.why = loader_error(), .hint = "install a newer version of it"});
+}
+
+}  // namespace ooc

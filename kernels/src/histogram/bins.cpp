@@ -1,0 +1,130 @@
+#include "histogram/bins.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <string>
+
+namespace ooc::binning {
+
+namespace {
+
+using Range = HistogramOptions::Range;
+
+std::string in_words(Range range) {
+  std::ostringstream text;
+  text.precision(std::numeric_limits<double>::max_digits10);
+  text << range.lower << " to " << range.upper;
+  return text.str();
+}
+
+void check_edges(const std::vector<double>& edges) {
+  if (edges.size() < 2 || edges.size() > max_bins + 1) {
+    throw Error(Cause::usage, std::to_string(edges.size()) + " edges of bins; between 2 and " +
+                                  std::to_string(max_bins + 1) + " make sense");
+  }
+  if (!std::all_of(edges.begin(), edges.end(), [](double edge) { return std::isfinite(edge); })) {
+    throw Error(Cause::usage, "the edges of the bins must be finite",
+                {.why = "values beyond the first and last edge are counted as below and above"});
+  }
+  if (!std::is_sorted(edges.begin(), edges.end())) {
+    throw Error(Cause::usage, "the edges of the bins must rise");
+  }
+}
+
+/// Numbers from `first` to `last` at equal distances, computed as numpy.linspace does. Only where
+/// they are so close that numpy.histogram fails do we round less coarsely.
+std::vector<double> evenly_spaced(double first, double last, std::size_t intervals) {
+  const double count = static_cast<double>(intervals);
+  const double width = last - first;
+  const double step = width / count;
+  const bool close = !std::isfinite(count / width);
+  std::vector<double> points(intervals + 1);
+  for (std::size_t i = 0; i < intervals; ++i) {
+    const double index = static_cast<double>(i);
+    points[i] = (close ? index / count * width : index * step) + first;
+  }
+  points.back() = last;
+  return points;
+}
+
+/// Numbers from `first` to `last` at equal ratios. Rounding may not make them fall.
+std::vector<double> logarithmically_spaced(double first, double last, std::size_t intervals) {
+  std::vector<double> points = evenly_spaced(std::log10(first), std::log10(last), intervals);
+  double previous = first;
+  for (double& point : points) {
+    previous = point = std::clamp(std::pow(10.0, point), previous, last);
+  }
+  points.front() = first;
+  points.back() = last;
+  return points;
+}
+
+/// As numpy.histogram does since version 2.
+void require_widths(const std::vector<double>& edges, Range range, Cause cause) {
+  const auto has_no_width = [](double lower, double upper) { return lower >= upper; };
+  if (std::ranges::adjacent_find(edges, has_no_width) == edges.end()) return;
+  throw Error(
+      cause,
+      std::to_string(edges.size() - 1) + " bins do not fit into the range " + in_words(range),
+      {.why = "in double precision some of them would have no width",
+       .hint = "ask for fewer bins, or give a wider range (--range LOWER:UPPER)"});
+}
+
+}  // namespace
+
+void check(const HistogramOptions& options) {
+  if (!options.edges.empty()) return check_edges(options.edges);
+  if (options.bins == 0 || options.bins > max_bins) {
+    throw Error(Cause::usage, std::to_string(options.bins) + " bins were asked for",
+                {.hint = "a histogram has between 1 and " + std::to_string(max_bins) + " bins"});
+  }
+  if (!options.range) return;
+  const Range range = *options.range;
+  if (!std::isfinite(range.lower) || !std::isfinite(range.upper)) {
+    throw Error(Cause::usage, "the range " + in_words(range) + " is not finite");
+  }
+  if (range.lower > range.upper) {
+    throw Error(Cause::usage, "the range " + in_words(range) + " is reversed",
+                {.hint = "give the lower end first"});
+  }
+  make_bins(options, range, Cause::usage);
+}
+
+Bins make_bins(const HistogramOptions& options, Range range, Cause cause) {
+  if (!options.edges.empty()) return {options.edges};
+  if (range.lower == range.upper) range = {range.lower - 0.5, range.upper + 0.5};
+  // Adding +0 makes -0 a +0, so that the edges do not depend on which of them the data holds.
+  range = {range.lower + 0.0, range.upper + 0.0};
+  const double width = range.upper - range.lower;
+  if (!(width > 0) || !std::isfinite(width)) {
+    throw Error(cause, "no bins fit into the range " + in_words(range),
+                {.why = width > 0 ? "its width overflows double precision"
+                                  : "in double precision it has no width",
+                 .hint = "give another range (--range LOWER:UPPER)"});
+  }
+  if (options.logarithmic) {
+    if (!(range.lower > 0)) {
+      throw Error(cause, "logarithmic bins need a range above zero, not " + in_words(range),
+                  {.hint = "give such a range (--range LOWER:UPPER)"});
+    }
+    Bins bins{logarithmically_spaced(range.lower, range.upper, options.bins)};
+    require_widths(bins.edges, range, cause);
+    return bins;
+  }
+  Bins bins{evenly_spaced(range.lower, range.upper, options.bins)};
+  require_widths(bins.edges, range, cause);
+  const double count = static_cast<double>(options.bins);
+  const double scale = count / width;
+  if (std::isfinite(scale)) {  // not so if the bins are narrower than the smallest numbers
+    bins.even = EvenBins{{static_cast<std::int32_t>(options.bins) - 1},
+                         range.lower,
+                         range.upper,
+                         width / count,
+                         scale};
+  }
+  return bins;
+}
+
+}  // namespace ooc::binning

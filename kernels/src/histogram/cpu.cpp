@@ -1,0 +1,236 @@
+#include <ooc/io/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "histogram/key_counters.hpp"
+
+namespace ooc::binning {
+
+namespace {
+
+/// Elements of one or two bytes: counts each pattern of bits, and looks for its bin at the end.
+template <class T>
+class PatternCounter final : public BinCounter {
+ public:
+  PatternCounter(const Bins& bins, Simd simd)
+      : bins_(bins), patterns_(make_patterns(simd)), counts_(bins.counters()) {}
+
+  void count(Stream& /*stream*/, DeviceSpan<const std::byte> data) override {
+    patterns_.add(elements<Pattern>(data), data.size / sizeof(T), adder());
+  }
+
+  std::vector<std::uint64_t> finish(Stream& /*stream*/) override {
+    patterns_.empty(adder());
+    return std::move(counts_);
+  }
+
+ private:
+  using Pattern = std::conditional_t<sizeof(T) == 1, std::uint8_t, std::uint16_t>;
+  using Patterns = std::conditional_t<sizeof(T) == 1, BytePairs, Tables>;
+
+  static Patterns make_patterns(Simd simd) {
+    if constexpr (sizeof(T) == 1) {
+      return BytePairs(simd);
+    } else {
+      return Tables(std::size_t{1} << 16);
+    }
+  }
+
+  /// Adds a pattern's count to that of its bin.
+  auto adder() {
+    return [this](std::size_t pattern, std::uint64_t count) {
+      const double value = to_double(std::bit_cast<T>(static_cast<Pattern>(pattern)));
+      counts_[visit(bins_, [value](const auto& bins) { return bins.bin_of(value); })] += count;
+    };
+  }
+
+  const Bins& bins_;
+  Patterns patterns_;
+  std::vector<std::uint64_t> counts_;
+};
+
+template <class T>
+[[gnu::always_inline]] inline void find_bins(const EvenBins& bins, const T* __restrict values,
+                                             std::uint32_t* __restrict numbers) {
+  const EvenBins local = bins;  // which the stores cannot change
+  for (std::size_t i = 0; i < block_elements; ++i) numbers[i] = local.bin_of(to_double(values[i]));
+}
+
+/// Even bins that elements of four bytes are found in by single precision, twice as many at a time
+/// and with fewer steps, unless they are so close to an edge that it may err. On a Sapphire Rapids
+/// core 256 bins of normal f4 take 6.0 GB/s, not 3.5; where many values lie on edges it is 3.4.
+struct GuessedBins : EvenBins {
+  float float_scale;
+  float float_offset;              // of zero from the lower end, in bins
+  float error;                     // more than that of a place in bins
+  std::uint32_t exact_blocks = 0;  // that are found without a guess, since guesses were in vain
+
+  explicit GuessedBins(const EvenBins& bins)
+      : EvenBins(bins),
+        float_scale(static_cast<float>(scale)),
+        float_offset(static_cast<float>(-lower * scale)),
+        error(static_cast<float>(error_of(bins))) {}
+
+  /// Whether guesses are seldom in vain, and the numbers above are not too small for their type.
+  static bool suit(const EvenBins& bins) {
+    using Limits = std::numeric_limits<float>;
+    return error_of(bins) < 0x1p-10 && bins.scale >= Limits::min() && bins.scale <= Limits::max();
+  }
+
+ private:
+  /// Five roundings, each by at most 2^-24 of the number: of the element, if it is an integer, of
+  /// both constants and of the product, where numbers are up to `widest` bins; and of the sum, up
+  /// to `count`. This is 3 * 2^-24 * `count` more, which leaves room for those in double precision:
+  /// of the edges and of the guess.
+  static double error_of(const EvenBins& bins) {
+    const double count = bins.last + 1;
+    const double widest = std::max(std::abs(bins.lower), std::abs(bins.upper)) * bins.scale;
+    return 0x1p-22 * (widest + count);
+  }
+};
+
+template <class T>
+[[gnu::always_inline]] inline void find_bins(GuessedBins& bins, const T* __restrict values,
+                                             std::uint32_t* __restrict numbers) {
+  constexpr std::size_t group_elements = 128;  // that are found exactly if one of them must be
+  constexpr std::uint32_t wait_blocks = 15;    // until we guess again
+  const GuessedBins local = bins;
+  if (bins.exact_blocks > 0) {
+    --bins.exact_blocks;
+    return find_bins(static_cast<const EvenBins&>(local), values, numbers);
+  }
+  bool all_in_vain = true;
+  const float below = static_cast<float>(local.below()) + 0.5f;
+  const float above = static_cast<float>(local.above()) + 0.5f;
+  const float nan = static_cast<float>(local.nan()) + 0.5f;
+  const float lowest = -local.error;
+  const float highest = static_cast<float>(local.last + 1) + local.error;
+  const float sure = 0.5f - 2 * local.error;  // twice, as the sum above is rounded
+  for (std::size_t group = 0; group < block_elements; group += group_elements) {
+    std::int32_t all_sure = -1;  // negative if they are
+    for (std::size_t i = group; i < group + group_elements; ++i) {
+      const float value = static_cast<float>(values[i]);
+      const float place = value * local.float_scale + local.float_offset;
+      const float not_above = place > highest ? above : place;
+      const float not_below = place < lowest ? below : not_above;
+      const float number = value == value ? not_below : nan;
+      const auto found = static_cast<std::int32_t>(number);
+      const float from_middle = std::abs(number - static_cast<float>(found) - 0.5f);
+      all_sure &= std::bit_cast<std::int32_t>(from_middle - sure);
+      numbers[i] = static_cast<std::uint32_t>(found);
+    }
+    if (all_sure < 0) {
+      all_in_vain = false;
+      continue;
+    }
+    for (std::size_t i = group; i < group + group_elements; ++i) {
+      numbers[i] = local.bin_of(to_double(values[i]));
+    }
+  }
+  if (all_in_vain) bins.exact_blocks = wait_blocks;
+}
+
+/// All values take a step of their searches before any takes the next, so that none of them waits
+/// for its own.
+template <class T>
+[[gnu::always_inline]] inline void find_bins(const ListedBins& bins, const T* __restrict values,
+                                             std::uint32_t* __restrict numbers) {
+  const ListedBins local = bins;
+  alignas(64) std::int32_t found[block_elements] = {};
+  for (std::int32_t left = local.last + 1; left > 1; left -= left / 2) {
+    const std::int32_t distance = left / 2;
+    for (std::size_t i = 0; i < block_elements; ++i) {
+      found[i] = local.nearer(found[i], distance, to_double(values[i]));
+    }
+  }
+  for (std::size_t i = 0; i < block_elements; ++i) {
+    numbers[i] = local.number_of(found[i], to_double(values[i]));
+  }
+}
+
+template <class T, class Bins>
+void find_bins_sse2(Bins& bins, const T* values, std::uint32_t* numbers) {
+  find_bins(bins, values, numbers);
+}
+
+template <class T, class Bins>
+[[gnu::target("avx2,f16c")]] void find_bins_avx2(Bins& bins, const T* values,
+                                                 std::uint32_t* numbers) {
+  find_bins(bins, values, numbers);
+}
+
+template <class T, class Bins>
+[[gnu::target(
+    "avx2,f16c,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,prefer-vector-width=512")]] void
+find_bins_avx512(Bins& bins, const T* values, std::uint32_t* numbers) {
+  find_bins(bins, values, numbers);
+}
+
+/// Elements of four or eight bytes: finds the bins of a block, then counts them.
+template <class T, class Found>
+class NumberCounter final : public BinCounter {
+ public:
+  NumberCounter(const Found& bins, Simd simd)
+      : bins_(bins),
+        find_bins_(for_level(simd, find_bins_sse2<T, Found>, find_bins_avx2<T, Found>,
+                             find_bins_avx512<T, Found>)),
+        tables_(static_cast<std::size_t>(bins.nan()) + 1),
+        counts_(tables_.keys()) {}
+
+  void count(Stream& /*stream*/, DeviceSpan<const std::byte> data) override {
+    const std::size_t count = data.size / sizeof(T);
+    const T* const values = elements<T>(data);
+    alignas(64) std::array<std::uint32_t, block_elements> numbers;  // no store crosses cache lines
+    const std::size_t whole = count - count % block_elements;
+    for (std::size_t i = 0; i < whole; i += block_elements) {
+      find_bins_(bins_, values + i, numbers.data());
+      tables_.add(numbers.data(), block_elements, adder());
+    }
+    if (whole == count) return;
+    std::array<T, block_elements> rest{};
+    std::copy(values + whole, values + count, rest.begin());
+    find_bins_(bins_, rest.data(), numbers.data());
+    tables_.add(numbers.data(), count - whole, adder());
+  }
+
+  std::vector<std::uint64_t> finish(Stream& /*stream*/) override {
+    tables_.empty(adder());
+    return std::move(counts_);
+  }
+
+ private:
+  auto adder() {
+    return [this](std::size_t number, std::uint64_t count) { counts_[number] += count; };
+  }
+
+  Found bins_;
+  void (*find_bins_)(Found&, const T*, std::uint32_t*);
+  Tables tables_;
+  std::vector<std::uint64_t> counts_;
+};
+
+}  // namespace
+
+std::unique_ptr<BinCounter> make_cpu_counter(ElementType type, const Bins& bins, Simd simd) {
+  return ooc::visit(type, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<BinCounter> {
+    if constexpr (sizeof(T) <= 2) {
+      return std::make_unique<PatternCounter<T>>(bins, simd);
+    } else {
+      return visit(bins, [&]<class Found>(const Found& found) -> std::unique_ptr<BinCounter> {
+        if constexpr (sizeof(T) == 4 && std::is_same_v<Found, EvenBins>) {
+          if (GuessedBins::suit(found)) {
+            return std::make_unique<NumberCounter<T, GuessedBins>>(GuessedBins(found), simd);
+          }
+        }
+        return std::make_unique<NumberCounter<T, Found>>(found, simd);
+      });
+    }
+  });
+}
+
+}  // namespace ooc::binning

@@ -1,0 +1,16 @@
+// The functions of histogram/ that need CUDA, for a build without it.
+
+#include "base/cuda_absent.hpp"
+#include "histogram/count.hpp"
+
+namespace ooc::binning {
+
+std::unique_ptr<BinCounter> make_cuda_counter(ElementType, const Bins&, Stream&) {
+  refuse_cuda();
+}
+
+std::unique_ptr<ExtremesFinder> make_cuda_finder(ElementType, Stream&) {
+  refuse_cuda();
+}
+
+}  // namespace ooc::binning

@@ -1,0 +1,146 @@
+#include <ooc/kernels/histogram.hpp>
+
+#include <ooc/io/error.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "histogram/count.hpp"
+#include "histogram/range_pass.hpp"
+
+namespace ooc {
+
+namespace {
+
+using binning::Bins;
+
+struct Counted final : Hidden {
+  std::unique_ptr<binning::BinCounter> counter;
+  std::uint64_t elements = 0;
+  std::vector<std::uint64_t> counts;  // empty before finish()
+};
+
+Counted& counted_in(const HiddenPartial& partial) {
+  return static_cast<Counted&>(*partial);
+}
+
+Bins bins_of(ElementType type, const HistogramOptions& options) {
+  if (auto bins = binning::known_bins(type, options)) return *std::move(bins);
+  throw Error(Cause::usage, "to count in bins together with others takes their range",
+              {.hint = "give a range, or call histogram(), which looks for it first"});
+}
+
+/// Every element must be in one of the counters.
+void check_sum(const Histogram& histogram) {
+  const std::uint64_t inside =
+      std::accumulate(histogram.counts.begin(), histogram.counts.end(), std::uint64_t{0});
+  const std::uint64_t sum = inside + histogram.below + histogram.above + histogram.nan;
+  if (sum == histogram.count) return;
+  throw Error(Cause::internal, "the bins hold " + std::to_string(sum) + " elements of " +
+                                   std::to_string(histogram.count));
+}
+
+}  // namespace
+
+template <IsElement T>
+CountBins<T>::CountBins(const HistogramOptions& options)
+    : bins_(std::make_shared<const Bins>(bins_of(element_type_of<T>(), options))) {}
+
+template <IsElement T>
+HiddenPartial CountBins<T>::make_partial(Stream& stream) const {
+  constexpr ElementType type = element_type_of<T>();
+  auto counted = std::make_unique<Counted>();
+  counted->counter = stream.kind() == DeviceKind::cpu
+                         ? binning::make_cpu_counter(type, *bins_, best_simd())
+                         : binning::make_cuda_counter(type, *bins_, stream);
+  return counted;
+}
+
+template <IsElement T>
+void CountBins<T>::consume(Stream& stream, DeviceChunk<const T> in, Partial& partial) const {
+  Counted& counted = counted_in(partial);
+  counted.counter->count(stream,
+                         {reinterpret_cast<const std::byte*>(in.data), in.size * sizeof(T)});
+  counted.elements += in.size;
+}
+
+template <IsElement T>
+void CountBins<T>::finish(Stream& stream, Partial& partial) const {
+  Counted& counted = counted_in(partial);
+  counted.counts = counted.counter->finish(stream);
+}
+
+template <IsElement T>
+void CountBins<T>::merge(Partial& total, Partial& part) const {
+  if (!part) return;
+  if (!total) total = std::make_unique<Counted>();
+  Counted& all = counted_in(total);
+  const Counted& counted = counted_in(part);
+  all.elements += counted.elements;
+  if (counted.counts.empty()) return;
+  all.counts.resize(counted.counts.size());
+  std::transform(counted.counts.begin(), counted.counts.end(), all.counts.begin(),
+                 all.counts.begin(), std::plus<>());
+}
+
+template <IsElement T>
+Histogram CountBins<T>::result(Partial total) const {
+  const std::size_t bins = bins_->size();
+  Histogram histogram;
+  histogram.edges = bins_->edges;
+  if (total) {
+    histogram.count = counted_in(total).elements;
+    histogram.counts = std::move(counted_in(total).counts);
+  }
+  histogram.counts.resize(bins_->counters());
+  histogram.below = histogram.counts[bins];
+  histogram.above = histogram.counts[bins + 1];
+  histogram.nan = histogram.counts[bins + 2];
+  histogram.counts.resize(bins);
+  check_sum(histogram);
+  return histogram;
+}
+
+template class CountBins<std::uint8_t>;
+template class CountBins<std::uint16_t>;
+template class CountBins<std::uint32_t>;
+template class CountBins<std::uint64_t>;
+template class CountBins<std::int8_t>;
+template class CountBins<std::int16_t>;
+template class CountBins<std::int32_t>;
+template class CountBins<std::int64_t>;
+template class CountBins<Float16>;
+template class CountBins<float>;
+template class CountBins<double>;
+template class CountBins<BFloat16>;
+
+std::size_t histogram_passes(const Source& source, const HistogramOptions& options) {
+  const bool known = binning::known_bins(source.element(), options).has_value();
+  return known || source.bytes() == 0 ? 1 : 2;
+}
+
+Stats plan_histogram(const Options& machine, DeviceKind device, const Source& source,
+                     const HistogramOptions& options, const PassOptions& wanted) {
+  const std::size_t passes = histogram_passes(source, options);
+  Stats stats = plan_pass(machine, device, source, size_of(source.element()), nullptr, wanted);
+  stats.passes = passes;
+  return stats;
+}
+
+Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
+                            const HistogramOptions& options, const PassOptions& wanted) {
+  binning::FoundBins found = binning::find_bins(coordinator, source, options, wanted);
+  if (!found.bins) return {Histogram{}, std::move(found.pass->stats)};
+  auto [counted, stats] = visit(source.element(), [&]<class T>(std::type_identity<T>) {
+    return fold(coordinator, CountBins<T>(found.bins), source, wanted);
+  });
+  stats = check_passes(source, found, counted, std::move(stats));
+  if (source.bytes() == 0) counted = binning::empty_histogram(source.element(), options);
+  return {std::move(counted), std::move(stats)};
+}
+
+}  // namespace ooc

@@ -1,0 +1,186 @@
+#include "histogram/range_pass.hpp"
+
+#include <ooc/io/error.hpp>
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace ooc::binning {
+
+namespace {
+
+using Range = HistogramOptions::Range;
+
+/// Finds the range of the data.
+template <class T>
+struct FindExtremes {
+  using Input = T;
+  static constexpr bool takes_any_chunk = true;
+
+  struct Partial {
+    std::unique_ptr<ExtremesFinder> finder{};
+    Extremes extremes{};
+  };
+
+  Partial make_partial(Stream& stream) const {
+    constexpr ElementType type = element_type_of<T>();
+    if (stream.kind() == DeviceKind::cpu) return {make_cpu_finder(type, best_simd())};
+    return {make_cuda_finder(type, stream)};
+  }
+  void consume(Stream& stream, DeviceChunk<const T> in, Partial& partial) const {
+    partial.finder->look(stream,
+                         {reinterpret_cast<const std::byte*>(in.data), in.size * sizeof(T)});
+  }
+  void finish(Stream& stream, Partial& partial) const {
+    partial.extremes = partial.finder->finish(stream);
+  }
+  void merge(Partial& total, const Partial& part) const { total.extremes.merge(part.extremes); }
+  Extremes result(Partial total) const { return total.extremes; }
+};
+
+/// Sentences of the first pass before those of the second that are others.
+void put_before(std::vector<std::string>& second, const std::vector<std::string>& first) {
+  std::erase_if(second, [&](const std::string& sentence) {
+    return std::ranges::find(first, sentence) != first.end();
+  });
+  second.insert(second.begin(), first.begin(), first.end());
+}
+
+/// Both passes as one: what they took together, read as the second was; but what the page cache
+/// held is of before the first.
+Stats both_passes(const Stats& first, Stats second) {
+  const auto add = [](StageTimes& total, const StageTimes& times, double share) {
+    total.busy += times.busy * share;
+    total.waits_in += times.waits_in * share;
+    total.waits_out += times.waits_out * share;
+  };
+  // As if as many streams had worked in the first.
+  const double streams = static_cast<double>(second.streams) /
+                         static_cast<double>(std::max<std::size_t>(first.streams, 1));
+  add(second.disk, first.disk, 1);
+  add(second.h2d, first.h2d, streams);
+  add(second.kernel, first.kernel, streams);
+  second.lanes_read &= first.lanes_read;
+  second.checksum_seconds += first.checksum_seconds;
+  second.passes = first.passes + second.passes;
+  second.seconds += first.seconds;
+  second.startup_seconds += first.startup_seconds;
+  second.device_seconds += first.device_seconds;
+  second.read_ahead_bytes = std::max(first.read_ahead_bytes, second.read_ahead_bytes);
+  second.pool_bytes = std::max(first.pool_bytes, second.pool_bytes);
+  second.device_bytes = std::max(first.device_bytes, second.device_bytes);
+  second.page_cache_fraction = first.page_cache_fraction;
+  put_before(second.reasons, first.reasons);
+  put_before(second.remarks, first.remarks);
+  return second;
+}
+
+ErrorDetails details_of(const Source& source, std::string why, std::string hint = {}) {
+  return {.path = source.files().empty() ? "" : source.files().front().path(),
+          .why = std::move(why),
+          .hint = std::move(hint)};
+}
+
+/// Outside of a range that was found in the data there can only be what was not finite then.
+void check_unchanged(const Source& source, const Histogram& histogram, const Extremes& extremes,
+                     bool partial) {
+  const auto differs = [partial](std::uint64_t now, std::uint64_t before) {
+    return partial ? now > before : now != before;
+  };
+  if (!differs(histogram.below, extremes.negative_infinities) &&
+      !differs(histogram.above, extremes.positive_infinities) &&
+      !differs(histogram.nan, extremes.nan)) {
+    return;
+  }
+  throw Error(Cause::input_changed, "the input changed while it was read",
+              details_of(source, "the second pass found values that the first did not",
+                         "count when nobody writes to it, or give a range (--range LOWER:UPPER)"));
+}
+
+/// Without a checksum of both passes there is nothing to compare: nobody wanted one, or the second
+/// was stopped.
+void check_same(const Source& source, const Stats& first, const Stats& second) {
+  if (!first.checksum || !second.checksum || first.checksum == second.checksum) return;
+  throw Error(Cause::input_changed, "the input changed while it was read",
+              details_of(source,
+                         "its checksum was " + *first.checksum + " in the first pass and " +
+                             *second.checksum + " in the second",
+                         "if nobody wrote to it, memory or a disk is failing: compare both with "
+                         "what `xxh128sum` finds"));
+}
+
+/// All elements must have been counted once, whatever else went wrong.
+void check_count(const Histogram& histogram, std::uint64_t elements) {
+  if (histogram.count == elements) return;
+  throw Error(Cause::internal, std::to_string(histogram.count) + " elements of " +
+                                   std::to_string(elements) + " were counted");
+}
+
+Bins bins_over(const Source& source, const Extremes& extremes, const HistogramOptions& options) {
+  if (!extremes.any_finite()) {
+    throw Error(
+        Cause::bad_input, "the data has no finite value to find the range of bins by",
+        details_of(source, "all values are NaN or infinite",
+                   "check the element type (--dtype), or give a range (--range LOWER:UPPER)"));
+  }
+  return make_bins(options, {extremes.lowest, extremes.highest}, Cause::bad_input);
+}
+
+Result<Extremes> find_extremes(Coordinator& coordinator, const Source& source,
+                               const PassOptions& wanted) {
+  return ooc::visit(source.element(), [&]<class T>(std::type_identity<T>) {
+    return fold(coordinator, FindExtremes<T>{}, source, wanted);
+  });
+}
+
+/// The range of types that have few values: all of them.
+std::optional<Range> range_of_type(ElementType type, const HistogramOptions& options) {
+  if (options.logarithmic) return {};
+  if (type == ElementType::u1) return Range{0, 256};
+  if (type == ElementType::i1) return Range{-128, 128};
+  return {};
+}
+
+}  // namespace
+
+std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options) {
+  check(options);
+  const auto range = options.range ? options.range : range_of_type(type, options);
+  if (!range && options.edges.empty()) return {};
+  return make_bins(options, range.value_or(Range{}), Cause::usage);
+}
+
+Histogram empty_histogram(ElementType type, const HistogramOptions& options) {
+  const auto bins = known_bins(type, options);  // throws for options that make no sense
+  const bool given = options.range || !options.edges.empty();
+  if (!given) return {};
+  return {.edges = bins->edges, .counts = std::vector<std::uint64_t>(bins->size())};
+}
+
+FoundBins find_bins(Coordinator& coordinator, const Source& source, const HistogramOptions& options,
+                    const PassOptions& wanted) {
+  const auto share = [](Bins bins) { return std::make_shared<const Bins>(std::move(bins)); };
+  if (auto known = known_bins(source.element(), options)) return {share(*std::move(known)), {}};
+  if (source.bytes() == 0) return {share({.edges = {0, 1}}), {}};  // nothing will be in them
+  Result<Extremes> pass = find_extremes(coordinator, source, wanted);
+  if (pass.stats.partial) {  // not even the range is known
+    pass.stats.bytes = 0;
+    return {{}, std::move(pass)};
+  }
+  auto bins = share(bins_over(source, pass.value, options));
+  return {std::move(bins), std::move(pass)};
+}
+
+Stats check_passes(const Source& source, const FoundBins& found, const Histogram& histogram,
+                   Stats counting) {
+  check_count(histogram, counting.bytes / size_of(source.element()));
+  if (!found.pass) return counting;
+  const auto& [extremes, first] = *found.pass;
+  check_same(source, first, counting);
+  check_unchanged(source, histogram, extremes, counting.partial);
+  return both_passes(first, std::move(counting));
+}
+
+}  // namespace ooc::binning

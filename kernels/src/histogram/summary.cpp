@@ -1,0 +1,33 @@
+#include <ooc/kernels/summary.hpp>
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "histogram/range_pass.hpp"
+
+namespace ooc {
+
+Result<Summary> summarize(Coordinator& coordinator, const Source& source,
+                          const SummaryOptions& options, const PassOptions& wanted) {
+  binning::FoundBins found = binning::find_bins(coordinator, source, options.histogram, wanted);
+  if (!found.bins) return {Summary{}, std::move(found.pass->stats)};
+  return visit(source.element(), [&]<class T>(std::type_identity<T>) -> Result<Summary> {
+    const std::tuple both{Reduction<T>(options.reduce), CountBins<T>(found.bins)};
+    auto [answers, stats] = fold(coordinator, both, source, wanted);
+    auto& [statistics, histogram] = answers;
+    stats = check_passes(source, found, histogram, std::move(stats));
+    if (source.bytes() == 0) {
+      histogram = binning::empty_histogram(source.element(), options.histogram);
+    }
+    return {{std::move(statistics), std::move(histogram)}, std::move(stats)};
+  });
+}
+
+void verify_summary(Coordinator& coordinator, const Source& source, const SummaryOptions& options,
+                    const Summary& found, const PassOptions& wanted) {
+  verify_reduce(coordinator, source, options.reduce, found.statistics, wanted);
+  verify_histogram(coordinator, source, options.histogram, found.histogram, wanted);
+}
+
+}  // namespace ooc

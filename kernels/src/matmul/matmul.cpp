@@ -1,0 +1,102 @@
+#include <ooc/kernels/matmul.hpp>
+
+#include "gemm/gemm.hpp"
+#include "matmul/prepare.hpp"
+#include "matmul/run.hpp"
+
+#include <ooc/io/error.hpp>
+
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+namespace ooc {
+
+namespace {
+
+/// A target with what only the factors know: its shape and the type of its elements.
+Target shaped(Target target, const Source& a, const Source& b, const MatmulOptions& options) {
+  product::require_matrices(a, b);
+  target.shape = {a.shape()[0], b.shape()[1]};
+  target.type.element = product_type(a, options);
+  return target;
+}
+
+std::uint64_t elements_of(const Target& product) {
+  std::uint64_t elements = 0;
+  if (__builtin_mul_overflow(product.shape[0], product.shape[1], &elements)) {
+    throw Error(Cause::usage, product.path.string() + ": so large a file there cannot be",
+                {.path = product.path});
+  }
+  return elements;
+}
+
+/// Of a product whose file takes memory.
+std::uint64_t bytes_in_memory(const TargetFile& file, const Target& product) {
+  return file.lies_in_memory() ? elements_of(product) * size_of(product.type.element) : 0;
+}
+
+}  // namespace
+
+MatmulPlan plan_matmul(Coordinator& coordinator, const Source& a, const Source& b,
+                       const MatmulOptions& options, const std::optional<Target>& target) {
+  const Coordinator::Reservation reservation = coordinator.reserve();
+  if (!target) return product::prepare(coordinator, a, b, options, 0).plan;
+  const Target product = shaped(*target, a, b, options);
+  const TargetFile file(product, elements_of(product), std::array{&a, &b}, Purpose::try_out);
+  return product::prepare(coordinator, a, b, options, bytes_in_memory(file, product)).plan;
+}
+
+ElementType product_type(const Source& a, const MatmulOptions& options) {
+  if (!a.type()) {
+    const std::filesystem::path& path = a.files()[0].path();
+    throw Error(Cause::bad_input, path.string() + ": plain bytes have no product", {.path = path});
+  }
+  return gemm::product_type(product::compute_of(a, options));
+}
+
+Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
+                       const Target& target, const MatmulOptions& options,
+                       const PassOptions& wanted) {
+  const Coordinator::Reservation reservation = coordinator.reserve();
+  const auto start = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const Target shaped_target = shaped(target, a, b, options);
+  TargetFile file(shaped_target, elements_of(shaped_target),
+                  std::array{&a, &b});  // a full disk fails at once
+
+  product::Prepared prepared =
+      product::prepare(coordinator, a, b, options, bytes_in_memory(file, shaped_target));
+  prepared.job.types.product = shaped_target.type;
+  const double prepared_seconds = seconds();
+  Result<Product> result;
+  result.value.plan = prepared.plan;
+  result.value.library = prepared.gemm->name();
+  Stats& stats = result.stats;
+  stats.startup_seconds = prepared_seconds;
+  stats.device_seconds = prepared.device_seconds;
+  stats.device = coordinator.device().name();
+  stats.reasons = prepared.plan.reasons;
+  stats.page_cache_fraction = prepared.plan.page_cache_fraction;
+  if (!prepared.job.schedule.steps.empty()) {
+    result.value.link_bytes =
+        product::run_product(coordinator, prepared.job, *prepared.gemm, file, wanted, stats);
+  }
+  result.value.bytes_read = stats.bytes;
+  result.value.bytes_written = elements_of(shaped_target) * size_of(shaped_target.type.element);
+
+  for (const Source* const source : {&a, &b}) {
+    if (auto remark = source->check_unchanged()) stats.remarks.push_back(std::move(*remark));
+  }
+  if (wanted.stop.stop_requested()) throw product::interrupted();
+  const double before_publishing = seconds();
+  file.publish();
+  stats.seconds = seconds();
+  stats.publish_seconds = stats.seconds - before_publishing;
+  return result;
+}
+
+}  // namespace ooc

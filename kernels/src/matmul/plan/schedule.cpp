@@ -1,0 +1,239 @@
+#include "matmul/plan/schedule.hpp"
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "matmul/plan/cost.hpp"
+#include "matmul/plan/panel_cache.hpp"
+#include "matmul/plan/tilings.hpp"
+
+namespace ooc::product {
+
+namespace {
+
+constexpr double as_fast = 1.05;           // seconds so near to each other are the same
+constexpr std::size_t most_attempts = 16;  // schedules that are made to count what they cost
+
+double as_double(std::uint64_t value) {
+  return static_cast<double>(value);
+}
+
+/// A tiling and what it is expected to cost.
+struct Choice {
+  Tiling tiling;
+  bool cache_serves;
+  double seconds;
+  double moved_bytes;  // over the link and out of the files
+};
+
+/// Bytes that may cross the link, and that may be read and written, C included.
+struct Bounds {
+  double link;   // with the device's memory as the fast one; it holds for the files in any case
+  double cache;  // with the host's memory as well
+};
+
+Bounds bounds_of(const Problem& problem, const Limits& limits) {
+  const double fast_bytes = as_double(limits.fast_bytes());
+  return {traffic_bound(problem, fast_bytes),
+          traffic_bound(problem, fast_bytes + as_double(limits.cache_bytes))};
+}
+
+double product_bytes(const Problem& problem) {
+  return as_double(problem.rows) * as_double(problem.columns) * as_double(problem.product_bytes);
+}
+
+/// Those first that keep to the bound of the cache too, the fastest of them first. Of those that
+/// are as fast, as far as can be predicted, what moves the fewest bytes comes first.
+void sort_best_first(std::vector<Choice>& choices) {
+  std::ranges::stable_sort(choices, [](const Choice& left, const Choice& right) {
+    if (left.cache_serves != right.cache_serves) return left.cache_serves;
+    return left.seconds < right.seconds;
+  });
+  if (choices.empty()) return;
+  const Choice best = choices.front();
+  const auto slower = std::ranges::find_if(choices, [&](const Choice& choice) {
+    return choice.cache_serves != best.cache_serves || choice.seconds > best.seconds * as_fast;
+  });
+  std::ranges::stable_sort(choices.begin(), slower, {}, &Choice::moved_bytes);
+}
+
+/// The number that libraries like the sizes of a product to be a multiple of, and pages of a file
+/// those of its rows.
+constexpr std::uint64_t even_size = 128;
+
+/// Rounds up a size that is not small, if that leaves as many parts.
+std::uint64_t rounded(std::uint64_t size, std::uint64_t total, std::uint64_t parts) {
+  const std::uint64_t even = round_up(size, even_size);
+  const bool small = size < 8 * even_size;
+  return small || even >= total || divide_up(total, even) != parts ? size : even;
+}
+
+/// The same tiling in even sizes, if these fit.
+Tiling rounded(const Problem& problem, const Limits& limits, Tiling tiling) {
+  Tiling even = tiling;
+  even.tile_rows = rounded(tiling.tile_rows, problem.rows, tiling.row_tiles);
+  even.tile_columns = rounded(tiling.tile_columns, problem.columns, tiling.column_tiles);
+  even.tile_inner = rounded(tiling.tile_inner, problem.inner, tiling.inner_tiles);
+  return device_bytes(problem, even) <= as_double(limits.device_bytes) ? even : tiling;
+}
+
+/// The tilings that keep to the bound of the link, best first.
+std::vector<Choice> choices_for(const Problem& problem, const Limits& limits, const Rates& rates) {
+  const Bounds bounds = bounds_of(problem, limits);
+  const double c_bytes = product_bytes(problem);
+  std::vector<Choice> choices;
+  for (const Tiling& candidate : candidate_tilings(problem, limits)) {
+    const Tiling tiling = rounded(problem, limits, candidate);
+    const Traffic traffic = estimate_traffic(problem, limits, tiling);
+    if (traffic.link_bytes() + c_bytes > bounds.link) continue;
+    choices.push_back({tiling,
+                       limits.cache_bytes != 0 && traffic.read_bytes() + c_bytes <= bounds.cache,
+                       predict_seconds(problem, tiling, traffic, rates),
+                       traffic.link_bytes() + traffic.read_bytes()});
+  }
+  sort_best_first(choices);
+  return choices;
+}
+
+std::uint64_t turned(std::uint64_t index, std::uint64_t count, bool backwards) {
+  return backwards ? count - 1 - index : index;
+}
+
+/// Calls `visit(row, column)` for every tile of C, in the order that Tiling describes.
+template <class Visit>
+void for_each_tile(const Tiling& tiling, Visit visit) {
+  bool columns_backwards = false;
+  bool rows_backwards = false;
+  for (std::uint64_t first = 0; first < tiling.row_tiles; first += tiling.group_rows) {
+    const std::uint64_t rows = std::min(tiling.group_rows, tiling.row_tiles - first);
+    for (std::uint64_t j = 0; j < tiling.column_tiles; ++j) {
+      for (std::uint64_t i = 0; i < rows; ++i) {
+        visit(first + turned(i, rows, rows_backwards),
+              turned(j, tiling.column_tiles, columns_backwards));
+      }
+      rows_backwards = !rows_backwards;
+    }
+    columns_backwards = !columns_backwards;
+  }
+}
+
+/// Makes the steps, and the loads that their panels take.
+void make_steps(Schedule& schedule) {
+  const Tiling& tiling = schedule.tiling;
+  PanelBuffers a_buffers(tiling.a_buffers);
+  PanelBuffers b_buffers(tiling.b_buffers);
+  std::uint64_t tile = 0;
+  schedule.steps.reserve(tiling.row_tiles * tiling.column_tiles * tiling.inner_tiles);
+  for_each_tile(tiling, [&](std::uint64_t row, std::uint64_t column) {
+    const auto c_buffer = static_cast<std::uint32_t>(tile++ % tiling.c_buffers);
+    for (std::uint64_t inner = 0; inner < tiling.inner_tiles; ++inner) {
+      const std::uint64_t step = schedule.steps.size();
+      const auto a = a_buffers.use(row * tiling.inner_tiles + inner, step);
+      const auto b = b_buffers.use(inner * tiling.column_tiles + column, step);
+      if (a.load) schedule.loads.push_back({step, Operand::a, row, inner, a.buffer});
+      if (b.load) schedule.loads.push_back({step, Operand::b, inner, column, b.buffer});
+      schedule.steps.push_back({row, column, inner, a.buffer, b.buffer, c_buffer});
+    }
+  });
+}
+
+Traffic count(const Problem& problem, const Tiling& tiling, const std::vector<Load>& loads) {
+  Traffic traffic;
+  for (const Load& load : loads) {
+    const bool a = load.operand == Operand::a;
+    const std::uint64_t elements =
+        a ? part_size(problem.rows, tiling.tile_rows, load.row) *
+                part_size(problem.inner, tiling.tile_inner, load.column)
+          : part_size(problem.inner, tiling.tile_inner, load.row) *
+                part_size(problem.columns, tiling.tile_columns, load.column);
+    const double bytes = as_double(elements * problem.file_bytes);
+    Arrivals& arrivals = a ? traffic.a : traffic.b;
+    arrivals.loads += 1;
+    arrivals.link_bytes += bytes;
+    if (load.from == none) arrivals.read_bytes += bytes;
+  }
+  return traffic;
+}
+
+/// The schedule of a tiling, its cost counted.
+Schedule schedule_of(const Problem& problem, const Limits& limits, const Rates& rates,
+                     const Tiling& tiling) {
+  Schedule schedule{.tiling = tiling, .cost = {}, .steps = {}, .loads = {}};
+  make_steps(schedule);
+  const Traffic link = count(problem, tiling, schedule.loads);
+  const std::uint64_t entry = entry_bytes(problem, tiling, link);
+  const std::uint64_t entries = entry == 0 ? 0 : limits.cache_bytes / entry;
+  schedule.tiling.cache_entries = plan_cache(tiling, entries, schedule.loads);
+  schedule.tiling.cache_entry_bytes = schedule.tiling.cache_entries == 0 ? 0 : entry;
+
+  const Traffic traffic = count(problem, tiling, schedule.loads);
+  const auto whole = [](double bytes) { return static_cast<std::uint64_t>(bytes); };
+  schedule.cost = {
+      .device_bytes = whole(device_bytes(problem, tiling)),
+      .link_in_bytes = whole(traffic.link_bytes()),
+      .link_out_bytes = problem.rows * problem.columns * problem.product_bytes,
+      .read_bytes = whole(traffic.read_bytes()),
+      .write_bytes = problem.rows * problem.columns * problem.product_bytes,
+      .cache_serves = limits.cache_bytes != 0 && traffic.read_bytes() + product_bytes(problem) <=
+                                                     bounds_of(problem, limits).cache,
+      .flops = 2 * as_double(problem.rows) * as_double(problem.columns) * as_double(problem.inner),
+      .seconds = predict_seconds(problem, tiling, traffic, rates)};
+  return schedule;
+}
+
+std::string size_of(std::uint64_t rows, std::uint64_t columns) {
+  return std::to_string(rows) + " x " + std::to_string(columns);
+}
+
+Error too_little_memory(const Problem& problem, const Limits& limits) {
+  return {Cause::memory,
+          std::to_string(limits.device_bytes) +
+              (limits.is_host_memory ? " bytes of memory beside the pools"
+                                     : " bytes of device memory") +
+              " are too few for " + size_of(problem.rows, problem.inner) + " times " +
+              size_of(problem.inner, problem.columns),
+          {.why = "its tiles would be so small that the product took millions of steps, or that "
+                  "panels were loaded more often than is sensible",
+           .hint = limits.is_host_memory ? "raise --memory" : "allow more device memory (--vram)"}};
+}
+
+}  // namespace
+
+double traffic_bound(const Problem& problem, double fast_bytes) {
+  const double rows = as_double(problem.rows);
+  const double columns = as_double(problem.columns);
+  const double inner = as_double(problem.inner);
+  const double widest =
+      as_double(std::max({problem.file_bytes, problem.operand_bytes, problem.product_bytes}));
+  const double once = rows * inner + inner * columns;
+  const double again = 2 * rows * columns * inner / std::sqrt(fast_bytes / widest);
+  return 2 * widest * std::max(once, again) + rows * columns * widest;
+}
+
+Schedule make_schedule(const Problem& problem, const Limits& limits, const Rates& rates) {
+  if (problem.rows == 0 || problem.columns == 0 || problem.inner == 0) {
+    Schedule empty;
+    empty.cost.write_bytes = problem.rows * problem.columns * problem.product_bytes;
+    return empty;
+  }
+  const std::vector<Choice> choices = choices_for(problem, limits, rates);
+  const double link_bound = bounds_of(problem, limits).link;
+  std::optional<Schedule> second_best;  // whose cache holds less than was estimated
+  for (std::size_t i = 0; i < std::min(choices.size(), most_attempts); ++i) {
+    if (second_best && !choices[i].cache_serves) break;
+    Schedule schedule = schedule_of(problem, limits, rates, choices[i].tiling);
+    const Cost& cost = schedule.cost;
+    if (as_double(cost.link_in_bytes + cost.link_out_bytes) > link_bound) continue;
+    if (cost.cache_serves || !choices[i].cache_serves) return schedule;
+    if (!second_best) second_best = std::move(schedule);
+  }
+  if (second_best) return *std::move(second_best);
+  throw too_little_memory(problem, limits);
+}
+
+}  // namespace ooc::product

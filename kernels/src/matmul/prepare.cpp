@@ -1,0 +1,380 @@
+#include "matmul/prepare.hpp"
+
+#include "matmul/plan/cost.hpp"
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/residency.hpp>
+#include <ooc/io/units.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace ooc::product {
+
+namespace {
+
+// Of the memory that is free, unless the user has set limits; the rest is for others, and on a GPU
+// for what the library allocates by itself.
+constexpr double device_share = 0.9;
+constexpr double host_share = 0.5;
+constexpr double mostly_cached = 0.5;
+constexpr std::uint64_t most_pool_share = 4;  // of host memory, a quarter
+
+std::string shape_of(const Source& source) {
+  std::string text;
+  for (const std::uint64_t length : source.shape()) {
+    text += (text.empty() ? "" : " x ") + std::to_string(length);
+  }
+  return text;
+}
+
+const File& file_of(const Source& source) {
+  return source.files()[source.extents().front().file];
+}
+
+std::filesystem::path path_of(const Source& source) {
+  return source.files().empty() ? std::filesystem::path{} : source.files().front().path();
+}
+
+void require_matrix(const Source& source) {
+  const auto fail = [&](const std::string& problem, const std::string& hint) {
+    throw Error(Cause::bad_input, path_of(source).string() + ": " + problem,
+                {.path = path_of(source), .hint = hint});
+  };
+  if (source.extents().size() != 1) fail("a matrix lies in one file", "concatenate its files");
+  using enum ElementType;
+  const ElementType element = source.type().value_or(DType{}).element;
+  if (element != f2 && element != bf16 && element != f4 && element != f8) {
+    fail("holds " + std::string(name_of(element)) + ", a product takes f2, bf16, f4 or f8",
+         "convert it first: ooc-run convert " + shell_word(path_of(source)) +
+             " -o OUT --to f4; or say with --dtype what a raw file holds");
+  }
+  if (source.shape().size() != 2) {
+    fail(source.shape().empty() ? "has no shape"
+                                : "has the shape " + shape_of(source) + ", which is no matrix",
+         "a matrix has two lengths: of a raw file give its shape, of a .npy file reshape it");
+  }
+  std::uint64_t elements = 0;
+  const bool overflows = __builtin_mul_overflow(source.shape()[0], source.shape()[1], &elements);
+  const std::uint64_t held = source.bytes() / size_of(element);
+  if (overflows || elements != held) {
+    fail("holds " + std::to_string(held) + " elements, not the " + shape_of(source) +
+             " of its shape",
+         "check shape and type");
+  }
+}
+
+StoredMatrix stored(const Source& source, std::uint32_t file) {
+  return {.file = file,
+          .offset = source.extents().front().offset,
+          .columns = source.shape()[1],
+          .element_bytes = size_of(source.type()->element)};
+}
+
+/// How much of both operands lies in the page cache.
+std::optional<double> cached_fraction(const Source& a, const Source& b) {
+  const std::optional<double> of_a = page_cache_fraction(a), of_b = page_cache_fraction(b);
+  const double bytes = static_cast<double>(a.bytes()) + static_cast<double>(b.bytes());
+  if (!of_a || !of_b || bytes == 0) return {};
+  return (*of_a * static_cast<double>(a.bytes()) + *of_b * static_cast<double>(b.bytes())) / bytes;
+}
+
+/// Slots for what is in flight and for what the device is busy with, as far as the limit allows.
+Pools choose_pools(const IoWay& reads, std::uint64_t host_bytes) {
+  constexpr std::size_t copying = 4;
+  const std::uint64_t most = host_bytes / most_pool_share;
+  Pools pools;
+  pools.slot_bytes = round_up(reads.chunk_bytes, page_bytes) + 2 * page_bytes;
+  const std::size_t in_flight = divide_up(reads.queue_depth * reads.block_bytes, reads.chunk_bytes);
+  pools.in_slots = in_flight + copying;
+  pools.out_slots = in_flight + copying;
+  if (pools.bytes() <= most) return pools;
+  const std::uint64_t slots = pools.in_slots + pools.out_slots;
+  pools.slot_bytes =
+      std::max<std::size_t>(round_down(most / slots, page_bytes), RegionPlan::least_slot_bytes());
+  if (pools.bytes() <= most) return pools;
+  const std::size_t fewer = most / pools.slot_bytes / 2;
+  pools.in_slots = pools.out_slots = std::max<std::size_t>(fewer, 2);
+  if (pools.bytes() <= host_bytes) return pools;
+  throw Error(Cause::memory,
+              "the pools alone need " + std::to_string(pools.bytes()) + " bytes, the limit is " +
+                  std::to_string(host_bytes),
+              {.hint = "raise --memory"});
+}
+
+/// Device memory for elements that are yet to be converted: little of all, but whole elements.
+std::size_t staging_for(const Pools& pools, std::uint64_t device_bytes) {
+  constexpr std::uint64_t alignment = 256;
+  constexpr std::uint64_t small_share = 32;
+  const std::uint64_t share = round_down(device_bytes / small_share, alignment);
+  return std::clamp<std::uint64_t>(share, alignment, round_down(pools.slot_bytes, alignment));
+}
+
+/// What the memory is for (bytes).
+struct Memory {
+  std::uint64_t device_bytes = 0;  // all that is given, for
+  std::uint64_t for_panels = 0;    // panels and tiles,
+  std::size_t workspace = 0;       // the library, and elements that are yet to be converted
+  std::uint64_t host_left = 0;     // of host memory, beside the pools
+  bool is_host_memory = false;     // device_bytes are that
+};
+
+/// Host memory is for the pools first, then on the CPU for panels, and for a GPU for those that it
+/// needs again. Sets the job's pools.
+Memory divide_memory(Device& device, const Options& limits, std::uint64_t output_in_memory,
+                     Job& job) {
+  const auto share = [](double part, std::uint64_t bytes) {
+    return static_cast<std::uint64_t>(part * static_cast<double>(bytes));
+  };
+  const std::uint64_t free_bytes = available_host_bytes();
+  const std::uint64_t host_bytes =
+      limits.memory_bytes != 0
+          ? limits.memory_bytes
+          : share(host_share, free_bytes - std::min(free_bytes, output_in_memory));
+  job.pools = choose_pools(job.reads, host_bytes);
+
+  Memory memory;
+  memory.host_left = host_bytes - job.pools.bytes();
+  memory.device_bytes = limits.device_bytes != 0 ? limits.device_bytes
+                                                 : share(device_share, device.available_bytes());
+  if (device.shares_host_memory()) {
+    const bool limited = limits.device_bytes != 0 && limits.device_bytes < memory.host_left;
+    memory.device_bytes = limited ? limits.device_bytes : memory.host_left;
+    memory.is_host_memory = !limited;
+  }
+  memory.workspace = gemm::workspace_bytes(device.kind(), memory.device_bytes);
+  if (job.types.converts()) {
+    job.pools.staging_bytes = staging_for(job.pools, memory.device_bytes);
+  }
+  const std::uint64_t others = memory.workspace + job.pools.staging_bytes;
+  memory.for_panels = memory.device_bytes - std::min(memory.device_bytes, others);
+  return memory;
+}
+
+Problem problem_of(const Source& a, const Source& b, const Types& types) {
+  return {.rows = a.shape()[0],
+          .columns = b.shape()[1],
+          .inner = a.shape()[1],
+          .file_bytes = size_of(types.file.element),
+          .operand_bytes = size_of(types.operand),
+          .product_bytes = size_of(types.product.element)};
+}
+
+/// Directly if either can be; the reader goes by what each file allows.
+IoWay choose_reads(const Options& limits, DeviceKind kind, Workers workers, const Source& a,
+                   const Source& b, double cached) {
+  const IoWay of_a = choose_read_way(limits, kind, workers, a, cached);
+  const IoWay of_b = choose_read_way(limits, kind, workers, b, cached);
+  IoWay way = of_a.direct ? of_a : of_b;
+  if (way.reason.empty()) way.reason = of_a.reason.empty() ? of_b.reason : of_a.reason;
+  return way;
+}
+
+double flops_of(const Problem& problem) {
+  return 2 * problem.products();
+}
+
+/// Floating-point operations in a second, by a product so small that it costs nothing beside the
+/// one to be planned. Empty if there is none so small, or no room for it.
+std::optional<double> measure_flops(Device& device, gemm::Gemm& gemm, const Problem& problem,
+                                    std::uint64_t device_bytes) {
+  constexpr int runs = 3;
+  constexpr double least_share = 100;
+  const bool on_cpu = device.shares_host_memory();
+  const std::uint64_t least_edge = on_cpu ? 512 : 4096;  // less does not keep it busy
+  std::uint64_t edge = on_cpu ? 1024 : 4096;
+  const auto probe_of = [&](std::uint64_t size) {
+    return Problem{
+        size, size, size, problem.file_bytes, problem.operand_bytes, problem.product_bytes};
+  };
+  while (flops_of(problem) < least_share * flops_of(probe_of(edge))) {
+    if (edge == least_edge) return {};
+    edge /= 2;
+  }
+  const Problem probe = probe_of(edge);
+  const std::uint64_t bytes = edge * edge * (2 * probe.operand_bytes + probe.product_bytes);
+  if (bytes > device_bytes / 2) return {};
+  auto& memory = device.working_memory();
+  const Buffer a(memory, edge * edge * probe.operand_bytes);
+  const Buffer b(memory, edge * edge * probe.operand_bytes);
+  const Buffer c(memory, edge * edge * probe.product_bytes);
+  const auto stream = device.make_stream();
+  stream->fill_zero(a.data(), a.size());
+  stream->fill_zero(b.data(), b.size());
+  double best = 0;
+  for (int run = 0; run < runs; ++run) {
+    stream->synchronize();
+    const auto start = std::chrono::steady_clock::now();
+    gemm.multiply(*stream, {a.data(), edge}, {b.data(), edge}, {c.data(), edge}, {edge, edge, edge},
+                  false);
+    stream->synchronize();
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    best = std::max(best, flops_of(probe) / seconds.count());
+  }
+  return best;
+}
+
+/// Rates to plan with. Those of disks and of the link are typical ones: nothing has been read yet.
+Rates rates_for(DeviceKind device, bool cached) {
+  Rates rates;
+  if (cached) rates.read = device == DeviceKind::cuda ? 55e9 : 10e9;
+  // The threads that copy from the page cache are woken for each row, and take turns at it. Those
+  // that copy into it are, too.
+  if (cached) rates.row_seconds = 2.5e-6;
+  rates.write = cached ? 6e9 : 3e9;
+  if (device == DeviceKind::cpu) {
+    rates.link = 8e9;  // a copy within memory
+    rates.flops = 100e9;
+  }
+  return rates;
+}
+
+/// How many times the panels of an operand are loaded, on average and rounded up.
+std::uint64_t passes_over(const Schedule& schedule, Operand operand) {
+  const Tiling& tiling = schedule.tiling;
+  if (schedule.loads.empty()) return 0;
+  const std::uint64_t others = operand == Operand::a ? tiling.row_tiles : tiling.column_tiles;
+  const auto loads = std::ranges::count(schedule.loads, operand, &Load::operand);
+  return divide_up(static_cast<std::uint64_t>(loads), others * tiling.inner_tiles);
+}
+
+std::string times(std::uint64_t count) {
+  return count == 1 ? "once" : std::to_string(count) + " times";
+}
+
+std::string resident_sentence(const Schedule& schedule) {
+  const Tiling& tiling = schedule.tiling;
+  const std::string loaded = "A is loaded " + times(passes_over(schedule, Operand::a)) + ", B " +
+                             times(passes_over(schedule, Operand::b));
+  switch (tiling.resident) {
+    case Resident::a: return "panels of A stay on the device: " + loaded;
+    case Resident::b: return "panels of B stay on the device: " + loaded;
+    case Resident::c:
+      return "a tile of C stays on the device, one of " + std::to_string(tiling.row_tiles) + " x " +
+             std::to_string(tiling.column_tiles) + ": " + loaded;
+  }
+  __builtin_unreachable();
+}
+
+MatmulPlan describe(const Job& job, Compute compute, std::uint64_t device_bytes) {
+  const Problem& problem = job.problem;
+  const Tiling& tiling = job.schedule.tiling;
+  const Cost& cost = job.schedule.cost;
+  MatmulPlan plan;
+  plan.rows = problem.rows;
+  plan.columns = problem.columns;
+  plan.inner = problem.inner;
+  plan.type = job.types.product;
+  plan.compute = compute;
+  plan.resident = tiling.resident == Resident::a ? "A" : tiling.resident == Resident::b ? "B" : "C";
+  plan.tile_rows = tiling.tile_rows;
+  plan.tile_columns = tiling.tile_columns;
+  plan.tile_inner = tiling.tile_inner;
+  plan.passes =
+      std::max(passes_over(job.schedule, Operand::a), passes_over(job.schedule, Operand::b));
+  plan.device_bytes = device_bytes;
+  plan.cache_bytes = tiling.cache_entries * tiling.cache_entry_bytes;
+  plan.link_bytes = cost.link_in_bytes + cost.link_out_bytes;
+  plan.bytes_read = cost.read_bytes;
+  plan.bytes_written = cost.write_bytes;
+  plan.direct = job.reads.direct;
+  plan.flops = cost.flops;
+  if (!job.schedule.steps.empty()) plan.reasons.push_back(resident_sentence(job.schedule));
+  if (plan.cache_bytes != 0) {
+    plan.reasons.push_back("host memory keeps " + std::to_string(tiling.cache_entries) +
+                           " panels that are needed again");
+  }
+  if (!job.reads.reason.empty()) plan.reasons.push_back(job.reads.reason);
+  return plan;
+}
+
+}  // namespace
+
+void require_matrices(const Source& a, const Source& b) {
+  require_matrix(a);
+  require_matrix(b);
+  if (a.type()->element != b.type()->element || a.type()->swapped != b.type()->swapped) {
+    throw Error(Cause::bad_input,
+                path_of(a).string() + " holds " + code_of(*a.type()) + ", " + path_of(b).string() +
+                    " holds " + code_of(*b.type()),
+                {.path = path_of(b),
+                 .why = "both operands of a product have one type",
+                 .hint = "convert one of them: ooc-run convert " + shell_word(path_of(b)) +
+                         " -o OUT --to " + shell_word(code_of(*a.type()))});
+  }
+  if (a.shape()[1] != b.shape()[0]) {
+    throw Error(Cause::bad_input,
+                "a matrix of " + shape_of(a) + " cannot be multiplied by one of " + shape_of(b),
+                {.path = path_of(b),
+                 .why = "A must have as many columns as B has rows: " +
+                        std::to_string(a.shape()[1]) + " and " + std::to_string(b.shape()[0]),
+                 .hint = "check their order and shapes; the transpose of a .npy file: "
+                         "numpy.save(\"t.npy\", array.T.copy())"});
+  }
+}
+
+Compute compute_of(const Source& a, const MatmulOptions& options) {
+  const Compute own = a.type()->element == ElementType::f8 ? Compute::f64 : Compute::f32;
+  return options.compute.value_or(own);
+}
+
+Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
+                 const MatmulOptions& options, std::uint64_t output_in_memory) {
+  require_matrices(a, b);
+  Device& device = coordinator.device();
+  std::jthread library = gemm::load_early(device.kind());  // while a GPU starts
+  const auto began = std::chrono::steady_clock::now();
+  device.bind_to_thread();
+  const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - began;
+  device.device_memory().restart_peak();
+  const Options& limits = coordinator.options();
+  const DeviceKind kind = device.kind();
+  const Compute compute = compute_of(a, options);
+
+  Prepared prepared;
+  prepared.device_seconds = waited.count();
+  Job& job = prepared.job;
+  job.types = {*a.type(),
+               gemm::operand_type(kind, compute, a.type()->element),
+               {gemm::product_type(compute), false}};
+  job.problem = problem_of(a, b, job.types);
+  job.files = {&file_of(a), &file_of(b)};
+  job.operands = {stored(a, 0), stored(b, 1)};
+  job.workers = choose_workers(limits, kind);
+  const std::optional<double> cached_or_unknown = cached_fraction(a, b);
+  const double cached = cached_or_unknown.value_or(0);
+  job.reads = choose_reads(limits, kind, job.workers, a, b, cached);
+  const Memory memory = divide_memory(device, limits, output_in_memory, job);
+
+  if (memory.workspace != 0) prepared.workspace = Buffer(device.device_memory(), memory.workspace);
+  job.threads = limits.threads != 0 ? limits.threads : job.workers.lanes;
+  if (library.joinable()) library.join();
+  prepared.gemm =
+      gemm::make_gemm(kind, compute, job.types.operand,
+                      {prepared.workspace.data(), prepared.workspace.size()}, job.threads);
+
+  // What lies in the page cache is in host memory already; keeping it twice would gain little.
+  const bool keeps = kind == DeviceKind::cuda && cached < mostly_cached;
+  Rates rates = rates_for(kind, cached >= mostly_cached);
+  const std::optional<double> measured =
+      measure_flops(device, *prepared.gemm, job.problem, memory.for_panels);
+  rates.flops = measured.value_or(rates.flops);
+  job.schedule = make_schedule(job.problem,
+                               {.device_bytes = memory.for_panels,
+                                .cache_bytes = keeps ? memory.host_left : 0,
+                                .given_bytes = memory.device_bytes,
+                                .is_host_memory = memory.is_host_memory},
+                               rates);
+  prepared.plan = describe(
+      job, compute, job.schedule.cost.device_bytes + memory.workspace + job.pools.staging_bytes);
+  prepared.plan.page_cache_fraction = cached_or_unknown;
+  if (measured) {
+    prepared.plan.multiplying_seconds =
+        multiplying_seconds(job.problem, job.schedule.tiling, rates);
+  }
+  return prepared;
+}
+
+}  // namespace ooc::product

@@ -1,0 +1,289 @@
+#include "matmul/run.hpp"
+
+#include "matmul/panel_loader.hpp"
+#include "matmul/tile_sender.hpp"
+#include "matmul/work_timer.hpp"
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/reader.hpp>
+#include <ooc/io/units.hpp>
+#include <ooc/io/writer.hpp>
+#include <ooc/pass_threads.hpp>
+#include <ooc/reporters.hpp>
+#include <ooc/stall_time.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <vector>
+
+namespace ooc::product {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::vector<PanelBuffer> make_panels(Device& device, std::size_t count, std::uint64_t bytes) {
+  std::vector<PanelBuffer> panels;
+  for (std::size_t i = 0; i < count; ++i) {
+    panels.push_back(
+        {Buffer(device.working_memory(), bytes), device.make_event(), device.make_event()});
+  }
+  return panels;
+}
+
+std::vector<TileBuffer> make_tiles(Device& device, std::size_t count, std::uint64_t bytes) {
+  std::vector<TileBuffer> tiles;
+  for (std::size_t i = 0; i < count; ++i) {
+    tiles.push_back({Buffer(device.working_memory(), bytes), device.make_event()});
+  }
+  return tiles;
+}
+
+/// Loads panels and multiplies them. Belongs to one thread.
+class Multiplier {
+ public:
+  Multiplier(Device& device, const Job& job, gemm::Gemm& gemm,
+             std::vector<TileBuffer>& tile_buffers, ChunkPool& tiles, ChunkPool& pool,
+             const RegionPlan& plan, const PassOptions& wanted)
+      : device_(device),
+        stop_(wanted.stop),
+        job_(job),
+        gemm_(gemm),
+        tile_buffers_(tile_buffers),
+        tiles_(tiles),
+        stream_(device.make_stream()),
+        loader_(device, job, pool, plan, wanted.observe),
+        a_(make_panels(device, job.schedule.tiling.a_buffers,
+                       tiling().tile_rows * tiling().tile_inner * job.problem.operand_bytes)),
+        b_(make_panels(device, job.schedule.tiling.b_buffers,
+                       tiling().tile_inner * tiling().tile_columns * job.problem.operand_bytes)),
+        timer_(device, wanted.observe),
+        rows_at_once_(device.shares_host_memory() ? rows_of_a_thread * job.threads : all_rows) {}
+
+  /// Throws Error, Aborted; nothing is under way then.
+  void run() {
+    device_.bind_to_thread();
+    try {
+      multiply_all();
+      stream_->synchronize();
+      loader_.finish();
+      product_seconds_ = timer_.seconds();
+    } catch (...) {
+      // Neither panels nor pool may be freed while the device uses them.
+      stream_->settle();
+      loader_.settle();
+      throw;
+    }
+  }
+
+  /// The part of all multiplications that has been enqueued, or is done on a CPU. For any thread.
+  double part_done() const noexcept { return products_ / job_.problem.products(); }
+
+  const PanelLoader& loader() const { return loader_; }
+  double product_seconds() const { return product_seconds_; }
+
+ private:
+  // On the CPU a call returns when it is done, which an interrupt would have to wait for, and
+  // progress too. OpenBLAS is as fast, to 2 %, with so many rows for each thread.
+  static constexpr std::uint64_t rows_of_a_thread = 1024;
+  static constexpr std::uint64_t all_rows = std::numeric_limits<std::uint64_t>::max();
+
+  const Tiling& tiling() const { return job_.schedule.tiling; }
+
+  void multiply_all() {
+    const std::vector<Step>& steps = job_.schedule.steps;
+    const std::vector<Load>& loads = job_.schedule.loads;
+    std::size_t next_load = 0;
+    std::size_t tile = 0;  // of the next step
+    Chunk* turn = nullptr;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const Step& step = steps[i];
+      for (; next_load < loads.size() && loads[next_load].step == i; ++next_load) {
+        const Load& load = loads[next_load];
+        loader_.load(load, (load.operand == Operand::a ? a_ : b_)[load.buffer]);
+      }
+      const bool first = turn == nullptr;
+      if (first) turn = tiles_.wait(tile, Stage::empty);
+      multiply(step, !first);
+      const bool last = i + 1 == steps.size() || steps[i + 1].row != step.row ||
+                        steps[i + 1].column != step.column;
+      if (!last) continue;
+      stream_->record(*tile_buffers_[step.c_buffer].computed);
+      tiles_.publish(*turn, Stage::computed);
+      turn = nullptr;
+      ++tile;
+    }
+  }
+
+  void multiply(const Step& step, bool accumulate) {
+    PanelBuffer& a = a_[step.a_buffer];
+    PanelBuffer& b = b_[step.b_buffer];
+    const gemm::Sizes sizes{
+        .rows = part_size(job_.problem.rows, tiling().tile_rows, step.row),
+        .columns = part_size(job_.problem.columns, tiling().tile_columns, step.column),
+        .inner = part_size(job_.problem.inner, tiling().tile_inner, step.inner)};
+    stream_->wait(*a.loaded);
+    stream_->wait(*b.loaded);
+    timer_.begin(*stream_);
+    std::byte* const c = tile_buffers_[step.c_buffer].memory.data();
+    for (std::uint64_t row = 0; row < sizes.rows; row += rows_at_once_) {
+      if (stop_.stop_requested()) throw interrupted();
+      const gemm::Sizes part{std::min(rows_at_once_, sizes.rows - row), sizes.columns, sizes.inner};
+      gemm_.multiply(
+          *stream_, {a.memory.data() + row * sizes.inner * job_.problem.operand_bytes, sizes.inner},
+          {b.memory.data(), sizes.columns},
+          {c + row * sizes.columns * job_.problem.product_bytes, sizes.columns}, part, accumulate);
+      products_ += static_cast<double>(part.rows) * static_cast<double>(part.columns) *
+                   static_cast<double>(part.inner);
+    }
+    timer_.end(*stream_,
+               {.kind = Activity::Kind::kernel,
+                .chunk = Activity::no_chunk,
+                .bytes = (sizes.rows + sizes.columns) * sizes.inner * job_.problem.operand_bytes});
+    stream_->record(*a.used);
+    stream_->record(*b.used);
+  }
+
+  Device& device_;
+  std::stop_token stop_;
+  const Job& job_;
+  gemm::Gemm& gemm_;
+  std::vector<TileBuffer>& tile_buffers_;
+  ChunkPool& tiles_;
+  std::unique_ptr<Stream> stream_;
+  PanelLoader loader_;
+  std::vector<PanelBuffer> a_, b_;
+  WorkTimer timer_;
+  std::uint64_t rows_at_once_;
+  double product_seconds_ = 0;
+  std::atomic<double> products_{0};  // of two elements each
+};
+
+/// As many bytes in flight where a panel's rows are read one by one, which takes more requests.
+IoWay deepened(IoWay way, const Options& options, const RegionPlan& plan) {
+  if (options.queue_depth != 0) return way;
+  constexpr std::size_t most = 1024;
+  const std::size_t request = std::clamp<std::size_t>(plan.mean_extent_bytes(), 1, way.block_bytes);
+  const std::size_t depth = way.queue_depth * way.block_bytes / request;
+  way.queue_depth = std::clamp(depth, way.queue_depth, std::max(most, way.queue_depth));
+  return way;
+}
+
+/// Rows of tiles that are short are put together by the page cache: written one by one, a good part
+/// of each would be borders (bench/results/h200-short-rows.json).
+IoWay choose_writes(const Options& options, DeviceKind device, Workers workers,
+                    const TargetFile& file, const RegionPlan& plan) {
+  constexpr std::size_t least_direct = 64 * KiB;
+  const IoWay way = choose_write_way(options, device, workers, file);
+  if (!way.direct || options.direct == DirectIo::yes) return way;
+  if (plan.mean_extent_bytes() >= least_direct) return way;
+  return through_page_cache(options, device, workers, true, "the rows of the tiles are short");
+}
+
+/// How bytes were read and written, and why so.
+void describe_ways(const Job& job, const IoWay& reads, const Engine& read_engine,
+                   const IoWay& writes, const Engine& write_engine, Stats& stats) {
+  stats.engine = read_engine.name();
+  stats.direct = reads.direct;
+  stats.block_bytes = reads.block_bytes;
+  stats.queue_depth = reads.queue_depth;
+  stats.chunk_bytes = job.pools.slot_bytes;
+  stats.streams = 1;  // for each stage
+  const auto helpers = [](const Engine& engine, const IoWay& way) {
+    return engine.name() == "threads" ? way.threads : 0;
+  };
+  stats.threads = 4 + helpers(read_engine, reads) + helpers(write_engine, writes);
+  for (const std::string& reason : {writes.reason, read_engine.note(), write_engine.note()}) {
+    if (!reason.empty()) stats.reasons.push_back(reason);
+  }
+  for (const std::string& remark : {read_engine.remark(), write_engine.remark()}) {
+    if (!remark.empty()) stats.remarks.push_back(remark);
+  }
+}
+
+}  // namespace
+
+Error interrupted() {
+  return {Cause::interrupted, "interrupted; nothing was written"};
+}
+
+std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& gemm,
+                          TargetFile& file, const PassOptions& wanted, Stats& stats) {
+  Device& device = coordinator.device();
+  const Options& options = coordinator.options();
+  const Tiling& tiling = job.schedule.tiling;
+  const Clock::time_point start = Clock::now();
+
+  const RegionPlan read_plan(PanelLoader::entries_of(job), job.pools.slot_bytes);
+  const RegionPlan write_plan(TileSender::entries_of(job, file.data_offset()),
+                              job.pools.slot_bytes);
+  ChunkPool in_pool(device.host_memory(), job.pools.in_slots, job.pools.slot_bytes,
+                    read_plan.max_extents());
+  ChunkPool out_pool(device.host_memory(), job.pools.out_slots, job.pools.slot_bytes,
+                     write_plan.max_extents());
+  // Only its turns are used: they say who may use which buffer for tiles.
+  ChunkPool tiles(*std::pmr::new_delete_resource(), tiling.c_buffers, 1, 0);
+
+  std::vector<TileBuffer> tile_buffers = make_tiles(
+      device, tiling.c_buffers, tiling.tile_rows * tiling.tile_columns * job.problem.product_bytes);
+  Multiplier multiplier(device, job, gemm, tile_buffers, tiles, in_pool, read_plan, wanted);
+  TileSender sender(device, job, tile_buffers, tiles, out_pool, write_plan, wanted.observe);
+
+  const IoWay reads = deepened(job.reads, options, read_plan);
+  const IoWay writes = deepened(
+      choose_writes(options, device.kind(), job.workers, file, write_plan), options, write_plan);
+  Reader reader({job.files.begin(), job.files.end()}, read_plan, in_pool,
+                make_engine(options, reads, in_pool), reads.block_bytes, reads.direct);
+  Writer writer(file, write_plan, out_pool, make_engine(options, writes, out_pool),
+                writes.block_bytes, writes.direct);
+  TransferReporter read_reporter(Activity::Kind::read, in_pool.size(), wanted.observe);
+  TransferReporter write_reporter(Activity::Kind::write, out_pool.size(), wanted.observe);
+  reader.set_observer(read_reporter);
+  writer.set_observer(write_reporter);
+
+  const std::size_t tile_count = tiling.row_tiles * tiling.column_tiles;
+  const std::uint64_t total_bytes = job.schedule.cost.read_bytes;
+  stats.startup_seconds += seconds_since(start);
+  {
+    PassThreads threads({&in_pool, &out_pool, &tiles});
+    threads.start([&] { multiplier.run(); });
+    threads.start([&] { sender.run(tile_count); });
+    threads.start([&] { writer.run(); });
+    threads.start([&] { reader.run(wanted.stop); });
+    StallTime stall;
+    threads.join([&] {
+      if (!wanted.progress) return;
+      // Of what is multiplied, not of what is read: that may all be in memory long before the end.
+      const double bytes = multiplier.part_done() * static_cast<double>(total_bytes);
+      Progress progress{static_cast<std::uint64_t>(bytes), total_bytes, seconds_since(start)};
+      progress.in_flight = reader.in_flight() + writer.in_flight();
+      progress.stalled_seconds = stall.update(reader.bytes_done() + writer.bytes_done(),
+                                              progress.in_flight, progress.seconds);
+      wanted.progress(progress);
+    });
+  }
+
+  stats.bytes = reader.bytes_done();  // of all passes together, so one is counted
+  stats.bytes_written = writer.bytes_done();
+  stats.chunks = read_plan.size();
+  stats.slots = in_pool.size() + out_pool.size();
+  stats.pool_bytes = in_pool.memory().size() + out_pool.memory().size();
+  if (!device.shares_host_memory()) stats.device_bytes = device.device_memory().peak_bytes();
+  describe_ways(job, reads, reader.engine(), writes, writer.engine(), stats);
+  stats.disk = {.busy = reader.seconds_busy(), .waits_out = reader.seconds_waiting()};
+  stats.h2d = {.busy = multiplier.loader().copy_seconds(),
+               .waits_in = multiplier.loader().wait_seconds()};
+  stats.kernel = {.busy = multiplier.product_seconds()};
+  stats.d2h = {.busy = sender.copies().copy_seconds(), .waits_out = sender.copies().wait_seconds()};
+  stats.write = {.busy = writer.seconds_busy(), .waits_in = writer.seconds_waiting()};
+  return multiplier.loader().link_bytes() + sender.link_bytes();
+}
+
+}  // namespace ooc::product

@@ -1,0 +1,87 @@
+#include "matmul/tile_sender.hpp"
+
+#include <ooc/io/units.hpp>
+
+namespace ooc::product {
+
+std::vector<RegionPlan::Entry> TileSender::entries_of(const Job& job, std::uint64_t data_offset) {
+  const Problem& problem = job.problem;
+  const Tiling& tiling = job.schedule.tiling;
+  const StoredMatrix matrix{0, data_offset, problem.columns, problem.product_bytes};
+  std::vector<RegionPlan::Entry> entries;
+  const Step* before = nullptr;
+  for (const Step& step : job.schedule.steps) {
+    const bool same = before != nullptr && step.row == before->row && step.column == before->column;
+    before = &step;
+    if (same) continue;
+    entries.push_back(
+        {matrix, Region{.row = step.row * tiling.tile_rows,
+                        .column = step.column * tiling.tile_columns,
+                        .rows = part_size(problem.rows, tiling.tile_rows, step.row),
+                        .columns = part_size(problem.columns, tiling.tile_columns, step.column)}});
+  }
+  return entries;
+}
+
+TileSender::TileSender(Device& device, const Job& job, std::vector<TileBuffer>& buffers,
+                       ChunkPool& tiles, ChunkPool& pool, const RegionPlan& plan,
+                       const Observe& observe)
+    : device_(device),
+      job_(job),
+      buffers_(buffers),
+      tiles_(tiles),
+      plan_(plan),
+      stream_(device.make_stream()),
+      copies_(device, pool, Way::home, observe,
+              [&pool](const Chunk& chunk) { pool.publish(chunk, Stage::computed); }),
+      extents_(plan.max_extents()) {}
+
+void TileSender::run(std::size_t count) {
+  device_.bind_to_thread();
+  try {
+    for (std::size_t tile = 0; tile < count; ++tile) {
+      Chunk* const turn = tiles_.wait(tile, Stage::computed);
+      send(tile, buffers_[tile % buffers_.size()]);
+      tiles_.recycle(*turn);
+    }
+  } catch (...) {
+    // The pool must not be freed while a copy into it is under way.
+    stream_->settle();
+    throw;
+  }
+}
+
+void TileSender::send(std::size_t tile, TileBuffer& buffer) {
+  stream_->wait(*buffer.computed);
+  const Region& region = plan_.entry_of(plan_.first_chunk(tile)).region;
+  const std::size_t element_bytes = job_.problem.product_bytes;
+  if (job_.types.product.swapped) {
+    stream_->swap_bytes(buffer.memory.data(), region.rows * region.columns * element_bytes,
+                        element_bytes);
+  }
+  for (std::size_t k = plan_.first_chunk(tile); k < plan_.first_chunk(tile + 1); ++k) {
+    Chunk& chunk = *copies_.take(k);
+    lay_out(chunk);
+    const Region piece = plan_.region(k);
+    const std::uint64_t first =
+        (piece.row - region.row) * region.columns + (piece.column - region.column);
+    copies_.begin(*stream_);
+    copy(*stream_, Way::home, buffer.memory.data() + first * element_bytes, chunk.segments);
+    copies_.end(*stream_, chunk);
+    link_bytes_ += piece.rows * piece.columns * element_bytes;
+  }
+  copies_.finish();
+}
+
+/// Each extent lies in its pages of the slot as in those of the file, so that whole blocks of it
+/// can be written directly.
+void TileSender::lay_out(Chunk& chunk) {
+  std::size_t place = 0;
+  for (const Extent& extent : plan_.extents(chunk.index, extents_)) {
+    const std::size_t begin = place + extent.offset % page_bytes;
+    chunk.segments.push_back(chunk.memory.subspan(begin, extent.bytes));
+    place = round_up(begin + extent.bytes, page_bytes);
+  }
+}
+
+}  // namespace ooc::product

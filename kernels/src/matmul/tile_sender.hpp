@@ -1,0 +1,55 @@
+#pragma once
+
+#include "matmul/chunk_copies.hpp"
+#include "matmul/run.hpp"
+
+#include <ooc/buffer.hpp>
+#include <ooc/device.hpp>
+#include <ooc/io/chunk_pool.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ooc::product {
+
+/// Memory for a tile of C on the device; `computed`: all of its parts have been added up.
+struct TileBuffer {
+  Buffer memory;
+  std::unique_ptr<Event> computed;
+};
+
+/// Takes tiles of C home, in the order in which they are made, and hands their pieces to the
+/// writer. `tiles` tells whose turn it is at a buffer: tile t is made in buffer t % tiles.size().
+/// Belongs to one thread.
+class TileSender {
+ public:
+  TileSender(Device& device, const Job& job, std::vector<TileBuffer>& buffers, ChunkPool& tiles,
+             ChunkPool& pool, const RegionPlan& plan, const Observe& observe);
+
+  /// The pieces that `plan` must have: those of all tiles.
+  static std::vector<RegionPlan::Entry> entries_of(const Job& job, std::uint64_t data_offset);
+
+  /// Sends `count` tiles. Throws Error, Aborted; nothing is under way then.
+  void run(std::size_t count);
+
+  std::uint64_t link_bytes() const { return link_bytes_; }
+  const ChunkCopies& copies() const { return copies_; }
+
+ private:
+  void send(std::size_t tile, TileBuffer& buffer);
+  void lay_out(Chunk& chunk);
+
+  Device& device_;
+  const Job& job_;
+  std::vector<TileBuffer>& buffers_;
+  ChunkPool& tiles_;
+  const RegionPlan& plan_;
+  std::unique_ptr<Stream> stream_;
+  ChunkCopies copies_;
+  std::vector<Extent> extents_;
+  std::uint64_t link_bytes_ = 0;
+};
+
+}  // namespace ooc::product

@@ -1,0 +1,193 @@
+#pragma once
+
+#include "reduce/tiles.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+// The loops over the columns of a tile, for reduce_cpu.cpp alone. They are plain C++, written so
+// that the compiler turns each loop over columns into vector instructions. They are always inlined
+// into three functions, one for each level of Simd, and compiled there for that level: none of them
+// exists on its own, which could be linked into code for an older processor.
+
+#define OOC_ALWAYS __attribute__((always_inline))  // for lambdas
+#define OOC_INLINE OOC_ALWAYS inline
+
+namespace ooc::reduction {
+
+// Rows that are taken into the columns at once, so that sums are loaded and stored less often. A
+// block of them fits the first cache, whatever the type.
+constexpr std::size_t block_rows = 8;
+
+// Columns of a block that are taken at once: few, so that computing and prefetching alternate often
+// enough for the processor to do both at the same time.
+constexpr std::size_t strip_columns = 32;
+
+/// to_double() in a way that every level of Simd has vectors for: both products and terms are
+/// exact, the sum is rounded once.
+template <class T>
+OOC_INLINE double as_double(T value) {
+  if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
+    using Half = std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>;
+    return static_cast<double>(static_cast<Half>(value >> 32)) * 0x1p32 +
+           static_cast<double>(static_cast<std::uint32_t>(value));
+  } else {
+    return static_cast<double>(value);
+  }
+}
+
+template <class T>
+OOC_INLINE bool is_nan(T value) {
+  return value != value;
+}
+
+/// `term`, or zero if `value` is NaN, by their bits: a comparison that selects keeps the compiler
+/// from using vectors, since one of floats might trap, and SSE2 has none of 8 bytes.
+OOC_INLINE double unless_nan(double value, double term) {
+  constexpr auto infinity = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity());
+  constexpr std::uint64_t magnitude = ~(std::uint64_t{1} << 63);
+  const std::uint64_t above = (infinity - (std::bit_cast<std::uint64_t>(value) & magnitude)) >> 63;
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(term) & (above - 1));
+}
+
+/// The narrowest type that holds the sum of a column, which has 256 elements.
+template <class T>
+struct ColumnSum {
+  using type = std::conditional_t<is_floating<T>, double, std::int64_t>;
+};
+template <>
+struct ColumnSum<std::uint8_t> {
+  using type = std::uint16_t;
+};
+template <>
+struct ColumnSum<std::int8_t> {
+  using type = std::int16_t;
+};
+template <>
+struct ColumnSum<std::uint16_t> {
+  using type = std::uint32_t;
+};
+template <>
+struct ColumnSum<std::int16_t> {
+  using type = std::int32_t;
+};
+
+/// The 256 columns of a tile.
+template <class T>
+struct Columns {
+  using Sum = typename ColumnSum<T>::type;
+  using Square = std::conditional_t<sizeof(T) == 1, std::uint32_t, std::uint64_t>;
+
+  alignas(64) std::array<Sum, columns> sum{};
+  alignas(64) std::array<std::int64_t, columns> sum_high{};  // of 8-byte integers
+  alignas(64) std::array<Square, columns> squares{};         // where they are exact
+  alignas(64) std::array<T, columns> min;
+  alignas(64) std::array<T, columns> max;
+
+  OOC_INLINE Columns() {
+    using Limits = std::numeric_limits<T>;
+    min.fill(is_floating<T> ? Limits::infinity() : Limits::max());
+    max.fill(is_floating<T> ? static_cast<T>(-Limits::infinity()) : Limits::lowest());
+  }
+};
+
+/// Calls body(0), ..., body(rows - 1), written out: a loop would hide the one around it from the
+/// compiler's vectoriser.
+template <std::size_t rows, class Body>
+OOC_INLINE void for_each_row(Body body) {
+  [&]<std::size_t... row>(std::index_sequence<row...>) OOC_ALWAYS {
+    (body(row), ...);
+  }
+  (std::make_index_sequence<rows>{});
+}
+
+/// Columns from `begin` to before `end`, of rows of which the first is at `offset` of the tile.
+struct Strip {
+  std::size_t offset, begin, end;
+};
+
+/// Takes `rows` rows into columns.
+template <std::size_t rows, bool skip_nan, class T>
+OOC_INLINE void add_rows(const T* __restrict tile, Strip strip, Columns<T>& __restrict to) {
+  const T* const data = tile + strip.offset;
+#pragma GCC ivdep
+  for (std::size_t j = strip.begin; j < strip.end; ++j) {
+    auto sum = to.sum[j];
+    auto sum_high = to.sum_high[j];
+    auto squares = to.squares[j];
+    auto min = to.min[j];
+    auto max = to.max[j];
+    for_each_row<rows>([&](std::size_t row) OOC_ALWAYS {
+      const T value = data[row * columns + j];
+      min = value < min ? value : min;
+      max = value > max ? value : max;
+      if constexpr (is_floating<T>) {
+        const double wide = as_double(value);
+        sum += skip_nan ? unless_nan(wide, wide) : wide;
+      } else if constexpr (sizeof(T) == 8) {
+        sum += static_cast<std::uint32_t>(value);
+        sum_high += static_cast<std::int64_t>(value >> 32);
+      } else {
+        sum = static_cast<decltype(sum)>(sum + value);
+      }
+      if constexpr (has_exact_squares<T>) {
+        const auto wide = static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
+        squares += wide * wide;
+      }
+    });
+    to.sum[j] = sum;
+    to.sum_high[j] = sum_high;
+    to.squares[j] = squares;
+    to.min[j] = min;
+    to.max[j] = max;
+  }
+}
+
+using Squares = std::array<double, columns>;
+
+/// Adds the squared distances of `rows` rows to `mean`.
+template <std::size_t rows, bool skip_nan, class T>
+OOC_INLINE void add_squares(const T* __restrict tile, Strip strip, double mean,
+                            Squares& __restrict squares) {
+  const T* const data = tile + strip.offset;
+  for (std::size_t j = strip.begin; j < strip.end; ++j) {
+    double sum = squares[j];
+    for_each_row<rows>([&](std::size_t row) OOC_ALWAYS {
+      const T value = data[row * columns + j];
+      const double wide = as_double(value);
+      const double square = (wide - mean) * (wide - mean);
+      sum += skip_nan ? unless_nan(wide, square) : square;
+    });
+    squares[j] = sum;
+  }
+}
+
+/// Calls body(integral_constant rows, strip) for strips that cover the tile.
+template <class Body>
+OOC_INLINE void for_each_strip(std::size_t count, Body body) {
+  using Block = std::integral_constant<std::size_t, block_rows>;
+  using Row = std::integral_constant<std::size_t, 1>;
+  std::size_t i = 0;
+  for (; i + block_rows * columns <= count; i += block_rows * columns) {
+    for (std::size_t j = 0; j < columns; j += strip_columns) {
+      body(Block{}, Strip{i, j, j + strip_columns});
+    }
+  }
+  for (; i + columns <= count; i += columns) body(Row{}, Strip{i, 0, columns});
+  if (i < count) body(Row{}, Strip{i, 0, count - i});
+}
+
+OOC_INLINE double add_columns(std::array<double, columns>& sums) {
+  for (std::size_t s = columns / 2; s > 0; s /= 2) {
+    for (std::size_t j = 0; j < s; ++j) sums[j] += sums[j + s];
+  }
+  return sums[0];
+}
+
+}  // namespace ooc::reduction

@@ -1,0 +1,221 @@
+#include "reduce/tiles.hpp"
+
+#include <ooc/buffer.hpp>
+#include <ooc/coordinator.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+// One block of threads for each tile, one thread for each column: so every column is added up in
+// order, and by nobody else.
+
+namespace ooc::reduction {
+namespace {
+
+using ThreadSlots = double[columns];
+
+/// Adds the columns in the tree that the definition asks for. All threads get the result.
+__device__ double add_columns(double mine, ThreadSlots& shared) {
+  const unsigned j = threadIdx.x;
+  shared[j] = mine;
+  __syncthreads();
+  for (unsigned s = columns / 2; s > 0; s /= 2) {
+    if (j < s) shared[j] += shared[j + s];
+    __syncthreads();
+  }
+  const double sum = shared[0];
+  __syncthreads();  // before anybody uses the memory for something else
+  return sum;
+}
+
+/// Combines one value of each thread; `join` must not care for order. All threads get the result.
+template <class V, class Join>
+__device__ V combine(V mine, Join join, V (&shared)[columns]) {
+  const unsigned j = threadIdx.x;
+  shared[j] = mine;
+  __syncthreads();
+  for (unsigned s = columns / 2; s > 0; s /= 2) {
+    if (j < s) shared[j] = join(shared[j], shared[j + s]);
+    __syncthreads();
+  }
+  const V result = shared[0];
+  __syncthreads();
+  return result;
+}
+
+struct Add {
+  template <class V>
+  __device__ V operator()(V left, V right) const {
+    return left + right;
+  }
+};
+
+/// A value's rank and where it is; nowhere if there is no value.
+struct Extreme {
+  std::uint64_t rank;
+  std::uint32_t index;
+};
+
+struct Smaller {
+  __device__ Extreme operator()(Extreme left, Extreme right) const {
+    if (left.index == nowhere) return right;
+    if (right.index == nowhere) return left;
+    if (left.rank != right.rank) return left.rank < right.rank ? left : right;
+    return left.index < right.index ? left : right;
+  }
+};
+
+struct Larger {
+  __device__ Extreme operator()(Extreme left, Extreme right) const {
+    if (left.index == nowhere) return right;
+    if (right.index == nowhere) return left;
+    if (left.rank != right.rank) return left.rank > right.rank ? left : right;
+    return left.index < right.index ? left : right;
+  }
+};
+
+struct First {
+  __device__ std::uint32_t operator()(std::uint32_t left, std::uint32_t right) const {
+    return left < right ? left : right;  // nowhere is the largest
+  }
+};
+
+/// What one thread finds in its column.
+struct Column {
+  double sum = 0;
+  std::int64_t sum_high = 0;
+  std::int64_t sum_low = 0;
+  std::uint64_t squares = 0;
+  std::uint32_t nan = 0;
+  std::uint32_t first_nan = nowhere;
+  Extreme min{0, nowhere};
+  Extreme max{0, nowhere};
+};
+
+template <class T>
+__device__ bool is_nan(T value) {
+  const double number = to_double(value);
+  return number != number;
+}
+
+template <class T>
+__device__ void add(Column& column, T value, std::uint32_t index) {
+  if constexpr (is_floating<T>) {
+    if (is_nan(value)) {
+      if (column.nan == 0) column.first_nan = index;
+      ++column.nan;
+      return;
+    }
+    column.sum += to_double(value);
+  } else if constexpr (sizeof(T) == 8) {
+    column.sum_high += static_cast<std::int64_t>(value >> 32);
+    column.sum_low += static_cast<std::uint32_t>(value);
+  } else {
+    const auto wide = static_cast<std::int64_t>(value);
+    column.sum_low += wide;
+    if constexpr (has_exact_squares<T>) column.squares += static_cast<std::uint64_t>(wide * wide);
+  }
+  const std::uint64_t rank = rank_of<T>(order_key(value));
+  if (column.min.index == nowhere || rank < column.min.rank) column.min = {rank, index};
+  if (column.max.index == nowhere || rank > column.max.rank) column.max = {rank, index};
+}
+
+/// The key of the element at an extreme, which a rank does not tell of zeros.
+template <class T>
+__device__ std::uint64_t key_at(const T* data, Extreme extreme) {
+  return extreme.index == nowhere ? 0 : order_key(data[extreme.index]);
+}
+
+/// Calls body(value, index) for the elements of this thread's column, in order. Loads several of
+/// them before it uses the first, so that they are on their way at the same time.
+template <class T, class Body>
+__device__ void for_each_in_column(const T* data, std::uint32_t size, Body body) {
+  constexpr std::uint32_t batch = 8;
+  std::uint32_t i = threadIdx.x;
+  for (; i + (batch - 1) * columns < size; i += batch * columns) {
+    T values[batch];
+#pragma unroll
+    for (std::uint32_t k = 0; k < batch; ++k) values[k] = data[i + k * columns];
+#pragma unroll
+    for (std::uint32_t k = 0; k < batch; ++k) body(values[k], i + k * columns);
+  }
+  for (; i < size; i += columns) body(data[i], i);
+}
+
+template <class T>
+__device__ double squares_of_column(const T* data, std::uint32_t size, double mean) {
+  double sum = 0;
+  for_each_in_column(data, size, [&](T value, std::uint32_t) {
+    if constexpr (is_floating<T>) {
+      if (is_nan(value)) return;
+    }
+    const double distance = to_double(value) - mean;
+    sum += distance * distance;
+  });
+  return sum;
+}
+
+template <class T>
+__global__ void __launch_bounds__(columns, 4)
+    reduce_tiles(const T* data, std::size_t count, TileResult* results) {
+  __shared__ ThreadSlots doubles;
+  __shared__ std::uint64_t words[columns];
+  __shared__ std::int64_t signed_words[columns];
+  __shared__ std::uint32_t counts[columns];
+  __shared__ Extreme extremes[columns];
+
+  const std::size_t first = blockIdx.x * tile_elements;
+  data += first;
+  const auto size = static_cast<std::uint32_t>(min(count - first, tile_elements));
+
+  Column column;
+  for_each_in_column(data, size, [&](T value, std::uint32_t index) { add(column, value, index); });
+
+  TileResult result;
+  const Extreme min = combine(column.min, Smaller{}, extremes);
+  const Extreme max = combine(column.max, Larger{}, extremes);
+  result.min_key = key_at(data, min);
+  result.argmin = min.index;
+  result.max_key = key_at(data, max);
+  result.argmax = max.index;
+  if constexpr (is_floating<T>) {
+    result.nan = combine(column.nan, Add{}, counts);
+    result.first_nan = combine(column.first_nan, First{}, counts);
+    result.sum = add_columns(column.sum, doubles);
+    if (result.nan < size) {
+      const double mean = result.sum / static_cast<double>(size - result.nan);
+      result.m2 = add_columns(squares_of_column(data, size, mean), doubles);
+    }
+  } else {
+    result.sum_high = combine(column.sum_high, Add{}, signed_words);
+    result.sum_low = combine(column.sum_low, Add{}, signed_words);
+    if constexpr (has_exact_squares<T>) {
+      result.squares = combine(column.squares, Add{}, words);
+    } else {
+      const double mean = mean_of_integers(result.sum_high, result.sum_low, size);
+      result.m2 = add_columns(squares_of_column(data, size, mean), doubles);
+    }
+  }
+  if (threadIdx.x == 0) results[blockIdx.x] = result;
+}
+
+}  // namespace
+
+void reduce_tiles_cuda(Stream& stream, ElementType type, const std::byte* data, std::size_t count,
+                       std::span<TileResult> results) {
+  if (results.empty()) return;
+  const Buffer on_device(stream.temporaries(), results.size_bytes());
+  visit(type, [&]<class T>(std::type_identity<T>) {
+    reduce_tiles<<<static_cast<unsigned>(results.size()), columns, 0,
+                   static_cast<cudaStream_t>(stream.native())>>>(reinterpret_cast<const T*>(data),
+                                                                 count, on_device.as<TileResult>());
+  });
+  stream.check_launch("the kernel of reduce");
+  stream.copy(results.data(), on_device.data(), results.size_bytes());
+  stream.synchronize();
+}
+
+}  // namespace ooc::reduction

@@ -1,0 +1,200 @@
+#include "reduce/exact_sum.hpp"
+#include "reduce/node.hpp"
+#include "reduce/tiles.hpp"
+
+#include <ooc/io/units.hpp>
+#include <ooc/kernels/reduce.hpp>
+#include <ooc/tile_tree.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace ooc {
+namespace {
+
+using reduction::ExactSum;
+using reduction::Node;
+
+template <class T>
+struct Found final : Hidden {
+  Simd simd = best_simd();
+  TileTree<Node<T>> tree;
+  std::vector<reduction::TileResult> tiles;  // of one chunk; kept for the next
+  reduction::CpuLane lane;
+  ExactSum sum;  // if it is asked for
+};
+
+template <class T>
+Found<T>& found_in(HiddenPartial& partial) {
+  if (!partial) partial = std::make_unique<Found<T>>();
+  return static_cast<Found<T>&>(*partial);
+}
+
+/// Where a lane of the CPU adds exactly. Sums of integers are exact in any case.
+template <class T>
+using Bins = reduction::ExactBins<std::conditional_t<sizeof(T) == 8, double, float>>;
+
+constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN();
+
+/// The bits of a NaN differ between processors; those of a result must not.
+double canonical(double value) {
+  return std::isnan(value) ? quiet_nan : value;
+}
+
+template <class T>
+Number value_from_key(std::uint64_t key) {
+  if constexpr (is_floating<T>) {
+    return reduction::floating_from_key(key);
+  } else if constexpr (std::is_signed_v<T>) {
+    return int128{static_cast<std::int64_t>(key ^ reduction::top_bit)};
+  } else {
+    return int128{key};
+  }
+}
+
+/// The statistics of elements without a number among them, or that NaN spoils.
+void set_nan(Statistics& result, double sum) {
+  result.sum = sum;
+  result.min = result.max = quiet_nan;
+  result.mean = result.variance = result.stddev = quiet_nan;
+}
+
+template <class T>
+void set_values(Statistics& result, const Node<T>& root) {
+  if constexpr (is_floating<T>) {
+    result.sum = canonical(root.sum);
+  } else {
+    result.sum = root.sum;
+  }
+  result.min = value_from_key<T>(root.min_key);
+  result.max = value_from_key<T>(root.max_key);
+  result.argmin = root.argmin;
+  result.argmax = root.argmax;
+  const double variance = root.m2 / static_cast<double>(root.values());
+  result.mean = canonical(root.mean());
+  result.variance = canonical(variance);
+  result.stddev = canonical(std::sqrt(variance));
+}
+
+/// Rounds sum and mean from the exact sum of what is finite. Infinities are among the extremes.
+template <class T>
+void set_exact(Statistics& result, const Node<T>& root, ExactSum sum) {
+  if constexpr (is_floating<T>) {
+    const double min = reduction::floating_from_key(root.min_key);
+    const double max = reduction::floating_from_key(root.max_key);
+    if (std::isinf(min) || std::isinf(max)) {
+      result.mean = canonical(min + max);
+      result.sum = *result.mean;
+      return;
+    }
+    result.sum = sum.rounded();
+  } else {
+    sum.add(root.sum);
+  }
+  result.mean = sum.rounded(root.values());
+}
+
+template <class T>
+Statistics statistics_of(const Node<T>& root, const ExactSum& sum, const ReduceOptions& options) {
+  Statistics result;
+  result.count = root.count;
+  result.nan = root.nan;
+  if (root.nan > 0 && options.nan == NanPolicy::propagate) {
+    set_nan(result, quiet_nan);
+    result.argmin = result.argmax = root.first_nan;
+  } else if (root.values() == 0) {
+    set_nan(result, 0.0);
+  } else {
+    set_values(result, root);
+    if (options.exact) set_exact(result, root, sum);
+  }
+  return result;
+}
+
+}  // namespace
+
+template <IsElement T>
+HiddenPartial Reduction<T>::make_partial(Stream& stream) const {
+  HiddenPartial partial;
+  auto& found = found_in<T>(partial);
+  if (is_floating<T> && options_.exact && stream.kind() == DeviceKind::cpu) {
+    found.lane.exact.template emplace<Bins<T>>();
+  }
+  return partial;
+}
+
+template <IsElement T>
+void Reduction<T>::consume(Stream& stream, DeviceChunk<const T> in, Partial& partial) const {
+  assert(in.first % tile_elements == 0);
+  auto& [simd, tree, tiles, lane, sum] = found_in<T>(partial);
+  tiles.resize(divide_up(in.size, tile_elements));
+  const auto* bytes = reinterpret_cast<const std::byte*>(in.data);
+  constexpr ElementType type = element_type_of<T>();
+  if (stream.kind() == DeviceKind::cpu) {
+    lane.begin_chunk(in.first, in.size);
+    reduce_tiles_cpu(type, bytes, in.size, simd, lane, tiles);
+  } else {
+    reduce_tiles_cuda(stream, type, bytes, in.size, tiles);
+    if (is_floating<T> && options_.exact) add_exactly_cuda(stream, type, bytes, in.size, sum);
+  }
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    const std::size_t begin = i * tile_elements;
+    const std::uint64_t first = in.first + begin;
+    const std::size_t count = std::min(in.size - begin, tile_elements);
+    tree.add(first / tile_elements, reduction::node_of<T>(tiles[i], first, count));
+  }
+}
+
+template <IsElement T>
+void Reduction<T>::finish(Stream&, Partial& partial) const {
+  auto& found = found_in<T>(partial);
+  if (auto* const bins = std::get_if<Bins<T>>(&found.lane.exact)) found.sum.merge(bins->take());
+}
+
+template <IsElement T>
+void Reduction<T>::merge(Partial& total, Partial& part) const {
+  auto& all = found_in<T>(total);
+  auto& found = found_in<T>(part);
+  all.tree.absorb(found.tree);
+  if (options_.exact) all.sum.merge(std::exchange(found.sum, {}));
+}
+
+template <IsElement T>
+Statistics Reduction<T>::result(Partial total) const {
+  const auto& found = found_in<T>(total);
+  if (const auto root = found.tree.root()) return statistics_of(*root, found.sum, options_);
+  Statistics nothing;
+  nothing.sum = typename Node<T>::Sum{};
+  return nothing;
+}
+
+template class Reduction<std::uint8_t>;
+template class Reduction<std::uint16_t>;
+template class Reduction<std::uint32_t>;
+template class Reduction<std::uint64_t>;
+template class Reduction<std::int8_t>;
+template class Reduction<std::int16_t>;
+template class Reduction<std::int32_t>;
+template class Reduction<std::int64_t>;
+template class Reduction<Float16>;
+template class Reduction<float>;
+template class Reduction<double>;
+template class Reduction<BFloat16>;
+
+Result<Statistics> reduce(Coordinator& coordinator, const Source& source,
+                          const ReduceOptions& options, const PassOptions& wanted) {
+  return visit(source.element(), [&]<class T>(std::type_identity<T>) {
+    return fold(coordinator, Reduction<T>(options), source, wanted);
+  });
+}
+
+}  // namespace ooc

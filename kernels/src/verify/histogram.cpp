@@ -1,0 +1,202 @@
+#include "verify/plain_check.hpp"
+
+#include <ooc/io/error.hpp>
+#include <ooc/kernels/histogram.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace ooc {
+namespace {
+
+using plain::require_same;
+using Range = HistogramOptions::Range;
+
+/// What a thread has counted, each value by itself: its bin is the last whose lower edge it
+/// reaches.
+struct alignas(128) Counts {
+  const std::vector<double>* edges = nullptr;
+  bool guesses = false;
+  std::vector<std::uint64_t> bins{};
+  std::uint64_t below = 0, above = 0, nan = 0, count = 0;
+  double lowest = std::numeric_limits<double>::infinity();  // of the finite values
+  double highest = -std::numeric_limits<double>::infinity();
+
+  std::size_t bytes() const { return sizeof(*this) + bins.size() * sizeof(bins[0]); }
+
+  template <class T>
+  void take(std::span<const T> elements, std::uint64_t /*first*/) {
+    for (const T element : elements) see(static_cast<double>(plain::value_of(element)));
+  }
+
+  void see(double value) {
+    ++count;
+    if (std::isfinite(value)) {
+      lowest = std::min(lowest, value);
+      highest = std::max(highest, value);
+    }
+    if (std::isnan(value)) {
+      ++nan;
+    } else if (value < edges->front()) {
+      ++below;
+    } else if (value > edges->back()) {
+      ++above;
+    } else if (value == edges->back()) {
+      ++bins.back();  // which is closed
+    } else {
+      ++bins[bin_of(value)];
+    }
+  }
+
+  std::size_t bin_of(double value) const { return guesses ? guess(value) : search(value); }
+
+  /// The last bin whose lower edge the value reaches, in ever shorter steps. Without branches,
+  /// which nobody could predict: std::upper_bound() takes several times as long.
+  std::size_t search(double value) const {
+    std::size_t bin = 0;
+    for (std::size_t step = std::bit_floor(bins.size()); step != 0; step /= 2) {
+      const std::size_t next = std::min(bin + step, bins.size() - 1);
+      bin = (*edges)[next] <= value ? next : bin;
+    }
+    return bin;
+  }
+
+  /// What NumPy does: see numpy_guess_defines_bins().
+  std::size_t guess(double value) const {
+    const auto last = bins.size() - 1;
+    const double scale = static_cast<double>(bins.size()) / (edges->back() - edges->front());
+    const auto bin = std::min(static_cast<std::size_t>((value - edges->front()) * scale), last);
+    if (value < (*edges)[bin]) return bin - 1;
+    return bin != last && value >= (*edges)[bin + 1] ? bin + 1 : bin;
+  }
+
+  void merge(const Counts& other) {
+    for (std::size_t i = 0; i < bins.size(); ++i) bins[i] += other.bins[i];
+    below += other.below;
+    above += other.above;
+    nan += other.nan;
+    count += other.count;
+    lowest = std::min(lowest, other.lowest);
+    highest = std::max(highest, other.highest);
+  }
+};
+
+/// Where evenly or logarithmically spaced bins must begin and end.
+Range range_for(const HistogramOptions& options, ElementType type, const Counts& seen) {
+  Range range{seen.lowest, seen.highest};
+  if (options.range) {
+    range = *options.range;
+  } else if (!options.logarithmic && type == ElementType::u1) {
+    range = {0, 256};
+  } else if (!options.logarithmic && type == ElementType::i1) {
+    range = {-128, 128};
+  }
+  if (range.lower == range.upper) range = {range.lower - 0.5, range.upper + 0.5};
+  return {range.lower + 0.0, range.upper + 0.0};  // +0 of -0
+}
+
+/// An edge between the ends, and how far from there rounding may put it. In double precision an
+/// even one takes five roundings, none of more than both ends together; where steps are below the
+/// smallest normal number, each may be off by one of the smallest. Of a logarithmic one, the
+/// exponent takes as many, of which the power makes a factor of that times ln 10; the result is
+/// rounded to a multiple of the smallest.
+struct Place {
+  long double edge, bound;
+};
+
+Place place_of_edge(const HistogramOptions& options, Range range, std::size_t index) {
+  constexpr long double unit = 0x1p-53L;
+  constexpr long double smallest = std::numeric_limits<double>::denorm_min();
+  const long double part = static_cast<long double>(index) / static_cast<long double>(options.bins);
+  const long double lower = range.lower, upper = range.upper;
+  if (!options.logarithmic) {
+    return {lower + (upper - lower) * part, 8 * unit * (std::abs(lower) + std::abs(upper)) +
+                                                static_cast<long double>(options.bins) * smallest};
+  }
+  const long double first = std::log10(lower), last = std::log10(upper);
+  const long double edge = std::pow(10.0L, first + (last - first) * part);
+  return {edge, edge * unit * (16 + 64 * (std::abs(first) + std::abs(last))) + 2 * smallest};
+}
+
+void check_edges(const Source& source, const HistogramOptions& options, Range range,
+                 const std::vector<double>& edges) {
+  const auto name = [](std::size_t index) { return "edges[" + std::to_string(index) + "]"; };
+  if (!options.edges.empty()) {
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      require_same(source, name(i), edges[i], options.edges[i]);
+    }
+    return;
+  }
+  require_same(source, name(0), edges.front(), range.lower);
+  require_same(source, name(options.bins), edges.back(), range.upper);
+  for (std::size_t i = 1; i < options.bins; ++i) {
+    const auto [edge, bound] = place_of_edge(options, range, i);
+    if (std::abs(edges[i] - edge) <= bound) continue;
+    throw plain::difference(
+        source, name(i), edges[i], static_cast<double>(edge),
+        "rounding explains " + to_string(Number{static_cast<double>(bound)}) + " at most");
+  }
+}
+
+/// For even bins NumPy guesses by a multiplication, and moves by one bin if the edges say so. With
+/// edges at most half a bin off their place, by the five roundings of place_of_edge(), this finds
+/// the bin that the edges say. In narrower bins it need not, and what it finds is the definition
+/// then; unless they are so narrow that it fails, in which case we search.
+bool numpy_guess_defines_bins(const HistogramOptions& options, const Histogram& found) {
+  if (options.logarithmic || !options.edges.empty()) return false;
+  const double lower = found.edges.front(), upper = found.edges.back();
+  const auto bins = static_cast<double>(found.counts.size());
+  if (!std::isfinite(bins / (upper - lower))) return false;
+  return (upper - lower) / bins < 10 * 0x1p-53 * (std::abs(lower) + std::abs(upper));
+}
+
+/// What must hold before anything can be counted between the edges.
+void check_shape(const Source& source, const HistogramOptions& options, const Histogram& found) {
+  const std::size_t bins = options.edges.empty() ? options.bins : options.edges.size() - 1;
+  require_same(source, "the number of bins", int128{found.counts.size()}, int128{bins});
+  require_same(source, "the number of edges", int128{found.edges.size()}, int128{bins + 1});
+}
+
+void check_counts(const Source& source, const Counts& seen, const Histogram& found) {
+  const auto check = [&](const std::string& name, std::uint64_t in_result, std::uint64_t checked) {
+    require_same(source, name, int128{in_result}, int128{checked});
+  };
+  check("count", found.count, seen.count);
+  check("nan", found.nan, seen.nan);
+  check("below", found.below, seen.below);
+  check("above", found.above, seen.above);
+  for (std::size_t i = 0; i < seen.bins.size(); ++i) {
+    check("counts[" + std::to_string(i) + "]", found.counts[i], seen.bins[i]);
+  }
+}
+
+}  // namespace
+
+void verify_histogram(Coordinator& coordinator, const Source& source,
+                      const HistogramOptions& options, const Histogram& found,
+                      const PassOptions& wanted) {
+  const bool given = options.range || !options.edges.empty();
+  if (source.bytes() == 0 && !given) {  // there are no bins
+    require_same(source, "the number of bins", int128{found.counts.size()}, int128{0});
+    require_same(source, "the number of edges", int128{found.edges.size()}, int128{0});
+    return check_counts(source, {}, found);
+  }
+  check_shape(source, options, found);
+  const Coordinator::Reservation reservation = coordinator.reserve();
+  const ElementType type = source.type().value_or(DType{}).element;
+  const Counts nothing_seen{.edges = &found.edges,
+                            .guesses = numpy_guess_defines_bins(options, found),
+                            .bins = std::vector<std::uint64_t>(found.counts.size())};
+  const Counts seen = visit(type, [&]<class T>(std::type_identity<T>) {
+    return plain::look_at_all<T>(coordinator.options(), wanted, source, nothing_seen);
+  });
+  check_edges(source, options, range_for(options, type, seen), found.edges);
+  check_counts(source, seen, found);
+}
+
+}  // namespace ooc

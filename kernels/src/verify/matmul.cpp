@@ -1,0 +1,340 @@
+#include "verify/row_sums.hpp"
+
+#include <ooc/io/error.hpp>
+#include <ooc/kernels/matmul.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+// For a vector x of random signs, A (B x) and C x must agree as far as rounding explains: if one
+// element of a row of C is further off than that, then so is at least one of the two vectors that
+// differ in its sign alone. What rounding explains for row i of C - A B is, by element j,
+//
+//     |C - A B|_ij <= product * (|A||B|)_ij
+//
+// and since x knows nothing of these errors, their sum over j, signs of x applied, is at most
+//
+//     product * min(the sum of (|A||B|)_ij, deviations * its Euclidean norm over j).
+//
+// The sum is |A| (|B| 1). The norm is at most |A| r, where r_k is the norm of row k of |B|. Without
+// it the bound would grow with the columns, a real error only with their square root. To this comes
+// the rounding of the check itself.
+
+namespace ooc {
+namespace {
+
+using freivalds::Factors;
+using freivalds::RowPass;
+using freivalds::RowSums;
+using freivalds::vector_count;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// A sum of terms with random signs is larger than 10 times its norm with a probability of at most
+// 2 exp(-50), says Hoeffding's inequality. No file has so many rows that this would be met.
+constexpr double deviations = 10;
+
+/// The precision of an element type or of a way to compute.
+struct Format {
+  int bits;              // of the significand
+  double largest;        // finite value
+  double rounds_beyond;  // from here on, values round to infinity
+};
+
+constexpr Format bf16_format{8, 0x1.fep127, 0x1.ffp127};
+constexpr Format f2_format{11, 0x1.ffcp15, 0x1.ffep15};
+constexpr Format tf32_format{11, 0x1.fffffep127, 0x1.ffffffp127};
+constexpr Format f4_format{24, 0x1.fffffep127, 0x1.ffffffp127};
+constexpr Format f8_format{53, std::numeric_limits<double>::max(), infinity};
+
+Format format_of(ElementType element) {
+  switch (element) {
+    case ElementType::bf16: return bf16_format;
+    case ElementType::f2: return f2_format;
+    case ElementType::f4: return f4_format;
+    default: return f8_format;
+  }
+}
+
+Format format_of(Compute compute) {
+  switch (compute) {
+    case Compute::bf16: return bf16_format;
+    case Compute::tf32: return tf32_format;
+    case Compute::f32: return f4_format;
+    case Compute::f64: return f8_format;
+  }
+  __builtin_unreachable();
+}
+
+/// What rounding to so many bits changes a value by, relative to it.
+double unit_of(int bits) {
+  return std::ldexp(1.0, -bits);
+}
+
+struct Sizes {
+  std::uint64_t rows, columns, inner;
+};
+
+/// What the arithmetic of a product can do to it.
+struct Precision {
+  double product;        // to an element, relative to |A||B|
+  double check;          // by the check, relative to |A||B| 1
+  double smallest;       // values below it are rounded as if they were as large
+  double operand_limit;  // operands from here on become infinite
+  double product_limit;  // sums from here on may
+};
+
+/// All bounds are on (1 + u)^n - 1, by exp(n u) - 1: for any n, rounding to nearest or not. Where
+/// this is no longer small, the check sees little: for f4 from some 2^24 terms on.
+Precision precision_of(Compute compute, ElementType operand, ElementType product,
+                       const Sizes& sizes) {
+  const Format computed = format_of(compute);
+  const Format sum = compute == Compute::f64 ? f8_format : f4_format;
+  const Format stored = format_of(product);
+  const int file_bits = format_of(operand).bits;
+  double operand_unit = file_bits > computed.bits ? unit_of(computed.bits) : 0;
+  if (file_bits > sum.bits) operand_unit += unit_of(sum.bits);  // there may be f4 in between
+  // Tensor cores cut off what others round. They may be used whenever all operands fit.
+  const bool cuts = sum.bits == f4_format.bits && std::min(file_bits, computed.bits) < sum.bits;
+  const double sum_unit = unit_of(cuts ? sum.bits - 1 : sum.bits);
+  const double stored_unit = stored.bits < sum.bits ? unit_of(stored.bits) : 0;
+  // A rounding for each product and each sum on the longest way that a term can go, and one for
+  // sums that are put together from parts.
+  const double sum_roundings = static_cast<double>(sizes.inner) + 2;
+  // For B x, C x and A (B x), and twice that, for C x is rounded relative to |C| 1 and the bound is
+  // rounded too.
+  const double check_roundings =
+      2 * (2 * freivalds::roundings(sizes.columns) + freivalds::roundings(sizes.inner));
+
+  return {.product = std::expm1(2 * operand_unit + sum_roundings * sum_unit + stored_unit),
+          .check = std::expm1(check_roundings * unit_of(f8_format.bits)),
+          .smallest = compute == Compute::f64 ? std::numeric_limits<double>::min()
+                                              : double{std::numeric_limits<float>::min()},
+          .operand_limit = computed.rounds_beyond,
+          .product_limit = std::min(sum.largest, stored.largest)};
+}
+
+Sizes sizes_of(const Source& a, const Source& b, const Source& c) {
+  for (const Source* matrix : {&a, &b, &c}) {
+    if (matrix->shape().size() != 2 || !matrix->type()) {
+      throw Error(Cause::bad_input, "a matrix without a type or a shape of rows and columns",
+                  {.path = matrix->files().empty() ? "" : matrix->files().front().path()});
+    }
+  }
+  const Sizes sizes{c.shape()[0], c.shape()[1], a.shape()[1]};
+  if (a.shape()[0] != sizes.rows || b.shape()[0] != sizes.inner || b.shape()[1] != sizes.columns) {
+    const auto shape = [](const Source& matrix) {
+      return std::to_string(matrix.shape()[0]) + " x " + std::to_string(matrix.shape()[1]);
+    };
+    throw Error(Cause::bad_input,
+                "a product of " + shape(a) + " and " + shape(b) + " cannot be " + shape(c));
+  }
+  return sizes;
+}
+
+/// The most memory that the vectors and the sums of rows take at one time. There is no way with
+/// less: it is that of some rows and columns, where the matrices are what is large.
+std::uint64_t check_bytes(const Sizes& sizes) {
+  const auto [rows, columns, inner] = sizes;
+  const std::uint64_t b_pass = freivalds::pass_bytes(inner, columns);
+  const std::uint64_t a_pass = inner * sizeof(Factors) + freivalds::pass_bytes(rows, inner);
+  const std::uint64_t c_pass = rows * sizeof(RowSums) + freivalds::pass_bytes(rows, columns);
+  return columns * sizeof(Factors) + std::max({b_pass, a_pass, c_pass});
+}
+
+/// Steele, Lea and Flood's SplitMix64: element `index` of a sequence of random words.
+std::uint64_t random_word(std::uint64_t seed, std::uint64_t index) {
+  std::uint64_t word = seed + (index + 1) * 0x9e3779b97f4a7c15;
+  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
+  word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
+  return word ^ (word >> 31);
+}
+
+/// `count` of the random vectors, from the one with index `first` on. Columns that are left out,
+/// if any are, have factors of 0.
+std::vector<Factors> random_signs(std::uint64_t columns, std::size_t first, std::size_t count,
+                                  const std::vector<std::uint8_t>& left_out) {
+  const std::uint64_t seed = random_word(0, first);  // fixed: the same files, the same verdict
+  std::vector<Factors> factors(columns);
+  for (std::uint64_t j = 0; j < columns; ++j) {
+    if (!left_out.empty() && left_out[j] != 0) continue;
+    const std::uint64_t bits = random_word(seed, j);
+    for (std::size_t i = 0; i < count; ++i) factors[j].vectors[i] = (bits >> i & 1) != 0 ? 1 : -1;
+    factors[j].magnitude = 1;
+  }
+  return factors;
+}
+
+/// One matrix after the other, on a CPU coordinator with the options of the caller's.
+class Check {
+ public:
+  Check(const Coordinator& caller, const Source& a, const Source& b, const Source& c,
+        Compute compute, std::size_t rounds, const PassOptions& wanted)
+      : a_(a),
+        b_(b),
+        c_(c),
+        sizes_(sizes_of(a, b, c)),
+        precision_(precision_of(compute, a.type()->element, c.type()->element, sizes_)),
+        total_bytes_(rounds * (a.bytes() + b.bytes() + c.bytes())),
+        coordinator_(make_device(DeviceKind::cpu), options_for(caller.options())),
+        wanted_{.stop = wanted.stop, .progress = as_one(wanted.progress)} {}
+
+  /// Checks with `count` random vectors from the one with index `first` on.
+  void run(std::size_t first, std::size_t count, Verification& result);
+
+ private:
+  Options options_for(Options options) const;
+  std::function<void(const Progress&)> as_one(std::function<void(const Progress&)> report) const;
+  RowPass pass(const Source& matrix, std::uint64_t rows, std::uint64_t columns,
+               const std::vector<Factors>& factors, double limit);
+  std::vector<Factors> factors_of(const std::vector<RowSums>& rows_of_b) const;
+  double ratio_of(const RowSums& expected, const RowSums& found, const Factors& underflow,
+                  std::uint64_t left_out) const;
+
+  const Source& a_;
+  const Source& b_;
+  const Source& c_;
+  Sizes sizes_;
+  Precision precision_;
+  std::uint64_t total_bytes_;  // of all passes
+  std::uint64_t bytes_done_ = 0;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Coordinator coordinator_;
+  PassOptions wanted_;
+};
+
+/// The pool gets the memory that the vectors leave.
+Options Check::options_for(Options options) const {
+  const std::uint64_t needed = check_bytes(sizes_);
+  if (options.memory_bytes != 0) {
+    if (needed >= options.memory_bytes) {
+      throw Error(Cause::memory,
+                  "the vectors of the check need " + std::to_string(needed) +
+                      " bytes, the limit is " + std::to_string(options.memory_bytes),
+                  {.hint = "raise --memory"});
+    }
+    options.memory_bytes -= needed;
+  }
+  return options;
+}
+
+/// Reports all passes as one.
+std::function<void(const Progress&)> Check::as_one(
+    std::function<void(const Progress&)> report) const {
+  if (!report) return {};
+  return [this, report = std::move(report)](const Progress& progress) {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
+    report({bytes_done_ + progress.bytes, total_bytes_, elapsed.count()});
+  };
+}
+
+RowPass Check::pass(const Source& matrix, std::uint64_t rows, std::uint64_t columns,
+                    const std::vector<Factors>& factors, double limit) {
+  RowPass result =
+      freivalds::sum_rows(coordinator_, matrix, rows, columns, factors, limit, wanted_);
+  bytes_done_ += matrix.bytes();
+  return result;
+}
+
+/// B x, and what bounds |B|. To the bounds comes what is lost below the smallest normal number.
+std::vector<Factors> Check::factors_of(const std::vector<RowSums>& rows_of_b) const {
+  const auto columns = static_cast<double>(sizes_.columns);
+  std::vector<Factors> factors(rows_of_b.size());
+  std::ranges::transform(rows_of_b, factors.begin(), [&](const RowSums& row) {
+    Factors result = row.sums;
+    // From the sum and the largest element, since squares might overflow.
+    result.norm = std::sqrt(row.largest) * std::sqrt(row.sums.magnitude) +
+                  std::sqrt(columns) * precision_.smallest;
+    result.magnitude += columns * precision_.smallest;
+    return result;
+  });
+  return factors;
+}
+
+constexpr double wrong = infinity;
+constexpr double unknown = -1;
+
+/// The largest difference in a row of C to what rounding explains; or `wrong`, or `unknown`.
+double Check::ratio_of(const RowSums& expected, const RowSums& found, const Factors& underflow,
+                       std::uint64_t left_out) const {
+  // NaN or infinity in A spoils its whole row of C, and in B its whole column; neither becomes
+  // finite again. What exactly they become is not looked at.
+  const std::uint64_t in_left_out = found.nonfinite - found.nonfinite_used;
+  if (in_left_out != left_out) return wrong;
+  if (expected.nonfinite != 0) return found.nonfinite == sizes_.columns ? unknown : wrong;
+
+  const double norm = expected.sums.norm + underflow.norm;
+  const bool overflows = !(norm * (1 + precision_.product) < precision_.product_limit);
+  if (found.nonfinite_used != 0) return overflows ? unknown : wrong;
+
+  const double magnitude = expected.sums.magnitude + underflow.magnitude;
+  const double bound =
+      precision_.product * std::min(magnitude, deviations * norm) + precision_.check * magnitude;
+  if (!(bound < infinity)) return unknown;
+  double largest = 0;
+  for (std::size_t i = 0; i < vector_count; ++i) {
+    const double difference = std::abs(expected.sums.vectors[i] - found.sums.vectors[i]);
+    if (!(difference < infinity)) return wrong;
+    largest = std::max(largest, difference);
+  }
+  return largest == 0 ? 0 : largest / bound;
+}
+
+void Check::run(std::size_t first, std::size_t count, Verification& result) {
+  const auto [rows, columns, inner] = sizes_;
+  std::vector<Factors> x = random_signs(columns, first, count, {});
+  RowPass b = pass(b_, inner, columns, x, precision_.operand_limit);
+  std::uint64_t left_out = 0;
+  if (!b.nonfinite_columns.empty()) {  // their columns of C can be anything, so once more without
+    x = random_signs(columns, first, count, b.nonfinite_columns);
+    left_out = static_cast<std::uint64_t>(std::ranges::count(b.nonfinite_columns, 1));
+    total_bytes_ += b_.bytes();
+    b = pass(b_, inner, columns, x, precision_.operand_limit);
+  }
+  const std::vector<Factors> y = factors_of(std::exchange(b, {}).rows);
+  const std::vector<RowSums> expected = pass(a_, rows, inner, y, precision_.operand_limit).rows;
+  const std::vector<RowSums> found = pass(c_, rows, columns, x, infinity).rows;
+
+  // What the terms lose that come from elements of A below the smallest normal number, and those
+  // that are themselves below it.
+  Factors underflow{.magnitude = static_cast<double>(columns), .norm = std::sqrt(columns)};
+  underflow.magnitude *= static_cast<double>(inner);
+  underflow.norm *= static_cast<double>(inner);
+  for (const Factors& row : y) {
+    underflow.magnitude += row.magnitude;
+    underflow.norm += row.norm;
+  }
+  underflow.magnitude *= precision_.smallest;
+  underflow.norm *= precision_.smallest;
+
+  result.unchecked_rows = 0;
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    const double ratio = ratio_of(expected[row], found[row], underflow, left_out);
+    if (ratio == unknown) ++result.unchecked_rows;
+    if (ratio <= result.largest_ratio) continue;
+    result.largest_ratio = ratio;
+    result.worst_row = row;
+  }
+}
+
+}  // namespace
+
+Verification verify_matmul(Coordinator& coordinator, const Source& a, const Source& b,
+                           const Source& c, Compute compute, std::size_t vectors,
+                           const PassOptions& wanted) {
+  if (vectors == 0) throw Error(Cause::usage, "a check needs at least one random vector");
+  Check check(coordinator, a, b, c, compute, (vectors + vector_count - 1) / vector_count, wanted);
+  Verification result;
+  result.vectors = vectors;
+  for (std::size_t first = 0; first < vectors; first += vector_count) {
+    check.run(first, std::min(vectors - first, vector_count), result);
+  }
+  result.passed = result.largest_ratio <= 1;
+  return result;
+}
+
+}  // namespace ooc

@@ -1,0 +1,220 @@
+#include "verify/plain_check.hpp"
+
+#include <ooc/device.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/file.hpp>
+#include <ooc/io/units.hpp>
+#include <ooc/io_way.hpp>
+#include <ooc/pass_threads.hpp>
+#include <ooc/stall_time.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <limits>
+
+namespace ooc::plain {
+namespace {
+
+void read_file(const File& file, std::uint64_t offset, std::span<std::byte> memory) {
+  while (!memory.empty()) {
+    const ssize_t got =
+        ::pread(file.buffered(), memory.data(), memory.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw read_error(file, offset, errno);
+    if (got == 0) throw shrank_error(file, offset);
+    offset += static_cast<std::uint64_t>(got);
+    memory = memory.subspan(static_cast<std::size_t>(got));
+  }
+}
+
+/// The bytes of a source, be they in several files.
+class Bytes {
+ public:
+  explicit Bytes(const Source& source) : source_(source) {
+    std::uint64_t end = 0;
+    for (const Extent& extent : source.extents()) ends_.push_back(end += extent.bytes);
+  }
+
+  /// Fills `memory` with what begins at byte `begin`.
+  void read(std::uint64_t begin, std::span<std::byte> memory) const {
+    auto i = static_cast<std::size_t>(std::ranges::upper_bound(ends_, begin) - ends_.begin());
+    for (; !memory.empty(); ++i) {
+      const Extent& extent = source_.extents()[i];
+      const std::size_t bytes = std::min<std::uint64_t>(memory.size(), ends_[i] - begin);
+      const std::uint64_t offset = extent.offset + extent.bytes - (ends_[i] - begin);
+      read_file(source_.files()[extent.file], offset, memory.first(bytes));
+      memory = memory.subspan(bytes);
+      begin += bytes;
+    }
+  }
+
+ private:
+  const Source& source_;
+  std::vector<std::uint64_t> ends_;  // of the extents, counted from the beginning of the source
+};
+
+void swap_bytes(std::span<std::byte> elements, std::size_t element_bytes) {
+  for (std::size_t i = 0; i < elements.size(); i += element_bytes) {
+    std::ranges::reverse(elements.subspan(i, element_bytes));
+  }
+}
+
+/// The blocks of a source, which threads take one after another until there are no more.
+class Blocks {
+ public:
+  Blocks(const Source& source, std::stop_token stop)
+      : source_(source),
+        bytes_(source),
+        type_(source.type().value_or(DType{})),
+        block_bytes_(block_elements * size_of(type_.element)),
+        count_(divide_up(source.bytes(), block_bytes_)),
+        stop_(std::move(stop)) {}
+
+  void look_at_some(std::size_t thread, const LookAtBlock& look) {
+    std::vector<std::byte> memory(std::min(block_bytes_, source_.bytes()));
+    while (!stop_.stop_requested()) {
+      const std::uint64_t block = taken_.fetch_add(1);
+      if (block >= count_) return;
+      const std::uint64_t begin = block * block_bytes_;
+      const auto elements =
+          std::span(memory).first(std::min(block_bytes_, source_.bytes() - begin));
+      bytes_.read(begin, elements);
+      loaded_.fetch_add(1);
+      if (type_.swapped) swap_bytes(elements, size_of(type_.element));
+      look(thread, elements, block * block_elements);
+    }
+  }
+
+  /// If `body` fails, the other threads need not go on.
+  template <class Body>
+  void or_drop_the_rest(const Body& body) {
+    try {
+      body();
+    } catch (...) {
+      taken_.store(count_);
+      throw;
+    }
+  }
+
+  bool all_loaded() const { return loaded_.load() == count_; }
+
+  std::uint64_t bytes_loaded() const {
+    return std::min(loaded_.load() * block_bytes_, source_.bytes());
+  }
+
+  std::uint64_t in_flight() const {
+    const std::uint64_t loaded = loaded_.load();  // first, so that it is not more than were taken
+    return std::min(taken_.load(), count_) - loaded;
+  }
+
+ private:
+  const Source& source_;
+  Bytes bytes_;
+  DType type_;
+  std::uint64_t block_bytes_;
+  std::uint64_t count_;
+  std::stop_token stop_;
+  std::atomic<std::uint64_t> taken_{0};
+  std::atomic<std::uint64_t> loaded_{0};
+};
+
+/// Any number of threads can do the work, so those that can be had will do. Throws Error(memory) if
+/// there can be none.
+void start_up_to(std::size_t threads, PassThreads& team,
+                 const std::function<void(std::size_t thread)>& share) {
+  for (std::size_t thread = 0; thread < threads; ++thread) {
+    try {
+      team.start([share, thread] { share(thread); });
+    } catch (const std::exception&) {
+      if (thread == 0) throw;
+      return;
+    }
+  }
+}
+
+bool same(const Number& left, const Number& right) {
+  const auto* const a = std::get_if<double>(&left);
+  const auto* const b = std::get_if<double>(&right);
+  if (a == nullptr || b == nullptr) return left == right;
+  if (std::isnan(*a) || std::isnan(*b)) return std::isnan(*a) && std::isnan(*b);
+  return *a == *b && std::signbit(*a) == std::signbit(*b);
+}
+
+}  // namespace
+
+std::size_t threads_for(const Options& options, std::size_t look_bytes) {
+  constexpr std::uint64_t longest_block = block_elements * sizeof(double);
+  const std::uint64_t memory =
+      options.memory_bytes != 0 ? options.memory_bytes : available_host_bytes() / 4;
+  // There is one more of what they find: the one with nothing in it.
+  const std::uint64_t room = memory - std::min<std::uint64_t>(memory, look_bytes);
+  const std::size_t lanes = choose_workers(options, DeviceKind::cpu).reading_lanes;
+  return std::clamp<std::uint64_t>(room / (look_bytes + longest_block), 1, lanes);
+}
+
+void read_all(const PassOptions& wanted, const Source& source, std::size_t threads,
+              const LookAtBlock& look) {
+  Blocks blocks(source, wanted.stop);
+  PassThreads team({});
+  start_up_to(threads, team, [&](std::size_t thread) {
+    blocks.or_drop_the_rest([&] { blocks.look_at_some(thread, look); });
+  });
+  const auto began = std::chrono::steady_clock::now();
+  StallTime stall;
+  team.join([&] {
+    if (!wanted.progress) return;
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
+    Progress progress{blocks.bytes_loaded(), source.bytes(), elapsed.count()};
+    progress.in_flight = blocks.in_flight();
+    progress.stalled_seconds = stall.update(progress.bytes, progress.in_flight, progress.seconds);
+    blocks.or_drop_the_rest([&] { wanted.progress(progress); });
+  });
+  if (!blocks.all_loaded()) {
+    throw Error(Cause::interrupted, "interrupted before the result was verified");
+  }
+  source.check_unchanged();
+}
+
+double value_of_half(std::uint16_t bits, int exponent_bits) {
+  const int fraction_bits = 15 - exponent_bits;
+  const int largest_exponent = (1 << exponent_bits) - 1;
+  const int bias = largest_exponent / 2;
+  const int exponent = bits >> fraction_bits & largest_exponent;
+  const int fraction = bits & ((1 << fraction_bits) - 1);
+  const double sign = (bits & 0x8000) != 0 ? -1 : 1;
+  if (exponent == largest_exponent) {
+    using Limits = std::numeric_limits<double>;
+    return fraction != 0 ? Limits::quiet_NaN() : sign * Limits::infinity();
+  }
+  if (exponent == 0) return sign * std::ldexp(fraction, 1 - bias - fraction_bits);
+  return sign * std::ldexp(fraction + (1 << fraction_bits), exponent - bias - fraction_bits);
+}
+
+Error difference(const Source& source, const std::string& name, const Number& found,
+                 const Number& checked, const std::string& why) {
+  const std::string file =
+      source.files().empty() ? "" : source.files().front().path().string() + ": ";
+  return {Cause::verify,
+          file + name + " is " + to_string(found) + ", but " + to_string(checked) +
+              " when it is computed another way",
+          {.path = source.files().empty() ? "" : source.files().front().path(),
+           .why = why,
+           .hint = "run it again: the same difference again is a bug, please report it with the "
+                   "command; another or none is failing hardware: memory, disk or processor"}};
+}
+
+void require_same(const Source& source, const std::string& name, const Number& found,
+                  const Number& checked) {
+  if (same(found, checked)) return;
+  throw difference(source, name, found, checked, "both ways must give the same");
+}
+
+}  // namespace ooc::plain

@@ -1,0 +1,337 @@
+#include "verify/plain_check.hpp"
+#include "verify/plain_sum.hpp"
+
+#include <ooc/io/error.hpp>
+#include <ooc/kernels/reduce.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+// What is exact is computed anew, by definition, and must be the same. So are sum and mean where
+// they are asked for exactly. The others may differ by what the rounding of reduce() explains.
+//
+// Let there be n values x, u = 2^-53, g(k) = k u / (1 - k u), and let tiles be merged in D levels.
+// A term of a sum passes 255 additions in its column of a tile, 8 between the columns and D between
+// the tiles. So (N. J. Higham, Accuracy and Stability of Numerical Algorithms, chapter 4)
+//
+//     |sum - exact|  <=  g(263 + D) * A,     A: the sum of |x|,
+//
+// and no error for integers. Of the mean, that over n, and 3 roundings of its own.
+//
+// The variance comes from squares of two kinds, whose exact sum is n times the variance V: of the
+// distances of values to the mean of their tile, and of the distance between the means of two
+// neighbours, times a weight w of at most the smaller number of values. Look at them as the square
+// of the length of a vector, of length sqrt(n V). Each of its components has an error for that of
+// the means, which are sums over numbers of values. Of a part with m values whose squares add up to
+// Q this is g(265 + D) A / m <= g sqrt(Q / m), which its m distances have in common, or which
+// enters times sqrt(w) <= sqrt(m): g sqrt(Q) in length either way, and for a merge, which has two
+// means, g sqrt(2 Q) for the Q of both. (8-byte integers are rounded too, by u |x| each, but their
+// sums are not.) The squares of these lengths add up, over the tiles and over each of the D levels,
+// to at most g^2 (1 + 2 D) times the Q of all, which is n rms^2. Subtracting, squaring,
+// weighing and adding take at most 270 + 2 D roundings, relative to the squares. So with
+// g = g(270 + 2 D), and sqrt(1 + 2 D) (1 + g) < 2 sqrt(1 + D),
+//
+//     |stddev - sqrt(V)|  <=  e  =  g (sqrt(V) + 2 sqrt(1 + D) rms),
+//     |variance - V|      <=  e (2 sqrt(V) + e).
+//
+// To this comes what is lost below the smallest number, and the rounding of the check itself, with
+// 64 bits. Where numbers are so large that their sums may overflow, what is not finite passes.
+
+namespace ooc {
+namespace {
+
+using plain::PlainSum;
+using plain::require_same;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr long double largest = std::numeric_limits<double>::max();
+constexpr long double smallest = std::numeric_limits<double>::denorm_min();
+
+Number number(double value) {
+  return value;
+}
+template <std::integral T>
+Number number(T value) {
+  return int128{value};
+}
+
+/// The first of the smallest or largest values.
+template <class Value>
+struct Extreme {
+  bool any = false;
+  Value value{};
+  std::uint64_t place = 0;
+
+  /// `better(a, b)`: whether a replaces b.
+  template <class Better>
+  void see(Value other, std::uint64_t other_place, Better better) {
+    const bool earlier = !better(value, other) && other_place < place;
+    if (any && !better(other, value) && !earlier) return;
+    *this = {true, other, other_place};
+  }
+};
+
+/// What a thread has seen. `Value` is double, or the widest integer of its sign.
+template <class Value>
+struct alignas(128) Findings {
+  static constexpr bool of_floats = std::is_same_v<Value, double>;
+
+  double center = 0;  // squares are those of the distances to it
+  std::uint64_t count = 0, nan = 0, first_nan = std::numeric_limits<std::uint64_t>::max();
+  bool infinite = false, negative_infinite = false;
+  Extreme<Value> min{}, max{};
+  std::conditional_t<of_floats, PlainSum, int128> sum{};  // exact; of the finite values
+  long double magnitude = 0;                              // the sum of their sizes
+  long double squares = 0;
+
+  std::size_t bytes() const { return sizeof(*this); }
+
+  /// The sum of no values.
+  static Number zero() { return of_floats ? Number{0.0} : Number{int128{0}}; }
+
+  // Both take -0 and +0 as equal.
+  static bool less(Value left, Value right) { return left < right; }
+  static bool greater(Value left, Value right) { return left > right; }
+
+  template <class T>
+  void take(std::span<const T> elements, std::uint64_t first) {
+    long double block_magnitude = 0, block_squares = 0;
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      const Value value = plain::value_of(elements[i]);
+      ++count;
+      if (value != value) {
+        ++nan;
+        first_nan = std::min(first_nan, first + i);
+        continue;
+      }
+      min.see(value, first + i, less);
+      max.see(value, first + i, greater);
+      if constexpr (of_floats) {
+        if (std::isinf(value)) {
+          (value > 0 ? infinite : negative_infinite) = true;
+          continue;
+        }
+        sum.add(value);
+      } else {
+        sum += value;
+      }
+      const auto wide = static_cast<long double>(value);
+      const long double distance = wide - center;
+      block_magnitude += std::abs(wide);
+      block_squares += distance * distance;
+    }
+    magnitude += block_magnitude;
+    squares += block_squares;
+  }
+
+  void merge(const Findings& other) {
+    count += other.count;
+    nan += other.nan;
+    first_nan = std::min(first_nan, other.first_nan);
+    infinite |= other.infinite;
+    negative_infinite |= other.negative_infinite;
+    if (other.min.any) min.see(other.min.value, other.min.place, less);
+    if (other.max.any) max.see(other.max.value, other.max.place, greater);
+    if constexpr (of_floats) {
+      sum.merge(other.sum);
+    } else {
+      sum += other.sum;
+    }
+    magnitude += other.magnitude;
+    squares += other.squares;
+  }
+};
+
+/// What `roundings` do to a product, or to a sum of positive terms, at most, relative to it.
+long double gamma(long double roundings, long double unit = 0x1p-53L) {
+  return roundings * unit / (1 - roundings * unit);
+}
+
+/// Whether a sum of terms of that size in all may, on the way, in double precision.
+bool may_overflow(long double magnitude) {
+  constexpr long double rounded_up = 1 + 0x1p-40L;
+  return magnitude * rounded_up >= largest;
+}
+
+/// What a result must be, and how far from that it may be.
+struct Expected {
+  long double value, bound;
+  bool overflow_allowed;
+};
+
+struct Moments {
+  Expected sum, mean, variance;
+};
+
+/// Of finite values, not none.
+template <class Value>
+Moments moments_of(const Findings<Value>& seen) {
+  constexpr bool of_floats = Findings<Value>::of_floats;
+  const auto values = static_cast<long double>(seen.count - seen.nan);
+  const std::uint64_t tiles = (seen.count - 1) / tile_elements + 1;
+  const auto levels = static_cast<long double>(std::bit_width(tiles - 1));
+
+  Moments moments{};
+  Expected& sum = moments.sum;
+  if constexpr (of_floats) {
+    sum.value = seen.sum.value();
+    sum.bound = gamma(264 + levels) * seen.magnitude;  // one for the check
+    sum.overflow_allowed = may_overflow(seen.magnitude);
+  } else {
+    sum.value = static_cast<long double>(seen.sum);
+  }
+  Expected& mean = moments.mean;
+  mean.value = sum.value / values;
+  mean.bound = (sum.bound + gamma(4) * (std::abs(sum.value) + sum.bound)) / values + smallest;
+  mean.overflow_allowed = sum.overflow_allowed;
+
+  // The check has squares of distances to a number near the mean.
+  const long double spread = seen.squares / values;
+  const long double offset = mean.value - seen.center;
+  const auto blocks = static_cast<long double>((seen.count - 1) / plain::block_elements + 1);
+  const long double of_check = gamma(plain::block_elements + blocks + 8, 0x1p-64L) * spread +
+                               0x1p-60L * std::abs(mean.value) * std::abs(offset) +
+                               0x1p-120L * mean.value * mean.value;
+  Expected& variance = moments.variance;
+  variance.value = std::max(0.0L, spread - offset * offset);
+  const long double deviation = std::sqrt(variance.value + of_check);
+  const long double rms = std::hypot(deviation, mean.value) + smallest;
+  const long double error = gamma(270 + 2 * levels) * (deviation + 2 * std::sqrt(1 + levels) * rms);
+  variance.bound = error * (2 * deviation + error) + (levels + 3) * smallest + of_check;
+  // A square of the distance of two means is at most twice what it adds.
+  const long double squares = 2 * values * (deviation + error) * (deviation + error);
+  variance.overflow_allowed = sum.overflow_allowed || may_overflow(squares);
+  return moments;
+}
+
+/// Compares statistics with what the check has seen. Throws Error(verify).
+template <class Value>
+class Comparison {
+ public:
+  Comparison(const Source& source, const ReduceOptions& options, const Findings<Value>& seen,
+             const Statistics& found)
+      : source_(source), options_(options), seen_(seen), found_(found) {}
+
+  void run() const {
+    same("count", whole(found_.count), whole(seen_.count));
+    same("nan", whole(found_.nan), whole(seen_.nan));
+    if (seen_.count == 0) return expect(Findings<Value>::zero(), {}, {}, {}, {});
+    if (seen_.nan != 0 && options_.nan == NanPolicy::propagate) {
+      return expect(nan, nan, whole(seen_.first_nan), nan, whole(seen_.first_nan));
+    }
+    if (seen_.count == seen_.nan) return expect(0.0, nan, {}, nan, {});
+    check_extremes();
+    if (seen_.infinite || seen_.negative_infinite) {
+      check_infinite();
+    } else {
+      check_moments();
+    }
+  }
+
+ private:
+  static Number whole(std::uint64_t count) { return int128{count}; }
+  template <class T>
+  static Number maybe(const std::optional<T>& value) {
+    return value ? number(*value) : Number{};
+  }
+
+  void same(const std::string& name, const Number& found, const Number& checked) const {
+    require_same(source_, name, found, checked);
+  }
+
+  /// Where none of the moments is a number, but the sum may be.
+  void expect(const Number& sum, const Number& min, const Number& argmin, const Number& max,
+              const Number& argmax) const {
+    same("sum", found_.sum, sum);
+    same("min", found_.min, min);
+    same("argmin", maybe(found_.argmin), argmin);
+    same("max", found_.max, max);
+    same("argmax", maybe(found_.argmax), argmax);
+    const Number moment = min;  // NaN, or there is none
+    same("mean", maybe(found_.mean), moment);
+    same("variance", maybe(found_.variance), moment);
+    same("stddev", maybe(found_.stddev), moment);
+  }
+
+  void check_extremes() const {
+    same("min", found_.min, number(seen_.min.value));
+    same("argmin", maybe(found_.argmin), whole(seen_.min.place));
+    same("max", found_.max, number(seen_.max.value));
+    same("argmax", maybe(found_.argmax), whole(seen_.max.place));
+  }
+
+  void check_infinite() const {
+    // Beside infinities of one sign, finite values can overflow to the other.
+    const bool overflows = !options_.exact && may_overflow(seen_.magnitude);
+    const double sum = (seen_.infinite ? infinity : 0) - (seen_.negative_infinite ? infinity : 0);
+    if (!overflows || is_finite(found_.sum)) same("sum", found_.sum, sum);
+    if (!overflows || is_finite(maybe(found_.mean))) same("mean", maybe(found_.mean), sum);
+    same("variance", maybe(found_.variance), nan);
+    same("stddev", maybe(found_.stddev), nan);
+  }
+
+  void check_moments() const {
+    const Moments moments = moments_of(seen_);
+    if (options_.exact) {
+      check_exact();
+    } else {
+      if constexpr (Findings<Value>::of_floats) near("sum", found_.sum, moments.sum);
+      near("mean", maybe(found_.mean), moments.mean);
+    }
+    if constexpr (!Findings<Value>::of_floats) same("sum", found_.sum, seen_.sum);
+    near("variance", maybe(found_.variance), moments.variance);
+    same("stddev", maybe(found_.stddev), std::sqrt(found_.variance.value_or(nan)));
+  }
+
+  void check_exact() const {
+    PlainSum sum;
+    if constexpr (Findings<Value>::of_floats) {
+      sum = seen_.sum;
+      same("sum", found_.sum, sum.rounded());
+    } else {
+      sum.add_integer(seen_.sum);
+    }
+    same("mean", maybe(found_.mean), sum.rounded(seen_.count - seen_.nan));
+  }
+
+  static bool is_finite(const Number& found) {
+    const auto* const real = std::get_if<double>(&found);
+    return real == nullptr || std::isfinite(*real);
+  }
+
+  void near(const std::string& name, const Number& found, const Expected& expected) const {
+    if (expected.overflow_allowed && !is_finite(found)) return;
+    const auto* const real = std::get_if<double>(&found);
+    if (real != nullptr && std::abs(*real - expected.value) <= expected.bound) return;
+    throw plain::difference(
+        source_, name, found, static_cast<double>(expected.value),
+        "rounding explains " + to_string(Number{static_cast<double>(expected.bound)}) + " at most");
+  }
+
+  const Source& source_;
+  const ReduceOptions& options_;
+  const Findings<Value>& seen_;
+  const Statistics& found_;
+};
+
+}  // namespace
+
+void verify_reduce(Coordinator& coordinator, const Source& source, const ReduceOptions& options,
+                   const Statistics& found, const PassOptions& wanted) {
+  const Coordinator::Reservation reservation = coordinator.reserve();
+  const double mean = found.mean.value_or(0);
+  visit(source.type().value_or(DType{}).element, [&]<class T>(std::type_identity<T>) {
+    using Value = decltype(plain::value_of(T{}));
+    const Findings<Value> nothing_seen{.center = std::isfinite(mean) ? mean : 0};
+    const auto seen = plain::look_at_all<T>(coordinator.options(), wanted, source, nothing_seen);
+    Comparison<Value>(source, options, seen, found).run();
+  });
+}
+
+}  // namespace ooc

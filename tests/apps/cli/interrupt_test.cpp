@@ -1,0 +1,62 @@
+#include "cli/interrupt.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+namespace ooc_run {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int went_on = 7;  // no exit code of the program
+
+void wait_for_stop(const Interrupt& interrupt) {
+  while (!interrupt.token().stop_requested()) std::this_thread::sleep_for(1ms);
+}
+
+[[noreturn]] void take_two_signals_at_once() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  kill(getpid(), SIGINT);
+  kill(getpid(), SIGTERM);
+  {
+    const Interrupt interrupt;
+    interrupt.allow_more_time();
+    wait_for_stop(interrupt);
+    std::this_thread::sleep_for(100ms);  // in which the second one must not end the process
+    if (interrupt.exit_code() != 128 + SIGINT) _exit(1);
+  }
+  _exit(went_on);
+}
+
+/// The user loses patience with a run that takes its time to end.
+[[noreturn]] void signal_until_it_ends() {
+  const Interrupt interrupt;
+  interrupt.allow_more_time();
+  for (int i = 0; i < 200; ++i) {
+    kill(getpid(), SIGINT);
+    std::this_thread::sleep_for(50ms);
+  }
+  _exit(went_on);
+}
+
+TEST(InterruptDeathTest, SignalsThatComeTogetherAreOneRequest) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // there are threads in the process
+  EXPECT_EXIT(take_two_signals_at_once(), testing::ExitedWithCode(went_on), "^$");
+}
+
+TEST(InterruptDeathTest, AnotherSignalEndsTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(signal_until_it_ends(), testing::ExitedWithCode(128 + SIGINT),
+              "ooc-run: error: interrupted; ended without a result");
+}
+
+}  // namespace
+}  // namespace ooc_run

@@ -1,0 +1,44 @@
+#include "cli/suggest.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string_view>
+
+namespace ooc_run {
+namespace {
+
+TEST(Suggest, DistanceCountsEdits) {
+  EXPECT_EQ(edit_distance("", ""), 0u);
+  EXPECT_EQ(edit_distance("bins", "bins"), 0u);
+  EXPECT_EQ(edit_distance("", "bins"), 4u);
+  EXPECT_EQ(edit_distance("bins", ""), 4u);
+  EXPECT_EQ(edit_distance("bins", "bin"), 1u);    // deletion
+  EXPECT_EQ(edit_distance("bins", "binss"), 1u);  // insertion
+  EXPECT_EQ(edit_distance("bins", "bans"), 1u);   // replacement
+  EXPECT_EQ(edit_distance("bins", "bnis"), 1u);   // swap
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+}
+
+TEST(Suggest, NearestIsWhatWasMeant) {
+  constexpr std::array<std::string_view, 4> names{"histogram", "reduce", "range", "log-bins"};
+  EXPECT_EQ(nearest("histogarm", names), "histogram");
+  EXPECT_EQ(nearest("hist", names), "histogram");
+  EXPECT_EQ(nearest("reduse", names), "reduce");
+  EXPECT_EQ(nearest("rnage", names), "range");
+  EXPECT_EQ(nearest("logbins", names), "log-bins");
+  EXPECT_EQ(nearest("matmul", names), "");
+  EXPECT_EQ(nearest("x", names), "");
+  EXPECT_EQ(nearest("", names), "");
+}
+
+TEST(Suggest, WhatOtherProgramsCallIt) {
+  for (const char* name : {"stats", "describe", "cat"}) {
+    EXPECT_NE(command_for(name).find("ooc-run reduce"), std::string_view::npos) << name;
+    EXPECT_NE(command_for(name).find("ooc-run info"), std::string_view::npos) << name;
+  }
+  EXPECT_EQ(command_for("reduec"), "");
+}
+
+}  // namespace
+}  // namespace ooc_run

@@ -1,0 +1,133 @@
+#include "run/device_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "support/page_cache.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc_run {
+namespace {
+
+/// Of 16 cores, a disk and an H200.
+DeviceRates server() {
+  return {.cpu = {.disk = 3e9, .page_cache = 96e9, .kernel = 32e9, .start_seconds = 0},
+          .gpu = {.disk = 3e9,
+                  .page_cache = 96e9,
+                  .h2d = 50e9,
+                  .d2h = 50e9,
+                  .kernel = 50e9,
+                  .start_seconds = 0.25}};
+}
+
+Workload work(double from_disk, double from_page_cache) {
+  const double bytes = from_disk + from_page_cache;
+  return {.from_disk = from_disk,
+          .from_page_cache = from_page_cache,
+          .to_device = bytes,
+          .through_kernel = bytes};
+}
+
+TEST(ChooseDevice, TakesWhatWasAskedFor) {
+  const Workload small = work(1, 0);
+  EXPECT_EQ(choose_device(ooc::DeviceKind::cuda, small, server()).kind, ooc::DeviceKind::cuda);
+  EXPECT_EQ(choose_device(ooc::DeviceKind::cuda, small, server()).reason, "");
+}
+
+TEST(ChooseDevice, DoesNotStartAGpuForLittle) {
+  const DeviceChoice little = choose_device({}, work(0, 100e6), server());
+  EXPECT_EQ(little.kind, ooc::DeviceKind::cpu);
+  EXPECT_EQ(little.reason, "CPU (too small for a GPU to pay off)");
+  // 0.42 s, against 0.25 s for the start and 1 s for the link.
+  DeviceRates slow_link = server();
+  slow_link.gpu.h2d = 10e9;
+  const DeviceChoice more = choose_device({}, work(0, 10e9), slow_link);
+  EXPECT_EQ(more.kind, ooc::DeviceKind::cpu);
+  EXPECT_EQ(more.reason, "CPU (a GPU would take 3.0 times as long)");
+}
+
+TEST(ChooseDevice, TakesTheCpuWithoutCuda) {
+  DeviceRates without = server();
+  without.cuda = false;
+  const DeviceChoice choice = choose_device({}, work(0, 60e9), without);
+  EXPECT_EQ(choice.kind, ooc::DeviceKind::cpu);
+  EXPECT_EQ(choice.reason, "CPU (" + ooc::why_no_gpu() + ")");
+}
+
+// A GPU is the choice if it is there; why it is not is the driver's word.
+TEST(ChooseDevice, TakesAGpuForMuch) {
+  const struct {
+    Workload work;
+    std::string reason;
+  } cases[] = {
+      {work(0, 600e9), "GPU (the CPU would take 2.0 times as long)"},
+      {work(60e9, 0), "GPU (about as fast as the CPU, which stays free)"},
+  };
+  for (const auto& [much, reason] : cases) {
+    const DeviceChoice choice = choose_device({}, much, server());
+    const std::string why_not = ooc::why_no_gpu();
+    if (why_not.empty()) {
+      EXPECT_EQ(choice.kind, ooc::DeviceKind::cuda);
+      EXPECT_EQ(choice.reason, reason);
+    } else {
+      EXPECT_EQ(choice.kind, ooc::DeviceKind::cpu);
+      EXPECT_EQ(choice.reason, "CPU (" + why_not + ")");
+    }
+  }
+}
+
+TEST(Tasks, KnowTheirKernelAndTheirPasses) {
+  const ooc::test::TempDir directory;
+  const auto path = directory.write("x.f32", std::string(4096, '\0'));
+  const ooc::Source source = ooc::open(path);
+  const Task histogram = histogram_task(source, {});
+  EXPECT_EQ(histogram.file, path);
+  EXPECT_EQ(histogram.kernel, "histogram f4");
+  EXPECT_EQ(histogram.passes, 2u);
+  EXPECT_EQ(histogram.work.through_kernel, 2 * 4096);
+  EXPECT_EQ(histogram.work.from_disk + histogram.work.from_page_cache, 2 * 4096);
+  EXPECT_EQ(histogram_task(source, {.range = {{0, 1}}}).passes, 1u);
+  EXPECT_EQ(reduce_task(source, {}).kernel, "reduce f4");
+  EXPECT_EQ(reduce_task(source, {.exact = true}).kernel, "");
+  EXPECT_EQ(convert_task(source).kernel, "");
+}
+
+// To look at a file leaves its first pages in the page cache.
+TEST(Tasks, ReadAheadOfWhatIsOnTheDisk) {
+  const ooc::test::TempDir directory;
+  const auto path = directory.write("x.f32", std::string(32 * ooc::MiB, '\0'));
+  ooc::test::evict(path);
+  const ooc::Source source = ooc::open(path);
+  const Workload cold = convert_task(source).work;
+  EXPECT_EQ(cold.read_ahead, cold.from_disk);
+  const bool can_be_evicted = source.files()[0].direct() >= 0;
+  EXPECT_GE(cold.read_ahead, can_be_evicted ? 0.9 * 32 * ooc::MiB : 0);
+  const ooc::test::HeldInPageCache held(path, 16 * ooc::MiB);
+  ooc::test::evict(path, 16 * ooc::MiB);
+  const Workload half = convert_task(source).work;
+  const bool is_half_cached = ooc::test::why_not_half_cached(source).empty();
+  EXPECT_EQ(half.read_ahead, is_half_cached ? 0 : half.from_disk);
+}
+
+TEST(RatesToChooseBy, AreMeasuredOnesWhereThereAreAny) {
+  const ooc::test::TempDir directory;
+  const char* const before = std::getenv("XDG_CACHE_HOME");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);
+  const Task task{.file = directory.write("x.u8", std::string(4096, '\0')),
+                  .kernel = "histogram u1",
+                  .core_rate = 1e9};
+  EXPECT_EQ(rates_to_choose_by(task, {}).cpu.disk, 3e9);
+  write_ceilings({.file = task.file, .device = "cpu"},
+                 {{.disk = 7e9, .page_cache = 12e9}, {{"histogram u1", 9e9}}});
+  const DeviceRates rates = rates_to_choose_by(task, {});
+  EXPECT_EQ(rates.cpu.disk, 7e9);
+  EXPECT_EQ(rates.gpu.disk, 7e9);
+  EXPECT_EQ(rates.cpu.page_cache, 12e9);
+  EXPECT_EQ(rates.cpu.kernel, 9e9);
+  before == nullptr ? unsetenv("XDG_CACHE_HOME") : setenv("XDG_CACHE_HOME", kept.c_str(), 1);
+}
+
+}  // namespace
+}  // namespace ooc_run

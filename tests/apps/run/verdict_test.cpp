@@ -1,0 +1,320 @@
+#include "run/verdict.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ooc_run {
+namespace {
+
+constexpr auto cpu = ooc::DeviceKind::cpu;
+constexpr auto cuda = ooc::DeviceKind::cuda;
+
+ooc::Stats ten_seconds() {
+  ooc::Stats stats;
+  stats.bytes = 50'000'000'000;
+  stats.seconds = 10;
+  stats.streams = 2;
+  stats.page_cache_fraction = 0.0;
+  return stats;
+}
+
+/// Of a machine with a GPU.
+Ceilings all_ceilings() {
+  return {.disk = 5.2e9, .page_cache = 54e9, .h2d = 55e9, .d2h = 55e9, .kernel = 2e12};
+}
+
+// --- without ceilings -----------------------------------------------------------------------
+
+TEST(Verdict, DiskBounds) {
+  ooc::Stats stats = ten_seconds();
+  stats.disk.busy = 9.8;
+  stats.h2d.busy = 2;
+  stats.kernel.busy = 0.6;  // of two streams: 3 %
+  EXPECT_EQ(verdict(stats, cuda, {}),
+            "disk-bound: 5.00 GB/s, busy 98 % (ceilings not measured: ooc-run bench FILE); "
+            "GPU idle 97 %");
+}
+
+TEST(Verdict, DirectReadsTakeNothingFromThePageCache) {
+  ooc::Stats stats = ten_seconds();
+  stats.page_cache_fraction = 1;
+  stats.direct = true;
+  stats.disk.busy = 10;
+  EXPECT_EQ(verdict(stats, cpu, {.disk = 5.2e9, .page_cache = 54e9}),
+            "disk-bound: 5.00 of 5.20 GB/s (96 %); CPU kernel idle 100 %; more streams will not "
+            "help, a faster disk would");
+}
+
+TEST(Verdict, SaysHowMuchCameFromThePageCache) {
+  ooc::Stats stats = ten_seconds();
+  stats.page_cache_fraction = 0.4;
+  stats.direct = true;
+  stats.in_order = false;
+  stats.disk.busy = 9;
+  EXPECT_EQ(verdict(stats, cpu, {}),
+            "disk-bound: 5.00 GB/s, 40 % of it from the page cache, busy 90 % (ceilings not "
+            "measured: ooc-run bench FILE); CPU kernel idle 100 %");
+}
+
+TEST(Verdict, HolesComeFromNoDisk) {
+  ooc::Stats stats = ten_seconds();  // as fast as no disk is
+  stats.hole_fraction = 0.98;
+  stats.direct = true;
+  stats.disk.busy = 9;
+  EXPECT_EQ(verdict(stats, cpu, {.disk = 1e9, .page_cache = 4e9}),
+            "read-bound: 5.00 GB/s, 98 % of it holes, which are on no disk, busy 90 %; CPU kernel "
+            "idle 100 %; faster memory would help");
+  stats.hole_fraction = 0.2;
+  EXPECT_EQ(verdict(stats, cpu, {.disk = 1e9, .page_cache = 4e9}),
+            "disk-bound: 5.00 GB/s, 20 % of it holes, which are on no disk, busy 90 %; CPU kernel "
+            "idle 100 %; a faster disk would help");
+}
+
+TEST(Verdict, CachedBytesComeFromThePageCache) {
+  ooc::Stats stats = ten_seconds();
+  stats.page_cache_fraction = 1;
+  stats.disk.busy = 9;
+  stats.kernel.busy = 10;
+  EXPECT_EQ(verdict(stats, cpu, {}),
+            "read-bound: 5.00 GB/s from the page cache, busy 90 % (ceilings not measured: ooc-run "
+            "bench FILE); CPU kernel idle 50 %");
+}
+
+TEST(Verdict, CopyBounds) {
+  ooc::Stats stats = ten_seconds();
+  stats.disk.busy = 5;
+  stats.h2d.busy = 19;
+  EXPECT_EQ(verdict(stats, cuda, {}),
+            "copy-bound: 5.00 GB/s, busy 95 % (ceilings not measured: ooc-run bench FILE); "
+            "GPU idle 100 %, disk idle 50 %");
+}
+
+TEST(Verdict, KernelBoundsOverTwoPasses) {
+  ooc::Stats stats = ten_seconds();
+  stats.passes = 2;
+  stats.page_cache_fraction = {};
+  stats.disk.busy = 4;
+  stats.kernel.busy = 19.4;
+  EXPECT_EQ(
+      verdict(stats, cpu, {}),
+      "kernel-bound: 10.0 GB/s in 2 passes, busy 97 % (ceilings not measured: ooc-run bench FILE); "
+      "disk idle 60 %");
+}
+
+TEST(Verdict, ChecksumBounds) {
+  ooc::Stats stats = ten_seconds();
+  stats.disk.busy = 3;
+  stats.kernel.busy = 2;
+  stats.checksum_seconds = 9.7;  // of one stream at a time
+  EXPECT_EQ(verdict(stats, cuda, all_ceilings()),
+            "checksum-bound: 5.00 GB/s, busy 97 %; GPU idle 90 %, disk idle 70 %; a run without "
+            "--checksum would help");
+}
+
+TEST(Verdict, NobodyBounds) {
+  ooc::Stats stats = ten_seconds();
+  stats.disk.busy = 4;
+  stats.kernel.busy = 6;
+  EXPECT_EQ(verdict(stats, cpu, {}),
+            "no stage bounds the run: 5.00 GB/s (ceilings not measured: ooc-run bench FILE); "
+            "CPU kernel idle 70 %, disk idle 60 %");
+  EXPECT_EQ(verdict(stats, cpu, all_ceilings()),
+            "no stage bounds the run: 5.00 GB/s; CPU kernel idle 70 %, disk idle 60 %");
+}
+
+TEST(Verdict, WritingBoundsWithItsEnd) {
+  ooc::Stats stats = ten_seconds();
+  stats.bytes_written = 20'000'000'000;
+  stats.disk.busy = 6;
+  stats.kernel.busy = 2;
+  stats.write.busy = 7;
+  stats.publish_seconds = 2.5;
+  EXPECT_EQ(verdict(stats, cuda, {}),
+            "write-bound: 5.00 GB/s, 2.00 GB/s written, busy 95 % (ceilings not measured: ooc-run "
+            "bench FILE); GPU idle 90 %, reading idle 40 %");
+}
+
+TEST(Verdict, InterruptedRunsHaveNone) {
+  ooc::Stats stats = ten_seconds();
+  stats.partial = true;
+  stats.disk.busy = 10;
+  EXPECT_EQ(verdict(stats, cpu, all_ceilings()), "");
+}
+
+TEST(Verdict, ShortRunsHaveNone) {
+  ooc::Stats stats = ten_seconds();
+  stats.seconds = 1;
+  stats.disk.busy = 1;
+  EXPECT_EQ(verdict(stats, cpu, all_ceilings()), "");
+}
+
+// --- with ceilings --------------------------------------------------------------------------
+
+TEST(VerdictWithCeilings, AFasterDiskWouldHelpAsFarAsTheNextStageAllows) {
+  ooc::Stats stats = ten_seconds();
+  stats.disk.busy = 9.8;
+  stats.kernel.busy = 0.6;
+  EXPECT_EQ(verdict(stats, cuda, all_ceilings()),
+            "disk-bound: 5.00 of 5.20 GB/s (96 %); GPU idle 97 %; more streams will not help, a "
+            "faster disk would (up to 11x)");
+}
+
+TEST(VerdictWithCeilings, OfADiskAlone) {
+  ooc::Stats stats = ten_seconds();
+  stats.disk.busy = 9.8;
+  EXPECT_EQ(verdict(stats, cuda, {.disk = 5.2e9}),
+            "disk-bound: 5.00 of 5.20 GB/s (96 %); GPU idle 100 %; more streams will not help, a "
+            "faster disk would");
+}
+
+TEST(VerdictWithCeilings, UnitsDiffer) {
+  ooc::Stats stats = ten_seconds();
+  stats.bytes = 9'900'000'000;
+  stats.disk.busy = 9.8;
+  EXPECT_EQ(verdict(stats, cuda, {.disk = 1.1e9}),
+            "disk-bound: 990 MB/s of 1.10 GB/s (90 %); GPU idle 100 %; more streams will not help, "
+            "a faster disk would");
+}
+
+TEST(VerdictWithCeilings, ADiskThatGaveMoreWhenItWasMeasured) {
+  ooc::Stats stats = ten_seconds();
+  stats.disk.busy = 9.8;
+  Ceilings ceilings = all_ceilings();
+  ceilings.disk = 10e9;
+  EXPECT_EQ(verdict(stats, cuda, ceilings),
+            "disk-bound: 5.00 of 10.0 GB/s (50 %); GPU idle 100 %; alone the disk gives 2.0x as "
+            "much");
+}
+
+TEST(VerdictWithCeilings, ADiskThatGaveLessWhenItWasMeasured) {
+  ooc::Stats stats = ten_seconds();
+  stats.disk.busy = 9.8;
+  EXPECT_EQ(verdict(stats, cpu, {.disk = 4.7e9, .kernel = 50e9}),
+            "disk-bound: 5.00 of 4.70 GB/s (106 %); CPU kernel idle 100 %; the stored ceiling is "
+            "out of date: ooc-run bench FILE measures it anew");
+  EXPECT_EQ(verdict(stats, cpu, {.disk = 4.8e9}),
+            "disk-bound: 5.00 of 4.80 GB/s (104 %); CPU kernel idle 100 %; more streams will not "
+            "help, a faster disk would");
+}
+
+TEST(VerdictWithCeilings, AFasterDiskWouldNotHelpIfTheNextStageIsAsSlow) {
+  ooc::Stats stats = ten_seconds();
+  stats.disk.busy = 9.8;
+  stats.kernel.busy = 17;
+  EXPECT_EQ(verdict(stats, cpu, {.disk = 5.2e9, .kernel = 5.1e9}),
+            "disk-bound: 5.00 of 5.20 GB/s (96 %); CPU kernel idle 15 %; more streams will not "
+            "help, nor a faster disk alone: the kernel gives no more");
+}
+
+TEST(VerdictWithCeilings, CopyBoundsAWarmRun) {
+  ooc::Stats stats = ten_seconds();
+  stats.bytes = 500'000'000'000;
+  stats.page_cache_fraction = 1.0;
+  stats.disk.busy = 9;
+  stats.h2d.busy = 19.6;
+  Ceilings ceilings = all_ceilings();
+  ceilings.page_cache = 80e9;
+  EXPECT_EQ(verdict(stats, cuda, ceilings),
+            "copy-bound: 50.0 of 55.0 GB/s (91 %) from the page cache; GPU idle 100 %, reading "
+            "idle 10 %; more streams will not help, a faster link would (up to 1.6x)");
+}
+
+TEST(VerdictWithCeilings, ReadingBoundsAWarmRun) {
+  ooc::Stats stats = ten_seconds();
+  stats.bytes = 500'000'000'000;
+  stats.page_cache_fraction = 1.0;
+  stats.disk.busy = 9.9;
+  stats.h2d.busy = 18;
+  EXPECT_EQ(verdict(stats, cuda, all_ceilings()),
+            "read-bound: 50.0 of 54.0 GB/s (93 %) from the page cache; GPU idle 100 %; more "
+            "streams will not help, faster memory would (up to 1.1x)");
+}
+
+TEST(VerdictWithCeilings, BothWaysAtOnceForAHalfCachedFile) {
+  ooc::Stats stats = ten_seconds();
+  stats.page_cache_fraction = 0.4;
+  stats.disk.busy = 9.9;
+  EXPECT_EQ(verdict(stats, cpu, {.disk = 3.3e9, .page_cache = 20e9}),
+            "disk-bound: 5.00 of 5.50 GB/s (91 %), 40 % of it from the page cache; CPU kernel idle "
+            "100 %; more streams will not help, a faster disk would");
+  EXPECT_EQ(verdict(stats, cpu, {.disk = 3.3e9}),
+            "disk-bound: 5.00 GB/s, 40 % of it from the page cache, busy 99 %; CPU kernel idle "
+            "100 %; a faster disk would help");
+}
+
+TEST(Verdict, CoresThatCopyAndComputeAreOneStage) {
+  ooc::Stats stats = ten_seconds();
+  stats.page_cache_fraction = 1.0;
+  stats.lanes_read = true;
+  stats.disk.busy = 4.5;
+  stats.kernel.busy = 10;  // of two streams
+  EXPECT_EQ(verdict(stats, cpu, {}),
+            "CPU-bound: 5.00 GB/s from the page cache, busy 95 % (ceilings not measured: ooc-run "
+            "bench FILE)");
+  EXPECT_EQ(verdict(stats, cpu, {.page_cache = 12e9, .kernel = 10e9}),
+            "CPU-bound: 5.00 of 5.45 GB/s (92 %) from the page cache; more streams will not help, "
+            "more cores would");
+}
+
+TEST(VerdictWithCeilings, TheKernelBoundsOnTheCpu) {
+  ooc::Stats stats = ten_seconds();
+  stats.page_cache_fraction = 1.0;
+  stats.disk.busy = 4;
+  stats.kernel.busy = 19.6;
+  EXPECT_EQ(verdict(stats, cpu, {.disk = 3e9, .page_cache = 17e9, .kernel = 5.4e9}),
+            "kernel-bound: 5.00 of 5.40 GB/s (93 %) from the page cache; reading idle 60 %; more "
+            "streams will not help, more cores would (up to 3x)");
+}
+
+TEST(VerdictWithCeilings, AKernelThatWasNotMeasured) {
+  ooc::Stats stats = ten_seconds();
+  stats.disk.busy = 4;
+  stats.kernel.busy = 19.4;
+  EXPECT_EQ(verdict(stats, cuda, {.disk = 9e9}),
+            "kernel-bound: 5.00 GB/s, busy 97 %; disk idle 60 %; a faster GPU would help");
+}
+
+TEST(VerdictWithCeilings, WritingIsNotMeasured) {
+  ooc::Stats stats = ten_seconds();
+  stats.bytes_written = 20'000'000'000;
+  stats.disk.busy = 6;
+  stats.write.busy = 9.5;
+  EXPECT_EQ(verdict(stats, cuda, all_ceilings()),
+            "write-bound: 5.00 GB/s, 2.00 GB/s written, busy 95 %; GPU idle 100 %, reading idle "
+            "40 %; a faster disk to write to would help");
+}
+
+TEST(VerdictWithCeilings, CopyingBackIsComparedByWhatIsWritten) {
+  ooc::Stats stats = ten_seconds();
+  stats.page_cache_fraction = 1.0;
+  stats.bytes_written = 100'000'000'000;  // two bytes of each: the link home gives 10 GB/s of input
+  stats.d2h.busy = 19;
+  Ceilings ceilings = all_ceilings();
+  ceilings.d2h = 11e9;
+  EXPECT_EQ(verdict(stats, cuda, ceilings),
+            "copy-back-bound: 5.00 of 5.50 GB/s (91 %) from the page cache, 10.0 GB/s written; "
+            "GPU idle 100 %, reading idle 100 %, writing idle 100 %; more streams will not help, a "
+            "faster link would (up to 11x)");
+}
+
+TEST(VerdictWithCeilings, ALongStartUpDoesNotCount) {
+  ooc::Stats stats = ten_seconds();
+  stats.startup_seconds = 0.9;  // less than a tenth
+  stats.disk.busy = 9;
+  EXPECT_EQ(verdict(stats, cuda, {.disk = 5.2e9}).find("disk-bound: 5.00 of 5.20 GB/s (96 %)"), 0u);
+  stats.seconds = 12.5;
+  stats.startup_seconds = 2.5;
+  EXPECT_EQ(verdict(stats, cuda, {.disk = 5.2e9}).find("disk-bound: 5.00 of 5.20 GB/s (96 %)"), 0u);
+}
+
+TEST(VerdictWithCeilings, AStartUpInWhichMuchWasReadCountsAsFarAsItWasUsed) {
+  ooc::Stats stats = ten_seconds();
+  stats.startup_seconds = 2.5;
+  stats.disk.busy = 10;
+  stats.read_ahead_bytes = 1 << 30;
+  EXPECT_EQ(verdict(stats, cuda, {.disk = 5.2e9}).find("disk-bound: 5.00 of 5.20 GB/s (96 %)"), 0u);
+  stats.seconds = 11.5;
+  EXPECT_EQ(verdict(stats, cuda, {.disk = 5.2e9}).find("disk-bound: 5.00 of 5.20 GB/s (96 %)"), 0u);
+}
+
+}  // namespace
+}  // namespace ooc_run

@@ -1,0 +1,140 @@
+#include "timeline/run_record.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace ooc_run {
+namespace {
+
+using namespace std::chrono_literals;
+using ooc::Activity;
+using Place = RunRecord::Place;
+using Time = RunRecord::Time;
+using Window = RunRecord::Window;
+
+constexpr std::uint64_t bytes_each = 1000;
+
+/// Reads one after another, each of `length`, until `duration` is over.
+void record_reads(RunRecord& record, Time duration, Time length) {
+  const auto start = Activity::Clock::now();
+  for (Time begin{}; begin < duration; begin += length) {
+    record.record({.kind = Activity::Kind::read,
+                   .chunk = static_cast<std::size_t>(begin / length),
+                   .bytes = bytes_each,
+                   .begin = start + begin,
+                   .end = start + std::min(begin + length, duration)});
+  }
+}
+
+/// That a window has all reads of its time, and no other.
+void expect_whole(const Window& window, Time length) {
+  const auto first = static_cast<std::size_t>(window.begin / length);
+  const auto last = static_cast<std::size_t>((window.end - Time{1}) / length);
+  ASSERT_EQ(window.activities.size(), last - first + 1);
+  std::vector<std::size_t> chunks;
+  for (const Activity& activity : window.activities) chunks.push_back(activity.chunk);
+  std::ranges::sort(chunks);
+  for (std::size_t i = 0; i < chunks.size(); ++i) EXPECT_EQ(chunks[i], first + i);
+}
+
+void expect_in_order(const std::vector<Window>& windows) {
+  for (std::size_t i = 1; i < windows.size(); ++i) {
+    EXPECT_LE(windows[i - 1].end, windows[i].begin);
+    EXPECT_LT(windows[i].begin, windows[i].end);
+  }
+}
+
+TEST(RunRecord, OfAShortRunKeepsAll) {
+  RunRecord record;
+  record_reads(record, 150ms, 7ms);
+  const auto windows = record.windows();
+  ASSERT_EQ(windows.size(), 1u);
+  EXPECT_EQ(windows[0].place, Place::first);
+  EXPECT_EQ(windows[0].end, 150ms);
+  EXPECT_EQ(windows[0].activities.size(), 22u);
+  EXPECT_EQ(record.duration(), 150ms);
+}
+
+TEST(RunRecord, WindowsOfAMiddlingRunTouch) {
+  RunRecord record;
+  record_reads(record, 550ms, 5ms);
+  const auto windows = record.windows();
+  ASSERT_EQ(windows.size(), 3u);
+  expect_in_order(windows);
+  EXPECT_EQ(windows[0].end, 200ms);
+  EXPECT_EQ(windows[1].begin, 200ms);
+  EXPECT_EQ(windows[1].end, 350ms);
+  EXPECT_EQ(windows[2].begin, 350ms);
+  for (const Window& window : windows) expect_whole(window, 5ms);
+}
+
+TEST(RunRecord, OfALongRunKeepsTheFirstTheMiddleAndTheLast) {
+  for (const Time duration : {Time(4s), Time(61s), Time(1000s), Time(10h + 7min)}) {
+    const Time length = std::max<Time>(5ms, duration / 100'000);
+    RunRecord record;
+    record_reads(record, duration, length);
+    const auto windows = record.windows();
+    ASSERT_EQ(windows.size(), 3u);
+    expect_in_order(windows);
+    for (const Window& window : windows) expect_whole(window, length);
+    EXPECT_EQ(windows[0].place, Place::first);
+    EXPECT_EQ(windows[0].begin, Time{});
+    EXPECT_EQ(windows[0].end, 200ms);
+    EXPECT_EQ(windows[2].place, Place::last);
+    EXPECT_EQ(windows[2].end, duration);
+    EXPECT_EQ(windows[2].begin, duration - 200ms);
+    EXPECT_EQ(windows[1].place, Place::middle);
+    EXPECT_EQ(windows[1].end - windows[1].begin, 200ms);
+    const Time middle = (windows[1].begin + windows[1].end) / 2;
+    EXPECT_LE(std::chrono::abs(middle - duration / 2), duration / 16) << duration.count();
+  }
+}
+
+TEST(RunRecord, AReadOfManySecondsIsInAllWindows) {
+  RunRecord record;
+  record_reads(record, 30s, 30s);
+  const auto windows = record.windows();
+  ASSERT_EQ(windows.size(), 3u);
+  for (const Window& window : windows) EXPECT_EQ(window.activities.size(), 1u);
+}
+
+TEST(RunRecord, WindowsAreShorterWhereMuchIsDone) {
+  RunRecord record(10);
+  record_reads(record, 10s, 1ms);
+  const auto windows = record.windows();
+  ASSERT_EQ(windows.size(), 3u);
+  EXPECT_EQ(windows[0].end, 10ms);
+  EXPECT_EQ(windows[1].end - windows[1].begin, 9ms);  // it has what began before it, too
+  EXPECT_EQ(windows[2].end - windows[2].begin, 9ms);  // the first of ten ended when it begins
+  for (const Window& window : windows) expect_whole(window, 1ms);
+}
+
+TEST(RunRecord, RatesCoverTheWholeRun) {
+  RunRecord record;
+  record_reads(record, 100s, 5ms);
+  const auto& bytes = record.read().bytes();
+  EXPECT_EQ(std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0}), 20'000 * bytes_each);
+  EXPECT_LE(bytes.size(), 512u);
+  EXPECT_TRUE(record.written().bytes().empty());
+}
+
+TEST(RunRecord, WhatComesAfterTheRunIsNoneOfIt) {
+  RunRecord record;
+  record_reads(record, 10ms, 1ms);
+  record.finish();
+  record_reads(record, 10s, 1ms);
+  EXPECT_LT(record.duration(), 1s);
+  EXPECT_EQ(record.windows().front().activities.size(), 10u);
+}
+
+TEST(RunRecord, OfNothingHasNoWindows) {
+  const RunRecord record;
+  EXPECT_TRUE(record.windows().empty());
+  EXPECT_EQ(record.duration(), Time{});
+}
+
+}  // namespace
+}  // namespace ooc_run

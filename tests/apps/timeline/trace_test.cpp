@@ -1,0 +1,72 @@
+#include "timeline/trace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+#include "support/temp_dir.hpp"
+
+namespace ooc_run {
+namespace {
+
+using ooc::Activity;
+
+class TraceTest : public testing::Test {
+ protected:
+  /// The file of a trace that has room for `most` of the reads of so many chunks, and its note.
+  std::string publish(std::size_t chunks, std::size_t most) {
+    Trace trace({.path = dir_.path() / "t.pf", .command = "reduce", .replace = true}, most);
+    EXPECT_TRUE(trace.empty());
+    const auto start = Activity::Clock::now();
+    for (std::size_t k = 0; k < chunks; ++k) {
+      const auto begin = start + std::chrono::milliseconds(k);
+      trace.record({.kind = Activity::Kind::read,
+                    .worker = k % 3,
+                    .chunk = k,
+                    .bytes = 100,
+                    .begin = begin,
+                    .end = begin + std::chrono::milliseconds(1)});
+    }
+    EXPECT_EQ(trace.empty(), chunks == 0);
+    note_ = trace.publish();
+    EXPECT_TRUE(trace.empty());
+    return ooc::test::read_whole(dir_.path() / "t.pf");
+  }
+
+  /// The chunks of those that the trace has.
+  static std::string digits_of(const std::string& file, std::size_t chunks) {
+    std::string found;
+    for (std::size_t k = 0; k < chunks; ++k) {
+      const bool there = file.find("read " + std::to_string(k)) != std::string::npos;
+      found += there ? std::to_string(k) : "-";
+    }
+    return found;
+  }
+
+  ooc::test::TempDir dir_;
+  std::string note_;
+};
+
+TEST_F(TraceTest, HasEverythingIfItFits) {
+  EXPECT_EQ(digits_of(publish(8, 8), 8), "01234567");
+  EXPECT_EQ(note_,
+            "wrote " + (dir_.path() / "t.pf").string() + ", a timeline that ui.perfetto.dev shows");
+}
+
+TEST_F(TraceTest, LeavesOutTheMiddleOfALongRun) {
+  EXPECT_EQ(digits_of(publish(10, 4), 10), "01------89");
+  EXPECT_TRUE(note_.ends_with("; of 10 activities, the 6 in the middle are left out")) << note_;
+}
+
+TEST_F(TraceTest, IsWrittenOfNothingToo) {
+  EXPECT_NE(publish(0, 4).find("ooc-run reduce"), std::string::npos);
+}
+
+TEST_F(TraceTest, LeavesNothingBehindUnlessItIsPublished) {
+  { const Trace trace({.path = dir_.path() / "t.pf", .command = "reduce", .replace = false}); }
+  EXPECT_TRUE(dir_.names().empty());
+}
+
+}  // namespace
+}  // namespace ooc_run

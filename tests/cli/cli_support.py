@@ -1,0 +1,116 @@
+"""What the tests of the program have in common. Each is called with the path of ooc-run."""
+
+import contextlib
+import json
+import mmap
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+
+PROGRAM = str(Path(sys.argv.pop(1)).resolve()) if len(sys.argv) > 1 else "ooc-run"
+SCHEMA = json.loads(
+    (Path(__file__).resolve().parents[2] / "apps/ooc-run/result/result.schema.json").read_text())
+jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def clean_environment(**variables):
+    """Without what the caller's shell may have set for us."""
+    ours = {name: value for name, value in os.environ.items()
+            if not name.startswith(("OOC_", "LC_")) and name not in ("NO_COLOR", "COLUMNS")}
+    return {**ours, "LANG": "C.UTF-8", **variables}
+
+
+def default_signals():
+    """A test may run where signals are ignored, as in the background of a shell."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def held_in_page_cache(path):
+    """Meanwhile a file lies in the page cache: a kernel that reclaims what seems unused (DAMON's
+    pageout) takes the pages that nobody has mapped."""
+    with (open(path, "rb") as file,
+          mmap.mmap(file.fileno(), 0, mmap.MAP_SHARED | mmap.MAP_POPULATE, mmap.PROT_READ)):
+        yield
+
+
+def evict(path):
+    """Takes a file or block device out of the page cache, and nothing else: tests run beside."""
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+class CliTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="ooc-cli-", dir=os.getcwd())
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+
+    def path(self, name):
+        return str(self.directory / name)
+
+    def write(self, name, data):
+        """A file of the bytes of `data`; its path."""
+        path = self.directory / name
+        path.write_bytes(data.tobytes() if isinstance(data, np.ndarray) else data)
+        return str(path)
+
+    def run_program(self, *words, env=None, **options):
+        return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True,
+                              cwd=self.directory, timeout=300, check=False,
+                              env=clean_environment(**(env or {})), **options)
+
+    def at_work(self, *words, env=None, preexec_fn=default_signals):
+        """The program, once it is at work, and the line of progress that says so."""
+        process = subprocess.Popen([PROGRAM, *map(str, words), "--progress", "plain"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   cwd=self.directory, env=clean_environment(**(env or {})),
+                                   preexec_fn=preexec_fn)
+        self.addCleanup(process.kill)
+        line = process.stderr.readline()
+        while line and "left" not in line:
+            line = process.stderr.readline()
+        return process, line
+
+    def succeed(self, *words, **options):
+        done = self.run_program(*words, **options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def json(self, *words, **options):
+        """The document that a command prints, checked against the schema."""
+        return self.check_document(self.succeed(*words, "--json", **options).stdout)
+
+    def check_document(self, text):
+        document = json.loads(text)
+        jsonschema.validate(document, SCHEMA, jsonschema.Draft202012Validator)
+        return document
+
+    def refuse(self, code, what, *words, hint=None, **options):
+        """Fails with this exit code, nothing on stdout, and a message of the one shape."""
+        done = self.run_program(*words, **options)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(done.stdout, "")
+        lines = done.stderr.splitlines()
+        self.assertRegex(lines[0], "^ooc-run: error: ")
+        self.assertRegex(lines[0], what)
+        for line in lines[1:]:
+            self.assertRegex(line, "^  (why:  |hint: )[^ ]")
+        if hint is not None:
+            self.assertRegex(lines[-1], "^  hint: .*" + hint)
+        return done
+
+
+def main():
+    unittest.main()

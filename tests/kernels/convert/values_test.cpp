@@ -1,0 +1,389 @@
+#include "convert/values.hpp"
+
+#include <ooc/buffer.hpp>
+#include <ooc/kernels/number.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "support/bits.hpp"
+#include "support/devices.hpp"
+
+namespace ooc::conversion {
+namespace {
+
+using test::bits_of;
+using test::from_bits;
+
+// --- the definition, element by element, in 64 bits of precision ---------------------------------
+
+static_assert(std::numeric_limits<long double>::digits == 64);  // holds every value of every type
+
+/// Normal numbers of a floating type are 1.fraction * 2^exponent.
+struct Format {
+  int fraction_bits, lowest_exponent, highest_exponent;
+};
+
+template <class T>
+constexpr Format format_of() {
+  if constexpr (std::is_same_v<T, Float16>)
+    return {10, -14, 15};
+  else if constexpr (std::is_same_v<T, BFloat16>)
+    return {7, -126, 127};
+  else if constexpr (std::is_same_v<T, float>)
+    return {23, -126, 127};
+  else
+    return {52, -1022, 1023};
+}
+
+/// The fraction of a floating value, from the top bit down.
+template <class T>
+std::uint64_t fraction_of(T value) {
+  return bits_of(value) << (64 - format_of<T>().fraction_bits);
+}
+
+/// The value by the meaning of its bits; a NaN keeps its sign and nothing else.
+template <class T>
+long double exact_value(T value) {
+  if constexpr (std::is_integral_v<T>) {
+    return value;
+  } else {
+    using Limits = std::numeric_limits<long double>;
+    constexpr Format format = format_of<T>();
+    constexpr std::uint64_t sign = std::uint64_t{1} << (8 * sizeof(T) - 1);
+    const auto fraction = static_cast<long double>(fraction_of(value)) * 0x1p-64L;
+    const int biased = static_cast<int>((bits_of(value) & (sign - 1)) >> format.fraction_bits);
+    const int exponent = std::max(biased, 1) - 1 + format.lowest_exponent;
+    long double size = std::ldexp((biased != 0 ? 1 : 0) + fraction, exponent);
+    if (exponent > format.highest_exponent) {
+      size = fraction == 0 ? Limits::infinity() : Limits::quiet_NaN();
+    }
+    return (bits_of(value) & sign) != 0 ? -size : size;
+  }
+}
+
+/// The nearest number of a format, or the even one of two.
+long double round_to(const Format& format, long double value) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const int exponent = std::max(std::ilogb(value), format.lowest_exponent);
+  const long double unit = std::ldexp(1.0L, exponent - format.fraction_bits);
+  const long double rounded = std::nearbyint(value / unit) * unit;  // to nearest, ties to even
+  const long double too_large = std::ldexp(1.0L, format.highest_exponent + 1);
+  if (std::fabs(rounded) < too_large) return rounded;
+  return std::copysign(std::numeric_limits<long double>::infinity(), value);
+}
+
+/// The fraction cut off, within the bounds of an integer type.
+template <class To>
+long double truncate_into(long double value) {
+  if (std::isnan(value)) return 0;
+  constexpr long double lowest = std::numeric_limits<To>::lowest();
+  constexpr long double highest = std::numeric_limits<To>::max();
+  return std::trunc(std::min(std::max(value, lowest), highest));
+}
+
+/// The integer of type To that differs by a multiple of 2^bits.
+template <class To, class From>
+To wrap(From value) {
+  constexpr int128 lowest = std::numeric_limits<To>::lowest();
+  constexpr int128 period = std::numeric_limits<To>::max() - lowest + 1;
+  const int128 above_lowest = (value - lowest) % period;
+  return static_cast<To>((above_lowest + period) % period + lowest);
+}
+
+/// Whether `to` is what `from` has to become.
+template <class From, class To>
+bool is_its_value(From from, To to) {
+  const long double value = exact_value(from);
+  if constexpr (std::is_same_v<From, To>) {
+    return bits_of(from) == bits_of(to);
+  } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
+    return to == wrap<To>(from);
+  } else if constexpr (std::is_integral_v<To>) {
+    return exact_value(to) == truncate_into<To>(value);
+  } else {
+    if (std::signbit(exact_value(to)) != std::signbit(value)) return false;
+    if constexpr (is_floating<From>) {
+      constexpr int dropped = 64 - format_of<To>().fraction_bits;
+      constexpr std::uint64_t quiet = std::uint64_t{1} << 63;
+      const std::uint64_t fraction = fraction_of(from) >> dropped << dropped | quiet;
+      if (std::isnan(value)) return std::isnan(exact_value(to)) && fraction_of(to) == fraction;
+    }
+    return exact_value(to) == round_to(format_of<To>(), value);
+  }
+}
+
+template <class From, class To>
+bool keeps_value(From from, To to) {
+  const long double before = exact_value(from);
+  const long double after = exact_value(to);
+  return before == after || (std::isnan(before) && std::isnan(after));
+}
+
+// --- values --------------------------------------------------------------------------------------
+
+/// Powers of two and what differs from them in one or two bits: largest and smallest numbers of all
+/// types, and what lies halfway between two numbers.
+std::vector<long double> edges() {
+  std::vector<long double> values{0};
+  for (int exponent = -1074; exponent <= 1023; exponent += std::abs(exponent) > 160 ? 7 : 1) {
+    const long double power = std::ldexp(1.0L, exponent);
+    values.push_back(power);
+    for (const int bit : {1, 2, 7, 8, 9, 10, 11, 12, 15, 16, 23, 24, 25, 31, 32, 52, 53, 62, 63}) {
+      const long double part = std::ldexp(power, -bit);
+      for (const long double parts : {-2, -1, 1, 3}) values.push_back(power + parts * part);
+    }
+  }
+  return values;
+}
+
+/// All values of types of one and two bytes; else edges, their neighbours, and random bits.
+template <class T>
+std::vector<T> values_of() {
+  std::vector<T> values;
+  if constexpr (sizeof(T) <= 2) {
+    for (std::uint64_t bits = 0; bits >> 8 * sizeof(T) == 0; ++bits) {
+      values.push_back(from_bits<T>(bits));
+    }
+    return values;
+  } else {
+    const std::uint64_t other_sign =
+        is_floating<T> ? std::uint64_t{1} << (8 * sizeof(T) - 1) : ~std::uint64_t{0};
+    const auto add_around = [&](T value) {
+      const std::uint64_t bits = bits_of(value);
+      for (const std::uint64_t near : {bits - 1, bits, bits + 1}) {
+        values.push_back(from_bits<T>(near));
+        values.push_back(from_bits<T>(near ^ other_sign));
+      }
+    };
+    using Limits = std::numeric_limits<T>;
+    constexpr auto highest = static_cast<long double>(Limits::max());
+    for (const long double edge : edges()) {
+      if (edge <= highest) add_around(static_cast<T>(edge));
+    }
+    add_around(Limits::max());
+    add_around(Limits::infinity());
+    std::mt19937_64 random(sizeof(T));
+    for (int i = 0; i < 30'000; ++i) values.push_back(from_bits<T>(random()));
+    return values;
+  }
+}
+
+// --- comparisons ---------------------------------------------------------------------------------
+
+constexpr ElementType all_types[] = {ElementType::u1, ElementType::u2, ElementType::u4,
+                                     ElementType::u8, ElementType::i1, ElementType::i2,
+                                     ElementType::i4, ElementType::i8, ElementType::f2,
+                                     ElementType::f4, ElementType::f8, ElementType::bf16};
+
+/// Converts into every type by `convert(values, converted)`, which returns how many are inexact.
+template <class From, class Convert>
+void expect_definition(const std::vector<From>& values, Convert convert) {
+  for (const ElementType type : all_types) {
+    SCOPED_TRACE("to " + std::string(name_of(type)));
+    visit(type, [&]<class To>(std::type_identity<To>) {
+      std::vector<To> converted(values.size());
+      const std::uint64_t inexact = convert(values, converted);
+      std::uint64_t lost = 0;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if (!keeps_value(values[i], converted[i])) ++lost;
+        ASSERT_TRUE(is_its_value(values[i], converted[i]))
+            << std::hex << bits_of(values[i]) << " became " << bits_of(converted[i]);
+      }
+      EXPECT_EQ(inexact, lost);
+    });
+  }
+}
+
+/// Converts on a device.
+struct Converter {
+  explicit Converter(DeviceKind kind) : device(make_device(kind)) {
+    device->bind_to_thread();
+    stream = device->make_stream();
+  }
+
+  template <class T>
+  Buffer copy_of(const std::vector<T>& values) {
+    Buffer buffer(device->device_memory(), values.size() * sizeof(T));
+    stream->copy(buffer.data(), values.data(), buffer.size());
+    stream->synchronize();
+    return buffer;
+  }
+
+  template <class T>
+  void fetch(std::vector<T>& values, const Buffer& buffer) {
+    stream->copy(values.data(), buffer.data(), buffer.size());
+    stream->synchronize();
+  }
+
+  /// Returns how many are inexact.
+  template <class From, class To>
+  std::uint64_t convert(const std::vector<From>& values, std::vector<To>& converted) {
+    std::vector<std::uint64_t> inexact{0};
+    const Buffer in = copy_of(values);
+    const Buffer out = copy_of(converted);
+    const Buffer counter = copy_of(inexact);
+    convert_values(*stream, element_type_of<From>(), element_type_of<To>(), in.data(), out.data(),
+                   values.size(), counter.as<std::uint64_t>());
+    fetch(converted, out);
+    fetch(inexact, counter);
+    return inexact[0];
+  }
+
+  std::unique_ptr<Device> device;
+  std::unique_ptr<Stream> stream;
+};
+
+template <class T>
+class ConvertValues : public testing::Test {};
+
+using Types =
+    testing::Types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, std::int8_t,
+                   std::int16_t, std::int32_t, std::int64_t, Float16, float, double, BFloat16>;
+TYPED_TEST_SUITE(ConvertValues, Types);
+
+TYPED_TEST(ConvertValues, AllLevelsFollowTheDefinition) {
+  for (const Simd simd : supported_simd()) {
+    SCOPED_TRACE(name_of(simd));
+    expect_definition(
+        values_of<TypeParam>(),
+        [simd]<class From, class To>(const std::vector<From>& in, std::vector<To>& out) {
+          return convert_values_cpu(element_type_of<From>(), element_type_of<To>(),
+                                    reinterpret_cast<const std::byte*>(in.data()),
+                                    reinterpret_cast<std::byte*>(out.data()), in.size(), simd);
+        });
+  }
+}
+
+TYPED_TEST(ConvertValues, TheGpuFollowsTheDefinition) {
+  OOC_SKIP_WITHOUT(DeviceKind::cuda);
+  Converter converter(DeviceKind::cuda);
+  expect_definition(values_of<TypeParam>(),
+                    [&](const auto& in, auto& out) { return converter.convert(in, out); });
+}
+
+// --- rules, on each device -----------------------------------------------------------------------
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+
+using Bits = std::vector<std::uint64_t>;
+
+template <class T>
+Bits bits_of_all(const std::vector<T>& values) {
+  Bits bits;
+  for (const T value : values) bits.push_back(bits_of(value));
+  return bits;
+}
+
+class ConvertValuesRules : public testing::TestWithParam<DeviceKind> {
+ protected:
+  void SetUp() override {
+    OOC_SKIP_WITHOUT(GetParam());
+    converter_.emplace(GetParam());
+  }
+
+  /// Converts the values, and counts in `inexact_`.
+  template <class To, class From>
+  std::vector<To> convert(const std::vector<From>& values) {
+    std::vector<To> converted(values.size());
+    inexact_ = converter_->convert(values, converted);
+    return converted;
+  }
+
+  std::optional<Converter> converter_;
+  std::uint64_t inexact_ = 0;
+};
+
+TEST_P(ConvertValuesRules, RoundsOnceToNearestEven) {
+  // Halfway between two numbers of f2, but for a part that a float cannot hold.
+  const std::vector<double> values{1 + 0x1p-11, 1 + 0x1p-11 + 0x1p-40, 1 + 0x3p-11, 0x1p-25};
+  EXPECT_EQ(bits_of_all(convert<Float16>(values)), (Bits{0x3c00, 0x3c01, 0x3c02, 0}));
+  EXPECT_EQ(inexact_, 4u);
+
+  // The same for bf16 and a double.
+  const std::vector<std::int64_t> integers{(1LL << 62) + (1LL << 54), (1LL << 62) + (1LL << 54) + 1,
+                                           -(1LL << 62) - (1LL << 54) - 1, 1LL << 62};
+  EXPECT_EQ(bits_of_all(convert<BFloat16>(integers)), (Bits{0x5e80, 0x5e81, 0xde81, 0x5e80}));
+  EXPECT_EQ(inexact_, 3u);
+}
+
+TEST_P(ConvertValuesRules, TooLargeForAFloatingTypeIsInfinite) {
+  const std::vector<float> values{65504, 65519.996f, 65520, -1e30f, infinity};
+  EXPECT_EQ(bits_of_all(convert<Float16>(values)), (Bits{0x7bff, 0x7bff, 0x7c00, 0xfc00, 0x7c00}));
+  EXPECT_EQ(inexact_, 3u);
+}
+
+TEST_P(ConvertValuesRules, IntegersLoseFractionsAndSaturate) {
+  const std::vector<float> values{2.9f, -2.9f, 300, -300, infinity, -infinity, not_a_number, -0.0f};
+  EXPECT_EQ(convert<std::int8_t>(values),
+            (std::vector<std::int8_t>{2, -2, 127, -128, 127, -128, 0, 0}));
+  EXPECT_EQ(inexact_, 7u);
+  EXPECT_EQ(convert<std::uint8_t>(values), (std::vector<std::uint8_t>{2, 0, 255, 0, 255, 0, 0, 0}));
+  EXPECT_EQ(inexact_, 7u);
+}
+
+TEST_P(ConvertValuesRules, IntegersWrap) {
+  const std::vector<std::int32_t> values{255, 256, -1, 70'000};
+  EXPECT_EQ(convert<std::uint8_t>(values), (std::vector<std::uint8_t>{255, 0, 255, 112}));
+  EXPECT_EQ(inexact_, 3u);
+}
+
+TEST_P(ConvertValuesRules, NanKeepsSignAndPayloadAndBecomesQuiet) {
+  std::vector<float> values;
+  for (const std::uint32_t bits : {0x7fc0'0000u, 0xffc0'2000u, 0x7f80'0001u, 0xffff'ffffu}) {
+    values.push_back(std::bit_cast<float>(bits));
+  }
+  EXPECT_EQ(bits_of_all(convert<Float16>(values)), (Bits{0x7e00, 0xfe01, 0x7e00, 0xffff}));
+  EXPECT_EQ(inexact_, 0u);
+  EXPECT_EQ(bits_of_all(convert<double>(values)),
+            (Bits{0x7ff8'0000'0000'0000, 0xfff8'0400'0000'0000, 0x7ff8'0000'2000'0000,
+                  0xffff'ffff'e000'0000}));
+  EXPECT_EQ(inexact_, 0u);
+}
+
+TEST_P(ConvertValuesRules, AnyNumberOfElements) {
+  for (const std::size_t count : {1, 511, 512, 513, 1024, 100'001}) {
+    const std::vector<float> values(count, 0.5f);
+    EXPECT_EQ(convert<std::uint16_t>(values), std::vector<std::uint16_t>(count, 0));
+    EXPECT_EQ(inexact_, count);
+    EXPECT_EQ(convert<float>(values), values);
+    EXPECT_EQ(inexact_, 0u);
+  }
+  convert_values(*converter_->stream, ElementType::f4, ElementType::f2, nullptr, nullptr, 0,
+                 nullptr);
+}
+
+TEST_P(ConvertValuesRules, AddsToTheCountIfThereIsOne) {
+  std::vector<std::uint64_t> inexact{std::uint64_t{1} << 40};
+  std::vector<std::int16_t> converted(1000, -1);
+  const Buffer in = converter_->copy_of(std::vector<float>(1000, 7.5f));
+  const Buffer out = converter_->copy_of(converted);
+  const Buffer counter = converter_->copy_of(inexact);
+  for (auto* const count : {counter.as<std::uint64_t>(), counter.as<std::uint64_t>(),
+                            static_cast<std::uint64_t*>(nullptr)}) {
+    convert_values(*converter_->stream, ElementType::f4, ElementType::i2, in.data(), out.data(),
+                   700, count);
+  }
+  converter_->fetch(inexact, counter);
+  converter_->fetch(converted, out);
+  EXPECT_EQ(inexact[0], (std::uint64_t{1} << 40) + 1400);
+  EXPECT_EQ(std::ranges::count(converted, 7), 700);
+  EXPECT_EQ(std::ranges::count(converted, -1), 300);  // nothing is written behind the last
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, ConvertValuesRules, test::all_devices, test::device_name);
+
+}  // namespace
+}  // namespace ooc::conversion

@@ -1,0 +1,343 @@
+#include "gemm/gemm.hpp"
+
+#include <ooc/buffer.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+#include <ooc/kernels/blas.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gemm/shared_library.hpp"
+#include "io/expect_error.hpp"
+#include "support/devices.hpp"
+
+namespace ooc::gemm {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// The bits of a value that the type can hold.
+std::uint64_t bits_of(double value, ElementType type) {
+  const auto bits = std::uint64_t{std::bit_cast<std::uint32_t>(static_cast<float>(value))};
+  switch (type) {
+    case ElementType::f8: return std::bit_cast<std::uint64_t>(value);
+    case ElementType::bf16: return bits >> 16;
+    case ElementType::f2: {
+      const std::uint64_t sign = bits >> 16 & 0x8000;
+      if (value == 0) return sign;
+      if (!std::isfinite(value)) return sign | (std::isnan(value) ? 0x7e00 : 0x7c00);
+      return sign | ((bits & 0x7fffffff) - ((127 - 15) << 23)) >> 13;
+    }
+    default: return bits;
+  }
+}
+
+/// A row-major matrix on the host, of values that its type holds exactly. What stands between the
+/// rows is NaN, so that whoever reads it is found out.
+struct HostMatrix {
+  HostMatrix(std::uint64_t row_count, std::uint64_t column_count, std::uint64_t padding = 0)
+      : rows(row_count),
+        columns(column_count),
+        stride(column_count + padding),
+        values(rows * stride, nan) {}
+
+  double& at(std::uint64_t row, std::uint64_t column) { return values[row * stride + column]; }
+  double at(std::uint64_t row, std::uint64_t column) const { return values[row * stride + column]; }
+
+  std::uint64_t rows, columns, stride;
+  std::vector<double> values;
+};
+
+/// Small integers, so that every sum is exact in any precision.
+HostMatrix random_integers(std::uint64_t rows, std::uint64_t columns, std::uint64_t padding,
+                           unsigned seed) {
+  std::mt19937_64 random(seed);
+  HostMatrix matrix(rows, columns, padding);
+  for (std::uint64_t i = 0; i < rows; ++i) {
+    for (std::uint64_t j = 0; j < columns; ++j) {
+      matrix.at(i, j) = static_cast<double>(random() % 17) - 8;
+    }
+  }
+  return matrix;
+}
+
+/// The definition.
+void multiply_plainly(const HostMatrix& a, const HostMatrix& b, HostMatrix& c, bool accumulate) {
+  for (std::uint64_t i = 0; i < c.rows; ++i) {
+    for (std::uint64_t j = 0; j < c.columns; ++j) {
+      double sum = accumulate ? c.at(i, j) : 0;
+      for (std::uint64_t k = 0; k < a.columns; ++k) sum += a.at(i, k) * b.at(k, j);
+      c.at(i, j) = sum;
+    }
+  }
+}
+
+struct Way {
+  Compute compute;
+  ElementType operand;
+};
+
+std::vector<Way> ways_of(DeviceKind device) {
+  std::vector<Way> ways{{Compute::f32, ElementType::f4}, {Compute::f64, ElementType::f8}};
+  if (device == DeviceKind::cuda) {
+    ways.insert(ways.end(), {{Compute::f32, ElementType::f2},
+                             {Compute::f32, ElementType::bf16},
+                             {Compute::tf32, ElementType::f4},
+                             {Compute::tf32, ElementType::f2},
+                             {Compute::bf16, ElementType::bf16}});
+  }
+  return ways;
+}
+
+class GemmTest : public testing::TestWithParam<DeviceKind> {
+ protected:
+  void SetUp() override {
+    OOC_SKIP_WITHOUT(GetParam());
+    device_ = make_device(GetParam());
+    stream_ = device_->make_stream();
+    workspace_ = Buffer(device_->device_memory(), workspace_bytes(GetParam(), 64 * MiB));
+  }
+
+  std::unique_ptr<Gemm> make(Way way) {
+    return make_gemm(GetParam(), way.compute, way.operand, {workspace_.data(), workspace_.size()},
+                     2);
+  }
+
+  Buffer upload(const HostMatrix& matrix, ElementType type) {
+    const std::size_t element = size_of(type);
+    std::vector<std::byte> bytes(matrix.values.size() * element);
+    for (std::size_t i = 0; i < matrix.values.size(); ++i) {
+      const std::uint64_t bits = bits_of(matrix.values[i], type);
+      std::memcpy(bytes.data() + i * element, &bits, element);
+    }
+    Buffer buffer(device_->device_memory(), bytes.size() + 1);  // an empty one is no memory
+    stream_->copy(buffer.data(), bytes.data(), bytes.size());
+    stream_->synchronize();
+    return buffer;
+  }
+
+  void download(const Buffer& buffer, ElementType type, HostMatrix& matrix) {
+    std::vector<std::byte> bytes(matrix.values.size() * size_of(type));
+    stream_->copy(bytes.data(), buffer.data(), bytes.size());
+    stream_->synchronize();
+    for (std::size_t i = 0; i < matrix.values.size(); ++i) {
+      matrix.values[i] = type == ElementType::f8
+                             ? reinterpret_cast<const double*>(bytes.data())[i]
+                             : double{reinterpret_cast<const float*>(bytes.data())[i]};
+    }
+  }
+
+  /// C = A B or C += A B on the device, into what C holds.
+  void multiply(Way way, const HostMatrix& a, const HostMatrix& b, HostMatrix& c, bool accumulate) {
+    const ElementType product = product_type(way.compute);
+    const Buffer a_memory = upload(a, way.operand);
+    const Buffer b_memory = upload(b, way.operand);
+    const Buffer c_memory = upload(c, product);
+    make(way)->multiply(*stream_, {a_memory.data(), a.stride}, {b_memory.data(), b.stride},
+                        {c_memory.data(), c.stride}, {c.rows, c.columns, a.columns}, accumulate);
+    download(c_memory, product, c);
+  }
+
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Stream> stream_;
+  Buffer workspace_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Device, GemmTest, test::all_devices, test::device_name);
+
+/// The values are the same, and NaN is where NaN is expected, between the rows too.
+void expect_same(const HostMatrix& found, const HostMatrix& expected) {
+  for (std::size_t i = 0; i < found.values.size(); ++i) {
+    const double value = found.values[i];
+    const double wanted = expected.values[i];
+    ASSERT_TRUE(value == wanted || (std::isnan(value) && std::isnan(wanted)))
+        << "element " << i << ": " << value << " instead of " << wanted;
+  }
+}
+
+TEST_P(GemmTest, ProductsOfIntegersAreExact) {
+  constexpr std::array<Sizes, 9> shapes{{{1, 1, 1},
+                                         {1, 97, 13},
+                                         {97, 1, 13},
+                                         {13, 97, 1},
+                                         {64, 64, 64},
+                                         {101, 103, 107},
+                                         {7, 300, 513},
+                                         {300, 7, 513},
+                                         {129, 255, 385}}};
+  for (const Way way : ways_of(GetParam())) {
+    for (const auto [rows, columns, inner] : shapes) {
+      for (const std::uint64_t padding : {0, 5}) {
+        SCOPED_TRACE(std::string(name_of(way.compute)) + " of " +
+                     std::string(name_of(way.operand)) + ", " + std::to_string(rows) + " x " +
+                     std::to_string(columns) + " x " + std::to_string(inner) + ", padding " +
+                     std::to_string(padding));
+        const HostMatrix a = random_integers(rows, inner, padding, 1);
+        const HostMatrix b = random_integers(inner, columns, 2 * padding, 2);
+        HostMatrix expected(rows, columns, 3 * padding);
+        HostMatrix found = expected;  // NaN throughout, of which nothing may remain
+        multiply_plainly(a, b, expected, false);
+        multiply(way, a, b, found, false);
+        expect_same(found, expected);
+        multiply_plainly(a, b, expected, true);
+        multiply(way, a, b, found, true);
+        expect_same(found, expected);
+      }
+    }
+  }
+}
+
+TEST_P(GemmTest, SumsOfNothingAreZero) {
+  for (const Way way : ways_of(GetParam())) {
+    HostMatrix found(3, 5, 2);
+    multiply(way, HostMatrix(3, 0), HostMatrix(0, 5), found, false);
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      for (std::uint64_t j = 0; j < 5; ++j) EXPECT_EQ(found.at(i, j), 0);
+      EXPECT_TRUE(std::isnan(found.at(i, 5)));
+    }
+    HostMatrix kept = random_integers(3, 5, 2, 3);
+    multiply(way, HostMatrix(3, 0), HostMatrix(0, 5), kept, true);
+    expect_same(kept, random_integers(3, 5, 2, 3));
+  }
+}
+
+TEST_P(GemmTest, WithoutRowsOrColumnsThereIsNothingToDo) {
+  for (const Way way : ways_of(GetParam())) {
+    HostMatrix no_rows(0, 5);
+    multiply(way, HostMatrix(0, 4), random_integers(4, 5, 0, 1), no_rows, false);
+    HostMatrix no_columns(5, 0, 2);
+    multiply(way, random_integers(5, 4, 0, 1), HostMatrix(4, 0), no_columns, false);
+    expect_same(no_columns, HostMatrix(5, 0, 2));
+  }
+}
+
+TEST_P(GemmTest, CarriesNanAndInfinity) {
+  for (const Way way : ways_of(GetParam())) {
+    HostMatrix a = random_integers(33, 40, 0, 1);
+    HostMatrix b = random_integers(40, 35, 0, 2);
+    a.at(3, 7) = nan;         // row 3
+    a.at(5, 9) = infinity;    // row 5, by the signs of row 9 of B
+    b.at(11, 4) = -infinity;  // column 4, by the signs of column 11 of A
+    HostMatrix expected(33, 35);
+    HostMatrix found = expected;
+    multiply_plainly(a, b, expected, false);
+    multiply(way, a, b, found, false);
+    expect_same(found, expected);
+  }
+}
+
+/// One bit more than tf32 keeps: f32 must not be tf32 in disguise.
+TEST_P(GemmTest, F32KeepsAllItsBits) {
+  HostMatrix a(64, 64);
+  HostMatrix b(64, 64);
+  for (std::uint64_t i = 0; i < 64; ++i) {
+    for (std::uint64_t j = 0; j < 64; ++j) {
+      a.at(i, j) = i == j ? 1 : 0;
+      b.at(i, j) = 1 + static_cast<double>(1 + i) * 0x1p-23;
+    }
+  }
+  HostMatrix found(64, 64);
+  multiply({Compute::f32, ElementType::f4}, a, b, found, false);
+  expect_same(found, b);
+}
+
+TEST_P(GemmTest, SaysWhichLibraryItIs) {
+  const std::string name = make({Compute::f32, ElementType::f4})->name();
+  const std::string wanted = GetParam() == DeviceKind::cpu ? "OpenBLAS " : "cuBLAS ";
+  EXPECT_EQ(name.substr(0, wanted.size()), wanted);
+  EXPECT_EQ(name.find_first_not_of("0123456789.", wanted.size()), std::string::npos) << name;
+  EXPECT_GT(name.size(), wanted.size());
+}
+
+TEST(Gemm, RefusesTensorCoresOnTheCpu) {
+  for (const Compute compute : {Compute::tf32, Compute::bf16}) {
+    test::expect_error(Cause::usage, "needs a GPU",
+                       [&] { make_gemm(DeviceKind::cpu, compute, ElementType::f4, {}, 1); });
+  }
+}
+
+TEST(Gemm, OpenBlasRefusesRowsThatItCannotCount) {
+  const auto device = make_device(DeviceKind::cpu);
+  const auto stream = device->make_stream();
+  const auto gemm = make_gemm(DeviceKind::cpu, Compute::f32, ElementType::f4, {}, 1);
+  test::expect_error(Cause::bad_input, "2147483647", [&] {
+    gemm->multiply(*stream, {nullptr, std::uint64_t{1} << 31}, {nullptr, 1}, {nullptr, 1},
+                   {1, 1, std::uint64_t{1} << 31}, false);
+  });
+}
+
+TEST(Gemm, OperandsLoseNothingThatTheComputationKeeps) {
+  using enum ElementType;
+  for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
+    for (const ElementType file : {f2, bf16, f4, f8}) {
+      EXPECT_EQ(operand_type(device, Compute::f64, file), f8);
+      EXPECT_EQ(operand_type(device, Compute::bf16, file), bf16);
+    }
+    EXPECT_EQ(operand_type(device, Compute::f32, f4), f4);
+    EXPECT_EQ(operand_type(device, Compute::f32, f8), f4);
+    EXPECT_EQ(operand_type(device, Compute::tf32, f4), f4);
+  }
+  for (const Compute compute : {Compute::f32, Compute::tf32}) {
+    for (const ElementType file : {f2, bf16}) {
+      EXPECT_EQ(operand_type(DeviceKind::cpu, compute, file), f4);
+      EXPECT_EQ(operand_type(DeviceKind::cuda, compute, file), file);
+    }
+  }
+  EXPECT_EQ(product_type(Compute::f64), f8);
+  for (const Compute compute : {Compute::f32, Compute::tf32, Compute::bf16}) {
+    EXPECT_EQ(product_type(compute), f4);
+  }
+}
+
+TEST(Gemm, TheWorkspaceIsAPartOfTheBudget) {
+  EXPECT_EQ(workspace_bytes(DeviceKind::cpu, 100 * GiB), 0u);
+  EXPECT_EQ(workspace_bytes(DeviceKind::cuda, 100 * GiB), 32 * MiB);
+  EXPECT_EQ(workspace_bytes(DeviceKind::cuda, 64 * MiB), 4 * MiB);
+  EXPECT_EQ(workspace_bytes(DeviceKind::cuda, 1000 * 1000), 62'464u);
+  EXPECT_EQ(workspace_bytes(DeviceKind::cuda, 0), 16 * KiB);
+}
+
+TEST(SharedLibrary, SaysWhatIsMissingAndWhatToDo) {
+  constexpr const char* names[] = {"libooc-has-no-such.so.1", "libooc-has-no-such.so"};
+  try {
+    SharedLibrary("OpenBLAS", names, "apt-get install libopenblas0-pthread");
+    FAIL() << "it was there";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.cause(), Cause::device);
+    EXPECT_STREQ(error.what(), "OpenBLAS is not there");
+    EXPECT_NE(error.details().why.find(names[0]), std::string::npos) << error.details().why;
+    EXPECT_NE(error.details().why.find(names[1]), std::string::npos) << error.details().why;
+    EXPECT_EQ(error.details().hint, "apt-get install libopenblas0-pthread");
+  }
+}
+
+TEST(SharedLibrary, TakesTheFirstThatIsThere) {
+  constexpr const char* names[] = {"libooc-has-no-such.so", "libm.so.6"};
+  const SharedLibrary library("the C library", names, "");
+  EXPECT_EQ(library.function<double(double)>("sqrt")(9.0), 3.0);
+  test::expect_error(Cause::device, "the C library has no function sqroot",
+                     [&] { library.function<double(double)>("sqroot"); });
+}
+
+TEST(CpuBlas, HasANameAndAVersion) {
+  try {
+    EXPECT_TRUE(cpu_blas().starts_with("OpenBLAS "));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.cause(), Cause::device);
+    EXPECT_FALSE(error.details().hint.empty());
+  }
+}
+
+}  // namespace
+}  // namespace ooc::gemm

@@ -1,0 +1,184 @@
+#include "histogram/range_pass.hpp"
+
+#include <ooc/io/error.hpp>
+#include <ooc/kernels/histogram.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "support/data_file.hpp"
+#include "support/devices.hpp"
+#include "support/values_file.hpp"
+#include "support/wrapped_engine.hpp"
+
+// Histograms of two passes: the first finds the range of the bins, the second counts in them.
+
+namespace ooc {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+class RangePassTest : public testing::TestWithParam<DeviceKind>, protected test::ValuesFile {
+ protected:
+  void SetUp() override { OOC_SKIP_WITHOUT(GetParam()); }
+
+  Result<Histogram> count(const Source& source, const HistogramOptions& options = {},
+                          Options run = {}, const PassOptions& wanted = {}) {
+    Coordinator coordinator(make_device(GetParam()), std::move(run));
+    return histogram(coordinator, source, options, wanted);
+  }
+
+  void expect_changed(const Source& source, Options run) {
+    try {
+      count(source, {}, std::move(run));
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.cause(), Cause::input_changed) << error.what();
+    }
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Devices, RangePassTest, test::all_devices, test::device_name);
+
+/// Options that call `action` before the second pass.
+Options before_second_pass(std::function<void()> action) {
+  Options options;
+  options.make_engine = [action, passes = 0](const EngineOptions& wanted) mutable {
+    if (++passes == 2) action();
+    return make_engine(wanted);
+  };
+  return options;
+}
+
+TEST_P(RangePassTest, TakesTheTimeOfBothPasses) {
+  constexpr std::chrono::milliseconds delay{20};
+  Options options;
+  options.make_engine = [delay, passes = 0](const EngineOptions& wanted) mutable {
+    if (++passes == 1) std::this_thread::sleep_for(delay);
+    return make_engine(wanted);
+  };
+  const Stats stats = count(source_of(std::vector<float>{1, 2, 3}), {}, options).stats;
+  EXPECT_GE(stats.seconds, std::chrono::duration<double>(delay).count());
+}
+
+TEST_P(RangePassTest, NoticesThatTheInputChanged) {
+  std::vector<float> values(100'000, 1);
+  values[0] = 2;
+  for (const double intruder : {3.0, 0.0, infinity, -infinity, not_a_number}) {
+    const Source source = source_of(values);
+    auto changed = values;
+    changed[99'999] = static_cast<float>(intruder);
+    expect_changed(source, before_second_pass([&] { test::write_file(path(), changed); }));
+  }
+  const Source source = source_of(values);  // a change that keeps the range may go unnoticed
+  EXPECT_EQ(count(source, {}, before_second_pass([] {})).value.count, values.size());
+}
+
+/// Reads another last float than the file has.
+class ReplacingEngine final : public test::WrappedEngine {
+ public:
+  ReplacingEngine(std::unique_ptr<Engine> engine, std::uint64_t offset, float value)
+      : WrappedEngine(std::move(engine)), offset_(offset), value_(value) {}
+
+  Request& wait() override {
+    Request& request = WrappedEngine::wait();
+    if (request.offset <= offset_ && offset_ + sizeof value_ <= request.offset + request.done) {
+      std::memcpy(request.memory + (offset_ - request.offset), &value_, sizeof value_);
+    }
+    return request;
+  }
+
+ private:
+  std::uint64_t offset_;
+  float value_;
+};
+
+/// Nothing about the file tells that it changed: only the counts of both passes do.
+TEST_P(RangePassTest, NoticesThatTheSecondPassReadOtherValues) {
+  std::vector<float> values(100'000, 1);
+  values[0] = 2;
+  const Source source = source_of(values);
+  for (const double intruder : {1.5, 3.0, 0.0, infinity, -infinity, not_a_number}) {
+    Options run{.direct = DirectIo::no};
+    run.make_engine = [&, passes = 0](const EngineOptions& wanted) mutable {
+      std::unique_ptr<Engine> engine = make_engine(wanted);
+      if (++passes == 1) return engine;
+      const std::uint64_t last = source.bytes() - sizeof(float);
+      engine =
+          std::make_unique<ReplacingEngine>(std::move(engine), last, static_cast<float>(intruder));
+      return engine;
+    };
+    if (intruder == 1.5) {  // within the range: each pass alone makes sense
+      EXPECT_EQ(count(source, {}, run).value.counts[128], 1u);
+    } else {
+      expect_changed(source, run);
+    }
+  }
+}
+
+TEST_P(RangePassTest, NoticesWithAChecksumThatTheInputChangedWithinItsRange) {
+  std::vector<float> values(100'000, 1);
+  values[0] = 2;
+  values[1] = 0;
+  const Source source = source_of(values);
+  auto changed = values;
+  changed[99'999] = 1.5;
+  const PassOptions with_checksum{.checksum = true};
+  const std::string before = *count(source, {}, {}, with_checksum).stats.checksum;
+  try {
+    const auto change = [&] {
+      const auto time = std::filesystem::last_write_time(path());
+      test::write_file(path(), changed);
+      std::filesystem::last_write_time(path(), time);
+      // The file itself does not notice: the new mode explains its new ctime.
+      std::filesystem::permissions(path(), std::filesystem::perms::owner_exec,
+                                   std::filesystem::perm_options::add);
+    };
+    count(source, {}, before_second_pass(change), with_checksum);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.cause(), Cause::input_changed);
+    const std::string after = *count(source, {}, {}, with_checksum).stats.checksum;
+    EXPECT_NE(before, after);
+    for (const std::string& checksum : {before, after}) {
+      EXPECT_NE(error.details().why.find(checksum), std::string::npos) << error.details().why;
+    }
+  }
+}
+
+TEST_P(RangePassTest, StopsEarly) {
+  const auto values = test::varied_values<float>(20 * tile_elements);
+  const Source source = source_of(values);
+  std::stop_source stopped;
+  stopped.request_stop();
+  const auto [nothing, stats] = count(source, {}, {.chunk_bytes = 4 * tile_elements},
+                                      {.stop = stopped.get_token(), .keep_partial = true});
+  EXPECT_THROW(count(source, {}, {}, {.stop = stopped.get_token()}), Error);
+  EXPECT_TRUE(stats.partial);
+  EXPECT_EQ(stats.bytes, 0u);
+  EXPECT_EQ(nothing.count, 0u);
+
+  std::stop_source stop;
+  Options options = before_second_pass([&] { stop.request_stop(); });
+  options.chunk_bytes = 4 * tile_elements;
+  const auto [prefix, prefix_stats] =
+      count(source, {}, options, {.stop = stop.get_token(), .keep_partial = true});
+  EXPECT_TRUE(prefix_stats.partial);
+  EXPECT_EQ(prefix.count * sizeof(float), prefix_stats.bytes);
+  EXPECT_FALSE(prefix.edges.empty());
+}
+
+}  // namespace
+}  // namespace ooc

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <ooc/io/plan.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "lib/simulation/scenario.hpp"
+#include "lib/simulation/slot_owners.hpp"
+
+namespace ooc::test {
+
+constexpr std::byte paint{0xee};  // what nobody has written
+
+/// What has become of every byte of a pass: what the operator has seen of it, or what was written,
+/// beside what is expected.
+class Ledger {
+ public:
+  Ledger(const Scenario& scenario, std::vector<std::byte> expected, Complaint& complaint)
+      : plan_(scenario.writes ? scenario.output_plan() : scenario.plan()),
+        is_written_(scenario.writes),
+        takes_any_(scenario.takes_any),
+        expected_(std::move(expected)),
+        next_(scenario.lanes),
+        had_(plan_.size()),
+        complaint_(complaint) {}
+
+  /// Another pass begins.
+  void restart() {
+    std::iota(next_.begin(), next_.end(), std::size_t{0});
+    for (auto& had : had_) had = false;
+    result_.assign(expected_.size(), paint);
+    times_.assign(result_.size(), 0);
+  }
+
+  /// The chunk of the lane's share that comes after those that it has had.
+  std::size_t next_of(std::size_t lane) const { return next_[lane]; }
+
+  /// The lane has a chunk. Whether it is the next of its share or, where lanes take any, whether
+  /// nobody has had it.
+  bool take(std::size_t lane, std::size_t chunk) {
+    if (chunk >= plan_.size() || (!takes_any_ && chunk != next_[lane])) return false;
+    next_[lane] += next_.size();
+    return !had_[chunk].exchange(true);
+  }
+
+  /// Where what the operator sees from `first_byte` on is kept.
+  std::byte* seen(std::uint64_t first_byte) { return result_.data() + first_byte; }
+
+  void write(std::uint64_t offset, const std::byte* data, std::size_t bytes) {
+    std::memcpy(result_.data() + offset, data, bytes);
+    for (std::size_t i = 0; i < bytes; ++i) ++times_[offset + i];
+  }
+
+  /// Chunks that lanes have had.
+  std::size_t chunks() const {
+    return static_cast<std::size_t>(std::count(had_.begin(), had_.end(), true));
+  }
+
+  /// Of a pass that failed, no byte may be wrong or written twice.
+  void check_failed_pass() {
+    for (std::size_t i = 0; i < result_.size(); ++i) {
+      const bool is_right = result_[i] == paint || result_[i] == expected_[i];
+      if (!is_right || times_[i] > 1) complaint_.add("a wrong byte in a pass that failed");
+    }
+  }
+
+  /// What was done is a prefix of the chunks, all of them unless somebody has asked for an end.
+  void check_prefix(bool was_stopped) {
+    const std::size_t chunks = this->chunks();
+    if (chunks != plan_.size() && !was_stopped) complaint_.add("chunks are missing");
+    for (std::size_t chunk = 0; chunk < plan_.size(); ++chunk) {
+      const bool is_done = chunk < chunks;
+      if (had_[chunk] != is_done) complaint_.add("what was done is not a prefix");
+      const std::uint64_t end = plan_.begin(chunk) + plan_.bytes(chunk);
+      for (std::uint64_t i = plan_.begin(chunk); i < end; ++i) {
+        if (result_[i] != (is_done ? expected_[i] : paint)) complaint_.add("a wrong byte");
+        if (times_[i] != (is_done && is_written_)) complaint_.add("a byte was not written once");
+      }
+    }
+  }
+
+ private:
+  SequentialPlan plan_;
+  bool is_written_, takes_any_;
+  std::vector<std::byte> expected_;
+  std::vector<std::byte> result_;
+  std::vector<std::uint8_t> times_;     // that each byte of it was written
+  std::vector<std::size_t> next_;       // chunk of each lane's share
+  std::vector<std::atomic<bool>> had_;  // each chunk, by some lane
+  Complaint& complaint_;
+};
+
+}  // namespace ooc::test

@@ -1,0 +1,386 @@
+#include "lib/simulation/simulation.hpp"
+
+#include <ooc/checksum.hpp>
+#include <ooc/coordinator.hpp>
+#include <ooc/io/chunk_pool.hpp>
+#include <ooc/io/queue_tuner.hpp>
+#include <ooc/io/reader.hpp>
+#include <ooc/io/units.hpp>
+#include <ooc/io/writer.hpp>
+#include <ooc/pass_threads.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "lane.hpp"
+#include "lane_readers.hpp"
+#include "layout.hpp"
+#include "lib/simulation/ledger.hpp"
+#include "lib/simulation/slot_owners.hpp"
+#include "lib/simulation/troubles.hpp"
+#include "stopwatch.hpp"
+#include "support/faulty_engine.hpp"
+#include "support/late_device.hpp"
+#include "support/leaping_clock.hpp"
+#include "support/random.hpp"
+#include "support/random_engine.hpp"
+#include "support/wrapped_device.hpp"
+
+namespace ooc::test {
+namespace {
+
+/// Of requests so small that few of them make a window, since a simulated pass has few.
+QueueTuner tuner_of(const Scenario& scenario) {
+  constexpr std::size_t request_bytes = 16;
+  return {scenario.first_depth, scenario.least_depth, scenario.read_depth, request_bytes};
+}
+
+/// Of the first of these bytes, all at once.
+std::string checksum_of(std::vector<std::byte> data, std::size_t bytes) {
+  Checksum checksum;
+  checksum.add({.index = 0, .segments = {std::span(data).first(bytes)}});
+  return checksum.text();
+}
+
+class Simulation final : Operation {
+ public:
+  Simulation(World& world, const Scenario& scenario);
+  Outcome run();
+
+ private:
+  /// A transfer of a pass: tells who owns the slots.
+  class Observer final : public TransferObserver {
+   public:
+    Observer(Simulation& simulation, bool writes) : simulation_(simulation), writes_(writes) {}
+    void begun(std::size_t slot, std::size_t chunk) override;
+    void completed(std::size_t slot, std::size_t chunk, std::uint64_t payload_bytes) override;
+
+   private:
+    Simulation& simulation_;
+    bool writes_;
+  };
+
+  void at(Place place);
+  void run_pass();
+  void run_threads();
+  void check_pass();
+
+  std::unique_ptr<Device> make_device();
+  std::unique_ptr<Engine> make_engine(bool writes);
+  void transfer(Request& request, bool writes);
+  void take_in_copy(const void* target, const void* source, std::size_t bytes);
+  void change_at_times(std::size_t chunk);
+
+  void begin(std::size_t, Stream&) override { at(Place::begin); }
+  void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
+               std::uint64_t first_byte, DeviceSpan<std::byte> out) override;
+  void end(std::size_t, Stream&) override { at(Place::end); }
+
+  std::optional<std::size_t> slot_of(const void* memory) const;
+
+  World& world_;
+  const Scenario& scenario_;
+  Random random_{scenario_.seed};
+  Complaint complaint_;
+  SequentialPlan plan_, output_plan_;
+  std::size_t input_slot_bytes_, output_place_;
+  ChunkPool pool_;
+  SlotOwners owners_{pool_.size(), complaint_};
+  std::vector<std::atomic<std::size_t>> left_;  // bytes of each slot that are to be copied out
+  std::unique_ptr<Device> device_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  Troubles troubles_{scenario_.troubles, pool_};
+  Ledger ledger_{scenario_, world_.result_of(scenario_), complaint_};
+
+  // Of the pass that runs.
+  std::optional<Checksum> checksum_;
+  std::optional<QueueTuner> tuner_;
+  std::optional<Reader> reader_;
+  std::optional<Writer> writer_;
+  std::size_t tuned_depth_ = 0;  // that was wanted when the last chunk was begun
+  std::size_t resizes_ = 0, tunings_ = 0;
+};
+
+Simulation::Simulation(World& world, const Scenario& scenario)
+    : world_(world),
+      scenario_(scenario),
+      plan_(scenario.plan()),
+      output_plan_(scenario.output_plan()),
+      input_slot_bytes_(round_up(
+          scenario.chunk_bytes +
+              Reader::slack_bytes(world.source.files(), plan_.max_extents(), scenario.direct),
+          page_bytes)),
+      output_place_(scenario.on_gpu ? 0 : input_slot_bytes_),
+      pool_(
+          *std::pmr::new_delete_resource(), scenario.slots,
+          std::max(input_slot_bytes_, output_place_ + scenario.output_bytes(scenario.chunk_bytes)),
+          plan_.max_extents(), scenario.reach),
+      left_(pool_.size()),
+      device_(make_device()) {
+  for (std::size_t i = 0; i < scenario.lanes; ++i) {
+    lanes_.push_back(std::make_unique<Lane>(*device_, i));
+  }
+}
+
+Outcome Simulation::run() {
+  run_pass();
+  Outcome outcome{.failed = troubles_.ended_it(),
+                  .stopped = troubles_.was_stopped(),
+                  .resizes = resizes_,
+                  .tunings = tunings_,
+                  .checksums = checksum_ && !troubles_.ended_it() ? 1u : 0u,
+                  .complaint = {}};
+  // Of a device that has failed something may be left to do, which no real one would.
+  if ((outcome.failed || outcome.stopped) && !troubles_.have_struck_at(Place::device)) {
+    troubles_.restart(false);
+    run_pass();
+  }
+  outcome.complaint = complaint_.text();
+  return outcome;
+}
+
+/// Every place comes by here: lets others run at times, and fails where it is to.
+void Simulation::at(Place place) {
+  if (random_.one_in(30)) std::this_thread::yield();
+  troubles_.come_to(place);
+}
+
+void Simulation::run_pass() {
+  ledger_.restart();
+  checksum_.reset();
+  if (scenario_.checksummed) checksum_.emplace();
+  tuner_.reset();
+  if (scenario_.tuned) tuner_.emplace(tuner_of(scenario_));
+  tuned_depth_ = scenario_.first_depth;
+  owners_.restart();
+  std::ranges::fill(pool_.memory(), paint);
+  const std::uint64_t output_bytes = scenario_.output_bytes(scenario_.chunk_bytes);
+  for (const auto& lane : lanes_) {
+    lane->reserve(scenario_.chunk_bytes, scenario_.gathers(), output_bytes);
+  }
+  pool_.restart(scenario_.reads_ahead ? scenario_.slots : scenario_.first_slots);
+  if (scenario_.reads_ahead) pool_.resize(scenario_.first_slots, 0);
+  try {
+    run_threads();
+  } catch (const Troubles::Failure& failure) {
+    troubles_.ended_with(failure);
+  } catch (const Aborted&) {
+    complaint_.add("an echo came out of the pass");
+  } catch (const std::exception& error) {
+    complaint_.add(error.what());
+  }
+  check_pass();
+}
+
+/// What a coordinator does.
+void Simulation::run_threads() {
+  PassOptions wanted{.stop = troubles_.stop()};
+  if (scenario_.observed) {
+    wanted.observe = [this](const Activity& activity) {
+      if (scenario_.lanes_read && activity.kind == Activity::Kind::read) {
+        owners_.hand_over(activity.worker, activity.chunk, Owner::nobody, Owner::lane);
+      }
+      at(Place::activity);
+    };
+  }
+  std::optional<LaneReaders> lane_readers;
+  if (scenario_.lanes_read) {
+    const IoWay way{.block_bytes = scenario_.block_bytes};
+    const LaneTakes takes = scenario_.takes_any ? LaneTakes::any : LaneTakes::its_share;
+    lane_readers.emplace(world_.source, plan_, pool_, way, lanes_.size(), takes, wanted);
+  }
+  Observer reads(*this, false), writes(*this, true);
+  reader_.emplace(world_.source.files(), plan_, pool_, make_engine(false), scenario_.block_bytes,
+                  scenario_.direct);
+  writer_.emplace(world_.target, output_plan_, pool_, make_engine(true), scenario_.block_bytes,
+                  scenario_.direct);
+  reader_->set_observer(reads);
+  writer_->set_observer(writes);
+  if (tuner_) {
+    reader_->set_tuner(*tuner_, scenario_.first_slots, scenario_.chunk_bytes,
+                       LeapingClock(random_));
+  }
+  const Output output{world_.target, scenario_.output_element_bytes, false};
+  const Stopwatch watch;
+  const Pass pass{.plan = plan_,
+                  .pool = pool_,
+                  .readers = lane_readers ? &*lane_readers : nullptr,
+                  .operation = *this,
+                  .checksum = checksum_ ? &*checksum_ : nullptr,
+                  .lanes = lanes_.size(),
+                  .element_bytes = scenario_.element_bytes,
+                  .swapped_bytes = scenario_.swapped ? scenario_.element_bytes : 0,
+                  .watch = watch,
+                  .observe = wanted.observe,
+                  .output = scenario_.writes ? &output : nullptr,
+                  .output_place = output_place_};
+  for (const auto& lane : lanes_) lane->prepare(wanted.observe);
+  std::vector<ChunkPool*> meeting_places{&pool_};
+  if (checksum_) meeting_places.push_back(&checksum_->turns());
+  PassThreads threads(std::move(meeting_places));
+  for (const auto& lane : lanes_) threads.start([&lane = *lane, &pass] { lane.run(pass); });
+  if (scenario_.writes) threads.start([&] { writer_->run(); });
+  if (!scenario_.lanes_read) threads.start([&] { reader_->run(wanted.stop); });
+  threads.join([this] { at(Place::report); });
+}
+
+void Simulation::Observer::begun(std::size_t slot, std::size_t chunk) {
+  Simulation& it = simulation_;
+  it.at(writes_ ? Place::write_begun : Place::read_begun);
+  if (writes_) {
+    it.owners_.expect(slot, chunk, Owner::writer);
+    return;
+  }
+  it.owners_.hand_over(slot, chunk, Owner::nobody, Owner::reader);
+  it.change_at_times(chunk);
+}
+
+void Simulation::Observer::completed(std::size_t slot, std::size_t chunk,
+                                     std::uint64_t payload_bytes) {
+  Simulation& it = simulation_;
+  it.at(writes_ ? Place::write_completed : Place::read_completed);
+  const SequentialPlan& plan = writes_ ? it.output_plan_ : it.plan_;
+  if (payload_bytes != plan.bytes(chunk)) it.complaint_.add("a chunk came in part");
+  it.left_[slot] = payload_bytes;
+  it.owners_.hand_over(slot, chunk, writes_ ? Owner::writer : Owner::reader,
+                       writes_ ? Owner::nobody : Owner::lane);
+}
+
+/// Where it has taken the empty chunks up to `chunk`, a transfer may let the pool have other slots,
+/// as one with a tuner does by itself.
+void Simulation::change_at_times(std::size_t chunk) {
+  if (tuner_ && tuned_depth_ != tuner_->wanted()) {
+    tuned_depth_ = tuner_->wanted();
+    ++tunings_;
+  }
+  if (!scenario_.resizes || !random_.one_in(3)) return;
+  if (pool_.resize(random_.between(1, pool_.size()), chunk + 1)) ++resizes_;
+}
+
+std::unique_ptr<Engine> Simulation::make_engine(bool writes) {
+  const std::size_t depth = writes ? scenario_.write_depth : scenario_.read_depth;
+  const Place first = writes ? Place::write_start : Place::read_start;
+  return std::make_unique<FaultyEngine>(
+      std::make_unique<RandomEngine>(
+          depth, random_, [this, writes](Request& request) { transfer(request, writes); }),
+      [this, first](EngineCall call) {
+        at(static_cast<Place>(static_cast<std::size_t>(first) + static_cast<std::size_t>(call)));
+      });
+}
+
+void Simulation::transfer(Request& request, bool writes) {
+  const std::optional<std::size_t> slot = slot_of(request.memory);
+  if (!slot || slot != slot_of(request.memory + request.bytes - 1)) {
+    complaint_.add("a request is not in one slot");
+    return;
+  }
+  owners_.expect(*slot, request.chunk, writes ? Owner::writer : Owner::reader);
+  if (!writes) {
+    const auto file = static_cast<std::size_t>(request.source - world_.source.files().data());
+    std::memcpy(request.memory, world_.contents[file].data() + request.offset, request.bytes);
+    return;
+  }
+  ledger_.write(request.offset, request.memory, request.bytes);
+}
+
+std::unique_ptr<Device> Simulation::make_device() {
+  std::unique_ptr<Device> device = ooc::make_device(DeviceKind::cpu);
+  if (scenario_.on_gpu) {
+    device = std::make_unique<LateDevice>(
+        Lateness{.eagerness = [this] { return random_.one_in(2) ? 0 : random_.below(4); },
+                 .copied = [this](const void* target, const void* source,
+                                  std::size_t bytes) { take_in_copy(target, source, bytes); }});
+  }
+  return std::make_unique<WrappedDevice>(
+      std::move(device), [this](DeviceCall) { at(Place::device); },
+      std::pmr::new_delete_resource());
+}
+
+/// A GPU has copied something, perhaps out of the pool or into it.
+void Simulation::take_in_copy(const void* target, const void* source, std::size_t bytes) {
+  if (const auto slot = slot_of(source)) {
+    const std::size_t chunk = owners_.chunk_in(*slot);
+    owners_.expect(*slot, chunk, Owner::lane);
+    const bool is_last = (left_[*slot] -= bytes) == 0;
+    if (is_last && !scenario_.writes) {
+      owners_.hand_over(*slot, chunk, Owner::lane, Owner::nobody);
+    }
+  }
+  if (const auto slot = slot_of(target)) {
+    owners_.hand_over(*slot, owners_.chunk_in(*slot), Owner::lane, Owner::writer);
+  }
+}
+
+std::optional<std::size_t> Simulation::slot_of(const void* memory) const {
+  const auto* const begin = pool_.memory().data();
+  const auto* const byte = static_cast<const std::byte*>(memory);
+  if (std::less<>{}(byte, begin) || !std::less<>{}(byte, begin + pool_.memory().size())) return {};
+  return static_cast<std::size_t>(byte - begin) / pool_.slot_bytes();
+}
+
+/// Copies what it is given to its place, or to the output as elements of another size.
+void Simulation::process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
+                         std::uint64_t first_byte, DeviceSpan<std::byte> out) {
+  at(Place::process);
+  const std::size_t chunk =
+      scenario_.takes_any ? first_byte / scenario_.chunk_bytes : ledger_.next_of(lane);
+  const std::size_t alignment = alignment_of(scenario_.element_bytes);
+  if (!ledger_.take(lane, chunk) || first_byte != plan_.begin(chunk) ||
+      data.size != plan_.bytes(chunk) || out.size != scenario_.output_bytes(data.size) ||
+      reinterpret_cast<std::uintptr_t>(data.data) % alignment != 0) {
+    complaint_.add("a lane was given what is not its next chunk");
+    return;
+  }
+  const std::size_t slot =
+      scenario_.lanes_read ? owners_.slot_of_lane_with(chunk) : pool_.slot_of(chunk);
+  if (!scenario_.on_gpu) owners_.expect(slot, chunk, Owner::lane);
+  if (scenario_.writes) {
+    const std::size_t from = scenario_.element_bytes, to = scenario_.output_element_bytes;
+    stream.fill_zero(out.data, out.size);
+    stream.copy_rows(out.data, to, data.data, from, std::min(from, to), data.size / from);
+  } else {
+    stream.copy(ledger_.seen(first_byte), data.data, data.size);
+  }
+  at(Place::processed);
+  if (scenario_.on_gpu) return;  // there the slot goes on when its copy has been made
+  owners_.hand_over(slot, chunk, Owner::lane, scenario_.writes ? Owner::writer : Owner::nobody);
+}
+
+void Simulation::check_pass() {
+  const bool has_failed = troubles_.ended_it();
+  if (has_failed != troubles_.have_struck()) complaint_.add("an error was lost");
+  if (troubles_.ended_it_with_an_echo()) complaint_.add("the error is not the first one");
+  for (const bool writes : {false, true}) {
+    const Place death = writes ? Place::write_wait : Place::read_wait;
+    const Engine& engine = writes ? writer_->engine() : reader_->engine();
+    if (engine.in_flight() != 0 && !troubles_.have_struck_at(death)) {
+      complaint_.add("requests were left in flight");
+    }
+  }
+  if (has_failed) return ledger_.check_failed_pass();
+  ledger_.check_prefix(troubles_.was_stopped());
+  if (!checksum_) return;
+  const std::size_t chunks = ledger_.chunks();
+  const std::size_t bytes = chunks < plan_.size() ? plan_.begin(chunks) : plan_.bytes();
+  if (checksum_->text() != checksum_of(world_.input_of(scenario_), bytes)) {
+    complaint_.add("a wrong checksum");
+  }
+}
+
+}  // namespace
+
+Outcome simulate(World& world, const Scenario& scenario) {
+  return Simulation(world, scenario).run();
+}
+
+}  // namespace ooc::test

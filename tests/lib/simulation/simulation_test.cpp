@@ -1,0 +1,74 @@
+// Passes of random shape, with random troubles, through an engine and a device that do things late
+// and out of order: see simulation.hpp for what must hold. OOC_SIMULATION_SEED repeats one of them,
+// since only the order in which threads run is not the seed's; OOC_SIMULATION_SCHEDULES says how
+// many to run.
+
+#include "lib/simulation/simulation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "support/effort.hpp"
+#include "support/watchdog.hpp"
+
+namespace ooc::test {
+namespace {
+
+constexpr std::uint64_t shards = 8;  // for ctest, which runs them side by side
+constexpr std::uint64_t schedules = effort(100'000, 2'000);  // about a minute of one core
+
+std::optional<std::uint64_t> number_in(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr ? std::nullopt : std::optional(std::stoull(value));
+}
+
+class SimulationTest : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  /// False if a rule was broken.
+  bool holds(std::uint64_t seed) {
+    watchdog_.begin(seed);
+    const Scenario scenario(seed);
+    const Outcome outcome = simulate(world_, scenario);
+    (outcome.failed ? failed_ : outcome.stopped ? stopped_ : through_) += 1;
+    resizes_ += outcome.resizes;
+    tunings_ += outcome.tunings;
+    checksums_ += outcome.checksums;
+    EXPECT_EQ(outcome.complaint, "") << scenario.describe();
+    return outcome.complaint.empty();
+  }
+
+  World world_;
+  Watchdog watchdog_;
+  int through_ = 0, stopped_ = 0, failed_ = 0;
+  std::size_t resizes_ = 0, tunings_ = 0, checksums_ = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(Shards, SimulationTest, testing::Range(std::uint64_t{0}, shards));
+
+TEST_P(SimulationTest, EveryScheduleKeepsTheRules) {
+  const std::uint64_t count = number_in("OOC_SIMULATION_SCHEDULES").value_or(schedules) / shards;
+  if (const auto seed = number_in("OOC_SIMULATION_SEED")) {
+    for (std::uint64_t i = 0; i < count; ++i) ASSERT_TRUE(holds(*seed));
+    return;
+  }
+  for (std::uint64_t i = 0; i < count; ++i) ASSERT_TRUE(holds(i * shards + GetParam()));
+  EXPECT_GT(through_, 0);
+  EXPECT_GT(stopped_, 0);
+  EXPECT_GT(failed_, 0);
+  EXPECT_GT(resizes_, 0u);
+  EXPECT_GT(tunings_, 0u);
+  EXPECT_GT(checksums_, 0u);
+  RecordProperty("through", through_);
+  RecordProperty("stopped", stopped_);
+  RecordProperty("failed", failed_);
+  RecordProperty("resizes", static_cast<int>(resizes_));
+  RecordProperty("tunings", static_cast<int>(tunings_));
+  RecordProperty("checksums", static_cast<int>(checksums_));
+}
+
+}  // namespace
+}  // namespace ooc::test
