@@ -7,7 +7,7 @@
 #include <ooc/io/target.hpp>
 #include <ooc/io/units.hpp>
 #include <ooc/io/writer.hpp>
-#include <ooc/io_way.hpp>
+#include <ooc/io_config.hpp>
 #include <ooc/pass_threads.hpp>
 
 #include "bench.hpp"
@@ -24,12 +24,12 @@ namespace ooc::bench {
 namespace {
 
 /// The pool of a pass: as large as a pass of the same way has it, or nearly.
-ChunkPool make_pool(Device& device, const IoWay& way) {
+ChunkPool make_pool(Device& device, const IoConfig& way) {
   const std::size_t in_flight = divide_up(way.queue_depth * way.block_bytes, way.chunk_bytes);
   return ChunkPool(device.host_memory(), in_flight + 4, way.chunk_bytes + 2 * page_bytes, 1);
 }
 
-nlohmann::ordered_json rates(const IoWay& way, std::uint64_t bytes,
+nlohmann::ordered_json rates(const IoConfig& way, std::uint64_t bytes,
                              const std::vector<double>& seconds) {
   std::vector<double> per_second;
   for (const double time : seconds) per_second.push_back(static_cast<double>(bytes) / time);
@@ -44,7 +44,7 @@ nlohmann::ordered_json read_alone(const std::string& file, bool cuda, int runs) 
   const Options options;
   const Workers workers = choose_workers(options, device->kind());
   const double cached = page_cache_fraction(source).value_or(0);
-  const IoWay way = choose_read_way(options, device->kind(), workers, source, cached);
+  const IoConfig way = choose_read_config(options, device->kind(), workers, source, cached);
   const SequentialPlan plan(source.extents(), way.chunk_bytes);
   ChunkPool pool = make_pool(*device, way);
   std::vector<double> seconds;
@@ -56,7 +56,7 @@ nlohmann::ordered_json read_alone(const std::string& file, bool cuda, int runs) 
     PassThreads threads({&pool});
     threads.start([&] { reader.run({}); });
     threads.start([&] {
-      for (std::size_t k = 0; k < plan.size(); ++k) pool.recycle(*pool.wait(k, Stage::loaded));
+      for (std::size_t k = 0; k < plan.size(); ++k) pool.recycle(*pool.wait(k, SlotState::loaded));
     });
     threads.join([] {});
     seconds.push_back(clock.seconds());
@@ -70,12 +70,12 @@ nlohmann::ordered_json write_alone(const std::string& file, std::uint64_t bytes,
   const Options options;
   const Workers workers = choose_workers(options, device->kind());
   std::vector<double> seconds;
-  IoWay way;
+  IoConfig way;
   for (int run = 0; run < runs; ++run) {
     std::filesystem::remove(file);
     const Clock clock;
     TargetFile target({.path = file}, bytes, {});
-    way = choose_write_way(options, device->kind(), workers, target);
+    way = choose_write_config(options, device->kind(), workers, target);
     const Clock pool_clock;
     ChunkPool pool = make_pool(*device, way);
     std::memset(pool.memory().data(), 1, pool.memory().size());
@@ -87,13 +87,13 @@ nlohmann::ordered_json write_alone(const std::string& file, std::uint64_t bytes,
     threads.start([&] { writer.run(); });
     threads.start([&] {
       for (std::size_t k = 0; k < plan.size(); ++k) {
-        Chunk& chunk = *pool.wait(k, Stage::empty);
+        Chunk& chunk = *pool.wait(k, SlotState::empty);
         chunk.segments.push_back(chunk.memory.first(plan.bytes(k)));
-        pool.publish(chunk, Stage::computed);
+        pool.commit(chunk, SlotState::computed);
       }
     });
     threads.join([] {});
-    target.publish();
+    target.commit();
     seconds.push_back(clock.seconds() - pool_seconds);
   }
   std::filesystem::remove(file);
@@ -134,18 +134,18 @@ nlohmann::ordered_json gemm_in_core(std::uint64_t length, const std::string& com
   const DeviceKind kind = cuda ? DeviceKind::cuda : DeviceKind::cpu;
   const auto device = make_device(kind);
   device->bind_to_thread();
-  Compute compute = Compute::f32;
-  for (const Compute other : {Compute::tf32, Compute::bf16, Compute::f64}) {
-    if (name_of(other) == compute_name) compute = other;
+  Precision precision = Precision::f32;
+  for (const Precision other : {Precision::tf32, Precision::bf16, Precision::f64}) {
+    if (name_of(other) == compute_name) precision = other;
   }
-  const ElementType operand = gemm::operand_type(kind, compute, ElementType::f4);
+  const ElementType operand = gemm::operand_type(kind, precision, ElementType::f4);
   auto& memory = cuda ? device->device_memory() : device->host_memory();
   const Buffer workspace(memory, std::max<std::size_t>(gemm::workspace_bytes(kind, 1 * GiB), 1));
-  const auto gemm = gemm::make_gemm(kind, compute, operand, {workspace.data(), workspace.size()},
+  const auto gemm = gemm::make_gemm(kind, precision, operand, {workspace.data(), workspace.size()},
                                     std::thread::hardware_concurrency());
   const std::uint64_t elements = length * length;
   const Buffer a(memory, elements * size_of(operand)), b(memory, elements * size_of(operand));
-  const Buffer c(memory, elements * size_of(gemm::product_type(compute)));
+  const Buffer c(memory, elements * size_of(gemm::product_type(precision)));
   const auto stream = device->make_stream();
   // Numbers as they come: zeros would take less power, and so run faster.
   std::vector<float> noise(1 * MiB);

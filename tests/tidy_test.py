@@ -46,8 +46,8 @@ TESTED_ELSEWHERE = {
     "kernels/include/ooc/ooc.hpp": "tests/package_test.sh",
     "lib/include/ooc/buffer.hpp": "tests/lib/memory_test.cpp",
     "lib/include/ooc/execute.hpp": "tests/lib/fold_test.cu",
-    "lib/include/ooc/io_way.hpp": "tests/lib/layout_test.cpp",
-    "lib/include/ooc/reporters.hpp": "tests/lib/activity_test.cpp",
+    "lib/include/ooc/io_config.hpp": "tests/lib/layout_test.cpp",
+    "lib/include/ooc/reporters.hpp": "tests/lib/trace_event_test.cpp",
     "lib/include/ooc/metered_memory.hpp": "tests/lib/memory_test.cpp",
 }
 

@@ -78,7 +78,7 @@ std::string DiskSweep::why_not(const File& file, std::size_t settings) {
 DiskSweep::DiskSweep(const File& file, Device& device, std::vector<DiskSetting> settings)
     : file_(file), device_(device), part_bytes_(part_bytes(file, settings.size())) {
   const std::string why = why_not(file, settings.size());
-  if (!why.empty()) throw Error(Cause::usage, file.path().string() + ": " + why);
+  if (!why.empty()) throw Error(ErrorKind::usage, file.path().string() + ": " + why);
   for (const DiskSetting& setting : settings) rows_.push_back({setting});
 }
 

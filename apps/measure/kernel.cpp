@@ -3,7 +3,7 @@
 #include <ooc/buffer.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
-#include <ooc/io_way.hpp>
+#include <ooc/io_config.hpp>
 
 #include <unistd.h>
 
@@ -14,7 +14,7 @@
 
 #include "measure/figures.hpp"
 #include "measure/page_cache.hpp"
-#include "measure/together.hpp"
+#include "measure/run_parallel.hpp"
 
 namespace ooc::measure {
 
@@ -33,7 +33,7 @@ void fill(std::byte* memory, std::size_t bytes, const File& file) {
     const ssize_t got =
         pread(file.buffered(), memory + done, bytes - done, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw Error::from_errno(Cause::input, "read", errno, file.path(), offset);
+    if (got < 0) throw Error::from_errno(ErrorKind::input, "read", errno, file.path(), offset);
     if (got == 0) return;  // the file is empty, or has become so; what is there will do
     done += static_cast<std::size_t>(got);
   }
@@ -110,7 +110,7 @@ KernelAlone::~KernelAlone() = default;
 void KernelAlone::round() {
   double bytes = 0;
   const Clock clock;
-  together(workers_.size(), [this](std::size_t i) { workers_[i]->run(); });
+  run_parallel(workers_.size(), [this](std::size_t i) { workers_[i]->run(); });
   const double seconds = clock.seconds();
   for (const auto& worker : workers_) bytes += worker->bytes();
   bytes_per_second_.push_back(bytes / seconds);

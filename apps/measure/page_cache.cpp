@@ -2,7 +2,7 @@
 
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
-#include <ooc/io_way.hpp>
+#include <ooc/io_config.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "measure/figures.hpp"
-#include "measure/together.hpp"
+#include "measure/run_parallel.hpp"
 
 namespace ooc::measure {
 
@@ -26,7 +26,7 @@ constexpr std::size_t block_bytes = 1 * MiB;  // as a warm pass reads; fits a co
 void read_blocks(const File& file, std::uint64_t bytes, std::size_t threads) {
   std::atomic<std::uint64_t> next{0};
   std::atomic<bool> failed{false};
-  together(threads, [&](std::size_t) {
+  run_parallel(threads, [&](std::size_t) {
     std::vector<std::byte> memory(block_bytes);
     for (;;) {
       const std::uint64_t begin = next.fetch_add(block_bytes);
@@ -49,10 +49,10 @@ void read_blocks(const File& file, std::uint64_t bytes, std::size_t threads) {
 void evict(const File& file) {
   // Dirty pages stay, so that what has just been written must reach the disk first.
   if (fdatasync(file.buffered()) != 0) {
-    throw Error::from_errno(Cause::input, "sync", errno, file.path());
+    throw Error::from_errno(ErrorKind::input, "sync", errno, file.path());
   }
   const int failed = posix_fadvise(file.buffered(), 0, 0, POSIX_FADV_DONTNEED);
-  if (failed != 0) throw Error::from_errno(Cause::input, "evict", failed, file.path());
+  if (failed != 0) throw Error::from_errno(ErrorKind::input, "evict", failed, file.path());
 }
 
 void warm(const File& file, std::uint64_t bytes, std::size_t threads) {

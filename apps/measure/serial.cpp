@@ -20,8 +20,9 @@ void read(const File& file, std::uint64_t offset, std::byte* memory, std::size_t
     const ssize_t got =
         pread(file.buffered(), memory + done, bytes - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw Error::from_errno(Cause::input, "read", errno, file.path(), offset + done);
-    if (got == 0) throw Error(Cause::input_changed, file.path().string() + ": became shorter");
+    if (got < 0)
+      throw Error::from_errno(ErrorKind::input, "read", errno, file.path(), offset + done);
+    if (got == 0) throw Error(ErrorKind::input_changed, file.path().string() + ": became shorter");
     done += static_cast<std::size_t>(got);
   }
 }

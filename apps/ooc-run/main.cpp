@@ -30,7 +30,7 @@ void print_to_stdout(std::string_view text) {
     const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      throw ooc::Error::from_errno(ooc::Cause::output, "write", errno, "standard output");
+      throw ooc::Error::from_errno(ooc::ErrorKind::output, "write", errno, "standard output");
     }
     text.remove_prefix(static_cast<std::size_t>(written));
   }
@@ -109,7 +109,7 @@ ooc::Error with_variables(const ooc::Error& error, const Arguments& arguments) {
     if (!details.why.empty()) details.why += "; ";
     details.why += variable.text + " is set in the environment";
   }
-  return {error.cause(), error.what(), details};
+  return {error.kind(), error.what(), details};
 }
 
 Outcome run(const Arguments& arguments, const Interrupt& interrupt) {
@@ -158,7 +158,7 @@ int run_and_print(const Command& command, const std::vector<std::string>& words)
     return outcome.partial ? interrupt.exit_code() : 0;
   } catch (const ooc::Error& error) {
     const int code = report_error(error);
-    const bool interrupted = error.cause() == ooc::Cause::interrupted;
+    const bool interrupted = error.kind() == ooc::ErrorKind::interrupted;
     return interrupted && interrupt.exit_code() != 0 ? interrupt.exit_code() : code;
   }
 }
@@ -166,7 +166,7 @@ int run_and_print(const Command& command, const std::vector<std::string>& words)
 int dispatch(const std::vector<std::string>& words) {
   if (words.empty()) {
     print_to_stderr(short_help());
-    return exit_code_of(ooc::Cause::usage);
+    return exit_code_of(ooc::ErrorKind::usage);
   }
   const std::string& first = words.front();
   if (first == "help") return help(words);

@@ -18,12 +18,12 @@ constexpr std::uint64_t closed = aborted - 1;  // the source ended before this s
 constexpr std::uint64_t unused = closed - 1;   // by the ring
 constexpr std::size_t no_end = std::numeric_limits<std::size_t>::max();
 
-constexpr std::uint64_t turn_of(std::size_t index, Stage stage) {
+constexpr std::uint64_t turn_of(std::size_t index, SlotState stage) {
   return std::uint64_t{index} << stage_bits | static_cast<std::uint64_t>(stage);
 }
 
 constexpr bool is_empty_from(std::uint64_t turn, std::size_t index) {
-  return turn < unused && (turn & stage_mask) == static_cast<std::uint64_t>(Stage::empty) &&
+  return turn < unused && (turn & stage_mask) == static_cast<std::uint64_t>(SlotState::empty) &&
          turn >> stage_bits >= index;
 }
 
@@ -36,10 +36,10 @@ ChunkPool::ChunkPool(std::pmr::memory_resource& memory, std::size_t slots, std::
       reach_(reach == 0 ? slots : reach),
       slots_(slots),
       end_(no_end),
-      latest_ring_(Ring(0, slots)),
-      ring_before_(Ring(0, slots)) {
-  if (slots == 0) throw Error(Cause::usage, "a chunk pool has at least one slot");
-  if (slots > most_slots) throw Error(Cause::usage, "a chunk pool has at most 65535 slots");
+      latest_cycle_(SlotCycle(0, slots)),
+      cycle_before_(SlotCycle(0, slots)) {
+  if (slots == 0) throw Error(ErrorKind::usage, "a chunk pool has at least one slot");
+  if (slots > most_slots) throw Error(ErrorKind::usage, "a chunk pool has at most 65535 slots");
   for (Slot& slot : slots_) slot.chunk.segments.reserve(max_segments);
   const std::size_t bytes = slots * slot_bytes_;
   memory_ = {static_cast<std::byte*>(resource_.allocate(bytes, page_bytes)), bytes};
@@ -56,9 +56,9 @@ ChunkPool::~ChunkPool() {
 void ChunkPool::restart(std::size_t slots) {
   assert(slots != 0 && slots <= size());
   end_ = no_end;
-  latest_ring_ = Ring(0, slots);
+  latest_cycle_ = SlotCycle(0, slots);
   for (std::size_t i = 0; i < size(); ++i) {
-    slots_[i].turn.store(i < slots ? turn_of(i, Stage::empty) : unused);
+    slots_[i].turn.store(i < slots ? turn_of(i, SlotState::empty) : unused);
   }
 }
 
@@ -67,7 +67,7 @@ void ChunkPool::restart(std::size_t slots) {
 /// of its place in the round.
 std::optional<std::size_t> ChunkPool::resize(std::size_t slots, std::size_t next) {
   assert(slots != 0 && slots <= size());
-  const Ring ring = latest_ring_;
+  const SlotCycle ring = latest_cycle_;
   const auto is_left = [&](const Slot& slot) {
     const std::uint64_t turn = slot.turn.load();
     if (turn == aborted) return false;  // what was there may still be in use
@@ -76,24 +76,24 @@ std::optional<std::size_t> ChunkPool::resize(std::size_t slots, std::size_t next
   if (!std::ranges::all_of(slots_, is_left)) return std::nullopt;
   const std::size_t reach = std::max(reach_, ring.slots());  // empty slots await chunks, too
   const std::size_t first = ring.first() + round_up(next + reach - ring.first(), ring.slots());
-  ring_before_ = ring;  // where all that is in the pool lives, so this changes nothing for anybody
-  latest_ring_ = Ring(first, slots);
+  cycle_before_ = ring;  // where all that is in the pool lives, so this changes nothing for anybody
+  latest_cycle_ = SlotCycle(first, slots);
   for (std::size_t i = ring.slots(); i < slots; ++i) {
-    advance(slots_[i].turn, unused, turn_of(first + i, Stage::empty));
+    advance(slots_[i].turn, unused, turn_of(first + i, SlotState::empty));
   }
   return first;
 }
 
 std::size_t ChunkPool::slot_of(std::size_t index) const noexcept {
-  const Ring latest = latest_ring_;
-  return index >= latest.first() ? latest.slot_of(index) : ring_before_.load().slot_of(index);
+  const SlotCycle latest = latest_cycle_;
+  return index >= latest.first() ? latest.slot_of(index) : cycle_before_.load().slot_of(index);
 }
 
 /// The chunk that follows this one in its slot, if any does.
 std::optional<std::size_t> ChunkPool::successor(std::size_t index) const noexcept {
-  const Ring latest = latest_ring_;
+  const SlotCycle latest = latest_cycle_;
   if (index >= latest.first()) return index + latest.slots();
-  const Ring before = ring_before_;
+  const SlotCycle before = cycle_before_;
   const std::size_t next = index + before.slots();
   if (next < latest.first()) return next;
   const std::size_t slot = before.slot_of(index);
@@ -101,7 +101,7 @@ std::optional<std::size_t> ChunkPool::successor(std::size_t index) const noexcep
   return latest.first() + slot;
 }
 
-Chunk* ChunkPool::wait(std::size_t index, Stage stage) {
+Chunk* ChunkPool::wait(std::size_t index, SlotState stage) {
   Slot& slot = this->slot(index);
   const std::uint64_t wanted = turn_of(index, stage);
   std::uint64_t turn = slot.turn.load();
@@ -111,14 +111,14 @@ Chunk* ChunkPool::wait(std::size_t index, Stage stage) {
     slot.turn.wait(turn);
     turn = slot.turn.load();
   }
-  if (stage == Stage::empty) {
+  if (stage == SlotState::empty) {
     slot.chunk.index = index;
     slot.chunk.segments.clear();
   }
   return &slot.chunk;
 }
 
-bool ChunkPool::ready(std::size_t index, Stage stage) const noexcept {
+bool ChunkPool::ready(std::size_t index, SlotState stage) const noexcept {
   return slots_[slot_of(index)].turn.load() == turn_of(index, stage);
 }
 
@@ -137,14 +137,14 @@ bool ChunkPool::leave(const Chunk& chunk, std::uint64_t next) {
   return ours < closed && advance(turn, ours, next);
 }
 
-void ChunkPool::publish(const Chunk& chunk, Stage reached) {
+void ChunkPool::commit(const Chunk& chunk, SlotState reached) {
   leave(chunk, turn_of(chunk.index, reached));
 }
 
 void ChunkPool::recycle(const Chunk& chunk) {
   Slot& slot = this->slot(chunk.index);
   const std::optional<std::size_t> next = successor(chunk.index);
-  const std::uint64_t empty = next ? turn_of(*next, Stage::empty) : unused;
+  const std::uint64_t empty = next ? turn_of(*next, SlotState::empty) : unused;
   if (!leave(chunk, empty) || !next) return;
   // We have written the turn and now read the end; end_at() writes the end and then reads the
   // turns. All four are sequentially consistent, so at least one of us sees what the other wrote

@@ -119,14 +119,14 @@ DType parse_dtype(std::string_view text) {
   }
   if (found == names.end()) {
     const std::string_view near = nearest_name(name);
-    throw Error(Cause::usage, "unknown dtype '" + std::string{text} + "'",
+    throw Error(ErrorKind::usage, "unknown dtype '" + std::string{text} + "'",
                 {.why = "the types are u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8 bf16, or their long names",
                  .hint = near.empty() ? "" : "did you mean '" + std::string{near} + "'?"});
   }
   const auto element = static_cast<ElementType>(found - names.begin());
   if (size_of(element) == 1) return {element, false};
   if (order == '|') {
-    throw Error(Cause::usage, "dtype '" + std::string{text} + "' has no byte order",
+    throw Error(ErrorKind::usage, "dtype '" + std::string{text} + "' has no byte order",
                 {.why = "'|' is for types of one byte",
                  .hint = "say '<" + std::string{name} + "' or '>" + std::string{name} + "'"});
   }

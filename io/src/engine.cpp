@@ -45,8 +45,8 @@ Request& TryingEngine::wait() {
   assert(in_flight_ > 0);
   for (;;) {
     const Outcome outcome = next_outcome();
-    --in_flight_;  // before settle(), which throws if the request has failed
-    if (settle(*outcome.request, outcome.result)) return *outcome.request;
+    --in_flight_;  // before classify(), which throws if the request has failed
+    if (classify(*outcome.request, outcome.result)) return *outcome.request;
     ++in_flight_;
     begin_try(*outcome.request);
   }
@@ -58,7 +58,7 @@ Request* TryingEngine::wait_for(std::chrono::microseconds patience) {
 }
 
 /// Takes in how a try went. True if the request is complete, false if it is to be tried again.
-bool TryingEngine::settle(Request& request, int result) {
+bool TryingEngine::classify(Request& request, int result) {
   if (result < 0) {
     const int errno_value = -result;
     if (may_be_repeated(errno_value) && request.retries < most_retries) {
@@ -98,12 +98,12 @@ void TryingEngine::note_few_threads(std::size_t started, std::size_t wanted) {
 }
 
 std::unique_ptr<Engine> make_engine(const EngineOptions& options) {
-  if (options.depth == 0) throw Error(Cause::usage, "an engine has a depth of at least one");
+  if (options.depth == 0) throw Error(ErrorKind::usage, "an engine has a depth of at least one");
   if (options.kind == EngineKind::threads) return make_thread_engine(options, {});
   try {
     return make_uring_engine(options);
   } catch (const Error& refused) {
-    if (options.kind == EngineKind::uring || refused.cause() != Cause::usage) throw;
+    if (options.kind == EngineKind::uring || refused.kind() != ErrorKind::usage) throw;
     const std::string& why = refused.details().why;
     return make_thread_engine(options, refused.what() + (why.empty() ? "" : "; " + why));
   }

@@ -50,7 +50,7 @@ class TryingEngine : public Engine {
   void note_few_threads(std::size_t started, std::size_t wanted);
 
  private:
-  bool settle(Request& request, int result);
+  bool classify(Request& request, int result);
 
   std::size_t depth_;
   std::size_t in_flight_ = 0;

@@ -5,34 +5,34 @@
 
 namespace ooc {
 
-std::string_view to_string(Cause cause) noexcept {
-  switch (cause) {
-    case Cause::usage: return "usage";
-    case Cause::bad_input: return "bad_input";
-    case Cause::input: return "input";
-    case Cause::input_changed: return "input_changed";
-    case Cause::output: return "output";
-    case Cause::memory: return "memory";
-    case Cause::device: return "device";
-    case Cause::stalled: return "stalled";
-    case Cause::verify: return "verify";
-    case Cause::interrupted: return "interrupted";
-    case Cause::internal: return "internal";
+std::string_view to_string(ErrorKind kind) noexcept {
+  switch (kind) {
+    case ErrorKind::usage: return "usage";
+    case ErrorKind::bad_input: return "bad_input";
+    case ErrorKind::input: return "input";
+    case ErrorKind::input_changed: return "input_changed";
+    case ErrorKind::output: return "output";
+    case ErrorKind::memory: return "memory";
+    case ErrorKind::device: return "device";
+    case ErrorKind::stalled: return "stalled";
+    case ErrorKind::verify: return "verify";
+    case ErrorKind::interrupted: return "interrupted";
+    case ErrorKind::internal: return "internal";
   }
   return "unknown";
 }
 
-Error::Error(Cause cause, const std::string& message, ErrorDetails details)
-    : std::runtime_error(message), cause_(cause), details_(std::move(details)) {}
+Error::Error(ErrorKind kind, const std::string& message, ErrorDetails details)
+    : std::runtime_error(message), kind_(kind), details_(std::move(details)) {}
 
-Error Error::from_errno(Cause cause, const std::string& verb, int errno_value,
+Error Error::from_errno(ErrorKind kind, const std::string& verb, int errno_value,
                         const std::filesystem::path& path, std::optional<std::uint64_t> offset,
                         std::string hint) {
   std::string message = path.empty() ? std::string{} : path.string() + ": ";
   message += verb + " failed";
   if (offset) message += " at byte " + std::to_string(*offset);
   message += ": " + describe_errno(errno_value);
-  return Error(cause, message,
+  return Error(kind, message,
                {.path = path,
                 .offset = offset,
                 .errno_value = errno_value,

@@ -34,7 +34,7 @@ bool is_readable_kind(mode_t mode) {
 }
 
 Error wrong_kind(const std::filesystem::path& path, mode_t mode) {
-  return Error(Cause::bad_input, path.string() + ": is a " + std::string{kind_of(mode)},
+  return Error(ErrorKind::bad_input, path.string() + ": is a " + std::string{kind_of(mode)},
                {.path = path,
                 .why = "only regular files and block devices can be read at any place, and twice",
                 .hint = S_ISDIR(mode) ? "name the files in it"
@@ -52,7 +52,7 @@ bool is_url(std::string_view path) {
 
 Error cannot_open(const std::filesystem::path& path, int errno_value) {
   if (errno_value == ENOENT && is_url(path.native())) {
-    return Error(Cause::bad_input, path.string() + ": only local files are read",
+    return Error(ErrorKind::bad_input, path.string() + ": only local files are read",
                  {.path = path, .hint = "copy it to this machine first, or mount what holds it"});
   }
   // Sockets do not even open; say what they are rather than "No such device or address".
@@ -67,7 +67,7 @@ Error cannot_open(const std::filesystem::path& path, int errno_value) {
   if (errno_value == EACCES) {
     hint = "`namei -l " + shell_word(path) + "` shows who may read it and enter its directories";
   }
-  return Error::from_errno(Cause::input, "open", errno_value, path, {}, hint);
+  return Error::from_errno(ErrorKind::input, "open", errno_value, path, {}, hint);
 }
 
 std::uint64_t size_of(int descriptor, const struct stat& status,
@@ -75,7 +75,7 @@ std::uint64_t size_of(int descriptor, const struct stat& status,
   if (S_ISREG(status.st_mode)) return static_cast<std::uint64_t>(status.st_size);
   std::uint64_t size = 0;
   if (::ioctl(descriptor, BLKGETSIZE64, &size) != 0) {
-    throw Error::from_errno(Cause::input, "asking for its size", errno, path);
+    throw Error::from_errno(ErrorKind::input, "asking for its size", errno, path);
   }
   return size;
 }
@@ -102,7 +102,7 @@ bool refuses_direct_reads(int errno_value) {
 void make_blocking(int descriptor, const std::filesystem::path& path) {
   const int flags = ::fcntl(descriptor, F_GETFL);
   if (flags < 0 || ::fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) != 0) {
-    throw Error::from_errno(Cause::input, "fcntl", errno, path);
+    throw Error::from_errno(ErrorKind::input, "fcntl", errno, path);
   }
 }
 
@@ -117,7 +117,7 @@ bool has_other_attributes(const struct stat& a, const struct stat& b) {
 }
 
 Error changed_error(const std::filesystem::path& path, const std::string& why) {
-  return Error(Cause::input_changed, path.string() + ": changed while it was read",
+  return Error(ErrorKind::input_changed, path.string() + ": changed while it was read",
                {.path = path, .why = why, .hint = "run again when nothing writes to it any more"});
 }
 
@@ -131,13 +131,13 @@ File File::open(const std::filesystem::path& path) {
   if (file.buffered_ < 0) throw cannot_open(path, errno);
   struct stat status {};
   if (::fstat(file.buffered_, &status) != 0) {
-    throw Error::from_errno(Cause::input, "stat", errno, path);
+    throw Error::from_errno(ErrorKind::input, "stat", errno, path);
   }
   if (!is_readable_kind(status.st_mode)) throw wrong_kind(path, status.st_mode);
   make_blocking(file.buffered_, path);
   const long file_system = file_system_of(file.buffered_);
   if (file_system == PROC_SUPER_MAGIC || file_system == SYSFS_MAGIC) {
-    throw Error(Cause::bad_input, path.string() + ": is made up by the kernel as it is read",
+    throw Error(ErrorKind::bad_input, path.string() + ": is made up by the kernel as it is read",
                 {.path = path,
                  .why = "files of procfs and sysfs have no size",
                  .hint = "copy it to a file first"});
@@ -153,7 +153,7 @@ void File::open_direct() {
     why_not_direct_ = "it is smaller than a page";
     return;
   }
-  if (lies_in_memory(buffered_)) {
+  if (is_tmpfs(buffered_)) {
     why_not_direct_ = "tmpfs has no disk under it";
     return;
   }
@@ -195,7 +195,8 @@ void File::try_direct_read() {
 
 void File::check_unchanged() const {
   struct stat now {};
-  if (::fstat(buffered_, &now) != 0) throw Error::from_errno(Cause::input, "stat", errno, path_);
+  if (::fstat(buffered_, &now) != 0)
+    throw Error::from_errno(ErrorKind::input, "stat", errno, path_);
   const std::uint64_t size = size_of(buffered_, now, path_);
   if (size != size_) {
     throw changed_error(path_, "its size went from " + std::to_string(size_) + " to " +
@@ -251,13 +252,13 @@ File::~File() {
 }
 
 Error read_error(const File& file, std::uint64_t offset, int errno_value) {
-  const Error error = Error::from_errno(Cause::input, "read", errno_value, file.path(), offset);
+  const Error error = Error::from_errno(ErrorKind::input, "read", errno_value, file.path(), offset);
   ErrorDetails details = error.details();
   if (errno_value == EIO) {
     details.why = "the disk could not deliver this block";
     details.hint = "check `dmesg` and the health of the drive";
   }
-  return Error(error.cause(), error.what(), details);
+  return Error(error.kind(), error.what(), details);
 }
 
 Error shrank_error(const File& file, std::uint64_t end) {
@@ -269,7 +270,7 @@ Error shrank_error(const File& file, std::uint64_t end) {
   } else {
     message += ": it now ends at byte " + std::to_string(end);
   }
-  return Error(Cause::input_changed, message,
+  return Error(ErrorKind::input_changed, message,
                {.path = file.path(),
                 .offset = end,
                 .why = "another program shortened it",

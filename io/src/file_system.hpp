@@ -22,7 +22,7 @@ inline long file_system_of(int descriptor) {
   return ::fstatfs(descriptor, &file_system) == 0 ? static_cast<long>(file_system.f_type) : 0;
 }
 
-inline bool lies_in_memory(int descriptor) {
+inline bool is_tmpfs(int descriptor) {
   const long magic = file_system_of(descriptor);
   return magic == TMPFS_MAGIC || magic == RAMFS_MAGIC;
 }

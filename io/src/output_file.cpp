@@ -45,11 +45,12 @@ std::string hint_for(int errno_value, const std::filesystem::path& path) {
 
 Error output_error(const std::string& verb, const std::filesystem::path& path,
                    int errno_value = errno) {
-  return Error::from_errno(Cause::output, verb, errno_value, path, {}, hint_for(errno_value, path));
+  return Error::from_errno(ErrorKind::output, verb, errno_value, path, {},
+                           hint_for(errno_value, path));
 }
 
 Error exists_error(const std::filesystem::path& path) {
-  return Error(Cause::output, path.string() + ": exists already",
+  return Error(ErrorKind::output, path.string() + ": exists already",
                {.path = path, .errno_value = EEXIST, .hint = "use --force to replace it"});
 }
 
@@ -57,7 +58,7 @@ Error exists_error(const std::filesystem::path& path) {
 void require_replaceable(const std::filesystem::path& path, const std::filesystem::path& target,
                          bool replace) {
   if (!target.has_filename()) {
-    throw Error(Cause::output, path.string() + ": is not the name of a file", {.path = path});
+    throw Error(ErrorKind::output, path.string() + ": is not the name of a file", {.path = path});
   }
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
@@ -68,11 +69,11 @@ void require_replaceable(const std::filesystem::path& path, const std::filesyste
     throw output_error("follow the link", path, errno_value);  // in circles, or where we may not
   }
   if (S_ISDIR(status.st_mode)) {
-    throw Error(Cause::output, path.string() + ": is a directory",
+    throw Error(ErrorKind::output, path.string() + ": is a directory",
                 {.path = path, .hint = "name a file in it"});
   }
   if (!S_ISREG(status.st_mode)) {
-    throw Error(Cause::output, path.string() + ": is not a regular file",
+    throw Error(ErrorKind::output, path.string() + ": is not a regular file",
                 {.path = path, .why = "only regular files are replaced"});
   }
   if (!replace) throw exists_error(path);
@@ -94,10 +95,11 @@ class Directory {
   void make_durable() const {
     // Some file systems cannot synchronise a directory, and say so with EINVAL.
     if (::fsync(descriptor_) == 0 || errno == EINVAL) return;
-    const Error error = Error::from_errno(Cause::output, "fsync of its directory", errno, path_);
+    const Error error =
+        Error::from_errno(ErrorKind::output, "fsync of its directory", errno, path_);
     ErrorDetails details = error.details();
     details.why = "the new file is whole and in its place, but a power failure may undo that";
-    throw Error(error.cause(), error.what(), details);
+    throw Error(error.kind(), error.what(), details);
   }
 
  private:
@@ -136,7 +138,7 @@ OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, b
   require_replaceable(path_, target_, replace);
   if (purpose == Purpose::write) remove_stale_temporaries(target_);
   create();
-  lies_in_memory_ = ooc::lies_in_memory(descriptor_);
+  lies_in_memory_ = ooc::is_tmpfs(descriptor_);
   require_space(bytes);
   if (purpose == Purpose::write) allocate(bytes);
   open_direct(bytes);
@@ -262,11 +264,11 @@ ssize_t OutputFile::try_write(std::uint64_t offset, std::span<const std::byte> d
 }
 
 Error OutputFile::write_error(int errno_value, std::uint64_t offset) const {
-  return Error::from_errno(Cause::output, "write", errno_value, target_, offset,
+  return Error::from_errno(ErrorKind::output, "write", errno_value, target_, offset,
                            hint_for(errno_value, target_));
 }
 
-void OutputFile::publish() {
+void OutputFile::commit() {
   if (const int errno_value = mapped_ ? mapped_->finish() : 0) {
     throw output_error("allocate", target_, errno_value);
   }

@@ -60,7 +60,7 @@ Interleaving::Interleaving(std::vector<bool> cached) : cached_(std::move(cached)
 SequentialPlan::SequentialPlan(std::span<const Extent> sequence, std::uint64_t chunk_bytes,
                                std::shared_ptr<const Interleaving> interleaving)
     : chunk_bytes_(chunk_bytes), interleaving_(std::move(interleaving)) {
-  if (chunk_bytes == 0) throw Error(Cause::usage, "a chunk has at least one byte");
+  if (chunk_bytes == 0) throw Error(ErrorKind::usage, "a chunk has at least one byte");
   std::uint64_t end = 0;
   for (const Extent& extent : sequence) {
     if (extent.bytes == 0) continue;

@@ -23,7 +23,7 @@ Reader::Reader(std::span<const File> files, const Plan& plan, ChunkPool& pool,
 
 Reader::Reader(std::vector<const File*> files, const Plan& plan, ChunkPool& pool,
                std::unique_ptr<Engine> engine, std::size_t block_bytes, bool direct)
-    : Transfer(plan, pool, std::move(engine), block_bytes, Stage::empty),
+    : Transfer(plan, pool, std::move(engine), block_bytes, SlotState::empty),
       files_(std::move(files)),
       direct_(direct) {}
 
@@ -45,7 +45,7 @@ bool Reader::reads_directly(const Extent& extent) const {
 }
 
 /// For direct reads all blocks that the extent touches.
-Transfer::Range Reader::range_of(const Extent& extent) const {
+Transfer::ByteRange Reader::range_of(const Extent& extent) const {
   const std::uint64_t end = extent.offset + extent.bytes;
   if (!reads_directly(extent)) return {extent.offset, end};
   return {round_down(extent.offset, File::alignment()), round_up(end, File::alignment())};
@@ -59,10 +59,10 @@ std::uint64_t Reader::end_of_request(const Extent& extent, std::uint64_t offset)
 void Reader::lay_out(Chunk& chunk, std::span<const Extent> extents) {
   std::size_t place = 0;
   for (const Extent& extent : extents) {
-    const Range range = range_of(extent);
+    const ByteRange range = range_of(extent);
     const std::uint64_t bytes = range.end - range.begin;
     if (place + bytes > chunk.memory.size()) {
-      throw Error(Cause::internal, "a chunk is larger than its slot");
+      throw Error(ErrorKind::internal, "a chunk is larger than its slot");
     }
     chunk.segments.push_back(
         chunk.memory.subspan(place + (extent.offset - range.begin), extent.bytes));

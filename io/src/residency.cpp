@@ -71,7 +71,7 @@ std::optional<double> sampled_bytes(const File& file, const Extent& extent) {
 }
 
 std::optional<double> cached_bytes(const File& file, const Extent& extent) {
-  if (lies_in_memory(file.buffered())) return static_cast<double>(extent.bytes);
+  if (is_tmpfs(file.buffered())) return static_cast<double>(extent.bytes);
   const std::optional<double> counted = counted_bytes(file, extent);
   // An overlay has no pages of its own: they belong to the file below it.
   const bool is_blind = counted == 0.0 && file_system_of(file.buffered()) == OVERLAYFS_SUPER_MAGIC;
@@ -92,7 +92,7 @@ std::uint64_t seek(const File& file, std::uint64_t at, int whence, std::uint64_t
 bool may_have_holes(const File& file) {
   constexpr std::uint64_t unit = 512;  // of st_blocks, whatever the file system's own is
   struct stat status {};
-  if (lies_in_memory(file.buffered()) || ::fstat(file.buffered(), &status) != 0) return false;
+  if (is_tmpfs(file.buffered()) || ::fstat(file.buffered(), &status) != 0) return false;
   return static_cast<std::uint64_t>(status.st_blocks) * unit <
          static_cast<std::uint64_t>(status.st_size);
 }

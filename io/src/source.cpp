@@ -39,7 +39,7 @@ class SourceBuilder {
 
   Source build() {
     if (format_.count && elements_left_ > 0) {
-      throw Error(Cause::bad_input,
+      throw Error(ErrorKind::bad_input,
                   files_.back().path().string() + ": there are only " +
                       std::to_string(*format_.count - elements_left_) + " elements, not the " +
                       std::to_string(*format_.count) + " asked for",
@@ -58,7 +58,7 @@ class SourceBuilder {
  private:
   void require_same_type(const File& file, DType type) const {
     if (type == type_) return;
-    throw Error(Cause::bad_input,
+    throw Error(ErrorKind::bad_input,
                 file.path().string() + ": holds " + code_of(type) + ", but " +
                     files_.front().path().string() + " holds " + code_of(type_),
                 {.path = file.path(),
@@ -77,7 +77,7 @@ class SourceBuilder {
     elements_used_ += used;
     if (rest != 0 && elements_left_ > 0) {
       throw Error(
-          Cause::bad_input,
+          ErrorKind::bad_input,
           file.path().string() + ": " + std::to_string(description.bytes) +
               (description.bytes == 1 ? " byte is" : " bytes are") + " not a whole number of " +
               std::string{name_of(type_.element)} + " elements",
@@ -117,21 +117,21 @@ Source::Source(File file) : bytes_(file.size()) {
 Source::Source(std::vector<File> files, std::vector<Extent> extents, DType type)
     : files_(std::move(files)), extents_(std::move(extents)), type_(type) {
   for (const Extent& extent : extents_) {
-    if (extent.file >= files_.size()) throw Error(Cause::bad_input, "an extent of no file");
+    if (extent.file >= files_.size()) throw Error(ErrorKind::bad_input, "an extent of no file");
     const File& file = files_[extent.file];
     if (extent.offset > file.size() || extent.bytes > file.size() - extent.offset) {
-      throw Error(Cause::bad_input,
+      throw Error(ErrorKind::bad_input,
                   file.path().string() + ": ends before byte " + std::to_string(extent.offset) +
                       " + " + std::to_string(extent.bytes),
                   {.path = file.path(), .offset = extent.offset});
     }
     if (__builtin_add_overflow(bytes_, extent.bytes, &bytes_)) {
-      throw Error(Cause::bad_input, "a dataset has fewer than 2^64 bytes");
+      throw Error(ErrorKind::bad_input, "a dataset has fewer than 2^64 bytes");
     }
   }
   if (bytes_ % ooc::size_of(type.element) != 0) {
-    throw Error(Cause::bad_input, std::to_string(bytes_) + " bytes are not a whole number of " +
-                                      std::string{name_of(type.element)} + " elements");
+    throw Error(ErrorKind::bad_input, std::to_string(bytes_) + " bytes are not a whole number of " +
+                                          std::string{name_of(type.element)} + " elements");
   }
 }
 
@@ -151,7 +151,7 @@ std::optional<std::string> Source::check_unchanged() const {
 }
 
 Source open(std::span<const std::filesystem::path> paths, const Format& format) {
-  if (paths.empty()) throw Error(Cause::usage, "a dataset has at least one file");
+  if (paths.empty()) throw Error(ErrorKind::usage, "a dataset has at least one file");
   SourceBuilder builder{format};
   for (const std::filesystem::path& path : paths) builder.add(File::open(path));
   return builder.build();

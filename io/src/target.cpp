@@ -60,7 +60,7 @@ void refuse_input(const Target& target, std::span<const Source* const> inputs) {
       if (!same) continue;
       std::string message = target.path.string() + ": is the input";
       if (file.path() != target.path) message += " " + file.path().string() + " by another name";
-      throw Error(Cause::usage, message,
+      throw Error(ErrorKind::usage, message,
                   {.path = target.path, .hint = "give the output a name of its own"});
     }
   }
@@ -69,13 +69,13 @@ void refuse_input(const Target& target, std::span<const Source* const> inputs) {
 void require_writable_as_npy(const Target& target, std::uint64_t elements) {
   if (target.type.element == ElementType::bf16) {
     throw Error(
-        Cause::usage, target.path.string() + ": bf16 cannot be in a .npy file",
+        ErrorKind::usage, target.path.string() + ": bf16 cannot be in a .npy file",
         {.path = target.path,
          .hint =
              "NumPy has no code for it; f4 holds all its values, and .bf16 is a raw file of it"});
   }
   if (target.shape.empty() || product_of(target.shape) == elements) return;
-  throw Error(Cause::usage,
+  throw Error(ErrorKind::usage,
               target.path.string() + ": the shape does not fit: " + equation_of(target.shape) +
                   ", the input has " + grouped(elements),
               {.path = target.path, .hint = "choose lengths whose product is that"});
@@ -97,7 +97,7 @@ std::uint64_t file_bytes(const Target& target, std::uint64_t elements) {
   const bool too_large =
       __builtin_mul_overflow(elements, size_of(target.type.element), &bytes) || bytes >> 62 != 0;
   if (too_large) {
-    throw Error(Cause::usage, target.path.string() + ": so large a file there cannot be",
+    throw Error(ErrorKind::usage, target.path.string() + ": so large a file there cannot be",
                 {.path = target.path});
   }
   return header_bytes(target) + bytes;
@@ -110,7 +110,7 @@ TargetFile::TargetFile(const Target& target, std::uint64_t elements,
     : OutputFile(checked_path(target, elements, inputs), file_bytes(target, elements),
                  target.replace, purpose),
       data_offset_(header_bytes(target)) {
-  if (!target.is_npy() || purpose == Purpose::try_out) return;
+  if (!target.is_npy() || purpose == Purpose::dry_run) return;
   const std::vector<std::uint64_t> sequence{elements};
   write(0, npy_header(target.type, target.shape.empty() ? sequence : target.shape));
 }
@@ -121,7 +121,7 @@ std::vector<std::byte> npy_header(DType type, std::span<const std::uint64_t> sha
   text += "), }";
   constexpr std::size_t prefix_bytes = 10;
   constexpr std::size_t text_bytes = npy_header_bytes - prefix_bytes;
-  if (text.size() >= text_bytes) throw Error(Cause::usage, "a shape of too many dimensions");
+  if (text.size() >= text_bytes) throw Error(ErrorKind::usage, "a shape of too many dimensions");
   std::string header = "\x93NUMPY\x01";
   header += '\0';
   header += static_cast<char>(text_bytes & 0xff);

@@ -14,7 +14,7 @@ std::jthread start_thread(std::function<void(const std::stop_token&)> body) {
     return std::jthread(std::move(body));
   } catch (const std::system_error& error) {
     throw Error::from_errno(
-        Cause::memory, "starting a thread", error.code().value(), {}, {},
+        ErrorKind::memory, "starting a thread", error.code().value(), {}, {},
         "raise the limits on processes and memory (`ulimit -u`, `ulimit -v`, pids cgroup)");
   }
 }

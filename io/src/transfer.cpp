@@ -8,7 +8,7 @@
 namespace ooc {
 
 Transfer::Transfer(const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> engine,
-                   std::size_t block_bytes, Stage awaited)
+                   std::size_t block_bytes, SlotState awaited)
     : plan_(plan),
       pool_(pool),
       block_bytes_(round_up(std::max<std::size_t>(block_bytes, 1), page_bytes)),

@@ -20,7 +20,7 @@ namespace {
 
 Error not_available(int errno_value, const std::string& why) {
   const std::string reason = errno_value != 0 ? describe_errno(errno_value) : why;
-  return Error(Cause::usage, "io_uring is not available: " + reason,
+  return Error(ErrorKind::usage, "io_uring is not available: " + reason,
                {.errno_value = errno_value,
                 .why = errno_value != 0 ? why : "",
                 .hint = "leave out --engine uring: --engine threads reads the same bytes"});
@@ -36,15 +36,15 @@ std::string likely_cause(int errno_value) {
 }
 
 /// A ring of its own type, so that it is closed even if the engine's constructor throws.
-class Ring {
+class Uring {
  public:
-  explicit Ring(std::size_t depth) {
+  explicit Uring(std::size_t depth) {
     const int result = io_uring_queue_init(static_cast<unsigned>(depth), &ring_, 0);
     if (result < 0) throw not_available(-result, likely_cause(-result));
   }
-  ~Ring() { io_uring_queue_exit(&ring_); }
-  Ring(const Ring&) = delete;
-  Ring& operator=(const Ring&) = delete;
+  ~Uring() { io_uring_queue_exit(&ring_); }
+  Uring(const Uring&) = delete;
+  Uring& operator=(const Uring&) = delete;
 
   io_uring* get() noexcept { return &ring_; }
 
@@ -80,7 +80,7 @@ class UringEngine final : public TryingEngine {
   int registered_buffer(const std::byte* memory, std::size_t bytes) const;
   Outcome take(io_uring_cqe* completion);
 
-  Ring ring_;
+  Uring ring_;
   bool writes_;
   std::span<std::byte> registered_;
   std::size_t piece_ = 0;
@@ -172,7 +172,8 @@ TryingEngine::Outcome UringEngine::next_outcome() {
     if (io_uring_peek_cqe(ring_.get(), &completion) == 0) return take(completion);
     // A signal, or resources that will be free again: what is queued stays queued.
     if (result >= 0 || result == -EINTR || result == -EAGAIN || result == -EBUSY) continue;
-    throw Error::from_errno(writes_ ? Cause::output : Cause::input, "io_uring_enter", -result);
+    throw Error::from_errno(writes_ ? ErrorKind::output : ErrorKind::input, "io_uring_enter",
+                            -result);
   }
 }
 

@@ -9,7 +9,7 @@ namespace ooc {
 
 Writer::Writer(OutputFile& file, const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> engine,
                std::size_t block_bytes, bool direct)
-    : Transfer(plan, pool, std::move(engine), block_bytes, Stage::computed),
+    : Transfer(plan, pool, std::move(engine), block_bytes, SlotState::computed),
       file_(file),
       direct_(direct && file.direct() >= 0) {}
 
@@ -17,7 +17,7 @@ void Writer::run() {
   transfer_chunks({});
 }
 
-Transfer::Range Writer::range_of(const Extent& extent) const {
+Transfer::ByteRange Writer::range_of(const Extent& extent) const {
   return {extent.offset, extent.offset + extent.bytes};
 }
 

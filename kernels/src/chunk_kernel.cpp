@@ -18,7 +18,8 @@ class HistogramKernel final : public ChunkKernel {
  public:
   /// Bins over all bytes, or over [0, 1].
   HistogramKernel(Stream& stream, ElementType type)
-      : bins_(binning::make_bins({}, {0, type == ElementType::u1 ? 256.0 : 1.0}, Cause::internal)),
+      : bins_(binning::make_bins({}, {0, type == ElementType::u1 ? 256.0 : 1.0},
+                                 ErrorKind::internal)),
         counter_(stream.kind() == DeviceKind::cpu
                      ? binning::make_cpu_counter(type, bins_, best_simd())
                      : binning::make_cuda_counter(type, bins_, stream)) {}

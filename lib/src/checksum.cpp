@@ -4,7 +4,7 @@
 #include <memory_resource>
 #include <sstream>
 
-#include "ranges.hpp"
+#include "nvtx_range.hpp"
 #include "stopwatch.hpp"
 #include "xxh3.hpp"
 
@@ -23,9 +23,9 @@ Checksum::Checksum()
 Checksum::~Checksum() = default;
 
 void Checksum::add(const Chunk& chunk) {
-  const Chunk* const turn = turns_.wait(chunk.index, Stage::empty);
+  const Chunk* const turn = turns_.wait(chunk.index, SlotState::empty);
   {
-    const Range range("checksum", chunk.index);
+    const NvtxRange range("checksum", chunk.index);
     const Timed timed(seconds_busy_);
     for (const std::span<std::byte> segment : chunk.segments) {
       state_->update(state_->hash, segment.data(), segment.size());

@@ -8,17 +8,17 @@
 #include <ooc/io/writer.hpp>
 #include <ooc/pass_threads.hpp>
 #include <ooc/reporters.hpp>
-#include <ooc/stall_time.hpp>
+#include <ooc/stall_timer.hpp>
 
 #include <algorithm>
 #include <optional>
 #include <span>
 #include <utility>
 
+#include "dry_run_pass.hpp"
 #include "lane.hpp"
 #include "layout.hpp"
 #include "loading.hpp"
-#include "plan_pass.hpp"
 #include "stopwatch.hpp"
 
 namespace ooc {
@@ -89,7 +89,7 @@ Coordinator::Reservation::Reservation(std::atomic_flag& busy) {
     busy_.reset(&busy);
     return;
   }
-  throw Error(Cause::usage, "the coordinator is busy",
+  throw Error(ErrorKind::usage, "the coordinator is busy",
               {.why = "it runs one pass at a time, and one has not ended",
                .hint = "wait for that pass, or make a coordinator for each thread"});
 }
@@ -140,7 +140,7 @@ void Coordinator::State::reserve(const Layout& layout) {
     try {
       make_pool(all_slots(layout));
     } catch (const Error& error) {
-      if (layout.ahead_slots == 0 || error.cause() != Cause::memory) throw;
+      if (layout.ahead_slots == 0 || error.kind() != ErrorKind::memory) throw;
       make_pool(layout.pool_slots);
     }
   }
@@ -155,13 +155,13 @@ void Coordinator::State::prepare_lanes(const Observe& observe) {
     const Timed timed(device_seconds);
     device->bind_to_thread();
   } catch (const Error& error) {
-    if (error.cause() != Cause::memory || !reads_ahead || !device->has_started()) throw;
-    throw NotLocked(error.cause(), error.what(), error.details());
+    if (error.kind() != ErrorKind::memory || !reads_ahead || !device->has_started()) throw;
+    throw NotLocked(error.kind(), error.what(), error.details());
   }
   try {
     for (const auto& lane : lanes) lane->prepare(observe);
   } catch (const Error& error) {
-    if (error.cause() != Cause::memory || device->shares_host_memory()) throw;
+    if (error.kind() != ErrorKind::memory || device->shares_host_memory()) throw;
     std::size_t wanted = 0;
     for (const auto& lane : lanes) {
       lane->release();
@@ -169,7 +169,7 @@ void Coordinator::State::prepare_lanes(const Observe& observe) {
     }
     const std::uint64_t allowed = device->device_memory().bytes_left();
     const bool is_limited = allowed < wanted;
-    throw NoRoom(Cause::memory,
+    throw NoRoom(ErrorKind::memory,
                  "the buffers of " + std::to_string(lanes.size()) + " streams take " +
                      std::to_string(wanted) + " bytes of device memory, of which " +
                      (is_limited ? std::to_string(allowed) + " are allowed"
@@ -197,7 +197,7 @@ void Coordinator::State::run_threads(Loading& loading, Writer* writer, const Pas
   }
 
   // This thread only waits, and reports.
-  StallTime stall;
+  StallTimer stall;
   threads.join([&] {
     if (!report || !prepared) return;
     Progress progress{loading.bytes_done(), total_bytes, watch.seconds()};
@@ -242,10 +242,10 @@ Stats Coordinator::run(const Reservation& /*pass*/, const Source& source, std::s
   Stats stats = state_->run_passes(source, element_bytes, operation, wanted, output);
   if (output == nullptr) {
     if (!stats.partial || wanted.keep_partial) return stats;
-    throw Error(Cause::interrupted, "interrupted");
+    throw Error(ErrorKind::interrupted, "interrupted");
   }
   if (!stats.partial && !wanted.stop.stop_requested()) return stats;
-  throw Error(Cause::interrupted, "interrupted; nothing was written",
+  throw Error(ErrorKind::interrupted, "interrupted; nothing was written",
               {.path = output->file.path()});
 }
 
@@ -316,7 +316,7 @@ Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, cons
   Loading loading(options, wanted, layout, source, *pool, takes);
   const Observe& observe = wanted.observe;
   std::optional<Writer> writer;
-  TransferReporter write_reporter(Activity::Kind::write, pool->size(), observe, layout.slots);
+  TransferReporter write_reporter(TraceEvent::Kind::write, pool->size(), observe, layout.slots);
   if (output != nullptr) {
     const WriteLayout& writes = *layout.writes;
     writer.emplace(output->file, writes.plan, *pool,

@@ -67,7 +67,7 @@ class CpuStream final : public Stream {
       case 4: return swap_words<std::uint32_t>(data, bytes);
       case 8: return swap_words<std::uint64_t>(data, bytes);
     }
-    throw Error(Cause::internal, "elements of " + std::to_string(element_bytes) + " bytes");
+    throw Error(ErrorKind::internal, "elements of " + std::to_string(element_bytes) + " bytes");
   }
   void record(Event& event) override { dynamic_cast<CpuEvent&>(event).happen(); }
   void wait(Event& /*event*/) override {}

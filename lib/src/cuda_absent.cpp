@@ -2,7 +2,7 @@
 #include <ooc/io/error.hpp>
 
 #include "devices.hpp"
-#include "ranges.hpp"
+#include "nvtx_range.hpp"
 
 namespace ooc {
 
@@ -11,7 +11,7 @@ std::string why_no_cuda_device() {
 }
 
 std::unique_ptr<Device> make_cuda_device(int /*ordinal*/) {
-  throw Error(Cause::device, why_no_cuda_device(),
+  throw Error(ErrorKind::device, why_no_cuda_device(),
               {.hint = "leave out --device cuda, or build with the CUDA toolkit (preset release)"});
 }
 
@@ -21,13 +21,13 @@ CudaFacts cuda_facts() {
   return facts;
 }
 
-Range::Range(const char* /*name*/, std::size_t /*chunk*/) noexcept {}
-Range::~Range() = default;
+NvtxRange::NvtxRange(const char* /*name*/, std::size_t /*chunk*/) noexcept {}
+NvtxRange::~NvtxRange() = default;
 
-std::uint64_t begin_range(const char* /*name*/, std::size_t /*chunk*/) noexcept {
+std::uint64_t begin_nvtx_range(const char* /*name*/, std::size_t /*chunk*/) noexcept {
   return 0;
 }
 
-void end_range(std::uint64_t /*range*/) noexcept {}
+void end_nvtx_range(std::uint64_t /*range*/) noexcept {}
 
 }  // namespace ooc

@@ -51,7 +51,7 @@ class Calls {
       why = "a kernel or a copy before went wrong, or the GPU itself; this process has lost it";
       hint = "if it comes again, look for its errors in `nvidia-smi -q` and `dmesg` (Xid)";
     }
-    throw Error(is_full ? Cause::memory : Cause::device,
+    throw Error(is_full ? ErrorKind::memory : ErrorKind::device,
                 what + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")",
                 {.why = std::move(why), .hint = std::move(hint)});
   }
@@ -280,14 +280,14 @@ std::string why_none_visible() {
 void require_gpu(int ordinal, Calls& calls) {
   const std::string why = why_none_visible();
   if (!why.empty()) {
-    throw Error(Cause::device, "no usable GPU: " + why,
+    throw Error(ErrorKind::device, "no usable GPU: " + why,
                 {.why = "there is no NVIDIA GPU here, or its driver is missing or too old",
                  .hint = "check `nvidia-smi`, or use --device cpu"});
   }
   int count = 0;
   calls.check(cudaGetDeviceCount(&count));
   if (ordinal >= 0 && ordinal < count) return;
-  throw Error(Cause::device, "there is no GPU " + std::to_string(ordinal),
+  throw Error(ErrorKind::device, "there is no GPU " + std::to_string(ordinal),
               {.hint = "GPUs 0 to " + std::to_string(count - 1) + " are visible here"});
 }
 

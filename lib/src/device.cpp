@@ -4,7 +4,7 @@
 
 namespace ooc {
 
-void Stream::settle() noexcept {
+void Stream::drain() noexcept {
   try {
     synchronize();
   } catch (...) {

@@ -4,22 +4,22 @@
 
 namespace ooc::detail {
 
-void Together::begin(std::size_t lane, Stream& stream) {
+void CompositeOperation::begin(std::size_t lane, Stream& stream) {
   for (Operation* operation : operations_) operation->begin(lane, stream);
 }
 
-void Together::process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
-                       std::uint64_t first_byte, DeviceSpan<std::byte> out) {
+void CompositeOperation::process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
+                                 std::uint64_t first_byte, DeviceSpan<std::byte> out) {
   for (Operation* operation : operations_) {
     operation->process(lane, stream, data, first_byte, out);
   }
 }
 
-void Together::end(std::size_t lane, Stream& stream) {
+void CompositeOperation::end(std::size_t lane, Stream& stream) {
   for (Operation* operation : operations_) operation->end(lane, stream);
 }
 
-bool Together::takes_any_chunk() const noexcept {
+bool CompositeOperation::takes_any_chunk() const noexcept {
   return std::ranges::all_of(operations_, &Operation::takes_any_chunk);
 }
 

@@ -17,7 +17,7 @@ std::filesystem::path first_path(const Source& source) {
 Error bad_source(const Source& source, const std::string& message, const std::string& why,
                  const std::string& hint) {
   const std::filesystem::path path = first_path(source);
-  return Error(Cause::bad_input, path.empty() ? message : path.string() + ": " + message,
+  return Error(ErrorKind::bad_input, path.empty() ? message : path.string() + ": " + message,
                {.path = path, .why = why, .hint = hint});
 }
 
@@ -47,7 +47,8 @@ void require_whole(const Source& source, std::size_t input_bytes) {
 void require_no_header(const Source& source) {
   for (const File& file : source.files()) {
     if (!begins_like_npy(file)) continue;
-    throw Error(Cause::bad_input, file.path().string() + ": is a .npy file, opened as plain bytes",
+    throw Error(ErrorKind::bad_input,
+                file.path().string() + ": is a .npy file, opened as plain bytes",
                 {.path = file.path(),
                  .why = "its header would be read as data",
                  .hint = "ooc::open(path) finds the data, their type and their shape"});

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "layout.hpp"
-#include "ranges.hpp"
+#include "nvtx_range.hpp"
 
 namespace ooc {
 
@@ -100,7 +100,7 @@ void Lane::run(const Pass& pass) {
     stream_->synchronize();
   } catch (...) {
     // Neither the pool nor what the operation holds may be freed while a copy of it is under way.
-    stream_->settle();
+    stream_->drain();
     throw;
   }
 }
@@ -118,7 +118,7 @@ void Lane::consume_in_pool(const Pass& pass) {
       pass.pool.recycle(*chunk);
     } else {
       set_payload(*chunk, out);
-      pass.pool.publish(*chunk, Stage::computed);
+      pass.pool.commit(*chunk, SlotState::computed);
     }
   }
 }
@@ -147,7 +147,7 @@ void Lane::consume_copies(const Pass& pass) {
     if (input.chunk == nullptr) {
       // What is done must be on its way before this thread waits for what is to come: the slot that
       // it holds may be the one that the reader needs.
-      if (!pass.pool.ready(k, Stage::loaded)) finish_result(pass, result_before);
+      if (!pass.pool.ready(k, SlotState::loaded)) finish_result(pass, result_before);
       Chunk* const chunk = wait_for_chunk(pass, k);
       if (chunk == nullptr) break;
       begin_copy(input, *chunk);
@@ -156,8 +156,8 @@ void Lane::consume_copies(const Pass& pass) {
     // gap, but only if that chunk is there: waiting for it while holding this one's slot could
     // wait for ever.
     const std::size_t next = k + pass.lanes;
-    if (next < pass.plan.size() && pass.pool.ready(next, Stage::loaded)) {
-      begin_copy(input_of(1), *pass.pool.wait(next, Stage::loaded));
+    if (next < pass.plan.size() && pass.pool.ready(next, SlotState::loaded)) {
+      begin_copy(input_of(1), *pass.pool.wait(next, SlotState::loaded));
     }
     Chunk& chunk = *input.chunk;
     if (pass.checksum != nullptr) pass.checksum->add(chunk);  // while it is copied
@@ -175,9 +175,9 @@ void Lane::consume_copies(const Pass& pass) {
 }
 
 Chunk* Lane::wait_for_chunk(const Pass& pass, std::size_t index) {
-  const Range range("wait for chunk", index);
+  const NvtxRange range("wait for chunk", index);
   const Timed timed(times_.h2d.waits_in);
-  return pass.pool.wait(index, Stage::loaded);
+  return pass.pool.wait(index, SlotState::loaded);
 }
 
 void Lane::begin_copy(Input& input, Chunk& chunk) {
@@ -194,13 +194,13 @@ void Lane::begin_copy(Input& input, Chunk& chunk) {
 void Lane::finish_copy(const Pass& pass, Input& input) {
   const std::size_t chunk = input.chunk->index;
   {
-    const Range range("h2d", chunk);
+    const NvtxRange range("h2d", chunk);
     const Timed timed(times_.kernel.waits_in);
     input.copied->synchronize();
   }
   times_.h2d.busy += input.copied->seconds_since(*input.copy_begun);
-  reporter_->report(work_on(Activity::Kind::h2d, chunk, pass.plan.bytes(chunk)), *input.copy_begun,
-                    *input.copied);
+  reporter_->report(work_on(TraceEvent::Kind::h2d, chunk, pass.plan.bytes(chunk)),
+                    *input.copy_begun, *input.copied);
   take_in_kernel(input);  // the one that read this buffer before, and so came before the copy
   if (pass.output == nullptr) pass.pool.recycle(*input.chunk);  // else its slot takes the result
   input.chunk = nullptr;
@@ -221,20 +221,21 @@ void Lane::finish_result(const Pass& pass, Result& result) {
   if (result.chunk == nullptr) return;
   const std::size_t chunk = result.chunk->index;
   {
-    const Range range("d2h", chunk);
+    const NvtxRange range("d2h", chunk);
     const Timed timed(times_.d2h.waits_in);
     result.copied->synchronize();
   }
   times_.d2h.busy += result.copied->seconds_since(*result.copy_begun);
-  reporter_->report(work_on(Activity::Kind::d2h, chunk, pass.output_bytes(pass.plan.bytes(chunk))),
-                    *result.copy_begun, *result.copied);
-  pass.pool.publish(*result.chunk, Stage::computed);
+  reporter_->report(
+      work_on(TraceEvent::Kind::d2h, chunk, pass.output_bytes(pass.plan.bytes(chunk))),
+      *result.copy_begun, *result.copied);
+  pass.pool.commit(*result.chunk, SlotState::computed);
   result.chunk = nullptr;
 }
 
 void Lane::process(const Pass& pass, Input& input, std::size_t chunk, DeviceSpan<std::byte> data,
                    DeviceSpan<std::byte> out) {
-  const Range range("operator", chunk);
+  const NvtxRange range("operator", chunk);
   stream_->record(*input.kernel_begun);
   if (pass.swapped_bytes != 0) stream_->swap_bytes(data.data, data.size, pass.swapped_bytes);
   pass.operation.process(index_, *stream_, read_only(data), pass.plan.begin(chunk), out);
@@ -244,7 +245,7 @@ void Lane::process(const Pass& pass, Input& input, std::size_t chunk, DeviceSpan
   }
   stream_->record(*input.kernel_ended);
   input.computing = true;
-  input.kernel = work_on(Activity::Kind::kernel, chunk, data.size);
+  input.kernel = work_on(TraceEvent::Kind::kernel, chunk, data.size);
   if (times_.bytes == 0) times_.first_seconds = pass.watch.seconds();
   times_.bytes += data.size;
 }
@@ -261,7 +262,7 @@ void Lane::take_in_kernel(Input& input) {
   reporter_->report(input.kernel, *input.kernel_begun, *input.kernel_ended);
 }
 
-Activity Lane::work_on(Activity::Kind kind, std::size_t chunk, std::uint64_t bytes) const {
+TraceEvent Lane::work_on(TraceEvent::Kind kind, std::size_t chunk, std::uint64_t bytes) const {
   return {.kind = kind, .worker = index_, .chunk = chunk, .bytes = bytes};
 }
 

@@ -87,7 +87,7 @@ class Lane {
   struct Input : CopyBuffer {
     std::unique_ptr<Event> kernel_begun, kernel_ended;
     bool computing = false;  // the kernel's events are recorded and have not been taken in
-    Activity kernel;         // its work, but for the times
+    TraceEvent kernel;       // its work, but for the times
   };
 
   /// One of two output buffers: what was computed last comes home while the next is computed.
@@ -105,7 +105,7 @@ class Lane {
   void take_in_kernel(Input& input);
   void begin_result(const Pass& pass, Result& result, Chunk& chunk, std::size_t bytes);
   void finish_result(const Pass& pass, Result& result);
-  Activity work_on(Activity::Kind kind, std::size_t chunk, std::uint64_t bytes) const;
+  TraceEvent work_on(TraceEvent::Kind kind, std::size_t chunk, std::uint64_t bytes) const;
 
   Device& device_;
   std::size_t index_;

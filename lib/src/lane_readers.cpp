@@ -21,7 +21,7 @@ std::size_t stopped_of(std::uint64_t begun) {
 }  // namespace
 
 LaneReaders::LaneReaders(const Source& source, const SequentialPlan& plan, ChunkPool& pool,
-                         const IoWay& way, std::size_t lanes, LaneTakes takes,
+                         const IoConfig& way, std::size_t lanes, LaneTakes takes,
                          const PassOptions& wanted)
     : plan_(plan), pool_(pool), takes_(takes), stop_(wanted.stop), loaders_(lanes) {
   for (std::size_t lane = 0; lane < lanes; ++lane) {
@@ -31,7 +31,7 @@ LaneReaders::LaneReaders(const Source& source, const SequentialPlan& plan, Chunk
         make_engine({.kind = EngineKind::threads, .depth = 1, .threads = 0}), way.block_bytes,
         way.direct);
     loader.reporter =
-        std::make_unique<TransferReporter>(Activity::Kind::read, pool.size(), wanted.observe);
+        std::make_unique<TransferReporter>(TraceEvent::Kind::read, pool.size(), wanted.observe);
     loader.reader->set_observer(*loader.reporter);
     loader.chunk.segments.reserve(plan.max_extents());
     loader.next = lane;

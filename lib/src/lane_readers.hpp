@@ -5,7 +5,7 @@
 #include <ooc/io/plan.hpp>
 #include <ooc/io/reader.hpp>
 #include <ooc/io/source.hpp>
-#include <ooc/io_way.hpp>
+#include <ooc/io_config.hpp>
 #include <ooc/reporters.hpp>
 
 #include <atomic>
@@ -29,8 +29,8 @@ enum class LaneTakes { its_share, any };
 class LaneReaders {
  public:
   /// All references must outlive it. The pool has a slot for each lane, or each chunk.
-  LaneReaders(const Source& source, const SequentialPlan& plan, ChunkPool& pool, const IoWay& way,
-              std::size_t lanes, LaneTakes takes, const PassOptions& wanted);
+  LaneReaders(const Source& source, const SequentialPlan& plan, ChunkPool& pool,
+              const IoConfig& way, std::size_t lanes, LaneTakes takes, const PassOptions& wanted);
 
   /// Loads the lane's next chunk, which replaces the one before. Null if there is none, or the pass
   /// was stopped before it: all lanes agree on the chunk before which it was, so that what is

@@ -40,7 +40,7 @@ struct ChunkSize {
 /// `output_bytes`: of an element of the output, or 0. Whichever of input and output is larger gets
 /// the size that `way` has chosen.
 ChunkSize choose_chunk(const Options& options, DeviceKind device, std::size_t lanes,
-                       const IoWay& way, std::size_t element_bytes, std::size_t output_bytes) {
+                       const IoConfig& way, std::size_t element_bytes, std::size_t output_bytes) {
   const std::size_t tile_bytes = tile_elements * element_bytes;
   if (options.chunk_bytes != 0) {
     return {round_up(options.chunk_bytes, tile_bytes),
@@ -70,9 +70,9 @@ void add_output(const Options& options, DeviceKind device, Workers workers, cons
   const Extent whole{0, output.file.data_offset(), made_of(layout.plan.bytes())};
   const std::size_t chunk_bytes = made_of(layout.chunk_bytes);
   layout.writes = {.plan = SequentialPlan(std::span(&whole, 1), chunk_bytes, layout.interleaving),
-                   .way = choose_write_way(options, device, workers, output.file),
+                   .way = choose_write_config(options, device, workers, output.file),
                    .place = place};
-  IoWay& way = layout.writes->way;
+  IoConfig& way = layout.writes->way;
   way.chunk_bytes = chunk_bytes;
   way.block_bytes = std::min(way.block_bytes, chunk_bytes);
   const std::uint64_t result = std::min<std::uint64_t>(chunk_bytes, whole.bytes);
@@ -101,7 +101,7 @@ std::size_t slots_for(const Layout& layout, DeviceKind device, std::size_t depth
   // Of two kinds by turns, the slow ones come out of order: with no more slots than are in flight,
   // the disk would wait for the oldest of them (the H200 machine's lost a quarter of its rate).
   const std::size_t reading = chunks_read(layout, depth) * (layout.interleaving ? 2 : 1);
-  const IoWay* const out = layout.writes ? &layout.writes->way : nullptr;
+  const IoConfig* const out = layout.writes ? &layout.writes->way : nullptr;
   const std::size_t writing =
       out != nullptr ? lanes + divide_up(out->queue_depth * out->block_bytes, out->chunk_bytes) : 0;
   const std::size_t chunks = std::max<std::size_t>(layout.plan.size(), 1);
@@ -132,7 +132,7 @@ void choose_slots(const Options& options, DeviceKind device, Layout& layout) {
 }
 
 Error too_many_extents(std::size_t extents) {
-  return {Cause::usage,
+  return {ErrorKind::usage,
           "direct reads are not possible: a chunk lies in " + std::to_string(extents) + " pieces",
           {.why = "each takes a request of its own, and room for what lies around it",
            .hint = "leave out --direct yes, or lower --chunk"}};
@@ -165,7 +165,7 @@ void limit_slots(const Options& options, DeviceKind device, std::size_t element_
   layout.slots = layout.pool_slots = std::min(layout.slots, most);
   if (layout.slots != 0) {
     // No more than the slots have room for.
-    IoWay& reads = layout.reads;
+    IoConfig& reads = layout.reads;
     const std::size_t requests_of_chunk =
         divide_up(layout.chunk_bytes, reads.block_bytes) + layout.plan.max_extents() - 1;
     reads.queue_depth = std::min(reads.queue_depth, layout.slots * requests_of_chunk);
@@ -182,7 +182,7 @@ void limit_slots(const Options& options, DeviceKind device, std::size_t element_
   const bool has_more_streams = gathered != 0 && layout.lanes > 1;
   if (has_large_chunks) hint += ", or lower --chunk";
   if (has_more_streams) hint += has_large_chunks ? " or --streams" : ", or lower --streams";
-  throw Error(Cause::memory,
+  throw Error(ErrorKind::memory,
               "the pool needs at least " + std::to_string(layout.slot_bytes + gathered) +
                   " bytes, the limit is " + std::to_string(options.memory_bytes),
               {.why = why, .hint = hint});
@@ -201,12 +201,12 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                               options.engine == EngineKind::automatic && !options.make_engine &&
                               options.threads <= workers.reading_lanes;  // else some are left
   const bool one_thread = lanes_may_read && options.threads == 1 && workers.reading_lanes == 1;
-  const IoWay way =
+  const IoConfig way =
       both_ways ? choose_mixed_read_way(options, device, workers, *cached)
       : one_thread && options.direct == DirectIo::automatic
           ? through_page_cache(options, device, workers, false,
                                "one thread reads and computes, and the kernel reads ahead of it")
-          : choose_read_way(options, device, workers, source, cached.value_or(0));
+          : choose_read_config(options, device, workers, source, cached.value_or(0));
   const bool lanes_read = one_thread || (lanes_may_read && !way.direct &&
                                          cached.value_or(0) >= enough_for_lanes_to_read);
   const std::size_t lanes = lanes_read ? workers.reading_lanes : workers.lanes;
@@ -249,7 +249,7 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
   layout.slot_bytes = round_up(std::max<std::size_t>(payload + slack, 1), page_bytes);
   if (output != nullptr) add_output(options, device, workers, *output, element_bytes, layout);
   if (source.bytes() != 0) {
-    for (const IoWay* used : {&layout.reads, layout.writes ? &layout.writes->way : nullptr}) {
+    for (const IoConfig* used : {&layout.reads, layout.writes ? &layout.writes->way : nullptr}) {
       if (used != nullptr && !used->reason.empty()) layout.reasons.push_back(used->reason);
     }
   }

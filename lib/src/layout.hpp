@@ -2,7 +2,7 @@
 
 #include <ooc/coordinator.hpp>
 #include <ooc/io/plan.hpp>
-#include <ooc/io_way.hpp>
+#include <ooc/io_config.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -18,7 +18,7 @@ namespace ooc {
 /// How the output of a pass is written.
 struct WriteLayout {
   SequentialPlan plan;
-  IoWay way;
+  IoConfig way;
   std::size_t place;  // in a slot (bytes): where a result goes
 };
 
@@ -37,7 +37,7 @@ struct Layout {
   std::size_t pool_slots;       // in use at most
   std::size_t ahead_slots = 0;  // in use once, before these, while a GPU starts
   std::size_t slot_bytes;
-  IoWay reads;
+  IoConfig reads;
   std::optional<TunedDepth> tuned_depth;  // if reads.queue_depth is only the first
   bool lanes_read;                        // each its own chunks
   std::size_t lanes;                      // at work

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "plan_pass.hpp"
+#include "dry_run_pass.hpp"
 
 namespace ooc {
 
@@ -10,12 +10,12 @@ Loading::Loading(const Options& options, const PassOptions& wanted, const Layout
                  const Source& source, ChunkPool& pool, LaneTakes takes)
     : way_(layout.reads),
       stop_(wanted.stop),
-      reporter_(Activity::Kind::read, pool.size(), wanted.observe, layout.slots) {
+      reporter_(TraceEvent::Kind::read, pool.size(), wanted.observe, layout.slots) {
   if (layout.lanes_read) {
     by_lanes_.emplace(source, layout.plan, pool, way_, layout.lanes, takes, wanted);
     return;
   }
-  IoWay way = way_;
+  IoConfig way = way_;
   if (layout.tuned_depth) way.queue_depth = layout.tuned_depth->most;
   reader_.emplace(source.files(), layout.plan, pool,
                   make_engine(options, way, pool, layout.pool_slots), way_.block_bytes,

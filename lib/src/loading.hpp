@@ -5,7 +5,7 @@
 #include <ooc/io/queue_tuner.hpp>
 #include <ooc/io/reader.hpp>
 #include <ooc/io/source.hpp>
-#include <ooc/io_way.hpp>
+#include <ooc/io_config.hpp>
 #include <ooc/pass_threads.hpp>
 #include <ooc/reporters.hpp>
 
@@ -44,7 +44,7 @@ class Loading {
  private:
   void tune(const Layout& layout, TunedDepth depth);
 
-  const IoWay& way_;
+  const IoConfig& way_;
   std::stop_token stop_;
   TransferReporter reporter_;
   std::optional<QueueTuner> tuner_;

@@ -14,7 +14,7 @@ const Target& checked(const Target& target, std::size_t element_bytes,
                       std::optional<ElementType> element) {
   if (element && *element != target.type.element) {
     throw Error(
-        Cause::usage,
+        ErrorKind::usage,
         target.path.string() + ": the operator makes " + std::string(name_of(*element)) +
             ", the target is to hold " + std::string(name_of(target.type.element)),
         {.path = target.path, .hint = "set the type of the target to what the operator makes"});
@@ -22,7 +22,7 @@ const Target& checked(const Target& target, std::size_t element_bytes,
   const std::size_t held = size_of(target.type.element);
   if (held == element_bytes) return target;
   throw Error(
-      Cause::usage,
+      ErrorKind::usage,
       target.path.string() + ": the operator makes elements of " + std::to_string(element_bytes) +
           " bytes, those of " + std::string(name_of(target.type.element)) + " have " +
           std::to_string(held),
@@ -44,11 +44,11 @@ Stats MapOutput::run(Coordinator& coordinator, const Coordinator::Reservation& p
   return coordinator.run(pass, source_, input_bytes_, operation, wanted, &output_);
 }
 
-void MapOutput::publish(Stats& stats) {
+void MapOutput::commit(Stats& stats) {
   const Stopwatch watch;
-  file_.publish();
-  stats.publish_seconds = watch.seconds();
-  stats.seconds += stats.publish_seconds;
+  file_.commit();
+  stats.commit_seconds = watch.seconds();
+  stats.seconds += stats.commit_seconds;
 }
 
 }  // namespace ooc::detail

@@ -83,7 +83,7 @@ void* MeteredMemory::do_allocate(std::size_t bytes, std::size_t alignment) {
   const std::size_t in_use = in_use_.fetch_add(bytes) + bytes;
   if (in_use > limit_) {
     in_use_ -= bytes;
-    throw Error(Cause::memory,
+    throw Error(ErrorKind::memory,
                 std::to_string(bytes) + " more bytes of " + what_ + " are needed, but " +
                     std::to_string(in_use - bytes) + " of the " + std::to_string(limit_) +
                     " allowed are in use",
@@ -115,8 +115,8 @@ void* HugePageMemory::do_allocate(std::size_t bytes, std::size_t /*alignment*/) 
   void* const map =
       mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (map == MAP_FAILED) {
-    throw Error::from_errno(Cause::memory, "mapping " + std::to_string(mapped) + " bytes of memory",
-                            errno);
+    throw Error::from_errno(ErrorKind::memory,
+                            "mapping " + std::to_string(mapped) + " bytes of memory", errno);
   }
   const auto begin = reinterpret_cast<std::uintptr_t>(map);
   const auto aligned = round_up(begin, huge_page_bytes);

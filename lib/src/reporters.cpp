@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <chrono>
 
-#include "ranges.hpp"
+#include "nvtx_range.hpp"
 
 namespace ooc {
 
 namespace {
 
-using Clock = Activity::Clock;
+using Clock = TraceEvent::Clock;
 
 Clock::duration duration_of(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
@@ -17,7 +17,7 @@ Clock::duration duration_of(double seconds) {
 
 }  // namespace
 
-TransferReporter::TransferReporter(Activity::Kind kind, std::size_t slots, const Observe& observe,
+TransferReporter::TransferReporter(TraceEvent::Kind kind, std::size_t slots, const Observe& observe,
                                    std::size_t own_numbers)
     : kind_(kind),
       observe_(observe),
@@ -35,14 +35,14 @@ std::size_t TransferReporter::number_of(std::size_t slot) {
 
 void TransferReporter::begun(std::size_t slot, std::size_t chunk) {
   Begun& begun = begun_[slot];
-  begun.range = begin_range(kind_ == Activity::Kind::read ? "read" : "write", chunk);
+  begun.range = begin_nvtx_range(kind_ == TraceEvent::Kind::read ? "read" : "write", chunk);
   if (!observe_) return;
   begun.number = number_of(slot);
   begun.when = Clock::now();
 }
 
 void TransferReporter::completed(std::size_t slot, std::size_t chunk, std::uint64_t payload_bytes) {
-  end_range(begun_[slot].range);
+  end_nvtx_range(begun_[slot].range);
   if (!observe_) return;
   const std::size_t number = begun_[slot].number;
   if (number >= own_numbers_) shared_in_use_[number - own_numbers_] = false;
@@ -61,7 +61,7 @@ EventReporter::EventReporter(Device& device, const Observe& observe) : observe_(
   set_origin();
 }
 
-void EventReporter::report(Activity work, const Event& begun, const Event& ended) {
+void EventReporter::report(TraceEvent work, const Event& begun, const Event& ended) {
   if (!observe_) return;
   // A time since an event of long ago is coarse (a float), and no two clocks run alike.
   constexpr std::chrono::seconds longest{1};

@@ -29,7 +29,8 @@ void attempt(auto action) {
   try {
     action();
   } catch (const ooc::Error& error) {
-    require(error.cause() == ooc::Cause::usage, "a command line is understood, or a wrong usage");
+    require(error.kind() == ooc::ErrorKind::usage,
+            "a command line is understood, or a wrong usage");
     require(*error.what() != '\0', "a refusal says why");
   }
 }

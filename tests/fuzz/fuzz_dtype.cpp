@@ -13,7 +13,7 @@ std::optional<ooc::DType> parse(std::string_view text) {
   try {
     return ooc::parse_dtype(text);
   } catch (const ooc::Error& error) {
-    ooc::fuzz::require(error.cause() == ooc::Cause::usage, "a type is known, or a wrong usage");
+    ooc::fuzz::require(error.kind() == ooc::ErrorKind::usage, "a type is known, or a wrong usage");
     const ooc::ErrorDetails& details = error.details();
     ooc::fuzz::require(!details.hint.empty() || !details.why.empty(),
                        "the nearest name is said, or all of them");

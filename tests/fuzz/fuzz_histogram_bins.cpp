@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     binning::check(options);
     bins = binning::make_bins(options, options.range.value_or(HistogramOptions::Range{}),
-                              Cause::usage);
+                              ErrorKind::usage);
   } catch (const Error&) {
     return 0;  // there are no such bins
   }

@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     fuzz::check(describe_npy(file, {}), file);
   } catch (const Error& error) {
-    fuzz::require(error.cause() == Cause::bad_input, "a header is understood, or bad input");
+    fuzz::require(error.kind() == ErrorKind::bad_input, "a header is understood, or bad input");
   }
   const std::uint64_t allocated = fuzz::allocated_bytes() - before;
   fuzz::require(allocated <= fuzz::most_allocated, "a header costs no more than 1 MiB");

@@ -21,7 +21,7 @@ auto attempt(auto parse, std::string_view text) -> std::optional<decltype(parse(
   try {
     return parse(text);
   } catch (const ooc::Error& error) {
-    require(error.cause() == ooc::Cause::usage, "a number is understood, or a wrong usage");
+    require(error.kind() == ooc::ErrorKind::usage, "a number is understood, or a wrong usage");
     require(*error.what() != '\0', "a refusal says why");
     return {};
   }

@@ -25,7 +25,7 @@ TEST(ChunkPool, LaysOutItsMemoryInPages) {
   EXPECT_EQ(pool.memory().size(), 3 * 8192u);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pool.memory().data()) % page_bytes, 0u);
   for (std::size_t i = 0; i < 3; ++i) {
-    const Chunk* chunk = pool.wait(i, Stage::empty);
+    const Chunk* chunk = pool.wait(i, SlotState::empty);
     EXPECT_EQ(chunk->memory.data(), pool.memory().data() + i * 8192);
     EXPECT_GE(chunk->segments.capacity(), 4u);
   }
@@ -33,92 +33,92 @@ TEST(ChunkPool, LaysOutItsMemoryInPages) {
 
 TEST(ChunkPool, PassesASlotFromTurnToTurn) {
   ChunkPool pool(memory(), 2, 1, 1);
-  EXPECT_TRUE(pool.ready(0, Stage::empty));
-  EXPECT_TRUE(pool.ready(1, Stage::empty));
-  EXPECT_FALSE(pool.ready(2, Stage::empty));
-  EXPECT_FALSE(pool.ready(0, Stage::loaded));
+  EXPECT_TRUE(pool.ready(0, SlotState::empty));
+  EXPECT_TRUE(pool.ready(1, SlotState::empty));
+  EXPECT_FALSE(pool.ready(2, SlotState::empty));
+  EXPECT_FALSE(pool.ready(0, SlotState::loaded));
 
-  Chunk* chunk = pool.wait(0, Stage::empty);
+  Chunk* chunk = pool.wait(0, SlotState::empty);
   chunk->segments.push_back(chunk->memory);
-  pool.publish(*chunk, Stage::loaded);
-  EXPECT_FALSE(pool.ready(0, Stage::empty));
-  ASSERT_TRUE(pool.ready(0, Stage::loaded));
-  EXPECT_EQ(pool.wait(0, Stage::loaded), chunk);
+  pool.commit(*chunk, SlotState::loaded);
+  EXPECT_FALSE(pool.ready(0, SlotState::empty));
+  ASSERT_TRUE(pool.ready(0, SlotState::loaded));
+  EXPECT_EQ(pool.wait(0, SlotState::loaded), chunk);
   EXPECT_EQ(chunk->index, 0u);
   EXPECT_EQ(chunk->segments.size(), 1u);
 
   pool.recycle(*chunk);
-  ASSERT_TRUE(pool.ready(2, Stage::empty));
-  EXPECT_EQ(pool.wait(2, Stage::empty)->index, 2u);
+  ASSERT_TRUE(pool.ready(2, SlotState::empty));
+  EXPECT_EQ(pool.wait(2, SlotState::empty)->index, 2u);
   EXPECT_TRUE(chunk->segments.empty());
 }
 
 TEST(ChunkPool, PassesWhatIsComputedOnToTheWriter) {
   ChunkPool pool(memory(), 2, 1, 1);
-  Chunk* chunk = pool.wait(1, Stage::empty);
-  pool.publish(*chunk, Stage::loaded);
-  EXPECT_FALSE(pool.ready(1, Stage::computed));
-  pool.publish(*pool.wait(1, Stage::loaded), Stage::computed);
-  EXPECT_FALSE(pool.ready(1, Stage::loaded));
-  EXPECT_FALSE(pool.ready(3, Stage::empty));
-  ASSERT_TRUE(pool.ready(1, Stage::computed));
-  EXPECT_EQ(pool.wait(1, Stage::computed), chunk);
+  Chunk* chunk = pool.wait(1, SlotState::empty);
+  pool.commit(*chunk, SlotState::loaded);
+  EXPECT_FALSE(pool.ready(1, SlotState::computed));
+  pool.commit(*pool.wait(1, SlotState::loaded), SlotState::computed);
+  EXPECT_FALSE(pool.ready(1, SlotState::loaded));
+  EXPECT_FALSE(pool.ready(3, SlotState::empty));
+  ASSERT_TRUE(pool.ready(1, SlotState::computed));
+  EXPECT_EQ(pool.wait(1, SlotState::computed), chunk);
   pool.recycle(*chunk);
-  EXPECT_TRUE(pool.ready(3, Stage::empty));
+  EXPECT_TRUE(pool.ready(3, SlotState::empty));
 }
 
 TEST(ChunkPool, EndsBeforeAnIndexForTheWriterToo) {
   ChunkPool pool(memory(), 2, 1, 1);
-  Chunk* first = pool.wait(0, Stage::empty);
-  pool.publish(*first, Stage::loaded);
+  Chunk* first = pool.wait(0, SlotState::empty);
+  pool.commit(*first, SlotState::loaded);
   pool.end_at(1);
-  EXPECT_EQ(pool.wait(1, Stage::computed), nullptr);
-  pool.publish(*pool.wait(0, Stage::loaded), Stage::computed);
-  EXPECT_EQ(pool.wait(0, Stage::computed), first);
+  EXPECT_EQ(pool.wait(1, SlotState::computed), nullptr);
+  pool.commit(*pool.wait(0, SlotState::loaded), SlotState::computed);
+  EXPECT_EQ(pool.wait(0, SlotState::computed), first);
   pool.recycle(*first);
-  EXPECT_EQ(pool.wait(2, Stage::computed), nullptr);
+  EXPECT_EQ(pool.wait(2, SlotState::computed), nullptr);
 }
 
 TEST(ChunkPool, EndsBeforeAnIndex) {
   ChunkPool pool(memory(), 2, 1, 1);
-  Chunk* first = pool.wait(0, Stage::empty);
-  pool.publish(*first, Stage::loaded);
+  Chunk* first = pool.wait(0, SlotState::empty);
+  pool.commit(*first, SlotState::loaded);
   pool.end_at(1);
-  EXPECT_NE(pool.wait(0, Stage::loaded), nullptr);
-  EXPECT_EQ(pool.wait(1, Stage::loaded), nullptr);
-  EXPECT_EQ(pool.wait(1, Stage::empty), nullptr);
-  EXPECT_EQ(pool.wait(100, Stage::loaded), nullptr);
+  EXPECT_NE(pool.wait(0, SlotState::loaded), nullptr);
+  EXPECT_EQ(pool.wait(1, SlotState::loaded), nullptr);
+  EXPECT_EQ(pool.wait(1, SlotState::empty), nullptr);
+  EXPECT_EQ(pool.wait(100, SlotState::loaded), nullptr);
   pool.recycle(*first);
-  EXPECT_EQ(pool.wait(2, Stage::empty), nullptr);
-  EXPECT_EQ(pool.wait(2, Stage::loaded), nullptr);
+  EXPECT_EQ(pool.wait(2, SlotState::empty), nullptr);
+  EXPECT_EQ(pool.wait(2, SlotState::loaded), nullptr);
 }
 
 TEST(ChunkPool, RestartRewinds) {
   ChunkPool pool(memory(), 2, 1, 1);
-  pool.publish(*pool.wait(0, Stage::empty), Stage::loaded);
+  pool.commit(*pool.wait(0, SlotState::empty), SlotState::loaded);
   pool.end_at(1);
   pool.restart();
-  EXPECT_TRUE(pool.ready(0, Stage::empty));
-  EXPECT_TRUE(pool.ready(1, Stage::empty));
+  EXPECT_TRUE(pool.ready(0, SlotState::empty));
+  EXPECT_TRUE(pool.ready(1, SlotState::empty));
   EXPECT_FALSE(pool.is_aborted());
   pool.abort();
   EXPECT_TRUE(pool.is_aborted());
-  EXPECT_THROW(pool.wait(0, Stage::empty), Aborted);
-  EXPECT_THROW(pool.wait(7, Stage::loaded), Aborted);
+  EXPECT_THROW(pool.wait(0, SlotState::empty), Aborted);
+  EXPECT_THROW(pool.wait(7, SlotState::loaded), Aborted);
   pool.restart();
   EXPECT_FALSE(pool.is_aborted());
-  EXPECT_TRUE(pool.ready(0, Stage::empty));
+  EXPECT_TRUE(pool.ready(0, SlotState::empty));
 }
 
 TEST(ChunkPool, AbortIsFinal) {
   ChunkPool pool(memory(), 2, 1, 1);
-  Chunk* chunk = pool.wait(0, Stage::empty);
-  pool.publish(*chunk, Stage::loaded);
+  Chunk* chunk = pool.wait(0, SlotState::empty);
+  pool.commit(*chunk, SlotState::loaded);
   pool.abort();
   pool.recycle(*chunk);
   pool.end_at(0);
-  EXPECT_THROW(pool.wait(2, Stage::empty), Aborted);
-  EXPECT_THROW(pool.wait(1, Stage::empty), Aborted);
+  EXPECT_THROW(pool.wait(2, SlotState::empty), Aborted);
+  EXPECT_THROW(pool.wait(1, SlotState::empty), Aborted);
 }
 
 TEST(ChunkPool, AbortWakesWaiters) {
@@ -129,7 +129,7 @@ TEST(ChunkPool, AbortWakesWaiters) {
     for (std::size_t i = 0; i < 4; ++i) {
       waiters.emplace_back([&, i] {
         try {
-          pool.wait(i, Stage::loaded);
+          pool.wait(i, SlotState::loaded);
         } catch (const Aborted&) {
           ++aborted;
         }
@@ -173,26 +173,26 @@ class Pass {
         pool_.end_at(i);
         return;
       }
-      Chunk* chunk = pool_.wait(i, Stage::empty);
+      Chunk* chunk = pool_.wait(i, SlotState::empty);
       std::memcpy(chunk->memory.data(), &i, sizeof i);
       chunk->segments.push_back(chunk->memory.first(sizeof i));
-      pool_.publish(*chunk, Stage::loaded);
+      pool_.commit(*chunk, SlotState::loaded);
     }
   }
 
   void consume(std::size_t lane) {
     for (std::size_t i = lane; i < chunks_; i += lanes_) {
-      Chunk* chunk = pool_.wait(i, Stage::loaded);
+      Chunk* chunk = pool_.wait(i, SlotState::loaded);
       if (chunk == nullptr) return;
       check(*chunk, i);
       ++seen_;
-      writes_ ? pool_.publish(*chunk, Stage::computed) : pool_.recycle(*chunk);
+      writes_ ? pool_.commit(*chunk, SlotState::computed) : pool_.recycle(*chunk);
     }
   }
 
   void write() {
     for (std::size_t i = 0; i < chunks_; ++i) {
-      const Chunk* chunk = pool_.wait(i, Stage::computed);
+      const Chunk* chunk = pool_.wait(i, SlotState::computed);
       if (chunk == nullptr) return;
       check(*chunk, i);
       ++written_;
@@ -245,23 +245,23 @@ TEST(ChunkPool, ResizesFromAChunkOnThatNobodyHasSeen) {
   EXPECT_EQ(pool.resize(1, 0), std::nullopt);  // not before that one has come
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(pool.slot_of(i), i % 2);
-    Chunk* chunk = pool.wait(i, Stage::empty);
-    pool.publish(*chunk, Stage::loaded);
+    Chunk* chunk = pool.wait(i, SlotState::empty);
+    pool.commit(*chunk, SlotState::loaded);
     pool.recycle(*chunk);
   }
   for (std::size_t i = 4; i < 7; ++i) {
     EXPECT_EQ(pool.slot_of(i), i - 4);
-    ASSERT_TRUE(pool.ready(i, Stage::empty));
+    ASSERT_TRUE(pool.ready(i, SlotState::empty));
   }
-  EXPECT_FALSE(pool.ready(7, Stage::empty));
+  EXPECT_FALSE(pool.ready(7, SlotState::empty));
   EXPECT_EQ(pool.resize(1, 4), 10u);
-  for (std::size_t i = 4; i < 10; ++i) pool.recycle(*pool.wait(i, Stage::empty));
-  ASSERT_TRUE(pool.ready(10, Stage::empty));
-  EXPECT_FALSE(pool.ready(11, Stage::empty));
+  for (std::size_t i = 4; i < 10; ++i) pool.recycle(*pool.wait(i, SlotState::empty));
+  ASSERT_TRUE(pool.ready(10, SlotState::empty));
+  EXPECT_FALSE(pool.ready(11, SlotState::empty));
   pool.abort();
   EXPECT_EQ(pool.resize(2, 11), std::nullopt);  // what was in the pool may still be in use
   pool.restart();
-  EXPECT_TRUE(pool.ready(3, Stage::empty));
+  EXPECT_TRUE(pool.ready(3, SlotState::empty));
 }
 
 TEST(ChunkPool, HasASlotForEachOfTheFirstChunksAndFewForTheRest) {
@@ -269,12 +269,12 @@ TEST(ChunkPool, HasASlotForEachOfTheFirstChunksAndFewForTheRest) {
   EXPECT_EQ(pool.resize(2, 0), 6u);
   for (std::size_t i = 0; i < 6; ++i) {
     EXPECT_EQ(pool.slot_of(i), i);
-    Chunk* chunk = pool.wait(i, Stage::empty);
-    pool.publish(*chunk, Stage::loaded);
+    Chunk* chunk = pool.wait(i, SlotState::empty);
+    pool.commit(*chunk, SlotState::loaded);
     pool.recycle(*chunk);
   }
-  EXPECT_TRUE(pool.ready(6, Stage::empty));
-  EXPECT_TRUE(pool.ready(7, Stage::empty));
+  EXPECT_TRUE(pool.ready(6, SlotState::empty));
+  EXPECT_TRUE(pool.ready(7, SlotState::empty));
   EXPECT_EQ(pool.slot_of(8), 0u);
   EXPECT_EQ(pool.resize(1, 6), 8u);  // two further, as nobody looks ahead by more
 }
@@ -305,20 +305,21 @@ TEST(ChunkPool, EndsExactlyWhileItIsResized) {
 TEST(ChunkPool, AbortInTheMiddleStopsEveryone) {
   for (int round = 0; round < 200; ++round) {
     ChunkPool pool(memory(), 3, 8, 1);
-    const auto endless = [&pool](std::size_t first, std::size_t step, Stage stage) {
+    const auto endless = [&pool](std::size_t first, std::size_t step, SlotState stage) {
       EXPECT_THROW(
           for (std::size_t i = first;; i += step) {
             Chunk* chunk = pool.wait(i, stage);
-            if (stage == Stage::empty) pool.resize(1 + i % 3, i + 1);
-            if (stage == Stage::empty) pool.publish(*chunk, Stage::loaded);
-            if (stage == Stage::loaded) pool.publish(*chunk, Stage::computed);
-            if (stage == Stage::computed) pool.recycle(*chunk);
+            if (stage == SlotState::empty) pool.resize(1 + i % 3, i + 1);
+            if (stage == SlotState::empty) pool.commit(*chunk, SlotState::loaded);
+            if (stage == SlotState::loaded) pool.commit(*chunk, SlotState::computed);
+            if (stage == SlotState::computed) pool.recycle(*chunk);
           },
           Aborted);
     };
-    const std::array threads{
-        std::jthread(endless, 0, 1, Stage::empty), std::jthread(endless, 0, 2, Stage::loaded),
-        std::jthread(endless, 1, 2, Stage::loaded), std::jthread(endless, 0, 1, Stage::computed)};
+    const std::array threads{std::jthread(endless, 0, 1, SlotState::empty),
+                             std::jthread(endless, 0, 2, SlotState::loaded),
+                             std::jthread(endless, 1, 2, SlotState::loaded),
+                             std::jthread(endless, 0, 1, SlotState::computed)};
     for (int i = 0; i < round; ++i) std::this_thread::yield();
     pool.abort();
   }

@@ -118,10 +118,10 @@ TEST(DType, UnderstandsByteOrder) {
 
 TEST(DType, RefusesWhatItDoesNotKnow) {
   for (const char* text : {"", "<", "f3", "F4", "float", "f4 ", "<>f4", "u128", "complex64"}) {
-    test::expect_error(Cause::usage, "unknown dtype", [&] { parse_dtype(text); });
+    test::expect_error(ErrorKind::usage, "unknown dtype", [&] { parse_dtype(text); });
   }
-  test::expect_error(Cause::usage, "no byte order", [] { parse_dtype("|f4"); });
-  test::expect_error(Cause::usage, "unknown dtype",
+  test::expect_error(ErrorKind::usage, "no byte order", [] { parse_dtype("|f4"); });
+  test::expect_error(ErrorKind::usage, "unknown dtype",
                      [] { parse_dtype(std::string(1'000'000, 'x')); });
 }
 

@@ -129,7 +129,7 @@ TEST_P(EngineTest, SeesThatAFileShrank) {
                     .needed = 16384};
     const auto engine = make();
     engine->start(request);
-    expect_error(Cause::input_changed,
+    expect_error(ErrorKind::input_changed,
                  path_.string() + ": shrank while it was read, from 100000 to 10000 bytes",
                  [&] { engine->wait(); });
     EXPECT_EQ(engine->in_flight(), 0u);
@@ -146,7 +146,8 @@ TEST_P(EngineTest, ReportsTheErrorOfTheDisk) {
       .source = &file_, .memory = pages.data(), .offset = 64, .bytes = 100, .needed = 100};
   const auto engine = make();
   engine->start(request);
-  expect_error(Cause::input, path_.string() + ": read failed at byte 64: Input/output error (EIO)",
+  expect_error(ErrorKind::input,
+               path_.string() + ": read failed at byte 64: Input/output error (EIO)",
                [&] { engine->wait(); });
   EXPECT_EQ(engine->in_flight(), 0u);
 }
@@ -207,7 +208,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, EngineTest, test::all_engines, test::engine_name
 TEST(MakeEngine, NamesItself) {
   EXPECT_EQ(make_engine({.kind = EngineKind::threads})->name(), "threads");
   EXPECT_EQ(make_engine({.kind = EngineKind::threads})->note(), "");
-  expect_error(Cause::usage, "depth", [] { make_engine({.depth = 0}); });
+  expect_error(ErrorKind::usage, "depth", [] { make_engine({.depth = 0}); });
 }
 
 TEST(MakeEngine, OfNoThreadsUsesTheCallersOwn) {
@@ -261,7 +262,7 @@ TEST(MakeEngine, RefusesWhereIoUringIsDemandedAndMissing) {
       make_engine({.kind = EngineKind::uring});
       return false;
     } catch (const Error& error) {
-      return error.cause() == Cause::usage && error.details().errno_value == ENOSYS &&
+      return error.kind() == ErrorKind::usage && error.details().errno_value == ENOSYS &&
              !error.details().hint.empty();
     }
   });
@@ -322,7 +323,7 @@ TEST(MakeEngine, GivesUpOnADiskThatIsNeverReady) {
       engine->wait();
       return false;
     } catch (const Error& error) {
-      return error.cause() == Cause::input && error.details().errno_value == EAGAIN &&
+      return error.kind() == ErrorKind::input && error.details().errno_value == EAGAIN &&
              request.retries == 16 && engine->in_flight() == 0;
     }
   });
@@ -389,7 +390,7 @@ TEST(MakeEngine, SaysSoIfNoThreadCanBeStarted) {
       make_engine({.kind = EngineKind::threads});
       return false;
     } catch (const Error& error) {
-      return error.cause() == Cause::memory;
+      return error.kind() == ErrorKind::memory;
     }
   });
 }

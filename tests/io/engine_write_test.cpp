@@ -47,7 +47,7 @@ class EngineWriteTest : public test::EachEngine {
   }
 
   std::string published() {
-    file_.publish();
+    file_.commit();
     return test::read_whole(file_.path());
   }
 
@@ -95,7 +95,7 @@ TEST_P(EngineWriteTest, KeepsManyRequestsInFlight) {
                                                blocks);
     test::transfer_all(*engine, requests);
     EXPECT_EQ(engine->note() + engine->remark(), "");
-    file.publish();
+    file.commit();
     EXPECT_TRUE(test::same_bytes(test::bytes_of(test::read_whole(file.path())), bytes));
   }
 }
@@ -127,7 +127,7 @@ TEST_P(EngineWriteTest, NamesTheByteAtWhichTheDiskWasFull) {
   const auto engine = make();
   engine->start(request);
   expect_error(
-      Cause::output,
+      ErrorKind::output,
       file_.path().string() + ": write failed at byte 64: No space left on device (ENOSPC)",
       [&] { engine->wait(); });
   EXPECT_EQ(engine->in_flight(), 0u);
@@ -164,7 +164,7 @@ TEST_P(EngineWriteTest, ContinuesShortWrites) {
         return false;
       } catch (const Error& error) {
         const ErrorDetails& details = error.details();
-        const bool right = error.cause() == Cause::output && details.errno_value == EFBIG &&
+        const bool right = error.kind() == ErrorKind::output && details.errno_value == EFBIG &&
                            details.offset == 10'000u && details.path == file_.path() &&
                            !details.hint.empty() && engine->in_flight() == 0;
         if (!right) throw;
@@ -187,7 +187,7 @@ TEST_P(EngineWriteTest, LeavesTheMemoryAloneOnceItIsGone) {
   test::abandon(make({.depth = 8}), requests);
   std::ranges::fill(pages.span(), std::byte{0x55});
   ::usleep(20'000);
-  file.publish();
+  file.commit();
   EXPECT_EQ(test::read_whole(file.path()).find('\x55'), std::string::npos);
 }
 

@@ -11,9 +11,9 @@ namespace {
 
 TEST(Error, SaysWhatFailedWhereAndWhy) {
   const Error error =
-      Error::from_errno(Cause::input, "read", EIO, "big.f32", 41943040, "check the drive");
+      Error::from_errno(ErrorKind::input, "read", EIO, "big.f32", 41943040, "check the drive");
   EXPECT_STREQ(error.what(), "big.f32: read failed at byte 41943040: Input/output error (EIO)");
-  EXPECT_EQ(error.cause(), Cause::input);
+  EXPECT_EQ(error.kind(), ErrorKind::input);
   EXPECT_EQ(error.details().path, "big.f32");
   EXPECT_EQ(error.details().offset, 41943040u);
   EXPECT_EQ(error.details().errno_value, EIO);
@@ -21,7 +21,7 @@ TEST(Error, SaysWhatFailedWhereAndWhy) {
 }
 
 TEST(Error, LeavesOutWhatIsNotKnown) {
-  const Error error = Error::from_errno(Cause::memory, "mmap", ENOMEM);
+  const Error error = Error::from_errno(ErrorKind::memory, "mmap", ENOMEM);
   EXPECT_STREQ(error.what(), "mmap failed: Cannot allocate memory (ENOMEM)");
   EXPECT_FALSE(error.details().offset.has_value());
 }
@@ -34,14 +34,14 @@ TEST(Error, NamesFilesAsAShellTakesThem) {
   EXPECT_EQ(shell_word(""), "''");
 }
 
-TEST(Cause, HasANameOfItsOwn) {
-  EXPECT_EQ(to_string(Cause::usage), "usage");
-  EXPECT_EQ(to_string(Cause::input_changed), "input_changed");
+TEST(ErrorKind, HasANameOfItsOwn) {
+  EXPECT_EQ(to_string(ErrorKind::usage), "usage");
+  EXPECT_EQ(to_string(ErrorKind::input_changed), "input_changed");
   std::set<std::string_view> names;
-  for (int cause = 0; cause <= static_cast<int>(Cause::internal); ++cause) {
-    names.insert(to_string(static_cast<Cause>(cause)));
+  for (int kind = 0; kind <= static_cast<int>(ErrorKind::internal); ++kind) {
+    names.insert(to_string(static_cast<ErrorKind>(kind)));
   }
-  EXPECT_EQ(names.size(), static_cast<std::size_t>(Cause::internal) + 1);
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(ErrorKind::internal) + 1);
   EXPECT_FALSE(names.contains("unknown"));
 }
 

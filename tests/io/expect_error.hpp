@@ -11,7 +11,7 @@ namespace ooc::test {
 
 /// Runs `body`, which must throw an Error of this cause whose message contains `text`.
 template <class Body>
-void expect_error(Cause cause, std::string_view text, Body&& body) {
+void expect_error(ErrorKind kind, std::string_view text, Body&& body) {
   std::optional<Error> caught;
   try {
     body();
@@ -19,7 +19,7 @@ void expect_error(Cause cause, std::string_view text, Body&& body) {
     caught = error;
   }
   ASSERT_TRUE(caught.has_value()) << "nothing was thrown; expected: " << text;
-  EXPECT_EQ(static_cast<int>(caught->cause()), static_cast<int>(cause)) << caught->what();
+  EXPECT_EQ(static_cast<int>(caught->kind()), static_cast<int>(kind)) << caught->what();
   EXPECT_NE(std::string_view{caught->what()}.find(text), std::string_view::npos)
       << "message: " << caught->what() << "\nexpected: " << text;
 }

@@ -120,24 +120,25 @@ TEST(File, NamesWhatItCannotRead) {
   name.copy(address.sun_path, name.size());
   ASSERT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
 
-  expect_error(Cause::bad_input, "is a directory", [&] { File::open(directory.path()); });
-  expect_error(Cause::bad_input, "is a FIFO", [&] { File::open(fifo); });
-  expect_error(Cause::bad_input, "is a socket", [&] { File::open(socket_path); });
-  expect_error(Cause::bad_input, "is a character device", [] { File::open("/dev/zero"); });
-  expect_error(Cause::bad_input, "made up by the kernel", [] { File::open("/proc/cpuinfo"); });
+  expect_error(ErrorKind::bad_input, "is a directory", [&] { File::open(directory.path()); });
+  expect_error(ErrorKind::bad_input, "is a FIFO", [&] { File::open(fifo); });
+  expect_error(ErrorKind::bad_input, "is a socket", [&] { File::open(socket_path); });
+  expect_error(ErrorKind::bad_input, "is a character device", [] { File::open("/dev/zero"); });
+  expect_error(ErrorKind::bad_input, "made up by the kernel", [] { File::open("/proc/cpuinfo"); });
   ::close(socket);
 }
 
 TEST(File, SaysWhyItDoesNotOpen) {
   const TempDir directory;
   const auto missing = directory.path() / "missing.bin";
-  expect_error(Cause::input, missing.string() + ": open failed: No such file or directory (ENOENT)",
+  expect_error(ErrorKind::input,
+               missing.string() + ": open failed: No such file or directory (ENOENT)",
                [&] { File::open(missing); });
   const auto file = directory.write("file", "x");
-  expect_error(Cause::input, "(ENOTDIR)", [&] { File::open(file / "below"); });
+  expect_error(ErrorKind::input, "(ENOTDIR)", [&] { File::open(file / "below"); });
   if (::geteuid() == 0) return;  // root may read anything
   std::filesystem::permissions(file, std::filesystem::perms::none);
-  expect_error(Cause::input, "(EACCES)", [&] { File::open(file); });
+  expect_error(ErrorKind::input, "(EACCES)", [&] { File::open(file); });
 }
 
 TEST(File, Moves) {
@@ -170,7 +171,7 @@ class ChangingFileTest : public testing::Test {
       file_.check_unchanged();
       ADD_FAILURE() << "not noticed: " << why;
     } catch (const Error& error) {
-      EXPECT_EQ(error.cause(), Cause::input_changed);
+      EXPECT_EQ(error.kind(), ErrorKind::input_changed);
       EXPECT_EQ(error.details().why, why);
     }
   }

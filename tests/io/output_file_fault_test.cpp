@@ -41,7 +41,7 @@ bool fails_with(int errno_value, const std::function<void()>& body) {
   try {
     body();
   } catch (const Error& error) {
-    return error.cause() == Cause::output && error.details().errno_value == errno_value;
+    return error.kind() == ErrorKind::output && error.details().errno_value == errno_value;
   }
   return false;
 }
@@ -88,7 +88,7 @@ TEST_P(OutputFileFaultTest, SpaceThatIsNotFoundIsAnErrorBeforeTheOldFileIsTouche
     test::refuse_system_call(SYS_fallocate, ENOSPC);
     return fails_with(ENOSPC, [&] {
       OutputFile file = replacement(MiB);
-      file.publish();
+      file.commit();
     });
   });
   expect_old_file_alone();
@@ -99,7 +99,7 @@ TEST_P(OutputFileFaultTest, NeedsNoFileSystemThatAllocates) {
     test::refuse_system_call(SYS_fallocate, EOPNOTSUPP);
     OutputFile file = replacement(3);
     file.write(0, bytes_of("new"));
-    file.publish();
+    file.commit();
     return true;
   });
   EXPECT_EQ(test::read_whole(path_), "new");
@@ -111,7 +111,7 @@ TEST_P(OutputFileFaultTest, IsNotPublishedIfItCouldNotBeSynchronised) {
       OutputFile file = replacement(3);
       file.write(0, bytes_of("new"));
       test::refuse_system_call(SYS_fsync, errno_value);
-      return fails_with(errno_value, [&] { file.publish(); });
+      return fails_with(errno_value, [&] { file.commit(); });
     });
     expect_old_file_alone();
   }
@@ -121,7 +121,7 @@ TEST_P(OutputFileFaultTest, IsNotPublishedIfItCouldNotBeMoved) {
   expect_in_child([&] {
     OutputFile file = replacement(3);
     test::refuse_system_call(SYS_rename, EROFS);
-    return fails_with(EROFS, [&] { file.publish(); });
+    return fails_with(EROFS, [&] { file.commit(); });
   });
   expect_old_file_alone();
 }
@@ -141,7 +141,7 @@ TEST_P(OutputFileFaultTest, IsSynchronisedBeforeItIsMovedAndItsDirectoryAfterwar
     });
     OutputFile file = replacement(3);
     file.write(0, bytes_of("new"));
-    file.publish();
+    file.commit();
     return calls == expected.size() && right == expected.size();
   });
 }
@@ -181,7 +181,7 @@ TEST_P(OutputFileFaultTest, IsMadeAgainIfItIsRemovedBeforeItIsLocked) {
     });
     OutputFile file = replacement(3);
     file.write(0, bytes_of("new"));
-    file.publish();
+    file.commit();
     return removed == 1;
   });
   EXPECT_EQ(test::read_whole(path_), "new");
@@ -197,7 +197,7 @@ TEST(OutputFileOnDisk, WritesAgainAfterASignal) {
     test::watch_system_call(SYS_pwrite64,
                             [&](const auto*) { return interruptions-- > 0 ? EINTR : 0; });
     file.write(0, bytes_of("new"));
-    file.publish();
+    file.commit();
     return interruptions < 0;
   });
   EXPECT_EQ(test::read_whole(path), "new");
@@ -257,7 +257,7 @@ TEST_P(OutputFileFaultTest, IsOldOrNewButNeverTorn) {
         for (;;) {
           OutputFile file = replacement(whole_bytes);
           write_until_killed(file, whole_bytes + 1);
-          file.publish();
+          file.commit();
         }
       } catch (const std::exception&) {
         std::_Exit(1);
@@ -292,7 +292,7 @@ TEST(OutputFileOnTmpfs, NeedsNoThreadToAllocate) {
     test::refuse_system_call(SYS_clone, EAGAIN);
     OutputFile file(path, 3, false);
     file.write(0, bytes_of("new"));
-    file.publish();
+    file.commit();
     return true;
   });
   EXPECT_EQ(test::read_whole(path), "new");
@@ -305,7 +305,7 @@ TEST(OutputFileOnTmpfs, NeedsNoKernelThatPopulates) {
     test::refuse_system_call(SYS_madvise, EINVAL);
     OutputFile file(path, 10'000, false);
     file.write(5000, bytes_of("new"));
-    file.publish();
+    file.commit();
     return true;
   });
   EXPECT_EQ(test::read_whole(path), std::string(5000, '\0') + "new" + std::string(4997, '\0'));

@@ -39,7 +39,7 @@ using Names = std::vector<std::string>;
 void write_file(const std::filesystem::path& path, std::string_view text, bool replace = false) {
   OutputFile file(path, text.size(), replace);
   file.write(0, bytes_of(text));
-  file.publish();
+  file.commit();
 }
 
 TEST(OutputFile, AppearsWhenItIsPublished) {
@@ -50,7 +50,7 @@ TEST(OutputFile, AppearsWhenItIsPublished) {
     file.write(5, bytes_of("world"));
     file.write(0, bytes_of("hello"));
     EXPECT_EQ(directory.names(), Names{});
-    file.publish();
+    file.commit();
   }
   EXPECT_EQ(directory.names(), Names{"result.npy"});
   EXPECT_EQ(test::read_whole(path), "helloworld");
@@ -87,7 +87,7 @@ TEST(OutputFile, ANameMayBeAsLongAsTheFileSystemHasIt) {
   write_file(longest, "new", true);
   EXPECT_EQ(test::read_whole(longest), "new");
   const auto longer = directory.path() / std::string(NAME_MAX + 1, 'x');
-  expect_error(Cause::output, "create failed: File name too long",
+  expect_error(ErrorKind::output, "create failed: File name too long",
                [&] { OutputFile(longer, 1, false); });
 }
 
@@ -128,14 +128,14 @@ TEST(OutputFile, GivesAnotherGroupNoMoreRightsThanOthers) {
 TEST(OutputFile, ReplacesOnlyWhenAsked) {
   const TempDir directory;
   const auto path = directory.write("result", "old");
-  expect_error(Cause::output, path.string() + ": exists already",
+  expect_error(ErrorKind::output, path.string() + ": exists already",
                [&] { OutputFile(path, 1, false); });
   EXPECT_EQ(test::read_whole(path), "old");
   {
     OutputFile file(path, 3, true);
     file.write(0, bytes_of("new"));
     EXPECT_EQ(test::read_whole(path), "old");
-    file.publish();
+    file.commit();
   }
   EXPECT_EQ(test::read_whole(path), "new");
   EXPECT_EQ(directory.names(), Names{"result"});
@@ -148,7 +148,7 @@ TEST(OutputFile, WritesWhatALinkLeadsTo) {
   const auto path = directory.path() / "near";
   write_file(path, "new");  // where nothing was
   EXPECT_EQ(test::read_whole(other.path() / "result"), "new");
-  expect_error(Cause::output, path.string() + ": exists already",
+  expect_error(ErrorKind::output, path.string() + ": exists already",
                [&] { OutputFile(path, 1, false); });
   write_file(path, "newer", true);
   EXPECT_EQ(test::read_whole(other.path() / "result"), "newer");
@@ -170,12 +170,12 @@ TEST(OutputFile, RefusesLinksThatLeadToNoFile) {
           {"nowhere", "missing/result", "missing/result: create failed: "},
           {"slash", "missing/", "is not the name of a file"}}) {
       const auto path = link(name, target);
-      expect_error(Cause::output, message, [&] { OutputFile(path, 1, replace); });
+      expect_error(ErrorKind::output, message, [&] { OutputFile(path, 1, replace); });
       std::filesystem::remove(path);
     }
   }
   const auto path = link("device", "/dev/null");
-  expect_error(Cause::output, "not a regular file", [&] { OutputFile(path, 1, true); });
+  expect_error(ErrorKind::output, "not a regular file", [&] { OutputFile(path, 1, true); });
   EXPECT_EQ(directory.names(), Names{"device"});
 }
 
@@ -185,7 +185,7 @@ TEST(OutputFile, DoesNotReplaceWhatAppearedMeanwhile) {
   {
     OutputFile file(path, 1, false);
     directory.write("result", "theirs");
-    expect_error(Cause::output, "exists already", [&] { file.publish(); });
+    expect_error(ErrorKind::output, "exists already", [&] { file.commit(); });
   }
   EXPECT_EQ(test::read_whole(path), "theirs");
   EXPECT_EQ(directory.names(), Names{"result"});
@@ -193,15 +193,15 @@ TEST(OutputFile, DoesNotReplaceWhatAppearedMeanwhile) {
 
 TEST(OutputFile, SaysWhyItCannotBeMade) {
   const TempDir directory;
-  expect_error(Cause::output, "(ENOENT)",
+  expect_error(ErrorKind::output, "(ENOENT)",
                [&] { OutputFile(directory.path() / "missing" / "result", 1, false); });
   const auto file = directory.write("file", "x");
-  expect_error(Cause::output, "create failed: Not a directory (ENOTDIR)",
+  expect_error(ErrorKind::output, "create failed: Not a directory (ENOTDIR)",
                [&] { OutputFile(file / "below", 1, false); });
   std::filesystem::remove(file);
-  expect_error(Cause::output, "is a directory", [&] { OutputFile(directory.path(), 1, true); });
-  expect_error(Cause::output, "not a regular file", [] { OutputFile("/dev/null", 1, true); });
-  expect_error(Cause::output, "allocate failed",
+  expect_error(ErrorKind::output, "is a directory", [&] { OutputFile(directory.path(), 1, true); });
+  expect_error(ErrorKind::output, "not a regular file", [] { OutputFile("/dev/null", 1, true); });
+  expect_error(ErrorKind::output, "allocate failed",
                [&] { OutputFile(directory.path() / "huge", std::uint64_t{1} << 60, false); });
   EXPECT_EQ(directory.names(), Names{});
 }
@@ -218,7 +218,7 @@ TEST(OutputFile, TakesWritesFromSeveralThreads) {
           [&, i] { file.write(i * 100'000, std::span{bytes}.subspan(i * 100'000, 100'000)); });
     }
   }
-  file.publish();
+  file.commit();
   const std::string written = test::read_whole(path);
   EXPECT_TRUE(test::same_bytes(bytes_of(written), bytes));
 }
@@ -229,7 +229,7 @@ TEST(OutputFile, OpensDirectlyWhatCanBeWrittenDirectly) {
   OutputFile file(directory.path() / "result", 3 * page_bytes, false);
   EXPECT_EQ(file.direct() >= 0, input.direct() >= 0) << file.why_not_direct();
   EXPECT_EQ(file.direct() >= 0, file.why_not_direct().empty());
-  EXPECT_FALSE(file.lies_in_memory());
+  EXPECT_FALSE(file.is_tmpfs());
   const OutputFile small(directory.path() / "small", page_bytes - 1, false);
   EXPECT_LT(small.direct(), 0);
   EXPECT_EQ(small.why_not_direct(), "the output is smaller than a page");
@@ -262,7 +262,7 @@ TEST(OutputFile, HoldsZerosWhereNothingWasWritten) {
     const auto path = directory.path() / "result";
     OutputFile file(path, 10'000, false);
     file.write(9000, bytes_of("x"));
-    file.publish();
+    file.commit();
     EXPECT_EQ(test::read_whole(path), std::string(9000, '\0') + 'x' + std::string(999, '\0'));
   }
 }
@@ -272,7 +272,7 @@ TEST(OutputFile, HasItsSpaceBeforeItIsPublished) {
     const TempDir directory(place);
     const auto path = directory.path() / "result";
     OutputFile file(path, 3 * MiB, false);
-    file.publish();
+    file.commit();
     struct stat status {};
     ASSERT_EQ(::stat(path.c_str(), &status), 0);
     EXPECT_EQ(status.st_size, 3 * std::int64_t{MiB});
@@ -285,7 +285,7 @@ TEST(OutputFileOnTmpfs, TakesWritesOfAnySizeFromSeveralThreads) {
   const auto path = directory.path() / "result";
   const auto bytes = test::random_bytes(4 * MiB + 7, 1);
   OutputFile file(path, bytes.size(), false);
-  EXPECT_TRUE(file.lies_in_memory());
+  EXPECT_TRUE(file.is_tmpfs());
   EXPECT_LT(file.direct(), 0);
   EXPECT_EQ(file.why_not_direct(), "tmpfs has no disk under it");
   std::atomic<std::size_t> next = 0;
@@ -301,7 +301,7 @@ TEST(OutputFileOnTmpfs, TakesWritesOfAnySizeFromSeveralThreads) {
     }
   }
   file.write(bytes.size(), {});
-  file.publish();
+  file.commit();
   const std::string written = test::read_whole(path);
   EXPECT_TRUE(test::same_bytes(bytes_of(written), bytes));
 }
@@ -318,7 +318,7 @@ TEST(OutputFile, ReportsFailedWrites) {
     } catch (const Error& error) {
       sigset_t pending;
       ::sigpending(&pending);
-      return error.cause() == Cause::output && error.details().offset == 200u &&
+      return error.kind() == ErrorKind::output && error.details().offset == 200u &&
              error.details().errno_value == EFBIG && sigismember(&pending, SIGXFSZ) == 0;
     }
     return false;
@@ -349,14 +349,14 @@ TEST(OutputFile, WorksWithNamedTemporaries) {
     OutputFile file(new_path, 3, false);
     const bool named = directory.names().front().starts_with(".new.");
     file.write(0, bytes_of("new"));
-    file.publish();
+    file.commit();
     write_file(directory.path() / "old", "replaced", true);
     { OutputFile dropped(directory.path() / "dropped", 3, false); }
     bool kept = false;
     try {
       OutputFile late(directory.path() / "late", 1, false);
       directory.write("late", "theirs");
-      late.publish();
+      late.commit();
     } catch (const Error& error) {
       kept = test::read_whole(directory.path() / "late") == "theirs";
     }

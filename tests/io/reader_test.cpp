@@ -153,7 +153,7 @@ class Pass {
   void consume(std::size_t lane) {
     try {
       for (std::size_t i = lane; i < plan_.size(); i += options_.lanes) {
-        const Chunk* chunk = pool_.wait(i, Stage::loaded);
+        const Chunk* chunk = pool_.wait(i, SlotState::loaded);
         if (chunk == nullptr) return;
         auto target = received_.begin() + static_cast<std::ptrdiff_t>(plan_.begin(i));
         std::vector<Extent> storage(plan_.max_extents());
@@ -319,8 +319,8 @@ TEST_P(ReaderTest, PassesErrorsOn) {
   for (const std::size_t good_reads : {0u, 1u, 50u}) {
     Pass pass(dataset, extents, options());
     pass.replace_engine(good_reads,
-                        [] { throw Error::from_errno(Cause::input, "read", EIO, "x", 1); });
-    test::expect_error(Cause::input, "(EIO)", [&] { pass.run(); });
+                        [] { throw Error::from_errno(ErrorKind::input, "read", EIO, "x", 1); });
+    test::expect_error(ErrorKind::input, "(EIO)", [&] { pass.run(); });
   }
 }
 
@@ -334,7 +334,8 @@ TEST_P(ReaderTest, SeesThatAFileShrank) {
   const SequentialPlan plan(extents, 200'000);
   ChunkPool pool(*std::pmr::new_delete_resource(), 1, 200'000, 1);
   Reader reader(files, plan, pool, make_engine({.kind = kind()}), 8192, direct());
-  test::expect_error(Cause::input_changed, "from 100000 to 50000 bytes", [&] { reader.run({}); });
+  test::expect_error(ErrorKind::input_changed, "from 100000 to 50000 bytes",
+                     [&] { reader.run({}); });
 }
 
 TEST_P(ReaderTest, StopsWhenThePoolIsAborted) {
@@ -344,7 +345,7 @@ TEST_P(ReaderTest, StopsWhenThePoolIsAborted) {
   ChunkPool pool(*std::pmr::new_delete_resource(), 2, 20'000, 1);
   Reader reader(dataset.files(), plan, pool, make_engine({.kind = kind()}), 4096, direct());
   const std::jthread aborter([&pool] {
-    pool.wait(1, Stage::loaded);
+    pool.wait(1, SlotState::loaded);
     pool.abort();
   });
   EXPECT_THROW(reader.run({}), Aborted);
@@ -382,7 +383,7 @@ TEST_P(ReaderTest, RefusesSlotsThatAreTooSmall) {
   const SequentialPlan plan(extents, 10'000);
   ChunkPool pool(*std::pmr::new_delete_resource(), 2, 4096, 1);
   Reader reader(dataset.files(), plan, pool, make_engine({.kind = kind()}), 4096, direct());
-  test::expect_error(Cause::internal, "larger than its slot", [&] { reader.run({}); });
+  test::expect_error(ErrorKind::internal, "larger than its slot", [&] { reader.run({}); });
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ReaderTest, test::all_ways, test::way_name);

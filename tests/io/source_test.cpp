@@ -41,10 +41,10 @@ class SourceTest : public testing::Test {
   }
 
   void expect_refused(std::string_view problem, const std::string& text, Format format = {},
-                      Cause cause = Cause::bad_input) {
+                      ErrorKind kind = ErrorKind::bad_input) {
     const auto path = directory_.write("refused.npy", text);
-    expect_error(cause, problem, [&] { open(path, format); });
-    expect_error(cause, path.string(), [&] { open(path, format); });
+    expect_error(kind, problem, [&] { open(path, format); });
+    expect_error(kind, path.string(), [&] { open(path, format); });
   }
 
   TempDir directory_;
@@ -223,7 +223,7 @@ TEST_F(SourceTest, RefusesToContradictNpy) {
   const std::string good = npy(header_of("'<f4'", "False", "(1,)"), 4);
   expect_refused("holds <f4, not the <f8 asked for", good, {.type = parse_dtype("f8")});
   expect_refused("holds <f4, not the >f4 asked for", good, {.type = parse_dtype(">f4")});
-  expect_refused("an offset is for raw files only", good, {.offset = 4}, Cause::usage);
+  expect_refused("an offset is for raw files only", good, {.offset = 4}, ErrorKind::usage);
   EXPECT_EQ(open_text("a.npy", good, {.type = parse_dtype("f4")}).bytes(), 4u);
 }
 
@@ -254,12 +254,12 @@ TEST_F(SourceTest, UsesAPartOfARawFile) {
   EXPECT_EQ(open_text("a.f32", "").bytes(), 0u);
 
   const auto path = directory_.write("a.f32", std::string(23, 'x'));
-  expect_error(Cause::bad_input, "23 bytes are not a whole number of float32 elements",
+  expect_error(ErrorKind::bad_input, "23 bytes are not a whole number of float32 elements",
                [&] { open(path); });
-  expect_error(Cause::bad_input, "has 23 bytes, fewer than the 24 to skip",
+  expect_error(ErrorKind::bad_input, "has 23 bytes, fewer than the 24 to skip",
                [&] { open(path, {.offset = 24}); });
-  expect_error(Cause::bad_input, "not a whole number", [&] { open(path, {.count = 6}); });
-  expect_error(Cause::bad_input, "there are only 5 elements, not the 6 asked for",
+  expect_error(ErrorKind::bad_input, "not a whole number", [&] { open(path, {.count = 6}); });
+  expect_error(ErrorKind::bad_input, "there are only 5 elements, not the 6 asked for",
                [&] { open(path, {.offset = 3, .count = 6}); });
 }
 
@@ -268,7 +268,7 @@ TEST_F(SourceTest, SeveralFilesAreOneSequence) {
       directory_.write("a.f32", std::string(8, 'a')), directory_.write("b.f32", ""),
       directory_.write("c.npy", npy(header_of("'<f4'", "False", "(2, 1)"), 8)),
       directory_.write("d.f32", std::string(10, 'd'))};
-  expect_error(Cause::bad_input, "d.f32: 10 bytes", [&] { open(paths); });
+  expect_error(ErrorKind::bad_input, "d.f32: 10 bytes", [&] { open(paths); });
   const Source all = open(paths, {.count = 6});
   EXPECT_EQ(all.bytes(), 24u);
   EXPECT_EQ(all.files().size(), 4u);
@@ -276,14 +276,14 @@ TEST_F(SourceTest, SeveralFilesAreOneSequence) {
   EXPECT_EQ(all.format, "mixed");
   EXPECT_TRUE(all.shape().empty());
   EXPECT_EQ(open(paths, {.count = 3}).extents()[2].bytes, 4u);
-  expect_error(Cause::usage, "at least one file",
+  expect_error(ErrorKind::usage, "at least one file",
                [] { open(std::span<const std::filesystem::path>{}); });
 }
 
 TEST_F(SourceTest, FilesOfOneDatasetHaveOneType) {
   const std::vector<std::filesystem::path> paths{directory_.write("a.f32", "1234"),
                                                  directory_.write("b.i32", "1234")};
-  expect_error(Cause::bad_input, "b.i32: holds <i4, but " + paths[0].string() + " holds <f4",
+  expect_error(ErrorKind::bad_input, "b.i32: holds <i4, but " + paths[0].string() + " holds <f4",
                [&] { open(paths); });
 }
 
@@ -314,10 +314,10 @@ TEST_F(SourceTest, CanBeMadeByHand) {
     return Source(std::move(files), std::move(extents), {ElementType::f4, false});
   };
   EXPECT_EQ(make({{0, 98, 2}, {0, 1, 2}, {0, 100, 0}}).bytes(), 4u);
-  expect_error(Cause::bad_input, "ends before byte", [&] { make({{0, 98, 4}}); });
-  expect_error(Cause::bad_input, "ends before byte", [&] { make({{0, 101, 0}}); });
-  expect_error(Cause::bad_input, "an extent of no file", [&] { make({{1, 0, 4}}); });
-  expect_error(Cause::bad_input, "not a whole number", [&] { make({{0, 0, 5}}); });
+  expect_error(ErrorKind::bad_input, "ends before byte", [&] { make({{0, 98, 4}}); });
+  expect_error(ErrorKind::bad_input, "ends before byte", [&] { make({{0, 101, 0}}); });
+  expect_error(ErrorKind::bad_input, "an extent of no file", [&] { make({{1, 0, 4}}); });
+  expect_error(ErrorKind::bad_input, "not a whole number", [&] { make({{0, 0, 5}}); });
 }
 
 }  // namespace

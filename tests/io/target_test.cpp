@@ -48,7 +48,7 @@ TEST(NpyHeader, SaysTypeAndShapeToNumPy) {
 
 TEST(NpyHeader, HasRoomForAllDimensionsOfNumPy) {
   EXPECT_EQ(header(f4, Shape(64, ~std::uint64_t{0})).size(), header_bytes);
-  expect_error(Cause::usage, "too many dimensions", [] { npy_header(f4, Shape(2000, 1)); });
+  expect_error(ErrorKind::usage, "too many dimensions", [] { npy_header(f4, Shape(2000, 1)); });
 }
 
 class TargetTest : public testing::Test {
@@ -56,7 +56,7 @@ class TargetTest : public testing::Test {
   /// A published file of a target with so many zeros.
   void write(const Target& target, std::uint64_t elements) {
     TargetFile file(target, elements, {});
-    file.publish();
+    file.commit();
   }
 
   std::filesystem::path path(const std::string& name) const { return directory_.path() / name; }
@@ -94,12 +94,12 @@ TEST_F(TargetTest, RawFilesAreNothingButData) {
   const Target target{.path = path("x.bf16"), .type = {ElementType::bf16}, .shape = {7}};
   TargetFile file(target, 3, {});
   EXPECT_EQ(file.data_offset(), 0u);
-  file.publish();
+  file.commit();
   EXPECT_EQ(std::filesystem::file_size(target.path), 6u);
 }
 
 TEST_F(TargetTest, RefusesWhatNpyCannotHold) {
-  expect_error(Cause::usage, "bf16 cannot be in a .npy file",
+  expect_error(ErrorKind::usage, "bf16 cannot be in a .npy file",
                [&] { TargetFile({.path = path("x.npy"), .type = {ElementType::bf16}}, 3, {}); });
   const std::uint64_t huge = std::uint64_t{1} << 33;
   const std::pair<Shape, std::string> cases[] = {
@@ -109,7 +109,7 @@ TEST_F(TargetTest, RefusesWhatNpyCannotHold) {
       {{16, 4096}, "16 x 4,096 = 65,536"},
       {{huge, huge}, "8,589,934,592 x 8,589,934,592, which is more than 64 bits hold"}};
   for (const auto& [shape, equation] : cases) {
-    expect_error(Cause::usage, "the shape does not fit: " + equation + ", the input has 3",
+    expect_error(ErrorKind::usage, "the shape does not fit: " + equation + ", the input has 3",
                  [&] { TargetFile({.path = path("x.npy"), .type = f4, .shape = shape}, 3, {}); });
   }
   EXPECT_EQ(directory_.names(), Names{});
@@ -118,12 +118,12 @@ TEST_F(TargetTest, RefusesWhatNpyCannotHold) {
 TEST_F(TargetTest, OneThatIsTriedLeavesNothing) {
   const Target target{.path = path("x.npy"), .type = f4};
   {
-    const TargetFile tried(target, 1'000'000, {}, Purpose::try_out);
+    const TargetFile tried(target, 1'000'000, {}, Purpose::dry_run);
     const TargetFile written(target, 1'000'000, {});
     EXPECT_EQ(tried.data_offset(), written.data_offset());
     EXPECT_EQ(tried.direct() >= 0, written.direct() >= 0);
     EXPECT_EQ(tried.why_not_direct(), written.why_not_direct());
-    EXPECT_EQ(tried.lies_in_memory(), written.lies_in_memory());
+    EXPECT_EQ(tried.is_tmpfs(), written.is_tmpfs());
     struct stat status {};
     ASSERT_EQ(::fstat(tried.buffered(), &status), 0);
     EXPECT_LE(status.st_blocks * 512, 64 * 1024) << "it takes space";
@@ -133,24 +133,24 @@ TEST_F(TargetTest, OneThatIsTriedLeavesNothing) {
 
 TEST_F(TargetTest, OneThatIsTriedIsRefusedAsOneThatIsWritten) {
   const auto attempt = [&](const Target& target, std::uint64_t elements) {
-    return [target, elements] { TargetFile(target, elements, {}, Purpose::try_out); };
+    return [target, elements] { TargetFile(target, elements, {}, Purpose::dry_run); };
   };
-  expect_error(Cause::output, "No such file or directory",
+  expect_error(ErrorKind::output, "No such file or directory",
                attempt({.path = path("missing/x.f32"), .type = f4}, 3));
-  expect_error(Cause::output, "No space left",
+  expect_error(ErrorKind::output, "No space left",
                attempt({.path = path("x.f32"), .type = f4}, std::uint64_t{1} << 58));
-  expect_error(Cause::usage, "the shape does not fit: 2, the input has 3",
+  expect_error(ErrorKind::usage, "the shape does not fit: 2, the input has 3",
                attempt({.path = path("x.npy"), .type = f4, .shape = {2}}, 3));
   directory_.write("there.f32", "precious");
-  expect_error(Cause::output, "exists already",
+  expect_error(ErrorKind::output, "exists already",
                attempt({.path = path("there.f32"), .type = f4}, 3));
-  TargetFile({.path = path("there.f32"), .type = f4, .replace = true}, 3, {}, Purpose::try_out);
+  TargetFile({.path = path("there.f32"), .type = f4, .replace = true}, 3, {}, Purpose::dry_run);
   EXPECT_EQ(test::read_whole(path("there.f32")), "precious");
 }
 
 TEST_F(TargetTest, RefusesSizesThatNoFileHas) {
   for (const std::uint64_t elements : {std::uint64_t{1} << 60, ~std::uint64_t{0}}) {
-    expect_error(Cause::usage, "so large a file",
+    expect_error(ErrorKind::usage, "so large a file",
                  [&] { TargetFile({.path = path("x.f32"), .type = f4}, elements, {}); });
   }
   EXPECT_EQ(directory_.names(), Names{});
@@ -166,10 +166,10 @@ TEST_F(TargetTest, IsNeverOneOfTheInputsByWhateverName) {
   const Source source{File::open(input)};
   const std::array inputs{&other, &source};
   const Names before = directory_.names();
-  expect_error(Cause::usage, input.string() + ": is the input",
+  expect_error(ErrorKind::usage, input.string() + ": is the input",
                [&] { TargetFile({.path = input, .replace = true}, 1, inputs); });
   for (const char* name : {"hard", "soft", "./input", "sub/../input"}) {
-    expect_error(Cause::usage,
+    expect_error(ErrorKind::usage,
                  path(name).string() + ": is the input " + input.string() + " by another name",
                  [&] { TargetFile({.path = path(name), .replace = true}, 1, inputs); });
   }
@@ -179,13 +179,14 @@ TEST_F(TargetTest, IsNeverOneOfTheInputsByWhateverName) {
 
 TEST_F(TargetTest, RefusesPlacesAsOutputFilesDo) {
   const auto old = directory_.write("old", "old");
-  expect_error(Cause::output, "exists already", [&] { TargetFile({.path = old}, 1, {}); });
-  expect_error(Cause::output, "(ENOENT)", [&] { TargetFile({.path = path("missing/x")}, 1, {}); });
-  expect_error(Cause::output, "is a directory",
+  expect_error(ErrorKind::output, "exists already", [&] { TargetFile({.path = old}, 1, {}); });
+  expect_error(ErrorKind::output, "(ENOENT)",
+               [&] { TargetFile({.path = path("missing/x")}, 1, {}); });
+  expect_error(ErrorKind::output, "is a directory",
                [&] { TargetFile({.path = directory_.path(), .replace = true}, 1, {}); });
-  expect_error(Cause::output, "is not the name of a file",
+  expect_error(ErrorKind::output, "is not the name of a file",
                [&] { TargetFile({.path = path("x/")}, 1, {}); });
-  expect_error(Cause::output, "create failed", [&] { TargetFile({.path = "/proc/x"}, 1, {}); });
+  expect_error(ErrorKind::output, "create failed", [&] { TargetFile({.path = "/proc/x"}, 1, {}); });
   EXPECT_EQ(test::read_whole(old), "old");
   EXPECT_EQ(directory_.names(), Names{"old"});
 }
@@ -193,7 +194,7 @@ TEST_F(TargetTest, RefusesPlacesAsOutputFilesDo) {
 // /dev/stdout is one.
 TEST_F(TargetTest, ReplacesNoLinkToADevice) {
   std::filesystem::create_symlink("/dev/null", path("device"));
-  expect_error(Cause::output, "is not a regular file",
+  expect_error(ErrorKind::output, "is not a regular file",
                [&] { TargetFile({.path = path("device"), .replace = true}, 1, {}); });
   EXPECT_TRUE(std::filesystem::is_symlink(path("device")));
 }

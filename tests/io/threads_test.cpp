@@ -36,7 +36,7 @@ TEST(StartThread, SaysWhatToDoWhereNoneCanBeHad) {
     start_thread([](const std::stop_token&) {});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::memory);
+    EXPECT_EQ(error.kind(), ErrorKind::memory);
     EXPECT_EQ(error.details().errno_value, EAGAIN);
     EXPECT_NE(error.details().hint.find("ulimit -u"), std::string::npos);
   }

@@ -31,7 +31,7 @@ class DyingEngine final : public Engine {
   DyingEngine& operator=(const DyingEngine&) = delete;
 
   void start(Request& request) override { requests_.emplace_back(&request, request.source); }
-  Request& wait() override { throw Error(Cause::input, "the engine's own error"); }
+  Request& wait() override { throw Error(ErrorKind::input, "the engine's own error"); }
   std::size_t in_flight() const noexcept override { return requests_.size(); }
   std::size_t depth() const noexcept override { return 4; }
   std::string_view name() const noexcept override { return "dying"; }
@@ -51,7 +51,7 @@ TEST(Transfer, KeepsItsRequestsUntilItsEngineHasEnded) {
   std::optional<bool> ended_in_time;
   {
     Reader reader(files, plan, pool, std::make_unique<DyingEngine>(ended_in_time), 4096, false);
-    test::expect_error(Cause::input, "the engine's own error", [&] { reader.run({}); });
+    test::expect_error(ErrorKind::input, "the engine's own error", [&] { reader.run({}); });
     EXPECT_EQ(reader.engine().in_flight(), 4u);
     EXPECT_FALSE(ended_in_time.has_value());
   }
@@ -70,11 +70,11 @@ class PairingEngine final : public Engine {
   }
   Request& wait() override {
     if (Request* const request = answer()) return *request;
-    throw Error(Cause::input, "slept where another request could have been started");
+    throw Error(ErrorKind::input, "slept where another request could have been started");
   }
   Request* wait_for(std::chrono::microseconds /*patience*/) override {
     Request* const request = answer();
-    if (request == nullptr) pool_.recycle(*pool_.wait(given_back_++, Stage::loaded));
+    if (request == nullptr) pool_.recycle(*pool_.wait(given_back_++, SlotState::loaded));
     return request;
   }
   std::size_t in_flight() const noexcept override { return requests_.size(); }

@@ -63,10 +63,10 @@ class TryingEngineTest : public testing::Test {
   }
 
   /// A transfer of 8192 bytes that fails so.
-  static void expect_failure(Request request, std::vector<int> results, Cause cause,
+  static void expect_failure(Request request, std::vector<int> results, ErrorKind kind,
                              std::string_view text) {
     ScriptedEngine engine(std::move(results));
-    expect_error(cause, text, [&] { transfer(engine, request); });
+    expect_error(kind, text, [&] { transfer(engine, request); });
     EXPECT_EQ(engine.in_flight(), 0u);
   }
 
@@ -86,8 +86,8 @@ TEST_F(TryingEngineTest, TriesAgainAfterASignal) {
 }
 
 TEST_F(TryingEngineTest, DoesNotTryForEver) {
-  expect_failure(read_of(8192), std::vector<int>(17, -EINTR), Cause::input, "(EINTR)");
-  expect_failure(write_of(8192), std::vector<int>(17, -EINTR), Cause::output, "(EINTR)");
+  expect_failure(read_of(8192), std::vector<int>(17, -EINTR), ErrorKind::input, "(EINTR)");
+  expect_failure(write_of(8192), std::vector<int>(17, -EINTR), ErrorKind::output, "(EINTR)");
 }
 
 TEST_F(TryingEngineTest, TransfersTheRestAfterAShortTransfer) {
@@ -114,14 +114,14 @@ TEST_F(TryingEngineTest, TransfersThroughThePageCacheWhatIsRefusedDirectly) {
 }
 
 TEST_F(TryingEngineTest, FailsWithTheErrorAndWhereItCameUp) {
-  expect_failure(read_of(8192), {4096, -EIO}, Cause::input, "read failed at byte 4096");
-  expect_failure(write_of(8192), {4096, -ENOSPC}, Cause::output, "write failed at byte 4096");
-  expect_failure(read_of(8192), {-EINVAL}, Cause::input, "(EINVAL)");
+  expect_failure(read_of(8192), {4096, -EIO}, ErrorKind::input, "read failed at byte 4096");
+  expect_failure(write_of(8192), {4096, -ENOSPC}, ErrorKind::output, "write failed at byte 4096");
+  expect_failure(read_of(8192), {-EINVAL}, ErrorKind::input, "(EINVAL)");
 }
 
 TEST_F(TryingEngineTest, FailsIfNothingMoreComesOrGoes) {
-  expect_failure(read_of(9001), {9000, 0}, Cause::input_changed, "shrank while it was read");
-  expect_failure(write_of(8192), {4096, 0}, Cause::output, "(EIO)");
+  expect_failure(read_of(9001), {9000, 0}, ErrorKind::input_changed, "shrank while it was read");
+  expect_failure(write_of(8192), {4096, 0}, ErrorKind::output, "(EIO)");
 }
 
 }  // namespace

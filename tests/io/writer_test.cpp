@@ -110,7 +110,7 @@ class Producer {
   }
 
   void fill(ChunkPool& pool, std::size_t index) {
-    Chunk& chunk = *pool.wait(index, Stage::empty);
+    Chunk& chunk = *pool.wait(index, SlotState::empty);
     std::size_t begin = 0;
     for (const Extent& extent : plan_.extents(index, extents_)) {
       begin = round_up(begin, page_bytes) +
@@ -120,7 +120,7 @@ class Producer {
       chunk.segments.push_back(segment);
       begin += extent.bytes;
     }
-    pool.publish(chunk, Stage::computed);
+    pool.commit(chunk, SlotState::computed);
   }
 
   /// The chunks that the pool has slots for; for writers that run on the same thread.
@@ -284,7 +284,8 @@ TEST_P(WriterTest, PassesErrorsOnWithNothingLeftInFlight) {
     const auto fail = [&] { throw file.write_error(EIO, 7); };
     Writer writer(file, plan, pool, std::make_unique<test::FaultyEngine>(make(), good_writes, fail),
                   4096, direct());
-    test::expect_error(Cause::output, "result: write failed at byte 7: Input/output error (EIO)",
+    test::expect_error(ErrorKind::output,
+                       "result: write failed at byte 7: Input/output error (EIO)",
                        [&] { writer.run(); });
     EXPECT_EQ(writer.engine().in_flight(), 0u);
   }

@@ -39,7 +39,7 @@ TEST(Number, IsAnIntegerADoubleOrNothing) {
   EXPECT_FALSE(nothing.has_value());
   EXPECT_FALSE(nothing.is_integer());
   EXPECT_EQ(to_string(nothing), "nothing");
-  test::expect_error(Cause::usage, "there is no such value", [&] { nothing.value(); });
+  test::expect_error(ErrorKind::usage, "there is no such value", [&] { nothing.value(); });
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ TEST_F(CoordinatorMemoryTest, KeepsToTheMemoryItWasGiven) {
     expect_all(coordinator, 1, 0, file_bytes);
     FAIL() << "a pool of less than a tile";
   } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::memory);
+    EXPECT_EQ(error.kind(), ErrorKind::memory);
     EXPECT_NE(std::string(error.what()).find("10000"), std::string::npos) << error.what();
   }
 }

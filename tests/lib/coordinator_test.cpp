@@ -157,7 +157,7 @@ TEST_F(CoordinatorTest, SaysHowMuchItWroteAndLeavesTheFileUnpublished) {
   EXPECT_EQ(stats.bytes_written, source.bytes());
   EXPECT_GT(stats.write.busy, 0);
   EXPECT_FALSE(std::filesystem::exists(target.path));
-  file.publish();
+  file.commit();
   EXPECT_TRUE(test::read_whole(target.path).substr(file.data_offset()) == test::read_whole(path));
 }
 
@@ -184,7 +184,7 @@ TEST_F(CoordinatorTest, ReadsWhatIsCachedAndWhatIsNotByTurns) {
     EXPECT_EQ(stats.bytes, source.bytes());
     ASSERT_FALSE(stats.reasons.empty());
     EXPECT_NE(stats.reasons[0].find("rest direct"), std::string::npos) << stats.reasons[0];
-    file.publish();
+    file.commit();
     EXPECT_TRUE(test::read_whole(dir_.path() / "out.u8") == test::read_whole(path));
   }
 }
@@ -346,7 +346,7 @@ class FailingEngine final : public Engine {
   void start(Request& request) override { request_ = &request; }
   Request& wait() override {
     Request& request = *std::exchange(request_, nullptr);
-    if (good_-- == 0) throw Error(Cause::input, "the disk's own error");
+    if (good_-- == 0) throw Error(ErrorKind::input, "the disk's own error");
     return request;
   }
   std::size_t in_flight() const noexcept override { return request_ != nullptr; }

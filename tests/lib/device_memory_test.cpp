@@ -87,7 +87,7 @@ class DeviceMemoryTest : public testing::Test {
       return error;
     }
     ADD_FAILURE() << "there was room";
-    return Error(Cause::internal, "");
+    return Error(ErrorKind::internal, "");
   }
 
   test::TempDir dir_;
@@ -118,13 +118,13 @@ TEST_F(DeviceMemoryTest, FitsInWhatHalfTheChunksTake) {
   EXPECT_GT(right_fold(with_room_for(source_bytes)).chunk_bytes, source_bytes);
   EXPECT_EQ(right_fold(with_room_for(source_bytes - 1)).chunk_bytes, half_chunk_bytes);
   EXPECT_EQ(right_fold(with_room_for(half_chunk_bytes)).chunk_bytes, half_chunk_bytes);
-  EXPECT_EQ(refusal(with_room_for(half_chunk_bytes - 1)).cause(), Cause::memory);
+  EXPECT_EQ(refusal(with_room_for(half_chunk_bytes - 1)).kind(), ErrorKind::memory);
 }
 
 TEST_F(DeviceMemoryTest, SaysWhatItWouldHaveNeeded) {
   Fault fault(0, Fault::Mode::from_then_on);
   const Error error = refusal(faulty(fault));
-  EXPECT_EQ(error.cause(), Cause::memory);
+  EXPECT_EQ(error.kind(), ErrorKind::memory);
   const std::string what = error.what();
   EXPECT_EQ(
       what.rfind("the buffers of 2 streams take 6291456 bytes of device memory, of which ", 0), 0u)
@@ -144,7 +144,7 @@ TEST_F(DeviceMemoryTest, BlamesTheLimitIfThatIsTooLow) {
 
 TEST_F(DeviceMemoryTest, KeepsAChunkThatTheUserHasFixed) {
   const Options fixed{.chunk_bytes = 4 * tile_elements};
-  EXPECT_EQ(refusal(with_room_for(fixed.chunk_bytes - 1), fixed).cause(), Cause::memory);
+  EXPECT_EQ(refusal(with_room_for(fixed.chunk_bytes - 1), fixed).kind(), ErrorKind::memory);
   EXPECT_EQ(right_fold(with_room_for(fixed.chunk_bytes), fixed).chunk_bytes, fixed.chunk_bytes);
 }
 
@@ -195,7 +195,7 @@ TEST_F(FullGpuTest, APassTakesHalfTheChunk) {
 TEST_F(FullGpuTest, APassThatDoesNotFitSaysWhatItNeeds) {
   leave(buffers * chunk_bytes / 4);
   const Error error = refusal(make_device(DeviceKind::cuda));
-  EXPECT_EQ(error.cause(), Cause::memory);
+  EXPECT_EQ(error.kind(), ErrorKind::memory);
   EXPECT_NE(std::string(error.what()).find("take 16777216 bytes of device memory"),
             std::string::npos)
       << error.what();

@@ -138,7 +138,7 @@ TEST(Device, SaysWhyThereIsNoGpu) {
     make_device(DeviceKind::cuda)->bind_to_thread();
     FAIL() << "a device that is not there";
   } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::device);
+    EXPECT_EQ(error.kind(), ErrorKind::device);
     EXPECT_FALSE(error.details().hint.empty());
   }
 }

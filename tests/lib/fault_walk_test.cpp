@@ -156,7 +156,7 @@ class FaultWalk : public testing::TestWithParam<Machine> {
   /// Makes `pass` fail at every point, and expects of each that it gives the right answer or throws
   /// what it was made to, and that neither a file nor a thread is left of it. What fails is
   /// noticed, unless it is `dispensable`.
-  void walk(const std::string& name, const std::vector<Cause>& causes, bool dispensable,
+  void walk(const std::string& name, const std::vector<ErrorKind>& causes, bool dispensable,
             const std::function<bool(Fault&)>& pass) {
     Fault none(std::numeric_limits<std::size_t>::max(), Fault::Mode::once);
     expect_right_or_error({}, false, pass, none);
@@ -177,7 +177,7 @@ class FaultWalk : public testing::TestWithParam<Machine> {
   }
 
  private:
-  void expect_right_or_error(const std::vector<Cause>& causes, bool dispensable,
+  void expect_right_or_error(const std::vector<ErrorKind>& causes, bool dispensable,
                              const std::function<bool(Fault&)>& pass, Fault& fault) {
     try {
       EXPECT_TRUE(pass(fault)) << "a wrong answer";
@@ -187,10 +187,10 @@ class FaultWalk : public testing::TestWithParam<Machine> {
         std::filesystem::remove(target_);
       }
     } catch (const Error& error) {
-      EXPECT_NE(std::ranges::find(causes, error.cause()), causes.end()) << error.what();
+      EXPECT_NE(std::ranges::find(causes, error.kind()), causes.end()) << error.what();
       EXPECT_TRUE(fault.has_struck()) << error.what();
     } catch (const std::bad_alloc&) {
-      EXPECT_NE(std::ranges::find(causes, Cause::memory), causes.end());
+      EXPECT_NE(std::ranges::find(causes, ErrorKind::memory), causes.end());
       EXPECT_TRUE(fault.has_struck());
     }
     EXPECT_EQ(dir_.names(), std::vector<std::string>{"source.u8"});
@@ -217,21 +217,21 @@ INSTANTIATE_TEST_SUITE_P(Machines, FaultWalk,
 struct EngineFault {
   std::string name;
   EngineCall call;
-  Cause cause;
+  ErrorKind kind;
   int errno_value;
 };
 
 TEST_P(FaultWalk, OverEveryCallOfAnEngine) {
-  const EngineFault faults[] = {{"read_error", EngineCall::answer, Cause::input, EIO},
-                                {"end_of_file", EngineCall::answer, Cause::input_changed, 0},
-                                {"start_refused", EngineCall::start, Cause::input, EAGAIN},
-                                {"engine_dies", EngineCall::wait, Cause::input, EBADR},
-                                {"disk_full", EngineCall::answer, Cause::output, ENOSPC},
-                                {"write_refused", EngineCall::start, Cause::output, EAGAIN},
-                                {"writer_dies", EngineCall::wait, Cause::output, EBADR}};
+  const EngineFault faults[] = {{"read_error", EngineCall::answer, ErrorKind::input, EIO},
+                                {"end_of_file", EngineCall::answer, ErrorKind::input_changed, 0},
+                                {"start_refused", EngineCall::start, ErrorKind::input, EAGAIN},
+                                {"engine_dies", EngineCall::wait, ErrorKind::input, EBADR},
+                                {"disk_full", EngineCall::answer, ErrorKind::output, ENOSPC},
+                                {"write_refused", EngineCall::start, ErrorKind::output, EAGAIN},
+                                {"writer_dies", EngineCall::wait, ErrorKind::output, EBADR}};
   for (const EngineKind kind : {EngineKind::automatic, EngineKind::threads}) {
     for (const EngineFault& broken : faults) {
-      const bool writes = broken.cause == Cause::output;
+      const bool writes = broken.kind == ErrorKind::output;
       const auto options_with = [&](Fault& fault) {
         Options wanted = options();
         wanted.engine = kind;
@@ -239,16 +239,16 @@ TEST_P(FaultWalk, OverEveryCallOfAnEngine) {
           if (engine.writes != writes) return make_engine(engine);
           return std::make_unique<test::FaultyEngine>(make_engine(engine), [&](EngineCall call) {
             if (call != broken.call || !fault.strikes()) return;
-            throw Error::from_errno(broken.cause, "this", broken.errno_value, "x", 7);
+            throw Error::from_errno(broken.kind, "this", broken.errno_value, "x", 7);
           });
         };
         return wanted;
       };
       const std::string name = broken.name + (kind == EngineKind::threads ? "_with_threads" : "");
-      walk(name + "_in_a_map", {broken.cause}, false,
+      walk(name + "_in_a_map", {broken.kind}, false,
            [&](Fault& fault) { return map_is_right(device(), options_with(fault)); });
       if (writes) continue;
-      walk(name + "_in_a_fold", {broken.cause}, false,
+      walk(name + "_in_a_fold", {broken.kind}, false,
            [&](Fault& fault) { return fold_is_right(device(), options_with(fault)); });
     }
   }
@@ -259,27 +259,27 @@ TEST_P(FaultWalk, OverEveryCallOfTheDevice) {
   struct Kind {
     std::string name;
     DeviceFault fault;
-    Cause cause;
+    ErrorKind kind;
   };
   const bool has_own_memory = GetParam() != Machine::cpu;
-  for (const Kind& kind : {Kind{"host_memory", DeviceFault::host_memory, Cause::memory},
-                           Kind{"device_memory", DeviceFault::device_memory, Cause::memory},
-                           Kind{"device_call", DeviceFault::call, Cause::device},
-                           Kind{"late_error", DeviceFault::late, Cause::device}}) {
+  for (const Kind& kind : {Kind{"host_memory", DeviceFault::host_memory, ErrorKind::memory},
+                           Kind{"device_memory", DeviceFault::device_memory, ErrorKind::memory},
+                           Kind{"device_call", DeviceFault::call, ErrorKind::device},
+                           Kind{"late_error", DeviceFault::late, ErrorKind::device}}) {
     if (kind.fault == DeviceFault::device_memory && !has_own_memory) continue;
     const auto broken = [&](Fault& fault) {
       return test::faulty_device(device(), kind.fault, fault);
     };
-    walk(kind.name + "_in_a_fold", {kind.cause}, false,
+    walk(kind.name + "_in_a_fold", {kind.kind}, false,
          [&](Fault& fault) { return fold_is_right(broken(fault), options()); });
-    walk(kind.name + "_in_a_map", {kind.cause}, false,
+    walk(kind.name + "_in_a_map", {kind.kind}, false,
          [&](Fault& fault) { return map_is_right(broken(fault), options()); });
     // What cannot be had to read ahead is done without.
     const bool dispensable = kind.fault == DeviceFault::host_memory;
-    walk(kind.name + "_reading_ahead_in_a_fold", {kind.cause}, dispensable, [&](Fault& fault) {
+    walk(kind.name + "_reading_ahead_in_a_fold", {kind.kind}, dispensable, [&](Fault& fault) {
       return fold_is_right(stopped(broken(fault)), reading_ahead(fold_streams));
     });
-    walk(kind.name + "_reading_ahead_in_a_map", {kind.cause}, dispensable, [&](Fault& fault) {
+    walk(kind.name + "_reading_ahead_in_a_map", {kind.kind}, dispensable, [&](Fault& fault) {
       return map_is_right(stopped(broken(fault)), reading_ahead(map_streams));
     });
   }
@@ -293,11 +293,11 @@ TEST_P(FaultWalk, OverEveryCallOfOperatorNew) {
     Options wanted = options();
     wanted.engine = kind;
     const std::string name = kind == EngineKind::threads ? "new_with_threads" : "new";
-    walk(name + "_in_a_fold", {Cause::memory}, true, [&](Fault& fault) {
+    walk(name + "_in_a_fold", {ErrorKind::memory}, true, [&](Fault& fault) {
       const test::FailingNew failing(fault);
       return fold_is_right(device(), wanted);
     });
-    walk(name + "_in_a_map", {Cause::memory}, true, [&](Fault& fault) {
+    walk(name + "_in_a_map", {ErrorKind::memory}, true, [&](Fault& fault) {
       const test::FailingNew failing(fault);
       return map_is_right(device(), wanted);
     });
@@ -306,11 +306,11 @@ TEST_P(FaultWalk, OverEveryCallOfOperatorNew) {
   const test::HeldInPageCache held = hold_source();  // so that lanes load their own chunks
   Options wanted = options();
   wanted.threads = 0;
-  walk("new_of_lanes_that_load_in_a_fold", {Cause::memory}, true, [&](Fault& fault) {
+  walk("new_of_lanes_that_load_in_a_fold", {ErrorKind::memory}, true, [&](Fault& fault) {
     const test::FailingNew failing(fault);
     return fold_is_right(device(), wanted);
   });
-  walk("new_of_lanes_that_load_any_in_a_fold", {Cause::memory}, true, [&](Fault& fault) {
+  walk("new_of_lanes_that_load_any_in_a_fold", {ErrorKind::memory}, true, [&](Fault& fault) {
     const test::FailingNew failing(fault);
     return fold_is_right<WeightedSumOfAny>(device(), wanted);
   });
@@ -331,11 +331,11 @@ TEST_P(FaultWalk, OverEveryStartOfAThread) {
     wanted.engine = way.engine;
     wanted.threads = way.threads;
     const PassOptions hashed{.checksum = true};
-    walk(way.name + "_in_a_fold", {Cause::memory}, true, [&](Fault& fault) {
+    walk(way.name + "_in_a_fold", {ErrorKind::memory}, true, [&](Fault& fault) {
       const test::FailingThreads failing(fault);
       return fold_is_right(device(), wanted, hashed);
     });
-    walk(way.name + "_in_a_map", {Cause::memory}, true, [&](Fault& fault) {
+    walk(way.name + "_in_a_map", {ErrorKind::memory}, true, [&](Fault& fault) {
       const test::FailingThreads failing(fault);
       return map_is_right(device(), wanted, hashed);
     });

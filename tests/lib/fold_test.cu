@@ -171,8 +171,8 @@ TEST(Fold, TakesAnyChunkIfAllItsOperatorsDo) {
   detail::Fold<CountAnyAbove> fold_of_any(any, 1);
   EXPECT_FALSE(fold_of_share.takes_any_chunk());
   EXPECT_TRUE(fold_of_any.takes_any_chunk());
-  EXPECT_TRUE(detail::Together({&fold_of_any, &fold_of_any}).takes_any_chunk());
-  EXPECT_FALSE(detail::Together({&fold_of_any, &fold_of_share}).takes_any_chunk());
+  EXPECT_TRUE(detail::CompositeOperation({&fold_of_any, &fold_of_any}).takes_any_chunk());
+  EXPECT_FALSE(detail::CompositeOperation({&fold_of_any, &fold_of_share}).takes_any_chunk());
 }
 
 TEST_P(FoldTest, OfSeveralOperatorsOneFailsAll) {

@@ -79,11 +79,11 @@ class InputTypeTest : public testing::Test {
 
   template <class T>
   void expect_refused(std::string_view problem, const Source& source) {
-    expect_error(Cause::bad_input, problem, [&] { count<T>(source); });
-    expect_error(Cause::bad_input, problem, [&] {
+    expect_error(ErrorKind::bad_input, problem, [&] { count<T>(source); });
+    expect_error(ErrorKind::bad_input, problem, [&] {
       map(coordinator_, Zero<T>{}, source, {.path = directory_.path() / "out.u8"});
     });
-    expect_error(Cause::bad_input, problem, [&] {
+    expect_error(ErrorKind::bad_input, problem, [&] {
       fold(coordinator_, std::tuple{Count<T>{}, Count<T>{}}, source);
     });
     EXPECT_FALSE(std::filesystem::exists(directory_.path() / "out.u8"));

@@ -117,7 +117,7 @@ TEST_P(LaneReadersTest, TellOfAFileThatShrinks) {
     coordinator.run(Source{File::open(path_)}, 1, compare);
     FAIL() << "read what is not there";
   } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::input_changed) << error.what();
+    EXPECT_EQ(error.kind(), ErrorKind::input_changed) << error.what();
   }
 }
 

@@ -64,7 +64,7 @@ TEST_F(LayoutTest, ReadsADiskBesideFilesBelowAPage) {
 // What the user is told must not be that he asks for the impossible.
 TEST_F(LayoutTest, BlamesTheDiskIfItKeepsDirectReadsFromWorking) {
   if (sparse_file("sparse.bin", MiB).direct() < 0) GTEST_SKIP() << "no direct I/O here";
-  const auto refused_with = [&](int errno_value, Cause cause) {
+  const auto refused_with = [&](int errno_value, ErrorKind kind) {
     test::expect_in_child([&] {
       test::refuse_system_call(SYS_pread64, errno_value);
       const Source source = sparse(MiB);
@@ -73,12 +73,12 @@ TEST_F(LayoutTest, BlamesTheDiskIfItKeepsDirectReadsFromWorking) {
         choose_layout({.direct = DirectIo::yes}, DeviceKind::cpu, workers_, source, 1);
         return false;
       } catch (const Error& error) {
-        return error.cause() == cause;
+        return error.kind() == kind;
       }
     });
   };
-  refused_with(EIO, Cause::input);
-  refused_with(EINVAL, Cause::usage);
+  refused_with(EIO, ErrorKind::input);
+  refused_with(EINVAL, ErrorKind::usage);
 }
 
 TEST_F(LayoutTest, LeavesRoomForMoreReadsOfALargeInput) {
@@ -120,7 +120,7 @@ TEST_F(LayoutTest, ReadsOfADiskGoRoundInLittleMoreThanIsInFlight) {
 // Where there is no io_uring: one that is missing leaves the disk without work.
 TEST_F(LayoutTest, HasAThreadForEachReadOfADiskInFlight) {
   const auto threads_of = [&](const Options& options) {
-    const IoWay& reads =
+    const IoConfig& reads =
         choose_layout(options, DeviceKind::cuda, workers_, sparse(8 * GiB), 4).reads;
     EXPECT_LE(reads.threads, reads.queue_depth);
     return reads.threads;
@@ -145,7 +145,7 @@ TEST_F(LayoutTest, RefusesDirectReadsOfManySmallFiles) {
     layout_with(DirectIo::yes);
     ADD_FAILURE() << "what was asked for was not done";
   } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::usage);
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
     const bool is_possible = source.files()[0].direct() >= 0;
     EXPECT_EQ(std::string(error.what()).ends_with("lies in 100 pieces"), is_possible);
   }
@@ -375,7 +375,7 @@ TEST_F(LayoutTest, RefusesWhatDoesNotFit) {
     choose_layout({.memory_bytes = 1000}, DeviceKind::cpu, workers_, sparse(8 * GiB), 1);
     FAIL() << "a pool of less than a tile";
   } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::memory);
+    EXPECT_EQ(error.kind(), ErrorKind::memory);
     EXPECT_FALSE(error.details().hint.empty());
   }
 }

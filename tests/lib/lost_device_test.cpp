@@ -51,7 +51,7 @@ void expect_no_more_than_is_told(const std::function<void(Coordinator&)>& pass) 
     const auto lose = [&](DeviceCall call) {
       if (call == DeviceCall::host_memory || calls++ < nth) return;
       ++refused;
-      throw Error(Cause::device, "the GPU is lost");
+      throw Error(ErrorKind::device, "the GPU is lost");
     };
     Coordinator coordinator(
         std::make_unique<test::WrappedDevice>(std::make_unique<test::LateDevice>(), lose),
@@ -59,7 +59,7 @@ void expect_no_more_than_is_told(const std::function<void(Coordinator&)>& pass) 
     try {
       pass(coordinator);
     } catch (const Error& error) {
-      EXPECT_EQ(error.cause(), Cause::device);
+      EXPECT_EQ(error.kind(), ErrorKind::device);
     }
     has_been_lost = refused != 0;
     EXPECT_LE(refused, 2 * streams);

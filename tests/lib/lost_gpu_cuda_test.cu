@@ -91,7 +91,7 @@ class LostGpuCudaTest : public testing::Test {
     } catch (const Error& error) {
       std::fprintf(stderr, "%s; %s\n", error.what(), error.details().why.c_str());
       const bool is_clean = dir_->names() == std::vector<std::string>{"in.u8"};
-      if (error.cause() == Cause::device && is_clean) code = expected_error;
+      if (error.kind() == ErrorKind::device && is_clean) code = expected_error;
     }
     dir_.reset();
     ::_exit(code);
@@ -132,7 +132,7 @@ TEST_F(LostGpuCudaTest, IsNotLostToAKernelThatDoesNotBegin) {
     fold(coordinator, CarelessFold{.begins_too_many = true}, open(source_));
     ADD_FAILURE() << "nobody has noticed";
   } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::device);
+    EXPECT_EQ(error.kind(), ErrorKind::device);
     const std::string what = error.what();
     EXPECT_NE(what.find("the operator's kernel could not be started"), std::string::npos) << what;
   }

@@ -54,7 +54,7 @@ struct CountingCopy {
   }
   void merge(Partial& total, const Partial& part) const { total += part; }
   void check(const Partial& total) const {
-    if (total > most) throw Error(Cause::bad_input, "too many bytes");
+    if (total > most) throw Error(ErrorKind::bad_input, "too many bytes");
   }
 };
 
@@ -136,8 +136,8 @@ TEST_P(MapFaultTest, AnErrorOfEitherDiskLeavesTheOldFile) {
         auto engine = make_engine(wanted);
         if (!broken || wanted.writes != writes) return engine;
         return std::make_unique<test::FaultyEngine>(std::move(engine), good, [writes] {
-          throw Error::from_errno(writes ? Cause::output : Cause::input, writes ? "write" : "read",
-                                  writes ? ENOSPC : EIO, "x", 7);
+          throw Error::from_errno(writes ? ErrorKind::output : ErrorKind::input,
+                                  writes ? "write" : "read", writes ? ENOSPC : EIO, "x", 7);
         });
       };
       Coordinator coordinator(device(), {.chunk_bytes = chunk_bytes,
@@ -168,7 +168,7 @@ TEST_P(MapFaultTest, WritesNothingIfItIsStopped) {
           {.stop = stop.get_token()});
       FAIL() << "stopped at chunk " << chunk << ", but all was written";
     } catch (const Error& error) {
-      EXPECT_EQ(error.cause(), Cause::interrupted);
+      EXPECT_EQ(error.kind(), ErrorKind::interrupted);
     }
     expect_untouched();
   }
@@ -210,7 +210,7 @@ TEST_P(MapFaultTest, RefusesMemoryThatIsTooSmall) {
     map(coordinator, Copy{}, source(), target());
     FAIL() << "a pool of less than a tile";
   } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::memory);
+    EXPECT_EQ(error.kind(), ErrorKind::memory);
   }
   expect_untouched();
 }

@@ -23,7 +23,7 @@ TEST(MeteredMemory, CountsAndKeepsItsLimit) {
       const Buffer second(memory, 500);
       FAIL() << "the limit was exceeded";
     } catch (const Error& error) {
-      EXPECT_EQ(error.cause(), Cause::memory);
+      EXPECT_EQ(error.kind(), ErrorKind::memory);
       EXPECT_NE(std::string(error.what()).find("500 more bytes of device memory"),
                 std::string::npos)
           << error.what();

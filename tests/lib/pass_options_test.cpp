@@ -49,14 +49,14 @@ struct Copy {
 
 class PassOptionsTest : public testing::Test {
  protected:
-  static Cause cause_of(const std::function<void()>& call) {
+  static ErrorKind cause_of(const std::function<void()>& call) {
     try {
       call();
     } catch (const Error& error) {
-      return error.cause();
+      return error.kind();
     }
     ADD_FAILURE() << "no error";
-    return Cause::internal;
+    return ErrorKind::internal;
   }
 
   Source source() const { return open(path_); }
@@ -96,7 +96,7 @@ TEST_F(PassOptionsTest, AStoppedFoldThrowsUnlessAPartialAnswerIsAskedFor) {
       if (first == 5 * chunk_bytes) stop.request_stop();
     }};
     EXPECT_EQ(cause_of([&] { fold(coordinator, stopping, source(), {.stop = stop.get_token()}); }),
-              Cause::interrupted);
+              ErrorKind::interrupted);
     const auto [sum, stats] =
         fold(coordinator, Sum{}, source(), {.stop = stop.get_token(), .keep_partial = true});
     EXPECT_TRUE(stats.partial);
@@ -134,8 +134,8 @@ TEST_F(PassOptionsTest, ASecondPassAtTheSameTimeIsRefused) {
     Coordinator coordinator(make_device(DeviceKind::cpu),
                             {.chunk_bytes = chunk_bytes, .streams = 2, .engine = engine});
     const auto second = [&] {
-      EXPECT_EQ(cause_of([&] { fold(coordinator, Sum{}, source()); }), Cause::usage);
-      EXPECT_EQ(cause_of([&] { static_cast<void>(coordinator.reserve()); }), Cause::usage);
+      EXPECT_EQ(cause_of([&] { fold(coordinator, Sum{}, source()); }), ErrorKind::usage);
+      EXPECT_EQ(cause_of([&] { static_cast<void>(coordinator.reserve()); }), ErrorKind::usage);
     };
     EXPECT_EQ(sum_while(coordinator, second), sum_);
     EXPECT_EQ(fold(coordinator, Sum{}, source()).value, sum_) << "free again";
@@ -155,7 +155,7 @@ TEST_F(PassOptionsTest, ThreadsThatShareACoordinatorGetTheRightAnswerOrAnError) 
           try {
             ++(fold(coordinator, Sum{}, own).value == sum_ ? right : wrong);
           } catch (const Error& error) {
-            ++(error.cause() == Cause::usage ? refused : wrong);
+            ++(error.kind() == ErrorKind::usage ? refused : wrong);
           }
         }
       });
@@ -169,12 +169,12 @@ TEST_F(PassOptionsTest, ThreadsThatShareACoordinatorGetTheRightAnswerOrAnError) 
 TEST_F(PassOptionsTest, AnOperatorThatFoldsWithItsOwnCoordinatorIsToldSo) {
   Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = chunk_bytes});
   const Sum nested{[&](std::uint64_t) { fold(coordinator, Sum{}, source()); }};
-  EXPECT_EQ(cause_of([&] { fold(coordinator, nested, source()); }), Cause::usage);
+  EXPECT_EQ(cause_of([&] { fold(coordinator, nested, source()); }), ErrorKind::usage);
   EXPECT_EQ(cause_of([&] {
               fold(coordinator, Sum{}, source(),
                    {.progress = [&](const Progress&) { fold(coordinator, Sum{}, source()); }});
             }),
-            Cause::usage);
+            ErrorKind::usage);
   EXPECT_EQ(fold(coordinator, Sum{}, source()).value, sum_);
 }
 
@@ -192,7 +192,7 @@ TEST_F(PassOptionsTest, NoOtherPassBeginsBeforeThePartialsAreMerged) {
   Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = chunk_bytes});
   SumThatMergesSlowly sum;
   sum.merging = [&] {
-    EXPECT_EQ(cause_of([&] { fold(coordinator, Sum{}, source()); }), Cause::usage);
+    EXPECT_EQ(cause_of([&] { fold(coordinator, Sum{}, source()); }), ErrorKind::usage);
   };
   EXPECT_EQ(fold(coordinator, sum, source()).value, sum_);
   EXPECT_EQ(fold(coordinator, Sum{}, source()).value, sum_);
@@ -203,8 +203,8 @@ TEST_F(PassOptionsTest, EachPassHasItsOwnProgressAndObserver) {
   std::atomic<std::size_t> reports{0}, kernels{0};
   const PassOptions watched{.progress = [&](const Progress&) { ++reports; },
                             .observe =
-                                [&](const Activity& done) {
-                                  if (done.kind == Activity::Kind::kernel) ++kernels;
+                                [&](const TraceEvent& done) {
+                                  if (done.kind == TraceEvent::Kind::kernel) ++kernels;
                                 }};
   fold(coordinator, Sum{}, source(), watched);
   EXPECT_GE(reports, 1u);

@@ -22,7 +22,7 @@ class PassThreadsTest : public testing::Test {
  protected:
   /// A share that never ends but by an abort.
   std::function<void()> wait_for_ever(ChunkPool& pool) {
-    return [&pool] { pool.wait(0, Stage::loaded); };
+    return [&pool] { pool.wait(0, SlotState::loaded); };
   }
 
   ChunkPool first_{*std::pmr::new_delete_resource(), 1, 1, 1};
@@ -59,14 +59,14 @@ TEST_F(PassThreadsTest, AnErrorEndsAllWhoWaitInAnyPool) {
   } catch (const std::runtime_error& error) {
     EXPECT_STREQ(error.what(), "the first");
   }
-  EXPECT_THROW(first_.wait(0, Stage::empty), Aborted);
-  EXPECT_THROW(second_.wait(0, Stage::empty), Aborted);
+  EXPECT_THROW(first_.wait(0, SlotState::empty), Aborted);
+  EXPECT_THROW(second_.wait(0, SlotState::empty), Aborted);
 }
 
 TEST_F(PassThreadsTest, KeepsTheFirstError) {
   threads_.start([this] {
     try {
-      first_.wait(0, Stage::loaded);
+      first_.wait(0, SlotState::loaded);
     } catch (const Aborted&) {
       throw std::runtime_error("the second");
     }
@@ -136,7 +136,7 @@ TEST_F(PassThreadsTest, AbortsWhatIsNotJoined) {
     PassThreads dropped({&first_});
     dropped.start([&] {
       try {
-        first_.wait(0, Stage::loaded);
+        first_.wait(0, SlotState::loaded);
       } catch (const Aborted&) {
         aborted = true;
       }
@@ -151,7 +151,7 @@ TEST_F(PassThreadsTest, LeavesThePoolsOfAPassThatHasEndedAlone) {
     ended.start([] {});
     ended.join(no_report);
   }
-  EXPECT_TRUE(first_.ready(0, Stage::empty));
+  EXPECT_TRUE(first_.ready(0, SlotState::empty));
 }
 
 }  // namespace

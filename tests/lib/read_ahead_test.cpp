@@ -95,9 +95,9 @@ TEST_F(DirectReadAhead, GoesOnUntilTheDeviceHasStarted) {
   stopped.stop();
   Coordinator coordinator(std::move(device),
                           {.chunk_bytes = tile_elements, .streams = 2, .direct = DirectIo::yes});
-  const PassOptions observed{.observe = [&](const Activity& activity) {
-    if (activity.kind != Activity::Kind::read) return;
-    workers.insert(activity.worker);
+  const PassOptions observed{.observe = [&](const TraceEvent& event) {
+    if (event.kind != TraceEvent::Kind::read) return;
+    workers.insert(event.worker);
     ++read;
   }};
   Compare compare(bytes_);
@@ -119,7 +119,8 @@ TEST_F(DirectReadAhead, GoesOnUntilTheDeviceHasStarted) {
 TEST_F(DirectReadAhead, IsDoneWithoutIfItsMemoryCannotBeLocked) {
   auto device = std::make_unique<test::WrappedDevice>(
       make_device(DeviceKind::cpu), [](test::DeviceCall call) {
-        if (call == test::DeviceCall::lock) throw Error(Cause::memory, "no pages can be locked");
+        if (call == test::DeviceCall::lock)
+          throw Error(ErrorKind::memory, "no pages can be locked");
       });
   device->stop();
   Coordinator coordinator(std::move(device),

@@ -25,19 +25,19 @@ inline std::unique_ptr<Device> faulty_device(std::unique_ptr<Device> device, Dev
   const auto is_of_device = [](DeviceCall call) { return call == DeviceCall::device_memory; };
   const auto exhaust = [&fault](auto is_meant) {
     return [&fault, is_meant](DeviceCall call) {
-      if (is_meant(call) && fault.strikes()) throw Error(Cause::memory, "no memory is left");
+      if (is_meant(call) && fault.strikes()) throw Error(ErrorKind::memory, "no memory is left");
     };
   };
   const auto refuse = [&fault, is_of_host, is_of_device](DeviceCall call) {
     const bool is_memory = is_of_host(call) || is_of_device(call);
-    if (!is_memory && fault.strikes()) throw Error(Cause::device, "the device's own error");
+    if (!is_memory && fault.strikes()) throw Error(ErrorKind::device, "the device's own error");
   };
   const auto fail_late = [&fault,
                           broken = std::make_shared<std::atomic<bool>>(false)](DeviceCall call) {
     const bool sticky = fault.mode() == Fault::Mode::from_then_on;
     if ((sticky || call == DeviceCall::wait) && *broken) {
       *broken = sticky;
-      throw Error(Cause::device, "the error of a kernel before");
+      throw Error(ErrorKind::device, "the error of a kernel before");
     }
     if (call == DeviceCall::work && fault.strikes()) *broken = true;
   };

@@ -21,7 +21,7 @@
 #include "measure/figures.hpp"
 #include "rates/ceilings.hpp"
 #include "rates/prediction.hpp"
-#include "run/run_plan.hpp"
+#include "run/explanation.hpp"
 #include "run/session.hpp"
 
 namespace ooc_run {
@@ -42,7 +42,7 @@ Settings read_settings(const Arguments& arguments) {
   Settings settings;
   settings.run = read_run_settings(arguments);
   if (arguments.files().size() != 1) {
-    throw ooc::Error(ooc::Cause::usage,
+    throw ooc::Error(ooc::ErrorKind::usage,
                      fmt::format("one file is measured, not {}", arguments.files().size()),
                      {.hint = "ooc-run bench FILE"});
   }
@@ -127,7 +127,7 @@ Outcome explain_job(const Settings& settings, const Arguments& arguments,
                     const std::string& why_device) {
   require_gpu_if_wanted(settings.run);
   const BenchJob& job = settings.job;
-  const BenchPlan plan = plan_measurements(job);
+  const BenchOutline plan = outline_measurements(job);
   const Ceilings ceilings =
       read_ceilings({.file = job.path,
                      .device = device_name(job.device, settings.run.ordinal),

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <ooc/io/error.hpp>
 #include <ooc/io/residency.hpp>
-#include <ooc/io_way.hpp>
+#include <ooc/io_config.hpp>
 #include <ooc/kernels/histogram.hpp>
 #include <utility>
 
@@ -30,7 +30,7 @@ ooc::Source part_of_file(const std::string& path, std::uint64_t begin, std::uint
 
 PageCache::PageCache(const std::string& path, std::uint64_t warm_bytes)
     : file_(ooc::File::open(path)), warm_bytes_(warm_bytes) {
-  if (lies_in_memory(path)) {
+  if (is_tmpfs(path)) {
     why_not_cold_ = in_memory;
     return;
   }
@@ -63,7 +63,7 @@ MeasuredPass measure_pass(ooc::Coordinator& coordinator, const ooc::Source& sour
 
 void check_stop(const std::stop_token& stop) {
   if (!stop.stop_requested()) return;
-  throw ooc::Error(ooc::Cause::interrupted, "interrupted; nothing was kept");
+  throw ooc::Error(ooc::ErrorKind::interrupted, "interrupted; nothing was kept");
 }
 
 }  // namespace ooc_run

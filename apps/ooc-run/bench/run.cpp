@@ -7,7 +7,7 @@
 #include <ooc/io/error.hpp>
 #include <ooc/io/residency.hpp>
 #include <ooc/io/units.hpp>
-#include <ooc/io_way.hpp>
+#include <ooc/io_config.hpp>
 #include <utility>
 
 #include "bench/pass.hpp"
@@ -51,7 +51,7 @@ std::vector<ooc::measure::DiskSetting> settings_of_disk() {
 }
 
 /// What all rounds read, and what comes before them.
-BenchReads reads_of(const BenchJob& job, const BenchPlan& plan) {
+BenchReads reads_of(const BenchJob& job, const BenchOutline& plan) {
   const auto file = static_cast<double>(plan.file_bytes);
   const auto warm = static_cast<double>(plan.warm_bytes);
   const auto runs = static_cast<double>(job.runs);
@@ -76,7 +76,7 @@ BenchReads reads_of(const BenchJob& job, const BenchPlan& plan) {
 std::uint64_t size_of_file(const BenchJob& job) {
   const std::uint64_t bytes = ooc::File::open(job.path).size();
   if (bytes != 0) return bytes;
-  throw ooc::Error(ooc::Cause::bad_input, job.path + ": is empty",
+  throw ooc::Error(ooc::ErrorKind::bad_input, job.path + ": is empty",
                    {.hint = "ooc-run gen -o test.bin --size 8G makes a file to measure with"});
 }
 
@@ -327,16 +327,16 @@ double PassRow::bytes_per_second() const {
   return typical > 0 ? static_cast<double>(bytes) / typical : 0;
 }
 
-BenchPlan plan_measurements(const BenchJob& job) {
+BenchOutline outline_measurements(const BenchJob& job) {
   const auto settings = settings_of_disk();
   const ooc::File file = ooc::File::open(job.path);
-  BenchPlan plan{.file_bytes = size_of_file(job), .disk_settings = settings.size()};
+  BenchOutline plan{.file_bytes = size_of_file(job), .disk_settings = settings.size()};
   plan.warm_bytes = warm_part(plan.file_bytes);
   plan.why_no_disk = ooc::measure::DiskSweep::why_not(file, settings.size());
   if (plan.why_no_disk.empty()) {
     plan.part_bytes = ooc::measure::DiskSweep::part_bytes(file, settings.size());
   }
-  plan.in_memory = lies_in_memory(job.path);
+  plan.in_memory = is_tmpfs(job.path);
   if (plan.in_memory) plan.why_not_cold = in_memory;
   plan.reads = reads_of(job, plan);
   return plan;

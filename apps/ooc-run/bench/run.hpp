@@ -103,7 +103,7 @@ struct BenchResult {
 };
 
 /// What run_measurements() will do, as far as that is known without measuring anything.
-struct BenchPlan {
+struct BenchOutline {
   std::uint64_t file_bytes = 0;
   std::uint64_t warm_bytes = 0;  // of the file, that will be kept in the page cache
   std::uint64_t part_bytes = 0;  // of the file, that each setting of the disk will read
@@ -114,7 +114,7 @@ struct BenchPlan {
 };
 
 /// Reads nothing, and leaves the page cache as it is. Throws Error as run_measurements() would.
-BenchPlan plan_measurements(const BenchJob& job);
+BenchOutline outline_measurements(const BenchJob& job);
 
 /// Measures in rounds, each of which does everything once, so that all see the same moods of the
 /// machine. Throws Error: as a pass, `interrupted` if stopped, `bad_input` for an empty file.

@@ -121,11 +121,11 @@ bool parse_switch(std::string_view text) {
   for (const std::string_view no : {"", "0", "no", "false", "off"}) {
     if (text == no) return false;
   }
-  throw ooc::Error(ooc::Cause::usage, "is neither 1, yes, true or on, nor 0, no, false or off");
+  throw ooc::Error(ooc::ErrorKind::usage, "is neither 1, yes, true or on, nor 0, no, false or off");
 }
 
 std::uint64_t refuse_zero(std::uint64_t value) {
-  if (value == 0) throw ooc::Error(ooc::Cause::usage, "must be at least 1");
+  if (value == 0) throw ooc::Error(ooc::ErrorKind::usage, "must be at least 1");
   return value;
 }
 
@@ -166,7 +166,7 @@ void Arguments::refuse_no_file(const Command& command) const {
     const std::string& file = found->second.text;
     std::error_code failed;
     if (!std::filesystem::exists(file, failed)) continue;
-    throw ooc::Error(ooc::Cause::usage, "no file given",
+    throw ooc::Error(ooc::ErrorKind::usage, "no file given",
                      {.why = fmt::format("'{}' was taken for the value of --{}: {}", file,
                                          option.name, help_of(option)),
                       .hint = fmt::format("ooc-run {} --{} {} {}", command.name, option.name,
@@ -256,7 +256,7 @@ std::vector<Arguments::Variable> Arguments::variables() const {
 }
 
 void Arguments::refuse(const Setting& setting, const ooc::Error& error) {
-  throw ooc::Error(error.cause(), fmt::format("{}: {}", setting.origin, error.what()),
+  throw ooc::Error(error.kind(), fmt::format("{}: {}", setting.origin, error.what()),
                    error.details());
 }
 
@@ -294,14 +294,15 @@ std::uint64_t positive_count(std::string_view text) {
 
 double positive_seconds(std::string_view text) {
   const double seconds = parse_real(text);
-  if (!(seconds > 0)) throw ooc::Error(ooc::Cause::usage, "must be greater than 0");
+  if (!(seconds > 0)) throw ooc::Error(ooc::ErrorKind::usage, "must be greater than 0");
   return seconds;
 }
 
 std::uint64_t worker_count(std::string_view text) {
   constexpr std::uint64_t most = 1024;
   const std::uint64_t count = positive_count(text);
-  if (count > most) throw ooc::Error(ooc::Cause::usage, fmt::format("must be at most {}", most));
+  if (count > most)
+    throw ooc::Error(ooc::ErrorKind::usage, fmt::format("must be at most {}", most));
   return count;
 }
 
@@ -314,7 +315,7 @@ std::size_t place_among(std::span<const std::string_view> names, std::string_vie
     all += each;
   }
   const std::string_view near = nearest(name, names);
-  throw ooc::Error(ooc::Cause::usage, "is not known",
+  throw ooc::Error(ooc::ErrorKind::usage, "is not known",
                    {.hint = near.empty() ? fmt::format("one of {}", all)
                                          : fmt::format("did you mean {}? One of {}", near, all)});
 }

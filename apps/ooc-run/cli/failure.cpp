@@ -12,7 +12,7 @@
 namespace ooc_run {
 
 void refuse_usage(const std::string& message, const std::string& hint) {
-  throw ooc::Error(ooc::Cause::usage, message, {.hint = hint});
+  throw ooc::Error(ooc::ErrorKind::usage, message, {.hint = hint});
 }
 
 ooc::Error current_error() {
@@ -21,26 +21,27 @@ ooc::Error current_error() {
   } catch (const ooc::Error& error) {
     return error;
   } catch (const std::bad_alloc&) {
-    return {
-        ooc::Cause::memory, "out of memory", {.hint = "--memory and --chunk bound what is used"}};
+    return {ooc::ErrorKind::memory,
+            "out of memory",
+            {.hint = "--memory and --chunk bound what is used"}};
   } catch (const std::exception& error) {
-    return {ooc::Cause::internal, error.what(), {.hint = "please report it with the command"}};
+    return {ooc::ErrorKind::internal, error.what(), {.hint = "please report it with the command"}};
   }
 }
 
-int exit_code_of(ooc::Cause cause) {
-  switch (cause) {
-    case ooc::Cause::internal: return 1;
-    case ooc::Cause::usage: return 2;
-    case ooc::Cause::bad_input: return 3;
-    case ooc::Cause::input: return 4;
-    case ooc::Cause::input_changed: return 5;
-    case ooc::Cause::output: return 6;
-    case ooc::Cause::memory: return 7;
-    case ooc::Cause::device: return 8;
-    case ooc::Cause::stalled: return 9;
-    case ooc::Cause::verify: return 10;
-    case ooc::Cause::interrupted: return 128 + SIGINT;
+int exit_code_of(ooc::ErrorKind kind) {
+  switch (kind) {
+    case ooc::ErrorKind::internal: return 1;
+    case ooc::ErrorKind::usage: return 2;
+    case ooc::ErrorKind::bad_input: return 3;
+    case ooc::ErrorKind::input: return 4;
+    case ooc::ErrorKind::input_changed: return 5;
+    case ooc::ErrorKind::output: return 6;
+    case ooc::ErrorKind::memory: return 7;
+    case ooc::ErrorKind::device: return 8;
+    case ooc::ErrorKind::stalled: return 9;
+    case ooc::ErrorKind::verify: return 10;
+    case ooc::ErrorKind::interrupted: return 128 + SIGINT;
   }
   return 1;
 }
@@ -49,12 +50,12 @@ ooc::Error with_hint(const ooc::Error& error, const std::string& hint) {
   ooc::ErrorDetails details = error.details();
   if (!details.hint.empty()) details.hint += "; ";
   details.hint += hint;
-  return {error.cause(), error.what(), details};
+  return {error.kind(), error.what(), details};
 }
 
 void print_error(const ooc::Error& error) {
   std::string why = error.details().why;
-  if (why.empty() && error.cause() == ooc::Cause::internal) why = "this is a bug in ooc-run";
+  if (why.empty() && error.kind() == ooc::ErrorKind::internal) why = "this is a bug in ooc-run";
   const bool colour = describe_terminal(STDERR_FILENO).colour;
   std::string text = fmt::format("ooc-run: {}error:{} {}\n", colour ? "\x1b[1;31m" : "",
                                  colour ? "\x1b[0m" : "", printable(error.what()));
@@ -66,13 +67,13 @@ void print_error(const ooc::Error& error) {
 
 void end_at_once(const ooc::Error& error) {
   print_error(error);
-  _exit(exit_code_of(error.cause()));
+  _exit(exit_code_of(error.kind()));
 }
 
 int report_error(const ooc::Error& error) {
-  if (error.cause() == ooc::Cause::device) end_at_once(error);
+  if (error.kind() == ooc::ErrorKind::device) end_at_once(error);
   print_error(error);
-  return exit_code_of(error.cause());
+  return exit_code_of(error.kind());
 }
 
 }  // namespace ooc_run

@@ -15,7 +15,7 @@ ooc::Error with_hint(const ooc::Error& error, const std::string& hint);
 ooc::Error current_error();
 
 /// The code with which the program ends after an error of such a cause.
-int exit_code_of(ooc::Cause cause);
+int exit_code_of(ooc::ErrorKind kind);
 
 /// Shows an error on stderr, with its cause and what to do about it, if these are known.
 void print_error(const ooc::Error& error);

@@ -322,7 +322,7 @@ std::string fill_in(std::string_view help, std::span<const std::string_view> val
   const bool is_version = word == "-V" || word == "-v";
   const std::string_view near = is_version ? "--version" : nearest(word, words);
   throw ooc::Error(
-      ooc::Cause::usage, fmt::format("unknown option '{}' before a command", word),
+      ooc::ErrorKind::usage, fmt::format("unknown option '{}' before a command", word),
       {.hint = near.empty() ? "options follow the command: ooc-run histogram FILE --json"
                             : fmt::format("did you mean {}?", near)});
 }
@@ -345,7 +345,7 @@ const Command& find_command(std::string_view name) {
   }
   if (name.starts_with('-')) refuse_option_before_command(name);
   if (name == "version") {
-    throw ooc::Error(ooc::Cause::usage, "unknown command 'version'",
+    throw ooc::Error(ooc::ErrorKind::usage, "unknown command 'version'",
                      {.hint = "did you mean --version?"});
   }
   const std::string_view near = nearest(name, names);
@@ -358,7 +358,8 @@ const Command& find_command(std::string_view name) {
                        ooc::shell_word(std::string(name)));
   }
   if (ours.empty() && !near.empty()) hint = fmt::format("did you mean '{}'?", near);
-  throw ooc::Error(ooc::Cause::usage, fmt::format("unknown command '{}'", name), {.hint = hint});
+  throw ooc::Error(ooc::ErrorKind::usage, fmt::format("unknown command '{}'", name),
+                   {.hint = hint});
 }
 
 std::vector<Option> options_of(const Command& command) {

@@ -42,7 +42,7 @@ void refuse_foreign_format(const std::filesystem::path& path) {
   const std::string ending = ooc::ending_of(path);
   if (std::ranges::find(foreign, ending) == foreign.end()) return;
   throw ooc::Error(
-      ooc::Cause::usage,
+      ooc::ErrorKind::usage,
       fmt::format("{}: only raw values and .npy files are written, no {}", path.string(), ending),
       {.path = path,
        .hint =
@@ -98,17 +98,17 @@ bool looks_like_a_type(std::string_view ending) {
 
 std::filesystem::path parse_output(const std::string& text) {
   constexpr const char* why = "a file appears whole or not at all, which a stream cannot";
-  if (text.empty()) throw ooc::Error(ooc::Cause::usage, "is not the name of a file");
+  if (text.empty()) throw ooc::Error(ooc::ErrorKind::usage, "is not the name of a file");
   if (text == "-") {
-    throw ooc::Error(ooc::Cause::usage, "standard output is not supported",
+    throw ooc::Error(ooc::ErrorKind::usage, "standard output is not supported",
                      {.why = why, .hint = "name a file; one named '-' is './-'"});
   }
   if (is_own_descriptor(text)) {
-    throw ooc::Error(ooc::Cause::usage, "is an open descriptor, and not a file",
+    throw ooc::Error(ooc::ErrorKind::usage, "is an open descriptor, and not a file",
                      {.why = why, .hint = "name a file"});
   }
   if (const std::string_view stream = stream_into(text); !stream.empty()) {
-    throw ooc::Error(ooc::Cause::usage, fmt::format("is the file that {} goes to", stream),
+    throw ooc::Error(ooc::ErrorKind::usage, fmt::format("is the file that {} goes to", stream),
                      {.why = "the output would replace it, and what is printed would be lost",
                       .hint = "name another file"});
   }
@@ -125,7 +125,7 @@ std::filesystem::path read_output_path(const Arguments& arguments, const std::st
   const std::string hint = files.size() > inputs ? fmt::format("-o {}, if that is the output",
                                                                ooc::shell_word(files.back()))
                                                  : example;
-  throw ooc::Error(ooc::Cause::usage, "no output file given", {.hint = hint});
+  throw ooc::Error(ooc::ErrorKind::usage, "no output file given", {.hint = hint});
 }
 
 std::optional<ooc::DType> read_output_type(const Arguments& arguments, std::string_view option,
@@ -137,14 +137,14 @@ std::optional<ooc::DType> read_output_type(const Arguments& arguments, std::stri
   const std::string ending = ooc::ending_of(path);
   if (const auto named = ooc::type_of_ending(ending)) return ooc::DType{*named};
   if (const auto meant = type_meant_by_ending(path)) {
-    throw ooc::Error(ooc::Cause::usage,
+    throw ooc::Error(ooc::ErrorKind::usage,
                      fmt::format("{}: {} is no ending that names a type", path.string(), ending),
                      {.path = path,
                       .hint = fmt::format("--{} {} writes {}", option, dtype_word(*meant),
                                           describe_type(*meant))});
   }
   if (looks_like_a_type(ending)) {
-    throw ooc::Error(ooc::Cause::usage,
+    throw ooc::Error(ooc::ErrorKind::usage,
                      fmt::format("{}: there is no type {}", path.string(), ending.substr(1)),
                      {.path = path, .hint = untyped_hint(path)});
   }
@@ -155,7 +155,7 @@ void require_ending(const std::filesystem::path& path, ooc::ElementType element,
                     std::string_view says) {
   const auto named = ooc::type_of_ending(ooc::ending_of(path));
   if (!named || *named == element) return;
-  throw ooc::Error(ooc::Cause::usage,
+  throw ooc::Error(ooc::ErrorKind::usage,
                    fmt::format("{}: the ending names {}, {} {}", path.string(),
                                ooc::name_of(*named), says, ooc::name_of(element)),
                    {.path = path, .hint = untyped_hint(path)});
@@ -165,7 +165,7 @@ void refuse_file_in_use(const Arguments& arguments, std::string_view option,
                         const std::filesystem::path& path) {
   const auto refuse_if_same = [&](const std::filesystem::path& other, const std::string& use) {
     if (!same_file(other, path)) return;
-    throw ooc::Error(ooc::Cause::usage, fmt::format("--{} {}: {}", option, path.string(), use),
+    throw ooc::Error(ooc::ErrorKind::usage, fmt::format("--{} {}: {}", option, path.string(), use),
                      {.path = path, .hint = "give it a file of its own"});
   };
   for (const std::string& file : arguments.files()) refuse_if_same(file, "is a file of the data");

@@ -10,7 +10,7 @@
 #include "cli/type_words.hpp"
 #include "commands/commands.hpp"
 #include "dataset/type_doubt.hpp"
-#include "run/run_plan.hpp"
+#include "run/explanation.hpp"
 #include "run/session.hpp"
 
 namespace ooc_run {
@@ -24,7 +24,7 @@ ooc::Target read_target(const Arguments& arguments) {
   target.path = read_output_path(arguments, example, 1);
   target.shape = arguments.get("shape", parse_shape).value_or(target.shape);
   if (!target.shape.empty() && !target.is_npy()) {
-    throw ooc::Error(ooc::Cause::usage,
+    throw ooc::Error(ooc::ErrorKind::usage,
                      fmt::format("{}: only a .npy file has a shape", target.path.string()),
                      {.hint = "leave out --shape, or let the name end in .npy"});
   }
@@ -67,7 +67,7 @@ Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt) {
   const ooc::DType from = source.type().value_or(ooc::DType{});
   target.type = type.value_or(from);
   if (arguments.has("explain")) {
-    const RunPlan plan = plan_convert(settings, source, target);
+    const Explanation plan = explain_convert(settings, source, target);
     Remarks remarks = remarks_on(plan, arguments);
     remarks.facts.insert(remarks.facts.begin(),
                          {"output", fmt::format("{}: {}", printable(target.path.string()),

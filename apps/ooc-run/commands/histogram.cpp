@@ -4,7 +4,7 @@
 #include "commands/histogram_options.hpp"
 #include "commands/histogram_report.hpp"
 #include "dataset/type_doubt.hpp"
-#include "run/run_plan.hpp"
+#include "run/explanation.hpp"
 #include "run/session.hpp"
 
 namespace ooc_run {
@@ -15,7 +15,7 @@ Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
   HistogramPicture picture(arguments);
   const ooc::Source source = open_numbers(arguments, settings);
   if (arguments.has("explain")) {
-    const RunPlan plan = plan_histogram(settings, source, options);
+    const Explanation plan = explain_histogram(settings, source, options);
     return explain("histogram", settings, source, plan, remarks_on(plan, arguments));
   }
   picture.begin();

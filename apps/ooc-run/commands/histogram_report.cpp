@@ -39,7 +39,7 @@ std::string draw(const ooc::Histogram& histogram, const Arguments& arguments) {
 
 void require_counts(const ooc::Histogram& histogram, const ooc::Stats& stats) {
   if (!stats.partial || histogram.count != 0) return;
-  throw ooc::Error(ooc::Cause::interrupted, "interrupted before anything was counted");
+  throw ooc::Error(ooc::ErrorKind::interrupted, "interrupted before anything was counted");
 }
 
 void note_crowded_bin(const ooc::Histogram& histogram, const ooc::HistogramOptions& options,

@@ -17,7 +17,7 @@
 #include "commands/commands.hpp"
 #include "commands/matmul_report.hpp"
 #include "dataset/type_doubt.hpp"
-#include "run/run_plan.hpp"
+#include "run/explanation.hpp"
 #include "run/session.hpp"
 
 namespace ooc_run {
@@ -28,7 +28,7 @@ using Shape = std::vector<std::uint64_t>;
 constexpr const char* example = "ooc-run matmul A B -o C";
 
 /// What a user wants.
-struct Job {
+struct MatmulJob {
   RunSettings settings;
   ooc::MatmulOptions options;
   std::optional<Shape> shape_a, shape_b;
@@ -37,9 +37,9 @@ struct Job {
   bool verify = false;
 };
 
-ooc::Compute parse_compute(std::string_view text) {
-  constexpr std::array precisions{ooc::Compute::f32, ooc::Compute::tf32, ooc::Compute::bf16,
-                                  ooc::Compute::f64};
+ooc::Precision parse_compute(std::string_view text) {
+  constexpr std::array precisions{ooc::Precision::f32, ooc::Precision::tf32, ooc::Precision::bf16,
+                                  ooc::Precision::f64};
   return choose(compute_names, precisions, text);
 }
 
@@ -58,10 +58,10 @@ std::string text_of(std::span<const std::uint64_t> shape) {
   return text.empty() ? "a single number" : text;
 }
 
-Job read_job(const Arguments& arguments) {
-  Job job;
+MatmulJob read_job(const Arguments& arguments) {
+  MatmulJob job;
   job.settings = read_run_settings(arguments);
-  job.options.compute = arguments.get("compute", parse_compute);
+  job.options.precision = arguments.get("compute", parse_compute);
   job.shape_a = arguments.get("shape-a", parse_matrix_shape);
   job.shape_b = arguments.get("shape-b", parse_matrix_shape);
   job.explain = arguments.has("explain");
@@ -77,7 +77,7 @@ Job read_job(const Arguments& arguments) {
 }
 
 /// Refuses raw operands without a shape, all of them at once.
-void require_shapes(const ooc::Source& a, const ooc::Source& b, const Job& job) {
+void require_shapes(const ooc::Source& a, const ooc::Source& b, const MatmulJob& job) {
   const bool unknown_a = a.format == "raw" && !job.shape_a;
   const bool unknown_b = b.format == "raw" && !job.shape_b;
   const auto name = [](const ooc::Source& matrix) {
@@ -100,7 +100,7 @@ void shape_matrix(ooc::Source& source, const std::optional<Shape>& asked, std::s
     source.set_shape(*asked);
   } else if (asked && !std::ranges::equal(*asked, source.shape())) {
     const std::filesystem::path& path = source.files().front().path();
-    throw ooc::Error(ooc::Cause::bad_input,
+    throw ooc::Error(ooc::ErrorKind::bad_input,
                      fmt::format("{}: is {}, not the {} of --{}", path.string(),
                                  text_of(source.shape()), text_of(*asked), option),
                      {.path = path, .hint = "leave the option out: the file knows its shape"});
@@ -138,25 +138,25 @@ Workload work_of(const ooc::MatmulPlan& plan) {
 }
 
 /// Takes a GPU for what only tensor cores compute.
-void require_tensor_cores(Job& job) {
-  const ooc::Compute compute = job.options.compute.value_or(ooc::Compute::f32);
-  const bool wanted = compute == ooc::Compute::tf32 || compute == ooc::Compute::bf16;
+void require_tensor_cores(MatmulJob& job) {
+  const ooc::Precision precision = job.options.precision.value_or(ooc::Precision::f32);
+  const bool wanted = precision == ooc::Precision::tf32 || precision == ooc::Precision::bf16;
   if (!wanted || job.settings.device) return;
   const std::string why_not = ooc::why_no_gpu();
   if (!why_not.empty()) {
-    throw ooc::Error(ooc::Cause::device, "tensor cores are a GPU's: " + why_not,
+    throw ooc::Error(ooc::ErrorKind::device, "tensor cores are a GPU's: " + why_not,
                      {.hint = "--compute f32 computes on the CPU"});
   }
   job.settings.device = ooc::DeviceKind::cuda;
 }
 
 /// What --explain prints.
-Outcome explain_job(const Job& job, const Arguments& arguments, Session& session,
+Outcome explain_job(const MatmulJob& job, const Arguments& arguments, Session& session,
                     const ooc::Source& a, const ooc::Source& b, const Json& input) {
   const std::filesystem::path& path = job.target.path;
   const ooc::MatmulPlan plan =
-      ooc::plan_matmul(session.coordinator(), a, b, job.options,
-                       path.empty() ? std::nullopt : std::optional(job.target));
+      ooc::dry_run_matmul(session.coordinator(), a, b, job.options,
+                          path.empty() ? std::nullopt : std::optional(job.target));
   const auto prediction = session.predict(work_of(plan));
   std::vector<std::string> reasons = plan.reasons;
   const std::string& why_device = session.device().reason;
@@ -183,7 +183,7 @@ ooc::Verification check_product(Session& session, const ooc::Source& a, const oo
   try {
     ooc::Source c = ooc::open(target.path, {.type = target.type});
     c.set_shape({plan.rows, plan.columns});
-    return ooc::verify_matmul(session.coordinator(), a, b, c, plan.compute, 8, session.pass());
+    return ooc::verify_matmul(session.coordinator(), a, b, c, plan.precision, 8, session.pass());
   } catch (const ooc::Error& error) {
     throw with_hint(error, printable(target.path.string()) + " was written, but is not verified");
   }
@@ -192,7 +192,7 @@ ooc::Verification check_product(Session& session, const ooc::Source& a, const oo
 }  // namespace
 
 Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
-  Job job = read_job(arguments);
+  MatmulJob job = read_job(arguments);
   ooc::Source a = open_numbers(arguments.files().first(1), job.settings);
   ooc::Source b = open_numbers(arguments.files().last(1), job.settings);
   require_shapes(a, b, job);
@@ -221,7 +221,7 @@ Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
   const Verified verified = session.verify(arguments, stats, [&, &plan = product.plan] {
     verification = check_product(session, a, b, job.target, plan);
   });
-  std::optional<Check> check;
+  std::optional<ProductCheck> check;
   if (verified.seconds) check = {verification, *verified.seconds};
   report.heading = product_heading(a, b);
   report.work = work_of(product.plan);

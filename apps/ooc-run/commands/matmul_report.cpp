@@ -47,7 +47,7 @@ bool is_unknown(const ooc::Verification& verification, std::uint64_t rows) {
   return verification.passed && rows != 0 && verification.unchecked_rows == rows;
 }
 
-std::string describe_check(const Check& check, std::uint64_t rows) {
+std::string describe_check(const ProductCheck& check, std::uint64_t rows) {
   const ooc::Verification& verification = check.verification;
   std::string text = fmt::format("{}: {}, at most {:.2g} of what rounding explains, {}",
                                  !verification.passed             ? "NO"
@@ -70,7 +70,7 @@ Json describe_plan(const ooc::MatmulPlan& plan, const std::optional<Prediction>&
           {"columns", plan.columns},
           {"inner", plan.inner},
           {"dtype", ooc::code_of(plan.type)},
-          {"compute", ooc::name_of(plan.compute)},
+          {"compute", ooc::name_of(plan.precision)},
           {"path", path.empty() ? Json(nullptr) : Json(path.string())},
           {"passes", plan.passes},
           {"bytes_read", plan.bytes_read},
@@ -95,7 +95,7 @@ Json describe_plan(const ooc::MatmulPlan& plan, const std::optional<Prediction>&
 }
 
 Json describe_product(const ooc::Product& product, const std::optional<Prediction>& prediction,
-                      const std::optional<Check>& check, const std::filesystem::path& path) {
+                      const std::optional<ProductCheck>& check, const std::filesystem::path& path) {
   Json json = describe_plan(product.plan, prediction, path);
   json["bytes_read"] = product.bytes_read;
   json["bytes_written"] = product.bytes_written;
@@ -119,7 +119,7 @@ std::vector<FactRow> plan_rows(const ooc::MatmulPlan& plan, const std::string& d
   return {{"C", fmt::format("{} of {}", describe_shape(plan.rows, plan.columns),
                             describe_type(plan.type))},
           {"device", device},
-          {"compute", std::string(ooc::name_of(plan.compute))},
+          {"compute", std::string(ooc::name_of(plan.precision))},
           {"resident", plan.resident},
           {"tiles", tiles},
           {"memory", format_bytes(plan.device_bytes) + " on the device"},
@@ -133,12 +133,13 @@ std::vector<FactRow> plan_rows(const ooc::MatmulPlan& plan, const std::string& d
 
 std::string explain_product(const ooc::Product& product,
                             const std::optional<Prediction>& prediction, double seconds,
-                            const std::optional<Check>& check, const std::filesystem::path& path) {
+                            const std::optional<ProductCheck>& check,
+                            const std::filesystem::path& path) {
   const ooc::MatmulPlan& plan = product.plan;
   std::string text =
       fmt::format("wrote {}: {} of {}\n\n", printable(path.string()),
                   describe_shape(plan.rows, plan.columns), describe_type(plan.type)) +
-      line("compute", fmt::format("{}, {}", ooc::name_of(plan.compute), product.library)) +
+      line("compute", fmt::format("{}, {}", ooc::name_of(plan.precision), product.library)) +
       line("resident", plan.resident) +
       describe_traffic(product.bytes_read, product.link_bytes, product.bytes_written, plan.passes) +
       line("work", describe_work(plan.flops, seconds)) + line("predicted", brief(prediction));
@@ -161,7 +162,7 @@ ooc::Error verification_error(const std::filesystem::path& path,
                                   ? "has NaN or infinity where none belongs, or lacks one"
                                   : fmt::format("differs by {:.3g} times what rounding explains",
                                                 verification.largest_ratio);
-  return {ooc::Cause::verify,
+  return {ooc::ErrorKind::verify,
           path.string() + ": is not the product of the two matrices",
           {.path = path,
            .why = fmt::format("row {} {}", grouped(verification.worst_row), problem),

@@ -16,7 +16,7 @@
 namespace ooc_run {
 
 /// How a product was checked, if it was.
-struct Check {
+struct ProductCheck {
   ooc::Verification verification;
   double seconds = 0;
 };
@@ -26,7 +26,7 @@ struct Check {
 Json describe_plan(const ooc::MatmulPlan& plan, const std::optional<Prediction>& prediction,
                    const std::filesystem::path& path);
 Json describe_product(const ooc::Product& product, const std::optional<Prediction>& prediction,
-                      const std::optional<Check>& check, const std::filesystem::path& path);
+                      const std::optional<ProductCheck>& check, const std::filesystem::path& path);
 
 // The same for people: rows of facts, and whole lines.
 
@@ -34,7 +34,8 @@ std::vector<FactRow> plan_rows(const ooc::MatmulPlan& plan, const std::string& d
                                const std::optional<Prediction>& prediction);
 std::string explain_product(const ooc::Product& product,
                             const std::optional<Prediction>& prediction, double seconds,
-                            const std::optional<Check>& check, const std::filesystem::path& path);
+                            const std::optional<ProductCheck>& check,
+                            const std::filesystem::path& path);
 
 /// "a.f32: 1,000 x 2,000 of float32 (from .f32)", and a second line for b. Both are matrices.
 std::string product_heading(const ooc::Source& a, const ooc::Source& b);

@@ -12,7 +12,7 @@
 #include "commands/histogram_options.hpp"
 #include "commands/histogram_report.hpp"
 #include "dataset/type_doubt.hpp"
-#include "run/run_plan.hpp"
+#include "run/explanation.hpp"
 #include "run/session.hpp"
 
 namespace ooc_run {
@@ -96,7 +96,7 @@ Outcome run_with_histogram(const Arguments& arguments, const Interrupt& interrup
   HistogramPicture picture(arguments);
   const ooc::Source source = open_numbers(arguments, settings);
   if (arguments.has("explain")) {
-    const RunPlan plan = plan_summary(settings, source, options);
+    const Explanation plan = explain_summary(settings, source, options);
     return explain("reduce", settings, source, plan, remarks_on(plan, arguments));
   }
   picture.begin();
@@ -130,7 +130,7 @@ Outcome run_reduce(const Arguments& arguments, const Interrupt& interrupt) {
   const ooc::ReduceOptions options = reduce_options(arguments);
   const ooc::Source source = open_numbers(arguments, settings);
   if (arguments.has("explain")) {
-    const RunPlan plan = plan_reduce(settings, source, options);
+    const Explanation plan = explain_reduce(settings, source, options);
     return explain("reduce", settings, source, plan, remarks_on(plan, arguments));
   }
   Session session(settings, interrupt, reduce_task(source, options),

@@ -26,7 +26,7 @@ class PageReader {
     auto got = try_read(file.direct(), offset, most_bytes);
     if (!got) got = try_read(file.buffered(), offset, most_bytes);
     if (!got) {
-      throw ooc::Error::from_errno(ooc::Cause::input, "read", errno, file.path(), offset);
+      throw ooc::Error::from_errno(ooc::ErrorKind::input, "read", errno, file.path(), offset);
     }
     return *got;
   }
@@ -67,7 +67,7 @@ FileFacts describe_file(const ooc::File& file, const ooc::Extent& data) {
   facts.page_cache_fraction = ooc::page_cache_fraction(file, data);
   struct stat status {};
   if (fstat(file.buffered(), &status) != 0) {
-    throw ooc::Error::from_errno(ooc::Cause::input, "stat", errno, file.path());
+    throw ooc::Error::from_errno(ooc::ErrorKind::input, "stat", errno, file.path());
   }
   constexpr std::uint64_t stat_block_bytes = 512;
   facts.disk_bytes = static_cast<std::uint64_t>(status.st_blocks) * stat_block_bytes;

@@ -112,7 +112,8 @@ void require_numbers(const ooc::File& file) {
       "--dtype {} reads {} all the same", dtype_word(type),
       type.element == ooc::ElementType::u1 ? "its bytes" : "it as " + describe_type(type));
   throw ooc::Error(
-      ooc::Cause::bad_input, fmt::format("{}: looks like {}", file.path().string(), found->name),
+      ooc::ErrorKind::bad_input,
+      fmt::format("{}: looks like {}", file.path().string(), found->name),
       {.path = file.path(),
        .why = fmt::format("its bytes would be read as numbers of {}", describe_type(type)),
        .hint = found->hint.empty() ? anyway : found->hint + "; " + anyway});

@@ -62,26 +62,26 @@ std::pair<std::string, std::string> why_no_io_uring(const UringFacts& uring) {
 
 }  // namespace
 
-Check& Check::warn(std::string how_to_fix) {
+HealthCheck& HealthCheck::warn(std::string how_to_fix) {
   state = State::warn;
   fix = std::move(how_to_fix);
   return *this;
 }
 
-Check& Check::fail(ooc::Cause cause_of_failure, std::string how_to_fix) {
+HealthCheck& HealthCheck::fail(ooc::ErrorKind kind_of_failure, std::string how_to_fix) {
   state = State::fail;
-  cause = cause_of_failure;
+  kind = kind_of_failure;
   fix = std::move(how_to_fix);
   return *this;
 }
 
-std::string_view name_of(Check::State state) {
+std::string_view name_of(HealthCheck::State state) {
   constexpr std::array<std::string_view, 3> names{"ok", "warn", "fail"};
   return names[static_cast<std::size_t>(state)];
 }
 
-Check check_gpu(const ooc::CudaFacts& cuda, std::optional<std::size_t> wanted) {
-  Check check{.name = "GPU"};
+HealthCheck check_gpu(const ooc::CudaFacts& cuda, std::optional<std::size_t> wanted) {
+  HealthCheck check{.name = "GPU"};
   check.values["gpus"] = Json::array();
   for (const ooc::GpuFacts& gpu : cuda.gpus) {
     check.values["gpus"].push_back(
@@ -99,25 +99,26 @@ Check check_gpu(const ooc::CudaFacts& cuda, std::optional<std::size_t> wanted) {
     check.facts += "; " + why_not;
     if (*wanted < cuda.gpus.size()) {
       const ooc::GpuFacts& gpu = cuda.gpus[*wanted];
-      return check.fail(ooc::Cause::device, ooc::how_to_get_code(gpu.major, gpu.minor));
+      return check.fail(ooc::ErrorKind::device, ooc::how_to_get_code(gpu.major, gpu.minor));
     }
-    return check.fail(ooc::Cause::device, "--device cuda:0, or show more in CUDA_VISIBLE_DEVICES");
+    return check.fail(ooc::ErrorKind::device,
+                      "--device cuda:0, or show more in CUDA_VISIBLE_DEVICES");
   }
   check.facts = "none: " + cuda.why_no_gpu + (wanted ? "" : "; the CPU does the work");
   const std::string fix = cuda.built_for == 0
                               ? "scripts/setup && cmake --preset release, with a CUDA toolkit"
                               : "nvidia-smi tells more";
-  return wanted ? check.fail(ooc::Cause::device, fix) : check.warn(fix);
+  return wanted ? check.fail(ooc::ErrorKind::device, fix) : check.warn(fix);
 }
 
-Check check_driver(const ooc::CudaFacts& cuda) {
-  Check check{.name = "driver",
-              .facts = fmt::format("knows CUDA {}, this build is of {} and for {}",
-                                   cuda_version(cuda.driver_allows), cuda_version(cuda.built_for),
-                                   cuda.architectures),
-              .values = {{"driver_allows", cuda_version(cuda.driver_allows)},
-                         {"built_for", cuda_version(cuda.built_for)},
-                         {"architectures", cuda.architectures}}};
+HealthCheck check_driver(const ooc::CudaFacts& cuda) {
+  HealthCheck check{.name = "driver",
+                    .facts = fmt::format("knows CUDA {}, this build is of {} and for {}",
+                                         cuda_version(cuda.driver_allows),
+                                         cuda_version(cuda.built_for), cuda.architectures),
+                    .values = {{"driver_allows", cuda_version(cuda.driver_allows)},
+                               {"built_for", cuda_version(cuda.built_for)},
+                               {"architectures", cuda.architectures}}};
   if (cuda.driver_allows / 1000 < cuda.built_for / 1000) {
     return check.warn("a newer driver, or a build with an older toolkit");
   }
@@ -130,8 +131,8 @@ Check check_driver(const ooc::CudaFacts& cuda) {
   return check;
 }
 
-Check check_link(const std::string& gpu, const std::optional<PcieLink>& link) {
-  Check check{.name = "link", .facts = "not shown by sysfs, as in many virtual machines"};
+HealthCheck check_link(const std::string& gpu, const std::optional<PcieLink>& link) {
+  HealthCheck check{.name = "link", .facts = "not shown by sysfs, as in many virtual machines"};
   if (!link) return check;
   check.values = {{"gpu", gpu},
                   {"lanes", link->lanes},
@@ -149,19 +150,19 @@ Check check_link(const std::string& gpu, const std::optional<PcieLink>& link) {
   return check;
 }
 
-Check check_numa(std::optional<int> gpu, std::optional<int> disk) {
+HealthCheck check_numa(std::optional<int> gpu, std::optional<int> disk) {
   const auto node = [](std::optional<int> number) {
     return number ? fmt::format("node {}", *number) : std::string("no node that is known");
   };
-  Check check{.name = "NUMA",
-              .facts = fmt::format("GPU near {}, disk near {}", node(gpu), node(disk)),
-              .values = {{"gpu_node", or_null(gpu)}, {"disk_node", or_null(disk)}}};
+  HealthCheck check{.name = "NUMA",
+                    .facts = fmt::format("GPU near {}, disk near {}", node(gpu), node(disk)),
+                    .values = {{"gpu_node", or_null(gpu)}, {"disk_node", or_null(disk)}}};
   if (!gpu || !disk || *gpu == *disk) return check;
   check.facts += ": data cross from one processor to the other";
   return check.warn(fmt::format("numactl --cpunodebind={0} --membind={0} ooc-run ...", *gpu));
 }
 
-Check check_kernel(std::string_view release) {
+HealthCheck check_kernel(std::string_view release) {
   int major = 0, minor = 0;
   const char* const end = release.data() + release.size();
   const char* const dot = std::from_chars(release.data(), end, major).ptr;
@@ -169,41 +170,41 @@ Check check_kernel(std::string_view release) {
   const auto at_least = [&](int wanted_major, int wanted_minor) {
     return std::pair(major, minor) >= std::pair(wanted_major, wanted_minor);
   };
-  Check check{.name = "kernel",
-              .facts = fmt::format("Linux {}", release),
-              .values = {{"release", release}}};
+  HealthCheck check{.name = "kernel",
+                    .facts = fmt::format("Linux {}", release),
+                    .values = {{"release", release}}};
   if (!at_least(5, 6)) return check.warn("a kernel from Linux 5.6 on, which has io_uring");
   if (!at_least(6, 5)) check.facts += ", which tells roughly what is cached; from 6.5 on, exactly";
   return check;
 }
 
-Check check_io_uring(const UringFacts& uring) {
-  Check check{.name = "io_uring",
-              .facts = "works",
-              .values = {{"usable", uring.usable},
-                         {"disabled", or_null(uring.disabled)},
-                         {"seccomp_filter", uring.filtered}}};
+HealthCheck check_io_uring(const UringFacts& uring) {
+  HealthCheck check{.name = "io_uring",
+                    .facts = "works",
+                    .values = {{"usable", uring.usable},
+                               {"disabled", or_null(uring.disabled)},
+                               {"seccomp_filter", uring.filtered}}};
   if (uring.usable) return check;
   auto [why, fix] = why_no_io_uring(uring);
   check.facts = fmt::format("{}: {}; reading threads do its work", uring.why_not, why);
   return check.warn(std::move(fix));
 }
 
-Check check_locked_memory(const UringFacts& uring, std::optional<std::uint64_t> limit) {
-  Check check{.name = "memlock",
-              .facts = "limit on locked memory: " + (limit ? format_bytes(*limit) : "none"),
-              .values = {{"limit_bytes", or_null(limit)}}};
+HealthCheck check_locked_memory(const UringFacts& uring, std::optional<std::uint64_t> limit) {
+  HealthCheck check{.name = "memlock",
+                    .facts = "limit on locked memory: " + (limit ? format_bytes(*limit) : "none"),
+                    .values = {{"limit_bytes", or_null(limit)}}};
   if (uring.why_not_registered.empty()) return check;
   check.facts += "; " + uring.why_not_registered;
   return check.warn("ulimit -l unlimited; docker run --ulimit memlock=-1");
 }
 
-Check check_direct(const PlaceFacts& place) {
-  Check check{.name = "direct I/O",
-              .values = {{"path", place.path},
-                         {"file_system", place.file_system},
-                         {"disk", place.disk ? Json(place.disk->name) : Json(nullptr)},
-                         {"direct", place.why_not_direct.empty()}}};
+HealthCheck check_direct(const PlaceFacts& place) {
+  HealthCheck check{.name = "direct I/O",
+                    .values = {{"path", place.path},
+                               {"file_system", place.file_system},
+                               {"disk", place.disk ? Json(place.disk->name) : Json(nullptr)},
+                               {"direct", place.why_not_direct.empty()}}};
   std::string where = place.file_system;
   if (place.disk) where += "; " + describe(*place.disk);
   if (place.why_not_direct.empty()) {
@@ -217,73 +218,76 @@ Check check_direct(const PlaceFacts& place) {
   return check.warn("keep data on a local ext4 or xfs");
 }
 
-Check check_huge_pages(std::string_view setting) {
-  Check check{.name = "huge pages",
-              .facts = setting.empty() ? "this kernel has none" : std::string(setting),
-              .values = {{"setting", setting}}};
+HealthCheck check_huge_pages(std::string_view setting) {
+  HealthCheck check{.name = "huge pages",
+                    .facts = setting.empty() ? "this kernel has none" : std::string(setting),
+                    .values = {{"setting", setting}}};
   if (setting != "never") return check;
   check.facts += ", so that memory is slower to lock and to read into";
   return check.warn("echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
 }
 
-Check check_memory(std::uint64_t total_bytes, std::uint64_t available_bytes) {
+HealthCheck check_memory(std::uint64_t total_bytes, std::uint64_t available_bytes) {
   // What limits_test finds to be enough for each command, and what pools take by themselves.
   constexpr std::uint64_t least_bytes = 32 * ooc::MiB, ample_bytes = 256 * ooc::MiB;
-  Check check{.name = "memory",
-              .facts = fmt::format("{}, of which {} can be had",
-                                   format_decimal_bytes(static_cast<double>(total_bytes)),
-                                   format_decimal_bytes(static_cast<double>(available_bytes))),
-              .values = {{"total_bytes", total_bytes}, {"available_bytes", available_bytes}}};
+  HealthCheck check{
+      .name = "memory",
+      .facts = fmt::format("{}, of which {} can be had",
+                           format_decimal_bytes(static_cast<double>(total_bytes)),
+                           format_decimal_bytes(static_cast<double>(available_bytes))),
+      .values = {{"total_bytes", total_bytes}, {"available_bytes", available_bytes}}};
   if (available_bytes < least_bytes) {
-    return check.fail(ooc::Cause::memory, "give it 64 MiB, or end what takes the memory");
+    return check.fail(ooc::ErrorKind::memory, "give it 64 MiB, or end what takes the memory");
   }
   if (available_bytes >= ample_bytes) return check;
   check.facts += ", so pools are kept small";
   return check.warn("give it 256 MiB, or end what takes the memory");
 }
 
-Check check_container(std::string_view name, const GroupLimits& limits) {
-  Check check{.name = "container",
-              .facts = name.empty() ? "none seen" : std::string(name),
-              .values = {{"name", name.empty() ? Json(nullptr) : Json(name)},
-                         {"memory_bytes", or_null(limits.memory_bytes)},
-                         {"cores", or_null(limits.cores)}}};
+HealthCheck check_container(std::string_view name, const GroupLimits& limits) {
+  HealthCheck check{.name = "container",
+                    .facts = name.empty() ? "none seen" : std::string(name),
+                    .values = {{"name", name.empty() ? Json(nullptr) : Json(name)},
+                               {"memory_bytes", or_null(limits.memory_bytes)},
+                               {"cores", or_null(limits.cores)}}};
   if (!limits.memory_bytes && !limits.cores) check.facts += "; no limit on memory or time";
   if (limits.memory_bytes) check.facts += "; memory up to " + format_bytes(*limits.memory_bytes);
   if (limits.cores) check.facts += fmt::format("; the time of {:.3g} cores", *limits.cores);
   return check;
 }
 
-Check check_processor(std::string_view name, std::size_t cores, std::string_view simd) {
-  Check check{.name = "processor",
-              .facts = fmt::format("{}, {}, {}", name, format_count(cores, "core"), simd),
-              .values = {{"name", name}, {"cores", cores}, {"simd", simd}}};
+HealthCheck check_processor(std::string_view name, std::size_t cores, std::string_view simd) {
+  HealthCheck check{.name = "processor",
+                    .facts = fmt::format("{}, {}, {}", name, format_count(cores, "core"), simd),
+                    .values = {{"name", name}, {"cores", cores}, {"simd", simd}}};
   return simd == "SSE2" ? check.warn("a processor with AVX2: kernels run at a fraction of the rate")
                         : check;
 }
 
-Check check_blas(const BlasFacts& blas) {
-  Check check{.name = "BLAS",
-              .facts = blas.library + ", for matmul on the CPU",
-              .values = {{"library", blas.library.empty() ? Json(nullptr) : Json(blas.library)}}};
+HealthCheck check_blas(const BlasFacts& blas) {
+  HealthCheck check{
+      .name = "BLAS",
+      .facts = blas.library + ", for matmul on the CPU",
+      .values = {{"library", blas.library.empty() ? Json(nullptr) : Json(blas.library)}}};
   if (!blas.library.empty()) return check;
   check.facts = "no matmul on the CPU: " + blas.why;
   return check.warn(blas.hint.empty() ? "apt-get install libopenblas0-pthread" : blas.hint);
 }
 
-Check check_open_files(std::optional<std::uint64_t> limit) {
+HealthCheck check_open_files(std::optional<std::uint64_t> limit) {
   constexpr std::uint64_t least = 16, ample = 1024;
-  Check check{.name = "open files",
-              .facts = limit ? "up to " + group_digits(std::to_string(*limit)) : "without limit",
-              .values = {{"limit", or_null(limit)}}};
+  HealthCheck check{
+      .name = "open files",
+      .facts = limit ? "up to " + group_digits(std::to_string(*limit)) : "without limit",
+      .values = {{"limit", or_null(limit)}}};
   if (!limit || *limit >= ample) return check;
-  return *limit < least ? check.fail(ooc::Cause::input, "ulimit -Hn 1024")
+  return *limit < least ? check.fail(ooc::ErrorKind::input, "ulimit -Hn 1024")
                         : check.warn("ulimit -Hn 1024, for datasets of many files");
 }
 
-Check check_threads(const std::optional<ThreadLimit>& limit, const ooc::Workers& workers,
-                    std::size_t cores) {
-  Check check{.name = "threads", .facts = "without limit", .values = {{"left", nullptr}}};
+HealthCheck check_threads(const std::optional<ThreadLimit>& limit, const ooc::Workers& workers,
+                          std::size_t cores) {
+  HealthCheck check{.name = "threads", .facts = "without limit", .values = {{"left", nullptr}}};
   if (!limit) return check;
   check.facts = fmt::format("{} more", group_digits(std::to_string(limit->left)));
   check.values["left"] = limit->left;
@@ -297,25 +301,26 @@ Check check_threads(const std::optional<ThreadLimit>& limit, const ooc::Workers&
   check.facts += fmt::format(" by {}, of ", limit->by);
   if (limit->left < least) {
     check.facts += fmt::format("{} that a pass starts", least);
-    return check.fail(ooc::Cause::memory, fix);
+    return check.fail(ooc::ErrorKind::memory, fix);
   }
   check.facts += fmt::format("{} that could be of use", ample);
   return check.warn(fix);
 }
 
-Check check_png(std::string_view why_not) {
-  Check check{.name = "pictures",
-              .facts = "SVG, and PNG with rsvg-convert",
-              .values = {{"png", why_not.empty()}}};
+HealthCheck check_png(std::string_view why_not) {
+  HealthCheck check{.name = "pictures",
+                    .facts = "SVG, and PNG with rsvg-convert",
+                    .values = {{"png", why_not.empty()}}};
   if (why_not.empty()) return check;
   check.facts = fmt::format("{}; SVG pictures do without", why_not);
   return check.warn("apt-get install librsvg2-bin");
 }
 
-Check check_ceilings(const std::string& path, bool writable, const Ceilings& measured,
-                     const std::string& why_none) {
-  Check check{.name = "ceilings",
-              .values = {{"path", path}, {"writable", writable}, {"measured", describe(measured)}}};
+HealthCheck check_ceilings(const std::string& path, bool writable, const Ceilings& measured,
+                           const std::string& why_none) {
+  HealthCheck check{
+      .name = "ceilings",
+      .values = {{"path", path}, {"writable", writable}, {"measured", describe(measured)}}};
   if (path.empty() || !writable) {
     check.facts = path.empty() ? "no place to keep them: neither HOME nor XDG_CACHE_HOME is set"
                                : path + " cannot be written";

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <ooc/cuda_facts.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/io_way.hpp>
+#include <ooc/io_config.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,37 +17,37 @@
 namespace ooc_run {
 
 /// What `ooc-run doctor` has to say about one thing.
-struct Check {
+struct HealthCheck {
   enum class State { ok, warn, fail };
 
   std::string name;
   std::string facts{};
   Json values = Json::object();  // the same in figures
   State state = State::ok;
-  std::string fix{};                        // the command that fixes it
-  ooc::Cause cause = ooc::Cause::internal;  // fail: of the error with which runs will end
+  std::string fix{};                               // the command that fixes it
+  ooc::ErrorKind kind = ooc::ErrorKind::internal;  // fail: of the error with which runs will end
 
-  Check& warn(std::string how_to_fix);
-  Check& fail(ooc::Cause cause_of_failure, std::string how_to_fix);
+  HealthCheck& warn(std::string how_to_fix);
+  HealthCheck& fail(ooc::ErrorKind kind_of_failure, std::string how_to_fix);
 };
 
-std::string_view name_of(Check::State state);
+std::string_view name_of(HealthCheck::State state);
 
 // Each judges facts that others have found.
 
 /// `wanted`: the number of the GPU without which runs will fail.
-Check check_gpu(const ooc::CudaFacts& cuda, std::optional<std::size_t> wanted);
+HealthCheck check_gpu(const ooc::CudaFacts& cuda, std::optional<std::size_t> wanted);
 
-Check check_driver(const ooc::CudaFacts& cuda);
+HealthCheck check_driver(const ooc::CudaFacts& cuda);
 
-Check check_link(const std::string& gpu, const std::optional<PcieLink>& link);
+HealthCheck check_link(const std::string& gpu, const std::optional<PcieLink>& link);
 
 /// Of the GPU that is used, and of the disk, in a machine with several nodes.
-Check check_numa(std::optional<int> gpu, std::optional<int> disk);
+HealthCheck check_numa(std::optional<int> gpu, std::optional<int> disk);
 
-Check check_kernel(std::string_view release);
-Check check_io_uring(const UringFacts& uring);
-Check check_locked_memory(const UringFacts& uring, std::optional<std::uint64_t> limit);
+HealthCheck check_kernel(std::string_view release);
+HealthCheck check_io_uring(const UringFacts& uring);
+HealthCheck check_locked_memory(const UringFacts& uring, std::optional<std::uint64_t> limit);
 
 /// What is known of the place of data.
 struct PlaceFacts {
@@ -58,30 +58,30 @@ struct PlaceFacts {
   bool in_memory = false;
   bool known = true;  // else nobody could try, and why_not_direct says why
 };
-Check check_direct(const PlaceFacts& place);
+HealthCheck check_direct(const PlaceFacts& place);
 
-Check check_huge_pages(std::string_view setting);
-Check check_memory(std::uint64_t total_bytes, std::uint64_t available_bytes);
-Check check_container(std::string_view name, const GroupLimits& limits);
-Check check_processor(std::string_view name, std::size_t cores, std::string_view simd);
+HealthCheck check_huge_pages(std::string_view setting);
+HealthCheck check_memory(std::uint64_t total_bytes, std::uint64_t available_bytes);
+HealthCheck check_container(std::string_view name, const GroupLimits& limits);
+HealthCheck check_processor(std::string_view name, std::size_t cores, std::string_view simd);
 /// `library`: empty if it is missing; `why` and `hint` then say more.
 struct BlasFacts {
   std::string library{};
   std::string why{}, hint{};
 };
-Check check_blas(const BlasFacts& blas);
+HealthCheck check_blas(const BlasFacts& blas);
 
-Check check_open_files(std::optional<std::uint64_t> limit);
+HealthCheck check_open_files(std::optional<std::uint64_t> limit);
 
 /// `workers`: of the passes that there will be.
-Check check_threads(const std::optional<ThreadLimit>& limit, const ooc::Workers& workers,
-                    std::size_t cores);
+HealthCheck check_threads(const std::optional<ThreadLimit>& limit, const ooc::Workers& workers,
+                          std::size_t cores);
 
 /// `why_not`: what is wrong with rsvg-convert; empty if it draws.
-Check check_png(std::string_view why_not);
+HealthCheck check_png(std::string_view why_not);
 
 /// `writable`: whether figures can be kept there; `why_none`: why a file that is there has none.
-Check check_ceilings(const std::string& path, bool writable, const Ceilings& measured,
-                     const std::string& why_none = {});
+HealthCheck check_ceilings(const std::string& path, bool writable, const Ceilings& measured,
+                           const std::string& why_none = {});
 
 }  // namespace ooc_run

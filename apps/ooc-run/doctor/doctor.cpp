@@ -8,7 +8,7 @@
 #include <ooc/device.hpp>
 #include <ooc/io/file.hpp>
 #include <ooc/io/output_file.hpp>
-#include <ooc/io_way.hpp>
+#include <ooc/io_config.hpp>
 #include <ooc/kernels/blas.hpp>
 #include <ooc/kernels/simd.hpp>
 #include <vector>
@@ -53,7 +53,7 @@ void try_in_directory(PlaceFacts& place) {
 PlaceFacts describe_place(const std::string& path) {
   PlaceFacts place{.path = path, .file_system = file_system_of(path)};
   place.disk = block_device_of(path);
-  place.in_memory = lies_in_memory(path);
+  place.in_memory = is_tmpfs(path);
   std::error_code failed;
   if (std::filesystem::is_directory(path, failed)) {
     try_in_directory(place);
@@ -82,7 +82,7 @@ std::string why_no_png() {
   return {};
 }
 
-std::vector<Check> examine(const std::string& path, const RunSettings& settings) {
+std::vector<HealthCheck> examine(const std::string& path, const RunSettings& settings) {
   const auto threads = thread_limit();  // before what is tried out has any
   const PlaceFacts place = describe_place(path);
   const ooc::CudaFacts cuda = ooc::cuda_facts();
@@ -101,7 +101,8 @@ std::vector<Check> examine(const std::string& path, const RunSettings& settings)
                                  ? fmt::format("cuda:{} {}", ordinal, cuda.gpus[ordinal].name)
                                  : "cpu";
 
-  std::vector<Check> checks{check_gpu(cuda, wants_gpu ? std::optional(ordinal) : std::nullopt)};
+  std::vector<HealthCheck> checks{
+      check_gpu(cuda, wants_gpu ? std::optional(ordinal) : std::nullopt)};
   if (cuda.built_for != 0) checks.push_back(check_driver(cuda));
   for (const ooc::GpuFacts& gpu : cuda.gpus) {
     checks.push_back(check_link(gpu.name, pcie_link(gpu.pci_address)));
@@ -127,38 +128,38 @@ std::vector<Check> examine(const std::string& path, const RunSettings& settings)
   return checks;
 }
 
-std::size_t count_of(const std::vector<Check>& checks, Check::State state) {
-  return static_cast<std::size_t>(std::ranges::count(checks, state, &Check::state));
+std::size_t count_of(const std::vector<HealthCheck>& checks, HealthCheck::State state) {
+  return static_cast<std::size_t>(std::ranges::count(checks, state, &HealthCheck::state));
 }
 
-Json describe(const std::vector<Check>& checks) {
+Json describe(const std::vector<HealthCheck>& checks) {
   Json list = Json::array();
-  for (const Check& check : checks) {
+  for (const HealthCheck& check : checks) {
     list.push_back({{"name", check.name},
                     {"state", name_of(check.state)},
                     {"facts", check.facts},
                     {"fix", check.fix.empty() ? Json(nullptr) : Json(check.fix)},
                     {"values", check.values}});
   }
-  return {{"ok", count_of(checks, Check::State::ok)},
-          {"warnings", count_of(checks, Check::State::warn)},
-          {"failures", count_of(checks, Check::State::fail)},
+  return {{"ok", count_of(checks, HealthCheck::State::ok)},
+          {"warnings", count_of(checks, HealthCheck::State::warn)},
+          {"failures", count_of(checks, HealthCheck::State::fail)},
           {"checks", list}};
 }
 
-std::string_view label(Check::State state) {
+std::string_view label(HealthCheck::State state) {
   constexpr std::array<std::string_view, 3> labels{"OK  ", "WARN", "FAIL"};
   return labels[static_cast<std::size_t>(state)];
 }
 
-std::string coloured(std::string_view text, Check::State state) {
+std::string coloured(std::string_view text, HealthCheck::State state) {
   constexpr std::array<std::string_view, 3> colours{"32", "33", "1;31"};
   return fmt::format("\x1b[{}m{}\x1b[0m", colours[static_cast<std::size_t>(state)], text);
 }
 
-std::string show(const std::vector<Check>& checks, const Terminal& terminal) {
+std::string show(const std::vector<HealthCheck>& checks, const Terminal& terminal) {
   std::string text = fmt::format("ooc-run {}, {}\n\n", build_facts::version, build_facts::cuda);
-  for (const Check& check : checks) {
+  for (const HealthCheck& check : checks) {
     const std::string first = fmt::format("  {}  {:<10}  ", label(check.state), check.name);
     std::string lines = wrap(first, printable(check.facts), terminal.columns);
     if (!check.fix.empty()) {
@@ -170,8 +171,8 @@ std::string show(const std::vector<Check>& checks, const Terminal& terminal) {
     }
     text += lines;
   }
-  const std::size_t warnings = count_of(checks, Check::State::warn);
-  const std::size_t failures = count_of(checks, Check::State::fail);
+  const std::size_t warnings = count_of(checks, HealthCheck::State::warn);
+  const std::size_t failures = count_of(checks, HealthCheck::State::fail);
   text +=
       failures != 0 ? fmt::format("\nRuns will fail here: {}.\n", format_count(failures, "failure"))
       : warnings != 0 ? fmt::format("\nRuns will work; {}.\n", format_count(warnings, "warning"))
@@ -183,14 +184,14 @@ std::string show(const std::vector<Check>& checks, const Terminal& terminal) {
 
 Outcome run_doctor(const Arguments& arguments, const Interrupt& /*interrupt*/) {
   const RunSettings settings = read_run_settings(arguments);
-  const std::vector<Check> checks =
+  const std::vector<HealthCheck> checks =
       examine(arguments.files().empty() ? "." : arguments.files().front(), settings);
   Outcome outcome;
   outcome.document = settings.output.json ? document("doctor", nullptr, describe(checks), nullptr)
                                           : show(checks, describe_terminal(STDOUT_FILENO));
-  const auto failed = std::ranges::find(checks, Check::State::fail, &Check::state);
+  const auto failed = std::ranges::find(checks, HealthCheck::State::fail, &HealthCheck::state);
   if (failed != checks.end()) {
-    outcome.fail({failed->cause,
+    outcome.fail({failed->kind,
                   failed->name + ": " + failed->facts,
                   {.why = "runs will end with this", .hint = failed->fix}});
   }

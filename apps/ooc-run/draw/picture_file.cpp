@@ -25,7 +25,7 @@ std::filesystem::path parse_picture(const std::string& text) {
     return path;
   }
   const std::string other = std::filesystem::path(path).replace_extension(".svg").string();
-  throw ooc::Error(ooc::Cause::usage, "only SVG and PNG can be drawn",
+  throw ooc::Error(ooc::ErrorKind::usage, "only SVG and PNG can be drawn",
                    {.hint = "--plot " + ooc::shell_word(other) + ", which every browser shows"});
 }
 
@@ -42,23 +42,23 @@ PictureFile::PictureFile(const std::filesystem::path& path, bool replace)
   if (is_png(path)) png_of(Svg(1, 1, {}).document(), path);  // whether it can be drawn at all
 }
 
-void PictureFile::publish(const std::string& svg) {
+void PictureFile::commit(const std::string& svg) {
   const std::string bytes = is_png(path()) ? png_of(svg, path()) : svg;
   file_.write(0, std::as_bytes(std::span(bytes)));
-  file_.publish();
+  file_.commit();
 }
 
 void write_plot(PictureFile& file, std::string_view what, const std::function<std::string()>& draw,
                 const Interrupt& interrupt, Outcome& outcome) {
-  const bool check_interrupted = std::ranges::find(outcome.failures, ooc::Cause::interrupted,
-                                                   &ooc::Error::cause) != outcome.failures.end();
+  const bool check_interrupted = std::ranges::find(outcome.failures, ooc::ErrorKind::interrupted,
+                                                   &ooc::Error::kind) != outcome.failures.end();
   if (outcome.partial || check_interrupted) {
     outcome.notes.push_back(fmt::format("interrupted, so {} is not written", file.path().string()));
     return;
   }
   interrupt.allow_more_time();
   try {
-    file.publish(draw());
+    file.commit(draw());
     outcome.notes.push_back(
         fmt::format("wrote {}, a picture of the {}", file.path().string(), what));
   } catch (const std::exception&) {

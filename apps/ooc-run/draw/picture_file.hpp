@@ -24,7 +24,7 @@ class PictureFile {
   PictureFile(const std::filesystem::path& path, bool replace);
 
   /// After the run, once: writes the picture, an SVG document. Throws Error(output).
-  void publish(const std::string& svg);
+  void commit(const std::string& svg);
 
   const std::filesystem::path& path() const noexcept { return file_.path(); }
 

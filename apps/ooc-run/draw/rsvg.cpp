@@ -18,7 +18,7 @@ namespace {
 constexpr const char* program = "rsvg-convert";
 
 [[noreturn]] void refuse(int errno_value, const std::string& what) {
-  throw ooc::Error::from_errno(ooc::Cause::output, what, errno_value);
+  throw ooc::Error::from_errno(ooc::ErrorKind::output, what, errno_value);
 }
 
 /// Of the calls that return an errno.
@@ -98,7 +98,8 @@ class SpawnSettings {
     pid_t process = 0;
     const int error = posix_spawnp(&process, words[0], &actions_, &attributes_, words, environ);
     if (error == ENOENT) {
-      throw ooc::Error(ooc::Cause::output, fmt::format("{}: {}: not found", path.string(), program),
+      throw ooc::Error(ooc::ErrorKind::output,
+                       fmt::format("{}: {}: not found", path.string(), program),
                        {.path = path,
                         .why = "it makes PNG out of SVG",
                         .hint = "apt-get install librsvg2-bin, or --plot a file named .svg"});
@@ -140,7 +141,7 @@ std::string png_of(const std::string& svg, const std::filesystem::path& path) {
     why = status == 0 ? "it wrote nothing" : fmt::format("it ended with status {:#x}", status);
   }
   throw ooc::Error(
-      ooc::Cause::output, fmt::format("{}: {} failed", path.string(), program),
+      ooc::ErrorKind::output, fmt::format("{}: {} failed", path.string(), program),
       {.path = path, .why = why, .hint = "--plot a file named .svg, which takes no other program"});
 }
 

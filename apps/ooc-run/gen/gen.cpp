@@ -21,7 +21,7 @@
 #include "cli/type_words.hpp"
 #include "commands/commands.hpp"
 #include "gen/generator.hpp"
-#include "run/run_plan.hpp"
+#include "run/explanation.hpp"
 #include "run/session.hpp"
 
 namespace ooc_run {
@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t block_bytes = 4 * ooc::MiB;
 
-struct Job {
+struct GenJob {
   ooc::Target target;
   Generator generator;
   std::uint64_t count = 0;
@@ -50,7 +50,7 @@ Pattern parse_pattern(std::string_view text) {
   return choose(pattern_names, patterns, text);
 }
 
-void choose_length(const Arguments& arguments, Job& job) {
+void choose_length(const Arguments& arguments, GenJob& job) {
   const std::optional<std::uint64_t> size = arguments.get("size", parse_bytes);
   const std::optional<std::uint64_t> count = arguments.get("count", parse_count);
   if (!size && !count) {
@@ -66,8 +66,8 @@ void choose_length(const Arguments& arguments, Job& job) {
   job.bytes = job.count * element_bytes;  // TargetFile refuses too large a count
 }
 
-Job read_job(const Arguments& arguments) {
-  Job job;
+GenJob read_job(const Arguments& arguments) {
+  GenJob job;
   job.target.path = read_output_path(arguments, "ooc-run gen -o FILE --size 1G", 0);
   job.target.replace = arguments.has("force");
   const ooc::DType otherwise{job.target.is_npy() ? ooc::ElementType::f4 : ooc::ElementType::u1};
@@ -89,19 +89,19 @@ Job read_job(const Arguments& arguments) {
 }
 
 /// Of the largest block.
-std::uint64_t block_bytes_of(const Job& job) {
+std::uint64_t block_bytes_of(const GenJob& job) {
   return std::min<std::uint64_t>(block_bytes, job.bytes);
 }
 
 /// Each thread has a block.
-std::uint64_t memory_bytes_of(const Job& job) {
+std::uint64_t memory_bytes_of(const GenJob& job) {
   return job.threads * block_bytes_of(job);
 }
 
 /// Makes and writes blocks on several threads, each the next one that nobody has begun.
 class BlockWriters {
  public:
-  BlockWriters(const Job& job, ooc::TargetFile& file) : job_(job), file_(file) {}
+  BlockWriters(const GenJob& job, ooc::TargetFile& file) : job_(job), file_(file) {}
 
   Answer run(const Interrupt& interrupt, ProgressMeter& meter) {
     ooc::PassThreads threads({&checksum_.turns()});
@@ -137,7 +137,7 @@ class BlockWriters {
     const std::size_t element_bytes = ooc::size_of(job_.generator.type.element);
     for (;;) {
       if (interrupted.stop_requested()) {  // after the last block, too
-        throw ooc::Error(ooc::Cause::interrupted, "interrupted; nothing was written");
+        throw ooc::Error(ooc::ErrorKind::interrupted, "interrupted; nothing was written");
       }
       const std::size_t index = next_block_.fetch_add(1);
       const std::uint64_t offset = index * block_bytes;
@@ -150,7 +150,7 @@ class BlockWriters {
     }
   }
 
-  const Job& job_;
+  const GenJob& job_;
   ooc::TargetFile& file_;
   ooc::Checksum checksum_;
   std::atomic<std::size_t> next_block_{0};
@@ -160,12 +160,12 @@ class BlockWriters {
 };
 
 /// The sum as a double, rounded once.
-double rounded_sum(const Job& job, const Answer& answer) {
+double rounded_sum(const GenJob& job, const Answer& answer) {
   return std::ldexp(static_cast<double>(answer.sum),
                     -static_cast<int>(job.generator.fraction_bits()));
 }
 
-Json describe(const Job& job, const Answer& answer) {
+Json describe(const GenJob& job, const Answer& answer) {
   Json json{{"path", job.target.path.string()},
             {"bytes", job.bytes},
             {"count", job.count},
@@ -184,7 +184,7 @@ Json describe(const Job& job, const Answer& answer) {
   return json;
 }
 
-std::string describe_sum(const Job& job, const Answer& answer) {
+std::string describe_sum(const GenJob& job, const Answer& answer) {
   if (!job.generator.has_sum()) return "none of floats made of positions";
   std::string digits = group_digits(ooc::to_string(answer.sum));
   if (!is_float(job.generator.type.element)) return digits;
@@ -193,7 +193,7 @@ std::string describe_sum(const Job& job, const Answer& answer) {
   return bits == 0 ? real : fmt::format("{}  (exactly {} / 2^{})", real, digits, bits);
 }
 
-std::string describe_for_people(const Job& job, const Answer& answer) {
+std::string describe_for_people(const GenJob& job, const Answer& answer) {
   const double rate = answer.seconds > 0 ? static_cast<double>(job.bytes) / answer.seconds : 0;
   return fmt::format(
       "{}: {}, {}, seed {}\n\n"
@@ -207,7 +207,7 @@ std::string describe_for_people(const Job& job, const Answer& answer) {
       format_rate(rate), format_count(answer.threads, "thread"));
 }
 
-std::vector<std::string> reasons_of(const Job& job, const Arguments& arguments) {
+std::vector<std::string> reasons_of(const GenJob& job, const Arguments& arguments) {
   std::vector<std::string> reasons{
       "written through the page cache, and made safe on the disk before the file appears"};
   if (!arguments.has("threads")) {
@@ -218,8 +218,8 @@ std::vector<std::string> reasons_of(const Job& job, const Arguments& arguments) 
 }
 
 /// What --explain prints. The file is tried, and nothing is left of it.
-Outcome explain_job(const Job& job, const Arguments& arguments, const OutputSettings& output) {
-  const ooc::TargetFile file(job.target, job.count, {}, ooc::Purpose::try_out);
+Outcome explain_job(const GenJob& job, const Arguments& arguments, const OutputSettings& output) {
+  const ooc::TargetFile file(job.target, job.count, {}, ooc::Purpose::dry_run);
   const std::uint64_t blocks = ooc::divide_up(job.bytes, block_bytes);
   const std::string_view pattern = pattern_names[static_cast<std::size_t>(job.generator.pattern)];
   const std::vector<std::string> reasons = reasons_of(job, arguments);
@@ -252,13 +252,13 @@ Outcome explain_job(const Job& job, const Arguments& arguments, const OutputSett
 
 Outcome run_gen(const Arguments& arguments, const Interrupt& interrupt) {
   const OutputSettings output = read_output_settings(arguments);
-  const Job job = read_job(arguments);
+  const GenJob job = read_job(arguments);
   if (arguments.has("explain")) return explain_job(job, arguments, output);
   const auto began = std::chrono::steady_clock::now();
   ooc::TargetFile file(job.target, job.count, {});
   ProgressMeter meter(output.progress, 1);
   Answer answer = BlockWriters(job, file).run(interrupt, meter);
-  file.publish();
+  file.commit();
   answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 
   Outcome outcome;

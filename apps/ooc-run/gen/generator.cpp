@@ -263,8 +263,8 @@ void Generator::check() const {
     }
   });
   if (!fits) {
-    throw ooc::Error(ooc::Cause::usage, fmt::format("--value {} is not an exact value of {}", value,
-                                                    ooc::name_of(type.element)));
+    throw ooc::Error(ooc::ErrorKind::usage, fmt::format("--value {} is not an exact value of {}",
+                                                        value, ooc::name_of(type.element)));
   }
 }
 

@@ -7,7 +7,7 @@
 #include "commands/commands.hpp"
 #include "dataset/type_doubt.hpp"
 #include "info/report.hpp"
-#include "run/run_plan.hpp"
+#include "run/explanation.hpp"
 #include "run/session.hpp"
 
 namespace ooc_run {
@@ -46,8 +46,8 @@ Outcome run_info(const Arguments& arguments, const Interrupt& /*interrupt*/) {
   const bool is_asked_for = settings.format.type || settings.format.offset != 0;
   const bool is_readable = is_asked_for || std::ranges::all_of(source.files(), holds_numbers);
   if (source.bytes() != 0 && !source.by_columns && is_readable) {
-    info.readings.push_back({"histogram", plan_histogram(settings, source, {})});
-    info.readings.push_back({"reduce", plan_reduce(settings, source, {})});
+    info.readings.push_back({"histogram", explain_histogram(settings, source, {})});
+    info.readings.push_back({"reduce", explain_reduce(settings, source, {})});
   }
   guess_what_it_is(settings.format, info);
 

@@ -6,7 +6,7 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 #include <ooc/io/residency.hpp>
-#include <ooc/io_way.hpp>
+#include <ooc/io_config.hpp>
 
 #include "cli/fact_table.hpp"
 #include "cli/sizes.hpp"

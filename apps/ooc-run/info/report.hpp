@@ -10,14 +10,14 @@
 #include "dataset/file_signature.hpp"
 #include "dataset/type_guess.hpp"
 #include "result/report.hpp"
-#include "run/run_plan.hpp"
+#include "run/explanation.hpp"
 
 namespace ooc_run {
 
 /// How a command would read a dataset now.
 struct Reading {
   std::string_view command;
-  RunPlan plan;
+  Explanation plan;
 };
 
 /// What is to be said of a dataset that nobody has read.

@@ -20,7 +20,7 @@
 #include <iterator>
 #include <ooc/io/error.hpp>
 #include <ooc/io/text_file.hpp>
-#include <ooc/io_way.hpp>
+#include <ooc/io_config.hpp>
 #include <sstream>
 #include <vector>
 
@@ -97,7 +97,7 @@ std::string file_system_of(const std::filesystem::path& path) {
   return fmt::format("type {:#x}", system.f_type);
 }
 
-bool lies_in_memory(const std::filesystem::path& path) {
+bool is_tmpfs(const std::filesystem::path& path) {
   struct stat file {};
   struct statfs system {};
   if (stat(path.c_str(), &file) != 0 || statfs(path.c_str(), &system) != 0) return false;

@@ -20,7 +20,7 @@ std::string file_system_of(const std::filesystem::path& path);
 
 /// Whether the file, or what will be in the directory, lies in memory and nowhere else (tmpfs,
 /// ramfs).
-bool lies_in_memory(const std::filesystem::path& path);
+bool is_tmpfs(const std::filesystem::path& path);
 
 /// Pieces that the file has on its disk, or why the file system does not tell.
 struct Extents {

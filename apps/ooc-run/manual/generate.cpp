@@ -22,7 +22,7 @@ std::string generate(std::string_view what, const Command* command) {
     const Maker make = choose(generated_names, makers, what);
     if (command == nullptr) return make();
   } catch (const ooc::Error& error) {
-    throw ooc::Error(error.cause(), fmt::format("--generate {}: {}", what, error.what()),
+    throw ooc::Error(error.kind(), fmt::format("--generate {}: {}", what, error.what()),
                      error.details());
   }
   if (what == "man") return man_page(*command);

@@ -16,7 +16,7 @@ std::filesystem::path parse_page(const std::string& text) {
   const std::string ending = ooc::ending_of(path);
   if (ending == ".html" || ending == ".htm") return path;
   const std::string other = std::filesystem::path(path).replace_extension(".html").string();
-  throw ooc::Error(ooc::Cause::usage, "a report is an HTML file",
+  throw ooc::Error(ooc::ErrorKind::usage, "a report is an HTML file",
                    {.hint = "--report " + ooc::shell_word(other) + ", which every browser shows"});
 }
 
@@ -32,10 +32,10 @@ std::optional<ReportSettings> read_report_settings(const Arguments& arguments) {
 ReportFile::ReportFile(const ReportSettings& settings)
     : file_(settings.path, 0, settings.replace) {}
 
-std::string ReportFile::publish(const RunPage& page, const Ceilings& ceilings) {
+std::string ReportFile::commit(const RunPage& page, const Ceilings& ceilings) {
   const std::string html = draw_page(page, record_, ceilings);
   file_.write(0, std::as_bytes(std::span(html)));
-  file_.publish();
+  file_.commit();
   return fmt::format("wrote {}, a report of the run", file_.path().string());
 }
 

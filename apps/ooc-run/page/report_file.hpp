@@ -33,7 +33,7 @@ class ReportFile {
 
   /// After the run, once: writes the page. Returns what is to be said about it. Throws
   /// Error(output).
-  std::string publish(const RunPage& page, const Ceilings& ceilings);
+  std::string commit(const RunPage& page, const Ceilings& ceilings);
 
  private:
   ooc::OutputFile file_;

@@ -19,7 +19,7 @@
 #include "page/page_style.hpp"
 #include "page/rate_picture.hpp"
 #include "page/window_picture.hpp"
-#include "timeline/activity_track.hpp"
+#include "timeline/event_track.hpp"
 
 namespace ooc_run {
 namespace {
@@ -139,7 +139,7 @@ bool is_on_cpu(const Json& run) {
 }
 
 std::string label_of_stage(const std::string& name, bool on_cpu) {
-  using Kind = ooc::Activity::Kind;
+  using Kind = ooc::TraceEvent::Kind;
   for (const Kind kind : {Kind::h2d, Kind::d2h}) {
     if (name == name_of(kind)) return std::string(label_of(kind, on_cpu));
   }

@@ -12,13 +12,13 @@
 #include "cli/sizes.hpp"
 #include "draw/axis.hpp"
 #include "draw/page_chart.hpp"
-#include "timeline/activity_groups.hpp"
-#include "timeline/activity_track.hpp"
+#include "timeline/event_groups.hpp"
+#include "timeline/event_track.hpp"
 
 namespace ooc_run {
 namespace {
 
-using ooc::Activity;
+using ooc::TraceEvent;
 using Time = RunRecord::Time;
 using Window = RunRecord::Window;
 
@@ -35,12 +35,12 @@ double seconds_of(Time time) {
 class Rows {
  public:
   Rows(const std::vector<Window>& windows, bool on_cpu) : on_cpu_(on_cpu) {
-    std::set<ActivityTrack> tracks;
+    std::set<EventTrack> tracks;
     for (const Window& window : windows) {
-      for (const Activity& activity : window.activities) tracks.insert(track_of(activity));
+      for (const TraceEvent& event : window.events) tracks.insert(track_of(event));
     }
     double top = 0;
-    for (const ActivityTrack& track : tracks) {
+    for (const EventTrack& track : tracks) {
       const bool begins_group = rows_.empty() || rows_.back().track.group != track.group;
       if (begins_group && !rows_.empty()) top += gap;
       rows_.push_back({track, top, begins_group});
@@ -53,13 +53,15 @@ class Rows {
   double pixels() const { return rows_high_ * row_pixels_; }
 
   /// Of the row's upper edge and of its height, in what is drawn.
-  double top_of(const ActivityTrack& track) const {
+  double top_of(const EventTrack& track) const {
     const auto row = std::ranges::lower_bound(rows_, track, {}, &Row::track);
     return row->top / rows_high_ * PageChart::height;
   }
   double row_height() const { return PageChart::height / rows_high_; }
 
-  std::string_view label_of(Activity::Kind kind) const { return ooc_run::label_of(kind, on_cpu_); }
+  std::string_view label_of(TraceEvent::Kind kind) const {
+    return ooc_run::label_of(kind, on_cpu_);
+  }
 
   /// As many names as there is room for: groups' first, with that of their first row.
   void name_in(PageChart& chart) const {
@@ -85,7 +87,7 @@ class Rows {
 
  private:
   struct Row {
-    ActivityTrack track;
+    EventTrack track;
     double top;  // in rows
     bool begins_group;
   };
@@ -107,17 +109,17 @@ std::string title_of(const Window& window, bool whole) {
   }
 }
 
-using Tracks = std::map<ActivityTrack, std::vector<DrawnActivity>>;
+using Tracks = std::map<EventTrack, std::vector<DrawnEvent>>;
 
 /// The smallest reach that leaves a window at most `most_groups` tooltips, which are the largest
-/// part of a page. If there are few activities, it is 0, and each has a tooltip of its own.
+/// part of a page. If there are few events, it is 0, and each has a tooltip of its own.
 int reach_of_groups(const Tracks& tracks) {
   constexpr std::size_t most_groups = 192;
   int reach = 0;
   for (int next = 2; reach < PageChart::width; next *= 2) {
     std::size_t groups = 0;
-    for (const auto& [track, activities] : tracks) {
-      groups += group_activities(activities, reach).size();
+    for (const auto& [track, events] : tracks) {
+      groups += group_events(events, reach).size();
     }
     if (groups <= most_groups) break;
     reach = next;
@@ -126,10 +128,10 @@ int reach_of_groups(const Tracks& tracks) {
 }
 
 /// Lines as wide as the row is high: they take fewer bytes than rectangles.
-std::string draw_track(const std::vector<ActivityGroup>& groups, std::string_view label, double top,
+std::string draw_track(const std::vector<EventGroup>& groups, std::string_view label, double top,
                        double height) {
   std::string lines;
-  for (const ActivityGroup& group : groups) {
+  for (const EventGroup& group : groups) {
     std::string path;
     int place = 0;
     for (const auto& [begin, end] : group.strokes) {
@@ -155,31 +157,31 @@ std::string draw(const RunRecord& record, const Window& window, const Rows& rows
   }
   chart.title_below("milliseconds");
   rows.name_in(chart);
-  const auto x_of = [&](Activity::Clock::time_point when) {
+  const auto x_of = [&](TraceEvent::Clock::time_point when) {
     const Time time = std::clamp(record.time_of(when), window.begin, window.end);
     return static_cast<int>(std::lround(PageChart::x(seconds_of(time - window.begin) / length)));
   };
   Tracks tracks;
-  for (const Activity& activity : window.activities) {
-    const int begin = x_of(activity.begin);
-    const int end = std::max(begin + 1, x_of(activity.end));  // a pixel at least
-    tracks[track_of(activity)].push_back({activity, begin, end});
+  for (const TraceEvent& event : window.events) {
+    const int begin = x_of(event.begin);
+    const int end = std::max(begin + 1, x_of(event.end));  // a pixel at least
+    tracks[track_of(event)].push_back({event, begin, end});
   }
   const int reach = reach_of_groups(tracks);
-  for (const auto& [track, activities] : tracks) {
-    chart.add(draw_track(group_activities(activities, reach), rows.label_of(track.kind),
-                         rows.top_of(track), 0.86 * rows.row_height()));
+  for (const auto& [track, events] : tracks) {
+    chart.add(draw_track(group_events(events, reach), rows.label_of(track.kind), rows.top_of(track),
+                         0.86 * rows.row_height()));
   }
   return fmt::format("<h3>{}</h3>\n{}", title, chart.html());
 }
 
 std::string legend_of(const std::vector<Window>& windows, const Rows& rows) {
-  std::set<Activity::Kind> kinds;
+  std::set<TraceEvent::Kind> kinds;
   for (const Window& window : windows) {
-    for (const Activity& activity : window.activities) kinds.insert(activity.kind);
+    for (const TraceEvent& event : window.events) kinds.insert(event.kind);
   }
   std::string entries;
-  for (const Activity::Kind kind : kinds) {
+  for (const TraceEvent::Kind kind : kinds) {
     entries += fmt::format("<li><span class=\"swatch {}\"></span>{}</li>\n", name_of(kind),
                            rows.label_of(kind));
   }

@@ -7,7 +7,7 @@
 namespace ooc_run {
 
 /// The first, the middle and the last part of a run, as HTML: tracks as in a timeline of --trace, a
-/// bar for each activity, with what it was as a tooltip.
+/// bar for each event, with what it was as a tooltip.
 std::string draw_windows(const RunRecord& record, bool on_cpu);
 
 }  // namespace ooc_run

@@ -167,7 +167,7 @@ std::string why_no_ceilings() {
 void write_ceilings(const CeilingsOf& place, const MeasuredCeilings& measured) {
   const std::filesystem::path path = ceilings_path();
   if (path.empty()) {
-    throw ooc::Error(ooc::Cause::output, "no place to keep ceilings",
+    throw ooc::Error(ooc::ErrorKind::output, "no place to keep ceilings",
                      {.hint = "set HOME or XDG_CACHE_HOME"});
   }
   Json json = read_file(path);
@@ -186,13 +186,13 @@ void write_ceilings(const CeilingsOf& place, const MeasuredCeilings& measured) {
   std::error_code failure;
   std::filesystem::create_directories(path.parent_path(), failure);
   if (failure) {
-    throw ooc::Error::from_errno(ooc::Cause::output, "make directory", failure.value(),
+    throw ooc::Error::from_errno(ooc::ErrorKind::output, "make directory", failure.value(),
                                  path.parent_path());
   }
   const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   ooc::OutputFile file(path, text.size(), true);
   file.write(0, std::as_bytes(std::span(text)));
-  file.publish();
+  file.commit();
 }
 
 }  // namespace ooc_run

@@ -23,7 +23,7 @@ struct Outcome {
 
   /// Adds one: a wrong result before all else.
   void fail(const ooc::Error& error) {
-    const bool first = error.cause() == ooc::Cause::verify;
+    const bool first = error.kind() == ooc::ErrorKind::verify;
     failures.insert(first ? failures.begin() : failures.end(), error);
   }
 };

@@ -168,7 +168,7 @@ Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::str
           {"prediction", describe(prediction)},
           {"startup_seconds", stats.startup_seconds},
           {"device_seconds", stats.device_seconds},
-          {"publish_seconds", writes ? Json(stats.publish_seconds) : Json(nullptr)},
+          {"publish_seconds", writes ? Json(stats.commit_seconds) : Json(nullptr)},
           {"bytes_per_second", rate_of(stats)},
           {"stages", stages},
           {"ceilings", describe(ceilings)},

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <ooc/io/residency.hpp>
-#include <ooc/io_way.hpp>
+#include <ooc/io_config.hpp>
 
 #include "cli/build_facts.hpp"
 #include "cli/type_words.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "cli/sizes.hpp"
-#include "timeline/activity_track.hpp"
+#include "timeline/event_track.hpp"
 
 namespace ooc_run {
 namespace {

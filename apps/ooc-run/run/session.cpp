@@ -38,11 +38,11 @@ DeviceName parse_device(std::string_view text) {
     if (error == std::errc{} && end == digits.data() + digits.size() && ordinal >= 0) {
       return {ooc::DeviceKind::cuda, ordinal};
     }
-    throw ooc::Error(ooc::Cause::usage, "is not the number of a GPU",
+    throw ooc::Error(ooc::ErrorKind::usage, "is not the number of a GPU",
                      {.hint = "cuda:0 is the first"});
   }
   if (text == "gpu")
-    throw ooc::Error(ooc::Cause::usage, "is not known", {.hint = "did you mean cuda?"});
+    throw ooc::Error(ooc::ErrorKind::usage, "is not known", {.hint = "did you mean cuda?"});
   constexpr std::array<DeviceName, 3> devices{
       {{}, {ooc::DeviceKind::cpu}, {ooc::DeviceKind::cuda}}};
   return choose(device_names, devices, text);
@@ -87,10 +87,10 @@ std::vector<std::string> without_repetitions(const std::vector<std::string>& rea
 
 /// What kept the check from its end says nothing against the answer.
 ooc::Error not_verified(const ooc::Error& error) {
-  const std::string what = error.cause() == ooc::Cause::interrupted
+  const std::string what = error.kind() == ooc::ErrorKind::interrupted
                                ? error.what()
                                : fmt::format("the result was not verified: {}", error.what());
-  return with_hint({error.cause(), what, error.details()},
+  return with_hint({error.kind(), what, error.details()},
                    "what was printed is the whole answer, as it is without --verify");
 }
 
@@ -140,7 +140,7 @@ void refuse_ambiguous_type(const std::filesystem::path& path, const RunSettings&
   if (ooc::ending_of(path) != "." + word) return;
   const std::string_view kind = word == "u8" ? "uint" : "int";
   throw ooc::Error(
-      ooc::Cause::usage,
+      ooc::ErrorKind::usage,
       fmt::format("{}: {} in NumPy's code is 64 bits, the ending .{} says 8 bits", path.string(),
                   word, word),
       {.path = path, .hint = fmt::format("say --dtype {}8 or --dtype {}64", kind, kind)});
@@ -163,7 +163,7 @@ ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& 
   } catch (const ooc::Error& error) {
     // What holds no numbers seldom has the size of some, or the type of the other files: what it is
     // says more than that.
-    if (!is_asked_for && error.cause() == ooc::Cause::bad_input) {
+    if (!is_asked_for && error.kind() == ooc::ErrorKind::bad_input) {
       for (const std::string& file : files) require_numbers(std::filesystem::path(file));
     }
     throw;
@@ -174,7 +174,7 @@ ooc::Source open_source(std::span<const std::string> files, const RunSettings& s
   std::vector<std::filesystem::path> paths;
   for (const std::string& file : files) {
     if (file == "-") {
-      throw ooc::Error(ooc::Cause::bad_input, "-: standard input is not supported",
+      throw ooc::Error(ooc::ErrorKind::bad_input, "-: standard input is not supported",
                        {.why = "the work is planned before it starts, which takes a size",
                         .hint = "/dev/stdin < FILE reads a file; save the data of a pipe to one; a "
                                 "file named '-' is './-'"});
@@ -205,7 +205,7 @@ ooc::PassOptions Session::pass_options() {
                            .checksum = settings_.checksum,
                            .keep_partial = true};
   if (trace_ || report_file_ || meter_.shows_stages()) {
-    options.observe = [this](const ooc::Activity& done) {
+    options.observe = [this](const ooc::TraceEvent& done) {
       if (meter_.shows_stages()) stage_load_.record(done);
       if (trace_) trace_->record(done);
       if (report_file_) report_file_->record().record(done);
@@ -285,7 +285,7 @@ void Session::write_trace(Outcome& outcome) {
   if (!trace_) return;
   interrupt_.allow_more_time();
   try {
-    outcome.notes.push_back(trace_->publish());
+    outcome.notes.push_back(trace_->commit());
   } catch (const std::exception&) {
     outcome.fail(current_error());
   }
@@ -295,7 +295,7 @@ void Session::write_report(Outcome& outcome, const RunPage& page, const Ceilings
   if (!report_file_) return;
   interrupt_.allow_more_time();
   try {
-    outcome.notes.push_back(report_file_->publish(page, ceilings));
+    outcome.notes.push_back(report_file_->commit(page, ceilings));
   } catch (const std::exception&) {
     outcome.fail(current_error());
   }
@@ -310,7 +310,7 @@ Session::~Session() {
   if (!trace_ || trace_->empty()) return;
   interrupt_.allow_more_time();
   try {
-    const std::string note = trace_->publish();
+    const std::string note = trace_->commit();
     meter_.erase();
     if (!settings_.output.quiet) print_note(note);
   } catch (...) {
@@ -326,11 +326,11 @@ Verified Session::verify(const Arguments& arguments, const ooc::Stats& stats,
   try {
     check();
   } catch (const ooc::Error& error) {
-    const bool no_memory = error.cause() == ooc::Cause::memory;
-    if (error.cause() != ooc::Cause::interrupted && !no_memory) throw;
+    const bool no_memory = error.kind() == ooc::ErrorKind::memory;
+    if (error.kind() != ooc::ErrorKind::interrupted && !no_memory) throw;
     return {.why_not = not_verified(error)};
   } catch (const std::bad_alloc&) {
-    return {.why_not = not_verified({ooc::Cause::memory, "out of memory"})};
+    return {.why_not = not_verified({ooc::ErrorKind::memory, "out of memory"})};
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
   return {.seconds = elapsed.count()};

@@ -20,7 +20,7 @@ std::string StallWatch::look(const ooc::Progress& progress) {
   };
   const std::string why = format_count(progress.in_flight, "request") + " to it in flight";
   if (timeout_ && progress.stalled_seconds >= *timeout_) {
-    throw ooc::Error(ooc::Cause::stalled, what(),
+    throw ooc::Error(ooc::ErrorKind::stalled, what(),
                      {.why = why,
                       .hint = "see `dmesg`, the network if it lies behind one, or wait for longer "
                               "(--io-timeout); nothing was written"});

@@ -21,7 +21,7 @@ constexpr double long_startup = 0.1;   // of a run
 constexpr double whole_factor = 3;     // from here on a factor needs no decimal
 constexpr double wholly = 0.99;        // of the input, in the page cache or out of it
 
-struct Stage {
+struct BusyStage {
   std::string_view bound;  // "disk" of "disk-bound"
   std::string_view idle;   // its name when it is idle; empty if nobody wonders
   std::string_view name;   // its name when it works
@@ -81,8 +81,8 @@ std::optional<double> source_ceiling(const ooc::Stats& stats, const Ceilings& ce
 }
 
 /// The kernel goes first: who is as busy as the disk is not bound by it.
-std::vector<Stage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device,
-                             const Ceilings& ceilings) {
+std::vector<BusyStage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device,
+                                 const Ceilings& ceilings) {
   const double seconds = seconds_of(stats);
   const auto of_streams = [&](const ooc::StageTimes& stage) {
     return share(stage.busy, stats.streams, seconds);
@@ -94,20 +94,21 @@ std::vector<Stage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device,
   const double reading = share(stats.disk.busy, 1, seconds);
   if (stats.lanes_read) {  // every core copies, hashes and computes in turn
     const double hashing = share(stats.checksum_seconds, stats.streams, seconds);
-    Stage cores{"CPU", "", "the CPU", "more cores", reading + hashing + of_streams(stats.kernel)};
+    BusyStage cores{"CPU", "", "the CPU", "more cores",
+                    reading + hashing + of_streams(stats.kernel)};
     if (ceilings.page_cache && ceilings.kernel) {
       cores.ceiling = 1 / (1 / *ceilings.page_cache + 1 / *ceilings.kernel);
     }
     return {cores};
   }
-  std::vector<Stage> stages{
+  std::vector<BusyStage> stages{
       {"kernel", gpu ? "GPU" : "CPU kernel", "the kernel", gpu ? "a faster GPU" : "more cores",
        of_streams(stats.kernel), ceilings.kernel},
       {"copy", "", "the link", "a faster link", of_streams(stats.h2d), ceilings.h2d},
       {disk_only_reads ? "disk" : "read", disk_only_reads ? "disk" : "reading", origin_of(stats),
        from_disk ? "a faster disk" : "faster memory", reading, source_ceiling(stats, ceilings)}};
   if (!writes) return stages;
-  const double write_busy = stats.write.busy + stats.publish_seconds;
+  const double write_busy = stats.write.busy + stats.commit_seconds;
   stages.push_back({"copy-back", "", "the link home", "a faster link", of_streams(stats.d2h)});
   if (ceilings.d2h) {
     stages.back().ceiling =
@@ -119,7 +120,7 @@ std::vector<Stage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device,
 }
 
 /// One stream at a time has the hash, so that this may bound a run by itself.
-Stage checksum_stage(const ooc::Stats& stats) {
+BusyStage checksum_stage(const ooc::Stats& stats) {
   return {"checksum", "", "the checksum", "a run without --checksum",
           share(stats.checksum_seconds, 1, seconds_of(stats))};
 }
@@ -150,9 +151,9 @@ std::string rates_of(const ooc::Stats& stats, std::optional<double> ceiling) {
 }
 
 /// Who would bound the run if `bound` did not, as far as is known.
-const Stage* next_of(const std::vector<Stage>& stages, const Stage& bound) {
-  const Stage* next = nullptr;
-  for (const Stage& stage : stages) {
+const BusyStage* next_of(const std::vector<BusyStage>& stages, const BusyStage& bound) {
+  const BusyStage* next = nullptr;
+  for (const BusyStage& stage : stages) {
     if (&stage == &bound || !stage.ceiling) continue;
     if (next == nullptr || *stage.ceiling < *next->ceiling) next = &stage;
   }
@@ -160,14 +161,14 @@ const Stage* next_of(const std::vector<Stage>& stages, const Stage& bound) {
 }
 
 /// What would help, where the ceiling of who bounds the run is known.
-std::string advice(const std::vector<Stage>& stages, const Stage& bound, double rate) {
+std::string advice(const std::vector<BusyStage>& stages, const BusyStage& bound, double rate) {
   if (rate > outdone * *bound.ceiling) {
     return "; the stored ceiling is out of date: ooc-run bench FILE measures it anew";
   }
   if (rate < near_ceiling * *bound.ceiling) {
     return fmt::format("; alone {} gives {} as much", bound.name, factor(*bound.ceiling / rate));
   }
-  const Stage* const next = next_of(stages, bound);
+  const BusyStage* const next = next_of(stages, bound);
   if (next == nullptr) {
     return fmt::format("; more streams will not help, {} would", bound.remedy);
   }
@@ -180,9 +181,9 @@ std::string advice(const std::vector<Stage>& stages, const Stage& bound, double 
                      factor(gain));
 }
 
-std::string idle_times(const std::vector<Stage>& stages, const Stage* bound) {
+std::string idle_times(const std::vector<BusyStage>& stages, const BusyStage* bound) {
   std::string text;
-  for (const Stage& stage : stages) {
+  for (const BusyStage& stage : stages) {
     if (stage.idle.empty() || &stage == bound) continue;
     text += fmt::format("{}{} idle {}", text.empty() ? "; " : ", ", stage.idle,
                         percent(1 - stage.busy));
@@ -194,10 +195,10 @@ std::string idle_times(const std::vector<Stage>& stages, const Stage* bound) {
 
 std::string verdict(const ooc::Stats& stats, ooc::DeviceKind device, const Ceilings& ceilings) {
   if (stats.seconds <= 1 || stats.partial) return {};
-  std::vector<Stage> stages = stages_of(stats, device, ceilings);
+  std::vector<BusyStage> stages = stages_of(stats, device, ceilings);
   if (stats.checksum_seconds > 0) stages.push_back(checksum_stage(stats));
-  const Stage& busiest = *std::ranges::max_element(stages, {}, &Stage::busy);
-  const Stage* const bound = busiest.busy >= least_bound ? &busiest : nullptr;
+  const BusyStage& busiest = *std::ranges::max_element(stages, {}, &BusyStage::busy);
+  const BusyStage* const bound = busiest.busy >= least_bound ? &busiest : nullptr;
   const bool unmeasured = ceilings == Ceilings{};
   const std::string ceiling = unmeasured ? " (ceilings not measured: ooc-run bench FILE)" : "";
   if (bound == nullptr) {

@@ -10,7 +10,7 @@ constexpr std::size_t most_pieces = 16;  // even
 constexpr std::size_t most_bins = 512;
 constexpr auto finest_bin = std::chrono::milliseconds{1};
 
-using Kind = ooc::Activity::Kind;
+using Kind = ooc::TraceEvent::Kind;
 
 }  // namespace
 
@@ -28,19 +28,19 @@ RunRecord::Time RunRecord::time_of(Clock::time_point when) const {
   return std::max(Time{}, std::chrono::duration_cast<Time>(when - *start_));
 }
 
-void RunRecord::record(const ooc::Activity& activity) {
+void RunRecord::record(const ooc::TraceEvent& event) {
   const std::scoped_lock lock(mutex_);
   if (finished_) return;
-  if (!start_) start_ = activity.begin;
-  const Time begin = time_of(activity.begin), end = std::max(begin, time_of(activity.end));
+  if (!start_) start_ = event.begin;
+  const Time begin = time_of(event.begin), end = std::max(begin, time_of(event.end));
   duration_ = std::max(duration_, end);
-  if (activity.kind == Kind::read) read_.add(begin, end, activity.bytes);
-  if (activity.kind == Kind::write) written_.add(begin, end, activity.bytes);
-  keep_in_pieces(activity, begin, end);
+  if (event.kind == Kind::read) read_.add(begin, end, event.bytes);
+  if (event.kind == Kind::write) written_.add(begin, end, event.bytes);
+  keep_in_pieces(event, begin, end);
   if (latest_.size() < most_) {
-    latest_.push_back(activity);
+    latest_.push_back(event);
   } else {
-    latest_[recorded_ % most_] = activity;
+    latest_[recorded_ % most_] = event;
   }
   ++recorded_;
 }
@@ -51,14 +51,14 @@ void RunRecord::finish() {
 }
 
 /// In every piece that is kept and that it overlaps.
-void RunRecord::keep_in_pieces(const ooc::Activity& activity, Time begin, Time end) {
+void RunRecord::keep_in_pieces(const ooc::TraceEvent& event, Time begin, Time end) {
   const auto most = static_cast<std::int64_t>(most_pieces);
   while (end / window_length / stride_ >= most) keep_every_other_piece();
   const std::int64_t before_begin = (begin / window_length + stride_ - 1) / stride_;
   const std::int64_t last = end / window_length / stride_;
   for (std::int64_t i = before_begin; i <= last; ++i) {
     auto& piece = pieces_[static_cast<std::size_t>(i)];
-    if (piece.size() < most_) piece.push_back(activity);
+    if (piece.size() < most_) piece.push_back(event);
   }
 }
 
@@ -77,11 +77,11 @@ RunRecord::Time RunRecord::end_of_piece(std::size_t place) const {
 }
 
 RunRecord::Window RunRecord::window(Place place, Time begin, Time end,
-                                    const std::vector<ooc::Activity>& activities) const {
+                                    const std::vector<ooc::TraceEvent>& events) const {
   Window window{place, begin, end, {}};
-  for (const ooc::Activity& activity : activities) {
-    const bool overlaps = time_of(activity.begin) < end && time_of(activity.end) > begin;
-    if (overlaps) window.activities.push_back(activity);
+  for (const ooc::TraceEvent& event : events) {
+    const bool overlaps = time_of(event.begin) < end && time_of(event.end) > begin;
+    if (overlaps) window.events.push_back(event);
   }
   return window;
 }
@@ -93,7 +93,7 @@ RunRecord::Window RunRecord::first_window() const {
 RunRecord::Window RunRecord::last_window(Time not_before) const {
   Time begin = std::max(not_before, duration_ - window_length);
   if (recorded_ > most_) {
-    const ooc::Activity& oldest = latest_[recorded_ % most_];
+    const ooc::TraceEvent& oldest = latest_[recorded_ % most_];
     begin = std::max(begin, time_of(oldest.end));
   }
   return window(Place::last, begin, duration_, latest_);

@@ -7,21 +7,21 @@
 namespace ooc_run {
 namespace {
 
-double seconds_of(ooc::Activity::Clock::duration time) {
+double seconds_of(ooc::TraceEvent::Clock::duration time) {
   return std::chrono::duration<double>(time).count();
 }
 
 }  // namespace
 
-void StageLoad::record(const ooc::Activity& activity) {
+void StageLoad::record(const ooc::TraceEvent& event) {
   const std::scoped_lock lock(mutex_);
-  if (!asked_) asked_ = activity.begin;
-  Stage& stage = stages_[static_cast<std::size_t>(activity.kind)];
+  if (!asked_) asked_ = event.begin;
+  Stage& stage = stages_[static_cast<std::size_t>(event.kind)];
   stage.seen = true;
-  const Clock::time_point begin = std::max(activity.begin, stage.busy_until);
-  if (activity.end <= begin) return;
-  stage.busy += activity.end - begin;
-  stage.busy_until = activity.end;
+  const Clock::time_point begin = std::max(event.begin, stage.busy_until);
+  if (event.end <= begin) return;
+  stage.busy += event.end - begin;
+  stage.busy_until = event.end;
 }
 
 std::vector<StageShare> StageLoad::shares(Clock::time_point now) {
@@ -34,7 +34,7 @@ std::vector<StageShare> StageLoad::shares(Clock::time_point now) {
     stage.share.add(seconds_of(std::exchange(stage.busy, {})), seconds);
     // What is reported at its end may be longer than the time since the last call.
     const double busy = std::min(1.0, stage.share.per_second());
-    if (stage.seen) shares.push_back({static_cast<ooc::Activity::Kind>(i), busy});
+    if (stage.seen) shares.push_back({static_cast<ooc::TraceEvent::Kind>(i), busy});
   }
   return shares;
 }

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <mutex>
-#include <ooc/activity.hpp>
+#include <ooc/trace_event.hpp>
 #include <optional>
 #include <vector>
 
@@ -13,17 +13,17 @@ namespace ooc_run {
 
 /// The part of the time in which a stage had something under way, 0 to 1.
 struct StageShare {
-  ooc::Activity::Kind kind{};
+  ooc::TraceEvent::Kind kind{};
   double busy = 0;
 };
 
 /// How busy the stages of a run are, by what they report.
 class StageLoad {
  public:
-  using Clock = ooc::Activity::Clock;
+  using Clock = ooc::TraceEvent::Clock;
 
   /// Any thread.
-  void record(const ooc::Activity& activity);
+  void record(const ooc::TraceEvent& event);
 
   /// Of the last seconds before `now`, for all stages that have done something, in their order.
   std::vector<StageShare> shares(Clock::time_point now);

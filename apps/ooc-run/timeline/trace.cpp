@@ -12,24 +12,24 @@
 
 #include "cli/output_file_options.hpp"
 #include "cli/sizes.hpp"
-#include "timeline/activity_track.hpp"
+#include "timeline/event_track.hpp"
 #include "timeline/perfetto_file.hpp"
 #include "timeline/rate_bins.hpp"
 
 namespace ooc_run {
 namespace {
 
-using ooc::Activity;
-using Kind = Activity::Kind;
+using ooc::TraceEvent;
+using Kind = TraceEvent::Kind;
 using Time = PerfettoFile::Time;
 using Track = PerfettoFile::Track;
 
 /// What a run did, on the timeline of a trace.
 class Timeline {
  public:
-  Timeline(PerfettoFile& file, std::span<Activity> activities, Activity::Clock::time_point start,
+  Timeline(PerfettoFile& file, std::span<TraceEvent> events, TraceEvent::Clock::time_point start,
            bool complete)
-      : file_(file), activities_(activities), start_(start), complete_(complete) {}
+      : file_(file), events_(events), start_(start), complete_(complete) {}
 
   void write(const std::string& name) {
     process_ = file_.add_process(name);
@@ -40,16 +40,16 @@ class Timeline {
   }
 
  private:
-  Time time_of(Activity::Clock::time_point when) const {
+  Time time_of(TraceEvent::Clock::time_point when) const {
     return std::max(Time{}, std::chrono::duration_cast<Time>(when - start_));
   }
 
   /// Bytes of a read spread over the time that it took.
   void write_read_rate(Track track) {
     RateBins bins(std::chrono::milliseconds{10}, 100'000);
-    for (const Activity& activity : activities_) {
-      if (activity.kind != Kind::read) continue;
-      bins.add(time_of(activity.begin), time_of(activity.end), activity.bytes);
+    for (const TraceEvent& event : events_) {
+      if (event.kind != Kind::read) continue;
+      bins.add(time_of(event.begin), time_of(event.end), event.bytes);
     }
     double before = -1;
     Time when{};
@@ -66,17 +66,17 @@ class Timeline {
 
   /// A chunk waits from the end of its read to the beginning of what comes next.
   void write_waiting(Track track) {
-    std::ranges::sort(activities_, {}, [](const Activity& activity) {
-      return std::tuple{activity.chunk, activity.begin, activity.kind};
+    std::ranges::sort(events_, {}, [](const TraceEvent& event) {
+      return std::tuple{event.chunk, event.begin, event.kind};
     });
     std::vector<std::pair<Time, int>> steps;
-    for (auto read = activities_.begin(); read != activities_.end(); ++read) {
+    for (auto read = events_.begin(); read != events_.end(); ++read) {
       if (read->kind != Kind::read) continue;
-      const auto next = std::find_if(read + 1, activities_.end(), [&](const Activity& later) {
+      const auto next = std::find_if(read + 1, events_.end(), [&](const TraceEvent& later) {
         return later.chunk != read->chunk || (later.kind != Kind::d2h && later.kind != Kind::write);
       });
       const bool has_left =
-          next != activities_.end() && next->chunk == read->chunk && next->kind != Kind::read;
+          next != events_.end() && next->chunk == read->chunk && next->kind != Kind::read;
       if (!has_left && !complete_) continue;  // it may have left in the gap
       steps.emplace_back(time_of(read->end), 1);
       if (has_left) steps.emplace_back(time_of(std::max(next->begin, read->end)), -1);
@@ -91,14 +91,14 @@ class Timeline {
   }
 
   void write_slices() {
-    std::ranges::sort(activities_, {}, [](const Activity& activity) {
-      return std::tuple{track_of(activity), activity.begin};
+    std::ranges::sort(events_, {}, [](const TraceEvent& event) {
+      return std::tuple{track_of(event), event.begin};
     });
-    std::optional<ActivityTrack> before;
+    std::optional<EventTrack> before;
     Track group, track;
     Time end{};  // of the track so far
-    for (const Activity& activity : activities_) {
-      const ActivityTrack place = track_of(activity);
+    for (const TraceEvent& event : events_) {
+      const EventTrack place = track_of(event);
       if (!before || before->group != place.group) {
         group = file_.add_track(place.group.name(), process_);
       }
@@ -108,29 +108,29 @@ class Timeline {
       }
       before = place;
       // Where a GPU's clock is compared with the host's anew, they may differ by microseconds.
-      const Time begin = std::max(time_of(activity.begin), end);
-      end = std::max(time_of(activity.end), begin);
-      add_slice(track, begin, end, activity);
+      const Time begin = std::max(time_of(event.begin), end);
+      end = std::max(time_of(event.end), begin);
+      add_slice(track, begin, end, event);
     }
   }
 
-  void add_slice(Track track, Time begin, Time end, const Activity& activity) {
-    const std::string_view kind = name_of(activity.kind);
+  void add_slice(Track track, Time begin, Time end, const TraceEvent& event) {
+    const std::string_view kind = name_of(event.kind);
     PerfettoFile::Slice slice{.begin = begin,
                               .end = end,
                               .category = kind,
                               .name = std::string(kind),
-                              .bytes = activity.bytes};
-    if (activity.chunk != Activity::no_chunk) {
-      slice.name += fmt::format(" {}", activity.chunk);
-      slice.chunk = activity.chunk;
+                              .bytes = event.bytes};
+    if (event.chunk != TraceEvent::no_chunk) {
+      slice.name += fmt::format(" {}", event.chunk);
+      slice.chunk = event.chunk;
     }
     file_.add_slice(track, slice);
   }
 
   PerfettoFile& file_;
-  std::span<Activity> activities_;
-  Activity::Clock::time_point start_;
+  std::span<TraceEvent> events_;
+  TraceEvent::Clock::time_point start_;
   bool complete_;
   Track process_;
 };
@@ -139,7 +139,7 @@ std::filesystem::path parse_timeline(const std::string& text) {
   const std::filesystem::path path = parse_output(text);
   if (ooc::ending_of(path) != ".json") return path;
   const std::string other = std::filesystem::path(path).replace_extension(".pftrace").string();
-  throw ooc::Error(ooc::Cause::usage, "a timeline is protobuf, not JSON",
+  throw ooc::Error(ooc::ErrorKind::usage, "a timeline is protobuf, not JSON",
                    {.hint = "--trace " + ooc::shell_word(other) + ", which ui.perfetto.dev shows"});
 }
 
@@ -159,26 +159,26 @@ Trace::Trace(const TraceSettings& settings, std::size_t most)
   kept_.reserve(most_);  // so that a run never waits for it to grow; what is not used costs nothing
 }
 
-void Trace::record(const ooc::Activity& activity) {
+void Trace::record(const ooc::TraceEvent& event) {
   const std::scoped_lock lock(mutex_);
   if (kept_.size() < most_) {
-    kept_.push_back(activity);
+    kept_.push_back(event);
     return;
   }
   const std::size_t half = most_ / 2;
-  kept_[half + left_out_ % half] = activity;
+  kept_[half + left_out_ % half] = event;
   ++left_out_;
 }
 
-std::string Trace::publish() {
+std::string Trace::commit() {
   PerfettoFile perfetto(file_);
-  std::vector<Activity> activities = std::exchange(kept_, {});
-  Timeline(perfetto, activities, start_, left_out_ == 0).write("ooc-run " + command_);
-  file_.publish();
+  std::vector<TraceEvent> events = std::exchange(kept_, {});
+  Timeline(perfetto, events, start_, left_out_ == 0).write("ooc-run " + command_);
+  file_.commit();
   const std::string note =
       fmt::format("wrote {}, a timeline that ui.perfetto.dev shows", file_.path().string());
   if (left_out_ == 0) return note;
-  return fmt::format("{}; of {} activities, the {} in the middle are left out", note,
+  return fmt::format("{}; of {} events, the {} in the middle are left out", note,
                      group_digits(std::to_string(most_ + left_out_)),
                      group_digits(std::to_string(left_out_)));
 }

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
-#include <ooc/activity.hpp>
 #include <ooc/io/output_file.hpp>
+#include <ooc/trace_event.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,23 +28,23 @@ std::optional<TraceSettings> read_trace_settings(const Arguments& arguments);
 class Trace {
  public:
   /// More than these do not fit a browser well. Of a longer run, the middle is left out.
-  static constexpr std::size_t most_activities = std::size_t{1} << 21;
+  static constexpr std::size_t most_events = std::size_t{1} << 21;
 
   /// Before the run: begins the timeline. Throws Error(output) if there can be no such file.
-  explicit Trace(const TraceSettings& settings, std::size_t most = most_activities);
+  explicit Trace(const TraceSettings& settings, std::size_t most = most_events);
 
   /// Any thread.
-  void record(const ooc::Activity& activity);
+  void record(const ooc::TraceEvent& event);
 
   /// Whether there is nothing to write, or it has been tried. After the run.
   bool empty() const noexcept { return kept_.empty(); }
 
   /// After the run, once: writes the file. Returns what is to be said about it. Throws
   /// Error(output).
-  std::string publish();
+  std::string commit();
 
  private:
-  using Clock = ooc::Activity::Clock;
+  using Clock = ooc::TraceEvent::Clock;
 
   ooc::OutputFile file_;
   std::string command_;
@@ -53,7 +53,7 @@ class Trace {
 
   // Held for some ten nanoseconds, a few times a chunk.
   std::mutex mutex_;
-  std::vector<ooc::Activity> kept_;  // the first half in order, the second one circular
+  std::vector<ooc::TraceEvent> kept_;  // the first half in order, the second one circular
   std::uint64_t left_out_ = 0;
 };
 

@@ -30,7 +30,7 @@ struct Header {
 };
 
 Error not_understood(const File& file, const std::string& problem, const std::string& hint = {}) {
-  return Error(Cause::bad_input, file.path().string() + ": " + problem,
+  return Error(ErrorKind::bad_input, file.path().string() + ": " + problem,
                {.path = file.path(), .hint = hint});
 }
 
@@ -42,7 +42,7 @@ std::string read_text(const File& file, std::uint64_t offset, std::size_t bytes)
                                 static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
-      throw Error::from_errno(Cause::input, "read", errno, file.path(), offset + done);
+      throw Error::from_errno(ErrorKind::input, "read", errno, file.path(), offset + done);
     }
     if (got == 0) throw not_understood(file, "ends within its .npy header");
     done += static_cast<std::size_t>(got);
@@ -74,7 +74,7 @@ class HeaderParser {
  private:
   [[noreturn]] void fail(const std::string& expected) const {
     const std::size_t offset = text_offset_ + position_;
-    throw Error(Cause::bad_input,
+    throw Error(ErrorKind::bad_input,
                 file_.path().string() + ": .npy header not understood at byte " +
                     std::to_string(offset) + ": expected " + expected,
                 {.path = file_.path(), .offset = offset});
@@ -345,7 +345,7 @@ bool is_npy(const File& file) {
 Description describe_npy(const File& file, const Format& format) {
   require_magic(file);
   if (format.offset != 0) {
-    throw Error(Cause::usage, file.path().string() + ": an offset is for raw files only",
+    throw Error(ErrorKind::usage, file.path().string() + ": an offset is for raw files only",
                 {.path = file.path(), .why = "a .npy file says itself where its data begin"});
   }
   Place place = find_header(file);

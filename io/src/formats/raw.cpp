@@ -6,7 +6,7 @@ namespace ooc {
 
 Description describe_raw(const File& file, const Format& format) {
   if (format.offset > file.size()) {
-    throw Error(Cause::bad_input,
+    throw Error(ErrorKind::bad_input,
                 file.path().string() + ": has " + std::to_string(file.size()) +
                     " bytes, fewer than the " + std::to_string(format.offset) + " to skip",
                 {.path = file.path(), .hint = "give a smaller --offset"});

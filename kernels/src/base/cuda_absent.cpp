@@ -5,7 +5,7 @@
 namespace ooc {
 
 void refuse_cuda() {
-  throw Error(Cause::device, "this build of libooc has no CUDA kernels",
+  throw Error(ErrorKind::device, "this build of libooc has no CUDA kernels",
               {.hint = "build it with -DOOC_CUDA=ON"});
 }
 

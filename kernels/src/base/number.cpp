@@ -13,7 +13,7 @@ namespace ooc {
 double Number::value() const {
   if (const auto* const integer = std::get_if<int128>(this)) return static_cast<double>(*integer);
   if (const auto* const real = std::get_if<double>(this)) return *real;
-  throw Error(Cause::usage, "there is no such value",
+  throw Error(ErrorKind::usage, "there is no such value",
               {.why = "the data holds no element that it could come from",
                .hint = "ask has_value() first"});
 }

@@ -59,7 +59,7 @@ struct Converting {
 
   void check(const Partial& total) const {
     if (!strict || total.inexact == 0) return;
-    throw Error(Cause::bad_input,
+    throw Error(ErrorKind::bad_input,
                 path + ": not written, since " + std::to_string(total.inexact) +
                     (total.inexact == 1 ? " value" : " values") + " would change as " +
                     std::string(name_of(to)),
@@ -76,13 +76,13 @@ Target shaped_as(const Source& source, const Target& target) {
 
 }  // namespace
 
-Stats plan_convert(const Options& options, DeviceKind device, const Source& source,
-                   const Target& target) {
+Stats dry_run_convert(const Options& options, DeviceKind device, const Source& source,
+                      const Target& target) {
   const std::size_t input_bytes = size_of(source.type().value_or(DType{}).element);
   TargetFile file(shaped_as(source, target), source.bytes() / input_bytes, std::array{&source},
-                  Purpose::try_out);
+                  Purpose::dry_run);
   const Output output{file, size_of(target.type.element), target.type.swapped};
-  return plan_pass(options, device, source, input_bytes, &output);
+  return dry_run_pass(options, device, source, input_bytes, &output);
 }
 
 Result<Conversion> convert(Coordinator& coordinator, const Source& source, const Target& target,

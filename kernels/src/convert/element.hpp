@@ -135,7 +135,7 @@ constexpr double round_to_odd(T value) {
 /// The floating values that lose no more than their fraction in an integer type: from `lowest` to
 /// below `too_large`.
 template <class Integer, class Float>
-struct Range {
+struct ValueRange {
   using Limits = std::numeric_limits<Integer>;
   static constexpr Float lowest = static_cast<Float>(Limits::lowest());
   static constexpr Float too_large = static_cast<Float>(Limits::max() / 2 + 1) * 2;
@@ -147,7 +147,7 @@ struct Range {
 template <class To, class Float>
 constexpr To truncate(Float value) {
   using Limits = std::numeric_limits<To>;
-  using Inside = Range<To, Float>;
+  using Inside = ValueRange<To, Float>;
   const To inside = static_cast<To>(Inside::contains(value) ? value : Float{0});
   const To not_above = value >= Inside::too_large ? Limits::max() : inside;
   return value < Inside::lowest ? Limits::lowest() : not_above;
@@ -203,7 +203,7 @@ constexpr bool is_exact(From before, To after) {
     return exactly(after) - halves.high == static_cast<double>(halves.low);
   } else if constexpr (is_long_integer<To>) {
     using Float = decltype(exactly(before));
-    return Range<To, Float>::contains(exactly(before)) &
+    return ValueRange<To, Float>::contains(exactly(before)) &
            (static_cast<Float>(after) == exactly(before));
   } else if constexpr (is_floating<From> && is_floating<To>) {
     constexpr bool always = sizeof(From) < sizeof(To);

@@ -35,7 +35,7 @@ struct Cublas {
 
   void check(cublasStatus_t status, const char* what) const {
     if (status == CUBLAS_STATUS_SUCCESS) return;
-    throw Error(status == CUBLAS_STATUS_ALLOC_FAILED ? Cause::memory : Cause::device,
+    throw Error(status == CUBLAS_STATUS_ALLOC_FAILED ? ErrorKind::memory : ErrorKind::device,
                 std::string("cuBLAS failed in ") + what + ": " + status_name(status));
   }
 
@@ -75,26 +75,26 @@ cudaDataType_t data_type_of(ElementType element) {
 /// since tensor cores have no IEEE f32. They do have IEEE f64, which "pedantic" would give up: so
 /// f64 is emulated, in fixed point, only if the user asks for it by
 /// CUBLAS_EMULATE_DOUBLE_PRECISION.
-cublasComputeType_t compute_type_of(Compute compute, ElementType operand) {
+cublasComputeType_t compute_type_of(Precision precision, ElementType operand) {
   if (operand == ElementType::f8) return CUBLAS_COMPUTE_64F;
   if (operand != ElementType::f4) return CUBLAS_COMPUTE_32F;
-  return compute == Compute::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F_PEDANTIC;
+  return precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F_PEDANTIC;
 }
 
 class CublasGemm final : public Gemm {
  public:
-  CublasGemm(Compute compute, ElementType operand, DeviceSpan<std::byte> workspace)
+  CublasGemm(Precision precision, ElementType operand, DeviceSpan<std::byte> workspace)
       : workspace_(workspace),
         operand_type_(data_type_of(operand)),
-        product_type_(data_type_of(product_type(compute))),
-        compute_type_(compute_type_of(compute, operand)) {
+        product_type_(data_type_of(product_type(precision))),
+        compute_type_(compute_type_of(precision, operand)) {
     cublasHandle_t handle{};
     cublas_.check(cublas_.create(&handle), "cublasCreate");
     handle_.reset(handle);
   }
 
   void multiply(Stream& stream, Matrix<const std::byte> a, Matrix<const std::byte> b,
-                Matrix<std::byte> c, Sizes sizes, bool accumulate) override {
+                Matrix<std::byte> c, ProductShape sizes, bool accumulate) override {
     if (sizes.rows == 0 || sizes.columns == 0) return;
     if (sizes.inner == 0) {
       if (!accumulate) fill_zero(stream, c, sizes);
@@ -133,7 +133,7 @@ class CublasGemm final : public Gemm {
     return one ? &one_f32 : &zero_f32;
   }
 
-  void fill_zero(Stream& stream, Matrix<std::byte> c, Sizes sizes) const {
+  void fill_zero(Stream& stream, Matrix<std::byte> c, ProductShape sizes) const {
     const std::size_t element = product_type_ == CUDA_R_64F ? sizeof(double) : sizeof(float);
     cudaMemset2DAsync(c.data, c.stride * element, 0, sizes.columns * element, sizes.rows,
                       static_cast<cudaStream_t>(stream.native()));
@@ -150,9 +150,9 @@ class CublasGemm final : public Gemm {
 
 }  // namespace
 
-std::unique_ptr<Gemm> make_cublas_gemm(Compute compute, ElementType operand,
+std::unique_ptr<Gemm> make_cublas_gemm(Precision precision, ElementType operand,
                                        DeviceSpan<std::byte> workspace) {
-  return std::make_unique<CublasGemm>(compute, operand, workspace);
+  return std::make_unique<CublasGemm>(precision, operand, workspace);
 }
 
 void load_cublas_library() {

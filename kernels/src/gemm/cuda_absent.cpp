@@ -5,7 +5,7 @@
 
 namespace ooc::gemm {
 
-std::unique_ptr<Gemm> make_cublas_gemm(Compute, ElementType, DeviceSpan<std::byte>) {
+std::unique_ptr<Gemm> make_cublas_gemm(Precision, ElementType, DeviceSpan<std::byte>) {
   refuse_cuda();
 }
 

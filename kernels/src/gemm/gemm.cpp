@@ -11,32 +11,32 @@
 
 namespace ooc {
 
-std::string_view name_of(Compute compute) {
-  switch (compute) {
-    case Compute::f32: return "f32";
-    case Compute::tf32: return "tf32";
-    case Compute::bf16: return "bf16";
-    case Compute::f64: return "f64";
+std::string_view name_of(Precision precision) {
+  switch (precision) {
+    case Precision::f32: return "f32";
+    case Precision::tf32: return "tf32";
+    case Precision::bf16: return "bf16";
+    case Precision::f64: return "f64";
   }
   __builtin_unreachable();
 }
 
 namespace gemm {
 
-ElementType operand_type(DeviceKind device, Compute compute, ElementType file_type) {
-  switch (compute) {
-    case Compute::f64: return ElementType::f8;
-    case Compute::bf16: return ElementType::bf16;
-    case Compute::f32:
-    case Compute::tf32: break;
+ElementType operand_type(DeviceKind device, Precision precision, ElementType file_type) {
+  switch (precision) {
+    case Precision::f64: return ElementType::f8;
+    case Precision::bf16: return ElementType::bf16;
+    case Precision::f32:
+    case Precision::tf32: break;
   }
   // A GPU's tensor cores multiply f2 and bf16 exactly and add up in f32. CPUs have no such product.
   const bool narrow = file_type == ElementType::f2 || file_type == ElementType::bf16;
   return narrow && device == DeviceKind::cuda ? file_type : ElementType::f4;
 }
 
-ElementType product_type(Compute compute) {
-  return compute == Compute::f64 ? ElementType::f8 : ElementType::f4;
+ElementType product_type(Precision precision) {
+  return precision == Precision::f64 ? ElementType::f8 : ElementType::f4;
 }
 
 std::size_t workspace_bytes(DeviceKind device, std::uint64_t device_bytes) {
@@ -49,12 +49,12 @@ std::size_t workspace_bytes(DeviceKind device, std::uint64_t device_bytes) {
   return round_down(std::clamp(device_bytes / 16, least, recommended), alignment);
 }
 
-std::unique_ptr<Gemm> make_gemm(DeviceKind device, Compute compute, ElementType operand,
+std::unique_ptr<Gemm> make_gemm(DeviceKind device, Precision precision, ElementType operand,
                                 DeviceSpan<std::byte> workspace, std::size_t threads) {
-  if (device == DeviceKind::cuda) return make_cublas_gemm(compute, operand, workspace);
-  if (compute == Compute::tf32 || compute == Compute::bf16) {
-    throw Error(Cause::usage,
-                std::string(name_of(compute)) + " needs a GPU: CPUs have no such product",
+  if (device == DeviceKind::cuda) return make_cublas_gemm(precision, operand, workspace);
+  if (precision == Precision::tf32 || precision == Precision::bf16) {
+    throw Error(ErrorKind::usage,
+                std::string(name_of(precision)) + " needs a GPU: CPUs have no such product",
                 {.hint = "--compute f32 works here; --device cuda needs a GPU"});
   }
   return make_openblas_gemm(operand, threads);

@@ -19,16 +19,16 @@ struct Matrix {
   std::uint64_t stride;
 };
 
-struct Sizes {
+struct ProductShape {
   std::uint64_t rows, columns, inner;  // of C, of C, and what is summed over
 };
 
 /// The type in which operands of a file's type are handed to the product, so that it loses nothing
 /// that `compute` does not ask for: they are converted on the device where the two differ.
-ElementType operand_type(DeviceKind device, Compute compute, ElementType file_type);
+ElementType operand_type(DeviceKind device, Precision precision, ElementType file_type);
 
 /// The type of the product: f8 for f64, else f4.
-ElementType product_type(Compute compute);
+ElementType product_type(Precision precision);
 
 /// A matrix product, as a BLAS library does it. Used by one thread.
 class Gemm {
@@ -37,7 +37,7 @@ class Gemm {
 
   /// C = A B, or C += A B if `accumulate`. Enqueued on the stream; on the CPU done on return.
   virtual void multiply(Stream& stream, Matrix<const std::byte> a, Matrix<const std::byte> b,
-                        Matrix<std::byte> c, Sizes sizes, bool accumulate) = 0;
+                        Matrix<std::byte> c, ProductShape sizes, bool accumulate) = 0;
 
   /// The library and its version: "cuBLAS 13.0.2", "OpenBLAS 0.3.21".
   virtual std::string name() const = 0;
@@ -49,7 +49,7 @@ std::size_t workspace_bytes(DeviceKind device, std::uint64_t device_bytes);
 /// Loads the library of the device: cuBLAS for a GPU, OpenBLAS for the CPU, where `threads` use
 /// it. `workspace`: device memory of workspace_bytes(), which outlives the result. Throws Error:
 /// `device` if the library is not there, with what to install; `usage` for tf32 or bf16 on the CPU.
-std::unique_ptr<Gemm> make_gemm(DeviceKind device, Compute compute, ElementType operand,
+std::unique_ptr<Gemm> make_gemm(DeviceKind device, Precision precision, ElementType operand,
                                 DeviceSpan<std::byte> workspace, std::size_t threads);
 
 /// Loads the library of a GPU on a thread of its own, which make_gemm() then finds loaded. It has
@@ -59,7 +59,7 @@ std::jthread load_early(DeviceKind device);
 
 // What make_gemm chooses from. The operand is one that operand_type() names.
 std::unique_ptr<Gemm> make_openblas_gemm(ElementType operand, std::size_t threads);
-std::unique_ptr<Gemm> make_cublas_gemm(Compute compute, ElementType operand,
+std::unique_ptr<Gemm> make_cublas_gemm(Precision precision, ElementType operand,
                                        DeviceSpan<std::byte> workspace);
 void load_cublas_library();  // throws as make_cublas_gemm() does where there is none
 

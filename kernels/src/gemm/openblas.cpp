@@ -45,7 +45,7 @@ void require_room_for_openblas(std::size_t threads) {
     const std::size_t bytes = bytes_of_library + (most + threads) * bytes_per_thread;
     void* const room = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED) {
-      throw Error(Cause::memory, "OpenBLAS needs " + std::to_string(bytes) + " bytes to map",
+      throw Error(ErrorKind::memory, "OpenBLAS needs " + std::to_string(bytes) + " bytes to map",
                   {.why = "address space is limited",
                    .hint = "raise the limit (ulimit -v), or lower --threads"});
     }
@@ -56,7 +56,7 @@ void require_room_for_openblas(std::size_t threads) {
   start_threads(trial, most, [&] { all_started.wait(); });
   all_started.count_down();
   if (trial.size() < most) {
-    throw Error(Cause::memory, "OpenBLAS needs " + std::to_string(most) + " threads",
+    throw Error(ErrorKind::memory, "OpenBLAS needs " + std::to_string(most) + " threads",
                 {.why = "only " + std::to_string(trial.size()) + " could be started",
                  .hint = "raise the limit on processes (`ulimit -u`, pids cgroup)"});
   }
@@ -71,8 +71,9 @@ SharedLibrary load_openblas(std::size_t threads) {
 /// A stride as OpenBLAS takes it. It insists on one element even where there are no columns.
 int stride_of(std::uint64_t stride) {
   if (stride > largest_size) {
-    throw Error(Cause::bad_input, "OpenBLAS takes rows of up to " + std::to_string(largest_size) +
-                                      " elements, not " + std::to_string(stride));
+    throw Error(ErrorKind::bad_input, "OpenBLAS takes rows of up to " +
+                                          std::to_string(largest_size) + " elements, not " +
+                                          std::to_string(stride));
   }
   return static_cast<int>(std::max<std::uint64_t>(stride, 1));
 }
@@ -93,7 +94,7 @@ class OpenBlasGemm final : public Gemm {
         threads_(static_cast<int>(std::min<std::uint64_t>(threads, largest_size))) {}
 
   void multiply(Stream& /*stream*/, Matrix<const std::byte> a, Matrix<const std::byte> b,
-                Matrix<std::byte> c, Sizes sizes, bool accumulate) override {
+                Matrix<std::byte> c, ProductShape sizes, bool accumulate) override {
     if (sizes.rows == 0 || sizes.columns == 0) return;
     const int a_stride = stride_of(a.stride);
     const int b_stride = stride_of(b.stride);

@@ -28,7 +28,7 @@ SharedLibrary::SharedLibrary(const std::string& what, std::span<const char* cons
     if (library_) return;
     why += (why.empty() ? "" : "; ") + loader_error();
   }
-  throw Error(Cause::device, what + " is not there", {.why = why, .hint = hint});
+  throw Error(ErrorKind::device, what + " is not there", {.why = why, .hint = hint});
 }
 
 void SharedLibrary::Close::operator()(void* library) const {
@@ -38,7 +38,7 @@ void SharedLibrary::Close::operator()(void* library) const {
 void* SharedLibrary::find(const char* name) const {
   void* const address = dlsym(library_.get(), name);
   if (address != nullptr) return address;
-  throw Error(Cause::device, what_ + " has no function " + name,
+  throw Error(ErrorKind::device, what_ + " has no function " + name,
               {.why = loader_error(), .hint = "install a newer version of it"});
 }
 

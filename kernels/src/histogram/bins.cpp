@@ -21,15 +21,15 @@ std::string in_words(Range range) {
 
 void check_edges(const std::vector<double>& edges) {
   if (edges.size() < 2 || edges.size() > max_bins + 1) {
-    throw Error(Cause::usage, std::to_string(edges.size()) + " edges of bins; between 2 and " +
-                                  std::to_string(max_bins + 1) + " make sense");
+    throw Error(ErrorKind::usage, std::to_string(edges.size()) + " edges of bins; between 2 and " +
+                                      std::to_string(max_bins + 1) + " make sense");
   }
   if (!std::all_of(edges.begin(), edges.end(), [](double edge) { return std::isfinite(edge); })) {
-    throw Error(Cause::usage, "the edges of the bins must be finite",
+    throw Error(ErrorKind::usage, "the edges of the bins must be finite",
                 {.why = "values beyond the first and last edge are counted as below and above"});
   }
   if (!std::is_sorted(edges.begin(), edges.end())) {
-    throw Error(Cause::usage, "the edges of the bins must rise");
+    throw Error(ErrorKind::usage, "the edges of the bins must rise");
   }
 }
 
@@ -62,12 +62,11 @@ std::vector<double> logarithmically_spaced(double first, double last, std::size_
 }
 
 /// As numpy.histogram does since version 2.
-void require_widths(const std::vector<double>& edges, Range range, Cause cause) {
+void require_widths(const std::vector<double>& edges, Range range, ErrorKind kind) {
   const auto has_no_width = [](double lower, double upper) { return lower >= upper; };
   if (std::ranges::adjacent_find(edges, has_no_width) == edges.end()) return;
   throw Error(
-      cause,
-      std::to_string(edges.size() - 1) + " bins do not fit into the range " + in_words(range),
+      kind, std::to_string(edges.size() - 1) + " bins do not fit into the range " + in_words(range),
       {.why = "in double precision some of them would have no width",
        .hint = "ask for fewer bins, or give a wider range (--range LOWER:UPPER)"});
 }
@@ -77,44 +76,44 @@ void require_widths(const std::vector<double>& edges, Range range, Cause cause) 
 void check(const HistogramOptions& options) {
   if (!options.edges.empty()) return check_edges(options.edges);
   if (options.bins == 0 || options.bins > max_bins) {
-    throw Error(Cause::usage, std::to_string(options.bins) + " bins were asked for",
+    throw Error(ErrorKind::usage, std::to_string(options.bins) + " bins were asked for",
                 {.hint = "a histogram has between 1 and " + std::to_string(max_bins) + " bins"});
   }
   if (!options.range) return;
   const Range range = *options.range;
   if (!std::isfinite(range.lower) || !std::isfinite(range.upper)) {
-    throw Error(Cause::usage, "the range " + in_words(range) + " is not finite");
+    throw Error(ErrorKind::usage, "the range " + in_words(range) + " is not finite");
   }
   if (range.lower > range.upper) {
-    throw Error(Cause::usage, "the range " + in_words(range) + " is reversed",
+    throw Error(ErrorKind::usage, "the range " + in_words(range) + " is reversed",
                 {.hint = "give the lower end first"});
   }
-  make_bins(options, range, Cause::usage);
+  make_bins(options, range, ErrorKind::usage);
 }
 
-Bins make_bins(const HistogramOptions& options, Range range, Cause cause) {
+Bins make_bins(const HistogramOptions& options, Range range, ErrorKind kind) {
   if (!options.edges.empty()) return {options.edges};
   if (range.lower == range.upper) range = {range.lower - 0.5, range.upper + 0.5};
   // Adding +0 makes -0 a +0, so that the edges do not depend on which of them the data holds.
   range = {range.lower + 0.0, range.upper + 0.0};
   const double width = range.upper - range.lower;
   if (!(width > 0) || !std::isfinite(width)) {
-    throw Error(cause, "no bins fit into the range " + in_words(range),
+    throw Error(kind, "no bins fit into the range " + in_words(range),
                 {.why = width > 0 ? "its width overflows double precision"
                                   : "in double precision it has no width",
                  .hint = "give another range (--range LOWER:UPPER)"});
   }
   if (options.logarithmic) {
     if (!(range.lower > 0)) {
-      throw Error(cause, "logarithmic bins need a range above zero, not " + in_words(range),
+      throw Error(kind, "logarithmic bins need a range above zero, not " + in_words(range),
                   {.hint = "give such a range (--range LOWER:UPPER)"});
     }
     Bins bins{logarithmically_spaced(range.lower, range.upper, options.bins)};
-    require_widths(bins.edges, range, cause);
+    require_widths(bins.edges, range, kind);
     return bins;
   }
   Bins bins{evenly_spaced(range.lower, range.upper, options.bins)};
-  require_widths(bins.edges, range, cause);
+  require_widths(bins.edges, range, kind);
   const double count = static_cast<double>(options.bins);
   const double scale = count / width;
   if (std::isfinite(scale)) {  // not so if the bins are narrower than the smallest numbers

@@ -99,6 +99,6 @@ void check(const HistogramOptions& options);
 
 /// The bins of the options, which have passed check(), over `range`, which is unused if they list
 /// edges. Throws Error(cause) if there can be no such bins in that range, each with a width.
-Bins make_bins(const HistogramOptions& options, HistogramOptions::Range range, Cause cause);
+Bins make_bins(const HistogramOptions& options, HistogramOptions::Range range, ErrorKind kind);
 
 }  // namespace ooc::binning

@@ -18,7 +18,7 @@ namespace {
 
 using binning::Bins;
 
-struct Counted final : Hidden {
+struct Counted final : OpaqueState {
   std::unique_ptr<binning::BinCounter> counter;
   std::uint64_t elements = 0;
   std::vector<std::uint64_t> counts;  // empty before finish()
@@ -30,7 +30,7 @@ Counted& counted_in(const HiddenPartial& partial) {
 
 Bins bins_of(ElementType type, const HistogramOptions& options) {
   if (auto bins = binning::known_bins(type, options)) return *std::move(bins);
-  throw Error(Cause::usage, "to count in bins together with others takes their range",
+  throw Error(ErrorKind::usage, "to count in bins together with others takes their range",
               {.hint = "give a range, or call histogram(), which looks for it first"});
 }
 
@@ -40,8 +40,8 @@ void check_sum(const Histogram& histogram) {
       std::accumulate(histogram.counts.begin(), histogram.counts.end(), std::uint64_t{0});
   const std::uint64_t sum = inside + histogram.below + histogram.above + histogram.nan;
   if (sum == histogram.count) return;
-  throw Error(Cause::internal, "the bins hold " + std::to_string(sum) + " elements of " +
-                                   std::to_string(histogram.count));
+  throw Error(ErrorKind::internal, "the bins hold " + std::to_string(sum) + " elements of " +
+                                       std::to_string(histogram.count));
 }
 
 }  // namespace
@@ -123,10 +123,10 @@ std::size_t histogram_passes(const Source& source, const HistogramOptions& optio
   return known || source.bytes() == 0 ? 1 : 2;
 }
 
-Stats plan_histogram(const Options& machine, DeviceKind device, const Source& source,
-                     const HistogramOptions& options, const PassOptions& wanted) {
+Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source& source,
+                        const HistogramOptions& options, const PassOptions& wanted) {
   const std::size_t passes = histogram_passes(source, options);
-  Stats stats = plan_pass(machine, device, source, size_of(source.element()), nullptr, wanted);
+  Stats stats = dry_run_pass(machine, device, source, size_of(source.element()), nullptr, wanted);
   stats.passes = passes;
   return stats;
 }

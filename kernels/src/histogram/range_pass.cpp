@@ -94,7 +94,7 @@ void check_unchanged(const Source& source, const Histogram& histogram, const Ext
       !differs(histogram.nan, extremes.nan)) {
     return;
   }
-  throw Error(Cause::input_changed, "the input changed while it was read",
+  throw Error(ErrorKind::input_changed, "the input changed while it was read",
               details_of(source, "the second pass found values that the first did not",
                          "count when nobody writes to it, or give a range (--range LOWER:UPPER)"));
 }
@@ -103,7 +103,7 @@ void check_unchanged(const Source& source, const Histogram& histogram, const Ext
 /// was stopped.
 void check_same(const Source& source, const Stats& first, const Stats& second) {
   if (!first.checksum || !second.checksum || first.checksum == second.checksum) return;
-  throw Error(Cause::input_changed, "the input changed while it was read",
+  throw Error(ErrorKind::input_changed, "the input changed while it was read",
               details_of(source,
                          "its checksum was " + *first.checksum + " in the first pass and " +
                              *second.checksum + " in the second",
@@ -114,18 +114,18 @@ void check_same(const Source& source, const Stats& first, const Stats& second) {
 /// All elements must have been counted once, whatever else went wrong.
 void check_count(const Histogram& histogram, std::uint64_t elements) {
   if (histogram.count == elements) return;
-  throw Error(Cause::internal, std::to_string(histogram.count) + " elements of " +
-                                   std::to_string(elements) + " were counted");
+  throw Error(ErrorKind::internal, std::to_string(histogram.count) + " elements of " +
+                                       std::to_string(elements) + " were counted");
 }
 
 Bins bins_over(const Source& source, const Extremes& extremes, const HistogramOptions& options) {
   if (!extremes.any_finite()) {
     throw Error(
-        Cause::bad_input, "the data has no finite value to find the range of bins by",
+        ErrorKind::bad_input, "the data has no finite value to find the range of bins by",
         details_of(source, "all values are NaN or infinite",
                    "check the element type (--dtype), or give a range (--range LOWER:UPPER)"));
   }
-  return make_bins(options, {extremes.lowest, extremes.highest}, Cause::bad_input);
+  return make_bins(options, {extremes.lowest, extremes.highest}, ErrorKind::bad_input);
 }
 
 Result<Extremes> find_extremes(Coordinator& coordinator, const Source& source,
@@ -149,7 +149,7 @@ std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options
   check(options);
   const auto range = options.range ? options.range : range_of_type(type, options);
   if (!range && options.edges.empty()) return {};
-  return make_bins(options, range.value_or(Range{}), Cause::usage);
+  return make_bins(options, range.value_or(Range{}), ErrorKind::usage);
 }
 
 Histogram empty_histogram(ElementType type, const HistogramOptions& options) {

@@ -26,7 +26,7 @@ Target shaped(Target target, const Source& a, const Source& b, const MatmulOptio
 std::uint64_t elements_of(const Target& product) {
   std::uint64_t elements = 0;
   if (__builtin_mul_overflow(product.shape[0], product.shape[1], &elements)) {
-    throw Error(Cause::usage, product.path.string() + ": so large a file there cannot be",
+    throw Error(ErrorKind::usage, product.path.string() + ": so large a file there cannot be",
                 {.path = product.path});
   }
   return elements;
@@ -34,26 +34,27 @@ std::uint64_t elements_of(const Target& product) {
 
 /// Of a product whose file takes memory.
 std::uint64_t bytes_in_memory(const TargetFile& file, const Target& product) {
-  return file.lies_in_memory() ? elements_of(product) * size_of(product.type.element) : 0;
+  return file.is_tmpfs() ? elements_of(product) * size_of(product.type.element) : 0;
 }
 
 }  // namespace
 
-MatmulPlan plan_matmul(Coordinator& coordinator, const Source& a, const Source& b,
-                       const MatmulOptions& options, const std::optional<Target>& target) {
+MatmulPlan dry_run_matmul(Coordinator& coordinator, const Source& a, const Source& b,
+                          const MatmulOptions& options, const std::optional<Target>& target) {
   const Coordinator::Reservation reservation = coordinator.reserve();
   if (!target) return product::prepare(coordinator, a, b, options, 0).plan;
   const Target product = shaped(*target, a, b, options);
-  const TargetFile file(product, elements_of(product), std::array{&a, &b}, Purpose::try_out);
+  const TargetFile file(product, elements_of(product), std::array{&a, &b}, Purpose::dry_run);
   return product::prepare(coordinator, a, b, options, bytes_in_memory(file, product)).plan;
 }
 
 ElementType product_type(const Source& a, const MatmulOptions& options) {
   if (!a.type()) {
     const std::filesystem::path& path = a.files()[0].path();
-    throw Error(Cause::bad_input, path.string() + ": plain bytes have no product", {.path = path});
+    throw Error(ErrorKind::bad_input, path.string() + ": plain bytes have no product",
+                {.path = path});
   }
-  return gemm::product_type(product::compute_of(a, options));
+  return gemm::product_type(product::precision_of(a, options));
 }
 
 Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
@@ -93,9 +94,9 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
   }
   if (wanted.stop.stop_requested()) throw product::interrupted();
   const double before_publishing = seconds();
-  file.publish();
+  file.commit();
   stats.seconds = seconds();
-  stats.publish_seconds = stats.seconds - before_publishing;
+  stats.commit_seconds = stats.seconds - before_publishing;
   return result;
 }
 

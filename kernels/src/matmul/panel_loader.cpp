@@ -9,7 +9,7 @@
 
 namespace ooc::product {
 
-Region panel_region(const Job& job, const Load& load) {
+Region panel_region(const ProductJob& job, const Load& load) {
   const Problem& problem = job.problem;
   const Tiling& tiling = job.schedule.tiling;
   const bool a = load.operand == Operand::a;
@@ -23,7 +23,7 @@ Region panel_region(const Job& job, const Load& load) {
           .columns = part_size(columns, panel_columns, load.column)};
 }
 
-std::vector<RegionPlan::Entry> PanelLoader::entries_of(const Job& job) {
+std::vector<RegionPlan::Entry> PanelLoader::entries_of(const ProductJob& job) {
   std::vector<RegionPlan::Entry> entries;
   for (const Load& load : job.schedule.loads) {
     if (load.from != none) continue;
@@ -32,12 +32,12 @@ std::vector<RegionPlan::Entry> PanelLoader::entries_of(const Job& job) {
   return entries;
 }
 
-PanelLoader::PanelLoader(Device& device, const Job& job, ChunkPool& pool, const RegionPlan& plan,
-                         const Observe& observe)
+PanelLoader::PanelLoader(Device& device, const ProductJob& job, ChunkPool& pool,
+                         const RegionPlan& plan, const Observe& observe)
     : job_(job),
       plan_(plan),
       stream_(device.make_stream()),
-      copies_(device, pool, Way::to_device, observe,
+      copies_(device, pool, CopyDirection::h2d, observe,
               [&pool](const Chunk& chunk) { pool.recycle(chunk); }),
       kept_copies_(device, observe) {
   auto& device_memory = device.working_memory();
@@ -92,7 +92,7 @@ void PanelLoader::load_from_cache(CacheEntry& entry, const Region& panel, std::b
   bring({&kept, 1}, target);
   kept_copies_.end(
       *stream_,
-      {.kind = kind_of(Way::to_device), .chunk = Activity::no_chunk, .bytes = kept.size()});
+      {.kind = kind_of(CopyDirection::h2d), .chunk = TraceEvent::no_chunk, .bytes = kept.size()});
   stream_->record(*entry.sent);
 }
 
@@ -108,7 +108,7 @@ void PanelLoader::bring(std::span<const std::span<std::byte>> segments, std::byt
   const std::size_t bytes = segments.size() * segments[0].size();
   link_bytes_ += bytes;
   if (!job_.types.converts()) {
-    copy(*stream_, Way::to_device, target, segments);
+    copy(*stream_, CopyDirection::h2d, target, segments);
     if (job_.types.file.swapped) stream_->swap_bytes(target, bytes, job_.problem.file_bytes);
     return;
   }
@@ -137,7 +137,7 @@ void PanelLoader::bring_converted(std::span<const std::span<std::byte>> segments
   const std::size_t bytes = segments.size() * segments[0].size();
   const Types& types = job_.types;
   std::byte* const landing = staging_.data();
-  copy(*stream_, Way::to_device, landing, segments);
+  copy(*stream_, CopyDirection::h2d, landing, segments);
   if (types.file.swapped) stream_->swap_bytes(landing, bytes, job_.problem.file_bytes);
   conversion::convert_values(*stream_, types.file.element, types.operand, landing, target,
                              bytes / job_.problem.file_bytes, nullptr);

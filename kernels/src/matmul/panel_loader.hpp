@@ -27,11 +27,11 @@ struct PanelBuffer {
 /// memory that keeps panels for another time. Belongs to the multiplier's thread.
 class PanelLoader {
  public:
-  PanelLoader(Device& device, const Job& job, ChunkPool& pool, const RegionPlan& plan,
+  PanelLoader(Device& device, const ProductJob& job, ChunkPool& pool, const RegionPlan& plan,
               const Observe& observe);
 
   /// The pieces that `plan` must have: those of all loads that come from files.
-  static std::vector<RegionPlan::Entry> entries_of(const Job& job);
+  static std::vector<RegionPlan::Entry> entries_of(const ProductJob& job);
 
   /// Enqueues a panel's way into `target`. Blocks while its pieces are being read. Throws
   /// Error(interrupted) if they will not be, because the reader was stopped.
@@ -41,7 +41,7 @@ class PanelLoader {
   void finish();
 
   /// Waits on the way out of an error, until the device no longer touches pool or panels.
-  void settle() noexcept { stream_->settle(); }
+  void drain() noexcept { stream_->drain(); }
 
   std::uint64_t link_bytes() const { return link_bytes_; }
   double copy_seconds() const { return copies_.copy_seconds() + kept_seconds_; }
@@ -60,7 +60,7 @@ class PanelLoader {
   void bring(std::span<const std::span<std::byte>> segments, std::byte* target);
   void bring_converted(std::span<const std::span<std::byte>> segments, std::byte* target);
 
-  const Job& job_;
+  const ProductJob& job_;
   const RegionPlan& plan_;
   std::unique_ptr<Stream> stream_;
   Buffer staging_;
@@ -74,6 +74,6 @@ class PanelLoader {
 };
 
 /// Which elements of its matrix a panel has.
-Region panel_region(const Job& job, const Load& load);
+Region panel_region(const ProductJob& job, const Load& load);
 
 }  // namespace ooc::product

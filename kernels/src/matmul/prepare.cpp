@@ -40,7 +40,7 @@ std::filesystem::path path_of(const Source& source) {
 
 void require_matrix(const Source& source) {
   const auto fail = [&](const std::string& problem, const std::string& hint) {
-    throw Error(Cause::bad_input, path_of(source).string() + ": " + problem,
+    throw Error(ErrorKind::bad_input, path_of(source).string() + ": " + problem,
                 {.path = path_of(source), .hint = hint});
   };
   if (source.extents().size() != 1) fail("a matrix lies in one file", "concatenate its files");
@@ -82,7 +82,7 @@ std::optional<double> cached_fraction(const Source& a, const Source& b) {
 }
 
 /// Slots for what is in flight and for what the device is busy with, as far as the limit allows.
-Pools choose_pools(const IoWay& reads, std::uint64_t host_bytes) {
+Pools choose_pools(const IoConfig& reads, std::uint64_t host_bytes) {
   constexpr std::size_t copying = 4;
   const std::uint64_t most = host_bytes / most_pool_share;
   Pools pools;
@@ -98,7 +98,7 @@ Pools choose_pools(const IoWay& reads, std::uint64_t host_bytes) {
   const std::size_t fewer = most / pools.slot_bytes / 2;
   pools.in_slots = pools.out_slots = std::max<std::size_t>(fewer, 2);
   if (pools.bytes() <= host_bytes) return pools;
-  throw Error(Cause::memory,
+  throw Error(ErrorKind::memory,
               "the pools alone need " + std::to_string(pools.bytes()) + " bytes, the limit is " +
                   std::to_string(host_bytes),
               {.hint = "raise --memory"});
@@ -124,7 +124,7 @@ struct Memory {
 /// Host memory is for the pools first, then on the CPU for panels, and for a GPU for those that it
 /// needs again. Sets the job's pools.
 Memory divide_memory(Device& device, const Options& limits, std::uint64_t output_in_memory,
-                     Job& job) {
+                     ProductJob& job) {
   const auto share = [](double part, std::uint64_t bytes) {
     return static_cast<std::uint64_t>(part * static_cast<double>(bytes));
   };
@@ -163,11 +163,11 @@ Problem problem_of(const Source& a, const Source& b, const Types& types) {
 }
 
 /// Directly if either can be; the reader goes by what each file allows.
-IoWay choose_reads(const Options& limits, DeviceKind kind, Workers workers, const Source& a,
-                   const Source& b, double cached) {
-  const IoWay of_a = choose_read_way(limits, kind, workers, a, cached);
-  const IoWay of_b = choose_read_way(limits, kind, workers, b, cached);
-  IoWay way = of_a.direct ? of_a : of_b;
+IoConfig choose_reads(const Options& limits, DeviceKind kind, Workers workers, const Source& a,
+                      const Source& b, double cached) {
+  const IoConfig of_a = choose_read_config(limits, kind, workers, a, cached);
+  const IoConfig of_b = choose_read_config(limits, kind, workers, b, cached);
+  IoConfig way = of_a.direct ? of_a : of_b;
   if (way.reason.empty()) way.reason = of_a.reason.empty() ? of_b.reason : of_a.reason;
   return way;
 }
@@ -258,7 +258,7 @@ std::string resident_sentence(const Schedule& schedule) {
   __builtin_unreachable();
 }
 
-MatmulPlan describe(const Job& job, Compute compute, std::uint64_t device_bytes) {
+MatmulPlan describe(const ProductJob& job, Precision precision, std::uint64_t device_bytes) {
   const Problem& problem = job.problem;
   const Tiling& tiling = job.schedule.tiling;
   const Cost& cost = job.schedule.cost;
@@ -267,7 +267,7 @@ MatmulPlan describe(const Job& job, Compute compute, std::uint64_t device_bytes)
   plan.columns = problem.columns;
   plan.inner = problem.inner;
   plan.type = job.types.product;
-  plan.compute = compute;
+  plan.precision = precision;
   plan.resident = tiling.resident == Resident::a ? "A" : tiling.resident == Resident::b ? "B" : "C";
   plan.tile_rows = tiling.tile_rows;
   plan.tile_columns = tiling.tile_columns;
@@ -296,7 +296,7 @@ void require_matrices(const Source& a, const Source& b) {
   require_matrix(a);
   require_matrix(b);
   if (a.type()->element != b.type()->element || a.type()->swapped != b.type()->swapped) {
-    throw Error(Cause::bad_input,
+    throw Error(ErrorKind::bad_input,
                 path_of(a).string() + " holds " + code_of(*a.type()) + ", " + path_of(b).string() +
                     " holds " + code_of(*b.type()),
                 {.path = path_of(b),
@@ -305,7 +305,7 @@ void require_matrices(const Source& a, const Source& b) {
                          " -o OUT --to " + shell_word(code_of(*a.type()))});
   }
   if (a.shape()[1] != b.shape()[0]) {
-    throw Error(Cause::bad_input,
+    throw Error(ErrorKind::bad_input,
                 "a matrix of " + shape_of(a) + " cannot be multiplied by one of " + shape_of(b),
                 {.path = path_of(b),
                  .why = "A must have as many columns as B has rows: " +
@@ -315,9 +315,9 @@ void require_matrices(const Source& a, const Source& b) {
   }
 }
 
-Compute compute_of(const Source& a, const MatmulOptions& options) {
-  const Compute own = a.type()->element == ElementType::f8 ? Compute::f64 : Compute::f32;
-  return options.compute.value_or(own);
+Precision precision_of(const Source& a, const MatmulOptions& options) {
+  const Precision own = a.type()->element == ElementType::f8 ? Precision::f64 : Precision::f32;
+  return options.precision.value_or(own);
 }
 
 Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
@@ -331,14 +331,14 @@ Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
   device.device_memory().restart_peak();
   const Options& limits = coordinator.options();
   const DeviceKind kind = device.kind();
-  const Compute compute = compute_of(a, options);
+  const Precision precision = precision_of(a, options);
 
   Prepared prepared;
   prepared.device_seconds = waited.count();
-  Job& job = prepared.job;
+  ProductJob& job = prepared.job;
   job.types = {*a.type(),
-               gemm::operand_type(kind, compute, a.type()->element),
-               {gemm::product_type(compute), false}};
+               gemm::operand_type(kind, precision, a.type()->element),
+               {gemm::product_type(precision), false}};
   job.problem = problem_of(a, b, job.types);
   job.files = {&file_of(a), &file_of(b)};
   job.operands = {stored(a, 0), stored(b, 1)};
@@ -352,7 +352,7 @@ Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
   job.threads = limits.threads != 0 ? limits.threads : job.workers.lanes;
   if (library.joinable()) library.join();
   prepared.gemm =
-      gemm::make_gemm(kind, compute, job.types.operand,
+      gemm::make_gemm(kind, precision, job.types.operand,
                       {prepared.workspace.data(), prepared.workspace.size()}, job.threads);
 
   // What lies in the page cache is in host memory already; keeping it twice would gain little.
@@ -368,7 +368,7 @@ Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
                                 .is_host_memory = memory.is_host_memory},
                                rates);
   prepared.plan = describe(
-      job, compute, job.schedule.cost.device_bytes + memory.workspace + job.pools.staging_bytes);
+      job, precision, job.schedule.cost.device_bytes + memory.workspace + job.pools.staging_bytes);
   prepared.plan.page_cache_fraction = cached_or_unknown;
   if (measured) {
     prepared.plan.multiplying_seconds =

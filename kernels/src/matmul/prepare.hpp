@@ -14,7 +14,7 @@ namespace ooc::product {
 /// A product that is planned, with the library that will do it.
 struct Prepared {
   double device_seconds = 0;  // for which the device was waited for
-  Job job;
+  ProductJob job;
   MatmulPlan plan;
   Buffer workspace;  // of the library, on the device
   std::unique_ptr<gemm::Gemm> gemm;
@@ -24,11 +24,12 @@ struct Prepared {
 void require_matrices(const Source& a, const Source& b);
 
 /// As asked for, or the inputs' own.
-Compute compute_of(const Source& a, const MatmulOptions& options);
+Precision precision_of(const Source& a, const MatmulOptions& options);
 
 /// Loads the library, divides the memory, and makes the schedule, for a caller who has reserved the
 /// coordinator. `output_in_memory`: bytes that
-/// the output takes of the host's memory, because it lies in tmpfs. Throws Error as plan_matmul().
+/// the output takes of the host's memory, because it lies in tmpfs. Throws Error as
+/// dry_run_matmul().
 Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
                  const MatmulOptions& options, std::uint64_t output_in_memory);
 

@@ -10,7 +10,7 @@
 #include <ooc/io/writer.hpp>
 #include <ooc/pass_threads.hpp>
 #include <ooc/reporters.hpp>
-#include <ooc/stall_time.hpp>
+#include <ooc/stall_timer.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -49,7 +49,7 @@ std::vector<TileBuffer> make_tiles(Device& device, std::size_t count, std::uint6
 /// Loads panels and multiplies them. Belongs to one thread.
 class Multiplier {
  public:
-  Multiplier(Device& device, const Job& job, gemm::Gemm& gemm,
+  Multiplier(Device& device, const ProductJob& job, gemm::Gemm& gemm,
              std::vector<TileBuffer>& tile_buffers, ChunkPool& tiles, ChunkPool& pool,
              const RegionPlan& plan, const PassOptions& wanted)
       : device_(device),
@@ -77,8 +77,8 @@ class Multiplier {
       product_seconds_ = timer_.seconds();
     } catch (...) {
       // Neither panels nor pool may be freed while the device uses them.
-      stream_->settle();
-      loader_.settle();
+      stream_->drain();
+      loader_.drain();
       throw;
     }
   }
@@ -110,13 +110,13 @@ class Multiplier {
         loader_.load(load, (load.operand == Operand::a ? a_ : b_)[load.buffer]);
       }
       const bool first = turn == nullptr;
-      if (first) turn = tiles_.wait(tile, Stage::empty);
+      if (first) turn = tiles_.wait(tile, SlotState::empty);
       multiply(step, !first);
       const bool last = i + 1 == steps.size() || steps[i + 1].row != step.row ||
                         steps[i + 1].column != step.column;
       if (!last) continue;
       stream_->record(*tile_buffers_[step.c_buffer].computed);
-      tiles_.publish(*turn, Stage::computed);
+      tiles_.commit(*turn, SlotState::computed);
       turn = nullptr;
       ++tile;
     }
@@ -125,7 +125,7 @@ class Multiplier {
   void multiply(const Step& step, bool accumulate) {
     PanelBuffer& a = a_[step.a_buffer];
     PanelBuffer& b = b_[step.b_buffer];
-    const gemm::Sizes sizes{
+    const gemm::ProductShape sizes{
         .rows = part_size(job_.problem.rows, tiling().tile_rows, step.row),
         .columns = part_size(job_.problem.columns, tiling().tile_columns, step.column),
         .inner = part_size(job_.problem.inner, tiling().tile_inner, step.inner)};
@@ -135,7 +135,8 @@ class Multiplier {
     std::byte* const c = tile_buffers_[step.c_buffer].memory.data();
     for (std::uint64_t row = 0; row < sizes.rows; row += rows_at_once_) {
       if (stop_.stop_requested()) throw interrupted();
-      const gemm::Sizes part{std::min(rows_at_once_, sizes.rows - row), sizes.columns, sizes.inner};
+      const gemm::ProductShape part{std::min(rows_at_once_, sizes.rows - row), sizes.columns,
+                                    sizes.inner};
       gemm_.multiply(
           *stream_, {a.memory.data() + row * sizes.inner * job_.problem.operand_bytes, sizes.inner},
           {b.memory.data(), sizes.columns},
@@ -144,8 +145,8 @@ class Multiplier {
                    static_cast<double>(part.inner);
     }
     timer_.end(*stream_,
-               {.kind = Activity::Kind::kernel,
-                .chunk = Activity::no_chunk,
+               {.kind = TraceEvent::Kind::kernel,
+                .chunk = TraceEvent::no_chunk,
                 .bytes = (sizes.rows + sizes.columns) * sizes.inner * job_.problem.operand_bytes});
     stream_->record(*a.used);
     stream_->record(*b.used);
@@ -153,7 +154,7 @@ class Multiplier {
 
   Device& device_;
   std::stop_token stop_;
-  const Job& job_;
+  const ProductJob& job_;
   gemm::Gemm& gemm_;
   std::vector<TileBuffer>& tile_buffers_;
   ChunkPool& tiles_;
@@ -167,7 +168,7 @@ class Multiplier {
 };
 
 /// As many bytes in flight where a panel's rows are read one by one, which takes more requests.
-IoWay deepened(IoWay way, const Options& options, const RegionPlan& plan) {
+IoConfig deepened(IoConfig way, const Options& options, const RegionPlan& plan) {
   if (options.queue_depth != 0) return way;
   constexpr std::size_t most = 1024;
   const std::size_t request = std::clamp<std::size_t>(plan.mean_extent_bytes(), 1, way.block_bytes);
@@ -178,25 +179,25 @@ IoWay deepened(IoWay way, const Options& options, const RegionPlan& plan) {
 
 /// Rows of tiles that are short are put together by the page cache: written one by one, a good part
 /// of each would be borders (bench/results/h200-short-rows.json).
-IoWay choose_writes(const Options& options, DeviceKind device, Workers workers,
-                    const TargetFile& file, const RegionPlan& plan) {
+IoConfig choose_writes(const Options& options, DeviceKind device, Workers workers,
+                       const TargetFile& file, const RegionPlan& plan) {
   constexpr std::size_t least_direct = 64 * KiB;
-  const IoWay way = choose_write_way(options, device, workers, file);
+  const IoConfig way = choose_write_config(options, device, workers, file);
   if (!way.direct || options.direct == DirectIo::yes) return way;
   if (plan.mean_extent_bytes() >= least_direct) return way;
   return through_page_cache(options, device, workers, true, "the rows of the tiles are short");
 }
 
 /// How bytes were read and written, and why so.
-void describe_ways(const Job& job, const IoWay& reads, const Engine& read_engine,
-                   const IoWay& writes, const Engine& write_engine, Stats& stats) {
+void describe_ways(const ProductJob& job, const IoConfig& reads, const Engine& read_engine,
+                   const IoConfig& writes, const Engine& write_engine, Stats& stats) {
   stats.engine = read_engine.name();
   stats.direct = reads.direct;
   stats.block_bytes = reads.block_bytes;
   stats.queue_depth = reads.queue_depth;
   stats.chunk_bytes = job.pools.slot_bytes;
   stats.streams = 1;  // for each stage
-  const auto helpers = [](const Engine& engine, const IoWay& way) {
+  const auto helpers = [](const Engine& engine, const IoConfig& way) {
     return engine.name() == "threads" ? way.threads : 0;
   };
   stats.threads = 4 + helpers(read_engine, reads) + helpers(write_engine, writes);
@@ -211,10 +212,10 @@ void describe_ways(const Job& job, const IoWay& reads, const Engine& read_engine
 }  // namespace
 
 Error interrupted() {
-  return {Cause::interrupted, "interrupted; nothing was written"};
+  return {ErrorKind::interrupted, "interrupted; nothing was written"};
 }
 
-std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& gemm,
+std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm::Gemm& gemm,
                           TargetFile& file, const PassOptions& wanted, Stats& stats) {
   Device& device = coordinator.device();
   const Options& options = coordinator.options();
@@ -236,15 +237,15 @@ std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& 
   Multiplier multiplier(device, job, gemm, tile_buffers, tiles, in_pool, read_plan, wanted);
   TileSender sender(device, job, tile_buffers, tiles, out_pool, write_plan, wanted.observe);
 
-  const IoWay reads = deepened(job.reads, options, read_plan);
-  const IoWay writes = deepened(
+  const IoConfig reads = deepened(job.reads, options, read_plan);
+  const IoConfig writes = deepened(
       choose_writes(options, device.kind(), job.workers, file, write_plan), options, write_plan);
   Reader reader({job.files.begin(), job.files.end()}, read_plan, in_pool,
                 make_engine(options, reads, in_pool), reads.block_bytes, reads.direct);
   Writer writer(file, write_plan, out_pool, make_engine(options, writes, out_pool),
                 writes.block_bytes, writes.direct);
-  TransferReporter read_reporter(Activity::Kind::read, in_pool.size(), wanted.observe);
-  TransferReporter write_reporter(Activity::Kind::write, out_pool.size(), wanted.observe);
+  TransferReporter read_reporter(TraceEvent::Kind::read, in_pool.size(), wanted.observe);
+  TransferReporter write_reporter(TraceEvent::Kind::write, out_pool.size(), wanted.observe);
   reader.set_observer(read_reporter);
   writer.set_observer(write_reporter);
 
@@ -257,7 +258,7 @@ std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& 
     threads.start([&] { sender.run(tile_count); });
     threads.start([&] { writer.run(); });
     threads.start([&] { reader.run(wanted.stop); });
-    StallTime stall;
+    StallTimer stall;
     threads.join([&] {
       if (!wanted.progress) return;
       // Of what is multiplied, not of what is read: that may all be in memory long before the end.

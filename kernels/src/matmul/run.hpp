@@ -6,7 +6,7 @@
 
 #include <ooc/coordinator.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/io_way.hpp>
+#include <ooc/io_config.hpp>
 
 #include <array>
 #include <cstddef>
@@ -34,14 +34,14 @@ struct Pools {
 };
 
 /// Everything that the execution of a schedule needs to know.
-struct Job {
+struct ProductJob {
   Problem problem;
   Schedule schedule;
   Types types;
   std::array<const File*, 2> files;      // of A and B
   std::array<StoredMatrix, 2> operands;  // A and B
   Pools pools;
-  IoWay reads;
+  IoConfig reads;
   Workers workers;
   std::size_t threads = 0;  // of a BLAS library on a CPU
 };
@@ -56,7 +56,7 @@ Error interrupted();
 ///              pieces   H2D, gemm    of C      D2H    pieces
 ///
 /// On the device three streams (panels in, products, tiles out) are kept in order by events.
-std::uint64_t run_product(Coordinator& coordinator, const Job& job, gemm::Gemm& gemm,
+std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm::Gemm& gemm,
                           TargetFile& file, const PassOptions& wanted, Stats& stats);
 
 }  // namespace ooc::product

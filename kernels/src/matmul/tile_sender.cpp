@@ -4,7 +4,8 @@
 
 namespace ooc::product {
 
-std::vector<RegionPlan::Entry> TileSender::entries_of(const Job& job, std::uint64_t data_offset) {
+std::vector<RegionPlan::Entry> TileSender::entries_of(const ProductJob& job,
+                                                      std::uint64_t data_offset) {
   const Problem& problem = job.problem;
   const Tiling& tiling = job.schedule.tiling;
   const StoredMatrix matrix{0, data_offset, problem.columns, problem.product_bytes};
@@ -23,7 +24,7 @@ std::vector<RegionPlan::Entry> TileSender::entries_of(const Job& job, std::uint6
   return entries;
 }
 
-TileSender::TileSender(Device& device, const Job& job, std::vector<TileBuffer>& buffers,
+TileSender::TileSender(Device& device, const ProductJob& job, std::vector<TileBuffer>& buffers,
                        ChunkPool& tiles, ChunkPool& pool, const RegionPlan& plan,
                        const Observe& observe)
     : device_(device),
@@ -32,21 +33,21 @@ TileSender::TileSender(Device& device, const Job& job, std::vector<TileBuffer>& 
       tiles_(tiles),
       plan_(plan),
       stream_(device.make_stream()),
-      copies_(device, pool, Way::home, observe,
-              [&pool](const Chunk& chunk) { pool.publish(chunk, Stage::computed); }),
+      copies_(device, pool, CopyDirection::d2h, observe,
+              [&pool](const Chunk& chunk) { pool.commit(chunk, SlotState::computed); }),
       extents_(plan.max_extents()) {}
 
 void TileSender::run(std::size_t count) {
   device_.bind_to_thread();
   try {
     for (std::size_t tile = 0; tile < count; ++tile) {
-      Chunk* const turn = tiles_.wait(tile, Stage::computed);
+      Chunk* const turn = tiles_.wait(tile, SlotState::computed);
       send(tile, buffers_[tile % buffers_.size()]);
       tiles_.recycle(*turn);
     }
   } catch (...) {
     // The pool must not be freed while a copy into it is under way.
-    stream_->settle();
+    stream_->drain();
     throw;
   }
 }
@@ -66,7 +67,8 @@ void TileSender::send(std::size_t tile, TileBuffer& buffer) {
     const std::uint64_t first =
         (piece.row - region.row) * region.columns + (piece.column - region.column);
     copies_.begin(*stream_);
-    copy(*stream_, Way::home, buffer.memory.data() + first * element_bytes, chunk.segments);
+    copy(*stream_, CopyDirection::d2h, buffer.memory.data() + first * element_bytes,
+         chunk.segments);
     copies_.end(*stream_, chunk);
     link_bytes_ += piece.rows * piece.columns * element_bytes;
   }

@@ -25,11 +25,12 @@ struct TileBuffer {
 /// Belongs to one thread.
 class TileSender {
  public:
-  TileSender(Device& device, const Job& job, std::vector<TileBuffer>& buffers, ChunkPool& tiles,
-             ChunkPool& pool, const RegionPlan& plan, const Observe& observe);
+  TileSender(Device& device, const ProductJob& job, std::vector<TileBuffer>& buffers,
+             ChunkPool& tiles, ChunkPool& pool, const RegionPlan& plan, const Observe& observe);
 
   /// The pieces that `plan` must have: those of all tiles.
-  static std::vector<RegionPlan::Entry> entries_of(const Job& job, std::uint64_t data_offset);
+  static std::vector<RegionPlan::Entry> entries_of(const ProductJob& job,
+                                                   std::uint64_t data_offset);
 
   /// Sends `count` tiles. Throws Error, Aborted; nothing is under way then.
   void run(std::size_t count);
@@ -42,7 +43,7 @@ class TileSender {
   void lay_out(Chunk& chunk);
 
   Device& device_;
-  const Job& job_;
+  const ProductJob& job_;
   std::vector<TileBuffer>& buffers_;
   ChunkPool& tiles_;
   const RegionPlan& plan_;

@@ -15,7 +15,7 @@ void WorkTimer::begin(Stream& stream) {
   stream.record(*piece.begun);
 }
 
-void WorkTimer::end(Stream& stream, const Activity& work) {
+void WorkTimer::end(Stream& stream, const TraceEvent& work) {
   Piece& piece = pieces_[next_];
   stream.record(*piece.ended);
   piece.work = work;

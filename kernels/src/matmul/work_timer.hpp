@@ -17,7 +17,7 @@ class WorkTimer {
 
   /// To be called before a piece of work is enqueued, and after. The observer is told of it later.
   void begin(Stream& stream);
-  void end(Stream& stream, const Activity& work);
+  void end(Stream& stream, const TraceEvent& work);
 
   /// Of all work so far, for which it waits.
   double seconds();
@@ -25,7 +25,7 @@ class WorkTimer {
  private:
   struct Piece {
     std::unique_ptr<Event> begun, ended;
-    Activity work{};
+    TraceEvent work{};
     bool pending = false;
   };
 

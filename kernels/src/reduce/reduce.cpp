@@ -25,7 +25,7 @@ using reduction::ExactSum;
 using reduction::Node;
 
 template <class T>
-struct Found final : Hidden {
+struct Found final : OpaqueState {
   Simd simd = best_simd();
   TileTree<Node<T>> tree;
   std::vector<reduction::TileResult> tiles;  // of one chunk; kept for the next

@@ -39,19 +39,19 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double deviations = 10;
 
 /// The precision of an element type or of a way to compute.
-struct Format {
+struct FloatFormat {
   int bits;              // of the significand
   double largest;        // finite value
   double rounds_beyond;  // from here on, values round to infinity
 };
 
-constexpr Format bf16_format{8, 0x1.fep127, 0x1.ffp127};
-constexpr Format f2_format{11, 0x1.ffcp15, 0x1.ffep15};
-constexpr Format tf32_format{11, 0x1.fffffep127, 0x1.ffffffp127};
-constexpr Format f4_format{24, 0x1.fffffep127, 0x1.ffffffp127};
-constexpr Format f8_format{53, std::numeric_limits<double>::max(), infinity};
+constexpr FloatFormat bf16_format{8, 0x1.fep127, 0x1.ffp127};
+constexpr FloatFormat f2_format{11, 0x1.ffcp15, 0x1.ffep15};
+constexpr FloatFormat tf32_format{11, 0x1.fffffep127, 0x1.ffffffp127};
+constexpr FloatFormat f4_format{24, 0x1.fffffep127, 0x1.ffffffp127};
+constexpr FloatFormat f8_format{53, std::numeric_limits<double>::max(), infinity};
 
-Format format_of(ElementType element) {
+FloatFormat format_of(ElementType element) {
   switch (element) {
     case ElementType::bf16: return bf16_format;
     case ElementType::f2: return f2_format;
@@ -60,12 +60,12 @@ Format format_of(ElementType element) {
   }
 }
 
-Format format_of(Compute compute) {
-  switch (compute) {
-    case Compute::bf16: return bf16_format;
-    case Compute::tf32: return tf32_format;
-    case Compute::f32: return f4_format;
-    case Compute::f64: return f8_format;
+FloatFormat format_of(Precision precision) {
+  switch (precision) {
+    case Precision::bf16: return bf16_format;
+    case Precision::tf32: return tf32_format;
+    case Precision::f32: return f4_format;
+    case Precision::f64: return f8_format;
   }
   __builtin_unreachable();
 }
@@ -75,12 +75,12 @@ double unit_of(int bits) {
   return std::ldexp(1.0, -bits);
 }
 
-struct Sizes {
+struct ProductShape {
   std::uint64_t rows, columns, inner;
 };
 
 /// What the arithmetic of a product can do to it.
-struct Precision {
+struct ErrorBounds {
   double product;        // to an element, relative to |A||B|
   double check;          // by the check, relative to |A||B| 1
   double smallest;       // values below it are rounded as if they were as large
@@ -90,11 +90,11 @@ struct Precision {
 
 /// All bounds are on (1 + u)^n - 1, by exp(n u) - 1: for any n, rounding to nearest or not. Where
 /// this is no longer small, the check sees little: for f4 from some 2^24 terms on.
-Precision precision_of(Compute compute, ElementType operand, ElementType product,
-                       const Sizes& sizes) {
-  const Format computed = format_of(compute);
-  const Format sum = compute == Compute::f64 ? f8_format : f4_format;
-  const Format stored = format_of(product);
+ErrorBounds bounds_of(Precision precision, ElementType operand, ElementType product,
+                      const ProductShape& sizes) {
+  const FloatFormat computed = format_of(precision);
+  const FloatFormat sum = precision == Precision::f64 ? f8_format : f4_format;
+  const FloatFormat stored = format_of(product);
   const int file_bits = format_of(operand).bits;
   double operand_unit = file_bits > computed.bits ? unit_of(computed.bits) : 0;
   if (file_bits > sum.bits) operand_unit += unit_of(sum.bits);  // there may be f4 in between
@@ -112,25 +112,25 @@ Precision precision_of(Compute compute, ElementType operand, ElementType product
 
   return {.product = std::expm1(2 * operand_unit + sum_roundings * sum_unit + stored_unit),
           .check = std::expm1(check_roundings * unit_of(f8_format.bits)),
-          .smallest = compute == Compute::f64 ? std::numeric_limits<double>::min()
-                                              : double{std::numeric_limits<float>::min()},
+          .smallest = precision == Precision::f64 ? std::numeric_limits<double>::min()
+                                                  : double{std::numeric_limits<float>::min()},
           .operand_limit = computed.rounds_beyond,
           .product_limit = std::min(sum.largest, stored.largest)};
 }
 
-Sizes sizes_of(const Source& a, const Source& b, const Source& c) {
+ProductShape sizes_of(const Source& a, const Source& b, const Source& c) {
   for (const Source* matrix : {&a, &b, &c}) {
     if (matrix->shape().size() != 2 || !matrix->type()) {
-      throw Error(Cause::bad_input, "a matrix without a type or a shape of rows and columns",
+      throw Error(ErrorKind::bad_input, "a matrix without a type or a shape of rows and columns",
                   {.path = matrix->files().empty() ? "" : matrix->files().front().path()});
     }
   }
-  const Sizes sizes{c.shape()[0], c.shape()[1], a.shape()[1]};
+  const ProductShape sizes{c.shape()[0], c.shape()[1], a.shape()[1]};
   if (a.shape()[0] != sizes.rows || b.shape()[0] != sizes.inner || b.shape()[1] != sizes.columns) {
     const auto shape = [](const Source& matrix) {
       return std::to_string(matrix.shape()[0]) + " x " + std::to_string(matrix.shape()[1]);
     };
-    throw Error(Cause::bad_input,
+    throw Error(ErrorKind::bad_input,
                 "a product of " + shape(a) + " and " + shape(b) + " cannot be " + shape(c));
   }
   return sizes;
@@ -138,7 +138,7 @@ Sizes sizes_of(const Source& a, const Source& b, const Source& c) {
 
 /// The most memory that the vectors and the sums of rows take at one time. There is no way with
 /// less: it is that of some rows and columns, where the matrices are what is large.
-std::uint64_t check_bytes(const Sizes& sizes) {
+std::uint64_t check_bytes(const ProductShape& sizes) {
   const auto [rows, columns, inner] = sizes;
   const std::uint64_t b_pass = freivalds::pass_bytes(inner, columns);
   const std::uint64_t a_pass = inner * sizeof(Factors) + freivalds::pass_bytes(rows, inner);
@@ -170,15 +170,15 @@ std::vector<Factors> random_signs(std::uint64_t columns, std::size_t first, std:
 }
 
 /// One matrix after the other, on a CPU coordinator with the options of the caller's.
-class Check {
+class ProductCheck {
  public:
-  Check(const Coordinator& caller, const Source& a, const Source& b, const Source& c,
-        Compute compute, std::size_t rounds, const PassOptions& wanted)
+  ProductCheck(const Coordinator& caller, const Source& a, const Source& b, const Source& c,
+               Precision precision, std::size_t rounds, const PassOptions& wanted)
       : a_(a),
         b_(b),
         c_(c),
         sizes_(sizes_of(a, b, c)),
-        precision_(precision_of(compute, a.type()->element, c.type()->element, sizes_)),
+        bounds_(bounds_of(precision, a.type()->element, c.type()->element, sizes_)),
         total_bytes_(rounds * (a.bytes() + b.bytes() + c.bytes())),
         coordinator_(make_device(DeviceKind::cpu), options_for(caller.options())),
         wanted_{.stop = wanted.stop, .progress = as_one(wanted.progress)} {}
@@ -198,8 +198,8 @@ class Check {
   const Source& a_;
   const Source& b_;
   const Source& c_;
-  Sizes sizes_;
-  Precision precision_;
+  ProductShape sizes_;
+  ErrorBounds bounds_;
   std::uint64_t total_bytes_;  // of all passes
   std::uint64_t bytes_done_ = 0;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
@@ -208,11 +208,11 @@ class Check {
 };
 
 /// The pool gets the memory that the vectors leave.
-Options Check::options_for(Options options) const {
+Options ProductCheck::options_for(Options options) const {
   const std::uint64_t needed = check_bytes(sizes_);
   if (options.memory_bytes != 0) {
     if (needed >= options.memory_bytes) {
-      throw Error(Cause::memory,
+      throw Error(ErrorKind::memory,
                   "the vectors of the check need " + std::to_string(needed) +
                       " bytes, the limit is " + std::to_string(options.memory_bytes),
                   {.hint = "raise --memory"});
@@ -223,7 +223,7 @@ Options Check::options_for(Options options) const {
 }
 
 /// Reports all passes as one.
-std::function<void(const Progress&)> Check::as_one(
+std::function<void(const Progress&)> ProductCheck::as_one(
     std::function<void(const Progress&)> report) const {
   if (!report) return {};
   return [this, report = std::move(report)](const Progress& progress) {
@@ -232,8 +232,8 @@ std::function<void(const Progress&)> Check::as_one(
   };
 }
 
-RowPass Check::pass(const Source& matrix, std::uint64_t rows, std::uint64_t columns,
-                    const std::vector<Factors>& factors, double limit) {
+RowPass ProductCheck::pass(const Source& matrix, std::uint64_t rows, std::uint64_t columns,
+                           const std::vector<Factors>& factors, double limit) {
   RowPass result =
       freivalds::sum_rows(coordinator_, matrix, rows, columns, factors, limit, wanted_);
   bytes_done_ += matrix.bytes();
@@ -241,15 +241,15 @@ RowPass Check::pass(const Source& matrix, std::uint64_t rows, std::uint64_t colu
 }
 
 /// B x, and what bounds |B|. To the bounds comes what is lost below the smallest normal number.
-std::vector<Factors> Check::factors_of(const std::vector<RowSums>& rows_of_b) const {
+std::vector<Factors> ProductCheck::factors_of(const std::vector<RowSums>& rows_of_b) const {
   const auto columns = static_cast<double>(sizes_.columns);
   std::vector<Factors> factors(rows_of_b.size());
   std::ranges::transform(rows_of_b, factors.begin(), [&](const RowSums& row) {
     Factors result = row.sums;
     // From the sum and the largest element, since squares might overflow.
     result.norm = std::sqrt(row.largest) * std::sqrt(row.sums.magnitude) +
-                  std::sqrt(columns) * precision_.smallest;
-    result.magnitude += columns * precision_.smallest;
+                  std::sqrt(columns) * bounds_.smallest;
+    result.magnitude += columns * bounds_.smallest;
     return result;
   });
   return factors;
@@ -259,8 +259,8 @@ constexpr double wrong = infinity;
 constexpr double unknown = -1;
 
 /// The largest difference in a row of C to what rounding explains; or `wrong`, or `unknown`.
-double Check::ratio_of(const RowSums& expected, const RowSums& found, const Factors& underflow,
-                       std::uint64_t left_out) const {
+double ProductCheck::ratio_of(const RowSums& expected, const RowSums& found,
+                              const Factors& underflow, std::uint64_t left_out) const {
   // NaN or infinity in A spoils its whole row of C, and in B its whole column; neither becomes
   // finite again. What exactly they become is not looked at.
   const std::uint64_t in_left_out = found.nonfinite - found.nonfinite_used;
@@ -268,12 +268,12 @@ double Check::ratio_of(const RowSums& expected, const RowSums& found, const Fact
   if (expected.nonfinite != 0) return found.nonfinite == sizes_.columns ? unknown : wrong;
 
   const double norm = expected.sums.norm + underflow.norm;
-  const bool overflows = !(norm * (1 + precision_.product) < precision_.product_limit);
+  const bool overflows = !(norm * (1 + bounds_.product) < bounds_.product_limit);
   if (found.nonfinite_used != 0) return overflows ? unknown : wrong;
 
   const double magnitude = expected.sums.magnitude + underflow.magnitude;
   const double bound =
-      precision_.product * std::min(magnitude, deviations * norm) + precision_.check * magnitude;
+      bounds_.product * std::min(magnitude, deviations * norm) + bounds_.check * magnitude;
   if (!(bound < infinity)) return unknown;
   double largest = 0;
   for (std::size_t i = 0; i < vector_count; ++i) {
@@ -284,19 +284,19 @@ double Check::ratio_of(const RowSums& expected, const RowSums& found, const Fact
   return largest == 0 ? 0 : largest / bound;
 }
 
-void Check::run(std::size_t first, std::size_t count, Verification& result) {
+void ProductCheck::run(std::size_t first, std::size_t count, Verification& result) {
   const auto [rows, columns, inner] = sizes_;
   std::vector<Factors> x = random_signs(columns, first, count, {});
-  RowPass b = pass(b_, inner, columns, x, precision_.operand_limit);
+  RowPass b = pass(b_, inner, columns, x, bounds_.operand_limit);
   std::uint64_t left_out = 0;
   if (!b.nonfinite_columns.empty()) {  // their columns of C can be anything, so once more without
     x = random_signs(columns, first, count, b.nonfinite_columns);
     left_out = static_cast<std::uint64_t>(std::ranges::count(b.nonfinite_columns, 1));
     total_bytes_ += b_.bytes();
-    b = pass(b_, inner, columns, x, precision_.operand_limit);
+    b = pass(b_, inner, columns, x, bounds_.operand_limit);
   }
   const std::vector<Factors> y = factors_of(std::exchange(b, {}).rows);
-  const std::vector<RowSums> expected = pass(a_, rows, inner, y, precision_.operand_limit).rows;
+  const std::vector<RowSums> expected = pass(a_, rows, inner, y, bounds_.operand_limit).rows;
   const std::vector<RowSums> found = pass(c_, rows, columns, x, infinity).rows;
 
   // What the terms lose that come from elements of A below the smallest normal number, and those
@@ -308,8 +308,8 @@ void Check::run(std::size_t first, std::size_t count, Verification& result) {
     underflow.magnitude += row.magnitude;
     underflow.norm += row.norm;
   }
-  underflow.magnitude *= precision_.smallest;
-  underflow.norm *= precision_.smallest;
+  underflow.magnitude *= bounds_.smallest;
+  underflow.norm *= bounds_.smallest;
 
   result.unchecked_rows = 0;
   for (std::uint64_t row = 0; row < rows; ++row) {
@@ -324,10 +324,11 @@ void Check::run(std::size_t first, std::size_t count, Verification& result) {
 }  // namespace
 
 Verification verify_matmul(Coordinator& coordinator, const Source& a, const Source& b,
-                           const Source& c, Compute compute, std::size_t vectors,
+                           const Source& c, Precision precision, std::size_t vectors,
                            const PassOptions& wanted) {
-  if (vectors == 0) throw Error(Cause::usage, "a check needs at least one random vector");
-  Check check(coordinator, a, b, c, compute, (vectors + vector_count - 1) / vector_count, wanted);
+  if (vectors == 0) throw Error(ErrorKind::usage, "a check needs at least one random vector");
+  ProductCheck check(coordinator, a, b, c, precision, (vectors + vector_count - 1) / vector_count,
+                     wanted);
   Verification result;
   result.vectors = vectors;
   for (std::size_t first = 0; first < vectors; first += vector_count) {

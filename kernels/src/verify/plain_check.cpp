@@ -4,9 +4,9 @@
 #include <ooc/io/error.hpp>
 #include <ooc/io/file.hpp>
 #include <ooc/io/units.hpp>
-#include <ooc/io_way.hpp>
+#include <ooc/io_config.hpp>
 #include <ooc/pass_threads.hpp>
-#include <ooc/stall_time.hpp>
+#include <ooc/stall_timer.hpp>
 
 #include <unistd.h>
 
@@ -168,7 +168,7 @@ void read_all(const PassOptions& wanted, const Source& source, std::size_t threa
     blocks.or_drop_the_rest([&] { blocks.look_at_some(thread, look); });
   });
   const auto began = std::chrono::steady_clock::now();
-  StallTime stall;
+  StallTimer stall;
   team.join([&] {
     if (!wanted.progress) return;
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
@@ -178,7 +178,7 @@ void read_all(const PassOptions& wanted, const Source& source, std::size_t threa
     blocks.or_drop_the_rest([&] { wanted.progress(progress); });
   });
   if (!blocks.all_loaded()) {
-    throw Error(Cause::interrupted, "interrupted before the result was verified");
+    throw Error(ErrorKind::interrupted, "interrupted before the result was verified");
   }
   source.check_unchanged();
 }
@@ -202,7 +202,7 @@ Error difference(const Source& source, const std::string& name, const Number& fo
                  const Number& checked, const std::string& why) {
   const std::string file =
       source.files().empty() ? "" : source.files().front().path().string() + ": ";
-  return {Cause::verify,
+  return {ErrorKind::verify,
           file + name + " is " + to_string(found) + ", but " + to_string(checked) +
               " when it is computed another way",
           {.path = source.files().empty() ? "" : source.files().front().path(),

@@ -167,12 +167,12 @@ RowPass sum_rows(Coordinator& coordinator, const Source& matrix, std::uint64_t r
       const SumPieces<T> op{columns, factors, limit, pieces};
       auto [total, stats] = fold(coordinator, op, matrix, wanted);
       if (stats.partial) {
-        throw Error(Cause::interrupted, "the check of the product was stopped before its end");
+        throw Error(ErrorKind::interrupted, "the check of the product was stopped before its end");
       }
       return {join(pieces, rows, columns), std::move(total.nonfinite_columns)};
     } else {
       throw Error(
-          Cause::bad_input,
+          ErrorKind::bad_input,
           "matrices of " + std::string(name_of(element_type_of<T>())) + " cannot be checked",
           {.hint = "f2, bf16, f4 and f8 can"});
     }

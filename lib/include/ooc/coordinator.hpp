@@ -81,7 +81,7 @@ struct Stats {
   std::size_t device_bytes = 0;  // the most that was allocated on a GPU at one time
   StageTimes disk, h2d, kernel, d2h, write;
   std::uint64_t bytes_written = 0;  // payload
-  double publish_seconds = 0;       // of `seconds`: until the output was safe and in its place
+  double commit_seconds = 0;        // of `seconds`: until the output was safe and in its place
 };
 
 /// Where a pass writes: `element_bytes` for each element of the source, from where the data of the
@@ -96,9 +96,9 @@ struct Output {
 /// and writing, sizes, and reasons. `device_bytes` are those of the streams' buffers, to which
 /// operators add. Reads no data, writes none (a file that is tried out will do for `output`), and
 /// starts no device. Throws what the pass would throw for its options.
-Stats plan_pass(const Options& options, DeviceKind device, const Source& source,
-                std::size_t element_bytes, const Output* output = nullptr,
-                const PassOptions& wanted = {});
+Stats dry_run_pass(const Options& options, DeviceKind device, const Source& source,
+                   std::size_t element_bytes, const Output* output = nullptr,
+                   const PassOptions& wanted = {});
 
 /// What a pass does with each chunk, free of types. Operators get here through fold() and map().
 class Operation {

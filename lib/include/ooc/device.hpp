@@ -74,7 +74,7 @@ class Stream {
 
   /// Waits as synchronize(), on the way out of an error: of a device that is gone there is nothing
   /// to wait for.
-  void settle() noexcept;
+  void drain() noexcept;
 
   /// cudaStream_t, or null on the CPU.
   virtual void* native() const noexcept = 0;

@@ -44,7 +44,7 @@ void execute(Stream& stream, Body&& body) {
   std::forward<Body>(body)(
       thrust::cuda::par_nosync(allocator).on(static_cast<cudaStream_t>(stream.native())));
 #else
-  throw Error(Cause::device, "this operator was compiled for the CPU only",
+  throw Error(ErrorKind::device, "this operator was compiled for the CPU only",
               {.hint = "put it in a .cu file, so that nvcc compiles it for the GPU too"});
 #endif
 }

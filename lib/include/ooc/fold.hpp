@@ -56,12 +56,12 @@ concept FoldOperator = requires(const Op op, Stream& stream, typename Op::Partia
   op.merge(partial, partial);
 };
 
-/// For operators whose Partial is their own business: they derive theirs from Hidden. One that
+/// For operators whose Partial is their own business: they derive theirs from OpaqueState. One that
 /// holds nothing is neutral.
-struct Hidden {
-  virtual ~Hidden() = default;
+struct OpaqueState {
+  virtual ~OpaqueState() = default;
 };
-using HiddenPartial = std::unique_ptr<Hidden>;
+using HiddenPartial = std::unique_ptr<OpaqueState>;
 
 template <class T>
 struct Result {
@@ -183,9 +183,10 @@ class Fold final : public Operation {
 };
 
 /// Several operations as one: each chunk goes through all of them, one after another.
-class Together final : public Operation {
+class CompositeOperation final : public Operation {
  public:
-  explicit Together(std::vector<Operation*> operations) : operations_(std::move(operations)) {}
+  explicit CompositeOperation(std::vector<Operation*> operations)
+      : operations_(std::move(operations)) {}
 
   void begin(std::size_t lane, Stream& stream) override;
   void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
@@ -238,7 +239,7 @@ requires(std::same_as<typename Op::Input, typename Others::Input>&&...)
   detail::require_type<Input>(source);
   const Coordinator::Reservation pass = coordinator.begin_pass();
   const auto run = [&](auto&&... folds) {
-    detail::Together together({&folds...});
+    detail::CompositeOperation together({&folds...});
     Stats stats = coordinator.run(pass, source, sizeof(Input), together, wanted);
     using Results = std::tuple<decltype(folds.take())...>;
     return Result<Results>{Results{folds.take()...}, std::move(stats)};

@@ -104,7 +104,7 @@ class MapOutput {
 
   Stats run(Coordinator& coordinator, const Coordinator::Reservation& pass, Operation& operation,
             const PassOptions& wanted);
-  void publish(Stats& stats);
+  void commit(Stats& stats);
 
  private:
   const Source& source_;
@@ -132,7 +132,7 @@ requires(!GatheringMapOperator<Op>) Stats
   const Coordinator::Reservation pass = coordinator.begin_pass();
   detail::Map<Op> operation(op);
   Stats stats = output.run(coordinator, pass, operation, wanted);
-  output.publish(stats);
+  output.commit(stats);
   return stats;
 }
 
@@ -149,7 +149,7 @@ Result<typename Op::Partial> map(Coordinator& coordinator, const Op& op, const S
   Stats stats = output.run(coordinator, pass, operation, wanted);
   auto total = operation.take();
   if constexpr (requires { op.check(std::as_const(total)); }) op.check(std::as_const(total));
-  output.publish(stats);
+  output.commit(stats);
   return {std::move(total), std::move(stats)};
 }
 

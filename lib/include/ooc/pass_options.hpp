@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/activity.hpp>
+#include <ooc/trace_event.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <ooc/activity.hpp>
 #include <ooc/device.hpp>
 #include <ooc/io/transfer.hpp>
+#include <ooc/trace_event.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,21 +17,21 @@ class TransferReporter final : public TransferObserver {
  public:
   /// `kind`: read or write; `slots`: of the pool. `observe` must outlive this, and may be empty.
   /// `own_numbers`: slots from the first on that are reported each by its own number.
-  TransferReporter(Activity::Kind kind, std::size_t slots, const Observe& observe,
+  TransferReporter(TraceEvent::Kind kind, std::size_t slots, const Observe& observe,
                    std::size_t own_numbers = std::numeric_limits<std::size_t>::max());
   void begun(std::size_t slot, std::size_t chunk) override;
   void completed(std::size_t slot, std::size_t chunk, std::uint64_t payload_bytes) override;
 
  private:
   struct Begun {
-    Activity::Clock::time_point when{};
+    TraceEvent::Clock::time_point when{};
     std::uint64_t range = 0;  // on the timeline of NVIDIA's tools
     std::size_t number = 0;
   };
 
   std::size_t number_of(std::size_t slot);
 
-  Activity::Kind kind_;
+  TraceEvent::Kind kind_;
   const Observe& observe_;
   std::size_t own_numbers_;
   std::vector<Begun> begun_;         // by slot
@@ -46,7 +46,7 @@ class EventReporter {
   EventReporter(Device& device, const Observe& observe);
 
   /// Both events have happened. Fills in the times.
-  void report(Activity work, const Event& begun, const Event& ended);
+  void report(TraceEvent work, const Event& begun, const Event& ended);
 
  private:
   void set_origin();
@@ -54,7 +54,7 @@ class EventReporter {
   const Observe& observe_;
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<Event> origin_;
-  Activity::Clock::time_point origin_time_{};
+  TraceEvent::Clock::time_point origin_time_{};
 };
 
 }  // namespace ooc

@@ -37,7 +37,7 @@ Refusal refusal(auto action) {
   try {
     action();
   } catch (const ooc::Error& error) {
-    EXPECT_EQ(error.cause(), ooc::Cause::usage);
+    EXPECT_EQ(error.kind(), ooc::ErrorKind::usage);
     return {error.what(), error.details().hint};
   }
   return {"accepted", ""};

@@ -8,7 +8,7 @@
 namespace ooc_run {
 namespace {
 
-using ooc::Cause;
+using ooc::ErrorKind;
 
 // As a CUDA runtime whose GPU is lost: what it does at the end of the process never returns, or
 // crashes.
@@ -20,29 +20,29 @@ TEST(Failure, OfAGpuEndsTheProcessWithoutCleaningUp) {
   EXPECT_EXIT(
       {
         break_the_end_of_main();
-        std::exit(
-            report_error(ooc::Error(Cause::device, "the GPU is lost", {.why = "a bad kernel"})));
+        std::exit(report_error(
+            ooc::Error(ErrorKind::device, "the GPU is lost", {.why = "a bad kernel"})));
       },
       testing::ExitedWithCode(8), "error: the GPU is lost\n  why:  a bad kernel");
 }
 
 // The table of docs/reference.md: scripts depend on each of them.
 TEST(Failure, HasAnExitCodeForEachCause) {
-  EXPECT_EQ(exit_code_of(Cause::internal), 1);
-  EXPECT_EQ(exit_code_of(Cause::usage), 2);
-  EXPECT_EQ(exit_code_of(Cause::bad_input), 3);
-  EXPECT_EQ(exit_code_of(Cause::input), 4);
-  EXPECT_EQ(exit_code_of(Cause::input_changed), 5);
-  EXPECT_EQ(exit_code_of(Cause::output), 6);
-  EXPECT_EQ(exit_code_of(Cause::memory), 7);
-  EXPECT_EQ(exit_code_of(Cause::device), 8);
-  EXPECT_EQ(exit_code_of(Cause::stalled), 9);
-  EXPECT_EQ(exit_code_of(Cause::verify), 10);
-  EXPECT_EQ(exit_code_of(Cause::interrupted), 130);
+  EXPECT_EQ(exit_code_of(ErrorKind::internal), 1);
+  EXPECT_EQ(exit_code_of(ErrorKind::usage), 2);
+  EXPECT_EQ(exit_code_of(ErrorKind::bad_input), 3);
+  EXPECT_EQ(exit_code_of(ErrorKind::input), 4);
+  EXPECT_EQ(exit_code_of(ErrorKind::input_changed), 5);
+  EXPECT_EQ(exit_code_of(ErrorKind::output), 6);
+  EXPECT_EQ(exit_code_of(ErrorKind::memory), 7);
+  EXPECT_EQ(exit_code_of(ErrorKind::device), 8);
+  EXPECT_EQ(exit_code_of(ErrorKind::stalled), 9);
+  EXPECT_EQ(exit_code_of(ErrorKind::verify), 10);
+  EXPECT_EQ(exit_code_of(ErrorKind::interrupted), 130);
 }
 
 TEST(Failure, OfAnythingElseLeavesTheEndToTheCaller) {
-  EXPECT_EXIT(std::exit(report_error(ooc::Error(Cause::memory, "no room")) + 100),
+  EXPECT_EXIT(std::exit(report_error(ooc::Error(ErrorKind::memory, "no room")) + 100),
               testing::ExitedWithCode(107), "error: no room");
 }
 

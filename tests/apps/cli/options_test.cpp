@@ -65,7 +65,7 @@ TEST(Options, CommandsAreFoundByTheirWholeName) {
       find_command(wrong);
       FAIL() << wrong;
     } catch (const ooc::Error& error) {
-      EXPECT_EQ(error.cause(), ooc::Cause::usage);
+      EXPECT_EQ(error.kind(), ooc::ErrorKind::usage);
     }
   }
 }

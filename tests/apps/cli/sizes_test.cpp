@@ -16,7 +16,7 @@ std::string refusal(auto parse, const char* text) {
   try {
     parse(text);
   } catch (const ooc::Error& error) {
-    EXPECT_EQ(error.cause(), ooc::Cause::usage);
+    EXPECT_EQ(error.kind(), ooc::ErrorKind::usage);
     return error.what();
   }
   return "accepted";

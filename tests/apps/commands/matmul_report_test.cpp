@@ -71,8 +71,8 @@ TEST(MatmulReport, APlanIsATableOfFacts) {
 }
 
 TEST(MatmulReport, AFailedCheckIsShownAndIsAnError) {
-  Check check{.verification = {.vectors = 8, .largest_ratio = 1.5e6, .worst_row = 1234},
-              .seconds = 2};
+  ProductCheck check{.verification = {.vectors = 8, .largest_ratio = 1.5e6, .worst_row = 1234},
+                     .seconds = 2};
   const ooc::Product product{.plan = a_plan(), .library = "OpenBLAS 0.3.21"};
   EXPECT_EQ(describe_product(product, {}, check, "c.f32")["verified"], false);
   EXPECT_NE(
@@ -80,7 +80,7 @@ TEST(MatmulReport, AFailedCheckIsShownAndIsAnError) {
       std::string::npos);
 
   const ooc::Error error = verification_error("c.npy", check.verification);
-  EXPECT_EQ(error.cause(), ooc::Cause::verify);
+  EXPECT_EQ(error.kind(), ooc::ErrorKind::verify);
   EXPECT_STREQ(error.what(), "c.npy: is not the product of the two matrices");
   EXPECT_EQ(error.details().why, "row 1,234 differs by 1.5e+06 times what rounding explains");
 
@@ -90,7 +90,7 @@ TEST(MatmulReport, AFailedCheckIsShownAndIsAnError) {
 }
 
 TEST(MatmulReport, APassedCheckSaysWhatItDidNotSee) {
-  const Check check{
+  const ProductCheck check{
       .verification = {.vectors = 8, .largest_ratio = 0.012, .unchecked_rows = 3, .passed = true},
       .seconds = 2};
   const ooc::Product product{.plan = a_plan(), .library = "OpenBLAS 0.3.21"};

@@ -9,9 +9,9 @@
 namespace ooc_run {
 namespace {
 
-using State = Check::State;
+using State = HealthCheck::State;
 
-void expect(const Check& check, State state, const std::string& words = {}) {
+void expect(const HealthCheck& check, State state, const std::string& words = {}) {
   EXPECT_EQ(check.state, state) << check.facts;
   EXPECT_FALSE(check.name.empty());
   EXPECT_FALSE(check.facts.empty());
@@ -35,18 +35,18 @@ TEST(DoctorChecks, AGpuIsNeededOnlyIfItIsWanted) {
   expect(check_gpu(with_gpu, 0), State::ok, "NVIDIA H200, 140 GiB, compute capability 9.0");
   expect(check_gpu(with_gpu, {}), State::ok);
   expect(check_gpu(without_cuda, {}), State::warn, "built without CUDA");
-  const Check missing = check_gpu(without_cuda, 0);
+  const HealthCheck missing = check_gpu(without_cuda, 0);
   expect(missing, State::fail, "built without CUDA");
-  EXPECT_EQ(missing.cause, ooc::Cause::device);
+  EXPECT_EQ(missing.kind, ooc::ErrorKind::device);
 }
 
 TEST(DoctorChecks, AGpuIsWantedByItsNumber) {
   ooc::CudaFacts two = with_gpu;
   two.gpus.push_back(two.gpus.front());
   expect(check_gpu(two, 1), State::ok);
-  const Check missing = check_gpu(with_gpu, 1);
+  const HealthCheck missing = check_gpu(with_gpu, 1);
   expect(missing, State::fail, "there is no GPU 1, the last is 0");
-  EXPECT_EQ(missing.cause, ooc::Cause::device);
+  EXPECT_EQ(missing.kind, ooc::ErrorKind::device);
   EXPECT_EQ(why_not_on_gpu(two, 1), "");
   EXPECT_EQ(why_not_on_gpu(two, 7), "there is no GPU 7, the last is 1");
   EXPECT_EQ(why_not_on_gpu(without_cuda, 0), "built without CUDA");
@@ -126,9 +126,9 @@ TEST(DoctorChecks, DirectIoIsMissedOnDisksOnly) {
 TEST(DoctorChecks, MemoryIsEnoughOrRunsFail) {
   expect(check_memory(64 * ooc::GiB, 50 * ooc::GiB), State::ok, "68.7 GB, of which 53.7 GB");
   expect(check_memory(64 * ooc::GiB, 100 * ooc::MiB), State::warn);
-  const Check missing = check_memory(64 * ooc::GiB, 20 * ooc::MiB);
+  const HealthCheck missing = check_memory(64 * ooc::GiB, 20 * ooc::MiB);
   expect(missing, State::fail);
-  EXPECT_EQ(missing.cause, ooc::Cause::memory);
+  EXPECT_EQ(missing.kind, ooc::ErrorKind::memory);
 }
 
 TEST(DoctorChecks, GroupsMayHaveLessTimeThanCores) {
@@ -142,7 +142,7 @@ TEST(DoctorChecks, LimitsAreEnoughOrRunsFail) {
   expect(check_open_files(std::nullopt), State::ok);
   expect(check_open_files(1024), State::ok, "1,024");
   expect(check_open_files(100), State::warn);
-  EXPECT_EQ(check_open_files(8).cause, ooc::Cause::input);
+  EXPECT_EQ(check_open_files(8).kind, ooc::ErrorKind::input);
 }
 
 TEST(DoctorChecks, AsManyThreadsAsAPassStarts) {
@@ -155,7 +155,7 @@ TEST(DoctorChecks, AsManyThreadsAsAPassStarts) {
   expect(check(18), State::warn, "18 more by ulimit -u, of 56 that could be of use");
   EXPECT_EQ(check(18).fix, "raise ulimit -u, by 38 threads");
   expect(check(17), State::fail, "17 more by ulimit -u, of 18 that a pass starts");
-  EXPECT_EQ(check(17).cause, ooc::Cause::memory);
+  EXPECT_EQ(check(17).kind, ooc::ErrorKind::memory);
   const ooc::Workers gpu{.lanes = 2, .reading_lanes = 2, .readers = 8, .writers = 4};
   expect(check_threads(ThreadLimit{17, "ulimit -u"}, gpu, 8), State::warn);
 }

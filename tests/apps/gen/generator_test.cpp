@@ -182,7 +182,7 @@ TEST(Generator, ConstantsMustBeExact) {
       Generator{{type}, Pattern::constant, 0, value}.check();
       return true;
     } catch (const ooc::Error& error) {
-      EXPECT_EQ(error.cause(), ooc::Cause::usage);
+      EXPECT_EQ(error.kind(), ooc::ErrorKind::usage);
       return false;
     }
   };

@@ -105,8 +105,8 @@ TEST_F(RunPageTest, WithoutCopiesThereIsNoRowOfThem) {
 }
 
 TEST_F(RunPageTest, OnACpuCopiesAreNotToADevice) {
-  const ooc::Activity::Clock::time_point start{};
-  record_.record({.kind = ooc::Activity::Kind::h2d, .begin = start, .end = start + 10ms});
+  const ooc::TraceEvent::Clock::time_point start{};
+  record_.record({.kind = ooc::TraceEvent::Kind::h2d, .begin = start, .end = start + 10ms});
   run_["stages"]["h2d"]["busy_seconds"] = 0.01;
   run_["device"] = "NVIDIA H200";
   EXPECT_TRUE(has(draw(), "<th scope=\"row\">h2d</th>"));
@@ -120,18 +120,18 @@ TEST_F(RunPageTest, OnACpuCopiesAreNotToADevice) {
 }
 
 /// More than there are pixels: 32 slots that read and two lanes that compute, each without a pause.
-TEST_F(RunPageTest, ManyActivitiesTakeFewBytes) {
-  const ooc::Activity::Clock::time_point start{};
+TEST_F(RunPageTest, ManyEventsTakeFewBytes) {
+  const ooc::TraceEvent::Clock::time_point start{};
   for (int round = 0; round < 1000; ++round) {
     for (std::size_t slot = 0; slot < 32; ++slot) {
       const auto begin = start + 1ms * round + 20us * slot;
-      record_.record({.kind = ooc::Activity::Kind::read,
+      record_.record({.kind = ooc::TraceEvent::Kind::read,
                       .worker = slot,
                       .chunk = static_cast<std::size_t>(round) * 32 + slot,
                       .bytes = 1'000'000,
                       .begin = begin,
                       .end = begin + 700us});
-      record_.record({.kind = ooc::Activity::Kind::kernel,
+      record_.record({.kind = ooc::TraceEvent::Kind::kernel,
                       .worker = slot % 2,
                       .chunk = static_cast<std::size_t>(round) * 32 + slot,
                       .bytes = 1'000'000,
@@ -164,10 +164,10 @@ TEST_F(RunPageTest, TheBinsOfAReductionAreItsHistograms) {
 
 /// Of a product, say, which has read all long before it ends.
 TEST_F(RunPageTest, WhatIsNotReadHasNoRate) {
-  const ooc::Activity::Clock::time_point start{};
+  const ooc::TraceEvent::Clock::time_point start{};
   record_.record(
-      {.kind = ooc::Activity::Kind::read, .bytes = 1'000, .begin = start, .end = start + 100ms});
-  record_.record({.kind = ooc::Activity::Kind::kernel, .begin = start, .end = start + 1s});
+      {.kind = ooc::TraceEvent::Kind::read, .bytes = 1'000, .begin = start, .end = start + 100ms});
+  record_.record({.kind = ooc::TraceEvent::Kind::kernel, .begin = start, .end = start + 1s});
   record_.finish();
   const std::string page = draw();
   const std::size_t begin = page.find("class=\"rate read\"");
@@ -199,9 +199,9 @@ TEST_F(RunPageTest, ShortRunsHaveNoVerdict) {
 }
 
 TEST_F(RunPageTest, ShowsRatesAgainstWhatHasBeenMeasured) {
-  const auto start = ooc::Activity::Clock::now();
+  const auto start = ooc::TraceEvent::Clock::now();
   for (int i = 0; i < 100; ++i) {
-    record_.record({.kind = ooc::Activity::Kind::read,
+    record_.record({.kind = ooc::TraceEvent::Kind::read,
                     .chunk = static_cast<std::size_t>(i),
                     .bytes = 40'000'000,
                     .begin = start + 10ms * i,

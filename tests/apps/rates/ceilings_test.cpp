@@ -130,7 +130,7 @@ TEST_F(CeilingsTest, AnUnusablePlaceIsAnErrorOfTheWriterOnly) {
     write_ceilings(place_, measured_);
     FAIL();
   } catch (const ooc::Error& error) {
-    EXPECT_EQ(error.cause(), ooc::Cause::output);
+    EXPECT_EQ(error.kind(), ooc::ErrorKind::output);
   }
 }
 
@@ -156,7 +156,7 @@ TEST(Environment, KnowsWhereFilesLie) {
   EXPECT_FALSE(file_system_of("/").empty());
   EXPECT_EQ(file_system_of("/nowhere/at/all"), "");
   EXPECT_EQ(file_system_of("/proc/self/stat").substr(0, 4), "proc");
-  EXPECT_FALSE(lies_in_memory("/proc/self/stat"));
+  EXPECT_FALSE(is_tmpfs("/proc/self/stat"));
   EXPECT_EQ(today().size(), 10u);
 }
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <ooc/io/units.hpp>
-#include <ooc/io_way.hpp>
+#include <ooc/io_config.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -45,7 +45,7 @@ TEST(Progress, ShowsAsMuchAsThereIsRoomFor) {
 
 TEST(Progress, ShowsHowBusyTheStagesAre) {
   ProgressState state = half;
-  state.stages = {{ooc::Activity::Kind::read, 1}, {ooc::Activity::Kind::kernel, 0.2}};
+  state.stages = {{ooc::TraceEvent::Kind::read, 1}, {ooc::TraceEvent::Kind::kernel, 0.2}};
   EXPECT_EQ(draw_progress(state, {.columns = 85}),
             " 50 % ====----- 5.00 GB of 10.0 GB, 2.50 GB/s, 2.00 s left, read 100 % kernel 20 %");
   EXPECT_EQ(draw_progress(state, {.columns = 80, .unicode = true}),
@@ -56,7 +56,7 @@ TEST(Progress, ShowsHowBusyTheStagesAre) {
 
 TEST(Progress, LeavesRoomForWhatIsTypedToEndIt) {
   ProgressState state = half;
-  state.stages = {{ooc::Activity::Kind::read, 1}, {ooc::Activity::Kind::kernel, 0.2}};
+  state.stages = {{ooc::TraceEvent::Kind::read, 1}, {ooc::TraceEvent::Kind::kernel, 0.2}};
   for (state.passes = 1; state.passes < 3; ++state.passes) {
     for (std::size_t columns = 40; columns < 120; ++columns) {
       EXPECT_LE(draw_progress(state, {.columns = columns}).size() + std::strlen("^C "), columns);

@@ -33,7 +33,7 @@ TEST(StallWatch, EndsAfterTheTimeGiven) {
     watch.look(after(1.5));
     FAIL() << "goes on";
   } catch (const ooc::Error& error) {
-    EXPECT_EQ(error.cause(), ooc::Cause::stalled);
+    EXPECT_EQ(error.kind(), ooc::ErrorKind::stalled);
     EXPECT_STREQ(error.what(), "the disk has answered nothing for 1.50 s, after 50 % of the work");
     EXPECT_EQ(error.details().why, "24 requests to it in flight");
   }

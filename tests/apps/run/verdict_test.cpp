@@ -127,7 +127,7 @@ TEST(Verdict, WritingBoundsWithItsEnd) {
   stats.disk.busy = 6;
   stats.kernel.busy = 2;
   stats.write.busy = 7;
-  stats.publish_seconds = 2.5;
+  stats.commit_seconds = 2.5;
   EXPECT_EQ(verdict(stats, cuda, {}),
             "write-bound: 5.00 GB/s, 2.00 GB/s written, busy 95 % (ceilings not measured: ooc-run "
             "bench FILE); GPU idle 90 %, reading idle 40 %");

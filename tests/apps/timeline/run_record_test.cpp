@@ -10,7 +10,7 @@ namespace ooc_run {
 namespace {
 
 using namespace std::chrono_literals;
-using ooc::Activity;
+using ooc::TraceEvent;
 using Place = RunRecord::Place;
 using Time = RunRecord::Time;
 using Window = RunRecord::Window;
@@ -19,9 +19,9 @@ constexpr std::uint64_t bytes_each = 1000;
 
 /// Reads one after another, each of `length`, until `duration` is over.
 void record_reads(RunRecord& record, Time duration, Time length) {
-  const auto start = Activity::Clock::now();
+  const auto start = TraceEvent::Clock::now();
   for (Time begin{}; begin < duration; begin += length) {
-    record.record({.kind = Activity::Kind::read,
+    record.record({.kind = TraceEvent::Kind::read,
                    .chunk = static_cast<std::size_t>(begin / length),
                    .bytes = bytes_each,
                    .begin = start + begin,
@@ -33,9 +33,9 @@ void record_reads(RunRecord& record, Time duration, Time length) {
 void expect_whole(const Window& window, Time length) {
   const auto first = static_cast<std::size_t>(window.begin / length);
   const auto last = static_cast<std::size_t>((window.end - Time{1}) / length);
-  ASSERT_EQ(window.activities.size(), last - first + 1);
+  ASSERT_EQ(window.events.size(), last - first + 1);
   std::vector<std::size_t> chunks;
-  for (const Activity& activity : window.activities) chunks.push_back(activity.chunk);
+  for (const TraceEvent& event : window.events) chunks.push_back(event.chunk);
   std::ranges::sort(chunks);
   for (std::size_t i = 0; i < chunks.size(); ++i) EXPECT_EQ(chunks[i], first + i);
 }
@@ -54,7 +54,7 @@ TEST(RunRecord, OfAShortRunKeepsAll) {
   ASSERT_EQ(windows.size(), 1u);
   EXPECT_EQ(windows[0].place, Place::first);
   EXPECT_EQ(windows[0].end, 150ms);
-  EXPECT_EQ(windows[0].activities.size(), 22u);
+  EXPECT_EQ(windows[0].events.size(), 22u);
   EXPECT_EQ(record.duration(), 150ms);
 }
 
@@ -98,7 +98,7 @@ TEST(RunRecord, AReadOfManySecondsIsInAllWindows) {
   record_reads(record, 30s, 30s);
   const auto windows = record.windows();
   ASSERT_EQ(windows.size(), 3u);
-  for (const Window& window : windows) EXPECT_EQ(window.activities.size(), 1u);
+  for (const Window& window : windows) EXPECT_EQ(window.events.size(), 1u);
 }
 
 TEST(RunRecord, WindowsAreShorterWhereMuchIsDone) {
@@ -127,7 +127,7 @@ TEST(RunRecord, WhatComesAfterTheRunIsNoneOfIt) {
   record.finish();
   record_reads(record, 10s, 1ms);
   EXPECT_LT(record.duration(), 1s);
-  EXPECT_EQ(record.windows().front().activities.size(), 10u);
+  EXPECT_EQ(record.windows().front().events.size(), 10u);
 }
 
 TEST(RunRecord, OfNothingHasNoWindows) {

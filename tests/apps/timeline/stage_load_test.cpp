@@ -9,11 +9,11 @@ namespace ooc_run {
 namespace {
 
 using namespace std::chrono_literals;
-using Kind = ooc::Activity::Kind;
+using Kind = ooc::TraceEvent::Kind;
 
 constexpr StageLoad::Clock::time_point start{1h};
 
-ooc::Activity work(Kind kind, std::chrono::milliseconds begin, std::chrono::milliseconds end) {
+ooc::TraceEvent work(Kind kind, std::chrono::milliseconds begin, std::chrono::milliseconds end) {
   return {.kind = kind, .begin = start + begin, .end = start + end};
 }
 

@@ -10,18 +10,18 @@
 namespace ooc_run {
 namespace {
 
-using ooc::Activity;
+using ooc::TraceEvent;
 
 class TraceTest : public testing::Test {
  protected:
   /// The file of a trace that has room for `most` of the reads of so many chunks, and its note.
-  std::string publish(std::size_t chunks, std::size_t most) {
+  std::string commit(std::size_t chunks, std::size_t most) {
     Trace trace({.path = dir_.path() / "t.pf", .command = "reduce", .replace = true}, most);
     EXPECT_TRUE(trace.empty());
-    const auto start = Activity::Clock::now();
+    const auto start = TraceEvent::Clock::now();
     for (std::size_t k = 0; k < chunks; ++k) {
       const auto begin = start + std::chrono::milliseconds(k);
-      trace.record({.kind = Activity::Kind::read,
+      trace.record({.kind = TraceEvent::Kind::read,
                     .worker = k % 3,
                     .chunk = k,
                     .bytes = 100,
@@ -29,7 +29,7 @@ class TraceTest : public testing::Test {
                     .end = begin + std::chrono::milliseconds(1)});
     }
     EXPECT_EQ(trace.empty(), chunks == 0);
-    note_ = trace.publish();
+    note_ = trace.commit();
     EXPECT_TRUE(trace.empty());
     return ooc::test::read_whole(dir_.path() / "t.pf");
   }
@@ -49,18 +49,18 @@ class TraceTest : public testing::Test {
 };
 
 TEST_F(TraceTest, HasEverythingIfItFits) {
-  EXPECT_EQ(digits_of(publish(8, 8), 8), "01234567");
+  EXPECT_EQ(digits_of(commit(8, 8), 8), "01234567");
   EXPECT_EQ(note_,
             "wrote " + (dir_.path() / "t.pf").string() + ", a timeline that ui.perfetto.dev shows");
 }
 
 TEST_F(TraceTest, LeavesOutTheMiddleOfALongRun) {
-  EXPECT_EQ(digits_of(publish(10, 4), 10), "01------89");
-  EXPECT_TRUE(note_.ends_with("; of 10 activities, the 6 in the middle are left out")) << note_;
+  EXPECT_EQ(digits_of(commit(10, 4), 10), "01------89");
+  EXPECT_TRUE(note_.ends_with("; of 10 events, the 6 in the middle are left out")) << note_;
 }
 
 TEST_F(TraceTest, IsWrittenOfNothingToo) {
-  EXPECT_NE(publish(0, 4).find("ooc-run reduce"), std::string::npos);
+  EXPECT_NE(commit(0, 4).find("ooc-run reduce"), std::string::npos);
 }
 
 TEST_F(TraceTest, LeavesNothingBehindUnlessItIsPublished) {

@@ -222,7 +222,7 @@ TEST_P(ConvertTest, ThePlanIsWhatIsDone) {
       const Options options{.chunk_bytes = 1, .direct = direct};
       const Target to = target(name, {ElementType::f8});
       std::filesystem::remove(to.path);
-      const Stats plan = plan_convert(options, GetParam(), source, to);
+      const Stats plan = dry_run_convert(options, GetParam(), source, to);
       EXPECT_FALSE(std::filesystem::exists(to.path));
       Coordinator coordinator(make_device(GetParam()), options);
       const Stats done = convert(coordinator, source, to).stats;
@@ -276,7 +276,7 @@ TEST_P(ConvertTest, StrictWritesNothingIfAValueWouldChange) {
       convert(several, source, out, {.strict = true});
       FAIL() << "no error: " << message;
     } catch (const Error& error) {
-      EXPECT_EQ(error.cause(), Cause::bad_input);
+      EXPECT_EQ(error.kind(), ErrorKind::bad_input);
       EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
       EXPECT_EQ(error.details().path, out.path);
     }

@@ -31,12 +31,12 @@ using test::from_bits;
 static_assert(std::numeric_limits<long double>::digits == 64);  // holds every value of every type
 
 /// Normal numbers of a floating type are 1.fraction * 2^exponent.
-struct Format {
+struct FloatFormat {
   int fraction_bits, lowest_exponent, highest_exponent;
 };
 
 template <class T>
-constexpr Format format_of() {
+constexpr FloatFormat format_of() {
   if constexpr (std::is_same_v<T, Float16>)
     return {10, -14, 15};
   else if constexpr (std::is_same_v<T, BFloat16>)
@@ -60,7 +60,7 @@ long double exact_value(T value) {
     return value;
   } else {
     using Limits = std::numeric_limits<long double>;
-    constexpr Format format = format_of<T>();
+    constexpr FloatFormat format = format_of<T>();
     constexpr std::uint64_t sign = std::uint64_t{1} << (8 * sizeof(T) - 1);
     const auto fraction = static_cast<long double>(fraction_of(value)) * 0x1p-64L;
     const int biased = static_cast<int>((bits_of(value) & (sign - 1)) >> format.fraction_bits);
@@ -74,7 +74,7 @@ long double exact_value(T value) {
 }
 
 /// The nearest number of a format, or the even one of two.
-long double round_to(const Format& format, long double value) {
+long double round_to(const FloatFormat& format, long double value) {
   if (value == 0 || !std::isfinite(value)) return value;
   const int exponent = std::max(std::ilogb(value), format.lowest_exponent);
   const long double unit = std::ldexp(1.0L, exponent - format.fraction_bits);

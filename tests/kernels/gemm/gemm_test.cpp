@@ -84,18 +84,18 @@ void multiply_plainly(const HostMatrix& a, const HostMatrix& b, HostMatrix& c, b
 }
 
 struct Way {
-  Compute compute;
+  Precision precision;
   ElementType operand;
 };
 
 std::vector<Way> ways_of(DeviceKind device) {
-  std::vector<Way> ways{{Compute::f32, ElementType::f4}, {Compute::f64, ElementType::f8}};
+  std::vector<Way> ways{{Precision::f32, ElementType::f4}, {Precision::f64, ElementType::f8}};
   if (device == DeviceKind::cuda) {
-    ways.insert(ways.end(), {{Compute::f32, ElementType::f2},
-                             {Compute::f32, ElementType::bf16},
-                             {Compute::tf32, ElementType::f4},
-                             {Compute::tf32, ElementType::f2},
-                             {Compute::bf16, ElementType::bf16}});
+    ways.insert(ways.end(), {{Precision::f32, ElementType::f2},
+                             {Precision::f32, ElementType::bf16},
+                             {Precision::tf32, ElementType::f4},
+                             {Precision::tf32, ElementType::f2},
+                             {Precision::bf16, ElementType::bf16}});
   }
   return ways;
 }
@@ -110,7 +110,7 @@ class GemmTest : public testing::TestWithParam<DeviceKind> {
   }
 
   std::unique_ptr<Gemm> make(Way way) {
-    return make_gemm(GetParam(), way.compute, way.operand, {workspace_.data(), workspace_.size()},
+    return make_gemm(GetParam(), way.precision, way.operand, {workspace_.data(), workspace_.size()},
                      2);
   }
 
@@ -140,7 +140,7 @@ class GemmTest : public testing::TestWithParam<DeviceKind> {
 
   /// C = A B or C += A B on the device, into what C holds.
   void multiply(Way way, const HostMatrix& a, const HostMatrix& b, HostMatrix& c, bool accumulate) {
-    const ElementType product = product_type(way.compute);
+    const ElementType product = product_type(way.precision);
     const Buffer a_memory = upload(a, way.operand);
     const Buffer b_memory = upload(b, way.operand);
     const Buffer c_memory = upload(c, product);
@@ -167,19 +167,19 @@ void expect_same(const HostMatrix& found, const HostMatrix& expected) {
 }
 
 TEST_P(GemmTest, ProductsOfIntegersAreExact) {
-  constexpr std::array<Sizes, 9> shapes{{{1, 1, 1},
-                                         {1, 97, 13},
-                                         {97, 1, 13},
-                                         {13, 97, 1},
-                                         {64, 64, 64},
-                                         {101, 103, 107},
-                                         {7, 300, 513},
-                                         {300, 7, 513},
-                                         {129, 255, 385}}};
+  constexpr std::array<ProductShape, 9> shapes{{{1, 1, 1},
+                                                {1, 97, 13},
+                                                {97, 1, 13},
+                                                {13, 97, 1},
+                                                {64, 64, 64},
+                                                {101, 103, 107},
+                                                {7, 300, 513},
+                                                {300, 7, 513},
+                                                {129, 255, 385}}};
   for (const Way way : ways_of(GetParam())) {
     for (const auto [rows, columns, inner] : shapes) {
       for (const std::uint64_t padding : {0, 5}) {
-        SCOPED_TRACE(std::string(name_of(way.compute)) + " of " +
+        SCOPED_TRACE(std::string(name_of(way.precision)) + " of " +
                      std::string(name_of(way.operand)) + ", " + std::to_string(rows) + " x " +
                      std::to_string(columns) + " x " + std::to_string(inner) + ", padding " +
                      std::to_string(padding));
@@ -248,12 +248,12 @@ TEST_P(GemmTest, F32KeepsAllItsBits) {
     }
   }
   HostMatrix found(64, 64);
-  multiply({Compute::f32, ElementType::f4}, a, b, found, false);
+  multiply({Precision::f32, ElementType::f4}, a, b, found, false);
   expect_same(found, b);
 }
 
 TEST_P(GemmTest, SaysWhichLibraryItIs) {
-  const std::string name = make({Compute::f32, ElementType::f4})->name();
+  const std::string name = make({Precision::f32, ElementType::f4})->name();
   const std::string wanted = GetParam() == DeviceKind::cpu ? "OpenBLAS " : "cuBLAS ";
   EXPECT_EQ(name.substr(0, wanted.size()), wanted);
   EXPECT_EQ(name.find_first_not_of("0123456789.", wanted.size()), std::string::npos) << name;
@@ -261,17 +261,17 @@ TEST_P(GemmTest, SaysWhichLibraryItIs) {
 }
 
 TEST(Gemm, RefusesTensorCoresOnTheCpu) {
-  for (const Compute compute : {Compute::tf32, Compute::bf16}) {
-    test::expect_error(Cause::usage, "needs a GPU",
-                       [&] { make_gemm(DeviceKind::cpu, compute, ElementType::f4, {}, 1); });
+  for (const Precision precision : {Precision::tf32, Precision::bf16}) {
+    test::expect_error(ErrorKind::usage, "needs a GPU",
+                       [&] { make_gemm(DeviceKind::cpu, precision, ElementType::f4, {}, 1); });
   }
 }
 
 TEST(Gemm, OpenBlasRefusesRowsThatItCannotCount) {
   const auto device = make_device(DeviceKind::cpu);
   const auto stream = device->make_stream();
-  const auto gemm = make_gemm(DeviceKind::cpu, Compute::f32, ElementType::f4, {}, 1);
-  test::expect_error(Cause::bad_input, "2147483647", [&] {
+  const auto gemm = make_gemm(DeviceKind::cpu, Precision::f32, ElementType::f4, {}, 1);
+  test::expect_error(ErrorKind::bad_input, "2147483647", [&] {
     gemm->multiply(*stream, {nullptr, std::uint64_t{1} << 31}, {nullptr, 1}, {nullptr, 1},
                    {1, 1, std::uint64_t{1} << 31}, false);
   });
@@ -281,22 +281,22 @@ TEST(Gemm, OperandsLoseNothingThatTheComputationKeeps) {
   using enum ElementType;
   for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
     for (const ElementType file : {f2, bf16, f4, f8}) {
-      EXPECT_EQ(operand_type(device, Compute::f64, file), f8);
-      EXPECT_EQ(operand_type(device, Compute::bf16, file), bf16);
+      EXPECT_EQ(operand_type(device, Precision::f64, file), f8);
+      EXPECT_EQ(operand_type(device, Precision::bf16, file), bf16);
     }
-    EXPECT_EQ(operand_type(device, Compute::f32, f4), f4);
-    EXPECT_EQ(operand_type(device, Compute::f32, f8), f4);
-    EXPECT_EQ(operand_type(device, Compute::tf32, f4), f4);
+    EXPECT_EQ(operand_type(device, Precision::f32, f4), f4);
+    EXPECT_EQ(operand_type(device, Precision::f32, f8), f4);
+    EXPECT_EQ(operand_type(device, Precision::tf32, f4), f4);
   }
-  for (const Compute compute : {Compute::f32, Compute::tf32}) {
+  for (const Precision precision : {Precision::f32, Precision::tf32}) {
     for (const ElementType file : {f2, bf16}) {
-      EXPECT_EQ(operand_type(DeviceKind::cpu, compute, file), f4);
-      EXPECT_EQ(operand_type(DeviceKind::cuda, compute, file), file);
+      EXPECT_EQ(operand_type(DeviceKind::cpu, precision, file), f4);
+      EXPECT_EQ(operand_type(DeviceKind::cuda, precision, file), file);
     }
   }
-  EXPECT_EQ(product_type(Compute::f64), f8);
-  for (const Compute compute : {Compute::f32, Compute::tf32, Compute::bf16}) {
-    EXPECT_EQ(product_type(compute), f4);
+  EXPECT_EQ(product_type(Precision::f64), f8);
+  for (const Precision precision : {Precision::f32, Precision::tf32, Precision::bf16}) {
+    EXPECT_EQ(product_type(precision), f4);
   }
 }
 
@@ -314,7 +314,7 @@ TEST(SharedLibrary, SaysWhatIsMissingAndWhatToDo) {
     SharedLibrary("OpenBLAS", names, "apt-get install libopenblas0-pthread");
     FAIL() << "it was there";
   } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::device);
+    EXPECT_EQ(error.kind(), ErrorKind::device);
     EXPECT_STREQ(error.what(), "OpenBLAS is not there");
     EXPECT_NE(error.details().why.find(names[0]), std::string::npos) << error.details().why;
     EXPECT_NE(error.details().why.find(names[1]), std::string::npos) << error.details().why;
@@ -326,7 +326,7 @@ TEST(SharedLibrary, TakesTheFirstThatIsThere) {
   constexpr const char* names[] = {"libooc-has-no-such.so", "libm.so.6"};
   const SharedLibrary library("the C library", names, "");
   EXPECT_EQ(library.function<double(double)>("sqrt")(9.0), 3.0);
-  test::expect_error(Cause::device, "the C library has no function sqroot",
+  test::expect_error(ErrorKind::device, "the C library has no function sqroot",
                      [&] { library.function<double(double)>("sqroot"); });
 }
 
@@ -334,7 +334,7 @@ TEST(CpuBlas, HasANameAndAVersion) {
   try {
     EXPECT_TRUE(cpu_blas().starts_with("OpenBLAS "));
   } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::device);
+    EXPECT_EQ(error.kind(), ErrorKind::device);
     EXPECT_FALSE(error.details().hint.empty());
   }
 }

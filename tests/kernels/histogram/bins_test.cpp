@@ -28,21 +28,21 @@ Bins even(std::size_t count, Range range) {
   options.bins = count;
   options.range = range;
   check(options);
-  return make_bins(options, range, Cause::usage);
+  return make_bins(options, range, ErrorKind::usage);
 }
 
 Bins logarithmic(std::size_t count, Range range) {
   HistogramOptions options;
   options.bins = count;
   options.logarithmic = true;
-  return make_bins(options, range, Cause::usage);
+  return make_bins(options, range, ErrorKind::usage);
 }
 
 Bins listed(std::vector<double> edges) {
   HistogramOptions options;
   options.edges = std::move(edges);
   check(options);
-  return make_bins(options, {}, Cause::usage);
+  return make_bins(options, {}, ErrorKind::usage);
 }
 
 std::uint32_t bin_of(const Bins& bins, double value) {
@@ -172,42 +172,42 @@ TEST(Bins, ValuesFallBetweenTheirEdges) {
   }
 }
 
-void expect_error(Cause cause, const HistogramOptions& options) {
+void expect_error(ErrorKind kind, const HistogramOptions& options) {
   try {
     check(options);
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), cause) << error.what();
+    EXPECT_EQ(error.kind(), kind) << error.what();
   }
 }
 
 TEST(Bins, OptionsThatMakeNoSense) {
   const Range ranges[] = {{1, 0},         {not_a_number, 1},   {0, not_a_number}, {0, infinity},
                           {-infinity, 0}, {-1.7e308, 1.7e308}, {1e17, 1e17}};
-  for (const Range range : ranges) expect_error(Cause::usage, {.range = range});
+  for (const Range range : ranges) expect_error(ErrorKind::usage, {.range = range});
   for (const Range range : {Range{0, 1}, Range{-1, 1}, Range{0.25, 0.25}}) {
-    expect_error(Cause::usage, {.range = range, .logarithmic = true});
+    expect_error(ErrorKind::usage, {.range = range, .logarithmic = true});
   }
-  expect_error(Cause::usage, {.bins = 0});
-  expect_error(Cause::usage, {.bins = max_bins + 1});
+  expect_error(ErrorKind::usage, {.bins = 0});
+  expect_error(ErrorKind::usage, {.bins = max_bins + 1});
   // Bins without a width.
-  expect_error(Cause::usage, {.bins = 10, .range = {{1, 1 + 2e-16}}});
-  expect_error(Cause::usage, {.bins = 4, .range = {{0, 3 * smallest}}});
-  expect_error(Cause::usage, {.bins = 10, .range = {{1, 1 + 2e-16}}, .logarithmic = true});
-  expect_error(Cause::usage, {.edges = {1}});
-  expect_error(Cause::usage, {.edges = {1, 2, 1.5}});
-  expect_error(Cause::usage, {.edges = {1, infinity}});
-  expect_error(Cause::usage, {.edges = {not_a_number, 1}});
-  expect_error(Cause::usage, {.edges = std::vector<double>(max_bins + 2)});
+  expect_error(ErrorKind::usage, {.bins = 10, .range = {{1, 1 + 2e-16}}});
+  expect_error(ErrorKind::usage, {.bins = 4, .range = {{0, 3 * smallest}}});
+  expect_error(ErrorKind::usage, {.bins = 10, .range = {{1, 1 + 2e-16}}, .logarithmic = true});
+  expect_error(ErrorKind::usage, {.edges = {1}});
+  expect_error(ErrorKind::usage, {.edges = {1, 2, 1.5}});
+  expect_error(ErrorKind::usage, {.edges = {1, infinity}});
+  expect_error(ErrorKind::usage, {.edges = {not_a_number, 1}});
+  expect_error(ErrorKind::usage, {.edges = std::vector<double>(max_bins + 2)});
 }
 
 TEST(Bins, FoundRangesWithoutRoomAreBadInput) {
   for (const Range range : {Range{1e17, 1e17}, {-1.7e308, 1.7e308}, {1, 1 + 2e-16}}) {
     try {
-      make_bins({}, range, Cause::bad_input);
+      make_bins({}, range, ErrorKind::bad_input);
       FAIL() << "no error";
     } catch (const Error& error) {
-      EXPECT_EQ(error.cause(), Cause::bad_input);
+      EXPECT_EQ(error.kind(), ErrorKind::bad_input);
       EXPECT_NE(error.details().hint.find("--range"), std::string::npos);
     }
   }

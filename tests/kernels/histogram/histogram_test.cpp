@@ -31,7 +31,7 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 template <class T>
 Histogram count_one_by_one(const std::vector<T>& values, const HistogramOptions& options,
                            HistogramOptions::Range range) {
-  const binning::Bins bins = binning::make_bins(options, range, Cause::usage);
+  const binning::Bins bins = binning::make_bins(options, range, ErrorKind::usage);
   std::vector<std::uint64_t> counts(bins.counters());
   for (const T value : values) {
     ++counts[binning::visit(bins, [&](auto found) { return found.bin_of(to_double(value)); })];
@@ -54,13 +54,13 @@ class HistogramTest : public testing::TestWithParam<DeviceKind>, protected test:
     return histogram(coordinator, source, options, wanted);
   }
 
-  void expect_error(Cause cause, const Source& source, const HistogramOptions& options = {},
+  void expect_error(ErrorKind kind, const Source& source, const HistogramOptions& options = {},
                     Options run = {}) {
     try {
       count(source, options, std::move(run));
       ADD_FAILURE() << "no error";
     } catch (const Error& error) {
-      EXPECT_EQ(error.cause(), cause) << error.what();
+      EXPECT_EQ(error.kind(), kind) << error.what();
     }
   }
 
@@ -157,7 +157,8 @@ TEST_P(HistogramTest, LogarithmicBinsOfBytesUseTheirRange) {
   EXPECT_EQ(found.edges.front(), 1);
   EXPECT_EQ(found.edges.back(), 16);
   EXPECT_EQ(stats.passes, 2u);
-  expect_error(Cause::bad_input, source_of(std::vector<std::uint8_t>{0, 1}), {.logarithmic = true});
+  expect_error(ErrorKind::bad_input, source_of(std::vector<std::uint8_t>{0, 1}),
+               {.logarithmic = true});
 }
 
 TEST_P(HistogramTest, FullRangeIntegersSpreadOverAllBins) {
@@ -187,16 +188,16 @@ TEST_P(HistogramTest, ConstantDataGetsARangeOfOne) {
   const Histogram found = count(source_of(std::vector<float>(100'000, 3)), {.bins = 4}).value;
   EXPECT_EQ(found.edges, (std::vector{2.5, 2.75, 3.0, 3.25, 3.5}));
   EXPECT_EQ(found.counts, (std::vector<std::uint64_t>{0, 0, 100'000, 0}));
-  expect_error(Cause::bad_input, source_of(std::vector<double>(10, 1e17)));
+  expect_error(ErrorKind::bad_input, source_of(std::vector<double>(10, 1e17)));
 }
 
 TEST_P(HistogramTest, DataWithoutRange) {
-  expect_error(Cause::bad_input, source_of(std::vector<double>{not_a_number, infinity}));
-  expect_error(Cause::bad_input, source_of(std::vector<double>{-1.7e308, 1.7e308}));
-  expect_error(Cause::bad_input, source_of(std::vector<float>{-1, 1}), {.logarithmic = true});
+  expect_error(ErrorKind::bad_input, source_of(std::vector<double>{not_a_number, infinity}));
+  expect_error(ErrorKind::bad_input, source_of(std::vector<double>{-1.7e308, 1.7e308}));
+  expect_error(ErrorKind::bad_input, source_of(std::vector<float>{-1, 1}), {.logarithmic = true});
   const Source neighbours = source_of(std::vector<double>{1, 1 + 0x1p-52});
-  expect_error(Cause::bad_input, neighbours, {.bins = 10});  // no bin fits between them
-  expect_error(Cause::usage, neighbours, {.bins = 10, .range = {{1, 1 + 0x1p-52}}});
+  expect_error(ErrorKind::bad_input, neighbours, {.bins = 10});  // no bin fits between them
+  expect_error(ErrorKind::usage, neighbours, {.bins = 10, .range = {{1, 1 + 0x1p-52}}});
   EXPECT_EQ(count(neighbours, {.bins = 1}).value.counts, std::vector<std::uint64_t>{2});
 
   const std::vector<double> values{not_a_number, infinity, -infinity, infinity};
@@ -217,12 +218,12 @@ TEST_P(HistogramTest, RefusesNonsenseBeforeReading) {
     throw std::logic_error("it reads");
   };
   const Source source = source_of(std::vector<float>{1, 2});
-  expect_error(Cause::usage, source, {.bins = 0}, unreadable);
-  expect_error(Cause::usage, source, {.bins = max_bins + 1}, unreadable);
-  expect_error(Cause::usage, source, {.range = {{1, 0}}}, unreadable);
-  expect_error(Cause::usage, source, {.range = {{not_a_number, 0}}}, unreadable);
-  expect_error(Cause::usage, source, {.range = {{0, infinity}}}, unreadable);
-  expect_error(Cause::usage, source, {.edges = {1, 0}}, unreadable);
+  expect_error(ErrorKind::usage, source, {.bins = 0}, unreadable);
+  expect_error(ErrorKind::usage, source, {.bins = max_bins + 1}, unreadable);
+  expect_error(ErrorKind::usage, source, {.range = {{1, 0}}}, unreadable);
+  expect_error(ErrorKind::usage, source, {.range = {{not_a_number, 0}}}, unreadable);
+  expect_error(ErrorKind::usage, source, {.range = {{0, infinity}}}, unreadable);
+  expect_error(ErrorKind::usage, source, {.edges = {1, 0}}, unreadable);
 }
 
 TEST_P(HistogramTest, ThePlanKnowsThePasses) {
@@ -230,14 +231,14 @@ TEST_P(HistogramTest, ThePlanKnowsThePasses) {
   const HistogramOptions all_options[] = {
       {}, {.range = {{0, 1}}}, {.logarithmic = true}, {.edges = {0, 1}}};
   for (const HistogramOptions& options : all_options) {
-    const Stats plan = plan_histogram({}, GetParam(), floats, options);
+    const Stats plan = dry_run_histogram({}, GetParam(), floats, options);
     const Stats done = count(floats, options).stats;
     EXPECT_EQ(plan.passes, done.passes);
     EXPECT_EQ(plan.bytes, done.bytes);
     EXPECT_EQ(plan.chunk_bytes, done.chunk_bytes);
   }
-  EXPECT_THROW(plan_histogram({}, GetParam(), floats, {.bins = 0}), Error);
-  EXPECT_THROW(plan_histogram({}, GetParam(), floats, {.range = {{1, 0}}}), Error);
+  EXPECT_THROW(dry_run_histogram({}, GetParam(), floats, {.bins = 0}), Error);
+  EXPECT_THROW(dry_run_histogram({}, GetParam(), floats, {.range = {{1, 0}}}), Error);
 }
 
 TEST_P(HistogramTest, EmptySource) {
@@ -258,8 +259,8 @@ TEST_P(HistogramTest, EmptySource) {
     EXPECT_EQ(found.counts, (Counts{0, 0}));
     EXPECT_EQ(found.below + found.above + found.nan + found.count, 0u);
   }
-  expect_error(Cause::usage, empty, {.bins = 0});
-  expect_error(Cause::usage, empty, {.range = {{1, 0}}});
+  expect_error(ErrorKind::usage, empty, {.bins = 0});
+  expect_error(ErrorKind::usage, empty, {.range = {{1, 0}}});
 }
 
 TEST_P(HistogramTest, AllocatesNothingForMoreChunks) {

@@ -45,7 +45,7 @@ class RangePassTest : public testing::TestWithParam<DeviceKind>, protected test:
       count(source, {}, std::move(run));
       ADD_FAILURE() << "no error";
     } catch (const Error& error) {
-      EXPECT_EQ(error.cause(), Cause::input_changed) << error.what();
+      EXPECT_EQ(error.kind(), ErrorKind::input_changed) << error.what();
     }
   }
 };
@@ -149,7 +149,7 @@ TEST_P(RangePassTest, NoticesWithAChecksumThatTheInputChangedWithinItsRange) {
     count(source, {}, before_second_pass(change), with_checksum);
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::input_changed);
+    EXPECT_EQ(error.kind(), ErrorKind::input_changed);
     const std::string after = *count(source, {}, {}, with_checksum).stats.checksum;
     EXPECT_NE(before, after);
     for (const std::string& checksum : {before, after}) {

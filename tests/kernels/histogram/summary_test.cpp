@@ -131,8 +131,8 @@ TEST_P(SummaryTest, ReadsTheBytesOnceIfTheRangeIsKnown) {
   const Source floats = file_.source_of(random_values<float>(30 * tile_elements + 1));
   const auto bytes_read = [&](const HistogramOptions& options) {
     std::atomic<std::uint64_t> bytes{0};
-    const auto add = [&](const Activity& done) {
-      if (done.kind == Activity::Kind::read) bytes += done.bytes;
+    const auto add = [&](const TraceEvent& done) {
+      if (done.kind == TraceEvent::Kind::read) bytes += done.bytes;
     };
     Coordinator coordinator(make_device(GetParam()));
     summarize(coordinator, floats, {.histogram = options}, {.observe = add});
@@ -146,8 +146,8 @@ TEST_P(SummaryTest, StoppedEarlyBothCoverTheSame) {
   const auto values = random_values<std::uint8_t>(40 * tile_elements);
   const Source source = file_.source_of(values);
   std::stop_source stop;
-  const auto end_soon = [&](const Activity& done) {
-    if (done.kind == Activity::Kind::kernel && done.chunk >= 5) stop.request_stop();
+  const auto end_soon = [&](const TraceEvent& done) {
+    if (done.kind == TraceEvent::Kind::kernel && done.chunk >= 5) stop.request_stop();
   };
   Coordinator coordinator(
       make_device(GetParam()),

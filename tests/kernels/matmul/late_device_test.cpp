@@ -31,7 +31,7 @@ namespace {
 class LateGemm final : public gemm::Gemm {
  public:
   void multiply(Stream& stream, gemm::Matrix<const std::byte> a, gemm::Matrix<const std::byte> b,
-                gemm::Matrix<std::byte> c, gemm::Sizes sizes, bool accumulate) override {
+                gemm::Matrix<std::byte> c, gemm::ProductShape sizes, bool accumulate) override {
     dynamic_cast<test::LateStream&>(stream).add([=] {
       const auto* const left = reinterpret_cast<const float*>(a.data);
       const auto* const right = reinterpret_cast<const float*>(b.data);
@@ -81,7 +81,7 @@ class LateMatmulTest : public testing::Test {
     const Source a = matrix("a", shape.rows, shape.inner);
     const Source b = matrix("b", shape.inner, shape.columns);
     Coordinator planner(make_device(DeviceKind::cpu), {.streams = 2, .memory_bytes = 64 * MiB});
-    Job job = prepare(planner, a, b, {}, 0).job;
+    ProductJob job = prepare(planner, a, b, {}, 0).job;
     job.schedule = make_schedule(job.problem, limits, {});
     std::set<std::int32_t> sent;  // entries of the cache
     for (const Load& load : job.schedule.loads) {

@@ -135,7 +135,7 @@ TEST_P(MatmulTest, KeepsTheByteOrderAndTheFormatAskedFor) {
   Target out = target("c.npy");
   out.type.swapped = true;
   const auto [product, stats] = matmul(c, source_a, source_b, out);
-  EXPECT_EQ(product.plan.compute, Compute::f64);
+  EXPECT_EQ(product.plan.precision, Precision::f64);
   const Source written = open(out.path);
   EXPECT_EQ(*written.type(), swapped);
   EXPECT_EQ(std::vector(written.shape().begin(), written.shape().end()),
@@ -170,8 +170,8 @@ double largest_ratio(const std::vector<double>& c, const std::vector<T>& a, cons
   return largest;
 }
 
-struct Precision {
-  Compute compute;
+struct PrecisionCase {
+  Precision precision;
   double unit_in;  // of rounding f4 operands
   double unit;     // of the sums
 };
@@ -186,28 +186,28 @@ TEST_P(MatmulTest, KeepsToTheErrorBoundOfItsPrecision) {
   std::ranges::generate(b, [&] { return normal(random); });
   const Source source_a = matrix("a.f32", a, shape.rows, shape.inner);
   const Source source_b = matrix("b.f32", b, shape.inner, shape.columns);
-  for (const Precision& precision :
-       {Precision{Compute::f32, 0, 0x1p-24}, Precision{Compute::f64, 0, 0x1p-53},
-        Precision{Compute::tf32, 0x1p-11, 0x1p-23}, Precision{Compute::bf16, 0x1p-8, 0x1p-23}}) {
+  for (const PrecisionCase& each :
+       {PrecisionCase{Precision::f32, 0, 0x1p-24}, PrecisionCase{Precision::f64, 0, 0x1p-53},
+        PrecisionCase{Precision::tf32, 0x1p-11, 0x1p-23},
+        PrecisionCase{Precision::bf16, 0x1p-8, 0x1p-23}}) {
     const bool on_tensor_cores =
-        precision.compute == Compute::tf32 || precision.compute == Compute::bf16;
+        each.precision == Precision::tf32 || each.precision == Precision::bf16;
     if (on_tensor_cores && GetParam() == DeviceKind::cpu) continue;
     for (const std::size_t device_bytes : {1 * GiB, 256 * KiB}) {
       Coordinator c = coordinator(limited(device_bytes));
       const auto [product, stats] =
-          matmul(c, source_a, source_b, target(), {.compute = precision.compute});
+          matmul(c, source_a, source_b, target(), {.precision = each.precision});
       std::vector<double> values;
-      if (precision.compute == Compute::f64) {
+      if (each.precision == Precision::f64) {
         values = read_values<double>(target().path);
       } else {
         for (const float value : read_values<float>(target().path)) values.push_back(value);
       }
       const double panels = std::ceil(static_cast<double>(shape.inner) /
                                       static_cast<double>(product.plan.tile_inner));
-      const double ratio =
-          largest_ratio(values, a, b, shape, precision.unit_in, precision.unit, panels);
+      const double ratio = largest_ratio(values, a, b, shape, each.unit_in, each.unit, panels);
       EXPECT_LE(ratio, 1);
-      std::cout << name_of(precision.compute) << " with " << device_bytes / KiB
+      std::cout << name_of(each.precision) << " with " << device_bytes / KiB
                 << " KiB: largest error " << ratio << " of its bound\n";
     }
   }
@@ -270,24 +270,25 @@ TEST_P(MatmulTest, OfNothingIsZero) {
 TEST_P(MatmulTest, RefusesWhatDoesNotFitTogether) {
   OOC_SKIP_WITHOUT(GetParam());
   Coordinator c = coordinator();
-  const auto refuse = [&](Cause cause, const std::string& what, const Source& a, const Source& b) {
+  const auto refuse = [&](ErrorKind kind, const std::string& what, const Source& a,
+                          const Source& b) {
     try {
       matmul(c, a, b, target());
       ADD_FAILURE() << "did not refuse: " << what;
     } catch (const Error& error) {
-      EXPECT_EQ(error.cause(), cause) << error.what();
+      EXPECT_EQ(error.kind(), kind) << error.what();
       EXPECT_NE(std::string(error.what()).find(what), std::string::npos) << error.what();
     }
   };
   const Source a = matrix("a.f32", std::vector<float>(6), 2, 3);
   const Source b = matrix("b.f32", std::vector<float>(6), 2, 3);
-  refuse(Cause::bad_input, "cannot be multiplied", a, b);
+  refuse(ErrorKind::bad_input, "cannot be multiplied", a, b);
   const Source doubles = matrix("d.f64", std::vector<double>(6), 3, 2);
-  refuse(Cause::bad_input, "holds <f8", a, doubles);
+  refuse(ErrorKind::bad_input, "holds <f8", a, doubles);
   const Source bytes = matrix("b.u8", std::vector<std::uint8_t>(6), 3, 2);
-  refuse(Cause::bad_input, "holds uint8", bytes, bytes);
+  refuse(ErrorKind::bad_input, "holds uint8", bytes, bytes);
   const Source small = matrix("s.f32", std::vector<float>(5), 3, 2);
-  refuse(Cause::bad_input, "5 elements, not the 3 x 2", a, small);
+  refuse(ErrorKind::bad_input, "5 elements, not the 3 x 2", a, small);
   EXPECT_EQ(dir_.names(), (std::vector<std::string>{"a.f32", "b.f32", "b.u8", "d.f64", "s.f32"}));
 }
 
@@ -308,8 +309,8 @@ TEST(ProductType, IsThatOfTheFileThatAProductWrites) {
   expect(f4, f2, {});
   expect(f4, bf16, {});
   expect(f8, f8, {});
-  expect(f8, f4, {.compute = Compute::f64});
-  expect(f4, f8, {.compute = Compute::f32});
+  expect(f8, f4, {.precision = Precision::f64});
+  expect(f4, f8, {.precision = Precision::f32});
   EXPECT_THROW(product_type(Source(File::open(dir.path() / "a.raw"))), Error);
 }
 
@@ -322,7 +323,7 @@ TEST_P(MatmulTest, RefusesLimitsTooLowForOnePanel) {
         try {
           matmul(c, a, a, target());
         } catch (const Error& error) {
-          EXPECT_EQ(error.cause(), Cause::memory) << error.what();
+          EXPECT_EQ(error.kind(), ErrorKind::memory) << error.what();
           throw;
         }
       },
@@ -354,7 +355,7 @@ TEST_P(MatmulTest, LeavesTheOldFileWholeWhenItFails) {
         auto engine = make_engine(wanted);
         if (wanted.writes != writes) return engine;
         return std::make_unique<test::FaultyEngine>(std::move(engine), good, [] {
-          throw Error(Cause::internal, "the fault of this test");
+          throw Error(ErrorKind::internal, "the fault of this test");
         });
       };
       Coordinator c = coordinator(options);

@@ -31,7 +31,7 @@ class VerifyHistogramTest : public testing::Test, protected test::ValuesFile {
     Histogram found = histogram(coordinator_, source, options).value;
     verify_histogram(coordinator_, source, options, found);
     spoil(found);
-    test::expect_error(Cause::verify, text,
+    test::expect_error(ErrorKind::verify, text,
                        [&] { verify_histogram(coordinator_, source, options, found); });
   }
 
@@ -123,7 +123,7 @@ TEST_F(VerifyHistogramTest, WrongEdges) {
 TEST_F(VerifyHistogramTest, ARangeThatMissesTheOutermostValue) {
   const Histogram of_others = histogram(coordinator_, source_of(std::vector<float>{1, 2, 3})).value;
   const Source source = source_of(std::vector<float>{1, 2, 4});
-  test::expect_error(Cause::verify, "edges[256] is 3, but 4",
+  test::expect_error(ErrorKind::verify, "edges[256] is 3, but 4",
                      [&] { verify_histogram(coordinator_, source, {}, of_others); });
 }
 

@@ -95,16 +95,16 @@ class VerifyMatmulTest : public testing::Test {
     return source;
   }
 
-  Verification verify(const Source& a, const Source& b, const Source& c, Compute compute,
+  Verification verify(const Source& a, const Source& b, const Source& c, Precision precision,
                       std::size_t vectors = 8) {
     Coordinator coordinator(make_device(DeviceKind::cpu), options_);
-    return verify_matmul(coordinator, a, b, c, compute, vectors, wanted_);
+    return verify_matmul(coordinator, a, b, c, precision, vectors, wanted_);
   }
 
   template <class T, class C>
-  Verification verify(const Matrix<T>& a, const Matrix<T>& b, const Matrix<C>& c, Compute compute,
-                      std::size_t vectors = 8) {
-    return verify(source_of("a", a), source_of("b", b), source_of("c", c), compute, vectors);
+  Verification verify(const Matrix<T>& a, const Matrix<T>& b, const Matrix<C>& c,
+                      Precision precision, std::size_t vectors = 8) {
+    return verify(source_of("a", a), source_of("b", b), source_of("c", c), precision, vectors);
   }
 
   test::TempDir dir_;
@@ -128,14 +128,14 @@ TYPED_TEST_SUITE(VerifyMatmulTypeTest, Types);
 
 TYPED_TEST(VerifyMatmulTypeTest, ProductsOfIntegersPassExactly) {
   using C = std::conditional_t<std::is_same_v<TypeParam, double>, double, float>;
-  const Compute compute = std::is_same_v<TypeParam, double> ? Compute::f64 : Compute::f32;
+  const Precision precision = std::is_same_v<TypeParam, double> ? Precision::f64 : Precision::f32;
   for (const auto [rows, columns, inner] : shapes) {
     SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + " x " +
                  std::to_string(inner));
     const auto a = random_integers<TypeParam>(rows, inner, 1);
     const auto b = random_integers<TypeParam>(inner, columns, 2);
     Matrix<C> c = product<C>(a, b);
-    Verification found = this->verify(a, b, c, compute);
+    Verification found = this->verify(a, b, c, precision);
     EXPECT_TRUE(found.passed);
     EXPECT_EQ(found.largest_ratio, 0);
     EXPECT_EQ(found.unchecked_rows, 0u);
@@ -143,7 +143,7 @@ TYPED_TEST(VerifyMatmulTypeTest, ProductsOfIntegersPassExactly) {
 
     const std::uint64_t row = rows - 1 - rows / 3;
     c.at(row, columns / 2) += static_cast<C>(100 + inner);
-    found = this->verify(a, b, c, compute);
+    found = this->verify(a, b, c, precision);
     EXPECT_FALSE(found.passed);
     EXPECT_GT(found.largest_ratio, 1);
     EXPECT_EQ(found.worst_row, row);
@@ -153,7 +153,7 @@ TYPED_TEST(VerifyMatmulTypeTest, ProductsOfIntegersPassExactly) {
 TEST_F(VerifyMatmulTest, RoundingPasses) {
   const auto a = random_fractions<float>(100, 700, 1);
   const auto b = random_fractions<float>(700, 100, 2);
-  const Verification found = verify(a, b, product<float>(a, b), Compute::f32);
+  const Verification found = verify(a, b, product<float>(a, b), Precision::f32);
   EXPECT_TRUE(found.passed);
   EXPECT_GT(found.largest_ratio,
             1e-5);  // of which much is left over: few sums are as bad as can be
@@ -161,14 +161,14 @@ TEST_F(VerifyMatmulTest, RoundingPasses) {
 
   const auto wide_a = random_fractions<double>(100, 700, 1);
   const auto wide_b = random_fractions<double>(700, 100, 2);
-  EXPECT_TRUE(verify(wide_a, wide_b, product<double>(wide_a, wide_b), Compute::f64).passed);
+  EXPECT_TRUE(verify(wide_a, wide_b, product<double>(wide_a, wide_b), Precision::f64).passed);
 }
 
 /// The worst case of a bound that looks at typical errors only: all of them have the same sign.
 TEST_F(VerifyMatmulTest, RoundingThatAddsUpPasses) {
   const Matrix<float> a{4, 100'000, std::vector<float>(400'000, 0.1f)};
   const Matrix<float> b{100'000, 5, std::vector<float>(500'000, 0.1f)};
-  const Verification found = verify(a, b, product<float>(a, b), Compute::f32);
+  const Verification found = verify(a, b, product<float>(a, b), Precision::f32);
   EXPECT_TRUE(found.passed);
   EXPECT_GT(found.largest_ratio, 1e-3);
 }
@@ -182,22 +182,22 @@ TEST_F(VerifyMatmulTest, RoundedOperandsPassOnlyWhereTheyAreToBe) {
     return result;
   };
   const Matrix<float> c = product<float>(rounded(a), rounded(b));
-  EXPECT_TRUE(verify(a, b, c, Compute::bf16).passed);
-  EXPECT_FALSE(verify(a, b, c, Compute::f32).passed);
-  EXPECT_FALSE(verify(a, b, c, Compute::f64).passed);
+  EXPECT_TRUE(verify(a, b, c, Precision::bf16).passed);
+  EXPECT_FALSE(verify(a, b, c, Precision::f32).passed);
+  EXPECT_FALSE(verify(a, b, c, Precision::f64).passed);
 }
 
 TEST_F(VerifyMatmulTest, MistakesDoNotPass) {
   const auto a = random_fractions<float>(260, 260, 1);
   const auto b = random_fractions<float>(260, 260, 2);
   const Matrix<float> c = product<float>(a, b);
-  ASSERT_TRUE(verify(a, b, c, Compute::f32).passed);
+  ASSERT_TRUE(verify(a, b, c, Precision::f32).passed);
   const auto expect_failure = [&](const std::string& what,
                                   const std::function<void(Matrix<float>&)>& spoil) {
     SCOPED_TRACE(what);
     Matrix<float> spoilt = c;
     spoil(spoilt);
-    EXPECT_FALSE(verify(a, b, spoilt, Compute::f32).passed);
+    EXPECT_FALSE(verify(a, b, spoilt, Precision::f32).passed);
   };
   expect_failure("transposed", [](Matrix<float>& m) {
     for (std::uint64_t i = 0; i < m.rows; ++i) {
@@ -225,12 +225,12 @@ TEST_F(VerifyMatmulTest, SameBitsHoweverItIsRead) {
   const auto b = random_fractions<float>(70'001, 3, 2);
   const Source sources[] = {source_of("a", a), source_of("b", b),
                             source_of("c", product<float>(a, b))};
-  const Verification first = verify(sources[0], sources[1], sources[2], Compute::f32);
+  const Verification first = verify(sources[0], sources[1], sources[2], Precision::f32);
   EXPECT_TRUE(first.passed);
   for (const std::size_t streams : {1, 2, 8}) {
     for (const std::size_t chunk : {256 * KiB, 768 * KiB, 16 * MiB}) {
       options_ = {.chunk_bytes = chunk, .streams = streams};
-      const Verification found = verify(sources[0], sources[1], sources[2], Compute::f32);
+      const Verification found = verify(sources[0], sources[1], sources[2], Precision::f32);
       EXPECT_EQ(found.largest_ratio, first.largest_ratio);
       EXPECT_EQ(found.worst_row, first.worst_row);
     }
@@ -248,9 +248,9 @@ TEST_F(VerifyMatmulTest, OtherByteOrder) {
   const auto b = random_fractions<float>(100, 100, 2);
   const Matrix<float> c = product<float>(a, b);
   const Verification found = verify(source_of("a", swap(a), true), source_of("b", swap(b), true),
-                                    source_of("c", swap(c), true), Compute::f32);
+                                    source_of("c", swap(c), true), Precision::f32);
   EXPECT_TRUE(found.passed);
-  EXPECT_EQ(found.largest_ratio, verify(a, b, c, Compute::f32).largest_ratio);
+  EXPECT_EQ(found.largest_ratio, verify(a, b, c, Precision::f32).largest_ratio);
 }
 
 /// As many as are asked for, and each eight of them others.
@@ -260,14 +260,14 @@ TEST_F(VerifyMatmulTest, AnyNumberOfVectors) {
   const Matrix<float> c = product<float>(a, b);
   double ratio = 0;
   for (const std::size_t vectors : {1, 5, 8, 9, 40}) {
-    const Verification found = verify(a, b, c, Compute::f32, vectors);
+    const Verification found = verify(a, b, c, Precision::f32, vectors);
     EXPECT_TRUE(found.passed);
     EXPECT_EQ(found.vectors, vectors);
     EXPECT_GE(found.largest_ratio, ratio);
     ratio = found.largest_ratio;
   }
-  EXPECT_GT(ratio, verify(a, b, c, Compute::f32, 8).largest_ratio);
-  test::expect_error(Cause::usage, "at least one", [&] { verify(a, b, c, Compute::f32, 0); });
+  EXPECT_GT(ratio, verify(a, b, c, Precision::f32, 8).largest_ratio);
+  test::expect_error(ErrorKind::usage, "at least one", [&] { verify(a, b, c, Precision::f32, 0); });
 }
 
 TEST_F(VerifyMatmulTest, NanAndInfinitySpoilTheirRowsAndColumnsOnly) {
@@ -278,7 +278,7 @@ TEST_F(VerifyMatmulTest, NanAndInfinitySpoilTheirRowsAndColumnsOnly) {
   b.at(30, 40) = -infinity;
   b.at(31, 41) = nan;
   const Matrix<float> c = product<float>(a, b);
-  const Verification found = verify(a, b, c, Compute::f32);
+  const Verification found = verify(a, b, c, Precision::f32);
   EXPECT_TRUE(found.passed);
   EXPECT_EQ(found.largest_ratio, 0);
   EXPECT_EQ(found.unchecked_rows, 2u);
@@ -286,7 +286,7 @@ TEST_F(VerifyMatmulTest, NanAndInfinitySpoilTheirRowsAndColumnsOnly) {
   const auto expect_failure = [&](std::uint64_t row, std::uint64_t column, float value) {
     Matrix<float> spoilt = c;
     spoilt.at(row, column) = value;
-    const Verification wrong = verify(a, b, spoilt, Compute::f32);
+    const Verification wrong = verify(a, b, spoilt, Precision::f32);
     EXPECT_FALSE(wrong.passed);
     EXPECT_EQ(wrong.worst_row, row);
   };
@@ -300,19 +300,19 @@ TEST_F(VerifyMatmulTest, OverflowIsNotAnError) {
   Matrix<float> a{2, 3, {1e30f, 1e30f, 0, 1, 2, 3}};
   Matrix<float> b{3, 2, {1e30f, 1, 0, 0, 0, 0}};
   Matrix<float> c{2, 2, {infinity, 1e30f, 1e30f, 1}};
-  Verification found = verify(a, b, c, Compute::f32);
+  Verification found = verify(a, b, c, Precision::f32);
   EXPECT_TRUE(found.passed);
   EXPECT_EQ(found.unchecked_rows, 1u);
   c.at(1, 1) = infinity;  // which nothing in that row can have become
-  found = verify(a, b, c, Compute::f32);
+  found = verify(a, b, c, Precision::f32);
   EXPECT_FALSE(found.passed);
   EXPECT_EQ(found.worst_row, 1u);
 
   // What does not fit f4 is infinite before it is multiplied.
   const Matrix<double> wide_a{1, 2, {1e300, 1}};
   const Matrix<double> wide_b{2, 2, {1e-300, 0, 1, 1}};
-  EXPECT_TRUE(verify(wide_a, wide_b, Matrix<float>{1, 2, {infinity, nan}}, Compute::f32).passed);
-  EXPECT_TRUE(verify(wide_a, wide_b, Matrix<double>{1, 2, {2, 1}}, Compute::f64).passed);
+  EXPECT_TRUE(verify(wide_a, wide_b, Matrix<float>{1, 2, {infinity, nan}}, Precision::f32).passed);
+  EXPECT_TRUE(verify(wide_a, wide_b, Matrix<double>{1, 2, {2, 1}}, Precision::f64).passed);
 }
 
 TEST_F(VerifyMatmulTest, NumbersFarFromOne) {
@@ -321,41 +321,42 @@ TEST_F(VerifyMatmulTest, NumbersFarFromOne) {
     const auto b = random_fractions<double>(50, 60, 2);
     for (double& value : a.values) value *= scale;
     Matrix<double> c = product<double>(a, b);
-    const Verification found = verify(a, b, c, Compute::f64);
+    const Verification found = verify(a, b, c, Precision::f64);
     EXPECT_TRUE(found.passed) << scale;
     EXPECT_EQ(found.unchecked_rows, 0u) << scale;
     c.at(20, 30) += 0.01 * scale;
-    EXPECT_FALSE(verify(a, b, c, Compute::f64).passed) << scale;
+    EXPECT_FALSE(verify(a, b, c, Precision::f64).passed) << scale;
   }
   auto tiny = random_fractions<float>(40, 40, 1);
   for (float& value : tiny.values) value *= 1e-22f;
-  EXPECT_TRUE(verify(tiny, tiny, product<float>(tiny, tiny), Compute::f32).passed);
+  EXPECT_TRUE(verify(tiny, tiny, product<float>(tiny, tiny), Precision::f32).passed);
 }
 
 TEST_F(VerifyMatmulTest, MatricesWithoutElements) {
   const Matrix<float> none{0, 5, {}};
   const auto b = random_integers<float>(5, 7, 1);
-  EXPECT_TRUE(verify(none, b, Matrix<float>{0, 7, {}}, Compute::f32).passed);
-  EXPECT_TRUE(verify(b, Matrix<float>{7, 0, {}}, Matrix<float>{5, 0, {}}, Compute::f32).passed);
+  EXPECT_TRUE(verify(none, b, Matrix<float>{0, 7, {}}, Precision::f32).passed);
+  EXPECT_TRUE(verify(b, Matrix<float>{7, 0, {}}, Matrix<float>{5, 0, {}}, Precision::f32).passed);
   const Matrix<float> thin{3, 0, {}};
   Matrix<float> c{3, 5, std::vector<float>(15, 0)};
-  EXPECT_TRUE(verify(thin, none, c, Compute::f32).passed);
+  EXPECT_TRUE(verify(thin, none, c, Precision::f32).passed);
   c.at(1, 1) = 1e-20f;
-  EXPECT_FALSE(verify(thin, none, c, Compute::f32).passed);
+  EXPECT_FALSE(verify(thin, none, c, Precision::f32).passed);
 }
 
 TEST_F(VerifyMatmulTest, RefusesWhatDoesNotFit) {
   const auto a = random_integers<float>(5, 6, 1);
   const auto b = random_integers<float>(6, 7, 1);
   const auto c = product<float>(a, b);
-  test::expect_error(Cause::bad_input, "a product of 5 x 6 and 5 x 6 cannot be 5 x 7",
-                     [&] { verify(a, a, c, Compute::f32); });
+  test::expect_error(ErrorKind::bad_input, "a product of 5 x 6 and 5 x 6 cannot be 5 x 7",
+                     [&] { verify(a, a, c, Precision::f32); });
   Source flat = source_of("c", c);
   flat.set_shape({35});
-  test::expect_error(Cause::bad_input, "shape",
-                     [&] { verify(source_of("a", a), source_of("b", b), flat, Compute::f32); });
+  test::expect_error(ErrorKind::bad_input, "shape",
+                     [&] { verify(source_of("a", a), source_of("b", b), flat, Precision::f32); });
   const Matrix<std::int32_t> integers{5, 7, std::vector<std::int32_t>(35)};
-  test::expect_error(Cause::bad_input, "int32", [&] { verify(a, b, integers, Compute::f32); });
+  test::expect_error(ErrorKind::bad_input, "int32",
+                     [&] { verify(a, b, integers, Precision::f32); });
 }
 
 TEST_F(VerifyMatmulTest, KeepsToTheMemoryLimit) {
@@ -363,9 +364,10 @@ TEST_F(VerifyMatmulTest, KeepsToTheMemoryLimit) {
   const Matrix<float> b{800, 900, std::vector<float>(800 * 900)};
   const Matrix<float> c{700, 900, std::vector<float>(700 * 900)};
   options_ = {.streams = 1, .memory_bytes = 2 * MiB};
-  EXPECT_TRUE(verify(a, b, c, Compute::f32).passed);
+  EXPECT_TRUE(verify(a, b, c, Precision::f32).passed);
   options_.memory_bytes = 100 * KiB;
-  test::expect_error(Cause::memory, "the limit is 102400", [&] { verify(a, b, c, Compute::f32); });
+  test::expect_error(ErrorKind::memory, "the limit is 102400",
+                     [&] { verify(a, b, c, Precision::f32); });
 }
 
 TEST_F(VerifyMatmulTest, ReportsProgressOfAllPassesAsOne) {
@@ -378,7 +380,7 @@ TEST_F(VerifyMatmulTest, ReportsProgressOfAllPassesAsOne) {
     EXPECT_GE(progress.bytes, bytes);
     bytes = progress.bytes;
   };
-  verify(a, b, product<float>(a, b), Compute::f32);
+  verify(a, b, product<float>(a, b), Precision::f32);
   EXPECT_EQ(bytes, total);
 }
 
@@ -387,8 +389,8 @@ TEST_F(VerifyMatmulTest, CanBeStopped) {
   std::stop_source stop;
   stop.request_stop();
   wanted_.stop = stop.get_token();
-  test::expect_error(Cause::interrupted, "stopped",
-                     [&] { verify(a, a, product<float>(a, a), Compute::f32); });
+  test::expect_error(ErrorKind::interrupted, "stopped",
+                     [&] { verify(a, a, product<float>(a, a), Precision::f32); });
 }
 
 }  // namespace

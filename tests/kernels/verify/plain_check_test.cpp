@@ -52,7 +52,7 @@ TEST(PlainCheck, WhatDiffers) {
   require_same(source, "sum", Number{}, Number{});
   const auto expect_difference = [&](std::string_view text, const Number& left,
                                      const Number& right) {
-    test::expect_error(Cause::verify, text, [&] { require_same(source, "sum", left, right); });
+    test::expect_error(ErrorKind::verify, text, [&] { require_same(source, "sum", left, right); });
   };
   expect_difference("x: sum is 0.1, but 0.10000000000000002 when", 0.1, 0.10000000000000002);
   expect_difference("sum is 0, but -0 when", 0.0, -0.0);
@@ -153,7 +153,7 @@ TEST_F(ReadAllTest, ReportsProgress) {
 TEST_F(ReadAllTest, CanBeStopped) {
   std::stop_source stop;
   stop.request_stop();
-  test::expect_error(Cause::interrupted, "before the result was verified", [&] {
+  test::expect_error(ErrorKind::interrupted, "before the result was verified", [&] {
     look_at_all(open(write(values_)), {.streams = 2}, {.stop = stop.get_token()});
   });
 }
@@ -162,10 +162,10 @@ TEST_F(ReadAllTest, NoticesThatAFileHasChanged) {
   const auto path = write(values_);
   const Source source = open(path);
   std::filesystem::resize_file(path, 4 * count - 1);
-  test::expect_error(Cause::input_changed, "shrank while it was read, from",
+  test::expect_error(ErrorKind::input_changed, "shrank while it was read, from",
                      [&] { look_at_all(source); });
   std::filesystem::resize_file(path, 4 * count + 1);
-  test::expect_error(Cause::input_changed, "changed while it was read",
+  test::expect_error(ErrorKind::input_changed, "changed while it was read",
                      [&] { look_at_all(source); });
 }
 
@@ -192,7 +192,7 @@ TEST_F(ReadAllTest, SaysWhyADiskFails) {
     look_at_all(source);
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::input);
+    EXPECT_EQ(error.kind(), ErrorKind::input);
     EXPECT_EQ(error.details().why, "the disk could not deliver this block");
   }
 }

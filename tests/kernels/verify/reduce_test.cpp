@@ -63,7 +63,7 @@ class VerifyReduceTest : public testing::Test, protected test::ValuesFile {
     Statistics found = reduce(coordinator_, source, options).value;
     verify_reduce(coordinator_, source, options, found);
     spoil(found);
-    test::expect_error(Cause::verify, text,
+    test::expect_error(ErrorKind::verify, text,
                        [&] { verify_reduce(coordinator_, source, options, found); });
   }
 
@@ -217,7 +217,7 @@ TEST_F(VerifyReduceTest, AByteThatChangedOnTheWay) {
   };
   Coordinator coordinator(make_device(DeviceKind::cpu), options);
   const Statistics found = reduce(coordinator, source).value;
-  test::expect_error(Cause::verify, "but 1 when it is computed another way",
+  test::expect_error(ErrorKind::verify, "but 1 when it is computed another way",
                      [&] { verify_reduce(coordinator, source, {}, found); });
 }
 

@@ -186,16 +186,16 @@ void Simulation::run_pass() {
 void Simulation::run_threads() {
   PassOptions wanted{.stop = troubles_.stop()};
   if (scenario_.observed) {
-    wanted.observe = [this](const Activity& activity) {
-      if (scenario_.lanes_read && activity.kind == Activity::Kind::read) {
-        owners_.hand_over(activity.worker, activity.chunk, Owner::nobody, Owner::lane);
+    wanted.observe = [this](const TraceEvent& event) {
+      if (scenario_.lanes_read && event.kind == TraceEvent::Kind::read) {
+        owners_.hand_over(event.worker, event.chunk, Owner::nobody, Owner::lane);
       }
-      at(Place::activity);
+      at(Place::event);
     };
   }
   std::optional<LaneReaders> lane_readers;
   if (scenario_.lanes_read) {
-    const IoWay way{.block_bytes = scenario_.block_bytes};
+    const IoConfig way{.block_bytes = scenario_.block_bytes};
     const LaneTakes takes = scenario_.takes_any ? LaneTakes::any : LaneTakes::its_share;
     lane_readers.emplace(world_.source, plan_, pool_, way, lanes_.size(), takes, wanted);
   }

@@ -23,7 +23,7 @@ enum class Place {
   read_completed,
   write_begun,
   write_completed,
-  activity,
+  event,
   report,
   read_start,  // the engines
   read_wait,

@@ -21,7 +21,7 @@ struct Chunk {
 };
 
 /// How far a chunk has come.
-enum class Stage : std::uint8_t { empty, loaded, computed };
+enum class SlotState : std::uint8_t { empty, loaded, computed };
 
 /// Thrown in every waiter after abort(): the echo of an error that is reported elsewhere.
 struct Aborted {};
@@ -71,13 +71,13 @@ class ChunkPool {
 
   /// Blocks until chunk `index` is at `stage` and lends it out. Null if the source ended before it
   /// (see end_at). Throws Aborted.
-  Chunk* wait(std::size_t index, Stage stage);
+  Chunk* wait(std::size_t index, SlotState stage);
 
   /// Whether wait() would return a chunk at once.
-  bool ready(std::size_t index, Stage stage) const noexcept;
+  bool ready(std::size_t index, SlotState stage) const noexcept;
 
   /// Hands a chunk to who waits for it at that stage, the next one or a later one.
-  void publish(const Chunk& chunk, Stage reached);
+  void commit(const Chunk& chunk, SlotState reached);
 
   /// Gives its slot back, empty, for the next chunk there.
   void recycle(const Chunk& chunk);
@@ -131,9 +131,9 @@ class ChunkPool {
 
   /// Chunks from `first` on go round and round in the first `slots` slots. In one word, so that it
   /// changes at once.
-  class Ring {
+  class SlotCycle {
    public:
-    Ring(std::size_t first, std::size_t slots) noexcept : word_(first << slot_bits | slots) {}
+    SlotCycle(std::size_t first, std::size_t slots) noexcept : word_(first << slot_bits | slots) {}
     std::size_t first() const noexcept { return word_ >> slot_bits; }
     std::size_t slots() const noexcept { return word_ & most_slots; }
     std::size_t slot_of(std::size_t index) const noexcept { return (index - first()) % slots(); }
@@ -155,8 +155,8 @@ class ChunkPool {
   std::span<std::byte> memory_;
   std::vector<Slot> slots_;
   std::atomic<std::size_t> end_;
-  std::atomic<Ring> latest_ring_;
-  std::atomic<Ring> ring_before_;  // of chunks that the latest does not have
+  std::atomic<SlotCycle> latest_cycle_;
+  std::atomic<SlotCycle> cycle_before_;  // of chunks that the latest does not have
 };
 
 }  // namespace ooc

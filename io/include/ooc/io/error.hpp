@@ -13,7 +13,7 @@ namespace ooc {
 
 /// Why something failed. `ooc-run` maps each cause to an exit code; programs that link libooc can
 /// branch on it.
-enum class Cause {
+enum class ErrorKind {
   usage,          // the caller asked for something that makes no sense
   bad_input,      // the input is not understood or not supported
   input,          // the input could not be read
@@ -28,7 +28,7 @@ enum class Cause {
 };
 
 /// The name of a cause as it stands above: "bad_input".
-std::string_view to_string(Cause cause) noexcept;
+std::string_view to_string(ErrorKind kind) noexcept;
 
 /// What is known about a failure beyond its message. Every field may be empty.
 struct ErrorDetails {
@@ -43,18 +43,18 @@ struct ErrorDetails {
 /// are there to be shown or acted upon.
 class Error : public std::runtime_error {
  public:
-  Error(Cause cause, const std::string& message, ErrorDetails details = {});
+  Error(ErrorKind kind, const std::string& message, ErrorDetails details = {});
 
   /// "PATH: VERB failed at byte OFFSET: Input/output error (EIO)".
-  static Error from_errno(Cause cause, const std::string& verb, int errno_value,
+  static Error from_errno(ErrorKind kind, const std::string& verb, int errno_value,
                           const std::filesystem::path& path = {},
                           std::optional<std::uint64_t> offset = {}, std::string hint = {});
 
-  Cause cause() const noexcept { return cause_; }
+  ErrorKind kind() const noexcept { return kind_; }
   const ErrorDetails& details() const noexcept { return details_; }
 
  private:
-  Cause cause_;
+  ErrorKind kind_;
   ErrorDetails details_;
 };
 

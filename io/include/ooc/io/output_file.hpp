@@ -18,14 +18,14 @@ class MappedOutput;
 /// Whether an output file is to be written. Of one that is merely tried, everything is found out
 /// that keeps it from being written, and whether it could be written directly; but it takes no
 /// space, and is not to be published.
-enum class Purpose { write, try_out };
+enum class Purpose { write, dry_run };
 
 /// Where a path leads if its last name is a symbolic link, however often, and whether or not
 /// anything is there. Of links that go round in a circle, one of them.
 std::filesystem::path follow_links(std::filesystem::path path);
 
 /// A file that appears whole or not at all. It has no name (O_TMPFILE; where the file system knows
-/// none, an exclusive temporary beside the target) until publish() has made it durable and moved
+/// none, an exclusive temporary beside the target) until commit() has made it durable and moved
 /// it into place; destroyed before that, it leaves nothing behind. A symbolic link stays, and what
 /// it leads to is written: a link is how people give a file a place on another disk. Space for
 /// `bytes` is allocated at once, so that a full disk fails in the first second; on tmpfs, which
@@ -60,14 +60,14 @@ class OutputFile {
   const std::string& why_not_direct() const noexcept { return why_not_direct_; }
 
   /// Whether what is written stays in memory (tmpfs).
-  bool lies_in_memory() const noexcept { return lies_in_memory_; }
+  bool is_tmpfs() const noexcept { return lies_in_memory_; }
 
   /// What to tell of a failed write.
   Error write_error(int errno_value, std::uint64_t offset) const;
 
   /// One fsync, never retried: a file that failed it is not published. Throws Error(output); if
   /// only its directory cannot be made durable, when the file is already in its place.
-  void publish();
+  void commit();
 
  private:
   OutputFile(const std::filesystem::path& path, bool replace);

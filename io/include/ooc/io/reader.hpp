@@ -39,10 +39,10 @@ class Reader final : public Transfer {
 
  private:
   void lay_out(Chunk& chunk, std::span<const Extent> extents) override;
-  Range range_of(const Extent& extent) const override;
+  ByteRange range_of(const Extent& extent) const override;
   std::uint64_t end_of_request(const Extent& extent, std::uint64_t offset) const override;
   void prepare(Part& part, const Extent& extent) const override;
-  void complete(Chunk& chunk) override { pool().publish(chunk, Stage::loaded); }
+  void complete(Chunk& chunk) override { pool().commit(chunk, SlotState::loaded); }
   bool reads_directly(const Extent& extent) const;
 
   std::vector<const File*> files_;

@@ -22,7 +22,7 @@ struct Target {
 };
 
 /// The file of a target, with room for all elements and its header written. It becomes visible by
-/// publish(). The data begins at a whole page, so that chunks can be written directly.
+/// commit(). The data begins at a whole page, so that chunks can be written directly.
 class TargetFile : public OutputFile {
  public:
   /// Throws Error: `usage` if the target is one of the inputs' files, by whatever name, or its

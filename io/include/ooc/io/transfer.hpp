@@ -67,12 +67,12 @@ class Transfer {
     std::size_t slot = 0;     // of its chunk
   };
 
-  struct Range {
+  struct ByteRange {
     std::uint64_t begin, end;
   };
 
   Transfer(const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> engine,
-           std::size_t block_bytes, Stage awaited);
+           std::size_t block_bytes, SlotState awaited);
   ~Transfer() = default;
 
   /// Transfers the whole plan, or what a stop request or the end of the pool leaves of it; returns
@@ -92,7 +92,7 @@ class Transfer {
   virtual void lay_out(Chunk& chunk, std::span<const Extent> extents) = 0;
 
   /// The bytes of the file to transfer for an extent, which may be more than its own.
-  virtual Range range_of(const Extent& extent) const = 0;
+  virtual ByteRange range_of(const Extent& extent) const = 0;
 
   /// Where the request ends that begins at `offset` of an extent.
   virtual std::uint64_t end_of_request(const Extent& extent, std::uint64_t offset) const = 0;
@@ -143,7 +143,7 @@ class Transfer {
   const Plan& plan_;
   ChunkPool& pool_;
   std::size_t block_bytes_;
-  Stage awaited_;
+  SlotState awaited_;
   TransferObserver* observer_ = nullptr;
   QueueTuner* tuner_ = nullptr;
   std::function<QueueTuner::Clock::time_point()> now_;  // for the tuner

@@ -26,7 +26,7 @@ class Writer final : public Transfer {
 
  private:
   void lay_out(Chunk&, std::span<const Extent>) override {}  // as who has computed it left it
-  Range range_of(const Extent& extent) const override;
+  ByteRange range_of(const Extent& extent) const override;
   std::uint64_t end_of_request(const Extent& extent, std::uint64_t offset) const override;
   void prepare(Part& part, const Extent& extent) const override;
   void complete(Chunk& chunk) override { pool().recycle(chunk); }

@@ -31,9 +31,9 @@ struct Conversion {
 Result<Conversion> convert(Coordinator& coordinator, const Source& source, const Target& target,
                            const ConvertOptions& options = {}, const PassOptions& wanted = {});
 
-/// What convert() would say of its pass, as plan_pass(). Tries whether the target can be written,
-/// and leaves nothing there. Throws what convert() would throw before it reads.
-Stats plan_convert(const Options& options, DeviceKind device, const Source& source,
-                   const Target& target);
+/// What convert() would say of its pass, as dry_run_pass(). Tries whether the target can be
+/// written, and leaves nothing there. Throws what convert() would throw before it reads.
+Stats dry_run_convert(const Options& options, DeviceKind device, const Source& source,
+                      const Target& target);
 
 }  // namespace ooc

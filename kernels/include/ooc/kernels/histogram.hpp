@@ -55,10 +55,10 @@ Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
 /// How often histogram() reads the source: twice, if the range of the bins is to be found.
 std::size_t histogram_passes(const Source& source, const HistogramOptions& options);
 
-/// What histogram() would say of its passes, as plan_pass(). Throws what it would throw for bins
+/// What histogram() would say of its passes, as dry_run_pass(). Throws what it would throw for bins
 /// and a range that make no sense.
-Stats plan_histogram(const Options& machine, DeviceKind device, const Source& source,
-                     const HistogramOptions& options = {}, const PassOptions& wanted = {});
+Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source& source,
+                        const HistogramOptions& options = {}, const PassOptions& wanted = {});
 
 namespace binning {
 struct Bins;

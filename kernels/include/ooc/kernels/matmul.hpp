@@ -14,20 +14,20 @@ namespace ooc {
 
 /// In what precision products are formed and summed: f32 and f64 as IEEE has them, tf32 and bf16
 /// on tensor cores, whose operands are rounded to 11 and 8 bits and summed up in f32.
-enum class Compute : std::uint8_t { f32, tf32, bf16, f64 };
+enum class Precision : std::uint8_t { f32, tf32, bf16, f64 };
 
 /// "f32", "tf32", "bf16", "f64".
-std::string_view name_of(Compute compute);
+std::string_view name_of(Precision precision);
 
 struct MatmulOptions {
-  std::optional<Compute> compute{};  // default: the inputs' own, f64 for f8 and else f32
+  std::optional<Precision> precision{};  // default: the inputs' own, f64 for f8 and else f32
 };
 
 /// What a matrix product will do: what stays where, and what that costs. Bytes are payload.
 struct MatmulPlan {
   std::uint64_t rows = 0, columns = 0, inner = 0;  // of C, of C, and what is summed over
   DType type{};                                    // of C
-  Compute compute = Compute::f32;
+  Precision precision = Precision::f32;
   std::string resident;                                           // "A", "B" or "C"
   std::uint64_t tile_rows = 0, tile_columns = 0, tile_inner = 0;  // of one product on the device
   std::uint64_t passes = 0;                     // over the operand that is read most often
@@ -58,8 +58,9 @@ struct Product {
 /// types are the same: f2, bf16, f4 or f8. Throws Error: `bad_input` if they do not fit together,
 /// `memory` if the limits are too low for one panel. Tries whether the target could be written, if
 /// there is one: throws what matmul() would, and leaves nothing of it.
-MatmulPlan plan_matmul(Coordinator& coordinator, const Source& a, const Source& b,
-                       const MatmulOptions& options = {}, const std::optional<Target>& target = {});
+MatmulPlan dry_run_matmul(Coordinator& coordinator, const Source& a, const Source& b,
+                          const MatmulOptions& options = {},
+                          const std::optional<Target>& target = {});
 
 /// The element type of a product whose first operand is `a`: f8 if it is computed in f64, else f4.
 /// Throws Error(bad_input) if `a` has none, being plain bytes.
@@ -71,7 +72,7 @@ ElementType product_type(const Source& a, const MatmulOptions& options = {});
 /// of the operands to `compute` and gamma has the unit of the sums. C is of
 /// product_type(); `target.type` may ask for the other byte order, and `target.shape` is set here.
 /// Moves at most twice the bytes of the bound of T. M. Smith and others, arXiv 1702.02017, and C.
-/// Throws Error as plan_matmul, and as a pass does.
+/// Throws Error as dry_run_matmul, and as a pass does.
 Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
                        const Target& target, const MatmulOptions& options = {},
                        const PassOptions& wanted = {});
@@ -94,7 +95,7 @@ struct Verification {
 /// `bad_input` if shapes or types do not fit, `memory` if the limit is too low for the vectors,
 /// about 300 bytes a row or column, `interrupted` if stopped, and as a pass does.
 Verification verify_matmul(Coordinator& coordinator, const Source& a, const Source& b,
-                           const Source& c, Compute compute, std::size_t vectors = 8,
+                           const Source& c, Precision precision, std::size_t vectors = 8,
                            const PassOptions& wanted = {});
 
 }  // namespace ooc

@@ -191,7 +191,7 @@ std::string size_of(std::uint64_t rows, std::uint64_t columns) {
 }
 
 Error too_little_memory(const Problem& problem, const Limits& limits) {
-  return {Cause::memory,
+  return {ErrorKind::memory,
           std::to_string(limits.device_bytes) +
               (limits.is_host_memory ? " bytes of memory beside the pools"
                                      : " bytes of device memory") +

@@ -132,8 +132,8 @@ std::string in_words(const Ratios& ratios) {
 
 // --- bounds --------------------------------------------------------------------------------------
 
-/// Sizes in which a dimension of n elements matters: of nothing, of a part of the memory, of a few
-/// times the side of a square that fills it, primes among them, and of far more than that.
+/// ProductShape in which a dimension of n elements matters: of nothing, of a part of the memory, of
+/// a few times the side of a square that fills it, primes among them, and of far more than that.
 std::vector<std::uint64_t> dimensions(std::uint64_t elements) {
   const double side = std::sqrt(as_double(elements));
   std::vector<std::uint64_t> all{1, 7};
@@ -308,7 +308,7 @@ TEST(MatmulSchedule, TooLittleMemoryIsAnError) {
       make_schedule(problem, {device_bytes, 0}, {});
       FAIL() << "no error";
     } catch (const Error& error) {
-      EXPECT_EQ(error.cause(), Cause::memory);
+      EXPECT_EQ(error.kind(), ErrorKind::memory);
       EXPECT_NE(std::string(error.what()).find(std::to_string(device_bytes)), std::string::npos);
       EXPECT_NE(error.details().hint.find("--vram"), std::string::npos);
     }

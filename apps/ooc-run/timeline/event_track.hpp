@@ -2,17 +2,17 @@
 
 #include <compare>
 #include <cstddef>
-#include <ooc/activity.hpp>
+#include <ooc/trace_event.hpp>
 #include <string>
 #include <string_view>
 
 namespace ooc_run {
 
 /// "read", "h2d", "kernel", "d2h" or "write".
-std::string_view name_of(ooc::Activity::Kind kind);
+std::string_view name_of(ooc::TraceEvent::Kind kind);
 
 /// The same, except that a CPU has no device to copy to: "copy in" and "copy out" there.
-std::string_view label_of(ooc::Activity::Kind kind, bool on_cpu);
+std::string_view label_of(ooc::TraceEvent::Kind kind, bool on_cpu);
 
 /// Tracks of a timeline lie in groups, in this order: the reads, each lane, the writes.
 struct TrackGroup {
@@ -25,18 +25,18 @@ struct TrackGroup {
   std::string name() const;
 };
 
-/// Where on a timeline an activity is drawn: with all others of its slot, or of its lane and kind.
-struct ActivityTrack {
+/// Where on a timeline an event is drawn: with all others of its slot, or of its lane and kind.
+struct EventTrack {
   TrackGroup group;
   std::size_t worker = 0;
-  ooc::Activity::Kind kind{};
+  ooc::TraceEvent::Kind kind{};
 
-  auto operator<=>(const ActivityTrack&) const = default;
+  auto operator<=>(const EventTrack&) const = default;
 
   /// Within its group: "slot 5", "kernel".
   std::string name() const;
 };
 
-ActivityTrack track_of(const ooc::Activity& activity);
+EventTrack track_of(const ooc::TraceEvent& event);
 
 }  // namespace ooc_run

@@ -2,7 +2,7 @@
 
 #include <ooc/coordinator.hpp>
 #include <ooc/io/engine.hpp>
-#include <ooc/io_way.hpp>
+#include <ooc/io_config.hpp>
 
 #include <cstddef>
 
@@ -10,7 +10,7 @@
 
 namespace ooc {
 
-// What plan_pass() and the coordinator have in common, so that they say the same.
+// What dry_run_pass() and the coordinator have in common, so that they say the same.
 
 /// Options of which each term is one that a pass can keep to.
 Options bounded(Options options);
@@ -19,7 +19,7 @@ Options bounded(Options options);
 Stats describe_layout(const Layout& layout);
 
 /// Adds who reads: `engine`, or the lanes themselves if it is null.
-void describe_readers(const Engine* engine, const IoWay& way, Stats& stats);
+void describe_readers(const Engine* engine, const IoConfig& way, Stats& stats);
 
 /// Adds what who writes has to say.
 void describe_writer(const Engine& engine, Stats& stats);

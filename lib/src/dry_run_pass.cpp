@@ -1,4 +1,4 @@
-#include "plan_pass.hpp"
+#include "dry_run_pass.hpp"
 
 #include <ooc/device.hpp>
 #include <ooc/io/units.hpp>
@@ -11,7 +11,7 @@ namespace ooc {
 namespace {
 
 /// Whether the kernel lets us have an io_uring, only a try tells. One entry costs nothing.
-std::unique_ptr<Engine> tried_engine(const IoWay& way) {
+std::unique_ptr<Engine> tried_engine(const IoConfig& way) {
   return make_engine(
       EngineOptions{.writes = way.writes, .kind = way.engine, .depth = 1, .threads = 0});
 }
@@ -60,7 +60,7 @@ void describe_notes(const Engine& engine, Stats& stats) {
   if (!engine.remark().empty()) stats.remarks.push_back(engine.remark());
 }
 
-void describe_readers(const Engine* engine, const IoWay& way, Stats& stats) {
+void describe_readers(const Engine* engine, const IoConfig& way, Stats& stats) {
   if (engine == nullptr) {
     stats.engine = "threads";
     stats.threads = stats.streams;
@@ -77,8 +77,8 @@ void describe_writer(const Engine& engine, Stats& stats) {
   describe_notes(engine, stats);
 }
 
-Stats plan_pass(const Options& given, DeviceKind device, const Source& source,
-                std::size_t element_bytes, const Output* output, const PassOptions& wanted) {
+Stats dry_run_pass(const Options& given, DeviceKind device, const Source& source,
+                   std::size_t element_bytes, const Output* output, const PassOptions& wanted) {
   const Options options = bounded(given);
   const Workers workers = choose_workers(options, device);
   Layout layout =

@@ -1,4 +1,4 @@
-#include "timeline/activity_track.hpp"
+#include "timeline/event_track.hpp"
 
 #include <fmt/core.h>
 
@@ -7,15 +7,15 @@
 namespace ooc_run {
 namespace {
 
-using Kind = ooc::Activity::Kind;
+using Kind = ooc::TraceEvent::Kind;
 
 constexpr int reads = 0, lanes = 1, writes = 2;  // stages, from top to bottom
 
-TrackGroup group_of(const ooc::Activity& activity) {
-  switch (activity.kind) {
+TrackGroup group_of(const ooc::TraceEvent& event) {
+  switch (event.kind) {
     case Kind::read: return {reads};
     case Kind::write: return {writes};
-    default: return {lanes, activity.worker};
+    default: return {lanes, event.worker};
   }
 }
 
@@ -37,12 +37,12 @@ std::string TrackGroup::name() const {
   return std::string(name_of(stage == reads ? Kind::read : Kind::write));
 }
 
-std::string ActivityTrack::name() const {
+std::string EventTrack::name() const {
   return group.stage == lanes ? std::string(name_of(kind)) : fmt::format("slot {}", worker);
 }
 
-ActivityTrack track_of(const ooc::Activity& activity) {
-  return {group_of(activity), activity.worker, activity.kind};
+EventTrack track_of(const ooc::TraceEvent& event) {
+  return {group_of(event), event.worker, event.kind};
 }
 
 }  // namespace ooc_run

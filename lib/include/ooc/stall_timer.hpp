@@ -6,7 +6,7 @@
 namespace ooc {
 
 /// For how long a disk owes an answer: transfers are in flight, and none has come back since.
-class StallTime {
+class StallTimer {
  public:
   /// To be called again and again, with the bytes that are through by now; `seconds`: of any clock.
   double update(std::uint64_t bytes_done, std::size_t in_flight, double seconds) noexcept {

@@ -1,20 +1,20 @@
 #include <gtest/gtest.h>
 
-#include <ooc/stall_time.hpp>
+#include <ooc/stall_timer.hpp>
 
 namespace ooc {
 namespace {
 
-TEST(StallTime, BeginsAnewWithEveryByte) {
-  StallTime stall;
+TEST(StallTimer, BeginsAnewWithEveryByte) {
+  StallTimer stall;
   EXPECT_EQ(stall.update(0, 3, 1), 1);  // the first answer is owed since the clock began
   EXPECT_EQ(stall.update(10, 3, 2), 0);
   EXPECT_EQ(stall.update(10, 3, 5), 3);
   EXPECT_EQ(stall.update(11, 3, 6), 0);
 }
 
-TEST(StallTime, ADiskThatWasAskedNothingOwesNothing) {
-  StallTime stall;
+TEST(StallTimer, ADiskThatWasAskedNothingOwesNothing) {
+  StallTimer stall;
   EXPECT_EQ(stall.update(10, 3, 1), 0);
   EXPECT_EQ(stall.update(10, 0, 9), 0);
   EXPECT_EQ(stall.update(10, 3, 11), 2);

@@ -25,7 +25,7 @@ namespace ooc_run {
 std::string device_name(ooc::DeviceKind device, int ordinal);
 
 /// How a command would take a dataset now. No data are read for it, and no GPU is started.
-struct RunPlan {
+struct Explanation {
   DeviceChoice device;
   ooc::Stats pass;  // as plan_pass() has it, with the name of the device and the number of passes
   Ceilings ceilings;
@@ -34,25 +34,25 @@ struct RunPlan {
 
 /// `plan_on`: what the library says of the run, once the device is chosen. Throws Error as the run
 /// would before it reads.
-RunPlan plan_run(const RunSettings& settings, const Task& task,
-                 const std::function<ooc::Stats(ooc::DeviceKind)>& plan_on);
+Explanation explain_run(const RunSettings& settings, const Task& task,
+                        const std::function<ooc::Stats(ooc::DeviceKind)>& plan_on);
 
 // For the operators.
 
-RunPlan plan_histogram(const RunSettings& settings, const ooc::Source& source,
-                       const ooc::HistogramOptions& options);
-RunPlan plan_reduce(const RunSettings& settings, const ooc::Source& source,
-                    const ooc::ReduceOptions& options);
-RunPlan plan_summary(const RunSettings& settings, const ooc::Source& source,
-                     const ooc::SummaryOptions& options);
-RunPlan plan_convert(const RunSettings& settings, const ooc::Source& source,
-                     const ooc::Target& target);
+Explanation explain_histogram(const RunSettings& settings, const ooc::Source& source,
+                              const ooc::HistogramOptions& options);
+Explanation explain_reduce(const RunSettings& settings, const ooc::Source& source,
+                           const ooc::ReduceOptions& options);
+Explanation explain_summary(const RunSettings& settings, const ooc::Source& source,
+                            const ooc::SummaryOptions& options);
+Explanation explain_convert(const RunSettings& settings, const ooc::Source& source,
+                            const ooc::Target& target);
 
 /// Throws Error(device) if a run is to be on a GPU that is not usable.
 void require_gpu_if_wanted(const RunSettings& settings);
 
 /// With the keys of `run`, as far as they are known before.
-Json describe(const RunPlan& plan);
+Json describe(const Explanation& plan);
 
 /// What a command adds to its plan.
 struct Remarks {
@@ -65,11 +65,11 @@ struct Remarks {
 std::vector<FactRow> try_side_files(const Arguments& arguments);
 
 /// Those files, why a plan takes the data as often as it does, and what --verify adds to that.
-Remarks remarks_on(const RunPlan& plan, const Arguments& arguments);
+Remarks remarks_on(const Explanation& plan, const Arguments& arguments);
 
 /// What --explain prints instead of a result.
 Outcome explain(std::string_view command, const RunSettings& settings, const ooc::Source& source,
-                const RunPlan& plan, const Remarks& remarks);
+                const Explanation& plan, const Remarks& remarks);
 
 /// A plan of another kind, as a document or for people: facts, reasons, and that nothing was done.
 Outcome explain(std::string_view command, const OutputSettings& output, const Json& input,

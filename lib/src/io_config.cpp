@@ -1,4 +1,4 @@
-#include <ooc/io_way.hpp>
+#include <ooc/io_config.hpp>
 
 #include <ooc/control_groups.hpp>
 #include <ooc/io/error.hpp>
@@ -17,8 +17,8 @@ namespace ooc {
 
 namespace {
 
-/// Sizes that fit a device and a way of reading, in bytes, and why a chunk has that one.
-struct Sizes {
+/// ChunkSizes that fit a device and a way of reading, in bytes, and why a chunk has that one.
+struct ChunkSizes {
   std::size_t chunk;
   std::size_t block;
   std::string_view why;
@@ -30,17 +30,18 @@ constexpr std::string_view for_link = "chunks are large enough to fill the link 
 constexpr std::string_view for_core = "chunks fit a core's own cache, in which they are consumed";
 
 // Bytes that come from a disk go through the smallest pool that keeps the disk busy: the more
-// memory the reads are spread over, the slower a disk becomes (lib/README.md, "Sizes"). The link is
-// not the limit then, so small chunks will do. Bytes that come out of the page cache are to fill
-// the link, which takes large chunks, out of a pool that fits the last-level cache. The CPU
+// memory the reads are spread over, the slower a disk becomes (lib/README.md, "ChunkSizes"). The
+// link is not the limit then, so small chunks will do. Bytes that come out of the page cache are to
+// fill the link, which takes large chunks, out of a pool that fits the last-level cache. The CPU
 // consumes a chunk where it lies, so there it fits in a core's own cache.
-constexpr Sizes cuda_direct{1 * MiB, 512 * KiB, for_disk};
-constexpr Sizes cuda_buffered{8 * MiB, 1 * MiB, for_link};
-constexpr Sizes cpu_direct{512 * KiB, 512 * KiB, for_core};
-constexpr Sizes cpu_buffered{1 * MiB, 1 * MiB, for_core};
-constexpr Sizes cuda_mixed{1 * MiB, 512 * KiB, for_disk};          // the disk is the limit,
-constexpr Sizes cuda_mostly_cached{4 * MiB, 512 * KiB, for_link};  // unless it has little to read
-constexpr Sizes cpu_mixed{1 * MiB, 512 * KiB, for_core};
+constexpr ChunkSizes cuda_direct{1 * MiB, 512 * KiB, for_disk};
+constexpr ChunkSizes cuda_buffered{8 * MiB, 1 * MiB, for_link};
+constexpr ChunkSizes cpu_direct{512 * KiB, 512 * KiB, for_core};
+constexpr ChunkSizes cpu_buffered{1 * MiB, 1 * MiB, for_core};
+constexpr ChunkSizes cuda_mixed{1 * MiB, 512 * KiB, for_disk};  // the disk is the limit,
+constexpr ChunkSizes cuda_mostly_cached{4 * MiB, 512 * KiB,
+                                        for_link};  // unless it has little to read
+constexpr ChunkSizes cpu_mixed{1 * MiB, 512 * KiB, for_core};
 constexpr std::size_t direct_bytes_in_flight = 8 * MiB;  // the best of disks seen: 2 to 32
 constexpr std::size_t most_cuda_readers = 12;     // they saturate the link; more only compete
 constexpr std::size_t most_waiting_threads = 64;  // for the disk, where there is no io_uring
@@ -75,7 +76,7 @@ Choice reads_directly(const Options& options, const Source& source, double cache
   if (options.direct == DirectIo::no) return {false};
   if (refusing != nullptr && options.direct == DirectIo::yes) {
     if (refusing->disk_errno() != 0) throw read_error(*refusing, 0, refusing->disk_errno());
-    throw Error(Cause::usage,
+    throw Error(ErrorKind::usage,
                 refusing->path().string() +
                     ": direct reads are not possible: " + refusing->why_not_direct(),
                 {.path = refusing->path(), .hint = "leave out --direct yes"});
@@ -87,27 +88,28 @@ Choice reads_directly(const Options& options, const Source& source, double cache
   return {true};
 }
 
-Sizes sizes_of(DeviceKind device, bool direct) {
+ChunkSizes sizes_of(DeviceKind device, bool direct) {
   if (device == DeviceKind::cuda) return direct ? cuda_direct : cuda_buffered;
   return direct ? cpu_direct : cpu_buffered;
 }
 
 /// What follows from reading or writing directly, or not.
-IoWay way_of(const Options& options, Sizes sizes, bool writes, std::size_t threads, Choice choice) {
+IoConfig way_of(const Options& options, ChunkSizes sizes, bool writes, std::size_t threads,
+                Choice choice) {
   if (options.chunk_bytes != 0) {
     sizes.chunk = options.chunk_bytes;
     sizes.why = "chunks are as large as --chunk says, in whole tiles of 65,536 elements";
   }
   if (options.block_bytes != 0) sizes.block = options.block_bytes;
-  IoWay way{.writes = writes,
-            .direct = choice.direct,
-            .engine = options.engine,
-            .threads = threads,
-            .chunk_bytes = sizes.chunk,
-            .block_bytes = sizes.block,
-            .queue_depth = options.queue_depth,
-            .why_chunk = sizes.why,
-            .reason = std::move(choice.reason)};
+  IoConfig way{.writes = writes,
+               .direct = choice.direct,
+               .engine = options.engine,
+               .threads = threads,
+               .chunk_bytes = sizes.chunk,
+               .block_bytes = sizes.block,
+               .queue_depth = options.queue_depth,
+               .why_chunk = sizes.why,
+               .reason = std::move(choice.reason)};
   // One io_uring copies cached pages by itself, one after another; threads copy them at once.
   if (way.engine == EngineKind::automatic && !way.direct) way.engine = EngineKind::threads;
   if (way.queue_depth == 0) {
@@ -171,15 +173,15 @@ Workers choose_workers(const Options& options, DeviceKind device) {
   return workers;
 }
 
-IoWay choose_read_way(const Options& options, DeviceKind device, Workers workers,
-                      const Source& source, double cached) {
+IoConfig choose_read_config(const Options& options, DeviceKind device, Workers workers,
+                            const Source& source, double cached) {
   Choice choice = reads_directly(options, source, cached);
   if (!choice.reason.empty()) choice.reason = "reading through the page cache: " + choice.reason;
   return way_of(options, sizes_of(device, choice.direct), false, workers.readers, choice);
 }
 
-IoWay choose_write_way(const Options& options, DeviceKind device, Workers workers,
-                       const OutputFile& file) {
+IoConfig choose_write_config(const Options& options, DeviceKind device, Workers workers,
+                             const OutputFile& file) {
   Choice choice{options.direct != DirectIo::no && file.direct() >= 0};
   if (!choice.direct && options.direct != DirectIo::no) {
     choice.reason = "writing through the page cache: " + file.why_not_direct();
@@ -199,12 +201,12 @@ bool reads_both_ways(const Options& options, const Source& source, double cached
          cached < 1 - least;
 }
 
-IoWay choose_mixed_read_way(const Options& options, DeviceKind device, Workers workers,
-                            double cached) {
-  const Sizes sizes = device == DeviceKind::cpu ? cpu_mixed
-                      : 1 - cached < little     ? cuda_mostly_cached
-                                                : cuda_mixed;
-  IoWay way = way_of(options, sizes, false, workers.readers, {true});
+IoConfig choose_mixed_read_way(const Options& options, DeviceKind device, Workers workers,
+                               double cached) {
+  const ChunkSizes sizes = device == DeviceKind::cpu ? cpu_mixed
+                           : 1 - cached < little     ? cuda_mostly_cached
+                                                     : cuda_mixed;
+  IoConfig way = way_of(options, sizes, false, workers.readers, {true});
   way.engine = EngineKind::threads;  // which take either kind as it comes
   way.reason = percent(cached) + " from page cache, rest direct";
   // Requests to the disk are the slow ones. Of these as many are to be in flight as if there were
@@ -220,16 +222,16 @@ IoWay choose_mixed_read_way(const Options& options, DeviceKind device, Workers w
   return way;
 }
 
-IoWay through_page_cache(const Options& options, DeviceKind device, Workers workers, bool writes,
-                         std::string reason) {
+IoConfig through_page_cache(const Options& options, DeviceKind device, Workers workers, bool writes,
+                            std::string reason) {
   const std::string verb = writes ? "writing" : "reading";
   return way_of(options, sizes_of(device, false), writes,
                 writes ? workers.writers : workers.readers,
                 {false, verb + " through the page cache: " + reason});
 }
 
-std::unique_ptr<Engine> make_engine(const Options& options, const IoWay& way, const ChunkPool& pool,
-                                    std::size_t slots) {
+std::unique_ptr<Engine> make_engine(const Options& options, const IoConfig& way,
+                                    const ChunkPool& pool, std::size_t slots) {
   const EngineOptions wanted{
       .writes = way.writes,
       .kind = way.engine,

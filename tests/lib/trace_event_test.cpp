@@ -1,10 +1,10 @@
 // What an observer is told of a pass: everything, once, and in an order that can be.
 
-#include <ooc/activity.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/map.hpp>
 #include <ooc/reporters.hpp>
+#include <ooc/trace_event.hpp>
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@
 namespace ooc {
 namespace {
 
-using Kind = Activity::Kind;
+using Kind = TraceEvent::Kind;
 
 constexpr std::size_t chunk_bytes = 65536;
 constexpr std::size_t chunks = 40;
@@ -58,14 +58,14 @@ struct Widen {
   }
 };
 
-class ActivityTest : public testing::TestWithParam<DeviceKind> {
+class TraceEventTest : public testing::TestWithParam<DeviceKind> {
  protected:
   /// On a GPU two streams do as well, and there is one reader on either device.
   static Options options() { return {.chunk_bytes = chunk_bytes, .streams = streams}; }
 
   /// Of a pass that is observed.
   PassOptions observed() {
-    return {.observe = [this](const Activity& done) {
+    return {.observe = [this](const TraceEvent& done) {
       const std::scoped_lock lock(mutex_);
       if (done.kind == failing_) throw std::runtime_error("the observer's own error");
       seen_.push_back(done);
@@ -85,17 +85,17 @@ class ActivityTest : public testing::TestWithParam<DeviceKind> {
     return {.path = dir_.path() / "out.u16", .type = {ElementType::u2}, .replace = true};
   }
 
-  std::vector<Activity> of(Kind kind) const {
-    std::vector<Activity> some;
+  std::vector<TraceEvent> of(Kind kind) const {
+    std::vector<TraceEvent> some;
     std::ranges::copy_if(seen_, std::back_inserter(some),
-                         [kind](const Activity& one) { return one.kind == kind; });
-    std::ranges::sort(some, {}, &Activity::chunk);
+                         [kind](const TraceEvent& one) { return one.kind == kind; });
+    std::ranges::sort(some, {}, &TraceEvent::chunk);
     return some;
   }
 
   /// One of this kind for each chunk, of `factor` times its bytes.
   void expect_every_chunk(Kind kind, std::uint64_t factor = 1) const {
-    const std::vector<Activity> some = of(kind);
+    const std::vector<TraceEvent> some = of(kind);
     ASSERT_EQ(some.size(), chunks);
     for (std::size_t k = 0; k < chunks; ++k) {
       EXPECT_EQ(some[k].chunk, k);
@@ -104,25 +104,25 @@ class ActivityTest : public testing::TestWithParam<DeviceKind> {
   }
 
   void expect_workers(Kind kind, std::size_t workers) const {
-    for (const Activity& one : of(kind)) EXPECT_EQ(one.worker, one.chunk % workers);
+    for (const TraceEvent& one : of(kind)) EXPECT_EQ(one.worker, one.chunk % workers);
   }
 
   /// Begin and end of each, of those of one worker, and of a chunk's in the order of its stages.
-  void expect_times_that_can_be(Activity::Clock::time_point since) const {
+  void expect_times_that_can_be(TraceEvent::Clock::time_point since) const {
     // Clocks of lanes are found out to some microseconds, or worse on a machine that is very busy.
     constexpr std::chrono::milliseconds slack{20};
-    std::map<std::tuple<Kind, std::size_t>, Activity::Clock::time_point> ends_of_worker;
-    std::map<std::size_t, Activity::Clock::time_point> ends_of_chunk;
-    std::vector<Activity> sorted = seen_;
-    std::ranges::sort(sorted, {}, &Activity::begin);
-    for (const Activity& one : sorted) {
+    std::map<std::tuple<Kind, std::size_t>, TraceEvent::Clock::time_point> ends_of_worker;
+    std::map<std::size_t, TraceEvent::Clock::time_point> ends_of_chunk;
+    std::vector<TraceEvent> sorted = seen_;
+    std::ranges::sort(sorted, {}, &TraceEvent::begin);
+    for (const TraceEvent& one : sorted) {
       EXPECT_LE(one.begin, one.end);
       auto& end = ends_of_worker.try_emplace({one.kind, one.worker}, since).first->second;
       EXPECT_GE(one.begin + slack, end) << "slices overlap";
       end = one.end;
     }
-    std::ranges::sort(sorted, {}, &Activity::kind);
-    for (const Activity& one : sorted) {
+    std::ranges::sort(sorted, {}, &TraceEvent::kind);
+    for (const TraceEvent& one : sorted) {
       auto& end = ends_of_chunk.try_emplace(one.chunk, since).first->second;
       EXPECT_GE(one.begin + slack, end) << "before the stage before";
       end = one.end;
@@ -132,14 +132,14 @@ class ActivityTest : public testing::TestWithParam<DeviceKind> {
   test::TempDir dir_;
   std::filesystem::path path_ = dir_.write("in.u8", test::random_bytes(source_bytes, 1));
   std::mutex mutex_;
-  std::vector<Activity> seen_;
+  std::vector<TraceEvent> seen_;
   std::map<std::pair<Kind, std::size_t>, std::set<std::thread::id>> threads_;
   std::optional<Kind> failing_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Devices, ActivityTest, test::all_devices, test::device_name);
+INSTANTIATE_TEST_SUITE_P(Devices, TraceEventTest, test::all_devices, test::device_name);
 
-TEST_P(ActivityTest, AFoldReadsCopiesAndComputesEveryChunkOnce) {
+TEST_P(TraceEventTest, AFoldReadsCopiesAndComputesEveryChunkOnce) {
   OOC_SKIP_WITHOUT(GetParam());
   for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
     for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
@@ -148,7 +148,7 @@ TEST_P(ActivityTest, AFoldReadsCopiesAndComputesEveryChunkOnce) {
       wanted.engine = engine;
       wanted.direct = direct;
       Coordinator coordinator(device(), wanted);
-      const auto since = Activity::Clock::now();
+      const auto since = TraceEvent::Clock::now();
       const Stats stats = fold(coordinator, Count{}, source(), observed()).stats;
       expect_every_chunk(Kind::read);
       expect_every_chunk(Kind::kernel);
@@ -161,10 +161,10 @@ TEST_P(ActivityTest, AFoldReadsCopiesAndComputesEveryChunkOnce) {
   }
 }
 
-TEST_P(ActivityTest, AMapAlsoBringsBackAndWritesEveryChunkOnce) {
+TEST_P(TraceEventTest, AMapAlsoBringsBackAndWritesEveryChunkOnce) {
   OOC_SKIP_WITHOUT(GetParam());
   Coordinator coordinator(device(), options());
-  const auto since = Activity::Clock::now();
+  const auto since = TraceEvent::Clock::now();
   const Stats stats = map(coordinator, Widen{}, source(), target(), observed());
   expect_every_chunk(Kind::read);
   expect_every_chunk(Kind::kernel);
@@ -176,7 +176,7 @@ TEST_P(ActivityTest, AMapAlsoBringsBackAndWritesEveryChunkOnce) {
   expect_times_that_can_be(since);
 }
 
-TEST_P(ActivityTest, EachLaneReportsFromItsOwnThread) {
+TEST_P(TraceEventTest, EachLaneReportsFromItsOwnThread) {
   OOC_SKIP_WITHOUT(GetParam());
   Coordinator coordinator(device(), options());
   fold(coordinator, Count{}, source(), observed());
@@ -190,18 +190,18 @@ TEST_P(ActivityTest, EachLaneReportsFromItsOwnThread) {
   EXPECT_FALSE(lanes.contains(std::this_thread::get_id()));
 }
 
-TEST_P(ActivityTest, SeveralPassesAreOnOneTimeline) {
+TEST_P(TraceEventTest, SeveralPassesAreOnOneTimeline) {
   OOC_SKIP_WITHOUT(GetParam());
   Coordinator coordinator(device(), options());
   fold(coordinator, Count{}, source(), observed());
   seen_.clear();
-  const auto between = Activity::Clock::now();
+  const auto between = TraceEvent::Clock::now();
   fold(coordinator, Count{}, source(), observed());
   expect_every_chunk(Kind::kernel);
   expect_times_that_can_be(between);
 }
 
-TEST_P(ActivityTest, WhatTheObserverThrowsEndsThePass) {
+TEST_P(TraceEventTest, WhatTheObserverThrowsEndsThePass) {
   OOC_SKIP_WITHOUT(GetParam());
   Coordinator coordinator(device(), options());
   std::vector<Kind> kinds{Kind::read, Kind::kernel, Kind::write};
@@ -222,7 +222,7 @@ TEST_P(ActivityTest, WhatTheObserverThrowsEndsThePass) {
   }
 }
 
-TEST_P(ActivityTest, AFailingPassReportsWhatWasDone) {
+TEST_P(TraceEventTest, AFailingPassReportsWhatWasDone) {
   OOC_SKIP_WITHOUT(GetParam());
   Coordinator coordinator(device(), options());
   constexpr std::uint64_t failing = 20;
@@ -230,32 +230,32 @@ TEST_P(ActivityTest, AFailingPassReportsWhatWasDone) {
     if (first == failing * chunk_bytes) throw std::runtime_error("the operator's own error");
   }};
   EXPECT_THROW(fold(coordinator, count, source(), observed()), std::runtime_error);
-  const std::vector<Activity> kernels = of(Kind::kernel);
-  for (const Activity& one : kernels) {
+  const std::vector<TraceEvent> kernels = of(Kind::kernel);
+  for (const TraceEvent& one : kernels) {
     EXPECT_EQ(one.bytes, bytes_of(one.chunk));
     EXPECT_NE(one.chunk, failing);
   }
   // Of its lane, the chunks before it were computed, if not taken in yet. Its own was read.
-  EXPECT_TRUE(std::ranges::count(kernels, failing % streams, &Activity::worker) <=
+  EXPECT_TRUE(std::ranges::count(kernels, failing % streams, &TraceEvent::worker) <=
               static_cast<std::ptrdiff_t>(failing / streams));
-  EXPECT_EQ(std::ranges::count(of(Kind::read), failing, &Activity::chunk), 1);
+  EXPECT_EQ(std::ranges::count(of(Kind::read), failing, &TraceEvent::chunk), 1);
 }
 
-TEST_P(ActivityTest, OfADiskThatFailsOnlyWholeChunksAreReported) {
+TEST_P(TraceEventTest, OfADiskThatFailsOnlyWholeChunksAreReported) {
   OOC_SKIP_WITHOUT(GetParam());
   const std::size_t good = 10;
   Options wanted = options();
   wanted.block_bytes = chunk_bytes;
   wanted.make_engine = [&](const EngineOptions& engine) -> std::unique_ptr<Engine> {
     return std::make_unique<test::FaultyEngine>(
-        make_engine(engine), good, [] { throw Error(Cause::input, "the disk's own error"); });
+        make_engine(engine), good, [] { throw Error(ErrorKind::input, "the disk's own error"); });
   };
   Coordinator coordinator(device(), wanted);
   EXPECT_THROW(fold(coordinator, Count{}, source(), observed()), Error);
   EXPECT_EQ(of(Kind::read).size(), good);
 }
 
-TEST_P(ActivityTest, APassThatIsStoppedReportsWhatItCovers) {
+TEST_P(TraceEventTest, APassThatIsStoppedReportsWhatItCovers) {
   OOC_SKIP_WITHOUT(GetParam());
   std::stop_source stop;
   PassOptions wanted = observed();
@@ -267,23 +267,23 @@ TEST_P(ActivityTest, APassThatIsStoppedReportsWhatItCovers) {
   }};
   const Stats stats = fold(coordinator, count, source(), wanted).stats;
   std::uint64_t bytes = 0;
-  for (const Activity& one : of(Kind::kernel)) bytes += one.bytes;
+  for (const TraceEvent& one : of(Kind::kernel)) bytes += one.bytes;
   EXPECT_EQ(bytes, stats.bytes);
   EXPECT_GE(bytes, 6 * chunk_bytes);
 }
 
 // A thread that works for longer than the clocks are trusted compares them anew.
-TEST_P(ActivityTest, TimesOfEventsAreThoseOfTheHost) {
+TEST_P(TraceEventTest, TimesOfEventsAreThoseOfTheHost) {
   OOC_SKIP_WITHOUT(GetParam());
   const auto used = device();
   used->bind_to_thread();
-  std::vector<Activity> seen;
-  const Observe observe = [&seen](const Activity& done) { seen.push_back(done); };
+  std::vector<TraceEvent> seen;
+  const Observe observe = [&seen](const TraceEvent& done) { seen.push_back(done); };
   EventReporter reporter(*used, observe);
   const auto stream = used->make_stream();
   const auto begun = used->make_event(), ended = used->make_event();
   for (int i = 0; i < 2; ++i) {
-    const auto before = Activity::Clock::now();
+    const auto before = TraceEvent::Clock::now();
     stream->record(*begun);
     stream->synchronize();
     // The second time, the events are of before the comparison.
@@ -294,7 +294,7 @@ TEST_P(ActivityTest, TimesOfEventsAreThoseOfTheHost) {
     constexpr std::chrono::milliseconds slack{20};
     EXPECT_GE(seen.back().begin + slack, before);
     EXPECT_GE(seen.back().end, seen.back().begin + std::chrono::microseconds(900));
-    EXPECT_LE(seen.back().end, Activity::Clock::now() + slack);
+    EXPECT_LE(seen.back().end, TraceEvent::Clock::now() + slack);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "measure/together.hpp"
+#include "measure/run_parallel.hpp"
 
 #include <ooc/io/threads.hpp>
 
@@ -8,7 +8,7 @@
 
 namespace ooc::measure {
 
-void together(std::size_t count, const std::function<void(std::size_t)>& work) {
+void run_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
   std::vector<std::exception_ptr> errors(count);
   const auto run = [&](std::size_t number) {
     try {

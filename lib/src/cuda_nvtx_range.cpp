@@ -1,6 +1,6 @@
 #include <nvtx3/nvtx3.hpp>
 
-#include "ranges.hpp"
+#include "nvtx_range.hpp"
 
 namespace ooc {
 
@@ -16,19 +16,19 @@ nvtx3::event_attributes attributes(const char* name, std::size_t chunk) noexcept
 
 }  // namespace
 
-Range::Range(const char* name, std::size_t chunk) noexcept {
+NvtxRange::NvtxRange(const char* name, std::size_t chunk) noexcept {
   nvtxDomainRangePushEx(nvtx3::domain::get<Domain>(), attributes(name, chunk).get());
 }
 
-Range::~Range() {
+NvtxRange::~NvtxRange() {
   nvtxDomainRangePop(nvtx3::domain::get<Domain>());
 }
 
-std::uint64_t begin_range(const char* name, std::size_t chunk) noexcept {
+std::uint64_t begin_nvtx_range(const char* name, std::size_t chunk) noexcept {
   return nvtx3::start_range_in<Domain>(attributes(name, chunk)).get_value();
 }
 
-void end_range(std::uint64_t range) noexcept {
+void end_nvtx_range(std::uint64_t range) noexcept {
   nvtx3::end_range_in<Domain>(nvtx3::range_handle{range});
 }
 

@@ -27,7 +27,7 @@ Workers choose_workers(const Options& options, DeviceKind device);
 
 /// In which way bytes go between files and memory: what the user has fixed, and the rest as fits
 /// the device and the place where the bytes lie.
-struct IoWay {
+struct IoConfig {
   bool writes = false;
   bool direct = false;  // past the page cache, where the file allows it
   EngineKind engine = EngineKind::automatic;
@@ -41,27 +41,28 @@ struct IoWay {
 
 /// `cached`: the part of the source that lies in the page cache, 0 to 1. Throws Error(usage) if
 /// direct reads were asked for and are impossible.
-IoWay choose_read_way(const Options& options, DeviceKind device, Workers workers,
-                      const Source& source, double cached);
+IoConfig choose_read_config(const Options& options, DeviceKind device, Workers workers,
+                            const Source& source, double cached);
 
-IoWay choose_write_way(const Options& options, DeviceKind device, Workers workers,
-                       const OutputFile& file);
+IoConfig choose_write_config(const Options& options, DeviceKind device, Workers workers,
+                             const OutputFile& file);
 
 /// Whether to read what lies in the page cache through it and the rest directly, by turns: if there
 /// is some of each, more than a little on the disk, and the choice is ours.
 bool reads_both_ways(const Options& options, const Source& source, double cached);
 
 /// The way for that.
-IoWay choose_mixed_read_way(const Options& options, DeviceKind device, Workers workers,
-                            double cached);
+IoConfig choose_mixed_read_way(const Options& options, DeviceKind device, Workers workers,
+                               double cached);
 
 /// The same bytes through the page cache instead, because of `reason`.
-IoWay through_page_cache(const Options& options, DeviceKind device, Workers workers, bool writes,
-                         std::string reason);
+IoConfig through_page_cache(const Options& options, DeviceKind device, Workers workers, bool writes,
+                            std::string reason);
 
 /// What carries them that way into or out of the pool, or what `options` wants instead. `slots`:
 /// those of the pool, from its first on, that it has to do with all the time.
-std::unique_ptr<Engine> make_engine(const Options& options, const IoWay& way, const ChunkPool& pool,
+std::unique_ptr<Engine> make_engine(const Options& options, const IoConfig& way,
+                                    const ChunkPool& pool,
                                     std::size_t slots = std::numeric_limits<std::size_t>::max());
 
 }  // namespace ooc

@@ -24,7 +24,7 @@ class PlanPass : public testing::Test {
  protected:
   void expect_what_run_does(const Options& options) {
     const Source source{File::open(path_)};
-    const Stats plan = plan_pass(options, DeviceKind::cpu, source, 1);
+    const Stats plan = dry_run_pass(options, DeviceKind::cpu, source, 1);
     Coordinator coordinator(make_device(DeviceKind::cpu), options);
     Ignore ignore;
     const Stats stats = coordinator.run(source, 1, ignore);
@@ -74,26 +74,26 @@ TEST_F(PlanPass, SaysWhatARunWillDo) {
 
 TEST_F(PlanPass, RefusesWhatARunWould) {
   const Source source{File::open(path_)};
-  EXPECT_THROW(plan_pass({.memory_bytes = 1}, DeviceKind::cpu, source, 1), Error);
+  EXPECT_THROW(dry_run_pass({.memory_bytes = 1}, DeviceKind::cpu, source, 1), Error);
 }
 
 TEST_F(PlanPass, KnowsWhatStreamsTakeOfAGpuThatNeedNotBeThere) {
   const Source source{File::open(path_)};
   const Options options{.chunk_bytes = 1 * MiB, .streams = 3};
-  EXPECT_EQ(plan_pass(options, DeviceKind::cuda, source, 1).device_bytes, 3 * 2 * MiB);
-  EXPECT_EQ(plan_pass(options, DeviceKind::cpu, source, 1).device_bytes, 0u);
+  EXPECT_EQ(dry_run_pass(options, DeviceKind::cuda, source, 1).device_bytes, 3 * 2 * MiB);
+  EXPECT_EQ(dry_run_pass(options, DeviceKind::cpu, source, 1).device_bytes, 0u);
 
   // Results have buffers of their own, twice as large.
-  TargetFile file({.path = directory_.path() / "out"}, source.bytes(), {}, Purpose::try_out);
+  TargetFile file({.path = directory_.path() / "out"}, source.bytes(), {}, Purpose::dry_run);
   const Output output{file, 2, false};
-  const Stats plan = plan_pass(options, DeviceKind::cuda, source, 1, &output);
+  const Stats plan = dry_run_pass(options, DeviceKind::cuda, source, 1, &output);
   EXPECT_EQ(plan.device_bytes, 3 * (2 + 4) * MiB);
   EXPECT_EQ(plan.bytes_written, 2 * source.bytes());
 }
 
 TEST_F(PlanPass, OfNothingIsEmpty) {
   const Source source{File::open(directory_.write("empty", std::string_view{}))};
-  const Stats plan = plan_pass({}, DeviceKind::cpu, source, 1);
+  const Stats plan = dry_run_pass({}, DeviceKind::cpu, source, 1);
   EXPECT_EQ(plan.chunks, 0u);
   EXPECT_TRUE(plan.engine.empty());
 }

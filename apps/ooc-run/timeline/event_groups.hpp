@@ -2,26 +2,26 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ooc/activity.hpp>
+#include <ooc/trace_event.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace ooc_run {
 
-/// An activity and its place in a picture, in units from the left. A pixel is one unit or more.
-struct DrawnActivity {
-  ooc::Activity activity;
+/// An event and its place in a picture, in units from the left. A pixel is one unit or more.
+struct DrawnEvent {
+  ooc::TraceEvent event;
   int begin = 0, end = 0;
 };
 
-/// Activities of one track, one after the other, that share a tooltip.
-struct ActivityGroup {
+/// Events of one track, one after the other, that share a tooltip.
+struct EventGroup {
   struct Stroke {
     int begin, end;
   };
 
-  ooc::Activity::Kind kind{};
+  ooc::TraceEvent::Kind kind{};
   std::vector<Stroke> strokes;  // in order, with gaps between them
   std::size_t count = 0;
   std::size_t first_chunk = 0, last_chunk = 0;  // the smallest and the largest index
@@ -33,9 +33,9 @@ struct ActivityGroup {
   std::string description(std::string_view name) const;
 };
 
-/// Groups the activities of one track. An activity belongs to the group before it if it begins less
-/// than `reach` after that group: with 0, each activity is a group. Activities without a gap
+/// Groups the events of one track. An event belongs to the group before it if it begins less
+/// than `reach` after that group: with 0, each event is a group. Events without a gap
 /// between them share a stroke.
-std::vector<ActivityGroup> group_activities(std::vector<DrawnActivity> track, int reach);
+std::vector<EventGroup> group_events(std::vector<DrawnEvent> track, int reach);
 
 }  // namespace ooc_run

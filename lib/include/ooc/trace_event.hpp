@@ -12,7 +12,7 @@ namespace ooc {
 
 /// What a stage of a pass has done with a chunk, and when. Times are of one clock for all passes,
 /// so that several of them, and what a program does in between, fit on one timeline.
-struct Activity {
+struct TraceEvent {
   using Clock = std::chrono::steady_clock;
 
   /// `h2d` and `d2h`: copies to the device and back, which the CPU's folds and maps do without.
@@ -31,6 +31,6 @@ struct Activity {
   Clock::time_point begin{}, end{};
 };
 
-using Observe = std::function<void(const Activity&)>;
+using Observe = std::function<void(const TraceEvent&)>;
 
 }  // namespace ooc

@@ -1,4 +1,4 @@
-#include "run/run_plan.hpp"
+#include "run/explanation.hpp"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <ooc/cuda_facts.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/output_file.hpp>
-#include <ooc/io_way.hpp>
+#include <ooc/io_config.hpp>
 #include <ooc/kernels/convert.hpp>
 #include <utility>
 
@@ -29,7 +29,7 @@ std::string device_name(ooc::DeviceKind device, int ordinal) {
 
 namespace {
 
-std::vector<std::string> reasons_of(const RunPlan& plan) {
+std::vector<std::string> reasons_of(const Explanation& plan) {
   std::vector<std::string> reasons = plan.pass.reasons;
   if (!plan.device.reason.empty()) reasons.insert(reasons.begin(), plan.device.reason);
   return reasons;
@@ -64,7 +64,7 @@ std::string memory_text(const ooc::Stats& pass) {
 }
 
 /// Nothing of a dataset that has no elements.
-std::vector<FactRow> rows_of(const RunPlan& plan) {
+std::vector<FactRow> rows_of(const Explanation& plan) {
   const ooc::Stats& pass = plan.pass;
   std::vector<FactRow> rows;
   if (pass.chunks == 0) return rows;
@@ -95,14 +95,14 @@ void require_gpu_if_wanted(const RunSettings& settings) {
   const std::string why =
       why_not_on_gpu(ooc::cuda_facts(), static_cast<std::size_t>(settings.ordinal));
   if (why.empty()) return;
-  throw ooc::Error(ooc::Cause::device, "no usable GPU: " + why,
+  throw ooc::Error(ooc::ErrorKind::device, "no usable GPU: " + why,
                    {.hint = "ooc-run doctor says what is missing; or use --device cpu"});
 }
 
-RunPlan plan_run(const RunSettings& settings, const Task& task,
-                 const std::function<ooc::Stats(ooc::DeviceKind)>& plan_on) {
+Explanation explain_run(const RunSettings& settings, const Task& task,
+                        const std::function<ooc::Stats(ooc::DeviceKind)>& plan_on) {
   require_gpu_if_wanted(settings);
-  RunPlan plan;
+  Explanation plan;
   plan.device =
       choose_device(settings.device, task.work, rates_to_choose_by(task, settings.options));
   const ooc::DeviceKind device = plan.device.kind;
@@ -113,34 +113,34 @@ RunPlan plan_run(const RunSettings& settings, const Task& task,
   return plan;
 }
 
-RunPlan plan_histogram(const RunSettings& settings, const ooc::Source& source,
-                       const ooc::HistogramOptions& options) {
-  return plan_run(settings, histogram_task(source, options), [&](ooc::DeviceKind device) {
-    return ooc::plan_histogram(settings.options, device, source, options,
-                               {.checksum = settings.checksum});
+Explanation explain_histogram(const RunSettings& settings, const ooc::Source& source,
+                              const ooc::HistogramOptions& options) {
+  return explain_run(settings, histogram_task(source, options), [&](ooc::DeviceKind device) {
+    return ooc::dry_run_histogram(settings.options, device, source, options,
+                                  {.checksum = settings.checksum});
   });
 }
 
-RunPlan plan_reduce(const RunSettings& settings, const ooc::Source& source,
-                    const ooc::ReduceOptions& options) {
-  return plan_run(settings, reduce_task(source, options), [&](ooc::DeviceKind device) {
-    return ooc::plan_pass(settings.options, device, source, ooc::size_of(source.element()), nullptr,
-                          {.checksum = settings.checksum});
+Explanation explain_reduce(const RunSettings& settings, const ooc::Source& source,
+                           const ooc::ReduceOptions& options) {
+  return explain_run(settings, reduce_task(source, options), [&](ooc::DeviceKind device) {
+    return ooc::dry_run_pass(settings.options, device, source, ooc::size_of(source.element()),
+                             nullptr, {.checksum = settings.checksum});
   });
 }
 
-RunPlan plan_summary(const RunSettings& settings, const ooc::Source& source,
-                     const ooc::SummaryOptions& options) {
-  return plan_run(settings, summary_task(source, options), [&](ooc::DeviceKind device) {
-    return ooc::plan_histogram(settings.options, device, source, options.histogram,
-                               {.checksum = settings.checksum});
+Explanation explain_summary(const RunSettings& settings, const ooc::Source& source,
+                            const ooc::SummaryOptions& options) {
+  return explain_run(settings, summary_task(source, options), [&](ooc::DeviceKind device) {
+    return ooc::dry_run_histogram(settings.options, device, source, options.histogram,
+                                  {.checksum = settings.checksum});
   });
 }
 
-RunPlan plan_convert(const RunSettings& settings, const ooc::Source& source,
-                     const ooc::Target& target) {
-  return plan_run(settings, convert_task(source), [&](ooc::DeviceKind device) {
-    return ooc::plan_convert(settings.options, device, source, target);
+Explanation explain_convert(const RunSettings& settings, const ooc::Source& source,
+                            const ooc::Target& target) {
+  return explain_run(settings, convert_task(source), [&](ooc::DeviceKind device) {
+    return ooc::dry_run_convert(settings.options, device, source, target);
   });
 }
 
@@ -154,13 +154,13 @@ std::vector<FactRow> try_side_files(const Arguments& arguments) {
   for (const std::string_view option : {"trace", "report"}) {
     const auto path = arguments.get(option, parse_output);
     if (!path) continue;
-    const ooc::OutputFile file(*path, 0, replace, ooc::Purpose::try_out);
+    const ooc::OutputFile file(*path, 0, replace, ooc::Purpose::dry_run);
     rows.push_back({option, printable(path->string())});
   }
   return rows;
 }
 
-Remarks remarks_on(const RunPlan& plan, const Arguments& arguments) {
+Remarks remarks_on(const Explanation& plan, const Arguments& arguments) {
   Remarks remarks{.facts = try_side_files(arguments)};
   if (plan.pass.passes > 1) {
     remarks.reasons.emplace_back(
@@ -185,7 +185,7 @@ Remarks remarks_on(const RunPlan& plan, const Arguments& arguments) {
   return remarks;
 }
 
-Json describe(const RunPlan& plan) {
+Json describe(const Explanation& plan) {
   const ooc::Stats& pass = plan.pass;
   return {{"device", pass.device},
           {"engine", pass.engine},
@@ -208,7 +208,7 @@ Json describe(const RunPlan& plan) {
 }
 
 Outcome explain(std::string_view command, const RunSettings& settings, const ooc::Source& source,
-                const RunPlan& plan, const Remarks& remarks) {
+                const Explanation& plan, const Remarks& remarks) {
   std::vector<std::string> reasons = remarks.reasons;
   std::vector<std::string> warnings;
   if (std::string doubt = type_doubt(source, settings.format); !doubt.empty()) {
