@@ -3,11 +3,9 @@
 #include <filesystem>
 #include <functional>
 #include <ooc/io/output_file.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "cli/arguments.hpp"
 #include "cli/interrupt.hpp"
 #include "result/outcome.hpp"
 
@@ -16,10 +14,6 @@ namespace ooc_run {
 /// The file that --plot names: SVG, or PNG by its ending.
 class PictureFile {
  public:
-  /// What --plot says, if it does. Throws Error(usage) for an ending of neither kind, and for a
-  /// file that the command reads or writes itself.
-  static std::optional<std::filesystem::path> read_path(const Arguments& arguments);
-
   /// Before the run: throws Error(output) if there can be no such picture.
   PictureFile(const std::filesystem::path& path, bool replace);
 

@@ -10,7 +10,6 @@
 #include <tuple>
 #include <utility>
 
-#include "cli/output_file_options.hpp"
 #include "cli/sizes.hpp"
 #include "timeline/event_track.hpp"
 #include "timeline/perfetto_file.hpp"
@@ -135,22 +134,7 @@ class Timeline {
   Track process_;
 };
 
-std::filesystem::path parse_timeline(const std::string& text) {
-  const std::filesystem::path path = parse_output(text);
-  if (ooc::ending_of(path) != ".json") return path;
-  const std::string other = std::filesystem::path(path).replace_extension(".pftrace").string();
-  throw ooc::Error(ooc::ErrorKind::usage, "a timeline is protobuf, not JSON",
-                   {.hint = "--trace " + ooc::shell_word(other) + ", which ui.perfetto.dev shows"});
-}
-
 }  // namespace
-
-std::optional<TraceSettings> read_trace_settings(const Arguments& arguments) {
-  const auto path = arguments.get("trace", parse_timeline);
-  if (!path) return {};
-  refuse_file_in_use(arguments, "trace", *path);
-  return TraceSettings{*path, std::string(arguments.command()), arguments.has("force")};
-}
 
 Trace::Trace(const TraceSettings& settings, std::size_t most)
     : file_(settings.path, 0, settings.replace),

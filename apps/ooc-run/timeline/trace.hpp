@@ -6,23 +6,17 @@
 #include <mutex>
 #include <ooc/io/output_file.hpp>
 #include <ooc/trace_event.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/arguments.hpp"
-
 namespace ooc_run {
 
-/// What a user wants of a timeline.
+/// The file of a timeline, and the command that is its title.
 struct TraceSettings {
   std::filesystem::path path;
   std::string command;
   bool replace = false;
 };
-
-/// Empty without --trace. Throws Error(usage) for a file that the command reads or writes itself.
-std::optional<TraceSettings> read_trace_settings(const Arguments& arguments);
 
 /// Remembers what a run did when, and writes it to a file that Perfetto shows (ui.perfetto.dev).
 class Trace {
