@@ -12,26 +12,26 @@
 
 namespace ooc_run {
 
-/// What a user wants of a page about a run.
+/// Settings of --report.
 struct ReportSettings {
   std::filesystem::path path;
   bool replace = false;
 };
 
-/// Empty without --report. Throws Error(usage) for a file that is no .html, and for one that the
-/// command reads or writes itself.
+/// Empty without --report. Throws Error(usage) if the file does not end in .html or .htm, or if the
+/// command reads or writes it itself.
 std::optional<ReportSettings> read_report_settings(const Arguments& arguments);
 
 /// The file of --report.
 class ReportFile {
  public:
-  /// Before the run. Throws Error(output) if there can be no such file.
+  /// To be called before the run. Throws Error(output) if the file cannot be created.
   explicit ReportFile(const ReportSettings& settings);
 
-  /// Of what the run does.
+  /// Returns the record that collects the events of the run.
   RunRecord& record() noexcept { return record_; }
 
-  /// After the run, once: writes the page. Returns what is to be said about it. Throws
+  /// Writes the page; to be called once, after the run. Returns a message for the user. Throws
   /// Error(output).
   std::string commit(const RunPage& page, const Ceilings& ceilings);
 
