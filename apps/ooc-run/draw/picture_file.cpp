@@ -22,7 +22,7 @@ bool is_png(const std::filesystem::path& path) {
 
 PictureFile::PictureFile(const std::filesystem::path& path, bool replace)
     : file_(path, 0, replace) {
-  if (is_png(path)) png_of(Svg(1, 1, {}).document(), path);  // whether it can be drawn at all
+  if (is_png(path)) png_of(Svg(1, 1, {}).document(), path);  // fail now if PNG cannot be made
 }
 
 void PictureFile::commit(const std::string& svg) {

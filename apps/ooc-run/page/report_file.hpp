@@ -13,13 +13,13 @@ namespace ooc_run {
 /// The file of --report.
 class ReportFile {
  public:
-  /// Before the run. Throws Error(output) if there can be no such file.
+  /// To be called before the run. Throws Error(output) if the file cannot be created.
   ReportFile(const std::filesystem::path& path, bool replace);
 
-  /// Of what the run does.
+  /// Returns the record that collects the events of the run.
   RunRecord& record() noexcept { return record_; }
 
-  /// After the run, once: writes the page. Returns what is to be said about it. Throws
+  /// Writes the page; to be called once, after the run. Returns a message for the user. Throws
   /// Error(output).
   std::string commit(const RunPage& page, const Ceilings& ceilings);
 
