@@ -10,8 +10,10 @@
 #include <ooc/io/error.hpp>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
+#include "bench/bench.hpp"
 #include "cli/arguments.hpp"
 #include "cli/failure.hpp"
 #include "cli/help.hpp"
@@ -20,7 +22,11 @@
 #include "cli/terminal.hpp"
 #include "cli/version.hpp"
 #include "commands/commands.hpp"
+#include "doctor/doctor.hpp"
+#include "gen/gen.hpp"
+#include "info/info.hpp"
 #include "manual/generate.hpp"
+#include "request/request.hpp"
 
 namespace ooc_run {
 namespace {
@@ -78,17 +84,6 @@ int print_generated(const std::vector<std::string>& words) {
   return 0;
 }
 
-Outcome run(std::string_view command, const Arguments& arguments, const Interrupt& interrupt) {
-  if (command == "histogram") return run_histogram(arguments, interrupt);
-  if (command == "reduce") return run_reduce(arguments, interrupt);
-  if (command == "matmul") return run_matmul(arguments, interrupt);
-  if (command == "convert") return run_convert(arguments, interrupt);
-  if (command == "bench") return run_bench(arguments, interrupt);
-  if (command == "info") return run_info(arguments, interrupt);
-  if (command == "doctor") return run_doctor(arguments, interrupt);
-  return run_gen(arguments, interrupt);
-}
-
 /// Whether a text speaks of "--chunk", and not of "--chunks" alone.
 bool speaks_of(std::string_view text, const std::string& option) {
   const std::string word = "--" + option;
@@ -112,50 +107,53 @@ ooc::Error with_variables(const ooc::Error& error, const Arguments& arguments) {
   return {error.kind(), error.what(), details};
 }
 
-Outcome run(const Arguments& arguments, const Interrupt& interrupt) {
-  if (!arguments.has("quiet")) {
-    for (const std::string& remark : misspelt_variables()) print_note(remark);
-  }
-  try {
-    return run(arguments.command(), arguments, interrupt);
-  } catch (const ooc::Error& error) {
-    throw with_variables(error, arguments);
-  }
-}
-
-/// --quiet wins.
-void print_notes(const Outcome& outcome, const Arguments& arguments) {
-  if (arguments.has("quiet")) return;
-  if (arguments.has("verbose")) {
+/// --quiet wins over --verbose.
+void print_notes(const Outcome& outcome, const OutputSettings& output) {
+  if (output.quiet) return;
+  if (output.verbose) {
     for (const std::string& reason : outcome.reasons) print_note(reason);
   }
   for (const std::string& note : outcome.notes) print_note(note);
 }
 
 /// Printing the answer can fail after the output file has been published.
-void print_document(const Outcome& outcome, const Arguments& arguments) {
+void print_document(const Outcome& outcome, const OutputSettings& output) {
   try {
     print_to_stdout(outcome.document);
   } catch (const ooc::Error& error) {
-    print_notes(outcome, arguments);  // some name other files that were written
+    print_notes(outcome, output);  // some name other files that were written
     if (outcome.written.empty()) throw;
     throw with_hint(error, outcome.written + " was written, whole");
   }
 }
 
-int run_and_print(const Command& command, const std::vector<std::string>& words) {
+int run_and_print(const Arguments& arguments, const Interrupt& interrupt) {
+  const Request request = read_request(arguments);
+  const OutputSettings& output = output_settings(request);
+  if (!output.quiet) {
+    for (const std::string& remark : misspelt_variables()) print_note(remark);
+  }
+  const Outcome outcome =
+      std::visit([&](const auto& each) { return run(each, interrupt); }, request);
+  print_document(outcome, output);
+  print_notes(outcome, output);
+  if (!outcome.verdict.empty() && !output.quiet) {
+    print_to_stderr(lines_for_stderr("ooc-run: ", outcome.verdict));
+  }
+  for (std::size_t i = 1; i < outcome.failures.size(); ++i) print_error(outcome.failures[i]);
+  if (!outcome.failures.empty()) throw outcome.failures.front();
+  return outcome.partial ? interrupt.exit_code() : 0;
+}
+
+int run_command(const Command& command, const std::vector<std::string>& words) {
   const Interrupt interrupt;
   try {
     const Arguments arguments(command, words);
-    const Outcome outcome = run(arguments, interrupt);
-    print_document(outcome, arguments);
-    print_notes(outcome, arguments);
-    if (!outcome.verdict.empty() && !arguments.has("quiet")) {
-      print_to_stderr(lines_for_stderr("ooc-run: ", outcome.verdict));
+    try {
+      return run_and_print(arguments, interrupt);
+    } catch (const ooc::Error& error) {
+      throw with_variables(error, arguments);
     }
-    for (std::size_t i = 1; i < outcome.failures.size(); ++i) print_error(outcome.failures[i]);
-    if (!outcome.failures.empty()) throw outcome.failures.front();
-    return outcome.partial ? interrupt.exit_code() : 0;
   } catch (const ooc::Error& error) {
     const int code = report_error(error);
     const bool interrupted = error.kind() == ooc::ErrorKind::interrupted;
@@ -185,7 +183,7 @@ int dispatch(const std::vector<std::string>& words) {
     print_to_stdout(word == "-h" ? short_help(command) : long_help(command));
     return 0;
   }
-  return run_and_print(command, rest);
+  return run_command(command, rest);
 }
 
 int guarded(const std::vector<std::string>& words) {

@@ -115,8 +115,8 @@ class GenTest(CliTest):
         self.assertEqual(np.fromfile(self.path("x.bin"), "i2").tolist(), [-5] * 9)
         self.refuse(2, "--value 300 is not an exact value of uint8", "gen", "-o", "y.bin",
                     "--pattern", "constant", "--value", 300, "--count", 9)
-        self.refuse(2, "--value is what --pattern constant repeats", "gen", "-o", "y.bin",
-                    "--value", 3, "--count", 9, hint="--pattern constant")
+        self.refuse(2, "--value needs --pattern constant", "gen", "-o", "y.bin",
+                    "--value", 3, "--count", 9, hint="--pattern P")
 
     def test_how_much(self):
         self.refuse(2, "Neither --size nor --count", "gen", "-o", "y.bin")

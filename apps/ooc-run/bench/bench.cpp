@@ -1,3 +1,5 @@
+#include "bench/bench.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,7 +18,6 @@
 #include "bench/run.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
-#include "commands/commands.hpp"
 #include "draw/picture_file.hpp"
 #include "measure/figures.hpp"
 #include "rates/ceilings.hpp"
@@ -29,30 +30,13 @@ namespace {
 
 using ooc::KernelKind;
 
-constexpr std::size_t default_runs = 5;
-
-/// What a user wants.
-struct Settings {
-  RunSettings run;
+BenchJob job_of(const BenchRequest& request) {
   BenchJob job;
-  std::optional<std::filesystem::path> plot;
-};
-
-Settings read_settings(const Arguments& arguments) {
-  Settings settings;
-  settings.run = read_run_settings(arguments);
-  if (arguments.files().size() != 1) {
-    throw ooc::Error(ooc::ErrorKind::usage,
-                     fmt::format("one file is measured, not {}", arguments.files().size()),
-                     {.hint = "ooc-run bench FILE"});
-  }
-  settings.plot = PictureFile::read_path(arguments);
-  BenchJob& job = settings.job;
-  job.path = arguments.files().front();
-  job.runs = arguments.get("runs", positive_count).value_or(default_runs);
-  job.sweep = arguments.has("sweep") || settings.plot;
-  job.ordinal = settings.run.ordinal;
-  return settings;
+  job.path = request.run.files.front();
+  job.runs = request.rounds;
+  job.sweep = request.sweep;
+  job.ordinal = request.run.ordinal;
+  return job;
 }
 
 MeasuredCeilings ceilings_of(const BenchResult& result) {
@@ -123,14 +107,13 @@ void announce(const BenchJob& job, const BenchReads& reads) {
 }
 
 /// What --explain prints.
-Outcome explain_job(const Settings& settings, const Arguments& arguments,
+Outcome explain_job(const RunSettings& settings, const BenchJob& job,
                     const std::string& why_device) {
-  require_gpu_if_wanted(settings.run);
-  const BenchJob& job = settings.job;
+  require_gpu_if_wanted(settings);
   const BenchOutline plan = outline_measurements(job);
   const Ceilings ceilings =
       read_ceilings({.file = job.path,
-                     .device = device_name(job.device, settings.run.ordinal),
+                     .device = device_name(job.device, settings.ordinal),
                      .kernel = std::string(name_of(KernelKind::histogram_u1))});
   const auto prediction = predict_reading(plan.reads, ceilings);
   const std::string time = reading_time(prediction, plan.reads);
@@ -170,32 +153,33 @@ Outcome explain_job(const Settings& settings, const Arguments& arguments,
                             format_decimal_bytes(plan.reads.from_page_cache))},
       {"ceilings", explain(ceilings)},
       {"predicted", prediction ? time : fmt::format("not known ({})", time)}};
-  std::ranges::copy(try_side_files(arguments), std::inserter(facts, facts.begin()));
-  return explain("bench", settings.run.output, describe_input(source, {}),
-                 {{"plan", std::move(json)}}, heading(source), std::move(facts), reasons);
+  std::ranges::copy(try_side_files(settings.side_files), std::inserter(facts, facts.begin()));
+  return explain("bench", settings.output, describe_input(source, {}), {{"plan", std::move(json)}},
+                 heading(source), std::move(facts), reasons);
 }
 
 }  // namespace
 
-Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt) {
-  Settings settings = read_settings(arguments);
-  const BenchJob& job = settings.job;
+Outcome run(const BenchRequest& request, const Interrupt& interrupt) {
+  const RunSettings& settings = request.run;
+  BenchJob job = job_of(request);
   Outcome outcome;
   const ooc::measure::Clock clock;
-  const std::string no_gpu = settings.run.device ? "" : ooc::why_no_gpu();
-  settings.job.choice_seconds = clock.seconds();
-  settings.job.device =
-      settings.run.device.value_or(no_gpu.empty() ? ooc::DeviceKind::cuda : ooc::DeviceKind::cpu);
+  const std::string no_gpu = settings.device ? "" : ooc::why_no_gpu();
+  job.choice_seconds = clock.seconds();
+  job.device =
+      settings.device.value_or(no_gpu.empty() ? ooc::DeviceKind::cuda : ooc::DeviceKind::cpu);
   const std::string why_cpu = no_gpu.empty() ? "" : fmt::format("CPU ({})", no_gpu);
-  if (arguments.has("explain")) return explain_job(settings, arguments, why_cpu);
+  if (settings.explain) return explain_job(settings, job, why_cpu);
   std::optional<PictureFile> plot;  // that there can be none is to be known before
-  if (settings.plot) plot.emplace(*settings.plot, arguments.has("force"));
+  const SideFiles& files = settings.side_files;
+  if (files.plot) plot.emplace(*files.plot, files.replace);
   if (!why_cpu.empty()) outcome.reasons.push_back(why_cpu);
 
-  ProgressMeter meter(settings.run.output.progress, 1);
-  settings.job.stop = interrupt.token();
-  settings.job.progress = [&](double done, const BenchReads& all) {
-    if (done == 0 && !settings.run.output.quiet) announce(job, all);
+  ProgressMeter meter(settings.output.progress, 1);
+  job.stop = interrupt.token();
+  job.progress = [&](double done, const BenchReads& all) {
+    if (done == 0 && !settings.output.quiet) announce(job, all);
     meter.update(static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(all.bytes()));
   };
   const BenchResult result = run_measurements(job);
@@ -205,7 +189,7 @@ Outcome run_bench(const Arguments& arguments, const Interrupt& interrupt) {
   if (!unkept.empty()) outcome.notes.push_back(unkept);
 
   outcome.document =
-      settings.run.output.json
+      settings.output.json
           ? document("bench", describe_input(source, {}), describe_bench(result, path), nullptr)
           : fmt::format("{}: {} on {}", printable(path), format_bytes(source.bytes()),
                         bench_text(result, path));

@@ -238,9 +238,13 @@ void Arguments::check_exclusions(const Command& command) const {
 void Arguments::check_requirements(const Command& command) {
   for (const Requirement& requirement : command.requirements) {
     const auto option = settings_.find(requirement.option);
-    if (option == settings_.end() || has(requirement.other)) continue;
+    if (option == settings_.end()) continue;
+    const auto other = settings_.find(requirement.other);
+    const bool any = requirement.value.empty();
+    if (other != settings_.end() && (any || other->second.text == requirement.value)) continue;
     if (option->second.is_word) {
-      refuse_usage(fmt::format("--{} needs --{}", requirement.option, requirement.other),
+      refuse_usage(fmt::format("--{} needs --{}{}{}", requirement.option, requirement.other,
+                               any ? "" : " ", requirement.value),
                    describe(*find_option(options_of(command), requirement.other)));
     }
     settings_.erase(option);

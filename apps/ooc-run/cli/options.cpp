@@ -180,6 +180,9 @@ constexpr std::array reduce_requirements{
 constexpr std::array gen_exclusions{
     Exclusion{"size", "count", "ooc-run gen -o FILE --size 1G"},
 };
+constexpr std::array gen_requirements{
+    Requirement{"value", "pattern", "constant"},
+};
 
 constexpr std::array<std::string_view, 3> histogram_examples{
     "ooc-run histogram test.f32    # made by: ooc-run gen -o test.f32 --size 1G",
@@ -299,7 +302,7 @@ constexpr std::array all_commands{
             "(mean 0, deviation 1; integers: the middle of their range, 1/16 of it),\n"
             "sequence (0, 1, 2, ... and anew where the type ends), constant, zipf (many\n"
             "small, few huge), position (each 8 bytes are their own index).",
-            gen_groups, gen_exclusions},
+            gen_groups, gen_exclusions, gen_requirements},
 };
 
 constexpr std::array all_program_options{

@@ -52,10 +52,11 @@ struct Exclusion {
   std::string_view hint;
 };
 
-/// An option that says nothing without another: a word is refused then, a variable is for other
-/// runs.
+/// An option that has no meaning without another. On the command line it is refused then; a
+/// variable of the environment is ignored, for it may be meant for other commands.
 struct Requirement {
   std::string_view option, other;
+  std::string_view value{};  // of the other; empty: any
 };
 
 /// What may follow a command besides options.

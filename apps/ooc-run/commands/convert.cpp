@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/output_file_options.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "cli/type_words.hpp"
@@ -15,22 +14,6 @@
 
 namespace ooc_run {
 namespace {
-
-constexpr const char* example = "ooc-run convert IN -o OUT --to f2";
-
-/// The output, but for its type.
-ooc::Target read_target(const Arguments& arguments) {
-  ooc::Target target;
-  target.path = read_output_path(arguments, example, 1);
-  target.shape = arguments.get("shape", parse_shape).value_or(target.shape);
-  if (!target.shape.empty() && !target.is_npy()) {
-    throw ooc::Error(ooc::ErrorKind::usage,
-                     fmt::format("{}: only a .npy file has a shape", target.path.string()),
-                     {.hint = "leave out --shape, or let the name end in .npy"});
-  }
-  target.replace = arguments.has("force");
-  return target;
-}
 
 /// Whether a type has numbers beyond those of a floating one.
 bool reaches_beyond(ooc::ElementType from, ooc::ElementType floating) {
@@ -58,17 +41,15 @@ std::string describe_inexact(std::uint64_t inexact, ooc::ElementType from, ooc::
 
 }  // namespace
 
-Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt) {
-  const RunSettings settings = read_run_settings(arguments);
-  ooc::Target target = read_target(arguments);
-  const std::optional<ooc::DType> type = read_output_type(arguments, "to", target.path);
-  const ooc::ConvertOptions options{.strict = arguments.has("strict")};
-  const ooc::Source source = open_numbers(arguments, settings);
+Outcome run(const ConvertRequest& request, const Interrupt& interrupt) {
+  const RunSettings& settings = request.run;
+  const ooc::Source source = open_numbers(settings);
   const ooc::DType from = source.type().value_or(ooc::DType{});
-  target.type = type.value_or(from);
-  if (arguments.has("explain")) {
+  ooc::Target target = request.target;
+  target.type = request.type.value_or(from);
+  if (settings.explain) {
     const Explanation plan = explain_convert(settings, source, target);
-    Remarks remarks = remarks_on(plan, arguments);
+    Remarks remarks = remarks_on(plan, settings);
     remarks.facts.insert(remarks.facts.begin(),
                          {"output", fmt::format("{}: {}", printable(target.path.string()),
                                                 describe_values(count_of(source), target.type))});
@@ -77,7 +58,7 @@ Outcome run_convert(const Arguments& arguments, const Interrupt& interrupt) {
   Session session(settings, interrupt, convert_task(source));
   session.warn(type_doubt(source, settings.format));
   const auto [conversion, stats] =
-      ooc::convert(session.coordinator(), source, target, options, session.pass());
+      ooc::convert(session.coordinator(), source, target, request.options, session.pass());
   Outcome outcome = session.report(
       {.command = "convert",
        .input = describe_input(source, settings.format),

@@ -1,7 +1,6 @@
 #include <ooc/kernels/histogram.hpp>
 
 #include "commands/commands.hpp"
-#include "commands/histogram_options.hpp"
 #include "commands/histogram_report.hpp"
 #include "dataset/type_doubt.hpp"
 #include "run/explanation.hpp"
@@ -9,27 +8,26 @@
 
 namespace ooc_run {
 
-Outcome run_histogram(const Arguments& arguments, const Interrupt& interrupt) {
-  const RunSettings settings = read_run_settings(arguments);
-  const ooc::HistogramOptions options = read_histogram_options(arguments, "bins");
-  HistogramPicture picture(arguments);
-  const ooc::Source source = open_numbers(arguments, settings);
-  if (arguments.has("explain")) {
+Outcome run(const HistogramRequest& request, const Interrupt& interrupt) {
+  const RunSettings& settings = request.run;
+  const ooc::HistogramOptions& options = request.bins;
+  HistogramPicture picture(settings.side_files, options, request.logarithmic_counts);
+  const ooc::Source source = open_numbers(settings);
+  if (settings.explain) {
     const Explanation plan = explain_histogram(settings, source, options);
-    return explain("histogram", settings, source, plan, remarks_on(plan, arguments));
+    return explain("histogram", settings, source, plan, remarks_on(plan, settings));
   }
   picture.begin();
-  Session session(settings, interrupt, histogram_task(source, options),
-                  arguments.has("verify") ? 1 : 0);
+  Session session(settings, interrupt, histogram_task(source, options), settings.verify ? 1 : 0);
   session.warn(type_doubt(source, settings.format));
   const auto [histogram, stats] =
       ooc::histogram(session.coordinator(), source, options, session.pass());
   require_counts(histogram, stats);
-  const Verified verified = session.verify(arguments, stats, [&, &found = histogram] {
+  const Verified verified = session.verify(stats, [&, &found = histogram] {
     ooc::verify_histogram(session.coordinator(), source, options, found, session.pass());
   });
   Outcome outcome = session.report("histogram", source, stats, describe_histogram(histogram),
-                                   draw(histogram, arguments), verified, picture.figure(histogram));
+                                   picture.bars(histogram), verified, picture.figure(histogram));
   note_crowded_bin(histogram, options, source.element(), outcome);
   picture.write(histogram, heading(source), interrupt, outcome);
   return outcome;

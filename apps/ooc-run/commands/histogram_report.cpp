@@ -27,16 +27,6 @@ Json describe_histogram(const ooc::Histogram& histogram) {
   return described;
 }
 
-std::string draw(const ooc::Histogram& histogram, const Arguments& arguments) {
-  if (histogram.edges.empty()) return {};
-  const Terminal terminal = describe_terminal(STDOUT_FILENO);
-  const bool logarithmic_bars = arguments.has("log-scale");
-  return fmt::format("{} from {} to {}{}{}\n\n{}", format_count(histogram.counts.size(), "bin"),
-                     format_real(histogram.edges.front()), format_real(histogram.edges.back()),
-                     describe_rows(histogram, terminal), logarithmic_bars ? ", log scale" : "",
-                     draw_histogram(histogram, terminal, logarithmic_bars));
-}
-
 void require_counts(const ooc::Histogram& histogram, const ooc::Stats& stats) {
   if (!stats.partial || histogram.count != 0) return;
   throw ooc::Error(ooc::ErrorKind::interrupted, "interrupted before anything was counted");
@@ -57,21 +47,31 @@ void note_crowded_bin(const ooc::Histogram& histogram, const ooc::HistogramOptio
       std::min(100 * share, 99.9), histogram.edges.front() > 0 ? "" : " with a range above zero"));
 }
 
-HistogramPicture::HistogramPicture(const Arguments& arguments)
-    : arguments_(arguments), path_(PictureFile::read_path(arguments)) {}
+HistogramPicture::HistogramPicture(const SideFiles& files, const ooc::HistogramOptions& options,
+                                   bool logarithmic_counts)
+    : files_(files), options_(options), logarithmic_counts_(logarithmic_counts) {}
 
 void HistogramPicture::begin() {
-  if (path_) file_.emplace(*path_, arguments_.has("force"));
+  if (files_.plot) file_.emplace(*files_.plot, files_.replace);
+}
+
+std::string HistogramPicture::bars(const ooc::Histogram& histogram) const {
+  if (histogram.edges.empty()) return {};
+  const Terminal terminal = describe_terminal(STDOUT_FILENO);
+  return fmt::format("{} from {} to {}{}{}\n\n{}", format_count(histogram.counts.size(), "bin"),
+                     format_real(histogram.edges.front()), format_real(histogram.edges.back()),
+                     describe_rows(histogram, terminal), logarithmic_counts_ ? ", log scale" : "",
+                     draw_histogram(histogram, terminal, logarithmic_counts_));
 }
 
 HistogramPlot HistogramPicture::plot(std::string title) const {
   return {.title = std::move(title),
-          .logarithmic_counts = arguments_.has("log-scale"),
-          .logarithmic_values = arguments_.has("log-bins")};
+          .logarithmic_counts = logarithmic_counts_,
+          .logarithmic_values = options_.logarithmic};
 }
 
 std::string HistogramPicture::figure(const ooc::Histogram& histogram) const {
-  return arguments_.has("report") ? histogram_figure(histogram, plot({})) : std::string{};
+  return files_.report ? histogram_figure(histogram, plot({})) : std::string{};
 }
 
 void HistogramPicture::write(const ooc::Histogram& histogram, const std::string& title,

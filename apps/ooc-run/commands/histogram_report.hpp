@@ -4,20 +4,16 @@
 #include <optional>
 #include <string>
 
-#include "cli/arguments.hpp"
 #include "cli/interrupt.hpp"
-#include "commands/commands.hpp"
 #include "draw/histogram_plot.hpp"
 #include "draw/picture_file.hpp"
+#include "request/run_settings.hpp"
 #include "result/report.hpp"
 
 namespace ooc_run {
 
 /// For programs.
 Json describe_histogram(const ooc::Histogram& histogram);
-
-/// For people, as --log-scale says. Nothing if there are no bins.
-std::string draw(const ooc::Histogram& histogram, const Arguments& arguments);
 
 /// Throws Error(interrupted) if a pass was stopped too early to show anything.
 void require_counts(const ooc::Histogram& histogram, const ooc::Stats& stats);
@@ -27,14 +23,19 @@ void require_counts(const ooc::Histogram& histogram, const ooc::Stats& stats);
 void note_crowded_bin(const ooc::Histogram& histogram, const ooc::HistogramOptions& options,
                       ooc::ElementType type, Outcome& outcome);
 
-/// The picture of a histogram, for --plot and --report. It is made in the order of its functions.
+/// The pictures of a histogram: on the terminal, of --plot and of --report. Its functions are
+/// called in their order.
 class HistogramPicture {
  public:
-  /// Throws Error(usage).
-  explicit HistogramPicture(const Arguments& arguments);
+  /// All arguments must outlive the picture.
+  HistogramPicture(const SideFiles& files, const ooc::HistogramOptions& options,
+                   bool logarithmic_counts);
 
-  /// Before the run: throws Error(output) if there can be none.
+  /// Before the run. Throws Error(output) if the file of --plot cannot be written.
   void begin();
+
+  /// Bars for the terminal; empty if there are no bins.
+  std::string bars(const ooc::Histogram& histogram) const;
 
   /// For the page of --report; empty if there is none.
   std::string figure(const ooc::Histogram& histogram) const;
@@ -46,8 +47,9 @@ class HistogramPicture {
  private:
   HistogramPlot plot(std::string title) const;
 
-  const Arguments& arguments_;
-  std::optional<std::filesystem::path> path_;
+  const SideFiles& files_;
+  const ooc::HistogramOptions& options_;
+  bool logarithmic_counts_;
   std::optional<PictureFile> file_;
 };
 

@@ -11,44 +11,19 @@
 #include <vector>
 
 #include "cli/failure.hpp"
-#include "cli/output_file_options.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "commands/commands.hpp"
 #include "commands/matmul_report.hpp"
 #include "dataset/type_doubt.hpp"
+#include "request/output_file.hpp"
 #include "run/explanation.hpp"
 #include "run/session.hpp"
 
 namespace ooc_run {
 namespace {
 
-using Shape = std::vector<std::uint64_t>;
-
-constexpr const char* example = "ooc-run matmul A B -o C";
-
-/// What a user wants.
-struct MatmulJob {
-  RunSettings settings;
-  ooc::MatmulOptions options;
-  std::optional<Shape> shape_a, shape_b;
-  ooc::Target target;  // without a type
-  bool explain = false;
-  bool verify = false;
-};
-
-ooc::Precision parse_compute(std::string_view text) {
-  constexpr std::array precisions{ooc::Precision::f32, ooc::Precision::tf32, ooc::Precision::bf16,
-                                  ooc::Precision::f64};
-  return choose(compute_names, precisions, text);
-}
-
-Shape parse_matrix_shape(std::string_view text) {
-  const Shape shape = parse_shape(text);
-  if (shape.size() != 2)
-    refuse_usage("a matrix has rows and columns", "such as 1000x2000 or 64Kx3");
-  return shape;
-}
+using Shape = MatmulRequest::Shape;
 
 std::string text_of(std::span<const std::uint64_t> shape) {
   std::string text;
@@ -58,28 +33,10 @@ std::string text_of(std::span<const std::uint64_t> shape) {
   return text.empty() ? "a single number" : text;
 }
 
-MatmulJob read_job(const Arguments& arguments) {
-  MatmulJob job;
-  job.settings = read_run_settings(arguments);
-  job.options.precision = arguments.get("compute", parse_compute);
-  job.shape_a = arguments.get("shape-a", parse_matrix_shape);
-  job.shape_b = arguments.get("shape-b", parse_matrix_shape);
-  job.explain = arguments.has("explain");
-  job.verify = arguments.has("verify");
-  job.target.replace = arguments.has("force");
-  const bool named = arguments.has("output");
-  if (named || !job.explain) job.target.path = read_output_path(arguments, example, 2);
-  if (arguments.files().size() != 2) {
-    refuse_usage(fmt::format("a product has two factors, not {}", arguments.files().size()),
-                 example);
-  }
-  return job;
-}
-
 /// Refuses raw operands without a shape, all of them at once.
-void require_shapes(const ooc::Source& a, const ooc::Source& b, const MatmulJob& job) {
-  const bool unknown_a = a.format == "raw" && !job.shape_a;
-  const bool unknown_b = b.format == "raw" && !job.shape_b;
+void require_shapes(const ooc::Source& a, const ooc::Source& b, const MatmulRequest& request) {
+  const bool unknown_a = a.format == "raw" && !request.shape_a;
+  const bool unknown_b = b.format == "raw" && !request.shape_b;
   const auto name = [](const ooc::Source& matrix) {
     return matrix.files().front().path().string();
   };
@@ -137,43 +94,44 @@ Workload work_of(const ooc::MatmulPlan& plan) {
           .kernel_seconds = plan.multiplying_seconds};
 }
 
-/// Takes a GPU for what only tensor cores compute.
-void require_tensor_cores(MatmulJob& job) {
-  const ooc::Precision precision = job.options.precision.value_or(ooc::Precision::f32);
-  const bool wanted = precision == ooc::Precision::tf32 || precision == ooc::Precision::bf16;
-  if (!wanted || job.settings.device) return;
+/// The device for the precision asked for: a GPU for those that only tensor cores compute.
+std::optional<ooc::DeviceKind> device_for(const MatmulRequest& request) {
+  const ooc::Precision precision = request.options.precision.value_or(ooc::Precision::f32);
+  const bool on_tensor_cores =
+      precision == ooc::Precision::tf32 || precision == ooc::Precision::bf16;
+  if (!on_tensor_cores || request.run.device) return request.run.device;
   const std::string why_not = ooc::why_no_gpu();
   if (!why_not.empty()) {
     throw ooc::Error(ooc::ErrorKind::device, "tensor cores are a GPU's: " + why_not,
                      {.hint = "--compute f32 computes on the CPU"});
   }
-  job.settings.device = ooc::DeviceKind::cuda;
+  return ooc::DeviceKind::cuda;
 }
 
 /// What --explain prints.
-Outcome explain_job(const MatmulJob& job, const Arguments& arguments, Session& session,
-                    const ooc::Source& a, const ooc::Source& b, const Json& input) {
-  const std::filesystem::path& path = job.target.path;
+Outcome explain_product(const MatmulRequest& request, const ooc::Target& target, Session& session,
+                        const ooc::Source& a, const ooc::Source& b, const Json& input) {
+  const std::filesystem::path& path = target.path;
   const ooc::MatmulPlan plan =
-      ooc::dry_run_matmul(session.coordinator(), a, b, job.options,
-                          path.empty() ? std::nullopt : std::optional(job.target));
+      ooc::dry_run_matmul(session.coordinator(), a, b, request.options,
+                          path.empty() ? std::nullopt : std::optional(target));
   const auto prediction = session.predict(work_of(plan));
   std::vector<std::string> reasons = plan.reasons;
   const std::string& why_device = session.device().reason;
   if (!why_device.empty()) reasons.insert(reasons.begin(), why_device);
   Json result = describe_plan(plan, prediction, path);
   result["plan"]["reasons"] = reasons;
-  std::vector<FactRow> facts = try_side_files(arguments);
+  std::vector<FactRow> facts = try_side_files(request.run.side_files);
   if (!path.empty()) facts.insert(facts.begin(), {"output", printable(path.string())});
   std::ranges::move(plan_rows(plan, session.coordinator().device().name(), prediction),
                     std::back_inserter(facts));
   std::vector<std::string> warnings;
   for (const ooc::Source* operand : {&a, &b}) {
-    std::string doubt = type_doubt(*operand, job.settings.format);
+    std::string doubt = type_doubt(*operand, request.run.format);
     if (!doubt.empty()) warnings.push_back(std::move(doubt));
   }
   reasons.insert(reasons.begin(), warnings.begin(), warnings.end());
-  return explain("matmul", job.settings.output, input, result, product_heading(a, b),
+  return explain("matmul", request.run.output, input, result, product_heading(a, b),
                  std::move(facts), reasons, warnings);
 }
 
@@ -191,47 +149,46 @@ ooc::Verification check_product(Session& session, const ooc::Source& a, const oo
 
 }  // namespace
 
-Outcome run_matmul(const Arguments& arguments, const Interrupt& interrupt) {
-  MatmulJob job = read_job(arguments);
-  ooc::Source a = open_numbers(arguments.files().first(1), job.settings);
-  ooc::Source b = open_numbers(arguments.files().last(1), job.settings);
-  require_shapes(a, b, job);
-  shape_matrix(a, job.shape_a, "shape-a");
-  shape_matrix(b, job.shape_b, "shape-b");
-  job.target.type = {ooc::product_type(a, job.options)};
-  require_ending(job.target.path, job.target.type.element, "the product is");
-  require_tensor_cores(job);
-  if (job.explain) {  // the files of --trace and --report are tried, not begun
-    job.settings.trace.reset();
-    job.settings.report.reset();
-  }
-  Session session(job.settings, interrupt, product_task(a, b), job.verify ? 1 : 0);
+Outcome run(const MatmulRequest& request, const Interrupt& interrupt) {
+  RunSettings settings = request.run;
+  const std::span<const std::string> files = settings.files;
+  ooc::Source a = open_numbers(files.first(1), settings);
+  ooc::Source b = open_numbers(files.last(1), settings);
+  require_shapes(a, b, request);
+  shape_matrix(a, request.shape_a, "shape-a");
+  shape_matrix(b, request.shape_b, "shape-b");
+  ooc::Target target = request.target;
+  target.type = {ooc::product_type(a, request.options)};
+  require_ending(target.path, target.type.element, "the product is");
+  settings.device = device_for(request);
+  if (settings.explain) settings.side_files = {};  // those are tried, not begun
+  Session session(settings, interrupt, product_task(a, b), settings.verify ? 1 : 0);
   Report report{.command = "matmul",
-                .input = {{"a", describe_input(a, job.settings.format)},
-                          {"b", describe_input(b, job.settings.format)}},
+                .input = {{"a", describe_input(a, settings.format)},
+                          {"b", describe_input(b, settings.format)}},
                 .writes = true};
-  if (job.explain) return explain_job(job, arguments, session, a, b, report.input);
+  if (settings.explain) return explain_product(request, target, session, a, b, report.input);
 
   for (const ooc::Source* operand : {&a, &b}) {
-    session.warn(type_doubt(*operand, job.settings.format));
+    session.warn(type_doubt(*operand, settings.format));
   }
   auto [product, stats] =
-      ooc::matmul(session.coordinator(), a, b, job.target, job.options, session.pass());
+      ooc::matmul(session.coordinator(), a, b, target, request.options, session.pass());
   ooc::Verification verification;
-  const Verified verified = session.verify(arguments, stats, [&, &plan = product.plan] {
-    verification = check_product(session, a, b, job.target, plan);
+  const Verified verified = session.verify(stats, [&, &plan = product.plan] {
+    verification = check_product(session, a, b, target, plan);
   });
   std::optional<ProductCheck> check;
   if (verified.seconds) check = {verification, *verified.seconds};
   report.heading = product_heading(a, b);
   report.work = work_of(product.plan);
   const auto prediction = session.predict(*report.work);
-  report.result = describe_product(product, prediction, check, job.target.path);
-  report.text = explain_product(product, prediction, stats.seconds, check, job.target.path);
+  report.result = describe_product(product, prediction, check, target.path);
+  report.text = explain_product(product, prediction, stats.seconds, check, target.path);
   Outcome outcome = session.report(report, stats);
-  outcome.written = printable(job.target.path.string());
+  outcome.written = printable(target.path.string());
   if (check && !verification.passed) {
-    outcome.fail(verification_error(job.target.path, verification));
+    outcome.fail(verification_error(target.path, verification));
   }
   if (verified.why_not) outcome.fail(*verified.why_not);
   return outcome;

@@ -9,7 +9,6 @@
 
 #include "cli/sizes.hpp"
 #include "commands/commands.hpp"
-#include "commands/histogram_options.hpp"
 #include "commands/histogram_report.hpp"
 #include "dataset/type_doubt.hpp"
 #include "run/explanation.hpp"
@@ -17,11 +16,6 @@
 
 namespace ooc_run {
 namespace {
-
-ooc::NanPolicy parse_nan(std::string_view text) {
-  constexpr std::array policies{ooc::NanPolicy::propagate, ooc::NanPolicy::omit};
-  return choose(nan_names, policies, text);
-}
 
 Json json_index(const std::optional<std::uint64_t>& index) {
   return index ? Json(*index) : Json(nullptr);
@@ -74,13 +68,6 @@ std::string table(const ooc::Statistics& statistics, ooc::ElementType type, bool
   return text;
 }
 
-ooc::ReduceOptions reduce_options(const Arguments& arguments) {
-  ooc::ReduceOptions options;
-  options.nan = arguments.get("nan", parse_nan).value_or(options.nan);
-  options.exact = arguments.has("exact");
-  return options;
-}
-
 void note_nan(const ooc::Statistics& statistics, const ooc::ReduceOptions& options,
               Outcome& outcome) {
   if (statistics.nan == 0 || options.nan == ooc::NanPolicy::omit) return;
@@ -89,29 +76,27 @@ void note_nan(const ooc::Statistics& statistics, const ooc::ReduceOptions& optio
       statistics.nan == 1 ? "1 value is" : format_count(statistics.nan, "value") + " are"));
 }
 
-Outcome run_with_histogram(const Arguments& arguments, const Interrupt& interrupt) {
-  const RunSettings settings = read_run_settings(arguments);
-  const ooc::SummaryOptions options{reduce_options(arguments),
-                                    read_histogram_options(arguments, "histogram")};
-  HistogramPicture picture(arguments);
-  const ooc::Source source = open_numbers(arguments, settings);
-  if (arguments.has("explain")) {
+Outcome run_with_histogram(const ReduceRequest& request, const Interrupt& interrupt) {
+  const RunSettings& settings = request.run;
+  const ooc::SummaryOptions options{request.reduce, *request.bins};
+  HistogramPicture picture(settings.side_files, *request.bins, request.logarithmic_counts);
+  const ooc::Source source = open_numbers(settings);
+  if (settings.explain) {
     const Explanation plan = explain_summary(settings, source, options);
-    return explain("reduce", settings, source, plan, remarks_on(plan, arguments));
+    return explain("reduce", settings, source, plan, remarks_on(plan, settings));
   }
   picture.begin();
-  Session session(settings, interrupt, summary_task(source, options),
-                  arguments.has("verify") ? 2 : 0);
+  Session session(settings, interrupt, summary_task(source, options), settings.verify ? 2 : 0);
   session.warn(type_doubt(source, settings.format));
   const auto [summary, stats] =
       ooc::summarize(session.coordinator(), source, options, session.pass());
   require_counts(summary.histogram, stats);
-  const Verified verified = session.verify(arguments, stats, [&, &found = summary] {
+  const Verified verified = session.verify(stats, [&, &found = summary] {
     ooc::verify_summary(session.coordinator(), source, options, found, session.pass());
   });
   Json result = describe(summary.statistics, options.reduce.exact);
   result["histogram"] = answer(describe_histogram(summary.histogram), stats, verified);
-  const std::string bars = draw(summary.histogram, arguments);
+  const std::string bars = picture.bars(summary.histogram);
   const std::string text = table(summary.statistics, source.element(), options.reduce.exact);
   Outcome outcome = session.report("reduce", source, stats, std::move(result),
                                    bars.empty() ? text : text + "\n" + bars, verified,
@@ -124,21 +109,20 @@ Outcome run_with_histogram(const Arguments& arguments, const Interrupt& interrup
 
 }  // namespace
 
-Outcome run_reduce(const Arguments& arguments, const Interrupt& interrupt) {
-  if (arguments.has("histogram")) return run_with_histogram(arguments, interrupt);
-  const RunSettings settings = read_run_settings(arguments);
-  const ooc::ReduceOptions options = reduce_options(arguments);
-  const ooc::Source source = open_numbers(arguments, settings);
-  if (arguments.has("explain")) {
+Outcome run(const ReduceRequest& request, const Interrupt& interrupt) {
+  if (request.bins) return run_with_histogram(request, interrupt);
+  const RunSettings& settings = request.run;
+  const ooc::ReduceOptions& options = request.reduce;
+  const ooc::Source source = open_numbers(settings);
+  if (settings.explain) {
     const Explanation plan = explain_reduce(settings, source, options);
-    return explain("reduce", settings, source, plan, remarks_on(plan, arguments));
+    return explain("reduce", settings, source, plan, remarks_on(plan, settings));
   }
-  Session session(settings, interrupt, reduce_task(source, options),
-                  arguments.has("verify") ? 1 : 0);
+  Session session(settings, interrupt, reduce_task(source, options), settings.verify ? 1 : 0);
   session.warn(type_doubt(source, settings.format));
   const auto [statistics, stats] =
       ooc::reduce(session.coordinator(), source, options, session.pass());
-  const Verified verified = session.verify(arguments, stats, [&, &found = statistics] {
+  const Verified verified = session.verify(stats, [&, &found = statistics] {
     ooc::verify_reduce(session.coordinator(), source, options, found, session.pass());
   });
   Outcome outcome = session.report("reduce", source, stats, describe(statistics, options.exact),

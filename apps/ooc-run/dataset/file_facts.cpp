@@ -16,11 +16,11 @@ namespace {
 
 constexpr std::size_t piece_bytes = 64 * ooc::KiB;
 
-/// Reads whole pages, which is what direct reads take.
+/// Reads whole pages, as direct I/O requires.
 class PageReader {
  public:
-  /// The bytes from `offset`, a multiple of a page, on: as many as fit, or there are. They are the
-  /// reader's, until it reads others.
+  /// Reads from `offset`, a multiple of a page: up to `most_bytes`, fewer at the end of the file.
+  /// The result is valid until the next read. Throws Error(input).
   std::span<const std::byte> read(const ooc::File& file, std::uint64_t offset,
                                   std::size_t most_bytes = piece_bytes) {
     auto got = try_read(file.direct(), offset, most_bytes);
@@ -31,7 +31,7 @@ class PageReader {
     return *got;
   }
 
-  /// The same by one descriptor. Nothing, and errno, if that fails.
+  /// Reads from one descriptor. Returns nothing and leaves errno if that fails.
   std::optional<std::span<const std::byte>> try_read(int descriptor, std::uint64_t offset,
                                                      std::size_t most_bytes = piece_bytes) {
     ssize_t got = 0;
@@ -46,8 +46,8 @@ class PageReader {
   alignas(ooc::page_bytes) std::array<std::byte, piece_bytes> buffer_;
 };
 
-/// The whole groups of eight elements' bytes that a piece of the file has, which begins at
-/// `offset`.
+/// Returns the part of `piece` that consists of whole groups of eight bytes, counted from the
+/// beginning of the data. `offset`: of `piece` in the file.
 std::span<const std::byte> groups_in(std::span<const std::byte> piece, std::uint64_t offset,
                                      const ooc::Extent& data) {
   constexpr std::uint64_t group = 8;
@@ -102,7 +102,7 @@ std::vector<std::byte> sample_of(const ooc::Source& source) {
   const std::uint64_t distance = source.bytes() / pieces;
   std::vector<std::byte> sample;
   PageReader reader;
-  std::uint64_t next = 0, first = 0;  // places in the source: of a piece, and of an extent
+  std::uint64_t next = 0, first = 0;  // offsets in the source: of the next piece, and of the extent
   for (const ooc::Extent& extent : source.extents()) {
     for (; next < first + extent.bytes && sample.size() < pieces * piece_bytes; next += distance) {
       const std::uint64_t offset = ooc::round_down(extent.offset + (next - first), ooc::page_bytes);
@@ -123,7 +123,7 @@ std::vector<std::byte> glance(const ooc::Source& source) {
   constexpr std::uint64_t most_bytes = 16 * ooc::KiB;  // more takes longer and tells no more
   const ooc::Extent piece{
       .file = data.file, .offset = offset, .bytes = std::min(most_bytes, file.size() - offset)};
-  // Not out of the page cache where it can be helped: the kernel would read ahead of that.
+  // Prefer direct I/O: a buffered read would trigger the kernel's read-ahead.
   const bool only_cached = file.direct() < 0 && ooc::page_cache_fraction(file, piece) == 1;
   PageReader reader;
   const auto got =

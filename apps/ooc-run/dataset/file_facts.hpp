@@ -12,38 +12,38 @@
 
 namespace ooc_run {
 
-/// Where and how a file of a dataset lies. Nothing of its data was read for it.
+/// Properties of a file of a dataset and of its storage, found without reading its data.
 struct FileFacts {
   std::filesystem::path path;
   std::uint64_t bytes = 0;
   std::uint64_t data_offset = 0;              // where the elements begin
   std::uint64_t data_bytes = 0;               // of elements
-  std::optional<double> page_cache_fraction;  // of these, that lie in the page cache
-  std::uint64_t disk_bytes = 0;               // that it takes on its disk
-  bool holes = false;                         // parts that were never written, and read as zeros
+  std::optional<double> page_cache_fraction;  // of `data_bytes`
+  std::uint64_t disk_bytes = 0;               // allocated on the disk
+  bool holes = false;                         // true if parts were never written (sparse)
   Extents extents;
   std::string file_system;
   std::optional<BlockDevice> disk;
-  std::string why_not_direct;  // empty: it can be read past the page cache
+  std::string why_not_direct;  // empty: direct I/O is possible
 
-  /// Whether direct reads begin where the data do, and fetch nothing before them.
+  /// True if a direct read can begin at the first element.
   bool is_aligned() const { return data_offset % ooc::File::alignment() == 0; }
 };
 
-/// One for each file, in their order.
+/// Describes each file of a source, in order. Throws Error(input).
 std::vector<FileFacts> describe_files(const ooc::Source& source);
 
-/// Up to 16 pieces of 64 KiB from all over the data of a source, past the page cache where that is
-/// possible, so that it stays as it is. Each piece begins a multiple of 8 bytes from the first
-/// element, and has a multiple of 8. Throws Error(input).
+/// Reads up to 16 pieces of 64 KiB, spread evenly over the data of a source. Uses direct I/O if
+/// possible, which leaves the page cache unchanged. The offset of each piece from the first element
+/// and its length are multiples of 8 bytes. Throws Error(input).
 std::vector<std::byte> sample_of(const ooc::Source& source);
 
-/// The first 16 KiB of a source's data, or what there is of them, where they can be read past the
-/// page cache or lie in it: that does not take long, and the page cache stays as it is. Else
+/// Reads up to 16 KiB from the beginning of a source's data, if they can be read with direct I/O or
+/// are in the page cache: this is fast and leaves the page cache unchanged. Otherwise returns
 /// nothing.
 std::vector<std::byte> glance(const ooc::Source& source);
 
-/// The first bytes of a file, at most a page, past the page cache where that is possible. Throws
+/// Reads the first bytes of a file, at most a page, with direct I/O if possible. Throws
 /// Error(input).
 std::vector<std::byte> head_of(const ooc::File& file);
 

@@ -11,7 +11,7 @@ namespace {
 
 struct Known {
   std::string_view magic, name, hint;
-  std::size_t offset = 0;  // of the magic bytes
+  std::size_t offset = 0;  // of the magic bytes in the file
 };
 
 using namespace std::string_view_literals;
@@ -29,7 +29,7 @@ constexpr std::array known{
     Known{"\x04\x22\x4d\x18"sv, "LZ4", decompress},
     Known{"1AY&SY"sv, "bzip2", decompress, std::string_view("BZh9").size()},
     Known{"PK\x03\x04"sv, "zip (as .npz is)", unzip},
-    Known{"PK\x05\x06"sv, "zip (as .npz is)", unzip},  // an empty one
+    Known{"PK\x05\x06"sv, "zip (as .npz is)", unzip},  // an empty archive
     Known{"ustar"sv, "tar", unpack, tar_magic_offset},
     Known{"\x89HDF\r\n\x1a\n"sv, "HDF5", export_it},
     Known{"CDF\x01"sv, "NetCDF", export_it},
@@ -51,7 +51,7 @@ constexpr std::array known{
     Known{"SQLite format 3"sv, "SQLite", export_it},
 };
 
-/// The length of a JSON header in eight bytes, that header, and then nothing but numbers.
+/// Recognises safetensors: eight bytes with the length of a JSON header, the header, raw numbers.
 std::optional<FileSignature> recognise_safetensors(std::string_view head) {
   constexpr std::size_t length_bytes = 8;
   if (head.size() <= length_bytes || head.substr(length_bytes, 2) != "{\"") return {};
@@ -59,15 +59,15 @@ std::optional<FileSignature> recognise_safetensors(std::string_view head) {
   for (std::size_t i = 0; i < length_bytes; ++i) {
     length |= std::uint64_t{static_cast<unsigned char>(head[i])} << (8 * i);
   }
-  constexpr std::uint64_t most_bytes = 100'000'000;  // that safetensors itself accepts
+  constexpr std::uint64_t most_bytes = 100'000'000;  // maximum that the safetensors library accepts
   if (length > most_bytes) return {};
   const std::uint64_t offset = length_bytes + length;
   return FileSignature{"safetensors", fmt::format("its numbers begin behind --offset {}", offset),
                        offset};
 }
 
-/// How many bytes the character at the beginning of `text` has in UTF-8, or 0 if it is none that
-/// texts contain.
+/// Returns the length in bytes of the UTF-8 character at the beginning of `text`. 0 if it is not
+/// valid, or a control character that text files do not contain.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   constexpr unsigned first_of_two = 0xc2, first_of_three = 0xe0, first_of_four = 0xf0, none = 0xf5;
@@ -84,7 +84,7 @@ std::size_t character_bytes(std::string_view text) {
   return bytes;
 }
 
-/// How many bytes belong to characters.
+/// Returns the number of bytes that belong to valid characters.
 std::size_t text_bytes(std::string_view text) {
   std::size_t sum = 0;
   while (!text.empty()) {
@@ -104,7 +104,7 @@ std::optional<FileSignature> recognise(std::span<const std::byte> head) {
       return FileSignature{std::string(format.name), std::string(format.hint)};
     }
   }
-  constexpr std::size_t form_offset = 8;  // behind "RIFF" and the length
+  constexpr std::size_t form_offset = 8;  // after "RIFF" and the length
   if (text.starts_with("RIFF") && text.size() > form_offset &&
       text.substr(form_offset).starts_with("WAVE")) {
     return FileSignature{"WAVE audio", "save its samples as .npy first"};
@@ -116,7 +116,7 @@ bool looks_like_text(std::span<const std::byte> head) {
   const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
   const bool varies = text.find_first_not_of(text.substr(0, 1)) != std::string_view::npos;
   if (!varies) return false;
-  constexpr std::size_t few = 512;  // bytes, which may look like text by chance
+  constexpr std::size_t few = 512;  // bytes; so few may look like text by chance
   if (text.size() < few) {
     return text.find('\n') != std::string_view::npos && text_bytes(text) == text.size();
   }

@@ -35,9 +35,10 @@ std::string doubt_about_data(const ooc::Source& source) {
                      describe_type(*guess.type), dtype_word(*guess.type));
 }
 
-/// Of a type that the ending names. Integers are doubted only if those of the other byte order are
-/// small; floats if many are odd and another type makes usual numbers of the bytes. Where all are
-/// odd, they are the very large or small numbers of some field: bytes of another type give both.
+/// True if the data do not look like the type that the ending names. Integers are doubtful only if
+/// the other byte order would make them small. Floats are doubtful if many values are odd and the
+/// guess is another type. If nearly all are odd, the type is accepted: some data have only very
+/// large or very small numbers, while bytes of another type give odd and usual values.
 bool is_doubtful(ooc::DType named, const TypeGuess& guess, std::span<const std::byte> sample) {
   if (!guess.type || guess.evidence != Evidence::values || *guess.type == named) return false;
   constexpr double many = 0.1, nearly_all = 0.97;
@@ -58,7 +59,7 @@ std::string doubt_about_named(const ooc::Source& source) {
                      dtype_word(*guess.type));
 }
 
-/// Of a type that the user gave, where the ending names another.
+/// Returns a message if the ending names another type than the one that the user gave.
 std::string doubt_about_asked(const ooc::Source& source, const ooc::Format& format) {
   const std::filesystem::path& path = source.files().front().path();
   const auto named = ooc::type_of_ending(ooc::ending_of(path));
@@ -67,16 +68,16 @@ std::string doubt_about_asked(const ooc::Source& source, const ooc::Format& form
                      ooc::name_of(*named));
 }
 
-/// What a file looks like that holds no raw numbers. Nothing where it cannot be read, which the run
-/// finds and reports.
+/// Recognises a file that holds no raw numbers. Returns nothing if the file cannot be read: the run
+/// reports that error.
 std::optional<FileSignature> foreign_format(const ooc::File& file) {
   try {
     const bool is_npy = ooc::ending_of(file.path()) == ".npy" || ooc::begins_like_npy(file);
     if (file.size() == 0 || is_npy) return {};
     const std::vector<std::byte> head = head_of(file);
     if (auto signature = recognise(head)) return signature;
-    // Integers may look like text, as the pixels of a picture do. Where the ending names their
-    // type, it decides. Floats whose bytes are all text are none.
+    // Integers may look like text by chance, for example pixels. So trust an ending that names an
+    // integer type. Floats do not consist of text bytes, so an ending that names floats is wrong.
     const auto named = ooc::type_of_ending(ooc::ending_of(file.path()));
     if ((named && !is_float(*named)) || !looks_like_text(head)) return {};
     const bool has_commas = std::ranges::find(head, std::byte{','}) != head.end();

@@ -8,22 +8,21 @@
 
 namespace ooc_run {
 
-/// False if a file is of a format that is known by its first bytes, or text.
+/// False if the first bytes of a file show a foreign format or text.
 bool holds_numbers(const ooc::File& file);
 
-/// Throws Error(bad_input) if a raw file whose type is not given is of a format that is known by
-/// its first bytes, or text.
+/// Throws Error(bad_input) if the first bytes of a file show a foreign format or text. To be called
+/// for raw files whose type the user has not given.
 void require_numbers(const ooc::File& file);
 
-/// The same of a file that could not be opened as a dataset, or not at all: then there is nothing
-/// to say.
+/// Checks a file that could not be opened as a dataset. Does nothing if it cannot be opened at all.
 void require_numbers(const std::filesystem::path& path);
 
-/// Whether the type of raw data is merely the one that is taken for want of a better.
+/// True if the data are raw and neither the user nor the ending of the file gives their type.
 bool type_is_default(const ooc::Source& source, const ooc::Format& format);
 
-/// What speaks against the type of raw data: a sentence for the user, or empty. Looks at the first
-/// file: at its name, and at its first bytes unless reading them might take long.
+/// Returns a warning for the user if the type of raw data is doubtful, otherwise an empty string.
+/// Judges by the name of the first file, and by its first bytes if glance() can read them.
 std::string type_doubt(const ooc::Source& source, const ooc::Format& format);
 
 }  // namespace ooc_run

@@ -16,10 +16,10 @@ namespace {
 
 using ooc::ElementType;
 
-constexpr std::size_t widest = 8;  // bytes of an element
-constexpr double most = 0.9;       // a share that decides
+constexpr std::size_t widest = 8;  // largest element size in bytes
+constexpr double most = 0.9;       // fraction of values that is sufficient evidence
 
-/// How often each byte occurs at some places of the groups of eight.
+/// Counts of byte values, at some positions within groups of eight bytes.
 struct ByteCounts {
   std::array<double, 256> counts{};
   double total = 0;
@@ -45,7 +45,7 @@ double entropy(std::span<const double> counts) {
   return bits;
 }
 
-/// Whether bytes at two places come from different distributions, by more than chance.
+/// True if bytes at two positions come from significantly different distributions.
 bool differ(const ByteCounts& one, const ByteCounts& other) {
   double distance = 0, bins = 0;
   for (std::size_t byte = 0; byte < one.counts.size(); ++byte) {
@@ -57,7 +57,7 @@ bool differ(const ByteCounts& one, const ByteCounts& other) {
   return distance > least + 1.5 * by_chance;
 }
 
-/// The bytes of a sample by their place in elements of some width.
+/// The byte counts of a sample, by position within an element of a given width.
 class Places {
  public:
   explicit Places(std::span<const std::byte> sample) {
@@ -74,7 +74,7 @@ class Places {
     return sum;
   }
 
-  /// The smallest width by which no place is divided further.
+  /// Returns the element width: the largest whose two halves have different distributions, or 1.
   std::size_t width() const {
     std::size_t width = widest;
     while (width > 1 && !divides(width)) width /= 2;
@@ -108,22 +108,23 @@ void for_each_value(std::span<const std::byte> sample, ooc::DType type, Body&& b
   });
 }
 
-/// What people's numbers of a floating-point type look like.
+/// Typical values of a floating-point type in real data.
 struct FloatHabits {
   ElementType element;
-  double smallest, largest;            // in size, but for 0
-  double least_entropy, most_entropy;  // bits, of their exponents
+  double smallest, largest;            // absolute values, without 0
+  double least_entropy, most_entropy;  // of the exponents, in bits
 };
 
-// The exponents of numbers from one distribution have about two bits of entropy; f2 and bf16 are
-// told apart by these, since a value of the one is hardly ever absurd as one of the other.
+// The exponents of numbers from one distribution have about two bits of entropy. Only the entropy
+// distinguishes f2 from bf16: a typical value of one is rarely out of range as the other.
 constexpr std::array habits{FloatHabits{ElementType::f8, 1e-18, 1e18, 0, 7},
                             FloatHabits{ElementType::f4, 1e-15, 1e15, 0, 6},
                             FloatHabits{ElementType::f2, 1e-4, 1e4, 1.3, 3.3},
                             FloatHabits{ElementType::bf16, 1e-15, 1e15, 0, 4.5}};
 
-/// The share of the values that are usual, of those that say anything: 0 and NaN do not. None if
-/// fewer than `least_telling` of all do.
+/// Returns the fraction of values in the usual range, not counting 0 and NaN. Returns 0 if the
+/// remaining values are less than a fraction `least_telling` of all, or if the entropy of their
+/// exponents is unusual.
 double usual_share(std::span<const std::byte> sample, ooc::DType type, const FloatHabits& usual,
                    double least_telling) {
   constexpr std::size_t exponents = 2200;
@@ -179,11 +180,11 @@ bool never_falls(std::span<const std::byte> sample, ooc::DType type) {
     falls += pairs > 0 && value < before;
     before = value;
   });
-  constexpr double pieces = 64;  // of which the sample is made, at most
+  constexpr double pieces = 64;  // more than a sample has: values may fall between pieces
   return pairs > 2 * pieces && falls < pieces;
 }
 
-/// Integers whose highest byte is mostly that of small ones.
+/// Guesses an integer type if the highest byte of most values is 0 or all ones.
 std::optional<TypeGuess> guess_small_integer(const Places& places,
                                              std::span<const std::byte> sample, std::size_t width) {
   for (const bool swapped : {false, true}) {
@@ -201,7 +202,7 @@ std::optional<TypeGuess> guess_small_integer(const Places& places,
   return {};
 }
 
-/// Whether the highest bytes of numbers are those of small ones of either sign.
+/// True if the highest bytes are those of small positive and small negative numbers.
 bool has_both_signs(const ByteCounts& top) {
   const double positive = top.share(0, 64), negative = top.share(192, 256);
   constexpr double some = 0.1, nearly_all = 0.95;
@@ -235,7 +236,7 @@ TypeGuess guess_bytes(const Places& places) {
   return {integer(1, has_both_signs(all), false), "no pattern of 2, 4 or 8 bytes repeats"};
 }
 
-/// Groups of eight bytes that are not 0, which fits every type.
+/// Returns the groups of eight bytes that are not all 0: zeros fit every type.
 std::vector<std::byte> without_zeros(std::span<const std::byte> sample) {
   std::vector<std::byte> rest;
   for (; sample.size() >= widest; sample = sample.subspan(widest)) {
@@ -251,7 +252,7 @@ std::vector<std::byte> without_zeros(std::span<const std::byte> sample) {
 
 TypeGuess guess_type(std::span<const std::byte> all, std::uint64_t data_bytes) {
   const std::vector<std::byte> sample = without_zeros(all);
-  constexpr std::size_t least_bytes = 512;  // fewer say too little
+  constexpr std::size_t least_bytes = 512;  // fewer are not enough evidence
   if (sample.size() < least_bytes) {
     return {{}, all.size() < least_bytes ? "too few bytes to tell" : "nearly all bytes are 0"};
   }
@@ -259,12 +260,11 @@ TypeGuess guess_type(std::span<const std::byte> all, std::uint64_t data_bytes) {
     return {{}, fmt::format("all bytes are {:#04x}", std::to_integer<int>(sample.front()))};
   }
   const Places places(sample);
-  // Before all others: lines of a fixed length have patterns, and letters make usual floats.
+  // Check for text first: lines of equal length have patterns, and letters make usual floats.
   if (is_text(places)) return {{}, "it is text, not numbers", Evidence::text};
   std::size_t width = places.width();
   while (data_bytes % width != 0) width /= 2;
-  // Pairs of f4 have a pattern of 8 bytes too. Of an f8, taken for such a pair, one would be 0 or
-  // odd.
+  // Pairs of f4 also have a pattern of 8 bytes. An f8 read as two f4 would give a 0 or odd value.
   constexpr std::size_t f4_bytes = 4;
   constexpr double in_pairs = 0.75, in_all = 0.01;
   if (width == 2 * f4_bytes) {
@@ -285,7 +285,7 @@ double odd_share(std::span<const std::byte> sample, ooc::DType type) {
     if (value == 0) return;
     const double size = std::abs(value);
     ++values;
-    odd += !(size >= usual->smallest && size <= usual->largest);  // of NaN too
+    odd += !(size >= usual->smallest && size <= usual->largest);  // true for NaN
   });
   return values == 0 ? 0 : odd / values;
 }

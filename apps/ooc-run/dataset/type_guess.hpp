@@ -9,25 +9,26 @@
 
 namespace ooc_run {
 
-/// What a guess goes by: what the numbers would be; merely a pattern, which records have as well;
-/// or that there are letters and no numbers of any type.
+/// Evidence for a guess: `values` are typical of the type; a repeating `pattern` of bytes, which
+/// records have as well; the data are `text`, not numbers.
 enum class Evidence { values, pattern, text };
 
-/// What raw data look like. It is for people: no command reads data by it.
+/// A guess at the type of raw data, for messages only. No command uses it to read data.
 struct TypeGuess {
-  std::optional<ooc::DType> type;  // empty: nothing speaks for any type
-  std::string reason;              // what speaks for it, a sentence without its end
+  std::optional<ooc::DType> type;  // empty: unknown
+  std::string reason;              // a sentence without a full stop
   Evidence evidence = Evidence::values;
 };
 
-/// Guesses from a sample of data that have `data_bytes` in all. Every 8 bytes of the sample begin a
-/// multiple of 8 bytes behind the first element. Two things tell a type: bytes at different places
-/// of an element are distributed differently, which gives its width; and numbers that people keep
-/// are mostly not extreme, which floats read as integers are, and integers read as floats.
+/// Guesses the type of data from a sample. `data_bytes`: size of all data. Every 8 bytes of the
+/// sample are from an offset that is a multiple of 8 bytes after the first element. Two facts are
+/// used. Bytes at different positions of an element have different distributions, which gives the
+/// width. And real data are rarely extreme, but floats read as integers and integers read as floats
+/// are.
 TypeGuess guess_type(std::span<const std::byte> sample, std::uint64_t data_bytes);
 
-/// The share of the numbers of a floating-point type, 0 left out, that people hardly keep: NaN, and
-/// what is very large or very small in size.
+/// Returns the fraction of odd values if the sample is read as a floating-point type: NaN, and
+/// values with a very large or very small magnitude. Zeros are not counted. 0 for other types.
 double odd_share(std::span<const std::byte> sample, ooc::DType type);
 
 }  // namespace ooc_run

@@ -1,3 +1,5 @@
+#include "doctor/doctor.hpp"
+
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -17,7 +19,6 @@
 #include "cli/fact_table.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
-#include "commands/commands.hpp"
 #include "doctor/checks.hpp"
 #include "draw/rsvg.hpp"
 #include "draw/svg.hpp"
@@ -182,10 +183,10 @@ std::string show(const std::vector<HealthCheck>& checks, const Terminal& termina
 
 }  // namespace
 
-Outcome run_doctor(const Arguments& arguments, const Interrupt& /*interrupt*/) {
-  const RunSettings settings = read_run_settings(arguments);
+Outcome run(const DoctorRequest& request, const Interrupt& /*interrupt*/) {
+  const RunSettings& settings = request.run;
   const std::vector<HealthCheck> checks =
-      examine(arguments.files().empty() ? "." : arguments.files().front(), settings);
+      examine(settings.files.empty() ? "." : settings.files.front(), settings);
   Outcome outcome;
   outcome.document = settings.output.json ? document("doctor", nullptr, describe(checks), nullptr)
                                           : show(checks, describe_terminal(STDOUT_FILENO));

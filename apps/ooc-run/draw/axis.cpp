@@ -13,7 +13,7 @@
 namespace ooc_run {
 namespace {
 
-/// "2.5e9", "-1e-7".
+/// Returns, for example, "2.5e9" or "-1e-7".
 std::string scientific(double value, int digits) {
   if (value == 0) return "0";
   const std::string text = fmt::format("{:.{}e}", value, digits);  // "2.5e+09"
@@ -26,7 +26,7 @@ struct CountUnit {
   std::string_view suffix;
 };
 
-/// The largest unit that is not larger than `count`.
+/// Returns the largest unit that is not larger than `count`.
 CountUnit unit_of(double count) {
   constexpr std::array units{CountUnit{1e18, " E"}, CountUnit{1e15, " P"}, CountUnit{1e12, " T"},
                              CountUnit{1e9, " G"},  CountUnit{1e6, " M"},  CountUnit{1e3, " K"}};
@@ -36,15 +36,15 @@ CountUnit unit_of(double count) {
   return {1, ""};
 }
 
-/// "250,000", "2.5 M".
+/// Returns, for example, "250,000" or "2.5 M".
 std::string count_label(double count, const CountUnit& unit) {
   if (count == 0) return "0";
   if (unit.size == 1) return group_digits(fmt::format("{:.0f}", count));
   return fmt::format("{:g}{}", count / unit.size, unit.suffix);
 }
 
-/// Labels of one notation: digits, or units if the largest count has too many digits. A logarithmic
-/// axis needs several units, another axis has one.
+/// Sets all labels in one notation: digits, or units if the largest count has too many digits. A
+/// linear axis uses one unit, a logarithmic axis several.
 void label_counts(std::vector<Tick>& ticks, bool logarithmic) {
   constexpr double longest = 1e7;
   const double most = ticks.back().place;
@@ -55,7 +55,7 @@ void label_counts(std::vector<Tick>& ticks, bool logarithmic) {
   }
 }
 
-/// How many of `steps` make an interval, that there are so many at most.
+/// Returns the number of steps per interval, so that `steps` make at most `intervals` intervals.
 int stride_of(int steps, int intervals) {
   return std::max(1, (steps + intervals - 1) / intervals);
 }
@@ -72,21 +72,21 @@ std::vector<Tick> powers_of_ten(int first, int decades, int intervals) {
   return ticks;
 }
 
-/// The exponent of the smallest power of ten that is at least `count`.
+/// Returns the exponent of the smallest power of ten that is at least `count`, but at least 0.
 int decades_up_to(double count) {
   int decades = 0;
   while (std::pow(10, decades) < count) ++decades;
   return decades;
 }
 
-/// The distance between the ticks of a linear axis for counts up to `most`.
+/// Returns the distance between the ticks of a linear axis for counts up to `most`.
 double count_step(double most, int intervals) {
   const double step = std::max(1.0, round_step(most / intervals));
   if (step >= 10) return step;
-  return step > 2 ? 5 : step;  // no halves of an element
+  return step > 2 ? 5 : step;  // not 2.5: counts are integers
 }
 
-/// Whether a logarithmic axis has no whole decade, and so the ticks of a linear one.
+/// True if a logarithmic axis has no whole decade. It then uses the ticks of a linear axis.
 bool is_below_a_decade(double most) {
   constexpr double decade = 10;
   return most < decade;
@@ -103,13 +103,13 @@ double round_step(double least) {
 }
 
 std::vector<Tick> round_ticks(double lower, double upper, int intervals) {
-  // Halves, since the whole axis may be longer than the largest double.
+  // Compute with halves, because the length of the axis may overflow a double.
   const double step = round_step((upper / 2 - lower / 2) / (intervals / 2.0));
   std::vector<double> places;
   for (int i = 0; i <= intervals && step > 0; ++i) {
     const double place = step * (std::ceil(lower / step) + i);
     if (!(place <= upper)) break;
-    // On an axis far from 0, places may be rounded to the same one, or to one before it begins.
+    // On an axis far from 0, rounding may make two ticks equal, or put one before the axis begins.
     if (place >= lower && (places.empty() || place > places.back())) places.push_back(place);
   }
   if (places.size() < 2) places = {lower, upper};
@@ -152,7 +152,8 @@ double ValueAxis::place(double value) const {
   if (!logarithmic_) {
     const double length = upper_ - lower_;
     if (std::isfinite(length)) return (value - lower_) / length;
-    return (value / 2 - lower_ / 2) / (upper_ / 2 - lower_ / 2);  // of a short axis, half is none
+    // Halves avoid the overflow. They are not always used, because they underflow on a tiny axis.
+    return (value / 2 - lower_ / 2) / (upper_ / 2 - lower_ / 2);
   }
   return (std::log(value) - std::log(lower_)) / (std::log(upper_) - std::log(lower_));
 }
@@ -194,7 +195,7 @@ std::vector<Tick> CountAxis::ticks(int intervals) const {
     label_counts(ticks, false);
     return ticks;
   }
-  // With many decades, 1 is so close to 0 that their labels would overlap.
+  // With many decades, 1 is so close to 0 that their labels would overlap. Leave out the 0.
   if (place(1) * 2 * intervals < 1) ticks.clear();
   int decades = decades_up_to(end_);
   if (std::pow(10, decades) > end_) --decades;

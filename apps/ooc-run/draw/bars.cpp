@@ -16,7 +16,7 @@
 namespace ooc_run {
 namespace {
 
-/// Rows for bins: the whole shall be seen at once, and few enough to be compared.
+/// Returns the maximum number of rows for bins: all must fit on the screen, and be comparable.
 std::size_t most_rows(const Terminal& terminal) {
   constexpr std::size_t least = 8, most = 24;
   constexpr std::size_t others = 13;  // heading, axis, below to nan, footer, verdict, prompt
@@ -29,7 +29,7 @@ std::string format_percent(std::uint64_t part, std::uint64_t all) {
   return percent < 0.05 ? "<0.1 %" : fmt::format("{:.1f} %", percent);
 }
 
-/// A bar of `length` columns. What is not nothing is seen.
+/// Draws a bar of `length` columns. A bar of any positive length is visible.
 std::string draw_bar(double length, bool unicode) {
   if (!unicode) {
     return std::string(static_cast<std::size_t>(length > 0 ? std::max(1.0, length) : 0), '#');
@@ -43,7 +43,7 @@ std::string draw_bar(double length, bool unicode) {
   return bar;
 }
 
-/// The columns of the picture: label, axis, bar, count, percentage.
+/// Builds the picture, whose columns are: label, axis, bar, count, percentage.
 class Canvas {
  public:
   Canvas(const Terminal& terminal, std::size_t label_columns, std::size_t count_columns)
@@ -68,7 +68,7 @@ class Canvas {
     text_ += text + "\n";
   }
 
-  /// The axis of the bars with its ticks. `label` names the place where the rows end.
+  /// Adds the axis of the bars with its ticks. `label`: the value at the end of the last row.
   void axis(std::string_view label, const CountAxis& counts) {
     std::string rule, labels;
     std::size_t column = corner();
@@ -88,16 +88,16 @@ class Canvas {
   std::string take() { return std::move(text_); }
 
  private:
-  /// A tick and its label, by columns of the line. A bar ends with the column of its count.
+  /// A tick and its label, in columns of the line.
   struct Mark {
     std::size_t column, label_begin;
     std::string label;
   };
 
-  /// The column where the axes meet.
+  /// Returns the column where the axes meet.
   std::size_t corner() const { return 2 + label_columns_ + 1; }
 
-  /// As many ticks as have room for their labels. None if nothing was counted.
+  /// Returns as many ticks as have room for their labels. None if all counts are 0.
   std::vector<Mark> marks_on(const CountAxis& counts) const {
     constexpr int most_intervals = 6;
     constexpr std::size_t gap = 3;

@@ -7,13 +7,13 @@
 
 namespace ooc_run {
 
-/// Draws a histogram with bars, in at most 24 rows, and no more than a terminal shows at once:
-/// neighbouring bins share one. A row is labelled with the place where it begins and ends with its
-/// count and its share of all elements. Below them is the axis of the bars.
+/// Draws a histogram as text, in at most 24 rows, and fewer on a low terminal. If there are more
+/// bins, neighbours share a row. A row has its lower edge as label, a bar, its count and its
+/// percentage of all elements. The axis of the bars is below the rows.
 std::string draw_histogram(const ooc::Histogram& histogram, const Terminal& terminal,
                            bool logarithmic_bars);
 
-/// ", 16 to a row": how many bins share one, for the heading. Empty if each has its own.
+/// Returns the number of bins per row for the heading: ", 16 to a row". Empty for one bin per row.
 std::string describe_rows(const ooc::Histogram& histogram, const Terminal& terminal);
 
 }  // namespace ooc_run

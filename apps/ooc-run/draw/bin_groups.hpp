@@ -9,23 +9,24 @@
 
 namespace ooc_run {
 
-/// Neighbouring bins that share a place in a picture.
+/// Neighbouring bins that share a bar or row of a picture.
 struct BinGroup {
   double lower, upper;
   std::uint64_t count;
 };
 
-/// How many bins share a place where there is room for `most`: a divisor of `bins` if that leaves
-/// places enough, so that all are alike, else as few as fit.
+/// Returns the number of bins per group if there is room for `most` groups. Prefers a divisor of
+/// `bins`, so that all groups are equal, if one is at most twice the smallest number that fits.
+/// Otherwise returns that smallest number.
 std::size_t bins_per_group(std::size_t bins, std::size_t most);
 
-/// The bins, `each` to a group, the rest in the last one.
+/// Groups the bins, `each` to a group. The last group has the remainder.
 std::vector<BinGroup> group_bins(const ooc::Histogram& histogram, std::size_t each);
 
-/// ", 16 to a row", where a group is a row. Empty if each bin has its own.
+/// Returns ", 16 to a row" if `group` is "row". Empty for one bin per group.
 std::string describe_groups(std::size_t bins, std::size_t each, std::string_view group);
 
-/// The most elements of a group.
+/// Returns the largest count of a group.
 std::uint64_t most_of(const std::vector<BinGroup>& groups);
 
 }  // namespace ooc_run

@@ -20,9 +20,9 @@ namespace {
 
 constexpr double picture_width = 900, frame_height = 320;  // pixels
 constexpr double left = 80, right = 25, title_height = 28, note_height = 18;
-constexpr double above_frame = 34, below_frame = 52;  // room for the titles of the axes
+constexpr double above_frame = 34, below_frame = 52;  // space for labels and titles of the axes
 constexpr double frame_width = picture_width - left - right;
-constexpr std::size_t most_groups = 800;  // a pixel each
+constexpr std::size_t most_groups = 800;  // about a pixel each
 constexpr std::size_t most_bars = 128;
 
 constexpr std::string_view style =
@@ -34,9 +34,9 @@ constexpr std::string_view style =
     "  .tips { fill: #f08a45 }\n"
     "}\n";
 
-/// The end of a title that is too long: names of files differ there.
+/// Keeps the end of a title that is too long, because that is where paths differ.
 std::string shortened(const std::string& title) {
-  constexpr std::size_t most = 96;  // characters that fit, nearly all
+  constexpr std::size_t most = 96;  // characters; nearly all titles fit
   std::size_t characters = 0;
   for (std::size_t at = title.size(); at > 0; --at) {
     if (begins_character(title[at - 1]) && ++characters == most) {
@@ -46,7 +46,7 @@ std::string shortened(const std::string& title) {
   return title;
 }
 
-/// The edges of all groups.
+/// Returns labels for the edges of all groups.
 std::vector<std::string> labels_of(const std::vector<BinGroup>& groups) {
   std::vector<double> edges;
   for (const BinGroup& group : groups) edges.push_back(group.lower);
@@ -54,7 +54,7 @@ std::vector<std::string> labels_of(const std::vector<BinGroup>& groups) {
   return edge_labels(edges);
 }
 
-/// What a reader must know to read the picture, in lines. `edges`: their labels.
+/// Returns the lines of text above the picture. `edges`: labels of the edges.
 std::vector<std::string> describe(const ooc::Histogram& histogram,
                                   const std::vector<std::string>& edges, std::size_t each,
                                   bool logarithmic_counts) {
@@ -75,26 +75,26 @@ std::vector<std::string> describe(const ooc::Histogram& histogram,
   return lines;
 }
 
-/// What the bars of a histogram are drawn on.
+/// The coordinate system of a histogram's bars.
 struct Axes {
   Frame frame;
   ValueAxis values;
   CountAxis counts;
-  double pixel = 1;  // how high one is
+  double pixel = 1;  // height of a pixel, in units of the picture
 
   double x(double value) const { return frame.x(values.place(value)); }
 
-  /// What is not nothing is seen.
+  /// Returns the top of a bar. A count above 0 is at least a pixel high.
   double y(std::uint64_t count) const {
     const double y = frame.y(counts.place(static_cast<double>(count)));
     return count == 0 ? frame.bottom : std::min(y, frame.bottom - pixel);
   }
 };
 
-constexpr int most_along = 10;  // ticks
+constexpr int most_along = 10;  // intervals of the axis of values
 
 int most_up(const HistogramPlot& plot) {
-  return plot.logarithmic_counts ? 10 : 6;  // a decade each
+  return plot.logarithmic_counts ? 10 : 6;  // one per decade
 }
 
 Axes axes_of(const ooc::Histogram& histogram, const std::vector<BinGroup>& groups,
@@ -117,14 +117,14 @@ void draw_ticks(Svg& svg, const Axes& axes, const HistogramPlot& plot) {
   axes.frame.draw_title_below(svg, "value");
 }
 
-/// Bins may have no width.
+/// Returns the width of a bar, at least 1: the edges of a bin may be equal.
 double width_of(const Axes& axes, const BinGroup& group) {
   constexpr double least = 1;
   return std::max(least, axes.x(group.upper) - axes.x(group.lower));
 }
 
 std::string bars(const Axes& axes, const std::vector<BinGroup>& groups) {
-  constexpr double least_outlined = 3;  // of less, an outline would leave little to be seen
+  constexpr double least_outlined = 3;  // an outline would hide smaller bars
   std::string elements;
   for (const BinGroup& group : groups) {
     const double x = axes.x(group.lower), y = axes.y(group.count);
@@ -150,8 +150,8 @@ std::string steps(const Axes& axes, const std::vector<BinGroup>& groups) {
                      axes.frame.bottom, counts);
 }
 
-/// Tooltips with the range and the count of each group. They cover the whole height of the frame,
-/// since a short bar is hard to point at.
+/// Draws tooltips with the range and the count of each group. They cover the whole height of the
+/// frame, since a short bar is hard to point at.
 std::string tips(const Axes& axes, const std::vector<BinGroup>& groups,
                  const std::vector<std::string>& edges) {
   std::string elements;
@@ -192,7 +192,7 @@ std::string plot_histogram(const ooc::Histogram& histogram, const HistogramPlot&
   }
   draw_ticks(svg, axes, plot);
   svg.add(draw(axes, groups, edges));
-  axes.frame.draw_axes(svg);  // last, in front of the bars' feet
+  axes.frame.draw_axes(svg);  // last, to be in front of the bars
   return svg.document();
 }
 

@@ -5,18 +5,18 @@
 
 namespace ooc_run {
 
-/// What a picture of a histogram shows besides its counts.
+/// Title and scales of a picture of a histogram.
 struct HistogramPlot {
   std::string title;
   bool logarithmic_counts = false;
-  bool logarithmic_values = false;  // all edges are positive
+  bool logarithmic_values = false;  // requires positive edges
 };
 
-/// An SVG document: bars, or where they would be too narrow one line of steps. Each has its range
-/// and count as a tooltip. The same histogram makes the same bytes.
+/// Draws an SVG document with bars, or a step line if bars would be too narrow. Each bar or step
+/// has a tooltip with its range and count. The output is deterministic.
 std::string plot_histogram(const ooc::Histogram& histogram, const HistogramPlot& plot);
 
-/// The same for an HTML page, without the title.
+/// Draws the same picture for an HTML page, without the title.
 std::string histogram_figure(const ooc::Histogram& histogram, const HistogramPlot& plot);
 
 }  // namespace ooc_run

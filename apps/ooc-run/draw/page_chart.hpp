@@ -9,34 +9,32 @@
 
 namespace ooc_run {
 
-/// A plot in an HTML page, which takes the width that there is: what is drawn is stretched, and
-/// labels are text of the page, which is not. Places go from 0 to 1, from the left and from the
-/// bottom.
+/// A plot in an HTML page that adapts to the width of the page. The drawing is stretched; labels
+/// are HTML text, which is not. Places are coordinates from 0 to 1, from the left and the bottom.
 class PageChart {
  public:
-  /// Of what is drawn: places times these are lengths in it. y grows downwards.
+  /// Size of the drawing in SVG units. y grows downwards.
   static constexpr double width = 1000, height = 1000;
 
-  /// `pixels`: how high it is. `label`: what it shows, for those who cannot see it. `css_class`: of
-  /// a chart that is not like others.
+  /// `pixels`: height on the page. `label`: text for screen readers. `css_class`: an additional
+  /// class of the chart, or empty.
   PageChart(double pixels, std::string_view label, std::string_view css_class = {});
 
   static double x(double place) { return place * width; }
   static double y(double place) { return height - place * height; }
 
+  /// Add a label and a grid line.
   void tick_below(double place, std::string_view label);
-
-  /// With a line across.
   void tick_beside(double place, std::string_view label);
 
-  /// Names for what lies at a height: of one thing, and further left of a group of them.
+  /// Add a name to the left of a row, and further left the name of a group of rows.
   void name_beside(double place, std::string_view name);
   void group_beside(double place, std::string_view name);
 
-  /// A piece of SVG as it is. Strokes are not stretched.
+  /// Adds SVG elements to the drawing, as they are.
   void add(std::string_view element) { body_ += element; }
 
-  /// What the axes show, if that is not plain.
+  /// Add titles of the axes.
   void title_below(std::string_view title);
   void title_beside(std::string_view title);
 
@@ -50,8 +48,8 @@ class PageChart {
   std::string grid_, body_, labels_;
 };
 
-/// As many intervals as leave room for the labels of all `ticks_of(intervals)` where a page is
-/// narrow.
+/// Returns `ticks_of(intervals)` for the largest number of intervals, up to `most_intervals`, whose
+/// labels fit on a narrow page.
 template <class TicksOf>
 std::vector<Tick> ticks_that_fit(int most_intervals, TicksOf&& ticks_of) {
   constexpr std::size_t most_characters = 34;

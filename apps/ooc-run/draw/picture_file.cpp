@@ -8,7 +8,6 @@
 #include <span>
 
 #include "cli/failure.hpp"
-#include "cli/output_file_options.hpp"
 #include "draw/rsvg.hpp"
 #include "draw/svg.hpp"
 
@@ -19,27 +18,11 @@ bool is_png(const std::filesystem::path& path) {
   return ooc::ending_of(path) == ".png";
 }
 
-std::filesystem::path parse_picture(const std::string& text) {
-  const std::filesystem::path path = parse_output(text);
-  if (std::ranges::find(picture_endings, ooc::ending_of(path)) != picture_endings.end()) {
-    return path;
-  }
-  const std::string other = std::filesystem::path(path).replace_extension(".svg").string();
-  throw ooc::Error(ooc::ErrorKind::usage, "only SVG and PNG can be drawn",
-                   {.hint = "--plot " + ooc::shell_word(other) + ", which every browser shows"});
-}
-
 }  // namespace
-
-std::optional<std::filesystem::path> PictureFile::read_path(const Arguments& arguments) {
-  const auto path = arguments.get("plot", parse_picture);
-  if (path) refuse_file_in_use(arguments, "plot", *path);
-  return path;
-}
 
 PictureFile::PictureFile(const std::filesystem::path& path, bool replace)
     : file_(path, 0, replace) {
-  if (is_png(path)) png_of(Svg(1, 1, {}).document(), path);  // whether it can be drawn at all
+  if (is_png(path)) png_of(Svg(1, 1, {}).document(), path);  // fail now if PNG cannot be made
 }
 
 void PictureFile::commit(const std::string& svg) {

@@ -3,27 +3,21 @@
 #include <filesystem>
 #include <functional>
 #include <ooc/io/output_file.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "cli/arguments.hpp"
 #include "cli/interrupt.hpp"
 #include "result/outcome.hpp"
 
 namespace ooc_run {
 
-/// The file that --plot names: SVG, or PNG by its ending.
+/// The file of --plot: SVG or PNG, according to its ending.
 class PictureFile {
  public:
-  /// What --plot says, if it does. Throws Error(usage) for an ending of neither kind, and for a
-  /// file that the command reads or writes itself.
-  static std::optional<std::filesystem::path> read_path(const Arguments& arguments);
-
-  /// Before the run: throws Error(output) if there can be no such picture.
+  /// To be called before the run. Throws Error(output) if the picture cannot be drawn or written.
   PictureFile(const std::filesystem::path& path, bool replace);
 
-  /// After the run, once: writes the picture, an SVG document. Throws Error(output).
+  /// Writes the picture, given as SVG; to be called once, after the run. Throws Error(output).
   void commit(const std::string& svg);
 
   const std::filesystem::path& path() const noexcept { return file_.path(); }
@@ -32,9 +26,9 @@ class PictureFile {
   ooc::OutputFile file_;
 };
 
-/// Once the outcome is there: writes what `draw` makes, an SVG document of `what`, and notes it. Of
-/// a run that was interrupted there is no picture, and what it would have replaced stays. One that
-/// cannot be written is a failure that does not take the document away.
+/// Writes the SVG document returned by `draw` and adds a note to `outcome`. `what`: the subject of
+/// the picture, for the note. After an interrupted run, writes nothing and leaves an existing file
+/// unchanged. If the picture cannot be written, adds a failure to `outcome`, whose document stays.
 void write_plot(PictureFile& file, std::string_view what, const std::function<std::string()>& draw,
                 const Interrupt& interrupt, Outcome& outcome);
 

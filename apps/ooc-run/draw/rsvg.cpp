@@ -21,13 +21,13 @@ constexpr const char* program = "rsvg-convert";
   throw ooc::Error::from_errno(ooc::ErrorKind::output, what, errno_value);
 }
 
-/// Of the calls that return an errno.
+/// Throws if a call that returns an errno failed.
 void require(int errno_value, const std::string& what) {
   if (errno_value != 0) refuse(errno_value, what);
 }
 
-/// A file without a name, in memory: with one at either end of the other program, nobody waits for
-/// anybody as with pipes.
+/// An anonymous file in memory. Unlike pipes, such files for the child's input and output cannot
+/// cause a deadlock.
 class MemoryFile {
  public:
   MemoryFile() : descriptor_(memfd_create("picture", MFD_CLOEXEC)) {
@@ -39,7 +39,7 @@ class MemoryFile {
 
   int descriptor() const noexcept { return descriptor_; }
 
-  /// For who reads from its beginning.
+  /// Writes the text without moving the file offset: the child reads from the beginning.
   void fill(const std::string& text) const {
     for (std::size_t done = 0; done < text.size();) {
       const ssize_t part =
@@ -65,11 +65,12 @@ class MemoryFile {
   int descriptor_;
 };
 
-/// Its standard input, output and error, and its signals: what we ignore it may die of, but what we
-/// have blocked to end in order (Ctrl-C) does not end it before us.
+/// Settings of the child process: its standard streams and its signals. Signals that we ignore have
+/// their default action in the child. It inherits our mask of blocked signals, so that Ctrl-C does
+/// not end it before we have shut down in order.
 class SpawnSettings {
  public:
-  /// Delegates, so that the destructor frees what there is if a setting is refused.
+  /// Delegates to another constructor, so that the destructor runs if a setting fails here.
   SpawnSettings(const MemoryFile& input, const MemoryFile& output, const MemoryFile& complaints)
       : SpawnSettings() {
     const std::array files{&input, &output, &complaints};
@@ -93,7 +94,8 @@ class SpawnSettings {
   SpawnSettings(const SpawnSettings&) = delete;
   SpawnSettings& operator=(const SpawnSettings&) = delete;
 
-  /// Its status as of waitpid(). Throws Error(output) if it cannot be started.
+  /// Runs the program and returns the status from waitpid(). Throws Error(output) if it cannot be
+  /// started.
   int run(char* const words[], const std::filesystem::path& path) const {
     pid_t process = 0;
     const int error = posix_spawnp(&process, words[0], &actions_, &attributes_, words, environ);

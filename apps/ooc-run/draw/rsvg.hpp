@@ -5,9 +5,8 @@
 
 namespace ooc_run {
 
-/// An SVG document as PNG, two pixels for each of its own, drawn by rsvg-convert, which is looked
-/// for on the PATH. Throws Error(output) if it is missing or fails; `path` is the file that the
-/// picture is for.
+/// Converts an SVG document to PNG, at twice its size, with rsvg-convert from the PATH. Throws
+/// Error(output) if the program is missing or fails. `path`: the output file, for messages.
 std::string png_of(const std::string& svg, const std::filesystem::path& path);
 
 }  // namespace ooc_run

@@ -16,7 +16,7 @@ constexpr std::string_view common_style =
     "  .axis { stroke: #9aa5b1 } .grid { stroke: #333b44 }\n"
     "}\n";
 
-/// nlohmann-json replaces what is no UTF-8 where it writes a string.
+/// Replaces invalid UTF-8, as nlohmann-json does when it writes a string.
 std::string valid_utf8(std::string_view text) {
   using nlohmann::json;
   return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace))
@@ -36,7 +36,7 @@ std::string escape_xml(std::string_view text) {
       default: safe += static_cast<unsigned char>(letter) < ' ' ? ' ' : letter;
     }
   }
-  // Two characters of UTF-8 that are none of XML: U+FFFE and U+FFFF.
+  // U+FFFE and U+FFFF are valid in UTF-8, but not in XML.
   for (const std::string_view none : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
     for (std::size_t at = 0; (at = safe.find(none, at)) != std::string::npos;) {
       safe.replace(at, none.size(), " ");

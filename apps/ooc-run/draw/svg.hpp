@@ -5,29 +5,28 @@
 
 namespace ooc_run {
 
-/// Text as it may stand in XML, in an element or an attribute: valid UTF-8, with a replacement
-/// character for what is none (paths need not be), blanks for what XML does not know.
+/// Escapes text for an XML element or attribute. Invalid UTF-8, which paths may contain, becomes a
+/// replacement character. Characters that XML does not allow become spaces.
 std::string escape_xml(std::string_view text);
 
-/// The same for text of several lines, which stay.
+/// Escapes text of several lines and keeps the newlines.
 std::string escape_lines(std::string_view text);
 
-/// A picture as an SVG document, on white, or dark where the reader prefers that. Lengths are
-/// pixels, y grows downwards. Classes are those of its style sheet; `axis`, `grid`, `title` and
-/// `note` are known to all pictures.
+/// An SVG document with a light background, or a dark one if the viewer prefers it. Lengths are in
+/// pixels, y grows downwards. Each picture has the CSS classes `axis`, `grid`, `title` and `note`.
 class Svg {
  public:
-  /// `style`: CSS for further classes.
+  /// `style`: CSS for additional classes.
   Svg(double width, double height, std::string_view style);
 
   void line(double x1, double y1, double x2, double y2, std::string_view css_class);
   void circle(double x, double y, double radius, std::string_view css_class);
 
-  /// `anchor`: what of the text lies at x: start, middle or end.
+  /// `anchor`: the part of the text that is at x: start, middle or end.
   void text(double x, double y, std::string_view anchor, std::string_view text,
             std::string_view css_class = {});
 
-  /// A piece of SVG as it is.
+  /// Adds SVG elements as they are.
   void add(std::string_view element) { body_ += element; }
 
   std::string document() const;
@@ -38,7 +37,7 @@ class Svg {
   std::string body_;
 };
 
-/// Where data are drawn: the area between two axes, whose places go from 0 to 1.
+/// The area between two axes, in which data are drawn. Places are coordinates from 0 to 1.
 struct Frame {
   double left, bottom;  // the corner where the axes meet
   double width, height;
@@ -48,10 +47,10 @@ struct Frame {
 
   void draw_axes(Svg& svg) const;
   void draw_tick_below(Svg& svg, double place, std::string_view label) const;
-  /// With a line across.
+  /// Also draws a grid line.
   void draw_tick_beside(Svg& svg, double place, std::string_view label) const;
 
-  /// What the axes show.
+  /// Draw the titles of the axes.
   void draw_title_below(Svg& svg, std::string_view title) const;
   void draw_title_beside(Svg& svg, std::string_view title) const;
 };

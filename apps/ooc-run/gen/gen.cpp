@@ -1,3 +1,5 @@
+#include "gen/gen.hpp"
+
 #include <fmt/core.h>
 
 #include <array>
@@ -15,14 +17,12 @@
 #include <vector>
 
 #include "cli/failure.hpp"
-#include "cli/output_file_options.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "cli/type_words.hpp"
-#include "commands/commands.hpp"
-#include "gen/generator.hpp"
+#include "dataset/generator.hpp"
 #include "run/explanation.hpp"
-#include "run/session.hpp"
+#include "run/progress.hpp"
 
 namespace ooc_run {
 namespace {
@@ -44,47 +44,12 @@ struct Answer {
   double seconds = 0;
 };
 
-Pattern parse_pattern(std::string_view text) {
-  constexpr std::array patterns{Pattern::uniform,  Pattern::normal, Pattern::sequence,
-                                Pattern::constant, Pattern::zipf,   Pattern::position};
-  return choose(pattern_names, patterns, text);
-}
-
-void choose_length(const Arguments& arguments, GenJob& job) {
-  const std::optional<std::uint64_t> size = arguments.get("size", parse_bytes);
-  const std::optional<std::uint64_t> count = arguments.get("count", parse_count);
-  if (!size && !count) {
-    refuse_usage("how much? Neither --size nor --count", "ooc-run gen -o FILE --size 1G");
-  }
-  const std::size_t element_bytes = ooc::size_of(job.generator.type.element);
-  if (size && *size % element_bytes != 0) {
-    refuse_usage(
-        fmt::format("--size {}: not a whole number of elements of {} bytes", *size, element_bytes),
-        "--count gives the number of elements");
-  }
-  job.count = count ? *count : *size / element_bytes;
-  job.bytes = job.count * element_bytes;  // TargetFile refuses too large a count
-}
-
-GenJob read_job(const Arguments& arguments) {
-  GenJob job;
-  job.target.path = read_output_path(arguments, "ooc-run gen -o FILE --size 1G", 0);
-  job.target.replace = arguments.has("force");
-  const ooc::DType otherwise{job.target.is_npy() ? ooc::ElementType::f4 : ooc::ElementType::u1};
-  job.target.type = read_output_type(arguments, "dtype", job.target.path).value_or(otherwise);
-  job.generator.type = job.target.type;
-  job.generator.pattern = arguments.get("pattern", parse_pattern).value_or(Pattern::uniform);
-  job.generator.seed = arguments.get("seed", parse_count).value_or(0);
-  job.generator.value = arguments.get("value", parse_integer).value_or(1);
-  if (arguments.has_word("value") && job.generator.pattern != Pattern::constant) {
-    refuse_usage("--value is what --pattern constant repeats", "add --pattern constant");
-  }
-  if (job.generator.pattern == Pattern::constant) job.generator.check();
-  choose_length(arguments, job);
+GenJob job_of(const GenRequest& request) {
+  GenJob job{.target = request.target, .generator = request.generator, .count = request.count};
+  job.bytes = job.count * ooc::size_of(job.generator.type.element);
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  job.threads = arguments.get("threads", worker_count).value_or(cores);
-  job.threads = std::min<std::size_t>(
-      job.threads, std::max<std::uint64_t>(1, ooc::divide_up(job.bytes, block_bytes)));
+  const std::uint64_t blocks = std::max<std::uint64_t>(1, ooc::divide_up(job.bytes, block_bytes));
+  job.threads = std::min<std::size_t>(request.threads.value_or(cores), blocks);
   return job;
 }
 
@@ -207,10 +172,10 @@ std::string describe_for_people(const GenJob& job, const Answer& answer) {
       format_rate(rate), format_count(answer.threads, "thread"));
 }
 
-std::vector<std::string> reasons_of(const GenJob& job, const Arguments& arguments) {
+std::vector<std::string> reasons_of(const GenJob& job, const GenRequest& request) {
   std::vector<std::string> reasons{
       "written through the page cache, and made safe on the disk before the file appears"};
-  if (!arguments.has("threads")) {
+  if (!request.threads) {
     const std::uint64_t blocks = ooc::divide_up(job.bytes, block_bytes);
     reasons.push_back(job.threads == blocks ? "a thread for each block" : "a thread for each core");
   }
@@ -218,11 +183,11 @@ std::vector<std::string> reasons_of(const GenJob& job, const Arguments& argument
 }
 
 /// What --explain prints. The file is tried, and nothing is left of it.
-Outcome explain_job(const GenJob& job, const Arguments& arguments, const OutputSettings& output) {
+Outcome explain_job(const GenJob& job, const GenRequest& request) {
   const ooc::TargetFile file(job.target, job.count, {}, ooc::Purpose::dry_run);
   const std::uint64_t blocks = ooc::divide_up(job.bytes, block_bytes);
   const std::string_view pattern = pattern_names[static_cast<std::size_t>(job.generator.pattern)];
-  const std::vector<std::string> reasons = reasons_of(job, arguments);
+  const std::vector<std::string> reasons = reasons_of(job, request);
   Json plan{{"path", job.target.path.string()},
             {"bytes", job.bytes},
             {"count", job.count},
@@ -235,7 +200,7 @@ Outcome explain_job(const GenJob& job, const Arguments& arguments, const OutputS
             {"memory_bytes", memory_bytes_of(job)},
             {"prediction", nullptr},
             {"reasons", reasons}};
-  return explain("gen", output, nullptr, {{"plan", std::move(plan)}},
+  return explain("gen", request.output, nullptr, {{"plan", std::move(plan)}},
                  fmt::format("{}: {}", printable(job.target.path.string()),
                              describe_values(job.count, job.generator.type)),
                  {{"pattern", fmt::format("{}, seed {}", pattern, job.generator.seed)},
@@ -250,10 +215,10 @@ Outcome explain_job(const GenJob& job, const Arguments& arguments, const OutputS
 
 }  // namespace
 
-Outcome run_gen(const Arguments& arguments, const Interrupt& interrupt) {
-  const OutputSettings output = read_output_settings(arguments);
-  const GenJob job = read_job(arguments);
-  if (arguments.has("explain")) return explain_job(job, arguments, output);
+Outcome run(const GenRequest& request, const Interrupt& interrupt) {
+  const OutputSettings& output = request.output;
+  const GenJob job = job_of(request);
+  if (request.explain) return explain_job(job, request);
   const auto began = std::chrono::steady_clock::now();
   ooc::TargetFile file(job.target, job.count, {});
   ProgressMeter meter(output.progress, 1);
@@ -263,7 +228,7 @@ Outcome run_gen(const Arguments& arguments, const Interrupt& interrupt) {
 
   Outcome outcome;
   outcome.written = printable(job.target.path.string());
-  outcome.reasons = reasons_of(job, arguments);
+  outcome.reasons = reasons_of(job, request);
   if (answer.threads < job.threads) {
     outcome.notes.push_back(
         fmt::format("only {} of {} threads could be started", answer.threads, job.threads));

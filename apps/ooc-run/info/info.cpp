@@ -1,10 +1,11 @@
+#include "info/info.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ooc/io/error.hpp>
 
-#include "commands/commands.hpp"
 #include "dataset/type_doubt.hpp"
 #include "info/report.hpp"
 #include "run/explanation.hpp"
@@ -32,10 +33,10 @@ void guess_what_it_is(const ooc::Format& format, Info& info) {
 
 }  // namespace
 
-Outcome run_info(const Arguments& arguments, const Interrupt& /*interrupt*/) {
-  RunSettings settings = read_run_settings(arguments);
+Outcome run(const InfoRequest& request, const Interrupt& /*interrupt*/) {
+  RunSettings settings = request.run;
   settings.format.by_columns = true;  // other commands refuse it
-  Info info{.source = open_source(arguments.files(), settings),
+  Info info{.source = open_source(settings.files, settings),
             .files = {},
             .signature = {},
             .guess = {},

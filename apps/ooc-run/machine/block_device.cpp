@@ -13,7 +13,7 @@ namespace ooc_run {
 
 std::string describe(const BlockDevice& device) {
   std::string text = device.name;
-  // Disks of virtual machines have no model, and are said to rotate whatever is behind them.
+  // Virtual disks have no model, and the kernel may report them as rotational whatever backs them.
   if (!device.rotational || !device.model.empty()) {
     text += device.rotational ? ", rotating disk" : ", SSD";
   }
@@ -34,7 +34,7 @@ std::optional<BlockDevice> block_device(const std::string& number,
   device.rotational = first_line(place / "queue/rotational") == "1";
   device.block_bytes =
       static_cast<std::uint64_t>(number_in(place / "queue/logical_block_size").value_or(0));
-  // It is the controller that is near a processor: somewhere above, in its bus.
+  // The NUMA node belongs to the controller, which is an ancestor of the disk in sysfs.
   for (std::filesystem::path above = place; above != above.root_path();
        above = above.parent_path()) {
     const auto node = number_in(above / "numa_node");

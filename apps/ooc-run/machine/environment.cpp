@@ -31,8 +31,8 @@
 namespace ooc_run {
 namespace {
 
-/// The two words behind the " - " of a line of /proc/self/mountinfo, whose third word is the
-/// number of the device.
+/// Returns the file system type and the source of the mount with this device number. In a line of
+/// /proc/self/mountinfo, the third word is the device number; type and source follow " - ".
 std::string mount_of(const std::string& device) {
   std::istringstream file(ooc::read_text("/proc/self/mountinfo"));
   for (std::string line; std::getline(file, line);) {
@@ -93,7 +93,7 @@ std::string file_system_of(const std::filesystem::path& path) {
   if (!mount.empty()) return mount;
   struct statfs system {};
   if (statfs(path.c_str(), &system) != 0) return device;
-  // Some, such as btrfs, show their files another device than their mounts.
+  // Some file systems, such as btrfs, report one device number for files and another for mounts.
   return fmt::format("type {:#x}", system.f_type);
 }
 
@@ -101,14 +101,14 @@ bool is_tmpfs(const std::filesystem::path& path) {
   struct stat file {};
   struct statfs system {};
   if (stat(path.c_str(), &file) != 0 || statfs(path.c_str(), &system) != 0) return false;
-  if (!S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode)) return false;  // the names of disks do
+  if (!S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode)) return false;  // device nodes
   return system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC;
 }
 
 Extents extents_of(const std::filesystem::path& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return {{}, ooc::describe_errno(errno)};
-  fiemap map{};  // with room for no extent: they are counted only
+  fiemap map{};  // no room for extents, so that the kernel only counts them
   map.fm_length = FIEMAP_MAX_OFFSET;
   const int errno_value = ioctl(descriptor, FS_IOC_FIEMAP, &map) == 0 ? 0 : errno;
   close(descriptor);
@@ -123,7 +123,7 @@ std::string kernel_release() {
 }
 
 std::string huge_pages() {
-  // "always [madvise] never"
+  // The file has, for example, "always [madvise] never".
   const std::string line = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
   const std::size_t begin = line.find('['), end = line.find(']');
   if (begin == std::string::npos || end == std::string::npos) return {};

@@ -7,47 +7,47 @@
 
 namespace ooc_run {
 
-/// "build-7, AMD EPYC 9654 96-Core Processor, 16 cores": what tells machines apart that share a
-/// home directory. Cores are those that this process may use.
+/// Returns, for example, "build-7, AMD EPYC 9654 96-Core Processor, 16 cores". It distinguishes
+/// machines that share a home directory. Only the cores that this process may use are counted.
 std::string machine_name();
 
-/// "AMD EPYC 9654 96-Core Processor".
+/// Returns, for example, "AMD EPYC 9654 96-Core Processor".
 std::string processor_name();
 
-/// "ext4 /dev/vda": the type of the file system that a file lies on, and what is mounted there; or
-/// "block device 259:0", if it is one. Empty if there is no such file.
+/// Returns the type of the file system that holds the file, and the source of the mount: "ext4
+/// /dev/vda". Returns "block device 259:0" for a block device. Empty if there is no such file.
 std::string file_system_of(const std::filesystem::path& path);
 
-/// Whether the file, or what will be in the directory, lies in memory and nowhere else (tmpfs,
-/// ramfs).
+/// True if the file or directory is in a file system that keeps its data in memory (tmpfs, ramfs).
 bool is_tmpfs(const std::filesystem::path& path);
 
-/// Pieces that the file has on its disk, or why the file system does not tell.
+/// Number of extents that a file has on its disk, or the reason why it is unknown.
 struct Extents {
   std::optional<std::uint64_t> count;
   std::string why_not;
 };
 Extents extents_of(const std::filesystem::path& path);
 
-/// "6.18.4": the kernel's release.
+/// Returns the release of the kernel, for example "6.18.4".
 std::string kernel_release();
 
-/// "always", "madvise" or "never": when memory comes in huge pages. Empty if the kernel has none.
+/// Returns the mode of transparent huge pages: "always", "madvise" or "never". Empty if the kernel
+/// does not support them.
 std::string huge_pages();
 
-/// Bytes of this machine's memory.
+/// Returns the size of this machine's memory in bytes.
 std::uint64_t memory_bytes();
 
-/// What the NVIDIA driver calls itself; empty if there is none.
+/// Returns the version line of the NVIDIA driver; empty if there is none.
 std::string gpu_driver();
 
-/// The words of this process, quoted so that a shell takes them for the same.
+/// Returns the command line of this process, quoted for a shell.
 std::string command_line();
 
-/// "2026-01-31", in UTC.
+/// Returns the date in UTC: "2026-01-31".
 std::string today();
 
-/// "2026-01-31 23:59 UTC".
+/// Returns the date and the time: "2026-01-31 23:59 UTC".
 std::string now();
 
 }  // namespace ooc_run

@@ -24,7 +24,7 @@ std::filesystem::path pci_device(const std::string& address, const KernelFiles& 
   return files.sys / "bus/pci/devices" / address;
 }
 
-/// "16.0 GT/s PCIe".
+/// Returns the number in a file such as "16.0 GT/s PCIe".
 double gigatransfers_in(const std::filesystem::path& path) {
   const std::string line = first_line(path);
   double number = 0;
@@ -38,7 +38,7 @@ void lower(std::optional<T>& least, T value) {
 }
 
 std::optional<std::uint64_t> memory_limit(const KernelFiles& files) {
-  constexpr std::int64_t no_limit = std::int64_t{1} << 60;  // version 1 has a number for none
+  constexpr std::int64_t no_limit = std::int64_t{1} << 60;  // version 1 has a huge number
   std::optional<std::uint64_t> least;
   for (const ooc::ControlGroup& group : ooc::groups_that_limit("memory", files.proc, files.sys)) {
     const auto limit = number_in(group.directory +
@@ -48,14 +48,14 @@ std::optional<std::uint64_t> memory_limit(const KernelFiles& files) {
   return least;
 }
 
-/// The number at the beginning of a text: 1024 of "1024 kB".
+/// Returns the number at the beginning of a text: 1024 for "1024 kB".
 std::optional<std::uint64_t> leading_number(std::string_view text, int base = 10) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
   return error == std::errc{} ? std::optional(number) : std::nullopt;
 }
 
-/// Of a resource as /proc/self/limits names it; nothing if it is "unlimited".
+/// Returns the soft limit of a resource, by its name in /proc/self/limits. Empty if "unlimited".
 std::optional<std::uint64_t> soft_limit(const KernelFiles& files, const std::string& resource) {
   return leading_number(value_of(files.proc / "self/limits", resource));
 }
@@ -76,7 +76,8 @@ std::optional<std::uint64_t> threads_in_groups(const KernelFiles& files) {
   return least;
 }
 
-/// All processes of a user share this limit, which does not bind those who may raise it.
+/// All processes of a user share this limit. It does not bind root and processes with CAP_SYS_ADMIN
+/// or CAP_SYS_RESOURCE.
 std::optional<std::uint64_t> threads_of_user(const KernelFiles& files) {
   constexpr std::uint64_t system_admin = 1 << 21, system_resource = 1 << 24;  // capabilities(7)
   const std::filesystem::path self = files.proc / "self/status";
@@ -97,7 +98,7 @@ std::optional<std::uint64_t> threads_of_user(const KernelFiles& files) {
 }
 
 std::optional<std::uint64_t> threads_in_address_space(const KernelFiles& files) {
-  constexpr std::uint64_t usual_stack_bytes = 2 * ooc::MiB;  // of the C library without a limit
+  constexpr std::uint64_t usual_stack_bytes = 2 * ooc::MiB;  // glibc's default without a limit
   const auto limit = soft_limit(files, "Max address space");
   if (!limit) return {};
   const auto used_kib = leading_number(value_of(files.proc / "self/status", "VmSize"));
@@ -106,12 +107,12 @@ std::optional<std::uint64_t> threads_in_address_space(const KernelFiles& files) 
                                  1);
 }
 
-/// The line that says what is mounted at "/". Programs that make containers are at work on their
-/// host too, and mount other places there.
+/// Returns the line of the mount at "/". Other lines are no sign of a container: container runtimes
+/// have mounts on their hosts too.
 std::string root_mount(const std::filesystem::path& path) {
   std::istringstream mounts(ooc::read_text(path));
   for (std::string line; std::getline(mounts, line);) {
-    // "36 35 0:32 / / rw,relatime - overlay overlay rw,...": the fifth word is the place.
+    // "36 35 0:32 / / rw,relatime - overlay overlay rw,...": the fifth word is the mount point.
     std::istringstream words(line);
     std::string word;
     for (int i = 0; i < 5; ++i) words >> word;
@@ -120,7 +121,8 @@ std::string root_mount(const std::filesystem::path& path) {
   return {};
 }
 
-/// As much memory as the pool of a usual run, registered as an engine registers it.
+/// Registers as many bytes with io_uring as a typical pool has. Returns the engine's note, which is
+/// empty on success.
 std::string failure_to_register() {
   constexpr std::size_t pool_bytes = 16 * ooc::MiB;
   const auto device = ooc::make_device(ooc::DeviceKind::cpu);
@@ -198,7 +200,7 @@ std::string container_name(const KernelFiles& files) {
   struct Sign {
     const char *word, *name;
   };
-  // What the first process was started with, and the groups and the root file system it is in.
+  // Container runtimes leave their names in the control groups of process 1 and in the root mount.
   constexpr std::array signs{Sign{"kubepods", "kubernetes"}, Sign{"docker", "docker"},
                              Sign{"libpod", "podman"}, Sign{"lxc", "lxc"},
                              Sign{"containerd", "containerd"}};

@@ -9,66 +9,67 @@
 
 namespace ooc_run {
 
-/// Where the kernel shows its facts. Tests have directories of their own.
+/// Directories of the kernel's information files. Tests use other directories.
 struct KernelFiles {
   std::filesystem::path proc = "/proc";
   std::filesystem::path sys = "/sys";
 };
 
-/// Whether the kernel lets us have an io_uring, tried out, and what may forbid it.
+/// State of io_uring: the result of creating an instance, and settings that may forbid it.
 struct UringFacts {
   bool usable = false;
   std::string why_not{};                   // "io_uring is not available: ... (EPERM)"
-  int errno_value = 0;                     // of that; 0: the kernel's io_uring is too old
-  std::string why_not_registered{};        // buffers with it, if it is usable
+  int errno_value = 0;                     // of `why_not`; 0: the kernel's io_uring is too old
+  std::string why_not_registered{};        // why buffers cannot be registered, if usable
   std::optional<std::int64_t> disabled{};  // kernel.io_uring_disabled: 0, 1 or 2; since Linux 6.6
-  bool filtered = false;                   // a seccomp filter looks at our system calls
+  bool filtered = false;                   // a seccomp filter checks our system calls
 };
 UringFacts uring_facts(const KernelFiles& files = {});
 
-/// A link of PCI Express now, and the best that both its ends can do.
+/// Current and maximum speed of a PCI Express link.
 struct PcieLink {
-  double gigatransfers = 0, most_gigatransfers = 0;  // a second, of each lane
+  double gigatransfers = 0, most_gigatransfers = 0;  // per second and PCIe lane
   std::int64_t lanes = 0, most_lanes = 0;
 };
 
-/// Of the device at an address, as "0000:1b:00.0". Nothing where sysfs does not show it.
+/// Returns the link of the device at a PCI address such as "0000:1b:00.0". Empty if sysfs does not
+/// show it.
 std::optional<PcieLink> pcie_link(const std::string& address, const KernelFiles& files = {});
 
-/// The NUMA node that it is near, if the machine tells.
+/// Returns the NUMA node of the device at a PCI address. Empty if it is unknown.
 std::optional<int> numa_node_of(const std::string& address, const KernelFiles& files = {});
 
-/// Whether memory is nearer to some processors than to others.
+/// True if the machine has several NUMA nodes.
 bool has_many_numa_nodes(const KernelFiles& files = {});
 
-/// What control groups leave to this process: the least of its own and those around it.
+/// Limits of the control groups of this process: the smallest along the hierarchy.
 struct GroupLimits {
   std::optional<std::uint64_t> memory_bytes{};
-  std::optional<double> cores{};  // of time, not which
+  std::optional<double> cores{};  // CPU time per second; not a set of cores
 };
 GroupLimits group_limits(const KernelFiles& files = {});
 
-/// How many more threads this process can have.
+/// The number of threads that this process can still start.
 struct ThreadLimit {
   std::uint64_t left = 0;
-  std::string_view by;  // what is to be raised for more, as people know it
+  std::string_view by;  // the limit's usual name, for messages
 };
 
-/// The tightest of the limits of control groups, of the user, and of the address space, which a
-/// thread takes a stack of. Nothing if there is none.
+/// Returns the tightest limit on threads: of the control groups, of the user, or of the address
+/// space, from which every thread takes its stack. Empty if there is none.
 std::optional<ThreadLimit> thread_limit(const KernelFiles& files = {});
 
-/// "docker", "kubernetes" and so on, as far as there are signs of it; else empty.
+/// Returns "docker", "kubernetes" and so on if there are signs of a container; else empty.
 std::string container_name(const KernelFiles& files = {});
 
-/// The soft limits, which bind. ooc-run has raised its own on open files as far as it may.
+/// Soft limits of this process. ooc-run raises its limit on open files at start as far as allowed.
 struct ProcessLimits {
   std::optional<std::uint64_t> locked_bytes{};  // empty: unlimited
   std::optional<std::uint64_t> open_files{};
 };
 ProcessLimits process_limits(const KernelFiles& files = {});
 
-/// Why a run on the GPU of this ordinal would fail; empty if it would not.
+/// Returns the reason why a run on the GPU with this ordinal would fail; empty if it would not.
 std::string why_not_on_gpu(const ooc::CudaFacts& cuda, std::size_t ordinal);
 
 }  // namespace ooc_run

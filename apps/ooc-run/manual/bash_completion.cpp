@@ -13,7 +13,7 @@ constexpr std::string_view begin = R"sh(
 _ooc_run() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words= files=
   COMPREPLY=()
-  # bash takes --device=cpu for three words.
+  # bash splits --device=cpu into three words.
   if [[ $word == = ]]; then
     word=
   elif [[ $before == = ]]; then
@@ -31,7 +31,7 @@ constexpr std::string_view end = R"sh(
 complete -F _ooc_run ooc-run
 )sh";
 
-/// All options, one of each name: they take the same values in all commands.
+/// Returns one option of each name: an option takes the same values in all commands.
 std::vector<Option> options_of_all_commands() {
   std::vector<Option> all;
   std::set<std::string_view> seen;
@@ -49,7 +49,7 @@ std::string names_of_commands() {
   return names;
 }
 
-/// "--output | -o".
+/// Returns the pattern of a case, for example "--output | -o".
 std::string label(const Option& option) {
   const std::string letter = option.letter == 0 ? "" : fmt::format(" | -{}", option.letter);
   return fmt::format("--{}{}", option.name, letter);
@@ -64,7 +64,7 @@ std::string picture_lines(const Option& option) {
   return text + ")\n        return";
 }
 
-/// What may follow an option, by its name.
+/// Returns the cases that complete the value of an option.
 std::string value_cases() {
   std::string text, others;
   for (const Option& option : options_of_all_commands()) {

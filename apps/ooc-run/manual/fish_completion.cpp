@@ -15,12 +15,12 @@ std::string quote(std::string_view text) {
   return quoted + "'";
 }
 
-/// A line for words that stand where `condition` holds.
+/// Returns a line that offers words if `condition` is true.
 std::string line(std::string_view condition, std::string_view rest, std::string_view help) {
   return fmt::format("complete -c ooc-run -n {} {} -d {}\n", quote(condition), rest, quote(help));
 }
 
-/// What completes a value: -x takes one and no file, -r -F takes a file.
+/// Returns the flags that complete a value. -x: a value that is not a file; -r -F: a file.
 std::string value_of(std::string_view argument, std::span<const std::string_view> values) {
   if (argument.empty()) return {};
   if (argument == "FILE") return " -r -F";

@@ -7,23 +7,23 @@
 
 namespace ooc_run {
 
-// What --generate prints: the table of options in the languages of others.
+// The output of --generate: the table of options as man pages, Markdown and completion scripts.
 
-/// A man page, in roff: of the program or of a command.
+/// Returns a man page in roff, of the program or of a command.
 std::string man_page();
 std::string man_page(const Command& command);
 
-/// All of the help as one page of Markdown.
+/// Returns the whole help as one page of Markdown.
 std::string reference();
 
-// Scripts that complete command lines. They ask ooc-run for nothing when they run.
+// Scripts for command-line completion. They do not start ooc-run.
 
 std::string bash_completion();
 std::string zsh_completion();
 std::string fish_completion();
 
-/// The one of these that `what` names; `command` may be null. Throws Error(usage) for names that
-/// are not known, and for a command where none is described alone.
+/// Returns the output that `what` names. `command` may be null. Throws Error(usage) if the name is
+/// unknown, or if a command is given and the output covers all commands.
 std::string generate(std::string_view what, const Command* command);
 
 }  // namespace ooc_run

@@ -7,10 +7,10 @@
 namespace ooc_run {
 namespace {
 
-/// Text as roff prints it letter by letter, so that what is copied from a page is what was meant.
+/// Escapes text for roff, so that text copied from a page has the original characters.
 std::string escape(std::string_view text) {
   std::string escaped;
-  bool begins = true;  // a line, where a dot or an apostrophe would be a request
+  bool begins = true;  // at the beginning of a line, a dot would start a request
   for (const char letter : text) {
     if (begins && letter == '.') escaped += "\\&";
     begins = letter == '\n';
@@ -41,7 +41,7 @@ std::string section(std::string_view title) {
   return fmt::format(".SH {}\n", upper_case(title));
 }
 
-/// A term and what it means, which stands at its right or below it.
+/// Returns a tagged paragraph: a term and its meaning.
 std::string entry(std::string_view term, std::string_view argument, std::string_view meaning) {
   std::string text = ".TP\n" + std::string(term);
   if (!argument.empty()) text += fmt::format(" \\fI{}\\fR", escape(argument));
@@ -87,7 +87,7 @@ std::string conventions_sections() {
   return text;
 }
 
-/// All pages but `mine`.
+/// Returns the section with the names of all pages but `mine`.
 std::string see_also(std::string_view mine) {
   std::string text = section("see also");
   if (mine != "ooc-run") text += ".BR ooc\\-run (1),\n";

@@ -27,7 +27,7 @@ std::string option_rows(const OptionGroup& group) {
   return text;
 }
 
-/// A group without a title goes on with the one before it.
+/// Returns tables of options. A group without a title continues the table before it.
 std::string option_tables(const Command& command) {
   std::string text;
   for (const OptionGroup& group : command.groups) {

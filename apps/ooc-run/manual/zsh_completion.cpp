@@ -6,7 +6,7 @@
 namespace ooc_run {
 namespace {
 
-/// Text inside single quotes, where _arguments and _describe give some letters a meaning.
+/// Escapes text for single quotes, and the characters that _arguments and _describe interpret.
 std::string escape(std::string_view text) {
   std::string escaped;
   for (const char letter : text) {
@@ -20,7 +20,7 @@ std::string escape(std::string_view text) {
   return escaped;
 }
 
-/// What completes the value of an option: ":E:(auto uring threads)".
+/// Returns the specification that completes an option's value: ":E:(auto uring threads)".
 std::string value_of(const Option& option) {
   if (option.argument.empty()) return {};
   std::string action = " ";

@@ -39,7 +39,7 @@ std::string rows_behind(const std::string& prefix, const Json& object) {
     if (value.is_object()) {
       rows += rows_behind(prefix + words_of(key) + ": ", value);
     } else if (value.is_null()) {
-      continue;  // not known, or not of this run
+      continue;  // unknown, or not applicable
     } else if (!value.is_array() || key == "shape") {
       rows += fact_row(prefix + words_of(key), html_value(key, value));
     }
@@ -53,7 +53,7 @@ std::string group_table(std::string_view title, const std::string& rows) {
                      fact_table(rows));
 }
 
-/// As wide as the table: paths are long.
+/// Returns a row that spans the whole table, for long values such as paths.
 std::string wide_row(std::string_view name, std::string_view html) {
   return fmt::format("<tr class=\"wide\"><th scope=\"row\">{}</th><td>{}</td></tr>\n", name, html);
 }

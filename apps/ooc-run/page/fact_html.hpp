@@ -9,33 +9,33 @@
 
 namespace ooc_run {
 
-// What JSON documents hold, for people, as HTML.
+// Converts the facts of JSON documents to readable HTML.
 
-/// A value by its name, which tells its unit: "8.59 GB (8.00 GiB)" of "bytes". In a <data> element
-/// with the value as it is in the document. A dash for null.
+/// Formats a value. The key gives the unit: "8.59 GB (8.00 GiB)" for "bytes". The text is in a
+/// <data> element, whose `value` is the original value. Returns a dash for null.
 std::string html_value(std::string_view key, const Json& value);
 
-/// A row of a table of facts. `html` is HTML.
+/// Returns a row of a table of facts. `name` is plain text, `html` is HTML.
 std::string fact_row(std::string_view name, std::string_view html);
 
-/// A table of facts, of its rows.
+/// Returns a table of facts with the given rows.
 std::string fact_table(std::string_view rows);
 
-/// The rows for what an object has of values that fit a cell and are not null: of lists only a
-/// shape. What an object within has follows, behind its name.
+/// Returns a row for each value of an object. Leaves out null, and lists other than "shape". The
+/// names of values in nested objects begin with the name of the nested object.
 std::string fact_rows(const Json& object);
 
-/// Facts that belong together, by their names in JSON.
+/// Facts that are shown together, by their keys in JSON.
 struct FactGroup {
   std::string_view title;
   std::vector<std::string_view> keys;
 };
 
-/// A table for each group of an object's facts that is not empty, one for the facts that belong to
-/// no group, and one for each nested object.
+/// Returns tables of an object's facts: one for each group that is not empty, one for facts without
+/// a group, and one for each nested object.
 std::string fact_groups(const Json& object, std::span<const FactGroup> groups);
 
-/// The tables of an input, or of several by their names.
+/// Returns the table of an input, or a table with a heading for each of several named inputs.
 std::string input_tables(const Json& input);
 
 }  // namespace ooc_run

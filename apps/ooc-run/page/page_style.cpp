@@ -2,7 +2,7 @@
 
 namespace ooc_run {
 
-// Hues of events are told apart by those who do not see all colours, too (after Okabe and Ito).
+// The hues of events are distinguishable with colour blindness (based on Okabe and Ito).
 const std::string_view page_style = R"(:root {
   --paper: #fff; --ink: #1c2127; --faint: #5b6570; --rule: #d9dee4; --panel: #f5f7f9;
   --read: #0b67a8; --h2d: #4aa5dd; --kernel: #d1590b; --d2h: #b8699a; --write: #07875f;

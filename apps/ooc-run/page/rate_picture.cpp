@@ -16,10 +16,10 @@
 namespace ooc_run {
 namespace {
 
-constexpr std::size_t most_steps = 128;  // of a line; more are noise on a narrow page
+constexpr std::size_t most_steps = 128;  // per line; more would be noise on a narrow page
 constexpr double pixels = 220;
-constexpr double headroom = 1.08;     // of the highest rate
-constexpr double worth_the_room = 3;  // a ceiling so many times as high leaves it little
+constexpr double headroom = 1.08;     // factor above the highest rate
+constexpr double worth_the_room = 3;  // leave out a ceiling at least this many times the peak
 constexpr double gb = 1e9;
 
 /// A rate and the time for which it holds, in seconds.
@@ -32,7 +32,7 @@ struct TimeUnit {
   double seconds;
 };
 
-/// In which a time of so many seconds is told.
+/// Returns the unit for the time axis of a run of so many seconds.
 TimeUnit unit_of(double seconds) {
   constexpr double minute = 60, hour = 3600;
   if (seconds < 1) return {"milliseconds", 1e-3};
@@ -41,7 +41,7 @@ TimeUnit unit_of(double seconds) {
   return {"hours", hour};
 }
 
-/// Neighbouring bins share a step where they are many.
+/// Converts bins to at most most_steps steps. If there are more bins, neighbours share a step.
 std::vector<Step> steps_of(const RateBins& bins, double duration) {
   const std::vector<std::uint64_t>& bytes = bins.bytes();
   const std::size_t each = (bytes.size() + most_steps - 1) / most_steps;

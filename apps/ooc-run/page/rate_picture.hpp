@@ -7,8 +7,8 @@
 
 namespace ooc_run {
 
-/// Bytes read and written a second over the whole run, as HTML, with what `bench` has measured of
-/// the stages as lines. A legend names them, and those that lie beyond the scale.
+/// Draws the read and write rates over the whole run, as HTML, with lines for the measured ceilings
+/// of the stages. The legend also lists ceilings that are beyond the scale.
 std::string draw_rates(const RunRecord& record, const Ceilings& ceilings);
 
 }  // namespace ooc_run

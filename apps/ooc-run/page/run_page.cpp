@@ -37,7 +37,8 @@ bool is(const Json& object, const char* key, bool wanted) {
   return found != object.end() && found->is_boolean() && found->get<bool>() == wanted;
 }
 
-/// Each word in a piece of its own, which is broken only if it is longer than a line.
+/// Puts each word of the command into a <span>, which the style breaks only if it is longer than a
+/// line.
 std::string words_of(const std::string& command) {
   std::string html = "<span>";
   for (const char letter : escape_xml(command)) {
@@ -46,7 +47,7 @@ std::string words_of(const std::string& command) {
   return html + "</span>";
 }
 
-/// What to know before all else.
+/// Returns the banners at the top of the page: warnings and the verdict.
 std::string banners(const RunPage& page) {
   std::string html;
   const bool partial = is(page.result, "partial", true);
@@ -57,7 +58,7 @@ std::string banners(const RunPage& page) {
                                       format_decimal_bytes(covered), format_decimal_bytes(bytes)));
   }
   if (is(page.result, "verified", false)) {
-    html += banner("bad", "WRONG: the result did not withstand its check");
+    html += banner("bad", "WRONG: the result failed its check");
   }
   const Json& verdict = page.run.at("verdict");
   if (verdict.is_string()) return html + banner("verdict", verdict.get<std::string>());
@@ -91,7 +92,8 @@ std::string tiles(const RunPage& page) {
   return fmt::format("<div class=\"tiles\">\n{}</div>\n", html);
 }
 
-/// Of the time of all who work at it.
+/// Returns a row of the table of stages. `all_seconds`: the run time, summed over the lanes if each
+/// has this stage.
 std::string stage_row(std::string_view name, const Json& stage, double all_seconds) {
   struct Part {
     std::string_view css_class, name, key;
@@ -118,8 +120,8 @@ std::string stage_row(std::string_view name, const Json& stage, double all_secon
       name, bars, numbers, rate);
 }
 
-/// The stages without copies that did not take place: a CPU computes on the data in place. The time
-/// that a lane waited for its next chunk then belongs to the kernel.
+/// Returns the stages without copies that did not take place, because a CPU computes on the data in
+/// place. The time that lanes waited in these copies is added to the kernel's.
 Json stages_at_work(const Json& run) {
   Json stages = run.at("stages");
   Json& kernel = stages.at("kernel");
@@ -171,7 +173,7 @@ std::string stages(const Json& run) {
       streams > 1 ? fmt::format(", for {} times {} streams", enumeration(of_lanes), streams) : "");
 }
 
-/// The counts of a histogram as a table, unless they are very many.
+/// Returns the counts of a histogram as a table, or a note if there are too many.
 std::string bin_table(const Json& answer) {
   constexpr std::size_t most = 1024;
   const Json& result = answer.contains("histogram") ? answer.at("histogram") : answer;
@@ -196,7 +198,7 @@ std::string bin_table(const Json& answer) {
       format_count(counts.size(), "bin"), rows);
 }
 
-/// The variables that take the place of options.
+/// Returns rows for the environment variables that are set in place of options.
 std::string variable_rows(std::string_view command) {
   std::string rows;
   for (const Option& option : options_of(find_command(command))) {

@@ -9,17 +9,17 @@
 
 namespace ooc_run {
 
-/// What a page about a run is made of.
+/// The contents of a page about a run.
 struct RunPage {
   std::string_view command;
-  std::string heading;               // what was read, in a line or several
-  const Json &input, &result, &run;  // as --json has them
-  std::string_view figure;           // of the result, as HTML; may be empty
+  std::string heading;               // the input, in one or more lines
+  const Json &input, &result, &run;  // as in the output of --json
+  std::string_view figure;           // a picture of the result, as HTML; may be empty
 };
 
-/// An HTML document about a run that has ended. It needs nothing but itself: no script, no font, no
-/// network. It is well-formed XML too. Numbers are written for people, and as they are in --json as
-/// the `value` of a <data> element.
+/// Returns an HTML document about a finished run. It is self-contained, needs no scripts, fonts or
+/// network access, and is also well-formed XML. Numbers are formatted for people; the `value` of
+/// their <data> elements has them as in --json.
 std::string draw_page(const RunPage& page, const RunRecord& record, const Ceilings& ceilings);
 
 }  // namespace ooc_run

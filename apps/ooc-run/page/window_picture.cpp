@@ -22,16 +22,16 @@ using ooc::TraceEvent;
 using Time = RunRecord::Time;
 using Window = RunRecord::Window;
 
-constexpr double most_pixels = 480;  // of a window, before rows get too thin to be seen
-constexpr double least_row = 5, most_row = 15;
-constexpr double line_pixels = 13;  // of text
-constexpr double gap = 0.5;         // between groups, of a row
+constexpr double most_pixels = 480;  // height of a window, unless rows would be below least_row
+constexpr double least_row = 5, most_row = 15;  // pixels
+constexpr double line_pixels = 13;              // height of a line of text
+constexpr double gap = 0.5;                     // between groups, in rows
 
 double seconds_of(Time time) {
   return std::chrono::duration<double>(time).count();
 }
 
-/// Where tracks lie, from top to bottom, the same in all windows.
+/// The layout of the tracks from top to bottom, which is the same in all windows.
 class Rows {
  public:
   Rows(const std::vector<Window>& windows, bool on_cpu) : on_cpu_(on_cpu) {
@@ -52,7 +52,7 @@ class Rows {
 
   double pixels() const { return rows_high_ * row_pixels_; }
 
-  /// Of the row's upper edge and of its height, in what is drawn.
+  /// Upper edge and height of a row, in units of the chart.
   double top_of(const EventTrack& track) const {
     const auto row = std::ranges::lower_bound(rows_, track, {}, &Row::track);
     return row->top / rows_high_ * PageChart::height;
@@ -63,7 +63,7 @@ class Rows {
     return ooc_run::label_of(kind, on_cpu_);
   }
 
-  /// As many names as there is room for: groups' first, with that of their first row.
+  /// Adds as many names as there is room for. Groups come first, with the name of their first row.
   void name_in(PageChart& chart) const {
     std::vector<double> named;  // pixels from the top
     const auto name = [&](const Row& row, bool with_group) {
@@ -111,8 +111,8 @@ std::string title_of(const Window& window, bool whole) {
 
 using Tracks = std::map<EventTrack, std::vector<DrawnEvent>>;
 
-/// The smallest reach that leaves a window at most `most_groups` tooltips, which are the largest
-/// part of a page. If there are few events, it is 0, and each has a tooltip of its own.
+/// Returns the smallest reach with which a window has at most `most_groups` tooltips, which are the
+/// largest part of a page. With few events it is 0, and each event has a separate tooltip.
 int reach_of_groups(const Tracks& tracks) {
   constexpr std::size_t most_groups = 192;
   int reach = 0;
@@ -127,7 +127,7 @@ int reach_of_groups(const Tracks& tracks) {
   return reach;
 }
 
-/// Lines as wide as the row is high: they take fewer bytes than rectangles.
+/// Draws events as lines whose width is the height of the row. Rectangles would take more bytes.
 std::string draw_track(const std::vector<EventGroup>& groups, std::string_view label, double top,
                        double height) {
   std::string lines;
@@ -164,7 +164,7 @@ std::string draw(const RunRecord& record, const Window& window, const Rows& rows
   Tracks tracks;
   for (const TraceEvent& event : window.events) {
     const int begin = x_of(event.begin);
-    const int end = std::max(begin + 1, x_of(event.end));  // a pixel at least
+    const int end = std::max(begin + 1, x_of(event.end));  // at least one unit
     tracks[track_of(event)].push_back({event, begin, end});
   }
   const int reach = reach_of_groups(tracks);

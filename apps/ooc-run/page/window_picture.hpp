@@ -6,8 +6,8 @@
 
 namespace ooc_run {
 
-/// The first, the middle and the last part of a run, as HTML: tracks as in a timeline of --trace, a
-/// bar for each event, with what it was as a tooltip.
+/// Draws the first, the middle and the last part of a run, as HTML. Tracks are those of --trace.
+/// Each event is a bar with a tooltip.
 std::string draw_windows(const RunRecord& record, bool on_cpu);
 
 }  // namespace ooc_run

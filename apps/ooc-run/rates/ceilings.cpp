@@ -18,10 +18,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* schema = "ooc.ceilings/1";
-constexpr std::uintmax_t most_file_bytes = 1 << 20;  // more is no file of ours
-constexpr std::size_t most_entries = 100;            // of a list; the oldest make room
+constexpr std::uintmax_t most_file_bytes = 1 << 20;  // ignore larger files
+constexpr std::size_t most_entries = 100;            // per list; the oldest entry is dropped
 
-/// A rate or a time: nothing else is kept.
+/// Returns a rate or a time. Empty unless it is a positive finite number.
 std::optional<double> figure_in(const Json& entry, const std::string& key) {
   const auto found = entry.find(key);
   if (found == entry.end() || !found->is_number()) return {};
@@ -30,7 +30,7 @@ std::optional<double> figure_in(const Json& entry, const std::string& key) {
   return figure;
 }
 
-/// The lists of the file: an object without any if it cannot be read.
+/// Returns the contents of the file. An empty object if it cannot be read or has another schema.
 Json read_file(const std::filesystem::path& path) {
   std::error_code none;
   const bool plain = std::filesystem::is_regular_file(path, none);
@@ -40,7 +40,7 @@ Json read_file(const std::filesystem::path& path) {
   return ours ? json : Json::object();
 }
 
-/// The entry of a list whose keys have the values of `key`, or null.
+/// Returns the first entry of a list that has all keys and values of `key`, or null.
 const Json* find(const Json& json, const char* list, const Json& key) {
   const auto entries = json.find(list);
   if (entries == json.end() || !entries->is_array()) return nullptr;
@@ -54,7 +54,7 @@ const Json* find(const Json& json, const char* list, const Json& key) {
   return nullptr;
 }
 
-/// Puts an entry in place of that of the same key, at the end.
+/// Removes the entry with this key and appends a new one with today's date.
 void replace(Json& json, const char* list, const Json& key, const Json& rates) {
   Json entries = Json::array();
   const Json* const old = find(json, list, key);
@@ -99,7 +99,7 @@ Ceilings find_ceilings(const Json& json, const CeilingsOf& wanted) {
   return ceilings;
 }
 
-/// One of the rates, by its name in the file.
+/// Returns the ceilings with these names, as in the file. Unmeasured ones are missing.
 Json only(const Ceilings& ceilings, std::initializer_list<const char*> names) {
   const Json all = describe(ceilings);
   Json some = Json::object();
@@ -126,7 +126,7 @@ nlohmann::ordered_json describe(const Ceilings& ceilings) {
 }
 
 std::string kernel_name(std::string_view command, std::string_view dtype) {
-  // Bytes in the other order are swapped first, which is another kernel.
+  // Data in the other byte order are swapped first. That kernel is not measured.
   if (dtype.size() < 2 || dtype.front() == '>') return {};
   return std::string(command) + " " + std::string(dtype.substr(1));
 }
@@ -134,7 +134,7 @@ std::string kernel_name(std::string_view command, std::string_view dtype) {
 std::filesystem::path ceilings_path() {
   std::filesystem::path directory;
   if (const char* cache = std::getenv("XDG_CACHE_HOME")) directory = cache;
-  if (!directory.is_absolute()) {  // which the standard has us ignore
+  if (!directory.is_absolute()) {  // the XDG specification says to ignore relative paths
     const char* const home = std::getenv("HOME");
     if (home == nullptr || *home != '/') return {};
     directory = std::filesystem::path(home) / ".cache";
@@ -149,7 +149,7 @@ Ceilings read_ceilings(const CeilingsOf& wanted) noexcept {
     const Json json = read_file(path);
     return json.empty() ? Ceilings{} : find_ceilings(json, wanted);
   } catch (const std::exception&) {
-    return {};  // a cache that is broken in whatever way is as good as none
+    return {};  // treat a broken file as missing
   }
 }
 

@@ -9,50 +9,50 @@
 
 namespace ooc_run {
 
-/// What the stages of a run can do at best, each alone (bytes per second), and how long it takes to
-/// get there. Empty: not measured.
+/// Maximum rates of the stages of a run, each measured alone (bytes per second), and the time to
+/// start. Empty: not measured.
 struct Ceilings {
-  std::optional<double> disk{};           // read directly
-  std::optional<double> page_cache{};     // copied out of it
-  std::optional<double> h2d{}, d2h{};     // over the link to a GPU and home
-  std::optional<double> kernel{};         // on data that lie on the device
-  std::optional<double> start_seconds{};  // until a first chunk was through: device, memory, code
+  std::optional<double> disk{};           // direct I/O
+  std::optional<double> page_cache{};     // copies from the page cache
+  std::optional<double> h2d{}, d2h{};     // copies over the link
+  std::optional<double> kernel{};         // on data in device memory
+  std::optional<double> start_seconds{};  // until the first chunk is done: device, memory, code
 
   friend bool operator==(const Ceilings&, const Ceilings&) = default;
 };
 
-/// What is known as an object: "disk_bytes_per_second" and so on, and "start_seconds".
+/// Returns the measured ceilings as an object: "disk_bytes_per_second" and so on, "start_seconds".
 nlohmann::ordered_json describe(const Ceilings& ceilings);
 
-/// For what to look: the ceilings of this machine, the file system of this file, this device and,
-/// by the name of its operator, this kernel.
+/// Key of ceilings: the file system of a file, a device and a kernel, all on this machine.
 struct CeilingsOf {
   std::filesystem::path file{};
-  std::string device{};  // as in Stats
+  std::string device{};  // as in Stats::device
   std::string kernel{};  // "histogram u1"
 };
 
-/// What has been measured for a file and a device, to be kept.
+/// Measured ceilings for a file and a device.
 struct MeasuredCeilings {
-  Ceilings stages{};  // but the kernel
-  std::map<std::string, double> kernels{};
+  Ceilings stages{};                        // `kernel` is not used
+  std::map<std::string, double> kernels{};  // by kernel_name()
 };
 
-/// "histogram u1", by a command and the type of its input, as in its report ("|u1").
+/// Returns the name of a kernel, for example "histogram u1", given the command and the type of its
+/// input as in reports ("|u1"). Empty if the data are in the other byte order.
 std::string kernel_name(std::string_view command, std::string_view dtype);
 
-/// Where ceilings are kept: $XDG_CACHE_HOME/ooc/ceilings.json, by default in ~/.cache. Empty if
-/// neither is known.
+/// Returns the path of the file of ceilings, $XDG_CACHE_HOME/ooc/ceilings.json. The default
+/// directory is ~/.cache. Empty if neither directory is known.
 std::filesystem::path ceilings_path();
 
-/// What is known of those, nothing if the file is not there or not understood. Never fails.
+/// Reads the ceilings for this key. They are empty if the file is missing or cannot be parsed.
 Ceilings read_ceilings(const CeilingsOf& wanted) noexcept;
 
-/// Why the file that is there says nothing; empty if it does, or if there is none.
+/// Returns the reason why an existing file cannot be used. Empty if it can, or if there is none.
 std::string why_no_ceilings();
 
-/// Adds what was measured to the file, in place of what was measured before, with today's date.
-/// The file is replaced as a whole. Throws Error(output).
+/// Adds the measured ceilings to the file, with today's date. They replace older entries with the
+/// same key. The file is replaced atomically. Throws Error(output).
 void write_ceilings(const CeilingsOf& place, const MeasuredCeilings& measured);
 
 }  // namespace ooc_run

@@ -14,9 +14,9 @@ namespace ooc_run {
 namespace {
 
 struct StageName {
-  std::string_view name;  // in JSON
-  std::string_view spoken;
-  bool is_benched;  // ooc-run bench measures it, whatever the run
+  std::string_view name;    // in JSON
+  std::string_view spoken;  // in messages
+  bool is_benched;          // ooc-run bench measures it for every run
 };
 
 constexpr std::array stage_names{
@@ -26,7 +26,7 @@ constexpr std::array stage_names{
     StageName{"h2d", "the link", true},
     StageName{"kernel", "the kernel", false},
     StageName{"cores", "the cores", false},
-    StageName{"d2h", "the link home", true},
+    StageName{"d2h", "the link to the host", true},
     StageName{"checksum", "the checksum", false},
     StageName{"write", "writing", false},
 };
@@ -35,10 +35,11 @@ const StageName& find_stage(std::string_view name) {
   return *std::ranges::find(stage_names, name, &StageName::name);
 }
 
-/// What has been predicted so far.
+/// Accumulates a prediction, one stage at a time.
 class Predictor {
  public:
-  /// What a stage takes by itself (seconds): nothing, if nobody knows.
+  /// Returns the seconds that a stage takes alone. Without a rate, notes the stage as unmeasured
+  /// and returns 0.
   double alone(std::string_view stage, double bytes, std::optional<double> rate) {
     if (bytes == 0) return 0;
     if (rate) return bytes / *rate;
@@ -48,7 +49,7 @@ class Predictor {
 
   void leave_out(std::string_view stage) { prediction_.unmeasured.push_back(stage); }
 
-  /// Beside all others.
+  /// Adds a stage that overlaps with all others.
   void add(std::string_view stage, double seconds) {
     if (seconds > prediction_.seconds) {
       prediction_.seconds = seconds;
@@ -56,7 +57,7 @@ class Predictor {
     }
   }
 
-  /// Before all others.
+  /// Adds the start-up, which comes before all stages.
   void start_with(std::optional<double> seconds) {
     if (!seconds) return leave_out("start");
     if (*seconds > prediction_.seconds) prediction_.stage = "start";
@@ -91,7 +92,7 @@ double idle_startup_seconds(const ooc::Stats& pass) {
 Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum) {
   const auto bytes = static_cast<double>(pass.bytes);
   const auto passes = static_cast<double>(pass.passes);
-  // What the first pass has brought into the page cache, the next one finds there.
+  // Buffered reads leave the data in the page cache, where the next pass finds them if they fit.
   const bool stays = !pass.direct && pass.bytes <= memory_bytes() / 2;
   Workload work;
   work.from_disk = bytes * disk_share(pass) * (stays ? 1 : passes);
@@ -102,7 +103,7 @@ Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum) 
   work.checksum = checksum && pass.bytes != 0;
   if (device == ooc::DeviceKind::cpu) {
     const auto cores = static_cast<double>(ooc::usable_cores());
-    // Those who read and those who compute are at work side by side.
+    // Threads that read and threads that compute work at the same time.
     work.cores = std::min(1.0, static_cast<double>(std::max(pass.streams, pass.threads)) / cores);
   }
   return work;
@@ -145,7 +146,7 @@ std::string explain(const std::optional<Prediction>& prediction) {
   constexpr std::string_view remedy = "ooc-run bench FILE measures";
   if (!prediction) return fmt::format("not known: {} what it takes to predict it", remedy);
   std::string text = brief(prediction);
-  // Whether one that is not measured takes longer is not known.
+  // An unmeasured stage may take longer, so name the slowest stage only if all are measured.
   if (!prediction->stage.empty() && !prediction->is_lower_bound()) {
     text += fmt::format(", bound by {}", find_stage(prediction->stage).spoken);
   }
@@ -181,7 +182,7 @@ std::string explain(const Ceilings& ceilings) {
   add("disk", ceilings.disk);
   add("page cache", ceilings.page_cache);
   add("link", ceilings.h2d);
-  add("link home", ceilings.d2h);
+  add("link to the host", ceilings.d2h);
   add("kernel", ceilings.kernel);
   return text.empty() ? "none are measured: ooc-run bench FILE does" : text;
 }

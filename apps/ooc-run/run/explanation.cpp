@@ -11,7 +11,6 @@
 #include <ooc/kernels/convert.hpp>
 #include <utility>
 
-#include "cli/output_file_options.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "dataset/type_doubt.hpp"
@@ -144,24 +143,22 @@ Explanation explain_convert(const RunSettings& settings, const ooc::Source& sour
   });
 }
 
-std::vector<FactRow> try_side_files(const Arguments& arguments) {
-  const bool replace = arguments.has("force");
+std::vector<FactRow> try_side_files(const SideFiles& files) {
   std::vector<FactRow> rows;
-  if (const auto path = PictureFile::read_path(arguments)) {
-    const PictureFile picture(*path, replace);
-    rows.push_back({"plot", printable(path->string())});
+  if (files.plot) {
+    const PictureFile picture(*files.plot, files.replace);
+    rows.push_back({"plot", printable(files.plot->string())});
   }
-  for (const std::string_view option : {"trace", "report"}) {
-    const auto path = arguments.get(option, parse_output);
+  for (const auto& [name, path] : {std::pair{"trace", files.trace}, {"report", files.report}}) {
     if (!path) continue;
-    const ooc::OutputFile file(*path, 0, replace, ooc::Purpose::dry_run);
-    rows.push_back({option, printable(path->string())});
+    const ooc::OutputFile file(*path, 0, files.replace, ooc::Purpose::dry_run);
+    rows.push_back({name, printable(path->string())});
   }
   return rows;
 }
 
-Remarks remarks_on(const Explanation& plan, const Arguments& arguments) {
-  Remarks remarks{.facts = try_side_files(arguments)};
+Remarks remarks_on(const Explanation& plan, const RunSettings& settings) {
+  Remarks remarks{.facts = try_side_files(settings.side_files)};
   if (plan.pass.passes > 1) {
     remarks.reasons.emplace_back(
         "two passes: the first finds the range of the bins, which --range would give");
@@ -178,7 +175,7 @@ Remarks remarks_on(const Explanation& plan, const Arguments& arguments) {
         "predicted to come as fast as from the page cache",
         100 * plan.pass.hole_fraction));
   }
-  if (arguments.has("verify")) {
+  if (settings.verify) {
     remarks.reasons.emplace_back(
         "--verify reads the data once more afterwards, on the CPU, which is not in the prediction");
   }

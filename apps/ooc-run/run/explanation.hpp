@@ -62,10 +62,10 @@ struct Remarks {
 
 /// The files that --plot, --trace and --report name, which the run would write beside its answer.
 /// They are tried, and nothing is left of them. Throws Error(output) if there can be no such file.
-std::vector<FactRow> try_side_files(const Arguments& arguments);
+std::vector<FactRow> try_side_files(const SideFiles& files);
 
 /// Those files, why a plan takes the data as often as it does, and what --verify adds to that.
-Remarks remarks_on(const Explanation& plan, const Arguments& arguments);
+Remarks remarks_on(const Explanation& plan, const RunSettings& settings);
 
 /// What --explain prints instead of a result.
 Outcome explain(std::string_view command, const RunSettings& settings, const ooc::Source& source,

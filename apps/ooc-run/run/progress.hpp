@@ -7,13 +7,11 @@
 #include <vector>
 
 #include "cli/terminal.hpp"
+#include "request/run_settings.hpp"
 #include "timeline/recent_rate.hpp"
 #include "timeline/stage_load.hpp"
 
 namespace ooc_run {
-
-/// automatic: a bar if somebody looks; plain: a line every two seconds; none.
-enum class ProgressMode { automatic, plain, none };
 
 /// How far a run is.
 struct ProgressState {

@@ -23,47 +23,6 @@
 namespace ooc_run {
 namespace {
 
-struct DeviceName {
-  std::optional<ooc::DeviceKind> kind;
-  int ordinal = 0;
-};
-
-DeviceName parse_device(std::string_view text) {
-  constexpr std::string_view numbered = "cuda:";
-  if (text.starts_with(numbered)) {
-    const std::string_view digits = text.substr(numbered.size());
-    int ordinal = -1;
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), ordinal);
-    if (error == std::errc{} && end == digits.data() + digits.size() && ordinal >= 0) {
-      return {ooc::DeviceKind::cuda, ordinal};
-    }
-    throw ooc::Error(ooc::ErrorKind::usage, "is not the number of a GPU",
-                     {.hint = "cuda:0 is the first"});
-  }
-  if (text == "gpu")
-    throw ooc::Error(ooc::ErrorKind::usage, "is not known", {.hint = "did you mean cuda?"});
-  constexpr std::array<DeviceName, 3> devices{
-      {{}, {ooc::DeviceKind::cpu}, {ooc::DeviceKind::cuda}}};
-  return choose(device_names, devices, text);
-}
-
-ooc::EngineKind parse_engine(std::string_view text) {
-  constexpr std::array kinds{ooc::EngineKind::automatic, ooc::EngineKind::uring,
-                             ooc::EngineKind::threads};
-  return choose(engine_names, kinds, text);
-}
-
-ooc::DirectIo parse_direct(std::string_view text) {
-  constexpr std::array ways{ooc::DirectIo::automatic, ooc::DirectIo::yes, ooc::DirectIo::no};
-  return choose(direct_names, ways, text);
-}
-
-ProgressMode parse_progress(std::string_view text) {
-  constexpr std::array modes{ProgressMode::automatic, ProgressMode::plain, ProgressMode::none};
-  return choose(progress_names, modes, text);
-}
-
 std::string without_percentages(std::string text) {
   for (std::size_t end = text.find(" %"); end != std::string::npos; end = text.find(" %", end)) {
     std::size_t begin = end;
@@ -96,60 +55,8 @@ ooc::Error not_verified(const ooc::Error& error) {
 
 }  // namespace
 
-OutputSettings read_output_settings(const Arguments& arguments) {
-  OutputSettings output;
-  output.json = arguments.has("json");
-  output.quiet = arguments.has("quiet");
-  output.progress = arguments.get("progress", parse_progress).value_or(output.progress);
-  if (output.quiet) output.progress = ProgressMode::none;
-  return output;
-}
-
-RunSettings read_run_settings(const Arguments& arguments) {
-  RunSettings settings;
-  settings.output = read_output_settings(arguments);
-  settings.format.type = arguments.get("dtype", ooc::parse_dtype);
-  settings.type_word =
-      arguments.get("dtype", [](const std::string& word) { return word; }).value_or("");
-  settings.format.offset = arguments.get("offset", parse_bytes).value_or(0);
-  settings.format.count = arguments.get("count", parse_count);
-  const DeviceName device = arguments.get("device", parse_device).value_or(DeviceName{});
-  settings.device = device.kind;
-  settings.ordinal = device.ordinal;
-  ooc::Options& options = settings.options;
-  options.engine = arguments.get("engine", parse_engine).value_or(options.engine);
-  options.direct = arguments.get("direct", parse_direct).value_or(options.direct);
-  options.chunk_bytes = arguments.get("chunk", positive_bytes).value_or(0);
-  options.streams = arguments.get("streams", worker_count).value_or(0);
-  options.threads = arguments.get("threads", worker_count).value_or(0);
-  options.memory_bytes = arguments.get("memory", positive_bytes).value_or(0);
-  options.device_bytes = arguments.get("vram", positive_bytes).value_or(0);
-  settings.checksum = arguments.has("checksum");
-  settings.io_timeout = arguments.get("io-timeout", positive_seconds);
-  settings.trace = read_trace_settings(arguments);
-  settings.report = read_report_settings(arguments);
-  return settings;
-}
-
-namespace {
-
-/// "u8" and "i8" have 8 bytes as NumPy's codes, and 8 bits as endings.
-void refuse_ambiguous_type(const std::filesystem::path& path, const RunSettings& settings) {
-  const std::string& word = settings.type_word;
-  if (word != "u8" && word != "i8") return;
-  if (ooc::ending_of(path) != "." + word) return;
-  const std::string_view kind = word == "u8" ? "uint" : "int";
-  throw ooc::Error(
-      ooc::ErrorKind::usage,
-      fmt::format("{}: {} in NumPy's code is 64 bits, the ending .{} says 8 bits", path.string(),
-                  word, word),
-      {.path = path, .hint = fmt::format("say --dtype {}8 or --dtype {}64", kind, kind)});
-}
-
-}  // namespace
-
-ooc::Source open_numbers(const Arguments& arguments, const RunSettings& settings) {
-  return open_numbers(arguments.files(), settings);
+ooc::Source open_numbers(const RunSettings& settings) {
+  return open_numbers(settings.files, settings);
 }
 
 ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& settings) {
@@ -179,18 +86,33 @@ ooc::Source open_source(std::span<const std::string> files, const RunSettings& s
                         .hint = "/dev/stdin < FILE reads a file; save the data of a pipe to one; a "
                                 "file named '-' is './-'"});
     }
-    refuse_ambiguous_type(file, settings);
     paths.emplace_back(file);
   }
   return ooc::open(paths, settings.format);
 }
 
+namespace {
+
+std::unique_ptr<Trace> begin_trace(const RunSettings& settings) {
+  const auto& [plot, trace, report, replace] = settings.side_files;
+  if (!trace) return {};
+  return std::make_unique<Trace>(TraceSettings{*trace, settings.command, replace});
+}
+
+std::unique_ptr<ReportFile> begin_report(const RunSettings& settings) {
+  const auto& [plot, trace, report, replace] = settings.side_files;
+  if (!report) return {};
+  return std::make_unique<ReportFile>(*report, replace);
+}
+
+}  // namespace
+
 Session::Session(const RunSettings& settings, const Interrupt& interrupt, const Task& task,
                  std::size_t checks)
     : settings_(settings),
       interrupt_(interrupt),
-      trace_(settings.trace ? std::make_unique<Trace>(*settings.trace) : nullptr),
-      report_file_(settings.report ? std::make_unique<ReportFile>(*settings.report) : nullptr),
+      trace_(begin_trace(settings)),
+      report_file_(begin_report(settings)),
       task_(task),
       device_(
           choose_device(settings.device, task.work, rates_to_choose_by(task, settings.options))),
@@ -318,9 +240,8 @@ Session::~Session() {
   }
 }
 
-Verified Session::verify(const Arguments& arguments, const ooc::Stats& stats,
-                         const std::function<void()>& check) {
-  if (!arguments.has("verify") || stats.partial) return {};
+Verified Session::verify(const ooc::Stats& stats, const std::function<void()>& check) {
+  if (!settings_.verify || stats.partial) return {};
   end_run();
   const auto began = std::chrono::steady_clock::now();
   try {

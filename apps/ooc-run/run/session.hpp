@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "cli/arguments.hpp"
 #include "cli/interrupt.hpp"
 #include "page/report_file.hpp"
+#include "request/run_settings.hpp"
 #include "result/outcome.hpp"
 #include "result/report.hpp"
 #include "run/device_choice.hpp"
@@ -21,39 +21,13 @@
 
 namespace ooc_run {
 
-/// What a user wants to see.
-struct OutputSettings {
-  bool json = false;
-  bool quiet = false;
-  ProgressMode progress = ProgressMode::automatic;
-};
-
-OutputSettings read_output_settings(const Arguments& arguments);
-
-/// What a user wants of a run over a dataset.
-struct RunSettings {
-  ooc::Format format;
-  std::string type_word;  // of --dtype, as the user wrote it
-  ooc::Options options;
-  bool checksum = false;                  // of what is read
-  std::optional<ooc::DeviceKind> device;  // empty: the GPU if usable
-  int ordinal = 0;
-  OutputSettings output;
-  std::optional<double> io_timeout;  // seconds
-  std::optional<TraceSettings> trace;
-  std::optional<ReportSettings> report;
-};
-
-/// Throws Error(usage). Nothing has been opened by then.
-RunSettings read_run_settings(const Arguments& arguments);
-
 /// Opens the files as one dataset, whatever they hold. Throws Error.
 ooc::Source open_source(std::span<const std::string> files, const RunSettings& settings);
 
 /// The same for commands that compute with the numbers in it: throws also if there are none (see
 /// require_numbers).
 ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& settings);
-ooc::Source open_numbers(const Arguments& arguments, const RunSettings& settings);
+ooc::Source open_numbers(const RunSettings& settings);  // all files of the settings
 
 /// What a command has to say about its input and its result, to programs and to people.
 struct Report {
@@ -109,8 +83,7 @@ class Session {
   /// Has `check` verify an answer, if --verify asked for it; but not one of a part of the input:
   /// who interrupts a run does not want another. Throws what `check` does, unless that was
   /// interrupted or had no memory or threads.
-  Verified verify(const Arguments& arguments, const ooc::Stats& stats,
-                  const std::function<void()>& check);
+  Verified verify(const ooc::Stats& stats, const std::function<void()>& check);
 
   /// The same for what a fold has found in a dataset.
   Outcome report(std::string_view command, const ooc::Source& source, const ooc::Stats& stats,

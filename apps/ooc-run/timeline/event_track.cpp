@@ -9,7 +9,7 @@ namespace {
 
 using Kind = ooc::TraceEvent::Kind;
 
-constexpr int reads = 0, lanes = 1, writes = 2;  // stages, from top to bottom
+constexpr int reads = 0, lanes = 1, writes = 2;  // TrackGroup::stage, from top to bottom
 
 TrackGroup group_of(const ooc::TraceEvent& event) {
   switch (event.kind) {

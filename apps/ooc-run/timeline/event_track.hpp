@@ -8,24 +8,24 @@
 
 namespace ooc_run {
 
-/// "read", "h2d", "kernel", "d2h" or "write".
+/// Returns "read", "h2d", "kernel", "d2h" or "write".
 std::string_view name_of(ooc::TraceEvent::Kind kind);
 
-/// The same, except that a CPU has no device to copy to: "copy in" and "copy out" there.
+/// Returns the name for pictures. On the CPU, h2d and d2h are "copy in" and "copy out".
 std::string_view label_of(ooc::TraceEvent::Kind kind, bool on_cpu);
 
-/// Tracks of a timeline lie in groups, in this order: the reads, each lane, the writes.
+/// A group of tracks of a timeline. Groups are ordered: the reads, each lane, the writes.
 struct TrackGroup {
   int stage = 0;
   std::size_t lane = 0;
 
   auto operator<=>(const TrackGroup&) const = default;
 
-  /// "read", "lane 3", "write".
+  /// Returns "read", "write" or, for example, "lane 3".
   std::string name() const;
 };
 
-/// Where on a timeline an event is drawn: with all others of its slot, or of its lane and kind.
+/// A track of a timeline: the reads or writes of one slot, or the events of one lane and kind.
 struct EventTrack {
   TrackGroup group;
   std::size_t worker = 0;
@@ -33,7 +33,7 @@ struct EventTrack {
 
   auto operator<=>(const EventTrack&) const = default;
 
-  /// Within its group: "slot 5", "kernel".
+  /// Returns the name within the group, for example "slot 5" or "kernel".
   std::string name() const;
 };
 

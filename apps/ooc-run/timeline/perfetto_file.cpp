@@ -11,7 +11,7 @@ namespace {
 
 using protozero::pbf_writer;
 
-// The numbers of the fields in Perfetto's .proto files (protos/perfetto/trace).
+// Field numbers of Perfetto's .proto files (protos/perfetto/trace).
 namespace trace {
 constexpr int packet = 1;
 }
@@ -51,7 +51,7 @@ void add_time(pbf_writer& packet, PerfettoFile::Time when) {
   packet.add_uint64(trace_packet::timestamp, static_cast<std::uint64_t>(when.count()));
 }
 
-/// What a track of any kind has; tracks stand in the order in which they were added.
+/// Writes the fields that all tracks have. The rank keeps tracks in the order of their addition.
 void describe(pbf_writer& descriptor, PerfettoFile::Track track, const std::string& name,
               PerfettoFile::Track parent) {
   descriptor.add_uint64(track_descriptor::uuid, track.id);
@@ -62,7 +62,7 @@ void describe(pbf_writer& descriptor, PerfettoFile::Track track, const std::stri
 
 }  // namespace
 
-/// `fill` writes the fields of a packet.
+/// Adds a packet to the buffer. `fill` writes its fields.
 template <class Fill>
 void PerfettoFile::add_packet(Fill&& fill) {
   constexpr std::size_t piece = 4 * ooc::MiB;

@@ -9,8 +9,8 @@
 
 namespace ooc_run {
 
-/// Writes a timeline in Perfetto's format, a protobuf message Trace, piece by piece. A timeline has
-/// tracks, which lie within others, in the order in which they are added. Throws Error(output).
+/// Writes a timeline in Perfetto's format, a protobuf message Trace, piece by piece. Tracks form a
+/// tree and are shown in the order in which they are added. Throws Error(output).
 class PerfettoFile {
  public:
   using Time = std::chrono::nanoseconds;  // since the beginning of the timeline
@@ -27,21 +27,21 @@ class PerfettoFile {
     std::uint64_t bytes = 0;
   };
 
-  /// Writes to `file` from its beginning on; to publish it is left to the caller.
+  /// Writes to `file` from its beginning. The caller commits the file.
   explicit PerfettoFile(ooc::OutputFile& file) : file_(file) {}
 
-  /// The outermost track.
+  /// Adds the root of the tracks. Call it first.
   Track add_process(const std::string& name);
   Track add_track(const std::string& name, Track parent);
   Track add_counter(const std::string& name, const std::string& unit, Track parent);
 
-  /// Slices of a track come in order and do not overlap.
+  /// Slices of a track must be added in order and must not overlap.
   void add_slice(Track track, const Slice& slice);
 
-  /// What a counter counts from then on.
+  /// Sets the value of a counter from `when` on.
   void set_counter(Track track, Time when, double value);
 
-  /// To be called at the end.
+  /// Writes the buffer to the file. Call it at the end.
   void flush();
 
  private:
@@ -50,7 +50,7 @@ class PerfettoFile {
 
   ooc::OutputFile& file_;
   std::uint64_t offset_ = 0;
-  std::string buffer_;  // what belongs there
+  std::string buffer_;  // to be written at `offset_`
   std::uint64_t tracks_ = 0;
 };
 

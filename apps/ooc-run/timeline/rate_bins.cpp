@@ -12,7 +12,7 @@ RateBins::RateBins(Time finest, std::size_t most) : width_(finest), most_(most) 
 
 void RateBins::add(Time begin, Time end, std::uint64_t bytes) {
   end = std::max(end, begin + Time{1});
-  // What lies before a bin's end, so that what is rounded there is not lost but in the next.
+  // Round cumulative counts, so that a rounding error in one bin is made up in the next.
   const auto bytes_until = [&](Time when) {
     const auto part = static_cast<double>((std::min(when, end) - begin).count());
     const double share = part / static_cast<double>((end - begin).count());

@@ -7,22 +7,22 @@
 
 namespace ooc_run {
 
-/// Bytes moved over time, in bins of one width from time 0 on. There are `most` bins at most,
-/// however long it takes: where one more would be needed, neighbours become one, and the width
-/// doubles. Nothing is lost: the bins' sum is the bytes that were added.
+/// Bytes moved over time, in bins of equal width from time 0 on. The number of bins is limited to
+/// `most`: if more were needed, neighbours are merged and the width doubles. The sum over all bins
+/// is exactly the number of bytes added.
 class RateBins {
  public:
   using Time = std::chrono::nanoseconds;
 
-  /// `most`: even. Nothing is allocated later.
+  /// `most` is even. Allocates all memory.
   RateBins(Time finest, std::size_t most);
 
-  /// Spreads bytes evenly over the time from `begin`, not before 0, to `end`.
+  /// Spreads bytes evenly over the time from `begin` to `end`. `begin` is not negative.
   void add(Time begin, Time end, std::uint64_t bytes);
 
   Time width() const noexcept { return width_; }
 
-  /// Up to the last in which something moved.
+  /// Returns the bins up to the last one that was added to.
   const std::vector<std::uint64_t>& bytes() const noexcept { return bytes_; }
 
  private:

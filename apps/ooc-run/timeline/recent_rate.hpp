@@ -2,21 +2,21 @@
 
 namespace ooc_run {
 
-/// A rate of late: what was added some seconds ago counts less and less.
+/// An exponentially weighted average rate: the weight of an amount decays with its age.
 class RecentRate {
  public:
-  /// `memory`: after so many seconds an amount counts a third.
+  /// `memory`: time constant of the decay (seconds). After that time, the weight is 1/e.
   explicit RecentRate(double memory) : memory_(memory) {}
 
-  /// What came in the seconds since the last call.
+  /// Adds the amount of the `seconds` since the last call.
   void add(double amount, double seconds);
 
-  /// 0 before that is known.
+  /// Returns 0 before anything was added.
   double per_second() const { return seconds_ > 0 ? amount_ / seconds_ : 0; }
 
  private:
   double memory_;
-  double amount_ = 0, seconds_ = 0;  // weighted alike
+  double amount_ = 0, seconds_ = 0;  // with the same weights
 };
 
 }  // namespace ooc_run

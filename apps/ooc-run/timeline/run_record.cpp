@@ -19,7 +19,7 @@ RunRecord::RunRecord(std::size_t most)
       pieces_(most_pieces),
       read_(finest_bin, most_bins),
       written_(finest_bin, most_bins) {
-  for (auto& piece : pieces_) piece.reserve(most_);  // what is not used costs nothing
+  for (auto& piece : pieces_) piece.reserve(most_);  // untouched pages take no memory
   latest_.reserve(most_);
 }
 
@@ -50,7 +50,7 @@ void RunRecord::finish() {
   finished_ = true;
 }
 
-/// In every piece that is kept and that it overlaps.
+/// Adds an event to each kept piece that it overlaps.
 void RunRecord::keep_in_pieces(const ooc::TraceEvent& event, Time begin, Time end) {
   const auto most = static_cast<std::int64_t>(most_pieces);
   while (end / window_length / stride_ >= most) keep_every_other_piece();
@@ -68,7 +68,7 @@ void RunRecord::keep_every_other_piece() {
   stride_ *= 2;
 }
 
-/// Of one that is full, what came later is missing: it ends with what came last.
+/// Returns the end of a piece. A full piece lacks later events, so it ends with its last event.
 RunRecord::Time RunRecord::end_of_piece(std::size_t place) const {
   const Time end = window_length * (static_cast<std::int64_t>(place) * stride_ + 1);
   const auto& piece = pieces_[place];

@@ -12,14 +12,13 @@
 
 namespace ooc_run {
 
-/// What a run did when, as much of it as a page has room for: rates over the whole of it, and each
-/// event of its first, its middle and its last 200 ms. Memory is bounded, and allocated before
-/// the run, however long that is.
+/// A record of a run for the page of --report: rates over the whole run, and each event of the
+/// first, the middle and the last 200 ms. Memory is bounded, and allocated before the run.
 ///
-/// Nobody knows where the middle is before the end. So time is cut into pieces of 200 ms, of which
-/// every n-th is kept, from the first on. When there are 16, every other one goes, and n doubles.
-/// In the end there are 8 to 16, and one of them is off the middle by a sixteenth of the run at
-/// most.
+/// The middle is not known before the run ends. So time is divided into pieces of 200 ms, and every
+/// n-th piece is kept, from the first on. When a 17th would be kept, every other piece is dropped,
+/// and n doubles. At the end there are 8 to 16 pieces (fewer after a short run), and the best one
+/// is at most a sixteenth of the run away from the middle.
 class RunRecord {
  public:
   using Clock = ooc::TraceEvent::Clock;
@@ -27,7 +26,7 @@ class RunRecord {
 
   static constexpr Time window_length = std::chrono::milliseconds{200};
 
-  /// Of a window. More cannot be told apart in a picture.
+  /// Maximum number of events per window. More could not be distinguished in a picture.
   static constexpr std::size_t most_events = 4096;
 
   enum class Place { first, middle, last };
@@ -41,19 +40,19 @@ class RunRecord {
 
   explicit RunRecord(std::size_t most = most_events);
 
-  /// Any thread.
+  /// May be called by any thread.
   void record(const ooc::TraceEvent& event);
 
-  /// The run has ended: what is recorded from now on, as by a check of its result, is none of it.
+  /// Marks the end of the run. Later events, such as those of a check of the result, are ignored.
   void finish();
 
-  // After the run.
+  // To be called after the run.
 
   Time duration() const noexcept { return duration_; }
   Time time_of(Clock::time_point when) const;
 
-  /// In their order; they do not overlap. Fewer than three of a run that is short. Where events
-  /// were more than there is room for, windows are shorter than they might be.
+  /// Returns the windows in order of time; they do not overlap. A short run has fewer than three.
+  /// If there were more events than fit, windows are shorter.
   std::vector<Window> windows() const;
 
   const RateBins& read() const noexcept { return read_; }
@@ -71,14 +70,14 @@ class RunRecord {
 
   std::size_t most_;
 
-  // Held for some forty nanoseconds, a few times a chunk.
+  // Held for about forty nanoseconds, a few times per chunk.
   std::mutex mutex_;
   bool finished_ = false;
   std::optional<Clock::time_point> start_;
   Time duration_{};
-  std::int64_t stride_ = 1;                           // every so many pieces one is kept
-  std::vector<std::vector<ooc::TraceEvent>> pieces_;  // the events of each that is kept
-  std::vector<ooc::TraceEvent> latest_;               // circular
+  std::int64_t stride_ = 1;                           // every stride_-th piece is kept
+  std::vector<std::vector<ooc::TraceEvent>> pieces_;  // the events of each kept piece
+  std::vector<ooc::TraceEvent> latest_;               // a circular buffer
   std::uint64_t recorded_ = 0;
   RateBins read_, written_;
 };

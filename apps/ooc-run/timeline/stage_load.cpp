@@ -32,7 +32,7 @@ std::vector<StageShare> StageLoad::shares(Clock::time_point now) {
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     Stage& stage = stages_[i];
     stage.share.add(seconds_of(std::exchange(stage.busy, {})), seconds);
-    // What is reported at its end may be longer than the time since the last call.
+    // An event is recorded at its end and may have begun before the last call.
     const double busy = std::min(1.0, stage.share.per_second());
     if (stage.seen) shares.push_back({static_cast<ooc::TraceEvent::Kind>(i), busy});
   }

@@ -11,21 +11,21 @@
 
 namespace ooc_run {
 
-/// The part of the time in which a stage had something under way, 0 to 1.
+/// Fraction of the time in which a stage was busy, 0 to 1.
 struct StageShare {
   ooc::TraceEvent::Kind kind{};
   double busy = 0;
 };
 
-/// How busy the stages of a run are, by what they report.
+/// Recent load of the stages of a run, computed from their trace events.
 class StageLoad {
  public:
   using Clock = ooc::TraceEvent::Clock;
 
-  /// Any thread.
+  /// May be called by any thread.
   void record(const ooc::TraceEvent& event);
 
-  /// Of the last seconds before `now`, for all stages that have done something, in their order.
+  /// Returns the loads of the last seconds before `now`, of all stages with an event, in order.
   std::vector<StageShare> shares(Clock::time_point now);
 
  private:
@@ -33,12 +33,12 @@ class StageLoad {
 
   struct Stage {
     bool seen = false;
-    Clock::time_point busy_until{};  // what overlaps is counted once
-    Clock::duration busy{};          // since the shares were asked for
+    Clock::time_point busy_until{};  // so that overlapping events count once
+    Clock::duration busy{};          // since the last call of shares()
     RecentRate share{memory};
   };
 
-  std::mutex mutex_;  // held for some forty nanoseconds, a few times a chunk
+  std::mutex mutex_;  // held for about forty nanoseconds, a few times per chunk
   std::array<Stage, 5> stages_;
   std::optional<Clock::time_point> asked_;
 };

@@ -10,7 +10,6 @@
 #include <tuple>
 #include <utility>
 
-#include "cli/output_file_options.hpp"
 #include "cli/sizes.hpp"
 #include "timeline/event_track.hpp"
 #include "timeline/perfetto_file.hpp"
@@ -24,7 +23,7 @@ using Kind = TraceEvent::Kind;
 using Time = PerfettoFile::Time;
 using Track = PerfettoFile::Track;
 
-/// What a run did, on the timeline of a trace.
+/// Converts the events of a run to the timeline of a Perfetto file.
 class Timeline {
  public:
   Timeline(PerfettoFile& file, std::span<TraceEvent> events, TraceEvent::Clock::time_point start,
@@ -44,7 +43,7 @@ class Timeline {
     return std::max(Time{}, std::chrono::duration_cast<Time>(when - start_));
   }
 
-  /// Bytes of a read spread over the time that it took.
+  /// Writes the read rate. The bytes of each read are spread evenly over its duration.
   void write_read_rate(Track track) {
     RateBins bins(std::chrono::milliseconds{10}, 100'000);
     for (const TraceEvent& event : events_) {
@@ -64,7 +63,8 @@ class Timeline {
     set(0);
   }
 
-  /// A chunk waits from the end of its read to the beginning of what comes next.
+  /// Writes the number of loaded chunks that wait: from the end of the read to the beginning of the
+  /// next event of the chunk.
   void write_waiting(Track track) {
     std::ranges::sort(events_, {}, [](const TraceEvent& event) {
       return std::tuple{event.chunk, event.begin, event.kind};
@@ -77,7 +77,7 @@ class Timeline {
       });
       const bool has_left =
           next != events_.end() && next->chunk == read->chunk && next->kind != Kind::read;
-      if (!has_left && !complete_) continue;  // it may have left in the gap
+      if (!has_left && !complete_) continue;  // the next event may be among those left out
       steps.emplace_back(time_of(read->end), 1);
       if (has_left) steps.emplace_back(time_of(std::max(next->begin, read->end)), -1);
     }
@@ -96,7 +96,7 @@ class Timeline {
     });
     std::optional<EventTrack> before;
     Track group, track;
-    Time end{};  // of the track so far
+    Time end{};  // of the last slice of the track
     for (const TraceEvent& event : events_) {
       const EventTrack place = track_of(event);
       if (!before || before->group != place.group) {
@@ -107,7 +107,8 @@ class Timeline {
         end = {};
       }
       before = place;
-      // Where a GPU's clock is compared with the host's anew, they may differ by microseconds.
+      // Slices must not overlap. Events may, by microseconds, if the offset between a GPU's clock
+      // and the host's was measured again.
       const Time begin = std::max(time_of(event.begin), end);
       end = std::max(time_of(event.end), begin);
       add_slice(track, begin, end, event);
@@ -135,28 +136,13 @@ class Timeline {
   Track process_;
 };
 
-std::filesystem::path parse_timeline(const std::string& text) {
-  const std::filesystem::path path = parse_output(text);
-  if (ooc::ending_of(path) != ".json") return path;
-  const std::string other = std::filesystem::path(path).replace_extension(".pftrace").string();
-  throw ooc::Error(ooc::ErrorKind::usage, "a timeline is protobuf, not JSON",
-                   {.hint = "--trace " + ooc::shell_word(other) + ", which ui.perfetto.dev shows"});
-}
-
 }  // namespace
-
-std::optional<TraceSettings> read_trace_settings(const Arguments& arguments) {
-  const auto path = arguments.get("trace", parse_timeline);
-  if (!path) return {};
-  refuse_file_in_use(arguments, "trace", *path);
-  return TraceSettings{*path, std::string(arguments.command()), arguments.has("force")};
-}
 
 Trace::Trace(const TraceSettings& settings, std::size_t most)
     : file_(settings.path, 0, settings.replace),
       command_(settings.command),
       most_(std::max<std::size_t>(most / 2, 1) * 2) {
-  kept_.reserve(most_);  // so that a run never waits for it to grow; what is not used costs nothing
+  kept_.reserve(most_);  // no reallocation during a run; untouched pages take no memory
 }
 
 void Trace::record(const ooc::TraceEvent& event) {

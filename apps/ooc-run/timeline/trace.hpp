@@ -6,40 +6,35 @@
 #include <mutex>
 #include <ooc/io/output_file.hpp>
 #include <ooc/trace_event.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/arguments.hpp"
-
 namespace ooc_run {
 
-/// What a user wants of a timeline.
+/// The file of a timeline, and the command that is its title.
 struct TraceSettings {
   std::filesystem::path path;
   std::string command;
   bool replace = false;
 };
 
-/// Empty without --trace. Throws Error(usage) for a file that the command reads or writes itself.
-std::optional<TraceSettings> read_trace_settings(const Arguments& arguments);
-
-/// Remembers what a run did when, and writes it to a file that Perfetto shows (ui.perfetto.dev).
+/// Records the events of a run and writes them to a file for Perfetto (ui.perfetto.dev).
 class Trace {
  public:
-  /// More than these do not fit a browser well. Of a longer run, the middle is left out.
+  /// Maximum number of events; more are slow in a browser. The middle of a longer run is left out.
   static constexpr std::size_t most_events = std::size_t{1} << 21;
 
-  /// Before the run: begins the timeline. Throws Error(output) if there can be no such file.
+  /// Begins the timeline; to be called before the run. Throws Error(output) if the file cannot be
+  /// created.
   explicit Trace(const TraceSettings& settings, std::size_t most = most_events);
 
-  /// Any thread.
+  /// May be called by any thread.
   void record(const ooc::TraceEvent& event);
 
-  /// Whether there is nothing to write, or it has been tried. After the run.
+  /// True if there is nothing to write, or commit() was called. To be called after the run.
   bool empty() const noexcept { return kept_.empty(); }
 
-  /// After the run, once: writes the file. Returns what is to be said about it. Throws
+  /// Writes the file; to be called once, after the run. Returns a message for the user. Throws
   /// Error(output).
   std::string commit();
 
@@ -51,9 +46,9 @@ class Trace {
   std::size_t most_;
   Clock::time_point start_ = Clock::now();
 
-  // Held for some ten nanoseconds, a few times a chunk.
+  // Held for about ten nanoseconds, a few times per chunk.
   std::mutex mutex_;
-  std::vector<ooc::TraceEvent> kept_;  // the first half in order, the second one circular
+  std::vector<ooc::TraceEvent> kept_;  // the first events, then a circular buffer
   std::uint64_t left_out_ = 0;
 };
 

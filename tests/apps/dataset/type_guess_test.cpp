@@ -15,7 +15,7 @@ constexpr std::size_t count = 50'000;
 
 using Bytes = std::vector<std::byte>;
 
-/// `count` values of T that `next` makes, in the given byte order.
+/// Returns the bytes of `how_many` values of T made by `next`, in the given byte order.
 template <class T, class Next>
 Bytes values(Next next, bool swapped = false, std::size_t how_many = count) {
   Bytes bytes;
@@ -29,7 +29,7 @@ Bytes values(Next next, bool swapped = false, std::size_t how_many = count) {
   return bytes;
 }
 
-/// The code of the type that is guessed, or "nothing".
+/// Returns the code of the guessed type, or "nothing".
 std::string guess(const Bytes& bytes) {
   const TypeGuess guess = guess_type(bytes, bytes.size());
   EXPECT_FALSE(guess.reason.empty());
@@ -68,7 +68,7 @@ TEST_F(TypeGuessTest, FindsFloatsAmongZerosAndNans) {
 }
 
 TEST_F(TypeGuessTest, KnowsTextByItsLetters) {
-  Bytes lines;  // of eight bytes each, as floats would be
+  Bytes lines;  // of eight bytes each, like f8
   for (int number = 1000; number < 9999; ++number) {
     for (const char letter : std::to_string(number) + ".25\n") lines.push_back(std::byte(letter));
   }
@@ -79,7 +79,7 @@ TEST_F(TypeGuessTest, KnowsTextByItsLetters) {
 
 TEST_F(TypeGuessTest, SaysWhereItGoesByAPatternAlone) {
   EXPECT_EQ(guess_type(values<float>(normal(0, 1)), 4 * count).evidence, Evidence::values);
-  constexpr std::array<unsigned, 8> most{2, 5, 256, 10, 2, 100, 255, 3};  // of a record's fields
+  constexpr std::array<unsigned, 8> most{2, 5, 256, 10, 2, 100, 255, 3};  // limit of each byte
   auto byte = [&, n = 0u]() mutable { return engine_() % most[n++ % most.size()]; };
   EXPECT_EQ(guess_type(values<std::uint8_t>(byte), count).evidence, Evidence::pattern);
 }
@@ -95,7 +95,7 @@ TEST_F(TypeGuessTest, TellsTheHalfPrecisionsApart) {
     return
         [next]() mutable { return std::bit_cast<std::uint32_t>(static_cast<float>(next())) >> 16; };
   };
-  // Exponent and first bits of the fraction; rounding does not matter.
+  // Takes the exponent and the first bits of the fraction. Rounding does not matter here.
   const auto half = [](auto next) {
     return [next]() mutable {
       const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(next()) * 0x1p-112f);

@@ -89,7 +89,7 @@ TEST(Picture, ALowTerminalShowsAllOfIt) {
   }
 }
 
-/// Where a line has a letter of a text.
+/// Returns the columns of a line that hold one of `letters`.
 std::vector<std::size_t> columns_of(const std::string& line, std::string_view letters) {
   std::vector<std::size_t> columns;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -105,7 +105,7 @@ TEST(Picture, BarsEndAtTheTicksOfTheirCounts) {
     ASSERT_EQ(rows.size(), 6u);
     const std::vector<std::size_t> ticks = columns_of(rows[4], "+");
     if (logarithmic) {
-      ASSERT_EQ(ticks.size(), 6u);  // where the axes meet, then 1, 10, 100, 1,000, 10,000
+      ASSERT_EQ(ticks.size(), 6u);  // the corner of the axes, then 1, 10, 100, 1,000, 10,000
       for (std::size_t i = 0; i < 4; ++i) {
         const auto end = static_cast<double>(rows[i].find_last_of('#'));
         EXPECT_NEAR(end, static_cast<double>(ticks[i + 2]), 1) << rows[i];

@@ -8,8 +8,8 @@ namespace {
 TEST(BinGroups, AreAlikeWherePossible) {
   EXPECT_EQ(bins_per_group(0, 24), 1u);
   EXPECT_EQ(bins_per_group(24, 24), 1u);
-  EXPECT_EQ(bins_per_group(25, 24), 2u);   // 5 would leave too few
-  EXPECT_EQ(bins_per_group(100, 24), 5u);  // not 4 and a rest
+  EXPECT_EQ(bins_per_group(25, 24), 2u);   // 5 would make too few groups
+  EXPECT_EQ(bins_per_group(100, 24), 5u);  // all groups are equal
   EXPECT_EQ(bins_per_group(256, 24), 16u);
   EXPECT_EQ(bins_per_group(97, 24), 5u);
   EXPECT_EQ(bins_per_group(1 << 20, 800), 2048u);

@@ -26,13 +26,13 @@ ooc::Histogram many_bins(std::size_t bins) {
   return histogram;
 }
 
-/// What the group of an extended regular expression matches, everywhere. (POSIX: with sanitizers,
-/// g++ 12 warns of std::regex.)
+/// Returns the group of each match of an extended regular expression. Uses POSIX functions, because
+/// g++ 12 warns of std::regex if sanitizers are on.
 std::vector<std::string> all(const std::string& svg, const std::string& pattern) {
   regex_t regex{};
   EXPECT_EQ(regcomp(&regex, pattern.c_str(), REG_EXTENDED | REG_NEWLINE), 0) << pattern;
   std::vector<std::string> found;
-  std::array<regmatch_t, 2> match{};  // of the whole, and of the group
+  std::array<regmatch_t, 2> match{};  // the whole match, and the group
   for (const char* at = svg.c_str(); regexec(&regex, at, match.size(), match.data(), 0) == 0;
        at += match[0].rm_eo) {
     found.emplace_back(at + match[1].rm_so, at + match[1].rm_eo);
@@ -79,7 +79,7 @@ TEST(HistogramPlot, TheAxisGoesToTheTickAboveTheTallestBar) {
   const std::string svg = plot_histogram(make({0, 1, 2}, {662'000, 1}), {.title = "x"});
   const Strings labels = all(svg, "text-anchor=\"end\">([0-9,]+)<");
   EXPECT_EQ(labels, (Strings{"0", "200,000", "400,000", "600,000", "800,000"}));
-  EXPECT_NE(svg.find("y=\"84.0\" text-anchor=\"end\">800,000<"), std::string::npos);  // its end
+  EXPECT_NE(svg.find("y=\"84.0\" text-anchor=\"end\">800,000<"), std::string::npos);  // at its end
 }
 
 TEST(HistogramPlot, WhatIsNotNothingIsSeen) {
@@ -147,7 +147,7 @@ TEST(HistogramPlot, LongTitlesLoseTheirBeginning) {
   const std::string svg = plot_histogram(make({0, 1}, {5}), {.title = path + "end"});
   EXPECT_NE(svg.find("ä/end</text>"), std::string::npos);
   EXPECT_NE(svg.find(">…"), std::string::npos);
-  EXPECT_EQ(svg.find("\ufffd"), std::string::npos);  // no character is cut
+  EXPECT_EQ(svg.find("\ufffd"), std::string::npos);  // no character is cut in two
 }
 
 TEST(HistogramPlot, NothingIsAPictureToo) {

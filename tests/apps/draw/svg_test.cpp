@@ -11,7 +11,7 @@ TEST(Svg, TextIsText) {
   EXPECT_EQ(escape_xml("a\xff"
                        "b\xed\xa0\x80"),
             "a\ufffdb\ufffd\ufffd\ufffd");
-  EXPECT_EQ(escape_xml("\xef\xbf\xbe|\xef\xbf\xbf"), " | ");  // UTF-8, but not XML
+  EXPECT_EQ(escape_xml("\xef\xbf\xbe|\xef\xbf\xbf"), " | ");  // valid in UTF-8, but not in XML
 }
 
 TEST(Svg, IsADocument) {

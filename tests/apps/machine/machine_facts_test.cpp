@@ -12,7 +12,7 @@
 namespace ooc_run {
 namespace {
 
-/// A kernel that shows what a test wants.
+/// Temporary directories in place of /proc and /sys, to which a test writes the files it needs.
 class MachineFactsTest : public testing::Test {
  protected:
   void write(const std::string& name, const std::string& text) {
@@ -107,13 +107,13 @@ TEST_F(MachineFactsTest, UsersHaveALimitOnThreads) {
   process("1", "0", "000001ffffffffff", 50);
   process("12", "1000", none, 7);
   process("13", "1000", none, 3);
-  process("self", "1000", none, 7);  // one of those above
+  process("self", "1000", none, 7);  // /proc/self is process 12
   ASSERT_TRUE(thread_limit(files_));
   EXPECT_EQ(thread_limit(files_)->left, 90u);
   EXPECT_EQ(thread_limit(files_)->by, "ulimit -u");
   process("13", "1000", none, 300);
   EXPECT_EQ(thread_limit(files_)->left, 0u);
-  process("self", "1000", "0000000001000000", 7);  // who may raise it is not bound by it
+  process("self", "1000", "0000000001000000", 7);  // CAP_SYS_RESOURCE lifts the limit
   EXPECT_FALSE(thread_limit(files_));
   process("self", "0", none, 7);
   EXPECT_FALSE(thread_limit(files_));
@@ -127,7 +127,7 @@ TEST_F(MachineFactsTest, ThreadsTakeStacksOfTheAddressSpace) {
   ASSERT_TRUE(thread_limit(files_));
   EXPECT_EQ(thread_limit(files_)->left, 10u);
   EXPECT_EQ(thread_limit(files_)->by, "ulimit -v");
-  write("proc/self/cgroup", "4:pids:/\n");  // the tightest limit is the one
+  write("proc/self/cgroup", "4:pids:/\n");  // a tighter limit wins
   write("sys/fs/cgroup/pids/pids.max", "10\n");
   write("sys/fs/cgroup/pids/pids.current", "4\n");
   EXPECT_EQ(thread_limit(files_)->left, 6u);

@@ -119,7 +119,7 @@ TEST_F(RunPageTest, OnACpuCopiesAreNotToADevice) {
   EXPECT_FALSE(has(page, ">h2d"));
 }
 
-/// More than there are pixels: 32 slots that read and two lanes that compute, each without a pause.
+/// 32 slots read and two lanes compute without a pause, which makes more events than pixels.
 TEST_F(RunPageTest, ManyEventsTakeFewBytes) {
   const ooc::TraceEvent::Clock::time_point start{};
   for (int round = 0; round < 1000; ++round) {
@@ -162,7 +162,7 @@ TEST_F(RunPageTest, TheBinsOfAReductionAreItsHistograms) {
   EXPECT_TRUE(has(page, "<data value=\"11\">11</data>"));
 }
 
-/// Of a product, say, which has read all long before it ends.
+/// For example, a matrix product may read all its input long before it ends.
 TEST_F(RunPageTest, WhatIsNotReadHasNoRate) {
   const ooc::TraceEvent::Clock::time_point start{};
   record_.record(

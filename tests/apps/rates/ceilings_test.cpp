@@ -14,7 +14,7 @@
 namespace ooc_run {
 namespace {
 
-/// A cache of its own, and what the environment said before at the end.
+/// Sets XDG_CACHE_HOME to an empty directory, and restores it at the end.
 class CeilingsTest : public testing::Test {
  protected:
   void SetUp() override {

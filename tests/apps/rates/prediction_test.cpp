@@ -14,7 +14,7 @@ constexpr auto gpu = ooc::DeviceKind::cuda;
 
 using Names = std::vector<std::string_view>;
 
-/// Of a machine whose every stage is known.
+/// Ceilings of a machine on which every stage has been measured.
 Ceilings all_ceilings() {
   return {.disk = 5e9,
           .page_cache = 40e9,
@@ -80,7 +80,7 @@ TEST(Predict, WhatIsNotMeasuredIsNamedAndNotInvented) {
 
 TEST(Predict, ADiskIsReadWhileAGpuStarts) {
   Workload work = cold(50e9);
-  work.read_ahead = 1e9;  // in 0.2 of the 0.5 s
+  work.read_ahead = 1e9;  // takes 0.2 s of the 0.5 s of the start
   EXPECT_DOUBLE_EQ(predict(work, gpu, all_ceilings())->seconds, 10.3);
   work.read_ahead = 5e9;
   EXPECT_DOUBLE_EQ(predict(work, gpu, all_ceilings())->seconds, 10);
@@ -96,7 +96,7 @@ TEST(WorkOf, CountsAllPasses) {
   pass.bytes = 1000;
   pass.passes = 2;
   pass.direct = true;
-  pass.page_cache_fraction = 0.25;  // past which it is read
+  pass.page_cache_fraction = 0.25;  // direct reads bypass it
   pass.bytes_written = 500;
   pass.streams = 2;
   const Workload work = work_of(pass, gpu, true);
@@ -108,7 +108,7 @@ TEST(WorkOf, CountsAllPasses) {
   EXPECT_TRUE(work.checksum);
   EXPECT_EQ(work.cores, 1);
 
-  pass.in_order = false;  // both ways by turns, in each pass
+  pass.in_order = false;  // cached parts are read from the page cache, in each pass
   EXPECT_EQ(work_of(pass, gpu, false).from_disk, 1500);
   EXPECT_EQ(work_of(pass, gpu, false).from_page_cache, 500);
 }
@@ -120,7 +120,7 @@ TEST(WorkOf, WhatAPassBringsIntoThePageCacheTheNextOneFindsThere) {
   pass.page_cache_fraction = 0.25;
   EXPECT_EQ(work_of(pass, cpu, false).from_disk, 750);
   EXPECT_EQ(work_of(pass, cpu, false).from_page_cache, 1250);
-  pass.bytes = 1000 * ooc::GiB * 1000;  // has no room there
+  pass.bytes = 1000 * ooc::GiB * 1000;  // does not fit into the page cache
   EXPECT_EQ(work_of(pass, cpu, false).from_disk, 2 * 0.75 * 1e6 * ooc::GiB);
 }
 

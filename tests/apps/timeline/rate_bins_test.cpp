@@ -19,7 +19,7 @@ TEST(RateBins, SpreadBytesEvenlyOverTheirTime) {
   RateBins bins(10ns, 8);
   bins.add(5ns, 30ns, 100);
   EXPECT_EQ(bins.bytes(), (Bytes{20, 40, 40}));
-  bins.add(30ns, 30ns, 7);  // no time at all
+  bins.add(30ns, 30ns, 7);  // a duration of 0
   EXPECT_EQ(bins.bytes(), (Bytes{20, 40, 40, 7}));
   EXPECT_EQ(bins.width(), 10ns);
 }
@@ -31,7 +31,7 @@ TEST(RateBins, DoubleTheirWidthWhereTheyAreTooMany) {
   bins.add(45ns, 50ns, 16);
   EXPECT_EQ(bins.width(), 20ns);
   EXPECT_EQ(bins.bytes(), (Bytes{3, 12, 16}));
-  bins.add(3s, 3s + 1ns, 32);  // many times at once
+  bins.add(3s, 3s + 1ns, 32);  // doubles many times
   EXPECT_EQ(sum_of(bins), 63u);
   EXPECT_LE(bins.bytes().size(), 4u);
 }

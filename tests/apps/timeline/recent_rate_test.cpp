@@ -17,7 +17,7 @@ TEST(RecentRate, IsTheAverageOfWhatIsSteady) {
 TEST(RecentRate, FollowsAChangeWithoutAJump) {
   RecentRate rate(3);
   for (int i = 0; i < 100; ++i) rate.add(100, 0.1);
-  rate.add(10, 0.1);  // a tenth of the rate, from now on
+  rate.add(10, 0.1);  // from now on, a tenth of the rate
   EXPECT_NEAR(rate.per_second(), 970, 15);
   for (int i = 0; i < 29; ++i) rate.add(10, 0.1);
   EXPECT_NEAR(rate.per_second(), 100 + 900 / 2.718, 30);

@@ -17,7 +17,7 @@ using Window = RunRecord::Window;
 
 constexpr std::uint64_t bytes_each = 1000;
 
-/// Reads one after another, each of `length`, until `duration` is over.
+/// Records consecutive reads, each of `length`, until `duration` is over.
 void record_reads(RunRecord& record, Time duration, Time length) {
   const auto start = TraceEvent::Clock::now();
   for (Time begin{}; begin < duration; begin += length) {
@@ -29,7 +29,7 @@ void record_reads(RunRecord& record, Time duration, Time length) {
   }
 }
 
-/// That a window has all reads of its time, and no other.
+/// Expects that a window has all reads of its time, and no others.
 void expect_whole(const Window& window, Time length) {
   const auto first = static_cast<std::size_t>(window.begin / length);
   const auto last = static_cast<std::size_t>((window.end - Time{1}) / length);
@@ -107,8 +107,8 @@ TEST(RunRecord, WindowsAreShorterWhereMuchIsDone) {
   const auto windows = record.windows();
   ASSERT_EQ(windows.size(), 3u);
   EXPECT_EQ(windows[0].end, 10ms);
-  EXPECT_EQ(windows[1].end - windows[1].begin, 9ms);  // it has what began before it, too
-  EXPECT_EQ(windows[2].end - windows[2].begin, 9ms);  // the first of ten ended when it begins
+  EXPECT_EQ(windows[1].end - windows[1].begin, 9ms);  // it also has the event that began before it
+  EXPECT_EQ(windows[2].end - windows[2].begin, 9ms);  // from the end of the first of ten
   for (const Window& window : windows) expect_whole(window, 1ms);
 }
 

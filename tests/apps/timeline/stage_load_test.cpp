@@ -24,7 +24,7 @@ TEST(StageLoad, NobodyHasWorkedAtFirst) {
 TEST(StageLoad, WhatOverlapsIsCountedOnce) {
   StageLoad load;
   load.record(work(Kind::read, 0ms, 60ms));
-  load.record(work(Kind::read, 20ms, 50ms));  // within the one before
+  load.record(work(Kind::read, 20ms, 50ms));  // within the previous event
   load.record(work(Kind::read, 40ms, 80ms));
   load.record(work(Kind::kernel, 50ms, 60ms));
   const auto shares = load.shares(start + 100ms);
@@ -46,7 +46,7 @@ TEST(StageLoad, ALongPieceOfWorkIsNoMoreThanAllTheTime) {
   StageLoad load;
   load.record(work(Kind::write, 0ms, 10ms));
   load.shares(start + 100ms);
-  load.record(work(Kind::write, 10ms, 5000ms));  // told of at its end
+  load.record(work(Kind::write, 10ms, 5000ms));  // recorded at its end
   EXPECT_EQ(load.shares(start + 200ms).front().busy, 1);
 }
 

@@ -14,7 +14,8 @@ using ooc::TraceEvent;
 
 class TraceTest : public testing::Test {
  protected:
-  /// The file of a trace that has room for `most` of the reads of so many chunks, and its note.
+  /// Writes a trace of one read per chunk, with room for `most` events. Returns the contents of the
+  /// file; the message is in `note_`.
   std::string commit(std::size_t chunks, std::size_t most) {
     Trace trace({.path = dir_.path() / "t.pf", .command = "reduce", .replace = true}, most);
     EXPECT_TRUE(trace.empty());
@@ -34,7 +35,7 @@ class TraceTest : public testing::Test {
     return ooc::test::read_whole(dir_.path() / "t.pf");
   }
 
-  /// The chunks of those that the trace has.
+  /// Returns the number of each chunk that the trace has, and "-" for each that it lacks.
   static std::string digits_of(const std::string& file, std::size_t chunks) {
     std::string found;
     for (std::size_t k = 0; k < chunks; ++k) {

@@ -1,4 +1,4 @@
-#include "gen/generator.hpp"
+#include "dataset/generator.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "gen/generator.hpp"
+#include "dataset/generator.hpp"
 
 #include <gtest/gtest.h>
 #include <ooc/io/error.hpp>

@@ -31,9 +31,10 @@ std::optional<ooc::DType> read_output_type(const Arguments& arguments, std::stri
 void require_ending(const std::filesystem::path& path, ooc::ElementType element,
                     std::string_view says);
 
-/// Refuses a file for what `option` writes that the command reads, or writes for something else, by
-/// whatever name.
-void refuse_file_in_use(const Arguments& arguments, std::string_view option,
-                        const std::filesystem::path& path);
+// The files of --plot (.svg, .png), --trace (anything but .json) and --report (.html, .htm): parse
+// functions as parse_output() is one.
+std::filesystem::path parse_picture(const std::string& text);
+std::filesystem::path parse_timeline(const std::string& text);
+std::filesystem::path parse_page(const std::string& text);
 
 }  // namespace ooc_run

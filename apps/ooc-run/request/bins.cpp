@@ -1,4 +1,4 @@
-#include "commands/histogram_options.hpp"
+#include "request/bins.hpp"
 
 #include <fmt/core.h>
 
@@ -58,7 +58,7 @@ std::vector<double> parse_edges(std::string_view text) {
 
 }  // namespace
 
-ooc::HistogramOptions read_histogram_options(const Arguments& arguments, std::string_view number) {
+ooc::HistogramOptions read_bins(const Arguments& arguments, std::string_view number) {
   ooc::HistogramOptions options;
   options.edges = arguments.get("edges", parse_edges).value_or(options.edges);
   options.bins = arguments.get(number, parse_bins).value_or(options.bins);

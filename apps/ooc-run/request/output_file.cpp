@@ -1,4 +1,4 @@
-#include "cli/output_file_options.hpp"
+#include "request/output_file.hpp"
 
 #include <fmt/core.h>
 #include <linux/magic.h>
@@ -16,23 +16,11 @@
 #include <utility>
 #include <vector>
 
+#include "cli/options.hpp"
 #include "cli/type_words.hpp"
 
 namespace ooc_run {
 namespace {
-
-/// Files that are there may have several names; of those that are not, the directories may have,
-/// and links may lead to them.
-bool same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
-  std::error_code failed;
-  const auto name = [&](const std::filesystem::path& path) {
-    const std::filesystem::path absolute =
-        std::filesystem::absolute(ooc::follow_links(path), failed);
-    const std::filesystem::path real = std::filesystem::weakly_canonical(absolute, failed);
-    return failed ? absolute.lexically_normal() : real;
-  };
-  return std::filesystem::equivalent(one, other, failed) || name(one) == name(other);
-}
 
 /// A name that promises what no command writes.
 void refuse_foreign_format(const std::filesystem::path& path) {
@@ -161,23 +149,31 @@ void require_ending(const std::filesystem::path& path, ooc::ElementType element,
                    {.path = path, .hint = untyped_hint(path)});
 }
 
-void refuse_file_in_use(const Arguments& arguments, std::string_view option,
-                        const std::filesystem::path& path) {
-  const auto refuse_if_same = [&](const std::filesystem::path& other, const std::string& use) {
-    if (!same_file(other, path)) return;
-    throw ooc::Error(ooc::ErrorKind::usage, fmt::format("--{} {}: {}", option, path.string(), use),
-                     {.path = path, .hint = "give it a file of its own"});
-  };
-  for (const std::string& file : arguments.files()) refuse_if_same(file, "is a file of the data");
-  if (const auto output = arguments.get("output", parse_output)) {
-    refuse_if_same(*output, "is a file of the data");
+std::filesystem::path parse_picture(const std::string& text) {
+  const std::filesystem::path path = parse_output(text);
+  if (std::ranges::find(picture_endings, ooc::ending_of(path)) != picture_endings.end()) {
+    return path;
   }
-  for (const std::string_view other : {"plot", "trace", "report"}) {
-    if (other == option) continue;
-    if (const auto taken = arguments.get(other, parse_output)) {
-      refuse_if_same(*taken, fmt::format("is the file of --{}", other));
-    }
-  }
+  const std::string other = std::filesystem::path(path).replace_extension(".svg").string();
+  throw ooc::Error(ooc::ErrorKind::usage, "only SVG and PNG can be drawn",
+                   {.hint = "--plot " + ooc::shell_word(other) + ", which every browser shows"});
+}
+
+std::filesystem::path parse_timeline(const std::string& text) {
+  const std::filesystem::path path = parse_output(text);
+  if (ooc::ending_of(path) != ".json") return path;
+  const std::string other = std::filesystem::path(path).replace_extension(".pftrace").string();
+  throw ooc::Error(ooc::ErrorKind::usage, "a timeline is protobuf, not JSON",
+                   {.hint = "--trace " + ooc::shell_word(other) + ", which ui.perfetto.dev shows"});
+}
+
+std::filesystem::path parse_page(const std::string& text) {
+  const std::filesystem::path path = parse_output(text);
+  const std::string ending = ooc::ending_of(path);
+  if (ending == ".html" || ending == ".htm") return path;
+  const std::string other = std::filesystem::path(path).replace_extension(".html").string();
+  throw ooc::Error(ooc::ErrorKind::usage, "a report is an HTML file",
+                   {.hint = "--report " + ooc::shell_word(other) + ", which every browser shows"});
 }
 
 }  // namespace ooc_run

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <ooc/kernels/histogram.hpp>
+#include <string_view>
+
+#include "cli/arguments.hpp"
+
+namespace ooc_run {
+
+/// The bins to count in. `number` is the option with their number: "bins", or "histogram" for the
+/// command reduce. Throws Error(usage).
+ooc::HistogramOptions read_bins(const Arguments& arguments, std::string_view number);
+
+}  // namespace ooc_run

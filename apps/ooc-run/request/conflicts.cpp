@@ -1,0 +1,113 @@
+#include "request/conflicts.hpp"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <ooc/io/error.hpp>
+#include <ooc/io/output_file.hpp>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <variant>
+#include <vector>
+
+#include "cli/failure.hpp"
+
+namespace ooc_run {
+namespace {
+
+/// True for the same existing file under two names, and for two names of a file that would be
+/// created in the same place.
+bool same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
+  std::error_code failed;
+  const auto name = [&](const std::filesystem::path& path) {
+    const std::filesystem::path absolute =
+        std::filesystem::absolute(ooc::follow_links(path), failed);
+    const std::filesystem::path real = std::filesystem::weakly_canonical(absolute, failed);
+    return failed ? absolute.lexically_normal() : real;
+  };
+  return std::filesystem::equivalent(one, other, failed) || name(one) == name(other);
+}
+
+struct NamedFile {
+  std::filesystem::path path;
+  std::string_view option;  // "trace"
+};
+
+std::vector<NamedFile> named(const SideFiles& files) {
+  std::vector<NamedFile> all;
+  if (files.trace) all.push_back({*files.trace, "trace"});
+  if (files.report) all.push_back({*files.report, "report"});
+  if (files.plot) all.push_back({*files.plot, "plot"});
+  return all;
+}
+
+/// Each side file is a file of its own: neither an input, nor the output, nor another side file.
+void refuse_shared_files(const RunSettings& run, const std::filesystem::path& output) {
+  const std::vector<NamedFile> side_files = named(run.side_files);
+  for (const auto& [path, option] : side_files) {
+    const auto refuse_if_same = [&](const std::filesystem::path& other, const std::string& use) {
+      if (!same_file(other, path)) return;
+      throw ooc::Error(ooc::ErrorKind::usage,
+                       fmt::format("--{} {}: {}", option, path.string(), use),
+                       {.path = path, .hint = "give it a file of its own"});
+    };
+    for (const std::string& file : run.files) refuse_if_same(file, "is a file of the data");
+    if (!output.empty()) refuse_if_same(output, "is a file of the data");
+    for (const auto& [other, other_option] : side_files) {
+      if (other_option == option) continue;
+      refuse_if_same(other, fmt::format("is the file of --{}", other_option));
+    }
+  }
+}
+
+/// "u8" and "i8" are 8 bytes as NumPy's codes, and 8 bits as endings of file names.
+void refuse_ambiguous_type(const RunSettings& run) {
+  const std::string& word = run.type_word;
+  if (word != "u8" && word != "i8") return;
+  const std::string_view kind = word == "u8" ? "uint" : "int";
+  for (const std::filesystem::path path : run.files) {
+    if (ooc::ending_of(path) != "." + word) continue;
+    throw ooc::Error(
+        ooc::ErrorKind::usage,
+        fmt::format("{}: {} in NumPy's code is 64 bits, the ending .{} says 8 bits", path.string(),
+                    word, word),
+        {.path = path, .hint = fmt::format("say --dtype {}8 or --dtype {}64", kind, kind)});
+  }
+}
+
+void refuse(const RunSettings& run, const std::filesystem::path& output) {
+  refuse_ambiguous_type(run);
+  refuse_shared_files(run, output);
+}
+
+template <class AnyRequest>
+void refuse(const AnyRequest& request) {
+  refuse(request.run, {});
+}
+
+void refuse(const ConvertRequest& request) {
+  const ooc::Target& target = request.target;
+  if (!target.shape.empty() && !target.is_npy()) {
+    refuse_usage(fmt::format("{}: only a .npy file has a shape", target.path.string()),
+                 "leave out --shape, or let the name end in .npy");
+  }
+  refuse(request.run, target.path);
+}
+
+void refuse(const MatmulRequest& request) {
+  refuse(request.run, request.target.path);
+}
+
+void refuse(const GenRequest& request) {
+  const Generator& generator = request.generator;
+  if (generator.pattern == Pattern::constant) generator.check();
+}
+
+}  // namespace
+
+void refuse_conflicts(const Request& request) {
+  std::visit([](const auto& each) { refuse(each); }, request);
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,169 @@
+#include "request/request.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "cli/failure.hpp"
+#include "cli/options.hpp"
+#include "cli/sizes.hpp"
+#include "request/bins.hpp"
+#include "request/conflicts.hpp"
+#include "request/output_file.hpp"
+
+namespace ooc_run {
+namespace {
+
+ooc::NanPolicy parse_nan(std::string_view text) {
+  constexpr std::array policies{ooc::NanPolicy::propagate, ooc::NanPolicy::omit};
+  return choose(nan_names, policies, text);
+}
+
+ooc::Precision parse_precision(std::string_view text) {
+  constexpr std::array precisions{ooc::Precision::f32, ooc::Precision::tf32, ooc::Precision::bf16,
+                                  ooc::Precision::f64};
+  return choose(compute_names, precisions, text);
+}
+
+Pattern parse_pattern(std::string_view text) {
+  constexpr std::array patterns{Pattern::uniform,  Pattern::normal, Pattern::sequence,
+                                Pattern::constant, Pattern::zipf,   Pattern::position};
+  return choose(pattern_names, patterns, text);
+}
+
+MatmulRequest::Shape parse_matrix_shape(std::string_view text) {
+  const MatmulRequest::Shape shape = parse_shape(text);
+  if (shape.size() != 2) {
+    refuse_usage("a matrix has rows and columns", "such as 1000x2000 or 64Kx3");
+  }
+  return shape;
+}
+
+HistogramRequest read_histogram(const Arguments& arguments) {
+  return {.run = read_run_settings(arguments),
+          .bins = read_bins(arguments, "bins"),
+          .logarithmic_counts = arguments.has("log-scale")};
+}
+
+ReduceRequest read_reduce(const Arguments& arguments) {
+  ReduceRequest request{.run = read_run_settings(arguments), .reduce = {}, .bins = {}};
+  request.reduce.nan = arguments.get("nan", parse_nan).value_or(request.reduce.nan);
+  request.reduce.exact = arguments.has("exact");
+  if (arguments.has("histogram")) request.bins = read_bins(arguments, "histogram");
+  request.logarithmic_counts = arguments.has("log-scale");
+  return request;
+}
+
+ConvertRequest read_convert(const Arguments& arguments) {
+  ConvertRequest request{
+      .run = read_run_settings(arguments), .target = {}, .type = {}, .options = {}};
+  request.target.path = read_output_path(arguments, "ooc-run convert IN -o OUT --to f2", 1);
+  request.target.shape = arguments.get("shape", parse_shape).value_or(request.target.shape);
+  request.target.replace = arguments.has("force");
+  request.type = read_output_type(arguments, "to", request.target.path);
+  request.options.strict = arguments.has("strict");
+  return request;
+}
+
+MatmulRequest read_matmul(const Arguments& arguments) {
+  constexpr const char* example = "ooc-run matmul A B -o C";
+  MatmulRequest request{.run = read_run_settings(arguments),
+                        .options = {},
+                        .shape_a = arguments.get("shape-a", parse_matrix_shape),
+                        .shape_b = arguments.get("shape-b", parse_matrix_shape),
+                        .target = {}};
+  request.options.precision = arguments.get("compute", parse_precision);
+  request.target.replace = arguments.has("force");
+  if (arguments.has("output") || !request.run.explain) {
+    request.target.path = read_output_path(arguments, example, 2);
+  }
+  if (request.run.files.size() != 2) {
+    refuse_usage(fmt::format("a product has two factors, not {}", request.run.files.size()),
+                 example);
+  }
+  return request;
+}
+
+BenchRequest read_bench(const Arguments& arguments) {
+  BenchRequest request{.run = read_run_settings(arguments)};
+  if (request.run.files.size() != 1) {
+    refuse_usage(fmt::format("one file is measured, not {}", request.run.files.size()),
+                 "ooc-run bench FILE");
+  }
+  request.rounds = arguments.get("runs", positive_count).value_or(request.rounds);
+  request.sweep =
+      arguments.has("sweep") || request.run.side_files.plot;  // the plot is of the sweep
+  return request;
+}
+
+/// The number of elements, from --size or --count.
+std::uint64_t read_count(const Arguments& arguments, ooc::DType type) {
+  const std::optional<std::uint64_t> size = arguments.get("size", parse_bytes);
+  const std::optional<std::uint64_t> count = arguments.get("count", parse_count);
+  if (!size && !count) {
+    refuse_usage("how much? Neither --size nor --count", "ooc-run gen -o FILE --size 1G");
+  }
+  const std::size_t element_bytes = ooc::size_of(type.element);
+  if (size && *size % element_bytes != 0) {
+    refuse_usage(
+        fmt::format("--size {}: not a whole number of elements of {} bytes", *size, element_bytes),
+        "--count gives the number of elements");
+  }
+  return count ? *count : *size / element_bytes;  // TargetFile refuses a count that is too large
+}
+
+GenRequest read_gen(const Arguments& arguments) {
+  GenRequest request{.output = read_output_settings(arguments), .target = {}, .generator = {}};
+  ooc::Target& target = request.target;
+  target.path = read_output_path(arguments, "ooc-run gen -o FILE --size 1G", 0);
+  target.replace = arguments.has("force");
+  const ooc::DType otherwise{target.is_npy() ? ooc::ElementType::f4 : ooc::ElementType::u1};
+  target.type = read_output_type(arguments, "dtype", target.path).value_or(otherwise);
+  Generator& generator = request.generator;
+  generator.type = target.type;
+  generator.pattern = arguments.get("pattern", parse_pattern).value_or(Pattern::uniform);
+  generator.seed = arguments.get("seed", parse_count).value_or(0);
+  generator.value = arguments.get("value", parse_integer).value_or(generator.value);
+  request.count = read_count(arguments, target.type);
+  request.threads = arguments.get("threads", worker_count);
+  request.explain = arguments.has("explain");
+  return request;
+}
+
+Request parse(const Arguments& arguments) {
+  const std::string_view command = arguments.command();
+  if (command == "histogram") return read_histogram(arguments);
+  if (command == "reduce") return read_reduce(arguments);
+  if (command == "convert") return read_convert(arguments);
+  if (command == "matmul") return read_matmul(arguments);
+  if (command == "bench") return read_bench(arguments);
+  if (command == "info") return InfoRequest{read_run_settings(arguments)};
+  if (command == "doctor") return DoctorRequest{read_run_settings(arguments)};
+  return read_gen(arguments);
+}
+
+}  // namespace
+
+Request read_request(const Arguments& arguments) {
+  Request request = parse(arguments);
+  refuse_conflicts(request);
+  return request;
+}
+
+const OutputSettings& output_settings(const Request& request) {
+  return std::visit(
+      []<class T>(const T& each) -> const OutputSettings& {
+        if constexpr (std::is_same_v<T, GenRequest>) {
+          return each.output;
+        } else {
+          return each.run.output;
+        }
+      },
+      request);
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <ooc/io/element_type.hpp>
+#include <ooc/io/target.hpp>
+#include <ooc/kernels/convert.hpp>
+#include <ooc/kernels/histogram.hpp>
+#include <ooc/kernels/matmul.hpp>
+#include <ooc/kernels/reduce.hpp>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "cli/arguments.hpp"
+#include "dataset/generator.hpp"
+#include "request/run_settings.hpp"
+
+namespace ooc_run {
+
+// What a user asks of each command: all options and variables of the environment, parsed.
+
+struct HistogramRequest {
+  RunSettings run;
+  ooc::HistogramOptions bins;
+  bool logarithmic_counts = false;  // in pictures
+};
+
+struct ReduceRequest {
+  RunSettings run;
+  ooc::ReduceOptions reduce;
+  std::optional<ooc::HistogramOptions> bins;  // count in these as well
+  bool logarithmic_counts = false;
+};
+
+struct ConvertRequest {
+  RunSettings run;
+  ooc::Target target;  // of the input's type, if `type` is empty
+  std::optional<ooc::DType> type;
+  ooc::ConvertOptions options;
+};
+
+struct MatmulRequest {
+  using Shape = std::vector<std::uint64_t>;  // rows and columns
+
+  RunSettings run;  // two files
+  ooc::MatmulOptions options;
+  std::optional<Shape> shape_a, shape_b;
+  ooc::Target target;  // without a type; without a path only if the request is to explain
+};
+
+struct BenchRequest {
+  RunSettings run;  // one file
+  std::size_t rounds = 5;
+  bool sweep = false;
+};
+
+struct InfoRequest {
+  RunSettings run;
+};
+
+struct DoctorRequest {
+  RunSettings run;  // at most one file or directory
+};
+
+struct GenRequest {
+  OutputSettings output;
+  ooc::Target target;
+  Generator generator;
+  std::uint64_t count = 0;               // elements
+  std::optional<std::size_t> threads{};  // empty: all cores
+  bool explain = false;
+};
+
+using Request = std::variant<HistogramRequest, ReduceRequest, ConvertRequest, MatmulRequest,
+                             BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
+
+/// Parses the values of all options and refuses what may not go together. Opens no file. Throws
+/// Error(usage).
+Request read_request(const Arguments& arguments);
+
+const OutputSettings& output_settings(const Request& request);
+
+}  // namespace ooc_run

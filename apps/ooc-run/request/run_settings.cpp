@@ -1,0 +1,106 @@
+#include "request/run_settings.hpp"
+
+#include <array>
+#include <charconv>
+#include <ooc/io/element_type.hpp>
+#include <ooc/io/error.hpp>
+#include <string_view>
+#include <system_error>
+
+#include "cli/options.hpp"
+#include "cli/sizes.hpp"
+#include "request/output_file.hpp"
+
+namespace ooc_run {
+namespace {
+
+struct DeviceName {
+  std::optional<ooc::DeviceKind> kind;
+  int ordinal = 0;
+};
+
+DeviceName parse_device(std::string_view text) {
+  constexpr std::string_view numbered = "cuda:";
+  if (text.starts_with(numbered)) {
+    const std::string_view digits = text.substr(numbered.size());
+    int ordinal = -1;
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), ordinal);
+    if (error == std::errc{} && end == digits.data() + digits.size() && ordinal >= 0) {
+      return {ooc::DeviceKind::cuda, ordinal};
+    }
+    throw ooc::Error(ooc::ErrorKind::usage, "is not the number of a GPU",
+                     {.hint = "cuda:0 is the first"});
+  }
+  if (text == "gpu")
+    throw ooc::Error(ooc::ErrorKind::usage, "is not known", {.hint = "did you mean cuda?"});
+  constexpr std::array<DeviceName, 3> devices{
+      {{}, {ooc::DeviceKind::cpu}, {ooc::DeviceKind::cuda}}};
+  return choose(device_names, devices, text);
+}
+
+ooc::EngineKind parse_engine(std::string_view text) {
+  constexpr std::array kinds{ooc::EngineKind::automatic, ooc::EngineKind::uring,
+                             ooc::EngineKind::threads};
+  return choose(engine_names, kinds, text);
+}
+
+ooc::DirectIo parse_direct(std::string_view text) {
+  constexpr std::array ways{ooc::DirectIo::automatic, ooc::DirectIo::yes, ooc::DirectIo::no};
+  return choose(direct_names, ways, text);
+}
+
+ProgressMode parse_progress(std::string_view text) {
+  constexpr std::array modes{ProgressMode::automatic, ProgressMode::plain, ProgressMode::none};
+  return choose(progress_names, modes, text);
+}
+
+SideFiles read_side_files(const Arguments& arguments) {
+  return {.plot = arguments.get("plot", parse_picture),
+          .trace = arguments.get("trace", parse_timeline),
+          .report = arguments.get("report", parse_page),
+          .replace = arguments.has("force")};
+}
+
+}  // namespace
+
+OutputSettings read_output_settings(const Arguments& arguments) {
+  OutputSettings output;
+  output.json = arguments.has("json");
+  output.quiet = arguments.has("quiet");
+  output.verbose = arguments.has("verbose");
+  output.progress = arguments.get("progress", parse_progress).value_or(output.progress);
+  if (output.quiet) output.progress = ProgressMode::none;
+  return output;
+}
+
+RunSettings read_run_settings(const Arguments& arguments) {
+  RunSettings settings;
+  settings.command = arguments.command();
+  settings.files.assign(arguments.files().begin(), arguments.files().end());
+  settings.output = read_output_settings(arguments);
+  settings.format.type = arguments.get("dtype", ooc::parse_dtype);
+  settings.type_word =
+      arguments.get("dtype", [](const std::string& word) { return word; }).value_or("");
+  settings.format.offset = arguments.get("offset", parse_bytes).value_or(0);
+  settings.format.count = arguments.get("count", parse_count);
+  const DeviceName device = arguments.get("device", parse_device).value_or(DeviceName{});
+  settings.device = device.kind;
+  settings.ordinal = device.ordinal;
+  ooc::Options& options = settings.options;
+  options.engine = arguments.get("engine", parse_engine).value_or(options.engine);
+  options.direct = arguments.get("direct", parse_direct).value_or(options.direct);
+  options.chunk_bytes = arguments.get("chunk", positive_bytes).value_or(0);
+  options.streams = arguments.get("streams", worker_count).value_or(0);
+  options.threads = arguments.get("threads", worker_count).value_or(0);
+  options.memory_bytes = arguments.get("memory", positive_bytes).value_or(0);
+  options.device_bytes = arguments.get("vram", positive_bytes).value_or(0);
+  settings.checksum = arguments.has("checksum");
+  settings.verify = arguments.has("verify");
+  settings.explain = arguments.has("explain");
+  settings.io_timeout = arguments.get("io-timeout", positive_seconds);
+  settings.side_files = read_side_files(arguments);
+  return settings;
+}
+
+}  // namespace ooc_run

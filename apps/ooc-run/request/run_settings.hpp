@@ -1,0 +1,54 @@
+#pragma once
+
+#include <filesystem>
+#include <ooc/coordinator.hpp>
+#include <ooc/device.hpp>
+#include <ooc/io/source.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/arguments.hpp"
+
+namespace ooc_run {
+
+/// automatic: a bar on a terminal, else none; plain: a line every two seconds; none.
+enum class ProgressMode { automatic, plain, none };
+
+/// The form in which a command prints.
+struct OutputSettings {
+  bool json = false;     // one JSON document instead of text
+  bool quiet = false;    // no notes and no progress
+  bool verbose = false;  // also the reasons for how the work was done
+  ProgressMode progress = ProgressMode::automatic;
+};
+
+/// Files that a run writes beside its result.
+struct SideFiles {
+  std::optional<std::filesystem::path> plot, trace, report;
+  bool replace = false;  // existing files
+};
+
+/// The settings that all commands on files have in common.
+struct RunSettings {
+  std::string command;             // "reduce"
+  std::vector<std::string> files;  // as given on the command line
+  ooc::Format format;
+  std::string type_word;  // the value of --dtype as given
+  ooc::Options options;
+  std::optional<ooc::DeviceKind> device;  // empty: the GPU if it is usable
+  int ordinal = 0;                        // of the GPU
+  bool checksum = false;                  // of the bytes read
+  bool verify = false;                    // check the result another way
+  bool explain = false;                   // say what would be done, and do nothing
+  std::optional<double> io_timeout;       // seconds
+  OutputSettings output;
+  SideFiles side_files;
+};
+
+// Each throws Error(usage).
+
+OutputSettings read_output_settings(const Arguments& arguments);
+RunSettings read_run_settings(const Arguments& arguments);
+
+}  // namespace ooc_run
