@@ -25,7 +25,7 @@ std::vector<DiskSetting> disk_settings(std::span<const std::size_t> block_bytes,
 
 /// Measures the rate of the disk alone with direct reads of one file through io_uring, or with one
 /// thread per read in flight where the kernel refuses io_uring. A round scans the file once, and
-/// each setting reads a part of its own. As in a cold run, nothing is read twice in a round, so
+/// each setting reads a different part. As in a cold run, nothing is read twice in a round, so
 /// that caches of the disk or of a virtual machine's host do not help. The parts are assigned to
 /// settings at random in each round.
 class DiskSweep {
