@@ -12,15 +12,15 @@
 
 namespace ooc::bench {
 
-// Each of these measures one thing and returns it as JSON, in SI units.
+// Each function measures one thing and returns it as JSON, in SI units.
 
 using measure::Clock;
 
-/// `only`: this setting instead of all; zeros for all.
+/// Measures the setting `only`, or all settings if it is zero.
 nlohmann::ordered_json disk_sweep(const std::string& file, measure::DiskSetting only, int runs);
 nlohmann::ordered_json link(bool cuda, int runs);
 
-/// Stages of a run that writes a file, each alone.
+// The stages of a run that writes a file, each measured alone.
 nlohmann::ordered_json read_alone(const std::string& file, bool cuda, int runs);
 nlohmann::ordered_json write_alone(const std::string& file, std::uint64_t bytes, bool cuda,
                                    int runs);
@@ -29,8 +29,8 @@ nlohmann::ordered_json convert_alone(const std::string& from, const std::string&
 nlohmann::ordered_json gemm_in_core(std::uint64_t length, const std::string& compute, bool cuda,
                                     int runs);
 
-/// A pass of a built-in operator, over a file or, if `file` is empty, over `bytes` bytes of
-/// nothing, of which each read takes a while.
+/// Options of a pass of a built-in operator over a file. If `file` is empty, `bytes` bytes are read
+/// from an engine without a disk, whose reads take `delay_milliseconds` each.
 struct PassOptions {
   std::string file;
   std::string operation = "histogram";  // or "reduce"
@@ -43,7 +43,7 @@ struct PassOptions {
 };
 nlohmann::ordered_json pass(const PassOptions& options);
 
-/// {"median", "min", "max", "runs"} of some figures.
+/// Returns {"median", "min", "max", "runs"}.
 nlohmann::ordered_json spread(std::vector<double> figures);
 
 }  // namespace ooc::bench

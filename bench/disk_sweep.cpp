@@ -1,4 +1,4 @@
-// The ceiling that a cold run is measured against; `fio` reads the same way (bench/README.md).
+// Measures the ceiling of a cold run. `fio` reads in the same way (bench/README.md).
 
 #include "measure/disk.hpp"
 

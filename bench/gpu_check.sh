@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# What cannot be checked without a GPU, by hand on a machine that has one: the tests of the CUDA
-# device, compute-sanitizer, the same bits from both devices through the program itself, and several
-# programs on one GPU.
+# Runs the checks that need a GPU: the tests of the CUDA device, compute-sanitizer, a comparison of
+# the bits of results from both devices, and several programs on one GPU. To be run by hand.
 #
 #   bench/gpu_check.sh OUT [PART...]
 #
-# writes OUT/PART.txt for each part: tests, sanitizer, bits and together, or those that are named.
-# lib_test, kernels_test and ooc-run must be on the PATH, CUDA's compute-sanitizer too.
+# Writes OUT/PART.txt for each PART: tests, sanitizer, bits and together; all of them by default.
+# lib_test, kernels_test, ooc-run and compute-sanitizer must be on the PATH.
 set -uo pipefail
 out=${1:?usage: bench/gpu_check.sh OUT [tests|sanitizer|bits|together]...}
 parts=("${@:2}")
@@ -16,7 +15,8 @@ work=$(mktemp -d ./gpu-check.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 status=0
 
-# Runs a command; keeps the end of what it says under its own words.
+# note FILE LINES COMMAND...: runs a command, and appends it, the last LINES lines of its output and
+# its exit code to FILE.
 note() {
   local file=$1 result=0 lines=$2
   shift 2
@@ -29,7 +29,7 @@ check_tests() {
   nvidia-smi --query-gpu=name,driver_version --format=csv,noheader >"$1"
   local program
   for program in lib_test kernels_test; do
-    # By its whole name: tests that lose a GPU start the program once more.
+    # Use the full path: tests that lose a GPU start the program again.
     note "$1" 200 "$(command -v "$program")" '--gtest_filter=*cuda*:*Gpu*' --gtest_print_time=0
   done
 }
@@ -40,7 +40,7 @@ check_sanitizer() {
     ooc-run gen -o "$work/${dtype#>}.raw" --count 200001 --dtype "$dtype" --quiet >/dev/null
   done
   ooc-run gen -o "$work/square.f32" --count $((447 * 447)) --pattern normal --quiet >/dev/null
-  # All element types in one process each, and bins in shared and in global memory.
+  # One process for each element type, with bins in shared and in global memory.
   cat >"$work/all_types" <<'SCRIPT'
 set -e
 for dtype in u1 u2 u4 u8 i1 i2 i4 i8 f2 '>f4' f8 bf16; do
@@ -54,14 +54,14 @@ for dtype in u1 u2 u4 u8 i1 i2 i4 i8 f2 '>f4' f8 bf16; do
 done
 $2 ooc-run histogram "$1/f4.raw" --dtype '>f4' --device cuda --quiet --bins 100000
 $2 ooc-run histogram "$1/f8.raw" --dtype f8 --device cuda --quiet --edges 0,0.1,0.5,1
-# What the library's own kernels do among themselves is not ours to check, and takes very long.
+# Run matmul only under memcheck: the other tools would check cuBLAS's kernels and take very long.
 [[ $2 == *memcheck* ]] || exit 0
 for compute in f32 tf32 bf16 f64; do
   $2 ooc-run matmul "$1/square.f32" "$1/square.f32" -o "$1/$3.raw" --shape-a 447x447 \
     --shape-b 447x447 --compute $compute --vram 1M --device cuda --quiet --force
 done
 SCRIPT
-  # Side by side, since most of the time goes into starting programs.
+  # Run the tools concurrently, since most of the time is program start-up.
   local -A running
   for tool in memcheck racecheck initcheck synccheck; do
     bash "$work/all_types" "$work" "compute-sanitizer --error-exitcode 99 --tool $tool" "$tool" \
@@ -77,7 +77,7 @@ SCRIPT
 
 check_bits() {
   cat >"$work/bits.py" <<'PYTHON'
-"""Every way to run, and how many different answers they give: must be one."""
+"""Checks that all combinations of device and options give the same answer."""
 import itertools
 import json
 import os
@@ -107,7 +107,7 @@ for dtype, pattern in (("f4", "normal"), ("f8", "uniform")):
     failed |= len(answers) != 1
     os.remove(path)
 
-# Every type to every type, in odd numbers.
+# Convert every type to every type, with an odd number of elements.
 types = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "bf16"]
 different = []
 for source in types:
@@ -134,7 +134,7 @@ PYTHON
 
 check_together() {
   cat >"$work/together.py" <<'PYTHON'
-"""Programs that use one GPU at the same time: each ends with 0, and all with one answer."""
+"""Checks that programs that share one GPU exit with 0 and give the same answer."""
 import json
 import subprocess
 import sys

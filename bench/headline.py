@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Measures on one machine the figures that README shows, each beside its limit or its rival.
+"""Measures the figures in README on one machine, each with its limit or a rival program.
 
     bench/headline.py measure --dir DIR --out-dir DIR2 --out R.json    with a GPU, 8 minutes
     bench/headline.py measure --cpu --dir DIR --out R.json             without
     bench/headline.py table R.json...                                  as Markdown
 
---dir is on a disk; files that are written go to --out-dir, a tmpfs. Every ratio is of medians of
-runs that took turns with those of the limit or the rival. The table shows the range of a ratio over
-the machines: median, lowest, highest, and how many machines there are. Parts that have no GPU to
-run on are left out.
+--dir must be on a disk. Output files are written to --out-dir, a tmpfs. Each ratio compares medians
+of runs that are interleaved with those of the limit or the rival. The table shows the median, the
+lowest and the highest ratio over all machines, and the number of machines. With --cpu, parts that
+need a GPU are left out.
 """
 import argparse
 import json
@@ -26,13 +26,14 @@ RIVALS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rivals", "run
 
 
 def measure_cold(options):
-    """A histogram of a file on the disk, among plain direct reads of the same file."""
+    """Measures a histogram of a file on the disk, interleaved with plain direct reads of it."""
     return cold(SimpleNamespace(file=options.file, gib=options.gib, runs=options.runs, also=[],
                                 cpu=options.cpu))
 
 
 def measure_warm(options):
-    """A histogram of a file in the page cache, by turns with copies from page-locked memory."""
+    """Measures a histogram of a file in the page cache, interleaved with copies from page-locked
+    memory."""
     generate(options.file, options.gib, "u1")
     warm(options.file)
     figures = {"link": [], "run": [], "steady": [], "with_gpu_start": []}
@@ -50,7 +51,7 @@ def measure_warm(options):
 
 
 def measure_rivals(options):
-    """The same histogram by what people use today, each in the fastest of several settings."""
+    """Measures the same histogram by other programs, each with the fastest of its settings."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         subprocess.run([sys.executable, RIVALS, "--file", options.file, "--warm", "--runs",
                         str(options.runs), "--budget", "15", "--timeout", "60", "--only",
@@ -70,8 +71,8 @@ def files_out(options, **more):
 
 
 def measure_product(options):
-    """n = 32768 in f32, tmpfs to tmpfs, against the slowest of reading, writing, and cuBLAS in
-    core. The time in which the GPU starts is left out; that in which cuBLAS is loaded is not."""
+    """Measures a product with n = 32768 in f32, tmpfs to tmpfs, against its slowest stage: reading,
+    writing or cuBLAS in core. Excludes the start-up of the GPU, but not the loading of cuBLAS."""
     paths = measure_files_out.operands(files_out(options))
     found = measure_files_out.measure_product(files_out(options), paths, "f32")
     for path in paths:
@@ -80,14 +81,14 @@ def measure_product(options):
 
 
 def measure_convert(options):
-    """f4 to f2, tmpfs to tmpfs, against the slowest of its stages alone."""
+    """Measures f4 to f2 from tmpfs to tmpfs against its slowest stage alone."""
     found = measure_files_out.convert(files_out(options))
     os.remove(os.path.join(options.out_dir, "convert.f32"))
     return found
 
 
 def measure_numpy(options):
-    """Histogram and statistics of floats on the CPU, out of the page cache, against NumPy."""
+    """Measures histogram and statistics of cached floats on the CPU against NumPy."""
     import numpy
 
     path = os.path.join(options.dir, "headline.f32")
@@ -138,7 +139,7 @@ def measure(options):
         print(f"{time.strftime('%H:%M:%S')} {name}", file=sys.stderr)
         try:
             result[name] = part(options)
-        except Exception as error:  # the other parts are worth having all the same
+        except Exception as error:  # go on with the other parts
             result["failed"][name] = repr(error)
             print(f"{name} failed: {error!r}", file=sys.stderr)
         with open(options.out, "w") as file:
@@ -148,7 +149,7 @@ def measure(options):
     sys.exit(1 if result["failed"] else 0)
 
 
-# The rows of the table: their text, the path of the ratio in a result, and its format.
+# Rows of the table: text, path of the ratio in a result, format.
 PERCENT, TIMES = "{:.0f} %", "{:.1f} times"
 ROWS = [
     ("file on disk, `histogram`: rate / plain direct reads alike",
@@ -181,7 +182,7 @@ def at(result, path):
 
 
 def load(path):
-    """A result of this script, or what measure.py or rivals/run.py found of the same."""
+    """Loads a result of this script, or converts one of measure.py or rivals/run.py."""
     result = json.load(open(path))
     if "gpu" in result:
         gpu = result["gpu"]

@@ -1,4 +1,4 @@
-// The link's own rate, and what page-locking costs.
+// Measures the rate of the link alone and the cost of page-locking.
 
 #include "measure/link.hpp"
 

@@ -1,4 +1,5 @@
-// ooc-bench: rates of single stages, as JSON. bench/README.md says how they are put together.
+// ooc-bench prints the rates of single stages as JSON. bench/README.md explains how to combine
+// them.
 
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Measures ooc-run against the limits of the machine it runs on, and against NumPy.
+"""Measures ooc-run against the limits of the machine and against NumPy.
 
     bench/measure.py gpu --file big.bin --out R.json    link, null reader, disk, page cache, memory
     bench/measure.py cpu --file big.f32 --out R.json    the CPU device against NumPy
     bench/measure.py cold --file big.bin --out R.json   from a disk, against plain reads of it
-    bench/measure.py half --file big.bin --out R.json   half cached, against either half alone
-    bench/measure.py depth --file big.bin --out R.json  reads in flight: fixed, tuned while reading
+    bench/measure.py half --file big.bin --out R.json   half cached, against each half alone
+    bench/measure.py depth --file big.bin --out R.json  queue depth: fixed, tuned while reading
     bench/measure.py fused --file big.f32 --out R.json  two answers from one read, against two runs
     bench/measure.py fio --file big.bin --out R.json    our disk sweep against fio's
     bench/measure.py buffers --file big.bin --out R.json   reads spread over more memory
 
-Each figure is a median of runs that are interleaved with those of its limit, so that both see the
-same mood of the machine; each ratio is made within one run of this script. Files are generated if
-they are not there. ooc-run and ooc-bench must be on the PATH.
+Each figure is a median of runs that are interleaved with those of its limit, so that noise affects
+both alike. Both terms of a ratio are measured in one run of this script. Missing files are
+generated. ooc-run and ooc-bench must be on the PATH.
 """
 import argparse
 import json
@@ -29,7 +29,7 @@ GIB = 1 << 30
 
 
 def call(*command):
-    """Runs a command that prints one JSON document."""
+    """Runs a command and returns the JSON document that it prints."""
     done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 
@@ -49,7 +49,7 @@ def spread(figures):
 
 
 def evict(path, size=0):
-    """Takes a file out of the page cache, or its first `size` bytes."""
+    """Evicts a file, or its first `size` bytes, from the page cache."""
     descriptor = os.open(path, os.O_RDONLY)
     os.fdatasync(descriptor)
     os.posix_fadvise(descriptor, 0, size, os.POSIX_FADV_DONTNEED)
@@ -88,22 +88,22 @@ def machine():
 
 
 def run_rate(*arguments):
-    """The rate of a run of ooc-run, without the time that the GPU took to start, and its report."""
+    """Runs ooc-run; returns its rate, without the start-up of the GPU, and its report."""
     report = call("ooc-run", *arguments, "--json", "--quiet")
     run = report["run"]
     return report["input"]["bytes"] / (run["seconds"] - run["device_seconds"]), report
 
 
 def steady_rate(report):
-    """The rate after start-up: from the first chunk's end to the last one's."""
+    """Returns the rate from the end of the first chunk to the end of the last one."""
     run = report["run"]
     bytes_left = report["input"]["bytes"] * (1 - 1 / run["chunks"])
     return bytes_left / (run["seconds"] - run["startup_seconds"])
 
 
 def held_out_best(rates):
-    """The rate in each round of the setting that was best in all other rounds. (The best of all
-    rounds would be the one with the most luck: by 5 % where rates waver by 10.)"""
+    """Returns for each round the rate of the setting that was best in all other rounds. (The best
+    rate of all rounds would be biased upwards: by 5 % if rates vary by 10 %.)"""
     rounds = range(len(next(iter(rates.values()))))
 
     def without(figures, left_out):
@@ -113,8 +113,8 @@ def held_out_best(rates):
 
 
 def cold(options):
-    """Histograms of a file that is not in the page cache, among plain direct reads of it; and with
-    other options of ooc-bench, each way once a round."""
+    """Measures histograms of a file that is not in the page cache, interleaved with plain direct
+    reads of it. Each setting of `options.also` and of the reads runs once per round."""
     generate(options.file, options.gib, "u1")
     settings = [(block << 10, depth) for block, depth in ((512, 8), (512, 16), (512, 32), (1024, 8),
                                                           (1024, 16), (2048, 8))]
@@ -197,7 +197,7 @@ def gpu(options):
 
 
 def flat(options, *arguments):
-    """Rates of an eighth of the file and of the whole, in bytes, start-up apart."""
+    """Measures the rates of an eighth of the file and of the whole file, without start-up."""
     rates = {"eighth": [], "whole": []}
     for _ in range(options.runs):
         for part, divisor in (("eighth", 8), ("whole", 1)):
@@ -209,7 +209,7 @@ def flat(options, *arguments):
 
 
 def memory(*device):
-    """Peak memory over that of a program that only opens the device, for 8 GiB and 1 TiB."""
+    """Measures the peak memory above that of an open device, for 8 GiB and 1 TiB of data."""
     return {name: call("ooc-bench", "null", "--operation", "reduce", "--dtype", "f4", "--mib", mib,
                        "--runs", 1, *device)
             for name, mib in (("8GiB", 8 << 10), ("1TiB", 1 << 20))}
@@ -257,21 +257,21 @@ def cpu(options):
 
 
 def half(options):
-    """Seconds for a file whose first half is not in the page cache, and for either half alone."""
+    """Measures a file whose first half is not in the page cache, and each half alone."""
     generate(options.file, options.gib, "u1")
     size = options.gib * GIB
     device = ["--device", "cpu" if options.cpu else "cuda"]
 
     def seconds(*part):
         run = call("ooc-run", "histogram", options.file, *device, *part, "--json", "--quiet")["run"]
-        reading = run["stages"]["disk"]["busy_seconds"]  # some of it while the GPU started
+        reading = run["stages"]["disk"]["busy_seconds"]  # part of it during GPU start-up
         return max(run["seconds"] - run["device_seconds"], reading), run
 
     parts = {"cold_half": ["--count", size // 2], "warm_half": ["--offset", size // 2], "whole": []}
     times = {name: [] for name in parts}
     warm(options.file)
     for _ in range(options.runs):
-        # Not always in one order: what comes first after a pause may find the disk rested.
+        # Random order: the first after a pause may find the disk faster.
         for name in random.sample(list(parts), len(parts)):
             evict(options.file, size // 2)
             taken, run = seconds(*parts[name])
@@ -286,7 +286,7 @@ def half(options):
 
 
 def fused(options):
-    """Seconds of statistics and counts from one read, against two commands, each whole."""
+    """Measures statistics and counts from one read against two separate commands."""
     generate(options.file, options.gib, "f4")
     device = [options.file, "--dtype", "f4", "--device", "cpu" if options.cpu else "cuda"]
     commands = {"reduce": ["reduce", *device],
@@ -310,7 +310,7 @@ def fused(options):
 
 
 def fio(options):
-    """The same file, block size and depth, read by fio and by ooc-bench, in turn."""
+    """Measures reads by fio and by ooc-bench, in turn, with equal block size and depth."""
     generate(options.file, options.gib, "u1")
     memory_kind = "mmaphuge" if options.hugetlb else "malloc"
     ours, theirs = [], []
@@ -329,8 +329,8 @@ def fio(options):
 
 
 def depth(options):
-    """Rates with fixed numbers of reads in flight, and with one that is tuned: from the disk, and
-    from one that does not exist, whose reads take 20 ms each."""
+    """Measures fixed queue depths against a tuned one, on the disk and on a simulated disk whose
+    reads take 20 ms each."""
     generate(options.file, options.gib, "u1")
     device = [] if options.cpu else ["--cuda"]
     sources = {
@@ -342,7 +342,7 @@ def depth(options):
         rates = {"tuned": [], **{str(n): [] for n in (4, 8, 16, 32, 96)}}
         chosen = []
         for _ in range(options.runs):
-            # Not always in one order: what comes first after a pause may find the disk rested.
+            # Random order: the first after a pause may find the disk faster.
             for way, figures in random.sample(list(rates.items()), len(rates)):
                 fixed = [] if way == "tuned" else ["--depth", way]
                 evict(options.file)
@@ -359,7 +359,7 @@ def depth(options):
 
 
 def buffers(options):
-    """What it costs a disk to spread its reads over more memory: 8 blocks of 1 MiB in flight."""
+    """Measures the cost of spreading reads over more memory, with 8 blocks of 1 MiB in flight."""
     generate(options.file, options.gib, "u1")
     rates = {}
     for _ in range(options.runs):

@@ -5,8 +5,8 @@
     bench/measure_files_out.py matmul --dir DIR --out-dir DIR2 --out R.json    n = 32768, GPU
     bench/measure_files_out.py matmul --cpu --n 8192 --dir ...                 the CPU device
 
-Inputs are generated in --dir if they are not there, and are in the page cache when they are read;
-outputs go to --out-dir. Figures are medians of runs that are interleaved with those of the stages.
+Missing inputs are generated in --dir. They are read from the page cache. Outputs are written to
+--out-dir. Figures are medians of runs that are interleaved with those of the stages.
 ooc-run and ooc-bench must be on the PATH.
 """
 import argparse
@@ -18,7 +18,7 @@ from measure import GIB, call, generate, machine, median, spread, warm
 
 
 def stage(options, what, *arguments, runs=1):
-    """Rates of a stage alone, in bytes per second."""
+    """Measures a stage alone, in bytes per second."""
     device = [] if options.cpu else ["--cuda"]
     return call("ooc-bench", what, *arguments, *device, "--runs", runs)
 
@@ -39,7 +39,7 @@ def run(options, *arguments):
 
 
 def convert(options):
-    """f4 to f2. Rates in bytes of input per second: half as many bytes come out."""
+    """Measures f4 to f2. Rates are bytes of input per second; the output has half as many bytes."""
     source = os.path.join(options.dir, "convert.f32")
     target = os.path.join(options.out_dir, "convert.f16")
     generate(source, options.gib, "f4")
@@ -81,7 +81,7 @@ def product(options, paths, n, target, *extra):
 
 
 def measure_product(options, paths, compute, extra=()):
-    """One way of multiplying, between its stages. The limit is the slowest of them."""
+    """Measures one setting of matmul, interleaved with its stages. The slowest is the limit."""
     n = options.n
     target = os.path.join(options.out_dir, "c.f32")
     read, written, core, reports = [], [], [], []
@@ -95,7 +95,7 @@ def measure_product(options, paths, compute, extra=()):
         core.append(gemm["seconds"]["median"])
         reports.append(product(options, paths, n, target, "--compute", compute, *extra))
     whole = [report["run"]["seconds"] for report in reports]
-    # The GPU's own start is left out, as everywhere; what is loaded and planned after it is not.
+    # Exclude only the start-up of the GPU, not loading and planning after it.
     seconds = [report["run"]["seconds"] - report["run"]["device_seconds"] for report in reports]
     limits = {"read": median(read), "write": median(written), "gemm_in_core": median(core)}
     limit = max(limits.values())
@@ -109,7 +109,7 @@ def measure_product(options, paths, compute, extra=()):
 
 
 def operands(options):
-    """Two square matrices, in the page cache."""
+    """Generates two square matrices, loads them into the page cache, and returns their paths."""
     n = options.n
     paths = [os.path.join(options.dir, name) for name in ("a.f32", "b.f32")]
     for seed, path in enumerate(paths):

@@ -1,5 +1,6 @@
-// The pipeline, over a file or without a disk: an engine whose reads are done at once leaves what
-// the lanes, the link and the kernels can do, and "reads" files of any size, to watch the memory.
+// Measures the pipeline over a file or without a disk. With an engine whose reads complete at once,
+// the rate is that of the lanes, the link and the kernels. Such an engine can also "read" a file of
+// any size, to measure memory.
 
 #include <ooc/coordinator.hpp>
 #include <ooc/io/error.hpp>
@@ -25,8 +26,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-/// Says that every read is done, each a while after it began. What the pool holds is noise, written
-/// in its first pass.
+/// An engine that reads nothing: each request completes `delay` after its start. The pool holds
+/// random data, which is written in its first pass.
 class NullEngine final : public Engine {
  public:
   NullEngine(const EngineOptions& options, SteadyClock::duration delay)
@@ -62,7 +63,7 @@ class NullEngine final : public Engine {
   std::deque<Started> started_;
 };
 
-/// A file of that size with nothing in it, gone when this is.
+/// A sparse temporary file, which the destructor removes.
 class SparseFile {
  public:
   explicit SparseFile(std::uint64_t bytes)
@@ -83,7 +84,7 @@ class SparseFile {
   std::filesystem::path path_;
 };
 
-/// A line of /proc/self/status in bytes: "VmHWM:   12345 kB".
+/// Returns a value of /proc/self/status in bytes, from a line such as "VmHWM:   12345 kB".
 std::uint64_t process_bytes(const std::string& key) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -109,7 +110,7 @@ nlohmann::ordered_json pass(const PassOptions& options) {
     nothing.emplace(options.bytes);
     const auto delay = std::chrono::duration_cast<SteadyClock::duration>(
         std::chrono::duration<double, std::milli>(options.delay_milliseconds));
-    // Sized as from a disk, or for the link, as from the page cache.
+    // With a delay, sizes are chosen as for a disk; without, as for the page cache.
     coordinated.direct = delay.count() != 0 ? DirectIo::yes : DirectIo::no;
     coordinated.make_engine = [delay](const EngineOptions& engine) {
       return std::make_unique<NullEngine>(engine, delay);
@@ -146,7 +147,7 @@ nlohmann::ordered_json pass(const PassOptions& options) {
           {"device_bytes", stats.device_bytes},
           {"peak_rss_over_device_bytes", process_bytes("VmHWM") - baseline},
           {"startup_seconds", stats.startup_seconds},
-          {"reader_waits", stats.disk.waits_out / stats.seconds},  // with nothing to read into
+          {"reader_waits", stats.disk.waits_out / stats.seconds},  // fraction without a free slot
           {"bytes_per_second", spread(rates)},
           {"cpu_seconds_per_gb", spread(cpu_seconds_per_gb)}};
 }

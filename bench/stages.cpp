@@ -1,5 +1,5 @@
-// The stages of a run that writes a file, each alone: reading into the pool, copies over the link
-// in both directions, a kernel on data that lie on the device, and writing out of the pool.
+// Measures the stages of a run that writes a file, each alone: reads into the pool, kernels on data
+// in device memory, and writes out of the pool. link.cpp measures the copies over the link.
 
 #include <ooc/buffer.hpp>
 #include <ooc/io/reader.hpp>
@@ -23,7 +23,7 @@ namespace ooc::bench {
 
 namespace {
 
-/// The pool of a pass: as large as a pass of the same way has it, or nearly.
+/// Returns a pool of about the size that a pass with the same IoConfig has.
 ChunkPool make_pool(Device& device, const IoConfig& way) {
   const std::size_t in_flight = divide_up(way.queue_depth * way.block_bytes, way.chunk_bytes);
   return ChunkPool(device.host_memory(), in_flight + 4, way.chunk_bytes + 2 * page_bytes, 1);
@@ -105,7 +105,7 @@ nlohmann::ordered_json convert_alone(const std::string& from, const std::string&
   const auto device = make_device(cuda ? DeviceKind::cuda : DeviceKind::cpu);
   device->bind_to_thread();
   const ElementType in_type = parse_dtype(from).element, out_type = parse_dtype(to).element;
-  const std::size_t count = 2 * MiB;  // elements: a chunk
+  const std::size_t count = 2 * MiB;  // elements of a chunk
   const Buffer in(device->device_memory(), count * size_of(in_type));
   const Buffer out(device->device_memory(), count * size_of(out_type));
   const Buffer inexact(device->device_memory(), sizeof(std::uint64_t));
@@ -147,7 +147,7 @@ nlohmann::ordered_json gemm_in_core(std::uint64_t length, const std::string& com
   const Buffer a(memory, elements * size_of(operand)), b(memory, elements * size_of(operand));
   const Buffer c(memory, elements * size_of(gemm::product_type(precision)));
   const auto stream = device->make_stream();
-  // Numbers as they come: zeros would take less power, and so run faster.
+  // Use noise: zeros take less power, and the GPU would run faster.
   std::vector<float> noise(1 * MiB);
   for (std::size_t i = 0; i < noise.size(); ++i) {
     noise[i] = static_cast<float>(i * 2654435761u % 65536) / 65536 - 0.5f;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What the kernel needs to make room for a file on tmpfs, to fill it, and to remove it.
+"""Measures how long the kernel takes to allocate, write and remove a file on tmpfs.
 
     bench/tmpfs.py --dir /dev/shm --gib 4 --out R.json
 
-tmpfs finds, counts and clears each page. So this bounds how fast a run can write there, and what it
-costs to replace a file: the pages of the old one are freed before the run ends.
+tmpfs allocates, accounts and clears each page. This limits the rate at which a run can write there.
+The time of removal is the cost of replacing a file: its old pages are freed before the run ends.
 """
 import argparse
 import json
@@ -28,7 +28,7 @@ def write(descriptor, begin, data):
 
 
 def timed(path, size, threads, act):
-    """Seconds in which `threads` threads fill a new file piece by piece, and to remove it."""
+    """Returns the seconds in which `threads` threads fill a new file, and those of its removal."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
     os.ftruncate(descriptor, size)
     pieces, lock, data = iter(range(0, size, PIECE)), threading.Lock(), bytes(PIECE)

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""What copying from the page cache costs: a GPU fetches the pages of the file itself.
+"""Measures the cost of copies out of the page cache, against a GPU that reads its pages directly.
 
     bench/zero_copy.py --file big.bin --gib 16 --out R.json
 
-Threads register windows of the mapped file for the GPU, read-only, have it copy them, and take them
-back; no core touches a byte. Beside it, in the same rounds and in random order, a pass of ours from
-the page cache, which copies into a pool that is registered once, and counts bytes on the GPU, where
-that takes no time of a core. Rates, and CPU seconds a GB.
+Threads register windows of the mapped file with CUDA, read-only, copy them to the GPU, and
+unregister them; no core touches the data. In the same rounds, in random order, ooc-bench runs a
+pass from the page cache, which copies into a pool that is registered once and counts bytes on the
+GPU.
+The results are rates and CPU seconds per GB.
 """
 
 import argparse
@@ -41,7 +42,7 @@ class Cuda:
 
 
 def zero_copy(cuda, path, threads, window):
-    """Seconds and CPU seconds of one pass."""
+    """Returns the seconds and CPU seconds of one pass."""
     size = os.path.getsize(path)
     libc = ctypes.CDLL(None)
     libc.mmap.restype = ctypes.c_void_p
@@ -71,7 +72,7 @@ def zero_copy(cuda, path, threads, window):
                     cuda.cudaHostUnregister(memory)
             done.wait()
         except threading.BrokenBarrierError:
-            pass  # another thread has said why
+            pass  # another thread has recorded the error
         except RuntimeError as error:
             failures.append(error)
             start.abort()
@@ -87,7 +88,7 @@ def zero_copy(cuda, path, threads, window):
         try:
             barrier.wait()
         except threading.BrokenBarrierError:
-            pass  # one of them has failed
+            pass  # a worker has failed
 
     workers = [threading.Thread(target=work) for _ in range(threads)]
     for worker in workers:

@@ -1,8 +1,8 @@
-# Finds everything that the build needs. What is missing is reported at once, with the command that
-# installs all of it.
+# Finds the dependencies of the build. Reports all missing ones in one message, with the command
+# that installs them.
 
-set(missing)   # what, for the message
-set(packages)  # Debian's names of it
+set(missing)   # names for the message
+set(packages)  # their Debian packages
 
 # ooc_need(FOUND WHAT PACKAGE...): notes that WHAT is missing, unless the variable FOUND is true.
 macro(ooc_need found what)
@@ -19,8 +19,8 @@ if(PkgConfig_FOUND)
   pkg_check_modules(liburing QUIET IMPORTED_TARGET liburing>=2.3)
 endif()
 ooc_need(liburing_FOUND "liburing 2.3 or later" liburing-dev)
-# xxHash's header only, compiled with us: the library's own functions are those for SSE2, half as
-# fast, and not every distribution's has those that choose by processor.
+# Only the header of xxHash is used. The functions of the library are compiled for SSE2, half as
+# fast, and not every distribution has the variants that dispatch by processor.
 find_path(XXHASH_INCLUDE_DIR xxhash.h)
 ooc_need(XXHASH_INCLUDE_DIR "xxhash.h (xxHash 0.8 or later)" libxxhash-dev)
 find_package(Boost 1.74 QUIET COMPONENTS program_options)
@@ -29,7 +29,7 @@ find_package(fmt 9 QUIET)
 ooc_need(fmt_FOUND "fmt 9 or later" libfmt-dev)
 find_package(nlohmann_json 3.11 QUIET)
 ooc_need(nlohmann_json_FOUND "nlohmann-json 3.11 or later" nlohmann-json3-dev)
-find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp)  # headers only, without a CMake package
+find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp)  # header-only, without a CMake package
 ooc_need(PROTOZERO_INCLUDE_DIR "protozero" libprotozero-dev)
 if(OOC_BUILD_TESTS)
   find_package(GTest 1.12 QUIET)
@@ -41,8 +41,8 @@ endif()
 
 set(remedies)
 if(OOC_CUDA)
-  # Asked for its release first: an older one knows neither the standard nor the GPUs that it is
-  # asked for, and fails with messages that do not name its age.
+  # Check the release of nvcc first. An older one does not know the C++ standard or the GPUs, and
+  # its error messages do not mention its age.
   set(nvcc nvcc)
   if(CMAKE_CUDA_COMPILER)
     set(nvcc "${CMAKE_CUDA_COMPILER}")
@@ -69,7 +69,7 @@ if(OOC_CUDA)
 else()
   set(CCCL_THRUST_DEVICE_SYSTEM CPP)
 endif()
-# Never Debian's Thrust 1.17: CCCL 3 comes with the toolkit or as a wheel (scripts/setup).
+# Debian's Thrust 1.17 is too old: CCCL 3 comes with the toolkit or as a wheel (scripts/setup).
 find_package(CCCL 3.0 CONFIG QUIET
   HINTS ${CUDAToolkit_LIBRARY_ROOT} "${PROJECT_SOURCE_DIR}/.deps/cccl")
 if(NOT CCCL_FOUND AND (CUDAToolkit_FOUND OR NOT OOC_CUDA))
@@ -85,6 +85,6 @@ if(packages)
 endif()
 if(missing)
   list(JOIN missing "\n  " lines)
-  # An indented line is printed as it is, others are wrapped.
+  # CMake wraps lines of a message unless they are indented.
   message(FATAL_ERROR "Missing:\n  ${lines}\nRemedy:\n${remedies}")
 endif()

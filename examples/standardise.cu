@@ -10,8 +10,8 @@ struct DistanceFromMean {
 };
 
 struct Standardise {
-  using Input = float;   // the element type of the file that is read
-  using Output = float;  // and of the one that is written
+  using Input = float;   // the element type of the input
+  using Output = float;  // the element type of the output
   DistanceFromMean distance;
 
   void transform(ooc::Stream& stream, ooc::DeviceSpan<const float> in,

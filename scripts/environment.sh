@@ -1,6 +1,6 @@
-# Sourced by the scripts beside it: where the project is, and what can be built on this machine.
-# Sets `root`, `preset` (release, or cpu without a CUDA toolkit of 13.0 or later), `why` it is that
-# one, and `gpus`, the architectures that release is built for. OOC_NO_CUDA=1 hides a CUDA toolkit.
+# Sourced by the other scripts of this directory. Sets `root`, the directory of the project;
+# `preset` (release, or cpu without a CUDA toolkit of 13.0 or later); `why`, the reason for the
+# preset; and `gpus`, the architectures that release is built for. OOC_NO_CUDA=1 hides a toolkit.
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 started=$SECONDS
@@ -14,8 +14,8 @@ nvcc_release() {
 }
 
 # Prints the architectures of this machine's GPUs as CMake names them, e.g. "80-real;90-real".
-# Prints all-major if there is no GPU, or one that this toolkit has no code for: it is too old, or
-# so new that it needs the PTX.
+# Prints all-major if there is no GPU, or one for which this toolkit generates no code: one that is
+# too old, or so new that it needs PTX.
 architectures_here() {
   local known capability number names=()
   known=$(nvcc --list-gpu-code 2>/dev/null) || known=
@@ -53,8 +53,8 @@ choose_preset() {
 }
 choose_preset
 
-# build PRESET [-DNAME=VALUE...] [TARGET...]: configures and builds, with all cores (or BUILD_JOBS
-# of them).
+# build PRESET [-DNAME=VALUE...] [TARGET...]: configures and builds with BUILD_JOBS jobs, by default
+# one per core.
 build() {
   local log=build/$1.log word options=() targets=()
   [[ $1 != release ]] || options=("-DCMAKE_CUDA_ARCHITECTURES=$gpus")
@@ -67,10 +67,10 @@ build() {
          cmake --build "$root/build/$1" --parallel "${BUILD_JOBS:-$(nproc)}" \
            ${targets[0]:+--target "${targets[@]}"}; } >"$root/$log" 2>&1; then
     tail -n 60 "$root/$log" >&2
-    fail "building preset $1; the end of $log stands above"
+    fail "building preset $1; the end of $log is above"
   fi
 }
 
-# run_tests PRESET [OPTION...]: of what has been built. Many tests wait for disks and signals: half
-# as many again as there are cores take a fifth less time.
+# run_tests PRESET [OPTION...]: runs the tests of a build. Many tests wait for disks and signals, so
+# 1.5 tests per core at once take a fifth less time than one per core.
 run_tests() { (cd "$root" && ctest --preset "$1" --parallel $(($(nproc) * 3 / 2)) "${@:2}"); }

@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
-"""What the documents show is what happens.
+"""Tests that the commands in the documents print what is shown.
 
-    docs_test.py OOC_RUN            runs what they show, and compares
-    docs_test.py OOC_RUN --write    puts what is printed now into the documents, where it differs
+    docs_test.py OOC_RUN            runs the commands and compares their output
+    docs_test.py OOC_RUN --write    updates the documents where the output differs
 
-The ```console blocks of a document are run from its first to its last, in one directory that is
-empty at first. `$ ` begins a command, `> ` continues it; what stands below is what it prints:
-stdout if it succeeds, and if not stderr without notes and warnings. Where an `ooc-run: error:` is
-shown it has to fail, with the code that the heading above names, as in "(exit code 3)". Of a
-command that shows nothing, only success is asked.
+The ```console blocks of a document are run in order, in one directory that is empty at first. `$ `
+begins a command and `> ` continues it. The lines below are its output: stdout if it succeeds, else
+stderr without notes and warnings. If an `ooc-run: error:` is shown, the command must fail, with the
+code in the heading above, as in "(exit code 3)". A command without output only has to succeed.
 
-`…` stands for anything in a line, and alone in a line for any lines: for what differs from run to
-run and from machine to machine.
+`…` matches any text in a line; alone in a line, it matches any lines. It replaces output that
+differs between runs or machines.
 
-A block below a line <!-- not run --> is not run, and NOT_RUN says why. Blocks of C++ and CMake
-stand in a program that is built, and blocks without a language are drawings.
+A block below a line <!-- not run --> is not run, for the reason in NOT_RUN. Blocks of C++ and CMake
+must be in a program of examples/. Blocks without a language are drawings.
 """
 
 import dataclasses
@@ -31,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/cli"))
 from cli_support import PROGRAM, clean_environment  # noqa: E402
 
-# Which blocks are not run, by the document and their first command, and why.
+# Reasons why blocks are not run, by document and first command.
 NOT_RUN = {
     ("README.md", "scripts/demo"): "installs and builds; CI calls scripts/test",
     ("docs/building.md", "scripts/setup"): "installs and builds, as scripts/test does",
@@ -52,14 +51,14 @@ LANGUAGES = {"", "cmake", "console", "cpp", "text"}
 
 FENCE = re.compile(r"```(\w*)$")
 EXIT_CODE = re.compile(r"#+ .*\(exit code (\d+)\)")
-# How fast a run was, in the line with which it ends.
+# Time and rate in the last line of a run.
 SPEED = re.compile(r"(?<= in )\d[\d.]* m?s, \d.*")
 
 
 @dataclasses.dataclass
 class Command:
     text: str
-    begin: int  # of what is shown, among the lines of the document
+    begin: int  # line of the document where its output begins
     end: int
     shown: list
     exit_code: str
@@ -68,13 +67,13 @@ class Command:
 @dataclasses.dataclass
 class Block:
     language: str
-    line: int  # of its first line, from 0
+    line: int  # number of its first line, from 0
     lines: list
     is_run: bool
-    exit_code: str  # that the heading above names
+    exit_code: str  # from the heading above
 
     def commands(self):
-        """What stands behind `$ `, and what is shown below it."""
+        """Returns the commands with the output that is shown for each."""
         found = []
         for number, line in enumerate(self.lines, self.line):
             if line.startswith("$ "):
@@ -112,7 +111,7 @@ def blocks_of(text):
 
 
 def is_shown(command, printed):
-    """Whether the document shows what was printed."""
+    """True if the output matches what the document shows."""
     pattern = "".join(
         r"(?:[^\n]*\n)*?" if line.strip() == "…" else
         re.escape(line.rstrip()).replace("…", r"[^\n]*") + r"\n" for line in command.shown)
@@ -121,7 +120,7 @@ def is_shown(command, printed):
 
 
 def documents():
-    """The Markdown files of the project, by name."""
+    """Returns the text of the Markdown files of the project, by name."""
     left_out = {".git", ".deps", ".cache", "build"}
     names = (path.relative_to(ROOT) for path in ROOT.rglob("*.md"))
     return {str(name): (ROOT / name).read_text(encoding="utf-8") for name in sorted(names)
@@ -130,12 +129,12 @@ def documents():
 
 DOCUMENTS = documents()
 
-# The reference shows the examples of the help, which cli_usage_test runs.
+# The reference contains the examples of the help, which cli_usage_test runs.
 PLAYED = {name: text for name, text in DOCUMENTS.items() if name != "docs/reference.md"}
 
 
 class Stage:
-    """An empty directory for the commands of a document, and the programs that they name."""
+    """An empty directory where the commands of a document run, and a PATH with their programs."""
 
     def __init__(self, directory):
         self.place = Path(directory, "place")
@@ -148,7 +147,7 @@ class Stage:
                                              HOME=directory, XDG_CACHE_HOME=f"{directory}/cache")
 
     def run(self, command):
-        """Its exit code, and what a reader would compare with what is shown."""
+        """Runs a command; returns its exit code and the output to compare."""
         done = subprocess.run(["bash", "-o", "pipefail", "-c", command.text], cwd=self.place,
                               env=self.environment, capture_output=True, text=True, timeout=120,
                               check=False)
@@ -160,7 +159,7 @@ class Stage:
 
 
 def play(text, look):
-    """Runs what a document shows; `look` sees each command with its exit code and its output."""
+    """Runs the commands of a document; calls `look` with each, its exit code and its output."""
     with tempfile.TemporaryDirectory(prefix="ooc-docs-", dir=os.getcwd()) as directory:
         stage = Stage(directory)
         for block in blocks_of(text):
@@ -223,7 +222,7 @@ class DocsTest(unittest.TestCase):
     def test_programs_are_those_that_are_built(self):
         examples = ROOT / "examples"
         programs = {path.read_text(encoding="utf-8") for path in examples.glob("*.c*")}
-        # Which target it is does not matter.
+        # The name of the target does not matter.
         target = re.compile(r"(?<=target_link_libraries\()\S+")
         build = target.sub("TARGET", (examples / "CMakeLists.txt").read_text(encoding="utf-8"))
         shown = {"cpp": 0, "cmake": 0}
@@ -273,7 +272,7 @@ class DocsTest(unittest.TestCase):
 
 
 def write():
-    """Puts into the documents what is printed now, where they show something else."""
+    """Updates the documents where they show other output than is printed."""
     for name, text in PLAYED.items():
         lines, differing = text.splitlines(), []
 

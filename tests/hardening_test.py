@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The protections of cmake/hardening.cmake are in the program: hardening_test.py OOC_RUN"""
+"""Tests that the program has the protections of cmake/hardening.cmake: hardening_test.py OOC_RUN"""
 
 import re
 import subprocess

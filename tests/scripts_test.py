@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What scripts/ choose and install, and what CMake says is missing, with stand-ins for tools."""
+"""Tests choices and installs of scripts/ and CMake's list of what is missing, with fake tools."""
 
 import json
 import os
@@ -20,7 +20,7 @@ NVCC_12 = 'echo "Cuda compilation tools, release 12.4, V12.4.99"'
 
 
 def packages(name):
-    """The packages of an array in scripts/setup."""
+    """Returns the packages in an array of scripts/setup."""
     body = re.search(rf"^{name}=\(\n(.*?)^\)", SETUP, re.S | re.M).group(1)
     return [word for line in body.splitlines() for word in line.split("#")[0].split()]
 
@@ -101,8 +101,8 @@ class EnvironmentTest(WithTools):
 
 class SetupTest(WithTools):
     def installed_by(self, *arguments):
-        """The packages that scripts/setup installs on a machine that has none of them."""
-        self.tool("nvcc", NVCC_13)  # or it would fetch CCCL
+        """Returns the packages that scripts/setup installs on a machine without any of them."""
+        self.tool("nvcc", NVCC_13)  # without it, CCCL is fetched
         self.tool("dpkg-query", "exit 1")
         self.tool("sudo", 'exec "$@"')
         self.tool("apt-get", 'echo "$@" >>"$CALLS"')

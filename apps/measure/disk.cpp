@@ -14,10 +14,10 @@ namespace ooc::measure {
 
 namespace {
 
-constexpr std::size_t part_multiple = 4 * MiB;  // of all block sizes that are tried
+constexpr std::size_t part_multiple = 4 * MiB;  // a multiple of every block size that is tried
 
-/// Reads `bytes` from `begin` on, sequentially, keeping `depth` requests in flight, into `buffers`
-/// blocks of memory in turn.
+/// Reads `bytes` from `begin` on sequentially with `depth` requests in flight, into `buffers`
+/// blocks of memory in turn. Returns the seconds that it took.
 double seconds_to_read(const File& file, Device& device, DiskSetting setting, std::uint64_t begin,
                        std::uint64_t bytes) {
   const std::size_t buffers = std::max(setting.buffers, setting.depth);
@@ -29,7 +29,7 @@ double seconds_to_read(const File& file, Device& device, DiskSetting setting, st
   std::vector<Request> requests(setting.depth);
   std::uint64_t next = begin;
   std::size_t turn = 0;
-  // With more buffers than requests, the one whose turn it is was read into longest ago.
+  // With more buffers than requests, the next buffer is the one least recently read into.
   const auto start = [&](Request& request, std::size_t buffer) {
     request = {.source = &file,
                .direct = true,

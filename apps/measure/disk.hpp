@@ -12,41 +12,41 @@
 
 namespace ooc::measure {
 
-/// How a disk is read.
+/// The settings of reads from a disk.
 struct DiskSetting {
   std::size_t block_bytes = 0;  // of one read
   std::size_t depth = 0;        // reads in flight
-  std::size_t buffers = 0;      // blocks of memory that they go to in turn; 0: as many as `depth`
+  std::size_t buffers = 0;      // blocks of memory, used in turn; 0: `depth` blocks
 };
 
-/// Every block size with every number of bytes in flight that is not smaller.
+/// Returns every combination with at least one block in flight.
 std::vector<DiskSetting> disk_settings(std::span<const std::size_t> block_bytes,
                                        std::span<const std::size_t> in_flight_bytes);
 
-/// The disk's own rate: direct reads of one file through io_uring, or as many threads as there are
-/// reads in flight where the kernel refuses that. A round is one scan of the file,
-/// in which every setting reads a part of its own: as a cold run does, it never comes back to what
-/// the disk, or the host of a virtual one, may have kept. Which part is whose changes from round to
-/// round.
+/// Measures the rate of the disk alone with direct reads of one file through io_uring, or with one
+/// thread per read in flight where the kernel refuses io_uring. A round scans the file once, and
+/// each setting reads a different part. As in a cold run, nothing is read twice in a round, so
+/// that caches of the disk or of a virtual machine's host do not help. The parts are assigned to
+/// settings at random in each round.
 class DiskSweep {
  public:
-  /// Both must outlive the sweep. Throws Error(usage) if `why_not` has something to say.
+  /// `file` and `device` must outlive the sweep. Throws Error(usage) if why_not() is not empty.
   DiskSweep(const File& file, Device& device, std::vector<DiskSetting> settings);
 
-  /// Why such a sweep of this file is not possible, or empty.
+  /// Returns why a sweep of this file is not possible; empty if it is.
   static std::string why_not(const File& file, std::size_t settings);
 
   void round();
 
   struct Row {
     DiskSetting setting;
-    std::vector<double> bytes_per_second{};  // a figure a round
+    std::vector<double> bytes_per_second{};  // one figure per round
   };
   std::span<const Row> rows() const noexcept { return rows_; }
-  const Row& best() const;  // by its median
+  const Row& best() const;  // highest median
   std::uint64_t part_bytes() const noexcept { return part_bytes_; }
 
-  /// Of a sweep with so many settings.
+  /// Returns the size of a part if there are `settings` settings.
   static std::uint64_t part_bytes(const File& file, std::size_t settings);
 
  private:

@@ -17,19 +17,19 @@ class Clock {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Seconds that this process has computed, in all its threads.
+/// Returns the CPU time of this process, user and system, over all its threads (seconds).
 double cpu_seconds();
 
-/// What is reported of a figure that was measured several times.
+/// Statistics of a figure that was measured several times.
 struct Spread {
   double median = 0, min = 0, max = 0;
   std::size_t runs = 0;
 };
 
-/// All zero for no figures.
+/// Returns zeros if there are no figures.
 Spread spread_of(std::vector<double> figures);
 
-/// {"median", "min", "max", "runs"}.
+/// Returns {"median", "min", "max", "runs"}.
 nlohmann::ordered_json describe(const Spread& spread);
 
 }  // namespace ooc::measure

@@ -20,12 +20,12 @@ namespace ooc::measure {
 
 namespace {
 
-constexpr std::size_t gpu_bytes = 256 * MiB;  // more than its cache holds
-constexpr std::size_t cpu_bytes = 512 * KiB;  // a chunk of the pipeline; fits a core's own cache
-// So long that starting, and the threads' not starting at once, do not count.
+constexpr std::size_t gpu_bytes = 256 * MiB;  // larger than the cache of a GPU
+constexpr std::size_t cpu_bytes = 512 * KiB;  // a chunk of the pipeline; fits a core's cache
+// Long enough that start-up and threads that start at different times do not matter.
 constexpr double round_seconds = 0.04;
 
-/// Fills memory with the beginning of a file, again and again if that is shorter.
+/// Fills memory with the beginning of a file, repeated if the file is shorter.
 void fill(std::byte* memory, std::size_t bytes, const File& file) {
   std::size_t done = 0;
   while (done < bytes) {
@@ -34,12 +34,12 @@ void fill(std::byte* memory, std::size_t bytes, const File& file) {
         pread(file.buffered(), memory + done, bytes - done, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw Error::from_errno(ErrorKind::input, "read", errno, file.path(), offset);
-    if (got == 0) return;  // the file is empty, or has become so; what is there will do
+    if (got == 0) return;  // the file is empty: any contents will do
     done += static_cast<std::size_t>(got);
   }
 }
 
-/// Fills memory with floats of [0, 1), a chunk of them again and again.
+/// Fills memory with random floats in [0, 1): one chunk of them, repeated.
 template <class Float>
 void fill_uniformly(std::byte* memory, std::size_t bytes) {
   std::mt19937_64 random;

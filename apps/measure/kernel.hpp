@@ -10,8 +10,9 @@
 
 namespace ooc::measure {
 
-/// The rate of a kernel on data that lie on the device or, on the CPU, in each core's own cache:
-/// bytes are the beginning of a file, floats are spread over [0, 1), and so are their bins.
+/// Measures the rate of a kernel alone, on data in device memory or, on the CPU, in the cache of
+/// each core. Bytes are the beginning of a file; floats are uniform in [0, 1), the range of the
+/// bins.
 class KernelAlone {
  public:
   /// The device must outlive this and be bound to the calling thread. Throws Error(input).
@@ -29,7 +30,7 @@ class KernelAlone {
   struct Worker;
 
   KernelKind kind_;
-  std::vector<std::unique_ptr<Worker>> workers_;  // one, or one a core
+  std::vector<std::unique_ptr<Worker>> workers_;  // CUDA: one; CPU: one per core
   std::vector<double> bytes_per_second_;
 };
 

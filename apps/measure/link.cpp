@@ -25,7 +25,7 @@ std::size_t link_host_bytes() {
   return host_bytes;
 }
 
-/// One stream that copies in one direction.
+/// A stream that copies in one direction, with its buffers.
 class LinkSweep::OneWay {
  public:
   OneWay(Device& device, std::size_t largest_chunk, bool home)

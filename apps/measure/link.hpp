@@ -9,8 +9,8 @@
 
 namespace ooc::measure {
 
-/// The link's own rate: copies out of page-locked memory to a device and back, chunk by chunk, with
-/// nothing else going on, and in both directions at once.
+/// Measures the rate of the link alone: copies between page-locked memory and the device, chunk by
+/// chunk, in each direction and in both at once.
 class LinkSweep {
  public:
   /// The device must outlive the sweep and be bound to the calling thread.
@@ -23,7 +23,8 @@ class LinkSweep {
 
   struct Row {
     std::size_t chunk_bytes;
-    // Bytes per second, a figure a round: to the device, home, and each way if both are in use.
+    // Bytes per second, one figure per round: to the device, to the host, and in each direction
+    // while both are in use.
     std::vector<double> there{}, home{}, both{};
   };
   std::span<const Row> rows() const noexcept { return rows_; }
@@ -40,7 +41,7 @@ class LinkSweep {
   std::vector<Row> rows_;
 };
 
-/// Host memory that the copies go through (bytes): more than any cache holds.
+/// Returns the host memory used by each direction (bytes), which is larger than any cache.
 std::size_t link_host_bytes();
 
 }  // namespace ooc::measure

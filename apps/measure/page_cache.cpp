@@ -19,10 +19,10 @@ namespace ooc::measure {
 
 namespace {
 
-constexpr std::size_t block_bytes = 1 * MiB;  // as a warm pass reads; fits a core's own cache
+constexpr std::size_t block_bytes = 1 * MiB;  // as in a warm pass; fits the cache of a core
 
-/// Has `threads` threads read all blocks, each the next one that nobody has begun, and throw the
-/// bytes away.
+/// Reads all blocks on `threads` threads and discards the data. Each thread takes the next block
+/// not yet taken.
 void read_blocks(const File& file, std::uint64_t bytes, std::size_t threads) {
   std::atomic<std::uint64_t> next{0};
   std::atomic<bool> failed{false};
@@ -47,7 +47,7 @@ void read_blocks(const File& file, std::uint64_t bytes, std::size_t threads) {
 }  // namespace
 
 void evict(const File& file) {
-  // Dirty pages stay, so that what has just been written must reach the disk first.
+  // Dirty pages are not evicted, so write them to the disk first.
   if (fdatasync(file.buffered()) != 0) {
     throw Error::from_errno(ErrorKind::input, "sync", errno, file.path());
   }
@@ -56,8 +56,8 @@ void evict(const File& file) {
 }
 
 void warm(const File& file, std::uint64_t bytes, std::size_t threads) {
-  // Twice: when a page is read for the second time, the kernel moves it to the list of those in
-  // use, under a lock that all threads share. That is no part of a warm run.
+  // Read twice: at the second access the kernel moves a page to its list of active pages, under a
+  // lock that all threads share. This must not be part of a measured run.
   for (int reading = 0; reading < 2; ++reading) read_blocks(file, bytes, threads);
 }
 

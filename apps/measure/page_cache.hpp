@@ -9,29 +9,29 @@
 
 namespace ooc::measure {
 
-/// Asks the kernel to take a file out of the page cache, as far as it will. Throws Error(input).
+/// Asks the kernel to evict a file from the page cache; it may keep some pages. Throws
+/// Error(input).
 void evict(const File& file);
 
-/// Reads the first `bytes` of a file through the page cache, by several threads, so that they lie
-/// there. Throws Error(input).
+/// Loads the first `bytes` of a file into the page cache on several threads. Throws Error(input).
 void warm(const File& file, std::uint64_t bytes, std::size_t threads);
 
-/// How fast threads copy out of the page cache, each into memory of its own that stays in its
-/// core's cache: the ceiling of a warm run.
+/// Measures how fast threads copy out of the page cache, each into its own buffer that stays in the
+/// cache of its core. This is the ceiling of a warm run.
 class PageCacheCopies {
  public:
-  /// Of the first `bytes` of the file, which must lie there, by 1, 2, 4, ... threads and as many as
-  /// there are cores.
+  /// Measures with 1, 2, 4, ... threads and with one per core. The first `bytes` of the file must
+  /// be in the page cache. The file must outlive this.
   PageCacheCopies(const File& file, std::uint64_t bytes);
 
   void round();
 
   struct Row {
     std::size_t threads;
-    std::vector<double> bytes_per_second{};  // a figure a round
+    std::vector<double> bytes_per_second{};  // one figure per round
   };
   std::span<const Row> rows() const noexcept { return rows_; }
-  const Row& best() const;  // by its median
+  const Row& best() const;  // highest median
 
  private:
   const File& file_;

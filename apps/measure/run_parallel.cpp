@@ -19,7 +19,7 @@ void run_parallel(std::size_t count, const std::function<void(std::size_t)>& wor
   };
   {
     std::vector<std::jthread> others;
-    others.reserve(count);  // before any of them runs
+    others.reserve(count);  // throws before any thread has started
     for (std::size_t i = 1; i < count; ++i) {
       others.push_back(start_thread([&run, i](const std::stop_token&) { run(i); }));
     }

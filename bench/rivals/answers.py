@@ -8,7 +8,7 @@ def same_number(one, other, tolerance=0):
 
 
 def agree(one, other, file_bytes):
-    """Whether two answers are the same; sums may differ by the rounding of their order."""
+    """True if two answers are the same. Sums may differ by rounding, since their order differs."""
     if "counts" in one:
         return one["counts"] == other["counts"]
     largest = max(abs(one["min"]), abs(one["max"]))
@@ -18,7 +18,7 @@ def agree(one, other, file_bytes):
 
 
 def find_wrong(answers, file_bytes):
-    """What is wrong with whose answer; `answers` by name. With most of them is taken for right."""
+    """Returns the errors by name of the rival. The answer of the majority counts as right."""
     agreeing = {name: [other for other in answers
                        if agree(answers[name], answers[other], file_bytes)]
                 for name in answers}

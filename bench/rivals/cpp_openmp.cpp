@@ -1,6 +1,6 @@
-// What a C++ programmer writes in an hour: pread into a block for each thread, and OpenMP.
+// A simple C++ program: pread into one block per thread, with OpenMP.
 //
-//   cpp_openmp FILE histogram|reduce    one JSON document: "seconds" and the answer
+//   cpp_openmp FILE histogram|reduce    prints JSON: "seconds" and the answer
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -30,7 +30,7 @@ std::int64_t read_block(int file, std::int64_t offset, void* target) {
 }
 
 void histogram(int file, std::int64_t bytes) {
-  // Several tables, so that equal neighbours do not wait for each other's increment.
+  // Use several tables, so that equal neighbours do not depend on each other's increment.
   constexpr std::size_t kTables = 4;
   std::array<std::int64_t, 256> counts{};
 #pragma omp parallel

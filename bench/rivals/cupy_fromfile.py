@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""np.fromfile, cupy.asarray, cupy.bincount: one after the other, in large blocks."""
+"""CuPy with np.fromfile, cupy.asarray and cupy.bincount in turn, in large blocks."""
 import cupy
 import numpy as np
 

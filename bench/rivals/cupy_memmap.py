@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""cupy.asarray of slices of np.memmap: the driver copies from the page cache's own pages."""
+"""CuPy with slices of np.memmap: the driver copies directly from pages of the page cache."""
 import cupy
 import numpy as np
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""DuckDB over np.memmap: it has no reader for raw files, but scans an array as a table."""
+"""DuckDB over np.memmap, since it has no reader for raw files but can scan an array."""
 import duckdb
 import numpy as np
 
@@ -11,7 +11,7 @@ def table(path, dtype):
 
 
 def histogram(path):
-    data = table(path, np.uint8)  # noqa: F841 (the query finds it by its name)
+    data = table(path, np.uint8)  # noqa: F841 (the query refers to it by name)
     counts = dict(duckdb.sql("SELECT value, count(*) FROM data GROUP BY value").fetchall())
     return {"counts": [counts.get(value, 0) for value in range(256)]}
 

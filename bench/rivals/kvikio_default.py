@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""KvikIO as its manual introduces it: CuFile.read into one array on the GPU, no settings."""
+"""KvikIO with default settings, as in its manual: CuFile.read into one array on the GPU."""
 import os
 
 import cupy
@@ -19,7 +19,7 @@ def blocks(path):
             if file.read(block, file_offset=begin) != block.nbytes:
                 raise OSError(f"{path}: short read")
             yield block
-            # KvikIO reads on streams of its own: the counting must be over before it does again.
+            # KvikIO reads on its own streams: finish counting before the buffer is overwritten.
             cupy.cuda.get_current_stream().synchronize()
 
 

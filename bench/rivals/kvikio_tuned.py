@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""KvikIO at its best: two reads under way while a third block is counted.
+"""KvikIO, tuned: two reads are in flight while a third block is counted.
 
-Threads, task size, bounce buffers and direct reads are set from outside, by KVIKIO_*, and the size
-of a block in MiB by BLOCK_MIB; run.py tries several such settings and measures the fastest.
+The environment sets threads, task size, bounce buffers and direct reads (KVIKIO_*) and the size of
+a block in MiB (BLOCK_MIB). run.py tries several settings and measures the fastest.
 """
 import collections
 import os

@@ -7,7 +7,7 @@ import numpy as np
 
 import rival
 
-BLOCK_BYTES = 4 << 20  # bincount makes eight-byte integers of it: 32 MiB, near a core's cache
+BLOCK_BYTES = 4 << 20  # bincount converts it to eight-byte integers: 32 MiB
 
 
 def blocks(path):

@@ -1,4 +1,4 @@
-"""The counting that all rivals on CuPy share; they differ in how the blocks get to the GPU."""
+"""The computation of all rivals on CuPy, which differ in how they copy blocks to the GPU."""
 import cupy
 
 import rival
@@ -28,7 +28,7 @@ def warm_up():
 
 def main(blocks, **versions):
     """`blocks` takes a path and yields the file's bytes as arrays on the GPU."""
-    # CuPy's default stream would wait for the streams on which KvikIO copies.
+    # The default stream would wait for the streams on which KvikIO copies.
     with cupy.cuda.Stream(non_blocking=True):
         rival.main({"cupy": cupy.__version__, **versions}, lambda path: histogram(blocks(path)),
                    lambda path: reduce(blocks(path)), warm_up)

@@ -1,4 +1,4 @@
-"""The counting that the rivals on PyTorch share; they differ in how the blocks get to the GPU."""
+"""The computation of all rivals on PyTorch, which differ in how they copy blocks to the GPU."""
 import torch
 
 import rival
@@ -14,7 +14,7 @@ def summarise(block):
 
 
 def histogram(parts):
-    """`parts` are the counts of the blocks, which may still be under way on several streams."""
+    """Adds the counts of the blocks, which several streams may still be computing."""
     parts = list(parts)
     torch.cuda.synchronize()
     return {"counts": torch.stack(parts).sum(0).tolist()}
@@ -33,6 +33,6 @@ def warm_up():
 
 
 def main(on_blocks):
-    """`on_blocks` takes a path and a function, and yields the function of each block on the GPU."""
+    """`on_blocks` takes a path and a function, and yields its result for each block on the GPU."""
     rival.main({"torch": torch.__version__}, lambda path: histogram(on_blocks(path, count)),
                lambda path: reduce(on_blocks(path, summarise)), warm_up)

@@ -1,11 +1,11 @@
-"""How much of a file lies in the page cache."""
+"""Tells how much of a file is in the page cache."""
 import ctypes
 import mmap
 import os
 
 
 def cached_fraction(path):
-    """The part of a file's pages that mincore(2) finds in memory; 1 for an empty file."""
+    """Returns the fraction of the pages that mincore(2) finds in memory; 1 for an empty file."""
     size = os.path.getsize(path)
     if size == 0:
         return 1.0
@@ -24,5 +24,5 @@ def cached_fraction(path):
     libc.munmap(address, size)
     if failed:
         raise OSError(ctypes.get_errno(), "mincore", path)
-    # The lowest bit of each byte says it; the others are reserved.
+    # The lowest bit of each byte is set if the page is in memory; the others are reserved.
     return sum(state & 1 for state in pages) / len(pages)

@@ -1,10 +1,10 @@
-"""What the rivals written in Python have in common: the command line, the clock, the answer.
+"""Common code of the rivals in Python: the command line, the clock and the answer.
 
-    NAME.py FILE [--job histogram|reduce]    one JSON document: "seconds" and the answer
-    NAME.py --versions                       what it needs, imported and warmed up
+    NAME.py FILE [--job histogram|reduce]    prints JSON: "seconds" and the answer
+    NAME.py --versions                       warms up and prints the versions of its libraries
 
-`histogram` and `reduce` take the file's path and return a dictionary of plain numbers; what they
-allocate is timed, as it is in ooc-run. `warm_up` is not: it starts the GPU and loads the kernels.
+`histogram` and `reduce` take the file's path and return a dictionary of plain numbers. Their
+allocations are timed, as in ooc-run. `warm_up`, which starts the GPU and loads kernels, is not.
 """
 import argparse
 import json
@@ -28,6 +28,6 @@ def main(versions, histogram, reduce, warm_up=lambda: None):
 
 
 def merge(parts):
-    """Sum, minimum and maximum of the whole from those of its blocks."""
+    """Merges the sums, minima and maxima of the blocks."""
     sums, minima, maxima = zip(*parts)
     return {"sum": float(sum(sums)), "min": float(min(minima)), "max": float(max(maxima))}

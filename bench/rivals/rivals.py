@@ -1,4 +1,4 @@
-"""Which rivals there are, and how each is run at its best."""
+"""Defines the rivals, with the settings to try for each."""
 import json
 import os
 import sys
@@ -11,7 +11,7 @@ HERE = Path(__file__).resolve().parent
 
 @dataclass
 class Variant:
-    """Settings of a rival; of several, run.py measures the fastest."""
+    """Settings of a rival. If there are several, run.py measures the fastest."""
     name: str = ""
     environment: dict = field(default_factory=dict)
     arguments: list = field(default_factory=list)
@@ -22,10 +22,10 @@ class Rival:
     name: str
     command: list
     probe: list                       # prints versions; fails if the rival cannot run here
-    read: Optional[Callable] = None   # from its output to "seconds", the answer and "facts"
+    read: Optional[Callable] = None   # parses its output: "seconds", the answer, "facts"
     build: list = field(default_factory=lambda: ["true"])
     variants: list = field(default_factory=lambda: [Variant()])
-    absent: str = ""                  # why it is not for this job or state of the cache
+    absent: str = ""                  # why it does not fit this job or state of the cache
 
 
 def ooc_run(name, path, job, *arguments):
@@ -39,7 +39,7 @@ def ooc_run(name, path, job, *arguments):
         values = {key: answer[key] if key == "counts" else float(answer[key]) for key in keys}
         facts = {key: run[key] for key in ("device", "engine", "direct", "page_cache_fraction",
                                            "chunk_bytes", "streams", "threads", "reasons")}
-        # Nobody's GPU is timed while it starts, but what is read from a disk meanwhile takes time.
+        # GPU start-up is excluded for all rivals, but reads from the disk during it are not.
         seconds = max(run["seconds"] - run["device_seconds"],
                       run["stages"]["disk"]["busy_seconds"])
         return {"seconds": seconds, "facts": facts, **values}
@@ -62,7 +62,7 @@ def cpp(name, path, job, folder):
 
 
 def kvikio_variants(cold):
-    """Threads, task size, block size and, for a file on the disk, direct reads or not."""
+    """Returns combinations of threads, task size, block size and, if cold, direct reads or not."""
     def variant(threads, task_mib, direct, block_mib=128):
         task_bytes = str(task_mib << 20)
         name = f"{threads} threads, {task_mib} of {block_mib} MiB"
@@ -88,7 +88,7 @@ def fio_variants():
 
 
 def floors(path, cold):
-    """What only reads, and gives no answer."""
+    """Returns the programs that only read and give no answer."""
     def read_fio(output):
         reads = json.loads(output)["jobs"][0]["read"]
         return {"seconds": os.path.getsize(path) / reads["bw_bytes"]}
@@ -106,7 +106,7 @@ def floors(path, cold):
 
 
 def rivals(path, job, cold, folder):
-    """All of them, in the order in which they take turns; `folder` is for what must be built."""
+    """Returns all rivals, in the order of their runs. `folder` is for those that must be built."""
     direct_or_not = [Variant("buffered", {"DIRECT": "0"}), Variant("direct", {"DIRECT": "1"})]
     return [
         ooc_run("ooc_run", path, job),

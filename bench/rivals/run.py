@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Runs the same job on the same file with ooc-run and with what people use today.
+"""Runs the same job on the same file with ooc-run and with other common programs.
 
     bench/rivals/run.py --file big.bin --warm --out warm.json
     bench/rivals/run.py --file big.bin --cold --only ooc_run,kvikio_tuned,fio --out cold.json
     bench/rivals/run.py --file big.f32 --warm --job reduce --out reduce.json
 
-Prints a table, and writes it to --out with the machine, the versions and every figure. The runs of
-all rivals are interleaved. What is not installed is left out, with the reason. ooc-run must be on
-the PATH.
+Prints a table, and writes all figures to --out with the machine and the versions. The runs of all
+rivals are interleaved. A rival that is not installed is left out, with the reason. ooc-run must be
+on the PATH.
 """
 import argparse
 import json
@@ -25,16 +25,16 @@ from rivals import rivals
 from table import markdown
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-import measure  # noqa: E402 (it lies in the folder above)
+import measure  # noqa: E402 (from the parent folder)
 
 
 def last_line(text):
     lines = [line for line in text.strip().splitlines() if line.strip()]
-    return lines[-1].strip() if lines else "no word of why"
+    return lines[-1].strip() if lines else "no error message"
 
 
 def probe(rival):
-    """The versions of what a rival needs; raises RuntimeError with the reason if it cannot run."""
+    """Returns the versions that a rival uses. Raises RuntimeError if it cannot run."""
     try:
         for command in (rival.build, rival.probe):
             done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
@@ -49,7 +49,7 @@ def probe(rival):
 
 
 def prepare(path, cold):
-    """Brings the file out of the page cache, or into it; returns the part that is in it then."""
+    """Evicts the file or loads it into the page cache; returns the fraction that is then cached."""
     if cold:
         measure.evict(path)
     elif cached_fraction(path) < 1:
@@ -61,7 +61,7 @@ def prepare(path, cold):
 
 
 def run_once(rival, variant, options):
-    """One run: its figures, or {"error": ...}."""
+    """Runs a rival once; returns its figures, or {"error": ...}."""
     cached = prepare(options.file, options.cold)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.perf_counter()
@@ -81,7 +81,7 @@ def run_once(rival, variant, options):
 
 
 def fastest_variant(rival, options):
-    """The settings to measure a rival with, and what they were chosen from: two runs of each."""
+    """Runs each variant twice; returns the fastest one and the seconds of all."""
     if len(rival.variants) == 1:
         return rival.variants[0], {}
     trials = {variant.name: [] for variant in rival.variants}
@@ -109,7 +109,7 @@ def file_facts(path):
 
 
 def compare(options, folder):
-    """Measures all rivals; calls `options.write` with what is known after each round."""
+    """Measures all rivals; calls `options.write` with the result so far after each round."""
     result = {"command": " ".join(["bench/rivals/run.py"] + sys.argv[1:]),
               "machine": {**measure.machine(), "python": sys.version.split()[0]},
               "file": file_facts(options.file), "job": options.job,

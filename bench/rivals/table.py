@@ -1,4 +1,4 @@
-"""The Markdown table of a comparison."""
+"""Formats a comparison as a Markdown table."""
 
 
 def seconds_with_range(figures):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""PyTorch, one thread: three pinned buffers, each with a stream of its own, read in turn."""
+"""PyTorch with one thread, which reads into three pinned buffers in turn, each with a stream."""
 import itertools
 
 import torch
@@ -17,7 +17,7 @@ class Slot:
         self.bytes = 0
 
     def read(self, file):
-        self.stream.synchronize()  # its last copy is over
+        self.stream.synchronize()  # wait for the last copy from this buffer
         self.bytes = file.readinto(memoryview(self.pinned.numpy()))
         return self.bytes
 
@@ -36,7 +36,7 @@ def on_blocks(path, function):
     with open(path, "rb", buffering=0) as file:
         while (slot := next(slots)).read(file):
             slot.copy()
-            # bincount waits for the GPU: given the block before, it does not wait for this copy.
+            # bincount waits for the GPU. Running it on the previous block overlaps this copy.
             if copied:
                 yield copied.compute(function)
             copied = slot

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""PyTorch, a thread for each core: a pinned buffer and a stream each, reading at any offset.
+"""PyTorch with one thread per core, each with a pinned buffer and a stream.
 
-With DIRECT=1 in the environment the page cache is bypassed.
+With DIRECT=1 in the environment, reads bypass the page cache.
 """
 import concurrent.futures
 import os

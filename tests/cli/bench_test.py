@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measuring, and what other commands make of it. No figure is compared with any other."""
+"""Tests ooc-run bench and the use of its ceilings by other commands. Rates are not compared."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from restrictions import limiting
 import numpy as np
 
 ENOUGH_FOR_THE_DISK = 40 << 20  # bytes: a part of 4 MiB for each of nine settings
-SMALL = (1 << 20) + 3           # no whole number of floats
+SMALL = (1 << 20) + 3           # not a multiple of 4
 ENOUGH_TO_KEEP = 1_000_000_000
 
 
@@ -33,7 +33,7 @@ class BenchTest(CliTest):
         return self.write(name, np.random.default_rng(1).integers(0, 256, size, "u1"))
 
     def large(self, name="x.bin"):
-        """A file that is large enough for ceilings to be kept, and takes no room on a disk."""
+        """Makes a sparse file that is large enough for ceilings to be kept."""
         path = self.write(name, b"")
         os.truncate(path, ENOUGH_TO_KEEP)
         return path
@@ -223,7 +223,7 @@ class CeilingsTest(BenchTest):
         self.assertEqual(self.ceilings("histogram", path),
                          {**disk, **start, "page_cache_bytes_per_second": page_cache,
                           "kernel_bytes_per_second": kernel})
-        self.assertEqual(self.ceilings("reduce", path),  # of bytes, which was not measured
+        self.assertEqual(self.ceilings("reduce", path),  # reduce of u1 is not measured
                          {**disk, **start, "page_cache_bytes_per_second": page_cache})
         for command, dtype, *words in (("reduce", "f4"), ("reduce", "f8"),
                                        ("histogram", "f4", "--range", "0:1"),
@@ -268,7 +268,7 @@ class CeilingsTest(BenchTest):
 
     def test_a_cache_that_cannot_be_written_is_noted(self):
         path = self.large()
-        self.cache.write_bytes(b"")  # where a directory is to be
+        self.cache.write_bytes(b"")  # a file in place of the directory
         done = self.bench_text(path, "--runs", "1")
         self.assertIn("note: the ceilings are not kept: ", done.stderr)
         self.assertEqual(self.ceilings("histogram", path), {})

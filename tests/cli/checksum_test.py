@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""--checksum, against xxhsum."""
+"""Compares --checksum with xxhsum."""
 
 import subprocess
 

@@ -1,4 +1,4 @@
-"""What the tests of the program have in common. Each is called with the path of ooc-run."""
+"""Common code of the tests of the program. Each test is called with the path of ooc-run."""
 
 import contextlib
 import json
@@ -21,29 +21,29 @@ jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
 def clean_environment(**variables):
-    """Without what the caller's shell may have set for us."""
+    """Returns the environment without variables that change what the program does or prints."""
     ours = {name: value for name, value in os.environ.items()
             if not name.startswith(("OOC_", "LC_")) and name not in ("NO_COLOR", "COLUMNS")}
     return {**ours, "LANG": "C.UTF-8", **variables}
 
 
 def default_signals():
-    """A test may run where signals are ignored, as in the background of a shell."""
+    """Resets signals that are ignored where the test runs, as in the background of a shell."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
 
 
 @contextlib.contextmanager
 def held_in_page_cache(path):
-    """Meanwhile a file lies in the page cache: a kernel that reclaims what seems unused (DAMON's
-    pageout) takes the pages that nobody has mapped."""
+    """Keeps a file in the page cache. It is mapped, since a kernel with proactive reclaim (DAMON's
+    pageout) evicts unmapped pages."""
     with (open(path, "rb") as file,
           mmap.mmap(file.fileno(), 0, mmap.MAP_SHARED | mmap.MAP_POPULATE, mmap.PROT_READ)):
         yield
 
 
 def evict(path):
-    """Takes a file or block device out of the page cache, and nothing else: tests run beside."""
+    """Evicts only this file or block device from the page cache, since other tests are running."""
     with open(path, "rb") as file:
         os.fsync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -61,7 +61,7 @@ class CliTest(unittest.TestCase):
         return str(self.directory / name)
 
     def write(self, name, data):
-        """A file of the bytes of `data`; its path."""
+        """Writes a file with the bytes of `data`; returns its path."""
         path = self.directory / name
         path.write_bytes(data.tobytes() if isinstance(data, np.ndarray) else data)
         return str(path)
@@ -72,7 +72,7 @@ class CliTest(unittest.TestCase):
                               env=clean_environment(**(env or {})), **options)
 
     def at_work(self, *words, env=None, preexec_fn=default_signals):
-        """The program, once it is at work, and the line of progress that says so."""
+        """Starts the program; returns it and its first line of progress, once it is reading."""
         process = subprocess.Popen([PROGRAM, *map(str, words), "--progress", "plain"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    cwd=self.directory, env=clean_environment(**(env or {})),
@@ -89,7 +89,7 @@ class CliTest(unittest.TestCase):
         return done
 
     def json(self, *words, **options):
-        """The document that a command prints, checked against the schema."""
+        """Returns the document that a command prints, checked against the schema."""
         return self.check_document(self.succeed(*words, "--json", **options).stdout)
 
     def check_document(self, text):
@@ -98,7 +98,7 @@ class CliTest(unittest.TestCase):
         return document
 
     def refuse(self, code, what, *words, hint=None, **options):
-        """Fails with this exit code, nothing on stdout, and a message of the one shape."""
+        """Checks that a command fails with this exit code, no output and a well-formed message."""
         done = self.run_program(*words, **options)
         self.assertEqual(done.returncode, code, done.stderr)
         self.assertEqual(done.stdout, "")

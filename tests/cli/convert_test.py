@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Conversions, against NumPy's astype, and what happens to the output when something goes wrong."""
+"""Compares conversions with NumPy's astype, and tests what happens to the output after failures."""
 
 import os
 import resource
@@ -17,7 +17,7 @@ RANDOM = np.random.default_rng(31)
 
 
 def values(code, count=4099):
-    """Some of everything that a type has, but NaN and the infinities."""
+    """Returns values over the whole range of a type, without NaN and the infinities."""
     data = np.frombuffer(RANDOM.bytes(count * np.dtype(code).itemsize), code).copy()
     if code[-2] == "f":
         data[~np.isfinite(data)] = 1
@@ -26,7 +26,7 @@ def values(code, count=4099):
 
 
 def fits(data, code):
-    """What astype defines: NumPy leaves it open what a float becomes that an integer cannot be."""
+    """Returns the values for which astype is defined: floats in the range of an integer."""
     if data.dtype.kind != "f" or code[0] == "f":
         return data
     limits = np.iinfo(code)
@@ -35,12 +35,12 @@ def fits(data, code):
 
 
 def count_inexact(before, after):
-    """A long double holds every value of every type."""
+    """Counts the values that differ. A long double represents every value of every type."""
     return int((before.astype(np.longdouble) != after.astype(np.longdouble)).sum())
 
 
 def round_to_bf16(data):
-    """The bits of float32 data, rounded to nearest even."""
+    """Returns the bits of float32 data rounded to bf16, to nearest even."""
     bits = data.view("u4")
     return ((bits + 0x7fff + (bits >> 16 & 1)) >> 16).astype("u2")
 
@@ -54,7 +54,7 @@ class ValueTest(CliTest):
             for target in CODES:
                 data = fits(values(source), target)
                 if data.dtype.kind != "f" and data.itemsize > 2 and target == "f2":
-                    data %= 65536  # beyond 2^24 NumPy rounds twice, by way of float32
+                    data %= 65536  # above 2^24 NumPy rounds twice, through float32
                 with self.subTest(source=source, target=target), np.errstate(over="ignore"):
                     self.write("x.bin", data)
                     result = self.convert("x.bin", "y.bin", "--dtype", source, "--to", target)
@@ -211,7 +211,7 @@ class KeptTypeTest(CliTest):
         np.testing.assert_array_equal(found, values.reshape(4, 5))
         self.succeed("convert", "y.npy", "-o", "z.dat")
         self.assertEqual((self.directory / "z.dat").read_bytes(), values.tobytes())
-        self.succeed("convert", "y.npy", "-o", "w.i64")  # an ending goes before
+        self.succeed("convert", "y.npy", "-o", "w.i64")  # the file's ending takes precedence
         np.testing.assert_array_equal(np.fromfile(self.path("w.i64"), "<i8"), values)
 
 
@@ -251,7 +251,7 @@ class UsageTest(CliTest):
 
 
 class OutputTest(CliTest):
-    """Nothing that fails leaves anything, and nothing is lost."""
+    """Tests that a failed run leaves no file behind and keeps existing ones."""
 
     def setUp(self):
         super().setUp()
@@ -325,7 +325,7 @@ class OutputTest(CliTest):
 
 
 class StoppedTest(CliTest):
-    """An old output outlives everything that can happen to a run."""
+    """Tests that an old output survives signals and failures of a run."""
 
     def setUp(self):
         super().setUp()
@@ -334,7 +334,7 @@ class StoppedTest(CliTest):
         self.write("y.u8", b"precious")
 
     def start(self):
-        """The program, once it has made its output, which has no name or a temporary one."""
+        """Starts the program; returns it once it has its output, which is unnamed or temporary."""
         process = subprocess.Popen(
             [PROGRAM, "convert", "x.f64", "-o", "y.u8", "--force"], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, cwd=self.directory, env=clean_environment(),
@@ -346,14 +346,14 @@ class StoppedTest(CliTest):
         return process
 
     def has_output(self, process):
-        """By its size, which it has from the beginning."""
+        """True if the output is open. It has its final size from the beginning."""
         descriptors = f"/proc/{process.pid}/fd"
         for descriptor in os.listdir(descriptors):
             try:
                 if os.stat(f"{descriptors}/{descriptor}").st_size == 2 << 30:
                     return True
             except OSError:
-                pass  # closed meanwhile
+                pass  # was closed in the meantime
         return False
 
     def check_that_all_is_as_it_was(self):
@@ -378,7 +378,7 @@ class StoppedTest(CliTest):
         process.kill()
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, -signal.SIGKILL)
-        # Where files without a name are unknown, a clearly named one may have stayed.
+        # File systems without O_TMPFILE may leave a file with a temporary name.
         for name in os.listdir(self.directory):
             if name not in ("x.f64", "y.u8"):
                 self.assertRegex(name, r"^\.y\.u8\.[a-z0-9]{8}\.ooc-tmp$")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What doctor says of this machine, and of one on which something is forbidden."""
+"""Tests ooc-run doctor on this machine and under restrictions."""
 
 import errno
 import os
@@ -15,7 +15,7 @@ ON_X86 = os.uname().machine == "x86_64"
 
 class DoctorTest(CliTest):
     def examine(self, *words, code=0, **options):
-        """The checks by their names."""
+        """Returns the checks by name."""
         done = self.run_program("doctor", *words, "--json", **options)
         self.assertEqual(done.returncode, code, done.stderr)
         document = self.check_document(done.stdout)
@@ -113,7 +113,7 @@ class RestrictedTest(DoctorTest):
         check = checks["memlock"]
         self.assertEqual(check["values"]["limit_bytes"], 65536)
         self.assertIn("65.5 KB", check["facts"])
-        if os.geteuid() != 0:  # whom it binds
+        if os.geteuid() != 0:  # root has no limit
             self.assertEqual(check["state"], "warn")
             self.assertIn("registered buffers", check["facts"])
 
@@ -129,7 +129,7 @@ class RestrictedTest(DoctorTest):
         for limit in range(16 << 20, 256 << 20, 4 << 20):
             done = self.run_program("doctor", "--json",
                                     preexec_fn=limiting(resource.RLIMIT_AS, limit))
-            if done.stdout:  # the first with which it starts at all
+            if done.stdout:  # the first limit with which it starts
                 break
         else:
             self.skipTest("a sanitizer takes more")

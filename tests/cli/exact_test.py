@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""reduce --exact: sum and mean are the exact ones, rounded once. Judged by math.fsum, which is
-correctly rounded, and by fractions."""
+"""Tests that reduce --exact gives the exact sum and mean, rounded once. They are compared with
+math.fsum, which rounds correctly, and with fractions."""
 
 import math
 from fractions import Fraction
@@ -15,15 +15,15 @@ COUNT = 100_001
 
 
 def as_doubles(bits, dtype):
-    """The values of elements that are given as unsigned integers."""
-    with np.errstate(invalid="ignore"):  # a NaN may signal
+    """Converts elements, given as unsigned integers, to doubles."""
+    with np.errstate(invalid="ignore"):  # for signalling NaNs
         if dtype == "bf16":
             return (bits.astype("u4") << 16).view("f4").astype("f8")
         return bits.view(dtype).astype("f8")
 
 
 def bits_of(values, dtype):
-    """Elements of that type, as unsigned integers; bf16 is cut off."""
+    """Converts values to elements, as unsigned integers; bf16 is truncated."""
     if dtype == "bf16":
         return (values.astype("f4").view("u4") >> 16).astype("u2")
     return values.astype(dtype).view("u" + dtype[1])
@@ -40,9 +40,9 @@ def opposite(bits):
 
 
 def hostile(dtype):
-    """By name: elements as unsigned integers, all of them finite."""
+    """Returns finite elements, as unsigned integers, in difficult patterns by name."""
     anything = random_bits(dtype)
-    smaller = anything[np.abs(as_doubles(anything, dtype)) < 2.0 ** 1000]  # fsum overflows sooner
+    smaller = anything[np.abs(as_doubles(anything, dtype)) < 2.0 ** 1000]  # for fsum
     rest = bits_of(np.array([1, 2.0 ** -10, 1.5]), dtype)
     cancelling = np.concatenate([smaller, opposite(smaller), rest])
     sign_and_low_bits = anything.dtype.type((1 << (8 * anything.itemsize - 1)) + 7)
@@ -57,7 +57,7 @@ def hostile(dtype):
 
 
 def exact_mean(values):
-    """Rounded once."""
+    """Returns the exact mean, rounded once."""
     ratios = (value.as_integer_ratio() for value in values.tolist())
     total = sum(numerator << (1075 - denominator.bit_length()) for numerator, denominator in ratios)
     return float(Fraction(total, len(values) << 1074))

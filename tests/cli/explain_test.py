@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What --explain says is what is done then; it reads nothing and leaves nothing."""
+"""Tests that runs do what --explain says, and that it reads and writes no data."""
 
 import json
 import os
@@ -13,16 +13,17 @@ import numpy as np
 
 RANDOM = np.random.default_rng(41)
 MIB = 1 << 20
-HUGE = 4 << 40  # bytes of a sparse file, which nobody can read while a test waits
+HUGE = 4 << 40  # bytes of a sparse file, too many to read during a test
 
-# Of `run`, those that are known before; in_flight may be tuned, device_bytes lack the operator's.
+# Keys of `run` that are known in advance. in_flight may be tuned; device_bytes exclude those of the
+# operator.
 KNOWN = ("device", "engine", "direct", "chunk_bytes", "chunks", "block_bytes", "streams", "threads",
          "pool_bytes", "passes", "ceilings")
 
 
 class ExplainTest(CliTest):
     def explain(self, *words, **options):
-        """The plan of a document, which has no other result and no run."""
+        """Returns the plan of a document; checks that it has no other result and no run."""
         document = self.json(*words, "--explain", **options)
         self.assertIsNone(document["run"])
         self.assertEqual(set(document["result"]), {"plan"})
@@ -46,7 +47,7 @@ class AgreementTest(ExplainTest):
             for tuning in tunings:
                 for cold in (False, True):
                     if cold and (command, *words, tuning) == ("histogram", ("--direct", "no")):
-                        continue  # by two passes, of which the second finds all in the page cache
+                        continue  # the second of its two passes finds all data in the page cache
                     with self.subTest(command, words=words, tuning=tuning, cold=cold):
                         prepare(cold)
                         said = self.explain(command, "x.f32", *words, *tuning)
@@ -119,7 +120,7 @@ class AgreementTest(ExplainTest):
 
 
 class PredictionTest(ExplainTest):
-    """With ceilings as bench keeps them, which are ours here."""
+    """Tests predictions from a file of ceilings that is written here."""
 
     def setUp(self):
         super().setUp()
@@ -158,7 +159,7 @@ class PredictionTest(ExplainTest):
                       self.succeed("histogram", *words, "--explain", env=self.cache).stdout)
         run = self.json("histogram", *words, env=self.cache)["run"]
         self.assertEqual(run["prediction"], plan["prediction"])
-        # Nobody has measured this kernel.
+        # This kernel has no ceiling.
         run = self.json("reduce", *words, env=self.cache)["run"]
         self.assertEqual(run["prediction"],
                          {"seconds": 1.25, "stage": "cores", "unmeasured": ["kernel"]})

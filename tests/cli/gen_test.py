@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generated data: the known answers, and that they are the same on every machine."""
+"""Tests generated data: the known answers, which must be the same on every machine."""
 
 import os
 
@@ -14,7 +14,7 @@ STEP = 0x9e3779b97f4a7c15
 
 
 def mix(word):
-    """The finaliser of splitmix64, as generator.hpp names it."""
+    """Applies the finaliser of splitmix64 (generator.hpp)."""
     word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9 & WORD
     word = (word ^ (word >> 27)) * 0x94d049bb133111eb & WORD
     return word ^ (word >> 31)
@@ -33,7 +33,7 @@ class GenTest(CliTest):
         return self.json("reduce", name, "--checksum")["input"]["checksum_xxh3_128"]
 
     def test_uniform_is_what_it_says(self):
-        """Another implementation of the definition makes the same bytes."""
+        """An independent implementation of the definition generates the same bytes."""
         words = random_words(7, 101)
         self.gen("--seed", 7, "--count", 808)
         self.assertEqual(np.fromfile(self.path("x.bin"), "<u8").tolist(), words.tolist())

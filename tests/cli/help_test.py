@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Help, man pages, reference and completion, which come from one table of options and agree."""
+"""Tests that help, man pages, reference and completion agree; all come from one table."""
 
 import os
 import pty
@@ -12,7 +12,7 @@ from pathlib import Path
 from cli_support import PROGRAM, CliTest, clean_environment, main
 
 REFERENCE = Path(__file__).resolve().parents[2] / "docs/reference.md"
-FOLDER = Path(PROGRAM).parent / "manual"  # what is installed
+FOLDER = Path(PROGRAM).parent / "manual"  # the files that are installed
 
 
 def generate(*words):
@@ -31,7 +31,7 @@ def commands():
 
 
 class Option:
-    """A line of the long help."""
+    """An option, parsed from a line of the long help."""
 
     def __init__(self, letter, name, argument, meaning):
         self.letter, self.name, self.argument, self.meaning = letter, name, argument, meaning
@@ -44,7 +44,7 @@ class Option:
 
 OPTIONS = {command: Option.of(command) for command in commands()}
 
-# What a shell offers behind an option.
+# Values that completion offers for an option.
 VALUES = {
     "--device": {"auto", "cpu", "cuda"}, "--engine": {"auto", "uring", "threads"},
     "--direct": {"auto", "yes", "no"}, "--progress": {"auto", "plain", "none"},
@@ -64,7 +64,7 @@ class TableTest(CliTest):
                          ["o"])
 
     def test_values_are_taken_and_others_refused(self):
-        """What completion offers is what the parser takes, before it opens any file."""
+        """The parser accepts only the values that completion offers, before it opens a file."""
         for command, options in OPTIONS.items():
             words = {"gen": ["-o", "y", "--size", "8"], "matmul": ["x", "x", "-o", "y"],
                      "convert": ["x", "-o", "y"]}.get(command, ["x"])
@@ -81,7 +81,7 @@ class TableTest(CliTest):
 
 class ManualTest(CliTest):
     def page(self, *command):
-        """A page as text."""
+        """Returns the text of a manual page."""
         return generate("man", *command).replace("\\-", "-").replace("\\(aq", "'")
 
     def test_every_command_and_option_is_there(self):
@@ -107,7 +107,7 @@ class ManualTest(CliTest):
                     done = subprocess.run([checker, *arguments], input=generate("man", *command),
                                           capture_output=True, text=True, check=False, timeout=60)
                     complaints = [line for line in (done.stdout + done.stderr).splitlines()
-                                  if "missing date" not in line]  # the same text any day
+                                  if "missing date" not in line]  # left out on purpose
                     self.assertEqual(complaints, [])
 
     def test_what_is_installed_is_what_is_generated(self):
@@ -146,7 +146,7 @@ class ReferenceTest(CliTest):
 
 
 class CompletionTest:
-    """Asks a shell what it offers; `complete` is the words for each of several lines."""
+    """Tests completion in a shell. `complete` returns the words offered for each line."""
 
     shell = ""
 
@@ -156,7 +156,7 @@ class CompletionTest:
             self.write(name, b"")
 
     def check(self, expected):
-        """`expected`: what a line is to be completed to, exactly."""
+        """Checks that each line of `expected` is completed to exactly its words."""
         if not shutil.which(self.shell):
             print(f"completion is not tried in {self.shell}, which is not installed")
             return
@@ -194,8 +194,8 @@ class BashTest(CompletionTest, CliTest):
     shell = "bash"
 
     def complete(self, lines):
-        """Calls the function as readline does. Without readline there is no compopt: the one here
-        does what "-o default" makes readline do."""
+        """Calls the completion function as readline does. compopt needs readline, so it is replaced
+        by one that does what readline does for "-o default"."""
         script = self.write("completion", generate("complete-bash").encode())
         program = f"source {script}\n" + r'''
 compopt() { [[ $* != "-o default" ]] || mapfile -t COMPREPLY < <(compgen -f -- "$word"); }
@@ -239,7 +239,7 @@ class FishTest(CompletionTest, CliTest):
 class ZshTest(CompletionTest, CliTest):
     shell = "zsh"
 
-    # What is offered goes to the terminal in lines that nothing else looks like.
+    # Print the words that are offered in a form that no other output has.
     SETUP = r'''
 PROMPT= fpath=($FOLDER $fpath)
 autoload -Uz compinit && compinit -D -u
@@ -252,7 +252,7 @@ compadd() {
 }
 finish() {
   print -r -- "<" end ">"
-  comppostfuncs=(finish)  # zsh forgets it each time
+  comppostfuncs=(finish)  # zsh clears it each time
 }
 finish
 '''
@@ -267,14 +267,14 @@ finish
                        clean_environment(FOLDER=str(self.directory), TERM="dumb"))
         try:
             self.answer(terminal, f"source {setup}\n")
-            # ^U empties the line for the next one.
+            # ^U clears the line before the next one.
             return {line: self.answer(terminal, f"\x15{line}\t") - {"_ooc-run"} for line in lines}
         finally:
             os.close(terminal)
             os.waitpid(process, 0)
 
     def answer(self, terminal, keys):
-        """What zsh offers when these are typed."""
+        """Returns the words that zsh offers after these keys."""
         os.write(terminal, keys.encode())
         shown = b""
         while b"< end >" not in shown:

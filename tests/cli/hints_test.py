@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The likeliest mistakes: each is named in one line, and its hint says what fixes it."""
+"""Tests that common mistakes get a message of one line and a hint that fixes them."""
 
 import errno
 import os
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def without_privileges():
-    """Even root is then refused files by their permission bits. Others cannot be deprived."""
+    """Makes permission bits apply to root too; has no effect for other users."""
     drop_from_bounding_set, override, read_search = 24, 1, 2
     for capability in (override, read_search):
         LIBC.prctl(drop_from_bounding_set, capability, 0, 0, 0)

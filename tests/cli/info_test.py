@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What info says of files, and that it says it without reading them."""
+"""Tests that ooc-run info describes files correctly and without reading them."""
 
 import gzip
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Input that cannot be used: each with its own message and exit code, and nothing on stdout."""
+"""Tests that each kind of unusable input has its message and exit code, with an empty stdout."""
 
 import os
 import re
@@ -185,7 +185,7 @@ class LimitTest(CliTest):
 
 
 class ChangedInputTest(CliTest):
-    """What others do to a file while it is read."""
+    """Tests changes to a file by other processes while it is read."""
 
     def has_open(self, process, path):
         folder = f"/proc/{process.pid}/fd"
@@ -195,9 +195,9 @@ class ChangedInputTest(CliTest):
             return False
 
     def run_and_meanwhile(self, act, code, what, *words):
-        """Stops the program when it has just opened the file, and lets it go on after `act`. If it
-        was done by then, that is no test: there are several tries for what is expected, with larger
-        files. (Sanitizers take their time even for the first.)"""
+        """Stops the program after it has opened the file, calls `act`, and lets it continue. If the
+        program ended before `act`, tries again with a larger file. (With sanitizers, even the first
+        size is large enough.)"""
         for size in (1 << 24, 1 << 26, 1 << 28, 1 << 28, 1 << 28):
             for name in os.listdir(self.directory):
                 os.unlink(self.path(name))

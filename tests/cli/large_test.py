@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files of sizes at which 32 bits do not count any more: they are sparse, and cost nothing."""
+"""Tests sizes and counts that exceed 32 bits, with sparse files."""
 
 import os
 import struct
@@ -11,7 +11,7 @@ TIB = 1 << 40
 
 class LargeTest(CliTest):
     def sparse(self, name, size, pieces):
-        """A file of `size` bytes: zeros, but for the bytes that `pieces` has by their offset."""
+        """Writes `size` bytes of zeros, except for `pieces` (bytes by offset); returns the path."""
         path = self.path(name)
         with open(path, "wb") as file:
             try:
@@ -49,7 +49,7 @@ class LargeTest(CliTest):
                     8 * TIB + 1)
 
     def test_an_array_of_8_tib(self):
-        """Its shape is what the file can hold, or not."""
+        """Shapes that fit the file are read, and larger ones are refused."""
         header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1048576, %d), }"
         for columns, fits in ((1 << 20, True), ((1 << 20) + 1, False), (1 << 44, False)):
             text = (header % columns).ljust(117).encode() + b"\n"
@@ -80,7 +80,7 @@ class LargeTest(CliTest):
 
     def test_options_beyond_any_machine(self):
         path = self.write("x.u8", bytes(range(256)) * 1024)
-        for chunk in ((1 << 64) - 1, (1 << 61) + (1 << 16)):  # times 8, for f8: 2^64 and a little
+        for chunk in ((1 << 64) - 1, (1 << 61) + (1 << 16)):  # times 8 for f8: just above 2^64
             self.assertEqual(self.json("reduce", path, "--chunk", chunk)["result"]["max"], 255)
             self.succeed("convert", path, "-o", "x.f64", "--chunk", chunk, "--force")
             self.assertEqual(self.json("reduce", "x.f64")["result"]["sum"], 1024 * 255 * 128)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Matrix products, against NumPy. Small integers have exact products and sums in every type."""
+"""Compares products with NumPy's. Small integers have exact products and sums in every type."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ import numpy as np
 RANDOM = np.random.default_rng(53)
 RESULT_TYPES = {"f2": "f4", "f4": "f4", "f8": "f8"}
 HUGE = 4 << 40  # bytes of a sparse file
-MILLION_SQUARE = "1048576x1048576"  # of f4, in so many bytes
+MILLION_SQUARE = "1048576x1048576"  # of f4: HUGE bytes
 
 
 def matrix(rows, columns, code="f4"):
@@ -27,7 +27,7 @@ def text_of(shape):
 
 class ProductTest(CliTest):
     def multiply(self, a, b, *words, output="c.npy"):
-        """The product of two .npy files, compared with NumPy's; the document."""
+        """Multiplies two .npy files, compares with NumPy's product, and returns the document."""
         np.save(self.path("a.npy"), a)
         np.save(self.path("b.npy"), b)
         document = self.json("matmul", "a.npy", "b.npy", "-o", output, "--force", *words)
@@ -171,8 +171,8 @@ class ProductTest(CliTest):
 
 class VerifyTest(CliTest):
     def stopped_in_the_check(self):
-        """A run whose product is in its place, and whose check is held up. It reads A, which takes
-        it a while."""
+        """Starts a run and stops it after it has written the product, during the check. The check
+        takes a while, since it reads A."""
         with open(self.path("a.f32"), "wb") as file:
             file.truncate(1 << 30)
         self.write("b.f32", np.zeros(16384, "f4"))
@@ -184,7 +184,7 @@ class VerifyTest(CliTest):
         self.addCleanup(process.kill)
         while process.poll() is None and not os.path.exists(self.path("c.f32")):
             time.sleep(0.001)
-        process.send_signal(signal.SIGSTOP)  # so that it sees no time but the old one
+        process.send_signal(signal.SIGSTOP)  # so that it sees only the restored mtime
         os.waitpid(process.pid, os.WUNTRACED)
         return process
 
@@ -194,7 +194,7 @@ class VerifyTest(CliTest):
         with open(self.path("c.f32"), "rb+") as file:
             file.seek(4 * 1234)
             file.write(np.float32(1).tobytes())
-        os.chmod(self.path("c.f32"), status.st_mode ^ stat.S_IXUSR)  # which explains the new ctime
+        os.chmod(self.path("c.f32"), status.st_mode ^ stat.S_IXUSR)  # explains the new ctime
         os.utime(self.path("c.f32"), ns=(status.st_atime_ns, status.st_mtime_ns))
         process.send_signal(signal.SIGCONT)
         stdout, stderr = process.communicate(timeout=120)
@@ -219,7 +219,7 @@ class VerifyTest(CliTest):
 
 class ExplainTest(CliTest):
     def test_it_reads_and_writes_nothing(self):
-        """Files of terabytes, which nobody can read while a test waits."""
+        """--explain neither reads nor writes: with files of terabytes, it would take too long."""
         for name in ("a.f32", "b.f32"):
             with open(self.path(name), "wb") as file:
                 file.truncate(HUGE)
@@ -331,7 +331,7 @@ class RefusalTest(CliTest):
     def test_too_little_memory(self):
         self.refuse_and_keep(7, "bytes, the limit is ", "a.npy", "b.npy", "-o", "c.npy", "--device",
                              "cpu", "--memory", "8K", hint="--memory")
-        pools = 4 * 3 * 4096  # two slots of three pages in either
+        pools = 4 * 3 * 4096  # two slots of three pages in each pool
         self.refuse_and_keep(7, "0 bytes of memory beside the pools are too few", "a.npy", "b.npy",
                              "-o", "c.npy", "--device", "cpu", "--memory", pools, hint="--memory")
 
@@ -356,7 +356,7 @@ class RefusalTest(CliTest):
 
 
 class StoppedTest(CliTest):
-    """Products that take minutes, which something ends."""
+    """Tests products that take minutes and are stopped before their end."""
 
     def setUp(self):
         super().setUp()

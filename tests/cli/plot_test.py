@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pictures of histograms: what --plot writes."""
+"""Tests the pictures of histograms that --plot writes."""
 
 import os
 import re
@@ -19,7 +19,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def png_size(data):
-    """Width and height of a PNG file that is whole."""
+    """Returns the width and height of a PNG file; checks that it is complete."""
     assert data.startswith(b"\x89PNG\r\n\x1a\n")
     at, kinds, size = 8, [], None
     while at < len(data):
@@ -37,7 +37,7 @@ def png_size(data):
 
 class PlotTest(CliTest):
     def plot(self, *words, file="p.svg", env=None):
-        """The counts that a command prints, and the picture that it draws."""
+        """Returns the result that a command prints and the picture that it draws."""
         document = self.json("histogram", *words, "--plot", file, "--device", "cpu", env=env)
         return document["result"], ElementTree.parse(self.path(file)).getroot()
 
@@ -62,7 +62,7 @@ class PlotTest(CliTest):
         self.assertIn("count", self.texts(picture))
 
     def check_tooltips(self, picture, result):
-        """What a reader sees who points at a bin: its edges and its count."""
+        """Checks the tooltips of bins: their edges and their counts."""
         titles = [title.text for title in picture.iter(SVG + "title")]
         words = [re.fullmatch(r"\[(.*), (.*)[\])]: ([\d,]+)", title) for title in titles]
         self.assertEqual([int(found[3].replace(",", "")) for found in words], result["counts"])
@@ -176,7 +176,7 @@ class PlotTest(CliTest):
         os.symlink("p.svg", self.path("dangling.svg"))
         self.refuse(2, "p.svg: is the file of --plot", "histogram", "x.u8", "--plot",
                     "dangling.svg", "--trace", "p.svg")
-        os.symlink("loop", self.path("loop"))  # no name can be found: that is not the same one
+        os.symlink("loop", self.path("loop"))  # cannot be resolved, so it is not the same file
         self.refuse(6, "loop/p.svg: .*ELOOP", "histogram", "x.u8", "--plot", "loop/p.svg",
                     "--trace", "loop/t.pf")
         self.assertEqual(os.listdir(self.path("real")), [])
@@ -203,7 +203,7 @@ class PlotTest(CliTest):
 
     def test_an_interrupted_run_writes_none(self):
         with open(self.path("x.u8"), "wb") as file:
-            file.truncate(4 << 40)  # more than any machine reads while a test waits
+            file.truncate(4 << 40)  # too many bytes to read during a test
         self.write("old.svg", b"old")
         for name in ("new.svg", "old.svg"):
             process, _ = self.at_work("histogram", "x.u8", "--plot", name, "--force", "--device",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The program among others: signals, closed pipes, terminals, limits."""
+"""Tests signals, closed pipes, terminals and limits."""
 
 import os
 import pty
@@ -14,7 +14,7 @@ from cli_support import PROGRAM, CliTest, clean_environment, default_signals, ma
 
 import numpy as np
 
-HUGE = 4 << 40  # bytes of a sparse file that no machine reads while a test waits
+HUGE = 4 << 40  # bytes of a sparse file, too many to read during a test
 
 
 class StdoutTest(CliTest):
@@ -30,7 +30,7 @@ class StdoutTest(CliTest):
             self.assertIn("(ENOSPC)", done.stderr)
 
     def test_a_file_that_takes_a_part_only(self):
-        """Up to the limit a write is short, which is no error yet; the next one is."""
+        """A short write is not an error, but the next write, beyond the limit, is."""
         with open(self.path("x"), "wb") as file:
             done = subprocess.run([PROGRAM, "help"], stdout=file, stderr=subprocess.PIPE, text=True,
                                   env=clean_environment(), check=False,
@@ -97,7 +97,7 @@ class InterruptTest(CliTest):
             file.truncate(HUGE)
 
     def interrupt(self, number, *words):
-        """Sends the signal once the program is at work."""
+        """Sends the signal once the program is reading; returns its exit code and output."""
         process, _ = self.at_work(*words)
         process.send_signal(number)
         stdout, stderr = process.communicate(timeout=60)
@@ -116,7 +116,7 @@ class InterruptTest(CliTest):
             self.assertEqual((result["sum"], result["max"]), (0, 0))
 
     def test_two_signals_at_once_are_one_request(self):
-        """As from coreutils' timeout, which signals its child and then the child's group."""
+        """Two signals at once, as from coreutils' timeout, end a run with a partial result."""
         self.huge_file("x.f32")
         process, _ = self.at_work("reduce", "x.f32", "--json")
         process.send_signal(signal.SIGSTOP)
@@ -153,7 +153,7 @@ class InterruptTest(CliTest):
             self.assertRegex(stderr, "ooc-run: error: .*interrupted")
 
     def test_a_signal_that_is_ignored_stays_so(self):
-        """As nohup and shells have it for jobs in the background."""
+        """A run with SIGINT ignored, as in the background of a shell, continues after SIGINT."""
         self.huge_file("x.f32")
         process, _ = self.at_work("reduce", "x.f32", preexec_fn=lambda: signal.signal(
             signal.SIGINT, signal.SIG_IGN))
@@ -174,7 +174,7 @@ class InterruptTest(CliTest):
 
 class TerminalTest(CliTest):
     def on_terminal(self, *words, env=None, until=None):
-        """Everything shown on a terminal, with a signal once `until` is seen."""
+        """Returns the output on a terminal; sends SIGINT once `until` is seen."""
         master, slave = pty.openpty()
         process = subprocess.Popen([PROGRAM, *words], stdout=slave, stderr=slave,
                                    cwd=self.directory, preexec_fn=default_signals,
@@ -186,7 +186,7 @@ class TerminalTest(CliTest):
         while select.select([master], [], [], 60)[0]:
             try:
                 shown += os.read(master, 65536)
-            except OSError:  # the other end is closed
+            except OSError:  # the program has closed its end
                 break
             if until and until in shown:
                 process.send_signal(signal.SIGINT)
@@ -225,7 +225,7 @@ class TerminalTest(CliTest):
         self.assertIn("type; --dtype f8 reads float64\n", self.succeed("reduce", "x.f8").stderr)
 
     def test_names_do_not_command_the_terminal(self):
-        """Controls of either kind, bytes that are not UTF-8, text from right to left."""
+        """Control characters, invalid UTF-8 and marks of direction in file names are escaped."""
         name = b"a\x1b[2J\xc2\x9b1m\x9b1m\xe2\x80\xae23f.\xe2\x81\xa6\xd8\x9c\xff.u8"
         shown = r"a\x1b[2J\u009b1m\x9b1m\u202e23f.\u2066\u061c\xff.u8"
         path = os.fsencode(self.directory) + b"/" + name
@@ -238,7 +238,7 @@ class TerminalTest(CliTest):
                 done = subprocess.run([PROGRAM, words[0], path, *words[1:], "--device", "cpu"],
                                       capture_output=True, cwd=self.directory, check=False,
                                       env=clean_environment(XDG_CACHE_HOME=self.path("cache")))
-                text = (done.stdout + done.stderr).decode()  # which it could not be otherwise
+                text = (done.stdout + done.stderr).decode()  # raises if it is not UTF-8
                 if words != ["doctor"]:
                     self.assertIn(shown, text)
                 self.assertNotRegex(text, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c]")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pages about runs: what --report writes."""
+"""Tests the HTML pages that --report writes."""
 
 import json
 import os
@@ -18,7 +18,7 @@ MIB = 1 << 20
 
 
 class Page:
-    """Well-formed, or an exception."""
+    """A page about a run. The constructor raises if it is not well-formed."""
 
     def __init__(self, path):
         self.text = Path(path).read_text(encoding="utf-8")
@@ -37,7 +37,7 @@ class Page:
         return found
 
     def facts(self, title):
-        """The values of a section's tables by their names, as they are in JSON."""
+        """Returns the values of a section's tables by name."""
         facts = {}
         for row in self.section(title).iter("tr"):
             name, data = row.find("th"), row.find("td/data")
@@ -46,8 +46,8 @@ class Page:
         return facts
 
     def chunks(self, work):
-        """Those that "read", say, was done with in what is shown of the run. Of a long run that is
-        not all of it, and what was under way at the end of one part is in the next one, too."""
+        """Returns the chunks that the timeline shows for `work`, such as "read". It shows only
+        parts of a long run, and an event may be in two of them."""
         chunks = set()
         for title in self.root.iter("title"):
             found = re.match(work + r" (\d+)(?: to (\d+))?[:,]", title.text)
@@ -57,7 +57,7 @@ class Page:
 
 
 def parsed(text):
-    """A value of a page as JSON has it."""
+    """Parses a value of a page as JSON."""
     try:
         return json.loads(text, parse_constant=str)
     except json.JSONDecodeError:
@@ -66,19 +66,19 @@ def parsed(text):
 
 class ReportTest(CliTest):
     def report(self, *words, env=None):
-        """What a command prints, and the page about it."""
+        """Returns the document that a command prints and its page; checks that they agree."""
         document = self.json(*words, "--report", "r.html", "--device", "cpu", env=env)
         page = Page(self.path("r.html"))
         self.check(page, document)
         return document, page
 
     def check(self, page, document):
-        """The page says what the document does, and needs nothing else."""
+        """Checks that the page shows the content of the document and refers to no other file."""
         for foreign in ("http:", "https:", "<script", "<link", "<img", "@import", "url("):
             self.assertNotIn(foreign, page.text)
         self.check_facts(page, "Result", document["result"])
         self.check_facts(page, "What was chosen, and why",
-                         {**document["run"], "verdict": None})  # which is shown elsewhere
+                         {**document["run"], "verdict": None})  # shown in the banner
         for reason in document["run"]["reasons"]:
             self.assertIn(reason, [one.text for one in page.root.iter("li")])
         self.check_stages(page, document["run"]["stages"])
@@ -96,14 +96,14 @@ class ReportTest(CliTest):
 
     def check_stages(self, page, stages):
         rows = page.section("Where the time went").find("table/tbody").findall("tr")
-        # A lane that has nothing to copy waits for its kernel's input instead.
+        # Without copies, the page counts the waits for copies as waits of the kernel.
         stages = {name: dict(stage) for name, stage in stages.items() if stage is not None}
         for name in "h2d", "d2h":
             if name in stages and stages[name]["busy_seconds"] == 0:
                 copy = stages.pop(name)
                 for key in "waits_in_seconds", "waits_out_seconds":
                     stages["kernel"][key] += copy[key]
-        labels = {"h2d": "copy in", "d2h": "copy out"}  # on a CPU
+        labels = {"h2d": "copy in", "d2h": "copy out"}  # names on the CPU
         stages = {labels.get(name, name): stage for name, stage in stages.items()}
         self.assertEqual([row.find("th").text for row in rows], list(stages))
         for row in rows:
@@ -156,7 +156,7 @@ class ReportTest(CliTest):
         self.assertTrue(document["result"]["verified"])
         self.assertEqual([one.text for one in page.section("Input").iter("h3")], ["a", "b"])
         chunks = set(range(document["run"]["chunks"]))
-        self.assertLessEqual(page.chunks("read"), chunks)  # and none that the check has read
+        self.assertLessEqual(page.chunks("read"), chunks)  # not those that the check has read
         tile = page.with_class("tile")[0]
         self.assertRegex(page.words(tile), r"^[\d.]+ .?FLOP/s ?arithmetic$")
 
@@ -239,7 +239,7 @@ class ReportTest(CliTest):
 
     def test_of_a_run_that_is_interrupted(self):
         with open(self.path("x.u8"), "wb") as file:
-            file.truncate(4 << 40)  # more than any machine reads while a test waits
+            file.truncate(4 << 40)  # too many bytes to read during a test
         process, _ = self.at_work("reduce", "x.u8", "--report", "r.html", "--device", "cpu",
                                   "--json")
         process.send_signal(signal.SIGINT)
@@ -253,7 +253,7 @@ class ReportTest(CliTest):
                          str(document["result"]["covered_bytes"]))
         windows = [one.text for one in page.section("What happened when").iter("h3")]
         self.assertEqual(len(windows), 3)
-        # 200, or fewer where there is much in them.
+        # 200 ms, or less if there are many events.
         self.assertRegex(windows[0], r"^The first [\d.]+ ms$")
         self.assertRegex(windows[2], r"^The last [\d.]+ ms$")
 

@@ -1,4 +1,4 @@
-"""What a process may be denied: functions for preexec_fn."""
+"""Restrictions of a process: functions for preexec_fn."""
 
 import ctypes
 import resource
@@ -7,11 +7,11 @@ import struct
 LIBC = ctypes.CDLL(None, use_errno=True)
 SYSTEM_CALLS = {"ioctl": 16, "fallocate": 285, "statx": 332, "renameat2": 316,
                 "io_uring_setup": 425, "io_uring_register": 427, "clone3": 435,
-                "cachestat": 451}  # of x86-64
+                "cachestat": 451}  # on x86-64
 
 
 def refusing(name, errno_value):
-    """A filter that answers this system call with an error."""
+    """Returns a function that installs a seccomp filter: the system call fails with this error."""
     load, jump_if_equal, give_back = 0x20, 0x15, 0x06
     refused, allowed = 0x00050000 | errno_value, 0x7fff0000
     code = b"".join(struct.pack("HBBI", *instruction) for instruction in (

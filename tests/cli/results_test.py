@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Results of histogram and reduce, against NumPy."""
+"""Compares results of histogram and reduce with NumPy's."""
 
 import math
 import os
@@ -222,12 +222,12 @@ class TextTest(CliTest):
         self.assertEqual(self.json("reduce", "x.f32")["result"]["min"], float(np.float32(0.1)))
 
     def test_what_two_passes_have_to_say_is_said_once(self):
-        """The first puts into the page cache what the second finds there."""
+        """Each note is printed once, though the first of two passes changes the page cache."""
         path = self.write("x.f32", np.arange(4 << 20, dtype="f4"))
         with open(path, "rb") as file:
             os.fsync(file.fileno())
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)  # and nothing ahead
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)  # no read-ahead
             file.read(10 << 20)
         done = self.succeed("histogram", path, "--device", "cpu", "--threads", "2", "-v")
         self.assertIn("2 passes", done.stdout)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""reduce --histogram: several answers from one read, each as the command of its name has it."""
+"""Tests that reduce --histogram gives the answers of both commands from one read."""
 
 import os
 import re
@@ -11,13 +11,13 @@ from cli_support import CliTest, main
 import numpy as np
 
 RANDOM = np.random.default_rng(3)
-HUGE = 4 << 40  # bytes of a sparse file that no machine reads while a test waits
+HUGE = 4 << 40  # bytes of a sparse file, too many to read during a test
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 class SummaryTest(CliTest):
     def check(self, *words, reduce=(), bins=("--histogram", "40"), passes=1):
-        """Both answers are those of the two commands."""
+        """Checks that both answers equal those of the two commands."""
         with self.subTest(words=words, reduce=reduce, bins=bins):
             document = self.json("reduce", *words, *reduce, *bins)
             result = document["result"]
@@ -29,7 +29,7 @@ class SummaryTest(CliTest):
 
     def test_every_type_in_both_byte_orders(self):
         for code in ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "bf16", "f4", "f8"):
-            bits = RANDOM.bytes(600_000)  # the range of such doubles would have no width
+            bits = RANDOM.bytes(600_000)  # with random doubles, the range would overflow
             self.write("x.bin", RANDOM.normal(0, 9, 70_000) if code == "f8" else bits)
             passes = 1 if code in ("u1", "i1") else 2
             self.check("x.bin", "--dtype", "<" + code, reduce=["--nan", "omit"], passes=passes)
@@ -122,7 +122,7 @@ class SummaryTest(CliTest):
         self.assertEqual(sorted(os.listdir(self.directory)), ["nan.f32", "x.f32"])
 
     def test_variables_of_other_runs(self):
-        """A range is for runs that count: others need not unset it."""
+        """OOC_RANGE and OOC_LOG_SCALE are ignored by a reduce without --histogram."""
         self.write("x.f32", np.arange(5, dtype="f4"))
         variables = {"OOC_RANGE": "0:2", "OOC_LOG_SCALE": "1"}
         self.assertNotIn("histogram", self.json("reduce", "x.f32", env=variables)["result"])

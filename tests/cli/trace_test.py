@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Timelines: what --trace writes, read without the library that wrote it."""
+"""Tests the timelines that --trace writes, with an independent parser."""
 
 import collections
 import os
@@ -18,7 +18,7 @@ WROTE = r"(?m)^ooc-run: note: wrote t\.pf, a timeline .*\n"
 
 
 def fields(data):
-    """The fields of a protobuf message: (number, value), the value an int or bytes."""
+    """Yields the fields of a protobuf message as (number, value); a value is an int or bytes."""
     at = 0
 
     def varint():
@@ -48,7 +48,7 @@ def fields(data):
 
 
 def message(data):
-    """A message whose fields come once."""
+    """Parses a message in which no field is repeated."""
     result = {}
     for number, value in fields(data):
         if number in result:
@@ -61,11 +61,11 @@ Slice = collections.namedtuple("Slice", "track category name begin end chunk byt
 
 
 class Timeline:
-    """By the numbers of fields in Perfetto's trace_packet.proto and what it includes."""
+    """A trace, parsed by the field numbers of Perfetto's trace_packet.proto and its imports."""
 
     def __init__(self, path):
         self.tracks = {}    # id: (name, parent)
-        self.units = {}     # of counters
+        self.units = {}     # id of a counter: its unit
         self.counters = {}  # id: [(time, value)]
         self.slices = []
         self.process = None
@@ -121,7 +121,7 @@ class Timeline:
                                      annotations.get("chunk"), annotations["bytes"]))
 
     def place(self, track):
-        """The names of a track and those in which it lies, from within."""
+        """Returns the names of a track and its parents, innermost first."""
         names = []
         while track is not None:
             name, track = self.tracks[track]
@@ -153,7 +153,7 @@ class TraceTest(CliTest):
             ends[one.track] = one.end
 
     def check_chunks(self, timeline, stage, sizes, passes=1):
-        """One slice for each chunk and pass, of the chunk's size."""
+        """Checks that each chunk has one slice per pass, with its size."""
         slices = sorted(timeline.of(stage), key=lambda one: one.chunk)
         self.assertEqual([(one.chunk, one.bytes) for one in slices],
                          [(k, size) for k, size in enumerate(sizes) for _ in range(passes)])
@@ -161,7 +161,7 @@ class TraceTest(CliTest):
             self.assertEqual(one.name, f"{stage} {one.chunk}")
 
     def check_slots(self, timeline, stage, process):
-        """Chunk k has slot k % N. Returns N."""
+        """Checks that chunk k of N slots is in slot k % N; returns N."""
         slots = len({one.track for one in timeline.of(stage)})
         for one in timeline.of(stage):
             self.assertEqual(timeline.place(one.track),
@@ -177,7 +177,7 @@ class TraceTest(CliTest):
         self.assertEqual(values[-1], 0)
 
     def check_read_rate(self, timeline, total):
-        """The area under the curve is what was read."""
+        """Checks that the area under the read rate is the number of bytes read."""
         unit, points = timeline.counter("read rate")
         self.assertEqual(unit, "GB/s")
         area = sum(value * (after - time)
@@ -210,7 +210,7 @@ class TraceTest(CliTest):
         slots = {one.chunk: timeline.place(one.track)[0] for one in timeline.of("read")}
         pairs = {(lanes[chunk], slots[chunk]) for chunk in range(33)}
         self.assertLessEqual({lane for lane, _ in pairs}, {"lane 0", "lane 1", "lane 2"})
-        self.assertEqual(len(pairs), len({lane for lane, _ in pairs}))  # a slot of its own
+        self.assertEqual(len(pairs), len({lane for lane, _ in pairs}))  # each lane has its own slot
         self.assertEqual(len(pairs), len({slot for _, slot in pairs}))
         self.check_waiting(timeline, 3)
         self.check_read_rate(timeline, sum(sizes))
@@ -263,7 +263,7 @@ class TraceTest(CliTest):
         self.assertEqual(Timeline(self.path("t.pf")).slices, [])
 
     def test_of_a_run_that_fails(self):
-        """Two values cannot be had as integers; the first megabyte can."""
+        """A failed run keeps its timeline: two values of the last chunk have no integer."""
         data = np.zeros(4 * MIB, "f4")
         data[-2:] = np.nan
         self.write("x.f32", data)
@@ -281,7 +281,7 @@ class TraceTest(CliTest):
 
     def test_of_a_run_that_is_interrupted(self):
         with open(self.path("x.f32"), "wb") as file:
-            file.truncate(4 << 40)  # more than any machine reads while a test waits
+            file.truncate(4 << 40)  # too many bytes to read during a test
         process = subprocess.Popen(
             [PROGRAM, "reduce", "x.f32", "--trace", "t.pf", "--device", "cpu", "--progress",
              "plain"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,

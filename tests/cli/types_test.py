@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What type raw data are read as, what is refused, and what is doubted. Also the types of .npy
-headers, as NumPy understands them."""
+"""Tests the types of raw data: defaults, refusals and warnings about doubtful types. Also compares
+the types of .npy headers with NumPy."""
 
 import bz2
 import gzip
@@ -18,11 +18,11 @@ import numpy as np
 
 
 class HeaderTypeTest(CliTest):
-    """The type in a .npy header means what it means to NumPy, or is refused."""
+    """Tests that a type in a .npy header has the meaning that NumPy gives it, or is refused."""
 
     CODES = ("b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 ? b B h H i I q Q e f d bool int8 int16 int32 "
              "int64 uint8 uint16 uint32 uint64 float16 float32 float64").split()
-    # What NumPy refuses, or understands as something that is no number of ours.
+    # Types that NumPy refuses or that ooc-run does not support.
     NONE = ("i3 i16 u u16 f f1 f32 f64 f128 g G F D S1 a U4 V2 O c8 c16 m8 M8[s] bf16 bfloat16 "
             "b2 ?1 B1 F4 Float32 complex64 float128 str object void unsigned f4x f+4").split()
 
@@ -72,7 +72,7 @@ class HeaderTypeTest(CliTest):
 
 
 class NoNumbersTest(CliTest):
-    """Files of other formats are refused, unless their bytes are asked for."""
+    """Tests that files of other formats are refused, unless their type is given."""
 
     def setUp(self):
         super().setUp()
@@ -94,7 +94,7 @@ class NoNumbersTest(CliTest):
         for ending, word in (("bin", "u1"), ("f32", "f4"), ("u8", "u1")):
             for what, data in self.formats.items():
                 if (what, ending) == ("text", "u8"):
-                    continue  # bytes may look like text
+                    continue  # a file of bytes may look like text
                 name = f"x.{ending}"
                 self.write(name, data + bytes(-len(data) % 4 if what != "text" else 0))
                 for words in (["histogram"], ["reduce"], ["reduce", "--explain"],
@@ -127,7 +127,7 @@ class NoNumbersTest(CliTest):
         self.write("a.bin", np.arange(99, dtype="u1"))
         self.write("b.bin.gz", self.formats["gzip"])
         self.refuse(3, "b.bin.gz: looks like gzip", "reduce", "a.bin", "b.bin.gz")
-        self.write("a.f32", bytes(8))  # of another type
+        self.write("a.f32", bytes(8))  # a file of another type
         self.refuse(3, "b.bin.gz: looks like gzip", "reduce", "a.f32", "b.bin.gz")
 
     def test_of_another_size_than_that_of_numbers(self):
@@ -154,7 +154,7 @@ class NoNumbersTest(CliTest):
 
     def test_integers_that_look_like_text(self):
         pixels = np.random.default_rng(6).normal(80, 12, 100_000).clip(32, 126).astype("u1")
-        pixels[0] = ord("<")  # as if it were marked up
+        pixels[0] = ord("<")  # like the beginning of markup
         for name in ("image.u8", "image.i8", "image.u16"):
             self.write(name, pixels)
             self.assertEqual(self.json("reduce", name)["warnings"], [], name)
@@ -164,7 +164,7 @@ class NoNumbersTest(CliTest):
         self.assertNotIn("would be read by", self.succeed("info", "image.bin").stdout)
 
     def test_numbers_that_are_letters_too(self):
-        """Few bytes, bytes of one value, and bytes without any blank are no text."""
+        """Short data, bytes of one value and bytes without a blank are not taken for text."""
         for data in (b"abc", b"\n" * 4096, b"ACGT" * 1000, bytes(range(40, 90)) * 99,
                      np.full(999, 12.1, "f4").tobytes(), b"ab\n\x01"):
             self.write("x.bin", data)
@@ -172,14 +172,14 @@ class NoNumbersTest(CliTest):
 
 
 class DoubtfulTypeTest(CliTest):
-    """Raw data whose type is not known for sure, and that look like something else."""
+    """Tests warnings about raw data of an uncertain type that look like another type."""
 
     @staticmethod
     def warnings_in(stderr):
         return [line for line in stderr.splitlines() if line.startswith("ooc-run: warning: ")]
 
     def doubt(self, *words):
-        """The one warning about it, which is in the document too, and for those who want quiet."""
+        """Returns the warning; checks that JSON, --quiet and --explain have it too."""
         words = [*words, "--device", "cpu", "--direct", "no", "--force"]
         done = self.succeed(*words)
         document = self.json(*words)

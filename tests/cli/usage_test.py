@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the program says about itself, and to whom it does not understand."""
+"""Tests help, version and messages about wrong usage."""
 
 import os
 import subprocess
@@ -46,7 +46,7 @@ class UsageTest(CliTest):
             self.assertRegex(text, pattern)
 
     def test_examples_run(self):
-        """Those of the long help, in the order in which they build on each other."""
+        """The examples of the long help run in their order; later ones use earlier files."""
         shorter = {"1G": "16M", "1GB": "16M", "1024x262144": "1024x4096"}
         for command in ("gen", "histogram", "reduce", "convert", "matmul"):
             for line in self.succeed("help", command).stdout.splitlines()[1:4]:
@@ -65,7 +65,7 @@ class UsageTest(CliTest):
                     hint="did you mean --bins")
         self.refuse(2, "unknown option '--edges'", "reduce", "x", "--edges", "3",
                     hint="'ooc-run histogram'")
-        for command in ("info", "doctor"):  # which do nothing that could be explained
+        for command in ("info", "doctor"):  # there is nothing to explain
             self.refuse(2, "unknown option '--explain'", command, "x", "--explain")
 
     def test_no_abbreviations(self):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""histogram and reduce with --verify: what is right passes, what is wrong does not."""
+"""Tests that --verify of histogram and reduce accepts right answers and rejects wrong ones."""
 
 import os
 import signal
@@ -12,13 +12,13 @@ import numpy as np
 
 RANDOM = np.random.default_rng(8)
 COMMANDS = ("histogram", "reduce")
-SIZE = 1 << 26  # bytes, of which the check takes some tenths of a second on one thread
-HUGE = 4 << 40  # bytes of a sparse file that no machine reads while a test waits
+SIZE = 1 << 26  # bytes; the check takes some tenths of a second on one thread
+HUGE = 4 << 40  # bytes of a sparse file, too many to read during a test
 
 
 class VerifiedTest(CliTest):
     def check(self, *words):
-        """The answer is verified, and the one that there is without."""
+        """Checks that the answer is verified and equals the one without --verify."""
         for command in COMMANDS:
             with self.subTest(command, words=words):
                 result = self.json(command, *words, "--verify")["result"]
@@ -70,7 +70,7 @@ class VerifiedTest(CliTest):
         self.refuse(2, "unknown option '--verify'", "convert", "x.u8", "-o", "y.u16", "--verify")
 
     def test_rows_of_a_product_that_cannot_be_checked(self):
-        """Rows of a product that are NaN."""
+        """Rows of a product that are NaN are counted as unchecked."""
         a = np.ones((6, 6), "f4")
         for rows, verified in ((2, True), (6, None)):
             a[:rows] = np.nan
@@ -83,7 +83,7 @@ class VerifiedTest(CliTest):
 
 
 class NotVerifiedTest(CliTest):
-    """What others do while the check reads the file, after the answer is there."""
+    """Tests signals and changes of the file during the check of the answer."""
 
     WAY = ("--device", "cpu", "--direct", "no", "--engine", "threads", "--streams", "1")
 
@@ -98,12 +98,12 @@ class NotVerifiedTest(CliTest):
         try:
             with open(f"/proc/{process.pid}/io", encoding="ascii") as file:
                 return int(file.readline().split()[1])
-        except OSError:  # it has ended
+        except OSError:  # the process has ended
             return 0
 
     def run_and_in_the_check(self, act, code, *words):
-        """Calls `act` with the process and the file while the check is at its beginning. If it was
-        done by then, that is no test: there are several tries for what is expected."""
+        """Calls `act` with the process and the file at the beginning of the check. If the process
+        ended before, tries again."""
         for _ in range(5):
             path = self.write("x.u8", b"")
             os.truncate(path, SIZE)
@@ -125,14 +125,14 @@ class NotVerifiedTest(CliTest):
             file.write(b"\x07")
 
     def overwrite_unnoticed(self, _, path):
-        """The time of its last write is set back, and the new mode explains its new ctime."""
+        """Changes the file, restores its mtime, and changes its mode to explain the new ctime."""
         status = os.stat(path)
         self.overwrite(path)
         os.chmod(path, status.st_mode ^ stat.S_IXUSR)
         os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
     def test_another_answer(self):
-        """That of one that went wrong looks no different."""
+        """An answer that differs from that of the check is rejected with exit code 10."""
         for command, what in (("reduce", "max is 0, but 7"),
                               ("histogram", r"counts\[0\] is 67108864, but 67108863")):
             stdout, stderr = self.run_and_in_the_check(self.overwrite_unnoticed, 10, command)
@@ -149,7 +149,7 @@ class NotVerifiedTest(CliTest):
             self.assertIn("x.u8: changed while it was read", stderr)
 
     def test_interrupted_in_the_check(self):
-        """The answer is whole, and need not be computed once more."""
+        """An interrupted check still prints the complete answer, as not verified."""
         def interrupt(process, _):
             process.send_signal(signal.SIGINT)
 

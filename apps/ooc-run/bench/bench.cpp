@@ -56,10 +56,11 @@ MeasuredCeilings ceilings_of(const BenchResult& result) {
           .kernels = std::move(kernels)};
 }
 
-/// For the verdicts of other commands; that it cannot be kept is no reason to fail.
+/// Stores the ceilings for the verdicts of other commands. Returns why they were not stored,
+/// instead of throwing; empty if they were.
 std::string keep_ceilings(const BenchResult& result, const std::string& path,
                           std::uint64_t file_bytes) {
-  constexpr std::uint64_t least_file_bytes = 1'000'000'000;  // less is over before rates settle
+  constexpr std::uint64_t least_file_bytes = 1'000'000'000;  // shorter passes are too noisy
   if (file_bytes < least_file_bytes) {
     return "the ceilings are not kept: a file of less than 1 GB says too little";
   }
@@ -75,7 +76,7 @@ std::string keep_ceilings(const BenchResult& result, const std::string& path,
   return {};
 }
 
-/// By ceilings that were measured before: one after another, and all else left out.
+/// Predicts the time of reading from stored ceilings: disk and page cache, one after the other.
 std::optional<Prediction> predict_reading(const BenchReads& reads, const Ceilings& ceilings) {
   const auto seconds = [](double bytes, std::optional<double> rate) -> std::optional<double> {
     if (bytes == 0) return 0;
@@ -90,7 +91,7 @@ std::optional<Prediction> predict_reading(const BenchReads& reads, const Ceiling
   return prediction;
 }
 
-/// For people; where nothing predicts it, at the rate of many a disk.
+/// Describes the time of reading. Without a prediction, assumes a typical rate of a disk.
 std::string reading_time(const std::optional<Prediction>& prediction, const BenchReads& reads) {
   constexpr double usual_rate = 2e9;
   if (prediction) return fmt::format("{} for reading alone", brief(prediction));
@@ -98,7 +99,7 @@ std::string reading_time(const std::optional<Prediction>& prediction, const Benc
                      format_rate(usual_rate));
 }
 
-/// Before anything is measured: it may be more than somebody wants to wait for.
+/// Prints how much will be read before measuring starts, since it may take long.
 void announce(const BenchJob& job, const BenchReads& reads) {
   const auto prediction = predict_reading(reads, read_ceilings({.file = job.path}));
   print_note(fmt::format("measuring {}{}, about {} to read: {}", format_count(job.runs, "round"),
@@ -106,7 +107,7 @@ void announce(const BenchJob& job, const BenchReads& reads) {
                          reading_time(prediction, reads)));
 }
 
-/// What --explain prints.
+/// Returns the answer to --explain.
 Outcome explain_job(const RunSettings& settings, const BenchJob& job,
                     const std::string& why_device) {
   require_gpu_if_wanted(settings);
@@ -119,7 +120,7 @@ Outcome explain_job(const RunSettings& settings, const BenchJob& job,
   const std::string time = reading_time(prediction, plan.reads);
   const ooc::Source source = part_of_file(job.path, 0, plan.file_bytes);
   std::vector<std::string> reasons{
-      "each round does everything once, so that all see the same moods of the machine"};
+      "each round does everything once, so that noise affects all alike"};
   if (!why_device.empty()) reasons.push_back(why_device);
   if (!plan.why_no_disk.empty()) reasons.push_back("the disk is left out: " + plan.why_no_disk);
   if (!plan.why_not_cold.empty()) reasons.push_back("no cold passes: " + plan.why_not_cold);
@@ -171,7 +172,7 @@ Outcome run(const BenchRequest& request, const Interrupt& interrupt) {
       settings.device.value_or(no_gpu.empty() ? ooc::DeviceKind::cuda : ooc::DeviceKind::cpu);
   const std::string why_cpu = no_gpu.empty() ? "" : fmt::format("CPU ({})", no_gpu);
   if (settings.explain) return explain_job(settings, job, why_cpu);
-  std::optional<PictureFile> plot;  // that there can be none is to be known before
+  std::optional<PictureFile> plot;  // opened first: fails before measuring, not after
   const SideFiles& files = settings.side_files;
   if (files.plot) plot.emplace(*files.plot, files.replace);
   if (!why_cpu.empty()) outcome.reasons.push_back(why_cpu);

@@ -16,7 +16,7 @@
 namespace ooc_run {
 namespace {
 
-constexpr double cold_enough = 0.01;  // the part of a file that may stay in the page cache
+constexpr double cold_enough = 0.01;  // fraction of a file that may stay in the page cache
 
 }  // namespace
 

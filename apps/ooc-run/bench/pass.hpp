@@ -12,19 +12,19 @@
 
 namespace ooc_run {
 
-/// The bytes of a part of a file as a dataset, whatever they mean.
+/// Opens a part of a file as a dataset of u1, whatever its contents.
 ooc::Source part_of_file(const std::string& path, std::uint64_t begin, std::uint64_t bytes);
 
-/// Why a file cannot be read from a disk.
+/// The reason why a file on tmpfs cannot be read from a disk.
 inline constexpr const char* in_memory = "the file lies in memory (tmpfs)";
 
-/// Puts a file in and out of the page cache.
+/// Loads a file into the page cache and evicts it.
 class PageCache {
  public:
-  /// Tries whether the file can be taken out. `warm_bytes`: how much of it is to lie there.
+  /// Tries to evict the file. `warm_bytes`: how much of it warm() loads.
   PageCache(const std::string& path, std::uint64_t warm_bytes);
 
-  /// Why there can be no cold run, or empty.
+  /// Returns why a cold run is impossible; empty if it is possible.
   const std::string& why_not_cold() const noexcept { return why_not_cold_; }
 
   void evict();
@@ -38,7 +38,7 @@ class PageCache {
   std::string why_not_cold_;
 };
 
-/// One pass of histogram u1 and what it cost. Throws Error(interrupted) if it was stopped.
+/// The result of one pass of histogram u1. measure_pass() throws Error(interrupted) if stopped.
 struct MeasuredPass {
   ooc::Stats stats;
   double cpu_seconds;
@@ -46,7 +46,7 @@ struct MeasuredPass {
 MeasuredPass measure_pass(ooc::Coordinator& coordinator, const ooc::Source& source,
                           const std::stop_token& stop);
 
-/// Throws Error(interrupted) if somebody asks for that.
+/// Throws Error(interrupted) if a stop was requested.
 void check_stop(const std::stop_token& stop);
 
 }  // namespace ooc_run

@@ -14,9 +14,9 @@
 namespace ooc_run {
 namespace {
 
-constexpr double panel_width = 300, panel_height = 190;  // pixels, without what is around it
-constexpr double left = 70, top = 50;                    // room for the axis and for the titles
-constexpr double heading_height = 56;                    // of a row, with the titles of its axes
+constexpr double panel_width = 300, panel_height = 190;  // pixels, without axes and titles
+constexpr double left = 70, top = 50;                    // margins for the axis and the titles
+constexpr double heading_height = 56;                    // heading of a row of panels
 constexpr double column_width = panel_width + 60, row_height = heading_height + panel_height + 62;
 constexpr double gb = 1e9;
 constexpr int ticks_up = 4;
@@ -34,7 +34,7 @@ constexpr std::string_view style =
     "}\n";
 
 struct Point {
-  double bytes;  // of the setting
+  double bytes;  // the setting
   ooc::measure::Spread rate;
 };
 
@@ -60,7 +60,7 @@ std::vector<Point> points_of(const BenchResult& result, const Panel& panel) {
   return points;
 }
 
-/// What no setting can be faster than: the slower of the source and the link. 0 if not measured.
+/// Returns the rate of the slowest stage: source, link or kernel. 0 if the source was not measured.
 double ceiling_of(const BenchResult& result, bool cold) {
   const double source = (cold ? result.disk : result.page_cache).bytes_per_second();
   const double link = result.h2d.bytes_per_second();
@@ -69,11 +69,11 @@ double ceiling_of(const BenchResult& result, bool cold) {
   return std::min(source, behind);
 }
 
-/// Where a panel's values lie in the picture.
+/// Maps a panel's values to coordinates of the picture.
 struct Axes {
   Frame frame;
   double first, last;  // bytes, on a logarithmic scale
-  double most;         // bytes per second, from 0
+  double most;         // bytes per second; the axis starts at 0
 
   double x(double bytes) const {
     const double range = std::log2(last / first);
@@ -91,11 +91,11 @@ void draw_axes(Svg& svg, const Axes& axes, const std::vector<Point>& points, con
   }
   constexpr double label_width = 34;
   const double end = axes.x(axes.last);
-  double labelled = -HUGE_VAL;  // so far
+  double labelled = -HUGE_VAL;  // x of the last label
   for (const Point& point : points) {
     const double x = axes.x(point.bytes);
     const bool free = x - labelled >= label_width && end - x >= label_width;
-    const bool has_label = free || x == end;  // the end has a label in any case
+    const bool has_label = free || x == end;  // the last tick always has a label
     frame.draw_tick_below(svg, (x - frame.left) / frame.width,
                           has_label ? size_name(point.bytes) : "");
     if (has_label) labelled = x;
@@ -104,7 +104,7 @@ void draw_axes(Svg& svg, const Axes& axes, const std::vector<Point>& points, con
   frame.draw_title_beside(svg, "GB/s");
 }
 
-/// The medians as a line, minimum and maximum as a bar at each.
+/// Draws the medians as a line, with a bar from minimum to maximum at each.
 void draw_series(Svg& svg, const Axes& axes, const std::vector<Point>& points,
                  std::string_view css_class) {
   std::string path;
@@ -131,7 +131,7 @@ void draw_panel(Svg& svg, const BenchResult& result, const Panel& panel, double 
   if (ceiling > 0) {
     const double y = axes.y(ceiling), end = x0 + panel_width;
     svg.line(x0, y, end, y, "ceiling");
-    // The label stands above the frame, so that no line of the data goes through it.
+    // The label is above the frame, where no line of the data crosses it.
     constexpr double sample = 24, label_width = 140;
     const double label_y = axes.frame.y(1) - 12;
     svg.line(end - label_width - sample, label_y - 4, end - label_width, label_y - 4, "ceiling");
@@ -146,7 +146,7 @@ void draw_panel(Svg& svg, const BenchResult& result, const Panel& panel, double 
 std::string plot_sweep(const BenchResult& result, const std::string& title) {
   constexpr std::array<std::array<std::string_view, 2>, 3> kinds{
       {{"chunk", "chunk"}, {"in_flight", "in flight"}, {"file", "file"}}};
-  std::vector<bool> states;  // a row of panels each: from the disk, then from the page cache
+  std::vector<bool> states;  // true: cold, false: warm; each is a row of panels
   for (const bool cold : {true, false}) {
     const auto is_of = [cold](const SweepRow& row) { return row.cold == cold; };
     if (std::ranges::any_of(result.sweep, is_of)) states.push_back(cold);

@@ -24,7 +24,8 @@ Json json_spread(const std::vector<double>& figures) {
   return ooc::measure::describe(spread_of(figures));
 }
 
-/// The best of the rows with all of them behind it, or null. `setting` is what they differ in.
+/// Returns the best row, with all rows under "sweep" if there are several, or why it was skipped.
+/// `setting` is the key of the value in which the rows differ.
 Json json_ceiling(const CeilingRows& ceiling, const char* setting) {
   if (!ceiling.skipped.empty()) return {{"skipped", ceiling.skipped}};
   const auto json_row = [setting](const RateRow& row) {
@@ -96,7 +97,7 @@ Json json_environment(const BenchResult& result, const std::string& path) {
           {"command", command_line()}};
 }
 
-/// "1 MiB", "512 KiB": sizes that are powers of two, or nearly.
+/// Returns "1 MiB" or "512 KiB"; fractions are cut off.
 std::string size_name(std::size_t bytes) {
   return bytes < ooc::MiB ? fmt::format("{} KiB", bytes / ooc::KiB)
                           : fmt::format("{} MiB", bytes / ooc::MiB);

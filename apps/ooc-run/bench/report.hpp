@@ -7,10 +7,10 @@
 
 namespace ooc_run {
 
-/// The `result` of ooc-run bench.
+/// Returns the `result` of ooc-run bench.
 Json describe_bench(const BenchResult& result, const std::string& path);
 
-/// The same as tables for people.
+/// Returns the same as text tables.
 std::string bench_text(const BenchResult& result, const std::string& path);
 
 }  // namespace ooc_run

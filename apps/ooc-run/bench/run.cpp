@@ -28,19 +28,19 @@ using ooc::KernelKind;
 using ooc::MiB;
 using ooc::measure::Clock;
 
-// The disks seen were at their best within these; ooc-bench tries more.
+// All disks measured so far were fastest with one of these; ooc-bench tries more.
 constexpr std::array disk_blocks{512 * ooc::KiB, 1 * MiB, 2 * MiB};
 constexpr std::array disk_in_flight{4 * MiB, 8 * MiB, 32 * MiB};
-// From where a launch costs as much as the copy to where nothing but the link counts.
+// The smallest takes as long to launch as to copy; the largest is limited by the link alone.
 constexpr std::array link_chunks{1 * MiB, 4 * MiB, 8 * MiB, 16 * MiB, 64 * MiB};
-constexpr std::size_t link_bytes = 2 * GiB;  // of a copy that is timed: 40 ms
+constexpr std::size_t link_bytes = 2 * GiB;  // of one timed copy: about 40 ms
 constexpr std::uint64_t cache_copy_bytes = GiB;
 
 double median(const std::vector<double>& figures) {
   return ooc::measure::spread_of(figures).median;
 }
 
-/// The part of the file that is kept in the page cache: as much as may stay there.
+/// Returns how much of the file is kept in the page cache: at most half of the available memory.
 std::uint64_t warm_part(std::uint64_t file_bytes) {
   const std::uint64_t room = ooc::round_down(ooc::available_host_bytes() / 2, 4 * MiB);
   return std::min(file_bytes, std::max<std::uint64_t>(room, 4 * MiB));
@@ -50,7 +50,7 @@ std::vector<ooc::measure::DiskSetting> settings_of_disk() {
   return ooc::measure::disk_settings(disk_blocks, disk_in_flight);
 }
 
-/// What all rounds read, and what comes before them.
+/// Estimates the bytes read by start-up, by all rounds and by the sweep.
 BenchReads reads_of(const BenchJob& job, const BenchOutline& plan) {
   const auto file = static_cast<double>(plan.file_bytes);
   const auto warm = static_cast<double>(plan.warm_bytes);
@@ -58,7 +58,7 @@ BenchReads reads_of(const BenchJob& job, const BenchOutline& plan) {
   const auto parts = static_cast<double>(plan.part_bytes * plan.disk_settings);
   const bool cold = plan.why_not_cold.empty();
   const double warm_passes = job.device == ooc::DeviceKind::cuda ? 3 : 2;
-  // The page cache is filled at first, and anew whenever a cold pass has emptied it.
+  // The page cache is filled once at the start, and again after each cold pass.
   BenchReads reads;
   reads.from_disk =
       (plan.in_memory ? 0 : warm) + runs * parts + (cold ? file + runs * (file + warm) : 0);
@@ -72,7 +72,7 @@ BenchReads reads_of(const BenchJob& job, const BenchOutline& plan) {
   return reads;
 }
 
-/// Of a file that there is something to measure with.
+/// Returns the size of the file. Throws Error(bad_input) if it is empty.
 std::uint64_t size_of_file(const BenchJob& job) {
   const std::uint64_t bytes = ooc::File::open(job.path).size();
   if (bytes != 0) return bytes;
@@ -80,7 +80,7 @@ std::uint64_t size_of_file(const BenchJob& job) {
                    {.hint = "ooc-run gen -o test.bin --size 8G makes a file to measure with"});
 }
 
-/// A device that can be used, and how long that took.
+/// Starts the device and records how long that took.
 std::unique_ptr<ooc::Device> start_device(const BenchJob& job, Startup& startup) {
   const Clock clock;
   auto device = ooc::make_device(job.device, job.ordinal);
@@ -89,7 +89,7 @@ std::unique_ptr<ooc::Device> start_device(const BenchJob& job, Startup& startup)
   return device;
 }
 
-/// On a device of its own, so that cold and warm passes each keep their pool.
+/// Makes a coordinator with its own device, so that cold and warm passes each keep their pool.
 std::unique_ptr<ooc::Coordinator> make_coordinator(const BenchJob& job) {
   return std::make_unique<ooc::Coordinator>(ooc::make_device(job.device, job.ordinal));
 }
@@ -102,7 +102,7 @@ CeilingRows best_of(std::vector<RateRow> rows) {
   return ceiling;
 }
 
-/// All that is measured in a round, and how.
+/// Runs the rounds and collects their figures.
 class Bench {
  public:
   explicit Bench(const BenchJob& job)
@@ -143,7 +143,7 @@ class Bench {
   std::optional<ooc::measure::DiskSweep> disk_;
   std::optional<ooc::measure::PageCacheCopies> copies_;
   std::optional<ooc::measure::LinkSweep> link_;
-  std::vector<std::unique_ptr<ooc::measure::KernelAlone>> kernels_;  // one of each
+  std::vector<std::unique_ptr<ooc::measure::KernelAlone>> kernels_;  // one per KernelKind
   std::unique_ptr<ooc::Coordinator> cold_, warm_;
   std::optional<Sweep> sweep_;
   BenchReads reads_;
@@ -184,7 +184,7 @@ void Bench::add_passes() {
   cold.skipped = cache_.why_not_cold();
 }
 
-/// The first passes, which make pools and load code, are not among the rounds.
+/// Runs the first passes, which allocate pools and load code, apart from the rounds.
 void Bench::measure_startup() {
   cache_.warm();
   moved(warm_bytes_);
@@ -227,7 +227,7 @@ void Bench::take_pass(PassRow& row, ooc::Coordinator& coordinator, const ooc::So
   moved(row.bytes);
 }
 
-/// With chunks as large as the pipeline's, so that nothing but the overlap differs.
+/// Uses chunks of the pipeline's size, so that only the overlap differs.
 void Bench::take_serial(PassRow& row, bool pinned) {
   row.chunk_bytes = result_.passes[1].chunk_bytes;
   row.engine = "pread";
@@ -343,7 +343,7 @@ BenchOutline outline_measurements(const BenchJob& job) {
 }
 
 BenchResult run_measurements(const BenchJob& job) {
-  size_of_file(job);  // or throws
+  size_of_file(job);  // throws if the file is empty
   return Bench(job).run();
 }
 

@@ -16,9 +16,9 @@ constexpr std::array<std::uint64_t, 8> chunks{256 * KiB, 512 * KiB, 1 * MiB,  2 
 constexpr std::array<std::uint64_t, 8> in_flight{1 * MiB,  2 * MiB,  4 * MiB,  8 * MiB,
                                                  12 * MiB, 16 * MiB, 32 * MiB, 64 * MiB};
 constexpr std::uint64_t smallest_file = 1 * MiB;
-constexpr std::uint64_t file_growth = 4;  // from one size to the next
+constexpr std::uint64_t file_growth = 4;  // ratio of successive sizes
 
-// Sizes but for those of the file are tried on a part of it.
+// Settings other than the size of the file are measured on a part of it, at most this large.
 constexpr std::uint64_t most_part_bytes = 2 * ooc::GiB;
 
 }  // namespace
@@ -48,7 +48,8 @@ std::vector<SweepRow> Sweep::run(const Moved& moved) {
   return rows;
 }
 
-/// Cold, each setting reads a part of its own: the host of a virtual disk may keep what was read.
+/// Cold trials of different settings read different parts: the host of a virtual disk may cache
+/// data.
 std::vector<Sweep::Trial> Sweep::trials(bool cold, std::uint64_t all_bytes) {
   std::vector<Trial> trials;
   ooc::Options options;
@@ -79,7 +80,7 @@ void Sweep::add_settings(bool cold, std::uint64_t part, const ooc::Options& opti
   }
 }
 
-/// Rounds of all settings. The first only makes pools.
+/// Measures all settings in rounds. The first round only allocates pools and is not recorded.
 void Sweep::measure(std::vector<Trial>& trials, const Moved& moved, std::vector<SweepRow>& rows) {
   std::vector<std::unique_ptr<ooc::Coordinator>> coordinators;
   for (const Trial& trial : trials) {

@@ -11,22 +11,22 @@
 
 namespace ooc_run {
 
-/// The pipeline's rates by chunk, bytes in flight and size of the file.
+/// Measures the pipeline with several sizes of chunks, bytes in flight and sizes of the file.
 class Sweep {
  public:
-  /// All must outlive the sweep.
+  /// `job` and `cache` must outlive the sweep.
   Sweep(const BenchJob& job, PageCache& cache, std::uint64_t warm_bytes);
 
-  /// What all its passes read, where cold ones are possible.
+  /// Returns the bytes that all passes read. `cold_bytes`: empty if cold passes are not possible.
   static BenchReads reads(const BenchJob& job, std::uint64_t warm_bytes,
                           std::optional<std::uint64_t> cold_bytes);
 
-  /// `moved`: told the bytes of each pass. Throws Error as measure_pass().
+  /// Calls `moved` with the bytes of each pass. Throws Error as measure_pass() does.
   using Moved = std::function<void(std::uint64_t)>;
   std::vector<SweepRow> run(const Moved& moved);
 
  private:
-  /// A row of the table, with the options and the part of the file that it stands for.
+  /// A row of the table, with its options and the part of the file that it reads.
   struct Trial {
     SweepRow row;
     ooc::Options options;

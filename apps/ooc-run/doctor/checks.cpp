@@ -21,12 +21,12 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-/// "13.2" for 13020.
+/// Returns "13.2" for 13020.
 std::string cuda_version(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-/// The generation of PCI Express with such lanes; 0 if there is none.
+/// Returns the PCI Express generation with this rate per lane; 0 if there is none.
 int pcie_generation(double gigatransfers) {
   constexpr std::array rates{2.5, 5.0, 8.0, 16.0, 32.0, 64.0};
   const auto found = std::ranges::find(rates, gigatransfers);
@@ -44,7 +44,7 @@ std::string memory_name(std::uint64_t bytes) {
   return fmt::format("{:.3g} GiB", static_cast<double>(bytes) / static_cast<double>(ooc::GiB));
 }
 
-/// What forbids io_uring, and how to have it.
+/// Returns the reason why io_uring cannot be used, and how to enable it.
 std::pair<std::string, std::string> why_no_io_uring(const UringFacts& uring) {
   if (uring.disabled.value_or(0) != 0) {
     return {fmt::format("kernel.io_uring_disabled is {}", *uring.disabled),
@@ -214,7 +214,7 @@ HealthCheck check_direct(const PlaceFacts& place) {
   check.facts = fmt::format("{} on {}: {}", place.known ? "not possible" : "not tried", where,
                             place.why_not_direct);
   if (!place.known) return check.warn("ooc-run doctor FILE, with a file of your data");
-  if (place.in_memory) return check;  // what lies in memory is read from there
+  if (place.in_memory) return check;  // direct I/O has no use on tmpfs
   return check.warn("keep data on a local ext4 or xfs");
 }
 
@@ -228,7 +228,7 @@ HealthCheck check_huge_pages(std::string_view setting) {
 }
 
 HealthCheck check_memory(std::uint64_t total_bytes, std::uint64_t available_bytes) {
-  // What limits_test finds to be enough for each command, and what pools take by themselves.
+  // The least with which limits_test runs each command, and the default size of a pool.
   constexpr std::uint64_t least_bytes = 32 * ooc::MiB, ample_bytes = 256 * ooc::MiB;
   HealthCheck check{
       .name = "memory",
@@ -291,10 +291,10 @@ HealthCheck check_threads(const std::optional<ThreadLimit>& limit, const ooc::Wo
   if (!limit) return check;
   check.facts = fmt::format("{} more", group_digits(std::to_string(limit->left)));
   check.values["left"] = limit->left;
-  // A pass has as many that wait for a disk as there may be, and ends if it then lacks one for the
-  // pool, one for each lane or one that writes.
+  // A pass starts as many readers as it can, and fails if it then cannot start the thread of the
+  // pool, of a lane or of the writer.
   const std::uint64_t least = workers.readers + 1 + workers.lanes + 1;
-  // Those, some more that wait for a disk, and those of the BLAS library.
+  // These, more readers, and the threads of the BLAS library.
   const std::uint64_t ample = least + cores + 30;
   if (limit->left >= ample) return check;
   const std::string fix = fmt::format("raise {}, by {} threads", limit->by, ample - limit->left);

@@ -16,16 +16,16 @@
 
 namespace ooc_run {
 
-/// What `ooc-run doctor` has to say about one thing.
+/// The result of one check of `ooc-run doctor`.
 struct HealthCheck {
   enum class State { ok, warn, fail };
 
   std::string name;
   std::string facts{};
-  Json values = Json::object();  // the same in figures
+  Json values = Json::object();  // the facts as JSON
   State state = State::ok;
   std::string fix{};                               // the command that fixes it
-  ooc::ErrorKind kind = ooc::ErrorKind::internal;  // fail: of the error with which runs will end
+  ooc::ErrorKind kind = ooc::ErrorKind::internal;  // fail: kind of the error that ends runs
 
   HealthCheck& warn(std::string how_to_fix);
   HealthCheck& fail(ooc::ErrorKind kind_of_failure, std::string how_to_fix);
@@ -33,30 +33,30 @@ struct HealthCheck {
 
 std::string_view name_of(HealthCheck::State state);
 
-// Each judges facts that others have found.
+// Each function judges facts that its caller has collected.
 
-/// `wanted`: the number of the GPU without which runs will fail.
+/// `wanted`: the number of the GPU that runs need.
 HealthCheck check_gpu(const ooc::CudaFacts& cuda, std::optional<std::size_t> wanted);
 
 HealthCheck check_driver(const ooc::CudaFacts& cuda);
 
 HealthCheck check_link(const std::string& gpu, const std::optional<PcieLink>& link);
 
-/// Of the GPU that is used, and of the disk, in a machine with several nodes.
+/// Compares the NUMA nodes of the GPU in use and of the disk, on a machine with several nodes.
 HealthCheck check_numa(std::optional<int> gpu, std::optional<int> disk);
 
 HealthCheck check_kernel(std::string_view release);
 HealthCheck check_io_uring(const UringFacts& uring);
 HealthCheck check_locked_memory(const UringFacts& uring, std::optional<std::uint64_t> limit);
 
-/// What is known of the place of data.
+/// Facts about the file or directory that was given.
 struct PlaceFacts {
   std::string path;
   std::string file_system;
   std::optional<BlockDevice> disk{};
   std::string why_not_direct{};  // empty: direct reads and writes work
   bool in_memory = false;
-  bool known = true;  // else nobody could try, and why_not_direct says why
+  bool known = true;  // false: it could not be tried, and why_not_direct says why
 };
 HealthCheck check_direct(const PlaceFacts& place);
 
@@ -64,7 +64,7 @@ HealthCheck check_huge_pages(std::string_view setting);
 HealthCheck check_memory(std::uint64_t total_bytes, std::uint64_t available_bytes);
 HealthCheck check_container(std::string_view name, const GroupLimits& limits);
 HealthCheck check_processor(std::string_view name, std::size_t cores, std::string_view simd);
-/// `library`: empty if it is missing; `why` and `hint` then say more.
+/// The BLAS library. `library` is empty if it is missing; `why` and `hint` then explain it.
 struct BlasFacts {
   std::string library{};
   std::string why{}, hint{};
@@ -73,14 +73,14 @@ HealthCheck check_blas(const BlasFacts& blas);
 
 HealthCheck check_open_files(std::optional<std::uint64_t> limit);
 
-/// `workers`: of the passes that there will be.
+/// `workers`: the threads that a pass starts.
 HealthCheck check_threads(const std::optional<ThreadLimit>& limit, const ooc::Workers& workers,
                           std::size_t cores);
 
-/// `why_not`: what is wrong with rsvg-convert; empty if it draws.
+/// `why_not`: why rsvg-convert cannot be used; empty if it works.
 HealthCheck check_png(std::string_view why_not);
 
-/// `writable`: whether figures can be kept there; `why_none`: why a file that is there has none.
+/// `writable`: true if ceilings can be stored at `path`. `why_none`: why an existing file has none.
 HealthCheck check_ceilings(const std::string& path, bool writable, const Ceilings& measured,
                            const std::string& why_none = {});
 

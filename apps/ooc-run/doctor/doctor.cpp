@@ -28,7 +28,8 @@
 namespace ooc_run {
 namespace {
 
-/// Whether a file could be made there, or in the directory that would have to be made for it.
+/// True if a file can be created in the directory. If it does not exist, its nearest existing
+/// parent is checked.
 bool is_writable(std::filesystem::path directory) {
   while (directory.has_relative_path() && access(directory.c_str(), F_OK) != 0) {
     directory = directory.parent_path();
@@ -38,10 +39,10 @@ bool is_writable(std::filesystem::path directory) {
          access(directory.c_str(), W_OK | X_OK) == 0;
 }
 
-/// Tries direct writes to a file without a name.
+/// Tries direct writes to a temporary file without a name.
 void try_in_directory(PlaceFacts& place) {
   try {
-    constexpr bool replace = true;  // never published, so that one of this name does not matter
+    constexpr bool replace = true;  // never committed, so a file of this name is safe
     const ooc::OutputFile file(std::filesystem::path(place.path) / "ooc-doctor", ooc::page_bytes,
                                replace);
     place.why_not_direct = file.why_not_direct();
@@ -73,7 +74,7 @@ BlasFacts find_blas() {
   }
 }
 
-/// What is wrong with rsvg-convert, tried out; empty if it draws.
+/// Runs rsvg-convert. Returns why it does not work; empty if it does.
 std::string why_no_png() {
   try {
     png_of(Svg(1, 1, {}).document(), "PNG");
@@ -84,20 +85,20 @@ std::string why_no_png() {
 }
 
 std::vector<HealthCheck> examine(const std::string& path, const RunSettings& settings) {
-  const auto threads = thread_limit();  // before what is tried out has any
+  const auto threads = thread_limit();  // first: the checks start threads
   const PlaceFacts place = describe_place(path);
   const ooc::CudaFacts cuda = ooc::cuda_facts();
   const UringFacts uring = uring_facts();
   const ProcessLimits process = process_limits();
   const GroupLimits group = group_limits();
   const std::size_t cores = ooc::usable_cores();
-  // A device that is not asked for may be either; the CPU takes more threads.
+  // Without --device it may be either. Assume the CPU, which takes more threads.
   const ooc::Workers workers =
       ooc::choose_workers(settings.options, settings.device.value_or(ooc::DeviceKind::cpu));
   const std::filesystem::path cache = ceilings_path();
   const auto ordinal = static_cast<std::size_t>(settings.ordinal);
   const bool wants_gpu = settings.device == ooc::DeviceKind::cuda;
-  // As the file of ceilings has it.
+  // The key of this device in the file of ceilings.
   const std::string device = ordinal < cuda.gpus.size()
                                  ? fmt::format("cuda:{} {}", ordinal, cuda.gpus[ordinal].name)
                                  : "cpu";
@@ -167,7 +168,7 @@ std::string show(const std::vector<HealthCheck>& checks, const Terminal& termina
       lines += wrap(std::string(first.size(), ' ') + "-> ", printable(check.fix), terminal.columns);
     }
     if (terminal.colour) {
-      constexpr std::size_t begin = 2, length = 4;  // of the label
+      constexpr std::size_t begin = 2, length = 4;  // position of the label in the line
       lines.replace(begin, length, coloured(label(check.state), check.state));
     }
     text += lines;

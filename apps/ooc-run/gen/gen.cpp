@@ -33,14 +33,14 @@ struct GenJob {
   ooc::Target target;
   Generator generator;
   std::uint64_t count = 0;
-  std::uint64_t bytes = 0;  // of data
+  std::uint64_t bytes = 0;  // data without a header
   std::size_t threads = 1;
 };
 
 struct Answer {
   ooc::int128 sum = 0;
   std::string checksum;     // XXH3-128 of the data
-  std::size_t threads = 0;  // that have worked
+  std::size_t threads = 0;  // that were started
   double seconds = 0;
 };
 
@@ -53,17 +53,16 @@ GenJob job_of(const GenRequest& request) {
   return job;
 }
 
-/// Of the largest block.
 std::uint64_t block_bytes_of(const GenJob& job) {
   return std::min<std::uint64_t>(block_bytes, job.bytes);
 }
 
-/// Each thread has a block.
+/// Returns the memory for blocks: each thread has one.
 std::uint64_t memory_bytes_of(const GenJob& job) {
   return job.threads * block_bytes_of(job);
 }
 
-/// Makes and writes blocks on several threads, each the next one that nobody has begun.
+/// Generates and writes blocks on several threads. Each thread takes the next block not yet taken.
 class BlockWriters {
  public:
   BlockWriters(const GenJob& job, ooc::TargetFile& file) : job_(job), file_(file) {}
@@ -77,7 +76,7 @@ class BlockWriters {
   }
 
  private:
-  /// Fewer threads will do where no more can be had.
+  /// Starts up to job_.threads threads. Throws only if not even one can be started.
   void start(ooc::PassThreads& threads, const std::stop_token& interrupted) {
     for (answer_.threads = 0; answer_.threads < job_.threads; ++answer_.threads) {
       try {
@@ -95,13 +94,13 @@ class BlockWriters {
     answer_.sum += sum;
   }
 
-  /// Returns the sum of what it has made. Throws Aborted if another thread failed.
+  /// Returns the sum of this thread's blocks. Throws Aborted if another thread failed.
   ooc::int128 write_my_blocks(const std::stop_token& interrupted) {
     ooc::int128 sum = 0;
     std::vector<std::byte> block(block_bytes_of(job_));
     const std::size_t element_bytes = ooc::size_of(job_.generator.type.element);
     for (;;) {
-      if (interrupted.stop_requested()) {  // after the last block, too
+      if (interrupted.stop_requested()) {  // also checked after the last block
         throw ooc::Error(ooc::ErrorKind::interrupted, "interrupted; nothing was written");
       }
       const std::size_t index = next_block_.fetch_add(1);
@@ -120,11 +119,11 @@ class BlockWriters {
   ooc::Checksum checksum_;
   std::atomic<std::size_t> next_block_{0};
   std::atomic<std::uint64_t> bytes_written_{0};
-  std::mutex mutex_;  // of the sum in the next
+  std::mutex mutex_;  // guards answer_.sum
   Answer answer_;
 };
 
-/// The sum as a double, rounded once.
+/// Returns the sum as a double, rounded once.
 double rounded_sum(const GenJob& job, const Answer& answer) {
   return std::ldexp(static_cast<double>(answer.sum),
                     -static_cast<int>(job.generator.fraction_bits()));
@@ -182,7 +181,7 @@ std::vector<std::string> reasons_of(const GenJob& job, const GenRequest& request
   return reasons;
 }
 
-/// What --explain prints. The file is tried, and nothing is left of it.
+/// Returns the answer to --explain. Opens the target as a dry run, which leaves no file.
 Outcome explain_job(const GenJob& job, const GenRequest& request) {
   const ooc::TargetFile file(job.target, job.count, {}, ooc::Purpose::dry_run);
   const std::uint64_t blocks = ooc::divide_up(job.bytes, block_bytes);

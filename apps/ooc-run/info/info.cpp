@@ -14,7 +14,7 @@
 namespace ooc_run {
 namespace {
 
-/// The part of a source's first file from a byte on.
+/// Opens the file from byte `offset` to its end.
 ooc::Source data_behind(const std::filesystem::path& path, std::uint64_t offset) {
   return ooc::open(path, {.type = {}, .offset = offset, .count = {}});
 }
@@ -35,7 +35,7 @@ void guess_what_it_is(const ooc::Format& format, Info& info) {
 
 Outcome run(const InfoRequest& request, const Interrupt& /*interrupt*/) {
   RunSettings settings = request.run;
-  settings.format.by_columns = true;  // other commands refuse it
+  settings.format.by_columns = true;  // other commands refuse Fortran order
   Info info{.source = open_source(settings.files, settings),
             .files = {},
             .signature = {},
@@ -43,7 +43,7 @@ Outcome run(const InfoRequest& request, const Interrupt& /*interrupt*/) {
             .readings = {}};
   const ooc::Source& source = info.source;
   require_gpu_if_wanted(settings);
-  info.files = describe_files(source);  // before a look at their data changes anything
+  info.files = describe_files(source);  // first: reading data changes what is in the page cache
   const bool is_asked_for = settings.format.type || settings.format.offset != 0;
   const bool is_readable = is_asked_for || std::ranges::all_of(source.files(), holds_numbers);
   if (source.bytes() != 0 && !source.by_columns && is_readable) {

@@ -29,7 +29,7 @@ std::string byte_order(ooc::DType type) {
   return little ? "little" : "big";
 }
 
-/// Options that choose a part of the data, or their type.
+/// Returns the options that select a part of the data or set its type.
 std::vector<std::string_view> selectors(const Info& info) {
   if (!has_one_format(info, "raw")) return {"count"};
   return {"offset", "count", "dtype"};
@@ -158,8 +158,8 @@ std::string selectors_text(const Info& info) {
                                      : "--count N, the first so many";
 }
 
-/// What reads: threads that compute as well are not told from those that only read unless there are
-/// more of them than cores, since most then wait for the disk.
+/// Describes the readers. Threads that compute and threads that only read are counted together,
+/// unless there are more threads than cores: then most of them only wait for the disk.
 std::string readers_text(const ooc::Stats& plan) {
   if (plan.engine == "uring") return "io_uring";
   if (plan.lanes_read || plan.threads <= ooc::usable_cores()) {
@@ -179,7 +179,7 @@ std::string reading_text(const Reading& reading) {
                      plan.passes > 1 ? fmt::format(", {} passes", plan.passes) : "");
 }
 
-/// Each once: commands have most of their reasons in common.
+/// Returns the reasons of all readings without duplicates: commands share most of their reasons.
 std::vector<std::string> reasons_of(const Info& info) {
   std::vector<std::string> reasons;
   const auto add = [&reasons](const std::string& reason) {
@@ -237,7 +237,8 @@ std::vector<FactRow> rows_of_data(const Info& info) {
   return rows;
 }
 
-/// Where the one file lies, or the first of several, which mostly lie beside each other.
+/// Describes where the file is stored. Of several files, only the first is described, since they
+/// are usually in one directory.
 std::vector<FactRow> rows_of_place(const Info& info) {
   const FileFacts& first = info.files.front();
   std::vector<FactRow> rows;

@@ -14,24 +14,24 @@
 
 namespace ooc_run {
 
-/// How a command would read a dataset now.
+/// The plan with which a command would read a dataset now.
 struct Reading {
   std::string_view command;
   Explanation plan;
 };
 
-/// What is to be said of a dataset that nobody has read.
+/// Facts about a dataset that are known without a pass over it.
 struct Info {
   ooc::Source source;
   std::vector<FileFacts> files;
-  std::optional<FileSignature> signature;  // of a raw file that is none
-  std::optional<TypeGuess> guess;          // if nothing and nobody names the type
-  std::vector<Reading> readings;           // none if there is nothing to be read
+  std::optional<FileSignature> signature;  // a raw file that begins like another format
+  std::optional<TypeGuess> guess;          // if neither the file nor an option gives the type
+  std::vector<Reading> readings;           // empty if there is nothing to read
 };
 
 Json describe_info(const Info& info);
 
-/// The same for people, whole lines of at most `columns`.
+/// Returns the same facts as text, in lines of at most `columns` characters.
 std::string describe_info(const Info& info, std::size_t columns);
 
 }  // namespace ooc_run

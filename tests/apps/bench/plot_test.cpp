@@ -27,7 +27,7 @@ BenchResult a_sweep() {
   result.page_cache = ceiling(9e9);
   result.h2d.skipped = "none";
   result.kernels.fill(ceiling(8e9));
-  result.kernels[0] = ceiling(7e9);  // of bytes, which is what passes
+  result.kernels[0] = ceiling(7e9);  // histogram u1, as in the sweep
   for (const bool cold : {true, false}) {
     for (const std::string_view what : {"chunk", "in_flight", "file"}) {
       for (const std::uint64_t bytes : {ooc::MiB, 2 * ooc::MiB, 4 * ooc::MiB}) {
@@ -51,7 +51,7 @@ TEST(BenchPlot, HasALinePerSeriesACeilingAndUnits) {
   EXPECT_EQ(occurrences(svg, ">4M<"), 6u);
 }
 
-/// The y of the first piece of a picture that has `what` behind its y.
+/// Returns the y of the first element of a picture that has `what` after its y.
 double y_of(const std::string& svg, const std::string& what) {
   const std::size_t at = svg.find(what);
   if (at == std::string::npos) return -1;
@@ -61,7 +61,7 @@ double y_of(const std::string& svg, const std::string& what) {
 
 TEST(BenchPlot, NoLineGoesThroughALabelOfACeiling) {
   const std::string svg = plot_sweep(a_sweep(), "x.bin");
-  // The label of a tick stands 4 pixels below its line; the highest is the upper end of the frame.
+  // The label of a tick is 4 pixels below its line. The highest tick is the top of the frame.
   const double frame_top = y_of(svg, ">4</text>") - 4;
   EXPECT_GT(frame_top, 0);
   EXPECT_LE(y_of(svg, ">measured ceiling 3<"), frame_top - 8);

@@ -13,7 +13,7 @@
 namespace ooc_run {
 namespace {
 
-/// An environment variable for the length of a test.
+/// Sets an environment variable; the destructor removes it.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }

@@ -10,8 +10,7 @@ namespace {
 
 using ooc::ErrorKind;
 
-// As a CUDA runtime whose GPU is lost: what it does at the end of the process never returns, or
-// crashes.
+/// Registers an exit handler that crashes, as the CUDA runtime's may do when the GPU is lost.
 void break_the_end_of_main() {
   std::atexit([] { std::abort(); });
 }
@@ -26,7 +25,7 @@ TEST(Failure, OfAGpuEndsTheProcessWithoutCleaningUp) {
       testing::ExitedWithCode(8), "error: the GPU is lost\n  why:  a bad kernel");
 }
 
-// The table of docs/reference.md: scripts depend on each of them.
+// The exit codes of docs/reference.md, on which scripts depend.
 TEST(Failure, HasAnExitCodeForEachCause) {
   EXPECT_EQ(exit_code_of(ErrorKind::internal), 1);
   EXPECT_EQ(exit_code_of(ErrorKind::usage), 2);

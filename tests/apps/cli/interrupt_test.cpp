@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int went_on = 7;  // no exit code of the program
+constexpr int went_on = 7;  // not an exit code of the program
 
 void wait_for_stop(const Interrupt& interrupt) {
   while (!interrupt.token().stop_requested()) std::this_thread::sleep_for(1ms);
@@ -30,13 +30,13 @@ void wait_for_stop(const Interrupt& interrupt) {
     const Interrupt interrupt;
     interrupt.allow_more_time();
     wait_for_stop(interrupt);
-    std::this_thread::sleep_for(100ms);  // in which the second one must not end the process
+    std::this_thread::sleep_for(100ms);  // the second signal must not end the process
     if (interrupt.exit_code() != 128 + SIGINT) _exit(1);
   }
   _exit(went_on);
 }
 
-/// The user loses patience with a run that takes its time to end.
+/// Repeats SIGINT, as an impatient user does while a run is ending.
 [[noreturn]] void signal_until_it_ends() {
   const Interrupt interrupt;
   interrupt.allow_more_time();
@@ -48,7 +48,7 @@ void wait_for_stop(const Interrupt& interrupt) {
 }
 
 TEST(InterruptDeathTest, SignalsThatComeTogetherAreOneRequest) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // there are threads in the process
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // the process has threads
   EXPECT_EXIT(take_two_signals_at_once(), testing::ExitedWithCode(went_on), "^$");
 }
 

@@ -25,7 +25,7 @@ TEST(Options, NamesAreUniqueWithinACommand) {
   }
 }
 
-/// The completion of bash goes by names alone.
+// Bash completion knows an option by its name, not by its command.
 TEST(Options, OfOneNameTakeTheSameValuesInAllCommands) {
   std::map<std::string_view, Option> known;
   for (const Command& command : commands()) {

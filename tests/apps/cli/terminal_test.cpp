@@ -14,11 +14,11 @@ TEST(Terminal, ControlCharactersAreShownNotSent) {
 TEST(Terminal, OtherControlsAreShownNotSentEither) {
   EXPECT_EQ(printable("a\xc2\x9b"
                       "31m"),
-            "a\\u009b31m");  // C1: as ESC [
+            "a\\u009b31m");  // C1: the same as ESC [
   EXPECT_EQ(printable("a\x9b"
                       "31m\xff"),
             "a\\x9b31m\\xff");                     // not UTF-8
-  EXPECT_EQ(printable("\xe2\x82"), "\\xe2\\x82");  // cut short
+  EXPECT_EQ(printable("\xe2\x82"), "\\xe2\\x82");  // truncated
   EXPECT_EQ(printable("x\u202e23f.\u2066y"), "x\\u202e23f.\\u2066y");
   EXPECT_EQ(printable("\u061c\u200e\u200f"), "\\u061c\\u200e\\u200f");
   EXPECT_EQ(printable("日本語 \u200d 😀"), "日本語 \u200d 😀");

@@ -20,8 +20,8 @@ TEST(FirstCharacter, DecodesUtf8) {
 }
 
 TEST(FirstCharacter, TakesWhatIsInvalidByteByByte) {
-  // A continuation alone, a character cut short, one that is longer than need be, a surrogate, a
-  // code beyond the last, and bytes that begin no character.
+  // A lone continuation byte, truncated characters, overlong encodings, a surrogate, code points
+  // above the maximum, and bytes that begin no character.
   for (const std::string_view text :
        {"\x80", "\xc3", "\xe2\x82", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
         "\xf5\x80\x80\x80", "\xff", "\xc3(", "\xe2\x82(", "\xf0\x82\x82\xac"}) {

@@ -35,7 +35,7 @@ T element(const std::vector<std::byte>& data, std::size_t index, bool swapped = 
   return std::bit_cast<T>(bytes);
 }
 
-/// The sum of the elements times two to the power of fraction_bits(), exactly.
+/// Returns the exact sum of the elements times 2^fraction_bits().
 ooc::int128 sum_of(const Generator& generator, const std::vector<std::byte>& data) {
   const auto fraction = static_cast<int>(generator.fraction_bits());
   return ooc::visit(generator.type.element, [&]<class T>(std::type_identity<T>) {
@@ -88,7 +88,7 @@ TEST(Generator, PiecesMakeTheWhole) {
 }
 
 TEST(Generator, TheBytesAreTheSameForEver) {
-  // Written down when this was made: who has an old file must be able to make it again.
+  // The values of the first version: old files must stay reproducible.
   const Generator generator{{ooc::ElementType::u8}, Pattern::uniform, 0};
   const std::vector<std::byte> data = make(generator, 3);
   EXPECT_EQ(element<std::uint64_t>(data, 0), 0xa706dd2f4d197e6full);

@@ -70,7 +70,7 @@ TEST(Report, TheFooterSaysWhatOfARunWasTheStartOfTheGpu) {
             "8.00 GB in 500 ms (250 ms of it the GPU's start), 16.0 GB/s, cuda:0 NVIDIA "
             "H200");
   stats.read_ahead_bytes = 1 << 30;
-  stats.disk.busy = 0.25;  // all was there before the start was over
+  stats.disk.busy = 0.25;  // read before the start-up ended
   EXPECT_NE(footer(stats).find("(250 ms of it the GPU's start)"), std::string::npos);
   stats.disk.busy = 0.5;
   EXPECT_EQ(footer(stats), "8.00 GB in 500 ms, 16.0 GB/s, cuda:0 NVIDIA H200");

@@ -10,7 +10,7 @@
 namespace ooc_run {
 namespace {
 
-/// Of 16 cores, a disk and an H200.
+/// Returns the rates of a machine with 16 cores, a disk and an H200.
 DeviceRates server() {
   return {.cpu = {.disk = 3e9, .page_cache = 96e9, .kernel = 32e9, .start_seconds = 0},
           .gpu = {.disk = 3e9,
@@ -55,7 +55,7 @@ TEST(ChooseDevice, TakesTheCpuWithoutCuda) {
   EXPECT_EQ(choice.reason, "CPU (" + ooc::why_no_gpu() + ")");
 }
 
-// A GPU is the choice if it is there; why it is not is the driver's word.
+// Without a GPU, the reason depends on the driver.
 TEST(ChooseDevice, TakesAGpuForMuch) {
   const struct {
     Workload work;
@@ -93,7 +93,7 @@ TEST(Tasks, KnowTheirKernelAndTheirPasses) {
   EXPECT_EQ(convert_task(source).kernel, "");
 }
 
-// To look at a file leaves its first pages in the page cache.
+// Opening a file leaves its first pages in the page cache.
 TEST(Tasks, ReadAheadOfWhatIsOnTheDisk) {
   const ooc::test::TempDir directory;
   const auto path = directory.write("x.f32", std::string(32 * ooc::MiB, '\0'));

@@ -17,7 +17,7 @@ ooc::Stats ten_seconds() {
   return stats;
 }
 
-/// Of a machine with a GPU.
+/// Returns the ceilings of a machine with a GPU.
 Ceilings all_ceilings() {
   return {.disk = 5.2e9, .page_cache = 54e9, .h2d = 55e9, .d2h = 55e9, .kernel = 2e12};
 }
@@ -28,7 +28,7 @@ TEST(Verdict, DiskBounds) {
   ooc::Stats stats = ten_seconds();
   stats.disk.busy = 9.8;
   stats.h2d.busy = 2;
-  stats.kernel.busy = 0.6;  // of two streams: 3 %
+  stats.kernel.busy = 0.6;  // of 2 x 10 s: 3 %
   EXPECT_EQ(verdict(stats, cuda, {}),
             "disk-bound: 5.00 GB/s, busy 98 % (ceilings not measured: ooc-run bench FILE); "
             "GPU idle 97 %");
@@ -56,7 +56,7 @@ TEST(Verdict, SaysHowMuchCameFromThePageCache) {
 }
 
 TEST(Verdict, HolesComeFromNoDisk) {
-  ooc::Stats stats = ten_seconds();  // as fast as no disk is
+  ooc::Stats stats = ten_seconds();  // faster than a disk
   stats.hole_fraction = 0.98;
   stats.direct = true;
   stats.disk.busy = 9;
@@ -104,7 +104,7 @@ TEST(Verdict, ChecksumBounds) {
   ooc::Stats stats = ten_seconds();
   stats.disk.busy = 3;
   stats.kernel.busy = 2;
-  stats.checksum_seconds = 9.7;  // of one stream at a time
+  stats.checksum_seconds = 9.7;  // one stream at a time
   EXPECT_EQ(verdict(stats, cuda, all_ceilings()),
             "checksum-bound: 5.00 GB/s, busy 97 %; GPU idle 90 %, disk idle 70 %; a run without "
             "--checksum would help");
@@ -246,7 +246,7 @@ TEST(Verdict, CoresThatCopyAndComputeAreOneStage) {
   stats.page_cache_fraction = 1.0;
   stats.lanes_read = true;
   stats.disk.busy = 4.5;
-  stats.kernel.busy = 10;  // of two streams
+  stats.kernel.busy = 10;  // of 2 x 10 s
   EXPECT_EQ(verdict(stats, cpu, {}),
             "CPU-bound: 5.00 GB/s from the page cache, busy 95 % (ceilings not measured: ooc-run "
             "bench FILE)");
@@ -286,7 +286,7 @@ TEST(VerdictWithCeilings, WritingIsNotMeasured) {
 TEST(VerdictWithCeilings, CopyingBackIsComparedByWhatIsWritten) {
   ooc::Stats stats = ten_seconds();
   stats.page_cache_fraction = 1.0;
-  stats.bytes_written = 100'000'000'000;  // two bytes of each: the link home gives 10 GB/s of input
+  stats.bytes_written = 100'000'000'000;  // twice the input: d2h allows 5.5 GB/s of input
   stats.d2h.busy = 19;
   Ceilings ceilings = all_ceilings();
   ceilings.d2h = 11e9;
