@@ -28,15 +28,15 @@ nlohmann::ordered_json link(bool cuda, int runs) {
   nlohmann::ordered_json table = nlohmann::ordered_json::array();
   for (const auto& row : sweep.rows()) {
     table.push_back({{"chunk_bytes", row.chunk_bytes},
-                     {"bytes_per_second", spread(row.there)},
-                     {"home_bytes_per_second", spread(row.home)},
+                     {"bytes_per_second", spread(row.h2d)},
+                     {"home_bytes_per_second", spread(row.d2h)},
                      {"both_at_once_bytes_per_second", spread(row.both)}});
   }
   return {{"device", device->name()},
           {"pinned_seconds_per_gib",
            setup_seconds * static_cast<double>(GiB) / static_cast<double>(host_bytes)},
-          {"best_bytes_per_second", measure::spread_of(sweep.best_there().there).median},
-          {"best_home_bytes_per_second", measure::spread_of(sweep.best_home().home).median},
+          {"best_bytes_per_second", measure::spread_of(sweep.best_h2d().h2d).median},
+          {"best_home_bytes_per_second", measure::spread_of(sweep.best_d2h().d2h).median},
           {"by_chunk", table}};
 }
 

@@ -24,16 +24,17 @@ namespace ooc::bench {
 namespace {
 
 /// Returns a pool of about the size that a pass with the same IoConfig has.
-ChunkPool make_pool(Device& device, const IoConfig& way) {
-  const std::size_t in_flight = divide_up(way.queue_depth * way.block_bytes, way.chunk_bytes);
-  return ChunkPool(device.host_memory(), in_flight + 4, way.chunk_bytes + 2 * page_bytes, 1);
+ChunkPool make_pool(Device& device, const IoConfig& config) {
+  const std::size_t in_flight =
+      divide_up(config.queue_depth * config.block_bytes, config.chunk_bytes);
+  return ChunkPool(device.host_memory(), in_flight + 4, config.chunk_bytes + 2 * page_bytes, 1);
 }
 
-nlohmann::ordered_json rates(const IoConfig& way, std::uint64_t bytes,
+nlohmann::ordered_json rates(const IoConfig& config, std::uint64_t bytes,
                              const std::vector<double>& seconds) {
   std::vector<double> per_second;
   for (const double time : seconds) per_second.push_back(static_cast<double>(bytes) / time);
-  return {{"bytes", bytes}, {"direct", way.direct}, {"bytes_per_second", spread(per_second)}};
+  return {{"bytes", bytes}, {"direct", config.direct}, {"bytes_per_second", spread(per_second)}};
 }
 
 }  // namespace
@@ -44,14 +45,14 @@ nlohmann::ordered_json read_alone(const std::string& file, bool cuda, int runs) 
   const Options options;
   const Workers workers = choose_workers(options, device->kind());
   const double cached = page_cache_fraction(source).value_or(0);
-  const IoConfig way = choose_read_config(options, device->kind(), workers, source, cached);
-  const SequentialPlan plan(source.extents(), way.chunk_bytes);
-  ChunkPool pool = make_pool(*device, way);
+  const IoConfig config = choose_read_config(options, device->kind(), workers, source, cached);
+  const SequentialPlan plan(source.extents(), config.chunk_bytes);
+  ChunkPool pool = make_pool(*device, config);
   std::vector<double> seconds;
   for (int run = 0; run < runs; ++run) {
     pool.restart();
-    Reader reader(source.files(), plan, pool, make_engine(options, way, pool), way.block_bytes,
-                  way.direct);
+    Reader reader(source.files(), plan, pool, make_engine(options, config, pool),
+                  config.block_bytes, config.direct);
     const Clock clock;
     PassThreads threads({&pool});
     threads.start([&] { reader.run({}); });
@@ -61,7 +62,7 @@ nlohmann::ordered_json read_alone(const std::string& file, bool cuda, int runs) 
     threads.join([] {});
     seconds.push_back(clock.seconds());
   }
-  return rates(way, source.bytes(), seconds);
+  return rates(config, source.bytes(), seconds);
 }
 
 nlohmann::ordered_json write_alone(const std::string& file, std::uint64_t bytes, bool cuda,
@@ -70,26 +71,27 @@ nlohmann::ordered_json write_alone(const std::string& file, std::uint64_t bytes,
   const Options options;
   const Workers workers = choose_workers(options, device->kind());
   std::vector<double> seconds;
-  IoConfig way;
+  IoConfig config;
   for (int run = 0; run < runs; ++run) {
     std::filesystem::remove(file);
     const Clock clock;
     TargetFile target({.path = file}, bytes, {});
-    way = choose_write_config(options, device->kind(), workers, target);
+    config = choose_write_config(options, device->kind(), workers, target);
     const Clock pool_clock;
-    ChunkPool pool = make_pool(*device, way);
+    ChunkPool pool = make_pool(*device, config);
     std::memset(pool.memory().data(), 1, pool.memory().size());
     const double pool_seconds = pool_clock.seconds();
     const Extent whole{0, 0, bytes};
-    const SequentialPlan plan({&whole, 1}, way.chunk_bytes);
-    Writer writer(target, plan, pool, make_engine(options, way, pool), way.block_bytes, way.direct);
+    const SequentialPlan plan({&whole, 1}, config.chunk_bytes);
+    Writer writer(target, plan, pool, make_engine(options, config, pool), config.block_bytes,
+                  config.direct);
     PassThreads threads({&pool});
     threads.start([&] { writer.run(); });
     threads.start([&] {
       for (std::size_t k = 0; k < plan.size(); ++k) {
         Chunk& chunk = *pool.wait(k, SlotState::empty);
         chunk.segments.push_back(chunk.memory.first(plan.bytes(k)));
-        pool.commit(chunk, SlotState::computed);
+        pool.publish(chunk, SlotState::computed);
       }
     });
     threads.join([] {});
@@ -97,7 +99,7 @@ nlohmann::ordered_json write_alone(const std::string& file, std::uint64_t bytes,
     seconds.push_back(clock.seconds() - pool_seconds);
   }
   std::filesystem::remove(file);
-  return rates(way, bytes, seconds);
+  return rates(config, bytes, seconds);
 }
 
 nlohmann::ordered_json convert_alone(const std::string& from, const std::string& to, bool cuda,

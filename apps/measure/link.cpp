@@ -28,38 +28,38 @@ std::size_t link_host_bytes() {
 /// A stream that copies in one direction, with its buffers.
 class LinkSweep::OneWay {
  public:
-  OneWay(Device& device, std::size_t largest_chunk, bool home)
+  OneWay(Device& device, std::size_t largest_chunk, bool d2h)
       : host_(device.host_memory(), host_bytes),
-        there_(device.device_memory(), 2 * largest_chunk),
+        h2d_(device.device_memory(), 2 * largest_chunk),
         stream_(device.make_stream()),
-        home_(home) {
+        d2h_(d2h) {
     std::memset(host_.data(), 1, host_bytes);
   }
 
   void copy(std::size_t chunk, std::size_t bytes) {
     for (std::size_t done = 0; done < bytes; done += chunk) {
       std::byte* const host = host_.data() + done % host_bytes;
-      std::byte* const there = there_.data() + done % (2 * chunk);
-      stream_->copy(home_ ? host : there, home_ ? there : host, chunk);
+      std::byte* const h2d = h2d_.data() + done % (2 * chunk);
+      stream_->copy(d2h_ ? host : h2d, d2h_ ? h2d : host, chunk);
     }
   }
   void synchronize() { stream_->synchronize(); }
 
  private:
-  Buffer host_, there_;
+  Buffer host_, h2d_;
   std::unique_ptr<Stream> stream_;
-  bool home_;
+  bool d2h_;
 };
 
 LinkSweep::LinkSweep(Device& device, std::span<const std::size_t> chunk_bytes,
                      std::size_t bytes_per_run)
     : bytes_per_run_(bytes_per_run) {
   const std::size_t largest = *std::ranges::max_element(chunk_bytes);
-  there_ = std::make_unique<OneWay>(device, largest, false);
-  home_ = std::make_unique<OneWay>(device, largest, true);
+  h2d_ = std::make_unique<OneWay>(device, largest, false);
+  d2h_ = std::make_unique<OneWay>(device, largest, true);
   for (const std::size_t chunk : chunk_bytes) {
     rows_.push_back({chunk});
-    rate(std::array{there_.get(), home_.get()}, chunk);  // a warm-up
+    rate(std::array{h2d_.get(), d2h_.get()}, chunk);  // a warm-up
   }
 }
 
@@ -74,18 +74,18 @@ double LinkSweep::rate(std::span<OneWay* const> ways, std::size_t chunk_bytes) c
 
 void LinkSweep::round() {
   for (Row& row : rows_) {
-    row.there.push_back(rate(std::array{there_.get()}, row.chunk_bytes));
-    row.home.push_back(rate(std::array{home_.get()}, row.chunk_bytes));
-    row.both.push_back(rate(std::array{there_.get(), home_.get()}, row.chunk_bytes));
+    row.h2d.push_back(rate(std::array{h2d_.get()}, row.chunk_bytes));
+    row.d2h.push_back(rate(std::array{d2h_.get()}, row.chunk_bytes));
+    row.both.push_back(rate(std::array{h2d_.get(), d2h_.get()}, row.chunk_bytes));
   }
 }
 
-const LinkSweep::Row& LinkSweep::best_there() const {
-  return *std::ranges::max_element(rows_, {}, [](const Row& row) { return median_of(row.there); });
+const LinkSweep::Row& LinkSweep::best_h2d() const {
+  return *std::ranges::max_element(rows_, {}, [](const Row& row) { return median_of(row.h2d); });
 }
 
-const LinkSweep::Row& LinkSweep::best_home() const {
-  return *std::ranges::max_element(rows_, {}, [](const Row& row) { return median_of(row.home); });
+const LinkSweep::Row& LinkSweep::best_d2h() const {
+  return *std::ranges::max_element(rows_, {}, [](const Row& row) { return median_of(row.d2h); });
 }
 
 }  // namespace ooc::measure

@@ -25,11 +25,11 @@ class LinkSweep {
     std::size_t chunk_bytes;
     // Bytes per second, one figure per round: to the device, to the host, and in each direction
     // while both are in use.
-    std::vector<double> there{}, home{}, both{};
+    std::vector<double> h2d{}, d2h{}, both{};
   };
   std::span<const Row> rows() const noexcept { return rows_; }
-  const Row& best_there() const;
-  const Row& best_home() const;
+  const Row& best_h2d() const;
+  const Row& best_d2h() const;
 
  private:
   class OneWay;
@@ -37,7 +37,7 @@ class LinkSweep {
   double rate(std::span<OneWay* const> ways, std::size_t chunk_bytes) const;
 
   std::size_t bytes_per_run_;
-  std::unique_ptr<OneWay> there_, home_;
+  std::unique_ptr<OneWay> h2d_, d2h_;
   std::vector<Row> rows_;
 };
 

@@ -137,7 +137,7 @@ bool ChunkPool::leave(const Chunk& chunk, std::uint64_t next) {
   return ours < closed && advance(turn, ours, next);
 }
 
-void ChunkPool::commit(const Chunk& chunk, SlotState reached) {
+void ChunkPool::publish(const Chunk& chunk, SlotState reached) {
   leave(chunk, turn_of(chunk.index, reached));
 }
 

@@ -138,7 +138,7 @@ OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, b
   require_replaceable(path_, target_, replace);
   if (purpose == Purpose::write) remove_stale_temporaries(target_);
   create();
-  lies_in_memory_ = ooc::is_tmpfs(descriptor_);
+  is_tmpfs_ = ooc::is_tmpfs(descriptor_);
   require_space(bytes);
   if (purpose == Purpose::write) allocate(bytes);
   open_direct(bytes);
@@ -199,7 +199,7 @@ void OutputFile::require_space(std::uint64_t bytes) const {
 void OutputFile::allocate(std::uint64_t bytes) {
   if (bytes == 0) return;
   const FileSizeSignal blocked;
-  if (!lies_in_memory_) {
+  if (!is_tmpfs_) {
     const int errno_value = allocate_range(descriptor_, 0, bytes);
     if (errno_value == 0) return;
     const bool unknown = errno_value == EOPNOTSUPP || errno_value == ENOSYS;
@@ -208,12 +208,12 @@ void OutputFile::allocate(std::uint64_t bytes) {
   if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
     throw output_error("allocate", target_);
   }
-  if (lies_in_memory_) mapped_ = std::make_unique<MappedOutput>(descriptor_, bytes);
+  if (is_tmpfs_) mapped_ = std::make_unique<MappedOutput>(descriptor_, bytes);
 }
 
 /// Tries a direct write, which some file systems refuse although they open files for it.
 void OutputFile::open_direct(std::uint64_t bytes) {
-  if (lies_in_memory_) {
+  if (is_tmpfs_) {
     why_not_direct_ = "tmpfs has no disk under it";
     return;
   }

@@ -129,7 +129,7 @@ void Coordinator::State::reserve(const Layout& layout) {
   if (!fits) pool.reset();
   for (const auto& lane : lanes) {
     lane->reserve(layout.plan.max_bytes(), layout.gathers,
-                  layout.writes ? layout.writes->way.chunk_bytes : 0);
+                  layout.writes ? layout.writes->config.chunk_bytes : 0);
   }
   const auto make_pool = [&](std::size_t slots) {
     pool = std::make_unique<ChunkPool>(device->host_memory(), slots, layout.slot_bytes, segments,
@@ -320,8 +320,8 @@ Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, cons
   if (output != nullptr) {
     const WriteLayout& writes = *layout.writes;
     writer.emplace(output->file, writes.plan, *pool,
-                   make_engine(options, writes.way, *pool, layout.pool_slots),
-                   writes.way.block_bytes, writes.way.direct);
+                   make_engine(options, writes.config, *pool, layout.pool_slots),
+                   writes.config.block_bytes, writes.config.direct);
     writer->set_observer(write_reporter);
   }
   // An operator may take several elements as one, but bytes are swapped within each.

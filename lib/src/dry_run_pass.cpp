@@ -11,9 +11,9 @@ namespace ooc {
 namespace {
 
 /// Whether the kernel lets us have an io_uring, only a try tells. One entry costs nothing.
-std::unique_ptr<Engine> tried_engine(const IoConfig& way) {
+std::unique_ptr<Engine> tried_engine(const IoConfig& config) {
   return make_engine(
-      EngineOptions{.writes = way.writes, .kind = way.engine, .depth = 1, .threads = 0});
+      EngineOptions{.writes = config.writes, .kind = config.engine, .depth = 1, .threads = 0});
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ void describe_notes(const Engine& engine, Stats& stats) {
   if (!engine.remark().empty()) stats.remarks.push_back(engine.remark());
 }
 
-void describe_readers(const Engine* engine, const IoConfig& way, Stats& stats) {
+void describe_readers(const Engine* engine, const IoConfig& config, Stats& stats) {
   if (engine == nullptr) {
     stats.engine = "threads";
     stats.threads = stats.streams;
@@ -69,7 +69,7 @@ void describe_readers(const Engine* engine, const IoConfig& way, Stats& stats) {
     return;
   }
   stats.engine = engine->name();
-  stats.threads = stats.streams + (stats.engine == "threads" ? way.threads : 1);
+  stats.threads = stats.streams + (stats.engine == "threads" ? config.threads : 1);
   describe_notes(*engine, stats);
 }
 
@@ -95,7 +95,7 @@ Stats dry_run_pass(const Options& given, DeviceKind device, const Source& source
   }
   const std::unique_ptr<Engine> reads = layout.lanes_read ? nullptr : tried_engine(layout.reads);
   describe_readers(reads.get(), layout.reads, stats);
-  if (layout.writes) describe_writer(*tried_engine(layout.writes->way), stats);
+  if (layout.writes) describe_writer(*tried_engine(layout.writes->config), stats);
   return stats;
 }
 

@@ -19,7 +19,7 @@ Options bounded(Options options);
 Stats describe_layout(const Layout& layout);
 
 /// Adds who reads: `engine`, or the lanes themselves if it is null.
-void describe_readers(const Engine* engine, const IoConfig& way, Stats& stats);
+void describe_readers(const Engine* engine, const IoConfig& config, Stats& stats);
 
 /// Adds what who writes has to say.
 void describe_writer(const Engine& engine, Stats& stats);

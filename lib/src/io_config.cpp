@@ -101,27 +101,28 @@ IoConfig way_of(const Options& options, ChunkSizes sizes, bool writes, std::size
     sizes.why = "chunks are as large as --chunk says, in whole tiles of 65,536 elements";
   }
   if (options.block_bytes != 0) sizes.block = options.block_bytes;
-  IoConfig way{.writes = writes,
-               .direct = choice.direct,
-               .engine = options.engine,
-               .threads = threads,
-               .chunk_bytes = sizes.chunk,
-               .block_bytes = sizes.block,
-               .queue_depth = options.queue_depth,
-               .why_chunk = sizes.why,
-               .reason = std::move(choice.reason)};
+  IoConfig config{.writes = writes,
+                  .direct = choice.direct,
+                  .engine = options.engine,
+                  .threads = threads,
+                  .chunk_bytes = sizes.chunk,
+                  .block_bytes = sizes.block,
+                  .queue_depth = options.queue_depth,
+                  .why_chunk = sizes.why,
+                  .reason = std::move(choice.reason)};
   // One io_uring copies cached pages by itself, one after another; threads copy them at once.
-  if (way.engine == EngineKind::automatic && !way.direct) way.engine = EngineKind::threads;
-  if (way.queue_depth == 0) {
-    const bool copies = way.engine == EngineKind::threads && !way.direct;
-    way.queue_depth =
-        copies ? 2 * threads : std::max<std::size_t>(direct_bytes_in_flight / way.block_bytes, 1);
+  if (config.engine == EngineKind::automatic && !config.direct) config.engine = EngineKind::threads;
+  if (config.queue_depth == 0) {
+    const bool copies = config.engine == EngineKind::threads && !config.direct;
+    config.queue_depth =
+        copies ? 2 * threads
+               : std::max<std::size_t>(direct_bytes_in_flight / config.block_bytes, 1);
   }
   // A thread that waits for a disk costs nothing, and one too few leaves the disk without work.
-  if (way.direct && options.threads == 0) {
-    way.threads = std::max(threads, std::min(way.queue_depth, most_waiting_threads));
+  if (config.direct && options.threads == 0) {
+    config.threads = std::max(threads, std::min(config.queue_depth, most_waiting_threads));
   }
-  return way;
+  return config;
 }
 
 }  // namespace
@@ -201,25 +202,25 @@ bool reads_both_ways(const Options& options, const Source& source, double cached
          cached < 1 - least;
 }
 
-IoConfig choose_mixed_read_way(const Options& options, DeviceKind device, Workers workers,
-                               double cached) {
+IoConfig choose_mixed_read_config(const Options& options, DeviceKind device, Workers workers,
+                                  double cached) {
   const ChunkSizes sizes = device == DeviceKind::cpu ? cpu_mixed
                            : 1 - cached < little     ? cuda_mostly_cached
                                                      : cuda_mixed;
-  IoConfig way = way_of(options, sizes, false, workers.readers, {true});
-  way.engine = EngineKind::threads;  // which take either kind as it comes
-  way.reason = percent(cached) + " from page cache, rest direct";
+  IoConfig config = way_of(options, sizes, false, workers.readers, {true});
+  config.engine = EngineKind::threads;  // which take either kind as it comes
+  config.reason = percent(cached) + " from page cache, rest direct";
   // Requests to the disk are the slow ones. Of these as many are to be in flight as if there were
   // no others, each with a thread that waits for it, and some threads are to be left for the
   // others.
   constexpr std::size_t copying_threads = 8;
-  const std::size_t to_disk = std::max<std::size_t>(direct_bytes_in_flight / way.block_bytes, 1);
+  const std::size_t to_disk = std::max<std::size_t>(direct_bytes_in_flight / config.block_bytes, 1);
   const double share = Interleaving::disk_share(1 - cached);
   if (options.queue_depth == 0) {
-    way.queue_depth = static_cast<std::size_t>(std::ceil(static_cast<double>(to_disk) / share));
+    config.queue_depth = static_cast<std::size_t>(std::ceil(static_cast<double>(to_disk) / share));
   }
-  if (options.threads == 0) way.threads = to_disk + copying_threads;
-  return way;
+  if (options.threads == 0) config.threads = to_disk + copying_threads;
+  return config;
 }
 
 IoConfig through_page_cache(const Options& options, DeviceKind device, Workers workers, bool writes,
@@ -230,13 +231,13 @@ IoConfig through_page_cache(const Options& options, DeviceKind device, Workers w
                 {false, verb + " through the page cache: " + reason});
 }
 
-std::unique_ptr<Engine> make_engine(const Options& options, const IoConfig& way,
+std::unique_ptr<Engine> make_engine(const Options& options, const IoConfig& config,
                                     const ChunkPool& pool, std::size_t slots) {
   const EngineOptions wanted{
-      .writes = way.writes,
-      .kind = way.engine,
-      .depth = way.queue_depth,
-      .threads = way.threads,
+      .writes = config.writes,
+      .kind = config.engine,
+      .depth = config.queue_depth,
+      .threads = config.threads,
       .storage = pool.memory().first(std::min(slots, pool.size()) * pool.slot_bytes()),
       .storage_piece = pool.slot_bytes()};
   return options.make_engine ? options.make_engine(wanted) : make_engine(wanted);

@@ -118,7 +118,7 @@ void Lane::consume_in_pool(const Pass& pass) {
       pass.pool.recycle(*chunk);
     } else {
       set_payload(*chunk, out);
-      pass.pool.commit(*chunk, SlotState::computed);
+      pass.pool.publish(*chunk, SlotState::computed);
     }
   }
 }
@@ -229,7 +229,7 @@ void Lane::finish_result(const Pass& pass, Result& result) {
   reporter_->report(
       work_on(TraceEvent::Kind::d2h, chunk, pass.output_bytes(pass.plan.bytes(chunk))),
       *result.copy_begun, *result.copied);
-  pass.pool.commit(*result.chunk, SlotState::computed);
+  pass.pool.publish(*result.chunk, SlotState::computed);
   result.chunk = nullptr;
 }
 

@@ -21,15 +21,15 @@ std::size_t stopped_of(std::uint64_t begun) {
 }  // namespace
 
 LaneReaders::LaneReaders(const Source& source, const SequentialPlan& plan, ChunkPool& pool,
-                         const IoConfig& way, std::size_t lanes, LaneTakes takes,
+                         const IoConfig& config, std::size_t lanes, LaneTakes takes,
                          const PassOptions& wanted)
     : plan_(plan), pool_(pool), takes_(takes), stop_(wanted.stop), loaders_(lanes) {
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     Loader& loader = loaders_[lane];
     loader.reader = std::make_unique<Reader>(
         source.files(), plan, pool,
-        make_engine({.kind = EngineKind::threads, .depth = 1, .threads = 0}), way.block_bytes,
-        way.direct);
+        make_engine({.kind = EngineKind::threads, .depth = 1, .threads = 0}), config.block_bytes,
+        config.direct);
     loader.reporter =
         std::make_unique<TransferReporter>(TraceEvent::Kind::read, pool.size(), wanted.observe);
     loader.reader->set_observer(*loader.reporter);

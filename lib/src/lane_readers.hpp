@@ -30,7 +30,8 @@ class LaneReaders {
  public:
   /// All references must outlive it. The pool has a slot for each lane, or each chunk.
   LaneReaders(const Source& source, const SequentialPlan& plan, ChunkPool& pool,
-              const IoConfig& way, std::size_t lanes, LaneTakes takes, const PassOptions& wanted);
+              const IoConfig& config, std::size_t lanes, LaneTakes takes,
+              const PassOptions& wanted);
 
   /// Loads the lane's next chunk, which replaces the one before. Null if there is none, or the pass
   /// was stopped before it: all lanes agree on the chunk before which it was, so that what is

@@ -40,23 +40,24 @@ struct ChunkSize {
 /// `output_bytes`: of an element of the output, or 0. Whichever of input and output is larger gets
 /// the size that `way` has chosen.
 ChunkSize choose_chunk(const Options& options, DeviceKind device, std::size_t lanes,
-                       const IoConfig& way, std::size_t element_bytes, std::size_t output_bytes) {
+                       const IoConfig& config, std::size_t element_bytes,
+                       std::size_t output_bytes) {
   const std::size_t tile_bytes = tile_elements * element_bytes;
   if (options.chunk_bytes != 0) {
     return {round_up(options.chunk_bytes, tile_bytes),
             options.chunk_bytes < tile_bytes
                 ? "chunks are of 65,536 elements, the fewest there can be, though --chunk says less"
-                : way.why_chunk};
+                : config.why_chunk};
   }
   const std::size_t widest = std::max(element_bytes, output_bytes);
   const std::size_t buffers = output_bytes == 0 ? 1 : 2;
   const std::size_t tile_most = tile_elements * widest;
-  const std::size_t wanted = round_up(way.chunk_bytes, tile_most);
+  const std::size_t wanted = round_up(config.chunk_bytes, tile_most);
   const std::size_t most = chunk_within_limits(options, device, lanes, wanted, buffers);
   const std::size_t tiles = std::max<std::size_t>(most / tile_most, 1);
   return {tiles * tile_bytes, tiles * tile_most < wanted
                                   ? "chunks are as large as the limits of memory allow"
-                                  : way.why_chunk};
+                                  : config.why_chunk};
 }
 
 /// Adds how a result is written, and its place in the slots.
@@ -70,11 +71,11 @@ void add_output(const Options& options, DeviceKind device, Workers workers, cons
   const Extent whole{0, output.file.data_offset(), made_of(layout.plan.bytes())};
   const std::size_t chunk_bytes = made_of(layout.chunk_bytes);
   layout.writes = {.plan = SequentialPlan(std::span(&whole, 1), chunk_bytes, layout.interleaving),
-                   .way = choose_write_config(options, device, workers, output.file),
+                   .config = choose_write_config(options, device, workers, output.file),
                    .place = place};
-  IoConfig& way = layout.writes->way;
-  way.chunk_bytes = chunk_bytes;
-  way.block_bytes = std::min(way.block_bytes, chunk_bytes);
+  IoConfig& config = layout.writes->config;
+  config.chunk_bytes = chunk_bytes;
+  config.block_bytes = std::min(config.block_bytes, chunk_bytes);
   const std::uint64_t result = std::min<std::uint64_t>(chunk_bytes, whole.bytes);
   layout.slot_bytes =
       std::max<std::size_t>(layout.slot_bytes, place + round_up(result, page_bytes));
@@ -101,7 +102,7 @@ std::size_t slots_for(const Layout& layout, DeviceKind device, std::size_t depth
   // Of two kinds by turns, the slow ones come out of order: with no more slots than are in flight,
   // the disk would wait for the oldest of them (the H200 machine's lost a quarter of its rate).
   const std::size_t reading = chunks_read(layout, depth) * (layout.interleaving ? 2 : 1);
-  const IoConfig* const out = layout.writes ? &layout.writes->way : nullptr;
+  const IoConfig* const out = layout.writes ? &layout.writes->config : nullptr;
   const std::size_t writing =
       out != nullptr ? lanes + divide_up(out->queue_depth * out->block_bytes, out->chunk_bytes) : 0;
   const std::size_t chunks = std::max<std::size_t>(layout.plan.size(), 1);
@@ -201,16 +202,16 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                               options.engine == EngineKind::automatic && !options.make_engine &&
                               options.threads <= workers.reading_lanes;  // else some are left
   const bool one_thread = lanes_may_read && options.threads == 1 && workers.reading_lanes == 1;
-  const IoConfig way =
-      both_ways ? choose_mixed_read_way(options, device, workers, *cached)
+  const IoConfig config =
+      both_ways ? choose_mixed_read_config(options, device, workers, *cached)
       : one_thread && options.direct == DirectIo::automatic
           ? through_page_cache(options, device, workers, false,
                                "one thread reads and computes, and the kernel reads ahead of it")
           : choose_read_config(options, device, workers, source, cached.value_or(0));
-  const bool lanes_read = one_thread || (lanes_may_read && !way.direct &&
+  const bool lanes_read = one_thread || (lanes_may_read && !config.direct &&
                                          cached.value_or(0) >= enough_for_lanes_to_read);
   const std::size_t lanes = lanes_read ? workers.reading_lanes : workers.lanes;
-  const auto [chunk_bytes, why_chunk] = choose_chunk(options, device, lanes, way, element_bytes,
+  const auto [chunk_bytes, why_chunk] = choose_chunk(options, device, lanes, config, element_bytes,
                                                      output == nullptr ? 0 : output->element_bytes);
 
   std::shared_ptr<const Interleaving> interleaving;
@@ -223,7 +224,7 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                 .slots = 1,
                 .pool_slots = 1,
                 .slot_bytes = 0,
-                .reads = way,
+                .reads = config,
                 .tuned_depth = std::nullopt,
                 .lanes_read = lanes_read,
                 .lanes = lanes,
@@ -234,7 +235,7 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
                 .why_chunk = why_chunk,
                 .why_lanes = lanes_read ? workers.why_reading_lanes : workers.why_lanes};
   const std::size_t extents = layout.plan.max_extents();
-  if (way.direct && extents > most_direct_extents) {
+  if (config.direct && extents > most_direct_extents) {
     if (options.direct == DirectIo::yes) throw too_many_extents(extents);
     layout.reads =
         through_page_cache(options, device, workers, false, "the input is many small files");
@@ -249,7 +250,7 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
   layout.slot_bytes = round_up(std::max<std::size_t>(payload + slack, 1), page_bytes);
   if (output != nullptr) add_output(options, device, workers, *output, element_bytes, layout);
   if (source.bytes() != 0) {
-    for (const IoConfig* used : {&layout.reads, layout.writes ? &layout.writes->way : nullptr}) {
+    for (const IoConfig* used : {&layout.reads, layout.writes ? &layout.writes->config : nullptr}) {
       if (used != nullptr && !used->reason.empty()) layout.reasons.push_back(used->reason);
     }
   }
@@ -288,7 +289,7 @@ void read_ahead(const Options& options, Layout& layout) {
 }
 
 std::size_t buffer_bytes(const Layout& layout) {
-  return 2 * (layout.plan.max_bytes() + (layout.writes ? layout.writes->way.chunk_bytes : 0));
+  return 2 * (layout.plan.max_bytes() + (layout.writes ? layout.writes->config.chunk_bytes : 0));
 }
 
 std::size_t half_chunk_bytes(const Layout& layout, std::size_t element_bytes) {

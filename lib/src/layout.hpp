@@ -18,7 +18,7 @@ namespace ooc {
 /// How the output of a pass is written.
 struct WriteLayout {
   SequentialPlan plan;
-  IoConfig way;
+  IoConfig config;
   std::size_t place;  // in a slot (bytes): where a result goes
 };
 

@@ -8,18 +8,18 @@ namespace ooc {
 
 Loading::Loading(const Options& options, const PassOptions& wanted, const Layout& layout,
                  const Source& source, ChunkPool& pool, LaneTakes takes)
-    : way_(layout.reads),
+    : config_(layout.reads),
       stop_(wanted.stop),
       reporter_(TraceEvent::Kind::read, pool.size(), wanted.observe, layout.slots) {
   if (layout.lanes_read) {
-    by_lanes_.emplace(source, layout.plan, pool, way_, layout.lanes, takes, wanted);
+    by_lanes_.emplace(source, layout.plan, pool, config_, layout.lanes, takes, wanted);
     return;
   }
-  IoConfig way = way_;
-  if (layout.tuned_depth) way.queue_depth = layout.tuned_depth->most;
+  IoConfig config = config_;
+  if (layout.tuned_depth) config.queue_depth = layout.tuned_depth->most;
   reader_.emplace(source.files(), layout.plan, pool,
-                  make_engine(options, way, pool, layout.pool_slots), way_.block_bytes,
-                  way_.direct);
+                  make_engine(options, config, pool, layout.pool_slots), config_.block_bytes,
+                  config_.direct);
   reader_->set_observer(reporter_);
   if (layout.tuned_depth) tune(layout, *layout.tuned_depth);
 }
@@ -37,7 +37,7 @@ std::size_t Loading::in_flight() const noexcept {
 }
 
 void Loading::describe(Stats& stats) const {
-  describe_readers(by_lanes_ ? nullptr : &reader_->engine(), way_, stats);
+  describe_readers(by_lanes_ ? nullptr : &reader_->engine(), config_, stats);
   if (by_lanes_) {
     stats.disk.busy = by_lanes_->seconds_busy() / static_cast<double>(stats.streams);
     return;
@@ -60,9 +60,9 @@ void Loading::tune(const Layout& layout, TunedDepth depth) {
   const Engine& engine = reader_->engine();
   if (engine.depth() < depth.most) return;  // an engine of the caller's own may take fewer
   // What no thread has taken up is not in flight.
-  const std::size_t most = engine.name() == "threads" ? way_.threads : depth.most;
+  const std::size_t most = engine.name() == "threads" ? config_.threads : depth.most;
   first_depth_ = depth.first;
-  tuner_.emplace(way_.queue_depth, depth.least, most, way_.block_bytes);
+  tuner_.emplace(config_.queue_depth, depth.least, most, config_.block_bytes);
   reader_->set_tuner(*tuner_, layout.slots, layout.chunk_bytes);
 }
 

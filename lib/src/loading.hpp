@@ -44,7 +44,7 @@ class Loading {
  private:
   void tune(const Layout& layout, TunedDepth depth);
 
-  const IoConfig& way_;
+  const IoConfig& config_;
   std::stop_token stop_;
   TransferReporter reporter_;
   std::optional<QueueTuner> tuner_;

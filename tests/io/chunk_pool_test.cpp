@@ -40,7 +40,7 @@ TEST(ChunkPool, PassesASlotFromTurnToTurn) {
 
   Chunk* chunk = pool.wait(0, SlotState::empty);
   chunk->segments.push_back(chunk->memory);
-  pool.commit(*chunk, SlotState::loaded);
+  pool.publish(*chunk, SlotState::loaded);
   EXPECT_FALSE(pool.ready(0, SlotState::empty));
   ASSERT_TRUE(pool.ready(0, SlotState::loaded));
   EXPECT_EQ(pool.wait(0, SlotState::loaded), chunk);
@@ -56,9 +56,9 @@ TEST(ChunkPool, PassesASlotFromTurnToTurn) {
 TEST(ChunkPool, PassesWhatIsComputedOnToTheWriter) {
   ChunkPool pool(memory(), 2, 1, 1);
   Chunk* chunk = pool.wait(1, SlotState::empty);
-  pool.commit(*chunk, SlotState::loaded);
+  pool.publish(*chunk, SlotState::loaded);
   EXPECT_FALSE(pool.ready(1, SlotState::computed));
-  pool.commit(*pool.wait(1, SlotState::loaded), SlotState::computed);
+  pool.publish(*pool.wait(1, SlotState::loaded), SlotState::computed);
   EXPECT_FALSE(pool.ready(1, SlotState::loaded));
   EXPECT_FALSE(pool.ready(3, SlotState::empty));
   ASSERT_TRUE(pool.ready(1, SlotState::computed));
@@ -70,10 +70,10 @@ TEST(ChunkPool, PassesWhatIsComputedOnToTheWriter) {
 TEST(ChunkPool, EndsBeforeAnIndexForTheWriterToo) {
   ChunkPool pool(memory(), 2, 1, 1);
   Chunk* first = pool.wait(0, SlotState::empty);
-  pool.commit(*first, SlotState::loaded);
+  pool.publish(*first, SlotState::loaded);
   pool.end_at(1);
   EXPECT_EQ(pool.wait(1, SlotState::computed), nullptr);
-  pool.commit(*pool.wait(0, SlotState::loaded), SlotState::computed);
+  pool.publish(*pool.wait(0, SlotState::loaded), SlotState::computed);
   EXPECT_EQ(pool.wait(0, SlotState::computed), first);
   pool.recycle(*first);
   EXPECT_EQ(pool.wait(2, SlotState::computed), nullptr);
@@ -82,7 +82,7 @@ TEST(ChunkPool, EndsBeforeAnIndexForTheWriterToo) {
 TEST(ChunkPool, EndsBeforeAnIndex) {
   ChunkPool pool(memory(), 2, 1, 1);
   Chunk* first = pool.wait(0, SlotState::empty);
-  pool.commit(*first, SlotState::loaded);
+  pool.publish(*first, SlotState::loaded);
   pool.end_at(1);
   EXPECT_NE(pool.wait(0, SlotState::loaded), nullptr);
   EXPECT_EQ(pool.wait(1, SlotState::loaded), nullptr);
@@ -95,7 +95,7 @@ TEST(ChunkPool, EndsBeforeAnIndex) {
 
 TEST(ChunkPool, RestartRewinds) {
   ChunkPool pool(memory(), 2, 1, 1);
-  pool.commit(*pool.wait(0, SlotState::empty), SlotState::loaded);
+  pool.publish(*pool.wait(0, SlotState::empty), SlotState::loaded);
   pool.end_at(1);
   pool.restart();
   EXPECT_TRUE(pool.ready(0, SlotState::empty));
@@ -113,7 +113,7 @@ TEST(ChunkPool, RestartRewinds) {
 TEST(ChunkPool, AbortIsFinal) {
   ChunkPool pool(memory(), 2, 1, 1);
   Chunk* chunk = pool.wait(0, SlotState::empty);
-  pool.commit(*chunk, SlotState::loaded);
+  pool.publish(*chunk, SlotState::loaded);
   pool.abort();
   pool.recycle(*chunk);
   pool.end_at(0);
@@ -176,7 +176,7 @@ class Pass {
       Chunk* chunk = pool_.wait(i, SlotState::empty);
       std::memcpy(chunk->memory.data(), &i, sizeof i);
       chunk->segments.push_back(chunk->memory.first(sizeof i));
-      pool_.commit(*chunk, SlotState::loaded);
+      pool_.publish(*chunk, SlotState::loaded);
     }
   }
 
@@ -186,7 +186,7 @@ class Pass {
       if (chunk == nullptr) return;
       check(*chunk, i);
       ++seen_;
-      writes_ ? pool_.commit(*chunk, SlotState::computed) : pool_.recycle(*chunk);
+      writes_ ? pool_.publish(*chunk, SlotState::computed) : pool_.recycle(*chunk);
     }
   }
 
@@ -246,7 +246,7 @@ TEST(ChunkPool, ResizesFromAChunkOnThatNobodyHasSeen) {
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(pool.slot_of(i), i % 2);
     Chunk* chunk = pool.wait(i, SlotState::empty);
-    pool.commit(*chunk, SlotState::loaded);
+    pool.publish(*chunk, SlotState::loaded);
     pool.recycle(*chunk);
   }
   for (std::size_t i = 4; i < 7; ++i) {
@@ -270,7 +270,7 @@ TEST(ChunkPool, HasASlotForEachOfTheFirstChunksAndFewForTheRest) {
   for (std::size_t i = 0; i < 6; ++i) {
     EXPECT_EQ(pool.slot_of(i), i);
     Chunk* chunk = pool.wait(i, SlotState::empty);
-    pool.commit(*chunk, SlotState::loaded);
+    pool.publish(*chunk, SlotState::loaded);
     pool.recycle(*chunk);
   }
   EXPECT_TRUE(pool.ready(6, SlotState::empty));
@@ -310,8 +310,8 @@ TEST(ChunkPool, AbortInTheMiddleStopsEveryone) {
           for (std::size_t i = first;; i += step) {
             Chunk* chunk = pool.wait(i, stage);
             if (stage == SlotState::empty) pool.resize(1 + i % 3, i + 1);
-            if (stage == SlotState::empty) pool.commit(*chunk, SlotState::loaded);
-            if (stage == SlotState::loaded) pool.commit(*chunk, SlotState::computed);
+            if (stage == SlotState::empty) pool.publish(*chunk, SlotState::loaded);
+            if (stage == SlotState::loaded) pool.publish(*chunk, SlotState::computed);
             if (stage == SlotState::computed) pool.recycle(*chunk);
           },
           Aborted);

@@ -120,7 +120,7 @@ class Producer {
       chunk.segments.push_back(segment);
       begin += extent.bytes;
     }
-    pool.commit(chunk, SlotState::computed);
+    pool.publish(chunk, SlotState::computed);
   }
 
   /// The chunks that the pool has slots for; for writers that run on the same thread.

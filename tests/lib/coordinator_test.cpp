@@ -262,16 +262,16 @@ TEST_F(CoordinatorTest, StopsEarlyWithAPrefix) {
   };
   const auto path = make_file("data.bin", 200 * 65536);
   const test::HeldInPageCache held(path);
-  for (const Way way : {Way{EngineKind::automatic, false}, Way{EngineKind::automatic, true},
-                        Way{EngineKind::threads, false}}) {
+  for (const Way config : {Way{EngineKind::automatic, false}, Way{EngineKind::automatic, true},
+                           Way{EngineKind::threads, false}}) {
     for (const Limits limits : {Limits{1, 0}, Limits{3, 0}, Limits{8, 0}, Limits{8, 256 * KiB}}) {
       for (const std::uint64_t after : {0u, 5u, 40u}) {
         std::stop_source stop;
         Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536,
                                                                .streams = limits.streams,
                                                                .memory_bytes = limits.memory_bytes,
-                                                               .engine = way.engine});
-        StopAfter operation(stop, after * 65536, way.takes_any);
+                                                               .engine = config.engine});
+        StopAfter operation(stop, after * 65536, config.takes_any);
         const Stats stats = coordinator.run(Source{File::open(path)}, 1, operation,
                                             {.stop = stop.get_token(), .keep_partial = true});
         EXPECT_TRUE(stats.partial);

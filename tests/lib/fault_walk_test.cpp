@@ -324,18 +324,18 @@ TEST_P(FaultWalk, OverEveryStartOfAThread) {
     EngineKind engine;
     std::size_t threads;  // 0: lanes load their own chunks, if they can
   };
-  for (const Way& way :
+  for (const Way& config :
        {Way{"thread", EngineKind::automatic, 4}, Way{"thread_of_an_engine", EngineKind::threads, 4},
         Way{"thread_of_a_lane", EngineKind::automatic, 0}}) {
     Options wanted = options();
-    wanted.engine = way.engine;
-    wanted.threads = way.threads;
+    wanted.engine = config.engine;
+    wanted.threads = config.threads;
     const PassOptions hashed{.checksum = true};
-    walk(way.name + "_in_a_fold", {ErrorKind::memory}, true, [&](Fault& fault) {
+    walk(config.name + "_in_a_fold", {ErrorKind::memory}, true, [&](Fault& fault) {
       const test::FailingThreads failing(fault);
       return fold_is_right(device(), wanted, hashed);
     });
-    walk(way.name + "_in_a_map", {ErrorKind::memory}, true, [&](Fault& fault) {
+    walk(config.name + "_in_a_map", {ErrorKind::memory}, true, [&](Fault& fault) {
       const test::FailingThreads failing(fault);
       return map_is_right(device(), wanted, hashed);
     });

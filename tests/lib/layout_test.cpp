@@ -311,7 +311,7 @@ TEST_F(LayoutTest, FindsRoomInASlotForInputAndOutput) {
     const Source source = sparse(elements * in);
     const Layout cpu = choose_layout({}, DeviceKind::cpu, workers_, source, in, &output);
     const std::size_t result = cpu.chunk_bytes / in * out;
-    EXPECT_EQ(cpu.writes->way.chunk_bytes, result);
+    EXPECT_EQ(cpu.writes->config.chunk_bytes, result);
     EXPECT_GE(cpu.writes->place, cpu.chunk_bytes);
     EXPECT_EQ(cpu.writes->place % page_bytes, 0u);
     EXPECT_GE(cpu.slot_bytes, cpu.writes->place + result);
@@ -321,7 +321,7 @@ TEST_F(LayoutTest, FindsRoomInASlotForInputAndOutput) {
     EXPECT_GE(cuda.slot_bytes, std::max(cuda.chunk_bytes, cuda.chunk_bytes / in * out));
     // The wider of the two has the size that fits the device.
     const Layout fold = choose_layout({}, DeviceKind::cuda, workers_, source, in);
-    EXPECT_LE(std::max(cuda.chunk_bytes, cuda.writes->way.chunk_bytes), fold.chunk_bytes);
+    EXPECT_LE(std::max(cuda.chunk_bytes, cuda.writes->config.chunk_bytes), fold.chunk_bytes);
   }
 }
 
@@ -335,7 +335,7 @@ TEST_F(LayoutTest, KeepsToTheLimitsWithAnOutput) {
                                           workers_, sparse(elements), 1, &output);
       EXPECT_LE(layout.slots * layout.slot_bytes, limit);
       EXPECT_GE(layout.slots, 2u);
-      const std::size_t buffers = 4 * (layout.chunk_bytes + layout.writes->way.chunk_bytes);
+      const std::size_t buffers = 4 * (layout.chunk_bytes + layout.writes->config.chunk_bytes);
       EXPECT_LE(device == DeviceKind::cuda ? workers_.lanes * buffers : 0, limit);
     }
   }

@@ -283,9 +283,9 @@ void Bench::take_ceilings() {
     result_.h2d.skipped = result_.d2h.skipped = "the CPU computes where the data lie";
     return;
   }
-  for (const auto& row : link_->rows()) rows.push_back({row.chunk_bytes, 0, row.there});
+  for (const auto& row : link_->rows()) rows.push_back({row.chunk_bytes, 0, row.h2d});
   take(result_.h2d);
-  for (const auto& row : link_->rows()) rows.push_back({row.chunk_bytes, 0, row.home});
+  for (const auto& row : link_->rows()) rows.push_back({row.chunk_bytes, 0, row.d2h});
   take(result_.d2h);
 }
 

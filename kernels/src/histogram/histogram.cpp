@@ -24,7 +24,7 @@ struct Counted final : OpaqueState {
   std::vector<std::uint64_t> counts;  // empty before finish()
 };
 
-Counted& counted_in(const HiddenPartial& partial) {
+Counted& counted_in(const OpaquePartial& partial) {
   return static_cast<Counted&>(*partial);
 }
 
@@ -51,7 +51,7 @@ CountBins<T>::CountBins(const HistogramOptions& options)
     : bins_(std::make_shared<const Bins>(bins_of(element_type_of<T>(), options))) {}
 
 template <IsElement T>
-HiddenPartial CountBins<T>::make_partial(Stream& stream) const {
+OpaquePartial CountBins<T>::make_partial(Stream& stream) const {
   constexpr ElementType type = element_type_of<T>();
   auto counted = std::make_unique<Counted>();
   counted->counter = stream.kind() == DeviceKind::cpu

@@ -19,13 +19,13 @@ bool are_evenly_spaced(std::span<const std::span<std::byte>> segments) {
 
 }  // namespace
 
-void copy(Stream& stream, CopyDirection way, std::byte* device,
+void copy(Stream& stream, CopyDirection direction, std::byte* device,
           std::span<const std::span<std::byte>> segments) {
   const std::size_t bytes = segments[0].size();
   std::byte* const first = segments[0].data();
   if (segments.size() > 1 && are_evenly_spaced(segments)) {
     const auto pitch = static_cast<std::size_t>(segments[1].data() - first);
-    if (way == CopyDirection::h2d) {
+    if (direction == CopyDirection::h2d) {
       stream.copy_rows(device, bytes, first, pitch, bytes, segments.size());
     } else {
       stream.copy_rows(first, pitch, device, bytes, bytes, segments.size());
@@ -33,7 +33,7 @@ void copy(Stream& stream, CopyDirection way, std::byte* device,
     return;
   }
   for (const std::span<std::byte> segment : segments) {
-    if (way == CopyDirection::h2d) {
+    if (direction == CopyDirection::h2d) {
       stream.copy(device, segment.data(), bytes);
     } else {
       stream.copy(segment.data(), device, bytes);
@@ -42,15 +42,15 @@ void copy(Stream& stream, CopyDirection way, std::byte* device,
   }
 }
 
-TraceEvent::Kind kind_of(CopyDirection way) {
-  return way == CopyDirection::h2d ? TraceEvent::Kind::h2d : TraceEvent::Kind::d2h;
+TraceEvent::Kind kind_of(CopyDirection direction) {
+  return direction == CopyDirection::h2d ? TraceEvent::Kind::h2d : TraceEvent::Kind::d2h;
 }
 
-ChunkCopies::ChunkCopies(Device& device, ChunkPool& pool, CopyDirection way, const Observe& observe,
-                         std::function<void(const Chunk&)> hand_on)
+ChunkCopies::ChunkCopies(Device& device, ChunkPool& pool, CopyDirection direction,
+                         const Observe& observe, std::function<void(const Chunk&)> hand_on)
     : pool_(pool),
-      way_(way),
-      awaited_(way == CopyDirection::h2d ? SlotState::loaded : SlotState::empty),
+      direction_(direction),
+      awaited_(direction == CopyDirection::h2d ? SlotState::loaded : SlotState::empty),
       reporter_(device, observe),
       hand_on_(std::move(hand_on)),
       events_(std::max<std::size_t>(pool.size() / 2, 1)) {
@@ -87,8 +87,8 @@ void ChunkCopies::finish_oldest() {
   copy_seconds_ += events.ended->seconds_since(*events.begun);
   const Chunk& chunk = *under_way_.front();
   const std::size_t bytes = chunk.segments.size() * chunk.segments[0].size();
-  reporter_.report({.kind = kind_of(way_), .chunk = chunk.index, .bytes = bytes}, *events.begun,
-                   *events.ended);
+  reporter_.report({.kind = kind_of(direction_), .chunk = chunk.index, .bytes = bytes},
+                   *events.begun, *events.ended);
   hand_on_(chunk);
   under_way_.pop_front();
 }

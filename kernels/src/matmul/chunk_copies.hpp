@@ -16,11 +16,11 @@ namespace ooc::product {
 enum class CopyDirection { h2d, d2h };
 
 /// What an observer is told of such a copy.
-TraceEvent::Kind kind_of(CopyDirection way);
+TraceEvent::Kind kind_of(CopyDirection direction);
 
 /// Copies between adjacent elements on the device and the segments of a chunk, all of one length,
 /// in as few calls as possible.
-void copy(Stream& stream, CopyDirection way, std::byte* device,
+void copy(Stream& stream, CopyDirection direction, std::byte* device,
           std::span<const std::span<std::byte>> segments);
 
 /// The chunks of a pool on their way to a device, or from it: one thread takes them in turn and
@@ -28,7 +28,7 @@ void copy(Stream& stream, CopyDirection way, std::byte* device,
 class ChunkCopies {
  public:
   /// `hand_on` is called with each chunk whose copies have ended, in order, after the observer.
-  ChunkCopies(Device& device, ChunkPool& pool, CopyDirection way, const Observe& observe,
+  ChunkCopies(Device& device, ChunkPool& pool, CopyDirection direction, const Observe& observe,
               std::function<void(const Chunk&)> hand_on);
 
   /// The chunk `index`, when it is at the stage to be copied at; until then those whose copies end
@@ -53,7 +53,7 @@ class ChunkCopies {
   void finish_oldest();
 
   ChunkPool& pool_;
-  CopyDirection way_;
+  CopyDirection direction_;
   SlotState awaited_;
   EventReporter reporter_;
   std::function<void(const Chunk&)> hand_on_;

@@ -167,9 +167,9 @@ IoConfig choose_reads(const Options& limits, DeviceKind kind, Workers workers, c
                       const Source& b, double cached) {
   const IoConfig of_a = choose_read_config(limits, kind, workers, a, cached);
   const IoConfig of_b = choose_read_config(limits, kind, workers, b, cached);
-  IoConfig way = of_a.direct ? of_a : of_b;
-  if (way.reason.empty()) way.reason = of_a.reason.empty() ? of_b.reason : of_a.reason;
-  return way;
+  IoConfig config = of_a.direct ? of_a : of_b;
+  if (config.reason.empty()) config.reason = of_a.reason.empty() ? of_b.reason : of_a.reason;
+  return config;
 }
 
 double flops_of(const Problem& problem) {

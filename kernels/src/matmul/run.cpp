@@ -116,7 +116,7 @@ class Multiplier {
                         steps[i + 1].column != step.column;
       if (!last) continue;
       stream_->record(*tile_buffers_[step.c_buffer].computed);
-      tiles_.commit(*turn, SlotState::computed);
+      tiles_.publish(*turn, SlotState::computed);
       turn = nullptr;
       ++tile;
     }
@@ -168,13 +168,14 @@ class Multiplier {
 };
 
 /// As many bytes in flight where a panel's rows are read one by one, which takes more requests.
-IoConfig deepened(IoConfig way, const Options& options, const RegionPlan& plan) {
-  if (options.queue_depth != 0) return way;
+IoConfig deepened(IoConfig config, const Options& options, const RegionPlan& plan) {
+  if (options.queue_depth != 0) return config;
   constexpr std::size_t most = 1024;
-  const std::size_t request = std::clamp<std::size_t>(plan.mean_extent_bytes(), 1, way.block_bytes);
-  const std::size_t depth = way.queue_depth * way.block_bytes / request;
-  way.queue_depth = std::clamp(depth, way.queue_depth, std::max(most, way.queue_depth));
-  return way;
+  const std::size_t request =
+      std::clamp<std::size_t>(plan.mean_extent_bytes(), 1, config.block_bytes);
+  const std::size_t depth = config.queue_depth * config.block_bytes / request;
+  config.queue_depth = std::clamp(depth, config.queue_depth, std::max(most, config.queue_depth));
+  return config;
 }
 
 /// Rows of tiles that are short are put together by the page cache: written one by one, a good part
@@ -182,9 +183,9 @@ IoConfig deepened(IoConfig way, const Options& options, const RegionPlan& plan) 
 IoConfig choose_writes(const Options& options, DeviceKind device, Workers workers,
                        const TargetFile& file, const RegionPlan& plan) {
   constexpr std::size_t least_direct = 64 * KiB;
-  const IoConfig way = choose_write_config(options, device, workers, file);
-  if (!way.direct || options.direct == DirectIo::yes) return way;
-  if (plan.mean_extent_bytes() >= least_direct) return way;
+  const IoConfig config = choose_write_config(options, device, workers, file);
+  if (!config.direct || options.direct == DirectIo::yes) return config;
+  if (plan.mean_extent_bytes() >= least_direct) return config;
   return through_page_cache(options, device, workers, true, "the rows of the tiles are short");
 }
 
@@ -197,8 +198,8 @@ void describe_ways(const ProductJob& job, const IoConfig& reads, const Engine& r
   stats.queue_depth = reads.queue_depth;
   stats.chunk_bytes = job.pools.slot_bytes;
   stats.streams = 1;  // for each stage
-  const auto helpers = [](const Engine& engine, const IoConfig& way) {
-    return engine.name() == "threads" ? way.threads : 0;
+  const auto helpers = [](const Engine& engine, const IoConfig& config) {
+    return engine.name() == "threads" ? config.threads : 0;
   };
   stats.threads = 4 + helpers(read_engine, reads) + helpers(write_engine, writes);
   for (const std::string& reason : {writes.reason, read_engine.note(), write_engine.note()}) {

@@ -34,7 +34,7 @@ TileSender::TileSender(Device& device, const ProductJob& job, std::vector<TileBu
       plan_(plan),
       stream_(device.make_stream()),
       copies_(device, pool, CopyDirection::d2h, observe,
-              [&pool](const Chunk& chunk) { pool.commit(chunk, SlotState::computed); }),
+              [&pool](const Chunk& chunk) { pool.publish(chunk, SlotState::computed); }),
       extents_(plan.max_extents()) {}
 
 void TileSender::run(std::size_t count) {

@@ -34,7 +34,7 @@ struct Found final : OpaqueState {
 };
 
 template <class T>
-Found<T>& found_in(HiddenPartial& partial) {
+Found<T>& found_in(OpaquePartial& partial) {
   if (!partial) partial = std::make_unique<Found<T>>();
   return static_cast<Found<T>&>(*partial);
 }
@@ -123,8 +123,8 @@ Statistics statistics_of(const Node<T>& root, const ExactSum& sum, const ReduceO
 }  // namespace
 
 template <IsElement T>
-HiddenPartial Reduction<T>::make_partial(Stream& stream) const {
-  HiddenPartial partial;
+OpaquePartial Reduction<T>::make_partial(Stream& stream) const {
+  OpaquePartial partial;
   auto& found = found_in<T>(partial);
   if (is_floating<T> && options_.exact && stream.kind() == DeviceKind::cpu) {
     found.lane.exact.template emplace<Bins<T>>();

@@ -61,7 +61,7 @@ concept FoldOperator = requires(const Op op, Stream& stream, typename Op::Partia
 struct OpaqueState {
   virtual ~OpaqueState() = default;
 };
-using HiddenPartial = std::unique_ptr<OpaqueState>;
+using OpaquePartial = std::unique_ptr<OpaqueState>;
 
 template <class T>
 struct Result {

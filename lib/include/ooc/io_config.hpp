@@ -52,8 +52,8 @@ IoConfig choose_write_config(const Options& options, DeviceKind device, Workers 
 bool reads_both_ways(const Options& options, const Source& source, double cached);
 
 /// The way for that.
-IoConfig choose_mixed_read_way(const Options& options, DeviceKind device, Workers workers,
-                               double cached);
+IoConfig choose_mixed_read_config(const Options& options, DeviceKind device, Workers workers,
+                                  double cached);
 
 /// The same bytes through the page cache instead, because of `reason`.
 IoConfig through_page_cache(const Options& options, DeviceKind device, Workers workers, bool writes,
@@ -61,7 +61,7 @@ IoConfig through_page_cache(const Options& options, DeviceKind device, Workers w
 
 /// What carries them that way into or out of the pool, or what `options` wants instead. `slots`:
 /// those of the pool, from its first on, that it has to do with all the time.
-std::unique_ptr<Engine> make_engine(const Options& options, const IoConfig& way,
+std::unique_ptr<Engine> make_engine(const Options& options, const IoConfig& config,
                                     const ChunkPool& pool,
                                     std::size_t slots = std::numeric_limits<std::size_t>::max());
 

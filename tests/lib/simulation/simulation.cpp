@@ -195,9 +195,9 @@ void Simulation::run_threads() {
   }
   std::optional<LaneReaders> lane_readers;
   if (scenario_.lanes_read) {
-    const IoConfig way{.block_bytes = scenario_.block_bytes};
+    const IoConfig config{.block_bytes = scenario_.block_bytes};
     const LaneTakes takes = scenario_.takes_any ? LaneTakes::any : LaneTakes::its_share;
-    lane_readers.emplace(world_.source, plan_, pool_, way, lanes_.size(), takes, wanted);
+    lane_readers.emplace(world_.source, plan_, pool_, config, lanes_.size(), takes, wanted);
   }
   Observer reads(*this, false), writes(*this, true);
   reader_.emplace(world_.source.files(), plan_, pool_, make_engine(false), scenario_.block_bytes,

@@ -77,7 +77,7 @@ class ChunkPool {
   bool ready(std::size_t index, SlotState stage) const noexcept;
 
   /// Hands a chunk to who waits for it at that stage, the next one or a later one.
-  void commit(const Chunk& chunk, SlotState reached);
+  void publish(const Chunk& chunk, SlotState reached);
 
   /// Gives its slot back, empty, for the next chunk there.
   void recycle(const Chunk& chunk);

@@ -60,7 +60,7 @@ class OutputFile {
   const std::string& why_not_direct() const noexcept { return why_not_direct_; }
 
   /// Whether what is written stays in memory (tmpfs).
-  bool is_tmpfs() const noexcept { return lies_in_memory_; }
+  bool is_tmpfs() const noexcept { return is_tmpfs_; }
 
   /// What to tell of a failed write.
   Error write_error(int errno_value, std::uint64_t offset) const;
@@ -85,7 +85,7 @@ class OutputFile {
   int descriptor_ = -1;
   int direct_ = -1;
   std::string why_not_direct_;
-  bool lies_in_memory_ = false;
+  bool is_tmpfs_ = false;
   std::unique_ptr<MappedOutput> mapped_;  // on tmpfs only
 };
 

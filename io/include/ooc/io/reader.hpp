@@ -42,7 +42,7 @@ class Reader final : public Transfer {
   ByteRange range_of(const Extent& extent) const override;
   std::uint64_t end_of_request(const Extent& extent, std::uint64_t offset) const override;
   void prepare(Part& part, const Extent& extent) const override;
-  void complete(Chunk& chunk) override { pool().commit(chunk, SlotState::loaded); }
+  void complete(Chunk& chunk) override { pool().publish(chunk, SlotState::loaded); }
   bool reads_directly(const Extent& extent) const;
 
   std::vector<const File*> files_;

@@ -70,7 +70,7 @@ template <IsElement T>
 class CountBins {
  public:
   using Input = T;
-  using Partial = HiddenPartial;
+  using Partial = OpaquePartial;
   static constexpr bool takes_any_chunk = true;
 
   /// Throws Error(usage) for options that make no sense, and without a range where that of the data

@@ -46,7 +46,7 @@ template <IsElement T>
 class Reduction {
  public:
   using Input = T;
-  using Partial = HiddenPartial;
+  using Partial = OpaquePartial;
   static constexpr bool merges_every_chunk = true;
   static constexpr bool takes_any_chunk = true;
 
