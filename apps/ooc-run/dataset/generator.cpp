@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio, odd
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
 
-/// The finaliser of splitmix64: every bit of the input moves about half of the output's.
+/// The finaliser of splitmix64: each bit of the input changes about half the bits of the output.
 constexpr std::uint64_t mix(std::uint64_t word) {
   word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
   word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
@@ -31,7 +31,8 @@ struct Hash {
   std::uint64_t base;
 };
 
-/// Bits of the integers from 0 up that an element type holds exactly, without gaps.
+/// Returns the largest b such that the element type represents all integers from 0 to 2^b exactly,
+/// or to 2^b - 1 for an integer type.
 template <class T>
 constexpr unsigned exact_bits() {
   if constexpr (std::is_same_v<T, ooc::Float16>)
@@ -46,11 +47,12 @@ template <class T>
 constexpr unsigned fraction_bits_of(Pattern pattern) {
   if (!ooc::is_floating<T>) return 0;
   if (pattern == Pattern::uniform) return exact_bits<T>();
-  if (pattern == Pattern::normal) return std::min(10u, exact_bits<T>() - 3);  // up to 6 in size
+  if (pattern == Pattern::normal)
+    return std::min(10u, exact_bits<T>() - 3);  // magnitudes are up to 6
   return 0;
 }
 
-/// k / 2^fraction as an element. Always exact.
+/// Returns k * unit as an element. `unit` is a power of two, and the result is exact.
 template <class T>
 constexpr T encode(std::int64_t k, double unit) {
   const double value = static_cast<double>(k) * unit;
@@ -61,7 +63,7 @@ constexpr T encode(std::int64_t k, double unit) {
     if constexpr (std::is_same_v<T, ooc::BFloat16>) {
       return {static_cast<std::uint16_t>(bits >> 16)};
     } else {
-      // All values are zero or normal numbers of binary16: its exponent counts from 15, not 127.
+      // All values are zero or normal in binary16, whose exponent has bias 15 instead of 127.
       const std::uint32_t magnitude = bits & 0x7fffffffu;
       const std::uint32_t moved = magnitude == 0 ? 0 : (magnitude >> 13) - (112u << 10);
       return {static_cast<std::uint16_t>(moved | (bits >> 31 << 15))};
@@ -69,7 +71,7 @@ constexpr T encode(std::int64_t k, double unit) {
   }
 }
 
-/// The integer k of an element: wide enough for every type's.
+/// The type of the integer k of an element.
 template <class T>
 using Integer = std::conditional_t<std::is_same_v<T, std::uint64_t>, std::uint64_t, std::int64_t>;
 
@@ -94,7 +96,7 @@ class Writer {
   ooc::int128 sum() const { return sum_; }
 
  private:
-  // Sums of narrow elements of a piece fit 64 bits, which are faster.
+  // 64 bits are faster, and hold the sum of the narrower elements of a piece.
   using Sum = std::conditional_t<sizeof(T) == 8, ooc::int128, std::int64_t>;
 
   std::byte* target_;
@@ -102,7 +104,7 @@ class Writer {
   Sum sum_ = 0;
 };
 
-/// Each random word makes as many elements as fit in it.
+/// Makes as many elements of each random word as fit in it.
 template <class T>
 ooc::int128 fill_uniform(const Generator& generator, std::uint64_t first,
                          std::span<std::byte> data) {
@@ -128,7 +130,8 @@ ooc::int128 fill_uniform(const Generator& generator, std::uint64_t first,
   return writer.sum();
 }
 
-/// The sum of six 10-bit fields of each of two words, less its mean: deviation 1024, at most 6138.
+/// Returns the sum of six 10-bit fields of each of two words, less the mean of that sum. It has
+/// deviation 1024 and magnitude at most 6138.
 constexpr std::int64_t normal_integer(std::uint64_t left, std::uint64_t right) {
   constexpr std::uint64_t every_second = 0x3ffull | 0x3ffull << 20 | 0x3ffull << 40;
   constexpr std::uint64_t field = (1u << 20) - 1;
@@ -138,7 +141,7 @@ constexpr std::int64_t normal_integer(std::uint64_t left, std::uint64_t right) {
   return static_cast<std::int64_t>(sum) - 12 * 1023 / 2;
 }
 
-/// Divides by two to the power of `bits`, to the nearest integer; multiplies if it is negative.
+/// Divides by 2^bits and rounds to the nearest integer. Multiplies if `bits` is negative.
 constexpr std::int64_t scale_down(std::int64_t k, int bits) {
   if (bits <= 0) return k * (std::int64_t{1} << -bits);
   return (k + (std::int64_t{1} << (bits - 1))) >> bits;
@@ -163,8 +166,9 @@ Integer<T> normal_element(const Hash& hash, std::uint64_t index) {
 
 template <class T>
 Integer<T> zipf_element(const Hash& hash, std::uint64_t index) {
-  // Half of all words have no leading zero, a quarter one, ...: so many octaves up, and there
-  // anywhere. Beyond 31 the bits that choose the octave would choose the place in it too.
+  // The number of leading zeros of a word chooses the octave: 0 for half of all words, 1 for a
+  // quarter, and so on. The low bits choose the value within the octave. Beyond octave 31 the two
+  // groups of bits would overlap.
   constexpr unsigned last_octave = std::min(31u, exact_bits<T>() - 1);
   const std::uint64_t word = hash(index);
   const unsigned octave = std::min(static_cast<unsigned>(std::countl_zero(word)), last_octave);
@@ -193,7 +197,7 @@ void swap_elements(std::span<std::byte> data) {
   }
 }
 
-/// Fills with word numbers, then adds up what a reader of the element type will find.
+/// Writes the index of each 8-byte word, then adds up the bytes as elements of type T.
 template <class T>
 ooc::int128 fill_positions(std::uint64_t first, std::span<std::byte> data, bool swapped) {
   std::uint64_t word = first * sizeof(T) / word_bytes;

@@ -8,34 +8,34 @@
 
 namespace ooc_run {
 
-/// What generated data looks like. Every element is an integer k(seed, index) over 2^fraction_bits,
-/// made by integer arithmetic alone, so that every machine makes the same bytes and the sum is
-/// known exactly. `hash(n)` is the splitmix64 finaliser of n steps from the scrambled seed.
+/// The pattern of generated data. Every element is an integer k(seed, index) divided by
+/// 2^fraction_bits. Only integer arithmetic makes k, so that every machine makes the same bytes and
+/// the sum is known exactly. `hash(n)` is the splitmix64 finaliser of n steps from the mixed seed.
 enum class Pattern {
   uniform,   // the bits of hash(): integers over the whole range, floats k / 2^p in [0, 1)
   normal,    // the sum of twelve uniform 10-bit numbers less its mean: deviation 1 (integers: 1/16
              // of their range, around its middle)
-  sequence,  // the index, anew from 0 where the type has no next exact integer
+  sequence,  // the index, again from 0 where the type has no next exact integer
   constant,  // one integer
   zipf,      // 1, 2, 3, ... with probability about 1 / k^2
   position,  // each 8 bytes of the data are their own index, whatever the element type
 };
 
-/// A dataset that can be made in pieces, in any order.
+/// A dataset that can be generated in pieces, in any order.
 struct Generator {
   ooc::DType type;
   Pattern pattern = Pattern::uniform;
   std::uint64_t seed = 0;
   std::int64_t value = 1;  // of Pattern::constant
 
-  /// Writes the elements from index `first` on, a multiple of 8, and returns the sum of their
-  /// integers k (0 if has_sum() is false).
+  /// Fills `data` with the elements from index `first` on, which must be a multiple of 8. Returns
+  /// the sum of their integers k; for floats with Pattern::position, 0.
   ooc::int128 fill(std::uint64_t first, std::span<std::byte> data) const;
 
-  /// The sum of the elements is what fill() returned over two to the power of this.
+  /// Returns the b for which the sum of the elements is the result of fill() divided by 2^b.
   unsigned fraction_bits() const;
 
-  /// False for floats at Pattern::position, whose bits can be any number.
+  /// False for floats with Pattern::position: their bits may be any number, or NaN.
   bool has_sum() const;
 
   /// Throws Error(usage) unless `value` is a value of the element type.

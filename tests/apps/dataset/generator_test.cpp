@@ -35,7 +35,7 @@ T element(const std::vector<std::byte>& data, std::size_t index, bool swapped = 
   return std::bit_cast<T>(bytes);
 }
 
-/// The sum of the elements times two to the power of fraction_bits(), exactly.
+/// Returns the exact sum of the elements, times 2^fraction_bits().
 ooc::int128 sum_of(const Generator& generator, const std::vector<std::byte>& data) {
   const auto fraction = static_cast<int>(generator.fraction_bits());
   return ooc::visit(generator.type.element, [&]<class T>(std::type_identity<T>) {
@@ -88,7 +88,7 @@ TEST(Generator, PiecesMakeTheWhole) {
 }
 
 TEST(Generator, TheBytesAreTheSameForEver) {
-  // Written down when this was made: who has an old file must be able to make it again.
+  // Values of the first version: a later one must be able to generate an old file again.
   const Generator generator{{ooc::ElementType::u8}, Pattern::uniform, 0};
   const std::vector<std::byte> data = make(generator, 3);
   EXPECT_EQ(element<std::uint64_t>(data, 0), 0xa706dd2f4d197e6full);
@@ -171,7 +171,7 @@ TEST(Generator, ZipfHalvesWithEveryOctave) {
 TEST(Generator, PositionsAreTheirOwnIndex) {
   const Generator generator{{ooc::ElementType::f4}, Pattern::position};
   std::vector<std::byte> data(80);
-  generator.fill(16, data);  // from byte 64 on
+  generator.fill(16, data);  // begins at byte 64
   for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(element<std::uint64_t>(data, i), 8 + i);
   EXPECT_FALSE(generator.has_sum());
 }
