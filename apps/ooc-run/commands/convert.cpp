@@ -15,14 +15,14 @@
 namespace ooc_run {
 namespace {
 
-/// Whether a type has numbers beyond those of a floating one.
+/// True if type `from` has numbers beyond the range of type `floating`.
 bool reaches_beyond(ooc::ElementType from, ooc::ElementType floating) {
   using enum ooc::ElementType;
   if (floating == f2) return from != u1 && from != i1 && from != i2;
   return from == f8 || (from == f4 && floating == bf16);
 }
 
-/// What became of the values that changed: the rules of ooc::convert(), as far as they concern
+/// Returns what may have happened to the values that changed, by the rules of ooc::convert() for
 /// these types. Counting each kind would cost the loops a tenth of their time, and those for old
 /// processors most of it.
 std::string_view describe_loss(ooc::ElementType from, ooc::ElementType to) {

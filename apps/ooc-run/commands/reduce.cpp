@@ -36,7 +36,7 @@ Json describe(const ooc::Statistics& statistics, bool exact) {
   return result;
 }
 
-/// Names at the left, values in a column, indices behind the values that they belong to.
+/// Returns the statistics as lines of a name, a value, and the index of the value if it has one.
 std::string table(const ooc::Statistics& statistics, ooc::ElementType type, bool exact) {
   const auto place = [](const std::optional<std::uint64_t>& index) {
     return index ? "  at " + group_digits(std::to_string(*index)) : "";
