@@ -48,12 +48,12 @@ Outcome run(const ConvertRequest& request, const Interrupt& interrupt) {
   ooc::Target target = request.target;
   target.type = request.type.value_or(from);
   if (settings.explain) {
-    const Explanation plan = explain_convert(settings, source, target);
-    Remarks remarks = remarks_on(plan, settings);
+    const Explanation explanation = explain_convert(settings, source, target);
+    Remarks remarks = remarks_on(explanation, settings);
     remarks.facts.insert(remarks.facts.begin(),
                          {"output", fmt::format("{}: {}", printable(target.path.string()),
                                                 describe_values(count_of(source), target.type))});
-    return explain("convert", settings, source, plan, remarks);
+    return explain("convert", settings, source, explanation, remarks);
   }
   Session session(settings, interrupt, convert_task(source));
   session.warn(type_doubt(source, settings.format));

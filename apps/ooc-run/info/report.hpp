@@ -17,7 +17,7 @@ namespace ooc_run {
 /// How a command would read a dataset now.
 struct Reading {
   std::string_view command;
-  Explanation plan;
+  Explanation explanation;
 };
 
 /// What is to be said of a dataset that nobody has read.

@@ -286,7 +286,8 @@ TEST(VerdictWithCeilings, WritingIsNotMeasured) {
 TEST(VerdictWithCeilings, CopyingBackIsComparedByWhatIsWritten) {
   ooc::Stats stats = ten_seconds();
   stats.page_cache_fraction = 1.0;
-  stats.bytes_written = 100'000'000'000;  // two bytes of each: the link home gives 10 GB/s of input
+  stats.bytes_written =
+      100'000'000'000;  // two bytes of each: the link to the host gives 10 GB/s of input
   stats.d2h.busy = 19;
   Ceilings ceilings = all_ceilings();
   ceilings.d2h = 11e9;
