@@ -267,8 +267,9 @@ constexpr std::array all_commands{
             "that change are counted, and refused with --strict. Several files are one\n"
             "dataset, in the order given. The output appears when all of it is on the disk.",
             convert_groups},
-    Command{"bench", "FILE [options]", "measure this machine's limits, and how near runs come",
-            FileWords::some, bench_examples,
+    Command{"bench", "FILE [options]",
+            "measure this machine's limits, and how near runs come to them", FileWords::some,
+            bench_examples,
             "Measures each stage alone (disk, page cache, copies to a GPU and back, kernels)\n"
             "and, between those, histograms of the file's bytes: cold, warm, and one step\n"
             "after another on one thread. The file should be several times as large as a\n"

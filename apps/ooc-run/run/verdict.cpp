@@ -70,7 +70,7 @@ double rate_of(const ooc::Stats& stats) {
 }
 
 /// Returns the ceiling of reading the input: its parts on the disk and in the page cache are read
-/// concurrently. Empty if there are many holes: the rate of reading those is not measured.
+/// concurrently. Empty if a part of it is holes, because the rate of those is not measured.
 std::optional<double> source_ceiling(const ooc::Stats& stats, const Ceilings& ceilings) {
   if (has_holes(stats)) return {};
   const double cached = cached_share(stats);
