@@ -42,8 +42,9 @@ void print_to_stdout(std::string_view text) {
   }
 }
 
-/// A descriptor from 0 to 2 that our parent has closed would be given to the first file we open,
-/// and what we print would go there. Reading and writing this one fails instead.
+/// Opens /dev/null as each descriptor from 0 to 2 that our parent has closed. Otherwise the first
+/// file that we open would get the descriptor, and the output of the program would go there. The
+/// mode makes reading stdin and writing to the other two fail.
 void occupy_standard_descriptors() {
   for (int descriptor = 0; descriptor <= STDERR_FILENO; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) != -1) continue;
@@ -52,7 +53,7 @@ void occupy_standard_descriptors() {
   }
 }
 
-/// A dataset may have very many files.
+/// Raises the limit on open files, because a dataset may have very many files.
 void allow_many_files() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -84,7 +85,7 @@ int print_generated(const std::vector<std::string>& words) {
   return 0;
 }
 
-/// Whether a text speaks of "--chunk", and not of "--chunks" alone.
+/// True if a text contains "--chunk" as a whole word: "--chunks" does not count.
 bool speaks_of(std::string_view text, const std::string& option) {
   const std::string word = "--" + option;
   for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
@@ -95,7 +96,8 @@ bool speaks_of(std::string_view text, const std::string& option) {
   return false;
 }
 
-/// An option that the error speaks of may be one that nobody has typed.
+/// Adds the environment variables behind the options that an error mentions: the user did not type
+/// those.
 ooc::Error with_variables(const ooc::Error& error, const Arguments& arguments) {
   ooc::ErrorDetails details = error.details();
   const std::string text = fmt::format("{}\n{}\n{}", error.what(), details.why, details.hint);
@@ -116,12 +118,12 @@ void print_notes(const Outcome& outcome, const OutputSettings& output) {
   for (const std::string& note : outcome.notes) print_note(note);
 }
 
-/// Printing the answer can fail after the output file has been published.
+/// Prints the document. That can fail after the output file has been committed.
 void print_document(const Outcome& outcome, const OutputSettings& output) {
   try {
     print_to_stdout(outcome.document);
   } catch (const ooc::Error& error) {
-    print_notes(outcome, output);  // some name other files that were written
+    print_notes(outcome, output);  // notes may name other files that were written
     if (outcome.written.empty()) throw;
     throw with_hint(error, outcome.written + " was written, whole");
   }
@@ -200,7 +202,7 @@ int guarded(const std::vector<std::string>& words) {
 int main(int argc, char** argv) {
   ooc_run::occupy_standard_descriptors();
   ooc_run::allow_many_files();
-  // A closed pipe and a file-size limit are errors of ours to report.
+  // With these signals ignored, a closed pipe and a file-size limit become errors of write().
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   return ooc_run::guarded({argv + 1, argv + argc});

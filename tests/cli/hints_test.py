@@ -90,8 +90,8 @@ class HintsTest(CliTest):
 
     def test_what_took_the_file(self):
         done = self.refuse(2, "no file given", "reduce", "--nan", "a.f32")
-        self.assertIn("  why:  'a.f32' was taken for the value of --nan: what NaN does: propagate, "
-                      "omit", done.stderr)
+        self.assertIn("  why:  'a.f32' was taken for the value of --nan: treatment of NaN: "
+                      "propagate, omit", done.stderr)
 
     def test_files(self):
         self.check({

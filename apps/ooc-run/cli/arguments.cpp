@@ -26,7 +26,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr const char* operands = "FILE";  // what Boost calls the words that are not options
+constexpr const char* operands = "FILE";  // Boost's name for words that are not options
 
 po::options_description describe(const Command& command) {
   po::options_description description;
@@ -47,7 +47,8 @@ std::string describe(const Option& option) {
   return fmt::format("--{} {}: {}", option.name, option.argument, help_of(option));
 }
 
-/// Where an option of this name is known, or what it may have been meant to be.
+/// Throws Error(usage) with a hint: the option that was probably meant, or the commands that know
+/// an option of this name.
 [[noreturn]] void refuse_unknown(const Command& command, std::string word) {
   if (word.starts_with("--help=")) refuse_usage("--help takes no value");
   word = word.substr(0, word.find('='));
@@ -113,7 +114,7 @@ const Option* find_option(const std::vector<Option>& options, std::string_view n
   return found == options.end() ? nullptr : &*found;
 }
 
-/// What the value of a variable such as OOC_QUIET means.
+/// Parses the value of an environment variable such as OOC_QUIET.
 bool parse_switch(std::string_view text) {
   for (const std::string_view yes : {"1", "yes", "true", "on"}) {
     if (text == yes) return true;
@@ -143,12 +144,12 @@ Arguments::Arguments(const Command& command, const std::vector<std::string>& wor
   if (files_.size() > most) refuse_word(command, files_[most]);
   if (std::ranges::find(files_, "") != files_.end()) {
     refuse_usage("a file's name is empty",
-                 "quotes round a variable that is not set make such a word");
+                 "\"$NAME\" is empty if the shell variable NAME is not set");
   }
   if (command.files == FileWords::some && files_.empty()) refuse_no_file(command);
 }
 
-/// A word where the command takes none, or no more: most likely the output, without its -o.
+/// Refuses a file where the command takes none, or no more. It is probably the output, without -o.
 void Arguments::refuse_word(const Command& command, const std::string& word) const {
   const std::string usage = fmt::format("usage: ooc-run {} {}", command.name, command.synopsis);
   const bool wants_output = find_option(options_of(command), "output") != nullptr;
@@ -158,7 +159,7 @@ void Arguments::refuse_word(const Command& command, const std::string& word) con
                    : usage);
 }
 
-/// A file may be there, but behind an option that has taken it for its value.
+/// Refuses a command line without a file. An option may have taken the file for its value.
 void Arguments::refuse_no_file(const Command& command) const {
   for (const Option& option : options_of(command)) {
     const auto found = settings_.find(option.name);
@@ -216,7 +217,7 @@ void Arguments::read_environment(const Command& command) {
   }
 }
 
-/// Whether a word of the command line says what this option would say otherwise.
+/// True if an option on the command line excludes this one.
 bool Arguments::is_excluded(const Command& command, std::string_view option) const {
   return std::ranges::any_of(command.exclusions, [&](const Exclusion& exclusion) {
     return (option == exclusion.option && has_word(exclusion.other)) ||
@@ -266,7 +267,7 @@ void Arguments::refuse(const Setting& setting, const ooc::Error& error) {
 
 std::vector<std::string> misspelt_variables() {
   const std::string prefix = environment_name("");
-  std::set<std::string> known;  // without the prefix, which says nothing of how near they are
+  std::set<std::string> known;  // without the prefix, which they share
   for (const Command& command : commands()) {
     for (const Option& option : options_of(command)) {
       known.insert(environment_name(option.name).substr(prefix.size()));
@@ -278,7 +279,7 @@ std::vector<std::string> misspelt_variables() {
     const std::string_view entry = *variable;
     if (!entry.starts_with(prefix)) continue;
     const std::string name(entry.substr(prefix.size(), entry.find('=') - prefix.size()));
-    // Of a short name too many are near, and it may well be another program's.
+    // Short names are close to too many others, and may belong to another program.
     if (name.size() < 4 || known.contains(name)) continue;
     const std::string_view near = nearest(name, names);
     if (near.empty() || edit_distance(name, near) > name.size() / 3) continue;

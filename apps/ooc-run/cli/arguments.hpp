@@ -19,35 +19,35 @@
 
 namespace ooc_run {
 
-/// What a user asked of a command, on the command line or by environment variables.
+/// The options and files that a user gave to a command, on the command line or in the environment.
 class Arguments {
  public:
-  /// Throws Error(usage) for what the command does not know.
+  /// Throws Error(usage) if the command does not accept them.
   Arguments(const Command& command, const std::vector<std::string>& words);
 
-  /// Its name: "reduce".
+  /// Returns the name of the command: "reduce".
   std::string_view command() const noexcept { return command_; }
 
   std::span<const std::string> files() const noexcept { return files_; }
 
-  /// Whether a switch is on, or an option has a value.
+  /// True if a switch is on or an option has a value.
   bool has(std::string_view option) const { return settings_.find(option) != settings_.end(); }
 
-  /// Whether it is on the command line itself.
+  /// True if the option is on the command line, not only in the environment.
   bool has_word(std::string_view option) const {
     const auto found = settings_.find(option);
     return found != settings_.end() && found->second.is_word;
   }
 
-  /// An option that a variable of the environment stands for.
+  /// An option that was set by an environment variable.
   struct Variable {
     std::string option;  // "chunk"
     std::string text;    // "OOC_CHUNK=12x"
   };
   std::vector<Variable> variables() const;
 
-  /// The value of an option, understood by `parse`. Throws Error(usage) that names the option, or
-  /// the environment variable, if `parse` does.
+  /// Returns the value of an option, converted by `parse`. Empty if the option was not given. If
+  /// `parse` throws an Error, throws it with the name of the option or environment variable.
   template <class Parse>
   auto get(std::string_view option, Parse parse) const
       -> std::optional<std::invoke_result_t<Parse, const std::string&>> {
@@ -82,25 +82,25 @@ class Arguments {
   std::vector<std::string> files_;
 };
 
-/// Of the environment, variables that no command knows although one of nearly the same name is
-/// known: what to say of each.
+/// Returns a remark on each environment variable that is probably a misspelt option: no command
+/// knows it, but its name is close to a known one.
 std::vector<std::string> misspelt_variables();
 
-/// Turns parse functions for any number into ones that refuse 0.
+// Like parse_bytes() and parse_count(), but refuse 0.
 std::uint64_t positive_bytes(std::string_view text);
 std::uint64_t positive_count(std::string_view text);
 
-/// A time that is longer than none.
+/// Parses a number of seconds greater than 0.
 double positive_seconds(std::string_view text);
 
-/// How many threads or streams: from 1 to 1024, which is more than help any machine.
+/// Parses a number of threads or streams: from 1 to 1024, which is more than helps any machine.
 std::uint64_t worker_count(std::string_view text);
 
-/// The place of a name among others. Throws Error(usage), with the nearest and all of them, if it
-/// is none.
+/// Returns the index of `name` in `names`. If it is not there, throws Error(usage) with the nearest
+/// name and all names.
 std::size_t place_among(std::span<const std::string_view> names, std::string_view name);
 
-/// The value that a name stands for: values and names are in the same order.
+/// Returns the value of a name. Values and names are in the same order.
 template <class Value, std::size_t count>
 Value choose(const std::array<std::string_view, count>& names,
              const std::array<Value, count>& values, std::string_view name) {

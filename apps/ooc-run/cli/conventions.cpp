@@ -24,8 +24,8 @@ constexpr std::array all_topics{
         "is not UTF-8 is U+FFFD and its two hexadecimal digits, and so is each of the three bytes "
         "of U+FFFD itself."},
     Topic{"Notes",
-          "A run ends with one line: bytes, time, rate, device, and how it was read. Why it was "
-          "done so is said with -v, by --explain, in JSON and in a report."},
+          "A result ends with one line: bytes, time, rate, device, and how the data was read. The "
+          "reasons for it are shown with -v, by --explain, in JSON and in a report."},
     Topic{"Environment",
           "Every option can also be set by an environment variable, OOC_CHUNK for --chunk or "
           "OOC_QUIET=1 for --quiet; the command line wins. NO_COLOR is honoured."},

@@ -5,14 +5,14 @@
 
 namespace ooc_run {
 
-/// What the program does, as "ooc-run ..." says it.
+/// The purpose of the program in one line, to follow its name.
 inline constexpr std::string_view program_summary =
     "computes on files larger than memory, on GPU or CPU.";
 
-/// Where to begin: runnable, one after another.
+/// Returns examples for the first steps. They can be run one after another.
 std::span<const std::string_view> program_examples();
 
-/// A paragraph on what holds for all commands.
+/// A paragraph about a convention of all commands.
 struct Topic {
   std::string_view title;  // one word
   std::string_view text;

@@ -9,8 +9,7 @@
 namespace ooc_run {
 
 std::string fact_table(std::span<const FactRow> rows, std::size_t columns) {
-  constexpr std::size_t label_columns =
-      10;  // the same in all tables, which stand beneath each other
+  constexpr std::size_t label_columns = 10;  // the same in all tables, so that they align
   std::string table;
   for (const FactRow& row : rows) {
     table +=

@@ -7,13 +7,14 @@
 
 namespace ooc_run {
 
-/// A line of a table of facts.
+/// A row of a table of facts.
 struct FactRow {
   std::string_view label;
   std::string text;
 };
 
-/// Labels at the left, of at most 10 characters, texts beside them.
+/// Returns a table of at most `columns`: labels of at most 10 characters at the left, texts beside
+/// them.
 std::string fact_table(std::span<const FactRow> rows, std::size_t columns);
 
 }  // namespace ooc_run

@@ -8,25 +8,25 @@ namespace ooc_run {
 /// Throws Error(usage).
 [[noreturn]] void refuse_usage(const std::string& message, const std::string& hint = {});
 
-/// The same error, with one hint more.
+/// Returns the error with another hint added.
 ooc::Error with_hint(const ooc::Error& error, const std::string& hint);
 
-/// What is being handled now, whatever threw it, as an Error.
+/// Returns the exception that is being handled as an Error. To be called in a catch block.
 ooc::Error current_error();
 
-/// The code with which the program ends after an error of such a cause.
+/// Returns the exit code of the program for a kind of error.
 int exit_code_of(ooc::ErrorKind kind);
 
-/// Shows an error on stderr, with its cause and what to do about it, if these are known.
+/// Prints an error to stderr, with its cause and a hint if these are known.
 void print_error(const ooc::Error& error);
 
-/// For an error after which nothing can be put in order: threads wait for a disk that does not
-/// answer, and would be waited for. What is written has no name yet, and goes with the process.
+/// Prints an error and ends the process without any clean-up, which would hang: it would join
+/// threads that wait for a disk that does not answer. An unfinished output has no name yet and
+/// disappears with the process.
 [[noreturn]] void end_at_once(const ooc::Error& error);
 
-/// Shows the error that a command has ended with, and returns the code for it. Of a GPU that has
-/// failed nothing can be put in order either: CUDA would still try to at the end of main(), and
-/// might hang or crash there. So this does not return then.
+/// Prints the error that ended a command, and returns its exit code. Does not return for an error
+/// of a GPU, because CUDA's clean-up at the end of main() might hang or crash: calls end_at_once().
 int report_error(const ooc::Error& error);
 
 }  // namespace ooc_run

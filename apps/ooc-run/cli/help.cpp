@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t columns = 80;
 
-/// What holds for all commands.
+/// Returns the conventions of all commands and the exit codes.
 std::string topic_lines() {
   std::string text;
   for (const Topic& topic : topics()) {
@@ -25,7 +25,7 @@ std::string topic_lines() {
   return text + wrap("Exit codes:  ", codes + ".", columns);
 }
 
-/// The names of a group's options in as few lines as hold them.
+/// Returns the names of a group's options, in as few lines as possible.
 std::string name_lines(const OptionGroup& group) {
   std::string text, line = fmt::format("{:<10}", group.title);
   for (const Option& option : group.options) {
@@ -88,7 +88,7 @@ std::string short_help() {
 }
 
 std::string short_help(const Command& command) {
-  return fmt::format("{}  (--help: all of it)\n{}", usage(command),
+  return fmt::format("{}  (--help: full help)\n{}", usage(command),
                      option_lines(command, Help::brief));
 }
 

@@ -6,11 +6,11 @@
 
 namespace ooc_run {
 
-/// What -h says: fits a screen.
+/// Returns the text of -h, which fits a screen.
 std::string short_help();
 std::string short_help(const Command& command);
 
-/// What --help says.
+/// Returns the text of --help.
 std::string long_help();
 std::string long_help(const Command& command);
 

@@ -12,7 +12,7 @@
 namespace ooc_run {
 namespace {
 
-/// The signal that arrived, or -1 after `nanoseconds` without one.
+/// Returns the signal that arrived, or -1 after `nanoseconds` without one.
 int wait_for(const sigset_t& signals, long nanoseconds) {
   const timespec timeout{.tv_sec = 0, .tv_nsec = nanoseconds};
   return sigtimedwait(&signals, nullptr, &timeout);
@@ -44,7 +44,7 @@ Interrupt::Interrupt() {
 Interrupt::~Interrupt() {
   watcher_.request_stop();
   watcher_.join();
-  // The default action of what came with the first signal would end the process otherwise.
+  // Signals that came with the first one may be pending, and would end the process when unblocked.
   if (signal_.load() != 0) drop_pending(signals_);
   pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
 }
@@ -56,9 +56,9 @@ int Interrupt::exit_code() const noexcept {
 void Interrupt::watch(const std::stop_token& finished) {
   using namespace std::chrono_literals;
   using Clock = std::chrono::steady_clock;
-  constexpr long glance = 20'000'000;  // how late the end of the run may be noticed
+  constexpr long glance = 20'000'000;  // ns: delay at most until the end of the run is noticed
   constexpr auto same_request = 200ms;
-  constexpr auto patience = 800ms;  // for the run to end by itself
+  constexpr auto patience = 800ms;  // time for the run to end
   int signal = -1;
   while (signal < 0) {
     if (finished.stop_requested()) return;

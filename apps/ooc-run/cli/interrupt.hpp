@@ -10,8 +10,8 @@ namespace ooc_run {
 /// Turns Ctrl-C (SIGINT) and SIGTERM into a stop request, and ends the process if that takes longer
 /// than 0.8 s or the user signals again. Signals within 0.2 s of the first are the same request:
 /// coreutils' timeout signals its child and then the group of the child. Construct it before any
-/// other thread, so that all threads block these signals and one thread here waits for them,
-/// without a signal handler.
+/// other thread: all threads inherit the mask that blocks these signals, and a thread of this class
+/// waits for them.
 class Interrupt {
  public:
   Interrupt();
@@ -21,11 +21,11 @@ class Interrupt {
 
   std::stop_token token() const noexcept { return stop_.get_token(); }
 
-  /// To be called when the run has ended and what is left of it is yet to be written: that may take
-  /// its time. Another signal ends the process nevertheless.
+  /// Lifts the limit of 0.8 s. To be called when the run has ended and only files are left to be
+  /// written. Another signal still ends the process.
   void allow_more_time() const noexcept { more_time_ = true; }
 
-  /// 130 for SIGINT, 143 for SIGTERM, 0 while there was none.
+  /// Returns 130 after SIGINT, 143 after SIGTERM, else 0.
   int exit_code() const noexcept;
 
  private:

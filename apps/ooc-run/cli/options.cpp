@@ -13,15 +13,15 @@
 namespace ooc_run {
 namespace {
 
-constexpr Option explain_option{"explain", "", "say what would be done and why, and do nothing"};
+constexpr Option explain_option{"explain", "", "dry run: print what would be done, and why"};
 
 constexpr std::array<std::string_view, 12> type_names{"u1", "u2", "u4", "u8", "i1", "i2",
                                                       "i4", "i8", "f2", "f4", "f8", "bf16"};
 
 constexpr std::array input_options{
     Option{"dtype", "D", "type of raw data: u1..u8 i1..i8 f2 f4 f8 bf16", type_names},
-    Option{"offset", "BYTES", "skip so many bytes at the start of each raw file"},
-    Option{"count", "N", "use N elements of the whole, not all"},
+    Option{"offset", "BYTES", "bytes to skip at the start of each raw file"},
+    Option{"count", "N", "use only the first N elements of the data"},
 };
 
 constexpr std::array run_options{
@@ -29,53 +29,53 @@ constexpr std::array run_options{
     Option{"memory", "SIZE", "limit for host memory (buffers)"},
     Option{"vram", "SIZE", "limit for GPU memory"},
     Option{"trace", "FILE", "timeline of every chunk, for ui.perfetto.dev"},
-    Option{"report", "FILE", "page about the run: .html"},
+    Option{"report", "FILE", "HTML page about the run: .html"},
 };
 
-/// What nobody needs to know before something is amiss.
+/// Options whose defaults rarely need a change.
 constexpr std::array tuning_options{
-    Option{"engine", "E", "what reads: {} [auto]", engine_names},
+    Option{"engine", "E", "I/O engine: {} [auto]", engine_names},
     Option{"direct", "WHEN", "bypass the page cache: {} [auto]", direct_names},
-    Option{"chunk", "SIZE", "bytes that a stream takes at once, such as 16M"},
-    Option{"streams", "N", "streams that compute side by side"},
-    Option{"threads", "N", "all CPU workers, reading and computing"},
-    Option{"io-timeout", "S", "end when a disk answers nothing for S seconds"},
+    Option{"chunk", "SIZE", "bytes of a chunk, such as 16M"},
+    Option{"streams", "N", "number of streams that compute concurrently"},
+    Option{"threads", "N", "number of CPU threads, to read and to compute"},
+    Option{"io-timeout", "S", "fail if a disk does not answer for S seconds"},
 };
 
-/// Of commands that read a dataset and write no other file.
+/// Options of commands that fold a dataset and write no output file.
 constexpr std::array fold_options{
     explain_option,
     Option{"force", "", "replace existing files"},
-    Option{"checksum", "", "XXH3-128 of the data read, as xxh128sum has it"},
-    Option{"verify", "", "check the answer another way; exit 10 if wrong"},
+    Option{"checksum", "", "XXH3-128 of the data read, as xxh128sum prints it"},
+    Option{"verify", "", "check the result independently; exit 10 if wrong"},
 };
 
 constexpr std::array output_options{
     Option{"json", "", "print one JSON document"},
-    Option{"quiet", "", "no notes, but errors and doubts about the answer", {}, 'q'},
-    Option{"verbose", "", "say why the run was done as it was", {}, 'v'},
+    Option{"quiet", "", "no notes or progress; only errors and warnings", {}, 'q'},
+    Option{"verbose", "", "print the reasons for automatic choices", {}, 'v'},
     Option{"progress", "MODE", "progress on stderr: {} [auto]", progress_names},
 };
 
 constexpr std::array histogram_options{
     Option{"bins", "N", "number of bins, up to 1048576 [256]"},
-    Option{"edges", "A,B,C", "bins by their edges, not by --bins and --range"},
-    Option{"range", "LO:HI", "where the bins lie [minimum to maximum]"},
+    Option{"edges", "A,B,C", "edges of the bins, instead of --bins and --range"},
+    Option{"range", "LO:HI", "range of the bins [minimum to maximum]"},
     Option{"log-bins", "", "bins of equal width on a logarithmic scale"},
-    Option{"log-scale", "", "logarithmic bars in the picture"},
-    Option{"plot", "FILE", "draw it as well: {}", picture_endings},
+    Option{"log-scale", "", "draw the counts on a logarithmic scale"},
+    Option{"plot", "FILE", "also draw the histogram: {}", picture_endings},
 };
 
 constexpr std::array reduce_options{
-    Option{"nan", "POLICY", "what NaN does: {} [propagate]", nan_names},
+    Option{"nan", "POLICY", "treatment of NaN: {} [propagate]", nan_names},
     Option{"exact", "", "sum and mean rounded once, from their exact values"},
-    Option{"histogram", "N", "count in N bins as well, in the same read"},
+    Option{"histogram", "N", "also count in N bins, in the same pass"},
 };
 
 constexpr std::array convert_options{
     Option{"output", "FILE", "file to write, links followed; .npy or raw", {}, 'o'},
-    Option{"to", "D", "its type, as f2 or >i4 [by the ending, else kept]", type_names},
-    Option{"shape", "AxBxC", "of a .npy file [that of the input]"},
+    Option{"to", "D", "output type: f2, >i4 [by the ending, else kept]", type_names},
+    Option{"shape", "AxBxC", "shape of a .npy output [that of the input]"},
     Option{"strict", "", "write nothing unless the conversion is lossless"},
     explain_option,
     Option{"force", "", "replace an existing file"},
@@ -83,18 +83,18 @@ constexpr std::array convert_options{
 
 constexpr std::array matmul_options{
     Option{"output", "FILE", "file for C, links followed; .npy or raw", {}, 'o'},
-    Option{"shape-a", "MxK", "rows and columns of a raw A, as 32Kx1000"},
+    Option{"shape-a", "MxK", "rows and columns of a raw A, such as 32Kx1000"},
     Option{"shape-b", "KxN", "the same for a raw B"},
-    Option{"compute", "P", "{} [the inputs' own]", compute_names},
-    Option{"verify", "", "check C by random vectors; exit 10 if it is wrong"},
+    Option{"compute", "P", "precision: {} [by the input type]", compute_names},
+    Option{"verify", "", "check C with random vectors; exit 10 if wrong"},
     explain_option,
     Option{"force", "", "replace an existing file"},
 };
 
 constexpr std::array bench_options{
-    Option{"runs", "N", "rounds; medians are reported [5]"},
-    Option{"sweep", "", "also by chunk, bytes in flight and file size"},
-    Option{"plot", "FILE", "draw that sweep: {}", picture_endings},
+    Option{"runs", "N", "number of rounds; medians are reported [5]"},
+    Option{"sweep", "", "also vary chunk, bytes in flight and file size"},
+    Option{"plot", "FILE", "draw the sweep: {}", picture_endings},
     explain_option,
     Option{"force", "", "replace an existing file"},
     Option{"device", "D", "{} or cuda:N [auto: a usable GPU]", device_names},
@@ -102,11 +102,11 @@ constexpr std::array bench_options{
 
 constexpr std::array gen_options{
     Option{"output", "FILE", "file to write, links followed; .npy or raw", {}, 'o'},
-    Option{"size", "SIZE", "bytes of data, or"},
-    Option{"count", "N", "number of elements"},
+    Option{"size", "SIZE", "bytes of data (or use --count)"},
+    Option{"count", "N", "number of elements (or use --size)"},
     Option{"dtype", "D", "element type [by the ending; .npy: f4, else u1]", type_names},
     Option{"pattern", "P", "{}", pattern_names},
-    Option{"seed", "N", "other seeds, other data [0]"},
+    Option{"seed", "N", "seed of the random numbers [0]"},
     Option{"value", "N", "the integer that --pattern constant repeats [1]"},
     explain_option,
     Option{"force", "", "replace an existing file"},
@@ -123,7 +123,7 @@ constexpr std::array histogram_groups{
 };
 constexpr std::array reduce_groups{
     OptionGroup{"statistics", reduce_options},
-    OptionGroup{"its bins", std::span(histogram_options).last<4>(), true},
+    OptionGroup{"bins", std::span(histogram_options).last<4>(), true},
     OptionGroup{"input", input_options},
     OptionGroup{"run", run_options},
     OptionGroup{"", fold_options},
@@ -132,7 +132,7 @@ constexpr std::array reduce_groups{
 };
 constexpr std::array matmul_groups{
     OptionGroup{"product", matmul_options},
-    OptionGroup{"input", std::span(input_options).first<2>()},  // all elements of a matrix are used
+    OptionGroup{"input", std::span(input_options).first<2>()},  // no --count: matrices are whole
     OptionGroup{"run", run_options},
     OptionGroup{"tuning", tuning_options, true},
     OptionGroup{"output", output_options},
@@ -148,13 +148,13 @@ constexpr std::array bench_groups{
 };
 constexpr std::array info_groups{
     OptionGroup{"input", input_options},
-    // Those that a plan depends on.
-    OptionGroup{"as for", std::span(run_options).first<3>()},
+    // The options that determine how a run reads.
+    OptionGroup{"run", std::span(run_options).first<3>()},
     OptionGroup{"", std::span(tuning_options).first<5>()},
     OptionGroup{"output", std::span(output_options).first<2>()},
 };
 constexpr std::array doctor_options{
-    Option{"device", "D", "what runs use: {} or cuda:N [auto]", device_names},
+    Option{"device", "D", "required device: {} or cuda:N [auto]", device_names},
 };
 constexpr std::array doctor_groups{
     OptionGroup{"expect", doctor_options},
@@ -167,9 +167,9 @@ constexpr std::array gen_groups{
 
 constexpr std::array<Exclusion, 0> no_exclusions{};
 constexpr std::array histogram_exclusions{
-    Exclusion{"edges", "bins", "--edges says it all"},
-    Exclusion{"edges", "range", "--edges says it all"},
-    Exclusion{"edges", "log-bins", "--edges says it all"},
+    Exclusion{"edges", "bins", "--edges defines the bins completely"},
+    Exclusion{"edges", "range", "--edges defines the bins completely"},
+    Exclusion{"edges", "log-bins", "--edges defines the bins completely"},
 };
 constexpr std::array reduce_requirements{
     Requirement{"range", "histogram"},
@@ -225,16 +225,16 @@ constexpr std::array<std::string_view, 3> gen_examples{
     "ooc-run gen -o place.u64 --size 1GB --pattern position --force",
 };
 constexpr std::array all_commands{
-    Command{"histogram", "FILE... [options]", "count what numpy.histogram counts, as float64",
+    Command{"histogram", "FILE... [options]", "count values in bins, as numpy.histogram does",
             FileWords::some, histogram_examples,
-            "Counts what numpy.histogram counts of the values as float64, for every element\n"
+            "Counts values as numpy.histogram does, converted to float64, for every element\n"
             "type: bins are closed at the left and open at the right, the last one closed.\n"
-            "-Inf and what lies below the range counts as below, +Inf and what lies above as\n"
+            "-Inf and values below the range count as below, +Inf and values above it as\n"
             "above, NaN as nan.\n"
-            "Without --range the data is read twice, first for its minimum and maximum (but\n"
-            "not u1 and i1: 0:256 and -128:128). Several files are one dataset, in the\n"
-            "order given. --verify reads the data once more, and compares each value with the\n"
-            "edges: slower, and nothing in common with the fast way.",
+            "Without --range the data is read twice: the first pass finds the minimum and the\n"
+            "maximum (but u1 and i1 have the ranges 0:256 and -128:128). Several files are\n"
+            "one dataset, in the order given. --verify reads the data once more and compares\n"
+            "each value with the edges: an independent, slower method.",
             histogram_groups, histogram_exclusions},
     Command{"reduce", "FILE... [options]", "sum, minimum, maximum, mean, variance in one pass",
             FileWords::some, reduce_examples,
@@ -243,17 +243,17 @@ constexpr std::array all_commands{
             "device. A NaN makes the statistics NaN, as in NumPy, unless --nan omit leaves\n"
             "it out. --exact takes longer and rounds sum and mean once, from their exact\n"
             "values. Several files are one dataset, in the order given. --verify reads the\n"
-            "data once more and adds exactly, one value after another: slower, and nothing\n"
-            "in common with the fast way. Floats may differ by what rounding explains.\n"
-            "--histogram N counts as ooc-run histogram does, and reads nothing more for it,\n"
-            "except without --range: then one more read, before, finds the minimum and the\n"
-            "maximum (but not of u1 and i1).",
+            "data once more and adds exactly, one value after another: an independent, slower\n"
+            "method. Floats may differ by what rounding explains.\n"
+            "--histogram N also counts as ooc-run histogram does, in the same pass. Without\n"
+            "--range, one more pass before it finds the minimum and the maximum (but not of\n"
+            "u1 and i1).",
             reduce_groups, no_exclusions, reduce_requirements},
     Command{"matmul", "A B -o C [options]", "product of two matrices, all three on disk",
             FileWords::some, matmul_examples,
             "C = A B for matrices of one type (f2, bf16, f4, f8), by rows in .npy or raw\n"
-            "files that may be far larger than memory. What stays on the device and what\n"
-            "passes by is chosen for the least time; --explain says what and why. Sums are\n"
+            "files that may be far larger than memory. Which matrix stays on the device is\n"
+            "chosen for the least time; --explain prints the choice and the reasons. Sums are\n"
             "formed in f64 for f8 and else in f32, unless --compute says otherwise (tf32 and\n"
             "bf16: tensor cores of a GPU); C is f8 for f64 and else f4. --verify compares\n"
             "A (B x) and C x for random vectors x (Freivalds' check). The output appears when\n"
@@ -262,36 +262,36 @@ constexpr std::array all_commands{
     Command{"convert", "FILE... -o OUT [options]", "change type, byte order or format",
             FileWords::some, convert_examples,
             "Any type to any other, raw to .npy and back. Floats are rounded once, to nearest\n"
-            "even; floats become integers by truncation, or the nearest that the type has\n"
-            "(NaN: 0); integers that do not fit wrap around, as in NumPy. Values that change\n"
-            "are counted, and refused with --strict. Several files are one dataset, in the\n"
-            "order given. The output appears when all of it is on the disk.",
+            "even; floats become integers by truncation, or the nearest value of the type if\n"
+            "out of range (NaN: 0); integers that do not fit wrap around, as in NumPy. Values\n"
+            "that change are counted, and refused with --strict. Several files are one\n"
+            "dataset, in the order given. The output appears when all of it is on the disk.",
             convert_groups},
-    Command{"bench", "FILE [options]", "this machine's limits, and how near runs come to them",
-            FileWords::some, bench_examples,
+    Command{"bench", "FILE [options]",
+            "measure this machine's limits, and how near runs come to them", FileWords::some,
+            bench_examples,
             "Measures each stage alone (disk, page cache, copies to a GPU and back, kernels)\n"
             "and, between those, histograms of the file's bytes: cold, warm, and one step\n"
             "after another on one thread. The file should be several times as large as a\n"
             "disk's cache, 8 GB say, and nothing else should run; its type does not matter.\n"
-            "What was measured is kept in $XDG_CACHE_HOME/ooc (by default ~/.cache/ooc), and\n"
-            "other commands compare their runs with it. 'Of limit' is what the slowest stage\n"
-            "would allow.",
+            "Results are kept in $XDG_CACHE_HOME/ooc (by default ~/.cache/ooc), and other\n"
+            "commands compare their runs with them. 'Of limit' compares a rate with what the\n"
+            "slowest stage would allow.",
             bench_groups},
-    Command{"info", "FILE... [options]", "what a dataset is, where it lies, how it would be read",
+    Command{"info", "FILE... [options]", "describe a dataset, and how it would be read",
             FileWords::some, info_examples,
-            "Format, type, shape and size; how much of it lies in memory, in how many pieces\n"
-            "on which disk, and whether it can be read past the page cache; and how histogram\n"
-            "and reduce would read it now, with these options. Of raw data without a type it\n"
-            "looks at up to 1 MiB and says which type is probable; no command reads by that.\n"
+            "Shows format, type, shape and size; how much of the data is in memory, and in\n"
+            "how many extents it is on which disk; whether direct I/O is possible; and how\n"
+            "histogram and reduce would read it now, with these options. For raw data without\n"
+            "a type it reads up to 1 MiB and guesses the type; no command uses that guess.\n"
             "Several files are one dataset, in the order given.",
             info_groups},
-    Command{"doctor", "[PATH] [options]",
-            "what this machine can do, what is missing, how to fix it", FileWords::perhaps_one,
-            doctor_examples,
-            "Looks at GPU, driver, memory, limits, kernel and io_uring, and tries direct I/O\n"
+    Command{"doctor", "[PATH] [options]", "check what this machine can do and what is missing",
+            FileWords::perhaps_one, doctor_examples,
+            "Checks GPU, driver, memory, limits, kernel and io_uring, and tries direct I/O\n"
             "at PATH, a directory or a file (by default this directory). WARN: runs will be\n"
-            "slower, or do without something; the command that fixes it follows. FAIL: runs\n"
-            "will end with an error; the exit code is then that error's, and else 0. With\n"
+            "slower, or a feature is missing; the command that fixes it follows. FAIL: runs\n"
+            "will end with an error; the exit code is then that of the error, else 0. With\n"
             "--device cuda a missing GPU is a failure. Changes nothing.",
             doctor_groups},
     Command{"gen", "-o FILE --size SIZE [options]", "write test data with a known answer",
@@ -299,9 +299,9 @@ constexpr std::array all_commands{
             "The same seed makes the same bytes on every machine. Prints the exact sum of\n"
             "the elements, and the checksum that reduce --checksum finds in the file.\n"
             "Patterns: uniform (floats in [0, 1), integers over their whole range), normal\n"
-            "(mean 0, deviation 1; integers: the middle of their range, 1/16 of it),\n"
-            "sequence (0, 1, 2, ... and anew where the type ends), constant, zipf (many\n"
-            "small, few huge), position (each 8 bytes are their own index).",
+            "(mean 0, deviation 1; integers: middle and 1/16 of their range), sequence (0, 1,\n"
+            "2, ..., again from 0 where the type ends), constant, zipf (many small, few\n"
+            "huge), position (each 8 bytes are their own index).",
             gen_groups, gen_exclusions, gen_requirements},
 };
 

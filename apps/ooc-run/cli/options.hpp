@@ -8,7 +8,7 @@
 
 namespace ooc_run {
 
-// What values are called, in the order in which parse functions have the values themselves.
+// Names of the values of options. Parse functions list the values in the same order.
 inline constexpr std::array<std::string_view, 3> device_names{"auto", "cpu", "cuda"};  // or cuda:N
 inline constexpr std::array<std::string_view, 3> engine_names{"auto", "uring", "threads"};
 inline constexpr std::array<std::string_view, 3> direct_names{"auto", "yes", "no"};
@@ -21,18 +21,18 @@ inline constexpr std::array<std::string_view, 2> picture_endings{".svg", ".png"}
 inline constexpr std::array<std::string_view, 5> generated_names{
     "man", "reference", "complete-bash", "complete-zsh", "complete-fish"};
 
-/// A row of the table from which the command line, the environment variables, the help, the manual
-/// and the completion of shells come. Commands that have an option of the same name take the same
-/// values for it.
+/// An option. The parser of the command line, the environment variables, the help, the manual and
+/// the shell completions are all made from this table. Options of several commands that have the
+/// same name take the same values.
 struct Option {
-  std::string_view name;      // "chunk": --chunk, OOC_CHUNK
-  std::string_view argument;  // "SIZE"; empty for a switch; "FILE" is the name of one
-  std::string_view help;      // fits a line; {} stands for the values
-  std::span<const std::string_view> values{};  // by name; of a FILE, the endings that it may have
+  std::string_view name;                       // "chunk": --chunk, OOC_CHUNK
+  std::string_view argument;                   // "SIZE"; empty for a switch; "FILE" for a path
+  std::string_view help;                       // one line; {} is replaced by the values
+  std::span<const std::string_view> values{};  // their names; of a FILE, its possible endings
   char letter = 0;                             // 'o': -o
 };
 
-/// A word that stands where a command else does.
+/// An option that is given instead of a command.
 struct ProgramOption {
   std::string_view word;      // "--version"
   std::string_view argument;  // empty: none
@@ -43,23 +43,23 @@ struct ProgramOption {
 struct OptionGroup {
   std::string_view title;
   std::span<const Option> options;
-  bool for_experts = false;  // -h only names them
+  bool for_experts = false;  // -h lists only their names
 };
 
-/// Two options of which a run takes one at most. One on the command line wins against a variable.
+/// Two options that exclude each other. One on the command line overrules an environment variable.
 struct Exclusion {
   std::string_view option, other;
   std::string_view hint;
 };
 
-/// An option that has no meaning without another. On the command line it is refused then; a
-/// variable of the environment is ignored, for it may be meant for other commands.
+/// An option that has no meaning without another. Without that one, it is refused on the command
+/// line, and ignored as an environment variable, which may be meant for other commands.
 struct Requirement {
   std::string_view option, other;
   std::string_view value{};  // of the other; empty: any
 };
 
-/// What may follow a command besides options.
+/// Number of files that a command takes.
 enum class FileWords { none, perhaps_one, some };
 
 struct Command {
@@ -77,17 +77,17 @@ struct Command {
 std::span<const Command> commands();
 std::span<const ProgramOption> program_options();
 
-/// Throws Error(usage), with the nearest name, for a command that there is not.
+/// Returns the command of this name. If there is none, throws Error(usage) with the nearest name.
 const Command& find_command(std::string_view name);
 
-/// All options of a command.
+/// Returns all options of a command.
 std::vector<Option> options_of(const Command& command);
 
-/// What help says of an option, with the names of its values: "what reads: auto, uring, threads".
+/// Returns the help of an option, with the names of its values: "I/O engine: auto, uring, threads".
 std::string help_of(const Option& option);
 std::string help_of(const ProgramOption& option);
 
-/// "OOC_LOG_BINS" for "log-bins".
+/// Returns "OOC_LOG_BINS" for "log-bins".
 std::string environment_name(std::string_view option);
 
 }  // namespace ooc_run

@@ -50,7 +50,7 @@ constexpr std::array count_units{
     Unit{"t", kilo* kilo* kilo* kilo},
 };
 
-/// The unsigned integer at the start of `text`, which is cut off it.
+/// Removes the unsigned integer at the start of `text` and returns it.
 std::uint64_t take_digits(std::string_view& text, const std::string& hint) {
   if (text.starts_with('-')) refuse_usage("must not be negative", hint);
   std::uint64_t value = 0;
@@ -61,7 +61,7 @@ std::uint64_t take_digits(std::string_view& text, const std::string& hint) {
   return value;
 }
 
-/// `value` in the unit that `suffix` names.
+/// Returns `value` times the unit that `suffix` names.
 std::uint64_t scale(std::uint64_t value, std::string_view suffix, std::span<const Unit> units,
                     const std::string& hint) {
   const std::string lower = ooc::lower_case(suffix);
@@ -78,7 +78,7 @@ bool is_digit(char letter) {
   return letter >= '0' && letter <= '9';
 }
 
-/// "1000000" for "1_000_000". A '_' elsewhere than between two digits stays.
+/// Removes each '_' between two digits: returns "1000000" for "1_000_000".
 std::string without_separators(std::string_view text) {
   std::string rest;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -89,7 +89,7 @@ std::string without_separators(std::string_view text) {
   return rest;
 }
 
-/// A number of elements or of anything else that is no byte.
+/// Parses a number of elements or of other things that are not bytes.
 std::uint64_t parse_number(std::string_view text, const std::string& hint) {
   const std::string digits = without_separators(text);
   std::string_view rest = digits;
@@ -105,7 +105,7 @@ std::uint64_t parse_number(std::string_view text, const std::string& hint) {
   return value;
 }
 
-/// Three significant digits, never in scientific notation.
+/// Returns three significant digits, never in scientific notation.
 std::string three_digits(double value) {
   if (value < 9.995) return fmt::format("{:.2f}", value);
   if (value < 99.95) return fmt::format("{:.1f}", value);
@@ -168,7 +168,7 @@ double parse_real(std::string_view text) {
   if (error != std::errc{} || end != text.data() + text.size()) {
     refuse_usage(fmt::format("'{}' is not a number", text));
   }
-  if (std::isnan(value)) refuse_usage("NaN is not a place on the number line");
+  if (std::isnan(value)) refuse_usage("must not be NaN");
   return value;
 }
 

@@ -30,7 +30,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string_view candidate : candidates) {
-    // Half a word is a good hint too, however much is missing.
+    // The beginning of a candidate is near to it, however much is missing.
     const bool shortened = word.size() >= 2 && candidate.starts_with(word);
     const std::size_t distance = shortened ? 1 : edit_distance(word, candidate);
     if (distance < best_distance) {

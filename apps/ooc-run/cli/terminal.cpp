@@ -22,7 +22,7 @@ std::string_view environment(const char* name) {
   return value == nullptr ? std::string_view{} : std::string_view{value};
 }
 
-/// A length of the screen: what the variable says, else the kernel, else nobody (0).
+/// Returns the width or height of the screen from a variable, else from the kernel, else 0.
 std::size_t find_length(const char* variable, int descriptor, unsigned short winsize::*length) {
   if (const int value = std::atoi(std::string(environment(variable)).c_str()); value > 0) {
     return static_cast<std::size_t>(value);
@@ -31,7 +31,8 @@ std::size_t find_length(const char* variable, int descriptor, unsigned short win
   return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.*length : 0;
 }
 
-/// The names decide, not setlocale(): a container often has the variable but no locale files.
+/// True if the locale is UTF-8. Reads the variables instead of calling setlocale(), because
+/// containers often have the variables but no locale files.
 bool speaks_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string value = ooc::lower_case(environment(name));
@@ -45,7 +46,7 @@ bool speaks_utf8() {
 
 Terminal describe_terminal(int descriptor) {
   constexpr std::size_t least = 40;  // below that nothing is readable
-  constexpr std::size_t most = 120;  // beyond, the eye loses the line
+  constexpr std::size_t most = 120;  // longer lines are hard to read
   Terminal terminal;
   terminal.interactive = isatty(descriptor) == 1 && environment("TERM") != "dumb";
   terminal.colour = terminal.interactive && environment("NO_COLOR").empty();
@@ -87,7 +88,7 @@ std::string wrap(std::string_view first, std::string_view text, std::size_t colu
   while (!text.empty()) {
     std::size_t space = text.find(' ');
     while (space < text.size() && text.substr(space + 1).starts_with('%')) {
-      space = text.find(' ', space + 1);  // a number and its sign are one word
+      space = text.find(' ', space + 1);  // keep a number and its percent sign together
     }
     space = std::min(space, text.size());
     const std::string_view word = text.substr(0, space);

@@ -9,17 +9,17 @@ namespace ooc_run {
 
 // Element types as words: on a command line, in file names and in messages.
 
-/// "float32, bytes swapped".
+/// Returns, for example, "float32" or "float32, bytes swapped".
 std::string describe_type(ooc::DType type);
 
-/// A type as the value of --dtype, quoted for a shell where necessary: "f4", "'>f4'".
+/// Returns a type as the value of --dtype, quoted for a shell where necessary: "f4", "'>f4'".
 std::string dtype_word(ooc::DType type);
 
 /// True if the values of a type are floating-point numbers.
 bool is_float(ooc::ElementType type);
 
-/// The type that a file name ending probably means although it is not one of the endings that name
-/// a type: float64 for ".f8". Empty if the ending is not the code of a type.
+/// Returns the type that a file name's ending probably means although it is not one of the endings
+/// that name a type: float64 for ".f8". Empty if the ending is not the code of a type.
 std::optional<ooc::DType> type_meant_by_ending(const std::filesystem::path& path);
 
 }  // namespace ooc_run

@@ -11,7 +11,8 @@ namespace {
 constexpr char32_t replacement = 0xfffd;
 constexpr std::string_view replacement_bytes = "\xef\xbf\xbd";
 
-/// Characters of so many bytes: how the first one begins, and the least code that needs them.
+/// An encoding of characters in `bytes`: the prefix of the first byte, and the least code that
+/// needs so many bytes.
 struct Length {
   std::size_t bytes;
   unsigned mask, prefix;

@@ -4,7 +4,7 @@
 
 namespace ooc_run {
 
-/// Version, compiler, and what was compiled in.
+/// Returns the text of --version: version, compiler, devices, engines and libraries.
 std::string describe_version();
 
 }  // namespace ooc_run

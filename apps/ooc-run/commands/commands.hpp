@@ -6,7 +6,7 @@
 
 namespace ooc_run {
 
-// Commands that take a dataset through the pipeline. Each throws ooc::Error.
+// Commands that pass a dataset through the pipeline. Each throws ooc::Error.
 
 Outcome run(const HistogramRequest& request, const Interrupt& interrupt);
 Outcome run(const ReduceRequest& request, const Interrupt& interrupt);

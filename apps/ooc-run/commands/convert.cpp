@@ -15,14 +15,14 @@
 namespace ooc_run {
 namespace {
 
-/// Whether a type has numbers beyond those of a floating one.
+/// True if type `from` has numbers beyond the range of type `floating`.
 bool reaches_beyond(ooc::ElementType from, ooc::ElementType floating) {
   using enum ooc::ElementType;
   if (floating == f2) return from != u1 && from != i1 && from != i2;
   return from == f8 || (from == f4 && floating == bf16);
 }
 
-/// What became of the values that changed: the rules of ooc::convert(), as far as they concern
+/// Returns what may have happened to the values that changed, by the rules of ooc::convert() for
 /// these types. Counting each kind would cost the loops a tenth of their time, and those for old
 /// processors most of it.
 std::string_view describe_loss(ooc::ElementType from, ooc::ElementType to) {
@@ -48,12 +48,12 @@ Outcome run(const ConvertRequest& request, const Interrupt& interrupt) {
   ooc::Target target = request.target;
   target.type = request.type.value_or(from);
   if (settings.explain) {
-    const Explanation plan = explain_convert(settings, source, target);
-    Remarks remarks = remarks_on(plan, settings);
+    const Explanation explanation = explain_convert(settings, source, target);
+    Remarks remarks = remarks_on(explanation, settings);
     remarks.facts.insert(remarks.facts.begin(),
                          {"output", fmt::format("{}: {}", printable(target.path.string()),
                                                 describe_values(count_of(source), target.type))});
-    return explain("convert", settings, source, plan, remarks);
+    return explain("convert", settings, source, explanation, remarks);
   }
   Session session(settings, interrupt, convert_task(source));
   session.warn(type_doubt(source, settings.format));

@@ -14,8 +14,8 @@ Outcome run(const HistogramRequest& request, const Interrupt& interrupt) {
   HistogramPicture picture(settings.side_files, options, request.logarithmic_counts);
   const ooc::Source source = open_numbers(settings);
   if (settings.explain) {
-    const Explanation plan = explain_histogram(settings, source, options);
-    return explain("histogram", settings, source, plan, remarks_on(plan, settings));
+    const Explanation explanation = explain_histogram(settings, source, options);
+    return explain("histogram", settings, source, explanation, remarks_on(explanation, settings));
   }
   picture.begin();
   Session session(settings, interrupt, histogram_task(source, options), settings.verify ? 1 : 0);

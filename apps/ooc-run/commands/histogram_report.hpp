@@ -12,35 +12,35 @@
 
 namespace ooc_run {
 
-/// For programs.
+/// Returns a histogram as JSON.
 Json describe_histogram(const ooc::Histogram& histogram);
 
-/// Throws Error(interrupted) if a pass was stopped too early to show anything.
+/// Throws Error(interrupted) if a pass was stopped before it counted anything.
 void require_counts(const ooc::Histogram& histogram, const ooc::Stats& stats);
 
-/// Notes that nearly all values lie in one bin of those that were asked for, and what would show
-/// more. Bytes have too few values for that.
+/// Adds a note if nearly all values are in one bin, with options that would show more. Not for
+/// types of one byte, which have too few values, nor for --edges and --log-bins.
 void note_crowded_bin(const ooc::Histogram& histogram, const ooc::HistogramOptions& options,
                       ooc::ElementType type, Outcome& outcome);
 
-/// The pictures of a histogram: on the terminal, of --plot and of --report. Its functions are
-/// called in their order.
+/// The pictures of a histogram: on the terminal, for --plot and for --report. Call its functions in
+/// the order of their declaration.
 class HistogramPicture {
  public:
   /// All arguments must outlive the picture.
   HistogramPicture(const SideFiles& files, const ooc::HistogramOptions& options,
                    bool logarithmic_counts);
 
-  /// Before the run. Throws Error(output) if the file of --plot cannot be written.
+  /// Call it before the run. Throws Error(output) if the file of --plot cannot be written.
   void begin();
 
-  /// Bars for the terminal; empty if there are no bins.
+  /// Returns the bars for the terminal. Empty if there are no bins.
   std::string bars(const ooc::Histogram& histogram) const;
 
-  /// For the page of --report; empty if there is none.
+  /// Returns the figure for the page of --report. Empty without --report.
   std::string figure(const ooc::Histogram& histogram) const;
 
-  /// Once the outcome is there.
+  /// Writes the file of --plot. A failure is added to the outcome.
   void write(const ooc::Histogram& histogram, const std::string& title, const Interrupt& interrupt,
              Outcome& outcome);
 

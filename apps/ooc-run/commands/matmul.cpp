@@ -50,8 +50,8 @@ void require_shapes(const ooc::Source& a, const ooc::Source& b, const MatmulRequ
   }
 }
 
-/// Gives A or B the shape that `option` says if it is raw: --shape-a or --shape-b. Whether that is
-/// the shape of the data, and of a matrix, is for the library to say.
+/// Gives a raw A or B the shape of `option`, which is "shape-a" or "shape-b". The library checks
+/// that the shape fits the data and is that of a matrix.
 void shape_matrix(ooc::Source& source, const std::optional<Shape>& asked, std::string_view option) {
   if (source.format == "raw") {
     source.set_shape(*asked);
@@ -64,7 +64,8 @@ void shape_matrix(ooc::Source& source, const std::optional<Shape>& asked, std::s
   }
 }
 
-/// To choose the device by: the operands are read once, or lie in memory afterwards.
+/// Returns the task for the choice of the device. Assumes that the operands are read from the disk
+/// once and are in memory afterwards.
 Task product_task(const ooc::Source& a, const ooc::Source& b) {
   constexpr double core_flops = 60e9;  // f4, OpenBLAS with AVX-512
   Task task = passes_over(a, 1, core_flops);
@@ -74,7 +75,7 @@ Task product_task(const ooc::Source& a, const ooc::Source& b) {
   work.from_page_cache += of_b.from_page_cache;
   work.to_device += of_b.to_device;
   work.through_kernel += of_b.through_kernel;
-  work.read_ahead = 0;  // it starts the GPU first
+  work.read_ahead = 0;  // matmul starts the GPU before it reads
   if (work.through_kernel == 0 || a.shape().size() != 2 || b.shape().size() != 2) return task;
   const double flops = 2 * static_cast<double>(a.shape()[0]) * static_cast<double>(a.shape()[1]) *
                        static_cast<double>(b.shape()[1]);
@@ -82,7 +83,7 @@ Task product_task(const ooc::Source& a, const ooc::Source& b) {
   return task;
 }
 
-/// What the product takes by its plan.
+/// Returns the work of a product according to its plan.
 Workload work_of(const ooc::MatmulPlan& plan) {
   const auto read = static_cast<double>(plan.bytes_read);
   const double cached = plan.direct ? 0 : plan.page_cache_fraction.value_or(0);
@@ -94,7 +95,9 @@ Workload work_of(const ooc::MatmulPlan& plan) {
           .kernel_seconds = plan.multiplying_seconds};
 }
 
-/// The device for the precision asked for: a GPU for those that only tensor cores compute.
+/// Returns the device that the user or the precision demands: tf32 and bf16 need the tensor cores
+/// of a GPU. Empty if there is a choice. Throws Error(device) if a GPU is needed and none is
+/// usable.
 std::optional<ooc::DeviceKind> device_for(const MatmulRequest& request) {
   const ooc::Precision precision = request.options.precision.value_or(ooc::Precision::f32);
   const bool on_tensor_cores =
@@ -102,13 +105,13 @@ std::optional<ooc::DeviceKind> device_for(const MatmulRequest& request) {
   if (!on_tensor_cores || request.run.device) return request.run.device;
   const std::string why_not = ooc::why_no_gpu();
   if (!why_not.empty()) {
-    throw ooc::Error(ooc::ErrorKind::device, "tensor cores are a GPU's: " + why_not,
+    throw ooc::Error(ooc::ErrorKind::device, "tensor cores need a GPU: " + why_not,
                      {.hint = "--compute f32 computes on the CPU"});
   }
   return ooc::DeviceKind::cuda;
 }
 
-/// What --explain prints.
+/// Returns the output of --explain.
 Outcome explain_product(const MatmulRequest& request, const ooc::Target& target, Session& session,
                         const ooc::Source& a, const ooc::Source& b, const Json& input) {
   const std::filesystem::path& path = target.path;
@@ -135,7 +138,8 @@ Outcome explain_product(const MatmulRequest& request, const ooc::Target& target,
                  std::move(facts), reasons, warnings);
 }
 
-/// Reads the three files once more. The product is in its place by now, and stays there.
+/// Checks the product, reading all three files. The product is committed by now, and is kept even
+/// if it is wrong.
 ooc::Verification check_product(Session& session, const ooc::Source& a, const ooc::Source& b,
                                 const ooc::Target& target, const ooc::MatmulPlan& plan) {
   try {
@@ -161,7 +165,8 @@ Outcome run(const MatmulRequest& request, const Interrupt& interrupt) {
   target.type = {ooc::product_type(a, request.options)};
   require_ending(target.path, target.type.element, "the product is");
   settings.device = device_for(request);
-  if (settings.explain) settings.side_files = {};  // those are tried, not begun
+  if (settings.explain)
+    settings.side_files = {};  // explain_product() tries them; the session must not begin them
   Session session(settings, interrupt, product_task(a, b), settings.verify ? 1 : 0);
   Report report{.command = "matmul",
                 .input = {{"a", describe_input(a, settings.format)},

@@ -42,7 +42,7 @@ std::string describe_traffic(std::uint64_t bytes_read, std::uint64_t link_bytes,
   return text + line("written", format_bytes(bytes_written));
 }
 
-/// Nothing speaks against the product, and nothing for it.
+/// True if no row of the product could be checked.
 bool is_unknown(const ooc::Verification& verification, std::uint64_t rows) {
   return verification.passed && rows != 0 && verification.unchecked_rows == rows;
 }

@@ -15,20 +15,20 @@
 
 namespace ooc_run {
 
-/// How a product was checked, if it was.
+/// The check of a product, and its duration.
 struct ProductCheck {
   ooc::Verification verification;
   double seconds = 0;
 };
 
-/// The `result` of a plan, as if all had gone as planned, and of a product. `path` is the output's;
-/// empty if a plan has none.
+// The `result` object: of a plan, with the planned figures, or of a product. `path` is that of the
+// output; for a plan it may be empty.
 Json describe_plan(const ooc::MatmulPlan& plan, const std::optional<Prediction>& prediction,
                    const std::filesystem::path& path);
 Json describe_product(const ooc::Product& product, const std::optional<Prediction>& prediction,
                       const std::optional<ProductCheck>& check, const std::filesystem::path& path);
 
-// The same for people: rows of facts, and whole lines.
+// The same as text: rows of facts, or whole lines.
 
 std::vector<FactRow> plan_rows(const ooc::MatmulPlan& plan, const std::string& device,
                                const std::optional<Prediction>& prediction);
@@ -37,10 +37,11 @@ std::string explain_product(const ooc::Product& product,
                             const std::optional<ProductCheck>& check,
                             const std::filesystem::path& path);
 
-/// "a.f32: 1,000 x 2,000 of float32 (from .f32)", and a second line for b. Both are matrices.
+/// Returns "a.f32: 1,000 x 2,000 of float32 (from .f32)" and a second line for b. Both must be
+/// matrices.
 std::string product_heading(const ooc::Source& a, const ooc::Source& b);
 
-/// What to tell of a product that did not withstand its check.
+/// Returns the error for a product that failed its check.
 ooc::Error verification_error(const std::filesystem::path& path,
                               const ooc::Verification& verification);
 

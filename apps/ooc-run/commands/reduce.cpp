@@ -36,7 +36,7 @@ Json describe(const ooc::Statistics& statistics, bool exact) {
   return result;
 }
 
-/// Names at the left, values in a column, indices behind the values that they belong to.
+/// Returns the statistics as lines of a name, a value, and the index of the value if it has one.
 std::string table(const ooc::Statistics& statistics, ooc::ElementType type, bool exact) {
   const auto place = [](const std::optional<std::uint64_t>& index) {
     return index ? "  at " + group_digits(std::to_string(*index)) : "";
@@ -82,8 +82,8 @@ Outcome run_with_histogram(const ReduceRequest& request, const Interrupt& interr
   HistogramPicture picture(settings.side_files, *request.bins, request.logarithmic_counts);
   const ooc::Source source = open_numbers(settings);
   if (settings.explain) {
-    const Explanation plan = explain_summary(settings, source, options);
-    return explain("reduce", settings, source, plan, remarks_on(plan, settings));
+    const Explanation explanation = explain_summary(settings, source, options);
+    return explain("reduce", settings, source, explanation, remarks_on(explanation, settings));
   }
   picture.begin();
   Session session(settings, interrupt, summary_task(source, options), settings.verify ? 2 : 0);
@@ -115,8 +115,8 @@ Outcome run(const ReduceRequest& request, const Interrupt& interrupt) {
   const ooc::ReduceOptions& options = request.reduce;
   const ooc::Source source = open_numbers(settings);
   if (settings.explain) {
-    const Explanation plan = explain_reduce(settings, source, options);
-    return explain("reduce", settings, source, plan, remarks_on(plan, settings));
+    const Explanation explanation = explain_reduce(settings, source, options);
+    return explain("reduce", settings, source, explanation, remarks_on(explanation, settings));
   }
   Session session(settings, interrupt, reduce_task(source, options), settings.verify ? 1 : 0);
   session.warn(type_doubt(source, settings.format));

@@ -15,7 +15,7 @@ enum class Pattern {
   uniform,   // bits of hash(): integers over the whole range, floats k / 2^p in [0, 1)
   normal,    // the sum of twelve uniform 10-bit numbers less its mean: standard deviation 1
              // (integers: 1/16 of their range, around its middle)
-  sequence,  // the index modulo 2^n, if all integers below 2^n are exact in the type
+  sequence,  // the index, again from 0 after the last integer that is exact in the type
   constant,  // `value` everywhere
   zipf,      // 1, 2, 3, ... with probability about 1 / k^2
   position,  // each 8-byte word of the data holds its index, for every element type

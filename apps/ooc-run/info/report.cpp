@@ -76,7 +76,7 @@ Json json_guess(const Info& info) {
 
 Json json_reading(const Reading& reading) {
   Json json{{"command", reading.command}};
-  json.update(describe(reading.plan));
+  json.update(describe(reading.explanation));
   return json;
 }
 
@@ -160,23 +160,23 @@ std::string selectors_text(const Info& info) {
 
 /// Describes the readers. Threads that compute and threads that only read are counted together,
 /// unless there are more threads than cores: then most of them only wait for the disk.
-std::string readers_text(const ooc::Stats& plan) {
-  if (plan.engine == "uring") return "io_uring";
-  if (plan.lanes_read || plan.threads <= ooc::usable_cores()) {
-    return format_count(plan.threads, "thread");
+std::string readers_text(const ooc::Stats& pass) {
+  if (pass.engine == "uring") return "io_uring";
+  if (pass.lanes_read || pass.threads <= ooc::usable_cores()) {
+    return format_count(pass.threads, "thread");
   }
-  return fmt::format("{} and {} that read", format_count(plan.streams, "thread"),
-                     plan.threads - plan.streams);
+  return fmt::format("{} and {} that read", format_count(pass.streams, "thread"),
+                     pass.threads - pass.streams);
 }
 
 std::string reading_text(const Reading& reading) {
-  const ooc::Stats& plan = reading.plan.pass;
+  const ooc::Stats& pass = reading.explanation.pass;
   return fmt::format("{}, {}, {}, {} x {}, {} in flight{}",
-                     reading.plan.device.kind == ooc::DeviceKind::cuda ? "GPU" : "CPU",
-                     readers_text(plan), plan.direct ? "direct" : "page cache",
-                     group_digits(std::to_string(plan.chunks)),
-                     format_binary_bytes(plan.chunk_bytes), plan.queue_depth,
-                     plan.passes > 1 ? fmt::format(", {} passes", plan.passes) : "");
+                     reading.explanation.device.kind == ooc::DeviceKind::cuda ? "GPU" : "CPU",
+                     readers_text(pass), pass.direct ? "direct" : "page cache",
+                     group_digits(std::to_string(pass.chunks)),
+                     format_binary_bytes(pass.chunk_bytes), pass.queue_depth,
+                     pass.passes > 1 ? fmt::format(", {} passes", pass.passes) : "");
 }
 
 /// Returns the reasons of all readings without duplicates: commands share most of their reasons.
@@ -188,13 +188,14 @@ std::vector<std::string> reasons_of(const Info& info) {
   };
   const Reading* before = nullptr;
   for (const Reading& reading : info.readings) {
-    const std::string& why = reading.plan.device.reason;
-    const bool same = before != nullptr && before->plan.device.kind == reading.plan.device.kind;
+    const std::string& why = reading.explanation.device.reason;
+    const bool same =
+        before != nullptr && before->explanation.device.kind == reading.explanation.device.kind;
     if (!same && !why.empty()) add(fmt::format("{}: {}", reading.command, why));
     before = &reading;
   }
   for (const Reading& reading : info.readings) {
-    for (const std::string& reason : reading.plan.pass.reasons) add(reason);
+    for (const std::string& reason : reading.explanation.pass.reasons) add(reason);
   }
   return reasons;
 }

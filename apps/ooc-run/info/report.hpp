@@ -17,7 +17,7 @@ namespace ooc_run {
 /// The plan with which a command would read a dataset now.
 struct Reading {
   std::string_view command;
-  Explanation plan;
+  Explanation explanation;
 };
 
 /// Facts about a dataset that are known without a pass over it.

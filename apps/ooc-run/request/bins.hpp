@@ -7,8 +7,8 @@
 
 namespace ooc_run {
 
-/// The bins to count in. `number` is the option with their number: "bins", or "histogram" for the
-/// command reduce. Throws Error(usage).
+/// Reads the options that describe bins. `number` is the option that gives their number: "bins", or
+/// "histogram" for the command reduce. Throws Error(usage).
 ooc::HistogramOptions read_bins(const Arguments& arguments, std::string_view number);
 
 }  // namespace ooc_run

@@ -16,8 +16,7 @@
 namespace ooc_run {
 namespace {
 
-/// True for the same existing file under two names, and for two names of a file that would be
-/// created in the same place.
+/// True if both paths lead to the same file. If it does not exist yet, its canonical path decides.
 bool same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
   std::error_code failed;
   const auto name = [&](const std::filesystem::path& path) {
@@ -42,7 +41,7 @@ std::vector<NamedFile> named(const SideFiles& files) {
   return all;
 }
 
-/// Each side file is a file of its own: neither an input, nor the output, nor another side file.
+/// Refuses a side file that is also an input, the output or another side file.
 void refuse_shared_files(const RunSettings& run, const std::filesystem::path& output) {
   const std::vector<NamedFile> side_files = named(run.side_files);
   for (const auto& [path, option] : side_files) {
@@ -61,7 +60,8 @@ void refuse_shared_files(const RunSettings& run, const std::filesystem::path& ou
   }
 }
 
-/// "u8" and "i8" are 8 bytes as NumPy's codes, and 8 bits as endings of file names.
+/// Refuses "u8" and "i8" for files with that ending: as NumPy's codes they mean 8 bytes, as endings
+/// 8 bits.
 void refuse_ambiguous_type(const RunSettings& run) {
   const std::string& word = run.type_word;
   if (word != "u8" && word != "i8") return;

@@ -22,7 +22,7 @@
 namespace ooc_run {
 namespace {
 
-/// A name that promises what no command writes.
+/// Refuses the ending of a format that no command writes.
 void refuse_foreign_format(const std::filesystem::path& path) {
   constexpr std::array<std::string_view, 16> foreign{
       ".arrow", ".bz2",     ".csv", ".gz",  ".h5",   ".hdf5", ".json", ".mat",
@@ -38,11 +38,11 @@ void refuse_foreign_format(const std::filesystem::path& path) {
                        ooc::shell_word(std::filesystem::path(path).replace_extension(".npy")))});
 }
 
-/// Whether a path leads through /proc/self/fd or another such folder, where open descriptors have
-/// names: /dev/stdout and /dev/fd are links to there. The link in it leads to the file that was
-/// opened, which must not be replaced.
+/// True if a path leads to an open descriptor in /proc/self/fd or a directory like it; /dev/stdout
+/// and /dev/fd are links to there. Such an entry is a link to the open file, which must not be
+/// replaced.
 bool is_own_descriptor(std::filesystem::path path) {
-  constexpr int most_links = 40;  // as the kernel has it
+  constexpr int most_links = 40;  // the kernel's limit
   for (int i = 0; i < most_links; ++i) {
     struct statfs status {};
     const std::filesystem::path directory = path.has_parent_path() ? path.parent_path() : ".";
@@ -57,7 +57,7 @@ bool is_own_descriptor(std::filesystem::path path) {
   return false;
 }
 
-/// The standard stream that goes to this file, if one does.
+/// Returns the name of the standard stream that is redirected to this file. Empty if none is.
 std::string_view stream_into(const std::filesystem::path& path) {
   struct stat file {};
   if (stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return {};
@@ -75,7 +75,7 @@ std::string untyped_hint(const std::filesystem::path& path) {
                      ooc::shell_word(std::filesystem::path(path).replace_extension(".bin")));
 }
 
-/// ".f80", ".i7"
+/// True for endings such as ".f80" or ".i7".
 bool looks_like_a_type(std::string_view ending) {
   const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
   return ending.size() > 2 && std::string_view("fiu").find(ending[1]) != std::string_view::npos &&

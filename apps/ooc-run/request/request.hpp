@@ -17,24 +17,24 @@
 
 namespace ooc_run {
 
-// What a user asks of each command: all options and variables of the environment, parsed.
+// The request of each command: the parsed values of all options and environment variables.
 
 struct HistogramRequest {
   RunSettings run;
   ooc::HistogramOptions bins;
-  bool logarithmic_counts = false;  // in pictures
+  bool logarithmic_counts = false;  // of the axis of counts, in pictures
 };
 
 struct ReduceRequest {
   RunSettings run;
   ooc::ReduceOptions reduce;
-  std::optional<ooc::HistogramOptions> bins;  // count in these as well
+  std::optional<ooc::HistogramOptions> bins;  // bins to count in as well; empty: none
   bool logarithmic_counts = false;
 };
 
 struct ConvertRequest {
   RunSettings run;
-  ooc::Target target;  // of the input's type, if `type` is empty
+  ooc::Target target;  // its type is the input's if `type` is empty
   std::optional<ooc::DType> type;
   ooc::ConvertOptions options;
 };
@@ -45,7 +45,7 @@ struct MatmulRequest {
   RunSettings run;  // two files
   ooc::MatmulOptions options;
   std::optional<Shape> shape_a, shape_b;
-  ooc::Target target;  // without a type; without a path only if the request is to explain
+  ooc::Target target;  // without a type; the path may be empty if run.explain is set
 };
 
 struct BenchRequest {
@@ -74,8 +74,8 @@ struct GenRequest {
 using Request = std::variant<HistogramRequest, ReduceRequest, ConvertRequest, MatmulRequest,
                              BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
 
-/// Parses the values of all options and refuses what may not go together. Opens no file. Throws
-/// Error(usage).
+/// Parses the values of all options and refuses values that must not be combined. Opens no file.
+/// Throws Error(usage).
 Request read_request(const Arguments& arguments);
 
 const OutputSettings& output_settings(const Request& request);

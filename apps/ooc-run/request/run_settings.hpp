@@ -39,8 +39,8 @@ struct RunSettings {
   std::optional<ooc::DeviceKind> device;  // empty: the GPU if it is usable
   int ordinal = 0;                        // of the GPU
   bool checksum = false;                  // of the bytes read
-  bool verify = false;                    // check the result another way
-  bool explain = false;                   // say what would be done, and do nothing
+  bool verify = false;                    // check the result independently
+  bool explain = false;                   // dry run: only print what would be done
   std::optional<double> io_timeout;       // seconds
   OutputSettings output;
   SideFiles side_files;

@@ -11,17 +11,16 @@ namespace ooc_run {
 struct Outcome {
   std::string document;              // for stdout, in one piece
   std::vector<std::string> reasons;  // for stderr with --verbose: why it was done this way
-  std::vector<std::string> notes;    // for stderr unless --quiet: what happened besides
-  std::string verdict;               // the same: what bounded the run; may be empty
-  bool partial = false;              // interrupted: a result of a part of the input
-  std::string written{};             // the path of the output that is in its place now, if any
+  std::vector<std::string> notes;    // for stderr unless --quiet: other events of the run
+  std::string verdict;               // for stderr unless --quiet: the bottleneck; may be empty
+  bool partial = false;              // interrupted: the result covers a part of the input
+  std::string written{};             // path of the committed output; empty if there is none
 
-  /// What went wrong beside the result, which is shown nevertheless: a check that it did not
-  /// withstand or that could not be made, or another file that could not be written. The first is
-  /// the reason for the exit code.
+  /// Errors after which the result is shown nevertheless: it failed its check, it could not be
+  /// checked, or another file could not be written. The first error determines the exit code.
   std::vector<ooc::Error> failures{};
 
-  /// Adds one: a wrong result before all else.
+  /// Adds an error. That of a wrong result becomes the first one.
   void fail(const ooc::Error& error) {
     const bool first = error.kind() == ooc::ErrorKind::verify;
     failures.insert(first ? failures.begin() : failures.end(), error);

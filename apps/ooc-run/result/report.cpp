@@ -16,11 +16,11 @@
 namespace ooc_run {
 namespace {
 
-/// JSON integers may have any length, those of nlohmann-json have 64 bits. Longer ones go through
-/// it as strings that begin with NUL, which no argument, path or message can contain.
+/// JSON integers may have any length, but those of nlohmann-json have 64 bits. Longer ones pass
+/// through it as strings that begin with NUL, which no argument, path or message can contain.
 constexpr char long_integer_mark = '\0';
 
-/// Paths need not be UTF-8.
+/// Makes all strings valid UTF-8. Paths need not be.
 void make_utf8(Json& json) {
   if (json.is_structured()) {
     for (Json& each : json) make_utf8(each);
@@ -36,12 +36,13 @@ bool is_utf8(const Json& json) {
   return lossless_utf8(text) == text;
 }
 
-/// In ASCII, which neither a terminal nor a reader of the text can take for anything else.
+/// Returns JSON as text, in ASCII so that neither a terminal nor a parser can misinterpret it.
 std::string dump(const Json& json) {
   std::optional<Json> copy;
   if (!is_utf8(json)) make_utf8(copy.emplace(json));
   std::string text = (copy ? *copy : json).dump(-1, ' ', true);
-  constexpr std::string_view mark = "\"\\u0000";  // as dump() has written the string's beginning
+  constexpr std::string_view mark =
+      "\"\\u0000";  // how dump() writes the beginning of such a string
   for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
     text.erase(at, mark.size());
     text.erase(text.find('"', at), 1);
@@ -58,13 +59,15 @@ Json describe_stage(const ooc::StageTimes& stage, std::optional<double> bytes) {
   return json;
 }
 
-/// Bytes that were read in all passes. Interrupted in a later pass, it is not known how many.
+/// Returns the bytes that were read in all passes. Empty if a run of several passes was
+/// interrupted: their number is not known then.
 std::optional<double> bytes_read(const ooc::Stats& stats) {
   if (stats.partial && stats.passes > 1) return {};
   return static_cast<double>(stats.bytes) * static_cast<double>(stats.passes);
 }
 
-/// "page cache", "direct, io_uring", "28 % from page cache, rest direct" (by threads, always).
+/// Returns how the input was read: "page cache", "direct, io_uring" or "28 % from page cache, rest
+/// direct". The last is always read by threads.
 std::string describe_way(const ooc::Stats& stats) {
   constexpr double wholly = 0.99;  // of the input
   const double cached = cached_share(stats);

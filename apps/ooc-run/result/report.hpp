@@ -16,58 +16,62 @@ namespace ooc_run {
 
 using Json = nlohmann::ordered_json;
 
-/// NaN and the infinities are strings, JSON knows no others. Nothing is null. Integers are exact
-/// however long: see document().
+// Numbers as JSON. NaN and the infinities become strings, because JSON has no such numbers; a
+// missing value becomes null. Integers of any length are exact in the text of document() and
+// text_of().
 Json json_number(double value);
 Json json_number(const std::optional<double>& value);
 Json json_number(const ooc::Number& value);
 Json json_integer(ooc::int128 value);
 
-/// JSON as text. Of a string, what it says: no marks around it.
+/// Returns JSON as text. Strings are not quoted.
 std::string text_of(const Json& value);
 
-/// The `input` and `run` objects of a result.
+// The `input` and `run` objects of a result.
 Json describe_input(const ooc::Source& source, const ooc::Format& format);
 Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::string> reasons,
                   const std::string& verdict, const Ceilings& ceilings = {},
                   const std::optional<Prediction>& prediction = {});
 
-/// A result that covers a part of the input says so.
+/// Marks a result that covers only a part of the input. Does nothing for others.
 void mark_partial(Json& result, const ooc::Stats& stats);
 
-/// The whole document for stdout: a line for each of its parts. `warnings`: what makes the meaning
-/// of the result doubtful.
+/// Returns the JSON document for stdout, with a line for each of its parts. `warnings`: doubts
+/// about the meaning of the result.
 std::string document(std::string_view command, const Json& input, const Json& result,
                      const Json& run, std::span<const std::string> warnings = {});
 
-// The same for people.
+// Text for messages.
 
-/// "1,000 values of float32".
+/// Returns, for example, "1,000 values of float32".
 std::string describe_values(std::uint64_t count, ooc::DType type);
 
-/// "prices.f32: 1,000 values of float32 (from .f32)".
+/// Returns, for example, "prices.f32: 1,000 values of float32 (from .f32)".
 std::string heading(const ooc::Source& source);
 
-/// "4.29 GB in 632 ms, 6.80 GB/s, NVIDIA H200, direct, io_uring".
+/// Returns, for example, "4.29 GB in 632 ms, 6.80 GB/s, NVIDIA H200, direct, io_uring".
 std::string footer(const ooc::Stats& stats);
 
-/// Empty, or that the result covers a part of the input.
+/// Returns a line that says which part of the input the result covers. Empty if it covers all.
 std::string partial_line(const ooc::Source& source, const ooc::Stats& stats);
 
-/// Empty unless it is `wanted`: the checksum of the input, or why there is none.
+/// Returns a line with the checksum of the input, or the reason why there is none. Empty unless
+/// `wanted`.
 std::string checksum_line(const ooc::Stats& stats, bool wanted);
 
-/// Empty, or that the result was verified, which took so many seconds.
+/// Returns a line that says that the result was verified, in so many seconds. Empty if it was not.
 std::string verified_line(const std::optional<double>& seconds);
 
-/// Shortest digits that read back as the same value; integers in groups of three; "-" for nothing.
+/// Returns the fewest digits that read back as the same value; for integers, all digits in groups
+/// of three; for a missing value, "-".
 std::string format_number(const ooc::Number& value);
 std::string format_real(double value);
 
-/// The same for an element of a dataset: of f4, the shortest digits that read back as the same f4.
+/// Like format_number(), for an element of a dataset. For the floats smaller than f8, returns the
+/// fewest digits that read back as the same float32.
 std::string format_element(const ooc::Number& value, ooc::ElementType type);
 
-/// Elements of a source.
+/// Returns the number of elements of a source.
 std::uint64_t count_of(const ooc::Source& source);
 
 }  // namespace ooc_run

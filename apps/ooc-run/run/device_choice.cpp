@@ -13,7 +13,7 @@
 namespace ooc_run {
 namespace {
 
-/// A GPU that is not slower by more than that leaves the CPU to others.
+/// The GPU is chosen up to this factor of the CPU's time: it leaves the CPU free.
 constexpr double as_good_as_equal = 1.1;
 
 std::string kernel_of(std::string_view command, const ooc::Source& source) {
@@ -49,7 +49,7 @@ Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate
   const double bytes = static_cast<double>(source.bytes()) * static_cast<double>(passes);
   const double cached = ooc::page_cache_fraction(source).value_or(0);
   const double from_disk = (1 - cached) * (1 - ooc::hole_fraction(source)) * bytes;
-  // What is read from two places by turns is not read ahead.
+  // A source that is read in both ways, direct and buffered, is not read ahead.
   const double ahead = ooc::reads_both_ways({}, source, cached)
                            ? 0
                            : std::min(from_disk, static_cast<double>(ooc::most_read_ahead_bytes));
@@ -72,10 +72,10 @@ Task histogram_task(const ooc::Source& source, const ooc::HistogramOptions& opti
 
 Task reduce_task(const ooc::Source& source, const ooc::ReduceOptions& options) {
   constexpr double plain_rate = 10e9, exact_rate = 2.5e9;
-  // Those of integers are exact anyway.
+  // Sums of integers are always exact.
   const bool exact = options.exact && is_float(source.element());
   Task task = passes_over(source, 1, exact ? exact_rate : plain_rate);
-  // Exact sums are another kernel, which nobody has measured.
+  // Exact sums are computed by another kernel, which bench does not measure.
   if (!exact) task.kernel = kernel_of("reduce", source);
   return task;
 }
@@ -84,7 +84,7 @@ Task summary_task(const ooc::Source& source, const ooc::SummaryOptions& options)
   const Task counting = histogram_task(source, options.histogram);
   const double reducing_rate = reduce_task(source, options.reduce).core_rate;
   const auto passes = static_cast<double>(counting.passes);
-  // Both in one pass are another kernel, which nobody has measured.
+  // Both in one pass are computed by another kernel, which bench does not measure.
   return passes_over(source, counting.passes,
                      passes / (passes / counting.core_rate + 1 / reducing_rate));
 }
@@ -96,8 +96,8 @@ Task convert_task(const ooc::Source& source) {
 
 DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options) {
   constexpr double disk_rate = 3e9, link_rate = 50e9;
-  constexpr double core_copies = 3.7e9;      // out of the page cache, while other cores do the same
-  constexpr double gpu_start_seconds = 0.3;  // and its end
+  constexpr double core_copies = 3.7e9;      // from the page cache, while all cores copy
+  constexpr double gpu_start_seconds = 0.3;  // start and shutdown
   const auto cores = static_cast<double>(ooc::usable_cores());
   const auto lanes = static_cast<double>(ooc::choose_workers(options, ooc::DeviceKind::cpu).lanes);
   const Ceilings measured = read_ceilings({task.file, "cpu", task.kernel});
@@ -112,7 +112,7 @@ DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options) {
                   .page_cache = page_cache,
                   .h2d = link_rate,
                   .d2h = link_rate,
-                  .kernel = link_rate,  // those of ours are faster
+                  .kernel = link_rate,  // the kernels are faster than the link
                   .start_seconds = gpu_start_seconds},
           .cuda = build_facts::has_cuda};
 }

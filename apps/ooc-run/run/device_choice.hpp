@@ -13,44 +13,44 @@
 
 namespace ooc_run {
 
-/// An operator and its data, as far as the time of a run depends on them.
+/// The properties of an operator and its data that determine the time of a run.
 struct Task {
-  std::filesystem::path file{};  // the first of the data
-  std::string kernel{};          // as bench names it: "histogram u1"; empty: it measures none such
+  std::filesystem::path file{};  // the first file of the data
+  std::string kernel{};          // its name in bench: "histogram u1"; empty: not measured there
   std::size_t passes = 1;        // over the data
-  double core_rate = 0;          // bytes that a core computes in a second, typically
-  Workload work{};               // as far as that is known before a way of reading is chosen
+  double core_rate = 0;          // typical bytes per second of one core
+  Workload work{};               // as far as it is known before the I/O configuration is chosen
 };
 
-/// A task that takes a source once or several times.
+/// Returns a task of one or several passes over a source.
 Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate);
 
-// The tasks of the operators, at the rate of a slow type of each.
+// The tasks of the operators. Their core rates are those of a slow element type.
 
 Task histogram_task(const ooc::Source& source, const ooc::HistogramOptions& options);
 Task reduce_task(const ooc::Source& source, const ooc::ReduceOptions& options);
 Task summary_task(const ooc::Source& source, const ooc::SummaryOptions& options);
 Task convert_task(const ooc::Source& source);
 
-/// What each device does, each stage alone.
+/// The rates of the stages of a run on each device.
 struct DeviceRates {
   Ceilings cpu, gpu;
-  bool cuda = true;  // in this build
+  bool cuda = true;  // this build has CUDA
 };
 
-/// Those to choose by, for a run with these options: what is measured of the disk and the CPU, and
-/// otherwise typical values, of a server with an H200. The choice needs no better ones, and does
-/// not start a GPU to find out which it is.
+/// Returns the rates for choosing a device: measured ones of the disk and the CPU if there are any,
+/// otherwise typical values of a server with an H200. These are good enough for the choice, and do
+/// not require starting a GPU.
 DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options);
 
-/// The device that computes, and why it is this one if the choice was ours.
+/// The device that computes, and the reason if the user did not choose it.
 struct DeviceChoice {
   ooc::DeviceKind kind;
   std::string reason;
 };
 
-/// The one that was asked for; else the GPU if it is usable, unless the CPU is done earlier: CUDA
-/// is not even started then.
+/// Returns the `wanted` device if there is one; else the GPU if it is usable, unless the CPU is
+/// predicted to be faster. CUDA is not started in that case.
 DeviceChoice choose_device(std::optional<ooc::DeviceKind> wanted, const Workload& work,
                            const DeviceRates& rates);
 

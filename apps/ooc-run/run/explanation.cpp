@@ -28,9 +28,10 @@ std::string device_name(ooc::DeviceKind device, int ordinal) {
 
 namespace {
 
-std::vector<std::string> reasons_of(const Explanation& plan) {
-  std::vector<std::string> reasons = plan.pass.reasons;
-  if (!plan.device.reason.empty()) reasons.insert(reasons.begin(), plan.device.reason);
+std::vector<std::string> reasons_of(const Explanation& explanation) {
+  std::vector<std::string> reasons = explanation.pass.reasons;
+  const std::string& why_device = explanation.device.reason;
+  if (!why_device.empty()) reasons.insert(reasons.begin(), why_device);
   return reasons;
 }
 
@@ -40,7 +41,8 @@ std::string reading_text(const ooc::Stats& pass) {
                      format_count(pass.queue_depth, "read"), format_binary_bytes(pass.block_bytes));
 }
 
-/// There may be more than cores: those that read directly mostly wait for the disk.
+/// Returns the number of threads and their uses. There may be more than cores, because threads that
+/// read directly mostly wait for the disk.
 std::string threads_text(const ooc::Stats& pass) {
   std::string text = group_digits(std::to_string(pass.threads));
   if (pass.engine == "threads" && pass.threads > ooc::usable_cores() && !pass.lanes_read) {
@@ -62,9 +64,9 @@ std::string memory_text(const ooc::Stats& pass) {
   return text;
 }
 
-/// Nothing of a dataset that has no elements.
-std::vector<FactRow> rows_of(const Explanation& plan) {
-  const ooc::Stats& pass = plan.pass;
+/// Returns the facts. None for a dataset without elements.
+std::vector<FactRow> rows_of(const Explanation& explanation) {
+  const ooc::Stats& pass = explanation.pass;
   std::vector<FactRow> rows;
   if (pass.chunks == 0) return rows;
   const auto all_bytes = static_cast<double>(pass.bytes) * static_cast<double>(pass.passes);
@@ -82,8 +84,8 @@ std::vector<FactRow> rows_of(const Explanation& plan) {
                    format_binary_bytes(pass.chunk_bytes), format_count(pass.streams, "stream"))});
   rows.push_back({"threads", threads_text(pass)});
   rows.push_back({"memory", memory_text(pass)});
-  rows.push_back({"ceilings", explain(plan.ceilings)});
-  rows.push_back({"predicted", explain(plan.prediction)});
+  rows.push_back({"ceilings", explain(explanation.ceilings)});
+  rows.push_back({"predicted", explain(explanation.prediction)});
   return rows;
 }
 
@@ -99,17 +101,18 @@ void require_gpu_if_wanted(const RunSettings& settings) {
 }
 
 Explanation explain_run(const RunSettings& settings, const Task& task,
-                        const std::function<ooc::Stats(ooc::DeviceKind)>& plan_on) {
+                        const std::function<ooc::Stats(ooc::DeviceKind)>& dry_run) {
   require_gpu_if_wanted(settings);
-  Explanation plan;
-  plan.device =
+  Explanation explanation;
+  explanation.device =
       choose_device(settings.device, task.work, rates_to_choose_by(task, settings.options));
-  const ooc::DeviceKind device = plan.device.kind;
-  plan.pass = plan_on(device);
-  plan.pass.device = device_name(device, settings.ordinal);
-  plan.ceilings = read_ceilings({task.file, plan.pass.device, task.kernel});
-  plan.prediction = predict(work_of(plan.pass, device, settings.checksum), device, plan.ceilings);
-  return plan;
+  const ooc::DeviceKind device = explanation.device.kind;
+  explanation.pass = dry_run(device);
+  explanation.pass.device = device_name(device, settings.ordinal);
+  explanation.ceilings = read_ceilings({task.file, explanation.pass.device, task.kernel});
+  explanation.prediction =
+      predict(work_of(explanation.pass, device, settings.checksum), device, explanation.ceilings);
+  return explanation;
 }
 
 Explanation explain_histogram(const RunSettings& settings, const ooc::Source& source,
@@ -157,23 +160,23 @@ std::vector<FactRow> try_side_files(const SideFiles& files) {
   return rows;
 }
 
-Remarks remarks_on(const Explanation& plan, const RunSettings& settings) {
+Remarks remarks_on(const Explanation& explanation, const RunSettings& settings) {
   Remarks remarks{.facts = try_side_files(settings.side_files)};
-  if (plan.pass.passes > 1) {
+  if (explanation.pass.passes > 1) {
     remarks.reasons.emplace_back(
         "two passes: the first finds the range of the bins, which --range would give");
-    if (!plan.pass.direct && plan.pass.page_cache_fraction.value_or(0) < 1) {
+    if (!explanation.pass.direct && explanation.pass.page_cache_fraction.value_or(0) < 1) {
       remarks.reasons.emplace_back(
           "the second pass may be read in another way, from what the first brings into the page "
           "cache");
     }
   }
   constexpr double some = 0.01;
-  if (plan.pass.hole_fraction > some) {
+  if (explanation.pass.hole_fraction > some) {
     remarks.reasons.push_back(fmt::format(
         "{:.0f} % of the data are holes: they were never written, are on no disk and are "
         "predicted to come as fast as from the page cache",
-        100 * plan.pass.hole_fraction));
+        100 * explanation.pass.hole_fraction));
   }
   if (settings.verify) {
     remarks.reasons.emplace_back(
@@ -182,12 +185,12 @@ Remarks remarks_on(const Explanation& plan, const RunSettings& settings) {
   return remarks;
 }
 
-Json describe(const Explanation& plan) {
-  const ooc::Stats& pass = plan.pass;
+Json describe(const Explanation& explanation) {
+  const ooc::Stats& pass = explanation.pass;
   return {{"device", pass.device},
           {"engine", pass.engine},
           {"direct", pass.direct},
-          {"reasons", reasons_of(plan)},
+          {"reasons", reasons_of(explanation)},
           {"page_cache_fraction", json_number(pass.page_cache_fraction)},
           {"chunk_bytes", pass.chunk_bytes},
           {"chunks", pass.chunks},
@@ -200,27 +203,27 @@ Json describe(const Explanation& plan) {
           {"device_bytes", pass.device_bytes},
           {"passes", pass.passes},
           {"bytes_written", pass.bytes_written},
-          {"prediction", describe(plan.prediction)},
-          {"ceilings", describe(plan.ceilings)}};
+          {"prediction", describe(explanation.prediction)},
+          {"ceilings", describe(explanation.ceilings)}};
 }
 
 Outcome explain(std::string_view command, const RunSettings& settings, const ooc::Source& source,
-                const Explanation& plan, const Remarks& remarks) {
+                const Explanation& explanation, const Remarks& remarks) {
   std::vector<std::string> reasons = remarks.reasons;
   std::vector<std::string> warnings;
   if (std::string doubt = type_doubt(source, settings.format); !doubt.empty()) {
     warnings.push_back(std::move(doubt));
   }
   reasons.insert(reasons.begin(), warnings.begin(), warnings.end());
-  for (std::string& reason : reasons_of(plan)) reasons.push_back(std::move(reason));
-  if (plan.pass.chunks != 0) {
-    reasons.push_back(plan.pass.why_chunk);
-    reasons.push_back(plan.pass.why_streams);
+  for (std::string& reason : reasons_of(explanation)) reasons.push_back(std::move(reason));
+  if (explanation.pass.chunks != 0) {
+    reasons.push_back(explanation.pass.why_chunk);
+    reasons.push_back(explanation.pass.why_streams);
   }
-  Json json = describe(plan);
+  Json json = describe(explanation);
   json["reasons"] = reasons;
   std::vector<FactRow> facts = remarks.facts;
-  for (FactRow& row : rows_of(plan)) facts.push_back(std::move(row));
+  for (FactRow& row : rows_of(explanation)) facts.push_back(std::move(row));
   return explain(command, settings.output, describe_input(source, settings.format),
                  {{"plan", json}}, heading(source), std::move(facts), reasons, warnings);
 }

@@ -21,23 +21,24 @@
 
 namespace ooc_run {
 
-/// As the device will call itself when it has started.
+/// Returns the name that the device will have when it has started.
 std::string device_name(ooc::DeviceKind device, int ordinal);
 
-/// How a command would take a dataset now. No data are read for it, and no GPU is started.
+/// The result of a dry run: how a command would process a dataset now. No data is read for it, and
+/// no GPU is started.
 struct Explanation {
   DeviceChoice device;
-  ooc::Stats pass;  // as plan_pass() has it, with the name of the device and the number of passes
+  ooc::Stats pass;  // of dry_run_pass(), with the name of the device and the number of passes
   Ceilings ceilings;
   std::optional<Prediction> prediction;
 };
 
-/// `plan_on`: what the library says of the run, once the device is chosen. Throws Error as the run
-/// would before it reads.
+/// Chooses the device and explains a run on it. `dry_run`: the library's dry run on a device.
+/// Throws the Error that the run would throw before it reads.
 Explanation explain_run(const RunSettings& settings, const Task& task,
-                        const std::function<ooc::Stats(ooc::DeviceKind)>& plan_on);
+                        const std::function<ooc::Stats(ooc::DeviceKind)>& dry_run);
 
-// For the operators.
+// The same for each operator.
 
 Explanation explain_histogram(const RunSettings& settings, const ooc::Source& source,
                               const ooc::HistogramOptions& options);
@@ -48,30 +49,32 @@ Explanation explain_summary(const RunSettings& settings, const ooc::Source& sour
 Explanation explain_convert(const RunSettings& settings, const ooc::Source& source,
                             const ooc::Target& target);
 
-/// Throws Error(device) if a run is to be on a GPU that is not usable.
+/// Throws Error(device) if the user chose a GPU that is not usable.
 void require_gpu_if_wanted(const RunSettings& settings);
 
-/// With the keys of `run`, as far as they are known before.
-Json describe(const Explanation& plan);
+/// Returns an explanation as JSON, with the keys of `run` that are known before a run.
+Json describe(const Explanation& explanation);
 
-/// What a command adds to its plan.
+/// Facts and reasons that a command adds to its explanation.
 struct Remarks {
-  std::vector<FactRow> facts{};        // which come first
-  std::vector<std::string> reasons{};  // the same
+  std::vector<FactRow> facts{};        // before those of the explanation
+  std::vector<std::string> reasons{};  // likewise
 };
 
-/// The files that --plot, --trace and --report name, which the run would write beside its answer.
-/// They are tried, and nothing is left of them. Throws Error(output) if there can be no such file.
+/// Returns the files of --plot, --trace and --report, which the run would write. Tests that they
+/// can be written, and leaves nothing behind. Throws Error(output) if one cannot.
 std::vector<FactRow> try_side_files(const SideFiles& files);
 
-/// Those files, why a plan takes the data as often as it does, and what --verify adds to that.
-Remarks remarks_on(const Explanation& plan, const RunSettings& settings);
+/// Returns those files as facts, and the reasons for the number of passes and for reads by
+/// --verify.
+Remarks remarks_on(const Explanation& explanation, const RunSettings& settings);
 
-/// What --explain prints instead of a result.
+/// Returns the output of --explain.
 Outcome explain(std::string_view command, const RunSettings& settings, const ooc::Source& source,
-                const Explanation& plan, const Remarks& remarks);
+                const Explanation& explanation, const Remarks& remarks);
 
-/// A plan of another kind, as a document or for people: facts, reasons, and that nothing was done.
+/// The same for other kinds of plans. `result` is the result of the JSON document; the facts and
+/// reasons are for text.
 Outcome explain(std::string_view command, const OutputSettings& output, const Json& input,
                 const Json& result, const std::string& heading, std::vector<FactRow> facts,
                 std::span<const std::string> reasons, std::span<const std::string> warnings = {});

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 constexpr auto bar_after = 500ms;
 constexpr auto bar_every = 100ms;
 constexpr auto line_every = 2s;
-constexpr double rate_memory = 3;  // seconds: passes differ, and the time left is not to jump
+constexpr double rate_memory = 3;  // seconds; long, so that the time left does not jump
 
 double share_done(const ProgressState& state) {
   if (state.total_bytes == 0) return 1;
@@ -35,7 +35,7 @@ std::string repeated(std::string_view text, std::size_t times) {
   return all;
 }
 
-/// "2.50 GB/s, 2.00 s left", or nothing before that is known.
+/// Returns, for example, "2.50 GB/s, 2.00 s left". Empty before the rate is known.
 std::string pace(const ProgressState& state) {
   if (state.rate <= 0) return {};
   const std::size_t passes_left = state.passes - std::min(state.pass, state.passes);
@@ -46,7 +46,8 @@ std::string pace(const ProgressState& state) {
                      format_seconds(bytes_left / state.rate));
 }
 
-/// ", read ▇ kernel ▂", as far up as the stage is busy; ", read 93 % kernel 20 %".
+/// Returns the load of each stage: ", read ▇ kernel ▂", or without Unicode ", read 93 % kernel 20
+/// %".
 std::string describe_stages(const std::vector<StageShare>& stages, bool unicode) {
   constexpr std::array<std::string_view, 8> levels{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   std::string text;
@@ -58,7 +59,7 @@ std::string describe_stages(const std::vector<StageShare>& stages, bool unicode)
   return text;
 }
 
-/// Everything but the percentage.
+/// Returns a progress line without its percentage.
 std::string details(const ProgressState& state) {
   std::string text = fmt::format("{} of {}", format_decimal_bytes(static_cast<double>(state.bytes)),
                                  format_decimal_bytes(static_cast<double>(state.total_bytes)));
@@ -75,8 +76,8 @@ std::string describe_progress(const ProgressState& state) {
 
 std::string draw_progress(const ProgressState& state, const Terminal& terminal) {
   const std::string percent = fmt::format("{:3.0f} % ", 100 * share_done(state));
-  // A line that is longer than the screen is wide could not be erased, nor one that has become so
-  // by the "^C" that the terminal shows behind it.
+  // A line that is wider than the screen could not be erased. A terminal may append "^C" to it, so
+  // leave room for that.
   constexpr std::string_view kept_free = "^C ";
   const std::size_t room = terminal.columns - percent.size() - kept_free.size();
   std::string text = details(state);
@@ -128,7 +129,7 @@ void ProgressMeter::update(std::uint64_t bytes, std::uint64_t total_bytes,
     shown_ = now;
   }
   if (mode_ == ProgressMode::automatic && now - shown_ >= (visible_ ? bar_every : bar_after)) {
-    const Terminal terminal = describe_terminal(STDERR_FILENO);  // whose window may have changed
+    const Terminal terminal = describe_terminal(STDERR_FILENO);  // its size may have changed
     print_to_stderr(std::string(erase_line) + draw_progress(state_, terminal));
     shown_ = now;
     visible_ = true;

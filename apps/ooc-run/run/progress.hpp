@@ -13,39 +13,39 @@
 
 namespace ooc_run {
 
-/// How far a run is.
+/// The progress of a run.
 struct ProgressState {
   std::uint64_t bytes = 0;
   std::uint64_t total_bytes = 0;  // of one pass
   std::size_t pass = 1;
   std::size_t passes = 1;
-  double rate = 0;  // bytes per second, 0 before that is known
+  double rate = 0;  // bytes per second; 0 before it is known
   std::vector<StageShare> stages{};
 };
 
-/// One line of text: percentage of the whole run, bytes, rate and the time left.
+/// Returns a line of text: percentage of the whole run, bytes, rate and the time left.
 std::string describe_progress(const ProgressState& state);
 
-/// The same with bars of it and of how busy the stages are, as far as they fit the terminal, of 40
-/// columns or more.
+/// Returns the same line with a progress bar and bars for the load of the stages, if they fit the
+/// terminal. It must have at least 40 columns.
 std::string draw_progress(const ProgressState& state, const Terminal& terminal);
 
-/// Shows on stderr how far a run is. Belongs to one thread. A bar is gone when this is.
+/// Shows the progress of a run on stderr. To be used by one thread. The destructor erases the bar.
 class ProgressMeter {
  public:
-  /// `passes`: how often the run goes through the input. A new pass is noticed by its bytes, which
-  /// begin anew.
+  /// `passes`: number of passes of the run over its input. A new pass is recognised by its number
+  /// of bytes, which is less than that of the last update.
   ProgressMeter(ProgressMode mode, std::size_t passes);
   ~ProgressMeter();
   ProgressMeter(const ProgressMeter&) = delete;
   ProgressMeter& operator=(const ProgressMeter&) = delete;
 
-  /// Whether it shows how busy the stages are, and so wants to know.
+  /// True if it shows the load of the stages, so that update() needs it.
   bool shows_stages() const noexcept { return mode_ == ProgressMode::automatic; }
 
   void update(std::uint64_t bytes, std::uint64_t total_bytes, std::vector<StageShare> stages = {});
 
-  /// Makes room for something else.
+  /// Erases the bar, to make room for other output.
   void erase();
 
  private:

@@ -33,8 +33,7 @@ std::string without_percentages(std::string text) {
   return text;
 }
 
-/// Passes that do the same say so in the same words, but maybe with other percentages: once will
-/// do.
+/// Removes reasons that differ from an earlier one only in percentages: each pass gives its own.
 std::vector<std::string> without_repetitions(const std::vector<std::string>& reasons) {
   std::set<std::string> said;
   std::vector<std::string> rest;
@@ -44,13 +43,13 @@ std::vector<std::string> without_repetitions(const std::vector<std::string>& rea
   return rest;
 }
 
-/// What kept the check from its end says nothing against the answer.
+/// Returns the error for a check that could not be completed. It says nothing about the result.
 ooc::Error not_verified(const ooc::Error& error) {
   const std::string what = error.kind() == ooc::ErrorKind::interrupted
                                ? error.what()
                                : fmt::format("the result was not verified: {}", error.what());
   return with_hint({error.kind(), what, error.details()},
-                   "what was printed is the whole answer, as it is without --verify");
+                   "the printed result is complete, as without --verify");
 }
 
 }  // namespace
@@ -68,8 +67,8 @@ ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& 
     }
     return source;
   } catch (const ooc::Error& error) {
-    // What holds no numbers seldom has the size of some, or the type of the other files: what it is
-    // says more than that.
+    // A file without numbers is often refused for its size or type first. What the file contains is
+    // a better message.
     if (!is_asked_for && error.kind() == ooc::ErrorKind::bad_input) {
       for (const std::string& file : files) require_numbers(std::filesystem::path(file));
     }
@@ -137,7 +136,7 @@ ooc::PassOptions Session::pass_options() {
 }
 
 void Session::show(const ooc::Progress& progress) {
-  // What --verify does is no stage of the run.
+  // The reads of --verify are not a stage of the run.
   const auto now = StageLoad::Clock::now();
   meter_.update(progress.bytes, progress.total_bytes,
                 has_ended_ ? std::vector<StageShare>{} : stage_load_.shares(now));
@@ -152,7 +151,7 @@ void Session::show(const ooc::Progress& progress) {
   }
 }
 
-/// What has been measured for a run like this one.
+/// Returns the measured rates for a run like this one.
 Ceilings Session::ceilings() {
   return read_ceilings({task_.file, coordinator_.device().name(), task_.kernel});
 }
@@ -170,7 +169,7 @@ void Session::warn(std::string text) {
 Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   Outcome outcome;
   const Ceilings ceilings = this->ceilings();
-  std::optional<Prediction> prediction;  // none of a part
+  std::optional<Prediction> prediction;  // none for a partial result
   if (!stats.partial) {
     const bool checksum = settings_.checksum;
     const Workload work = report.work.value_or(work_of(stats, device_.kind, checksum));
@@ -202,7 +201,7 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   return outcome;
 }
 
-/// That it cannot be written does not take away the result.
+/// Writes the timeline. A failure is added to the outcome, which keeps its result.
 void Session::write_trace(Outcome& outcome) {
   if (!trace_) return;
   interrupt_.allow_more_time();

@@ -21,76 +21,77 @@
 
 namespace ooc_run {
 
-/// Opens the files as one dataset, whatever they hold. Throws Error.
+/// Opens the files as one dataset, whatever their content. Throws Error.
 ooc::Source open_source(std::span<const std::string> files, const RunSettings& settings);
 
-/// The same for commands that compute with the numbers in it: throws also if there are none (see
-/// require_numbers).
+/// The same for commands that compute with the numbers in the files. Also throws if a file does not
+/// look like numbers (see require_numbers).
 ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& settings);
 ooc::Source open_numbers(const RunSettings& settings);  // all files of the settings
 
-/// What a command has to say about its input and its result, to programs and to people.
+/// A command's description of its input and its result, as JSON and as text.
 struct Report {
   std::string_view command;
   Json input{}, result{};
   std::string heading{};
   std::string text{};              // whole lines
-  std::string figure{};            // of the result, for a page: HTML
-  bool writes = false;             // the run has stages that bring back and write
-  std::optional<Workload> work{};  // where it is another than that of the passes
+  std::string figure{};            // picture of the result for --report: HTML
+  bool writes = false;             // the run has the stages d2h and write
+  std::optional<Workload> work{};  // if it differs from that of the passes
 };
 
-/// What --verify has come to. Of an answer that is wrong there is nothing to report.
+/// The outcome of --verify. It does not include wrong results: the check throws for those, or
+/// reports them itself.
 struct Verified {
-  std::optional<double> seconds{};      // that it took; empty: not verified
-  std::optional<ooc::Error> why_not{};  // interrupted, or no memory, after the answer was there
+  std::optional<double> seconds{};      // duration; empty: not verified
+  std::optional<ooc::Error> why_not{};  // the check was interrupted or had no memory
 };
 
-/// What a fold has found, with what is to be said about it: whether it is verified, and which part
-/// of the input it covers.
+/// Returns the result of a fold with the keys that say whether it is verified and which part of the
+/// input it covers.
 Json answer(Json result, const ooc::Stats& stats, const Verified& verified);
 
-/// A device and a coordinator for one run, which shows its progress and can be interrupted.
+/// One run: its device and coordinator, progress, interruption, and the files beside its result.
 class Session {
  public:
-  /// `checks`: passes that follow those of the task, for the progress. Throws Error(device).
+  /// `checks`: passes after those of the task, which the progress counts. Throws Error(device).
   Session(const RunSettings& settings, const Interrupt& interrupt, const Task& task,
           std::size_t checks = 0);
 
-  /// Of a run that failed, the timeline is written here: it may tell why.
+  /// Writes the timeline of a run that failed: it may show why.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   ooc::Coordinator& coordinator() noexcept { return coordinator_; }
 
-  /// What each pass of the run is to be given.
+  /// Returns the options for each pass of the run.
   const ooc::PassOptions& pass() const noexcept { return pass_; }
 
   const DeviceChoice& device() const noexcept { return device_; }
 
-  /// Prints a warning that concerns the meaning of the answer, before the run and even with
-  /// --quiet. It is in the document too. Does nothing if `text` is empty.
+  /// Prints a warning that concerns the meaning of the result, even with --quiet. To be called
+  /// before the run. The JSON document contains it too. Does nothing if `text` is empty.
   void warn(std::string text);
 
-  /// The run has ended; what is read from now on is for a check of its result.
+  /// Ends the run. Reads from now on are for a check of its result.
   void end_run();
 
-  /// A report as JSON or as text, with what is to be said about the run, which has ended: its
-  /// timeline is written, and a page about it.
+  /// Returns a report of the finished run, as JSON or as text, and writes the files of --trace and
+  /// --report.
   Outcome report(const Report& report, const ooc::Stats& stats);
 
-  /// Has `check` verify an answer, if --verify asked for it; but not one of a part of the input:
-  /// who interrupts a run does not want another. Throws what `check` does, unless that was
-  /// interrupted or had no memory or threads.
+  /// Calls `check` to verify a result if --verify is set. Does nothing for a partial result: a user
+  /// who interrupted the run does not want to wait for a check. Throws what `check` throws, unless
+  /// it was interrupted or had no memory or threads.
   Verified verify(const ooc::Stats& stats, const std::function<void()>& check);
 
-  /// The same for what a fold has found in a dataset.
+  /// The same for the result of a fold.
   Outcome report(std::string_view command, const ooc::Source& source, const ooc::Stats& stats,
                  Json result, const std::string& text, const Verified& verified,
                  const std::string& figure = {});
 
-  /// How long so much work is predicted to take here.
+  /// Predicts the time of some work on this device.
   std::optional<Prediction> predict(const Workload& work);
 
  private:

@@ -27,7 +27,7 @@ std::string StallWatch::look(const ooc::Progress& progress) {
   }
   if (progress.stalled_seconds < long_wait || warned_) return {};
   warned_ = true;
-  return fmt::format("{}: {}; waiting on{}", what(), why,
+  return fmt::format("{}: {}; still waiting{}", what(), why,
                      timeout_ ? "" : " (--io-timeout SECONDS ends that)");
 }
 

@@ -7,14 +7,14 @@
 
 namespace ooc_run {
 
-/// Watches whether the disks still answer. Belongs to one thread.
+/// Detects disks that no longer answer. To be used by one thread.
 class StallWatch {
  public:
-  /// `timeout` (seconds): how long to wait for an answer; none: for ever.
+  /// `timeout`: seconds to wait for an answer; empty: for ever.
   explicit StallWatch(std::optional<double> timeout) : timeout_(timeout) {}
 
-  /// To be called from time to time. Throws Error(stalled) after the timeout. Returns a sentence
-  /// to show when half a minute has passed without an answer, once; else nothing.
+  /// Call it regularly. Throws Error(stalled) after the timeout. After half a minute without an
+  /// answer, returns a warning once; otherwise an empty text.
   std::string look(const ooc::Progress& progress);
 
  private:

@@ -13,20 +13,20 @@
 namespace ooc_run {
 namespace {
 
-constexpr double least_bound = 0.5;    // the share of its time that who bounds a run is busy
-constexpr double near_ceiling = 0.85;  // ceilings vary by so much from minute to minute
-constexpr double outdone = 1.05;       // from here on a ceiling is none
-constexpr double worth_a_word = 1.05;  // a smaller gain is none
-constexpr double long_startup = 0.1;   // of a run
-constexpr double whole_factor = 3;     // from here on a factor needs no decimal
-constexpr double wholly = 0.99;        // of the input, in the page cache or out of it
+constexpr double least_bound = 0.5;    // a stage that is busy for less of the time bounds no run
+constexpr double near_ceiling = 0.85;  // ceilings vary that much from minute to minute
+constexpr double outdone = 1.05;       // rate over ceiling from which the ceiling is out of date
+constexpr double worth_a_word = 1.05;  // smaller gains are not mentioned
+constexpr double long_startup = 0.1;   // fraction of the run
+constexpr double whole_factor = 3;     // larger factors are printed without decimals
+constexpr double wholly = 0.99;        // a larger fraction of the input counts as all of it
 
 struct BusyStage {
   std::string_view bound;  // "disk" of "disk-bound"
-  std::string_view idle;   // its name when it is idle; empty if nobody wonders
-  std::string_view name;   // its name when it works
+  std::string_view idle;   // its name when it is idle; empty: not mentioned
+  std::string_view name;   // its name when it is busy
   std::string_view remedy;
-  double busy = 0;                  // 0 to 1, of the time of each who works at it
+  double busy = 0;                  // 0 to 1, of the time of all its workers
   std::optional<double> ceiling{};  // bytes of the input per second
 };
 
@@ -38,7 +38,7 @@ std::string factor(double value) {
   return value < whole_factor ? fmt::format("{:.1f}x", value) : fmt::format("{:.0f}x", value);
 }
 
-/// Without start-up where that is long: it says nothing about the stages.
+/// Returns the time of the run, without a long start-up, which says nothing about the stages.
 double seconds_of(const ooc::Stats& stats) {
   const double idle = idle_startup_seconds(stats);
   const bool is_long = idle > long_startup * stats.seconds && idle < stats.seconds;
@@ -58,19 +58,19 @@ bool has_holes(const ooc::Stats& stats) {
   return stats.hole_fraction > 1 - wholly;
 }
 
-/// What the input comes from, most of it.
+/// Returns where most of the input comes from.
 std::string_view origin_of(const ooc::Stats& stats) {
   if (is_from_disk(stats)) return "the disk";
   return stats.hole_fraction > cached_share(stats) ? "memory" : "the page cache";
 }
 
-/// Bytes of the input per second, of which there may be several passes.
+/// Returns bytes of the input per second, counted in each pass.
 double rate_of(const ooc::Stats& stats) {
   return static_cast<double>(stats.bytes) * static_cast<double>(stats.passes) / seconds_of(stats);
 }
 
-/// How fast the input can come: what lies on the disk and what lies in the page cache are read side
-/// by side. How fast the kernel makes the zeros of holes, nothing has measured.
+/// Returns the ceiling of reading the input: its parts on the disk and in the page cache are read
+/// concurrently. Empty if a part of it is holes, because the rate of those is not measured.
 std::optional<double> source_ceiling(const ooc::Stats& stats, const Ceilings& ceilings) {
   if (has_holes(stats)) return {};
   const double cached = cached_share(stats);
@@ -80,7 +80,8 @@ std::optional<double> source_ceiling(const ooc::Stats& stats, const Ceilings& ce
   return 1 / std::max((1 - cached) / *ceilings.disk, cached / *ceilings.page_cache);
 }
 
-/// The kernel goes first: who is as busy as the disk is not bound by it.
+/// Returns the stages of a run. The kernel is first, so that it wins a tie: if it is as busy as the
+/// disk, the disk does not bound the run.
 std::vector<BusyStage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device,
                                  const Ceilings& ceilings) {
   const double seconds = seconds_of(stats);
@@ -109,7 +110,8 @@ std::vector<BusyStage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device
        from_disk ? "a faster disk" : "faster memory", reading, source_ceiling(stats, ceilings)}};
   if (!writes) return stages;
   const double write_busy = stats.write.busy + stats.commit_seconds;
-  stages.push_back({"copy-back", "", "the link home", "a faster link", of_streams(stats.d2h)});
+  stages.push_back(
+      {"copy-back", "", "the link to the host", "a faster link", of_streams(stats.d2h)});
   if (ceilings.d2h) {
     stages.back().ceiling =
         *ceilings.d2h * rate_of(stats) * seconds / static_cast<double>(stats.bytes_written);
@@ -119,13 +121,13 @@ std::vector<BusyStage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device
   return stages;
 }
 
-/// One stream at a time has the hash, so that this may bound a run by itself.
+/// Returns the stage of the checksum. It may bound a run, because only one stream at a time hashes.
 BusyStage checksum_stage(const ooc::Stats& stats) {
   return {"checksum", "", "the checksum", "a run without --checksum",
           share(stats.checksum_seconds, 1, seconds_of(stats))};
 }
 
-/// "6.80 of 6.95 GB/s (98 %)", or the rate alone.
+/// Returns, for example, "6.80 of 6.95 GB/s (98 %)", or only the rate if there is no ceiling.
 std::string rates_of(const ooc::Stats& stats, std::optional<double> ceiling) {
   std::string text = format_rate(rate_of(stats));
   if (ceiling) {
@@ -150,7 +152,7 @@ std::string rates_of(const ooc::Stats& stats, std::optional<double> ceiling) {
   return text + fmt::format(", {} written", format_rate(bytes_written / seconds_of(stats)));
 }
 
-/// Who would bound the run if `bound` did not, as far as is known.
+/// Returns the stage with the lowest known ceiling apart from `bound`. Null if there is none.
 const BusyStage* next_of(const std::vector<BusyStage>& stages, const BusyStage& bound) {
   const BusyStage* next = nullptr;
   for (const BusyStage& stage : stages) {
@@ -160,7 +162,7 @@ const BusyStage* next_of(const std::vector<BusyStage>& stages, const BusyStage& 
   return next;
 }
 
-/// What would help, where the ceiling of who bounds the run is known.
+/// Returns advice on a stage that bounds the run and has a known ceiling.
 std::string advice(const std::vector<BusyStage>& stages, const BusyStage& bound, double rate) {
   if (rate > outdone * *bound.ceiling) {
     return "; the stored ceiling is out of date: ooc-run bench FILE measures it anew";

@@ -8,9 +8,9 @@
 
 namespace ooc_run {
 
-/// What bounded a run, how near it was to what was measured of that alone, what the others did
-/// meanwhile and what would help, in one line. Empty for runs of up to a second, of which start-up
-/// is too large a part, and for interrupted ones.
+/// Returns one line with the stage that bounded a run, its rate compared with its ceiling, the idle
+/// times of other stages, and advice. Empty for runs of up to a second, where start-up matters too
+/// much, and for interrupted ones.
 std::string verdict(const ooc::Stats& stats, ooc::DeviceKind device, const Ceilings& ceilings);
 
 }  // namespace ooc_run

@@ -156,7 +156,7 @@ TEST(Arguments, OfOptionsThatExcludeEachOtherTheCommandLineWins) {
 TEST(Arguments, WhatNeedsAnotherOptionIsRefusedAsAWordAndIgnoredAsAVariable) {
   const Refusal refused = refusal([] { parse({"x", "--range", "0:1"}, "reduce"); });
   EXPECT_EQ(refused.message, "--range needs --histogram");
-  EXPECT_EQ(refused.hint, "--histogram N: count in N bins as well, in the same read");
+  EXPECT_EQ(refused.hint, "--histogram N: also count in N bins, in the same pass");
   const Variable range("OOC_RANGE", "0:1");
   EXPECT_FALSE(parse({"x"}, "reduce").has("range"));
   EXPECT_TRUE(parse({"x", "--histogram", "8"}, "reduce").has("range"));

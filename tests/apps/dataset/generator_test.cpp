@@ -171,7 +171,7 @@ TEST(Generator, ZipfHalvesWithEveryOctave) {
 TEST(Generator, PositionsAreTheirOwnIndex) {
   const Generator generator{{ooc::ElementType::f4}, Pattern::position};
   std::vector<std::byte> data(80);
-  generator.fill(16, data);  // from byte 64 on
+  generator.fill(16, data);  // begins at byte 64
   for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(element<std::uint64_t>(data, i), 8 + i);
   EXPECT_FALSE(generator.has_sum());
 }

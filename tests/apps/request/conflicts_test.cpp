@@ -14,7 +14,7 @@
 namespace ooc_run {
 namespace {
 
-/// The message of the refusal, or "" if there is none.
+/// Returns the message of the refusal. Empty if the request is accepted.
 std::string refusal(const std::string& command, const std::vector<std::string>& words) {
   try {
     read_request(Arguments(find_command(command), words));

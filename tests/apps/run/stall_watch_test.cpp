@@ -21,7 +21,7 @@ TEST(StallWatch, WarnsOnceAfterHalfAMinute) {
   EXPECT_EQ(watch.look(after(29)), "");
   EXPECT_EQ(watch.look(after(31)),
             "the disk has answered nothing for 31.0 s, after 50 % of the work: 24 requests to it "
-            "in flight; waiting on (--io-timeout SECONDS ends that)");
+            "in flight; still waiting (--io-timeout SECONDS ends that)");
   EXPECT_EQ(watch.look(after(32)), "");
   EXPECT_EQ(watch.look(after(1e6)), "");
 }
