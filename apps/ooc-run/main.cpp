@@ -17,6 +17,7 @@
 #include "cli/help.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
+#include "cli/remedies.hpp"
 #include "cli/terminal.hpp"
 #include "cli/version.hpp"
 #include "commands/commands.hpp"
@@ -117,9 +118,11 @@ Outcome run(const Arguments& arguments, const Interrupt& interrupt) {
     for (const std::string& remark : misspelt_variables()) print_note(remark);
   }
   try {
-    return run(arguments.command(), arguments, interrupt);
+    Outcome outcome = run(arguments.command(), arguments, interrupt);
+    for (ooc::Error& failure : outcome.failures) failure = in_terms_of_options(failure);
+    return outcome;
   } catch (const ooc::Error& error) {
-    throw with_variables(error, arguments);
+    throw with_variables(in_terms_of_options(error), arguments);
   }
 }
 

@@ -56,7 +56,7 @@ std::unique_ptr<Gemm> make_gemm(DeviceKind device, Precision precision, ElementT
   if (precision == Precision::tf32 || precision == Precision::bf16) {
     throw Error(ErrorKind::usage,
                 std::string(name_of(precision)) + " needs a GPU: CPUs have no such product",
-                {.hint = "--compute f32 works here; --device cuda needs a GPU"});
+                {.hint = "set MatmulOptions::precision to f32, or compute on a GPU"});
   }
   return make_openblas_gemm(operand, threads);
 }

@@ -48,7 +48,7 @@ void require_room_for_openblas(std::size_t threads) {
     if (room == MAP_FAILED) {
       throw Error(ErrorKind::memory, "OpenBLAS needs " + std::to_string(bytes) + " bytes to map",
                   {.why = "address space is limited",
-                   .hint = "raise the limit (ulimit -v), or lower --threads"});
+                   .hint = "raise the limit (ulimit -v), or lower Options::threads"});
     }
     ::munmap(room, bytes);
   }

@@ -95,9 +95,10 @@ void check_unchanged(const Source& source, const Histogram& histogram, const Ext
       !differs(histogram.nan, extremes.nan)) {
     return;
   }
-  throw Error(ErrorKind::input_changed, "the input changed while it was read",
-              details_of(source, "the second pass found values that the first did not",
-                         "count when nobody writes to it, or give a range (--range LOWER:UPPER)"));
+  throw Error(
+      ErrorKind::input_changed, "the input changed while it was read",
+      details_of(source, "the second pass found values that the first did not",
+                 "count when nobody writes to it, or give a range (HistogramOptions::range)"));
 }
 
 /// Compares the checksums of both passes. There is none if it was not asked for, or if the second
@@ -123,8 +124,9 @@ Bins bins_over(const Source& source, const Extremes& extremes, const HistogramOp
   if (!extremes.any_finite()) {
     throw Error(
         ErrorKind::bad_input, "the data has no finite value to find the range of bins by",
-        details_of(source, "all values are NaN or infinite",
-                   "check the element type (--dtype), or give a range (--range LOWER:UPPER)"));
+        details_of(
+            source, "all values are NaN or infinite",
+            "check the element type (Format::type), or give a range (HistogramOptions::range)"));
   }
   return make_bins(options, {extremes.lowest, extremes.highest}, ErrorKind::bad_input);
 }
