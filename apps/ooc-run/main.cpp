@@ -19,6 +19,7 @@
 #include "cli/help.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
+#include "cli/remedies.hpp"
 #include "cli/terminal.hpp"
 #include "cli/version.hpp"
 #include "commands/commands.hpp"
@@ -96,9 +97,10 @@ bool speaks_of(std::string_view text, const std::string& option) {
   return false;
 }
 
-/// Adds the environment variables behind the options that an error mentions: the user did not type
-/// those.
-ooc::Error with_variables(const ooc::Error& error, const Arguments& arguments) {
+/// Returns the error in the terms of a user of ooc-run: with options instead of the library's
+/// fields, and with the environment variables that stand for the options it mentions.
+ooc::Error for_user(const ooc::Error& library_error, const Arguments& arguments) {
+  const ooc::Error error = in_terms_of_options(library_error);
   ooc::ErrorDetails details = error.details();
   const std::string text = fmt::format("{}\n{}\n{}", error.what(), details.why, details.hint);
   for (const auto& variable : arguments.variables()) {
@@ -130,11 +132,11 @@ void print_document(const Outcome& outcome, const OutputSettings& output) {
 }
 
 int run_and_print(const Arguments& arguments, const Interrupt& interrupt) {
-  const Request request = read_request(arguments);
-  const OutputSettings& output = output_settings(request);
-  if (!output.quiet) {
+  if (!arguments.has("quiet")) {
     for (const std::string& remark : misspelt_variables()) print_note(remark);
   }
+  const Request request = read_request(arguments);
+  const OutputSettings& output = output_settings(request);
   const Outcome outcome =
       std::visit([&](const auto& each) { return run(each, interrupt); }, request);
   print_document(outcome, output);
@@ -142,7 +144,9 @@ int run_and_print(const Arguments& arguments, const Interrupt& interrupt) {
   if (!outcome.verdict.empty() && !output.quiet) {
     print_to_stderr(lines_for_stderr("ooc-run: ", outcome.verdict));
   }
-  for (std::size_t i = 1; i < outcome.failures.size(); ++i) print_error(outcome.failures[i]);
+  for (std::size_t i = 1; i < outcome.failures.size(); ++i) {
+    print_error(for_user(outcome.failures[i], arguments));
+  }
   if (!outcome.failures.empty()) throw outcome.failures.front();
   return outcome.partial ? interrupt.exit_code() : 0;
 }
@@ -154,7 +158,7 @@ int run_command(const Command& command, const std::vector<std::string>& words) {
     try {
       return run_and_print(arguments, interrupt);
     } catch (const ooc::Error& error) {
-      throw with_variables(error, arguments);
+      throw for_user(error, arguments);
     }
   } catch (const ooc::Error& error) {
     const int code = report_error(error);

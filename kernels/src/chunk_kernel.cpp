@@ -16,7 +16,7 @@ namespace {
 
 class HistogramKernel final : public ChunkKernel {
  public:
-  /// Bins over all bytes, or over [0, 1].
+  /// The bins cover all byte values, or [0, 1] for floats.
   HistogramKernel(Stream& stream, ElementType type)
       : bins_(binning::make_bins({}, {0, type == ElementType::u1 ? 256.0 : 1.0},
                                  ErrorKind::internal)),

@@ -10,7 +10,7 @@
 namespace ooc {
 namespace {
 
-/// Whether the kernel lists a feature of the processor.
+/// True if the kernel lists a feature of the processor.
 bool kernel_lists(const std::string& feature) {
   std::ifstream cpuinfo("/proc/cpuinfo");
   for (std::string line; std::getline(cpuinfo, line);) {

@@ -17,6 +17,7 @@
 
 #include "cli/build_facts.hpp"
 #include "cli/fact_table.hpp"
+#include "cli/remedies.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "doctor/checks.hpp"
@@ -70,7 +71,7 @@ BlasFacts find_blas() {
   try {
     return {.library = ooc::cpu_blas()};
   } catch (const ooc::Error& error) {
-    return {.why = error.what(), .hint = error.details().hint};
+    return {.why = error.what(), .hint = in_terms_of_options(error).details().hint};
   }
 }
 

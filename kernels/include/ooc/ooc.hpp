@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything of libooc that needs no Thrust. Who writes operators includes <ooc/execute.hpp> too.
+// Includes all of libooc that needs no Thrust. To write operators, include <ooc/execute.hpp> too.
 
 #include <ooc/buffer.hpp>
 #include <ooc/coordinator.hpp>

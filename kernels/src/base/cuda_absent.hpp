@@ -2,7 +2,8 @@
 
 namespace ooc {
 
-/// Throws Error(device): this build has no CUDA kernels. No stream of such a build asks for them.
+/// Throws Error(device): this build has no CUDA kernels. Never called in practice, since such a
+/// build makes no CUDA streams.
 [[noreturn]] void refuse_cuda();
 
 }  // namespace ooc

@@ -22,7 +22,7 @@ std::string to_string(int128 value) {
   __extension__ using uint128 = unsigned __int128;
   constexpr uint128 base = 10;
   const bool negative = value < 0;
-  // In unsigned arithmetic the lowest value has a magnitude too.
+  // Unsigned, because the magnitude of the lowest int128 does not fit an int128.
   uint128 rest = negative ? -static_cast<uint128>(value) : static_cast<uint128>(value);
   std::string digits;
   do {
@@ -38,7 +38,7 @@ std::string to_string(const Number& number) {
   if (const auto* const integer = std::get_if<int128>(&number)) return to_string(*integer);
   const auto* const real = std::get_if<double>(&number);
   if (real == nullptr) return "nothing";
-  if (std::isnan(*real)) return "NaN";  // whatever its sign
+  if (std::isnan(*real)) return "NaN";  // without a sign, which to_chars() would print
   constexpr std::size_t longest = 32;
   std::array<char, longest> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), *real).ptr;

@@ -13,7 +13,8 @@
 namespace ooc {
 namespace {
 
-/// The bytes of an element, whatever it is: the loops behind convert_values() know its type.
+/// The bytes of an element. Only the loops behind convert_values() know its type, so this operator
+/// is instantiated for sizes and not for types.
 template <std::size_t bytes>
 struct Raw {
   using Element = std::byte;
@@ -25,7 +26,7 @@ struct Converting {
   using Input = Raw<input_bytes>;
   using Output = Raw<output_bytes>;
 
-  /// How many values changed, counted on the device until its last chunk.
+  /// `inexact` is counted in device memory (`counter`) until finish().
   struct Partial {
     std::uint64_t inexact = 0;
     Buffer counter;
@@ -59,15 +60,16 @@ struct Converting {
 
   void check(const Partial& total) const {
     if (!strict || total.inexact == 0) return;
-    throw Error(ErrorKind::bad_input,
-                path + ": not written, since " + std::to_string(total.inexact) +
-                    (total.inexact == 1 ? " value" : " values") + " would change as " +
-                    std::string(name_of(to)),
-                {.path = path, .hint = "choose a wider type, or allow it: leave out --strict"});
+    throw Error(
+        ErrorKind::bad_input,
+        path + ": not written, since " + std::to_string(total.inexact) +
+            (total.inexact == 1 ? " value" : " values") + " would change as " +
+            std::string(name_of(to)),
+        {.path = path, .hint = "choose a wider type, or allow it: unset ConvertOptions::strict"});
   }
 };
 
-/// With the source's shape, unless it has one of its own.
+/// The target, with the source's shape if it has none.
 Target shaped_as(const Source& source, const Target& target) {
   Target shaped = target;
   if (shaped.shape.empty()) shaped.shape.assign(source.shape().begin(), source.shape().end());
@@ -91,7 +93,7 @@ Result<Conversion> convert(Coordinator& coordinator, const Source& source, const
   const ElementType to = target.type.element;
   const Target shaped = shaped_as(source, target);
 
-  // What differs between types of one size is known behind convert_values() only.
+  // map() is instantiated for sizes only; convert_values() selects the types.
   const auto run = [&]<std::size_t input_bytes, std::size_t output_bytes>() -> Result<Conversion> {
     const Converting<input_bytes, output_bytes> op{from, to, options.strict, target.path.string()};
     auto [total, stats] = map(coordinator, op, source, shaped, wanted);

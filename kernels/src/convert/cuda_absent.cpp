@@ -1,4 +1,4 @@
-// The functions of convert/ that need CUDA, for a build without it.
+// Replaces the functions of convert/ that need CUDA in builds without it.
 
 #include "base/cuda_absent.hpp"
 #include "convert/values.hpp"

@@ -8,16 +8,16 @@
 #include <type_traits>
 #include <utility>
 
-// What an element of one type is in another, and whether it still has its value there. This is the
-// only definition of that: the loops of both devices are compiled from it, so that they cannot
-// differ. Processors have instructions for much of it, but do not agree about NaN and about values
-// out of range, which are therefore decided here, without branches.
+// Conversion of one element, and the test whether it keeps its value. This is the only definition:
+// the loops of both devices are compiled from it, so they cannot differ. Processors have
+// instructions for much of it, but disagree about NaN and values out of range, so those cases are
+// handled here, without branches.
 
 namespace ooc::conversion {
 
 // --- floating types -----------------------------------------------------------------------------
 
-/// Where a floating type has its sign, exponent and fraction.
+/// Bit layout of a floating type.
 template <class Word, int fraction>
 struct Layout {
   using Bits = Word;
@@ -27,7 +27,8 @@ struct Layout {
   static constexpr Bits exponent_one = Bits{1} << fraction_bits;
   static constexpr Bits sign = Bits{1} << (fraction_bits + exponent_bits);
   static constexpr Bits infinity = sign - exponent_one;
-  static constexpr Bits quiet = exponent_one >> 1;  // of a NaN; else it is a signalling one
+  // The bit that makes a NaN quiet rather than signalling.
+  static constexpr Bits quiet = exponent_one >> 1;
 
   /// The bits of 2^exponent, from the smallest normal number up to infinity.
   static constexpr Bits power_of_two(int exponent) {
@@ -46,8 +47,8 @@ struct LayoutOf<float> : Layout<std::uint32_t, 23> {};
 template <>
 struct LayoutOf<double> : Layout<std::uint64_t, 52> {};
 
-/// A number in a floating type with more bits: float or double. A NaN becomes quiet, and keeps its
-/// sign and payload.
+/// Converts to a floating type with more bits (float or double), exactly. A NaN becomes quiet, and
+/// keeps its sign and payload.
 template <class To, class From>
 constexpr To widen(From value) {
   using Narrow = LayoutOf<From>;
@@ -59,8 +60,8 @@ constexpr To widen(From value) {
   const Bits bits = std::bit_cast<typename Narrow::Bits>(value);
   const Bits magnitude = bits & (Narrow::sign - 1u);
   const Bits normal = (magnitude << gained_bits) + rebias;
-  // A subnormal has no leading one. With the exponent of the smallest normal number it gets one,
-  // and the subtraction takes it away.
+  // A subnormal has no leading one. Adding the exponent of the smallest normal number gives it one,
+  // and the subtraction removes it again.
   const Bits subnormal = std::bit_cast<Bits>(std::bit_cast<To>(normal + Wide::exponent_one) -
                                              std::bit_cast<To>(Bits{rebias + Wide::exponent_one}));
   const Bits infinite = normal | Wide::infinity;
@@ -72,8 +73,8 @@ constexpr To widen(From value) {
   return std::bit_cast<To>(result | sign);
 }
 
-/// A float or double rounded once, to the nearest number of a type with fewer bits, or to the even
-/// one of two. A NaN becomes quiet, and keeps its sign and the upper bits of its payload.
+/// Rounds a float or double once, to the nearest value of a type with fewer bits, ties to even. A
+/// NaN becomes quiet, and keeps its sign and the upper bits of its payload.
 template <class To, class From>
 constexpr To narrow(From value) {
   using Wide = LayoutOf<From>;
@@ -84,15 +85,14 @@ constexpr To narrow(From value) {
   constexpr Bits rebias = Wide::power_of_two(-Narrow::bias);
   constexpr auto smallest_normal = std::bit_cast<From>(Wide::power_of_two(1 - Narrow::bias));
   constexpr auto too_large = std::bit_cast<From>(Wide::power_of_two(1 + Narrow::bias));
-  // The last bit of this number is the smallest subnormal of To, so that a sum with it is rounded
-  // to a multiple of that.
+  // Adding this number rounds to a multiple of its last bit, which is the smallest subnormal of To.
   constexpr Bits anchor = Wide::power_of_two(1 - Narrow::bias + lost_bits);
 
   const auto bits = std::bit_cast<Bits>(value);
   const Bits magnitude = bits & (Wide::sign - 1);
   const auto size = std::bit_cast<From>(magnitude);
   const Bits odd = magnitude >> lost_bits & 1;
-  // What is rounded up may carry into the exponent: to the next power of two, or to infinity.
+  // Rounding up may carry into the exponent: to the next power of two, or to infinity.
   const Bits normal = (magnitude - rebias + below_half + odd) >> lost_bits;
   const Bits subnormal = std::bit_cast<Bits>(size + std::bit_cast<From>(anchor)) - anchor;
   const Bits payload = magnitude >> lost_bits & (Narrow::quiet - 1u);
@@ -109,7 +109,8 @@ constexpr To narrow(From value) {
 template <class T>
 inline constexpr bool is_long_integer = std::is_integral_v<T> && sizeof(T) == 8;
 
-/// An 8-byte integer as the sum of two doubles. Every level of Simd has instructions for halves.
+/// An 8-byte integer as the sum of two doubles. Every level of Simd has instructions to convert
+/// 4-byte halves.
 template <class T>
 struct Halves {
   using High = std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>;
@@ -121,8 +122,9 @@ struct Halves {
         low(static_cast<std::uint32_t>(value)) {}
 };
 
-/// An 8-byte integer as a double that rounds to the same number of 40 bits or fewer: if the integer
-/// may not fit 53 bits, its last 11 are cut off, and the bit before them tells if any was set.
+/// Converts an 8-byte integer to a double, rounding to odd, so that rounding the result again to 40
+/// bits or fewer is as if the integer were rounded once. If the integer may not fit 53 bits, its
+/// last 11 bits are cleared, and the bit before them is set if any of them was.
 template <class T>
 constexpr double round_to_odd(T value) {
   constexpr std::uint32_t excess = (1u << (64 - 53)) - 1;
@@ -132,7 +134,7 @@ constexpr double round_to_odd(T value) {
   return halves.high + static_cast<double>(fits ? halves.low : (halves.low & ~excess) | any);
 }
 
-/// The floating values that lose no more than their fraction in an integer type: from `lowest` to
+/// The floating values that an integer type can hold apart from their fraction: from `lowest` to
 /// below `too_large`.
 template <class Integer, class Float>
 struct ValueRange {
@@ -143,7 +145,8 @@ struct ValueRange {
   static constexpr bool contains(Float value) { return (value >= lowest) & (value < too_large); }
 };
 
-/// Cuts off the fraction. What is out of range becomes the nearest integer in it, NaN becomes 0.
+/// Discards the fraction. A value out of range becomes the nearest value in range, and NaN becomes
+/// 0.
 template <class To, class Float>
 constexpr To truncate(Float value) {
   using Limits = std::numeric_limits<To>;
@@ -155,7 +158,8 @@ constexpr To truncate(Float value) {
 
 // --- all types ----------------------------------------------------------------------------------
 
-/// The value of any element but an 8-byte integer, as a float if that is exact, else as a double.
+/// Returns the value of an element exactly: as a float if that suffices, else as a double. Not for
+/// 8-byte integers.
 template <class T>
 constexpr auto exactly(T value) {
   if constexpr (is_floating<T> && sizeof(T) == 2) {
@@ -168,7 +172,7 @@ constexpr auto exactly(T value) {
   }
 }
 
-/// The element in another type: rounded once, to nearest even, if that is a floating type; modulo
+/// Converts an element: rounded once, to nearest even, if the result is a floating type; modulo
 /// 2^bits from integer to integer; as truncate() from floating types to integers.
 template <class To, class From>
 constexpr To convert(From value) {
@@ -192,13 +196,14 @@ constexpr To convert(From value) {
   }
 }
 
-/// Whether the element `before` has the same value `after` its conversion. NaN is as good as NaN.
+/// True if the element `before` has the same value `after` its conversion. Any NaN equals any
+/// other.
 template <class From, class To>
 constexpr bool is_exact(From before, To after) {
   if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
     return std::in_range<To>(before);
   } else if constexpr (is_long_integer<From>) {
-    // A difference of integers is exact if it is as small as `low`.
+    // The difference is exact if it is as small as `low`.
     const Halves<From> halves(before);
     return exactly(after) - halves.high == static_cast<double>(halves.low);
   } else if constexpr (is_long_integer<To>) {

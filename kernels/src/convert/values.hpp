@@ -7,21 +7,22 @@
 #include <cstddef>
 #include <cstdint>
 
-// Conversions of elements, in this machine's byte order, from any type to any other; what they are
-// stands in convert_element.hpp. Input and output do not overlap. An element is inexact if it does
-// not have the same value afterwards.
+// Conversion of arrays from any element type to any other, in this machine's byte order;
+// element.hpp defines it. Input and output must not overlap. An element is inexact if its value
+// changes.
 
 namespace ooc::conversion {
 
-/// Converts `count` elements and returns how many of them are inexact.
+/// Converts `count` elements and returns the number of inexact ones.
 std::uint64_t convert_values_cpu(ElementType from, ElementType to, const std::byte* in,
                                  std::byte* out, std::size_t count, Simd simd);
 
-/// Enqueues the same for device memory. Adds to `*inexact` there, unless that is null.
+/// Enqueues the same for device memory. Adds the number of inexact elements to `*inexact`, in
+/// device memory, unless it is null.
 void convert_values_cuda(Stream& stream, ElementType from, ElementType to, const std::byte* in,
                          std::byte* out, std::size_t count, std::uint64_t* inexact);
 
-/// The one for the stream's device, whose memory all pointers are into.
+/// Calls one of these by the stream's device. All pointers are to its memory.
 inline void convert_values(Stream& stream, ElementType from, ElementType to, const std::byte* in,
                            std::byte* out, std::size_t count, std::uint64_t* inexact) {
   if (stream.kind() == DeviceKind::cuda) {

@@ -9,10 +9,10 @@
 namespace ooc::conversion {
 namespace {
 
-/// Loops over a block: the compiler knows their length and makes vector instructions of them.
+/// Block length, a constant so that the compiler can vectorise loops over a block.
 constexpr std::size_t block_elements = 512;
 
-/// Stores an element. The compiler makes no vectors of structures that are assigned whole.
+/// Stores an element. Assigning a structure as a whole would prevent vectorisation.
 template <class T>
 [[gnu::always_inline]] inline void store(T value, T& target) {
   if constexpr (is_floating<T> && sizeof(T) == 2) {
@@ -22,7 +22,7 @@ template <class T>
   }
 }
 
-/// Converts a block and returns how many elements are inexact.
+/// Converts a block and returns the number of inexact elements.
 template <class From, class To>
 [[gnu::always_inline]] inline std::uint32_t convert_block(const From* __restrict in,
                                                           To* __restrict out) {
@@ -69,7 +69,7 @@ std::uint64_t convert_all(const From* in, To* out, std::size_t count, Simd simd)
   std::uint64_t inexact = 0;
   for (std::size_t i = 0; i < whole; i += block_elements) inexact += convert_one(in + i, out + i);
   if (whole == count) return inexact;
-  std::array<From, block_elements> rest{};  // zeros, which are exact
+  std::array<From, block_elements> rest{};  // zeros are exact
   std::array<To, block_elements> converted;
   std::copy(in + whole, in + count, rest.begin());
   inexact += convert_one(rest.data(), converted.data());

@@ -10,11 +10,12 @@
 namespace ooc::conversion {
 namespace {
 
-using Counter = unsigned long long;  // as atomicAdd() wants it
+using Counter = unsigned long long;  // the type that atomicAdd() takes
 static_assert(sizeof(Counter) == sizeof(std::uint64_t));
 
 constexpr std::size_t block_threads = 256;
-constexpr std::size_t most_blocks = 2048;  // more than any GPU runs at a time; the kernel strides
+// More than a GPU runs at a time; threads stride over the rest.
+constexpr std::size_t most_blocks = 2048;
 
 template <class From, class To>
 __global__ void __launch_bounds__(block_threads)

@@ -19,7 +19,7 @@ SharedLibrary load_cublas() {
   return {"cuBLAS", names, "it comes with the CUDA toolkit; put its lib64 on LD_LIBRARY_PATH"};
 }
 
-/// The functions of cuBLAS that we use, by the types of its own header.
+/// The functions of cuBLAS that are used, with the types that its header declares.
 struct Cublas {
   SharedLibrary library = load_cublas();
   decltype(cublasCreate)* create = function<decltype(cublasCreate)>("cublasCreate_v2");
@@ -49,12 +49,12 @@ struct Cublas {
 constexpr float zero_f32 = 0, one_f32 = 1;
 constexpr double zero_f64 = 0, one_f64 = 1;
 
-/// Of a GPU that this process has lost, nothing can be given back.
+/// Skips cublasDestroy() if the GPU has failed: the handle cannot be released then.
 struct DestroyHandle {
   using pointer = cublasHandle_t;
   decltype(cublasDestroy)* destroy;
   void operator()(cublasHandle_t handle) const {
-    const cudaError_t now = cudaStreamQuery(nullptr);  // which waits for nothing
+    const cudaError_t now = cudaStreamQuery(nullptr);  // does not block
     cudaGetLastError();
     if (now == cudaSuccess || now == cudaErrorNotReady) destroy(handle);
   }
@@ -69,12 +69,11 @@ cudaDataType_t data_type_of(ElementType element) {
   }
 }
 
-/// What cuBLAS may do with the numbers. Operands of f2 and bf16 go to the tensor cores, where their
-/// products are exact. For f4 the word "pedantic" keeps tensor cores and emulation away, also that
-/// which an environment variable asks for (CUBLAS_EMULATE_SINGLE_PRECISION); it gives nothing up,
-/// since tensor cores have no IEEE f32. They do have IEEE f64, which "pedantic" would give up: so
-/// f64 is emulated, in fixed point, only if the user asks for it by
-/// CUBLAS_EMULATE_DOUBLE_PRECISION.
+/// Maps to a compute type of cuBLAS. f2 and bf16 operands use tensor cores, which multiply them
+/// exactly. For f4, "pedantic" rules out tensor cores and emulation, even if the environment asks
+/// for it (CUBLAS_EMULATE_SINGLE_PRECISION). Nothing is lost, since tensor cores have no IEEE f32.
+/// They do have IEEE f64, which "pedantic" would rule out; so for f8 the default mode is used, in
+/// which f64 is emulated in fixed point only if CUBLAS_EMULATE_DOUBLE_PRECISION asks for it.
 cublasComputeType_t compute_type_of(Precision precision, ElementType operand) {
   if (operand == ElementType::f8) return CUBLAS_COMPUTE_64F;
   if (operand != ElementType::f4) return CUBLAS_COMPUTE_32F;
@@ -100,14 +99,14 @@ class CublasGemm final : public Gemm {
       if (!accumulate) fill_zero(stream, c, sizes);
       return;
     }
-    // In this order: a new stream makes cuBLAS forget the workspace. With one of its own per handle
-    // its results do not depend on what else the GPU does.
+    // In this order: cublasSetStream() resets the workspace. A workspace for each handle makes
+    // results independent of other work on the GPU.
     cublas_.check(cublas_.set_stream(handle_.get(), static_cast<cudaStream_t>(stream.native())),
                   "cublasSetStream");
     cublas_.check(cublas_.set_workspace(handle_.get(), workspace_.data, workspace_.size),
                   "cublasSetWorkspace");
 
-    // cuBLAS takes columns for rows, so it sees all matrices transposed: C^T = B^T A^T.
+    // cuBLAS is column-major, so it sees all matrices transposed: C^T = B^T A^T.
     cublas_.check(cublas_.gemm(handle_.get(), CUBLAS_OP_N, CUBLAS_OP_N, signed_of(sizes.columns),
                                signed_of(sizes.rows), signed_of(sizes.inner), factor(true), b.data,
                                operand_type_, signed_of(b.stride), a.data, operand_type_,
@@ -117,7 +116,7 @@ class CublasGemm final : public Gemm {
   }
 
   std::string name() const override {
-    int version = 0;  // 130100 for 13.1.0
+    int version = 0;  // for example 130100 for 13.1.0
     cublas_.check(cublas_.get_version(handle_.get(), &version), "cublasGetVersion");
     return "cuBLAS " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
            "." + std::to_string(version % 100);
@@ -126,8 +125,8 @@ class CublasGemm final : public Gemm {
  private:
   static std::int64_t signed_of(std::uint64_t size) { return static_cast<std::int64_t>(size); }
 
-  /// 1 or 0 in the type of the sums, as cuBLAS wants it. With a factor of 0 it does not look at
-  /// what C holds.
+  /// 1 or 0 in the type of the sums, as cublasGemmEx() expects it. With beta = 0 cuBLAS does not
+  /// read C.
   const void* factor(bool one) const {
     if (product_type_ == CUDA_R_64F) return one ? &one_f64 : &zero_f64;
     return one ? &one_f32 : &zero_f32;

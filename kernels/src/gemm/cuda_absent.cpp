@@ -1,4 +1,4 @@
-// The functions of gemm/ that need CUDA, for a build without it.
+// Replaces the functions of gemm/ that need CUDA in builds without it.
 
 #include "base/cuda_absent.hpp"
 #include "gemm/gemm.hpp"

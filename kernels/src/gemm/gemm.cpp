@@ -30,7 +30,7 @@ ElementType operand_type(DeviceKind device, Precision precision, ElementType fil
     case Precision::f32:
     case Precision::tf32: break;
   }
-  // A GPU's tensor cores multiply f2 and bf16 exactly and add up in f32. CPUs have no such product.
+  // Tensor cores multiply f2 and bf16 exactly and sum in f32. CPU libraries have no such product.
   const bool narrow = file_type == ElementType::f2 || file_type == ElementType::bf16;
   return narrow && device == DeviceKind::cuda ? file_type : ElementType::f4;
 }
@@ -40,8 +40,9 @@ ElementType product_type(Precision precision) {
 }
 
 std::size_t workspace_bytes(DeviceKind device, std::uint64_t device_bytes) {
-  // What cuBLAS asks for on Hopper, and what it cannot do without. It is there for products that
-  // are split along `inner`; large ones are not, so little is lost where memory is short.
+  // The size that cuBLAS recommends on Hopper, and the least that it works with. It uses the
+  // workspace for products that are split along `inner`. Large products are not split, so a small
+  // workspace costs little where memory is short.
   constexpr std::uint64_t recommended = 32 * MiB;
   constexpr std::uint64_t least = 16 * KiB;
   constexpr std::uint64_t alignment = 256;
@@ -55,7 +56,7 @@ std::unique_ptr<Gemm> make_gemm(DeviceKind device, Precision precision, ElementT
   if (precision == Precision::tf32 || precision == Precision::bf16) {
     throw Error(ErrorKind::usage,
                 std::string(name_of(precision)) + " needs a GPU: CPUs have no such product",
-                {.hint = "--compute f32 works here; --device cuda needs a GPU"});
+                {.hint = "set MatmulOptions::precision to f32, or compute on a GPU"});
   }
   return make_openblas_gemm(operand, threads);
 }
@@ -67,7 +68,7 @@ std::jthread load_early(DeviceKind device) {
       try {
         load_cublas_library();
       } catch (const std::exception&) {
-        // make_gemm() throws the same.
+        // make_gemm() will throw the same error.
       }
     });
   } catch (const Error&) {

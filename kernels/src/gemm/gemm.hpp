@@ -12,7 +12,7 @@
 
 namespace ooc::gemm {
 
-/// A row-major matrix, or a part of one, in device memory; `stride`: elements from row to row.
+/// A row-major matrix, or a part of one, in device memory. `stride`: elements from row to row.
 template <class T>
 struct Matrix {
   T* data;
@@ -20,47 +20,50 @@ struct Matrix {
 };
 
 struct ProductShape {
-  std::uint64_t rows, columns, inner;  // of C, of C, and what is summed over
+  std::uint64_t rows, columns, inner;  // rows and columns of C; columns of A
 };
 
-/// The type in which operands of a file's type are handed to the product, so that it loses nothing
-/// that `compute` does not ask for: they are converted on the device where the two differ.
+/// Returns the type to which operands are converted on the device before the product, if it differs
+/// from the type in the file. It loses no precision beyond what `precision` asks for.
 ElementType operand_type(DeviceKind device, Precision precision, ElementType file_type);
 
-/// The type of the product: f8 for f64, else f4.
+/// Returns the type of the product: f8 for f64, else f4.
 ElementType product_type(Precision precision);
 
-/// A matrix product, as a BLAS library does it. Used by one thread.
+/// A matrix product by a BLAS library. Used by one thread.
 class Gemm {
  public:
   virtual ~Gemm() = default;
 
-  /// C = A B, or C += A B if `accumulate`. Enqueued on the stream; on the CPU done on return.
+  /// Computes C = A B, or C += A B if `accumulate`. Enqueued on the stream; on the CPU complete on
+  /// return.
   virtual void multiply(Stream& stream, Matrix<const std::byte> a, Matrix<const std::byte> b,
                         Matrix<std::byte> c, ProductShape sizes, bool accumulate) = 0;
 
-  /// The library and its version: "cuBLAS 13.0.2", "OpenBLAS 0.3.21".
+  /// Name and version of the library: "cuBLAS 13.0.2", "OpenBLAS 0.3.21".
   virtual std::string name() const = 0;
 };
 
-/// Bytes of device memory that the product works best with, out of a budget of `device_bytes`.
+/// Returns how many bytes of workspace to allocate on the device, out of `device_bytes` in all. 0
+/// on a CPU.
 std::size_t workspace_bytes(DeviceKind device, std::uint64_t device_bytes);
 
-/// Loads the library of the device: cuBLAS for a GPU, OpenBLAS for the CPU, where `threads` use
-/// it. `workspace`: device memory of workspace_bytes(), which outlives the result. Throws Error:
-/// `device` if the library is not there, with what to install; `usage` for tf32 or bf16 on the CPU.
+/// Loads the BLAS library of the device: cuBLAS for a GPU, or OpenBLAS with `threads` threads for
+/// the CPU. `workspace` is device memory of workspace_bytes() and must outlive the result. Throws
+/// Error: `device` if the library is not installed, with what to install; `usage` for tf32 or bf16
+/// on the CPU; `memory`.
 std::unique_ptr<Gemm> make_gemm(DeviceKind device, Precision precision, ElementType operand,
                                 DeviceSpan<std::byte> workspace, std::size_t threads);
 
-/// Loads the library of a GPU on a thread of its own, which make_gemm() then finds loaded. It has
-/// half a gigabyte, and loading it takes as long as a GPU takes to start. Does nothing for the CPU,
-/// and where there is no thread. What goes wrong, make_gemm() reports.
+/// Starts a thread that loads cuBLAS, so that make_gemm() finds it loaded: it has half a gigabyte,
+/// and loading it takes as long as a GPU takes to start. Returns an empty thread for the CPU, and
+/// if no thread can be started. make_gemm() reports any error.
 std::jthread load_early(DeviceKind device);
 
-// What make_gemm chooses from. The operand is one that operand_type() names.
+// Implementations of make_gemm(). `operand` is a result of operand_type().
 std::unique_ptr<Gemm> make_openblas_gemm(ElementType operand, std::size_t threads);
 std::unique_ptr<Gemm> make_cublas_gemm(Precision precision, ElementType operand,
                                        DeviceSpan<std::byte> workspace);
-void load_cublas_library();  // throws as make_cublas_gemm() does where there is none
+void load_cublas_library();  // throws as make_cublas_gemm() does if cuBLAS is not installed
 
 }  // namespace ooc::gemm

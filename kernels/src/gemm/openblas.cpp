@@ -19,8 +19,8 @@
 namespace ooc::gemm {
 namespace {
 
-// What we use of OpenBLAS, as its cblas.h declares it. Its sizes are of type int, unless it was
-// built otherwise, and then it has another name.
+// The part of OpenBLAS's cblas.h that is used. Sizes are int here; builds of OpenBLAS with 64-bit
+// sizes have another library name.
 enum Order : int { row_major = 101 };
 enum Transpose : int { as_it_is = 111 };
 
@@ -33,21 +33,22 @@ using GetConfig = char*();
 
 constexpr std::uint64_t largest_size = std::numeric_limits<int>::max();
 
-/// Memory and threads that OpenBLAS takes for granted: it tries to map a buffer again and again for
-/// ever, and raises SIGINT where a thread cannot be started.
+/// Throws Error(memory) unless there is address space and there are threads for OpenBLAS. It does
+/// not handle either failure: it retries to map a buffer for ever, and raises SIGINT if a thread
+/// cannot be started.
 void require_room_for_openblas(std::size_t threads) {
   constexpr std::size_t bytes_per_thread = 160 * MiB;  // a buffer of 128 MiB, stack, and heap
   constexpr std::size_t bytes_of_library = 64 * MiB;
   const std::size_t most = std::max<std::size_t>(threads, std::thread::hardware_concurrency());
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-    // A buffer for each of its threads, and for each of ours that calls it.
+    // A buffer for each thread of OpenBLAS, and for each thread that calls it.
     const std::size_t bytes = bytes_of_library + (most + threads) * bytes_per_thread;
     void* const room = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED) {
       throw Error(ErrorKind::memory, "OpenBLAS needs " + std::to_string(bytes) + " bytes to map",
                   {.why = "address space is limited",
-                   .hint = "raise the limit (ulimit -v), or lower --threads"});
+                   .hint = "raise the limit (ulimit -v), or lower Options::threads"});
     }
     ::munmap(room, bytes);
   }
@@ -68,7 +69,7 @@ SharedLibrary load_openblas(std::size_t threads) {
   return {"OpenBLAS", names, "apt-get install libopenblas0-pthread"};
 }
 
-/// A stride as OpenBLAS takes it. It insists on one element even where there are no columns.
+/// Converts a stride to int, at least 1: OpenBLAS rejects 0 even for a matrix without columns.
 int stride_of(std::uint64_t stride) {
   if (stride > largest_size) {
     throw Error(ErrorKind::bad_input, "OpenBLAS takes rows of up to " +
@@ -78,7 +79,7 @@ int stride_of(std::uint64_t stride) {
   return static_cast<int>(std::max<std::uint64_t>(stride, 1));
 }
 
-/// "OpenBLAS 0.3.21" out of "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ... MAX_THREADS=64".
+/// Returns "OpenBLAS 0.3.21" for "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ... MAX_THREADS=64".
 std::string name_and_version(const std::string& config) {
   return config.substr(0, config.find(' ', config.find(' ') + 1));
 }
@@ -99,8 +100,8 @@ class OpenBlasGemm final : public Gemm {
     const int a_stride = stride_of(a.stride);
     const int b_stride = stride_of(b.stride);
     const int c_stride = stride_of(c.stride);
-    const T beta = accumulate ? T{1} : T{0};  // with 0 it does not look at what C holds
-    set_num_threads_(threads_);  // each time: the number is not ours alone, but the library's
+    const T beta = accumulate ? T{1} : T{0};  // with 0, C is not read
+    set_num_threads_(threads_);               // on each call: the setting is global to the library
     for (std::uint64_t row = 0; row < sizes.rows; row += largest_size) {
       const std::uint64_t rows = std::min(sizes.rows - row, largest_size);
       gemm_(row_major, as_it_is, as_it_is, static_cast<int>(rows), static_cast<int>(sizes.columns),

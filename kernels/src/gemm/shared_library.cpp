@@ -8,7 +8,7 @@
 namespace ooc {
 namespace {
 
-/// The loader's word for what went wrong last on this thread.
+/// Returns the last error of the dynamic loader on this thread.
 std::string loader_error() {
   const char* const message = dlerror();
   return message == nullptr ? "unknown error" : message;
@@ -20,10 +20,10 @@ SharedLibrary::SharedLibrary(const std::string& what, std::span<const char* cons
                              const std::string& hint)
     : what_(what) {
   std::string why;
-  const BlockedSignals blocked;  // such a library may start threads when it is loaded
+  const BlockedSignals blocked;  // inherited by threads that the library starts
   for (const char* const name : names) {
-    // Such libraries have threads, and hooks for the end of the program, whose code must not go
-    // away before that: hence NODELETE. Closing one merely forgets it.
+    // NODELETE: such libraries have threads and exit handlers, whose code must stay mapped until
+    // the process ends. dlclose() then only drops a reference.
     library_.reset(dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE));
     if (library_) return;
     why += (why.empty() ? "" : "; ") + loader_error();

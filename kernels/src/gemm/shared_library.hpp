@@ -6,15 +6,15 @@
 
 namespace ooc {
 
-/// A library that is loaded when it is needed, so that a program starts without it.
+/// A shared library that is loaded on demand, so that a program starts without it.
 class SharedLibrary {
  public:
-  /// Loads the first of `names` that is there, with what it depends on. Throws Error(device):
-  /// `what` is not there, with the loader's words for each name, and `hint`.
+  /// Loads the first of `names` that can be loaded. If none can, throws Error(device), which says
+  /// that `what` is not there, with the loader's message for each name, and `hint`.
   SharedLibrary(const std::string& what, std::span<const char* const> names,
                 const std::string& hint);
 
-  /// The function that has this name and type. Throws Error(device) if there is none.
+  /// Returns the function of this name. Throws Error(device) if there is none.
   template <class Function>
   Function* function(const char* name) const {
     return reinterpret_cast<Function*>(find(name));

@@ -33,8 +33,9 @@ void check_edges(const std::vector<double>& edges) {
   }
 }
 
-/// Numbers from `first` to `last` at equal distances, computed as numpy.linspace does. Only where
-/// they are so close that numpy.histogram fails do we round less coarsely.
+/// Returns `intervals` + 1 equally spaced numbers from `first` to `last`, computed as by
+/// numpy.linspace. Where they are so close that numpy.histogram fails, another order of operations
+/// rounds less coarsely.
 std::vector<double> evenly_spaced(double first, double last, std::size_t intervals) {
   const double count = static_cast<double>(intervals);
   const double width = last - first;
@@ -49,7 +50,8 @@ std::vector<double> evenly_spaced(double first, double last, std::size_t interva
   return points;
 }
 
-/// Numbers from `first` to `last` at equal ratios. Rounding may not make them fall.
+/// Returns numbers from `first` to `last` at equal ratios, clamped so that rounding does not make
+/// them fall.
 std::vector<double> logarithmically_spaced(double first, double last, std::size_t intervals) {
   std::vector<double> points = evenly_spaced(std::log10(first), std::log10(last), intervals);
   double previous = first;
@@ -61,14 +63,14 @@ std::vector<double> logarithmically_spaced(double first, double last, std::size_
   return points;
 }
 
-/// As numpy.histogram does since version 2.
+/// Throws unless every bin has a width, as numpy.histogram does since version 2.
 void require_widths(const std::vector<double>& edges, Range range, ErrorKind kind) {
   const auto has_no_width = [](double lower, double upper) { return lower >= upper; };
   if (std::ranges::adjacent_find(edges, has_no_width) == edges.end()) return;
   throw Error(
       kind, std::to_string(edges.size() - 1) + " bins do not fit into the range " + in_words(range),
       {.why = "in double precision some of them would have no width",
-       .hint = "ask for fewer bins, or give a wider range (--range LOWER:UPPER)"});
+       .hint = "ask for fewer bins, or give a wider range (HistogramOptions::range)"});
 }
 
 }  // namespace
@@ -94,19 +96,19 @@ void check(const HistogramOptions& options) {
 Bins make_bins(const HistogramOptions& options, Range range, ErrorKind kind) {
   if (!options.edges.empty()) return {options.edges};
   if (range.lower == range.upper) range = {range.lower - 0.5, range.upper + 0.5};
-  // Adding +0 makes -0 a +0, so that the edges do not depend on which of them the data holds.
+  // Adding +0 turns -0 into +0, so that the edges do not depend on which of them the data holds.
   range = {range.lower + 0.0, range.upper + 0.0};
   const double width = range.upper - range.lower;
   if (!(width > 0) || !std::isfinite(width)) {
     throw Error(kind, "no bins fit into the range " + in_words(range),
                 {.why = width > 0 ? "its width overflows double precision"
                                   : "in double precision it has no width",
-                 .hint = "give another range (--range LOWER:UPPER)"});
+                 .hint = "give another range (HistogramOptions::range)"});
   }
   if (options.logarithmic) {
     if (!(range.lower > 0)) {
       throw Error(kind, "logarithmic bins need a range above zero, not " + in_words(range),
-                  {.hint = "give such a range (--range LOWER:UPPER)"});
+                  {.hint = "give such a range (HistogramOptions::range)"});
     }
     Bins bins{logarithmically_spaced(range.lower, range.upper, options.bins)};
     require_widths(bins.edges, range, kind);
@@ -116,7 +118,7 @@ Bins make_bins(const HistogramOptions& options, Range range, ErrorKind kind) {
   require_widths(bins.edges, range, kind);
   const double count = static_cast<double>(options.bins);
   const double scale = count / width;
-  if (std::isfinite(scale)) {  // not so if the bins are narrower than the smallest numbers
+  if (std::isfinite(scale)) {  // not if bins are narrower than the smallest normal numbers
     bins.even = EvenBins{{static_cast<std::int32_t>(options.bins) - 1},
                          range.lower,
                          range.upper,

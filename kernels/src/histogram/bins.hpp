@@ -8,18 +8,18 @@
 #include <optional>
 #include <vector>
 
-// Where the bins lie, and which of them a value falls into. This is the only definition of that:
-// the loops of both devices are compiled from it, so that they cannot differ.
+// Edges of bins, and the bin of a value. This is the only definition: the loops of both devices are
+// compiled from it, so they cannot differ.
 //
 // Values outside have counters too, behind those of the bins, so that every value has one and the
 // loops need no branches.
 
 namespace ooc::binning {
 
-/// Counters behind those of the bins: for values below, above, and NaN.
+/// Number of counters behind those of the bins: below, above and NaN.
 inline constexpr std::size_t outside_counters = 3;
 
-/// The bins 0 to `last`, and where values outside of them are counted.
+/// Numbers of the counters: 0 to `last` for the bins, then three for values outside.
 struct BinNumbers {
   std::int32_t last;
 
@@ -28,19 +28,19 @@ struct BinNumbers {
   constexpr std::int32_t nan() const { return last + 3; }
 };
 
-/// Bins of equal width, by the arithmetic of NumPy: the bin is guessed by a multiplication, and
-/// moved by one if the edges, which are rounded, say so. Edges are computed where they are needed,
-/// which is faster than to look them up.
+/// Bins of equal width, by the arithmetic of NumPy: a multiplication guesses the bin, which is then
+/// corrected by one if the value is beyond the guessed bin's edges, which are rounded. Edges are
+/// computed on the fly, which is faster than a table.
 struct EvenBins : BinNumbers {
   double lower, upper;
   double step;   // (upper - lower) / bins
   double scale;  // bins / (upper - lower), finite
 
-  /// The edge `index`, but for the last, which is `upper`.
+  /// Lower edge of bin `index`. The last edge is `upper`.
   constexpr double edge(std::int32_t index) const { return index * step + lower; }
 
   constexpr std::uint32_t bin_of(double value) const {
-    const double raised = value > lower ? value : lower;  // also if it is NaN
+    const double raised = value > lower ? value : lower;  // so is NaN
     const double inside = raised < upper ? raised : upper;
     const auto guess = static_cast<std::int32_t>((inside - lower) * scale);
     const std::int32_t index = guess < last ? guess : last;
@@ -53,7 +53,7 @@ struct EvenBins : BinNumbers {
   }
 };
 
-/// Any bins, found by a binary search in their edges, of which there are last + 2.
+/// Bins with arbitrary edges, of which there are last + 2, found by binary search.
 struct ListedBins : BinNumbers {
   const double* edges;
 
@@ -65,12 +65,12 @@ struct ListedBins : BinNumbers {
     return number_of(found, value);
   }
 
-  /// A step of the search for the last of the edges 0 to `last` that is not above the value.
+  /// One step of the search for the last of the edges 0 to `last` that is at most `value`.
   constexpr std::int32_t nearer(std::int32_t found, std::int32_t distance, double value) const {
     return edges[found + distance] <= value ? found + distance : found;
   }
 
-  /// What the search found, unless the value is outside.
+  /// Returns the bin found, or the counter for a value outside.
   constexpr std::uint32_t number_of(std::int32_t found, double value) const {
     const std::int32_t number = value == value ? found : nan();
     const std::int32_t not_below = value < edges[0] ? below() : number;
@@ -81,24 +81,24 @@ struct ListedBins : BinNumbers {
 /// The bins of a histogram.
 struct Bins {
   std::vector<double> edges;
-  std::optional<EvenBins> even{};  // if they can be found by arithmetic
+  std::optional<EvenBins> even{};  // empty if only a search finds the bin
 
   std::size_t size() const { return edges.size() - 1; }
   std::size_t counters() const { return size() + outside_counters; }
   ListedBins listed() const { return {{static_cast<std::int32_t>(size()) - 1}, edges.data()}; }
 };
 
-/// Calls `body` with the EvenBins or else the ListedBins of `bins`.
+/// Calls `body` with the EvenBins of `bins`, or with its ListedBins if it has none.
 template <class Body>
 decltype(auto) visit(const Bins& bins, Body&& body) {
   return bins.even ? body(*bins.even) : body(bins.listed());
 }
 
-/// Throws Error(usage) for options that make no sense whatever the data is.
+/// Throws Error(usage) for options that are invalid for any data.
 void check(const HistogramOptions& options);
 
-/// The bins of the options, which have passed check(), over `range`, which is unused if they list
-/// edges. Throws Error(cause) if there can be no such bins in that range, each with a width.
+/// Returns the bins for `options`, which must have passed check(), over `range`, which is ignored
+/// if the options list edges. Throws Error(kind) if some bin would have no width in that range.
 Bins make_bins(const HistogramOptions& options, HistogramOptions::Range range, ErrorKind kind);
 
 }  // namespace ooc::binning

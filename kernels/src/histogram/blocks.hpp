@@ -4,14 +4,14 @@
 
 #include <cstddef>
 
-// What the CPU's loops of histogram() have in common.
+// Shared by the CPU loops of histogram().
 
 namespace ooc::binning {
 
-/// Loops over a block: the compiler knows their length and makes vector instructions of them.
+/// Block length, a constant so that the compiler can vectorise loops over a block.
 constexpr std::size_t block_elements = 512;
 
-/// Chooses among a function's versions for the levels of vector instructions.
+/// Selects the version of a function for a level of vector instructions.
 template <class Function>
 Function for_level(Simd simd, Function sse2, Function avx2, Function avx512) {
   switch (simd) {

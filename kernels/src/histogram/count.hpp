@@ -12,19 +12,20 @@
 #include <memory>
 #include <vector>
 
-// What the two backends of histogram() do: count in bins, and look for the range of the data.
+// The operations that both backends of histogram() implement: counting in bins, and finding the
+// range of the data.
 
 namespace ooc::binning {
 
-/// One lane's counters. All its memory is allocated when it is made.
+/// The counters of one lane. All memory is allocated on construction. Used by one thread.
 class BinCounter {
  public:
   virtual ~BinCounter() = default;
 
-  /// Counts fewer than 2^31 elements of the type that it was made for.
+  /// Counts the elements in `data`, fewer than 2^31, of the type that the counter was made for.
   virtual void count(Stream& stream, DeviceSpan<const std::byte> data) = 0;
 
-  /// The counts of all bins, then of what is below, above and NaN. Called once, at the end.
+  /// Returns the counts of all bins, then of values below, above and NaN. Called once, at the end.
   virtual std::vector<std::uint64_t> finish(Stream& stream) = 0;
 };
 
@@ -32,7 +33,8 @@ class BinCounter {
 std::unique_ptr<BinCounter> make_cpu_counter(ElementType type, const Bins& bins, Simd simd);
 std::unique_ptr<BinCounter> make_cuda_counter(ElementType type, const Bins& bins, Stream& stream);
 
-/// What must be known of the data to choose a range, and to notice if it changes later.
+/// The properties of the data that determine the range, and that show whether the data has changed
+/// between passes.
 struct Extremes {
   double lowest = std::numeric_limits<double>::infinity();  // of the finite values
   double highest = -std::numeric_limits<double>::infinity();
@@ -44,7 +46,7 @@ struct Extremes {
   void merge(const Extremes& other);
 };
 
-/// One lane's look at the data.
+/// Finds the Extremes of the chunks of one lane. Used by one thread.
 class ExtremesFinder {
  public:
   virtual ~ExtremesFinder() = default;

@@ -13,7 +13,7 @@ namespace ooc::binning {
 
 namespace {
 
-/// Elements of one or two bytes: counts each pattern of bits, and looks for its bin at the end.
+/// Counter for elements of one or two bytes: counts bit patterns, and maps them to bins at the end.
 template <class T>
 class PatternCounter final : public BinCounter {
  public:
@@ -41,7 +41,7 @@ class PatternCounter final : public BinCounter {
     }
   }
 
-  /// Adds a pattern's count to that of its bin.
+  /// Returns a function that adds the count of a pattern to that of its bin.
   auto adder() {
     return [this](std::size_t pattern, std::uint64_t count) {
       const double value = to_double(std::bit_cast<T>(static_cast<Pattern>(pattern)));
@@ -57,18 +57,20 @@ class PatternCounter final : public BinCounter {
 template <class T>
 [[gnu::always_inline]] inline void find_bins(const EvenBins& bins, const T* __restrict values,
                                              std::uint32_t* __restrict numbers) {
-  const EvenBins local = bins;  // which the stores cannot change
+  const EvenBins local = bins;  // a copy, since stores to `numbers` might alias `bins`
   for (std::size_t i = 0; i < block_elements; ++i) numbers[i] = local.bin_of(to_double(values[i]));
 }
 
-/// Even bins that elements of four bytes are found in by single precision, twice as many at a time
-/// and with fewer steps, unless they are so close to an edge that it may err. On a Sapphire Rapids
-/// core 256 bins of normal f4 take 6.0 GB/s, not 3.5; where many values lie on edges it is 3.4.
+/// Even bins for elements of four bytes: a guess in single precision handles twice as many values
+/// at a time in fewer steps. Values so close to an edge that the guess may be wrong are redone in
+/// double precision. On a Sapphire Rapids core, 256 bins of normal f4 take 6.0 GB/s, not 3.5; where
+/// many values are on edges, 3.4.
 struct GuessedBins : EvenBins {
   float float_scale;
-  float float_offset;              // of zero from the lower end, in bins
-  float error;                     // more than that of a place in bins
-  std::uint32_t exact_blocks = 0;  // that are found without a guess, since guesses were in vain
+  float float_offset;  // position of zero, in bins from the lower end
+  float error;         // bound on the error of a position, in bins
+  // Number of blocks to do without a guess, after one in which guessing failed.
+  std::uint32_t exact_blocks = 0;
 
   explicit GuessedBins(const EvenBins& bins)
       : EvenBins(bins),
@@ -76,17 +78,17 @@ struct GuessedBins : EvenBins {
         float_offset(static_cast<float>(-lower * scale)),
         error(static_cast<float>(error_of(bins))) {}
 
-  /// Whether guesses are seldom in vain, and the numbers above are not too small for their type.
+  /// True if guesses are rarely redone, and if the scale is a normal float.
   static bool suit(const EvenBins& bins) {
     using Limits = std::numeric_limits<float>;
     return error_of(bins) < 0x1p-10 && bins.scale >= Limits::min() && bins.scale <= Limits::max();
   }
 
  private:
-  /// Five roundings, each by at most 2^-24 of the number: of the element, if it is an integer, of
-  /// both constants and of the product, where numbers are up to `widest` bins; and of the sum, up
-  /// to `count`. This is 3 * 2^-24 * `count` more, which leaves room for those in double precision:
-  /// of the edges and of the guess.
+  /// Bound on five roundings, each at most 2^-24 of the rounded number: of the element (if it is an
+  /// integer), of both constants and of the product, which are up to `widest` bins; and of the sum,
+  /// which is up to `count`. The result is larger by 3 * 2^-24 * `count`, which covers the
+  /// roundings in double precision: of the edges and of the guess in EvenBins.
   static double error_of(const EvenBins& bins) {
     const double count = bins.last + 1;
     const double widest = std::max(std::abs(bins.lower), std::abs(bins.upper)) * bins.scale;
@@ -97,8 +99,8 @@ struct GuessedBins : EvenBins {
 template <class T>
 [[gnu::always_inline]] inline void find_bins(GuessedBins& bins, const T* __restrict values,
                                              std::uint32_t* __restrict numbers) {
-  constexpr std::size_t group_elements = 128;  // that are found exactly if one of them must be
-  constexpr std::uint32_t wait_blocks = 15;    // until we guess again
+  constexpr std::size_t group_elements = 128;  // redone together if one of them must be
+  constexpr std::uint32_t wait_blocks = 15;    // blocks until the next guess
   const GuessedBins local = bins;
   if (bins.exact_blocks > 0) {
     --bins.exact_blocks;
@@ -110,9 +112,9 @@ template <class T>
   const float nan = static_cast<float>(local.nan()) + 0.5f;
   const float lowest = -local.error;
   const float highest = static_cast<float>(local.last + 1) + local.error;
-  const float sure = 0.5f - 2 * local.error;  // twice, as the sum above is rounded
+  const float sure = 0.5f - 2 * local.error;  // 2 errors, because the sum above is rounded too
   for (std::size_t group = 0; group < block_elements; group += group_elements) {
-    std::int32_t all_sure = -1;  // negative if they are
+    std::int32_t all_sure = -1;  // negative if so
     for (std::size_t i = group; i < group + group_elements; ++i) {
       const float value = static_cast<float>(values[i]);
       const float place = value * local.float_scale + local.float_offset;
@@ -135,8 +137,8 @@ template <class T>
   if (all_in_vain) bins.exact_blocks = wait_blocks;
 }
 
-/// All values take a step of their searches before any takes the next, so that none of them waits
-/// for its own.
+/// Advances the searches of all values of a block step by step, so that no search waits for its own
+/// last step.
 template <class T>
 [[gnu::always_inline]] inline void find_bins(const ListedBins& bins, const T* __restrict values,
                                              std::uint32_t* __restrict numbers) {
@@ -171,7 +173,7 @@ find_bins_avx512(Bins& bins, const T* values, std::uint32_t* numbers) {
   find_bins(bins, values, numbers);
 }
 
-/// Elements of four or eight bytes: finds the bins of a block, then counts them.
+/// Counter for elements of four or eight bytes: finds the bins of a block, then counts them.
 template <class T, class Found>
 class NumberCounter final : public BinCounter {
  public:
@@ -185,7 +187,8 @@ class NumberCounter final : public BinCounter {
   void count(Stream& /*stream*/, DeviceSpan<const std::byte> data) override {
     const std::size_t count = data.size / sizeof(T);
     const T* const values = elements<T>(data);
-    alignas(64) std::array<std::uint32_t, block_elements> numbers;  // no store crosses cache lines
+    // Aligned, so that no store crosses a cache line.
+    alignas(64) std::array<std::uint32_t, block_elements> numbers;
     const std::size_t whole = count - count % block_elements;
     for (std::size_t i = 0; i < whole; i += block_elements) {
       find_bins_(bins_, values + i, numbers.data());

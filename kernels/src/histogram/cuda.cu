@@ -14,19 +14,19 @@ namespace ooc::binning {
 
 namespace {
 
-using Counter = unsigned long long;  // as atomicAdd() wants it
+using Counter = unsigned long long;  // the type that atomicAdd() takes
 static_assert(sizeof(Counter) == sizeof(std::uint64_t));
 
 constexpr unsigned block_threads = 512;
 constexpr unsigned blocks_per_multiprocessor = 4;
-constexpr std::size_t load_bytes = 16;  // what one thread loads at a time
+constexpr std::size_t load_bytes = 16;  // loaded by a thread at a time
 
-/// Counters of 32 bits that a block may keep in shared memory. Devices offer more than 48 KiB to
-/// those who ask, but then there are fewer blocks, and so many counters would take longer to add up
-/// than the elements of a chunk to count.
+/// Number of 32-bit counters that a block keeps in shared memory. Devices offer more than 48 KiB on
+/// request, but then fewer blocks are resident, and adding up so many counters takes longer than
+/// counting the elements of a chunk.
 constexpr std::size_t shared_counters = (std::size_t{48} << 10) / sizeof(unsigned);
 
-/// How many blocks occupy the whole of the current device.
+/// Returns the number of blocks that fill the current device.
 unsigned blocks_of_device(Stream& stream) {
   int device = 0;
   int multiprocessors = 0;
@@ -36,20 +36,20 @@ unsigned blocks_of_device(Stream& stream) {
   return static_cast<unsigned>(multiprocessors) * blocks_per_multiprocessor;
 }
 
-/// Blocks for so many elements: no more than have something to do.
+/// Returns the number of blocks for so many bytes, such that each has something to do.
 unsigned blocks_for(std::size_t bytes, unsigned most) {
   constexpr std::size_t block_bytes = block_threads * load_bytes;
   return static_cast<unsigned>(std::clamp<std::size_t>(bytes / block_bytes, 1, most));
 }
 
-/// What a thread loads at once.
+/// The elements that a thread loads at once.
 template <class T>
 struct alignas(load_bytes) Pack {
   T values[load_bytes / sizeof(T)];
 };
 
-/// Calls `body` with every element, each in one thread of the grid. Elements need not be aligned to
-/// packs: those before the first and behind the last whole pack are taken one by one.
+/// Calls `body` with every element, each in one thread of the grid. `data` need not be aligned to a
+/// pack: elements before the first and after the last whole pack are loaded one by one.
 template <class T, class Body>
 __device__ void for_each_element(const T* data, std::size_t count, Body&& body) {
   constexpr std::size_t pack_elements = load_bytes / sizeof(T);
@@ -74,8 +74,8 @@ __device__ void for_each_element(const T* data, std::size_t count, Body&& body) 
 
 // --- counters -----------------------------------------------------------------------------------
 
-/// Which counter of a block an element belongs to, and which bin that counter. Elements of one byte
-/// have a counter for each pattern of bits, others one for each bin.
+/// Maps elements to the counters of a block, and those to bins. Elements of one byte have a counter
+/// for each bit pattern, others one for each bin.
 template <class T, class Found>
 struct Keys {
   Found bins;
@@ -98,8 +98,8 @@ struct Keys {
   }
 };
 
-/// Counts in shared memory, then adds up. A thread counts equal keys in a row before it adds them,
-/// so that constant data does not make all threads queue for one counter.
+/// Counts in shared memory, then adds to `totals`. A thread counts a run of equal keys before it
+/// adds it, so that threads do not contend for one counter if the data is constant.
 template <class T, class Found>
 __global__ void __launch_bounds__(block_threads)
     count_in_blocks(const T* data, std::size_t count, Keys<T, Found> keys, unsigned key_count,
@@ -127,8 +127,8 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-/// Counts in global memory, for more bins than fit a block. Threads of a warp that have the same
-/// bin send one of them.
+/// Counts in global memory, for more bins than fit shared memory. Threads of a warp with the same
+/// bin are added by one of them.
 template <class T, class Found>
 __global__ void __launch_bounds__(block_threads)
     count_in_device(const T* data, std::size_t count, Found bins, Counter* totals) {
@@ -184,7 +184,7 @@ class CudaCounter final : public BinCounter {
   }
 
  private:
-  Found bins_;  // its edges, if any, in device memory
+  Found bins_;  // its edges, if any, are in device memory
   unsigned blocks_;
   Buffer counters_;
   Buffer edges_;
@@ -194,7 +194,7 @@ class CudaCounter final : public BinCounter {
 
 constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
 
-/// An integer that is ordered as doubles are, and never 0 for a finite one.
+/// Returns an integer that orders as doubles do and is never 0 for a finite one.
 __device__ std::uint64_t key_of(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   return (bits & sign_bit) != 0 ? ~bits : bits | sign_bit;
@@ -203,14 +203,14 @@ double value_of(std::uint64_t key) {
   return std::bit_cast<double>((key & sign_bit) != 0 ? key & ~sign_bit : ~key);
 }
 
-/// Extremes in device memory. All zero is the state before any value: both keys are maxima.
+/// Extremes in device memory. The initial state is all zero, since both keys are maxima.
 struct DeviceExtremes {
   Counter highest_key;
   Counter inverted_lowest_key;
   Counter nan, negative_infinities, positive_infinities;
 };
 
-/// Adds up a value over the threads of a full warp.
+/// Reduces a value over the threads of a full warp.
 template <class T, class Add>
 __device__ T warp_total(T value, Add add) {
   for (int distance = warpSize / 2; distance > 0; distance /= 2) {

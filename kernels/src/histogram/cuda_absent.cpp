@@ -1,4 +1,4 @@
-// The functions of histogram/ that need CUDA, for a build without it.
+// Replaces the functions of histogram/ that need CUDA in builds without it.
 
 #include "base/cuda_absent.hpp"
 #include "histogram/count.hpp"

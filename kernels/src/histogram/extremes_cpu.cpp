@@ -10,14 +10,14 @@ namespace ooc::binning {
 
 namespace {
 
-/// An element as an integer: itself, or for floating types its bits.
+/// An element as an integer: its value, or the bits of a floating type.
 template <std::size_t bytes>
 using Signed = std::conditional_t<bytes == 2, std::int16_t,
                                   std::conditional_t<bytes == 4, std::int32_t, std::int64_t>>;
 template <class T>
 using Key = std::conditional_t<is_floating<T>, Signed<sizeof(T)>, T>;
 
-/// The bits of the exponent, all of which are set if the value is not finite.
+/// The bits of the exponent. All are set if the value is not finite.
 template <class T>
 constexpr Key<T> exponent_bits() {
   if constexpr (std::is_same_v<T, double>)
@@ -30,8 +30,8 @@ constexpr Key<T> exponent_bits() {
     return 0x7f80;
 }
 
-/// Makes an integer that is ordered as the values are, or undoes it: negative values are the
-/// lower the larger their bits, so all of these but the sign are inverted.
+/// Maps the bits of a value to an integer that orders as the values do, or back. For negative
+/// values all bits but the sign are inverted, since larger bits mean a lower value.
 template <class T>
 constexpr Key<T> ordered(Key<T> bits) {
   if constexpr (!is_floating<T>) {
@@ -42,7 +42,8 @@ constexpr Key<T> ordered(Key<T> bits) {
   }
 }
 
-/// The lowest and highest finite value, ordered, and how many values are not finite.
+/// The lowest and highest finite value, as ordered keys, and the number of values that are not
+/// finite.
 template <class T>
 struct KeyRange {
   using Count = std::make_unsigned_t<Key<T>>;
@@ -50,10 +51,10 @@ struct KeyRange {
   Key<T> highest = std::numeric_limits<Key<T>>::lowest();
   Count not_finite = 0;
 
-  /// Selects by masks, of which the compiler does not make jumps.
+  /// Selects by masks, since the compiler would turn other selections into jumps.
   void add(Key<T> bits) {
     using Limits = std::numeric_limits<Key<T>>;
-    Key<T> out = 0;  // all bits if the value is not finite
+    Key<T> out = 0;  // all bits set if the value is not finite
     if constexpr (is_floating<T>) {
       out = (bits & exponent_bits<T>()) == exponent_bits<T>() ? Key<T>{-1} : Key<T>{0};
     }
@@ -66,7 +67,7 @@ struct KeyRange {
   }
 };
 
-/// Bits that lie where elements of type T do.
+/// A key that may alias elements of type T.
 template <class T>
 using AliasingKey [[gnu::may_alias]] = Key<T>;
 

@@ -34,7 +34,7 @@ Bins bins_of(ElementType type, const HistogramOptions& options) {
               {.hint = "give a range, or call histogram(), which looks for it first"});
 }
 
-/// Every element must be in one of the counters.
+/// Throws Error(internal) unless every element is in one of the counters.
 void check_sum(const Histogram& histogram) {
   const std::uint64_t inside =
       std::accumulate(histogram.counts.begin(), histogram.counts.end(), std::uint64_t{0});

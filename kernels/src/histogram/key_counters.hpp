@@ -11,9 +11,9 @@
 
 namespace ooc::binning {
 
-/// A counter for each key. They are small, so that more of them stay close to the processor, and
-/// are emptied before they overflow. Where keys are few, several tables take turns, so that equal
-/// keys in a row need not wait for each other.
+/// A counter for each key. Counters are small, so that more of them fit the nearest cache, and are
+/// emptied before they can overflow. If keys are few, elements alternate between several tables, so
+/// that equal keys in a row do not wait for each other's store.
 template <class Counter>
 class BasicTables {
  public:
@@ -26,8 +26,8 @@ class BasicTables {
 
   std::size_t keys() const { return keys_; }
 
-  /// Where a counter might overflow, all are emptied before: `take(key, count)` gets what was in
-  /// them.
+  /// Counts `count` keys. If a counter might overflow, empties all of them first: calls `take(key,
+  /// count)` for each.
   template <class Key, class Take>
   void add(const Key* keys, std::size_t count, Take take) {
     for (; count > most_at_once; keys += most_at_once, count -= most_at_once) {
@@ -49,7 +49,7 @@ class BasicTables {
     for (std::size_t i = whole; i < count; ++i) ++first[keys[i]];
   }
 
-  /// Empties all counters: `take(key, count)` gets what was in them.
+  /// Calls `take(key, count)` for every counter that is not zero, and clears it.
   template <class Take>
   void empty(Take take) {
     for (std::size_t key = 0; key < keys_; ++key) {
@@ -73,18 +73,18 @@ class BasicTables {
 
 using Tables = BasicTables<std::uint32_t>;
 
-/// Bytes, which are counted in pairs: to raise a counter in memory takes as long for two of them as
-/// for one. Counters of pairs, of 8 bits and for either order of the two bytes, still fit the first
-/// cache; one that overflows carries its pairs to the totals of their bytes. So all sorts of bytes
-/// are counted at 4 to 5.3 GB/s on a Sapphire Rapids core, but for two values in random order
-/// (3.4); one by one it is 3.9 at best.
+/// Counters for bytes, which are counted in pairs, since incrementing a counter in memory takes as
+/// long for two bytes as for one. Counters of pairs have 8 bits and ignore the order of the two
+/// bytes, so they fit the first cache. When one overflows, its pairs are added to the totals of
+/// their bytes. A Sapphire Rapids core counts most kinds of bytes at 4 to 5.3 GB/s, and two values
+/// in random order at 3.4; one by one it is 3.9 at best.
 class BytePairs {
  public:
   explicit BytePairs(Simd simd)
       : find_keys_(for_level(simd, find_keys_sse2, find_keys_avx2, find_keys_avx512)),
         counters_(2 * keys) {}
 
-  /// Totals are of 64 bits, so that none of them need be taken before the end.
+  /// Counts `count` bytes. Never calls `take`, since the totals have 64 bits.
   template <class Take>
   void add(const std::uint8_t* bytes, std::size_t count, Take /*take*/) {
     alignas(64) std::array<std::uint16_t, block_elements> found;
@@ -93,9 +93,9 @@ class BytePairs {
     const std::size_t whole = count - count % (2 * block_elements);
     for (std::size_t i = 0; i < whole; i += 2 * block_elements) {
       find_keys_(bytes + i, found.data());
-      // Two tables take turns where keys are few, so that an increment need not wait for the one
-      // before (3.4 instead of 2.2 GB/s of two values); else one does, of which more stays in the
-      // first cache (random bytes on 16 cores: 41 instead of 36 GB/s).
+      // Two tables alternate if keys are few, so that an increment does not wait for the one before
+      // (3.4 instead of 2.2 GB/s for two values). Otherwise one table is used, of which more stays
+      // in the first cache (random bytes on 16 cores: 41 instead of 36 GB/s).
       if (i % (32 * block_elements) == 0) second = are_few(found) ? first + keys : first;
       for (std::size_t line = 0; line < 2 * block_elements; line += 64) {  // 2.6 -> 3.2 GB/s
         __builtin_prefetch(bytes + i + 4 * block_elements + line, 0, 2);
@@ -108,7 +108,7 @@ class BytePairs {
     for (std::size_t i = whole; i < count; ++i) ++totals_[bytes[i]];
   }
 
-  /// Empties all counters: `take(byte, count)` gets what was in them.
+  /// Calls `take(byte, count)` for every byte that was counted, and clears all counters.
   template <class Take>
   void empty(Take take) {
     for (std::size_t i = 0; i < counters_.size(); ++i) {
@@ -120,18 +120,20 @@ class BytePairs {
   }
 
  private:
-  // A key is higher * 256 + lower, or its complement where that is less: half a square is folded
-  // onto the other half. Equal bytes, which would meet on the fold, lie behind. These have several
-  // counters that take turns, so that data of few values need not wait for its own stores.
+  // A key is higher * 256 + lower, or its complement where that is less, which halves the number of
+  // keys. Pairs of equal bytes would collide at the fold, so they have keys behind the others:
+  // several for each byte, used in rotation, so that data of few values does not wait for its own
+  // stores.
   static constexpr std::size_t equal = 0x8000;
   static constexpr std::size_t turns = 8;
   static constexpr std::size_t keys = equal + 256 * turns;
 
-  /// The keys of the pairs of a byte and the one `block_elements` behind it. Bytes at the same
-  /// place of different elements are often equal.
+  /// Computes the keys of pairs of a byte and the one `block_elements` later. (Neighbouring bytes
+  /// would often be the same byte of different elements, and equal.)
   [[gnu::always_inline]] static void find_keys(const std::uint8_t* __restrict bytes,
                                                std::uint16_t* __restrict found) {
-    for (std::uint16_t i = 0; i < block_elements; ++i) {  // as wide as a key, for the compiler
+    // A 16-bit index like the keys, so that the loop vectorises.
+    for (std::uint16_t i = 0; i < block_elements; ++i) {
       const std::uint8_t left = bytes[i], right = bytes[i + block_elements];
       const std::uint8_t lower = left < right ? left : right;
       const std::uint8_t higher = left < right ? right : left;
@@ -169,7 +171,7 @@ class BytePairs {
     totals_[lower] += count;
   }
 
-  /// Whether keys are few: of 256 pairs of them, more than two are of equals.
+  /// True if keys are few: if more than two of 256 pairs of keys are equal.
   static bool are_few(const std::array<std::uint16_t, block_elements>& keys_found) {
     constexpr std::size_t half = block_elements / 2;
     std::uint16_t equals = 0;

@@ -13,7 +13,7 @@ namespace {
 
 using Range = HistogramOptions::Range;
 
-/// Finds the range of the data.
+/// The operator that finds the range of the data.
 template <class T>
 struct FindExtremes {
   using Input = T;
@@ -40,7 +40,7 @@ struct FindExtremes {
   Extremes result(Partial total) const { return total.extremes; }
 };
 
-/// Sentences of the first pass before those of the second that are others.
+/// Inserts the sentences of the first pass before those of the second, without repeating any.
 void put_before(std::vector<std::string>& second, const std::vector<std::string>& first) {
   std::erase_if(second, [&](const std::string& sentence) {
     return std::ranges::find(first, sentence) != first.end();
@@ -48,15 +48,15 @@ void put_before(std::vector<std::string>& second, const std::vector<std::string>
   second.insert(second.begin(), first.begin(), first.end());
 }
 
-/// Both passes as one: what they took together, read as the second was; but what the page cache
-/// held is of before the first.
+/// Combines the statistics of both passes. Most describe the second; times are added up, and the
+/// page cache is as before the first.
 Stats both_passes(const Stats& first, Stats second) {
   const auto add = [](StageTimes& total, const StageTimes& times, double share) {
     total.busy += times.busy * share;
     total.waits_in += times.waits_in * share;
     total.waits_out += times.waits_out * share;
   };
-  // As if as many streams had worked in the first.
+  // Scaled as if the first pass had had as many streams as the second.
   const double streams = static_cast<double>(second.streams) /
                          static_cast<double>(std::max<std::size_t>(first.streams, 1));
   add(second.disk, first.disk, 1);
@@ -83,7 +83,8 @@ ErrorDetails details_of(const Source& source, std::string why, std::string hint 
           .hint = std::move(hint)};
 }
 
-/// Outside of a range that was found in the data there can only be what was not finite then.
+/// Throws if the second pass found other values outside of the range than infinities and NaN that
+/// the first pass counted.
 void check_unchanged(const Source& source, const Histogram& histogram, const Extremes& extremes,
                      bool partial) {
   const auto differs = [partial](std::uint64_t now, std::uint64_t before) {
@@ -94,13 +95,14 @@ void check_unchanged(const Source& source, const Histogram& histogram, const Ext
       !differs(histogram.nan, extremes.nan)) {
     return;
   }
-  throw Error(ErrorKind::input_changed, "the input changed while it was read",
-              details_of(source, "the second pass found values that the first did not",
-                         "count when nobody writes to it, or give a range (--range LOWER:UPPER)"));
+  throw Error(
+      ErrorKind::input_changed, "the input changed while it was read",
+      details_of(source, "the second pass found values that the first did not",
+                 "count when nobody writes to it, or give a range (HistogramOptions::range)"));
 }
 
-/// Without a checksum of both passes there is nothing to compare: nobody wanted one, or the second
-/// was stopped.
+/// Compares the checksums of both passes. There is none if it was not asked for, or if the second
+/// pass was stopped.
 void check_same(const Source& source, const Stats& first, const Stats& second) {
   if (!first.checksum || !second.checksum || first.checksum == second.checksum) return;
   throw Error(ErrorKind::input_changed, "the input changed while it was read",
@@ -111,7 +113,7 @@ void check_same(const Source& source, const Stats& first, const Stats& second) {
                          "what `xxh128sum` finds"));
 }
 
-/// All elements must have been counted once, whatever else went wrong.
+/// Throws Error(internal) unless every element was counted once.
 void check_count(const Histogram& histogram, std::uint64_t elements) {
   if (histogram.count == elements) return;
   throw Error(ErrorKind::internal, std::to_string(histogram.count) + " elements of " +
@@ -122,8 +124,9 @@ Bins bins_over(const Source& source, const Extremes& extremes, const HistogramOp
   if (!extremes.any_finite()) {
     throw Error(
         ErrorKind::bad_input, "the data has no finite value to find the range of bins by",
-        details_of(source, "all values are NaN or infinite",
-                   "check the element type (--dtype), or give a range (--range LOWER:UPPER)"));
+        details_of(
+            source, "all values are NaN or infinite",
+            "check the element type (Format::type), or give a range (HistogramOptions::range)"));
   }
   return make_bins(options, {extremes.lowest, extremes.highest}, ErrorKind::bad_input);
 }
@@ -135,7 +138,7 @@ Result<Extremes> find_extremes(Coordinator& coordinator, const Source& source,
   });
 }
 
-/// The range of types that have few values: all of them.
+/// Returns the default range of types with few values: all of them.
 std::optional<Range> range_of_type(ElementType type, const HistogramOptions& options) {
   if (options.logarithmic) return {};
   if (type == ElementType::u1) return Range{0, 256};
@@ -153,7 +156,7 @@ std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options
 }
 
 Histogram empty_histogram(ElementType type, const HistogramOptions& options) {
-  const auto bins = known_bins(type, options);  // throws for options that make no sense
+  const auto bins = known_bins(type, options);  // throws for invalid options
   const bool given = options.range || !options.edges.empty();
   if (!given) return {};
   return {.edges = bins->edges, .counts = std::vector<std::uint64_t>(bins->size())};
@@ -163,9 +166,10 @@ FoundBins find_bins(Coordinator& coordinator, const Source& source, const Histog
                     const PassOptions& wanted) {
   const auto share = [](Bins bins) { return std::make_shared<const Bins>(std::move(bins)); };
   if (auto known = known_bins(source.element(), options)) return {share(*std::move(known)), {}};
-  if (source.bytes() == 0) return {share({.edges = {0, 1}}), {}};  // nothing will be in them
+  // Bins are needed, but stay empty.
+  if (source.bytes() == 0) return {share({.edges = {0, 1}}), {}};
   Result<Extremes> pass = find_extremes(coordinator, source, wanted);
-  if (pass.stats.partial) {  // not even the range is known
+  if (pass.stats.partial) {  // so there are no bins either
     pass.stats.bytes = 0;
     return {{}, std::move(pass)};
   }

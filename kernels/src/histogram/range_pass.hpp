@@ -5,29 +5,31 @@
 #include <memory>
 #include <optional>
 
-// What a histogram needs besides counting: the bins, for which the data may have to be read once
-// more, and checks of what was counted in them.
+// The parts of a histogram around counting: choosing the bins, which may take a pass over the data,
+// and checking the counts.
 
 namespace ooc::binning {
 
-/// The bins, if they are known without a look at the data. Throws Error(usage).
+/// Returns the bins, if they are known without reading the data. Throws Error(usage) for invalid
+/// options.
 std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options);
 
-/// The histogram of no elements: zeros in bins whose range or edges are given; else it has no bins.
+/// Returns the histogram of no elements: counts of 0 if range or edges are given, else no bins.
 Histogram empty_histogram(ElementType type, const HistogramOptions& options);
 
-/// The bins to count in, and what the data looked like if they had to be found.
+/// The bins to count in, and the result of the pass that found them, if there was one.
 struct FoundBins {
-  std::shared_ptr<const Bins> bins;  // null if the pass for them was stopped
+  std::shared_ptr<const Bins> bins;  // null if that pass was stopped
   std::optional<Result<Extremes>> pass;
 };
 
-/// Reads the source for its range, unless that is known. Throws Error as histogram() does.
+/// Returns the bins, and reads the source for its range unless that is known. Throws Error as
+/// histogram() does.
 FoundBins find_bins(Coordinator& coordinator, const Source& source, const HistogramOptions& options,
                     const PassOptions& wanted);
 
-/// What both passes took together. Throws Error(internal) unless all elements were counted once,
-/// and Error(input_changed) if counting saw what the pass before it did not.
+/// Returns the statistics of both passes together. Throws Error: `internal` unless every element
+/// was counted once, `input_changed` if the counting pass saw other values than the first one.
 Stats check_passes(const Source& source, const FoundBins& found, const Histogram& histogram,
                    Stats counting);
 

@@ -8,7 +8,7 @@ namespace ooc::product {
 
 namespace {
 
-/// Whether segments of one length lie equally far from each other.
+/// True if the distance from each segment to the next is the same. All have one length.
 bool are_evenly_spaced(std::span<const std::span<std::byte>> segments) {
   const auto distance = segments[1].data() - segments[0].data();
   for (std::size_t i = 2; i < segments.size(); ++i) {

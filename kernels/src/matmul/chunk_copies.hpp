@@ -15,35 +15,36 @@ namespace ooc::product {
 
 enum class CopyDirection { h2d, d2h };
 
-/// What an observer is told of such a copy.
+/// Returns the kind of trace event for such a copy.
 TraceEvent::Kind kind_of(CopyDirection direction);
 
-/// Copies between adjacent elements on the device and the segments of a chunk, all of one length,
+/// Copies between contiguous device memory and the segments of a chunk, which all have one length,
 /// in as few calls as possible.
 void copy(Stream& stream, CopyDirection direction, std::byte* device,
           std::span<const std::span<std::byte>> segments);
 
-/// The chunks of a pool on their way to a device, or from it: one thread takes them in turn and
-/// enqueues their copies; those whose copies have ended are handed on.
+/// Copies the chunks of a pool to or from a device. One thread takes chunks in order and enqueues
+/// their copies; a chunk is handed on when its copies have completed.
 class ChunkCopies {
  public:
-  /// `hand_on` is called with each chunk whose copies have ended, in order, after the observer.
+  /// `hand_on` is called with each chunk whose copies have completed, in order, after the observer.
   ChunkCopies(Device& device, ChunkPool& pool, CopyDirection direction, const Observe& observe,
               std::function<void(const Chunk&)> hand_on);
 
-  /// The chunk `index`, when it is at the stage to be copied at; until then those whose copies end
-  /// are handed on, since somebody may be waiting for their slots. Null if the pool ends before it.
+  /// Returns chunk `index` as soon as it is ready to be copied; null if the pool ends before it.
+  /// While it waits, it hands on chunks whose copies complete, since other threads may need their
+  /// slots.
   Chunk* take(std::size_t index);
 
-  /// To be called before the copies of a chunk are enqueued, and after.
+  /// Called before and after the copies of a chunk are enqueued.
   void begin(Stream& stream);
   void end(Stream& stream, Chunk& chunk);
 
-  /// Hands on all that were taken.
+  /// Waits for all copies, and hands on all chunks.
   void finish();
 
-  double copy_seconds() const { return copy_seconds_; }  // on the device
-  double wait_seconds() const { return wait_seconds_; }  // for chunks
+  double copy_seconds() const { return copy_seconds_; }  // device time
+  double wait_seconds() const { return wait_seconds_; }  // time that take() waited
 
  private:
   struct Events {
@@ -57,7 +58,8 @@ class ChunkCopies {
   SlotState awaited_;
   EventReporter reporter_;
   std::function<void(const Chunk&)> hand_on_;
-  std::vector<Events> events_;  // taken in turn; one for each chunk that may be under way
+  // Used in rotation; one for each chunk whose copies may be in flight.
+  std::vector<Events> events_;
   std::size_t next_ = 0;
   std::deque<Chunk*> under_way_;
   double copy_seconds_ = 0;

@@ -15,7 +15,7 @@ namespace ooc {
 
 namespace {
 
-/// A target with what only the factors know: its shape and the type of its elements.
+/// The target with the shape and element type of the product.
 Target shaped(Target target, const Source& a, const Source& b, const MatmulOptions& options) {
   product::require_matrices(a, b);
   target.shape = {a.shape()[0], b.shape()[1]};
@@ -32,7 +32,7 @@ std::uint64_t elements_of(const Target& product) {
   return elements;
 }
 
-/// Of a product whose file takes memory.
+/// Bytes of memory that the output takes: its size if it is in tmpfs, else 0.
 std::uint64_t bytes_in_memory(const TargetFile& file, const Target& product) {
   return file.is_tmpfs() ? elements_of(product) * size_of(product.type.element) : 0;
 }
@@ -67,7 +67,7 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
   };
   const Target shaped_target = shaped(target, a, b, options);
   TargetFile file(shaped_target, elements_of(shaped_target),
-                  std::array{&a, &b});  // a full disk fails at once
+                  std::array{&a, &b});  // created first, so that a full disk fails at once
 
   product::Prepared prepared =
       product::prepare(coordinator, a, b, options, bytes_in_memory(file, shaped_target));

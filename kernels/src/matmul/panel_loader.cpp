@@ -61,11 +61,12 @@ void PanelLoader::load(const Load& load, PanelBuffer& target) {
   stream_->record(*target.loaded);
 }
 
-/// A piece is some whole rows of its panel or a part of one, so its elements are adjacent there.
+/// A piece is some whole rows of its panel, or a part of one row, so its elements are contiguous on
+/// the device.
 void PanelLoader::load_from_file(const Load& load, const Region& panel, std::byte* target) {
   CacheEntry* const keep =
       load.keep == none ? nullptr : &cache_[static_cast<std::size_t>(load.keep)];
-  if (keep != nullptr) keep->sent->synchronize();  // it is about to be overwritten
+  if (keep != nullptr) keep->sent->synchronize();  // the entry is about to be overwritten
   const std::size_t end = plan_.first_chunk(next_entry_ + 1);
   for (std::size_t k = plan_.first_chunk(next_entry_); k < end; ++k) {
     Chunk& chunk = take(k);
@@ -96,14 +97,15 @@ void PanelLoader::load_from_cache(CacheEntry& entry, const Region& panel, std::b
   stream_->record(*entry.sent);
 }
 
-/// The next piece from the reader.
+/// Returns the next piece from the reader.
 Chunk& PanelLoader::take(std::size_t chunk) {
   Chunk* const taken = copies_.take(chunk);
   if (taken == nullptr) throw interrupted();
   return *taken;
 }
 
-/// Copies elements to the device and makes of them there what the product takes.
+/// Copies elements to the device, and there converts them to the type and byte order of the
+/// product's operands.
 void PanelLoader::bring(std::span<const std::span<std::byte>> segments, std::byte* target) {
   const std::size_t bytes = segments.size() * segments[0].size();
   link_bytes_ += bytes;
@@ -112,7 +114,7 @@ void PanelLoader::bring(std::span<const std::span<std::byte>> segments, std::byt
     if (job_.types.file.swapped) stream_->swap_bytes(target, bytes, job_.problem.file_bytes);
     return;
   }
-  const std::size_t fit = staging_.size() / segments[0].size();  // as many at once
+  const std::size_t fit = staging_.size() / segments[0].size();  // segments at a time
   if (fit != 0) {
     for (std::size_t i = 0; i < segments.size(); i += fit) {
       const auto some = segments.subspan(i, std::min(fit, segments.size() - i));
@@ -131,7 +133,7 @@ void PanelLoader::bring(std::span<const std::span<std::byte>> segments, std::byt
   }
 }
 
-/// The same for as much as fits the staging memory.
+/// The same for segments that together fit the staging memory.
 void PanelLoader::bring_converted(std::span<const std::span<std::byte>> segments,
                                   std::byte* target) {
   const std::size_t bytes = segments.size() * segments[0].size();

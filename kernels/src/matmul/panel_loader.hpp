@@ -16,31 +16,31 @@
 
 namespace ooc::product {
 
-/// Memory for a panel on the device. `loaded`: the panel is there; `used`: the last product that
-/// needed it is done, so that it may be overwritten.
+/// Device memory for a panel. `loaded` is recorded when the panel is there, `used` when the last
+/// product that needs it is done, so that it may be overwritten.
 struct PanelBuffer {
   Buffer memory;
   std::unique_ptr<Event> loaded, used;
 };
 
-/// Brings panels to the device: from the pool, where the reader puts their pieces, or from the host
-/// memory that keeps panels for another time. Belongs to the multiplier's thread.
+/// Loads panels to the device: from the pool, into which the reader reads their pieces, or from the
+/// panel cache in host memory. Used by the multiplier's thread.
 class PanelLoader {
  public:
   PanelLoader(Device& device, const ProductJob& job, ChunkPool& pool, const RegionPlan& plan,
               const Observe& observe);
 
-  /// The pieces that `plan` must have: those of all loads that come from files.
+  /// Returns the regions that `plan` must consist of: the panels of all loads from files.
   static std::vector<RegionPlan::Entry> entries_of(const ProductJob& job);
 
-  /// Enqueues a panel's way into `target`. Blocks while its pieces are being read. Throws
-  /// Error(interrupted) if they will not be, because the reader was stopped.
+  /// Enqueues the load of a panel into `target`. Blocks until its pieces have been read. Throws
+  /// Error(interrupted) if the reader was stopped before.
   void load(const Load& load, PanelBuffer& target);
 
-  /// Gives all chunks back. Nothing is under way then.
+  /// Waits for all copies, and gives all chunks back to the pool.
   void finish();
 
-  /// Waits on the way out of an error, until the device no longer touches pool or panels.
+  /// Waits until the device no longer uses pool or panels. Called while an error is handled.
   void drain() noexcept { stream_->drain(); }
 
   std::uint64_t link_bytes() const { return link_bytes_; }
@@ -48,10 +48,10 @@ class PanelLoader {
   double wait_seconds() const { return copies_.wait_seconds(); }
 
  private:
-  /// A panel that is kept in host memory, as in its file.
+  /// A panel in the cache, in the format of its file.
   struct CacheEntry {
     std::byte* memory;
-    std::unique_ptr<Event> sent;  // the last copy out of it
+    std::unique_ptr<Event> sent;  // recorded after the last copy out of it
   };
 
   void load_from_file(const Load& load, const Region& panel, std::byte* target);
@@ -67,13 +67,13 @@ class PanelLoader {
   Buffer cache_memory_;
   std::vector<CacheEntry> cache_;
   ChunkCopies copies_;
-  WorkTimer kept_copies_;  // of panels that were kept
+  WorkTimer kept_copies_;  // from the panel cache
   double kept_seconds_ = 0;
   std::size_t next_entry_ = 0;  // of the plan
   std::uint64_t link_bytes_ = 0;
 };
 
-/// Which elements of its matrix a panel has.
+/// Returns the region of its matrix that a panel covers.
 Region panel_region(const ProductJob& job, const Load& load);
 
 }  // namespace ooc::product

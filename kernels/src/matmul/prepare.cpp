@@ -15,12 +15,12 @@ namespace ooc::product {
 
 namespace {
 
-// Of the memory that is free, unless the user has set limits; the rest is for others, and on a GPU
-// for what the library allocates by itself.
+// Fractions of the free memory that are used unless the user has set limits. The rest is for other
+// programs, and on a GPU for what the library itself allocates.
 constexpr double device_share = 0.9;
 constexpr double host_share = 0.5;
 constexpr double mostly_cached = 0.5;
-constexpr std::uint64_t most_pool_share = 4;  // of host memory, a quarter
+constexpr std::uint64_t most_pool_share = 4;  // at most a quarter of the host memory is for pools
 
 std::string shape_of(const Source& source) {
   std::string text;
@@ -48,8 +48,7 @@ void require_matrix(const Source& source) {
   const ElementType element = source.type().value_or(DType{}).element;
   if (element != f2 && element != bf16 && element != f4 && element != f8) {
     fail("holds " + std::string(name_of(element)) + ", a product takes f2, bf16, f4 or f8",
-         "convert it first: ooc-run convert " + shell_word(path_of(source)) +
-             " -o OUT --to f4; or say with --dtype what a raw file holds");
+         "convert it first: ooc::convert() to f4; or set Format::type to what a raw file holds");
   }
   if (source.shape().size() != 2) {
     fail(source.shape().empty() ? "has no shape"
@@ -73,7 +72,7 @@ StoredMatrix stored(const Source& source, std::uint32_t file) {
           .element_bytes = size_of(source.type()->element)};
 }
 
-/// How much of both operands lies in the page cache.
+/// Fraction of both operands that is in the page cache. Empty if unknown.
 std::optional<double> cached_fraction(const Source& a, const Source& b) {
   const std::optional<double> of_a = page_cache_fraction(a), of_b = page_cache_fraction(b);
   const double bytes = static_cast<double>(a.bytes()) + static_cast<double>(b.bytes());
@@ -81,7 +80,8 @@ std::optional<double> cached_fraction(const Source& a, const Source& b) {
   return (*of_a * static_cast<double>(a.bytes()) + *of_b * static_cast<double>(b.bytes())) / bytes;
 }
 
-/// Slots for what is in flight and for what the device is busy with, as far as the limit allows.
+/// Chooses slots for the chunks in flight and for those that the device copies, within the limit.
+/// Throws Error(memory) if even the smallest pools exceed it.
 Pools choose_pools(const IoConfig& reads, std::uint64_t host_bytes) {
   constexpr std::size_t copying = 4;
   const std::uint64_t most = host_bytes / most_pool_share;
@@ -101,10 +101,11 @@ Pools choose_pools(const IoConfig& reads, std::uint64_t host_bytes) {
   throw Error(ErrorKind::memory,
               "the pools alone need " + std::to_string(pools.bytes()) + " bytes, the limit is " +
                   std::to_string(host_bytes),
-              {.hint = "raise --memory"});
+              {.hint = "raise Options::memory_bytes"});
 }
 
-/// Device memory for elements that are yet to be converted: little of all, but whole elements.
+/// Returns the size of the device memory for elements that are not converted yet: a small part of
+/// the whole, but enough for one element.
 std::size_t staging_for(const Pools& pools, std::uint64_t device_bytes) {
   constexpr std::uint64_t alignment = 256;
   constexpr std::uint64_t small_share = 32;
@@ -112,17 +113,17 @@ std::size_t staging_for(const Pools& pools, std::uint64_t device_bytes) {
   return std::clamp<std::uint64_t>(share, alignment, round_down(pools.slot_bytes, alignment));
 }
 
-/// What the memory is for (bytes).
+/// How memory is divided (bytes).
 struct Memory {
-  std::uint64_t device_bytes = 0;  // all that is given, for
-  std::uint64_t for_panels = 0;    // panels and tiles,
-  std::size_t workspace = 0;       // the library, and elements that are yet to be converted
-  std::uint64_t host_left = 0;     // of host memory, beside the pools
-  bool is_host_memory = false;     // device_bytes are that
+  std::uint64_t device_bytes = 0;  // all device memory that may be used
+  std::uint64_t for_panels = 0;    // of it, for panels and tiles
+  std::size_t workspace = 0;       // of it, for the BLAS library
+  std::uint64_t host_left = 0;     // host memory that the pools leave
+  bool is_host_memory = false;     // device_bytes is host memory
 };
 
-/// Host memory is for the pools first, then on the CPU for panels, and for a GPU for those that it
-/// needs again. Sets the job's pools.
+/// Divides the memory. Host memory is for the pools first; the rest is for panels on a CPU, and for
+/// the panel cache with a GPU. Sets the job's pools.
 Memory divide_memory(Device& device, const Options& limits, std::uint64_t output_in_memory,
                      ProductJob& job) {
   const auto share = [](double part, std::uint64_t bytes) {
@@ -162,7 +163,7 @@ Problem problem_of(const Source& a, const Source& b, const Types& types) {
           .product_bytes = size_of(types.product.element)};
 }
 
-/// Directly if either can be; the reader goes by what each file allows.
+/// Uses direct I/O if either file allows it. The reader then decides for each file.
 IoConfig choose_reads(const Options& limits, DeviceKind kind, Workers workers, const Source& a,
                       const Source& b, double cached) {
   const IoConfig of_a = choose_read_config(limits, kind, workers, a, cached);
@@ -176,14 +177,16 @@ double flops_of(const Problem& problem) {
   return 2 * problem.products();
 }
 
-/// Floating-point operations in a second, by a product so small that it costs nothing beside the
-/// one to be planned. Empty if there is none so small, or no room for it.
+/// Measures floating-point operations per second, with a product so small that its time does not
+/// matter beside the planned one. Empty if no product is small enough, or if there is no memory for
+/// it.
 std::optional<double> measure_flops(Device& device, gemm::Gemm& gemm, const Problem& problem,
                                     std::uint64_t device_bytes) {
   constexpr int runs = 3;
   constexpr double least_share = 100;
   const bool on_cpu = device.shares_host_memory();
-  const std::uint64_t least_edge = on_cpu ? 512 : 4096;  // less does not keep it busy
+  // Smaller products do not use all of the device.
+  const std::uint64_t least_edge = on_cpu ? 512 : 4096;
   std::uint64_t edge = on_cpu ? 1024 : 4096;
   const auto probe_of = [&](std::uint64_t size) {
     return Problem{
@@ -216,22 +219,22 @@ std::optional<double> measure_flops(Device& device, gemm::Gemm& gemm, const Prob
   return best;
 }
 
-/// Rates to plan with. Those of disks and of the link are typical ones: nothing has been read yet.
+/// Returns the rates to plan with. Rates of disks and of the link are typical values, since nothing
+/// has been read yet.
 Rates rates_for(DeviceKind device, bool cached) {
   Rates rates;
   if (cached) rates.read = device == DeviceKind::cuda ? 55e9 : 10e9;
-  // The threads that copy from the page cache are woken for each row, and take turns at it. Those
-  // that copy into it are, too.
+  // Threads that copy from the page cache, or into it, take turns, and are woken for each row.
   if (cached) rates.row_seconds = 2.5e-6;
   rates.write = cached ? 6e9 : 3e9;
   if (device == DeviceKind::cpu) {
-    rates.link = 8e9;  // a copy within memory
+    rates.link = 8e9;  // a copy within host memory
     rates.flops = 100e9;
   }
   return rates;
 }
 
-/// How many times the panels of an operand are loaded, on average and rounded up.
+/// Returns how many times the panels of an operand are loaded, on average and rounded up.
 std::uint64_t passes_over(const Schedule& schedule, Operand operand) {
   const Tiling& tiling = schedule.tiling;
   if (schedule.loads.empty()) return 0;
@@ -296,13 +299,13 @@ void require_matrices(const Source& a, const Source& b) {
   require_matrix(a);
   require_matrix(b);
   if (a.type()->element != b.type()->element || a.type()->swapped != b.type()->swapped) {
-    throw Error(ErrorKind::bad_input,
-                path_of(a).string() + " holds " + code_of(*a.type()) + ", " + path_of(b).string() +
-                    " holds " + code_of(*b.type()),
-                {.path = path_of(b),
-                 .why = "both operands of a product have one type",
-                 .hint = "convert one of them: ooc-run convert " + shell_word(path_of(b)) +
-                         " -o OUT --to " + shell_word(code_of(*a.type()))});
+    throw Error(
+        ErrorKind::bad_input,
+        path_of(a).string() + " holds " + code_of(*a.type()) + ", " + path_of(b).string() +
+            " holds " + code_of(*b.type()),
+        {.path = path_of(b),
+         .why = "both operands of a product have one type",
+         .hint = "convert one of them: ooc::convert() to " + shell_word(code_of(*a.type()))});
   }
   if (a.shape()[1] != b.shape()[0]) {
     throw Error(ErrorKind::bad_input,
@@ -324,7 +327,7 @@ Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
                  const MatmulOptions& options, std::uint64_t output_in_memory) {
   require_matrices(a, b);
   Device& device = coordinator.device();
-  std::jthread library = gemm::load_early(device.kind());  // while a GPU starts
+  std::jthread library = gemm::load_early(device.kind());  // overlaps with the start of the GPU
   const auto began = std::chrono::steady_clock::now();
   device.bind_to_thread();
   const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - began;
@@ -355,7 +358,7 @@ Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
       gemm::make_gemm(kind, precision, job.types.operand,
                       {prepared.workspace.data(), prepared.workspace.size()}, job.threads);
 
-  // What lies in the page cache is in host memory already; keeping it twice would gain little.
+  // Files in the page cache are in host memory already, so a second copy would gain little.
   const bool keeps = kind == DeviceKind::cuda && cached < mostly_cached;
   Rates rates = rates_for(kind, cached >= mostly_cached);
   const std::optional<double> measured =

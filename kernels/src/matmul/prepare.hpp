@@ -11,25 +11,24 @@
 
 namespace ooc::product {
 
-/// A product that is planned, with the library that will do it.
+/// A planned product, and the library that will compute it.
 struct Prepared {
-  double device_seconds = 0;  // for which the device was waited for
+  double device_seconds = 0;  // time spent waiting for the device to start
   ProductJob job;
   MatmulPlan plan;
-  Buffer workspace;  // of the library, on the device
+  Buffer workspace;  // device memory for the library
   std::unique_ptr<gemm::Gemm> gemm;
 };
 
 /// Throws Error(bad_input) unless the sources are matrices of one supported type that fit together.
 void require_matrices(const Source& a, const Source& b);
 
-/// As asked for, or the inputs' own.
+/// Returns options.precision, or else the default for the type of the inputs.
 Precision precision_of(const Source& a, const MatmulOptions& options);
 
-/// Loads the library, divides the memory, and makes the schedule, for a caller who has reserved the
-/// coordinator. `output_in_memory`: bytes that
-/// the output takes of the host's memory, because it lies in tmpfs. Throws Error as
-/// dry_run_matmul().
+/// Loads the library, divides the memory, and makes the schedule. The caller must have reserved the
+/// coordinator. `output_in_memory`: bytes of host memory that the output takes because it is in
+/// tmpfs. Throws Error as dry_run_matmul().
 Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
                  const MatmulOptions& options, std::uint64_t output_in_memory);
 

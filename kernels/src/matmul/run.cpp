@@ -46,7 +46,7 @@ std::vector<TileBuffer> make_tiles(Device& device, std::size_t count, std::uint6
   return tiles;
 }
 
-/// Loads panels and multiplies them. Belongs to one thread.
+/// Loads panels and multiplies them. run() is called by one thread.
 class Multiplier {
  public:
   Multiplier(Device& device, const ProductJob& job, gemm::Gemm& gemm,
@@ -67,7 +67,7 @@ class Multiplier {
         timer_(device, wanted.observe),
         rows_at_once_(device.shares_host_memory() ? rows_of_a_thread * job.threads : all_rows) {}
 
-  /// Throws Error, Aborted; nothing is under way then.
+  /// Throws Error or Aborted; the device is idle then.
   void run() {
     device_.bind_to_thread();
     try {
@@ -83,15 +83,17 @@ class Multiplier {
     }
   }
 
-  /// The part of all multiplications that has been enqueued, or is done on a CPU. For any thread.
+  /// Returns the fraction of all multiplications that has been enqueued, or on a CPU completed. May
+  /// be called by any thread.
   double part_done() const noexcept { return products_ / job_.problem.products(); }
 
   const PanelLoader& loader() const { return loader_; }
   double product_seconds() const { return product_seconds_; }
 
  private:
-  // On the CPU a call returns when it is done, which an interrupt would have to wait for, and
-  // progress too. OpenBLAS is as fast, to 2 %, with so many rows for each thread.
+  // On the CPU, a call blocks until its product is done, and neither interrupts nor progress
+  // reports come through before. So it computes only so many rows for each thread, which makes
+  // OpenBLAS at most 2 % slower.
   static constexpr std::uint64_t rows_of_a_thread = 1024;
   static constexpr std::uint64_t all_rows = std::numeric_limits<std::uint64_t>::max();
 
@@ -101,7 +103,7 @@ class Multiplier {
     const std::vector<Step>& steps = job_.schedule.steps;
     const std::vector<Load>& loads = job_.schedule.loads;
     std::size_t next_load = 0;
-    std::size_t tile = 0;  // of the next step
+    std::size_t tile = 0;  // index of the tile of the next step
     Chunk* turn = nullptr;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const Step& step = steps[i];
@@ -164,10 +166,11 @@ class Multiplier {
   WorkTimer timer_;
   std::uint64_t rows_at_once_;
   double product_seconds_ = 0;
-  std::atomic<double> products_{0};  // of two elements each
+  std::atomic<double> products_{0};  // multiplications of two elements
 };
 
-/// As many bytes in flight where a panel's rows are read one by one, which takes more requests.
+/// Raises the queue depth if the rows of panels are read one by one, so that as many bytes are in
+/// flight.
 IoConfig deepened(IoConfig config, const Options& options, const RegionPlan& plan) {
   if (options.queue_depth != 0) return config;
   constexpr std::size_t most = 1024;
@@ -178,8 +181,9 @@ IoConfig deepened(IoConfig config, const Options& options, const RegionPlan& pla
   return config;
 }
 
-/// Rows of tiles that are short are put together by the page cache: written one by one, a good part
-/// of each would be borders (bench/results/h200-short-rows.json).
+/// Chooses how to write. Tiles with short rows are written through the page cache, which combines
+/// them: written directly, much of each row would be at its borders
+/// (bench/results/h200-short-rows.json).
 IoConfig choose_writes(const Options& options, DeviceKind device, Workers workers,
                        const TargetFile& file, const RegionPlan& plan) {
   constexpr std::size_t least_direct = 64 * KiB;
@@ -189,7 +193,7 @@ IoConfig choose_writes(const Options& options, DeviceKind device, Workers worker
   return through_page_cache(options, device, workers, true, "the rows of the tiles are short");
 }
 
-/// How bytes were read and written, and why so.
+/// Sets the statistics that say how bytes were read and written, and why.
 void describe_ways(const ProductJob& job, const IoConfig& reads, const Engine& read_engine,
                    const IoConfig& writes, const Engine& write_engine, Stats& stats) {
   stats.engine = read_engine.name();
@@ -197,7 +201,7 @@ void describe_ways(const ProductJob& job, const IoConfig& reads, const Engine& r
   stats.block_bytes = reads.block_bytes;
   stats.queue_depth = reads.queue_depth;
   stats.chunk_bytes = job.pools.slot_bytes;
-  stats.streams = 1;  // for each stage
+  stats.streams = 1;  // one for each stage
   const auto helpers = [](const Engine& engine, const IoConfig& config) {
     return engine.name() == "threads" ? config.threads : 0;
   };
@@ -230,7 +234,7 @@ std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm:
                     read_plan.max_extents());
   ChunkPool out_pool(device.host_memory(), job.pools.out_slots, job.pools.slot_bytes,
                      write_plan.max_extents());
-  // Only its turns are used: they say who may use which buffer for tiles.
+  // Only its slot states are used, not its memory: they order the use of the tile buffers.
   ChunkPool tiles(*std::pmr::new_delete_resource(), tiling.c_buffers, 1, 0);
 
   std::vector<TileBuffer> tile_buffers = make_tiles(
@@ -262,7 +266,7 @@ std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm:
     StallTimer stall;
     threads.join([&] {
       if (!wanted.progress) return;
-      // Of what is multiplied, not of what is read: that may all be in memory long before the end.
+      // By multiplications and not by bytes read, which may all be in memory long before the end.
       const double bytes = multiplier.part_done() * static_cast<double>(total_bytes);
       Progress progress{static_cast<std::uint64_t>(bytes), total_bytes, seconds_since(start)};
       progress.in_flight = reader.in_flight() + writer.in_flight();
@@ -272,7 +276,7 @@ std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm:
     });
   }
 
-  stats.bytes = reader.bytes_done();  // of all passes together, so one is counted
+  stats.bytes = reader.bytes_done();  // total of all passes over the files, so `passes` is 1
   stats.bytes_written = writer.bytes_done();
   stats.chunks = read_plan.size();
   stats.slots = in_pool.size() + out_pool.size();

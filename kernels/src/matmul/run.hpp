@@ -14,8 +14,7 @@
 
 namespace ooc::product {
 
-/// How elements change on their way: what lies in the files of A and B, what the product takes,
-/// and what it makes.
+/// Element types along the way: in the files of A and B, as operands of the product, and in C.
 struct Types {
   DType file;
   ElementType operand;
@@ -24,16 +23,16 @@ struct Types {
   bool converts() const { return file.element != operand; }
 };
 
-/// Host memory through which panels come and tiles go, in slots of one piece each.
+/// Pools in host memory, through which panels are read and tiles written. A slot holds one piece.
 struct Pools {
   std::size_t slot_bytes = 0;
   std::size_t in_slots = 0, out_slots = 0;
-  std::size_t staging_bytes = 0;  // on the device, for elements that are yet to be converted
+  std::size_t staging_bytes = 0;  // on the device, for elements that are not converted yet
 
   std::size_t bytes() const { return slot_bytes * (in_slots + out_slots); }
 };
 
-/// Everything that the execution of a schedule needs to know.
+/// Everything that is needed to execute a schedule.
 struct ProductJob {
   Problem problem;
   Schedule schedule;
@@ -43,19 +42,19 @@ struct ProductJob {
   Pools pools;
   IoConfig reads;
   Workers workers;
-  std::size_t threads = 0;  // of a BLAS library on a CPU
+  std::size_t threads = 0;  // of the BLAS library on a CPU
 };
 
-/// What a product ends with that is stopped.
+/// Returns the error for a product that was stopped.
 Error interrupted();
 
-/// Carries out a schedule and writes C to `file`, which is left to the caller to publish. Adds what
-/// it did to `stats`; returns the bytes that went over the link. Four threads, which meet in pools:
+/// Executes a schedule and writes C to `file`; the caller commits the file. Adds to `stats`.
+/// Returns the number of bytes that crossed the link. Four threads connected by pools:
 ///
 ///     reader ──pool──► multiplier ──tiles──► sender ──pool──► writer
 ///              pieces   H2D, gemm    of C      D2H    pieces
 ///
-/// On the device three streams (panels in, products, tiles out) are kept in order by events.
+/// Three streams of the device (panels in, products, tiles out) are synchronised by events.
 std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm::Gemm& gemm,
                           TargetFile& file, const PassOptions& wanted, Stats& stats);
 

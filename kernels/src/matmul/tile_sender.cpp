@@ -46,7 +46,7 @@ void TileSender::run(std::size_t count) {
       tiles_.recycle(*turn);
     }
   } catch (...) {
-    // The pool must not be freed while a copy into it is under way.
+    // The pool must not be freed while a copy into it is in flight.
     stream_->drain();
     throw;
   }
@@ -75,8 +75,8 @@ void TileSender::send(std::size_t tile, TileBuffer& buffer) {
   copies_.finish();
 }
 
-/// Each extent lies in its pages of the slot as in those of the file, so that whole blocks of it
-/// can be written directly.
+/// Makes each extent begin at the same offset in a page of the slot as in a page of the file, so
+/// that whole blocks of it can be written directly.
 void TileSender::lay_out(Chunk& chunk) {
   std::size_t place = 0;
   for (const Extent& extent : plan_.extents(chunk.index, extents_)) {

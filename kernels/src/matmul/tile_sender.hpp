@@ -14,25 +14,25 @@
 
 namespace ooc::product {
 
-/// Memory for a tile of C on the device; `computed`: all of its parts have been added up.
+/// Device memory for a tile of C. `computed` is recorded when the tile is complete.
 struct TileBuffer {
   Buffer memory;
   std::unique_ptr<Event> computed;
 };
 
-/// Takes tiles of C home, in the order in which they are made, and hands their pieces to the
-/// writer. `tiles` tells whose turn it is at a buffer: tile t is made in buffer t % tiles.size().
-/// Belongs to one thread.
+/// Copies tiles of C to the host, in the order in which they are computed, and passes their pieces
+/// to the writer. `tiles` orders the use of the buffers: tile t is in buffer t % tiles.size(). Used
+/// by one thread.
 class TileSender {
  public:
   TileSender(Device& device, const ProductJob& job, std::vector<TileBuffer>& buffers,
              ChunkPool& tiles, ChunkPool& pool, const RegionPlan& plan, const Observe& observe);
 
-  /// The pieces that `plan` must have: those of all tiles.
+  /// Returns the regions that `plan` must consist of: all tiles.
   static std::vector<RegionPlan::Entry> entries_of(const ProductJob& job,
                                                    std::uint64_t data_offset);
 
-  /// Sends `count` tiles. Throws Error, Aborted; nothing is under way then.
+  /// Sends `count` tiles. Throws Error or Aborted; no copy is in flight then.
   void run(std::size_t count);
 
   std::uint64_t link_bytes() const { return link_bytes_; }

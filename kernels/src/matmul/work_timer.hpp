@@ -9,17 +9,17 @@
 
 namespace ooc::product {
 
-/// Device time of work on a stream, by events that are read when their turn comes again: a few
-/// pieces may be enqueued, not more. Belongs to one thread.
+/// Measures the device time of work on a stream by events. They are used in rotation and read
+/// before they are reused, so begin() may block for earlier work. Used by one thread.
 class WorkTimer {
  public:
   WorkTimer(Device& device, const Observe& observe);
 
-  /// To be called before a piece of work is enqueued, and after. The observer is told of it later.
+  /// Called before and after a piece of work is enqueued. The observer gets its event later.
   void begin(Stream& stream);
   void end(Stream& stream, const TraceEvent& work);
 
-  /// Of all work so far, for which it waits.
+  /// Waits for all work so far, and returns its total time.
   double seconds();
 
  private:

@@ -11,26 +11,26 @@
 #include <type_traits>
 #include <utility>
 
-// The loops over the columns of a tile, for reduce_cpu.cpp alone. They are plain C++, written so
-// that the compiler turns each loop over columns into vector instructions. They are always inlined
-// into three functions, one for each level of Simd, and compiled there for that level: none of them
-// exists on its own, which could be linked into code for an older processor.
+// Loops over the columns of a tile, for reduce/cpu.cpp alone. They are plain C++, written such that
+// the compiler vectorises each loop over columns. They are always inlined into three functions, one
+// for each level of Simd, and compiled there for that level. None of them exists as a function of
+// its own, since the linker might use that for an older processor.
 
 #define OOC_ALWAYS __attribute__((always_inline))  // for lambdas
 #define OOC_INLINE OOC_ALWAYS inline
 
 namespace ooc::reduction {
 
-// Rows that are taken into the columns at once, so that sums are loaded and stored less often. A
-// block of them fits the first cache, whatever the type.
+// Rows that are added to the columns at a time, so that sums are loaded and stored less often. A
+// block of rows fits the first cache for any type.
 constexpr std::size_t block_rows = 8;
 
-// Columns of a block that are taken at once: few, so that computing and prefetching alternate often
-// enough for the processor to do both at the same time.
+// Columns of a block that are processed at a time: few, so that computing and prefetching alternate
+// often enough to overlap.
 constexpr std::size_t strip_columns = 32;
 
-/// to_double() in a way that every level of Simd has vectors for: both products and terms are
-/// exact, the sum is rounded once.
+/// to_double() in operations that every level of Simd has for vectors. Both products and terms are
+/// exact; the sum is rounded once.
 template <class T>
 OOC_INLINE double as_double(T value) {
   if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
@@ -47,8 +47,8 @@ OOC_INLINE bool is_nan(T value) {
   return value != value;
 }
 
-/// `term`, or zero if `value` is NaN, by their bits: a comparison that selects keeps the compiler
-/// from using vectors, since one of floats might trap, and SSE2 has none of 8 bytes.
+/// Returns `term`, or zero if `value` is NaN, by bit operations. A comparison that selects would
+/// keep the compiler from using vectors: one of floats might trap, and SSE2 has none for 8 bytes.
 OOC_INLINE double unless_nan(double value, double term) {
   constexpr auto infinity = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity());
   constexpr std::uint64_t magnitude = ~(std::uint64_t{1} << 63);
@@ -97,8 +97,8 @@ struct Columns {
   }
 };
 
-/// Calls body(0), ..., body(rows - 1), written out: a loop would hide the one around it from the
-/// compiler's vectoriser.
+/// Calls body(0), ..., body(rows - 1), unrolled: an inner loop would keep the compiler from
+/// vectorising the loop around it.
 template <std::size_t rows, class Body>
 OOC_INLINE void for_each_row(Body body) {
   [&]<std::size_t... row>(std::index_sequence<row...>) OOC_ALWAYS {
@@ -107,12 +107,12 @@ OOC_INLINE void for_each_row(Body body) {
   (std::make_index_sequence<rows>{});
 }
 
-/// Columns from `begin` to before `end`, of rows of which the first is at `offset` of the tile.
+/// Columns `begin` to `end` - 1 of some rows, the first of which is at `offset` in the tile.
 struct Strip {
   std::size_t offset, begin, end;
 };
 
-/// Takes `rows` rows into columns.
+/// Adds `rows` rows to the columns of a strip.
 template <std::size_t rows, bool skip_nan, class T>
 OOC_INLINE void add_rows(const T* __restrict tile, Strip strip, Columns<T>& __restrict to) {
   const T* const data = tile + strip.offset;
@@ -151,7 +151,7 @@ OOC_INLINE void add_rows(const T* __restrict tile, Strip strip, Columns<T>& __re
 
 using Squares = std::array<double, columns>;
 
-/// Adds the squared distances of `rows` rows to `mean`.
+/// Adds the squared distances of `rows` rows from `mean`.
 template <std::size_t rows, bool skip_nan, class T>
 OOC_INLINE void add_squares(const T* __restrict tile, Strip strip, double mean,
                             Squares& __restrict squares) {

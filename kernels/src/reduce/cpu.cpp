@@ -17,7 +17,7 @@
 namespace ooc::reduction {
 namespace {
 
-/// A tile, and the whole one that follows it, if any.
+/// A tile, and the whole tile that follows it (null if there is none).
 template <class T>
 struct Tile {
   const T* data;
@@ -25,10 +25,10 @@ struct Tile {
   const T* next;
 };
 
-/// Asks for the share of the next tile that goes with a strip of this one; each look takes its
-/// part. The processor does not do so well enough by itself, since the loops above read eight
-/// places at a time. With it, a Sapphire Rapids core reduces f4 in memory at 8.0 GB/s; if only the
-/// second look asks, and for a block at once, at 6.6; in the cache at 14.
+/// Prefetches the part of the next tile that corresponds to a strip of this one; each loop over the
+/// tile prefetches its half. The hardware prefetcher does not do so well, since the loops above
+/// read eight rows at a time. With this, a Sapphire Rapids core reduces f4 in memory at 8.0 GB/s,
+/// or 6.6 if only the second loop prefetches, a block at once. In the cache it is 14.
 template <class T>
 OOC_INLINE void prefetch_next(const Tile<T>& tile, std::size_t look, Strip strip) {
   constexpr std::size_t line = 64 / sizeof(T);
@@ -59,7 +59,7 @@ OOC_INLINE double look_again(const Tile<T>& tile, double mean) {
   return add_columns(squares);
 }
 
-/// The first index for which `matches` holds, or nowhere.
+/// Returns the first index for which `matches` is true, or nowhere.
 template <class T, class Predicate>
 OOC_INLINE std::uint32_t find_first(const Tile<T>& tile, Predicate matches) {
   std::size_t i = 0;
@@ -79,9 +79,9 @@ struct Placed {
   std::uint32_t index = nowhere;
 };
 
-/// Finds where a minimum or maximum is first, if `may_matter(rank)` says that this may matter, and
-/// the element there: it may be the other zero than `value`, which equals it. So a third look is
-/// rare: few tiles beat all that their lane has met before.
+/// Finds the first index of a minimum or maximum and the element there, if `may_matter(rank)` is
+/// true. That element may be the other zero than `value`, which equals it. This third loop over a
+/// tile is rare: few tiles have a new extreme of their lane.
 template <class T, class MayMatter>
 OOC_INLINE Placed place(const Tile<T>& tile, T value, MayMatter may_matter) {
   const std::uint64_t key = order_key(value);
@@ -110,7 +110,7 @@ OOC_INLINE void place_extremes(const Tile<T>& tile, const Columns<T>& seen, CpuL
   lane.any = true;
 }
 
-/// A tile of floating type that holds NaN, or infinities of both signs.
+/// Reduces a tile of floating type that has NaN, or infinities of both signs.
 template <class T>
 OOC_INLINE void reduce_around_nan(const Tile<T>& tile, CpuLane& lane, TileResult& result) {
   for (std::size_t i = 0; i < tile.size; ++i) result.nan += is_nan(tile.data[i]) ? 1u : 0u;
@@ -173,7 +173,7 @@ OOC_INLINE void reduce_integers(const Tile<T>& tile, CpuLane& lane, TileResult& 
   for (; i < count; ++i) to[i] = static_cast<float>(from[i]);
 }
 
-/// Two-byte floats become floats, exactly, before anything else.
+/// Converts two-byte floats to floats, which is exact.
 template <Simd simd, class T>
 OOC_INLINE void convert(const T* from, std::size_t count, float* to) {
   if constexpr (simd != Simd::sse2 && std::is_same_v<T, Float16>) {

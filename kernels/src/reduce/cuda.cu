@@ -9,15 +9,15 @@
 #include <cstdint>
 #include <type_traits>
 
-// One block of threads for each tile, one thread for each column: so every column is added up in
-// order, and by nobody else.
+// One thread block for each tile, one thread for each column: a single thread adds up a column, in
+// order.
 
 namespace ooc::reduction {
 namespace {
 
 using ThreadSlots = double[columns];
 
-/// Adds the columns in the tree that the definition asks for. All threads get the result.
+/// Adds the columns in the binary tree of tiles.hpp. All threads get the result.
 __device__ double add_columns(double mine, ThreadSlots& shared) {
   const unsigned j = threadIdx.x;
   shared[j] = mine;
@@ -27,11 +27,12 @@ __device__ double add_columns(double mine, ThreadSlots& shared) {
     __syncthreads();
   }
   const double sum = shared[0];
-  __syncthreads();  // before anybody uses the memory for something else
+  __syncthreads();  // before the memory is used for something else
   return sum;
 }
 
-/// Combines one value of each thread; `join` must not care for order. All threads get the result.
+/// Combines one value of each thread; `join` must be commutative and associative. All threads get
+/// the result.
 template <class V, class Join>
 __device__ V combine(V mine, Join join, V (&shared)[columns]) {
   const unsigned j = threadIdx.x;
@@ -53,7 +54,7 @@ struct Add {
   }
 };
 
-/// A value's rank and where it is; nowhere if there is no value.
+/// The rank of a value and its index; nowhere if there is no value.
 struct Extreme {
   std::uint64_t rank;
   std::uint32_t index;
@@ -83,7 +84,7 @@ struct First {
   }
 };
 
-/// What one thread finds in its column.
+/// The result of one thread for its column.
 struct Column {
   double sum = 0;
   std::int64_t sum_high = 0;
@@ -123,14 +124,14 @@ __device__ void add(Column& column, T value, std::uint32_t index) {
   if (column.max.index == nowhere || rank > column.max.rank) column.max = {rank, index};
 }
 
-/// The key of the element at an extreme, which a rank does not tell of zeros.
+/// Returns the key of the element at an extreme. The rank does not tell which zero it is.
 template <class T>
 __device__ std::uint64_t key_at(const T* data, Extreme extreme) {
   return extreme.index == nowhere ? 0 : order_key(data[extreme.index]);
 }
 
 /// Calls body(value, index) for the elements of this thread's column, in order. Loads several of
-/// them before it uses the first, so that they are on their way at the same time.
+/// them before it uses the first, so that the loads overlap.
 template <class T, class Body>
 __device__ void for_each_in_column(const T* data, std::uint32_t size, Body body) {
   constexpr std::uint32_t batch = 8;

@@ -1,4 +1,4 @@
-// The functions of reduce/ that need CUDA, for a build without it.
+// Replaces the functions of reduce/ that need CUDA in builds without it.
 
 #include "base/cuda_absent.hpp"
 #include "reduce/exact_sum.hpp"

@@ -9,36 +9,37 @@
 
 namespace ooc::reduction {
 
-/// Adds floats or doubles without rounding, fast, on the CPU: the significands of all numbers with
-/// the same sign and exponent go to one bin, as integers, with nothing to shift or to carry. Bins
-/// are emptied into an ExactSum before they overflow. NaN and infinities are left out.
+/// Adds floats or doubles without rounding, fast, on the CPU. The significands of all numbers with
+/// the same sign and exponent are added to one bin, as integers, without shifts or carries. Bins
+/// are emptied into an ExactSum before they can overflow. NaN and infinities are ignored. Used by
+/// one thread.
 template <class T>
 class ExactBins {
  public:
   ExactBins() : bins_(std::size_t{1} << (8 * sizeof(T) - Format::fraction_bits)) {}
 
-  /// At most `most_elements` at once.
+  /// Adds `count` values, at most `most_elements`.
   void add(const T* values, std::size_t count);
 
-  /// The sum of all that was added, which is forgotten.
+  /// Returns the sum of all values since the last call, and resets it.
   ExactSum take();
 
-  /// As many as the bins hold.
+  /// Number of elements that the bins can hold.
   static constexpr std::size_t most_elements = std::size_t{1} << 20;
 
  private:
   using Format = FloatFormat<T>;
 
-  // The 32-bit words of an element are added up apart, the highest as its part of the fraction,
-  // and in the bits above that sum, a one for each element.
+  // The 32-bit words of an element are summed separately. The highest word contributes its part of
+  // the fraction, and in the bits above that sum a one for each element.
   static constexpr std::size_t words = sizeof(T) / 4;
   static constexpr unsigned high_fraction_bits = Format::fraction_bits % 32;
   static constexpr unsigned count_position = 43;
   static_assert(most_elements << high_fraction_bits <= std::uint64_t{1} << count_position);
   static_assert(most_elements <= std::uint64_t{1} << (64 - count_position - 1));
 
-  // Neighbouring elements go to different ones, or else constant data would wait for its own last
-  // store at each element.
+  // Neighbouring elements use different copies of a bin, since constant data would otherwise wait
+  // for its own last store at each element.
   static constexpr std::size_t copies = 4;
   using Bin = std::array<std::uint64_t, words>;
 

@@ -10,7 +10,7 @@ namespace {
 
 __extension__ using uint128 = unsigned __int128;
 
-/// Divides a sum that is not negative and rounds it down. Returns whether there is a remainder.
+/// Divides a sum that is not negative, rounding down. Returns true if there is a remainder.
 bool divide(ExactSum& sum, std::uint64_t divisor) {
   uint128 rest = 0;
   for (std::size_t i = ExactSum::limb_count; i-- > 0;) {
@@ -26,7 +26,7 @@ bool bit_at(const ExactSum& sum, unsigned position) {
   return (limb >> (position % ExactSum::limb_bits) & 1) != 0;
 }
 
-/// The highest bit of a sum that is not negative; 0 for none.
+/// Position of the highest set bit of a sum that is not negative; 0 if none is set.
 unsigned highest_bit(const ExactSum& sum) {
   for (std::size_t i = ExactSum::limb_count; i-- > 0;) {
     if (sum.limbs[i] == 0) continue;
@@ -36,7 +36,7 @@ unsigned highest_bit(const ExactSum& sum) {
   return 0;
 }
 
-/// Rounds a sum that is not negative. `more`: it lacks something less than its lowest bit.
+/// Rounds a sum that is not negative. `more`: the true value is larger by less than the lowest bit.
 double round(const ExactSum& sum, bool more) {
   using Format = FloatFormat<double>;
   const unsigned highest = highest_bit(sum);

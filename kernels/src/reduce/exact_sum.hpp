@@ -12,12 +12,12 @@
 
 namespace ooc::reduction {
 
-/// A sum of floating numbers that is not rounded before it is asked for: an integer of 2208 bits,
-/// in units of 2^-1106, which holds any 2^64 doubles. What was added in which order makes no
-/// difference, so partial sums need no tree.
+/// A sum of floating numbers that is rounded only when it is read: an integer of 2208 bits, in
+/// units of 2^-1106, wide enough for the sum of any 2^64 doubles. It does not depend on the order
+/// of additions, so partial sums need no tree.
 ///
-/// The integer lies in limbs of 64 bits, each of which stands for 32: the others take what would
-/// else have to be carried at each addition.
+/// Each limb of 64 bits represents 32 bits of the integer; its other bits hold what would otherwise
+/// have to be carried at each addition.
 ///
 ///     ExactSum sum;
 ///     sum.add(3, ExactSum::position_of(-1), false);  // 3 * 2^-1
@@ -26,34 +26,34 @@ struct ExactSum {
   static constexpr unsigned limb_bits = 32;
   static constexpr std::size_t limb_count = 69;
 
-  /// One limb lies below the smallest double, for what a quotient adds to it.
+  /// One limb is below the smallest double, for the bits of a quotient.
   static constexpr int lowest_exponent = -1106;
 
-  /// The bit that stands for 2^exponent.
+  /// Position of the bit of value 2^exponent.
   static constexpr unsigned position_of(int exponent) {
     return static_cast<unsigned>(exponent - lowest_exponent);
   }
 
-  /// Adds magnitude * 2^(position + lowest_exponent), or subtracts it. At most 2^30 times between
-  /// two calls of carry(). `position` is that of any bit of a double.
+  /// Adds magnitude * 2^(position + lowest_exponent), or subtracts it if `negative`. At most 2^30
+  /// times between two calls of carry(). `position` must be that of some bit of a double.
   void add(std::uint64_t magnitude, unsigned position, bool negative);
 
   void add(int128 integer);
 
-  /// Brings all limbs but the highest into [0, 2^32). The sum stays the same.
+  /// Brings all limbs but the highest into [0, 2^32). The value does not change.
   void carry();
 
-  /// Adds the sum of up to 2^30 additions, and carries.
+  /// Adds a sum of at most 2^30 additions, and carries.
   void merge(const ExactSum& other);
 
-  /// The sum over `divisor`, rounded once, to the nearest double and from the middle between two
-  /// to the even one. Infinite if that is beyond the largest.
+  /// Returns the sum divided by `divisor`, rounded once to the nearest double, ties to even.
+  /// Infinite if that is beyond the largest double.
   double rounded(std::uint64_t divisor = 1) const;
 
   std::array<std::int64_t, limb_count> limbs{};
 };
 
-/// How the bits of a float or double make its value.
+/// The layout of a float or double.
 template <class T>
 struct FloatFormat {
   using Limits = std::numeric_limits<T>;
@@ -63,7 +63,7 @@ struct FloatFormat {
   static constexpr Bits implicit_one = Bits{1} << fraction_bits;
   static constexpr unsigned max_exponent = 2 * Limits::max_exponent - 1;  // infinities and NaN
 
-  /// In an ExactSum, the lowest bit of the numbers that have this exponent.
+  /// Position in an ExactSum of the lowest bit of numbers with this exponent.
   static constexpr unsigned position_of(unsigned exponent) {
     return lowest_position + (exponent == 0 ? 0 : exponent - 1);
   }
@@ -72,12 +72,12 @@ struct FloatFormat {
       ExactSum::position_of(Limits::min_exponent - Limits::digits);
 };
 
-/// How many limbs numbers of `bits` bits may reach, wherever they begin.
+/// Number of limbs that a number of `bits` bits can reach, at any position.
 constexpr unsigned limbs_of(unsigned bits) {
   return (bits + 2 * ExactSum::limb_bits - 2) / ExactSum::limb_bits;
 }
 
-/// Adds a magnitude of at most `bits` bits to limbs, each of which `limb_at` gives a reference to.
+/// Adds a magnitude of at most `bits` bits to limbs. `limb_at(i)` returns a reference to limb i.
 template <unsigned bits, class LimbAt>
 constexpr void add_to_limbs(LimbAt limb_at, std::uint64_t magnitude, unsigned position,
                             bool negative) {
@@ -93,8 +93,8 @@ constexpr void add_to_limbs(LimbAt limb_at, std::uint64_t magnitude, unsigned po
   if constexpr (limbs_of(bits) > 2) add(index + 2, magnitude >> 1 >> (63 - shift));
 }
 
-/// Adds the finite ones of `count` elements in device memory, of floating type. They are in the sum
-/// when it returns.
+/// Adds the finite ones of `count` elements of floating type in device memory. Blocks until they
+/// are in `sum`.
 void add_exactly_cuda(Stream& stream, ElementType type, const std::byte* data, std::size_t count,
                       ExactSum& sum);
 

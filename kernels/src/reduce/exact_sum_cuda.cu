@@ -11,20 +11,21 @@
 #include <limits>
 #include <type_traits>
 
-// Each thread has limbs of its own in shared memory, so that no addition waits for another
-// thread's. They are apart by whole rows of threads: those of a warp meet in no bank, whichever
-// limbs they are at. At the end a block adds the limbs of its threads up.
+// Each thread has its own limbs in shared memory, so that no addition waits for another thread's.
+// The limbs of one thread are a whole row of threads apart, so the threads of a warp never access
+// the same bank, whichever limbs they use. At the end a block adds up the limbs of its threads.
 
 namespace ooc::reduction {
 namespace {
 
-using Counter = unsigned long long;  // as atomicAdd() wants it; it wraps around as limbs need it
+// The type that atomicAdd() takes; it wraps around, as limbs require.
+using Counter = unsigned long long;
 static_assert(sizeof(Counter) == sizeof(std::int64_t));
 
 constexpr std::size_t block_elements = 8192;
 constexpr unsigned warp_threads = 32;
 
-/// A block that adds up floats or doubles.
+/// Parameters of a thread block that adds floats or doubles.
 template <class Wide>
 struct Block {
   using Format = FloatFormat<Wide>;
@@ -32,7 +33,7 @@ struct Block {
   static constexpr unsigned threads = sizeof(Wide) == 8 ? 64 : 256;
   static constexpr unsigned significand_bits = Format::fraction_bits + 1;
 
-  // Only those that a finite number can reach.
+  // The limbs that a finite number can reach.
   static constexpr unsigned first_limb = Format::position_of(0) / ExactSum::limb_bits;
   static constexpr unsigned limbs =
       Format::position_of(Format::max_exponent - 1) / ExactSum::limb_bits - first_limb +
@@ -67,13 +68,13 @@ __global__ void __launch_bounds__(Block<Wide>::threads)
 
   const std::size_t begin = blockIdx.x * block_elements;
   const std::size_t end = min(begin + block_elements, count);
-#pragma unroll 4  // loads may overtake stores to shared memory
+#pragma unroll 4  // so that loads can overtake stores to shared memory
   for (std::size_t i = begin + threadIdx.x; i < end; i += Block<Wide>::threads) {
     add<Wide>(limbs, static_cast<Wide>(data[i]));
   }
   __syncthreads();
 
-  // Each warp takes limbs in turn. All its threads stay together, as the shuffles want it.
+  // Warps take limbs in turn. All threads of a warp take part, as the shuffles require.
   const unsigned lane = threadIdx.x % warp_threads;
   for (unsigned i = threadIdx.x / warp_threads; i < Block<Wide>::limbs;
        i += Block<Wide>::threads / warp_threads) {
@@ -92,7 +93,7 @@ __global__ void __launch_bounds__(Block<Wide>::threads)
 
 void add_exactly_cuda(Stream& stream, ElementType type, const std::byte* data, std::size_t count,
                       ExactSum& sum) {
-  // As many as merge() takes at once, however large a chunk is.
+  // The most that merge() takes at once, whatever the size of a chunk.
   constexpr std::size_t most_elements = std::size_t{1} << 30;
   for (; count > most_elements; count -= most_elements, data += most_elements * size_of(type)) {
     add_exactly_cuda(stream, type, data, most_elements, sum);

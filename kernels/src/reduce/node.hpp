@@ -24,7 +24,7 @@ struct Node {
   std::uint64_t nan = 0;
   Sum sum = 0;
   double m2 = 0;
-  std::uint64_t min_key = 0;  // order_key() of the values; unused if there are none
+  std::uint64_t min_key = 0;  // order_key() of the minimum; unused if there are no values
   std::uint64_t max_key = 0;
   std::uint64_t argmin = nowhere_at_all;
   std::uint64_t argmax = nowhere_at_all;
@@ -52,7 +52,7 @@ struct Node {
     take_maximum(right);
   }
 
-  /// The merge of Chan, Golub and LeVeque.
+  /// Merges by the formula of Chan, Golub and LeVeque (1979).
   void merge_values(const Node& right) {
     const auto left_values = static_cast<double>(values());
     const auto right_values = static_cast<double>(right.values());
@@ -60,7 +60,7 @@ struct Node {
     const double weight = left_values * right_values / (left_values + right_values);
     m2 = (m2 + right.m2) + (delta * delta) * weight;
     sum += right.sum;
-    // Of equals, the left one comes first.
+    // If both are equal, the left one is first.
     if (rank_of<T>(right.min_key) < rank_of<T>(min_key)) take_minimum(right);
     if (rank_of<T>(right.max_key) > rank_of<T>(max_key)) take_maximum(right);
   }
@@ -75,13 +75,14 @@ struct Node {
   }
 };
 
-/// The squared distances of integers to their mean: an exact integer over `count`.
+/// Returns the sum of squared distances of integers from their mean: an exact integer divided by
+/// `count`.
 inline double m2_of_integers(std::uint64_t count, int128 sum, std::uint64_t squares) {
   const int128 numerator = int128{count} * squares - sum * sum;
   return static_cast<double>(numerator) / static_cast<double>(count);
 }
 
-/// The leaf that a tile is. `first` is the index of its first element.
+/// Returns the leaf for a tile. `first` is the index of its first element.
 template <class T>
 Node<T> node_of(const TileResult& tile, std::uint64_t first, std::size_t count) {
   const auto place = [first](std::uint32_t index) {

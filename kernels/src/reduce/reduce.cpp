@@ -28,9 +28,9 @@ template <class T>
 struct Found final : OpaqueState {
   Simd simd = best_simd();
   TileTree<Node<T>> tree;
-  std::vector<reduction::TileResult> tiles;  // of one chunk; kept for the next
+  std::vector<reduction::TileResult> tiles;  // of one chunk; kept to reuse the memory
   reduction::CpuLane lane;
-  ExactSum sum;  // if it is asked for
+  ExactSum sum;  // used if ReduceOptions::exact
 };
 
 template <class T>
@@ -39,13 +39,14 @@ Found<T>& found_in(OpaquePartial& partial) {
   return static_cast<Found<T>&>(*partial);
 }
 
-/// Where a lane of the CPU adds exactly. Sums of integers are exact in any case.
+/// Exact sums of a CPU lane for elements of type T. Integers need none: their sums are always
+/// exact.
 template <class T>
 using Bins = reduction::ExactBins<std::conditional_t<sizeof(T) == 8, double, float>>;
 
 constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN();
 
-/// The bits of a NaN differ between processors; those of a result must not.
+/// Replaces any NaN by one fixed NaN, since its bits would depend on the processor.
 double canonical(double value) {
   return std::isnan(value) ? quiet_nan : value;
 }
@@ -61,7 +62,7 @@ Number value_from_key(std::uint64_t key) {
   }
 }
 
-/// The statistics of elements without a number among them, or that NaN spoils.
+/// Sets the statistics of elements that are all NaN, or of which NaN propagates.
 void set_nan(Statistics& result, double sum) {
   result.sum = sum;
   result.min = result.max = quiet_nan;
@@ -85,7 +86,7 @@ void set_values(Statistics& result, const Node<T>& root) {
   result.stddev = canonical(std::sqrt(variance));
 }
 
-/// Rounds sum and mean from the exact sum of what is finite. Infinities are among the extremes.
+/// Rounds sum and mean from the exact sum of the finite elements. Infinities show in the extremes.
 template <class T>
 void set_exact(Statistics& result, const Node<T>& root, ExactSum sum) {
   if constexpr (is_floating<T>) {

@@ -17,8 +17,8 @@ namespace {
 using plain::require_same;
 using Range = HistogramOptions::Range;
 
-/// What a thread has counted, each value by itself: its bin is the last whose lower edge it
-/// reaches.
+/// The counts of one thread. Each value is counted separately: its bin is the last one whose lower
+/// edge it reaches.
 struct alignas(128) Counts {
   const std::vector<double>* edges = nullptr;
   bool guesses = false;
@@ -47,7 +47,7 @@ struct alignas(128) Counts {
     } else if (value > edges->back()) {
       ++above;
     } else if (value == edges->back()) {
-      ++bins.back();  // which is closed
+      ++bins.back();  // the last bin includes its upper edge
     } else {
       ++bins[bin_of(value)];
     }
@@ -55,8 +55,9 @@ struct alignas(128) Counts {
 
   std::size_t bin_of(double value) const { return guesses ? guess(value) : search(value); }
 
-  /// The last bin whose lower edge the value reaches, in ever shorter steps. Without branches,
-  /// which nobody could predict: std::upper_bound() takes several times as long.
+  /// Returns the last bin whose lower edge is at most `value`, by steps of decreasing length.
+  /// Without branches, which would be unpredictable: std::upper_bound() takes several times as
+  /// long.
   std::size_t search(double value) const {
     std::size_t bin = 0;
     for (std::size_t step = std::bit_floor(bins.size()); step != 0; step /= 2) {
@@ -66,7 +67,7 @@ struct alignas(128) Counts {
     return bin;
   }
 
-  /// What NumPy does: see numpy_guess_defines_bins().
+  /// Returns the bin that NumPy finds: see numpy_guess_defines_bins().
   std::size_t guess(double value) const {
     const auto last = bins.size() - 1;
     const double scale = static_cast<double>(bins.size()) / (edges->back() - edges->front());
@@ -86,7 +87,7 @@ struct alignas(128) Counts {
   }
 };
 
-/// Where evenly or logarithmically spaced bins must begin and end.
+/// Returns the ends of evenly or logarithmically spaced bins.
 Range range_for(const HistogramOptions& options, ElementType type, const Counts& seen) {
   Range range{seen.lowest, seen.highest};
   if (options.range) {
@@ -97,14 +98,14 @@ Range range_for(const HistogramOptions& options, ElementType type, const Counts&
     range = {-128, 128};
   }
   if (range.lower == range.upper) range = {range.lower - 0.5, range.upper + 0.5};
-  return {range.lower + 0.0, range.upper + 0.0};  // +0 of -0
+  return {range.lower + 0.0, range.upper + 0.0};  // turns -0 into +0
 }
 
-/// An edge between the ends, and how far from there rounding may put it. In double precision an
-/// even one takes five roundings, none of more than both ends together; where steps are below the
-/// smallest normal number, each may be off by one of the smallest. Of a logarithmic one, the
-/// exponent takes as many, of which the power makes a factor of that times ln 10; the result is
-/// rounded to a multiple of the smallest.
+/// The exact position of an edge between the ends, and the largest error that rounding explains. In
+/// double precision, an even edge takes five roundings, each at most a unit of the sum of both
+/// ends; where steps are below the smallest normal number, each step may be off by the smallest
+/// number. For a logarithmic edge, the exponent takes as many roundings, and the power multiplies
+/// their error by ln 10; the result is rounded to a multiple of the smallest number.
 struct Place {
   long double edge, bound;
 };
@@ -143,10 +144,11 @@ void check_edges(const Source& source, const HistogramOptions& options, Range ra
   }
 }
 
-/// For even bins NumPy guesses by a multiplication, and moves by one bin if the edges say so. With
-/// edges at most half a bin off their place, by the five roundings of place_of_edge(), this finds
-/// the bin that the edges say. In narrower bins it need not, and what it finds is the definition
-/// then; unless they are so narrow that it fails, in which case we search.
+/// True if bins must be found as NumPy does. For even bins it guesses by a multiplication, and
+/// corrects by one bin if the edges say so. If edges are at most half a bin off, after the five
+/// roundings of place_of_edge(), this finds the bin that the edges define. In narrower bins it need
+/// not, and then what NumPy finds is the definition; unless bins are so narrow that NumPy fails,
+/// where histogram() searches.
 bool numpy_guess_defines_bins(const HistogramOptions& options, const Histogram& found) {
   if (options.logarithmic || !options.edges.empty()) return false;
   const double lower = found.edges.front(), upper = found.edges.back();
@@ -155,7 +157,7 @@ bool numpy_guess_defines_bins(const HistogramOptions& options, const Histogram& 
   return (upper - lower) / bins < 10 * 0x1p-53 * (std::abs(lower) + std::abs(upper));
 }
 
-/// What must hold before anything can be counted between the edges.
+/// Checks the numbers of bins and edges, on which everything else depends.
 void check_shape(const Source& source, const HistogramOptions& options, const Histogram& found) {
   const std::size_t bins = options.edges.empty() ? options.bins : options.edges.size() - 1;
   require_same(source, "the number of bins", int128{found.counts.size()}, int128{bins});
@@ -181,7 +183,7 @@ void verify_histogram(Coordinator& coordinator, const Source& source,
                       const HistogramOptions& options, const Histogram& found,
                       const PassOptions& wanted) {
   const bool given = options.range || !options.edges.empty();
-  if (source.bytes() == 0 && !given) {  // there are no bins
+  if (source.bytes() == 0 && !given) {  // such a result has no bins
     require_same(source, "the number of bins", int128{found.counts.size()}, int128{0});
     require_same(source, "the number of edges", int128{found.edges.size()}, int128{0});
     return check_counts(source, {}, found);

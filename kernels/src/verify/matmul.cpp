@@ -10,19 +10,19 @@
 #include <string>
 #include <utility>
 
-// For a vector x of random signs, A (B x) and C x must agree as far as rounding explains: if one
-// element of a row of C is further off than that, then so is at least one of the two vectors that
-// differ in its sign alone. What rounding explains for row i of C - A B is, by element j,
+// For a vector x of random signs, A (B x) and C x must agree within rounding. If one element of a
+// row of C is wrong by more, then for at least one of any two vectors that differ only in its sign
+// the results disagree. The rounding error of element j in row i of C is bounded by
 //
 //     |C - A B|_ij <= product * (|A||B|)_ij
 //
-// and since x knows nothing of these errors, their sum over j, signs of x applied, is at most
+// x is independent of these errors, so their sum over j, with the signs of x, is at most
 //
 //     product * min(the sum of (|A||B|)_ij, deviations * its Euclidean norm over j).
 //
 // The sum is |A| (|B| 1). The norm is at most |A| r, where r_k is the norm of row k of |B|. Without
-// it the bound would grow with the columns, a real error only with their square root. To this comes
-// the rounding of the check itself.
+// the norm, the bound would grow with the number of columns, but the real error grows only with its
+// square root. The rounding of the check itself is added.
 
 namespace ooc {
 namespace {
@@ -34,15 +34,15 @@ using freivalds::vector_count;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// A sum of terms with random signs is larger than 10 times its norm with a probability of at most
-// 2 exp(-50), says Hoeffding's inequality. No file has so many rows that this would be met.
+// By Hoeffding's inequality, a sum of terms with random signs exceeds 10 times its norm with a
+// probability of at most 2 exp(-50). No file has so many rows that this would occur.
 constexpr double deviations = 10;
 
-/// The precision of an element type or of a way to compute.
+/// The floating format of an element type or of a precision.
 struct FloatFormat {
   int bits;              // of the significand
   double largest;        // finite value
-  double rounds_beyond;  // from here on, values round to infinity
+  double rounds_beyond;  // values from here on round to infinity
 };
 
 constexpr FloatFormat bf16_format{8, 0x1.fep127, 0x1.ffp127};
@@ -70,7 +70,7 @@ FloatFormat format_of(Precision precision) {
   __builtin_unreachable();
 }
 
-/// What rounding to so many bits changes a value by, relative to it.
+/// Returns the largest relative error of rounding to so many bits.
 double unit_of(int bits) {
   return std::ldexp(1.0, -bits);
 }
@@ -79,17 +79,17 @@ struct ProductShape {
   std::uint64_t rows, columns, inner;
 };
 
-/// What the arithmetic of a product can do to it.
+/// Bounds on the effects of rounding in a product.
 struct ErrorBounds {
-  double product;        // to an element, relative to |A||B|
-  double check;          // by the check, relative to |A||B| 1
-  double smallest;       // values below it are rounded as if they were as large
+  double product;        // error of an element, relative to |A||B|
+  double check;          // error of the check, relative to |A||B| 1
+  double smallest;       // values below it have the absolute rounding error of this one
   double operand_limit;  // operands from here on become infinite
-  double product_limit;  // sums from here on may
+  double product_limit;  // sums from here on may become infinite
 };
 
-/// All bounds are on (1 + u)^n - 1, by exp(n u) - 1: for any n, rounding to nearest or not. Where
-/// this is no longer small, the check sees little: for f4 from some 2^24 terms on.
+/// Computes the bounds on (1 + u)^n - 1 as exp(n u) - 1, which holds for any n and any rounding
+/// mode. Once this is no longer small, the check detects little: for f4 from some 2^24 terms on.
 ErrorBounds bounds_of(Precision precision, ElementType operand, ElementType product,
                       const ProductShape& sizes) {
   const FloatFormat computed = format_of(precision);
@@ -97,15 +97,15 @@ ErrorBounds bounds_of(Precision precision, ElementType operand, ElementType prod
   const FloatFormat stored = format_of(product);
   const int file_bits = format_of(operand).bits;
   double operand_unit = file_bits > computed.bits ? unit_of(computed.bits) : 0;
-  if (file_bits > sum.bits) operand_unit += unit_of(sum.bits);  // there may be f4 in between
-  // Tensor cores cut off what others round. They may be used whenever all operands fit.
+  if (file_bits > sum.bits) operand_unit += unit_of(sum.bits);  // may be converted to f4 in between
+  // Tensor cores truncate instead of rounding. They may be used whenever all operands fit.
   const bool cuts = sum.bits == f4_format.bits && std::min(file_bits, computed.bits) < sum.bits;
   const double sum_unit = unit_of(cuts ? sum.bits - 1 : sum.bits);
   const double stored_unit = stored.bits < sum.bits ? unit_of(stored.bits) : 0;
-  // A rounding for each product and each sum on the longest way that a term can go, and one for
-  // sums that are put together from parts.
+  // One rounding for each multiplication and addition on the longest path of a term, and one for
+  // sums that are combined from parts.
   const double sum_roundings = static_cast<double>(sizes.inner) + 2;
-  // For B x, C x and A (B x), and twice that, for C x is rounded relative to |C| 1 and the bound is
+  // For B x, C x and A (B x). Twice, since C x is rounded relative to |C| 1, and the bound is
   // rounded too.
   const double check_roundings =
       2 * (2 * freivalds::roundings(sizes.columns) + freivalds::roundings(sizes.inner));
@@ -136,8 +136,8 @@ ProductShape sizes_of(const Source& a, const Source& b, const Source& c) {
   return sizes;
 }
 
-/// The most memory that the vectors and the sums of rows take at one time. There is no way with
-/// less: it is that of some rows and columns, where the matrices are what is large.
+/// Returns the peak memory of the vectors and of the sums of rows. No less will do. It is that of a
+/// few rows and columns, and small beside large matrices.
 std::uint64_t check_bytes(const ProductShape& sizes) {
   const auto [rows, columns, inner] = sizes;
   const std::uint64_t b_pass = freivalds::pass_bytes(inner, columns);
@@ -146,7 +146,7 @@ std::uint64_t check_bytes(const ProductShape& sizes) {
   return columns * sizeof(Factors) + std::max({b_pass, a_pass, c_pass});
 }
 
-/// Steele, Lea and Flood's SplitMix64: element `index` of a sequence of random words.
+/// Element `index` of a random sequence: SplitMix64 of Steele, Lea and Flood.
 std::uint64_t random_word(std::uint64_t seed, std::uint64_t index) {
   std::uint64_t word = seed + (index + 1) * 0x9e3779b97f4a7c15;
   word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
@@ -154,11 +154,12 @@ std::uint64_t random_word(std::uint64_t seed, std::uint64_t index) {
   return word ^ (word >> 31);
 }
 
-/// `count` of the random vectors, from the one with index `first` on. Columns that are left out,
-/// if any are, have factors of 0.
+/// Returns `count` of the random vectors, beginning with index `first`. Columns in `left_out`, if
+/// it is not empty, have factors of 0.
 std::vector<Factors> random_signs(std::uint64_t columns, std::size_t first, std::size_t count,
                                   const std::vector<std::uint8_t>& left_out) {
-  const std::uint64_t seed = random_word(0, first);  // fixed: the same files, the same verdict
+  // Fixed, so that the same files have the same verdict.
+  const std::uint64_t seed = random_word(0, first);
   std::vector<Factors> factors(columns);
   for (std::uint64_t j = 0; j < columns; ++j) {
     if (!left_out.empty() && left_out[j] != 0) continue;
@@ -169,7 +170,8 @@ std::vector<Factors> random_signs(std::uint64_t columns, std::size_t first, std:
   return factors;
 }
 
-/// One matrix after the other, on a CPU coordinator with the options of the caller's.
+/// Runs the check, one matrix after the other, on a CPU coordinator with the options of the
+/// caller's. Used by one thread.
 class ProductCheck {
  public:
   ProductCheck(const Coordinator& caller, const Source& a, const Source& b, const Source& c,
@@ -183,7 +185,7 @@ class ProductCheck {
         coordinator_(make_device(DeviceKind::cpu), options_for(caller.options())),
         wanted_{.stop = wanted.stop, .progress = as_one(wanted.progress)} {}
 
-  /// Checks with `count` random vectors from the one with index `first` on.
+  /// Checks with `count` random vectors, beginning with index `first`.
   void run(std::size_t first, std::size_t count, Verification& result);
 
  private:
@@ -207,7 +209,7 @@ class ProductCheck {
   PassOptions wanted_;
 };
 
-/// The pool gets the memory that the vectors leave.
+/// Gives the pool the memory that the vectors leave.
 Options ProductCheck::options_for(Options options) const {
   const std::uint64_t needed = check_bytes(sizes_);
   if (options.memory_bytes != 0) {
@@ -215,14 +217,14 @@ Options ProductCheck::options_for(Options options) const {
       throw Error(ErrorKind::memory,
                   "the vectors of the check need " + std::to_string(needed) +
                       " bytes, the limit is " + std::to_string(options.memory_bytes),
-                  {.hint = "raise --memory"});
+                  {.hint = "raise Options::memory_bytes"});
     }
     options.memory_bytes -= needed;
   }
   return options;
 }
 
-/// Reports all passes as one.
+/// Reports the progress of all passes as that of one.
 std::function<void(const Progress&)> ProductCheck::as_one(
     std::function<void(const Progress&)> report) const {
   if (!report) return {};
@@ -240,7 +242,8 @@ RowPass ProductCheck::pass(const Source& matrix, std::uint64_t rows, std::uint64
   return result;
 }
 
-/// B x, and what bounds |B|. To the bounds comes what is lost below the smallest normal number.
+/// Returns B x, and bounds on |B|. The bounds include the error of values below the smallest normal
+/// number.
 std::vector<Factors> ProductCheck::factors_of(const std::vector<RowSums>& rows_of_b) const {
   const auto columns = static_cast<double>(sizes_.columns);
   std::vector<Factors> factors(rows_of_b.size());
@@ -258,11 +261,12 @@ std::vector<Factors> ProductCheck::factors_of(const std::vector<RowSums>& rows_o
 constexpr double wrong = infinity;
 constexpr double unknown = -1;
 
-/// The largest difference in a row of C to what rounding explains; or `wrong`, or `unknown`.
+/// Returns the largest ratio of a difference in a row of C to its rounding bound; or `wrong`, or
+/// `unknown`.
 double ProductCheck::ratio_of(const RowSums& expected, const RowSums& found,
                               const Factors& underflow, std::uint64_t left_out) const {
-  // NaN or infinity in A spoils its whole row of C, and in B its whole column; neither becomes
-  // finite again. What exactly they become is not looked at.
+  // NaN or infinity in A must make its whole row of C not finite, and in B its whole column, since
+  // neither becomes finite again. Which values exactly they become is not checked.
   const std::uint64_t in_left_out = found.nonfinite - found.nonfinite_used;
   if (in_left_out != left_out) return wrong;
   if (expected.nonfinite != 0) return found.nonfinite == sizes_.columns ? unknown : wrong;
@@ -289,7 +293,8 @@ void ProductCheck::run(std::size_t first, std::size_t count, Verification& resul
   std::vector<Factors> x = random_signs(columns, first, count, {});
   RowPass b = pass(b_, inner, columns, x, bounds_.operand_limit);
   std::uint64_t left_out = 0;
-  if (!b.nonfinite_columns.empty()) {  // their columns of C can be anything, so once more without
+  // Their columns of C can hold anything, so read again without them.
+  if (!b.nonfinite_columns.empty()) {
     x = random_signs(columns, first, count, b.nonfinite_columns);
     left_out = static_cast<std::uint64_t>(std::ranges::count(b.nonfinite_columns, 1));
     total_bytes_ += b_.bytes();
@@ -299,7 +304,7 @@ void ProductCheck::run(std::size_t first, std::size_t count, Verification& resul
   const std::vector<RowSums> expected = pass(a_, rows, inner, y, bounds_.operand_limit).rows;
   const std::vector<RowSums> found = pass(c_, rows, columns, x, infinity).rows;
 
-  // What the terms lose that come from elements of A below the smallest normal number, and those
+  // Bounds the error of terms from elements of A below the smallest normal number, and of terms
   // that are themselves below it.
   Factors underflow{.magnitude = static_cast<double>(columns), .norm = std::sqrt(columns)};
   underflow.magnitude *= static_cast<double>(inner);

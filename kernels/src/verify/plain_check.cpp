@@ -35,7 +35,7 @@ void read_file(const File& file, std::uint64_t offset, std::span<std::byte> memo
   }
 }
 
-/// The bytes of a source, be they in several files.
+/// The bytes of a source, which may be in several files.
 class Bytes {
  public:
   explicit Bytes(const Source& source) : source_(source) {
@@ -43,7 +43,7 @@ class Bytes {
     for (const Extent& extent : source.extents()) ends_.push_back(end += extent.bytes);
   }
 
-  /// Fills `memory` with what begins at byte `begin`.
+  /// Fills `memory` with the bytes from `begin` on.
   void read(std::uint64_t begin, std::span<std::byte> memory) const {
     auto i = static_cast<std::size_t>(std::ranges::upper_bound(ends_, begin) - ends_.begin());
     for (; !memory.empty(); ++i) {
@@ -58,7 +58,8 @@ class Bytes {
 
  private:
   const Source& source_;
-  std::vector<std::uint64_t> ends_;  // of the extents, counted from the beginning of the source
+  // Ends of the extents, counted from the beginning of the source.
+  std::vector<std::uint64_t> ends_;
 };
 
 void swap_bytes(std::span<std::byte> elements, std::size_t element_bytes) {
@@ -67,7 +68,7 @@ void swap_bytes(std::span<std::byte> elements, std::size_t element_bytes) {
   }
 }
 
-/// The blocks of a source, which threads take one after another until there are no more.
+/// The blocks of a source. Threads take them in order until none is left.
 class Blocks {
  public:
   Blocks(const Source& source, std::stop_token stop)
@@ -93,7 +94,7 @@ class Blocks {
     }
   }
 
-  /// If `body` fails, the other threads need not go on.
+  /// Runs `body`. If it throws, other threads take no more blocks.
   template <class Body>
   void or_drop_the_rest(const Body& body) {
     try {
@@ -111,7 +112,8 @@ class Blocks {
   }
 
   std::uint64_t in_flight() const {
-    const std::uint64_t loaded = loaded_.load();  // first, so that it is not more than were taken
+    // Read first, so that the difference is never negative.
+    const std::uint64_t loaded = loaded_.load();
     return std::min(taken_.load(), count_) - loaded;
   }
 
@@ -126,8 +128,8 @@ class Blocks {
   std::atomic<std::uint64_t> loaded_{0};
 };
 
-/// Any number of threads can do the work, so those that can be had will do. Throws Error(memory) if
-/// there can be none.
+/// Starts up to `threads` threads. Fewer are enough, since any number can do the work. Throws
+/// Error(memory) if not even one can be started.
 void start_up_to(std::size_t threads, PassThreads& team,
                  const std::function<void(std::size_t thread)>& share) {
   for (std::size_t thread = 0; thread < threads; ++thread) {
@@ -154,7 +156,7 @@ std::size_t threads_for(const Options& options, std::size_t look_bytes) {
   constexpr std::uint64_t longest_block = block_elements * sizeof(double);
   const std::uint64_t memory =
       options.memory_bytes != 0 ? options.memory_bytes : available_host_bytes() / 4;
-  // There is one more of what they find: the one with nothing in it.
+  // One more than there are threads: the initial value.
   const std::uint64_t room = memory - std::min<std::uint64_t>(memory, look_bytes);
   const std::size_t lanes = choose_workers(options, DeviceKind::cpu).reading_lanes;
   return std::clamp<std::uint64_t>(room / (look_bytes + longest_block), 1, lanes);

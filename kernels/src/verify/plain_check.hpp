@@ -14,32 +14,33 @@
 #include <utility>
 #include <vector>
 
-// What the checks of histogram() and reduce() have in common. They are there to notice what the
-// pipeline or a kernel does wrong, so they use neither: blocks are read by pread() through the page
-// cache, and each element is looked at by itself. Slow, and easy to believe.
+// Shared by the checks of histogram() and reduce(). They must detect errors of the pipeline and of
+// the kernels, so they use neither: blocks are read by pread() through the page cache, and elements
+// are processed one by one. Slow, but simple enough to be trusted.
 
 namespace ooc::plain {
 
-/// What a thread reads and looks at in one go.
+/// Number of elements that a thread reads and processes at a time.
 inline constexpr std::size_t block_elements = 65536;
 
-/// Called by thread `thread` of so many, for blocks ever further into the source: `elements` are in
-/// this machine's byte order, `first` is the index of the first of them.
+/// Called by thread `thread` for each of its blocks, in increasing order. `elements` are in this
+/// machine's byte order; `first` is the index of the first one.
 using LookAtBlock = std::function<void(std::size_t thread, std::span<const std::byte> elements,
                                        std::uint64_t first)>;
 
-/// How many threads to look with, if what each finds takes `look_bytes`: as many as a pass out of
-/// the page cache has streams, or fewer, so that they keep within the memory limit or, where there
-/// is none, a quarter of what the machine can give. At least one.
+/// Returns how many threads to use if the findings of each take `look_bytes`: as many as a pass
+/// that reads from the page cache has streams, or fewer to keep within the memory limit (without a
+/// limit, a quarter of the available memory), but at least one.
 std::size_t threads_for(const Options& options, std::size_t look_bytes);
 
-/// Reads all of a source, each block once, and reports progress as a pass does. With fewer threads
-/// where no more can be had. Throws Error: `input`, `input_changed`, `interrupted` if stopped,
-/// `memory` if there can be no thread; and what `look` or the report of progress throws.
+/// Reads all of a source, each block once, and reports progress as a pass does. Uses fewer threads
+/// if no more can be started. Throws Error: `input`, `input_changed`; `interrupted` if stopped;
+/// `memory` if no thread can be started; and whatever `look` or the progress callback throws.
 void read_all(const PassOptions& wanted, const Source& source, std::size_t threads,
               const LookAtBlock& look);
 
-/// Copies of `nothing_seen`, one a thread, take all blocks of a source. Returns them as one.
+/// Processes all blocks of a source with copies of `nothing_seen`, one for each thread, and returns
+/// them merged into one.
 template <class T, class Look>
 Look look_at_all(const Options& options, const PassOptions& wanted, const Source& source,
                  const Look& nothing_seen) {
@@ -53,10 +54,10 @@ Look look_at_all(const Options& options, const PassOptions& wanted, const Source
   return std::move(looks.front());
 }
 
-/// The value that the bits of a floating number of 16 bits stand for, by the definition.
+/// Decodes a floating number of 16 bits by the definition of its format.
 double value_of_half(std::uint16_t bits, int exponent_bits);
 
-/// An element as a double, or as the widest integer of its sign: exact.
+/// Returns an element exactly: as a double, or as the widest integer of its signedness.
 template <class T>
 auto value_of(T element) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -69,11 +70,11 @@ auto value_of(T element) {
   }
 }
 
-/// What there is to say of a result that is not what the check has found.
+/// Returns the error for a result that differs from what the check has found.
 Error difference(const Source& source, const std::string& name, const Number& found,
                  const Number& checked, const std::string& why);
 
-/// Throws that unless both are the same: NaN is as NaN, but +0 not as -0.
+/// Throws difference() unless both are the same. Any NaN equals NaN, but +0 differs from -0.
 void require_same(const Source& source, const std::string& name, const Number& found,
                   const Number& checked);
 

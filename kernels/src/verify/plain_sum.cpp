@@ -12,21 +12,21 @@ static_assert(std::numeric_limits<long double>::digits == 64);
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A double, where infinity is what would follow the largest one.
+/// Widens a double. Infinity becomes the number that would follow the largest double.
 long double extended(double value) {
   if (std::isfinite(value)) return value;
   return value > 0 ? 0x1p1024L : -0x1p1024L;
 }
 
 long double middle(double left, double right) {
-  return (extended(left) + extended(right)) / 2;  // exact: a bit more than a double has
+  return (extended(left) + extended(right)) / 2;  // exact: it needs one bit more than a double has
 }
 
 struct Added {
   long double sum, lost;
 };
 
-/// D. E. Knuth's: sum + lost == left + right, whichever is larger.
+/// The two-sum of D. E. Knuth: sum + lost == left + right exactly, whichever is larger.
 Added add_exactly(long double left, long double right) {
   const long double sum = left + right;
   const long double of_right = sum - left;
@@ -65,7 +65,7 @@ void PlainSum::merge(const PlainSum& other) {
   add(other.high_);
 }
 
-/// The same sum as numbers of which none overlaps another.
+/// Returns the same sum as numbers that do not overlap.
 PlainSum PlainSum::in_parts() const {
   PlainSum all;
   all.parts_ = parts_;
@@ -88,7 +88,7 @@ int PlainSum::compare(long double bound, std::uint64_t divisor) const {
   rest.grow(-lost);
   rest.grow(-product);
   if (rest.parts_.empty()) return 0;
-  return rest.parts_.back() < 0 ? -1 : 1;  // the largest decides
+  return rest.parts_.back() < 0 ? -1 : 1;  // the largest part decides
 }
 
 bool PlainSum::rounds_to(double candidate, std::uint64_t divisor) const {
@@ -113,7 +113,7 @@ double PlainSum::rounded(std::uint64_t divisor) const {
        {near, std::nextafter(near, -infinity), std::nextafter(near, infinity)}) {
     if (rounds_to(candidate, divisor)) return candidate;
   }
-  assert(false);  // value() is nearer than that
+  assert(false);  // not reached: value() is more accurate than that
   return near;
 }
 

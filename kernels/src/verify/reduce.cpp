@@ -12,8 +12,8 @@
 #include <string>
 #include <type_traits>
 
-// What is exact is computed anew, by definition, and must be the same. So are sum and mean where
-// they are asked for exactly. The others may differ by what the rounding of reduce() explains.
+// Exact results are computed again by definition, and must be equal; so must sum and mean if
+// ReduceOptions::exact. The others may differ by what the rounding of reduce() explains.
 //
 // Let there be n values x, u = 2^-53, g(k) = k u / (1 - k u), and let tiles be merged in D levels.
 // A term of a sum passes 255 additions in its column of a tile, 8 between the columns and D between
@@ -21,26 +21,26 @@
 //
 //     |sum - exact|  <=  g(263 + D) * A,     A: the sum of |x|,
 //
-// and no error for integers. Of the mean, that over n, and 3 roundings of its own.
+// and sums of integers have no error. The mean has this error over n, and 3 roundings more.
 //
-// The variance comes from squares of two kinds, whose exact sum is n times the variance V: of the
-// distances of values to the mean of their tile, and of the distance between the means of two
-// neighbours, times a weight w of at most the smaller number of values. Look at them as the square
-// of the length of a vector, of length sqrt(n V). Each of its components has an error for that of
-// the means, which are sums over numbers of values. Of a part with m values whose squares add up to
-// Q this is g(265 + D) A / m <= g sqrt(Q / m), which its m distances have in common, or which
+// The variance comes from two kinds of squares, whose exact sum is n times the variance V: of the
+// distances of values from the mean of their tile, and of the distance between the means of two
+// neighbours, times a weight w, which is at most the smaller number of values. Regard them as the
+// squared components of a vector of length sqrt(n V). Each component has an error from that of the
+// means, which are sums divided by numbers of values. For a part with m values whose squares add up
+// to Q this is g(265 + D) A / m <= g sqrt(Q / m). Its m distances have this error in common, or it
 // enters times sqrt(w) <= sqrt(m): g sqrt(Q) in length either way, and for a merge, which has two
 // means, g sqrt(2 Q) for the Q of both. (8-byte integers are rounded too, by u |x| each, but their
 // sums are not.) The squares of these lengths add up, over the tiles and over each of the D levels,
-// to at most g^2 (1 + 2 D) times the Q of all, which is n rms^2. Subtracting, squaring,
-// weighing and adding take at most 270 + 2 D roundings, relative to the squares. So with
-// g = g(270 + 2 D), and sqrt(1 + 2 D) (1 + g) < 2 sqrt(1 + D),
+// to at most g^2 (1 + 2 D) times the Q of all, which is n rms^2. Subtracting, squaring, weighting
+// and adding take at most 270 + 2 D roundings, relative to the squares. So with g = g(270 + 2 D),
+// and sqrt(1 + 2 D) (1 + g) < 2 sqrt(1 + D),
 //
 //     |stddev - sqrt(V)|  <=  e  =  g (sqrt(V) + 2 sqrt(1 + D) rms),
 //     |variance - V|      <=  e (2 sqrt(V) + e).
 //
-// To this comes what is lost below the smallest number, and the rounding of the check itself, with
-// 64 bits. Where numbers are so large that their sums may overflow, what is not finite passes.
+// Underflow and the rounding of the check itself, in 64 bits, are added. If numbers are so large
+// that their sums may overflow, a result that is not finite passes.
 
 namespace ooc {
 namespace {
@@ -68,7 +68,7 @@ struct Extreme {
   Value value{};
   std::uint64_t place = 0;
 
-  /// `better(a, b)`: whether a replaces b.
+  /// `better(a, b)`: true if a replaces b.
   template <class Better>
   void see(Value other, std::uint64_t other_place, Better better) {
     const bool earlier = !better(value, other) && other_place < place;
@@ -77,17 +77,17 @@ struct Extreme {
   }
 };
 
-/// What a thread has seen. `Value` is double, or the widest integer of its sign.
+/// The findings of one thread. `Value` is double, or the widest integer of its signedness.
 template <class Value>
 struct alignas(128) Findings {
   static constexpr bool of_floats = std::is_same_v<Value, double>;
 
-  double center = 0;  // squares are those of the distances to it
+  double center = 0;  // squares are of the distances from it
   std::uint64_t count = 0, nan = 0, first_nan = std::numeric_limits<std::uint64_t>::max();
   bool infinite = false, negative_infinite = false;
   Extreme<Value> min{}, max{};
   std::conditional_t<of_floats, PlainSum, int128> sum{};  // exact; of the finite values
-  long double magnitude = 0;                              // the sum of their sizes
+  long double magnitude = 0;                              // the sum of their magnitudes
   long double squares = 0;
 
   std::size_t bytes() const { return sizeof(*this); }
@@ -95,7 +95,7 @@ struct alignas(128) Findings {
   /// The sum of no values.
   static Number zero() { return of_floats ? Number{0.0} : Number{int128{0}}; }
 
-  // Both take -0 and +0 as equal.
+  // Both treat -0 and +0 as equal.
   static bool less(Value left, Value right) { return left < right; }
   static bool greater(Value left, Value right) { return left > right; }
 
@@ -148,18 +148,19 @@ struct alignas(128) Findings {
   }
 };
 
-/// What `roundings` do to a product, or to a sum of positive terms, at most, relative to it.
+/// Bound on the relative error of `roundings` roundings in a product, or in a sum of positive
+/// terms.
 long double gamma(long double roundings, long double unit = 0x1p-53L) {
   return roundings * unit / (1 - roundings * unit);
 }
 
-/// Whether a sum of terms of that size in all may, on the way, in double precision.
+/// True if a sum of terms whose magnitudes add up to `magnitude` may overflow in double precision.
 bool may_overflow(long double magnitude) {
   constexpr long double rounded_up = 1 + 0x1p-40L;
   return magnitude * rounded_up >= largest;
 }
 
-/// What a result must be, and how far from that it may be.
+/// The expected value of a result, and the largest difference from it that rounding explains.
 struct Expected {
   long double value, bound;
   bool overflow_allowed;
@@ -169,7 +170,7 @@ struct Moments {
   Expected sum, mean, variance;
 };
 
-/// Of finite values, not none.
+/// Expects at least one value, and all of them finite.
 template <class Value>
 Moments moments_of(const Findings<Value>& seen) {
   constexpr bool of_floats = Findings<Value>::of_floats;
@@ -181,7 +182,7 @@ Moments moments_of(const Findings<Value>& seen) {
   Expected& sum = moments.sum;
   if constexpr (of_floats) {
     sum.value = seen.sum.value();
-    sum.bound = gamma(264 + levels) * seen.magnitude;  // one for the check
+    sum.bound = gamma(264 + levels) * seen.magnitude;  // one rounding for the check
     sum.overflow_allowed = may_overflow(seen.magnitude);
   } else {
     sum.value = static_cast<long double>(seen.sum);
@@ -191,7 +192,7 @@ Moments moments_of(const Findings<Value>& seen) {
   mean.bound = (sum.bound + gamma(4) * (std::abs(sum.value) + sum.bound)) / values + smallest;
   mean.overflow_allowed = sum.overflow_allowed;
 
-  // The check has squares of distances to a number near the mean.
+  // The check has squares of distances from a number near the mean.
   const long double spread = seen.squares / values;
   const long double offset = mean.value - seen.center;
   const auto blocks = static_cast<long double>((seen.count - 1) / plain::block_elements + 1);
@@ -204,13 +205,13 @@ Moments moments_of(const Findings<Value>& seen) {
   const long double rms = std::hypot(deviation, mean.value) + smallest;
   const long double error = gamma(270 + 2 * levels) * (deviation + 2 * std::sqrt(1 + levels) * rms);
   variance.bound = error * (2 * deviation + error) + (levels + 3) * smallest + of_check;
-  // A square of the distance of two means is at most twice what it adds.
+  // The squared distance of two means is at most twice what is added for it.
   const long double squares = 2 * values * (deviation + error) * (deviation + error);
   variance.overflow_allowed = sum.overflow_allowed || may_overflow(squares);
   return moments;
 }
 
-/// Compares statistics with what the check has seen. Throws Error(verify).
+/// Compares statistics with the findings of the check. Throws Error(verify).
 template <class Value>
 class Comparison {
  public:
@@ -245,7 +246,7 @@ class Comparison {
     require_same(source_, name, found, checked);
   }
 
-  /// Where none of the moments is a number, but the sum may be.
+  /// Checks results where the moments are all NaN or all empty. The sum may be a number.
   void expect(const Number& sum, const Number& min, const Number& argmin, const Number& max,
               const Number& argmax) const {
     same("sum", found_.sum, sum);
@@ -253,7 +254,7 @@ class Comparison {
     same("argmin", maybe(found_.argmin), argmin);
     same("max", found_.max, max);
     same("argmax", maybe(found_.argmax), argmax);
-    const Number moment = min;  // NaN, or there is none
+    const Number moment = min;  // NaN, or empty
     same("mean", maybe(found_.mean), moment);
     same("variance", maybe(found_.variance), moment);
     same("stddev", maybe(found_.stddev), moment);
@@ -267,7 +268,7 @@ class Comparison {
   }
 
   void check_infinite() const {
-    // Beside infinities of one sign, finite values can overflow to the other.
+    // Besides infinities of one sign, finite values can overflow to the other.
     const bool overflows = !options_.exact && may_overflow(seen_.magnitude);
     const double sum = (seen_.infinite ? infinity : 0) - (seen_.negative_infinite ? infinity : 0);
     if (!overflows || is_finite(found_.sum)) same("sum", found_.sum, sum);

@@ -15,10 +15,12 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Rows are summed up in blocks of so many columns: a term is rounded far less often than there are
-// columns, and the factors of a block stay in the first cache while all rows of a chunk pass.
+// Rows are summed in blocks of this many columns: a term is rounded far less often than there are
+// columns, and the factors of a block stay in the first cache while all rows of a chunk are
+// processed.
 constexpr std::size_t block_columns = 256;
-constexpr std::size_t ways = 2;  // sums in turn, since one would wait for its own last addition
+// Partial sums used in rotation, since a single one would wait for its own last addition.
+constexpr std::size_t ways = 2;
 
 void add(Factors& to, const Factors& from) {
   for (std::size_t i = 0; i < vector_count; ++i) to.vectors[i] += from.vectors[i];
@@ -53,7 +55,7 @@ Factors sum_products(const double* values, const Factors* factors, std::size_t c
   return sums[0];
 }
 
-/// The largest absolute value, without NaN.
+/// Returns the largest absolute value, ignoring NaN.
 double largest_of(const double* values, std::size_t count) {
   constexpr std::size_t width = 4;
   std::array<double, width> largest{};
@@ -69,9 +71,10 @@ double largest_of(const double* values, std::size_t count) {
   return std::ranges::max(largest);
 }
 
-/// The part of row r that lies in tile t is piece r + t: no two have the same number, since row or
-/// tile, or both, grow from one piece to the next. Chunks are whole tiles, so each piece is summed
-/// up by one lane, which alone writes its place. Nothing has to be merged in the order of chunks.
+/// Returns the number of pieces. The part of row r that is in tile t is piece r + t. These numbers
+/// are unique, since row or tile, or both, increase from one piece to the next. Chunks are whole
+/// tiles, so each piece is summed by a single lane, which alone writes to it, and nothing must be
+/// merged in the order of chunks.
 std::uint64_t pieces_of(std::uint64_t rows, std::uint64_t columns) {
   return rows + divide_up(rows * columns, tile_elements);
 }
@@ -126,7 +129,7 @@ struct SumPieces {
     block.sums = sum_products(values, factors.data() + column, count);
     if (block.largest < limit && block.sums.magnitude < infinity) return block;  // nearly always
 
-    // What is not finite makes the sum of magnitudes so, whatever the factors.
+    // A value that is not finite makes the sum of magnitudes so, whatever the factors.
     for (std::size_t i = 0; i < count; ++i) {
       if (std::abs(values[i]) < limit) continue;
       values[i] = 0;
@@ -184,8 +187,9 @@ std::uint64_t pass_bytes(std::uint64_t rows, std::uint64_t columns) {
 }
 
 double roundings(std::uint64_t columns) {
-  // The product and the sums within a block, those of its ways, of the blocks of a piece, of which
-  // the first and the last may be cut, and of the pieces; or fewer, if there are not so many terms.
+  // Adds the roundings of the multiplication and of the sums within a block, of its partial sums,
+  // of the blocks of a piece, of which the first and the last may be cut, and of the pieces. There
+  // are fewer if a row has fewer terms.
   const std::uint64_t pieces = columns / tile_elements + 2;
   const std::uint64_t blocks = std::min<std::uint64_t>(columns, tile_elements) / block_columns + 2;
   const std::uint64_t most = 1 + block_columns / ways + ways + blocks + pieces;

@@ -8,45 +8,46 @@
 #include <span>
 #include <vector>
 
-// A matrix in a file times a few vectors in memory: what Freivalds' check of a product is made of.
+// Multiplies a matrix in a file by a few vectors in memory, for Freivalds' check of a product.
 
 namespace ooc::freivalds {
 
-inline constexpr std::size_t vector_count = 8;  // that go through a pass together
+inline constexpr std::size_t vector_count = 8;  // vectors that are multiplied in one pass
 
-/// Row j of the vectors, by which column j of the matrix is multiplied; and what the rows of the
-/// matrix then sum up to, by which the columns of the next matrix are multiplied. The two last
-/// ones are for its absolute values.
+/// Row j of the vectors, which multiplies column j of a matrix; also the sums of a row of that
+/// matrix, which multiply the columns of the next matrix. `magnitude` and `norm` multiply absolute
+/// values.
 struct Factors {
   std::array<double, vector_count> vectors{};
   double magnitude = 0;
   double norm = 0;
 };
 
-/// What a row of a matrix sums up to. Elements that are not finite count as 0 there.
+/// The sums of one row of a matrix. Elements that are not finite count as 0 in them.
 struct RowSums {
   Factors sums;
   double largest = 0;                // absolute value
-  std::uint64_t nonfinite = 0;       // elements
-  std::uint64_t nonfinite_used = 0;  // those in columns whose factor for the magnitude is not 0
+  std::uint64_t nonfinite = 0;       // number of such elements
+  std::uint64_t nonfinite_used = 0;  // those in columns whose `magnitude` factor is not 0
 };
 
 struct RowPass {
   std::vector<RowSums> rows;
-  std::vector<std::uint8_t> nonfinite_columns{};  // 1 for each that holds such an element, or empty
+  // 1 for each column with such an element; or empty.
+  std::vector<std::uint8_t> nonfinite_columns{};
 };
 
-/// One pass over a matrix of floating type, on a CPU coordinator. What is not smaller than `limit`
-/// is not finite. The sums have the same bits however the source is read. Throws Error:
-/// `interrupted` if the pass was stopped.
+/// Multiplies a matrix of floating type by the factors, in one pass on a CPU coordinator. Elements
+/// whose magnitude is `limit` or more count as not finite. The sums have the same bits for any
+/// chunk size and number of streams. Throws Error(interrupted) if the pass was stopped.
 RowPass sum_rows(Coordinator& coordinator, const Source& matrix, std::uint64_t rows,
                  std::uint64_t columns, std::span<const Factors> factors, double limit,
                  PassOptions wanted = {});
 
-/// Bytes that such a pass takes, without the factors and the coordinator's pool.
+/// Bytes of memory for such a pass, without the factors and the coordinator's pool.
 std::uint64_t pass_bytes(std::uint64_t rows, std::uint64_t columns);
 
-/// How often at most a term of a row's sums has been rounded in the end.
+/// Bound on the number of roundings of any term of a row's sums.
 double roundings(std::uint64_t columns);
 
 }  // namespace ooc::freivalds

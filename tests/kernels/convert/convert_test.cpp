@@ -20,7 +20,7 @@ namespace ooc {
 namespace {
 
 constexpr std::size_t npy_header_bytes = 4096;
-constexpr std::size_t several_tiles = 3 * tile_elements + 1234;  // the last one is ragged
+constexpr std::size_t several_tiles = 3 * tile_elements + 1234;  // the last tile is not full
 
 constexpr ElementType all_types[] = {ElementType::u1, ElementType::u2, ElementType::u4,
                                      ElementType::u8, ElementType::i1, ElementType::i2,
@@ -47,15 +47,14 @@ Bytes swapped(Bytes bytes, ElementType type) {
   return bytes;
 }
 
-/// What lies in a file, after its header.
+/// The contents of a file after its header.
 Bytes data_in(const std::filesystem::path& path) {
   const std::string text = test::read_whole(path);
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin() + (path.extension() == ".npy" ? npy_header_bytes : 0), bytes.end()};
 }
 
-/// What elements have to become, by the loops of which convert_values_test.cpp knows that they are
-/// right.
+/// The expected elements, by loops that values_test.cpp has verified.
 struct Expected {
   Expected(const Bytes& in, ElementType from, ElementType to)
       : count(in.size() / size_of(from)), data(count * size_of(to)) {
@@ -158,7 +157,8 @@ TEST_P(ConvertTest, CountsWhatIsNotItsValueAfterwards) {
   }
   const Source source = raw(bytes_of(values), {ElementType::f4});
   Coordinator several = coordinator({.chunk_bytes = 1, .streams = 3});
-  for (int pass = 0; pass < 2; ++pass) {  // no count is left over from the pass before
+  // twice, since the second pass must not add to the count of the first
+  for (int pass = 0; pass < 2; ++pass) {
     const Conversion conversion =
         convert(several, source, target("out.raw", {ElementType::u1})).value;
     EXPECT_EQ(conversion.count, values.size());
@@ -184,7 +184,7 @@ TEST_P(ConvertTest, KeepsTheShapeUnlessThereIsAnother) {
   convert(any, source, out);
   EXPECT_TRUE(std::ranges::equal(open(out.path).shape(), out.shape));
 
-  out = target("out.f32", {ElementType::f4});  // a raw file has none
+  out = target("out.f32", {ElementType::f4});  // a raw file has no shape
   convert(any, source, out);
   EXPECT_TRUE(data_in(out.path) == expected.data);
   out = target("again.npy", {ElementType::f4});

@@ -47,13 +47,13 @@ constexpr FloatFormat format_of() {
     return {52, -1022, 1023};
 }
 
-/// The fraction of a floating value, from the top bit down.
+/// The fraction of a floating value, aligned to the top bit.
 template <class T>
 std::uint64_t fraction_of(T value) {
   return bits_of(value) << (64 - format_of<T>().fraction_bits);
 }
 
-/// The value by the meaning of its bits; a NaN keeps its sign and nothing else.
+/// Decodes a value from its bits. A NaN keeps only its sign.
 template <class T>
 long double exact_value(T value) {
   if constexpr (std::is_integral_v<T>) {
@@ -73,7 +73,7 @@ long double exact_value(T value) {
   }
 }
 
-/// The nearest number of a format, or the even one of two.
+/// The nearest number of a format, ties to even.
 long double round_to(const FloatFormat& format, long double value) {
   if (value == 0 || !std::isfinite(value)) return value;
   const int exponent = std::max(std::ilogb(value), format.lowest_exponent);
@@ -84,7 +84,7 @@ long double round_to(const FloatFormat& format, long double value) {
   return std::copysign(std::numeric_limits<long double>::infinity(), value);
 }
 
-/// The fraction cut off, within the bounds of an integer type.
+/// Discards the fraction and clamps to an integer type.
 template <class To>
 long double truncate_into(long double value) {
   if (std::isnan(value)) return 0;
@@ -93,7 +93,7 @@ long double truncate_into(long double value) {
   return std::trunc(std::min(std::max(value, lowest), highest));
 }
 
-/// The integer of type To that differs by a multiple of 2^bits.
+/// The integer of type To that is congruent modulo 2^bits.
 template <class To, class From>
 To wrap(From value) {
   constexpr int128 lowest = std::numeric_limits<To>::lowest();
@@ -102,7 +102,7 @@ To wrap(From value) {
   return static_cast<To>((above_lowest + period) % period + lowest);
 }
 
-/// Whether `to` is what `from` has to become.
+/// True if `to` is the expected conversion of `from`.
 template <class From, class To>
 bool is_its_value(From from, To to) {
   const long double value = exact_value(from);
@@ -133,8 +133,8 @@ bool keeps_value(From from, To to) {
 
 // --- values --------------------------------------------------------------------------------------
 
-/// Powers of two and what differs from them in one or two bits: largest and smallest numbers of all
-/// types, and what lies halfway between two numbers.
+/// Powers of two and numbers that differ from them in one or two bits: the largest and smallest
+/// numbers of all types, and numbers halfway between two others.
 std::vector<long double> edges() {
   std::vector<long double> values{0};
   for (int exponent = -1074; exponent <= 1023; exponent += std::abs(exponent) > 160 ? 7 : 1) {
@@ -148,7 +148,8 @@ std::vector<long double> edges() {
   return values;
 }
 
-/// All values of types of one and two bytes; else edges, their neighbours, and random bits.
+/// All values of types of one and two bytes; of other types edges, their neighbours, and random
+/// bits.
 template <class T>
 std::vector<T> values_of() {
   std::vector<T> values;
@@ -187,7 +188,8 @@ constexpr ElementType all_types[] = {ElementType::u1, ElementType::u2, ElementTy
                                      ElementType::i4, ElementType::i8, ElementType::f2,
                                      ElementType::f4, ElementType::f8, ElementType::bf16};
 
-/// Converts into every type by `convert(values, converted)`, which returns how many are inexact.
+/// Converts to every type by `convert(values, converted)`, which returns the number of inexact
+/// elements.
 template <class From, class Convert>
 void expect_definition(const std::vector<From>& values, Convert convert) {
   for (const ElementType type : all_types) {
@@ -227,7 +229,7 @@ struct Converter {
     stream->synchronize();
   }
 
-  /// Returns how many are inexact.
+  /// Returns the number of inexact elements.
   template <class From, class To>
   std::uint64_t convert(const std::vector<From>& values, std::vector<To>& converted) {
     std::vector<std::uint64_t> inexact{0};
@@ -294,7 +296,7 @@ class ConvertValuesRules : public testing::TestWithParam<DeviceKind> {
     converter_.emplace(GetParam());
   }
 
-  /// Converts the values, and counts in `inexact_`.
+  /// Converts the values and adds to `inexact_`.
   template <class To, class From>
   std::vector<To> convert(const std::vector<From>& values) {
     std::vector<To> converted(values.size());
@@ -307,7 +309,7 @@ class ConvertValuesRules : public testing::TestWithParam<DeviceKind> {
 };
 
 TEST_P(ConvertValuesRules, RoundsOnceToNearestEven) {
-  // Halfway between two numbers of f2, but for a part that a float cannot hold.
+  // Halfway between two numbers of f2, except for a difference that a float cannot hold.
   const std::vector<double> values{1 + 0x1p-11, 1 + 0x1p-11 + 0x1p-40, 1 + 0x3p-11, 0x1p-25};
   EXPECT_EQ(bits_of_all(convert<Float16>(values)), (Bits{0x3c00, 0x3c01, 0x3c02, 0}));
   EXPECT_EQ(inexact_, 4u);
@@ -380,7 +382,7 @@ TEST_P(ConvertValuesRules, AddsToTheCountIfThereIsOne) {
   converter_->fetch(converted, out);
   EXPECT_EQ(inexact[0], (std::uint64_t{1} << 40) + 1400);
   EXPECT_EQ(std::ranges::count(converted, 7), 700);
-  EXPECT_EQ(std::ranges::count(converted, -1), 300);  // nothing is written behind the last
+  EXPECT_EQ(std::ranges::count(converted, -1), 300);  // nothing is written after the last element
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, ConvertValuesRules, test::all_devices, test::device_name);

@@ -49,7 +49,7 @@ std::uint32_t bin_of(const Bins& bins, double value) {
   return visit(bins, [value](const auto& found) { return found.bin_of(value); });
 }
 
-/// What NumPy does, step by step, with a table of edges.
+/// Finds the bin as NumPy does, step by step, with a table of edges.
 std::size_t numpy_bin(const std::vector<double>& edges, double value) {
   const std::size_t bins = edges.size() - 1;
   if (std::isnan(value)) return bins + 2;
@@ -63,7 +63,7 @@ std::size_t numpy_bin(const std::vector<double>& edges, double value) {
   return index;
 }
 
-/// The edges with their neighbours on both sides, values between them and far away.
+/// Edges with their neighbours on both sides, values between them, and values far away.
 std::vector<double> interesting_values(const Bins& bins, std::mt19937_64& random) {
   std::vector<double> values{0.0,           -0.0,      infinity, -infinity, not_a_number,
                              smallest,      -smallest, 1e308,    -1e308,    0.5,
@@ -93,7 +93,7 @@ TEST(Bins, EdgesAreThoseOfLinspace) {
   EXPECT_EQ(even(2, {3, 3}).edges, (std::vector{2.5, 3.0, 3.5}));
 }
 
-/// Whether NumPy's edges rise.
+/// True if the edges that NumPy computes rise.
 bool fits(std::size_t count, Range range) {
   const double step = (range.upper - range.lower) / static_cast<double>(count);
   const auto edge = [&](std::size_t index) {
@@ -190,7 +190,7 @@ TEST(Bins, OptionsThatMakeNoSense) {
   }
   expect_error(ErrorKind::usage, {.bins = 0});
   expect_error(ErrorKind::usage, {.bins = max_bins + 1});
-  // Bins without a width.
+  // Some bins have no width.
   expect_error(ErrorKind::usage, {.bins = 10, .range = {{1, 1 + 2e-16}}});
   expect_error(ErrorKind::usage, {.bins = 4, .range = {{0, 3 * smallest}}});
   expect_error(ErrorKind::usage, {.bins = 10, .range = {{1, 1 + 2e-16}}, .logarithmic = true});
@@ -208,7 +208,7 @@ TEST(Bins, FoundRangesWithoutRoomAreBadInput) {
       FAIL() << "no error";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::bad_input);
-      EXPECT_NE(error.details().hint.find("--range"), std::string::npos);
+      EXPECT_NE(error.details().hint.find("HistogramOptions::range"), std::string::npos);
     }
   }
 }
@@ -220,7 +220,7 @@ DeviceSpan<const std::byte> bytes_of(std::span<const T> values) {
   return {reinterpret_cast<const std::byte*>(values.data()), values.size_bytes()};
 }
 
-/// Random patterns of bits, so values of every magnitude, and some that are common.
+/// Random bit patterns, which give values of every magnitude, and some common values.
 template <class T>
 std::vector<T> values_of_all_sorts(std::size_t count, const Bins& bins) {
   std::mt19937_64 random(3);
@@ -308,7 +308,7 @@ TYPED_TEST(EachType, AllLevelsFindTheExtremes) {
   }
 }
 
-/// Counts at each level, and one by one.
+/// Compares the counts at each level of vector instructions with the definition.
 template <class T>
 void expect_definition(const Bins& bins, std::span<const T> values) {
   const std::unique_ptr<Device> device = make_device(DeviceKind::cpu);
@@ -322,8 +322,8 @@ void expect_definition(const Bins& bins, std::span<const T> values) {
   }
 }
 
-/// Values half a bin from each edge, then others ever nearer, since guesses end where they are in
-/// vain; then some outside.
+/// Values half a bin from each edge, then ever nearer (the counter stops guessing where it often
+/// must redo a guess); then some outside.
 template <class T>
 std::vector<T> values_around_edges(const Bins& bins) {
   constexpr double lowest = static_cast<double>(std::numeric_limits<T>::lowest());
@@ -339,7 +339,7 @@ std::vector<T> values_around_edges(const Bins& bins) {
     }
   }
   if constexpr (std::is_floating_point_v<T>) {
-    // One at a time close to either end, among those that are sure to be in the first bin.
+    // A single value close to either end, among values that are certainly in the first bin.
     for (const double end : {bins.edges.front(), bins.edges.back()}) {
       T value = static_cast<T>(end);
       for (int i = 0; i < 32; ++i) value = std::nextafter(value, static_cast<T>(-infinity));
@@ -375,7 +375,7 @@ TEST(CpuCounter, GuessesOfBinsAreExact) {
 TEST(CpuCounter, CountsPast32Bits) {
   const std::unique_ptr<Device> device = make_device(DeviceKind::cpu);
   const std::unique_ptr<Stream> stream = device->make_stream();
-  const Bins bins = even(100'000, {0, 100'000});  // so many that tables do not take turns
+  const Bins bins = even(100'000, {0, 100'000});  // too many bins for several tables
   const auto counter = make_cpu_counter(ElementType::f4, bins, best_simd());
   const std::vector<float> values(std::size_t{1} << 20, 200);
   const std::uint64_t past_32_bits = (std::uint64_t{1} << 32) / values.size() + 1;

@@ -27,7 +27,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-/// The definition: one value after the other.
+/// Counts by the definition, one value after the other.
 template <class T>
 Histogram count_one_by_one(const std::vector<T>& values, const HistogramOptions& options,
                            HistogramOptions::Range range) {
@@ -97,7 +97,8 @@ TEST_P(HistogramTest, CountsEveryTypeByTheDefinition) {
 
 TEST_P(HistogramTest, CountsTheSameHoweverItIsRead) {
   auto values = test::varied_values<float>(900'001);
-  for (float& value : values) {  // finite and infinite, but not so large that all is in one bin
+  // finite values small enough that they do not all fall into one bin
+  for (float& value : values) {
     if (std::isfinite(value)) value = std::fmod(value, 1000.0f);
   }
   values[7] = static_cast<float>(infinity);
@@ -167,7 +168,7 @@ TEST_P(HistogramTest, FullRangeIntegersSpreadOverAllBins) {
   EXPECT_EQ(count(source_of(values), {.bins = 256, .range = {{-32768, 32768}}}).value.counts,
             std::vector<std::uint64_t>(256, 256));
   const Histogram found = count(source_of(values), {.bins = 65535}).value;
-  EXPECT_EQ(found.counts.back(), 2u);  // the last bin is closed
+  EXPECT_EQ(found.counts.back(), 2u);  // the last bin includes its upper edge
   EXPECT_EQ(std::count(found.counts.begin(), found.counts.end(), 1u), 65534);
 }
 
@@ -196,7 +197,7 @@ TEST_P(HistogramTest, DataWithoutRange) {
   expect_error(ErrorKind::bad_input, source_of(std::vector<double>{-1.7e308, 1.7e308}));
   expect_error(ErrorKind::bad_input, source_of(std::vector<float>{-1, 1}), {.logarithmic = true});
   const Source neighbours = source_of(std::vector<double>{1, 1 + 0x1p-52});
-  expect_error(ErrorKind::bad_input, neighbours, {.bins = 10});  // no bin fits between them
+  expect_error(ErrorKind::bad_input, neighbours, {.bins = 10});  // no double lies between them
   expect_error(ErrorKind::usage, neighbours, {.bins = 10, .range = {{1, 1 + 0x1p-52}}});
   EXPECT_EQ(count(neighbours, {.bins = 1}).value.counts, std::vector<std::uint64_t>{2});
 

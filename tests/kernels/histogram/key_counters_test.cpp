@@ -17,7 +17,7 @@ namespace {
 
 using Counts = std::map<std::size_t, std::uint64_t>;
 
-/// What a counter was given, and that nothing of it is left when it has been emptied.
+/// Empties a counter and returns its counts. Fails if anything is left.
 template <class Counter>
 Counts empty(Counter& counter) {
   Counts counts;
@@ -26,7 +26,7 @@ Counts empty(Counter& counter) {
   return counts;
 }
 
-/// For keys that all have room.
+/// Fails if counters are emptied although they have room.
 const auto nothing_yet = [](std::size_t, std::uint64_t) { ADD_FAILURE() << "emptied too early"; };
 
 template <class Key>
@@ -49,7 +49,7 @@ TEST(Tables, CountKeysInAnyNumberOfTables) {
   }
 }
 
-/// With counters of 8 bits, which are soon full.
+/// Counters of 8 bits overflow early.
 TEST(Tables, AreEmptiedBeforeACounterOverflows) {
   using SmallTables = BasicTables<std::uint8_t>;
   const std::vector<std::uint32_t> given(3 * SmallTables::most_at_once + 2, 1);
@@ -71,7 +71,7 @@ TEST(Tables, AreEmptiedBeforeACounterOverflows) {
   }
 }
 
-/// Counts at each level of vector instructions.
+/// Checks the counts at each level of vector instructions.
 void expect_counts(std::span<const std::uint8_t> bytes) {
   const Counts expected = one_by_one(bytes);
   for (const Simd simd : supported_simd()) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""`ooc-run histogram` against numpy.histogram, count for count.
+"""Compares `ooc-run histogram` with numpy.histogram, count for count.
 
-Usage: histogram_numpy_test.py OOC_RUN
+Usage: numpy_test.py OOC_RUN
 """
 
 import json
@@ -22,7 +22,7 @@ DEFAULT_RANGES = {"u1": (0, 256), "i1": (-128, 128)}
 
 
 def as_doubles(data, dtype):
-    """The values as NumPy's doubles; bf16, which NumPy lacks, lies in the upper half of a f4."""
+    """Returns the values as doubles. NumPy has no bf16, but it is the upper half of an f4."""
     with numpy.errstate(all="ignore"):  # signalling NaN
         if dtype == "bf16":
             return (data.astype("u4") << 16).view("f4").astype("f8")
@@ -30,7 +30,7 @@ def as_doubles(data, dtype):
 
 
 def expected_counts(values, bins, limits):
-    """numpy.histogram, but where it fails because its bins are narrower than its numbers."""
+    """Calls numpy.histogram, with edges where it fails with ranges of tiny bins."""
     lower, upper = limits
     if lower == upper or bins < (upper - lower) * sys.float_info.max:
         return numpy.histogram(values, bins, limits)
@@ -44,7 +44,7 @@ class HistogramTest(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
 
     def run_histogram(self, data, dtype, *options, npy=False):
-        """Writes `data` to a file and returns what ooc-run finds in it."""
+        """Writes `data` to a file and returns the histogram by ooc-run."""
         path = Path(self.folder.name) / ("data.npy" if npy else "data.bin")
         if npy:
             numpy.save(path, data)
@@ -70,7 +70,7 @@ class HistogramTest(unittest.TestCase):
         self.assertEqual(result["count"], values.size)
 
     def check_even(self, data, dtype, bins=256, limits=None, npy=False, options=()):
-        """Bins of equal width, in `limits` or in the range that ooc-run finds."""
+        """Checks bins of equal width, over `limits` or over the range that ooc-run finds."""
         values = as_doubles(data, dtype)
         options = ["--bins", bins, *options]
         if limits is not None:
@@ -83,7 +83,7 @@ class HistogramTest(unittest.TestCase):
         counts, edges = expected_counts(values, bins, limits)
         self.check(self.run_histogram(data, dtype, *options, npy=npy), values, edges, counts)
 
-    # --- each sort of data -----------------------------------------------------------------------
+    # --- each kind of data -----------------------------------------------------------------------
 
     def test_integers_at_full_range(self):
         random = numpy.random.default_rng(1)
@@ -123,7 +123,7 @@ class HistogramTest(unittest.TestCase):
                     self.check_even(data, dtype, bins)
 
     def test_bins_without_width(self):
-        """Refused, as by NumPy since version 2."""
+        """Bins without width are refused, as by NumPy since version 2."""
         path = Path(self.folder.name) / "data.f64"
         for lower, upper in ((1, 1 + 2e-16), (1e16, 1e16 + 4), (-3 - 1e-15, -3)):
             values = numpy.array([lower, upper])

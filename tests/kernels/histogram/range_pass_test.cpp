@@ -82,11 +82,11 @@ TEST_P(RangePassTest, NoticesThatTheInputChanged) {
     changed[99'999] = static_cast<float>(intruder);
     expect_changed(source, before_second_pass([&] { test::write_file(path(), changed); }));
   }
-  const Source source = source_of(values);  // a change that keeps the range may go unnoticed
+  const Source source = source_of(values);  // a change within the range may go unnoticed
   EXPECT_EQ(count(source, {}, before_second_pass([] {})).value.count, values.size());
 }
 
-/// Reads another last float than the file has.
+/// Replaces the last float of the file.
 class ReplacingEngine final : public test::WrappedEngine {
  public:
   ReplacingEngine(std::unique_ptr<Engine> engine, std::uint64_t offset, float value)
@@ -105,7 +105,7 @@ class ReplacingEngine final : public test::WrappedEngine {
   float value_;
 };
 
-/// Nothing about the file tells that it changed: only the counts of both passes do.
+/// The file looks unchanged; only the counts of the two passes differ.
 TEST_P(RangePassTest, NoticesThatTheSecondPassReadOtherValues) {
   std::vector<float> values(100'000, 1);
   values[0] = 2;
@@ -120,7 +120,7 @@ TEST_P(RangePassTest, NoticesThatTheSecondPassReadOtherValues) {
           std::make_unique<ReplacingEngine>(std::move(engine), last, static_cast<float>(intruder));
       return engine;
     };
-    if (intruder == 1.5) {  // within the range: each pass alone makes sense
+    if (intruder == 1.5) {  // within the range, so the counts cannot show it
       EXPECT_EQ(count(source, {}, run).value.counts[128], 1u);
     } else {
       expect_changed(source, run);
@@ -142,7 +142,7 @@ TEST_P(RangePassTest, NoticesWithAChecksumThatTheInputChangedWithinItsRange) {
       const auto time = std::filesystem::last_write_time(path());
       test::write_file(path(), changed);
       std::filesystem::last_write_time(path(), time);
-      // The file itself does not notice: the new mode explains its new ctime.
+      // The new mode explains the new ctime, so the file looks unchanged.
       std::filesystem::permissions(path(), std::filesystem::perms::owner_exec,
                                    std::filesystem::perm_options::add);
     };

@@ -1,4 +1,5 @@
-// Several answers from one read, the library's own and a user's: each as it is alone, to the bit.
+// Several results from one read, by built-in operators and a user's: each has the same bits as
+// alone.
 
 #include <ooc/kernels/summary.hpp>
 
@@ -24,8 +25,9 @@
 namespace ooc {
 namespace {
 
-/// Random bits are values of every sort, and floats so different in size that every order of
-/// additions has other bits. Doubles no larger than floats: their range has a width.
+/// Random bits, which give values of every kind, and floats so different in size that any change of
+/// the order of additions shows. Doubles are no larger than floats, so that their range has a
+/// finite width.
 template <class T>
 std::vector<T> random_values(std::size_t count) {
   const auto bits =
@@ -33,7 +35,7 @@ std::vector<T> random_values(std::size_t count) {
   return {bits.begin(), bits.end()};
 }
 
-/// The bits of all that it holds. A NaN has one pattern.
+/// The bits of all fields. All NaN have the same pattern.
 std::vector<std::uint64_t> bits_of(const Statistics& found) {
   std::vector<std::uint64_t> bits{found.count, found.nan, found.argmin.value_or(~0u),
                                   found.argmax.value_or(~0u)};
@@ -50,7 +52,7 @@ std::vector<std::uint64_t> bits_of(const Statistics& found) {
   return bits;
 }
 
-/// A user's operator: brings each chunk home and adds up its bits.
+/// A user's operator: copies each chunk to the host and adds up its bits.
 struct AddBits {
   using Input = float;
   struct Partial {
@@ -72,7 +74,8 @@ class SummaryTest : public testing::TestWithParam<DeviceKind> {
  protected:
   void SetUp() override { OOC_SKIP_WITHOUT(GetParam()); }
 
-  /// Every option of reduce() and every way to say the bins, with every cut of the data.
+  /// Every option of reduce() and every way to specify bins, with chunks and streams of various
+  /// numbers.
   template <class T>
   void expect_what_each_finds() {
     const Source source = file_.source_of(random_values<T>(5 * tile_elements + 321));
@@ -149,11 +152,11 @@ TEST_P(SummaryTest, StoppedEarlyBothCoverTheSame) {
   const auto end_soon = [&](const TraceEvent& done) {
     if (done.kind == TraceEvent::Kind::kernel && done.chunk >= 5) stop.request_stop();
   };
-  Coordinator coordinator(
-      make_device(GetParam()),
-      {.chunk_bytes = tile_elements,
-       .streams = 2,
-       .memory_bytes = 12 * tile_elements});  // or all might be read before the fifth is computed
+  Coordinator coordinator(make_device(GetParam()),
+                          {.chunk_bytes = tile_elements,
+                           .streams = 2,
+                           // otherwise all might be read before the fifth chunk is computed
+                           .memory_bytes = 12 * tile_elements});
   const auto [found, stats] =
       summarize(coordinator, source, {},
                 {.stop = stop.get_token(), .observe = end_soon, .keep_partial = true});

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How many digits of ooc-run reduce are right: on the univariate data of NIST's Statistical
-Reference Datasets (https://www.itl.nist.gov/div898/strd/), on many copies of them, which span
-several tiles and chunks, and on numbers whose digits cancel. Prints the tables of
-kernels/README.md: LRE, the number of right digits, without and with --exact.
+"""Measures how many digits of `ooc-run reduce` are right: on the univariate data of NIST's
+Statistical Reference Datasets (https://www.itl.nist.gov/div898/strd/), on many copies of them,
+which span several tiles and chunks, and on numbers whose digits cancel. Prints the tables of
+docs/decisions/011-exact-sums.md: LRE, the number of right digits, without and with --exact.
 
-PiDigits is not among them, for want of a copy whose mean and deviation are those certified."""
+PiDigits is left out: no copy was found whose mean and deviation are the certified ones."""
 
 import json
 import math
@@ -27,7 +27,7 @@ def alternating(middle, low, high):
 
 
 def scaled(text, shift, unit):
-    """Decimal numbers from short integers, each rounded once: (shift + integer) / unit."""
+    """Returns (shift + integer) / unit for each integer of a text, rounded once."""
     return [(shift + int(word)) / unit for word in text.split()]
 
 
@@ -62,7 +62,7 @@ MICHELSO = """
 81 87"""
 
 # Name: values, certified mean and standard deviation (of a sample), and how many digits of the
-# latter the decimal data have left once they are doubles, whatever is done with them.
+# latter are left once the decimal data are rounded to doubles, whatever the algorithm.
 NIST = {
     "NumAcc1": ([10000001, 10000003, 10000002], 10000002, 1, 13),
     "NumAcc2": (alternating(1.2, 1.1, 1.3), 1.2, 0.1, 13),
@@ -76,7 +76,7 @@ NIST = {
 
 
 def lre(found, right):
-    """-log10 of the relative error: how many digits are right."""
+    """Returns -log10 of the relative error: the number of right digits."""
     error = abs((Fraction(found) - Fraction(right)) / Fraction(right))
     return MOST if error == 0 else max(0, min(MOST, -math.log10(error)))
 
@@ -90,7 +90,7 @@ def print_row(name, *numbers):
 
 
 def exact(values):
-    """Mean and population variance of these very numbers, each a multiple of 2^-60."""
+    """Returns exact mean and population variance of doubles that are multiples of 2^-60."""
     unit = 2 ** 60
     numbers = [int(math.ldexp(value, 60)) for value in values]
     count, total = len(numbers), sum(numbers)
@@ -106,7 +106,7 @@ class AccuracyTest(unittest.TestCase):
         self.path = Path(directory.name) / "data.bin"
 
     def reduce(self, values, dtype):
-        """The statistics, those with --exact, and how many chunks they were found in."""
+        """Returns the statistics without and with --exact, and the number of chunks."""
         np.asarray(values, dtype).tofile(self.path)
         command = [PROGRAM, "reduce", str(self.path), "--dtype", dtype, "--chunk", "64K", "--json"]
         plain, exact = (json.loads(subprocess.run(command + option, check=True,
@@ -119,7 +119,8 @@ class AccuracyTest(unittest.TestCase):
         values, mean, deviation, deviation_digits = NIST[name]
         count = len(values)
         plain, rounded_once, chunks = self.reduce(values * copies, "f8")
-        # That of a sample; copies leave the other as it is.
+        # The certified deviation is that of a sample; copying data does not change the
+        # population's.
         found_deviation = plain["stddev"] * math.sqrt(count / (count - 1))
         digits = (lre(plain["mean"], mean), lre(rounded_once["mean"], mean),
                   lre(found_deviation, deviation))
@@ -137,7 +138,7 @@ class AccuracyTest(unittest.TestCase):
                     self.check_nist(name, copies)
 
     def test_the_data_are_those_certified(self):
-        """Without our arithmetic: so that a slip in a table shows as one."""
+        """Checks the tables here by exact arithmetic, so that a typing error in them shows."""
         for name, (values, mean, deviation, digits) in NIST.items():
             right_mean, variance = exact(values)
             right = math.sqrt(variance * len(values) / (len(values) - 1))
@@ -145,7 +146,7 @@ class AccuracyTest(unittest.TestCase):
             self.assertGreaterEqual(lre(right, deviation), digits, name)
 
     def test_floats_whose_digits_cancel(self):
-        """Two or three digits of each number vary, so that sums of squares would tell nothing."""
+        """Only the last two or three digits vary, so sums of squares would lose all of them."""
         random = np.random.default_rng(1)
         print_heading("300,001 of float32", "mean", "mean, `--exact`", "stddev")
         for middle in (1e3, -1e5, 1e6, 1.6e7):
@@ -161,7 +162,7 @@ class AccuracyTest(unittest.TestCase):
             self.assertEqual(rounded_once["mean"], float(mean))
 
     def test_sums_that_cancel(self):
-        """Numbers and their opposites, and one more, which is the sum."""
+        """Sums numbers, their opposites, and one more number, which is the exact sum."""
         random = np.random.default_rng(2)
         print_heading("300,001 of float64, sum 1/3", "sum", "sum, `--exact`")
         for size in (1, 1e5, 1e10, 1e20):

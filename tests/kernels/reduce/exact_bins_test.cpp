@@ -21,7 +21,7 @@ namespace {
 
 using test::from_bits;
 
-/// NaN, infinities, zeros, and the extremes of what is finite.
+/// NaN, infinities, zeros, and the extreme finite values.
 template <class T>
 std::vector<T> special_values() {
   std::vector<T> values;
@@ -55,12 +55,12 @@ std::map<std::string, std::vector<T>> data_of_all_sorts(std::size_t count) {
   for (std::size_t i = 0; i < special.size(); ++i) {
     data["constant " + std::to_string(i)] = std::vector<T>(count, special[i]);
   }
-  data["almost constant"] = std::vector<T>(count, special[4]);  // the largest
-  data["almost constant"].back() = special[12];                 // the smallest
+  data["almost constant"] = std::vector<T>(count, special[4]);  // the largest value
+  data["almost constant"].back() = special[12];                 // the smallest value
   return data;
 }
 
-/// The sum by the definition of a number: what frexp() makes of it.
+/// The sum by the definition of a floating number, by means of frexp().
 template <class T>
 ExactSum add_one_by_one(const std::vector<T>& values) {
   ExactSum sum;
@@ -85,7 +85,7 @@ TYPED_TEST_SUITE(ExactBinsTest, Added);
 
 TYPED_TEST(ExactBinsTest, HoldTheSumOfWhatIsFinite) {
   using T = TypeParam;
-  ExactBins<T> bins;  // the same ones throughout: they are empty after take()
+  ExactBins<T> bins;  // reused throughout, since take() empties them
   for (const std::size_t count : {0, 1, 3, 4, 5, 1000, 65536}) {
     for (const auto& [sort, values] : data_of_all_sorts<T>(std::max<std::size_t>(count, 1))) {
       SCOPED_TRACE(sort + ", " + std::to_string(count) + " elements");
@@ -96,7 +96,7 @@ TYPED_TEST(ExactBinsTest, HoldTheSumOfWhatIsFinite) {
   }
 }
 
-// Each bin is as full as it may be: all fractions are ones.
+// All fractions are ones, so that each bin is as full as possible.
 TYPED_TEST(ExactBinsTest, AreEmptiedBeforeTheyOverflow) {
   using T = TypeParam;
   const T full = std::nextafter(T{-2}, T{0});
@@ -133,7 +133,7 @@ TYPED_TEST(ExactSumOnTheGpu, IsTheSame) {
       add_exactly_cuda(*stream, element_type_of<T>(), on_device.data(), count, found);
       EXPECT_EQ(found.limbs, expected.limbs);
 
-      // To what is there already it is added.
+      // The GPU adds to the existing sum.
       expected.merge(ExactSum{expected});
       add_exactly_cuda(*stream, element_type_of<T>(), on_device.data(), count, found);
       EXPECT_EQ(found.limbs, expected.limbs);

@@ -29,7 +29,7 @@ ExactSum sum_of(std::initializer_list<double> values) {
   return sum;
 }
 
-/// Of the values, and of the opposite values, which must be the opposite.
+/// Checks the sum of the values, and that the sum of their opposites is its opposite.
 void expect_sum(std::initializer_list<double> values, double expected) {
   EXPECT_EQ(sum_of(values).rounded(), expected);
   ExactSum opposite;
@@ -71,7 +71,7 @@ TEST(ExactSum, TheMiddleGoesToTheEvenOne) {
   expect_sum({1, 0x1p-53, 0x1p-300}, 1 + 0x1p-52);
   expect_sum({1, -0x1p-54}, 1);
   expect_sum({1, -0x1p-54, -0x1p-900}, 1 - 0x1p-53);
-  expect_sum({2, -0x1p-53}, 2);  // a significand of 53 ones and a half becomes a power of two
+  expect_sum({2, -0x1p-53}, 2);  // a significand of 53 ones and a half rounds to a power of two
 }
 
 TEST(ExactSum, InfiniteBeyondTheLargestOnly) {
@@ -83,7 +83,7 @@ TEST(ExactSum, InfiniteBeyondTheLargestOnly) {
 
 TEST(ExactSum, CarriesRunThroughAllLimbs) {
   ExactSum sum = sum_of({0x1p1023});
-  sum.merge(sum_of({-smallest}));  // all ones between
+  sum.merge(sum_of({-smallest}));  // all bits between are ones
   EXPECT_EQ(sum.rounded(), 0x1p1023);
   sum.merge(sum_of({smallest}));
   EXPECT_EQ(sum.limbs, sum_of({0x1p1023}).limbs);
@@ -97,7 +97,8 @@ TEST(ExactSum, CarriesRunThroughAllLimbs) {
 TEST(ExactSum, HasRoomForAllAdditionsThatItPromises) {
   constexpr std::uint64_t digit = 0xffffffff;
   for (const bool negative : {false, true}) {
-    // As 2^30 additions of the largest digit leave each limb, on top of what a carry leaves.
+    // The state after 2^30 additions of the largest digit to each limb, on top of what a carry
+    // leaves.
     ExactSum full, expected;
     for (std::size_t i = 0; i + 2 < ExactSum::limb_count; ++i) {
       const auto piled = static_cast<std::int64_t>(digit << 30);

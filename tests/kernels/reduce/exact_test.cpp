@@ -17,7 +17,7 @@
 #include "support/devices.hpp"
 #include "support/values_file.hpp"
 
-// reduce() with ReduceOptions::exact.
+// Tests reduce() with ReduceOptions::exact.
 
 namespace ooc {
 namespace {
@@ -41,7 +41,7 @@ class ReduceExactTest : public testing::TestWithParam<DeviceKind>, protected tes
 
 INSTANTIATE_TEST_SUITE_P(Device, ReduceExactTest, test::all_devices, test::device_name);
 
-/// Values of all sizes with their opposites, and what is left is `rest`.
+/// Values of all sizes with their opposites, so that the sum is `rest`.
 std::vector<double> cancelling(std::size_t pairs, const std::vector<double>& rest) {
   std::mt19937_64 random(3);
   std::vector<double> values = rest;
@@ -164,7 +164,7 @@ TEST_P(ReduceExactTest, AllocatesNothingForMoreChunks) {
     return test::count_of_new_when_repeated([&] { reduce(coordinator, source, {.exact = true}); });
   };
   EXPECT_EQ(count_for(4, EngineKind::threads), count_for(100, EngineKind::threads));
-  // A lane that takes any chunk allocates at its first, which it may never get.
+  // A lane that takes any chunk allocates at its first chunk, and it may never get one.
   constexpr EngineKind by_lanes = EngineKind::automatic;
   EXPECT_LT(count_for(100, by_lanes), count_for(4, by_lanes) + 96 / 4);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ooc-run reduce against NumPy, over all types, both byte orders, raw and .npy files."""
+"""Compares `ooc-run reduce` with NumPy, for all types, both byte orders, raw and .npy files."""
 
 import json
 import math
@@ -28,7 +28,7 @@ def run_reduce(path, *options):
 
 
 def stored(values, dtype, swapped):
-    """The bytes of a raw file of these values, and what they are as doubles or integers."""
+    """Returns the contents of a raw file of these values, and the values that NumPy works on."""
     if dtype == "bf16":
         halves = (values.astype("f4").view("u4") >> 16).astype("u2")
         exact = (halves.astype("u4") << 16).view("f4")
@@ -44,7 +44,7 @@ class ReduceTest(unittest.TestCase):
         self.path = Path(self.directory.name) / "data.bin"
 
     def values_of(self, dtype, count, kind):
-        """Numbers that the type can hold, so that nothing is rounded on the way to the file."""
+        """Returns values that the type can hold, so that nothing is rounded in the file."""
         if dtype[0] in "ui":
             limits = np.iinfo(dtype)
             values = self.random.integers(limits.min, limits.max, count, dtype, endpoint=True)
@@ -65,7 +65,7 @@ class ReduceTest(unittest.TestCase):
         return np.ascontiguousarray(values)
 
     def check(self, found, values):
-        """What must be so for values without NaN."""
+        """Checks the statistics of values without NaN."""
         wide = values.astype("f8")
         self.assertEqual(found["count"], values.size)
         self.assertEqual(found["nan"], 0)
@@ -131,7 +131,7 @@ class ReduceTest(unittest.TestCase):
                     np.testing.assert_allclose(found["variance"], np.nanvar(wide), rtol=1e-12)
 
     def test_both_zeros(self):
-        """-0 equals +0: the first of both, and the element there."""
+        """-0 equals +0: argmin is the first of either, and min is that element."""
         for dtype in ("f2", "f4", "f8", "bf16"):
             for count in (3, 300, 70_000, 400_000):
                 for minus_zeros in (0.5, 0.001):

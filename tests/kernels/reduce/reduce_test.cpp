@@ -59,7 +59,7 @@ class ReduceTest : public testing::TestWithParam<DeviceKind>, protected test::Va
 
 INSTANTIATE_TEST_SUITE_P(Device, ReduceTest, test::all_devices, test::device_name);
 
-/// Of very different size, so that every change of the order of additions shows.
+/// Values of very different size, so that any change of the order of additions shows.
 std::vector<float> rough_numbers(std::size_t count) {
   std::mt19937_64 random(7);
   std::vector<float> values(count);
@@ -110,8 +110,8 @@ TEST_P(ReduceTest, SameBitsHoweverItIsRead) {
             static_cast<std::uint64_t>(std::ranges::find(values, *max) - values.begin()));
 }
 
-/// The bits, as an independent program following the definition computed them: they must not change
-/// with the device, the compiler or a later version.
+/// Bits that an independent program computed by the definition. They must not change with the
+/// device, the compiler or the version.
 TEST_P(ReduceTest, TheBitsAreThese) {
   const Statistics found = reduce_it(source_of(rough_numbers(200'001)));
   EXPECT_EQ(found.sum, Number{-0x1.64775cb37d2c4p+42});
@@ -119,8 +119,8 @@ TEST_P(ReduceTest, TheBitsAreThese) {
   EXPECT_EQ(*found.variance, 0x1.6a01f753edb00p+69);
 }
 
-// Chunks come out of order then. Every chunk has the same values, so that only the first place of
-// an extreme, and of a NaN, is right.
+// A half-cached file makes chunks arrive out of order. Every chunk has the same values, so that
+// only the first index of an extreme, and of a NaN, is correct.
 TEST_P(ReduceTest, FirstPlacesOfAHalfCachedFile) {
   constexpr std::size_t chunks = 60;
   std::vector<float> part = rough_numbers(tile_elements);
@@ -266,7 +266,8 @@ TEST_P(ReduceTest, InfinityAsInNumPy) {
   EXPECT_EQ(found.argmax, 80'000u);
 }
 
-/// What NumPy finds: the first of the extreme values, where -0 equals +0, and the element there.
+/// Finds extremes as NumPy does: the first of the extreme values, where -0 equals +0, and the
+/// element there.
 template <class T>
 void expect_extremes(const Statistics& found, const std::vector<T>& values) {
   const auto less = [](T left, T right) { return to_double(left) < to_double(right); };
@@ -346,13 +347,13 @@ TEST_P(ReduceTest, AllocatesNothingForMoreChunks) {
     return test::count_of_new_when_repeated([&] { reduce(coordinator, source); });
   };
   EXPECT_EQ(count_for(4, EngineKind::threads), count_for(100, EngineKind::threads));
-  // A lane that takes any chunk allocates at its first, which it may never get.
+  // A lane that takes any chunk allocates at its first chunk, and it may never get one.
   constexpr EngineKind by_lanes = EngineKind::automatic;
   EXPECT_LT(count_for(100, by_lanes), count_for(4, by_lanes) + 96 / 4);
 }
 
-/// The idea of NIST's NumAcc2, 3 and 4, of any length: a number, then two more in turn, one below
-/// and one above it.
+/// NIST's NumAcc2, 3 and 4 generalised to any length: a number, then alternately one below and one
+/// above it.
 struct Alternating {
   double middle, low, high;
 

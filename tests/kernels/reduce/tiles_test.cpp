@@ -26,9 +26,9 @@ namespace {
 
 using test::from_bits;
 
-// --- data of all sorts ---------------------------------------------------------------------------
+// --- data of all kinds ---------------------------------------------------------------------------
 
-/// NaN first, for floating types; then what else is special.
+/// Special values. For floating types NaN is the first.
 template <class T>
 std::vector<T> special_values() {
   using Limits = std::numeric_limits<T>;
@@ -63,7 +63,7 @@ bool is_nan(T value) {
   return std::isnan(to_double(value));
 }
 
-/// Numbers of similar size: of floating types, in [0.5, 1) or so, of both signs.
+/// Numbers of similar size. Those of floating types are about in [0.5, 1), of both signs.
 template <class T>
 T ordinary(std::mt19937_64& random) {
   const std::uint64_t bits = random();
@@ -93,7 +93,7 @@ std::map<std::string, std::vector<T>> data_of_all_sorts(std::size_t count) {
   data["random bits"] = fill([&] { return from_bits<T>(random()); });
   data["constant"] = std::vector<T>(count, ordinary<T>(random));
   data["special"] = fill([&] { return special[random() % special.size()]; });
-  data["lowest"] = std::vector<T>(count, special[0]);  // all NaN, for floating types
+  data["lowest"] = std::vector<T>(count, special[0]);  // all NaN for floating types
   data["highest"] = std::vector<T>(count, special[1]);
 
   std::vector<T>& descending = data["descending"] = data["ordinary"];
@@ -129,7 +129,7 @@ double add_in_order(std::size_t count, Term term) {
   return sums[0];
 }
 
-/// Less; the two zeros are equal.
+/// Less-than; the two zeros are equal.
 template <class T>
 bool before(T left, T right) {
   if constexpr (is_floating<T>) {
@@ -218,7 +218,7 @@ std::span<const T> tile_of(const std::vector<T>& values, std::size_t tile) {
   return whole.subspan(begin, std::min(tile_elements, values.size() - begin));
 }
 
-/// The root, with the tiles dealt to `lanes` lanes in turn, two at a time.
+/// The root of the tree, with tiles dealt to `lanes` lanes in turn, two at a time.
 template <class T>
 Node<T> root_on_cpu(const std::vector<T>& values, Simd simd, std::size_t lanes) {
   TileTree<Node<T>> tree;
@@ -370,7 +370,7 @@ TEST(ReduceNode, MergesAsIfItWereOneTile) {
   merged.merge_right(leaf({8, 1, 8, 2, 3}, 3));
   EXPECT_EQ(merged.sum, 29);
   EXPECT_NEAR(merged.m2, 163 - 29.0 * 29 / 8, 1e-12);
-  EXPECT_EQ(merged.argmin, 0u);  // the first of equal ones
+  EXPECT_EQ(merged.argmin, 0u);  // the first of equal values
   EXPECT_EQ(merged.argmax, 3u);
   EXPECT_EQ(floating_from_key(merged.max_key), 8);
 }

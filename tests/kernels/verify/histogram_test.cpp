@@ -24,7 +24,7 @@ class VerifyHistogramTest : public testing::Test, protected test::ValuesFile {
     verify_histogram(coordinator_, source, options, histogram(coordinator_, source, options).value);
   }
 
-  /// A histogram of `source` does not withstand the check after `spoil`.
+  /// Expects that a histogram of `source` fails the check after `spoil`.
   void expect_refused(const Source& source, const HistogramOptions& options,
                       const std::string& text, const std::function<void(Histogram&)>& spoil) {
     SCOPED_TRACE(text);
@@ -63,7 +63,7 @@ TEST_F(VerifyHistogramTest, RangesThatAreFoundInTheData) {
   expect_verified(source_of(std::vector<double>{-1e307, 3e306, -0.0, 5e-324}), {.bins = 999});
   expect_verified(source_of(std::vector<double>{0, 1e-322, 5e-324}), {.bins = 7});
   expect_verified(source_of(std::vector<float>{1e-30f, 1, 1e30f}), {.logarithmic = true});
-  // Hardly any double lies between two edges.
+  // There is hardly any double between two edges.
   std::vector<double> close(1000);
   for (std::size_t i = 0; i < close.size(); ++i) close[i] = 1 + static_cast<double>(i) * 0x1p-52;
   for (const std::size_t bins : {3, 50, 199, 333, 700, 999}) {
@@ -76,10 +76,11 @@ TEST_F(VerifyHistogramTest, RangesThatAreFoundInTheData) {
   expect_verified(empty, {.edges = {1, 2}});
 }
 
-/// Where doubles are further apart than a relative bound says.
+/// Here doubles are further apart than a relative bound allows for.
 TEST_F(VerifyHistogramTest, LogarithmicEdgesAmongTheSmallestNumbers) {
   const Source source = source_of(std::vector<double>{1e-320, 1e-310, 1e-300});
-  for (const std::size_t bins : {2, 10, 333}) {  // the first is some of the smallest numbers wide
+  // the first bin is a few of the smallest numbers wide
+  for (const std::size_t bins : {2, 10, 333}) {
     expect_verified(source, {.bins = bins, .range = {{1e-320, 1e-300}}, .logarithmic = true});
   }
 }
@@ -105,7 +106,7 @@ TEST_F(VerifyHistogramTest, WrongEdges) {
   const auto nudge = [](std::size_t index, double by) {
     return [=](Histogram& found) { found.edges[index] += by; };
   };
-  // What it counts between edges that are wrong may be right.
+  // Counts between wrong edges may be correct.
   for (const HistogramOptions& options : {HistogramOptions{.bins = 7},
                                           {.bins = 7, .logarithmic = true},
                                           {.bins = 7, .range = {{0.5, 4}}}}) {
@@ -119,7 +120,7 @@ TEST_F(VerifyHistogramTest, WrongEdges) {
                  [](Histogram& found) { found.edges.pop_back(); });
 }
 
-/// Its range would be another.
+/// The range would be another one.
 TEST_F(VerifyHistogramTest, ARangeThatMissesTheOutermostValue) {
   const Histogram of_others = histogram(coordinator_, source_of(std::vector<float>{1, 2, 3})).value;
   const Source source = source_of(std::vector<float>{1, 2, 4});

@@ -61,7 +61,7 @@ TEST(PlainCheck, WhatDiffers) {
   expect_difference("sum is nothing, but 0 when", Number{}, int128{0});
 }
 
-/// The indices at which elements that are their own indices were seen, as they came to each thread.
+/// The indices of the elements that each thread saw, in order. The elements are their own indices.
 struct Places {
   std::vector<std::uint32_t> seen{};
   bool rising = true;
@@ -120,7 +120,7 @@ TEST_F(ReadAllTest, InTheOtherByteOrder) {
   expect_every_place(look_at_all(open(write(swapped), {.type = DType{ElementType::u4, true}})));
 }
 
-/// Extents of a source may cut elements.
+/// Extents of a source may begin in the middle of an element.
 TEST_F(ReadAllTest, InPieces) {
   test::write_file(dir_.path() / "x", values_, 5);
   std::vector<File> files;
@@ -176,14 +176,14 @@ TEST(PlainCheck, ThreadsKeepWithinTheMemory) {
   };
   EXPECT_EQ(threads(1), 1u);
   EXPECT_EQ(threads(look_bytes), 1u);
-  EXPECT_EQ(threads(36 * MiB), 3u);  // 3 x 8.5 MiB, and 8 MiB that they are copied from
+  EXPECT_EQ(threads(36 * MiB), 3u);  // 3 x 8.5 MiB, and 8 MiB for the initial value
   EXPECT_EQ(threads(1 * GiB), 16u);
   EXPECT_EQ(threads_for({.streams = 16}, std::size_t{1} << 62), 1u);
 }
 
 TEST_F(ReadAllTest, SaysWhyADiskFails) {
   const Source source = open(write(values_));
-  // Of the memory of a process there is nothing at 0, and to read it is EIO.
+  // Address 0 of a process is not mapped, and reading it from /proc/self/mem fails with EIO.
   const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
   ASSERT_GE(memory, 0);
   ASSERT_GE(::dup2(memory, source.files().front().buffered()), 0);
@@ -198,7 +198,7 @@ TEST_F(ReadAllTest, SaysWhyADiskFails) {
 }
 
 TEST_F(ReadAllTest, LeavesTheRestWhenProgressThrows) {
-  // Reports come after a tenth of a second; all blocks would take a minute.
+  // Progress is reported every tenth of a second; all blocks would take a minute.
   test::write_file(dir_.path() / "x", std::vector<std::uint8_t>{});
   std::filesystem::resize_file(dir_.path() / "x", 600 * block_elements);
   const Source source = open(dir_.path() / "x", {.type = DType{ElementType::u1}});

@@ -45,13 +45,13 @@ TEST(PlainSum, RoundsToEvenFromTheMiddle) {
   EXPECT_EQ(sum_of({3 * smallest}).rounded(2), 2 * smallest);
 }
 
-// A quotient that lies in the middle, while the sum has more bits than a long double: what is close
-// to the quotient may be rounded to the wrong side of the middle.
+// The quotient is halfway between two doubles, but the sum has more bits than a long double. An
+// approximation of the quotient may be rounded to the wrong side.
 TEST(PlainSum, RoundsQuotientsToEvenFromTheMiddle) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 1000; ++round) {
     const std::uint64_t divisor = random() | 1;
-    PlainSum even_above, even_below;  // large fractions, of which a long double loses most
+    PlainSum even_above, even_below;  // large fractions, most of which a long double loses
     even_above.add_integer(((int128{1} << 54) - 1) * divisor);
     EXPECT_EQ(even_above.rounded(divisor), 0x1p54) << divisor;
     even_below.add_integer(((int128{1} << 54) - 3) * divisor);
@@ -75,7 +75,7 @@ TEST(PlainSum, OfIntegers) {
   EXPECT_EQ(sum.rounded(std::numeric_limits<std::uint64_t>::max()), -7 / 0x1p64);
 }
 
-/// The sum that it checks is made in another way.
+/// ExactSum computes the sum by another method.
 TEST(PlainSum, AgreesWithTheExactSum) {
   std::mt19937_64 random(4);
   for (int round = 0; round < 300; ++round) {

@@ -30,7 +30,7 @@ constexpr ReduceOptions all_options[] = {{.nan = NanPolicy::propagate, .exact = 
                                          {.nan = NanPolicy::propagate, .exact = true},
                                          {.nan = NanPolicy::omit, .exact = true}};
 
-/// `count` values, each as `make` says with random bits.
+/// `count` values, which `make` computes from random bits.
 template <class T, class Make>
 std::vector<T> random_values(std::size_t count, Make make) {
   std::mt19937_64 random(count);
@@ -39,7 +39,7 @@ std::vector<T> random_values(std::size_t count, Make make) {
   return values;
 }
 
-/// From -0.5 to 0.5.
+/// Values from -0.5 to 0.5.
 double fraction(std::uint64_t bits) {
   return static_cast<double>(bits >> 11) * 0x1p-53 - 0.5;
 }
@@ -56,7 +56,7 @@ class VerifyReduceTest : public testing::Test, protected test::ValuesFile {
     expect_verified(source_of(values));
   }
 
-  /// The statistics of `source` do not withstand the check after `spoil`.
+  /// Expects that the statistics of `source` fail the check after `spoil`.
   void expect_refused(const Source& source, const ReduceOptions& options, const std::string& text,
                       const std::function<void(Statistics&)>& spoil) {
     SCOPED_TRACE(text);
@@ -109,13 +109,14 @@ TEST_F(VerifyReduceTest, SumsThatOverflow) {
   expect_verified(values);
   for (std::size_t i = 0; i < values.size() / 2; ++i) values[i] = -largest;
   expect_verified(values);
-  values.assign(200'000, 1e160);  // whose squares do
+  values.assign(200'000, 1e160);  // their squares overflow
   values[7] = -1e160;
   expect_verified(values);
   values.assign(100'000, largest / 1e5);
   values.resize(170'000, -1);
   expect_verified(values);
-  values.assign(2 * tile_elements, 0x1p1007);  // the sum of both tiles does, the variance is 0
+  // the sum of both tiles overflows, but the variance is 0
+  values.assign(2 * tile_elements, 0x1p1007);
   expect_verified(values);
 }
 
@@ -196,7 +197,7 @@ TEST_F(VerifyReduceTest, WrongSpecialValues) {
   expect_verified(std::vector<std::int16_t>{});
 }
 
-/// Reads one byte wrong, once.
+/// Flips one bit of one byte.
 class LyingEngine final : public test::WrappedEngine {
  public:
   using WrappedEngine::WrappedEngine;

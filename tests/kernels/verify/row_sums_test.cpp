@@ -52,7 +52,7 @@ class RowSumsTest : public testing::Test {
   test::TempDir dir_;
 };
 
-/// Rows that end anywhere in blocks and tiles, and tiles that hold many rows.
+/// Rows end anywhere in blocks and tiles, and tiles hold many rows.
 TEST_F(RowSumsTest, AreTheProductsOfTheRows) {
   struct Shape {
     std::uint64_t rows, columns;
@@ -112,7 +112,7 @@ TEST_F(RowSumsTest, WhatIsNotFiniteCountsAsZero) {
   EXPECT_EQ(found.nonfinite_columns, wanted);
 }
 
-/// The bound of the check counts on few roundings. There are never more than terms, and one.
+/// The bound of the check relies on few roundings. There are never more than terms plus one.
 TEST(RowSums, RoundATermFarLessOftenThanThereAreTerms) {
   EXPECT_EQ(roundings(1), 2);
   EXPECT_EQ(roundings(100), 101);

@@ -4,9 +4,9 @@
 
 namespace ooc {
 
-/// "OpenBLAS 0.3.21": the library by which the CPU multiplies matrices, which is loaded to know.
-/// Throws Error(device) with what to install if it is not there, Error(memory) if there is no room
-/// for it.
+/// Returns name and version of the BLAS library that multiplies matrices on the CPU, for example
+/// "OpenBLAS 0.3.21". Loads the library. Throws Error: `device`, with what to install, if it is not
+/// installed; `memory` if there is not enough memory, address space or threads for it.
 std::string cpu_blas();
 
 }  // namespace ooc

@@ -8,31 +8,32 @@
 namespace ooc {
 
 struct ConvertOptions {
-  bool strict = false;  // refuse to write a file in which some value is not what it was
+  bool strict = false;  // fail, without an output file, if any value would change
 };
 
-/// What a conversion did.
+/// The result of a conversion.
 struct Conversion {
-  std::uint64_t count = 0;    // elements
-  std::uint64_t inexact = 0;  // whose value is not the same afterwards
+  std::uint64_t count = 0;    // elements converted
+  std::uint64_t inexact = 0;  // elements whose value changed
 };
 
-/// Writes the elements of a source as `target.type`: any type to any other, in either byte order,
-/// raw to .npy and back. A source without a type is bytes. The result has the same bits on every
-/// device:
+/// Converts all elements of a source to `target.type` and writes them to `target`. Any element type
+/// converts to any other, in either byte order, from raw or .npy to raw or .npy. A source without a
+/// type is taken as bytes (u1). The result has the same bits on every device:
 ///
-///  -  to a float: rounded once, to nearest even; what is too large becomes infinite;
-///  -  a float to an integer: truncated as NumPy's astype does, or the nearest the type has to what
-///     it cannot hold; NaN becomes 0 (NumPy defines neither);
-///  -  an integer to an integer: modulo 2^bits, as NumPy's astype does.
+///  -  to a float: rounded once, to nearest even; values that are too large become infinite;
+///  -  a float to an integer: truncated, as by NumPy's astype. A value out of range becomes the
+///     nearest value of the type, and NaN becomes 0 (NumPy defines neither);
+///  -  an integer to an integer: modulo 2^bits, as by NumPy's astype.
 ///
-/// The source's shape is kept unless `target.shape` says otherwise. Throws Error as map() does, and
-/// `bad_input` if `strict` and a value would change.
+/// The output has the source's shape unless `target.shape` is set. Throws Error as map() does, and
+/// `bad_input` if `options.strict` and a value would change; no output file is left behind then.
 Result<Conversion> convert(Coordinator& coordinator, const Source& source, const Target& target,
                            const ConvertOptions& options = {}, const PassOptions& wanted = {});
 
-/// What convert() would say of its pass, as dry_run_pass(). Tries whether the target can be
-/// written, and leaves nothing there. Throws what convert() would throw before it reads.
+/// Returns what dry_run_pass() predicts for convert() with these arguments. Checks that the target
+/// can be written, and leaves no file behind. Throws the errors that convert() would throw before
+/// it reads.
 Stats dry_run_convert(const Options& options, DeviceKind device, const Source& source,
                       const Target& target);
 

@@ -8,40 +8,44 @@
 
 namespace ooc {
 
-/// What NaN does to the statistics: makes them NaN, as NumPy's functions do, or is left out, as
-/// NumPy's nan-functions do.
+/// How NaN is treated. `propagate`: one NaN makes all statistics NaN, as in NumPy's functions.
+/// `omit`: NaN is skipped, as in NumPy's nan-functions.
 enum class NanPolicy { propagate, omit };
 
 struct ReduceOptions {
   NanPolicy nan = NanPolicy::propagate;
 
-  /// Sum and mean are rounded once, from their exact values: to the nearest double, and from the
-  /// middle between two to the even one. Takes longer: each element is added to exact counters too.
+  /// Round sum and mean once, from their exact values, to the nearest double, ties to even. Slower:
+  /// every element is also added to exact counters.
   bool exact = false;
 };
 
-/// What one pass over numbers tells. Without elements the sum is 0 and the other values are empty.
+/// Statistics of all elements. Without elements the sum is 0 and the other values are empty.
 struct Statistics {
-  std::uint64_t count = 0;  // elements, NaN included
+  std::uint64_t count = 0;  // all elements, including NaN
   std::uint64_t nan = 0;
-  Number sum, min, max;                          // min and max: the elements at argmin and argmax
-  std::optional<std::uint64_t> argmin, argmax;   // first index of that value; -0 equals +0
+  Number sum, min, max;  // min and max are the elements at argmin and argmax
+  // First index of the minimum or maximum; -0 equals +0.
+  std::optional<std::uint64_t> argmin, argmax;
   std::optional<double> mean, variance, stddev;  // sum / count; population variance
 };
 
-/// Computes all statistics of a source in one pass, on the coordinator's device. Integer sums are
-/// exact (128 bit). Floating sums, mean and variance are built from tiles in double precision and
-/// have the same bits for any chunk size, number of streams, engine and device: within a tile 256
-/// interleaved sums and a second look for the squared deviations, between tiles a binary tree with
-/// the merge of Chan, Golub and LeVeque (1979). Elements of a source without a type are bytes.
+/// Computes all statistics of a source in one pass, on the coordinator's device. A source without a
+/// type is taken as bytes (u1). Integer sums are exact (128 bits). Floating sums, mean and variance
+/// are computed in double precision and have the same bits for any chunk size, number of streams,
+/// engine and device: each tile has 256 interleaved sums and a second loop for the squared
+/// deviations, and tiles are merged in a binary tree by the formula of Chan, Golub and LeVeque
+/// (1979).
 ///
-/// An exact sum is infinite only if it lies beyond the largest double, or among the elements there
-/// are infinities; its mean is finite even then, if the elements are. Variance is never exact.
+/// With ReduceOptions::exact, the sum is infinite only if it is beyond the largest double or if an
+/// element is infinite. The mean of finite elements is then always finite. Variance is never exact.
+///
+/// Throws Error as fold() does.
 Result<Statistics> reduce(Coordinator& coordinator, const Source& source,
                           const ReduceOptions& options = {}, const PassOptions& wanted = {});
 
-/// reduce() as an operator, for elements of a type that is known: to be folded together with
-/// others, in the pass that they need anyway.
+/// reduce() as an operator, for a known element type, so that it can be folded together with other
+/// operators in one pass.
 template <IsElement T>
 class Reduction {
  public:
@@ -62,13 +66,13 @@ class Reduction {
   ReduceOptions options_;
 };
 
-/// Checks what reduce() has found in a whole source, with the same options. Reads the source once
-/// more, through the page cache and on the CPU, looks at each value by itself, adds exactly, and
-/// shares no other code with reduce(). Returns if all is the same, floating sums, mean and variance
-/// to within proven bounds of the rounding (unless they are exact);
-/// else throws Error(verify), which says what is not. Throws besides as a pass does, and
-/// Error(interrupted) if it is stopped. Uses as many threads as
-/// Options::streams or Options::threads say, or one for each core.
+/// Verifies a result of reduce() on a whole source, given the same options. Reads the source once
+/// more, through the page cache and on the CPU, one value at a time, adds exactly, and shares no
+/// other code with reduce(). All statistics must be equal, except that floating sums, mean and
+/// variance may differ within proven bounds on rounding (unless they are exact); if not, throws
+/// Error(verify), which names the first difference. Throws also as a pass does, and
+/// Error(interrupted) if it is stopped. Uses Options::streams or Options::threads threads, or by
+/// default one for each core.
 void verify_reduce(Coordinator& coordinator, const Source& source, const ReduceOptions& options,
                    const Statistics& found, const PassOptions& wanted = {});
 

@@ -8,10 +8,11 @@
 
 namespace ooc {
 
-/// The vector instructions that the hot loops are compiled for. The results have the same bits.
+/// The levels of vector instructions for which the hot loops are compiled. Results have the same
+/// bits at every level.
 enum class Simd : std::uint8_t { sse2, avx2, avx512 };
 
-/// What this processor can run, slowest first.
+/// Returns the levels that this processor supports, slowest first.
 inline std::vector<Simd> supported_simd() {
   std::vector<Simd> levels{Simd::sse2};
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
@@ -24,12 +25,12 @@ inline std::vector<Simd> supported_simd() {
   return levels;
 }
 
-/// The fastest of them, which reduce() and histogram() use on the CPU.
+/// Returns the fastest supported level. reduce() and histogram() use it on the CPU.
 inline Simd best_simd() {
   return supported_simd().back();
 }
 
-/// "SSE2", "AVX2" or "AVX-512".
+/// Returns "SSE2", "AVX2" or "AVX-512".
 constexpr std::string_view name_of(Simd simd) {
   switch (simd) {
     case Simd::sse2: return "SSE2";

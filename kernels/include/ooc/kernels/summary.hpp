@@ -15,13 +15,13 @@ struct SummaryOptions {
   HistogramOptions histogram{};
 };
 
-/// What reduce() and histogram() find, from one read: both in the pass that counts. A pass before
-/// it finds the range of the bins, unless that is known, as for histogram(). What was stopped early
-/// covers the same part of the source in both. Throws Error as these do.
+/// Computes reduce() and histogram() of a source together, in one pass. If the range of the bins is
+/// not known, another pass finds it first, as in histogram(). If stopped early, both results cover
+/// the same part of the source. Throws Error as reduce() and histogram() do.
 Result<Summary> summarize(Coordinator& coordinator, const Source& source,
                           const SummaryOptions& options = {}, const PassOptions& wanted = {});
 
-/// Checks both answers: verify_reduce() and verify_histogram(), one after the other.
+/// Verifies both results: calls verify_reduce(), then verify_histogram(), and throws as these do.
 void verify_summary(Coordinator& coordinator, const Source& source, const SummaryOptions& options,
                     const Summary& found, const PassOptions& wanted = {});
 

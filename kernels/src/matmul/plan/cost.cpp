@@ -8,8 +8,9 @@ namespace ooc::product {
 
 namespace {
 
-constexpr double start_seconds = 20e-6;  // to start a product, a load, or the way out of a tile
-constexpr double half_rate_size = 64;    // a dimension so short halves the rate of a product
+// To start a product, a load, or the copy of a tile to the host.
+constexpr double start_seconds = 20e-6;
+constexpr double half_rate_size = 64;  // a product with a dimension this short has half the rate
 
 double as_double(std::uint64_t value) {
   return static_cast<double>(value);
@@ -23,23 +24,23 @@ double efficiency(std::uint64_t size) {
   return as_double(size) / (as_double(size) + half_rate_size);
 }
 
-/// How much more than the payload a disk moves, since it moves whole pages: a tile that is not as
-/// wide as its matrix is one piece a row.
+/// Ratio of the bytes that a disk moves to the payload, since it moves whole pages: a tile that is
+/// narrower than its matrix is one extent for each row.
 double whole_pages(std::uint64_t width, std::uint64_t full_width, std::size_t element_bytes) {
   if (width == full_width) return 1;
   return 1 + as_double(page_bytes) / (as_double(width) * as_double(element_bytes));
 }
 
-/// What it takes beyond that to ask for each of these pieces.
+/// Additional time to request each of these extents.
 double seconds_for_rows(double bytes, std::uint64_t width, std::uint64_t full_width,
                         std::size_t element_bytes, double row_seconds) {
   if (width == full_width) return 0;
   return bytes / (as_double(width) * as_double(element_bytes)) * row_seconds;
 }
 
-/// For how long products wait for an operand after its first panel has come: with one buffer for
-/// every panel; with more, for what the products that can run meanwhile, one for each buffer of the
-/// other operand, do not hide.
+/// Seconds that products wait for an operand after its first panel. With one buffer, they wait for
+/// every panel. With more, they wait for the part of a load that is not hidden by the products that
+/// can run meanwhile: one for each buffer of the other operand.
 double stalled_seconds(const Arrivals& operand, std::size_t buffers, std::size_t other_buffers,
                        double panel_seconds, double product_seconds) {
   const double hidden = buffers == 1 ? 0 : as_double(other_buffers) * product_seconds;
@@ -79,13 +80,13 @@ Traffic estimate_traffic(const Problem& problem, const Limits& limits, const Til
   const double row_bytes = file_bytes * as_double(problem.rows) / rows;           // mean, of A
   const double column_bytes = file_bytes * as_double(problem.columns) / columns;  // mean, of B
 
-  // Rows of panels of A that are still in the buffers when a group's next column begins, and
-  // columns of panels of B that are when its next row does.
+  // Rows of panels of A that are still in the buffers when the next column of a group begins, and
+  // columns of panels of B that are when its next row begins.
   const double rows_kept = as_double(tiling.a_buffers / tiling.inner_tiles);
   const double columns_kept = as_double(tiling.b_buffers / tiling.inner_tiles);
 
-  // How often a row of panels of A is loaded again for another column of its group, a column of
-  // panels of B for another row in the group, and for another group.
+  // Number of times that a row of panels of A is loaded again for another column of its group, and
+  // a column of panels of B for another row of the group, and for another group.
   const double a_again = groups * (columns - 1) * std::max(0.0, group_rows - rows_kept);
   const double b_again = columns_kept > 0 ? 0 : columns * (rows - groups);
   const double b_for_groups = (groups - 1) * std::max(0.0, columns - columns_kept);
@@ -95,8 +96,8 @@ Traffic estimate_traffic(const Problem& problem, const Limits& limits, const Til
   const double b_loads = columns + b_again + b_for_groups;
   traffic.b = {b_loads * inner, b_loads * column_bytes, 0};
 
-  // The entries of the cache go to what is needed soonest: the column of B that a group's next row
-  // takes, the rows of A that its next column takes, then what the next group takes of B.
+  // Cache entries go to the panels that are needed soonest: the column of B for the next row of the
+  // group, then the rows of A for its next column, then the panels of B for the next group.
   const std::uint64_t entry = entry_bytes(problem, tiling, traffic);
   double entries = entry == 0 ? 0 : as_double(limits.cache_bytes / entry);
   const auto hits = [&](double wanted) {
@@ -127,7 +128,7 @@ double predict_seconds(const Problem& problem, const Tiling& tiling, const Traff
   const double tiles = tiles_of(tiling);
   const double multiplying = multiplying_seconds(problem, tiling, rates);
 
-  // To read so many bytes of A, and of B.
+  // Time to read so many bytes of A, and of B.
   const auto reading = [&](double bytes, std::uint64_t width, std::uint64_t full_width) {
     return bytes * whole_pages(width, full_width, problem.file_bytes) / rates.read +
            seconds_for_rows(bytes, width, full_width, problem.file_bytes, rates.row_seconds);
@@ -152,8 +153,9 @@ double predict_seconds(const Problem& problem, const Tiling& tiling, const Traff
                        rates.row_seconds) +
       tiles * start_seconds;
 
-  // What cannot overlap: the first two panels come before the first product, the last tile goes
-  // after the last; with one buffer every tile goes before the next begins.
+  // Parts that cannot overlap: the first two panels are loaded before the first product, and the
+  // last tile is sent after the last product; with one tile buffer, every tile is sent before the
+  // next begins.
   const double a_panel = as_double(panel_bytes(problem, tiling, Operand::a));
   const double b_panel = as_double(panel_bytes(problem, tiling, Operand::b));
   const double load_rate = traffic.link_bytes() / loading;

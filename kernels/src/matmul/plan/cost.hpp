@@ -6,11 +6,11 @@
 
 namespace ooc::product {
 
-/// What comes to the device of one operand.
+/// The panels of one operand that are loaded to the device.
 struct Arrivals {
-  double loads = 0;       // panels
+  double loads = 0;       // number of panels
   double link_bytes = 0;  // over the link
-  double read_bytes = 0;  // of these, from the file and not from the cache
+  double read_bytes = 0;  // of these, from the file and not from the panel cache
 };
 
 struct Traffic {
@@ -20,25 +20,25 @@ struct Traffic {
   double read_bytes() const { return a.read_bytes + b.read_bytes; }
 };
 
-/// Bytes of one panel of an operand in its file, the largest.
+/// Bytes of the largest panel of an operand in its file.
 std::uint64_t panel_bytes(const Problem& problem, const Tiling& tiling, Operand operand);
 
-/// Bytes of the cache's entries: the largest panel of an operand of which some are loaded again,
-/// 0 if none are.
+/// Bytes of a cache entry: the largest panel of those operands that have panels to be loaded again;
+/// 0 if none has.
 std::uint64_t entry_bytes(const Problem& problem, const Tiling& tiling, const Traffic& traffic);
 
-/// The traffic of a tiling without making its steps: exact over the link but for the sizes of the
-/// last tiles; from the files, what a cache saves that prefers what is needed soonest.
+/// Estimates the traffic of a tiling without making its steps. Link traffic is exact but for the
+/// sizes of the last tiles. File traffic assumes a cache that prefers what is needed soonest.
 Traffic estimate_traffic(const Problem& problem, const Limits& limits, const Tiling& tiling);
 
-/// Seconds that the products of a tiling take by themselves.
+/// Seconds that the products of a tiling take alone.
 double multiplying_seconds(const Problem& problem, const Tiling& tiling, const Rates& rates);
 
-/// Seconds that a tiling with this traffic takes.
+/// Seconds that a tiling with this traffic takes in all.
 double predict_seconds(const Problem& problem, const Tiling& tiling, const Traffic& traffic,
                        const Rates& rates);
 
-/// Bytes of a tiling's buffers on the device.
+/// Bytes of all buffers of a tiling on the device.
 double device_bytes(const Problem& problem, const Tiling& tiling);
 
 }  // namespace ooc::product

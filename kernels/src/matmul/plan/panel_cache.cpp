@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-/// For every load the next one of the same panel.
+/// Returns for every load the index of the next load of the same panel, or `never`.
 std::vector<std::uint64_t> next_loads(const Tiling& tiling, const std::vector<Load>& loads) {
   std::vector<std::uint64_t> next_of_a(tiling.row_tiles * tiling.inner_tiles, never);
   std::vector<std::uint64_t> next_of_b(tiling.inner_tiles * tiling.column_tiles, never);
@@ -41,8 +41,7 @@ PanelBuffers::Use PanelBuffers::use(std::uint64_t panel, std::uint64_t step) {
 std::size_t plan_cache(const Tiling& tiling, std::uint64_t entries, std::vector<Load>& loads) {
   if (entries == 0) return 0;
   const std::vector<std::uint64_t> next = next_loads(tiling, loads);
-  std::map<std::uint64_t, std::int32_t>
-      kept;  // the next load of what an entry holds, and the entry
+  std::map<std::uint64_t, std::int32_t> kept;  // key: next load of the panel; value: its entry
   std::vector<std::int32_t> unused;
   std::size_t used = 0;
   const auto free_entry = [&] {

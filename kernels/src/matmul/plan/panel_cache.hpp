@@ -8,31 +8,32 @@
 
 namespace ooc::product {
 
-/// The buffers of one operand on the device. A panel that is in none of them takes the place of the
-/// one that was used longest ago, so with two buffers it can come during the product before.
+/// The buffers of one operand on the device, replaced in least-recently-used order, so that with
+/// two buffers a panel can be loaded during the product before.
 class PanelBuffers {
  public:
   explicit PanelBuffers(std::size_t count) : buffers_(count) {}
 
   struct Use {
     std::uint32_t buffer;
-    bool load;  // the panel is not there yet
+    bool load;  // the panel must be loaded first
   };
 
-  /// The buffer out of which step `step` takes panel `panel`. Steps rise.
+  /// Returns the buffer that holds panel `panel` for step `step`. Steps must increase from call to
+  /// call.
   Use use(std::uint64_t panel, std::uint64_t step);
 
  private:
   struct Buffer {
     std::uint64_t panel = 0;
-    std::uint64_t next_step = 0;  // the one after its last use; 0: it is empty
+    std::uint64_t next_step = 0;  // one after the step of its last use; 0 if empty
   };
   std::vector<Buffer> buffers_;
 };
 
 /// Decides which panels a cache of at most `entries` keeps, by Belady's rule: since all loads are
-/// known, what gives way, or is not kept at all, is what is needed furthest in the future. Nothing
-/// else hits as often. Sets `from` and `keep` and returns how many entries are used.
+/// known, it evicts, or does not keep at all, the panel that is needed furthest in the future. No
+/// other rule has more hits. Sets `from` and `keep`, and returns the number of entries used.
 std::size_t plan_cache(const Tiling& tiling, std::uint64_t entries, std::vector<Load>& loads);
 
 }  // namespace ooc::product

@@ -10,7 +10,7 @@ namespace ooc::product {
 
 namespace {
 
-/// Rows that follow each other in the file without a gap.
+/// True if the rows of a region are contiguous in the file.
 bool is_contiguous(const RegionPlan::Entry& entry) {
   return entry.region.columns == entry.matrix.columns || entry.region.rows == 1;
 }
@@ -37,7 +37,8 @@ RegionPlan::Cut RegionPlan::cut_of(const Entry& entry) const {
   const Region& region = entry.region;
   const std::size_t bytes = entry.matrix.element_bytes;
   const std::uint64_t row = region.columns * bytes;
-  const std::uint64_t payload = slot_bytes_ - 2 * page_bytes;  // a block begun at either end
+  // Less a page at either end, for alignment.
+  const std::uint64_t payload = slot_bytes_ - 2 * page_bytes;
   if (row > payload) return {1, payload / bytes};
   const std::uint64_t rows = is_contiguous(entry)
                                  ? payload / row

@@ -11,8 +11,8 @@ namespace ooc::product {
 
 /// A row-major matrix in a file.
 struct StoredMatrix {
-  std::uint32_t file = 0;    // of those that the reader knows
-  std::uint64_t offset = 0;  // of its first element (bytes)
+  std::uint32_t file = 0;    // index among the files of the reader
+  std::uint64_t offset = 0;  // of the first element (bytes)
   std::uint64_t columns = 0;
   std::size_t element_bytes = 0;
 
@@ -24,9 +24,9 @@ struct Region {
   std::uint64_t row = 0, column = 0, rows = 0, columns = 0;
 };
 
-/// A list of regions of matrices, each cut in pieces that fit a slot: what is read, or written, in
-/// this order. A piece is some whole rows of its region or, where one is longer than a slot, a part
-/// of one.
+/// A list of regions of matrices, each cut into pieces that fit a slot, to be read or written in
+/// this order. A piece is some whole rows of its region, or a part of one row if a row is longer
+/// than a slot.
 class RegionPlan final : public Plan {
  public:
   struct Entry {
@@ -34,28 +34,28 @@ class RegionPlan final : public Plan {
     Region region;
   };
 
-  /// A slot holds `slot_bytes`, in which each extent begins on a page of its own.
+  /// A slot has `slot_bytes`, in which each extent begins on a page of its own.
   RegionPlan(std::vector<Entry> entries, std::size_t slot_bytes);
 
   std::size_t size() const noexcept override { return first_.back(); }
   std::size_t max_extents() const noexcept override { return max_extents_; }
   std::span<const Extent> extents(std::size_t chunk, std::span<Extent> storage) const override;
 
-  /// The chunks of an entry: from first_chunk(i) to first_chunk(i + 1).
+  /// First chunk of an entry. Its chunks end before first_chunk(entry + 1).
   std::size_t first_chunk(std::size_t entry) const { return first_[entry]; }
 
-  /// What a chunk holds.
+  /// The entry that a chunk belongs to, and the region that it holds.
   const Entry& entry_of(std::size_t chunk) const { return entries_[index_of(chunk)]; }
   Region region(std::size_t chunk) const;
 
-  /// Bytes of an extent, on average.
+  /// Mean size of an extent.
   std::size_t mean_extent_bytes() const noexcept { return mean_extent_bytes_; }
 
-  /// The smallest slot that works for any matrix: a page of payload, and one at each end of it.
+  /// The smallest slot that works for any matrix: one page of payload and one at each end.
   static constexpr std::size_t least_slot_bytes() { return 3 * std::size_t{4096}; }
 
  private:
-  /// How a region is cut: `rows` whole rows a piece, or one row in parts of `columns`.
+  /// How a region is cut: pieces of `rows` whole rows, or of one row in parts of `columns`.
   struct Cut {
     std::uint64_t rows, columns;
   };
@@ -65,7 +65,7 @@ class RegionPlan final : public Plan {
 
   std::vector<Entry> entries_;
   std::size_t slot_bytes_;
-  std::vector<std::size_t> first_;  // chunk of each entry, and after the last the number of chunks
+  std::vector<std::size_t> first_;  // first chunk of each entry, then the number of chunks
   std::size_t max_extents_ = 1;
   std::size_t mean_extent_bytes_ = 0;
 };

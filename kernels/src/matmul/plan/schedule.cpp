@@ -16,25 +16,25 @@ namespace ooc::product {
 
 namespace {
 
-constexpr double as_fast = 1.05;           // seconds so near to each other are the same
-constexpr std::size_t most_attempts = 16;  // schedules that are made to count what they cost
+constexpr double as_fast = 1.05;           // times that differ by less are equal
+constexpr std::size_t most_attempts = 16;  // number of schedules that are made to count their cost
 
 double as_double(std::uint64_t value) {
   return static_cast<double>(value);
 }
 
-/// A tiling and what it is expected to cost.
+/// A tiling and its estimated cost.
 struct Choice {
   Tiling tiling;
   bool cache_serves;
   double seconds;
-  double moved_bytes;  // over the link and out of the files
+  double moved_bytes;  // over the link and from the files
 };
 
-/// Bytes that may cross the link, and that may be read and written, C included.
+/// Upper bounds on bytes over the link, and on bytes read and written, C included.
 struct Bounds {
-  double link;   // with the device's memory as the fast one; it holds for the files in any case
-  double cache;  // with the host's memory as well
+  double link;   // with device memory as the fast memory; it also holds for the files
+  double cache;  // with the panel cache in host memory added
 };
 
 Bounds bounds_of(const Problem& problem, const Limits& limits) {
@@ -47,8 +47,9 @@ double product_bytes(const Problem& problem) {
   return as_double(problem.rows) * as_double(problem.columns) * as_double(problem.product_bytes);
 }
 
-/// Those first that keep to the bound of the cache too, the fastest of them first. Of those that
-/// are as fast, as far as can be predicted, what moves the fewest bytes comes first.
+/// Sorts choices: those within the bound of the cache first, and by time among those. Of the
+/// choices that are as fast as the best, within the accuracy of the prediction, the one that moves
+/// the fewest bytes is first.
 void sort_best_first(std::vector<Choice>& choices) {
   std::ranges::stable_sort(choices, [](const Choice& left, const Choice& right) {
     if (left.cache_serves != right.cache_serves) return left.cache_serves;
@@ -62,18 +63,18 @@ void sort_best_first(std::vector<Choice>& choices) {
   std::ranges::stable_sort(choices.begin(), slower, {}, &Choice::moved_bytes);
 }
 
-/// The number that libraries like the sizes of a product to be a multiple of, and pages of a file
-/// those of its rows.
+/// Libraries are faster for sizes that are multiples of this, and it makes rows of tiles end on
+/// pages.
 constexpr std::uint64_t even_size = 128;
 
-/// Rounds up a size that is not small, if that leaves as many parts.
+/// Rounds up a size that is not small, unless that changes the number of parts.
 std::uint64_t rounded(std::uint64_t size, std::uint64_t total, std::uint64_t parts) {
   const std::uint64_t even = round_up(size, even_size);
   const bool small = size < 8 * even_size;
   return small || even >= total || divide_up(total, even) != parts ? size : even;
 }
 
-/// The same tiling in even sizes, if these fit.
+/// Returns the tiling with sizes rounded up, if that fits, else unchanged.
 Tiling rounded(const Problem& problem, const Limits& limits, Tiling tiling) {
   Tiling even = tiling;
   even.tile_rows = rounded(tiling.tile_rows, problem.rows, tiling.row_tiles);
@@ -82,7 +83,7 @@ Tiling rounded(const Problem& problem, const Limits& limits, Tiling tiling) {
   return device_bytes(problem, even) <= as_double(limits.device_bytes) ? even : tiling;
 }
 
-/// The tilings that keep to the bound of the link, best first.
+/// Returns the tilings within the bound of the link, best first.
 std::vector<Choice> choices_for(const Problem& problem, const Limits& limits, const Rates& rates) {
   const Bounds bounds = bounds_of(problem, limits);
   const double c_bytes = product_bytes(problem);
@@ -122,7 +123,7 @@ void for_each_tile(const Tiling& tiling, Visit visit) {
   }
 }
 
-/// Makes the steps, and the loads that their panels take.
+/// Makes the steps, and the loads of the panels that they need.
 void make_steps(Schedule& schedule) {
   const Tiling& tiling = schedule.tiling;
   PanelBuffers a_buffers(tiling.a_buffers);
@@ -160,7 +161,7 @@ Traffic count(const Problem& problem, const Tiling& tiling, const std::vector<Lo
   return traffic;
 }
 
-/// The schedule of a tiling, its cost counted.
+/// Returns the schedule of a tiling, with its actual cost.
 Schedule schedule_of(const Problem& problem, const Limits& limits, const Rates& rates,
                      const Tiling& tiling) {
   Schedule schedule{.tiling = tiling, .cost = {}, .steps = {}, .loads = {}};
@@ -199,7 +200,8 @@ Error too_little_memory(const Problem& problem, const Limits& limits) {
               size_of(problem.inner, problem.columns),
           {.why = "its tiles would be so small that the product took millions of steps, or that "
                   "panels were loaded more often than is sensible",
-           .hint = limits.is_host_memory ? "raise --memory" : "allow more device memory (--vram)"}};
+           .hint = limits.is_host_memory ? "raise Options::memory_bytes"
+                                         : "allow more device memory (Options::device_bytes)"}};
 }
 
 }  // namespace
@@ -223,7 +225,7 @@ Schedule make_schedule(const Problem& problem, const Limits& limits, const Rates
   }
   const std::vector<Choice> choices = choices_for(problem, limits, rates);
   const double link_bound = bounds_of(problem, limits).link;
-  std::optional<Schedule> second_best;  // whose cache holds less than was estimated
+  std::optional<Schedule> second_best;  // one whose cache holds less than estimated
   for (std::size_t i = 0; i < std::min(choices.size(), most_attempts); ++i) {
     if (second_best && !choices[i].cache_serves) break;
     Schedule schedule = schedule_of(problem, limits, rates, choices[i].tiling);

@@ -10,11 +10,11 @@ namespace ooc::product {
 /// C (rows x columns) = A (rows x inner) B (inner x columns).
 struct Problem {
   std::uint64_t rows, columns, inner;
-  std::size_t file_bytes;     // of an element of A and B in their files, and over the link
+  std::size_t file_bytes;     // of an element of A and B in the files, and over the link
   std::size_t operand_bytes;  // of the same on the device, where it may have been converted
   std::size_t product_bytes;  // of an element of C
 
-  /// Of two elements each.
+  /// Number of multiplications of two elements.
   double products() const {
     return static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(inner);
   }
@@ -23,65 +23,67 @@ struct Problem {
 struct Limits {
   std::uint64_t device_bytes;     // for panels of A and B and tiles of C
   std::uint64_t cache_bytes;      // host memory for panels that are read again; 0: no cache
-  std::uint64_t given_bytes = 0;  // of device memory, what is not for panels and tiles included
-  bool is_host_memory = false;    // device_bytes are what the pools leave of it
+  std::uint64_t given_bytes = 0;  // all device memory, also that not for panels and tiles
+  bool is_host_memory = false;    // device_bytes is what the pools leave of host memory
 
-  /// The memory that traffic is measured by.
+  /// The size of fast memory in the bound on traffic.
   std::uint64_t fast_bytes() const { return std::max(device_bytes, given_bytes); }
 };
 
-/// What the machine does in a second: bytes, and floating-point operations.
+/// Rates of the machine, per second: bytes, and floating-point operations.
 struct Rates {
   double read = 3e9;
   double link = 50e9;  // each way
   double write = 3e9;
   double flops = 50e12;
-  double row_seconds = 1e-6;  // that it takes to ask for one row of a panel by itself
+  double row_seconds = 1e-6;  // seconds to request one row of a panel
 };
 
 enum class Operand : std::uint8_t { a, b };
 enum class Resident : std::uint8_t { a, b, c };
 
-/// How the matrices are cut, and in which order the tiles of C are made. A panel of A has tile_rows
-/// x tile_inner elements, one of B tile_inner x tile_columns, a tile of C tile_rows x tile_columns;
-/// the last ones may be smaller.
+/// How the matrices are cut, and the order in which the tiles of C are computed. A panel of A has
+/// tile_rows x tile_inner elements, one of B tile_inner x tile_columns, a tile of C tile_rows x
+/// tile_columns; the last ones may be smaller.
 ///
-///   resident b   panels of B as long as `inner`, one or a column of several, stay while those of A
-///                pass. Best while a few columns make all of B: A is read once for each.
-///   resident a   the same with A and B exchanged, for an A that is smaller. Rows of A are
-///                contiguous in its file, columns of B are not, so B stays if both are alike.
-///   resident c   a tile of C stays while panels pass along `inner`. Best when both operands are
-///                far larger than the device: of p x p elements, it takes 2 / p loaded elements
-///                for each product, while long panels become the narrower, the longer they are.
+///   resident b   panels of B, one or a column of several that cover `inner`, stay while those of A
+///                pass. Best if a few columns of tiles cover B: A is read once for each.
+///   resident a   the same with A and B exchanged, for a smaller A. Rows of A are contiguous in its
+///                file, columns of B are not, so B stays if both have the same size.
+///   resident c   a tile of C stays while panels pass along `inner`. Best if both operands are far
+///                larger than the device: a tile of p x p elements takes 2 / p loaded elements for
+///                each multiplication, while panels that cover `inner` get narrower the longer it
+///                is.
 ///
-/// The order is the same for all: groups of rows of tiles, in a group column after column, in a
-/// column row after row, each in turn forwards and backwards, so that what was used last, and is
-/// still there, is used first. One group of all rows keeps B, groups of one row keep A. With a tile
-/// of C resident, a group has about as many rows as host memory can hold panels of A for: these are
-/// then read once, and B once for each group.
+/// The order is the same for all: groups of rows of tiles; in a group column after column; in a
+/// column row after row; each alternately forwards and backwards, so that panels that were used
+/// last, and are still there, are used first. One group of all rows keeps B, groups of one row keep
+/// A. With a tile of C resident, a group has about as many rows as the panel cache can hold panels
+/// of A for: these are then read once, and B once for each group.
 ///
-/// Two buffers of an operand let its next panel come during a product, two of C let a tile go out
-/// during the next one. An operand that fits has a buffer for each of its panels.
+/// Two buffers of an operand let its next panel be loaded during a product; two of C let a tile be
+/// sent during the next one. An operand that fits has a buffer for each of its panels.
 struct Tiling {
   Resident resident = Resident::b;
   std::uint64_t tile_rows = 0, tile_columns = 0, tile_inner = 0;
-  std::uint64_t row_tiles = 0, column_tiles = 0, inner_tiles = 0;  // how many there are of each
-  std::uint64_t group_rows = 1;                             // rows of tiles that are made together
+  std::uint64_t row_tiles = 0, column_tiles = 0, inner_tiles = 0;  // number of each
+  std::uint64_t group_rows = 1;  // rows of tiles that are computed together
   std::size_t a_buffers = 0, b_buffers = 0, c_buffers = 0;  // on the device
   std::size_t cache_entries = 0;                            // in host memory
   std::uint64_t cache_entry_bytes = 0;
 };
 
-/// What a tiling costs: payload bytes, and seconds at given rates.
+/// Cost of a tiling: payload bytes, and seconds at given rates.
 struct Cost {
   std::uint64_t device_bytes = 0;
   std::uint64_t link_in_bytes = 0, link_out_bytes = 0;
   std::uint64_t read_bytes = 0, write_bytes = 0;
-  /// Bytes read and written keep to traffic_bound() of the cache and the device together, and not
-  /// only, as those over the link do, of the device. It takes a cache of H elements that holds an
-  /// operand, or else P rows of A and a column of panels of B, Q wide: (P + Q) inner <= H. Then A
-  /// is read once and B rows / P times, which keeps to the bound if P >= sqrt(H) / 4. With Q no
-  /// larger, `inner` may be 2 sqrt(H); where it is longer, parts of P and Q may still do.
+  /// True if bytes read and written are within traffic_bound() of panel cache and device memory
+  /// together. (Bytes over the link are always within that of device memory alone.) This takes a
+  /// cache of H elements that holds an operand, or else P rows of A and a column of panels of B, Q
+  /// wide: (P + Q) inner <= H. Then A is read once and B rows / P times, which is within the bound
+  /// if P >= sqrt(H) / 4. With Q no larger, `inner` may be 2 sqrt(H); if it is longer, parts of P
+  /// and Q may still suffice.
   bool cache_serves = false;
   double flops = 0;
   double seconds = 0;
@@ -89,9 +91,9 @@ struct Cost {
 
 inline constexpr std::int32_t none = -1;
 
-/// Brings a panel into a buffer on the device before step `step`, the first that needs it: from
-/// entry `from` of the cache, or, if that is none, from the file; it then also goes to entry `keep`
-/// unless that is none.
+/// Loads a panel into a buffer on the device before step `step`, the first that needs it: from
+/// entry `from` of the cache, or from the file if `from` is none. In that case it is also copied to
+/// entry `keep` unless that is none.
 struct Load {
   std::uint64_t step;
   Operand operand;
@@ -102,13 +104,13 @@ struct Load {
 };
 
 /// One product on the device: panel (row, inner) of A times panel (inner, column) of B, added to
-/// tile (row, column) of C, or for inner = 0 its first part. All parts of a tile follow each other.
+/// tile (row, column) of C, or assigned to it if inner is 0. The steps of a tile are consecutive.
 struct Step {
   std::uint64_t row, column, inner;
   std::uint32_t a_buffer, b_buffer, c_buffer;
 };
 
-/// Everything that a product does, in order; known before it starts. Loads are sorted by step.
+/// All operations of a product in order, known before it starts. Loads are sorted by step.
 struct Schedule {
   Tiling tiling;
   Cost cost;
@@ -116,16 +118,18 @@ struct Schedule {
   std::vector<Load> loads;
 };
 
-/// Elements of part `index` of `total` elements that are cut into parts of `size`.
+/// Number of elements of part `index` if `total` elements are cut into parts of `size`.
 constexpr std::uint64_t part_size(std::uint64_t total, std::uint64_t size, std::uint64_t index) {
   return std::min(size, total - index * size);
 }
 
-/// The fewest bytes that must cross a link of which `fast_bytes` lie beyond, times two, and C once:
-/// 2 e max(mk + kn, 2mnk / sqrt(V/e)) + mn e. e: the widest element of the three.
+/// Returns twice the lower bound on the bytes that must cross the link to a fast memory of
+/// `fast_bytes` (V), plus C once: 2 e max(mk + kn, 2mnk / sqrt(V/e)) + mn e, where e is the size of
+/// the widest element of the three. The lower bound is from T. M. Smith and others, arXiv
+/// 1702.02017.
 double traffic_bound(const Problem& problem, double fast_bytes);
 
-/// The fastest tiling by the rates among those whose traffic keeps to the bound. Throws
+/// Returns the fastest tiling at these rates whose traffic is within the bound. Throws
 /// Error(memory), with the numbers, if the device memory is too small for any: 16 of the widest
 /// elements are enough, unless they would take more than four million steps. If a size is 0, there
 /// are no steps.

@@ -13,23 +13,23 @@ namespace ooc::product {
 
 namespace {
 
-constexpr std::uint64_t few_parts = 16;     // up to so many all numbers of parts are tried
-constexpr std::uint64_t least_rows = 256;   // of a panel, if there is memory for so many
-constexpr std::uint64_t least_inner = 512;  // so of a panel with a tile of C resident
-constexpr std::uint64_t thin_inner = 8;     // with less, one buffer is better than two
-constexpr double most_steps = 4e6;          // which take about a gigabyte of host memory
+constexpr std::uint64_t few_parts = 16;     // up to this, all numbers of parts are tried
+constexpr std::uint64_t least_rows = 256;   // of a panel, if there is memory for them
+constexpr std::uint64_t least_inner = 512;  // of a panel, with a tile of C resident
+constexpr std::uint64_t thin_inner = 8;     // with fewer, one buffer is better than two
+constexpr double most_steps = 4e6;          // their schedule takes about a gigabyte of host memory
 
 double as_double(std::uint64_t value) {
   return static_cast<double>(value);
 }
 
-/// The largest whole number that is at most `value` and at most `most`; 0 if there is none.
+/// Returns the largest whole number that is at most `value` and at most `most`; 0 if there is none.
 std::uint64_t at_most(double value, std::uint64_t most) {
   if (!(value >= 1)) return 0;
   return value >= as_double(most) ? most : static_cast<std::uint64_t>(value);
 }
 
-/// `total` in `parts` parts of equal size, but for the last.
+/// A division of elements into `parts` parts of equal size, except for the last.
 struct Cut {
   std::uint64_t size, parts;
 };
@@ -39,7 +39,7 @@ Cut cut_into(std::uint64_t total, std::uint64_t parts) {
   return {size, divide_up(total, size)};
 }
 
-/// Numbers of parts of `total` that are worth a look if there must be at least `fewest`.
+/// Returns divisions of `total` into at least `fewest` parts that are worth trying.
 std::vector<Cut> cuts_from(std::uint64_t total, std::uint64_t fewest) {
   std::vector<Cut> cuts;
   for (const std::uint64_t parts : {fewest, fewest + 1, fewest + 2, fewest + fewest / 8,
@@ -57,8 +57,8 @@ void sort_and_remove_repeated(std::vector<T>& values) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-/// Cuts that are worth a look where parts of about `middle` elements are best: into few parts, into
-/// small ones, and some around the middle.
+/// Returns divisions that are worth trying if parts of about `middle` elements are best: into few
+/// parts, into small ones, and some around the middle.
 std::vector<Cut> cuts_around(std::uint64_t total, double middle) {
   std::vector<std::uint64_t> parts;
   for (std::uint64_t i = 1; i <= few_parts; ++i) {
@@ -76,14 +76,14 @@ std::vector<Cut> cuts_around(std::uint64_t total, double middle) {
   return cuts;
 }
 
-/// A value, its half, its quarter and so on, while they are not below `least`.
+/// Returns a value, its half, its quarter and so on, down to `least`.
 std::vector<std::uint64_t> halves(std::uint64_t value, std::uint64_t least) {
   std::vector<std::uint64_t> values{value};
   while (values.back() / 2 >= least) values.push_back(values.back() / 2);
   return values;
 }
 
-/// What stays on the device while other panels pass: preferably a whole operand.
+/// Returns what stays on the device while other panels pass: preferably a whole operand.
 Resident resident_in(const Tiling& tiling) {
   const std::uint64_t inner_tiles = tiling.inner_tiles;
   if (tiling.b_buffers >= tiling.column_tiles * inner_tiles) return Resident::b;
@@ -92,7 +92,7 @@ Resident resident_in(const Tiling& tiling) {
   return tiling.b_buffers >= inner_tiles ? Resident::b : Resident::c;
 }
 
-/// Finds tilings of one problem.
+/// Generates tilings of one problem.
 class Candidates {
  public:
   Candidates(const Problem& problem, const Limits& limits)
@@ -102,8 +102,8 @@ class Candidates {
         operand_bytes_(as_double(problem.operand_bytes)),
         product_bytes_(as_double(problem.product_bytes)) {}
 
-  /// Cuts of the columns, from panels of B that just fit beside one row of A and of C, and rows
-  /// from the memory that these leave.
+  /// Adds tilings with B resident: first the columns are cut such that panels of B just fit beside
+  /// one row of A and of C; then the rows are cut such that they fit the remaining memory.
   void add_resident_b() {
     const double row_bytes = as_double(problem_.inner) * operand_bytes_;
     for (const std::size_t b_buffers : {1, 2}) {
@@ -125,8 +125,8 @@ class Candidates {
     }
   }
 
-  /// Pairs of cuts from tiles of C that just fit beside panels one element thin, and panels from
-  /// the memory that these leave.
+  /// Adds tilings with C resident: first C is cut into tiles that just fit beside panels of one
+  /// element in `inner`; then `inner` is cut such that the panels fit the remaining memory.
   void add_resident_c() {
     const double middle = std::sqrt(device_bytes_ / product_bytes_);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> sizes;  // of tiles
@@ -147,7 +147,7 @@ class Candidates {
   std::vector<Tiling> take() { return std::move(tilings_); }
 
  private:
-  /// Cuts of `total`, one side of C, where the other side of its tiles is given.
+  /// Returns divisions of `total`, one dimension of C, given the other dimension of its tiles.
   std::vector<Cut> cuts_beside(std::uint64_t side, std::uint64_t total) const {
     const std::uint64_t longest = at_most((device_bytes_ - as_double(side) * operand_bytes_) /
                                               (as_double(side) * product_bytes_ + operand_bytes_),
@@ -156,7 +156,7 @@ class Candidates {
     return cuts_from(total, divide_up(total, longest));
   }
 
-  /// Whether one row fits.
+  /// Returns false if not even one row fits.
   bool add_rows_for(Cut columns, Tiling tiling) {
     const double row_bytes = as_double(problem_.inner) * operand_bytes_;
     const double b_bytes = as_double(tiling.b_buffers * columns.size) * row_bytes;
@@ -194,7 +194,8 @@ class Candidates {
     }
   }
 
-  /// Groups of one row, of all, and of those whose panels of A fit the cache beside a column of B.
+  /// Adds groups of one row, of all rows, and of as many as the cache holds panels of A for beside
+  /// a column of B.
   void add_groups(Tiling tiling, Cut rows, Cut columns, Cut inner) {
     const std::uint64_t entry_bytes =
         std::max(rows.size, columns.size) * inner.size * problem_.file_bytes;
@@ -227,7 +228,7 @@ class Candidates {
     tilings_.push_back(tiling);
   }
 
-  /// Gives an operand of few panels a buffer for each, if the memory suffices.
+  /// Gives an operand with few panels a buffer for each, if there is memory for them.
   void keep_all(Tiling& tiling, std::size_t& buffers, std::uint64_t panels) const {
     const std::size_t before = buffers;
     if (panels <= few_parts) buffers = panels;
@@ -241,7 +242,8 @@ class Candidates {
   std::vector<Tiling> tilings_;
 };
 
-/// The same tiling of the transposed product, B' A': there, the panel that stays is of A here.
+/// The corresponding tiling of the transposed product, B' A', in which the panels that stay are of
+/// A.
 Tiling transposed(Tiling tiling) {
   std::swap(tiling.tile_rows, tiling.tile_columns);
   std::swap(tiling.row_tiles, tiling.column_tiles);

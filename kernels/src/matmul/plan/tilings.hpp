@@ -6,8 +6,9 @@
 
 namespace ooc::product {
 
-/// Tilings that fit the device and of which one is as good as any: cut into as few parts as
-/// possible, or a few more that leave memory for other buffers. Not all of them keep to the bound.
+/// Returns tilings that fit the device, at least one of which is close to the best: with as few
+/// parts as possible, or a few more, which leaves memory for other buffers. Some may exceed the
+/// bound on traffic.
 std::vector<Tiling> candidate_tilings(const Problem& problem, const Limits& limits);
 
 }  // namespace ooc::product
