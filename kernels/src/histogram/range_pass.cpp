@@ -98,19 +98,20 @@ void check_unchanged(const Source& source, const Histogram& histogram, const Ext
   throw Error(
       ErrorKind::input_changed, "the input changed while it was read",
       details_of(source, "the second pass found values that the first did not",
-                 "count when nobody writes to it, or give a range (HistogramOptions::range)"));
+                 "count when no program writes to it, or give a range (HistogramOptions::range)"));
 }
 
 /// Compares the checksums of both passes. There is none if it was not asked for, or if the second
 /// pass was stopped.
 void check_same(const Source& source, const Stats& first, const Stats& second) {
   if (!first.checksum || !second.checksum || first.checksum == second.checksum) return;
-  throw Error(ErrorKind::input_changed, "the input changed while it was read",
-              details_of(source,
-                         "its checksum was " + *first.checksum + " in the first pass and " +
-                             *second.checksum + " in the second",
-                         "if nobody wrote to it, memory or a disk is failing: compare both with "
-                         "what `xxh128sum` finds"));
+  throw Error(
+      ErrorKind::input_changed, "the input changed while it was read",
+      details_of(source,
+                 "its checksum was " + *first.checksum + " in the first pass and " +
+                     *second.checksum + " in the second",
+                 "if no program wrote to it, memory or a disk is failing: compare both with "
+                 "what `xxh128sum` finds"));
 }
 
 /// Throws Error(internal) unless every element was counted once.
