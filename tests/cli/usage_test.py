@@ -83,7 +83,7 @@ class UsageTest(CliTest):
                 ("--bins", "-1", "--bins -1: must not be negative"),
                 ("--bins", "many", "--bins many: is not a whole number"),
                 ("--range", "2:1", "--range 2:1: the lower end is above the upper"),
-                ("--range", "nan:1", "--range nan:1: NaN"),
+                ("--range", "nan:1", "--range nan:1: must not be NaN"),
                 ("--range", "0:inf", "--range 0:inf: an edge must be finite"),
                 ("--range", "5", "--range 5: a range has two ends"),
                 ("--range", "a:b", "'a' is not a number"),

@@ -159,7 +159,7 @@ class NotVerifiedTest(CliTest):
         self.assertNotIn("partial", result)
         self.assertEqual(result["count"], SIZE)
         self.assertRegex(stderr, "ooc-run: error: interrupted before the result was verified\n"
-                                 "  hint: what was printed is the whole answer")
+                                 "  hint: the printed result is complete")
 
     def test_interrupted_before_the_check(self):
         with open(self.path("huge.f32"), "wb") as file:
