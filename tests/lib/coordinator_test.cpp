@@ -15,28 +15,15 @@
 #include <vector>
 
 #include "support/data_file.hpp"
+#include "support/operators.hpp"
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
 namespace {
 
-/// Copies what it is given to the place it is said to come from.
-class Collect final : public Operation {
- public:
-  explicit Collect(std::uint64_t bytes) : data(bytes) {}
-  void begin(std::size_t, Stream&) override { ++begun; }
-  void process(std::size_t, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first,
-               DeviceSpan<std::byte>) override {
-    std::ranges::copy(in, data.begin() + static_cast<std::ptrdiff_t>(first));
-    seen += in.size;
-  }
-  void end(std::size_t, Stream&) override { ++ended; }
-
-  std::vector<std::byte> data;
-  std::atomic<std::uint64_t> seen{0};
-  std::atomic<int> begun{0}, ended{0};
-};
+using test::Collect;
+using test::Visit;
 
 /// Copies what it is given to its output.
 class CopyOut final : public Operation {
@@ -48,20 +35,6 @@ class CopyOut final : public Operation {
     stream.copy(out.data, in.data, in.size);
   }
   void end(std::size_t, Stream&) override {}
-};
-
-class FailAt final : public Operation {
- public:
-  explicit FailAt(std::uint64_t at) : at_(at) {}
-  void begin(std::size_t, Stream&) override {}
-  void process(std::size_t, Stream&, DeviceSpan<const std::byte>, std::uint64_t first,
-               DeviceSpan<std::byte>) override {
-    if (first == at_) throw std::runtime_error("the operator's own error");
-  }
-  void end(std::size_t, Stream&) override {}
-
- private:
-  std::uint64_t at_;
 };
 
 class CoordinatorTest : public testing::Test {
@@ -216,7 +189,8 @@ TEST_F(CoordinatorTest, RethrowsAnOperatorsErrorAndCanGoOn) {
   const auto path = make_file("data.bin", 40 * 65536);
   Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536, .streams = 3});
   for (const std::uint64_t chunk : {0u, 1u, 20u, 39u}) {
-    FailAt failing(chunk * 65536);
+    Visit failing(
+        test::at(chunk * 65536, [] { throw std::runtime_error("the operator's own error"); }));
     EXPECT_THROW(coordinator.run(Source{File::open(path)}, 1, failing), std::runtime_error);
     Collect collect(contents_.size());
     coordinator.run(Source{File::open(path)}, 1, collect);
@@ -381,8 +355,8 @@ TEST_F(CoordinatorTest, TakesAnEngineOfLessDepthThanAskedFor) {
   std::filesystem::resize_file(path, GiB);
   const auto one_at_a_time = [](auto&) { return std::make_unique<FailingEngine>(SIZE_MAX); };
   Coordinator coordinator(make_device(DeviceKind::cpu), {.make_engine = one_at_a_time});
-  FailAt nowhere(SIZE_MAX);
-  EXPECT_EQ(coordinator.run(Source{File::open(path)}, 1, nowhere).bytes, GiB);
+  Visit operation;
+  EXPECT_EQ(coordinator.run(Source{File::open(path)}, 1, operation).bytes, GiB);
 }
 
 }  // namespace

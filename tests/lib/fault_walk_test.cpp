@@ -28,6 +28,7 @@
 #include "support/faulty_device.hpp"
 #include "support/faulty_engine.hpp"
 #include "support/late_device.hpp"
+#include "support/operators.hpp"
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 #include "support/watchdog.hpp"
@@ -35,6 +36,7 @@
 namespace ooc {
 namespace {
 
+using test::Copy;
 using test::DeviceFault;
 using test::EngineCall;
 using test::Fault;
@@ -68,15 +70,6 @@ struct WeightedSum {
 /// Its lanes take any chunk, where they load their own.
 struct WeightedSumOfAny : WeightedSum {
   static constexpr bool takes_any_chunk = true;
-};
-
-struct Copy {
-  using Input = std::uint8_t;
-  using Output = std::uint8_t;
-  void transform(Stream& stream, DeviceChunk<const std::uint8_t> in,
-                 DeviceSpan<std::uint8_t> out) const {
-    stream.copy(out.data, in.data, in.size);
-  }
 };
 
 std::size_t threads_of_this_process() {
