@@ -145,7 +145,7 @@ TEST_F(CoordinatorTest, ReadsALittleThatIsNotCachedThroughThePageCacheToo) {
   test::evict(path, 14 * MiB);
   const Source source{File::open(path)};
   const double cached = page_cache_fraction(source).value_or(0);
-  if (cached < 0.8 || cached > 0.95) GTEST_SKIP() << "direct: the kernel does not tell or evict";
+  if (cached < 0.8 || cached > 0.95) GTEST_SKIP() << test::needs_page_cache;
   Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536});
   Collect collect(contents_.size());
   const Stats stats = coordinator.run(source, 1, collect);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "support/data_file.hpp"
+#include "support/engines.hpp"
 #include "support/operators.hpp"
 #include "support/temp_dir.hpp"
 
@@ -51,7 +52,9 @@ TEST(Guest, NoHandlerOfTheProgramRunsOnAThreadOfTheLibrary) {
   test::write_file(path, std::vector<std::uint8_t>(40 * tile_elements, 1));
   host_thread = ::gettid();
   const Handler handler;
-  for (const EngineKind engine : {EngineKind::automatic, EngineKind::uring, EngineKind::threads}) {
+  std::vector<EngineKind> engines = test::engines_here();
+  engines.push_back(EngineKind::automatic);
+  for (const EngineKind engine : engines) {
     for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
       Coordinator coordinator(
           make_device(DeviceKind::cpu),

@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Takes, LaneReadersTest,
 class SlowLaneTest : public FileOfChunks {
  protected:
   void SetUp() override {
-    if (page_cache_fraction(source_).value_or(0) < 0.9) GTEST_SKIP() << "the kernel does not tell";
+    if (page_cache_fraction(source_).value_or(0) < 0.9) GTEST_SKIP() << test::needs_page_cache;
   }
 
   /// The lane, of two, that took each chunk, where the one that has chunk 0 goes on only when

@@ -86,7 +86,7 @@ TEST_F(LayoutTest, HasAsManyLanesThatLoadTheirOwnChunksAsThereIsRoomFor) {
   const auto path = dir_.write("data.bin", test::random_bytes(2 * MiB + 1, 1));
   const test::HeldInPageCache held(path);
   if (page_cache_fraction(Source{File::open(path)}).value_or(0) < 0.9) {
-    GTEST_SKIP() << "the kernel does not tell";
+    GTEST_SKIP() << test::needs_page_cache;
   }
   for (const std::uint64_t offset : {0u, 1u}) {  // where the second is gathered
     std::vector<File> files;

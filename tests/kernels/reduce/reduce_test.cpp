@@ -17,6 +17,7 @@
 #include "kernels/reduce/reduce_fixture.hpp"
 #include "support/counted_new.hpp"
 #include "support/effort.hpp"
+#include "support/engines.hpp"
 #include "support/page_cache.hpp"
 
 namespace ooc {
@@ -60,7 +61,7 @@ TEST_P(ReduceTest, SameBitsHoweverItIsRead) {
   std::optional<Statistics> first;
   for (const std::size_t chunk : {tile, 16 * tile, 48 * tile, 257 * tile}) {
     for (const std::size_t streams : {1, 2, 3, 8}) {
-      for (const EngineKind engine : {EngineKind::uring, EngineKind::threads}) {
+      for (const EngineKind engine : test::engines_here()) {
         for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
           SCOPED_TRACE(std::to_string(chunk) + " elements a chunk, streams " +
                        std::to_string(streams) + ", engine " +
