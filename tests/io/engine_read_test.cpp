@@ -14,7 +14,7 @@
 #include "support/engines.hpp"
 #include "support/temp_dir.hpp"
 
-// What only reading has: ends of files, and pieces of registered memory at any offset.
+// Tests of reading alone: the ends of files, and registered memory at any offset.
 
 namespace ooc {
 namespace {

@@ -28,7 +28,7 @@
 #include "support/redirect.hpp"
 #include "support/temp_dir.hpp"
 
-// What reading and writing have in common.
+// Tests of what holds for reading and for writing.
 
 namespace ooc {
 namespace {

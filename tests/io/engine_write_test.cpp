@@ -15,7 +15,7 @@
 #include "support/engines.hpp"
 #include "support/temp_dir.hpp"
 
-// What only writing has: disks that take a part.
+// Tests of writing alone: disks that accept only a part.
 
 namespace ooc {
 namespace {

@@ -25,7 +25,7 @@
 #include "support/engines.hpp"
 #include "support/temp_dir.hpp"
 
-// Which engine make_engine() makes, with what, and how it bears with the process that it is in.
+// Tests of the choice of an engine, and of engines in processes that are denied something.
 
 namespace ooc {
 namespace {

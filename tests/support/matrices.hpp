@@ -15,8 +15,8 @@
 
 namespace ooc::test {
 
-/// A value as one of T: rounded to nearest in bf16. In f2 it must be zero, infinite, NaN, or a
-/// normal number of no more digits than f2 has.
+/// Converts a value to T; bf16 is rounded to nearest. A value for f2 must be zero, infinite, NaN,
+/// or a normal number with no more digits than f2 has.
 template <class T>
 T from_double(double value) {
   const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
@@ -33,7 +33,7 @@ T from_double(double value) {
   }
 }
 
-/// The bits of such a value.
+/// Returns the bits of a value that was converted by from_double().
 inline std::uint64_t bits_of(double value, ElementType type) {
   switch (type) {
     case ElementType::f2: return bits_of(from_double<Float16>(value));
@@ -80,7 +80,7 @@ Matrix<T> random_integers(std::uint64_t rows, std::uint64_t columns, unsigned se
   return matrix;
 }
 
-/// C = A B, or C += A B, by the definition, each step rounded to the type of C.
+/// Computes C = A B, or C += A B, by the definition. Each step is rounded to the type of C.
 template <class T, class C>
 void multiply_plainly(const Matrix<T>& a, const Matrix<T>& b, Matrix<C>& c,
                       bool accumulate = false) {
@@ -107,7 +107,7 @@ struct ProductShape {
   std::uint64_t rows, inner, columns;
 };
 
-/// The same of the values of two matrices.
+/// Returns the product of two matrices that are given by their values.
 template <class T>
 std::vector<T> plain_product(const std::vector<T>& a, const std::vector<T>& b,
                              const ProductShape& shape) {

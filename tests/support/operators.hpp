@@ -31,7 +31,7 @@ inline AtChunk at(std::uint64_t first, std::function<void()> action) {
   };
 }
 
-/// The number of elements, of which it looks at none.
+/// Counts the elements and reads none of them.
 template <class T = std::uint8_t>
 struct Count {
   using Input = T;
@@ -45,7 +45,7 @@ struct Count {
   void merge(Partial& total, const Partial& part) const { total += part; }
 };
 
-/// The sum of the bytes, which it copies to the host first.
+/// Adds up the bytes, after it has copied them to the host.
 struct Sum {
   using Input = std::uint8_t;
   using Partial = std::uint64_t;
@@ -84,7 +84,7 @@ struct Zero {
   }
 };
 
-/// Looks at no data.
+/// Reads no data.
 class Visit final : public Operation {
  public:
   explicit Visit(AtChunk at_chunk = [](std::uint64_t) {}) : at_chunk_(std::move(at_chunk)) {}
@@ -99,7 +99,7 @@ class Visit final : public Operation {
   AtChunk at_chunk_;
 };
 
-/// Copies each chunk to its place in `data`. For the CPU.
+/// Copies each chunk to its place in `data`. Needs a CPU device.
 class Collect final : public Operation {
  public:
   explicit Collect(std::uint64_t bytes) : data(bytes) {}
@@ -117,7 +117,7 @@ class Collect final : public Operation {
 };
 
 /// Expects each chunk to be equal to its place in `expected`, then calls `act` with its lane and
-/// the index of its first byte. For the CPU.
+/// the index of its first byte. Needs a CPU device.
 class Compare final : public Operation {
  public:
   using Act = std::function<void(std::size_t lane, std::uint64_t first)>;
