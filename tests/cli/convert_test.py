@@ -1,14 +1,9 @@
 #!/usr/bin/env python3
-"""Compares conversions with NumPy's astype, and tests what happens to the output after failures."""
+"""Compares conversions with NumPy's astype."""
 
 import os
-import resource
-import signal
-import subprocess
-import time
-import unittest
 
-from cli_support import PROGRAM, CliTest, clean_environment, default_signals, main
+from cli_support import CliTest, main
 
 import numpy as np
 
@@ -248,152 +243,6 @@ class UsageTest(CliTest):
         self.refuse_and_keep(3, "y.u8: not written, since 2 values would change as uint8", "-o",
                              "y.u8", "--strict", hint="leave out --strict")
         self.succeed("convert", "x.f32", "-o", "y.f16", "--strict")
-
-
-class OutputTest(CliTest):
-    """Tests that a failed run leaves no file behind and keeps existing ones."""
-
-    def setUp(self):
-        super().setUp()
-        self.data = np.arange(1000, dtype="f4")
-        self.write("x.f32", self.data)
-
-    def content(self, name):
-        with open(self.path(name), "rb") as file:
-            return file.read()
-
-    def test_existing_files_are_replaced_only_by_force(self):
-        self.write("y.f64", b"precious")
-        self.refuse(6, "y.f64: exists already", "convert", "x.f32", "-o", "y.f64", hint="--force")
-        self.assertEqual(self.content("y.f64"), b"precious")
-        self.succeed("convert", "x.f32", "-o", "y.f64", "--force")
-        self.assertEqual(self.content("y.f64"), self.data.astype("f8").tobytes())
-
-    def test_the_input_is_no_output(self):
-        os.link(self.path("x.f32"), self.path("hard.f32"))
-        os.symlink("x.f32", self.path("soft.f32"))
-        for name in ("x.f32", "hard.f32", "soft.f32", "./x.f32"):
-            with self.subTest(name=name):
-                self.refuse(2, "is the input", "convert", "x.f32", "-o", name, "--to", "f4",
-                            "--force")
-        self.assertEqual(self.content("x.f32"), self.data.tobytes())
-
-    def test_what_a_link_leads_to_is_written(self):
-        os.mkdir(self.path("disk"))
-        os.symlink("disk/y.bin", self.path("link.f16"))
-        self.succeed("convert", "x.f32", "-o", "link.f16")
-        self.refuse(6, "link.f16: exists already", "convert", "x.f32", "-o", "link.f16")
-        self.write("disk/y.bin", b"old")
-        self.succeed("convert", "x.f32", "-o", "link.f16", "--force")
-        self.assertTrue(os.path.islink(self.path("link.f16")))
-        self.assertEqual(self.content("disk/y.bin"), self.data.astype("f2").tobytes())
-        self.assertEqual(os.listdir(self.path("disk")), ["y.bin"])
-
-    def test_links_that_lead_to_no_file(self):
-        for name, target, what in (("loop", "loop", "ELOOP"), ("folder", "..", "is a directory"),
-                                   ("lost", "missing/y", "missing/y: create failed: .*ENOENT")):
-            os.symlink(target, self.path(name))
-            self.refuse(6, what, "convert", "x.f32", "-o", name, "--to", "f2", "--force")
-            self.assertTrue(os.path.islink(self.path(name)))
-
-    def test_places_that_cannot_be_written(self):
-        os.mkdir(self.path("folder"))
-        for name, what in (("missing/y.f16", "ENOENT"), ("folder", "is a directory"),
-                           ("/proc/y.f16", "/proc/y.f16: create failed")):
-            with self.subTest(name=name):
-                self.refuse(6, what, "convert", "x.f32", "-o", name, "--to", "f2", "--force")
-        self.assertEqual(sorted(os.listdir(self.directory)), ["folder", "x.f32"])
-
-    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
-    def test_a_directory_that_may_not_be_written(self):
-        os.mkdir(self.path("folder"), 0o555)
-        self.refuse(6, "EACCES", "convert", "x.f32", "-o", "folder/y.f16", hint="directory")
-
-    def test_a_limit_on_file_sizes(self):
-        self.write("y.f64", b"precious")
-        self.refuse(6, r"y.f64: .*\(EFBIG\)", "convert", "x.f32", "-o", "y.f64", "--force",
-                    hint="ulimit", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
-                                                                         (4096, 4096)))
-        self.assertEqual(self.content("y.f64"), b"precious")
-        self.assertEqual(sorted(os.listdir(self.directory)), ["x.f32", "y.f64"])
-
-    def test_no_room(self):
-        with open(self.path("huge.u8"), "wb") as file:
-            file.truncate(4 << 40)
-        self.refuse(6, r"y.f64: .*\((ENOSPC|EFBIG)\)", "convert", "huge.u8", "-o", "y.f64")
-        self.assertEqual(sorted(os.listdir(self.directory)), ["huge.u8", "x.f32"])
-
-
-class StoppedTest(CliTest):
-    """Tests that an old output survives signals and failures of a run."""
-
-    def setUp(self):
-        super().setUp()
-        with open(self.path("x.f64"), "wb") as file:
-            file.truncate(16 << 30)  # bytes that take seconds to read
-        self.write("y.u8", b"precious")
-
-    def start(self):
-        """Starts the program; returns it once it has its output, which is unnamed or temporary."""
-        process = subprocess.Popen(
-            [PROGRAM, "convert", "x.f64", "-o", "y.u8", "--force"], stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, cwd=self.directory, env=clean_environment(),
-            preexec_fn=default_signals)
-        self.addCleanup(process.kill)
-        deadline = time.monotonic() + 60
-        while not self.has_output(process) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        return process
-
-    def has_output(self, process):
-        """True if the output is open. It has its final size from the beginning."""
-        descriptors = f"/proc/{process.pid}/fd"
-        for descriptor in os.listdir(descriptors):
-            try:
-                if os.stat(f"{descriptors}/{descriptor}").st_size == 2 << 30:
-                    return True
-            except OSError:
-                pass  # was closed in the meantime
-        return False
-
-    def check_that_all_is_as_it_was(self):
-        with open(self.path("y.u8"), "rb") as file:
-            self.assertEqual(file.read(), b"precious")
-        self.assertEqual(sorted(os.listdir(self.directory)), ["x.f64", "y.u8"])
-
-    def test_interrupted(self):
-        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
-            process = self.start()
-            began = time.monotonic()
-            process.send_signal(number)
-            stdout, stderr = process.communicate(timeout=60)
-            self.assertLess(time.monotonic() - began, 30)
-            self.assertEqual((process.returncode, stdout), (code, ""), stderr)
-            self.assertRegex(stderr, "ooc-run: error: interrupted; (nothing was written|ended "
-                                     "without a result)\n")
-            self.check_that_all_is_as_it_was()
-
-    def test_killed(self):
-        process = self.start()
-        process.kill()
-        process.communicate(timeout=60)
-        self.assertEqual(process.returncode, -signal.SIGKILL)
-        # File systems without O_TMPFILE may leave a file with a temporary name.
-        for name in os.listdir(self.directory):
-            if name not in ("x.f64", "y.u8"):
-                self.assertRegex(name, r"^\.y\.u8\.[a-z0-9]{8}\.ooc-tmp$")
-        self.write(".y.u8.abcdefgh.ooc-tmp", b"left over")
-        self.write("z.f32", bytes(8))
-        self.succeed("convert", "z.f32", "-o", "y.u8", "--force")
-        self.assertEqual(sorted(os.listdir(self.directory)), ["x.f64", "y.u8", "z.f32"])
-
-    def test_an_input_that_is_cut_off_while_it_is_read(self):
-        process = self.start()
-        os.truncate(self.path("x.f64"), 1 << 20)
-        stdout, stderr = process.communicate(timeout=60)
-        self.assertEqual((process.returncode, stdout), (5, ""), stderr)
-        self.assertIn("ooc-run: error: x.f64: ", stderr)
-        self.check_that_all_is_as_it_was()
 
 
 if __name__ == "__main__":

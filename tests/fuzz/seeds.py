@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the inputs that fuzzing began with to corpus/: seeds.py. All else that stands there was
-found by fuzzing."""
+"""Writes the inputs that fuzzing began with to the folder of a corpus: seeds.py FOLDER. All other
+inputs in corpus.tar.xz were found by fuzzing."""
 
 import struct
+import sys
 from pathlib import Path
 
-CORPUS = Path(__file__).resolve().parent / "corpus"
+CORPUS = Path(sys.argv[1])
 
 
 def npy(header, data=b"", version=(1, 0), length=None):

@@ -1,399 +1,261 @@
-#include <gtest/gtest.h>
-
 #include <ooc/io/engine.hpp>
+
+#include <ooc/io/error.hpp>
 #include <ooc/io/file.hpp>
+#include <ooc/io/output_file.hpp>
 #include <ooc/io/units.hpp>
 
+#include <gtest/gtest.h>
+
 #include <fcntl.h>
-#include <sys/eventfd.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
-#include <csignal>
+#include <cerrno>
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "expect_error.hpp"
 #include "pages.hpp"
-#include "support/child_process.hpp"
-#include "support/effort.hpp"
 #include "support/engines.hpp"
 #include "support/redirect.hpp"
 #include "support/temp_dir.hpp"
 
+// Tests of what holds for reading and for writing.
+
 namespace ooc {
 namespace {
 
-using test::expect_error;
-using test::expect_in_child;
 using test::Pages;
-using test::TempDir;
 
-class EngineTest : public test::EachEngine {
+enum class Direction { read, write };
+
+/// The source of requests, a file of random bytes, or their target, which begins as zeros.
+class TransferFile {
+ public:
+  TransferFile(Direction direction, const test::TempDir& directory, const std::string& name,
+               std::size_t bytes)
+      : path_(directory.path() / name), content_(bytes) {
+    if (direction == Direction::write) {
+      target_.emplace(path_, bytes, false);
+    } else {
+      content_ = test::random_bytes(bytes, 3);
+      source_.emplace(File::open(directory.write(name, content_)));
+    }
+  }
+
+  const std::filesystem::path& path() const { return path_; }
+  int buffered() const { return source_ ? source_->buffered() : target_->buffered(); }
+  bool is_direct() const { return (source_ ? source_->direct() : target_->direct()) >= 0; }
+  std::string why_not_direct() const {
+    return source_ ? source_->why_not_direct() : target_->why_not_direct();
+  }
+
+  /// All of it as it was written, or as it is to be read.
+  const std::vector<std::byte>& content() {
+    if (target_) {
+      target_->commit();
+      const std::string text = test::read_whole(path_);
+      content_.assign(test::bytes_of(text).begin(), test::bytes_of(text).end());
+    }
+    return content_;
+  }
+
+  Request request(std::byte* memory, std::uint64_t offset, std::size_t bytes, bool direct = false) {
+    return {.source = source_ ? &*source_ : nullptr,
+            .target = target_ ? &*target_ : nullptr,
+            .direct = direct,
+            .memory = memory,
+            .offset = offset,
+            .bytes = bytes,
+            .needed = bytes};
+  }
+
+ private:
+  std::filesystem::path path_;
+  std::vector<std::byte> content_;
+  std::optional<File> source_;
+  std::optional<OutputFile> target_;
+};
+
+class EngineTest : public testing::TestWithParam<std::tuple<EngineKind, Direction>> {
  protected:
-  /// Reads it on an engine of its own.
-  void read(Request& request) {
-    const auto engine = make();
+  void SetUp() override {
+    if (kind() == EngineKind::uring && !test::uring_is_available()) GTEST_SKIP() << "no io_uring";
+  }
+
+  static EngineKind kind() { return std::get<EngineKind>(GetParam()); }
+  static Direction direction() { return std::get<Direction>(GetParam()); }
+  static bool writes() { return direction() == Direction::write; }
+
+  static std::unique_ptr<Engine> make(EngineOptions options = {}) {
+    options.kind = kind();
+    options.threads = 3;
+    options.writes = writes();
+    return make_engine(options);
+  }
+
+  TransferFile file(const std::string& name, std::size_t bytes) const {
+    return {direction(), directory_, name, bytes};
+  }
+
+  /// Memory that is written from holds random bytes; that which is read into, 0xAA.
+  static void prepare(std::span<std::byte> memory, unsigned seed = 4) {
+    if (writes()) {
+      std::ranges::copy(test::random_bytes(memory.size(), seed), memory.begin());
+    } else {
+      std::ranges::fill(memory, std::byte{0xAA});
+    }
+  }
+
+  test::TempDir directory_;
+  TransferFile file_ = file("data", 100'000);
+};
+
+TEST_P(EngineTest, TransfersAtAnyOffset) {
+  struct Part {
+    std::size_t offset, bytes;
+  };
+  constexpr std::size_t shift = 3;
+  Pages pages(102'400);
+  std::vector<std::byte> expected(100'000);
+  const auto engine = make();
+  unsigned seed = 0;
+  for (const Part part : {Part{49'998, 50'001}, Part{0, 5}, Part{0, 4096}, Part{0, 1},
+                          Part{0, 50'000}, Part{49'999, 50'001}, Part{0, 5001}, Part{1, 5001},
+                          Part{4095, 5001}, Part{4096, 5001}, Part{99'999, 1}}) {
+    prepare(pages.span(), ++seed);
+    const std::span<std::byte> memory = pages.span().subspan(shift, part.bytes);
+    const std::byte before = pages.span()[shift - 1], after = pages.span()[shift + part.bytes];
+    Request request = file_.request(memory.data(), part.offset, part.bytes);
     engine->start(request);
     EXPECT_EQ(engine->in_flight(), 1u);
     EXPECT_EQ(&engine->wait(), &request);
     EXPECT_EQ(engine->in_flight(), 0u);
+    EXPECT_EQ(request.done, part.bytes);
+    EXPECT_EQ(pages.span()[shift - 1], before);
+    EXPECT_EQ(pages.span()[shift + part.bytes], after);
+    if (writes()) {
+      std::ranges::copy(memory, expected.begin() + static_cast<std::ptrdiff_t>(part.offset));
+    } else {
+      EXPECT_TRUE(
+          test::same_bytes(memory, std::span(file_.content()).subspan(part.offset, part.bytes)));
+    }
   }
-
-  TempDir directory_;
-  std::vector<std::byte> bytes_ = test::random_bytes(100'000, 3);
-  std::filesystem::path path_ = directory_.write("data", bytes_);
-  File file_ = File::open(path_);
-};
-
-TEST_P(EngineTest, ReadsAtAnyOffset) {
-  Pages pages(8192);
-  for (const std::size_t offset : {0u, 1u, 4095u, 4096u, 99'999u}) {
-    const std::size_t count = std::min<std::size_t>(5001, bytes_.size() - offset);
-    Request request{.source = &file_,
-                    .memory = pages.data() + 3,
-                    .offset = offset,
-                    .bytes = count,
-                    .needed = count};
-    read(request);
-    EXPECT_EQ(request.done, count);
-    EXPECT_TRUE(std::equal(pages.data() + 3, pages.data() + 3 + count, bytes_.data() + offset));
-    EXPECT_EQ(pages.data()[3 + count], std::byte{0xAA});
-    std::ranges::fill(pages.span(), std::byte{0xAA});
+  if (writes()) {
+    EXPECT_TRUE(test::same_bytes(file_.content(), expected));
   }
 }
 
 TEST_P(EngineTest, KeepsManyRequestsInFlight) {
   constexpr std::size_t block = 4096, blocks = 24;
   for (const bool registered : {false, true}) {
+    TransferFile file = this->file(registered ? "a" : "b", block * blocks);
     Pages pages(block * blocks);
+    prepare(pages.span());
     const auto engine = make({.depth = 5,
                               .storage = registered ? pages.span() : std::span<std::byte>{},
                               .storage_piece = 2 * block});
-    auto requests = test::consecutive_requests({.source = &file_,
-                                                .direct = file_.direct() >= 0,
-                                                .memory = pages.data(),
-                                                .bytes = block,
-                                                .needed = block},
-                                               blocks);
+    auto requests =
+        test::consecutive_requests(file.request(pages.data(), 0, block, file.is_direct()), blocks);
     test::transfer_all(*engine, requests);
-    EXPECT_TRUE(std::equal(pages.span().begin(), pages.span().end(), bytes_.begin()));
     EXPECT_EQ(engine->note() + engine->remark(), "");
+    EXPECT_TRUE(test::same_bytes(pages.span(), file.content()));
   }
 }
 
-TEST_P(EngineTest, ReadsAcrossRegisteredPieces) {
+TEST_P(EngineTest, GoesThroughThePageCacheWhereItIsRefusedDirectly) {
+  if (!file_.is_direct()) GTEST_SKIP() << file_.why_not_direct();
+  constexpr std::size_t offset = 3, bytes = 9001;
   Pages pages(16384);
-  const auto engine = make({.storage = pages.span().first(12288), .storage_piece = 4096});
-  for (const std::size_t place : {4000u, 12000u, 16000u}) {  // across two, out of, beyond
-    Request request{.source = &file_, .memory = pages.data() + place, .bytes = 300, .needed = 300};
-    engine->start(request);
-    engine->wait();
-    EXPECT_TRUE(std::equal(pages.data() + place, pages.data() + place + 300, bytes_.data()));
+  prepare(pages.span());
+  const auto engine = make();
+  const std::span<std::byte> memory = pages.span().subspan(1, bytes);  // no disk takes this
+  Request request = file_.request(memory.data(), offset, bytes, true);
+  engine->start(request);
+  engine->wait();
+  EXPECT_FALSE(request.direct);
+  EXPECT_EQ(engine->remark(), "1 direct request was refused and went through the page cache");
+  const std::span content = file_.content();
+  EXPECT_TRUE(test::same_bytes(memory, content.subspan(offset, bytes)));
+  if (writes()) {
+    EXPECT_TRUE(test::same_bytes(content.first(offset), std::vector<std::byte>(offset)));
+    EXPECT_EQ(content[offset + bytes], std::byte{0});
   }
 }
 
-TEST_P(EngineTest, TailMayEndInsideABlock) {
-  if (file_.direct() < 0) GTEST_SKIP() << file_.why_not_direct();
-  Pages pages(8192);
-  const std::size_t tail = bytes_.size() % 4096;
-  Request request{.source = &file_,
-                  .direct = true,
-                  .memory = pages.data(),
-                  .offset = bytes_.size() - tail,
-                  .bytes = 8192,
-                  .needed = tail};
-  read(request);
-  EXPECT_EQ(request.done, tail);
-  EXPECT_TRUE(std::equal(pages.data(), pages.data() + tail, bytes_.end() - std::ptrdiff_t(tail)));
-}
-
-TEST_P(EngineTest, SeesThatAFileShrank) {
-  std::filesystem::resize_file(path_, 10'000);
-  Pages pages(16384);
-  for (const bool direct : {false, true}) {
-    if (direct && file_.direct() < 0) continue;
-    Request request{.source = &file_,
-                    .direct = direct,
-                    .memory = pages.data(),
-                    .offset = 4096,
-                    .bytes = 16384,
-                    .needed = 16384};
-    const auto engine = make();
-    engine->start(request);
-    expect_error(ErrorKind::input_changed,
-                 path_.string() + ": shrank while it was read, from 100000 to 10000 bytes",
-                 [&] { engine->wait(); });
-    EXPECT_EQ(engine->in_flight(), 0u);
-    EXPECT_EQ(request.done, 10'000u - 4096);
-    EXPECT_EQ(engine->note() + engine->remark(), "");
-  }
-}
-
-TEST_P(EngineTest, ReportsTheErrorOfTheDisk) {
+TEST_P(EngineTest, NamesTheByteAtWhichTheDiskFailed) {
   Pages pages(4096);
-  // Nothing is mapped at its beginning: EIO.
-  test::redirect(file_.buffered(), "/proc/self/mem", O_RDONLY);
-  Request request{
-      .source = &file_, .memory = pages.data(), .offset = 64, .bytes = 100, .needed = 100};
+  // A disk that is full, and memory that is not mapped: EIO.
+  test::redirect(file_.buffered(), writes() ? "/dev/full" : "/proc/self/mem",
+                 writes() ? O_WRONLY : O_RDONLY);
+  Request request = file_.request(pages.data(), 64, 100);
   const auto engine = make();
   engine->start(request);
-  expect_error(ErrorKind::input,
-               path_.string() + ": read failed at byte 64: Input/output error (EIO)",
-               [&] { engine->wait(); });
+  test::expect_error(writes() ? ErrorKind::output : ErrorKind::input,
+                     file_.path().string() +
+                         (writes() ? ": write failed at byte 64: No space left on device (ENOSPC)"
+                                   : ": read failed at byte 64: Input/output error (EIO)"),
+                     [&] { engine->wait(); });
   EXPECT_EQ(engine->in_flight(), 0u);
 }
 
 TEST_P(EngineTest, GoesOnAfterAnError) {
   Pages pages(8192);
-  const File broken = File::open(path_);
-  test::redirect(broken.buffered(), "/", O_RDONLY);
-  Request bad{.source = &broken, .memory = pages.data(), .bytes = 100, .needed = 100};
-  Request good{.source = &file_, .memory = pages.data() + 4096, .bytes = 100, .needed = 100};
-  test::expect_only_one_fails(*make(), bad, good, EISDIR);
-  EXPECT_TRUE(std::equal(bytes_.begin(), bytes_.begin() + 100, pages.data() + 4096));
+  prepare(pages.span());
+  TransferFile broken = file("broken", 100);
+  test::redirect(broken.buffered(), writes() ? "/dev/full" : "/", writes() ? O_WRONLY : O_RDONLY);
+  Request bad = broken.request(pages.data(), 0, 100);
+  Request good = file_.request(pages.data() + 4096, 0, 100);
+  test::expect_only_one_fails(*make(), bad, good, writes() ? ENOSPC : EISDIR);
+  const std::span content = file_.content();
+  EXPECT_TRUE(test::same_bytes(pages.span().subspan(4096, 100), content.first(100)));
+  if (writes()) {
+    EXPECT_EQ(content[100], std::byte{0});
+  }
 }
 
-TEST_P(EngineTest, ReadsThroughThePageCacheWhatIsRefusedDirectly) {
-  if (file_.direct() < 0) GTEST_SKIP() << file_.why_not_direct();
-  Pages pages(16384);
-  const auto engine = make();
-  Request request{.source = &file_,
-                  .direct = true,
-                  .memory = pages.data() + 1,  // no disk takes this
-                  .offset = 3,
-                  .bytes = 9001,
-                  .needed = 9001};
-  engine->start(request);
-  engine->wait();
-  EXPECT_FALSE(request.direct);
-  EXPECT_TRUE(std::equal(pages.data() + 1, pages.data() + 9002, bytes_.begin() + 3));
-  EXPECT_EQ(engine->remark(), "1 direct request was refused and went through the page cache");
-}
-
-// Whatever the kernel still writes after the engine is gone would spoil memory that by then
-// belongs to somebody else.
+// Memory may belong to another object once the engine is gone. If the kernel still read into it, it
+// would spoil that object; if it still wrote from it, it would write what that object holds.
 TEST_P(EngineTest, LeavesTheMemoryAloneOnceItIsGone) {
-  const auto large = test::random_bytes(8 * MiB, 4);
-  const File file = File::open(directory_.write("large", large));
-  Pages pages(8 * MiB);
-  auto requests = test::consecutive_requests({.source = &file,
-                                              .direct = file.direct() >= 0,
-                                              .memory = pages.data(),
-                                              .bytes = MiB,
-                                              .needed = MiB},
-                                             8);
+  TransferFile large = file("large", 8 * MiB);
+  Pages pages(8 * MiB);  // of 0xAA
+  auto requests =
+      test::consecutive_requests(large.request(pages.data(), 0, MiB, large.is_direct()), 8);
   test::abandon(make({.depth = 8}), requests);
-  std::ranges::fill(pages.span(), std::byte{0x55});
+  constexpr std::byte mark{0x55};
+  std::ranges::fill(pages.span(), mark);
   ::usleep(20'000);
-  EXPECT_TRUE(std::ranges::all_of(pages.span(), [](std::byte b) { return b == std::byte{0x55}; }));
+  if (writes()) {
+    EXPECT_EQ(std::ranges::count(large.content(), mark), 0);
+  } else {
+    EXPECT_TRUE(std::ranges::all_of(pages.span(), [](std::byte b) { return b == mark; }));
+  }
 }
 
-TEST_P(EngineTest, CanBeDroppedBeforeItReads) {
+TEST_P(EngineTest, CanBeDroppedBeforeItIsWaitedFor) {
   Pages pages(4096);
-  Request request{.source = &file_, .memory = pages.data(), .bytes = 4096, .needed = 4096};
+  Request request = file_.request(pages.data(), 0, 4096);
   make()->start(request);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, EngineTest, test::all_engines, test::engine_name);
-
-TEST(MakeEngine, NamesItself) {
-  EXPECT_EQ(make_engine({.kind = EngineKind::threads})->name(), "threads");
-  EXPECT_EQ(make_engine({.kind = EngineKind::threads})->note(), "");
-  expect_error(ErrorKind::usage, "depth", [] { make_engine({.depth = 0}); });
+std::string way_name(const testing::TestParamInfo<std::tuple<EngineKind, Direction>>& way) {
+  const auto [kind, direction] = way.param;
+  return std::string(kind == EngineKind::uring ? "uring" : "threads") +
+         (direction == Direction::read ? "_read" : "_write");
 }
 
-TEST(MakeEngine, OfNoThreadsUsesTheCallersOwn) {
-  const test::TempDir directory;
-  const auto contents = test::random_bytes(100'000, 1);
-  const File file = File::open(directory.write("data", contents));
-  const auto engine = make_engine({.kind = EngineKind::threads, .depth = 3, .threads = 0});
-  EXPECT_EQ(engine->name(), "threads");
-  std::vector<std::byte> read(contents.size());
-  std::array<Request, 3> requests;
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    const std::size_t begin = i * 30'000, bytes = i == 2 ? 40'000 : 30'000;
-    requests[i] = {.source = &file,
-                   .memory = read.data() + begin,
-                   .offset = begin,
-                   .bytes = bytes,
-                   .needed = bytes};
-    engine->start(requests[i]);
-  }
-  EXPECT_TRUE(std::ranges::all_of(read, [](std::byte b) { return b == std::byte{}; }))
-      << "somebody reads";
-  while (engine->in_flight() > 0) engine->wait();
-  EXPECT_EQ(read, contents);
-}
-
-TEST(MakeEngine, FallsBackToThreadsWhereIoUringIsForbidden) {
-  const TempDir directory;
-  const auto path = directory.write("data", "0123456789");
-  expect_in_child([&] {
-    test::refuse_system_call(SYS_io_uring_setup, EPERM);
-    const auto engine = make_engine({});
-    const File file = File::open(path);
-    std::string text(10, '\0');
-    Request request{.source = &file,
-                    .memory = reinterpret_cast<std::byte*>(text.data()),
-                    .bytes = 10,
-                    .needed = 10};
-    engine->start(request);
-    engine->wait();
-    return engine->name() == "threads" && text == "0123456789" &&
-           engine->note() ==
-               "io_uring is not available: Operation not permitted (EPERM); seccomp or "
-               "kernel.io_uring_disabled forbids it";
-  });
-}
-
-TEST(MakeEngine, RefusesWhereIoUringIsDemandedAndMissing) {
-  expect_in_child([] {
-    test::refuse_system_call(SYS_io_uring_setup, ENOSYS);
-    try {
-      make_engine({.kind = EngineKind::uring});
-      return false;
-    } catch (const Error& error) {
-      return error.kind() == ErrorKind::usage && error.details().errno_value == ENOSYS &&
-             !error.details().hint.empty();
-    }
-  });
-}
-
-TEST(MakeEngine, ReadsUnregisteredWhereMemoryMayNotBeLocked) {
-  if (!test::uring_is_available()) GTEST_SKIP() << "no io_uring";
-  const TempDir directory;
-  const auto bytes = test::random_bytes(MiB, 5);
-  const auto path = directory.write("data", bytes);
-  expect_in_child([&] {
-    const File file = File::open(path);
-    const rlimit limit{64 * KiB, 64 * KiB};
-    if (::setrlimit(RLIMIT_MEMLOCK, &limit) != 0) return false;
-    if (::geteuid() == 0 && ::setuid(65534) != 0) return false;  // root may lock what it likes
-    Pages pages(MiB);
-    const auto engine = make_engine({.storage = pages.span()});
-    Request request{.source = &file, .memory = pages.data(), .bytes = MiB, .needed = MiB};
-    engine->start(request);
-    engine->wait();
-    return engine->name() == "uring" && std::ranges::equal(pages.span(), bytes) &&
-           engine->note().find("without registered buffers: Cannot allocate memory (ENOMEM)") !=
-               std::string::npos;
-  });
-}
-
-TEST(MakeEngine, NeedsNothingOfIoUringButRings) {
-  if (!test::uring_is_available()) GTEST_SKIP() << "no io_uring";
-  const TempDir directory;
-  const auto bytes = test::random_bytes(MiB, 5);
-  const auto path = directory.write("data", bytes);
-  expect_in_child([&] {
-    const File file = File::open(path);
-    test::refuse_system_call(SYS_io_uring_register, EPERM);
-    Pages pages(MiB);
-    const auto engine = make_engine({.kind = EngineKind::uring, .storage = pages.span()});
-    Request request{.source = &file, .memory = pages.data(), .bytes = MiB, .needed = MiB};
-    engine->start(request);
-    engine->wait();
-    return engine->name() == "uring" && std::ranges::equal(pages.span(), bytes) &&
-           engine->note() ==
-               "io_uring works without registered buffers: Operation not permitted (EPERM); "
-               "seccomp or kernel.io_uring_disabled forbids it";
-  });
-}
-
-TEST(MakeEngine, GivesUpOnADiskThatIsNeverReady) {
-  const TempDir directory;
-  const auto path = directory.write("data", "0123456789");
-  expect_in_child([&] {
-    const File file = File::open(path);
-    test::refuse_system_call(SYS_pread64, EAGAIN);
-    const auto engine = make_engine({.kind = EngineKind::threads});
-    std::byte memory[10];
-    Request request{.source = &file, .memory = memory, .bytes = 10, .needed = 10};
-    engine->start(request);
-    try {
-      engine->wait();
-      return false;
-    } catch (const Error& error) {
-      return error.kind() == ErrorKind::input && error.details().errno_value == EAGAIN &&
-             request.retries == 16 && engine->in_flight() == 0;
-    }
-  });
-}
-
-// By the ring alone: pread() takes no file that lets it wait.
-TEST(UringEngine, WaitsForNoLongerThanItIsTold) {
-  if (!test::rings_wait_for_a_while()) GTEST_SKIP() << "no io_uring that gives up waiting";
-  const TempDir directory;
-  const File file = File::open(directory.write("data", test::random_bytes(8, 5)));
-  const int event = ::eventfd(0, EFD_CLOEXEC);  // who reads it waits until it is written to
-  ASSERT_EQ(::dup2(event, file.buffered()), file.buffered());
-  std::uint64_t value = 0;
-  Request request{.source = &file,
-                  .memory = reinterpret_cast<std::byte*>(&value),
-                  .bytes = sizeof value,
-                  .needed = sizeof value};
-  const auto engine = make_engine({.kind = EngineKind::uring});
-  engine->start(request);
-  EXPECT_EQ(engine->wait_for(std::chrono::microseconds(100)), nullptr);
-  EXPECT_EQ(engine->in_flight(), 1u);
-  ASSERT_EQ(::eventfd_write(event, 42), 0);
-  Request* done = nullptr;
-  while (done == nullptr) done = engine->wait_for(std::chrono::microseconds(100));
-  EXPECT_EQ(done, &request);
-  EXPECT_EQ(value, 42u);
-  EXPECT_EQ(engine->in_flight(), 0u);
-  ::close(event);
-}
-
-TEST(MakeEngine, IsNotDisturbedBySignals) {
-  const TempDir directory;
-  const auto bytes = test::random_bytes(4 * MiB, 6);
-  const auto path = directory.write("data", bytes);
-  expect_in_child([&] {
-    struct sigaction action {};
-    action.sa_handler = [](int) {};  // without SA_RESTART: system calls end with EINTR
-    const itimerval often{{0, 100}, {0, 100}};
-    if (::sigaction(SIGALRM, &action, nullptr) != 0) return false;
-    if (::setitimer(ITIMER_REAL, &often, nullptr) != 0) return false;
-    const File file = File::open(path);
-    Pages pages(4 * MiB);
-    for (int round = 0; round < test::effort(50, 5); ++round) {
-      std::ranges::fill(pages.span(), std::byte{0});
-      const auto engine = make_engine({});
-      Request request{.source = &file,
-                      .direct = file.direct() >= 0,
-                      .memory = pages.data(),
-                      .bytes = 4 * MiB,
-                      .needed = 4 * MiB};
-      engine->start(request);
-      engine->wait();
-      if (!std::ranges::equal(pages.span(), bytes)) return false;
-    }
-    return true;
-  });
-}
-
-TEST(MakeEngine, SaysSoIfNoThreadCanBeStarted) {
-  expect_in_child([] {
-    test::refuse_system_call(SYS_clone3, EAGAIN);
-    test::refuse_system_call(SYS_clone, EAGAIN);
-    try {
-      make_engine({.kind = EngineKind::threads});
-      return false;
-    } catch (const Error& error) {
-      return error.kind() == ErrorKind::memory;
-    }
-  });
-}
+INSTANTIATE_TEST_SUITE_P(Kinds, EngineTest,
+                         testing::Combine(test::all_engines,
+                                          testing::Values(Direction::read, Direction::write)),
+                         way_name);
 
 }  // namespace
 }  // namespace ooc

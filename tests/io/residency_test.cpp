@@ -30,7 +30,7 @@ TEST_F(Residency, TellsWarmFromCold) {
   {
     const test::HeldInPageCache held(path_);
     const auto warm = page_cache_fraction(source);
-    if (!warm) GTEST_SKIP() << "the kernel does not tell";
+    if (!warm) GTEST_SKIP() << test::needs_page_cache;
     EXPECT_EQ(*warm, 1.0);
   }
   test::evict(path_);
@@ -45,7 +45,7 @@ TEST_F(Residency, CountsTheExtentsOnly) {
   const test::HeldInPageCache held(path_, file_bytes / 2);
   test::evict(path_, file_bytes / 2);
   const auto fraction = page_cache_fraction(half);
-  if (!fraction) GTEST_SKIP() << "the kernel does not tell";
+  if (!fraction) GTEST_SKIP() << test::needs_page_cache;
   EXPECT_EQ(*fraction, 1.0);
   EXPECT_LT(page_cache_fraction(Source{File::open(path_)}).value(), 0.6);
 }
@@ -70,7 +70,7 @@ TEST_F(Residency, CountsHoles) {
 TEST_F(Residency, TellsPiecesApart) {
   test::evict(path_);
   const Source source{File::open(path_)};
-  if (!page_cache_fraction(source)) GTEST_SKIP() << "the kernel does not tell";
+  if (!page_cache_fraction(source)) GTEST_SKIP() << test::needs_page_cache;
   constexpr std::uint64_t piece_bytes = 3 * MiB;
   EXPECT_EQ(cached_pieces(source, piece_bytes), std::vector<bool>(6, false));
   {
@@ -93,7 +93,7 @@ TEST_F(Residency, CountsPiecesThatRunAcrossFiles) {
   files.push_back(File::open(cold));
   const Source both(std::move(files), {{0, 0, 10 * MiB}, {1, 0, 0}, {1, 1 * MiB, 10 * MiB}},
                     {ElementType::u1, false});
-  if (!page_cache_fraction(both)) GTEST_SKIP() << "the kernel does not tell";
+  if (!page_cache_fraction(both)) GTEST_SKIP() << test::needs_page_cache;
   // The second piece has 2 MiB of the warm file and 6 of the cold one.
   EXPECT_EQ(cached_pieces(both, 8 * MiB), (std::vector<bool>{true, false, false}));
 }

@@ -16,6 +16,7 @@
 
 #include "support/data_file.hpp"
 #include "support/devices.hpp"
+#include "support/operators.hpp"
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 #include "support/wrapped_engine.hpp"
@@ -87,30 +88,6 @@ TEST(Checksum, WaitsNoLongerWhenThePassIsAborted) {
   checksum.turns().abort();
 }
 
-/// Looks at nothing.
-class Ignore final : public Operation {
- public:
-  void begin(std::size_t, Stream&) override {}
-  void process(std::size_t, Stream&, DeviceSpan<const std::byte>, std::uint64_t,
-               DeviceSpan<std::byte>) override {}
-  void end(std::size_t, Stream&) override {}
-};
-
-/// Calls `action` with the place of each chunk in the source.
-class Act final : public Operation {
- public:
-  explicit Act(std::function<void(std::uint64_t)> action) : action_(std::move(action)) {}
-  void begin(std::size_t, Stream&) override {}
-  void process(std::size_t, Stream&, DeviceSpan<const std::byte>, std::uint64_t first,
-               DeviceSpan<std::byte>) override {
-    action_(first);
-  }
-  void end(std::size_t, Stream&) override {}
-
- private:
-  std::function<void(std::uint64_t)> action_;
-};
-
 /// Reads what is there, but for a bit of the byte at `place` of a file.
 class FlippingEngine final : public test::WrappedEngine {
  public:
@@ -144,13 +121,16 @@ class PassChecksumTest : public testing::TestWithParam<DeviceKind> {
 
   Stats run(const Source& source, Options options, std::size_t element_bytes = 1) {
     Coordinator coordinator(make_device(GetParam()), std::move(options));
-    Ignore operation;
+    test::Visit operation;
     return coordinator.run(source, element_bytes, operation, {.checksum = true});
   }
 
   test::TempDir dir_;
   std::vector<std::byte> contents_;
 };
+
+/// On the CPU, where the slots are the only buffers: the lanes of a GPU have their own.
+class CpuPassChecksumTest : public PassChecksumTest {};
 
 TEST_P(PassChecksumTest, IsThatOfTheFile) {
   const auto path = make_file("data.bin", 21 * 65536 + 4321);
@@ -174,7 +154,7 @@ TEST_P(PassChecksumTest, IsThatOfTheFile) {
 TEST_P(PassChecksumTest, IsNotMadeUnlessItIsAskedFor) {
   const Source source{File::open(make_file("data.bin", 100'000))};
   Coordinator coordinator(make_device(GetParam()));
-  Ignore operation;
+  test::Visit operation;
   EXPECT_EQ(coordinator.run(source, 1, operation).checksum, std::nullopt);
 }
 
@@ -209,8 +189,7 @@ TEST_P(PassChecksumTest, LeavesOutTheHeaderOfAnNpyFile) {
   EXPECT_EQ(run(source, {.chunk_bytes = 1, .streams = 2}, 4).checksum, one_shot(values));
 }
 
-TEST_P(PassChecksumTest, IsThereWithTheFewestSlots) {
-  if (GetParam() != DeviceKind::cpu) GTEST_SKIP() << "lanes of a GPU have buffers of their own";
+TEST_P(CpuPassChecksumTest, IsThereWithTheFewestSlots) {
   const Source source{File::open(make_file("data.bin", 40 * 65536 + 1))};
   for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
     for (const std::size_t slots : {1u, 2u, 3u, 5u}) {
@@ -246,7 +225,7 @@ TEST_P(PassChecksumTest, IsThatOfTheInputOfAMap) {
                     source.bytes(), {});
     const Output output{file, 1, false};
     Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 65536, .streams = streams});
-    Ignore operation;
+    test::Visit operation;
     EXPECT_EQ(coordinator.run(source, 1, operation, {.checksum = true}, &output).checksum,
               one_shot(contents_));
   }
@@ -276,9 +255,7 @@ TEST_P(PassChecksumTest, IsNoneOfAPassThatWasStopped) {
         std::stop_source stop;
         Coordinator coordinator(make_device(GetParam()),
                                 {.chunk_bytes = 65536, .streams = streams, .engine = engine});
-        Act operation([&](std::uint64_t first) {
-          if (first == after * 65536) stop.request_stop();
-        });
+        test::Visit operation(test::at(after * 65536, [&] { stop.request_stop(); }));
         const Stats stats =
             coordinator.run(source, 1, operation,
                             {.stop = stop.get_token(), .checksum = true, .keep_partial = true});
@@ -292,14 +269,13 @@ TEST_P(PassChecksumTest, IsNoneOfAPassThatWasStopped) {
 TEST_P(PassChecksumTest, AnErrorEndsThoseWhoWaitForTheirTurn) {
   const Source source{File::open(make_file("data.bin", 60 * 65536))};
   for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
-    for (const std::uint64_t at : {0u, 7u, 31u}) {
+    for (const std::uint64_t chunk : {0u, 7u, 31u}) {
       Coordinator coordinator(make_device(GetParam()),
                               {.chunk_bytes = 65536, .streams = 3, .engine = engine});
-      Act operation([&](std::uint64_t first) {
-        if (first != at * 65536) return;
+      test::Visit operation(test::at(chunk * 65536, [] {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that they do wait
         throw std::runtime_error("the operator's own error");
-      });
+      }));
       EXPECT_THROW(coordinator.run(source, 1, operation, {.checksum = true}), std::runtime_error);
       EXPECT_EQ(run(source, {}).checksum, one_shot(contents_)) << "the next pass is a new one";
     }
@@ -307,6 +283,8 @@ TEST_P(PassChecksumTest, AnErrorEndsThoseWhoWaitForTheirTurn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PassChecksumTest, test::all_devices, test::device_name);
+INSTANTIATE_TEST_SUITE_P(All, CpuPassChecksumTest, testing::Values(DeviceKind::cpu),
+                         test::device_name);
 
 }  // namespace
 }  // namespace ooc

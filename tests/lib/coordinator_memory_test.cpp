@@ -5,32 +5,18 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "support/data_file.hpp"
+#include "support/operators.hpp"
 #include "support/temp_dir.hpp"
 
 // A coordinator gives its host memory back, and keeps to the limit that it was given.
 
 namespace ooc {
 namespace {
-
-/// Copies what it is given to the place it is said to come from.
-class Collect final : public Operation {
- public:
-  explicit Collect(std::uint64_t bytes) : data(bytes) {}
-  void begin(std::size_t, Stream&) override {}
-  void process(std::size_t, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first,
-               DeviceSpan<std::byte>) override {
-    std::ranges::copy(in, data.begin() + static_cast<std::ptrdiff_t>(first));
-  }
-  void end(std::size_t, Stream&) override {}
-
-  std::vector<std::byte> data;
-};
 
 class CoordinatorMemoryTest : public testing::Test {
  protected:
@@ -43,7 +29,7 @@ class CoordinatorMemoryTest : public testing::Test {
   /// Runs a pass over a part of the file, whose bytes must all come.
   Stats expect_all(Coordinator& coordinator, std::size_t element_bytes, std::uint64_t offset,
                    std::uint64_t bytes) const {
-    Collect collect(bytes);
+    test::Collect collect(bytes);
     const Stats stats = coordinator.run(part(offset, bytes), element_bytes, collect);
     EXPECT_TRUE(test::same_bytes(collect.data, std::span(contents_).subspan(offset, bytes)));
     return stats;

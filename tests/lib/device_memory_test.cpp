@@ -20,40 +20,20 @@
 #include "support/fault.hpp"
 #include "support/faulty_device.hpp"
 #include "support/late_device.hpp"
+#include "support/operators.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
 namespace {
 
+using test::Copy;
 using test::Fault;
+using test::Sum;
 
 constexpr std::size_t source_bytes = 3 * MiB - 5;             // less than a chunk
 constexpr std::size_t half_chunk_bytes = 24 * tile_elements;  // half of the source
 constexpr std::size_t streams = 2;
 constexpr std::size_t buffers = 2 * streams;  // of a chunk each
-
-/// Brings each chunk home, where it may look at it.
-struct Sum {
-  using Input = std::uint8_t;
-  using Partial = std::uint64_t;
-
-  void consume(Stream& stream, DeviceChunk<const Input> in, Partial& sum) const {
-    std::vector<Input> home(in.size);
-    stream.copy(home.data(), in.data, in.size);
-    stream.synchronize();
-    sum = std::accumulate(home.begin(), home.end(), sum);
-  }
-  void merge(Partial& total, Partial part) const { total += part; }
-};
-
-struct Copy {
-  using Input = std::uint8_t;
-  using Output = std::uint8_t;
-
-  void transform(Stream& stream, DeviceChunk<const Input> in, DeviceSpan<Output> out) const {
-    stream.copy(out.data, in.data, in.size);
-  }
-};
 
 class DeviceMemoryTest : public testing::Test {
  protected:

@@ -6,19 +6,12 @@
 
 #include <optional>
 
+#include "support/operators.hpp"
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
 namespace {
-
-class Ignore final : public Operation {
- public:
-  void begin(std::size_t, Stream&) override {}
-  void process(std::size_t, Stream&, DeviceSpan<const std::byte>, std::uint64_t,
-               DeviceSpan<std::byte>) override {}
-  void end(std::size_t, Stream&) override {}
-};
 
 class PlanPass : public testing::Test {
  protected:
@@ -26,7 +19,7 @@ class PlanPass : public testing::Test {
     const Source source{File::open(path_)};
     const Stats plan = dry_run_pass(options, DeviceKind::cpu, source, 1);
     Coordinator coordinator(make_device(DeviceKind::cpu), options);
-    Ignore ignore;
+    test::Visit ignore;
     const Stats stats = coordinator.run(source, 1, ignore);
     EXPECT_EQ(plan.bytes, stats.bytes);
     EXPECT_EQ(plan.engine, stats.engine);

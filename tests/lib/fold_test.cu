@@ -20,6 +20,7 @@
 #include "support/allocations.hpp"
 #include "support/data_file.hpp"
 #include "support/devices.hpp"
+#include "support/operators.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
@@ -76,18 +77,6 @@ struct Positions {
     std::ranges::sort(total.firsts);
     return total;
   }
-};
-
-/// Cannot do with a chunk that begins there.
-struct FailsAt {
-  using Input = float;
-  struct Partial {};
-  std::uint64_t first;
-
-  void consume(Stream&, DeviceChunk<const float> in, Partial&) const {
-    if (in.first == first) throw std::runtime_error("failed as it should");
-  }
-  void merge(Partial&, const Partial&) const {}
 };
 
 class FoldTest : public testing::TestWithParam<DeviceKind> {
@@ -180,7 +169,9 @@ TEST_P(FoldTest, OfSeveralOperatorsOneFailsAll) {
   const auto path = dir_.path() / "values.f32";
   test::write_file(path, random_floats(20 * 65536));
   Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 256 * KiB, .streams = 2});
-  const std::tuple operators{Positions<float>{}, FailsAt{5 * 65536}};
+  const test::Count<float> failing{
+      test::at(5 * 65536, [] { throw std::runtime_error("failed as it should"); })};
+  const std::tuple operators{Positions<float>{}, failing};
   EXPECT_THROW(fold(coordinator, operators, Source{File::open(path)}), std::runtime_error);
 }
 

@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "support/data_file.hpp"
+#include "support/engines.hpp"
+#include "support/operators.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
@@ -27,28 +29,6 @@ std::atomic<int> handled_by_host{0}, handled_by_others{0};
 void note_thread(int /*signal*/) {
   ++(::gettid() == host_thread ? handled_by_host : handled_by_others);
 }
-
-/// Sends the program a signal for each chunk.
-struct RaiseSignals {
-  using Input = std::uint8_t;
-  using Partial = std::uint64_t;
-
-  void consume(Stream& /*stream*/, DeviceChunk<const std::uint8_t> in, Partial& bytes) const {
-    ::kill(::getpid(), SIGUSR1);
-    bytes += in.size;
-  }
-  void merge(Partial& total, const Partial& part) const { total += part; }
-};
-
-struct AddBytes {
-  using Input = std::uint8_t;
-  using Partial = std::uint64_t;
-
-  void consume(Stream& /*stream*/, DeviceChunk<const std::uint8_t> in, Partial& sum) const {
-    for (std::size_t i = 0; i < in.size; ++i) sum += in[i];
-  }
-  void merge(Partial& total, const Partial& part) const { total += part; }
-};
 
 /// Handles a signal by note_thread() while it lives, and does not restart system calls.
 class Handler {
@@ -72,13 +52,16 @@ TEST(Guest, NoHandlerOfTheProgramRunsOnAThreadOfTheLibrary) {
   test::write_file(path, std::vector<std::uint8_t>(40 * tile_elements, 1));
   host_thread = ::gettid();
   const Handler handler;
-  for (const EngineKind engine : {EngineKind::automatic, EngineKind::uring, EngineKind::threads}) {
+  std::vector<EngineKind> engines = test::engines_here();
+  engines.push_back(EngineKind::automatic);
+  for (const EngineKind engine : engines) {
     for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
       Coordinator coordinator(
           make_device(DeviceKind::cpu),
           {.chunk_bytes = tile_elements, .streams = 3, .engine = engine, .direct = direct});
       const Source source{File::open(path)};
-      EXPECT_EQ(fold(coordinator, RaiseSignals{}, source).value, source.bytes());
+      const test::Count<> signalling{[](auto) { ::kill(::getpid(), SIGUSR1); }};
+      EXPECT_EQ(fold(coordinator, signalling, source).value, source.bytes());
     }
   }
   EXPECT_GT(handled_by_host, 0);
@@ -93,7 +76,7 @@ TEST(Guest, SeveralCoordinatorsReadOneSourceAtTheSameTime) {
   const auto run_passes = [&source] {
     Coordinator coordinator(make_device(DeviceKind::cpu), {.streams = 2});
     for (int pass = 0; pass < 5; ++pass) {
-      EXPECT_EQ(fold(coordinator, AddBytes{}, source).value, 3 * source.bytes());
+      EXPECT_EQ(fold(coordinator, test::Sum{}, source).value, 3 * source.bytes());
     }
   };
   std::vector<std::jthread> threads;

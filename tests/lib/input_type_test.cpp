@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "io/expect_error.hpp"
+#include "support/operators.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
@@ -43,23 +44,6 @@ struct ElementOf<Foreign> {
 
 namespace {
 
-template <class T>
-struct Count {
-  using Input = T;
-  using Partial = std::uint64_t;
-  void consume(Stream&, DeviceChunk<const T> in, Partial& count) const { count += in.size; }
-  void merge(Partial& total, const Partial& part) const { total += part; }
-};
-
-template <class T>
-struct Zero {
-  using Input = T;
-  using Output = std::uint8_t;
-  void transform(Stream& stream, DeviceChunk<const T>, DeviceSpan<std::uint8_t> out) const {
-    stream.fill_zero(out.data, out.size);
-  }
-};
-
 class InputTypeTest : public testing::Test {
  protected:
   std::filesystem::path npy(const std::string& descr, const std::string& shape,
@@ -74,17 +58,18 @@ class InputTypeTest : public testing::Test {
 
   template <class T>
   std::uint64_t count(const Source& source) {
-    return fold(coordinator_, Count<T>{}, source).value;
+    return fold(coordinator_, test::Count<T>{}, source).value;
   }
 
   template <class T>
   void expect_refused(std::string_view problem, const Source& source) {
     expect_error(ErrorKind::bad_input, problem, [&] { count<T>(source); });
     expect_error(ErrorKind::bad_input, problem, [&] {
-      map(coordinator_, Zero<T>{}, source, {.path = directory_.path() / "out.u8"});
+      map(coordinator_, test::Zero<T, std::uint8_t>{}, source,
+          {.path = directory_.path() / "out.u8"});
     });
     expect_error(ErrorKind::bad_input, problem, [&] {
-      fold(coordinator_, std::tuple{Count<T>{}, Count<T>{}}, source);
+      fold(coordinator_, std::tuple{test::Count<T>{}, test::Count<T>{}}, source);
     });
     EXPECT_FALSE(std::filesystem::exists(directory_.path() / "out.u8"));
   }

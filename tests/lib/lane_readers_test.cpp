@@ -10,13 +10,11 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
-#include <functional>
 #include <optional>
-#include <span>
 #include <thread>
-#include <utility>
 #include <vector>
 
+#include "support/operators.hpp"
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
@@ -25,33 +23,7 @@ namespace {
 
 constexpr std::size_t chunk = 65536;
 
-/// Compares each chunk with what is to be at its place, and then does something with its number.
-class Compare final : public Operation {
- public:
-  using Act = std::function<void(std::size_t lane, std::size_t chunk)>;
-
-  Compare(
-      std::span<const std::byte> expected, LaneTakes takes, Act act = [](auto, auto) {})
-      : expected_(expected), takes_(takes), act_(std::move(act)) {}
-
-  void begin(std::size_t, Stream&) override { ++lanes; }
-  void process(std::size_t lane, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first,
-               DeviceSpan<std::byte>) override {
-    EXPECT_TRUE(test::same_bytes({in.data, in.size}, expected_.subspan(first, in.size))) << first;
-    bytes += in.size;
-    act_(lane, first / chunk);
-  }
-  void end(std::size_t, Stream&) override {}
-  bool takes_any_chunk() const noexcept override { return takes_ == LaneTakes::any; }
-
-  std::atomic<std::uint64_t> bytes{0};
-  std::atomic<std::size_t> lanes{0};
-
- private:
-  std::span<const std::byte> expected_;
-  LaneTakes takes_;
-  Act act_;
-};
+using test::Compare;
 
 class FileOfChunks : public testing::Test {
  protected:
@@ -78,7 +50,7 @@ TEST_P(LaneReadersTest, AreAsManyThreadsAsAskedFor) {
       } else {
         test::evict(path_);
       }
-      Compare compare(content_, GetParam());
+      Compare compare(content_, GetParam() == LaneTakes::any);
       const Stats stats = coordinator.run(source, 1, compare);
       EXPECT_EQ(compare.bytes, content_.size());
       EXPECT_EQ(stats.bytes, content_.size());
@@ -93,7 +65,7 @@ TEST_P(LaneReadersTest, AreAsManyThreadsAsAskedFor) {
 TEST_P(LaneReadersTest, LeaveReadingToThreadsThatAreMore) {
   const Source source{File::open(path_)};
   const test::HeldInPageCache held(path_);
-  Compare compare(content_, GetParam());
+  Compare compare(content_, GetParam() == LaneTakes::any);
   Coordinator coordinator(make_device(DeviceKind::cpu),
                           {.chunk_bytes = chunk, .streams = 2, .threads = 8});
   const Stats stats = coordinator.run(source, 1, compare);
@@ -104,7 +76,8 @@ TEST_P(LaneReadersTest, LeaveReadingToThreadsThatAreMore) {
 
 TEST_P(LaneReadersTest, TellOfAFileThatShrinks) {
   std::atomic<bool> is_cut{false};
-  Compare compare(content_, GetParam(), [&](std::size_t, std::size_t k) {
+  Compare compare(content_, GetParam() == LaneTakes::any, [&](std::size_t, std::uint64_t first) {
+    const std::uint64_t k = first / chunk;
     if (k == 10) {
       std::filesystem::resize_file(path_, 30 * chunk);
       is_cut = true;
@@ -130,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Takes, LaneReadersTest,
 class SlowLaneTest : public FileOfChunks {
  protected:
   void SetUp() override {
-    if (page_cache_fraction(source_).value_or(0) < 0.9) GTEST_SKIP() << "the kernel does not tell";
+    if (page_cache_fraction(source_).value_or(0) < 0.9) GTEST_SKIP() << test::needs_page_cache;
   }
 
   /// The lane, of two, that took each chunk, where the one that has chunk 0 goes on only when
@@ -138,7 +111,8 @@ class SlowLaneTest : public FileOfChunks {
   std::vector<std::size_t> lanes_of_chunks(LaneTakes takes, std::size_t others) {
     std::vector<std::size_t> lanes(divide_up(content_.size(), chunk));
     std::atomic<std::size_t> done{0};
-    Compare compare(content_, takes, [&](std::size_t lane, std::size_t k) {
+    Compare compare(content_, takes == LaneTakes::any, [&](std::size_t lane, std::uint64_t first) {
+      const std::uint64_t k = first / chunk;
       lanes[k] = lane;
       if (k != 0) {
         ++done;

@@ -13,33 +13,18 @@
 #include <vector>
 
 #include "support/late_device.hpp"
+#include "support/operators.hpp"
 #include "support/temp_dir.hpp"
 #include "support/wrapped_device.hpp"
 
 namespace ooc {
 namespace {
 
+using test::Copy;
 using test::DeviceCall;
 
 constexpr std::size_t chunk_bytes = 65536;
 constexpr std::size_t streams = 2;
-
-struct Ignore {
-  using Input = std::uint8_t;
-  using Partial = int;
-
-  void consume(Stream&, DeviceChunk<const Input>, Partial&) const {}
-  void merge(Partial&, Partial) const {}
-};
-
-struct Copy {
-  using Input = std::uint8_t;
-  using Output = std::uint8_t;
-
-  void transform(Stream& stream, DeviceChunk<const Input> in, DeviceSpan<Output> out) const {
-    stream.copy(out.data, in.data, in.size);
-  }
-};
 
 /// Runs `pass` with the device lost at each of its calls. Both lanes may be told so, and each once
 /// more when it waits for what it has under way.
@@ -73,7 +58,8 @@ class LostDeviceTest : public testing::Test {
 };
 
 TEST_F(LostDeviceTest, IsNotAskedAgainByAFold) {
-  expect_no_more_than_is_told([this](Coordinator& on) { fold(on, Ignore{}, open(source_)); });
+  expect_no_more_than_is_told(
+      [this](Coordinator& on) { fold(on, test::Count<>{}, open(source_)); });
 }
 
 TEST_F(LostDeviceTest, IsNotAskedAgainByAMap) {
@@ -90,7 +76,7 @@ TEST_F(LostDeviceTest, IsAskedWhetherKernelsHaveBegunAfterAllThatAnOperatorDoes)
   Coordinator coordinator(
       std::make_unique<test::WrappedDevice>(std::make_unique<test::LateDevice>(), count),
       {.chunk_bytes = chunk_bytes, .streams = streams});
-  const std::uint64_t chunks = fold(coordinator, Ignore{}, open(source_)).stats.chunks;
+  const std::uint64_t chunks = fold(coordinator, test::Count<>{}, open(source_)).stats.chunks;
   EXPECT_EQ(asked, chunks + 2 * streams);
 }
 

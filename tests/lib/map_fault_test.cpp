@@ -6,10 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cerrno>
-#include <functional>
-#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -17,28 +14,17 @@
 
 #include "support/devices.hpp"
 #include "support/faulty_engine.hpp"
+#include "support/operators.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
 namespace {
 
+using test::Copy;
+using Widen = test::Zero<std::uint8_t, std::uint64_t>;
+
 constexpr std::size_t chunk_bytes = 65536;
 constexpr std::size_t chunks = 30;
-constexpr std::uint64_t nowhere = std::numeric_limits<std::uint64_t>::max();
-
-/// Copies bytes, and does something else when it comes to a certain one.
-struct Copy {
-  using Input = std::uint8_t;
-  using Output = std::uint8_t;
-  std::uint64_t place = nowhere;
-  std::function<void()> surprise{};
-
-  void transform(Stream& stream, DeviceChunk<const std::uint8_t> in,
-                 DeviceSpan<std::uint8_t> out) const {
-    if (in.first == place) surprise();
-    stream.copy(out.data, in.data, in.size);
-  }
-};
 
 /// Copies bytes, counts them, and is content with no more than `most`.
 struct CountingCopy {
@@ -55,16 +41,6 @@ struct CountingCopy {
   void merge(Partial& total, const Partial& part) const { total += part; }
   void check(const Partial& total) const {
     if (total > most) throw Error(ErrorKind::bad_input, "too many bytes");
-  }
-};
-
-/// Makes an 8-byte zero of each byte.
-struct Widen {
-  using Input = std::uint8_t;
-  using Output = std::uint64_t;
-  void transform(Stream& stream, DeviceChunk<const std::uint8_t>,
-                 DeviceSpan<std::uint64_t> out) const {
-    stream.fill_zero(out.data, out.size * sizeof(std::uint64_t));
   }
 };
 
@@ -109,8 +85,8 @@ TEST_P(MapFaultTest, AnErrorOfTheOperatorLeavesTheOldFile) {
   OOC_SKIP_WITHOUT(GetParam());
   Coordinator coordinator(device(), {.chunk_bytes = chunk_bytes, .streams = 3});
   for (const std::uint64_t chunk : {0u, 1u, 17u, 29u}) {
-    const Copy failing{chunk * chunk_bytes,
-                       [] { throw std::runtime_error("the operator's own error"); }};
+    const Copy failing{test::at(chunk * chunk_bytes,
+                                [] { throw std::runtime_error("the operator's own error"); })};
     EXPECT_EQ(error_of_map(coordinator, failing), "the operator's own error");
     expect_untouched();
     expect_copied(coordinator);
@@ -164,8 +140,8 @@ TEST_P(MapFaultTest, WritesNothingIfItIsStopped) {
                                        .block_bytes = chunk_bytes,
                                        .queue_depth = 1});
     try {
-      map(coordinator, Copy{chunk * chunk_bytes, [&] { stop.request_stop(); }}, source(), target(),
-          {.stop = stop.get_token()});
+      map(coordinator, Copy{test::at(chunk * chunk_bytes, [&] { stop.request_stop(); })}, source(),
+          target(), {.stop = stop.get_token()});
       FAIL() << "stopped at chunk " << chunk << ", but all was written";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::interrupted);

@@ -20,6 +20,7 @@
 #include "support/data_file.hpp"
 #include "support/devices.hpp"
 #include "support/effort.hpp"
+#include "support/engines.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
@@ -170,7 +171,9 @@ TEST_P(MapTest, WritesToMemory) {
   const test::TempDir memory("/dev/shm");
   const auto values = random_values<float>(700'001);
   const Source source = open(make_file(values, "in.f32"));
-  for (const EngineKind engine : {EngineKind::automatic, EngineKind::uring}) {
+  std::vector<EngineKind> engines = test::engines_here();
+  engines.push_back(EngineKind::automatic);
+  for (const EngineKind engine : engines) {
     Coordinator coordinator(make_device(GetParam()), {.engine = engine});
     Target out = target<float>("out.f32");
     out.path = memory.path() / "out.f32";

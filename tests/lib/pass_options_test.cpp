@@ -16,36 +16,18 @@
 #include <vector>
 
 #include "support/data_file.hpp"
+#include "support/operators.hpp"
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
 namespace {
 
+using test::Copy;
+using test::Sum;
+
 constexpr std::size_t chunk_bytes = 65536;
 constexpr std::size_t chunks = 40;
-
-/// The sum of the bytes. `act` is called with the index of each chunk's first byte.
-struct Sum {
-  using Input = std::uint8_t;
-  using Partial = std::uint64_t;
-  std::function<void(std::uint64_t first)> act = [](auto) {};
-
-  void consume(Stream&, DeviceChunk<const std::uint8_t> in, Partial& sum) const {
-    act(in.first);
-    sum = std::accumulate(in.begin(), in.end(), sum);
-  }
-  void merge(Partial& total, const Partial& part) const { total += part; }
-};
-
-struct Copy {
-  using Input = std::uint8_t;
-  using Output = std::uint8_t;
-  void transform(Stream& stream, DeviceChunk<const std::uint8_t> in,
-                 DeviceSpan<std::uint8_t> out) const {
-    stream.copy(out.data, in.data, in.size);
-  }
-};
 
 class PassOptionsTest : public testing::Test {
  protected:
@@ -92,9 +74,7 @@ TEST_F(PassOptionsTest, AStoppedFoldThrowsUnlessAPartialAnswerIsAskedFor) {
     Coordinator coordinator(make_device(DeviceKind::cpu),
                             {.chunk_bytes = chunk_bytes, .streams = 2});
     std::stop_source stop;
-    const Sum stopping{[&](std::uint64_t first) {
-      if (first == 5 * chunk_bytes) stop.request_stop();
-    }};
+    const Sum stopping{test::at(5 * chunk_bytes, [&] { stop.request_stop(); })};
     EXPECT_EQ(cause_of([&] { fold(coordinator, stopping, source(), {.stop = stop.get_token()}); }),
               ErrorKind::interrupted);
     const auto [sum, stats] =

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "layout.hpp"
+#include "support/operators.hpp"
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 #include "support/wrapped_device.hpp"
@@ -28,23 +28,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t chunks = 100;
-
-/// Compares what it is given with what there is in the file.
-class Compare final : public Operation {
- public:
-  explicit Compare(const std::vector<std::byte>& expected) : expected_(expected) {}
-  void begin(std::size_t, Stream&) override {}
-  void process(std::size_t, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first,
-               DeviceSpan<std::byte>) override {
-    if (std::memcmp(in.data, expected_.data() + first, in.size) == 0) bytes_alike += in.size;
-  }
-  void end(std::size_t, Stream&) override {}
-
-  std::atomic<std::uint64_t> bytes_alike{0};
-
- private:
-  const std::vector<std::byte>& expected_;
-};
 
 class DirectReadAhead : public testing::Test {
  protected:
@@ -100,16 +83,16 @@ TEST_F(DirectReadAhead, GoesOnUntilTheDeviceHasStarted) {
     workers.insert(event.worker);
     ++read;
   }};
-  Compare compare(bytes_);
+  test::Compare compare(bytes_);
   const Stats ahead = coordinator.run(source(), 1, compare, observed);
-  EXPECT_EQ(compare.bytes_alike, bytes_.size());
+  EXPECT_EQ(compare.bytes, bytes_.size());
   EXPECT_EQ(read_before_start, chunks);
   EXPECT_EQ(ahead.slots, chunks);
   EXPECT_EQ(ahead.read_ahead_bytes, bytes_.size());
 
   // Once it has started, the pool is a small one again.
   const Stats later = coordinator.run(source(), 1, compare, observed);
-  EXPECT_EQ(compare.bytes_alike, 2 * bytes_.size());
+  EXPECT_EQ(compare.bytes, 2 * bytes_.size());
   EXPECT_LT(later.slots, chunks / 2);
   EXPECT_EQ(later.read_ahead_bytes, 0u);
   // A timeline has a line for each slot of such a pool, and for as many as are read into at once.
@@ -125,9 +108,9 @@ TEST_F(DirectReadAhead, IsDoneWithoutIfItsMemoryCannotBeLocked) {
   device->stop();
   Coordinator coordinator(std::move(device),
                           {.chunk_bytes = tile_elements, .streams = 2, .direct = DirectIo::yes});
-  Compare compare(bytes_);
+  test::Compare compare(bytes_);
   const Stats stats = coordinator.run(source(), 1, compare);
-  EXPECT_EQ(compare.bytes_alike, bytes_.size());
+  EXPECT_EQ(compare.bytes, bytes_.size());
   EXPECT_EQ(stats.read_ahead_bytes, 0u);
   EXPECT_LT(stats.slots, chunks / 2);
   EXPECT_NE(stats.remarks.back().find("no pages can be locked"), std::string::npos);
@@ -143,9 +126,9 @@ TEST_F(DirectReadAhead, IsGoneThroughOnceIfThereIsMoreToRead) {
                                                 .queue_depth = 2,
                                                 .memory_bytes = 4 * MiB,
                                                 .direct = DirectIo::yes});
-    Compare compare(bytes_);
+    test::Compare compare(bytes_);
     const Stats stats = coordinator.run(source(), 1, compare);
-    EXPECT_EQ(compare.bytes_alike, bytes_.size());
+    EXPECT_EQ(compare.bytes, bytes_.size());
     EXPECT_LT(stats.slots, chunks / 2);
     EXPECT_GT(stats.read_ahead_bytes, 0u);
   }

@@ -19,12 +19,15 @@
 
 #include "support/devices.hpp"
 #include "support/faulty_engine.hpp"
+#include "support/operators.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
 namespace {
 
 using Kind = TraceEvent::Kind;
+using test::Count;
+using Widen = test::Zero<std::uint8_t, std::uint16_t>;
 
 constexpr std::size_t chunk_bytes = 65536;
 constexpr std::size_t chunks = 40;
@@ -34,29 +37,6 @@ constexpr std::size_t streams = 3;
 std::uint64_t bytes_of(std::size_t chunk) {
   return std::min<std::uint64_t>(chunk_bytes, source_bytes - chunk * chunk_bytes);
 }
-
-/// Counts bytes, and calls `surprise` when it comes to a certain one.
-struct Count {
-  using Input = std::uint8_t;
-  using Partial = std::uint64_t;
-  std::function<void(std::uint64_t first)> surprise = [](std::uint64_t) {};
-
-  void consume(Stream&, DeviceChunk<const std::uint8_t> in, Partial& count) const {
-    surprise(in.first);
-    count += in.size;
-  }
-  void merge(Partial& total, const Partial& part) const { total += part; }
-};
-
-/// Makes a two-byte zero of each byte.
-struct Widen {
-  using Input = std::uint8_t;
-  using Output = std::uint16_t;
-  void transform(Stream& stream, DeviceChunk<const std::uint8_t>,
-                 DeviceSpan<std::uint16_t> out) const {
-    stream.fill_zero(out.data, out.size * sizeof(std::uint16_t));
-  }
-};
 
 class TraceEventTest : public testing::TestWithParam<DeviceKind> {
  protected:
@@ -149,7 +129,7 @@ TEST_P(TraceEventTest, AFoldReadsCopiesAndComputesEveryChunkOnce) {
       wanted.direct = direct;
       Coordinator coordinator(device(), wanted);
       const auto since = TraceEvent::Clock::now();
-      const Stats stats = fold(coordinator, Count{}, source(), observed()).stats;
+      const Stats stats = fold(coordinator, Count<>{}, source(), observed()).stats;
       expect_every_chunk(Kind::read);
       expect_every_chunk(Kind::kernel);
       if (copies()) expect_every_chunk(Kind::h2d);
@@ -179,7 +159,7 @@ TEST_P(TraceEventTest, AMapAlsoBringsBackAndWritesEveryChunkOnce) {
 TEST_P(TraceEventTest, EachLaneReportsFromItsOwnThread) {
   OOC_SKIP_WITHOUT(GetParam());
   Coordinator coordinator(device(), options());
-  fold(coordinator, Count{}, source(), observed());
+  fold(coordinator, Count<>{}, source(), observed());
   std::set<std::thread::id> lanes;
   for (std::size_t lane = 0; lane < streams; ++lane) {
     const auto& threads = threads_[{Kind::kernel, lane}];
@@ -193,10 +173,10 @@ TEST_P(TraceEventTest, EachLaneReportsFromItsOwnThread) {
 TEST_P(TraceEventTest, SeveralPassesAreOnOneTimeline) {
   OOC_SKIP_WITHOUT(GetParam());
   Coordinator coordinator(device(), options());
-  fold(coordinator, Count{}, source(), observed());
+  fold(coordinator, Count<>{}, source(), observed());
   seen_.clear();
   const auto between = TraceEvent::Clock::now();
-  fold(coordinator, Count{}, source(), observed());
+  fold(coordinator, Count<>{}, source(), observed());
   expect_every_chunk(Kind::kernel);
   expect_times_that_can_be(between);
 }
@@ -217,7 +197,7 @@ TEST_P(TraceEventTest, WhatTheObserverThrowsEndsThePass) {
     EXPECT_FALSE(std::filesystem::exists(target().path));
     failing_.reset();
     seen_.clear();
-    EXPECT_EQ(fold(coordinator, Count{}, source(), observed()).value, source_bytes);
+    EXPECT_EQ(fold(coordinator, Count<>{}, source(), observed()).value, source_bytes);
     expect_every_chunk(Kind::kernel);
   }
 }
@@ -226,9 +206,8 @@ TEST_P(TraceEventTest, AFailingPassReportsWhatWasDone) {
   OOC_SKIP_WITHOUT(GetParam());
   Coordinator coordinator(device(), options());
   constexpr std::uint64_t failing = 20;
-  const Count count{[](std::uint64_t first) {
-    if (first == failing * chunk_bytes) throw std::runtime_error("the operator's own error");
-  }};
+  const Count<> count{test::at(failing * chunk_bytes,
+                               [] { throw std::runtime_error("the operator's own error"); })};
   EXPECT_THROW(fold(coordinator, count, source(), observed()), std::runtime_error);
   const std::vector<TraceEvent> kernels = of(Kind::kernel);
   for (const TraceEvent& one : kernels) {
@@ -251,7 +230,7 @@ TEST_P(TraceEventTest, OfADiskThatFailsOnlyWholeChunksAreReported) {
         make_engine(engine), good, [] { throw Error(ErrorKind::input, "the disk's own error"); });
   };
   Coordinator coordinator(device(), wanted);
-  EXPECT_THROW(fold(coordinator, Count{}, source(), observed()), Error);
+  EXPECT_THROW(fold(coordinator, Count<>{}, source(), observed()), Error);
   EXPECT_EQ(of(Kind::read).size(), good);
 }
 
@@ -262,9 +241,7 @@ TEST_P(TraceEventTest, APassThatIsStoppedReportsWhatItCovers) {
   wanted.stop = stop.get_token();
   wanted.keep_partial = true;
   Coordinator coordinator(device(), options());
-  const Count count{[&](std::uint64_t first) {
-    if (first == 5 * chunk_bytes) stop.request_stop();
-  }};
+  const Count<> count{test::at(5 * chunk_bytes, [&] { stop.request_stop(); })};
   const Stats stats = fold(coordinator, count, source(), wanted).stats;
   std::uint64_t bytes = 0;
   for (const TraceEvent& one : of(Kind::kernel)) bytes += one.bytes;

@@ -26,6 +26,13 @@ inline bool uring_is_available() {
   }
 }
 
+/// Every engine that this machine has.
+inline std::vector<EngineKind> engines_here() {
+  std::vector<EngineKind> engines{EngineKind::threads};
+  if (uring_is_available()) engines.push_back(EngineKind::uring);
+  return engines;
+}
+
 /// Linux 5.11 and later; what is asked of others waits for as long as it takes.
 inline bool rings_wait_for_a_while() {
   io_uring_params params{};

@@ -23,11 +23,15 @@ inline void evict(const std::filesystem::path& path, std::uint64_t offset = 0) {
   ::close(descriptor);
 }
 
+/// Why a test is skipped that has the label needs-page-cache.
+inline constexpr const char* needs_page_cache =
+    "needs a kernel that tells what the page cache holds and evicts it on request";
+
 /// Why a source of one file, half of which was evicted, will not be read both directly and through
 /// the page cache; empty if it will.
 inline std::string why_not_half_cached(const Source& source) {
   const double cached = page_cache_fraction(source).value_or(0);
-  if (cached < 0.1 || cached > 0.9) return "the kernel does not tell, or does not evict";
+  if (cached < 0.1 || cached > 0.9) return needs_page_cache;
   return source.files()[0].why_not_direct();
 }
 

@@ -8,80 +8,28 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "gemm/shared_library.hpp"
 #include "io/expect_error.hpp"
 #include "support/devices.hpp"
+#include "support/matrices.hpp"
 
 namespace ooc::gemm {
 namespace {
 
+using test::multiply_plainly;
+using test::nan_matrix;
+using test::random_integers;
+using HostMatrix = test::Matrix<double>;
+
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// The bits of a value that the type can hold.
-std::uint64_t bits_of(double value, ElementType type) {
-  const auto bits = std::uint64_t{std::bit_cast<std::uint32_t>(static_cast<float>(value))};
-  switch (type) {
-    case ElementType::f8: return std::bit_cast<std::uint64_t>(value);
-    case ElementType::bf16: return bits >> 16;
-    case ElementType::f2: {
-      const std::uint64_t sign = bits >> 16 & 0x8000;
-      if (value == 0) return sign;
-      if (!std::isfinite(value)) return sign | (std::isnan(value) ? 0x7e00 : 0x7c00);
-      return sign | ((bits & 0x7fffffff) - ((127 - 15) << 23)) >> 13;
-    }
-    default: return bits;
-  }
-}
-
-/// A row-major matrix on the host, of values that its type holds exactly. What stands between the
-/// rows is NaN, so that whoever reads it is found out.
-struct HostMatrix {
-  HostMatrix(std::uint64_t row_count, std::uint64_t column_count, std::uint64_t padding = 0)
-      : rows(row_count),
-        columns(column_count),
-        stride(column_count + padding),
-        values(rows * stride, nan) {}
-
-  double& at(std::uint64_t row, std::uint64_t column) { return values[row * stride + column]; }
-  double at(std::uint64_t row, std::uint64_t column) const { return values[row * stride + column]; }
-
-  std::uint64_t rows, columns, stride;
-  std::vector<double> values;
-};
-
-/// Small integers, so that every sum is exact in any precision.
-HostMatrix random_integers(std::uint64_t rows, std::uint64_t columns, std::uint64_t padding,
-                           unsigned seed) {
-  std::mt19937_64 random(seed);
-  HostMatrix matrix(rows, columns, padding);
-  for (std::uint64_t i = 0; i < rows; ++i) {
-    for (std::uint64_t j = 0; j < columns; ++j) {
-      matrix.at(i, j) = static_cast<double>(random() % 17) - 8;
-    }
-  }
-  return matrix;
-}
-
-/// The definition.
-void multiply_plainly(const HostMatrix& a, const HostMatrix& b, HostMatrix& c, bool accumulate) {
-  for (std::uint64_t i = 0; i < c.rows; ++i) {
-    for (std::uint64_t j = 0; j < c.columns; ++j) {
-      double sum = accumulate ? c.at(i, j) : 0;
-      for (std::uint64_t k = 0; k < a.columns; ++k) sum += a.at(i, k) * b.at(k, j);
-      c.at(i, j) = sum;
-    }
-  }
-}
 
 struct Way {
   Precision precision;
@@ -118,7 +66,7 @@ class GemmTest : public testing::TestWithParam<DeviceKind> {
     const std::size_t element = size_of(type);
     std::vector<std::byte> bytes(matrix.values.size() * element);
     for (std::size_t i = 0; i < matrix.values.size(); ++i) {
-      const std::uint64_t bits = bits_of(matrix.values[i], type);
+      const std::uint64_t bits = test::bits_of(matrix.values[i], type);
       std::memcpy(bytes.data() + i * element, &bits, element);
     }
     Buffer buffer(device_->device_memory(), bytes.size() + 1);  // an empty one is no memory
@@ -183,9 +131,9 @@ TEST_P(GemmTest, ProductsOfIntegersAreExact) {
                      std::string(name_of(way.operand)) + ", " + std::to_string(rows) + " x " +
                      std::to_string(columns) + " x " + std::to_string(inner) + ", padding " +
                      std::to_string(padding));
-        const HostMatrix a = random_integers(rows, inner, padding, 1);
-        const HostMatrix b = random_integers(inner, columns, 2 * padding, 2);
-        HostMatrix expected(rows, columns, 3 * padding);
+        const HostMatrix a = random_integers<double>(rows, inner, 1, padding);
+        const HostMatrix b = random_integers<double>(inner, columns, 2, 2 * padding);
+        HostMatrix expected = nan_matrix<double>(rows, columns, 3 * padding);
         HostMatrix found = expected;  // NaN throughout, of which nothing may remain
         multiply_plainly(a, b, expected, false);
         multiply(way, a, b, found, false);
@@ -200,36 +148,36 @@ TEST_P(GemmTest, ProductsOfIntegersAreExact) {
 
 TEST_P(GemmTest, SumsOfNothingAreZero) {
   for (const Way way : ways_of(GetParam())) {
-    HostMatrix found(3, 5, 2);
-    multiply(way, HostMatrix(3, 0), HostMatrix(0, 5), found, false);
+    HostMatrix found = nan_matrix<double>(3, 5, 2);
+    multiply(way, nan_matrix<double>(3, 0), nan_matrix<double>(0, 5), found, false);
     for (std::uint64_t i = 0; i < 3; ++i) {
       for (std::uint64_t j = 0; j < 5; ++j) EXPECT_EQ(found.at(i, j), 0);
       EXPECT_TRUE(std::isnan(found.at(i, 5)));
     }
-    HostMatrix kept = random_integers(3, 5, 2, 3);
-    multiply(way, HostMatrix(3, 0), HostMatrix(0, 5), kept, true);
-    expect_same(kept, random_integers(3, 5, 2, 3));
+    HostMatrix kept = random_integers<double>(3, 5, 3, 2);
+    multiply(way, nan_matrix<double>(3, 0), nan_matrix<double>(0, 5), kept, true);
+    expect_same(kept, random_integers<double>(3, 5, 3, 2));
   }
 }
 
 TEST_P(GemmTest, WithoutRowsOrColumnsThereIsNothingToDo) {
   for (const Way way : ways_of(GetParam())) {
-    HostMatrix no_rows(0, 5);
-    multiply(way, HostMatrix(0, 4), random_integers(4, 5, 0, 1), no_rows, false);
-    HostMatrix no_columns(5, 0, 2);
-    multiply(way, random_integers(5, 4, 0, 1), HostMatrix(4, 0), no_columns, false);
-    expect_same(no_columns, HostMatrix(5, 0, 2));
+    HostMatrix no_rows = nan_matrix<double>(0, 5);
+    multiply(way, nan_matrix<double>(0, 4), random_integers<double>(4, 5, 1), no_rows, false);
+    HostMatrix no_columns = nan_matrix<double>(5, 0, 2);
+    multiply(way, random_integers<double>(5, 4, 1), nan_matrix<double>(4, 0), no_columns, false);
+    expect_same(no_columns, nan_matrix<double>(5, 0, 2));
   }
 }
 
 TEST_P(GemmTest, CarriesNanAndInfinity) {
   for (const Way way : ways_of(GetParam())) {
-    HostMatrix a = random_integers(33, 40, 0, 1);
-    HostMatrix b = random_integers(40, 35, 0, 2);
+    HostMatrix a = random_integers<double>(33, 40, 1);
+    HostMatrix b = random_integers<double>(40, 35, 2);
     a.at(3, 7) = nan;         // row 3
     a.at(5, 9) = infinity;    // row 5, by the signs of row 9 of B
     b.at(11, 4) = -infinity;  // column 4, by the signs of column 11 of A
-    HostMatrix expected(33, 35);
+    HostMatrix expected = nan_matrix<double>(33, 35);
     HostMatrix found = expected;
     multiply_plainly(a, b, expected, false);
     multiply(way, a, b, found, false);
@@ -239,15 +187,15 @@ TEST_P(GemmTest, CarriesNanAndInfinity) {
 
 /// One bit more than tf32 keeps: f32 must not be tf32 in disguise.
 TEST_P(GemmTest, F32KeepsAllItsBits) {
-  HostMatrix a(64, 64);
-  HostMatrix b(64, 64);
+  HostMatrix a = nan_matrix<double>(64, 64);
+  HostMatrix b = nan_matrix<double>(64, 64);
   for (std::uint64_t i = 0; i < 64; ++i) {
     for (std::uint64_t j = 0; j < 64; ++j) {
       a.at(i, j) = i == j ? 1 : 0;
       b.at(i, j) = 1 + static_cast<double>(1 + i) * 0x1p-23;
     }
   }
-  HostMatrix found(64, 64);
+  HostMatrix found = nan_matrix<double>(64, 64);
   multiply({Precision::f32, ElementType::f4}, a, b, found, false);
   expect_same(found, b);
 }

@@ -15,11 +15,10 @@
 #include <vector>
 
 #include "histogram/bins.hpp"
+#include "kernels/histogram/each_device.hpp"
 #include "kernels/histogram/expect_histogram.hpp"
 #include "support/counted_new.hpp"
 #include "support/data_file.hpp"
-#include "support/devices.hpp"
-#include "support/values_file.hpp"
 
 namespace ooc {
 namespace {
@@ -44,26 +43,8 @@ Histogram count_one_by_one(const std::vector<T>& values, const HistogramOptions&
   return expected;
 }
 
-class HistogramTest : public testing::TestWithParam<DeviceKind>, protected test::ValuesFile {
+class HistogramTest : public test::HistogramOnEachDevice {
  protected:
-  void SetUp() override { OOC_SKIP_WITHOUT(GetParam()); }
-
-  Result<Histogram> count(const Source& source, const HistogramOptions& options = {},
-                          Options run = {}, const PassOptions& wanted = {}) {
-    Coordinator coordinator(make_device(GetParam()), std::move(run));
-    return histogram(coordinator, source, options, wanted);
-  }
-
-  void expect_error(ErrorKind kind, const Source& source, const HistogramOptions& options = {},
-                    Options run = {}) {
-    try {
-      count(source, options, std::move(run));
-      ADD_FAILURE() << "no error";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), kind) << error.what();
-    }
-  }
-
   template <class T>
   void expect_definition() {
     const auto values = test::varied_values<T>(200'003);

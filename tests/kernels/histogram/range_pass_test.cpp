@@ -17,9 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/histogram/each_device.hpp"
 #include "support/data_file.hpp"
-#include "support/devices.hpp"
-#include "support/values_file.hpp"
 #include "support/wrapped_engine.hpp"
 
 // Histograms of two passes: the first finds the range of the bins, the second counts in them.
@@ -30,23 +29,10 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-class RangePassTest : public testing::TestWithParam<DeviceKind>, protected test::ValuesFile {
+class RangePassTest : public test::HistogramOnEachDevice {
  protected:
-  void SetUp() override { OOC_SKIP_WITHOUT(GetParam()); }
-
-  Result<Histogram> count(const Source& source, const HistogramOptions& options = {},
-                          Options run = {}, const PassOptions& wanted = {}) {
-    Coordinator coordinator(make_device(GetParam()), std::move(run));
-    return histogram(coordinator, source, options, wanted);
-  }
-
   void expect_changed(const Source& source, Options run) {
-    try {
-      count(source, {}, std::move(run));
-      ADD_FAILURE() << "no error";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::input_changed) << error.what();
-    }
+    expect_error(ErrorKind::input_changed, source, {}, std::move(run));
   }
 };
 

@@ -30,13 +30,8 @@ using Shape = test::ProductShape;
 using test::plain_product;
 
 template <class T>
-std::vector<T> integers(std::uint64_t count, unsigned seed, int most = 8) {
-  std::mt19937 random(seed);
-  std::vector<T> values(count);
-  for (T& value : values) {
-    value = static_cast<T>(static_cast<int>(random() % (2 * most + 1)) - most);
-  }
-  return values;
+std::vector<T> integers(std::uint64_t count, unsigned seed) {
+  return test::random_integers<T>(1, count, seed).values;
 }
 
 template <class T>

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -15,47 +14,29 @@
 #include <string>
 #include <vector>
 
+#include "kernels/reduce/reduce_fixture.hpp"
 #include "support/counted_new.hpp"
-#include "support/devices.hpp"
 #include "support/effort.hpp"
+#include "support/engines.hpp"
 #include "support/page_cache.hpp"
-#include "support/values_file.hpp"
 
 namespace ooc {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-std::uint64_t bits(double value) {
-  return std::bit_cast<std::uint64_t>(value);
-}
-std::uint64_t bits(const Number& value) {
-  return bits(std::get<double>(value));
-}
+using test::ReduceTest;
 
 void expect_same_bits(const Statistics& left, const Statistics& right) {
   EXPECT_EQ(left.count, right.count);
   EXPECT_EQ(left.nan, right.nan);
-  EXPECT_EQ(bits(left.sum), bits(right.sum));
-  EXPECT_EQ(bits(left.min), bits(right.min));
-  EXPECT_EQ(bits(left.max), bits(right.max));
+  EXPECT_EQ(test::bits_of(left.sum), test::bits_of(right.sum));
+  EXPECT_EQ(test::bits_of(left.min), test::bits_of(right.min));
+  EXPECT_EQ(test::bits_of(left.max), test::bits_of(right.max));
   EXPECT_EQ(left.argmin, right.argmin);
   EXPECT_EQ(left.argmax, right.argmax);
-  EXPECT_EQ(bits(*left.mean), bits(*right.mean));
-  EXPECT_EQ(bits(*left.variance), bits(*right.variance));
-  EXPECT_EQ(bits(*left.stddev), bits(*right.stddev));
+  EXPECT_EQ(test::bits_of(*left.mean), test::bits_of(*right.mean));
+  EXPECT_EQ(test::bits_of(*left.variance), test::bits_of(*right.variance));
+  EXPECT_EQ(test::bits_of(*left.stddev), test::bits_of(*right.stddev));
 }
-
-class ReduceTest : public testing::TestWithParam<DeviceKind>, protected test::ValuesFile {
- protected:
-  void SetUp() override { OOC_SKIP_WITHOUT(GetParam()); }
-
-  Statistics reduce_it(const Source& source, const ReduceOptions& options = {}) {
-    Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 256 * KiB, .streams = 3});
-    return reduce(coordinator, source, options).value;
-  }
-};
 
 INSTANTIATE_TEST_SUITE_P(Device, ReduceTest, test::all_devices, test::device_name);
 
@@ -80,7 +61,7 @@ TEST_P(ReduceTest, SameBitsHoweverItIsRead) {
   std::optional<Statistics> first;
   for (const std::size_t chunk : {tile, 16 * tile, 48 * tile, 257 * tile}) {
     for (const std::size_t streams : {1, 2, 3, 8}) {
-      for (const EngineKind engine : {EngineKind::uring, EngineKind::threads}) {
+      for (const EngineKind engine : test::engines_here()) {
         for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
           SCOPED_TRACE(std::to_string(chunk) + " elements a chunk, streams " +
                        std::to_string(streams) + ", engine " +
@@ -200,143 +181,10 @@ TEST_P(ReduceTest, OfNothingOnlyTheSumIsKnown) {
   const Statistics found = reduce_it(source_of(std::vector<double>{}));
   EXPECT_EQ(found.count, 0u);
   EXPECT_EQ(found.nan, 0u);
-  EXPECT_EQ(bits(found.sum), bits(0.0));
+  EXPECT_EQ(test::bits_of(found.sum), test::bits_of(0.0));
   EXPECT_EQ(found.min, Number{});
   EXPECT_EQ(found.max, Number{});
   EXPECT_FALSE(found.argmin || found.argmax || found.mean || found.variance || found.stddev);
-}
-
-TEST_P(ReduceTest, NanSpreadsOrIsLeftOut) {
-  std::vector<double> values(3 * tile_elements, 2.0);
-  values[70'000] = nan;
-  values[140'000] = -nan;
-  values[150'000] = 5;
-  const Source source = source_of(values);
-
-  Statistics found = reduce_it(source);
-  EXPECT_EQ(found.count, values.size());
-  EXPECT_EQ(found.nan, 2u);
-  for (const double value :
-       {std::get<double>(found.sum), std::get<double>(found.min), std::get<double>(found.max),
-        *found.mean, *found.variance, *found.stddev}) {
-    EXPECT_EQ(bits(value), bits(nan));
-  }
-  EXPECT_EQ(found.argmin, 70'000u);
-  EXPECT_EQ(found.argmax, 70'000u);
-
-  found = reduce_it(source, {.nan = NanPolicy::omit});
-  const auto numbers = static_cast<double>(values.size() - 2);
-  EXPECT_EQ(found.nan, 2u);
-  EXPECT_EQ(found.sum, Number{2 * numbers + 3});
-  EXPECT_EQ(found.min, Number{2.0});
-  EXPECT_EQ(found.argmin, 0u);
-  EXPECT_EQ(found.argmax, 150'000u);
-  EXPECT_DOUBLE_EQ(*found.mean, 2 + 3 / numbers);
-  EXPECT_NEAR(*found.variance, 9 / numbers * (1 - 1 / numbers), 1e-15);
-}
-
-TEST_P(ReduceTest, OnlyNan) {
-  const Source source = source_of(std::vector<float>(70'000, static_cast<float>(nan)));
-  EXPECT_EQ(reduce_it(source).argmax, 0u);
-  const Statistics found = reduce_it(source, {.nan = NanPolicy::omit});
-  EXPECT_EQ(found.nan, 70'000u);
-  EXPECT_EQ(found.sum, Number{0.0});
-  EXPECT_EQ(bits(found.min), bits(nan));
-  EXPECT_EQ(bits(found.max), bits(nan));
-  EXPECT_EQ(bits(*found.mean), bits(nan));
-  EXPECT_EQ(bits(*found.variance), bits(nan));
-  EXPECT_FALSE(found.argmin || found.argmax);
-}
-
-TEST_P(ReduceTest, InfinityAsInNumPy) {
-  std::vector<double> values(100'000, 1.0);
-  values[80'000] = infinity;
-  Statistics found = reduce_it(source_of(values));
-  EXPECT_EQ(found.sum, Number{infinity});
-  EXPECT_EQ(found.max, Number{infinity});
-  EXPECT_EQ(found.argmax, 80'000u);
-  EXPECT_EQ(*found.mean, infinity);
-  EXPECT_EQ(bits(*found.variance), bits(nan));
-
-  values[3] = -infinity;
-  found = reduce_it(source_of(values));
-  EXPECT_EQ(bits(found.sum), bits(nan));
-  EXPECT_EQ(bits(*found.mean), bits(nan));
-  EXPECT_EQ(found.argmin, 3u);
-  EXPECT_EQ(found.argmax, 80'000u);
-}
-
-/// Finds extremes as NumPy does: the first of the extreme values, where -0 equals +0, and the
-/// element there.
-template <class T>
-void expect_extremes(const Statistics& found, const std::vector<T>& values) {
-  const auto less = [](T left, T right) { return to_double(left) < to_double(right); };
-  const auto begin = values.begin();
-  const auto min = std::min_element(begin, values.end(), less);
-  const auto max = std::max_element(begin, values.end(), less);
-  EXPECT_EQ(found.argmin, static_cast<std::uint64_t>(min - begin));
-  EXPECT_EQ(found.argmax, static_cast<std::uint64_t>(max - begin));
-  EXPECT_EQ(bits(found.min), bits(to_double(*min)));
-  EXPECT_EQ(bits(found.max), bits(to_double(*max)));
-}
-
-template <class T>
-T zero(bool negative) {
-  return test::from_bits<T>(std::uint64_t{negative} << (8 * sizeof(T) - 1));
-}
-
-/// Calls body.operator()<T>() for each floating type.
-template <class Body>
-void for_each_floating_type(Body body) {
-  for (const ElementType type :
-       {ElementType::f2, ElementType::bf16, ElementType::f4, ElementType::f8}) {
-    visit(type, [&]<class T>(std::type_identity<T>) {
-      if constexpr (is_floating<T>) body.template operator()<T>();
-    });
-  }
-}
-
-TEST_P(ReduceTest, BothZerosAreEqual) {
-  std::mt19937_64 random(6);
-  for_each_floating_type([&]<class T>() {
-    for (const std::size_t count : {3, 3000, 70'000, 300'000}) {
-      for (const bool first : {false, true}) {
-        for (const std::uint64_t one_of : {2, 1000, 100'000}) {
-          std::vector<T> values(count);
-          for (T& value : values) value = zero<T>(first != (random() % one_of == 0));
-          values.front() = zero<T>(first);
-          const Source source = source_of(values);
-          for (const std::size_t tiles : {1, 3}) {
-            const Options options{.chunk_bytes = tiles * tile_elements * sizeof(T), .streams = 3};
-            Coordinator coordinator(make_device(GetParam()), options);
-            expect_extremes(reduce(coordinator, source).value, values);
-          }
-        }
-      }
-    }
-  });
-}
-
-TEST_P(ReduceTest, BothZerosBesideNan) {
-  for_each_floating_type([&]<class T>() {
-    const T no_number = test::from_bits<T>(~std::uint64_t{0});
-    for (const bool first : {false, true}) {
-      std::vector<T> values(200'000, zero<T>(!first));
-      values[1000] = no_number;
-      values[1] = values[150'000] = zero<T>(first);
-      Statistics found = reduce_it(source_of(values));
-      EXPECT_EQ(found.argmin, 1000u);
-      EXPECT_EQ(found.argmax, 1000u);
-      EXPECT_EQ(bits(found.min), bits(nan));
-
-      values[0] = no_number;
-      found = reduce_it(source_of(values), {.nan = NanPolicy::omit});
-      EXPECT_EQ(found.argmin, 1u);
-      EXPECT_EQ(found.argmax, 1u);
-      EXPECT_EQ(bits(found.min), bits(to_double(values[1])));
-      EXPECT_EQ(bits(found.max), bits(to_double(values[1])));
-    }
-  });
 }
 
 TEST_P(ReduceTest, AllocatesNothingForMoreChunks) {

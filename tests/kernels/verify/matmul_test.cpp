@@ -16,48 +16,18 @@
 
 #include "io/expect_error.hpp"
 #include "support/data_file.hpp"
+#include "support/matrices.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
 namespace {
 
+using test::Matrix;
+using test::plain_product;
+using test::random_integers;
+
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
-
-template <class T>
-struct Matrix {
-  std::uint64_t rows, columns;
-  std::vector<T> values;
-
-  T& at(std::uint64_t row, std::uint64_t column) { return values[row * columns + column]; }
-  const T& at(std::uint64_t row, std::uint64_t column) const {
-    return values[row * columns + column];
-  }
-};
-
-template <class T>
-T from_float(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  if constexpr (std::is_same_v<T, BFloat16>) {
-    return {static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
-  } else if constexpr (std::is_same_v<T, Float16>) {  // exact for normal numbers of few digits
-    const std::uint32_t sign = bits >> 16 & 0x8000;
-    if (value == 0) return {static_cast<std::uint16_t>(sign)};
-    return {static_cast<std::uint16_t>(sign | ((bits & 0x7fffffff) - ((127 - 15) << 23)) >> 13)};
-  } else {
-    return value;
-  }
-}
-
-template <class T>
-Matrix<T> random_integers(std::uint64_t rows, std::uint64_t columns, unsigned seed) {
-  std::mt19937_64 random(seed);
-  Matrix<T> matrix{rows, columns, std::vector<T>(rows * columns)};
-  for (T& value : matrix.values) {
-    value = from_float<T>(static_cast<float>(random() % 17) - 8);
-  }
-  return matrix;
-}
 
 /// Between -1 and 1, with all digits.
 template <class T>
@@ -68,20 +38,6 @@ Matrix<T> random_fractions(std::uint64_t rows, std::uint64_t columns, unsigned s
     value = static_cast<T>(static_cast<double>(static_cast<std::int64_t>(random())) * 0x1p-63);
   }
   return matrix;
-}
-
-/// The definition, each step rounded to the type of C.
-template <class C, class T>
-Matrix<C> product(const Matrix<T>& a, const Matrix<T>& b) {
-  Matrix<C> c{a.rows, b.columns, std::vector<C>(a.rows * b.columns)};
-  for (std::uint64_t i = 0; i < a.rows; ++i) {
-    for (std::uint64_t k = 0; k < a.columns; ++k) {
-      for (std::uint64_t j = 0; j < b.columns; ++j) {
-        c.at(i, j) += static_cast<C>(to_double(a.at(i, k))) * static_cast<C>(to_double(b.at(k, j)));
-      }
-    }
-  }
-  return c;
 }
 
 class VerifyMatmulTest : public testing::Test {
@@ -134,7 +90,7 @@ TYPED_TEST(VerifyMatmulTypeTest, ProductsOfIntegersPassExactly) {
                  std::to_string(inner));
     const auto a = random_integers<TypeParam>(rows, inner, 1);
     const auto b = random_integers<TypeParam>(inner, columns, 2);
-    Matrix<C> c = product<C>(a, b);
+    Matrix<C> c = plain_product<C>(a, b);
     Verification found = this->verify(a, b, c, precision);
     EXPECT_TRUE(found.passed);
     EXPECT_EQ(found.largest_ratio, 0);
@@ -153,7 +109,7 @@ TYPED_TEST(VerifyMatmulTypeTest, ProductsOfIntegersPassExactly) {
 TEST_F(VerifyMatmulTest, RoundingPasses) {
   const auto a = random_fractions<float>(100, 700, 1);
   const auto b = random_fractions<float>(700, 100, 2);
-  const Verification found = verify(a, b, product<float>(a, b), Precision::f32);
+  const Verification found = verify(a, b, plain_product<float>(a, b), Precision::f32);
   EXPECT_TRUE(found.passed);
   EXPECT_GT(found.largest_ratio,
             1e-5);  // of which much is left over: few sums are as bad as can be
@@ -161,14 +117,14 @@ TEST_F(VerifyMatmulTest, RoundingPasses) {
 
   const auto wide_a = random_fractions<double>(100, 700, 1);
   const auto wide_b = random_fractions<double>(700, 100, 2);
-  EXPECT_TRUE(verify(wide_a, wide_b, product<double>(wide_a, wide_b), Precision::f64).passed);
+  EXPECT_TRUE(verify(wide_a, wide_b, plain_product<double>(wide_a, wide_b), Precision::f64).passed);
 }
 
 /// The worst case of a bound that looks at typical errors only: all of them have the same sign.
 TEST_F(VerifyMatmulTest, RoundingThatAddsUpPasses) {
   const Matrix<float> a{4, 100'000, std::vector<float>(400'000, 0.1f)};
   const Matrix<float> b{100'000, 5, std::vector<float>(500'000, 0.1f)};
-  const Verification found = verify(a, b, product<float>(a, b), Precision::f32);
+  const Verification found = verify(a, b, plain_product<float>(a, b), Precision::f32);
   EXPECT_TRUE(found.passed);
   EXPECT_GT(found.largest_ratio, 1e-3);
 }
@@ -178,10 +134,12 @@ TEST_F(VerifyMatmulTest, RoundedOperandsPassOnlyWhereTheyAreToBe) {
   const auto b = random_fractions<float>(300, 150, 2);
   const auto rounded = [](const Matrix<float>& matrix) {
     Matrix<float> result = matrix;
-    for (float& value : result.values) value = static_cast<float>(from_float<BFloat16>(value));
+    for (float& value : result.values) {
+      value = static_cast<float>(test::from_double<BFloat16>(value));
+    }
     return result;
   };
-  const Matrix<float> c = product<float>(rounded(a), rounded(b));
+  const Matrix<float> c = plain_product<float>(rounded(a), rounded(b));
   EXPECT_TRUE(verify(a, b, c, Precision::bf16).passed);
   EXPECT_FALSE(verify(a, b, c, Precision::f32).passed);
   EXPECT_FALSE(verify(a, b, c, Precision::f64).passed);
@@ -190,7 +148,7 @@ TEST_F(VerifyMatmulTest, RoundedOperandsPassOnlyWhereTheyAreToBe) {
 TEST_F(VerifyMatmulTest, MistakesDoNotPass) {
   const auto a = random_fractions<float>(260, 260, 1);
   const auto b = random_fractions<float>(260, 260, 2);
-  const Matrix<float> c = product<float>(a, b);
+  const Matrix<float> c = plain_product<float>(a, b);
   ASSERT_TRUE(verify(a, b, c, Precision::f32).passed);
   const auto expect_failure = [&](const std::string& what,
                                   const std::function<void(Matrix<float>&)>& spoil) {
@@ -224,7 +182,7 @@ TEST_F(VerifyMatmulTest, SameBitsHoweverItIsRead) {
   const auto a = random_fractions<float>(40, 70'001, 1);
   const auto b = random_fractions<float>(70'001, 3, 2);
   const Source sources[] = {source_of("a", a), source_of("b", b),
-                            source_of("c", product<float>(a, b))};
+                            source_of("c", plain_product<float>(a, b))};
   const Verification first = verify(sources[0], sources[1], sources[2], Precision::f32);
   EXPECT_TRUE(first.passed);
   for (const std::size_t streams : {1, 2, 8}) {
@@ -246,7 +204,7 @@ TEST_F(VerifyMatmulTest, OtherByteOrder) {
   };
   const auto a = random_fractions<float>(100, 100, 1);
   const auto b = random_fractions<float>(100, 100, 2);
-  const Matrix<float> c = product<float>(a, b);
+  const Matrix<float> c = plain_product<float>(a, b);
   const Verification found = verify(source_of("a", swap(a), true), source_of("b", swap(b), true),
                                     source_of("c", swap(c), true), Precision::f32);
   EXPECT_TRUE(found.passed);
@@ -257,7 +215,7 @@ TEST_F(VerifyMatmulTest, OtherByteOrder) {
 TEST_F(VerifyMatmulTest, AnyNumberOfVectors) {
   const auto a = random_fractions<float>(50, 60, 1);
   const auto b = random_fractions<float>(60, 70, 2);
-  const Matrix<float> c = product<float>(a, b);
+  const Matrix<float> c = plain_product<float>(a, b);
   double ratio = 0;
   for (const std::size_t vectors : {1, 5, 8, 9, 40}) {
     const Verification found = verify(a, b, c, Precision::f32, vectors);
@@ -277,7 +235,7 @@ TEST_F(VerifyMatmulTest, NanAndInfinitySpoilTheirRowsAndColumnsOnly) {
   a.at(17, 18) = infinity;
   b.at(30, 40) = -infinity;
   b.at(31, 41) = nan;
-  const Matrix<float> c = product<float>(a, b);
+  const Matrix<float> c = plain_product<float>(a, b);
   const Verification found = verify(a, b, c, Precision::f32);
   EXPECT_TRUE(found.passed);
   EXPECT_EQ(found.largest_ratio, 0);
@@ -320,7 +278,7 @@ TEST_F(VerifyMatmulTest, NumbersFarFromOne) {
     auto a = random_fractions<double>(40, 50, 1);
     const auto b = random_fractions<double>(50, 60, 2);
     for (double& value : a.values) value *= scale;
-    Matrix<double> c = product<double>(a, b);
+    Matrix<double> c = plain_product<double>(a, b);
     const Verification found = verify(a, b, c, Precision::f64);
     EXPECT_TRUE(found.passed) << scale;
     EXPECT_EQ(found.unchecked_rows, 0u) << scale;
@@ -329,7 +287,7 @@ TEST_F(VerifyMatmulTest, NumbersFarFromOne) {
   }
   auto tiny = random_fractions<float>(40, 40, 1);
   for (float& value : tiny.values) value *= 1e-22f;
-  EXPECT_TRUE(verify(tiny, tiny, product<float>(tiny, tiny), Precision::f32).passed);
+  EXPECT_TRUE(verify(tiny, tiny, plain_product<float>(tiny, tiny), Precision::f32).passed);
 }
 
 TEST_F(VerifyMatmulTest, MatricesWithoutElements) {
@@ -347,7 +305,7 @@ TEST_F(VerifyMatmulTest, MatricesWithoutElements) {
 TEST_F(VerifyMatmulTest, RefusesWhatDoesNotFit) {
   const auto a = random_integers<float>(5, 6, 1);
   const auto b = random_integers<float>(6, 7, 1);
-  const auto c = product<float>(a, b);
+  const auto c = plain_product<float>(a, b);
   test::expect_error(ErrorKind::bad_input, "a product of 5 x 6 and 5 x 6 cannot be 5 x 7",
                      [&] { verify(a, a, c, Precision::f32); });
   Source flat = source_of("c", c);
@@ -380,7 +338,7 @@ TEST_F(VerifyMatmulTest, ReportsProgressOfAllPassesAsOne) {
     EXPECT_GE(progress.bytes, bytes);
     bytes = progress.bytes;
   };
-  verify(a, b, product<float>(a, b), Precision::f32);
+  verify(a, b, plain_product<float>(a, b), Precision::f32);
   EXPECT_EQ(bytes, total);
 }
 
@@ -390,7 +348,7 @@ TEST_F(VerifyMatmulTest, CanBeStopped) {
   stop.request_stop();
   wanted_.stop = stop.get_token();
   test::expect_error(ErrorKind::interrupted, "stopped",
-                     [&] { verify(a, a, product<float>(a, a), Precision::f32); });
+                     [&] { verify(a, a, plain_product<float>(a, a), Precision::f32); });
 }
 
 }  // namespace

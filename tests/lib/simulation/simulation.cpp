@@ -10,9 +10,7 @@
 #include <ooc/pass_threads.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <memory_resource>
 #include <optional>
@@ -78,15 +76,12 @@ class Simulation final : Operation {
   std::unique_ptr<Device> make_device();
   std::unique_ptr<Engine> make_engine(bool writes);
   void transfer(Request& request, bool writes);
-  void take_in_copy(const void* target, const void* source, std::size_t bytes);
   void change_at_times(std::size_t chunk);
 
   void begin(std::size_t, Stream&) override { at(Place::begin); }
   void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
                std::uint64_t first_byte, DeviceSpan<std::byte> out) override;
   void end(std::size_t, Stream&) override { at(Place::end); }
-
-  std::optional<std::size_t> slot_of(const void* memory) const;
 
   World& world_;
   const Scenario& scenario_;
@@ -95,8 +90,7 @@ class Simulation final : Operation {
   SequentialPlan plan_, output_plan_;
   std::size_t input_slot_bytes_, output_place_;
   ChunkPool pool_;
-  SlotOwners owners_{pool_.size(), complaint_};
-  std::vector<std::atomic<std::size_t>> left_;  // bytes of each slot that are to be copied out
+  SlotOwners owners_{pool_, complaint_};
   std::unique_ptr<Device> device_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   Troubles troubles_{scenario_.troubles, pool_};
@@ -125,7 +119,6 @@ Simulation::Simulation(World& world, const Scenario& scenario)
           *std::pmr::new_delete_resource(), scenario.slots,
           std::max(input_slot_bytes_, output_place_ + scenario.output_bytes(scenario.chunk_bytes)),
           plan_.max_extents(), scenario.reach),
-      left_(pool_.size()),
       device_(make_device()) {
   for (std::size_t i = 0; i < scenario.lanes; ++i) {
     lanes_.push_back(std::make_unique<Lane>(*device_, i));
@@ -251,7 +244,7 @@ void Simulation::Observer::completed(std::size_t slot, std::size_t chunk,
   it.at(writes_ ? Place::write_completed : Place::read_completed);
   const SequentialPlan& plan = writes_ ? it.output_plan_ : it.plan_;
   if (payload_bytes != plan.bytes(chunk)) it.complaint_.add("a chunk came in part");
-  it.left_[slot] = payload_bytes;
+  it.owners_.set_bytes_to_copy(slot, payload_bytes);
   it.owners_.hand_over(slot, chunk, writes_ ? Owner::writer : Owner::reader,
                        writes_ ? Owner::nobody : Owner::lane);
 }
@@ -279,8 +272,8 @@ std::unique_ptr<Engine> Simulation::make_engine(bool writes) {
 }
 
 void Simulation::transfer(Request& request, bool writes) {
-  const std::optional<std::size_t> slot = slot_of(request.memory);
-  if (!slot || slot != slot_of(request.memory + request.bytes - 1)) {
+  const std::optional<std::size_t> slot = owners_.slot_of(request.memory);
+  if (!slot || slot != owners_.slot_of(request.memory + request.bytes - 1)) {
     complaint_.add("a request is not in one slot");
     return;
   }
@@ -298,34 +291,14 @@ std::unique_ptr<Device> Simulation::make_device() {
   if (scenario_.on_gpu) {
     device = std::make_unique<LateDevice>(
         Lateness{.eagerness = [this] { return random_.one_in(2) ? 0 : random_.below(4); },
-                 .copied = [this](const void* target, const void* source,
-                                  std::size_t bytes) { take_in_copy(target, source, bytes); }});
+                 .copied =
+                     [this](const void* target, const void* source, std::size_t bytes) {
+                       owners_.note_copy(target, source, bytes, scenario_.writes);
+                     }});
   }
   return std::make_unique<WrappedDevice>(
       std::move(device), [this](DeviceCall) { at(Place::device); },
       std::pmr::new_delete_resource());
-}
-
-/// A GPU has copied something, perhaps out of the pool or into it.
-void Simulation::take_in_copy(const void* target, const void* source, std::size_t bytes) {
-  if (const auto slot = slot_of(source)) {
-    const std::size_t chunk = owners_.chunk_in(*slot);
-    owners_.expect(*slot, chunk, Owner::lane);
-    const bool is_last = (left_[*slot] -= bytes) == 0;
-    if (is_last && !scenario_.writes) {
-      owners_.hand_over(*slot, chunk, Owner::lane, Owner::nobody);
-    }
-  }
-  if (const auto slot = slot_of(target)) {
-    owners_.hand_over(*slot, owners_.chunk_in(*slot), Owner::lane, Owner::writer);
-  }
-}
-
-std::optional<std::size_t> Simulation::slot_of(const void* memory) const {
-  const auto* const begin = pool_.memory().data();
-  const auto* const byte = static_cast<const std::byte*>(memory);
-  if (std::less<>{}(byte, begin) || !std::less<>{}(byte, begin + pool_.memory().size())) return {};
-  return static_cast<std::size_t>(byte - begin) / pool_.slot_bytes();
 }
 
 /// Copies what it is given to its place, or to the output as elements of another size.

@@ -19,7 +19,8 @@ namespace ooc::test {
 namespace {
 
 constexpr std::uint64_t shards = 8;  // for ctest, which runs them side by side
-constexpr std::uint64_t schedules = effort(100'000, 2'000);  // about a minute of one core
+// Some ten seconds of one core. Tests with the label `full` run 100,000.
+constexpr std::uint64_t schedules = effort(20'000, 2'000);
 
 std::optional<std::uint64_t> number_in(const char* variable) {
   const char* const value = std::getenv(variable);

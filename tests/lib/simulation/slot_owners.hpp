@@ -1,10 +1,14 @@
 #pragma once
 
+#include <ooc/io/chunk_pool.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +35,8 @@ enum class Owner : std::uint64_t { nobody, reader, lane, writer };
 /// The owners of all slots of a pool, kept beside it by those who use them: one at a time.
 class SlotOwners {
  public:
-  SlotOwners(std::size_t slots, Complaint& complaint) : slots_(slots), complaint_(complaint) {}
+  SlotOwners(const ChunkPool& pool, Complaint& complaint)
+      : pool_(pool), slots_(pool.size()), left_(pool.size()), complaint_(complaint) {}
 
   void restart() {
     for (auto& slot : slots_) slot = 0;
@@ -53,6 +58,32 @@ class SlotOwners {
     return found == slots_.end() ? 0 : static_cast<std::size_t>(found - slots_.begin());
   }
 
+  /// The slot that the byte at `memory` is in, if any.
+  std::optional<std::size_t> slot_of(const void* memory) const {
+    const auto* const begin = pool_.memory().data();
+    const auto* const end = begin + pool_.memory().size();
+    const auto* const byte = static_cast<const std::byte*>(memory);
+    if (std::less<>{}(byte, begin) || !std::less<>{}(byte, end)) return {};
+    return static_cast<std::size_t>(byte - begin) / pool_.slot_bytes();
+  }
+
+  /// A GPU is to copy so many bytes out of the slot.
+  void set_bytes_to_copy(std::size_t slot, std::size_t bytes) { left_[slot] = bytes; }
+
+  /// A GPU has copied something, perhaps out of the pool or into it. A slot whose bytes have all
+  /// been copied is free, unless it waits for results (`writes`).
+  void note_copy(const void* target, const void* source, std::size_t bytes, bool writes) {
+    if (const auto slot = slot_of(source)) {
+      const std::size_t chunk = chunk_in(*slot);
+      expect(*slot, chunk, Owner::lane);
+      const bool is_last = (left_[*slot] -= bytes) == 0;
+      if (is_last && !writes) hand_over(*slot, chunk, Owner::lane, Owner::nobody);
+    }
+    if (const auto slot = slot_of(target)) {
+      hand_over(*slot, chunk_in(*slot), Owner::lane, Owner::writer);
+    }
+  }
+
  private:
   static std::uint64_t word_of(std::size_t chunk, Owner owner) {
     return owner == Owner::nobody ? 0 : chunk << 2 | static_cast<std::uint64_t>(owner);
@@ -67,7 +98,9 @@ class SlotOwners {
                    names[found & 3]);
   }
 
+  const ChunkPool& pool_;
   std::vector<std::atomic<std::uint64_t>> slots_;
+  std::vector<std::atomic<std::size_t>> left_;  // bytes of each slot that are to be copied out
   Complaint& complaint_;
 };
 

@@ -1,0 +1,164 @@
+# Sourced by run and full, beside it: the checks that both make, and the count of what passed.
+# `usual_checks` makes those of .ci/run, `finish` prints the count and ends the script.
+source "$(dirname -- "${BASH_SOURCE[0]}")/../scripts/environment.sh"
+cd "$root"
+
+results=$root/build/ci
+rm -rf "$results"
+mkdir -p "$results"
+passed=0 failed=0 skipped=0
+failures=$results/failures.log
+: >"$failures"
+
+# What this machine lacks, as the labels of tests name it (tests/CMakeLists.txt): only tests that
+# need one of these may be skipped.
+missing=$(/usr/bin/python3 - "$results/probe" <<'PYTHON'
+import ctypes
+import mmap
+import os
+import sys
+
+libc = ctypes.CDLL(None)
+path = sys.argv[1]
+labels = []
+if not os.path.exists("/dev/nvidia0"):
+    labels.append("needs-gpu")
+if libc.syscall(425, 1, ctypes.create_string_buffer(120)) < 0:  # io_uring_setup
+    labels.append("needs-uring")
+try:
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_DIRECT))
+except OSError:
+    labels.append("needs-direct-io")
+
+PAGES = 256
+SIZE = PAGES * mmap.PAGESIZE
+
+
+def cached_pages(descriptor, flags):
+    """The number of pages in the page cache by mincore()."""
+    with mmap.mmap(descriptor, SIZE, flags=mmap.MAP_SHARED | flags) as mapped:
+        address = ctypes.addressof(ctypes.c_char.from_buffer(mapped))
+        states = ctypes.create_string_buffer(PAGES)
+        libc.mincore(ctypes.c_void_p(address), ctypes.c_size_t(SIZE), states)
+        return sum(state[0] & 1 for state in states)
+
+
+with open(path, "w+b") as file:
+    file.write(os.urandom(SIZE))
+    file.flush()
+    os.fsync(file.fileno())
+    warm = cached_pages(file.fileno(), mmap.MAP_POPULATE)
+    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    if warm != PAGES or cached_pages(file.fileno(), 0) != 0:
+        labels.append("needs-page-cache")
+print(*labels)
+PYTHON
+)
+say "may be skipped here: tests with a label of ${missing:-(none)}"
+
+# check NAME COMMAND...: counts as one test.
+check() {
+  say "$1"
+  if "${@:2}"; then
+    passed=$((passed + 1))
+  else
+    say "failed: $1"
+    failed=$((failed + 1))
+    printf '== %s\n' "$1" >>"$failures"
+  fi
+}
+
+# tests NAME PRESET COMMAND...: a command that runs ctest in the build of that preset, with the
+# option that writes its results.
+tests() {
+  local name=$1 build=$root/build/$2 file=$results/$1.xml list=$results/$1.json status=0 counts
+  "${@:3}" --no-tests=error --output-junit "$file" || status=$?
+  [[ ! -d $build ]] || ctest --test-dir "$build" --show-only=json-v1 >"$list" || true
+  counts=$(/usr/bin/python3 - "$name" "$file" "$list" "$missing" "$failures" <<'PYTHON'
+import json
+import os
+import sys
+import xml.etree.ElementTree
+
+name, results, listing, missing, failures = sys.argv[1:]
+labels = {}
+if os.path.exists(listing) and os.path.getsize(listing):
+    with open(listing, encoding="utf-8") as file:
+        for test in json.load(file)["tests"]:
+            properties = {each["name"]: each["value"] for each in test.get("properties", [])}
+            labels[test["name"]] = set(properties.get("LABELS", []))
+cases = xml.etree.ElementTree.parse(results).iter("testcase") if os.path.exists(results) else []
+counts = {"run": 0, "fail": 0, "notrun": 0}
+for case in cases:
+    status, test = case.get("status"), case.get("name")
+    if status == "notrun" and not labels.get(test, set()) & set(missing.split()):
+        print(f"== skipped, but this machine has what it needs: {test}", file=sys.stderr)
+        status = "fail"
+    if status not in counts:
+        status = "fail"
+    if status == "fail":
+        with open(failures, "a", encoding="utf-8") as log:
+            output = case.findtext("system-out") or ""
+            print(f"== {name}: {test}\n{output[-4000:]}", file=log)
+    counts[status] += 1
+print(*counts.values())
+PYTHON
+)
+  local run fail notrun
+  read -r run fail notrun <<<"$counts"
+  if ((status != 0 && fail == 0)); then
+    say "failed before or after the tests: $name"
+    fail=1
+  fi
+  say "$name: $run passed, $fail failed, $notrun skipped ($((SECONDS - started)) s so far)"
+  passed=$((passed + run)) failed=$((failed + fail)) skipped=$((skipped + notrun))
+}
+
+build_and_test() {
+  (build "$1") && run_tests "$@"
+}
+
+check_format() {
+  git ls-files -z --cached --others --exclude-standard '*.cpp' '*.hpp' '*.cu' |
+    xargs -0 clang-format --dry-run -Werror
+}
+
+# Every public header compiles by itself.
+check_headers() {
+  cmake --preset cpu -DCMAKE_VERIFY_INTERFACE_HEADER_SETS=ON >"$results/headers.log" 2>&1 &&
+    cmake --build --preset cpu --target all_verify_interface_header_sets \
+      >>"$results/headers.log" 2>&1 || { tail -n 40 "$results/headers.log" >&2; return 1; }
+}
+
+usual_checks() {
+  local other left_out='^full$'
+  if [[ $preset != cpu ]]; then
+    # Without a GPU the same code is at work here as in preset cpu.
+    [[ $missing != *needs-gpu* ]] || left_out='^(full|once)$'
+    tests "$preset" "$preset" scripts/test --label-exclude "$left_out"
+    # The CPU presets are to be built as they are on a machine without a toolkit.
+    scripts/setup --cpu || say "no CCCL from PyPI; the CPU presets use the toolkit's"
+    tests cpu cpu build_and_test cpu --label-exclude '^full$'
+  else
+    tests cpu cpu scripts/test --label-exclude "$left_out"
+  fi
+  for other in cpu-asan cpu-tsan; do
+    tests "$other" "$other" build_and_test "$other" --label-exclude '^full$'
+  done
+  check "headers stand alone" check_headers
+
+  # The output of clang-format changes from version to version; ours is Debian 12's.
+  if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
+    check "formatting" check_format
+  else
+    say "formatting is not checked: no clang-format 14 here"
+  fi
+}
+
+finish() {
+  [[ $preset != cpu ]] || say "nothing was built for GPUs: $why"
+  say "took $((SECONDS - started)) s"
+  cat "$failures"  # once more, where they are found: at the end
+  echo "$passed passed, $failed failed, $skipped skipped"
+  ((failed == 0))
+}
