@@ -2,9 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
 #include <string_view>
+
+#include "cli/utf8.hpp"
 
 namespace ooc_run {
 namespace {
@@ -66,31 +67,23 @@ std::optional<FileSignature> recognise_safetensors(std::string_view head) {
                        offset};
 }
 
-/// Returns the length in bytes of the UTF-8 character at the beginning of `text`. 0 if it is not
-/// valid, or a control character that text files do not contain.
-std::size_t character_bytes(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  constexpr unsigned first_of_two = 0xc2, first_of_three = 0xe0, first_of_four = 0xf0, none = 0xf5;
-  if (byte(0) < 0x80) {
-    const bool blank = std::string_view("\t\n\r\f").find(text[0]) != std::string_view::npos;
-    return blank || (text[0] >= ' ' && text[0] <= '~') ? 1 : 0;
-  }
-  if (byte(0) < first_of_two || byte(0) >= none) return 0;
-  const std::size_t bytes = byte(0) < first_of_three ? 2 : byte(0) < first_of_four ? 3 : 4;
-  if (text.size() < bytes) return 0;
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  return bytes;
+/// True for characters that are in text files: no control characters but blanks.
+bool is_text(const Utf8Character& character) {
+  constexpr std::string_view blanks = "\t\n\r\f";
+  if (!character.is_valid) return false;
+  constexpr char32_t first_beyond_ascii = 0x80;
+  if (character.code >= first_beyond_ascii) return true;
+  const char letter = static_cast<char>(character.code);
+  return blanks.find(letter) != std::string_view::npos || !is_control(character.code);
 }
 
-/// Returns the number of bytes that belong to valid characters.
+/// Returns the number of bytes of characters that are in text files.
 std::size_t text_bytes(std::string_view text) {
   std::size_t sum = 0;
   while (!text.empty()) {
-    const std::size_t bytes = character_bytes(text);
-    sum += bytes;
-    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+    const Utf8Character character = first_character(text);
+    if (is_text(character)) sum += character.bytes;
+    text.remove_prefix(character.bytes);
   }
   return sum;
 }

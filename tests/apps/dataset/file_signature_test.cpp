@@ -63,6 +63,9 @@ TEST(FileSignature, KnowsWhatIsNoText) {
   EXPECT_FALSE(is_text(std::string("a\n\0", 3)));
   EXPECT_FALSE(is_text("a\n\xff"));
   EXPECT_FALSE(is_text("a\n\xc3"));
+  EXPECT_FALSE(is_text("a\n\xc1\xbf")) << "overlong";
+  EXPECT_FALSE(is_text("a\n\xed\xa0\x80")) << "a surrogate";
+  EXPECT_FALSE(is_text("a\n\x1b[0m")) << "a terminal's control sequence";
   EXPECT_FALSE(is_text(repeated("a\n\x80", 300)));
 }
 
