@@ -11,16 +11,18 @@
 namespace ooc::measure {
 
 /// Measures the rate of a kernel alone, on data in device memory or, on the CPU, in the cache of
-/// each core. Bytes are the beginning of a file; floats are uniform in [0, 1), the range of the
-/// bins.
+/// each core. Kernels of bytes compute on the beginning of a file, kernels of floats on uniform
+/// values in [0, 1), the range of their bins.
 class KernelAlone {
  public:
-  /// The device must outlive this and be bound to the calling thread. Throws Error(input).
+  /// The device must outlive this object and be bound to the calling thread. Throws Error(input) if
+  /// the file cannot be read.
   KernelAlone(Device& device, KernelKind kind, const File& file);
   ~KernelAlone();
   KernelAlone(const KernelAlone&) = delete;
   KernelAlone& operator=(const KernelAlone&) = delete;
 
+  /// Measures once more: adds a rate to bytes_per_second().
   void round();
 
   KernelKind kind() const noexcept { return kind_; }

@@ -157,8 +157,8 @@ class ReportTest(CliTest):
         self.assertEqual([one.text for one in page.section("Input").iter("h3")], ["a", "b"])
         chunks = set(range(document["run"]["chunks"]))
         self.assertLessEqual(page.chunks("read"), chunks)  # not those that the check has read
-        tile = page.with_class("tile")[0]
-        self.assertRegex(page.words(tile), r"^[\d.]+ .?FLOP/s ?arithmetic$")
+        figure = page.with_class("figure")[0]
+        self.assertRegex(page.words(figure), r"^[\d.]+ .?FLOP/s ?arithmetic$")
 
     def test_what_is_verified_is_not_of_the_run(self):
         self.write("x.f32", np.arange(4 * MIB, dtype="f4"))

@@ -53,7 +53,7 @@ void check(const ooc_run::Command& command, const ooc_run::Arguments& arguments)
     attempt([&] { arguments.get(option.name, ooc::parse_dtype); });
     attempt([&] {
       arguments.get(option.name, [](const std::string& value) {
-        return ooc_run::place_among(ooc_run::direct_names, value);
+        return ooc_run::index_among(ooc_run::direct_names, value);
       });
     });
   }

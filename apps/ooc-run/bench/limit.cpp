@@ -5,7 +5,7 @@
 
 namespace ooc_run {
 
-Limit limit_of(const StageRates& rates, double bytes, double chunk_bytes) {
+RateLimit limit_of(const StageRates& rates, double bytes, double chunk_bytes) {
   struct RatedStage {
     std::string_view name;
     double rate;

@@ -12,7 +12,8 @@ struct StageRates {
   double kernel = 0;
 };
 
-struct Limit {
+/// The highest possible rate of a pass.
+struct RateLimit {
   double bytes_per_second = 0;
   std::string_view stage;  // the slowest stage: "source", "link" or "kernel"
 };
@@ -20,6 +21,6 @@ struct Limit {
 /// Returns the highest possible rate of a pass over `bytes` bytes once the device has started. The
 /// stages overlap, so the pass takes as long as the slowest stage plus the time of the last chunk
 /// in the stages after it.
-Limit limit_of(const StageRates& rates, double bytes, double chunk_bytes);
+RateLimit limit_of(const StageRates& rates, double bytes, double chunk_bytes);
 
 }  // namespace ooc_run

@@ -14,10 +14,10 @@
 namespace ooc_run {
 namespace {
 
-constexpr double panel_width = 300, panel_height = 190;  // pixels, without axes and titles
+constexpr double chart_width = 300, chart_height = 190;  // pixels, without axes and titles
 constexpr double left = 70, top = 50;                    // margins for the axis and the titles
-constexpr double heading_height = 56;                    // heading of a row of panels
-constexpr double column_width = panel_width + 60, row_height = heading_height + panel_height + 62;
+constexpr double heading_height = 56;                    // heading of a row of charts
+constexpr double column_width = chart_width + 60, row_height = heading_height + chart_height + 62;
 constexpr double gb = 1e9;
 constexpr int ticks_up = 4;
 
@@ -38,7 +38,7 @@ struct Point {
   ooc::measure::Spread rate;
 };
 
-struct Panel {
+struct SmallChart {
   std::string_view what;
   std::string_view title;
   bool cold;
@@ -50,10 +50,10 @@ std::string size_name(double bytes) {
   return fmt::format("{:.3g}G", bytes / ooc::GiB);
 }
 
-std::vector<Point> points_of(const BenchResult& result, const Panel& panel) {
+std::vector<Point> points_of(const BenchResult& result, const SmallChart& chart) {
   std::vector<Point> points;
   for (const SweepRow& row : result.sweep) {
-    if (row.what != panel.what || row.cold != panel.cold) continue;
+    if (row.what != chart.what || row.cold != chart.cold) continue;
     points.push_back(
         {static_cast<double>(row.setting_bytes), ooc::measure::spread_of(row.bytes_per_second)});
   }
@@ -69,7 +69,7 @@ double ceiling_of(const BenchResult& result, bool cold) {
   return std::min(source, behind);
 }
 
-/// Maps a panel's values to coordinates of the picture.
+/// Maps a chart's values to coordinates of the picture.
 struct Axes {
   Frame frame;
   double first, last;  // bytes, on a logarithmic scale
@@ -82,7 +82,8 @@ struct Axes {
   double y(double rate) const { return frame.y(rate / most); }
 };
 
-void draw_axes(Svg& svg, const Axes& axes, const std::vector<Point>& points, const Panel& panel) {
+void draw_axes(Svg& svg, const Axes& axes, const std::vector<Point>& points,
+               const SmallChart& chart) {
   const Frame& frame = axes.frame;
   frame.draw_axes(svg);
   for (int i = 0; i <= ticks_up; ++i) {
@@ -100,7 +101,7 @@ void draw_axes(Svg& svg, const Axes& axes, const std::vector<Point>& points, con
                           has_label ? size_name(point.bytes) : "");
     if (has_label) labelled = x;
   }
-  frame.draw_title_below(svg, fmt::format("{} (bytes)", panel.title));
+  frame.draw_title_below(svg, fmt::format("{} (bytes)", chart.title));
   frame.draw_title_beside(svg, "GB/s");
 }
 
@@ -117,19 +118,23 @@ void draw_series(Svg& svg, const Axes& axes, const std::vector<Point>& points,
   svg.add(fmt::format("<polyline points=\"{}\" class=\"{}\"/>\n", path, css_class));
 }
 
-void draw_panel(Svg& svg, const BenchResult& result, const Panel& panel, double x0, double y0) {
-  const std::vector<Point> points = points_of(result, panel);
+/// Draws the medians of one parameter with bars from minimum to maximum, in a frame whose lower
+/// left corner is at (x0, y0). Draws nothing if it was not measured: a sweep may have no cold
+/// passes.
+void draw_chart(Svg& svg, const BenchResult& result, const SmallChart& chart, double x0,
+                double y0) {
+  const std::vector<Point> points = points_of(result, chart);
   if (points.empty()) return;
-  const double ceiling = ceiling_of(result, panel.cold);
+  const double ceiling = ceiling_of(result, chart.cold);
   double most = ceiling;
   for (const Point& point : points) most = std::max(most, point.rate.max);
-  const Axes axes{{x0, y0, panel_width, panel_height},
+  const Axes axes{{x0, y0, chart_width, chart_height},
                   points.front().bytes,
                   points.back().bytes,
                   ticks_up * round_step(most / ticks_up)};
-  draw_axes(svg, axes, points, panel);
+  draw_axes(svg, axes, points, chart);
   if (ceiling > 0) {
-    const double y = axes.y(ceiling), end = x0 + panel_width;
+    const double y = axes.y(ceiling), end = x0 + chart_width;
     svg.line(x0, y, end, y, "ceiling");
     // The label is above the frame, where no line of the data crosses it.
     constexpr double sample = 24, label_width = 140;
@@ -138,7 +143,7 @@ void draw_panel(Svg& svg, const BenchResult& result, const Panel& panel, double 
     svg.text(end - label_width + 6, label_y, "start",
              fmt::format("measured ceiling {:.3g}", ceiling / gb));
   }
-  draw_series(svg, axes, points, panel.cold ? "cold" : "warm");
+  draw_series(svg, axes, points, chart.cold ? "cold" : "warm");
 }
 
 }  // namespace
@@ -146,7 +151,7 @@ void draw_panel(Svg& svg, const BenchResult& result, const Panel& panel, double 
 std::string plot_sweep(const BenchResult& result, const std::string& title) {
   constexpr std::array<std::array<std::string_view, 2>, 3> kinds{
       {{"chunk", "chunk"}, {"in_flight", "in flight"}, {"file", "file"}}};
-  std::vector<bool> states;  // true: cold, false: warm; each is a row of panels
+  std::vector<bool> states;  // true: cold, false: warm; each is a row of charts
   for (const bool cold : {true, false}) {
     const auto is_of = [cold](const SweepRow& row) { return row.cold == cold; };
     if (std::ranges::any_of(result.sweep, is_of)) states.push_back(cold);
@@ -161,9 +166,9 @@ std::string plot_sweep(const BenchResult& result, const std::string& title) {
              cold ? "heading cold-text" : "heading warm-text");
     svg.line(left, y + 22, left + kinds.size() * column_width - 60, y + 22, "grid");
     for (std::size_t column = 0; column < kinds.size(); ++column) {
-      draw_panel(svg, result, {kinds[column][0], kinds[column][1], cold},
+      draw_chart(svg, result, {kinds[column][0], kinds[column][1], cold},
                  left + static_cast<double>(column) * column_width,
-                 y + heading_height + panel_height);
+                 y + heading_height + chart_height);
     }
   }
   return svg.document();

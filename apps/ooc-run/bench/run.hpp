@@ -63,7 +63,7 @@ struct PassRow {
   bool direct = false;
   std::optional<double> cached_before{}, cached_after{};  // the worst of all rounds
   std::vector<double> seconds{}, cpu_seconds{};           // one figure per round
-  std::optional<Limit> limit{};
+  std::optional<RateLimit> limit{};
   double bytes_per_second() const;  // from the median time
 };
 

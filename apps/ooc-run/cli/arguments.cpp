@@ -311,7 +311,7 @@ std::uint64_t worker_count(std::string_view text) {
   return count;
 }
 
-std::size_t place_among(std::span<const std::string_view> names, std::string_view name) {
+std::size_t index_among(std::span<const std::string_view> names, std::string_view name) {
   const auto found = std::ranges::find(names, name);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   std::string all;

@@ -98,13 +98,13 @@ std::uint64_t worker_count(std::string_view text);
 
 /// Returns the index of `name` in `names`. If it is not there, throws Error(usage) with the nearest
 /// name and all names.
-std::size_t place_among(std::span<const std::string_view> names, std::string_view name);
+std::size_t index_among(std::span<const std::string_view> names, std::string_view name);
 
 /// Returns the value of a name. Values and names are in the same order.
 template <class Value, std::size_t count>
 Value choose(const std::array<std::string_view, count>& names,
              const std::array<Value, count>& values, std::string_view name) {
-  return values[place_among(names, name)];
+  return values[index_among(names, name)];
 }
 
 }  // namespace ooc_run

@@ -313,10 +313,9 @@ constexpr std::array all_program_options{
 };
 
 std::string fill_in(std::string_view help, std::span<const std::string_view> values) {
-  const std::size_t place = help.find("{}");
-  if (place == std::string_view::npos) return std::string(help);
-  return fmt::format("{}{}{}", help.substr(0, place), fmt::join(values, ", "),
-                     help.substr(place + 2));
+  const std::size_t at = help.find("{}");
+  if (at == std::string_view::npos) return std::string(help);
+  return fmt::format("{}{}{}", help.substr(0, at), fmt::join(values, ", "), help.substr(at + 2));
 }
 
 [[noreturn]] void refuse_option_before_command(std::string_view word) {

@@ -217,9 +217,9 @@ std::string format_seconds(double seconds) {
 
 std::string group_digits(std::string digits) {
   const std::size_t first = digits.starts_with('-') ? 1 : 0;
-  for (std::size_t place = digits.size(); place > first + 3;) {
-    place -= 3;
-    digits.insert(place, 1, ',');
+  for (std::size_t at = digits.size(); at > first + 3;) {
+    at -= 3;
+    digits.insert(at, 1, ',');
   }
   return digits;
 }

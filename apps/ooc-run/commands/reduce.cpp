@@ -38,7 +38,7 @@ Json describe(const ooc::Statistics& statistics, bool exact) {
 
 /// Returns the statistics as lines of a name, a value, and the index of the value if it has one.
 std::string table(const ooc::Statistics& statistics, ooc::ElementType type, bool exact) {
-  const auto place = [](const std::optional<std::uint64_t>& index) {
+  const auto index_note = [](const std::optional<std::uint64_t>& index) {
     return index ? "  at " + group_digits(std::to_string(*index)) : "";
   };
   const auto real = [](const std::optional<double>& value) {
@@ -53,8 +53,8 @@ std::string table(const ooc::Statistics& statistics, ooc::ElementType type, bool
       Row{"count", group_digits(std::to_string(statistics.count)), ""},
       Row{"nan", group_digits(std::to_string(statistics.nan)), ""},
       Row{"sum", format_number(statistics.sum), std::string(rounded)},
-      Row{"min", format_element(statistics.min, type), place(statistics.argmin)},
-      Row{"max", format_element(statistics.max, type), place(statistics.argmax)},
+      Row{"min", format_element(statistics.min, type), index_note(statistics.argmin)},
+      Row{"max", format_element(statistics.max, type), index_note(statistics.argmax)},
       Row{"mean", real(statistics.mean), std::string(rounded)},
       Row{"variance", real(statistics.variance), ""},
       Row{"stddev", real(statistics.stddev), ""},

@@ -25,8 +25,8 @@ constexpr std::uint64_t mix(std::uint64_t word) {
 /// A sequence of pseudo-random words with random access.
 struct Hash {
   explicit constexpr Hash(std::uint64_t seed) : base(mix(seed + golden)) {}
-  constexpr std::uint64_t operator()(std::uint64_t place) const {
-    return mix(base + (place + 1) * golden);
+  constexpr std::uint64_t operator()(std::uint64_t index) const {
+    return mix(base + (index + 1) * golden);
   }
   std::uint64_t base;
 };
@@ -119,12 +119,12 @@ ooc::int128 fill_uniform(const Generator& generator, std::uint64_t first,
       writer.put(static_cast<Integer<T>>(static_cast<T>(bits)));
   };
   const std::size_t count = data.size() / sizeof(T);
-  std::uint64_t place = first / per_word;
+  std::uint64_t index = first / per_word;
   for (std::size_t i = 0; i < count / per_word; ++i) {
-    const std::uint64_t word = hash(place++);
+    const std::uint64_t word = hash(index++);
     for (std::size_t part = 0; part < per_word; ++part) put(word, part);
   }
-  for (std::size_t part = 0; part < count % per_word; ++part) put(hash(place), part);
+  for (std::size_t part = 0; part < count % per_word; ++part) put(hash(index), part);
   return writer.sum();
 }
 

@@ -58,19 +58,19 @@ bool differ(const ByteCounts& one, const ByteCounts& other) {
 }
 
 /// The byte counts of a sample, by position within an element of a given width.
-class Places {
+class BytePositions {
  public:
-  explicit Places(std::span<const std::byte> sample) {
+  explicit BytePositions(std::span<const std::byte> sample) {
     for (std::size_t i = 0; i < sample.size(); ++i) {
-      ByteCounts& place = places_[i % widest];
-      ++place.counts[std::to_integer<std::size_t>(sample[i])];
-      ++place.total;
+      ByteCounts& counts = positions_[i % widest];
+      ++counts.counts[std::to_integer<std::size_t>(sample[i])];
+      ++counts.total;
     }
   }
 
-  ByteCounts at(std::size_t place, std::size_t width) const {
+  ByteCounts at(std::size_t position, std::size_t width) const {
     ByteCounts sum;
-    for (; place < widest; place += width) sum.add(places_[place]);
+    for (; position < widest; position += width) sum.add(positions_[position]);
     return sum;
   }
 
@@ -84,13 +84,13 @@ class Places {
  private:
   bool divides(std::size_t width) const {
     const std::size_t half = width / 2;
-    for (std::size_t place = 0; place < half; ++place) {
-      if (differ(at(place, width), at(place + half, width))) return true;
+    for (std::size_t position = 0; position < half; ++position) {
+      if (differ(at(position, width), at(position + half, width))) return true;
     }
     return false;
   }
 
-  std::array<ByteCounts, widest> places_;
+  std::array<ByteCounts, widest> positions_;
 };
 
 /// Calls `body` with the value of each element, as a double.
@@ -185,10 +185,10 @@ bool never_falls(std::span<const std::byte> sample, ooc::DType type) {
 }
 
 /// Guesses an integer type if the highest byte of most values is 0 or all ones.
-std::optional<TypeGuess> guess_small_integer(const Places& places,
+std::optional<TypeGuess> guess_small_integer(const BytePositions& positions,
                                              std::span<const std::byte> sample, std::size_t width) {
   for (const bool swapped : {false, true}) {
-    const ByteCounts top = places.at(swapped ? 0 : width - 1, width);
+    const ByteCounts top = positions.at(swapped ? 0 : width - 1, width);
     const double zeros = top.share(0x00), ones = top.share(0xff);
     if (zeros + ones < most) continue;
     constexpr double some = 0.001;
@@ -209,24 +209,26 @@ bool has_both_signs(const ByteCounts& top) {
   return positive > some && negative > some && positive + negative > nearly_all;
 }
 
-TypeGuess guess_large_integer(const Places& places, std::size_t width) {
-  const auto bits_at = [&](std::size_t place) { return entropy(places.at(place, width).counts); };
+TypeGuess guess_large_integer(const BytePositions& positions, std::size_t width) {
+  const auto bits_at = [&](std::size_t position) {
+    return entropy(positions.at(position, width).counts);
+  };
   const bool swapped = bits_at(0) < bits_at(width - 1);
-  const bool is_signed = has_both_signs(places.at(swapped ? 0 : width - 1, width));
+  const bool is_signed = has_both_signs(positions.at(swapped ? 0 : width - 1, width));
   return {integer(width, is_signed, swapped),
           fmt::format("a pattern repeats every {} bytes, which would be odd floats", width),
           Evidence::pattern};
 }
 
-bool is_text(const Places& places) {
-  const ByteCounts all = places.at(0, 1);
+bool is_text(const BytePositions& positions) {
+  const ByteCounts all = positions.at(0, 1);
   const double text = all.share(0x20, 0x7f) + all.share('\n') + all.share('\r') + all.share('\t');
   constexpr double nearly_all = 0.99;
   return text > nearly_all;
 }
 
-TypeGuess guess_bytes(const Places& places) {
-  const ByteCounts all = places.at(0, 1);
+TypeGuess guess_bytes(const BytePositions& positions) {
+  const ByteCounts all = positions.at(0, 1);
   constexpr double nearly_eight = 7.9;  // bits
   if (entropy(all.counts) > nearly_eight) {
     return {ooc::DType{ElementType::u1},
@@ -259,10 +261,10 @@ TypeGuess guess_type(std::span<const std::byte> all, std::uint64_t data_bytes) {
   if (std::ranges::adjacent_find(sample, std::not_equal_to<>()) == sample.end()) {
     return {{}, fmt::format("all bytes are {:#04x}", std::to_integer<int>(sample.front()))};
   }
-  const Places places(sample);
+  const BytePositions positions(sample);
   // Check for text first: lines of equal length have patterns, and letters make usual floats.
-  if (is_text(places)) return {{}, "it is text, not numbers", Evidence::text};
-  std::size_t width = places.width();
+  if (is_text(positions)) return {{}, "it is text, not numbers", Evidence::text};
+  std::size_t width = positions.width();
   while (data_bytes % width != 0) width /= 2;
   // Pairs of f4 also have a pattern of 8 bytes. An f8 read as two f4 would give a 0 or odd value.
   constexpr std::size_t f4_bytes = 4;
@@ -272,9 +274,9 @@ TypeGuess guess_type(std::span<const std::byte> all, std::uint64_t data_bytes) {
   }
   for (std::size_t narrower = width; narrower > 1; narrower /= 2) {
     if (auto guess = guess_float(sample, narrower, in_all)) return *guess;
-    if (auto guess = guess_small_integer(places, sample, narrower)) return *guess;
+    if (auto guess = guess_small_integer(positions, sample, narrower)) return *guess;
   }
-  return width > 1 ? guess_large_integer(places, width) : guess_bytes(places);
+  return width > 1 ? guess_large_integer(positions, width) : guess_bytes(positions);
 }
 
 double odd_share(std::span<const std::byte> sample, ooc::DType type) {

@@ -199,22 +199,22 @@ HealthCheck check_locked_memory(const UringFacts& uring, std::optional<std::uint
   return check.warn("ulimit -l unlimited; docker run --ulimit memlock=-1");
 }
 
-HealthCheck check_direct(const PlaceFacts& place) {
+HealthCheck check_direct(const LocationFacts& location) {
   HealthCheck check{.name = "direct I/O",
-                    .values = {{"path", place.path},
-                               {"file_system", place.file_system},
-                               {"disk", place.disk ? Json(place.disk->name) : Json(nullptr)},
-                               {"direct", place.why_not_direct.empty()}}};
-  std::string where = place.file_system;
-  if (place.disk) where += "; " + describe(*place.disk);
-  if (place.why_not_direct.empty()) {
+                    .values = {{"path", location.path},
+                               {"file_system", location.file_system},
+                               {"disk", location.disk ? Json(location.disk->name) : Json(nullptr)},
+                               {"direct", location.why_not_direct.empty()}}};
+  std::string where = location.file_system;
+  if (location.disk) where += "; " + describe(*location.disk);
+  if (location.why_not_direct.empty()) {
     check.facts = "works on " + where;
     return check;
   }
-  check.facts = fmt::format("{} on {}: {}", place.known ? "not possible" : "not tried", where,
-                            place.why_not_direct);
-  if (!place.known) return check.warn("ooc-run doctor FILE, with a file of your data");
-  if (place.in_memory) return check;  // direct I/O has no use on tmpfs
+  check.facts = fmt::format("{} on {}: {}", location.known ? "not possible" : "not tried", where,
+                            location.why_not_direct);
+  if (!location.known) return check.warn("ooc-run doctor FILE, with a file of your data");
+  if (location.in_memory) return check;  // direct I/O has no use on tmpfs
   return check.warn("keep data on a local ext4 or xfs");
 }
 

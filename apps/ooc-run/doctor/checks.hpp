@@ -50,7 +50,7 @@ HealthCheck check_io_uring(const UringFacts& uring);
 HealthCheck check_locked_memory(const UringFacts& uring, std::optional<std::uint64_t> limit);
 
 /// Facts about the file or directory that was given.
-struct PlaceFacts {
+struct LocationFacts {
   std::string path;
   std::string file_system;
   std::optional<BlockDevice> disk{};
@@ -58,7 +58,7 @@ struct PlaceFacts {
   bool in_memory = false;
   bool known = true;  // false: it could not be tried, and why_not_direct says why
 };
-HealthCheck check_direct(const PlaceFacts& place);
+HealthCheck check_direct(const LocationFacts& location);
 
 HealthCheck check_huge_pages(std::string_view setting);
 HealthCheck check_memory(std::uint64_t total_bytes, std::uint64_t available_bytes);

@@ -41,30 +41,30 @@ bool is_writable(std::filesystem::path directory) {
 }
 
 /// Tries direct writes to a temporary file without a name.
-void try_in_directory(PlaceFacts& place) {
+void try_in_directory(LocationFacts& location) {
   try {
     constexpr bool replace = true;  // never committed, so a file of this name is safe
-    const ooc::OutputFile file(std::filesystem::path(place.path) / "ooc-doctor", ooc::page_bytes,
+    const ooc::OutputFile file(std::filesystem::path(location.path) / "ooc-doctor", ooc::page_bytes,
                                replace);
-    place.why_not_direct = file.why_not_direct();
+    location.why_not_direct = file.why_not_direct();
   } catch (const ooc::Error& error) {
-    place.known = false;
-    place.why_not_direct = error.what();
+    location.known = false;
+    location.why_not_direct = error.what();
   }
 }
 
-PlaceFacts describe_place(const std::string& path) {
-  PlaceFacts place{.path = path, .file_system = file_system_of(path)};
-  place.disk = block_device_of(path);
-  place.in_memory = is_tmpfs(path);
+LocationFacts describe_location(const std::string& path) {
+  LocationFacts location{.path = path, .file_system = file_system_of(path)};
+  location.disk = block_device_of(path);
+  location.in_memory = is_tmpfs(path);
   std::error_code failed;
   if (std::filesystem::is_directory(path, failed)) {
-    try_in_directory(place);
-    return place;
+    try_in_directory(location);
+    return location;
   }
   const ooc::File file = ooc::File::open(path);
-  place.why_not_direct = file.why_not_direct();
-  return place;
+  location.why_not_direct = file.why_not_direct();
+  return location;
 }
 
 BlasFacts find_blas() {
@@ -87,7 +87,7 @@ std::string why_no_png() {
 
 std::vector<HealthCheck> examine(const std::string& path, const RunSettings& settings) {
   const auto threads = thread_limit();  // first: the checks start threads
-  const PlaceFacts place = describe_place(path);
+  const LocationFacts location = describe_location(path);
   const ooc::CudaFacts cuda = ooc::cuda_facts();
   const UringFacts uring = uring_facts();
   const ProcessLimits process = process_limits();
@@ -111,7 +111,7 @@ std::vector<HealthCheck> examine(const std::string& path, const RunSettings& set
     checks.push_back(check_link(gpu.name, pcie_link(gpu.pci_address)));
   }
   if (ordinal < cuda.gpus.size() && has_many_numa_nodes()) {
-    const auto disk = place.disk ? place.disk->numa_node : std::nullopt;
+    const auto disk = location.disk ? location.disk->numa_node : std::nullopt;
     checks.push_back(check_numa(numa_node_of(cuda.gpus[ordinal].pci_address), disk));
   }
   checks.push_back(check_processor(processor_name(), cores, ooc::name_of(ooc::best_simd())));
@@ -124,7 +124,7 @@ std::vector<HealthCheck> examine(const std::string& path, const RunSettings& set
   checks.push_back(check_kernel(kernel_release()));
   checks.push_back(check_io_uring(uring));
   if (uring.usable) checks.push_back(check_locked_memory(uring, process.locked_bytes));
-  checks.push_back(check_direct(place));
+  checks.push_back(check_direct(location));
   checks.push_back(check_ceilings(cache, !cache.empty() && is_writable(cache.parent_path()),
                                   read_ceilings({path, device, {}}), why_no_ceilings()));
   checks.push_back(check_png(why_no_png()));

@@ -47,11 +47,11 @@ std::string count_label(double count, const CountUnit& unit) {
 /// linear axis uses one unit, a logarithmic axis several.
 void label_counts(std::vector<Tick>& ticks, bool logarithmic) {
   constexpr double longest = 1e7;
-  const double most = ticks.back().place;
+  const double most = ticks.back().value;
   for (Tick& tick : ticks) {
     const CountUnit unit =
-        most < longest ? CountUnit{1, ""} : unit_of(logarithmic ? tick.place : most);
-    tick.label = count_label(tick.place, unit);
+        most < longest ? CountUnit{1, ""} : unit_of(logarithmic ? tick.value : most);
+    tick.label = count_label(tick.value, unit);
   }
 }
 
@@ -65,9 +65,9 @@ std::vector<Tick> powers_of_ten(int first, int decades, int intervals) {
   const bool all_short = -4 <= first && last <= 5;  // 0.0001 to 100000
   std::vector<Tick> ticks;
   for (int exponent = first; exponent <= last; exponent += stride_of(decades, intervals)) {
-    const double place = std::pow(10, exponent);
+    const double point = std::pow(10, exponent);
     ticks.push_back(
-        {place, all_short ? fmt::format("{:g}", place) : fmt::format("1e{}", exponent)});
+        {point, all_short ? fmt::format("{:g}", point) : fmt::format("1e{}", exponent)});
   }
   return ticks;
 }
@@ -105,49 +105,49 @@ double round_step(double least) {
 std::vector<Tick> round_ticks(double lower, double upper, int intervals) {
   // Compute with halves, because the length of the axis may overflow a double.
   const double step = round_step((upper / 2 - lower / 2) / (intervals / 2.0));
-  std::vector<double> places;
+  std::vector<double> points;
   for (int i = 0; i <= intervals && step > 0; ++i) {
-    const double place = step * (std::ceil(lower / step) + i);
-    if (!(place <= upper)) break;
+    const double point = step * (std::ceil(lower / step) + i);
+    if (!(point <= upper)) break;
     // On an axis far from 0, rounding may make two ticks equal, or put one before the axis begins.
-    if (place >= lower && (places.empty() || place > places.back())) places.push_back(place);
+    if (point >= lower && (points.empty() || point > points.back())) points.push_back(point);
   }
-  if (places.size() < 2) places = {lower, upper};
-  const std::vector<std::string> labels = place_labels(places);
+  if (points.size() < 2) points = {lower, upper};
+  const std::vector<std::string> labels = tick_labels(points);
   std::vector<Tick> ticks;
-  for (std::size_t i = 0; i < places.size(); ++i) ticks.push_back({places[i], labels[i]});
+  for (std::size_t i = 0; i < points.size(); ++i) ticks.push_back({points[i], labels[i]});
   return ticks;
 }
 
-std::vector<std::string> place_labels(std::span<const double> places) {
+std::vector<std::string> tick_labels(std::span<const double> points) {
   const auto all_near = [&](const std::vector<std::string>& labels) {
-    for (std::size_t i = 0; i < places.size(); ++i) {
+    for (std::size_t i = 0; i < points.size(); ++i) {
       const std::size_t left = i == 0 ? 0 : i - 1;
-      const double distance = places[left + 1] - places[left];
-      const double half_axis = places.back() / 2 - places.front() / 2;
-      const double far = std::abs(std::strtod(labels[i].c_str(), nullptr) - places[i]);
+      const double distance = points[left + 1] - points[left];
+      const double half_axis = points.back() / 2 - points.front() / 2;
+      const double far = std::abs(std::strtod(labels[i].c_str(), nullptr) - points[i]);
       if (!(far <= std::min(distance / 20, half_axis / 100))) return false;
     }
     return true;
   };
-  std::vector<std::string> labels(places.size());
+  std::vector<std::string> labels(points.size());
   constexpr double longest_fixed = 1e7;
-  if (std::ranges::all_of(places, [](double x) { return std::abs(x) < longest_fixed; })) {
+  if (std::ranges::all_of(points, [](double x) { return std::abs(x) < longest_fixed; })) {
     for (int digits = 0; digits <= 6; ++digits) {
-      std::ranges::transform(places, labels.begin(),
+      std::ranges::transform(points, labels.begin(),
                              [&](double x) { return fmt::format("{:.{}f}", x + 0.0, digits); });
       if (all_near(labels)) return labels;
     }
   }
   for (int digits = 0; digits <= 16; ++digits) {
-    std::ranges::transform(places, labels.begin(),
+    std::ranges::transform(points, labels.begin(),
                            [&](double x) { return scientific(x + 0.0, digits); });
     if (all_near(labels)) break;
   }
   return labels;
 }
 
-double ValueAxis::place(double value) const {
+double ValueAxis::position(double value) const {
   if (!(lower_ < upper_)) return 0.5;
   if (!logarithmic_) {
     const double length = upper_ - lower_;
@@ -181,7 +181,7 @@ CountAxis CountAxis::up_to(std::uint64_t most, bool logarithmic, int intervals) 
   return {std::pow(10, strides * stride), logarithmic};
 }
 
-double CountAxis::place(double count) const {
+double CountAxis::position(double count) const {
   if (end_ <= 0) return 0;
   return logarithmic_ ? std::log1p(count) / std::log1p(end_) : count / end_;
 }
@@ -196,7 +196,7 @@ std::vector<Tick> CountAxis::ticks(int intervals) const {
     return ticks;
   }
   // With many decades, 1 is so close to 0 that their labels would overlap. Leave out the 0.
-  if (place(1) * 2 * intervals < 1) ticks.clear();
+  if (position(1) * 2 * intervals < 1) ticks.clear();
   int decades = decades_up_to(end_);
   if (std::pow(10, decades) > end_) --decades;
   for (int decade = 0; decade <= decades; decade += stride_of(decades, intervals)) {

@@ -9,7 +9,7 @@ namespace ooc_run {
 
 /// A mark on an axis and its label.
 struct Tick {
-  double place;
+  double value;
   std::string label;
 };
 
@@ -24,7 +24,7 @@ std::vector<Tick> round_ticks(double lower, double upper, int intervals);
 /// Returns labels for ascending values. All have the same number of digits, the smallest with which
 /// each label differs from its value by at most a twentieth of the distance to its neighbour and
 /// half a percent of the axis.
-std::vector<std::string> place_labels(std::span<const double> places);
+std::vector<std::string> tick_labels(std::span<const double> points);
 
 /// An axis of values between two ends, linear or logarithmic.
 class ValueAxis {
@@ -34,7 +34,7 @@ class ValueAxis {
       : lower_(lower), upper_(upper), logarithmic_(logarithmic) {}
 
   /// Returns the position of a value on the axis, from 0 to 1.
-  double place(double value) const;
+  double position(double value) const;
 
   /// Returns ticks with at most `intervals` intervals, at round values. A logarithmic axis that has
   /// enough powers of ten has ticks at these.
@@ -55,7 +55,7 @@ class CountAxis {
   static CountAxis up_to(std::uint64_t most, bool logarithmic, int intervals);
 
   /// Returns the position of a count on the axis, from 0 to 1.
-  double place(double count) const;
+  double position(double count) const;
 
   /// Returns ticks at 0 and at round counts up to the end, with at most `intervals` intervals. A
   /// logarithmic axis has ticks at powers of ten from 1 on, and at 0 if there is room. Labels are

@@ -106,7 +106,7 @@ class Canvas {
       std::vector<Mark> marks;
       std::size_t free = 0;
       for (const Tick& tick : ticks) {
-        const double along = counts.place(tick.place) * static_cast<double>(bar_columns_);
+        const double along = counts.position(tick.value) * static_cast<double>(bar_columns_);
         const std::size_t column = corner() + static_cast<std::size_t>(std::lround(along));
         const std::size_t begin = column - std::min(column, tick.label.size() / 2);
         if (begin < free) break;
@@ -134,10 +134,10 @@ std::string draw_histogram(const ooc::Histogram& histogram, const Terminal& term
                            bool logarithmic_bars) {
   const std::vector<BinGroup> rows =
       group_bins(histogram, bins_per_group(histogram.counts.size(), most_rows(terminal)));
-  std::vector<double> places;
-  for (const BinGroup& row : rows) places.push_back(row.lower);
-  places.push_back(histogram.edges.back());
-  const std::vector<std::string> labels = place_labels(places);
+  std::vector<double> points;
+  for (const BinGroup& row : rows) points.push_back(row.lower);
+  points.push_back(histogram.edges.back());
+  const std::vector<std::string> labels = tick_labels(points);
 
   const std::uint64_t most = most_of(rows);
   std::size_t label_columns = std::string_view("below").size();
@@ -154,7 +154,7 @@ std::string draw_histogram(const ooc::Histogram& histogram, const Terminal& term
   outside("below", histogram.below);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     canvas.line(labels[i], terminal.unicode ? (i == 0 ? "┌" : "├") : "|",
-                counts.place(static_cast<double>(rows[i].count)) *
+                counts.position(static_cast<double>(rows[i].count)) *
                     static_cast<double>(canvas.bar_columns()),
                 digits(rows[i].count), format_percent(rows[i].count, histogram.count));
   }

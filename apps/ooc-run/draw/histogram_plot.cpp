@@ -82,11 +82,11 @@ struct Axes {
   CountAxis counts;
   double pixel = 1;  // height of a pixel, in units of the picture
 
-  double x(double value) const { return frame.x(values.place(value)); }
+  double x(double value) const { return frame.x(values.position(value)); }
 
   /// Returns the top of a bar. A count above 0 is at least a pixel high.
   double y(std::uint64_t count) const {
-    const double y = frame.y(counts.place(static_cast<double>(count)));
+    const double y = frame.y(counts.position(static_cast<double>(count)));
     return count == 0 ? frame.bottom : std::min(y, frame.bottom - pixel);
   }
 };
@@ -108,10 +108,10 @@ Axes axes_of(const ooc::Histogram& histogram, const std::vector<BinGroup>& group
 
 void draw_ticks(Svg& svg, const Axes& axes, const HistogramPlot& plot) {
   for (const Tick& tick : axes.counts.ticks(most_up(plot))) {
-    axes.frame.draw_tick_beside(svg, axes.counts.place(tick.place), tick.label);
+    axes.frame.draw_tick_beside(svg, axes.counts.position(tick.value), tick.label);
   }
   for (const Tick& tick : axes.values.ticks(most_along)) {
-    axes.frame.draw_tick_below(svg, axes.values.place(tick.place), tick.label);
+    axes.frame.draw_tick_below(svg, axes.values.position(tick.value), tick.label);
   }
   axes.frame.draw_title_beside(svg, "count");
   axes.frame.draw_title_below(svg, "value");
@@ -211,11 +211,11 @@ std::string histogram_figure(const ooc::Histogram& histogram, const HistogramPlo
       axes_of(histogram, groups, plot, {0, PageChart::height, PageChart::width, PageChart::height});
   axes.pixel = PageChart::height / frame_height;
   for (const Tick& tick : axes.counts.ticks(most_up(plot))) {
-    chart.tick_beside(axes.counts.place(tick.place), tick.label);
+    chart.tick_beside(axes.counts.position(tick.value), tick.label);
   }
   const auto ticks_of = [&](int intervals) { return axes.values.ticks(intervals); };
   for (const Tick& tick : ticks_that_fit(most_along, ticks_of)) {
-    chart.tick_below(axes.values.place(tick.place), tick.label);
+    chart.tick_below(axes.values.position(tick.value), tick.label);
   }
   chart.title_beside("count");
   chart.title_below("value");

@@ -10,7 +10,8 @@
 namespace ooc_run {
 
 /// A plot in an HTML page that adapts to the width of the page. The drawing is stretched; labels
-/// are HTML text, which is not. Places are coordinates from 0 to 1, from the left and the bottom.
+/// are HTML text, which is not. Positions are coordinates from 0 to 1, from the left and the
+/// bottom.
 class PageChart {
  public:
   /// Size of the drawing in SVG units. y grows downwards.
@@ -20,16 +21,16 @@ class PageChart {
   /// class of the chart, or empty.
   PageChart(double pixels, std::string_view label, std::string_view css_class = {});
 
-  static double x(double place) { return place * width; }
-  static double y(double place) { return height - place * height; }
+  static double x(double position) { return position * width; }
+  static double y(double position) { return height - position * height; }
 
   /// Add a label and a grid line.
-  void tick_below(double place, std::string_view label);
-  void tick_beside(double place, std::string_view label);
+  void tick_below(double position, std::string_view label);
+  void tick_beside(double position, std::string_view label);
 
   /// Add a name to the left of a row, and further left the name of a group of rows.
-  void name_beside(double place, std::string_view name);
-  void group_beside(double place, std::string_view name);
+  void name_beside(double position, std::string_view name);
+  void group_beside(double position, std::string_view name);
 
   /// Adds SVG elements to the drawing, as they are.
   void add(std::string_view element) { body_ += element; }
@@ -41,7 +42,7 @@ class PageChart {
   std::string html() const;
 
  private:
-  void label_beside(std::string_view css_class, double place, std::string_view text);
+  void label_beside(std::string_view css_class, double position, std::string_view text);
 
   double pixels_;
   std::string label_, css_class_;

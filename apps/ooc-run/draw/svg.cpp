@@ -92,14 +92,14 @@ void Frame::draw_axes(Svg& svg) const {
   svg.line(x(0), y(0), x(0), y(1), "axis");
 }
 
-void Frame::draw_tick_below(Svg& svg, double place, std::string_view label) const {
-  svg.line(x(place), bottom, x(place), bottom + 4, "axis");
-  if (!label.empty()) svg.text(x(place), bottom + 17, "middle", label);
+void Frame::draw_tick_below(Svg& svg, double position, std::string_view label) const {
+  svg.line(x(position), bottom, x(position), bottom + 4, "axis");
+  if (!label.empty()) svg.text(x(position), bottom + 17, "middle", label);
 }
 
-void Frame::draw_tick_beside(Svg& svg, double place, std::string_view label) const {
-  svg.line(x(0), y(place), x(1), y(place), "grid");
-  svg.text(left - 6, y(place) + 4, "end", label);
+void Frame::draw_tick_beside(Svg& svg, double position, std::string_view label) const {
+  svg.line(x(0), y(position), x(1), y(position), "grid");
+  svg.text(left - 6, y(position) + 4, "end", label);
 }
 
 void Frame::draw_title_below(Svg& svg, std::string_view title) const {

@@ -37,18 +37,18 @@ class Svg {
   std::string body_;
 };
 
-/// The area between two axes, in which data are drawn. Places are coordinates from 0 to 1.
+/// The area between two axes, in which data are drawn. Positions are coordinates from 0 to 1.
 struct Frame {
   double left, bottom;  // the corner where the axes meet
   double width, height;
 
-  double x(double place) const { return left + place * width; }
-  double y(double place) const { return bottom - place * height; }
+  double x(double position) const { return left + position * width; }
+  double y(double position) const { return bottom - position * height; }
 
   void draw_axes(Svg& svg) const;
-  void draw_tick_below(Svg& svg, double place, std::string_view label) const;
+  void draw_tick_below(Svg& svg, double position, std::string_view label) const;
   /// Also draws a grid line.
-  void draw_tick_beside(Svg& svg, double place, std::string_view label) const;
+  void draw_tick_beside(Svg& svg, double position, std::string_view label) const;
 
   /// Draw the titles of the axes.
   void draw_title_below(Svg& svg, std::string_view title) const;

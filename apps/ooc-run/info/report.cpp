@@ -127,11 +127,11 @@ std::string guess_text(const Info& info) {
 
 std::string data_text(const FileFacts& file) {
   if (file.data_bytes == 0) return "none";
-  const std::string place =
+  const std::string text =
       file.data_offset == 0 ? "from the first byte" : fmt::format("from byte {}", file.data_offset);
-  if (!file.why_not_direct.empty()) return place;
-  if (file.is_aligned()) return place + ", where direct reads can begin";
-  return place + ", so direct reads begin a little before, at a multiple of 4096";
+  if (!file.why_not_direct.empty()) return text;
+  if (file.is_aligned()) return text + ", where direct reads can begin";
+  return text + ", so direct reads begin a little before, at a multiple of 4096";
 }
 
 std::string layout_text(const FileFacts& file) {

@@ -25,17 +25,18 @@ std::string describe(const BlockDevice& device) {
 std::optional<BlockDevice> block_device(const std::string& number,
                                         const std::filesystem::path& sysfs) {
   std::error_code failed;
-  std::filesystem::path place = std::filesystem::canonical(sysfs / "dev/block" / number, failed);
+  std::filesystem::path directory =
+      std::filesystem::canonical(sysfs / "dev/block" / number, failed);
   if (failed) return {};
-  if (std::filesystem::exists(place / "partition", failed)) place = place.parent_path();
+  if (std::filesystem::exists(directory / "partition", failed)) directory = directory.parent_path();
   BlockDevice device;
-  device.name = place.filename();
-  device.model = first_line(place / "device/model");
-  device.rotational = first_line(place / "queue/rotational") == "1";
+  device.name = directory.filename();
+  device.model = first_line(directory / "device/model");
+  device.rotational = first_line(directory / "queue/rotational") == "1";
   device.block_bytes =
-      static_cast<std::uint64_t>(number_in(place / "queue/logical_block_size").value_or(0));
+      static_cast<std::uint64_t>(number_in(directory / "queue/logical_block_size").value_or(0));
   // The NUMA node belongs to the controller, which is an ancestor of the disk in sysfs.
-  for (std::filesystem::path above = place; above != above.root_path();
+  for (std::filesystem::path above = directory; above != above.root_path();
        above = above.parent_path()) {
     const auto node = number_in(above / "numa_node");
     if (!node) continue;

@@ -33,9 +33,9 @@ code { font: .92em ui-monospace, monospace }
 .banner { margin: 1rem 0; padding: .75rem 1rem; border-left: 4px solid var(--busy);
   background: var(--panel); border-radius: 0 6px 6px 0; overflow-wrap: anywhere }
 .banner.bad { border-color: var(--bad); color: var(--bad); font-weight: 600 }
-.tiles { display: flex; flex-wrap: wrap; gap: .9rem 2.6rem; margin: 1.3rem 0 }
-.tile b { display: block; font-size: 1.5rem; font-weight: 600; line-height: 1.2 }
-.tile span { color: var(--faint); font-size: .85rem }
+.figures { display: flex; flex-wrap: wrap; gap: .9rem 2.6rem; margin: 1.3rem 0 }
+.figure b { display: block; font-size: 1.5rem; font-weight: 600; line-height: 1.2 }
+.figure span { color: var(--faint); font-size: .85rem }
 
 table { border-collapse: collapse; text-align: left }
 th { font-weight: 400; color: var(--faint) }

@@ -84,14 +84,14 @@ class RatePicture {
   void add_axes() {
     constexpr int most_up = 5, most_along = 5;
     for (const Tick& tick : round_ticks(0, most_ / gb, most_up)) {
-      chart_.tick_beside(tick.place * gb / most_, tick.label);
+      chart_.tick_beside(tick.value * gb / most_, tick.label);
     }
     const TimeUnit unit = unit_of(seconds_);
     const auto ticks_of = [&](int intervals) {
       return round_ticks(0, seconds_ / unit.seconds, intervals);
     };
     for (const Tick& tick : ticks_that_fit(most_along, ticks_of)) {
-      chart_.tick_below(tick.place * unit.seconds / seconds_, tick.label);
+      chart_.tick_below(tick.value * unit.seconds / seconds_, tick.label);
     }
     chart_.title_beside("GB/s");
     chart_.title_below(fmt::format("{} since the first read began", unit.name));

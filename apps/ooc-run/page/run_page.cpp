@@ -32,6 +32,7 @@ std::string banner(std::string_view css_class, std::string_view text) {
   return fmt::format("<p class=\"banner {}\">{}</p>\n", css_class, escape_xml(text));
 }
 
+/// True if the object has a boolean of this name and value.
 bool is(const Json& object, const char* key, bool wanted) {
   const auto found = object.find(key);
   return found != object.end() && found->is_boolean() && found->get<bool>() == wanted;
@@ -47,7 +48,8 @@ std::string words_of(const std::string& command) {
   return html + "</span>";
 }
 
-/// Returns the banners at the top of the page: warnings and the verdict.
+/// Returns the banners at the top of the page: warnings, and the verdict or why there is none.
+/// (A run without a verdict was interrupted or took less than a second.)
 std::string banners(const RunPage& page) {
   std::string html;
   const bool partial = is(page.result, "partial", true);
@@ -66,30 +68,33 @@ std::string banners(const RunPage& page) {
   return html + banner("verdict", "No verdict: a run of less than a second is too short for one");
 }
 
-std::string tile(std::string_view name, const std::string& text) {
-  return fmt::format("<div class=\"tile\"><b>{}</b><span>{}</span></div>\n", text, name);
+/// Returns one figure of the row below the banners: a large number above its name.
+std::string key_figure(std::string_view name, const std::string& text) {
+  return fmt::format("<div class=\"figure\"><b>{}</b><span>{}</span></div>\n", text, name);
 }
 
-std::string tiles(const RunPage& page) {
+std::string key_figures(const RunPage& page) {
   const Json& run = page.run;
   const auto seconds = run.at("seconds").get<double>();
   const auto rate = run.at("bytes_per_second").get<double>();
   std::string html;
   if (page.result.contains("flops") && seconds > 0) {
     const double flops = std::strtod(text_of(page.result.at("flops")).c_str(), nullptr);
-    html += tile("arithmetic", escape_xml(format_flops(flops / seconds) + "/s"));
+    html += key_figure("arithmetic", escape_xml(format_flops(flops / seconds) + "/s"));
   }
-  html += tile("read", escape_xml(format_decimal_bytes(rate * seconds))) +
-          tile(run.at("passes") == 1 ? "time"
-                                     : fmt::format("time, {} passes", text_of(run.at("passes"))),
-               escape_xml(format_seconds(seconds))) +
-          tile("average rate", escape_xml(format_rate(rate)));
+  html +=
+      key_figure("read", escape_xml(format_decimal_bytes(rate * seconds))) +
+      key_figure(run.at("passes") == 1 ? "time"
+                                       : fmt::format("time, {} passes", text_of(run.at("passes"))),
+                 escape_xml(format_seconds(seconds))) +
+      key_figure("average rate", escape_xml(format_rate(rate)));
   if (page.result.contains("bytes_written")) {
     const auto written = page.result.at("bytes_written").get<double>();
-    html += tile("written", escape_xml(format_decimal_bytes(written)));
+    html += key_figure("written", escape_xml(format_decimal_bytes(written)));
   }
-  html += tile(run.at("chunks") == 1 ? "chunk" : "chunks", group_digits(text_of(run.at("chunks"))));
-  return fmt::format("<div class=\"tiles\">\n{}</div>\n", html);
+  html += key_figure(run.at("chunks") == 1 ? "chunk" : "chunks",
+                     group_digits(text_of(run.at("chunks"))));
+  return fmt::format("<div class=\"figures\">\n{}</div>\n", html);
 }
 
 /// Returns a row of the table of stages. `all_seconds`: the run time, summed over the lanes if each
@@ -266,7 +271,7 @@ std::string draw_page(const RunPage& page, const RunRecord& record, const Ceilin
           "<header>\n<h1>ooc-run {}</h1>\n<p class=\"heading\">{}</p>\n"
           "<pre class=\"command\">{}</pre>\n</header>\n",
           page.command, escape_lines(page.heading), words_of(printable(command_line()))) +
-      banners(page) + tiles(page) +
+      banners(page) + key_figures(page) +
       section("Result",
               std::string(page.figure) + result_tables(page.result) + bin_table(page.result)) +
       section("Where the time went", stages(page.run)) +

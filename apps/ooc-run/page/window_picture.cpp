@@ -71,11 +71,11 @@ class Rows {
       const auto is_near = [&](double other) { return std::abs(other - middle) < line_pixels; };
       if (std::ranges::any_of(named, is_near)) return;
       named.push_back(middle);
-      const double place = 1 - (row.top + 0.5) / rows_high_;
-      if (with_group) chart.group_beside(place, row.track.group.name());
+      const double position = 1 - (row.top + 0.5) / rows_high_;
+      if (with_group) chart.group_beside(position, row.track.group.name());
       const std::string track = row.track.name();
       const bool is_of_kind = track == name_of(row.track.kind);
-      chart.name_beside(place, is_of_kind ? label_of(row.track.kind) : track);
+      chart.name_beside(position, is_of_kind ? label_of(row.track.kind) : track);
     };
     for (const Row& row : rows_) {
       if (row.begins_group) name(row, true);
@@ -100,9 +100,9 @@ class Rows {
 std::string title_of(const Window& window, bool whole) {
   const std::string length = format_seconds(seconds_of(window.end - window.begin));
   if (whole) return fmt::format("The whole run: {}", length);
-  switch (window.place) {
-    case RunRecord::Place::first: return fmt::format("The first {}", length);
-    case RunRecord::Place::middle:
+  switch (window.part) {
+    case RunRecord::Part::first: return fmt::format("The first {}", length);
+    case RunRecord::Part::middle:
       return fmt::format("{} in the middle, {} after the beginning", length,
                          format_seconds(seconds_of(window.begin)));
     default: return fmt::format("The last {}", length);
@@ -133,10 +133,10 @@ std::string draw_track(const std::vector<EventGroup>& groups, std::string_view l
   std::string lines;
   for (const EventGroup& group : groups) {
     std::string path;
-    int place = 0;
+    int drawn_to = 0;
     for (const auto& [begin, end] : group.strokes) {
-      path += fmt::format("{}{} 0h{}", path.empty() ? "M" : "m", begin - place, end - begin);
-      place = end;
+      path += fmt::format("{}{} 0h{}", path.empty() ? "M" : "m", begin - drawn_to, end - begin);
+      drawn_to = end;
     }
     lines +=
         fmt::format("<path d=\"{}\"><title>{}</title></path>\n", path, group.description(label));
@@ -153,7 +153,7 @@ std::string draw(const RunRecord& record, const Window& window, const Rows& rows
   constexpr double ms = 1e-3;
   const auto ticks_of = [&](int intervals) { return round_ticks(0, length / ms, intervals); };
   for (const Tick& tick : ticks_that_fit(5, ticks_of)) {
-    chart.tick_below(tick.place * ms / length, tick.label);
+    chart.tick_below(tick.value * ms / length, tick.label);
   }
   chart.title_below("milliseconds");
   rows.name_in(chart);

@@ -71,14 +71,14 @@ void replace(Json& json, const char* list, const Json& key, const Json& rates) {
   json[list] = entries;
 }
 
-Json disk_key(const CeilingsOf& place) {
-  return {{"machine", machine_name()}, {"file_system", file_system_of(place.file)}};
+Json disk_key(const CeilingsOf& subject) {
+  return {{"machine", machine_name()}, {"file_system", file_system_of(subject.file)}};
 }
 Json machine_key() {
   return {{"machine", machine_name()}};
 }
-Json device_key(const CeilingsOf& place) {
-  return {{"machine", machine_name()}, {"device", place.device}};
+Json device_key(const CeilingsOf& subject) {
+  return {{"machine", machine_name()}, {"device", subject.device}};
 }
 
 Ceilings find_ceilings(const Json& json, const CeilingsOf& wanted) {
@@ -164,7 +164,7 @@ std::string why_no_ceilings() {
   }
 }
 
-void write_ceilings(const CeilingsOf& place, const MeasuredCeilings& measured) {
+void write_ceilings(const CeilingsOf& subject, const MeasuredCeilings& measured) {
   const std::filesystem::path path = ceilings_path();
   if (path.empty()) {
     throw ooc::Error(ooc::ErrorKind::output, "no place to keep ceilings",
@@ -174,14 +174,14 @@ void write_ceilings(const CeilingsOf& place, const MeasuredCeilings& measured) {
   json["schema"] = schema;
   const Ceilings& stages = measured.stages;
   if (stages.disk) {
-    replace(json, "disks", disk_key(place), only(stages, {"disk_bytes_per_second"}));
+    replace(json, "disks", disk_key(subject), only(stages, {"disk_bytes_per_second"}));
   }
   if (stages.page_cache) {
     replace(json, "machines", machine_key(), only(stages, {"page_cache_bytes_per_second"}));
   }
   Json device = only(stages, {"h2d_bytes_per_second", "d2h_bytes_per_second", "start_seconds"});
   device["kernels_bytes_per_second"] = measured.kernels;
-  replace(json, "devices", device_key(place), device);
+  replace(json, "devices", device_key(subject), device);
 
   std::error_code failure;
   std::filesystem::create_directories(path.parent_path(), failure);

@@ -53,6 +53,6 @@ std::string why_no_ceilings();
 
 /// Adds the measured ceilings to the file, with today's date. They replace older entries with the
 /// same key. The file is replaced atomically. Throws Error(output).
-void write_ceilings(const CeilingsOf& place, const MeasuredCeilings& measured);
+void write_ceilings(const CeilingsOf& subject, const MeasuredCeilings& measured);
 
 }  // namespace ooc_run

@@ -49,8 +49,10 @@ struct DeviceChoice {
   std::string reason;
 };
 
-/// Returns the `wanted` device if there is one; else the GPU if it is usable, unless the CPU is
-/// predicted to be faster. CUDA is not started in that case.
+/// Returns the device that the user `wanted`, unchecked. Without a wish: the GPU, unless it is not
+/// usable or the CPU is predicted to be faster by more than 10 %. That prediction comes first, so
+/// that a run on the CPU does not wait for CUDA to start. A stage without a rate counts as
+/// infinitely fast.
 DeviceChoice choose_device(std::optional<ooc::DeviceKind> wanted, const Workload& work,
                            const DeviceRates& rates);
 

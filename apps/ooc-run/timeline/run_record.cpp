@@ -69,16 +69,16 @@ void RunRecord::keep_every_other_piece() {
 }
 
 /// Returns the end of a piece. A full piece lacks later events, so it ends with its last event.
-RunRecord::Time RunRecord::end_of_piece(std::size_t place) const {
-  const Time end = window_length * (static_cast<std::int64_t>(place) * stride_ + 1);
-  const auto& piece = pieces_[place];
+RunRecord::Time RunRecord::end_of_piece(std::size_t piece_index) const {
+  const Time end = window_length * (static_cast<std::int64_t>(piece_index) * stride_ + 1);
+  const auto& piece = pieces_[piece_index];
   if (piece.size() < most_) return std::min(end, duration_);
   return std::min({end, duration_, time_of(piece.back().end)});
 }
 
-RunRecord::Window RunRecord::window(Place place, Time begin, Time end,
+RunRecord::Window RunRecord::window(Part part, Time begin, Time end,
                                     const std::vector<ooc::TraceEvent>& events) const {
-  Window window{place, begin, end, {}};
+  Window window{part, begin, end, {}};
   for (const ooc::TraceEvent& event : events) {
     const bool overlaps = time_of(event.begin) < end && time_of(event.end) > begin;
     if (overlaps) window.events.push_back(event);
@@ -87,7 +87,7 @@ RunRecord::Window RunRecord::window(Place place, Time begin, Time end,
 }
 
 RunRecord::Window RunRecord::first_window() const {
-  return window(Place::first, Time{}, end_of_piece(0), pieces_[0]);
+  return window(Part::first, Time{}, end_of_piece(0), pieces_[0]);
 }
 
 RunRecord::Window RunRecord::last_window(Time not_before) const {
@@ -96,7 +96,7 @@ RunRecord::Window RunRecord::last_window(Time not_before) const {
     const ooc::TraceEvent& oldest = latest_[recorded_ % most_];
     begin = std::max(begin, time_of(oldest.end));
   }
-  return window(Place::last, begin, duration_, latest_);
+  return window(Part::last, begin, duration_, latest_);
 }
 
 std::optional<RunRecord::Window> RunRecord::middle_window(Time not_before, Time not_after) const {
@@ -109,9 +109,9 @@ std::optional<RunRecord::Window> RunRecord::middle_window(Time not_before, Time 
     if (begin >= end) continue;
     const Time off = std::chrono::abs(piece_begin + window_length / 2 - duration_ / 2);
     if (best && off >= least) continue;
-    best = Window{Place::middle, begin, end, {}};
+    best = Window{Part::middle, begin, end, {}};
     least = off;
-    best = window(Place::middle, begin, end, pieces_[i]);
+    best = window(Part::middle, begin, end, pieces_[i]);
   }
   return best;
 }

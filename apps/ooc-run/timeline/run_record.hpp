@@ -29,11 +29,11 @@ class RunRecord {
   /// Maximum number of events per window. More could not be distinguished in a picture.
   static constexpr std::size_t most_events = 4096;
 
-  enum class Place { first, middle, last };
+  enum class Part { first, middle, last };
 
   /// A part of the run, and all events that overlap it.
   struct Window {
-    Place place;
+    Part part;
     Time begin, end;
     std::vector<ooc::TraceEvent> events;
   };
@@ -64,9 +64,8 @@ class RunRecord {
   Window first_window() const;
   Window last_window(Time not_before) const;
   std::optional<Window> middle_window(Time not_before, Time not_after) const;
-  Window window(Place place, Time begin, Time end,
-                const std::vector<ooc::TraceEvent>& events) const;
-  Time end_of_piece(std::size_t place) const;
+  Window window(Part part, Time begin, Time end, const std::vector<ooc::TraceEvent>& events) const;
+  Time end_of_piece(std::size_t piece_index) const;
 
   std::size_t most_;
 

@@ -98,15 +98,15 @@ class Timeline {
     Track group, track;
     Time end{};  // of the last slice of the track
     for (const TraceEvent& event : events_) {
-      const EventTrack place = track_of(event);
-      if (!before || before->group != place.group) {
-        group = file_.add_track(place.group.name(), process_);
+      const EventTrack event_track = track_of(event);
+      if (!before || before->group != event_track.group) {
+        group = file_.add_track(event_track.group.name(), process_);
       }
-      if (before != place) {
-        track = file_.add_track(place.name(), group);
+      if (before != event_track) {
+        track = file_.add_track(event_track.name(), group);
         end = {};
       }
-      before = place;
+      before = event_track;
       // Slices must not overlap. Events may, by microseconds, if the offset between a GPU's clock
       // and the host's was measured again.
       const Time begin = std::max(time_of(event.begin), end);

@@ -117,9 +117,9 @@ template <class T>
     std::int32_t all_sure = -1;  // negative if so
     for (std::size_t i = group; i < group + group_elements; ++i) {
       const float value = static_cast<float>(values[i]);
-      const float place = value * local.float_scale + local.float_offset;
-      const float not_above = place > highest ? above : place;
-      const float not_below = place < lowest ? below : not_above;
+      const float bin = value * local.float_scale + local.float_offset;
+      const float not_above = bin > highest ? above : bin;
+      const float not_below = bin < lowest ? below : not_above;
       const float number = value == value ? not_below : nan;
       const auto found = static_cast<std::int32_t>(number);
       const float from_middle = std::abs(number - static_cast<float>(found) - 0.5f);

@@ -78,11 +78,11 @@ void TileSender::send(std::size_t tile, TileBuffer& buffer) {
 /// Makes each extent begin at the same offset in a page of the slot as in a page of the file, so
 /// that whole blocks of it can be written directly.
 void TileSender::lay_out(Chunk& chunk) {
-  std::size_t place = 0;
+  std::size_t slot_offset = 0;
   for (const Extent& extent : plan_.extents(chunk.index, extents_)) {
-    const std::size_t begin = place + extent.offset % page_bytes;
+    const std::size_t begin = slot_offset + extent.offset % page_bytes;
     chunk.segments.push_back(chunk.memory.subspan(begin, extent.bytes));
-    place = round_up(begin + extent.bytes, page_bytes);
+    slot_offset = round_up(begin + extent.bytes, page_bytes);
   }
 }
 

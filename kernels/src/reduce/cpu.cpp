@@ -74,7 +74,7 @@ OOC_INLINE std::uint32_t find_first(const Tile<T>& tile, Predicate matches) {
   return nowhere;
 }
 
-struct Placed {
+struct Located {
   std::uint64_t key;
   std::uint32_t index = nowhere;
 };
@@ -83,7 +83,7 @@ struct Placed {
 /// true. That element may be the other zero than `value`, which equals it. This third loop over a
 /// tile is rare: few tiles have a new extreme of their lane.
 template <class T, class MayMatter>
-OOC_INLINE Placed place(const Tile<T>& tile, T value, MayMatter may_matter) {
+OOC_INLINE Located locate(const Tile<T>& tile, T value, MayMatter may_matter) {
   const std::uint64_t key = order_key(value);
   if (!may_matter(rank_of<T>(key))) return {key};
   const std::uint32_t index =
@@ -92,15 +92,15 @@ OOC_INLINE Placed place(const Tile<T>& tile, T value, MayMatter may_matter) {
 }
 
 template <class T>
-OOC_INLINE void place_extremes(const Tile<T>& tile, const Columns<T>& seen, CpuLane& lane,
-                               TileResult& result) {
+OOC_INLINE void locate_extremes(const Tile<T>& tile, const Columns<T>& seen, CpuLane& lane,
+                                TileResult& result) {
   if (result.nan == tile.size) return;
-  const Placed min =
-      place(tile, *std::min_element(seen.min.begin(), seen.min.end()),
-            [&lane](std::uint64_t rank) OOC_ALWAYS { return !lane.any || rank < lane.min_rank; });
-  const Placed max =
-      place(tile, *std::max_element(seen.max.begin(), seen.max.end()),
-            [&lane](std::uint64_t rank) OOC_ALWAYS { return !lane.any || rank > lane.max_rank; });
+  const Located min =
+      locate(tile, *std::min_element(seen.min.begin(), seen.min.end()),
+             [&lane](std::uint64_t rank) OOC_ALWAYS { return !lane.any || rank < lane.min_rank; });
+  const Located max =
+      locate(tile, *std::max_element(seen.max.begin(), seen.max.end()),
+             [&lane](std::uint64_t rank) OOC_ALWAYS { return !lane.any || rank > lane.max_rank; });
   result.min_key = min.key;
   result.max_key = max.key;
   result.argmin = min.index;
@@ -126,7 +126,7 @@ OOC_INLINE void reduce_around_nan(const Tile<T>& tile, CpuLane& lane, TileResult
     const double mean = result.sum / static_cast<double>(tile.size - result.nan);
     result.m2 = look_again<true>(tile, mean);
   }
-  place_extremes(tile, seen, lane, result);
+  locate_extremes(tile, seen, lane, result);
 }
 
 template <class T>
@@ -139,7 +139,7 @@ OOC_INLINE void reduce_floating(const Tile<T>& tile, CpuLane& lane, TileResult& 
     return;
   }
   result.m2 = look_again<false>(tile, result.sum / static_cast<double>(tile.size));
-  place_extremes(tile, seen, lane, result);
+  locate_extremes(tile, seen, lane, result);
 }
 
 template <class T>
@@ -160,7 +160,7 @@ OOC_INLINE void reduce_integers(const Tile<T>& tile, CpuLane& lane, TileResult& 
     const double mean = mean_of_integers(result.sum_high, result.sum_low, tile.size);
     result.m2 = look_again<false>(tile, mean);
   }
-  place_extremes(tile, seen, lane, result);
+  locate_extremes(tile, seen, lane, result);
 }
 
 [[gnu::target("avx,f16c")]] void convert_f16c(const Float16* from, std::size_t count, float* to) {

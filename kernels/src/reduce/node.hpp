@@ -85,7 +85,7 @@ inline double m2_of_integers(std::uint64_t count, int128 sum, std::uint64_t squa
 /// Returns the leaf for a tile. `first` is the index of its first element.
 template <class T>
 Node<T> node_of(const TileResult& tile, std::uint64_t first, std::size_t count) {
-  const auto place = [first](std::uint32_t index) {
+  const auto index_of = [first](std::uint32_t index) {
     return index == nowhere ? nowhere_at_all : first + index;
   };
   Node<T> node;
@@ -100,9 +100,9 @@ Node<T> node_of(const TileResult& tile, std::uint64_t first, std::size_t count) 
   if constexpr (has_exact_squares<T>) node.m2 = m2_of_integers(count, node.sum, tile.squares);
   node.min_key = tile.min_key;
   node.max_key = tile.max_key;
-  node.argmin = place(tile.argmin);
-  node.argmax = place(tile.argmax);
-  node.first_nan = place(tile.first_nan);
+  node.argmin = index_of(tile.argmin);
+  node.argmax = index_of(tile.argmax);
+  node.first_nan = index_of(tile.first_nan);
   return node;
 }
 

@@ -106,11 +106,11 @@ Range range_for(const HistogramOptions& options, ElementType type, const Counts&
 /// ends; where steps are below the smallest normal number, each step may be off by the smallest
 /// number. For a logarithmic edge, the exponent takes as many roundings, and the power multiplies
 /// their error by ln 10; the result is rounded to a multiple of the smallest number.
-struct Place {
+struct BoundedEdge {
   long double edge, bound;
 };
 
-Place place_of_edge(const HistogramOptions& options, Range range, std::size_t index) {
+BoundedEdge bounded_edge(const HistogramOptions& options, Range range, std::size_t index) {
   constexpr long double unit = 0x1p-53L;
   constexpr long double smallest = std::numeric_limits<double>::denorm_min();
   const long double part = static_cast<long double>(index) / static_cast<long double>(options.bins);
@@ -136,7 +136,7 @@ void check_edges(const Source& source, const HistogramOptions& options, Range ra
   require_same(source, name(0), edges.front(), range.lower);
   require_same(source, name(options.bins), edges.back(), range.upper);
   for (std::size_t i = 1; i < options.bins; ++i) {
-    const auto [edge, bound] = place_of_edge(options, range, i);
+    const auto [edge, bound] = bounded_edge(options, range, i);
     if (std::abs(edges[i] - edge) <= bound) continue;
     throw plain::difference(
         source, name(i), edges[i], static_cast<double>(edge),
@@ -146,7 +146,7 @@ void check_edges(const Source& source, const HistogramOptions& options, Range ra
 
 /// True if bins must be found as NumPy does. For even bins it guesses by a multiplication, and
 /// corrects by one bin if the edges say so. If edges are at most half a bin off, after the five
-/// roundings of place_of_edge(), this finds the bin that the edges define. In narrower bins it need
+/// roundings of bounded_edge(), this finds the bin that the edges define. In narrower bins it need
 /// not, and then what NumPy finds is the definition; unless bins are so narrow that NumPy fails,
 /// where histogram() searches.
 bool numpy_guess_defines_bins(const HistogramOptions& options, const Histogram& found) {

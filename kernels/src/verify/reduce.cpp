@@ -66,14 +66,14 @@ template <class Value>
 struct Extreme {
   bool any = false;
   Value value{};
-  std::uint64_t place = 0;
+  std::uint64_t index = 0;
 
   /// `better(a, b)`: true if a replaces b.
   template <class Better>
-  void see(Value other, std::uint64_t other_place, Better better) {
-    const bool earlier = !better(value, other) && other_place < place;
+  void see(Value other, std::uint64_t other_index, Better better) {
+    const bool earlier = !better(value, other) && other_index < index;
     if (any && !better(other, value) && !earlier) return;
-    *this = {true, other, other_place};
+    *this = {true, other, other_index};
   }
 };
 
@@ -136,8 +136,8 @@ struct alignas(128) Findings {
     first_nan = std::min(first_nan, other.first_nan);
     infinite |= other.infinite;
     negative_infinite |= other.negative_infinite;
-    if (other.min.any) min.see(other.min.value, other.min.place, less);
-    if (other.max.any) max.see(other.max.value, other.max.place, greater);
+    if (other.min.any) min.see(other.min.value, other.min.index, less);
+    if (other.max.any) max.see(other.max.value, other.max.index, greater);
     if constexpr (of_floats) {
       sum.merge(other.sum);
     } else {
@@ -262,13 +262,14 @@ class Comparison {
 
   void check_extremes() const {
     same("min", found_.min, number(seen_.min.value));
-    same("argmin", maybe(found_.argmin), whole(seen_.min.place));
+    same("argmin", maybe(found_.argmin), whole(seen_.min.index));
     same("max", found_.max, number(seen_.max.value));
-    same("argmax", maybe(found_.argmax), whole(seen_.max.place));
+    same("argmax", maybe(found_.argmax), whole(seen_.max.index));
   }
 
   void check_infinite() const {
-    // Besides infinities of one sign, finite values can overflow to the other.
+    // The finite values of the data may overflow to an infinity too, of either sign. The sum is
+    // then an infinity or NaN, depending on the order, so it only must not be finite.
     const bool overflows = !options_.exact && may_overflow(seen_.magnitude);
     const double sum = (seen_.infinite ? infinity : 0) - (seen_.negative_infinite ? infinity : 0);
     if (!overflows || is_finite(found_.sum)) same("sum", found_.sum, sum);

@@ -6,19 +6,19 @@ namespace ooc_run {
 namespace {
 
 TEST(BenchLimit, TheSlowestStageSetsItAndTheLastChunkPassesThoseBehind) {
-  const Limit disk = limit_of({.source = 4e9, .link = 50e9, .kernel = 2e12}, 8e9, 1e9);
+  const RateLimit disk = limit_of({.source = 4e9, .link = 50e9, .kernel = 2e12}, 8e9, 1e9);
   EXPECT_EQ(disk.stage, "source");
   EXPECT_DOUBLE_EQ(disk.bytes_per_second, 8e9 / (2 + 0.02 + 0.0005));
 }
 
 TEST(BenchLimit, NothingIsBehindTheKernel) {
-  const Limit kernel = limit_of({.source = 4e9, .kernel = 2e9}, 8e9, 1e9);
+  const RateLimit kernel = limit_of({.source = 4e9, .kernel = 2e9}, 8e9, 1e9);
   EXPECT_EQ(kernel.stage, "kernel");
   EXPECT_DOUBLE_EQ(kernel.bytes_per_second, 2e9);
 }
 
 TEST(BenchLimit, TheLink) {
-  const Limit link = limit_of({.source = 60e9, .link = 50e9, .kernel = 100e9}, 100e9, 10e9);
+  const RateLimit link = limit_of({.source = 60e9, .link = 50e9, .kernel = 100e9}, 100e9, 10e9);
   EXPECT_EQ(link.stage, "link");
   EXPECT_DOUBLE_EQ(link.bytes_per_second, 100e9 / 2.1);
 }

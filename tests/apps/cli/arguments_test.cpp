@@ -131,9 +131,9 @@ TEST(Arguments, EnvironmentIsRefusedByItsName) {
 
 TEST(Arguments, ChoicesAndPositiveNumbers) {
   EXPECT_EQ(choose(engine_names, std::array{1, 2, 3}, "threads"), 3);
-  EXPECT_EQ(refusal([] { place_among(engine_names, "thread"); }).hint,
+  EXPECT_EQ(refusal([] { index_among(engine_names, "thread"); }).hint,
             "did you mean threads? One of auto, uring or threads");
-  EXPECT_EQ(refusal([] { place_among(engine_names, "posix"); }).hint,
+  EXPECT_EQ(refusal([] { index_among(engine_names, "posix"); }).hint,
             "one of auto, uring or threads");
   EXPECT_EQ(refusal([] { positive_count("0"); }).message, "must be at least 1");
   EXPECT_EQ(positive_bytes("1K"), 1024u);

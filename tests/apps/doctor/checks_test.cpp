@@ -113,14 +113,14 @@ TEST(DoctorChecks, LockedMemoryMattersOnlyIfItIsRefused) {
 }
 
 TEST(DoctorChecks, DirectIoIsMissedOnDisksOnly) {
-  PlaceFacts place{.path = "/data", .file_system = "ext4 /dev/vda"};
-  expect(check_direct(place), State::ok, "works on ext4 /dev/vda");
-  place.why_not_direct = "refused";
-  expect(check_direct(place), State::warn, "not possible on ext4 /dev/vda: refused");
-  place.in_memory = true;
-  expect(check_direct(place), State::ok);
-  place.known = false;
-  expect(check_direct(place), State::warn, "ooc-run doctor FILE");
+  LocationFacts location{.path = "/data", .file_system = "ext4 /dev/vda"};
+  expect(check_direct(location), State::ok, "works on ext4 /dev/vda");
+  location.why_not_direct = "refused";
+  expect(check_direct(location), State::warn, "not possible on ext4 /dev/vda: refused");
+  location.in_memory = true;
+  expect(check_direct(location), State::ok);
+  location.known = false;
+  expect(check_direct(location), State::warn, "ooc-run doctor FILE");
 }
 
 TEST(DoctorChecks, MemoryIsEnoughOrRunsFail) {

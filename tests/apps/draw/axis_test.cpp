@@ -46,10 +46,10 @@ TEST(Axis, TicksOfAnyAxisLieOnItAndRise) {
       const std::vector<Tick> ticks = round_ticks(lower, upper, intervals);
       ASSERT_GE(ticks.size(), 2u) << lower << " " << upper;
       ASSERT_LE(ticks.size(), static_cast<std::size_t>(intervals) + 1);
-      EXPECT_GE(ticks.front().place, lower);
-      EXPECT_LE(ticks.back().place, upper);
+      EXPECT_GE(ticks.front().value, lower);
+      EXPECT_LE(ticks.back().value, upper);
       for (std::size_t i = 1; i < ticks.size(); ++i) {
-        EXPECT_LT(ticks[i - 1].place, ticks[i].place);
+        EXPECT_LT(ticks[i - 1].value, ticks[i].value);
       }
     }
   }
@@ -57,23 +57,23 @@ TEST(Axis, TicksOfAnyAxisLieOnItAndRise) {
 
 TEST(Axis, AnAxisOfNoLengthHasItsEnds) {
   EXPECT_EQ(round_ticks(2, 2, 5).size(), 2u);
-  EXPECT_EQ(ValueAxis(2, 2, false).place(2), 0.5);
+  EXPECT_EQ(ValueAxis(2, 2, false).position(2), 0.5);
 }
 
 TEST(Axis, Values) {
   const ValueAxis linear(-1, 3, false);
-  EXPECT_EQ(linear.place(-1), 0);
-  EXPECT_EQ(linear.place(0), 0.25);
-  EXPECT_EQ(linear.place(3), 1);
+  EXPECT_EQ(linear.position(-1), 0);
+  EXPECT_EQ(linear.position(0), 0.25);
+  EXPECT_EQ(linear.position(3), 1);
   constexpr double most = std::numeric_limits<double>::max();
-  EXPECT_DOUBLE_EQ(ValueAxis(-most, most, false).place(0), 0.5);
+  EXPECT_DOUBLE_EQ(ValueAxis(-most, most, false).position(0), 0.5);
   constexpr double tiny = std::numeric_limits<double>::denorm_min();
-  EXPECT_EQ(ValueAxis(0, tiny, false).place(0), 0);
-  EXPECT_EQ(ValueAxis(0, tiny, false).place(tiny), 1);
+  EXPECT_EQ(ValueAxis(0, tiny, false).position(0), 0);
+  EXPECT_EQ(ValueAxis(0, tiny, false).position(tiny), 1);
   EXPECT_EQ(labels_of(ValueAxis(-1e-300, 1e-300, false).ticks(2)), "-1e-300 0 1e-300");
 
   const ValueAxis logarithmic(1e-2, 1e4, true);
-  EXPECT_DOUBLE_EQ(logarithmic.place(10), 0.5);
+  EXPECT_DOUBLE_EQ(logarithmic.position(10), 0.5);
   EXPECT_EQ(labels_of(logarithmic.ticks(10)), "0.01 0.1 1 10 100 1000 10000");
   EXPECT_EQ(labels_of(logarithmic.ticks(3)), "0.01 1 100 10000");
   EXPECT_EQ(labels_of(ValueAxis(1e-300, 1e300, true).ticks(2)), "1e-300 1e0 1e300");
@@ -111,9 +111,10 @@ TEST(Axis, AnAxisOfCountsEndsAtATickThatNoneExceeds) {
         const CountAxis axis = CountAxis::up_to(most, logarithmic, intervals);
         const std::vector<Tick> ticks = axis.ticks(intervals);
         ASSERT_GE(ticks.size(), 2u) << most;
-        EXPECT_EQ(axis.place(ticks.back().place), 1) << most;
-        EXPECT_LE(axis.place(static_cast<double>(most)), 1) << most;
-        EXPECT_GT(axis.place(static_cast<double>(most)), axis.place(ticks[ticks.size() - 2].place))
+        EXPECT_EQ(axis.position(ticks.back().value), 1) << most;
+        EXPECT_LE(axis.position(static_cast<double>(most)), 1) << most;
+        EXPECT_GT(axis.position(static_cast<double>(most)),
+                  axis.position(ticks[ticks.size() - 2].value))
             << most;
       }
     }
@@ -126,12 +127,12 @@ TEST(Axis, AnAxisOfCountsEndsAtATickThatNoneExceeds) {
 TEST(Axis, PlacesOfCountsGoFromZeroToOne) {
   for (const bool logarithmic : {false, true}) {
     const CountAxis axis(1e6, logarithmic);
-    EXPECT_EQ(axis.place(0), 0);
-    EXPECT_EQ(axis.place(1e6), 1);
-    EXPECT_GT(axis.place(1), 0);
-    EXPECT_EQ(CountAxis(0, logarithmic).place(0), 0);
+    EXPECT_EQ(axis.position(0), 0);
+    EXPECT_EQ(axis.position(1e6), 1);
+    EXPECT_GT(axis.position(1), 0);
+    EXPECT_EQ(CountAxis(0, logarithmic).position(0), 0);
   }
-  EXPECT_NEAR(CountAxis(1e6, true).place(1e3), 0.5, 1e-4);
+  EXPECT_NEAR(CountAxis(1e6, true).position(1e3), 0.5, 1e-4);
 }
 
 }  // namespace

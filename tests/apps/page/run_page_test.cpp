@@ -77,7 +77,7 @@ TEST_F(RunPageTest, FactsThatBelongTogetherAreATable) {
 TEST_F(RunPageTest, AProductBeginsWithItsArithmetic) {
   EXPECT_FALSE(has(draw(), "FLOP/s"));
   result_["flops"] = json_integer(ooc::int128{3'000'000'000'000});
-  EXPECT_TRUE(has(draw(), "<div class=\"tiles\">\n<div class=\"tile\"><b>1.50 TFLOP/s</b>"));
+  EXPECT_TRUE(has(draw(), "<div class=\"figures\">\n<div class=\"figure\"><b>1.50 TFLOP/s</b>"));
 }
 
 TEST_F(RunPageTest, WithoutCopiesThereIsNoRowOfThem) {

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ooc::TraceEvent;
-using Place = RunRecord::Place;
+using Part = RunRecord::Part;
 using Time = RunRecord::Time;
 using Window = RunRecord::Window;
 
@@ -52,7 +52,7 @@ TEST(RunRecord, OfAShortRunKeepsAll) {
   record_reads(record, 150ms, 7ms);
   const auto windows = record.windows();
   ASSERT_EQ(windows.size(), 1u);
-  EXPECT_EQ(windows[0].place, Place::first);
+  EXPECT_EQ(windows[0].part, Part::first);
   EXPECT_EQ(windows[0].end, 150ms);
   EXPECT_EQ(windows[0].events.size(), 22u);
   EXPECT_EQ(record.duration(), 150ms);
@@ -80,13 +80,13 @@ TEST(RunRecord, OfALongRunKeepsTheFirstTheMiddleAndTheLast) {
     ASSERT_EQ(windows.size(), 3u);
     expect_in_order(windows);
     for (const Window& window : windows) expect_whole(window, length);
-    EXPECT_EQ(windows[0].place, Place::first);
+    EXPECT_EQ(windows[0].part, Part::first);
     EXPECT_EQ(windows[0].begin, Time{});
     EXPECT_EQ(windows[0].end, 200ms);
-    EXPECT_EQ(windows[2].place, Place::last);
+    EXPECT_EQ(windows[2].part, Part::last);
     EXPECT_EQ(windows[2].end, duration);
     EXPECT_EQ(windows[2].begin, duration - 200ms);
-    EXPECT_EQ(windows[1].place, Place::middle);
+    EXPECT_EQ(windows[1].part, Part::middle);
     EXPECT_EQ(windows[1].end - windows[1].begin, 200ms);
     const Time middle = (windows[1].begin + windows[1].end) / 2;
     EXPECT_LE(std::chrono::abs(middle - duration / 2), duration / 16) << duration.count();

@@ -78,12 +78,12 @@ struct Cost {
   std::uint64_t device_bytes = 0;
   std::uint64_t link_in_bytes = 0, link_out_bytes = 0;
   std::uint64_t read_bytes = 0, write_bytes = 0;
-  /// True if bytes read and written are within traffic_bound() of panel cache and device memory
-  /// together. (Bytes over the link are always within that of device memory alone.) This takes a
-  /// cache of H elements that holds an operand, or else P rows of A and a column of panels of B, Q
-  /// wide: (P + Q) inner <= H. Then A is read once and B rows / P times, which is within the bound
-  /// if P >= sqrt(H) / 4. With Q no larger, `inner` may be 2 sqrt(H); if it is longer, parts of P
-  /// and Q may still suffice.
+  /// True if the bytes read and written are within traffic_bound() of panel cache and device memory
+  /// together. (Bytes over the link are always within that of device memory alone.)
+  ///
+  /// A cache of H elements can do that in two ways. Either it holds a whole operand. Or it holds P
+  /// rows of A and a column of panels of B that is Q wide, (P + Q) inner <= H: then A is read once
+  /// and B rows / P times, which is within the bound if P is about sqrt(H) / 4 or more.
   bool cache_serves = false;
   double flops = 0;
   double seconds = 0;
@@ -129,10 +129,12 @@ constexpr std::uint64_t part_size(std::uint64_t total, std::uint64_t size, std::
 /// 1702.02017.
 double traffic_bound(const Problem& problem, double fast_bytes);
 
-/// Returns the fastest tiling at these rates whose traffic is within the bound. Throws
-/// Error(memory), with the numbers, if the device memory is too small for any: 16 of the widest
-/// elements are enough, unless they would take more than four million steps. If a size is 0, there
-/// are no steps.
+/// Returns the schedule of the fastest tiling at these rates whose bytes over the link are within
+/// the bound. Tilings whose cache serves (Cost::cache_serves) come before faster ones. Estimates
+/// choose the first 16 tilings; their schedules are made and counted until one keeps to the bound.
+/// Without rows, columns or inner elements the schedule is empty. Throws Error(memory), with the
+/// numbers, if none of them fits: device memory for 16 of the widest elements is enough for every
+/// product that takes at most four million steps.
 Schedule make_schedule(const Problem& problem, const Limits& limits, const Rates& rates);
 
 }  // namespace ooc::product
