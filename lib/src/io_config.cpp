@@ -17,7 +17,7 @@ namespace ooc {
 
 namespace {
 
-/// ChunkSizes that fit a device and a way of reading, in bytes, and why a chunk has that one.
+/// Sizes that fit a device and a way of reading, in bytes, and why a chunk has that one.
 struct ChunkSizes {
   std::size_t chunk;
   std::size_t block;
@@ -30,7 +30,7 @@ constexpr std::string_view for_link = "chunks are large enough to fill the link 
 constexpr std::string_view for_core = "chunks fit a core's own cache, in which they are consumed";
 
 // Bytes that come from a disk go through the smallest pool that keeps the disk busy: the more
-// memory the reads are spread over, the slower a disk becomes (lib/README.md, "ChunkSizes"). The
+// memory the reads are spread over, the slower a disk becomes (lib/README.md, "Sizes"). The
 // link is not the limit then, so small chunks will do. Bytes that come out of the page cache are to
 // fill the link, which takes large chunks, out of a pool that fits the last-level cache. The CPU
 // consumes a chunk where it lies, so there it fits in a core's own cache.

@@ -14,11 +14,19 @@ using namespace std::chrono_literals;
 
 constexpr int went_on = 7;  // not an exit code of the program
 
+/// Gives both signals their default action. A job in the background may have inherited that they
+/// are ignored, which Interrupt respects.
+void receive_signals() {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+}
+
 void wait_for_stop(const Interrupt& interrupt) {
   while (!interrupt.token().stop_requested()) std::this_thread::sleep_for(1ms);
 }
 
 [[noreturn]] void take_two_signals_at_once() {
+  receive_signals();
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
@@ -38,6 +46,7 @@ void wait_for_stop(const Interrupt& interrupt) {
 
 /// Repeats SIGINT, as an impatient user does while a run is ending.
 [[noreturn]] void signal_until_it_ends() {
+  receive_signals();
   const Interrupt interrupt;
   interrupt.allow_more_time();
   for (int i = 0; i < 200; ++i) {
