@@ -1,5 +1,5 @@
-# Sourced by run and full, beside it: the checks that both make, and the count of what passed.
-# `usual_checks` makes those of .ci/run, `finish` prints the count and ends the script.
+# Sourced by .ci/run and .ci/full: the checks that both make, and the counts of their results.
+# `usual_checks` makes the checks of .ci/run. `finish` prints the counts, and fails if a check did.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../scripts/environment.sh"
 cd "$root"
 
@@ -10,8 +10,8 @@ passed=0 failed=0 skipped=0
 failures=$results/failures.log
 : >"$failures"
 
-# What this machine lacks, as the labels of tests name it (tests/CMakeLists.txt): only tests that
-# need one of these may be skipped.
+# The labels of tests (tests/CMakeLists.txt) for features that this machine lacks. Only tests with
+# one of these labels may be skipped.
 missing=$(/usr/bin/python3 - "$results/probe" <<'PYTHON'
 import ctypes
 import mmap
@@ -56,7 +56,7 @@ PYTHON
 )
 say "may be skipped here: tests with a label of ${missing:-(none)}"
 
-# check NAME COMMAND...: counts as one test.
+# check NAME COMMAND...: runs a command that counts as one test.
 check() {
   say "$1"
   if "${@:2}"; then
@@ -68,8 +68,8 @@ check() {
   fi
 }
 
-# tests NAME PRESET COMMAND...: a command that runs ctest in the build of that preset, with the
-# option that writes its results.
+# tests NAME PRESET COMMAND...: runs a command that calls ctest in the build of PRESET, with options
+# that write the results to a file, and counts them.
 tests() {
   local name=$1 build=$root/build/$2 file=$results/$1.xml list=$results/$1.json status=0 counts
   "${@:3}" --no-tests=error --output-junit "$file" || status=$?
@@ -123,7 +123,7 @@ check_format() {
     xargs -0 clang-format --dry-run -Werror
 }
 
-# Every public header compiles by itself.
+# Checks that every public header compiles without others before it.
 check_headers() {
   cmake --preset cpu -DCMAKE_VERIFY_INTERFACE_HEADER_SETS=ON >"$results/headers.log" 2>&1 &&
     cmake --build --preset cpu --target all_verify_interface_header_sets \
@@ -133,10 +133,10 @@ check_headers() {
 usual_checks() {
   local other left_out='^full$'
   if [[ $preset != cpu ]]; then
-    # Without a GPU the same code is at work here as in preset cpu.
+    # Without a GPU this build runs the same code as preset cpu.
     [[ $missing != *needs-gpu* ]] || left_out='^(full|once)$'
     tests "$preset" "$preset" scripts/test --label-exclude "$left_out"
-    # The CPU presets are to be built as they are on a machine without a toolkit.
+    # The CPU presets are built as on a machine without the CUDA toolkit.
     scripts/setup --cpu || say "no CCCL from PyPI; the CPU presets use the toolkit's"
     tests cpu cpu build_and_test cpu --label-exclude '^full$'
   else
@@ -147,7 +147,7 @@ usual_checks() {
   done
   check "headers stand alone" check_headers
 
-  # The output of clang-format changes from version to version; ours is Debian 12's.
+  # The output of clang-format depends on its version. The code is formatted by that of Debian 12.
   if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
     check "formatting" check_format
   else
@@ -158,7 +158,7 @@ usual_checks() {
 finish() {
   [[ $preset != cpu ]] || say "nothing was built for GPUs: $why"
   say "took $((SECONDS - started)) s"
-  cat "$failures"  # once more, where they are found: at the end
+  cat "$failures"  # again at the end, where they are easy to find
   echo "$passed passed, $failed failed, $skipped skipped"
   ((failed == 0))
 }

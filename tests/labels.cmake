@@ -1,8 +1,8 @@
-# Read by ctest (see ooc_label in CMakeLists.txt): gives tests of a GoogleTest program their labels.
+# ctest includes this file to label the tests of a GoogleTest program (ooc_label in CMakeLists.txt).
 
-# Adds `label` to those of the list `tests` whose name matches one of `patterns`, in which * stands
-# for any text. A pattern that matches nothing is an error: its test has been renamed, and would
-# lose its label unnoticed.
+# Adds `label` to each of `tests` with a name that matches one of `patterns`, in which * matches any
+# text. A pattern without a match is an error: its test was probably renamed, and would lose its
+# label unnoticed.
 function(ooc_label_tests tests label patterns)
   if(NOT tests)
     return()  # the program is not built
@@ -16,7 +16,7 @@ function(ooc_label_tests tests label patterns)
       string(REGEX REPLACE " +#.*" "" name "${test}")
       if(name MATCHES "^${regex}$")
         set(found TRUE)
-        string(MD5 key "${test}")  # a variable's name may not have its spaces and brackets
+        string(MD5 key "${test}")  # its spaces and brackets cannot be in a variable's name
         list(APPEND labels_${key} ${label})
         set(labels_${key} ${labels_${key}} PARENT_SCOPE)
         set_tests_properties("${test}" PROPERTIES LABELS "${labels_${key}}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The installed package serves a user: installs it, moves it, builds the examples against it and
-# compares what they make with the right numbers.
+# Tests the installed package: installs it, moves it, builds the examples against it and compares
+# their results with the right numbers.
 #
 #   package_test.sh BUILD_DIRECTORY [CMAKE_OPTION...]
 set -euo pipefail
@@ -19,11 +19,12 @@ for manual in man/man1/ooc-run.1 man/man1/ooc-run-histogram.1 \
   test -s "$work/prefix/share/$manual"
 done
 if grep -rE --include='*.cmake' 'FORTIFY|-fstack|-fcf|relro|noexecstack|-Wall' "$work/prefix"; then
-  echo "the package asks its users for options that are ours" >&2
+  echo "the package passes build options of this project on to its users" >&2
   exit 1
 fi
 
-# refuse STANDARD TEXT: a program on standard input does not compile, and the first error says why.
+# refuse STANDARD TEXT: expects that the program on standard input does not compile, and that the
+# first error contains TEXT.
 compiler=c++
 for option in "${@:2}"; do
   if [[ $option == -DCMAKE_CXX_COMPILER=* ]]; then compiler=${option#*=}; fi
@@ -79,7 +80,7 @@ cmake -S "$examples" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_PREFIX_PATH="$work/prefix" "${@:2}"
 cmake --build "$work/build" --parallel 1
 
-# One million and one floats, and two matrices of small integers, whose product is exact.
+# Makes a file of 1,000,001 floats, and two matrices of small integers, which have an exact product.
 cd "$work"
 /usr/bin/python3 - <<'PYTHON'
 import numpy as np
@@ -91,7 +92,7 @@ for name, shape in ("a.npy", (300, 500)), ("b.npy", (500, 70)):
     np.save(name, random.integers(-8, 9, shape).astype(np.float32))
 PYTHON
 
-# check PROGRAM RULE: what the program made keeps the rule, in Python.
+# check PROGRAM RULE: expects that RULE, in Python, is true of the program's results.
 check() {
   echo "$1: $2"
   /usr/bin/python3 - "$2" <<'PYTHON'

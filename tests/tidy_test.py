@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The small rules of CONTRIBUTING.md, so that reviews can be about the large ones."""
+"""Checks the small rules of CONTRIBUTING.md, so that reviews can focus on the large ones."""
 
 import os
 import re
@@ -22,7 +22,7 @@ ROOMS = {
 }
 MAX_SOURCES = 16  # in a room
 
-# Words of docs/glossary.md that had another name, and words that say nothing: not to come back.
+# Names that were replaced by those of docs/glossary.md, and vague words. Neither may come back.
 OLD_NAMES = re.compile(
     r"\b(IoWay|choose_(read|write)_way|Hidden|HiddenPartial|Together|StallTime|Compute|Cause|"
     r"Activity|plan_(pass|histogram|convert|matmul)|try_out|lies_in_memory|RunPlan|BenchPlan|"
@@ -30,10 +30,10 @@ OLD_NAMES = re.compile(
 VAGUE_WORDS = re.compile(
     r"\b(nobody|somebody|anybody|everybody|whoever|whomever|mend(s|ed|ing)?|boils? down)\b", re.I)
 HEADLESS = re.compile(r"^\s*(///?|#) (What|Who|Whose|Whom|Of an?|Whether) (?!.*\?$)")
-# `io` and `lib` are to be rewritten with their core, and have their words until then.
+# `io` and `lib` keep their words until their core is rewritten.
 OLD_WORDS = ("io/", "lib/", "tests/io/", "tests/lib/")
 
-# Where the headers of a layer's rooms are found, as "draw/svg.hpp".
+# Folders to which #include "..." in a layer may be relative, as in "draw/svg.hpp".
 ROOM_ROOTS = {"kernels": ["kernels/src"], "apps": ["apps/ooc-run", "apps"],
               "bench": ["bench", "kernels/src", "apps"]}
 CPP = {".cpp", ".hpp", ".cu"}
@@ -42,13 +42,13 @@ MAX_COLUMNS = 100
 MAX_LINES = 400
 MAX_BYTES = 1 << 20
 
-# The one header in which the backends meet, and the only one that asks for the compiler.
+# The one header that uses both backends, and the only one that checks for the compiler.
 BACKENDS_MEET = "lib/include/ooc/execute.hpp"
 
 # The one header that refuses an older standard of the language.
 LANGUAGE = "io/include/ooc/io/language.hpp"
 
-# Public headers without a test file of their own, and where they are tested.
+# Public headers without a test file of the same name, and the files that test them.
 TESTED_ELSEWHERE = {
     LANGUAGE: "tests/package_test.sh",
     "io/include/ooc/io/transfer.hpp": "tests/io/writer_test.cpp",
@@ -76,7 +76,7 @@ CUDA = re.compile(r"cuda[\w./]*|cublas_v2\.h|thrust/.+|cub/.+|nvtx3/.+")
 
 
 def project_files():
-    """Every file of the project: what git would track, or what is there if there is no git."""
+    """Returns the files of the project: those that git would track or, without git, all."""
     git = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                          cwd=ROOT, capture_output=True, check=False)
     if git.returncode == 0:
@@ -88,7 +88,7 @@ def project_files():
 
 
 def without_comments_and_strings(text):
-    """C++ code alone, line for line."""
+    """Returns only the C++ code, with the same numbers of lines."""
     pattern = re.compile(
         r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S)
     return pattern.sub(lambda match: "\n" * match.group().count("\n") or '""', text)
@@ -110,18 +110,18 @@ CPP_CODE = {name: without_comments_and_strings(text) for name, text in TEXT.item
 
 
 def layer_of(name):
-    """One of LAYERS, or else the name of the top folder."""
+    """Returns one of LAYERS, or else the name of the top folder."""
     return name.split("/")[0]
 
 
 def layer_of_header(header):
-    """The layer that a header <ooc/...> belongs to."""
+    """Returns the layer of a header <ooc/...>."""
     return next((layer for layer in LAYERS if f"{layer}/include/{header}" in FILES), None)
 
 
 def included_file(name, header):
-    """The path of the private header that the file `name` includes as "header", or None. CMake
-    generates a header from a file of the same name with ".in"."""
+    """Returns the path of the private header that the file `name` includes as "header", or None.
+    CMake generates a header from a file of the same name with ".in"."""
     layer = layer_of(name)
     places = [str(Path(name).parent), *ROOM_ROOTS.get(layer, [f"{layer}/src"])]
     paths = [os.path.normpath(f"{place}/{header}") for place in places]
@@ -129,7 +129,7 @@ def included_file(name, header):
 
 
 def room_of(name):
-    """The room that a file is in: "apps/ooc-run/draw"; None outside of all rooms."""
+    """Returns the room of a file, for example "apps/ooc-run/draw"; None outside of all rooms."""
     rooms = [f"{layer}/{room}" for layer, names in ROOMS.items() for room in names]
     found = [room for room in rooms if name.startswith(f"{room}/")]
     return max(found, key=len, default=None)
@@ -142,7 +142,7 @@ def is_code(name):
 
 
 def may_use_cuda(name):
-    """Whether a file may include CUDA's headers: a private header, if all who include it may."""
+    """True if a file may include CUDA's headers: a private header, if all its users may."""
     if name.endswith(".cu") or name == BACKENDS_MEET or name.startswith("lib/src/cuda"):
         return True
     users = [user for user in CPP_CODE
@@ -153,7 +153,7 @@ def may_use_cuda(name):
 
 class TidyTest(unittest.TestCase):
     def check_lines(self, texts, pattern, rule, allowed=lambda name: False):
-        """No line of `texts` matches `pattern`, unless its file is allowed to."""
+        """Fails if a line of `texts` matches `pattern`, unless its file is allowed to."""
         found = [f"{name}:{number}: {line.strip()}"
                  for name, text in texts.items() if not allowed(name)
                  for number, line in enumerate(text.splitlines(), 1) if re.search(pattern, line)]
@@ -307,7 +307,7 @@ class TidyTest(unittest.TestCase):
                          "no paths of one machine")
 
     def test_every_file_is_built(self):
-        """Every source and public header stands in a CMakeLists.txt."""
+        """A CMakeLists.txt lists every source and public header."""
         listed = set()
         for name, text in TEXT.items():
             if Path(name).name == "CMakeLists.txt":

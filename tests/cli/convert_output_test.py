@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What happens to the output of a conversion when something goes wrong."""
+"""Checks the output of conversions that fail or are stopped."""
 
 import os
 import resource
@@ -14,7 +14,7 @@ import numpy as np
 
 
 class OutputTest(CliTest):
-    """Nothing that fails leaves anything, and nothing is lost."""
+    """A conversion that fails leaves no new file, and no old file is lost."""
 
     def setUp(self):
         super().setUp()
@@ -88,16 +88,17 @@ class OutputTest(CliTest):
 
 
 class StoppedTest(CliTest):
-    """An old output outlives everything that can happen to a run."""
+    """An old output survives however a run is stopped."""
 
     def setUp(self):
         super().setUp()
         with open(self.path("x.f64"), "wb") as file:
-            file.truncate(16 << 30)  # bytes that take seconds to read
+            file.truncate(16 << 30)  # takes seconds to read
         self.write("y.u8", b"precious")
 
     def start(self):
-        """The program, once it has made its output, which has no name or a temporary one."""
+        """Starts the program and waits until it has made its output, which is unnamed or has a
+        temporary name."""
         process = subprocess.Popen(
             [PROGRAM, "convert", "x.f64", "-o", "y.u8", "--force"], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, cwd=self.directory, env=clean_environment(),
@@ -109,7 +110,7 @@ class StoppedTest(CliTest):
         return process
 
     def has_output(self, process):
-        """By its size, which it has from the beginning."""
+        """True if the program has a file open of the output's size, which is set at the start."""
         descriptors = f"/proc/{process.pid}/fd"
         for descriptor in os.listdir(descriptors):
             try:
@@ -141,7 +142,7 @@ class StoppedTest(CliTest):
         process.kill()
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, -signal.SIGKILL)
-        # Where files without a name are unknown, a clearly named one may have stayed.
+        # File systems without unnamed files keep the temporary, which has a recognisable name.
         for name in os.listdir(self.directory):
             if name not in ("x.f64", "y.u8"):
                 self.assertRegex(name, r"^\.y\.u8\.[a-z0-9]{8}\.ooc-tmp$")

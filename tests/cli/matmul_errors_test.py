@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Matrix products that are refused, or that something ends."""
+"""Matrix products that are refused, interrupted, or fail while they run."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from cli_support import CliTest, main
 import numpy as np
 
 HUGE = 4 << 40  # bytes of a sparse file
-MILLION_SQUARE = "1048576x1048576"  # of f4, in so many bytes
+MILLION_SQUARE = "1048576x1048576"  # of f4, has this many bytes
 
 
 def matrix(rows, columns, code="f4"):
@@ -85,7 +85,7 @@ class RefusalTest(CliTest):
     def test_too_little_memory(self):
         self.refuse_and_keep(7, "bytes, the limit is ", "a.npy", "b.npy", "-o", "c.npy", "--device",
                              "cpu", "--memory", "8K", hint="--memory")
-        pools = 4 * 3 * 4096  # two slots of three pages in either
+        pools = 4 * 3 * 4096  # two slots of three pages in each of two pools
         self.refuse_and_keep(7, "0 bytes of memory beside the pools are too few", "a.npy", "b.npy",
                              "-o", "c.npy", "--device", "cpu", "--memory", pools, hint="--memory")
 
@@ -110,7 +110,7 @@ class RefusalTest(CliTest):
 
 
 class StoppedTest(CliTest):
-    """Products that take minutes, which something ends."""
+    """Products that would take minutes, but are interrupted or lose their input."""
 
     def setUp(self):
         super().setUp()

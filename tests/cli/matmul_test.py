@@ -213,7 +213,8 @@ class VerifyTest(CliTest):
         self.assertEqual(process.returncode, 130, stderr)
         self.assertIsNone(self.check_document(stdout)["result"]["verified"])
         self.assertIn("error: the check of the product was stopped before its end\n"
-                      "  hint: c.f32 was written, but is not verified; the printed result is", stderr)
+                      "  hint: c.f32 was written, but is not verified; the printed result is",
+                      stderr)
         self.assertEqual(np.fromfile(self.path("c.f32"), "f4").tolist(), [0] * 16384)
 
 

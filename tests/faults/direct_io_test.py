@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The same answer in every file system, for every size and place of the data."""
+"""Checks that all file systems give the same answer, for every size and offset of the data."""
 
 import itertools
 import json
@@ -17,7 +17,10 @@ WAYS = (["--direct", "auto", "--engine", "uring"], ["--direct", "no", "--engine"
 
 class DirectIoTest(FaultTest):
     def every_case(self, place, direct=None):
-        """Reads and rewrites all sizes at all offsets; `direct` is what the file system can."""
+        """Reads and converts all sizes at all offsets.
+
+        `direct`: whether direct reads are expected on this file system; None if they may be.
+        """
         random = np.random.default_rng(3)
         for offset in OFFSETS:
             for size in SIZES:
@@ -36,7 +39,7 @@ class DirectIoTest(FaultTest):
             self.assertEqual(run["direct"], direct, run["reasons"])
 
     def one(self, place, offset, size, way):
-        """What is wrong with this case, if anything."""
+        """Returns what is wrong with this case, or None."""
         source = place / f"{offset}-{size}.u8"
         data = np.fromfile(source, "u1")[offset:]
         options = ["--offset", offset, "--chunk", CHUNK, *way]

@@ -15,9 +15,9 @@ from faults_support import (CHUNK, FIGURES, MOST_SECONDS, OLD, SANITIZED, FaultT
 
 import numpy as np
 
-SHUT_DOWN = 0x8004587d  # XFS_IOC_GOINGDOWN, which others have too: from then on nothing works
+SHUT_DOWN = 0x8004587d  # XFS_IOC_GOINGDOWN, which ext4 has too: all later I/O fails
 WITHOUT_FLUSH = 2
-HUGE = 4 << 40  # bytes of a sparse file that no machine reads while a test waits
+HUGE = 4 << 40  # bytes of a sparse file, too large to be read during a test
 
 
 def offset_in(message):
@@ -26,7 +26,7 @@ def offset_in(message):
 
 class ReadErrorTest(FaultTest):
     def test_a_disk_that_ends_early(self):
-        """A loop device whose file was cut off reads with EIO from there on."""
+        """Reads of a loop device fail with EIO beyond the end of its truncated file."""
         size = 16 * CHUNK + 4096
         image = self.directory / "disk"
         image.write_bytes(np.random.default_rng(1).bytes(size))
@@ -40,7 +40,7 @@ class ReadErrorTest(FaultTest):
                                        "reduce", device, "--dtype", "u1", "--chunk", CHUNK,
                                        "--engine", way[0], "--direct", way[1])
                     FIGURES["read errors"] += 1
-                    if way[1] == "yes":  # the page cache fails in pieces of its own
+                    if way[1] == "yes":  # the page cache reads in units of its own
                         self.assertGreaterEqual(offset_in(done.stderr), bad // CHUNK * CHUNK)
 
     def test_a_bad_place_in_a_file(self):
@@ -75,7 +75,7 @@ class ReadErrorTest(FaultTest):
             FIGURES["read errors"] += 1
 
     def find(self, file, pattern):
-        """Where in a sparse file it stands, on a border of blocks."""
+        """Returns the offset of `pattern`, which begins a block, in a sparse file."""
         end = file.seek(0, os.SEEK_END)
         place = 0
         while place < end:
@@ -157,7 +157,7 @@ class StallTest(FaultTest):
                     FIGURES["stalls"] += 1
 
     def without_leaks(self):
-        """For sanitizers: the threads that are left behind are none."""
+        """Returns options by which ThreadSanitizer ignores the threads that are left behind."""
         return os.environ.get("TSAN_OPTIONS", "") + " report_thread_leaks=0"
 
     def test_a_disk_that_stalls_for_ever(self):
@@ -188,8 +188,8 @@ class StallTest(FaultTest):
 
 
     def test_a_disk_that_stalls_in_the_check(self):
-        """After the answer is there. --io-timeout holds for what --verify reads, too."""
-        size = 1 << (24 if SANITIZED else 27)  # which takes the check some tenths of a second
+        """The disk stalls after the answer is computed: --io-timeout limits --verify, too."""
+        size = 1 << (24 if SANITIZED else 27)  # the check takes some tenths of a second
         beneath = self.directory / "beneath"
         beneath.mkdir()
         (beneath / "x.u8").write_bytes(bytes(size))
@@ -218,7 +218,7 @@ class StallTest(FaultTest):
 
 class ShortReadTest(FaultTest):
     def storm(self, *faults):
-        """The same right answer, whatever the reads return."""
+        """Checks that the answer is right whatever the reads return."""
         for command in ("reduce", "histogram", "convert", "matmul"):
             plain = self.work(command, count=50 * CHUNK + 999)
             for seed in range(1, 3 if SANITIZED else 6):

@@ -5,10 +5,10 @@
 //   read_error_at=BYTE   reads of this byte fail with EIO
 //   short_reads=SEED     reads of more than a page return a part
 //   interrupted=SEED     a quarter of the reads fail with EINTR or EAGAIN
-//   flip_at=BYTE         every second read of this byte finds its lowest bit flipped
-//   stall_at=BYTE        reads from this byte on wait while DIRECTORY/.stall exists, which each
-//                        makes a byte longer
-//   room=BYTES           writes beyond so many bytes in all fail with ENOSPC
+//   flip_at=BYTE         every second read of this byte returns it with its lowest bit flipped
+//   stall_at=BYTE        reads from this byte on wait while DIRECTORY/.stall exists; each of them
+//                        appends a byte to that file
+//   room=BYTES           writes fail with ENOSPC after this many bytes in all
 //   short_writes=SEED    writes write a part
 //   fsync_errors=N       the first N fsync of files fail with EIO
 //
@@ -86,11 +86,11 @@ int descriptor_of(const fuse_file_info* file) {
 }
 
 int open_with(const char* path, int flags, mode_t mode, fuse_file_info* file) {
-  // Alignment is no concern of what lies beneath.
+  // Without O_DIRECT, reads of the file beneath need no alignment.
   const int descriptor = ::open(real(path).c_str(), flags & ~O_DIRECT, mode);
   if (descriptor < 0) return -errno;
   file->fh = static_cast<std::uint64_t>(descriptor);
-  file->direct_io = 1;  // each read of the program arrives here as it was made
+  file->direct_io = 1;  // the kernel passes on each read as the program made it
   return 0;
 }
 
@@ -106,7 +106,7 @@ int release(const char* /*path*/, fuse_file_info* file) {
   return result_of(::close(descriptor_of(file)));
 }
 
-/// The length of the file that it waits for tells others how many reads hang.
+/// Waits until .stall is removed. The length of that file is the number of reads that hang.
 void stall() {
   const std::string path = directory + "/.stall";
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -188,7 +188,7 @@ void* start(fuse_conn_info* /*connection*/, fuse_config* config) {
 }
 
 int usage(const std::string& what) {
-  std::fprintf(stderr, "fault_fs: %s; its usage stands in its source\n", what.c_str());
+  std::fprintf(stderr, "fault_fs: %s; its usage is in its source\n", what.c_str());
   return 2;
 }
 

@@ -1,7 +1,7 @@
-"""What the tests with real faults share. Each is called with the paths of ooc-run and fault_fs.
+"""Shared code of the tests with real faults. Each script gets the paths of ooc-run and fault_fs.
 
-Mounts are made in a mount namespace of the script's own, loop devices detach themselves when they
-are closed, and file systems of ours die with the script: however it ends, nothing is left.
+Nothing is left behind, however a script ends: it mounts in a mount namespace of its own, loop
+devices detach when their last user closes them, and fault_fs is killed with the script.
 """
 
 import collections
@@ -28,9 +28,9 @@ import numpy as np
 FAULT_FS = sys.argv.pop(1) if len(sys.argv) > 1 else "none"
 SANITIZED = sys.argv[1:2] == ["--sanitized"] and bool(sys.argv.pop(1))
 
-MOST_SECONDS = 60 if SANITIZED else 10  # what takes longer hangs
+MOST_SECONDS = 60 if SANITIZED else 10  # a run that takes longer hangs
 OLD = b"what was there before"
-CHUNK = 65536  # bytes; the least that there is for one-byte elements
+CHUNK = 65536  # bytes; the smallest chunk of one-byte elements
 
 FIGURES = collections.Counter({"wrong answers": 0, "hangs": 0})
 
@@ -39,7 +39,7 @@ CLONE_NEWNS, MS_REC, MS_PRIVATE, PR_SET_PDEATHSIG = 0x20000, 0x4000, 1 << 18, 1
 
 
 def why_no_mounts():
-    """Leaves the mount namespace of everyone else; says why if that is not possible."""
+    """Enters a mount namespace of its own. Returns why if that is not possible."""
     if os.geteuid() != 0:
         return "mounting takes root"
     if LIBC.unshare(CLONE_NEWNS) != 0 or LIBC.mount(b"none", b"/", None, MS_REC | MS_PRIVATE,
@@ -56,7 +56,7 @@ def die_with_parent():
 
 
 def wait_until(condition, seconds=MOST_SECONDS):
-    """Whether it became true in time."""
+    """Waits until the condition is true. Returns False if that takes too long."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():
@@ -66,9 +66,9 @@ def wait_until(condition, seconds=MOST_SECONDS):
 
 
 class Work:
-    """A small run of a command, whose right answer NumPy knows.
+    """A small run of a command with its right answer, which NumPy has computed.
 
-    Its inputs lie in one directory and its output, if it has one, alone in another.
+    Its inputs are in one directory and its output, if it has one, is alone in another.
     """
 
     def __init__(self, command, inputs, outputs, count=3 * CHUNK + 999):
@@ -123,14 +123,14 @@ class Work:
         self.restore()
 
     def restore(self):
-        """Makes the output what it was before, and alone."""
+        """Writes the old output again and removes all other files from its directory."""
         for path in self.outputs.iterdir():
             path.unlink()
         if self.output:
             self.output.write_bytes(OLD)
 
     def elsewhere(self, outputs):
-        """The same work with the same inputs, but an output in another directory."""
+        """Returns the same work with the same inputs, but an output in another directory."""
         other = copy.copy(self)
         other.outputs = Path(outputs)
         if self.output:
@@ -139,14 +139,14 @@ class Work:
         return other
 
     def reading(self, inputs):
-        """The same work, but its inputs are seen in another directory."""
+        """Returns the same work, which reads its inputs through another directory."""
         other = copy.copy(self)
         other.words = [inputs / word.name if isinstance(word, Path) and word.parent == self.inputs
                        else word for word in self.words]
         return other
 
     def evict(self):
-        """Takes the inputs out of the page cache, so that they are read directly."""
+        """Evicts the inputs from the page cache, so that they are read directly."""
         for path in self.inputs.iterdir():
             evict(path)
 
@@ -161,7 +161,10 @@ class Work:
         return sorted(set(os.listdir(self.outputs)) - set(ours))
 
     def complaint(self, done, codes):
-        """What is wrong with how it ended: neither right, nor a clean failure with such a code."""
+        """Returns what is wrong with a finished run, or None.
+
+        A run must be right, if 0 is one of the codes, or fail cleanly with another.
+        """
         text = f"exit {done.returncode}, stdout {done.stdout!r:.300}, stderr {done.stderr!r}"
         if self.strays():
             return f"left {self.strays()}; {text}"
@@ -172,7 +175,7 @@ class Work:
             return f"a wrong answer, or no failure; {text}"
         if done.returncode not in codes:
             return f"not one of {sorted(codes)}; {text}"
-        # Once the new one has taken its place, its directory may still fail to be synchronised.
+        # The fsync of the directory can fail after the new output is in place.
         in_place = "fsync of its directory failed" in done.stderr
         if self.output and self.output.read_bytes() != (self.right if in_place else OLD):
             return f"the old output is gone; {text}"
@@ -181,13 +184,13 @@ class Work:
         return None if is_one_message(done.stderr) else f"not one message; {text}"
 
     def is_unverified(self, done):
-        """Whether it is the right answer, which only the check did not come to confirm."""
+        """True if the answer is right, but its check did not finish."""
         return ("--verify" in done.args and self.is_right(done.stdout) and
                 json.loads(done.stdout)["result"]["verified"] is None)
 
 
 def is_one_message(stderr):
-    """An error, why and what to do; notes may stand before it."""
+    """True if stderr is one error with its reason and hint, possibly after notes and warnings."""
     notes = ("ooc-run: note: ", "ooc-run: warning: ")
     lines = [line for line in stderr.splitlines() if not line.startswith(notes)]
     return (bool(lines) and lines[0].startswith("ooc-run: error: ") and
@@ -195,7 +198,7 @@ def is_one_message(stderr):
 
 
 def run_command(words, prefix=(), **options):
-    """A finished run; None if it hangs. `prefix` is a command that starts it."""
+    """Returns the finished run, or None if it hangs. `prefix` is a command that starts it."""
     command = [*prefix, PROGRAM, *map(str, words)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           env=clean_environment(), start_new_session=True, **options) as process:
@@ -209,10 +212,10 @@ def run_command(words, prefix=(), **options):
 
 
 class FaultTest(CliTest):
-    """Has disks and file systems that go away after each test."""
+    """Provides disks and file systems that are removed after each test."""
 
     def need(self, *tools, mounts=False):
-        """Skips the test unless these programs are there, and mounts are possible if wanted."""
+        """Skips the test unless these programs are installed, and it can mount if `mounts`."""
         if mounts and NO_MOUNTS:
             self.skipTest(NO_MOUNTS)
         for tool in tools:
@@ -220,7 +223,7 @@ class FaultTest(CliTest):
                 self.skipTest(f"{tool} is not installed")
 
     def command(self, *words, skip=False):
-        """Runs a tool; it must succeed, or the test is skipped."""
+        """Runs a tool and returns its output. If it fails, so does the test; or `skip` skips it."""
         path = os.environ["PATH"] + ":/usr/sbin:/sbin"
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True,
                               check=False, env={**os.environ, "PATH": path})
@@ -230,7 +233,7 @@ class FaultTest(CliTest):
         return done.stdout.strip()
 
     def loop_device(self, image, *options):
-        """A block device whose disk is a file, for as long as the test runs."""
+        """Returns a block device that is backed by a file. It is detached after the test."""
         self.need("losetup", mounts=True)
         device = self.command("losetup", "--find", "--show", *options, image, skip=True)
         descriptor = os.open(device, os.O_RDONLY | os.O_CLOEXEC)
@@ -239,7 +242,7 @@ class FaultTest(CliTest):
         return device
 
     def new_path(self, kind):
-        """A path that is not used yet."""
+        """Returns a path that is not used yet."""
         return self.directory / f"{kind}{len(os.listdir(self.directory))}"
 
     def mount(self, kind, source, options=""):
@@ -264,7 +267,7 @@ class FaultTest(CliTest):
         self.command(*make, device)
 
     def file_system(self, kind, size=512 << 20, device_options=(), options=""):
-        """A fresh one on a disk of its own."""
+        """Mounts a new file system on a new disk and returns the mount point."""
         device = self.loop_device(self.image(size), *device_options)
         self.make_file_system(kind, device)
         return self.mount(kind, device, options)
@@ -275,7 +278,7 @@ class FaultTest(CliTest):
             self.skipTest("built without libfuse3")
 
     def fault_fs(self, beneath, **faults):
-        """A view of the directory `beneath` that fails as fault_fs.cpp says."""
+        """Mounts a view of the directory `beneath` with the faults of fault_fs.cpp."""
         self.need_fault_fs()
         place = self.new_path("faulty")
         place.mkdir()
@@ -284,7 +287,7 @@ class FaultTest(CliTest):
             process = subprocess.Popen([FAULT_FS, place, beneath, *words], stdout=log,
                                        stderr=subprocess.STDOUT, preexec_fn=die_with_parent)
         self.addCleanup(process.wait)
-        self.addCleanup(process.kill)  # ends what waits for it, too
+        self.addCleanup(process.kill)  # also ends calls that wait for it
         if not wait_until(lambda: os.path.ismount(place) or process.poll() is not None):
             self.fail("fault_fs does not start")
         if process.poll() is not None:
@@ -297,7 +300,7 @@ class FaultTest(CliTest):
                     **options)
 
     def expect(self, work, codes, *options, what=None, prefix=(), **run_options):
-        """Runs it; it must be right, if 0 is one of the codes, or fail cleanly with another."""
+        """Runs `work`. It must be right, if 0 is one of the codes, or fail cleanly with another."""
         done = run_command([*work.words, *options], prefix, **run_options)
         FIGURES["runs"] += 1
         self.assertIsNotNone(done, "it hangs")
@@ -318,7 +321,7 @@ class FaultTest(CliTest):
         return process
 
     def started(self, *words):
-        """A run that is at work."""
+        """Starts a run and waits until it reports its progress."""
         process = self.start(*words, "--progress", "plain")
         line = process.stderr.readline()
         while line and " left" not in line:
@@ -327,13 +330,13 @@ class FaultTest(CliTest):
 
 
 def side_by_side(function, items):
-    """Calls it for each, as many at a time as there are processors, and returns the results."""
+    """Calls `function` for all items, one per processor at a time, and returns the results."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(function, items))
 
 
 def main():
-    """Runs the tests, prints the figures, and says by exit code 77 that there are none."""
+    """Runs the tests and prints the figures. Exits with code 77 if no case was run."""
     outcome = unittest.main(exit=False).result
     for text in dict.fromkeys(f"SKIPPED {test.id()}: {why}" for test, why in outcome.skipped):
         print(text)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a run asks the kernel for: no descriptor that other programs would inherit, nothing but
-files, and no write outside its output's directory and the cache that `bench` keeps."""
+"""Checks the system calls of a run: they make no inheritable descriptor, use nothing but files, and
+write only to the directory of the output and to the cache of `bench`."""
 
 import os
 import re
@@ -23,7 +23,7 @@ PATHS = re.compile(r'(?:<([^<>]*)>, )?"((?:[^"\\]|\\.)*)"')
 
 
 def calls_in(log):
-    """(name, text) of each call, but for the one that starts the program."""
+    """Returns (name, text) of each call except the one that starts the program."""
     found = re.findall(r"^\d+ +(\w+)(\(.*)", log.read_text(), re.M)
     assert found[0][0] == "execve"
     return found[1:]
@@ -37,17 +37,17 @@ class HygieneTest(FaultTest):
         if trial.returncode != 0:
             self.skipTest(f"strace: {trial.stderr}")
         self.out, self.cache = self.directory / "out", self.directory / "cache"
-        self.elsewhere = self.directory / "elsewhere"  # where it is started
+        self.elsewhere = self.directory / "elsewhere"  # the working directory of the runs
         for place in (self.out, self.cache, self.elsewhere):
             place.mkdir()
 
     def may_write(self, path):
-        # What is open already was looked at when it was opened.
+        # The path behind a descriptor was checked when it was opened.
         return path.startswith("/proc/self/fd/") or any(
             Path(os.path.normpath(path)).is_relative_to(place) for place in (self.out, self.cache))
 
     def complaint(self, name, text):
-        """What is wrong with a call, if anything."""
+        """Returns what is wrong with a call, or None."""
         if FORBIDDEN.fullmatch(name):
             return "not for us to call"
         if name in ("clone", "clone3") and "CLONE_THREAD" not in text:

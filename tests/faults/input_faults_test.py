@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Inputs that change while they are read, that are no files, and that are outputs too.
+"""Inputs that change while they are read, that are special files, or that are outputs too.
 
-OOC_FAULT_CHANGES=100 changes so many inputs in each way instead of 4.
+OOC_FAULT_CHANGES=100 changes 100 inputs in each way instead of 4.
 """
 
 import json
@@ -14,7 +14,7 @@ from faults_support import FIGURES, MOST_SECONDS, OLD, FaultTest, main, wait_unt
 
 import numpy as np
 
-HUGE = 4 << 40  # bytes of a sparse file that no machine reads while a test waits
+HUGE = 4 << 40  # bytes of a sparse file, too large to be read during a test
 CHANGES = int(os.environ.get("OOC_FAULT_CHANGES", 4))
 BAD_INPUT, INPUT, CHANGED, OUTPUT, USAGE, WRONG = 3, 4, 5, 6, 2, 10
 
@@ -39,7 +39,7 @@ class ChangedInputTest(FaultTest):
 
 
 class FlippedBitTest(FaultTest):
-    """One that no disk, cable or memory has told of. Only --checksum and --verify can."""
+    """A flipped bit without an I/O error. Only --checksum and --verify can detect it."""
 
     def setUp(self):
         super().setUp()
@@ -94,7 +94,7 @@ def replace(path, chance):
 
 
 class ChangeAmidReadsTest(FaultTest):
-    """One of two inputs changes while a read of the other hangs, so in the middle of the pass."""
+    """Changes one of two inputs while a read of the other hangs, so in the middle of the pass."""
 
     def setUp(self):
         super().setUp()
@@ -106,7 +106,10 @@ class ChangeAmidReadsTest(FaultTest):
         self.chance = random.Random(5)
 
     def change(self, act):
-        """What the run comes to that does not know of it."""
+        """Runs `reduce` and calls `act` on an input in the middle of the pass.
+
+        Returns the exit code, stdout, stderr, and the sum of the unchanged data.
+        """
         path, stall = self.directory / "x.f32", self.place / ".stall"
         (self.data[:self.chance.randrange(1, len(self.data))]).tofile(path)
         stall.touch()
@@ -133,7 +136,7 @@ class ChangeAmidReadsTest(FaultTest):
                     self.assertIn("x.f32: ", stderr)
 
     def test_name(self):
-        """What was opened is read, whatever has its name now; the run says so."""
+        """The run reads the file that it opened, whatever has its name now, and says so."""
         for number in range(CHANGES):
             with self.subTest(number=number):
                 code, stdout, stderr, right = self.change(replace)
@@ -183,7 +186,7 @@ class SpecialFileTest(FaultTest):
 
 
 class OutputIsInputTest(FaultTest):
-    """However they are named, an input is no output, and stays as it is."""
+    """An output that is an input, under any name, is refused, and the input is unchanged."""
 
     def names_of(self, path):
         place = path.parent

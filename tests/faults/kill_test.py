@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Signals at any time: an output is whole, the old one or the new one, and nothing stays beside it.
+"""Signals at any time: the output is the complete old or new one, and no other file stays.
 
-OOC_FAULT_KILLS=1000 kills so many runs of each kind instead of 60.
+OOC_FAULT_KILLS=1000 kills 1000 runs of each kind instead of 60.
 """
 
 import fcntl
@@ -20,7 +20,7 @@ TEMPORARY = re.compile(r"\.[yc]\.f32\.[a-z0-9]{8}\.ooc-tmp")
 
 
 def is_let_go(path):
-    """Whether nobody holds this temporary, so that the next run may remove it."""
+    """True if no process holds this temporary, so that the next run may remove it."""
     with open(path, "rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -52,10 +52,10 @@ class KillTest(FaultTest):
                 self.assertRegex(name, TEMPORARY)
                 FIGURES["temporaries of killed runs"] += 1
             work.output.write_bytes(OLD)
-        # What io_uring had under way, the kernel ends some milliseconds after a killed process.
+        # The kernel ends requests of io_uring some milliseconds after their process was killed.
         self.assertTrue(wait_until(
             lambda: all(is_let_go(work.outputs / name) for name in work.strays())), work.strays())
-        self.expect(work, {0})  # which would complain of what is left
+        self.expect(work, {0})  # fails if a temporary is left
 
     def test_killed(self):
         FIGURES["torn outputs"] += 0
@@ -78,7 +78,7 @@ class EndingSignalTest(FaultTest):
             for number in (signal.SIGINT, signal.SIGTERM):
                 for _ in range(KILLS // 6):
                     process = self.start(*work.words)
-                    # Not while it starts: then the signal has its usual effect.
+                    # During its start the program would not handle the signal yet.
                     time.sleep(chance.uniform(0.02, 0.05))
                     process.send_signal(number)
                     stdout, stderr = process.communicate(timeout=MOST_SECONDS)
@@ -93,13 +93,13 @@ class EndingSignalTest(FaultTest):
             self.assertTrue(work.is_right(stdout))
             work.restore()
         elif work.output.read_bytes() == work.right:
-            work.restore()  # it came after all was done
+            work.restore()  # the signal came after the work was done
         else:
             self.assertEqual(work.output.read_bytes(), OLD)
             self.assertEqual(stdout, "")
 
     def test_while_the_disk_stalls(self):
-        """A disk that answers nothing any more does not keep the program from ending."""
+        """The program ends although its reads of a stalled disk do not return."""
         inputs = self.directory / "in"
         inputs.mkdir()
         with open(inputs / "disk", "wb") as file:
@@ -108,12 +108,12 @@ class EndingSignalTest(FaultTest):
             faulty = self.fault_fs(inputs, stall_at=4 << 20)
             device = self.loop_device(faulty / "disk", "--read-only")
             stall = inputs / ".stall"
-            stall.write_bytes(b"")  # where the last one was held up, too
+            stall.write_bytes(b"")  # discards the count of the previous round
             process = self.start("reduce", device, "--dtype", "u1", "--engine", "uring",
                                  "--direct", "yes", "--chunk", CHUNK)
-            self.addCleanup(stall.unlink, missing_ok=True)  # before it is waited for
+            self.addCleanup(stall.unlink, missing_ok=True)  # before the cleanup of the process
             self.assertTrue(wait_until(lambda: stall.stat().st_size > 0), "no read is held up")
-            time.sleep(0.1)  # what is read besides has come by then
+            time.sleep(0.1)  # until then the other reads have completed
             began = time.monotonic()
             for _ in range(signals):
                 process.send_signal(signal.SIGINT)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Little memory, few threads and descriptors, and system calls that are forbidden."""
+"""Runs with little memory, few threads or descriptors, or forbidden system calls."""
 
 import errno
 import json
@@ -17,7 +17,7 @@ MIB = 1 << 20
 
 
 class ForbiddenCallTest(FaultTest):
-    """The same answer by another way, and a line that says which and why."""
+    """The run gives the same answer in another way, and reports which way and why."""
 
     def setUp(self):
         super().setUp()
@@ -77,11 +77,11 @@ class ForbiddenCallTest(FaultTest):
 
 class WalkingTest(FaultTest):
     def walk(self, unit, limits, codes, limiter, figure=int, **work_options):
-        """Each limit, upwards; at the end the run works."""
+        """Tries the limits in rising order. With the last one the run must succeed."""
         hangs = FIGURES["hangs"]
         for command in COMMANDS:
             work = self.work(command, **work_options)
-            # Its library may be what there is no room for.
+            # If OpenBLAS is what does not fit, this is an error of the device.
             allowed = codes | {DEVICE} if command == "matmul" else codes
             enough = None
             for limit in limits:
@@ -99,7 +99,7 @@ class WalkingTest(FaultTest):
 
 class LimitTest(WalkingTest):
     def test_address_space(self):
-        """From where it starts at all to where there is enough."""
+        """Tries limits from one in which the program just starts to one that suffices."""
         def limiter(limit):
             return limiting(resource.RLIMIT_AS, limit)
 
@@ -115,10 +115,11 @@ class LimitTest(WalkingTest):
 
 
 class ControlGroupTest(WalkingTest):
-    """Groups of version 1 and 2."""
+    """Control groups of version 1 and 2."""
 
     def group(self, controller, setting_v1, setting_v2):
-        """A function that sets the limit of a group of ours, whose members are killed with it."""
+        """Creates a control group. Returns a function that sets its limit and returns a function
+        by which a process joins it."""
         if os.geteuid() != 0:
             self.skipTest("control groups take root")
         root = Path("/sys/fs/cgroup")
@@ -141,7 +142,7 @@ class ControlGroupTest(WalkingTest):
 
     def test_processes(self):
         limiter = self.group("pids", "pids.max", "pids.max")
-        # Those of io_uring count, too: the last limit has room for as many as it likes.
+        # The threads of io_uring count, too. The last limit has room for all of them.
         self.walk("threads", [*range(1, 12), 40], {0, MEMORY}, limiter)
 
     def test_time_of_cores(self):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Outputs on disks that fail: whatever happens, the old file stays, and nothing beside it."""
+"""Outputs on failing disks: whatever happens, the old file stays, and no other file is left."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ OUTPUT = 6
 
 
 class FaultyDiskTest(FaultTest):
-    """On a disk that knows neither files without a name nor space that is set aside."""
+    """Uses a file system that supports neither unnamed files nor reserving space."""
 
     def each_way(self, codes, faults, what=None, ways=WAYS):
         for command in COMMANDS:
@@ -29,14 +29,14 @@ class FaultyDiskTest(FaultTest):
 
     def test_short_writes(self):
         for seed in range(1, 6):
-            # FUSE makes an error of those that a ring has asked for.
+            # With io_uring, FUSE turns short writes into errors.
             self.each_way({0}, {"short_writes": seed}, ways=[["--engine", "threads"]])
 
     def test_what_could_not_be_synchronised_is_not_published(self):
         self.need_fault_fs()
         self.each_way({OUTPUT}, {"fsync_errors": 1}, r"(c|y).f32: fsync failed: .*\(EIO\)")
         log = (self.directory / "fault_fs.log").read_text()
-        self.assertEqual(log.count("fsync\n"), len(COMMANDS) * len(WAYS))  # none tried twice
+        self.assertEqual(log.count("fsync\n"), len(COMMANDS) * len(WAYS))  # no fsync is repeated
 
 
 class FullDiskTest(FaultTest):
@@ -46,7 +46,7 @@ class FullDiskTest(FaultTest):
             os.posix_fallocate(file.fileno(), 0, room.f_bavail * room.f_frsize - leaving)
 
     def refuse_output(self, disk, what, *options):
-        """A run that has no room for its output of 64 MiB leaves an old one as it is."""
+        """Checks that a run without room for its output of 64 MiB leaves the old one unchanged."""
         with open(self.path("x.u8"), "wb") as file:
             file.truncate(16 << 20)
         target = disk / "y.f32"
@@ -69,7 +69,7 @@ class FullDiskTest(FaultTest):
         self.refuse_output(self.mount("tmpfs", "none", "size=48M"), r"y.f32: .*\(ENOSPC\)")
 
     def test_less_than_it_claims(self):
-        """Room that can be set aside and turns out not to be there: a file on a full disk."""
+        """Space can be reserved but not written: the disk's image is on a full file system."""
         for kind in ("ext4", "xfs"):
             for way in WAYS:
                 with self.subTest(kind, way=way):

@@ -1,13 +1,13 @@
-// What the kernel writes into memory that somebody else has got after a shutdown, while reads into
-// it were in flight:
+// Counts the bytes that the kernel still writes into memory after a shutdown during reads into it:
 //
 //   reused_memory FILE STALL
 //
-// FILE lies in a fault_fs with stall_at=1048576, and STALL is its file .stall. For each design this
-// begins to read FILE, shuts down while reads hang, paints the memory that they were to fill, lets
-// the reads go, and prints "DESIGN: OVERWRITTEN early|late": how many bytes are no longer as they
-// were painted, and whether the design ended before the reads were let go; or why there is no
-// io_uring for it. The last designs are naive: they show what the others avoid.
+// FILE is in a fault_fs with stall_at=1048576, and STALL is its file .stall. Each design begins to
+// read FILE and shuts down while its reads hang. The program then paints the memory that they were
+// to fill, releases the reads, and prints "DESIGN: OVERWRITTEN early|late": the number of bytes
+// that are no longer as painted, and whether the design ended before the reads were released. If a
+// design needs io_uring and there is none, it prints the reason instead. The last designs are
+// naive: they show what the others avoid.
 
 #include <ooc/fold.hpp>
 #include <ooc/io/engine.hpp>
@@ -44,18 +44,18 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t read_bytes = MiB;
-constexpr std::size_t reads = 4;  // that hang; fewer than fault_fs has threads
+constexpr std::size_t reads = 4;  // that hang at once; fewer than the threads of fault_fs
 constexpr std::size_t arena_bytes = 64 * MiB;
-constexpr std::byte paint{0x5C};  // no byte of the file is that
+constexpr std::byte paint{0x5C};  // no byte of the file has this value
 constexpr milliseconds moment{10};
-constexpr milliseconds patience{300};  // with a design that waits, as it should
+constexpr milliseconds patience{300};  // with a design that waits, as all should
 constexpr milliseconds most_patience{10'000};
 
 void require(bool holds, const char* what) {
   if (!holds) throw std::runtime_error(what);
 }
 
-/// Whether it became true in time.
+/// Waits until the condition is true. Returns false after `most_patience`.
 bool becomes_true(const std::function<bool()>& condition) {
   for (milliseconds waited{0}; waited < most_patience; waited += moment) {
     if (condition()) return true;
@@ -64,7 +64,7 @@ bool becomes_true(const std::function<bool()>& condition) {
   return false;
 }
 
-/// While this is there, reads of the file hang.
+/// Makes reads of the file hang until it is released.
 class Stall {
  public:
   explicit Stall(std::filesystem::path path) : path_(std::move(path)) { std::ofstream{path_}; }
@@ -83,7 +83,7 @@ class Stall {
   std::filesystem::path path_;
 };
 
-/// What a design works with.
+/// The file and the memory of a design.
 struct Place {
   const std::filesystem::path& path;
   const Stall& stall;
@@ -91,7 +91,7 @@ struct Place {
   std::vector<std::jthread>& left_behind;  // by a naive design
 };
 
-/// A CPU whose host memory is given: whoever comes next gets the same.
+/// A CPU device with a given arena as its host memory, which is painted after the shutdown.
 class DeviceOnArena final : public Device {
  public:
   explicit DeviceOnArena(std::span<std::byte> arena)
@@ -112,7 +112,7 @@ class DeviceOnArena final : public Device {
   MeteredMemory host_memory_{arena_, "host memory"};
 };
 
-/// An operator that fails, once reads hang.
+/// An operator that fails as soon as reads hang.
 struct FailAmidReads {
   using Input = std::byte;
   using Partial = int;
@@ -125,7 +125,7 @@ struct FailAmidReads {
   void merge(Partial& /*total*/, const Partial& /*part*/) const {}
 };
 
-/// One that takes what it gets.
+/// An operator that ignores its input.
 struct Ignore {
   using Input = std::byte;
   using Partial = int;
@@ -163,7 +163,7 @@ Options reading_with(EngineKind kind) {
           .engine = kind};
 }
 
-/// Reads into the memory, until its engine dies by itself while reads hang.
+/// Reads into the memory until the reader's engine fails while reads hang.
 void destroy_reader(const Place& place, EngineKind kind) {
   const Source source{File::open(place.path)};
   const SequentialPlan plan(source.extents(), read_bytes);
@@ -210,7 +210,7 @@ void cancel_pass(const Place& place, EngineKind kind) {
   require(fold(coordinator, Ignore{}, source, wanted).stats.partial, "the pass was not cancelled");
 }
 
-/// Closes its ring, and takes that for the end of what it has asked for.
+/// Closes its ring and takes its reads to be over then.
 void close_ring(const Place& place) {
   const File file = File::open(place.path);
   io_uring ring{};
@@ -224,7 +224,7 @@ void close_ring(const Place& place) {
   io_uring_queue_exit(&ring);
 }
 
-/// Leaves its threads alone.
+/// Ends without waiting for its threads.
 void abandon_threads(const Place& place) {
   const auto file = std::make_shared<const File>(File::open(place.path));
   for (std::size_t i = 0; i < reads; ++i) {
@@ -240,8 +240,8 @@ std::size_t unlike_paint(std::span<const std::byte> memory) {
   return memory.size() - static_cast<std::size_t>(std::ranges::count(memory, paint));
 }
 
-/// Nobody says when a read of a design that does not wait is through: until all have written, or
-/// for a while.
+/// Counts the bytes that are no longer painted. After a design that ended early, this waits until
+/// all reads have written or a time limit is reached, since nothing reports their end.
 std::size_t count_overwritten(std::span<const std::byte> memory, bool early) {
   if (early) becomes_true([&] { return unlike_paint(memory) == reads * read_bytes; });
   std::this_thread::sleep_for(patience);
@@ -251,7 +251,7 @@ std::size_t count_overwritten(std::span<const std::byte> memory, bool early) {
 struct Design {
   const char* name;
   bool uring;
-  bool waits;  // or is naive
+  bool waits;  // else it is naive
   std::function<void(const Place&)> shut_down;
 };
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Nothing is written into memory that somebody else has got after a shutdown amid hanging reads."""
+"""Checks that reads that hang during a shutdown do not write into memory afterwards."""
 
 import re
 import subprocess
@@ -14,13 +14,14 @@ READS = 4 << 20  # bytes that are in flight when each design shuts down
 
 class ReusedMemoryTest(FaultTest):
     def measure(self):
-        """Of each design, the bytes that were overwritten and whether it ended too early."""
+        """Yields, for each design, its name, its outcome as text, the number of bytes that were
+        overwritten (None if it was not run), and whether it ended too early."""
         inputs = self.directory / "in"
         inputs.mkdir()
         (inputs / "x.u8").write_bytes(b"\xa3" * (3 * READS))
         faulty = self.fault_fs(inputs, stall_at=1 << 20)
         stall = inputs / ".stall"
-        # A read that hangs keeps its process from being killed.
+        # A process cannot be killed while one of its reads hangs.
         deadline = threading.Timer(6 * MOST_SECONDS, lambda: stall.unlink(missing_ok=True))
         deadline.start()
         self.addCleanup(deadline.cancel)

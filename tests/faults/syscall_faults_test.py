@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every system call that a small run makes fails in turn: once, and from then on."""
+"""Makes every system call of a small run fail in turn: once, and from then on."""
 
 import re
 import shutil
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from faults_support import CHUNK, FIGURES, FaultTest, main, run_command, side_by_side
 
-# Which errors each is given, and the exit codes that it may end with then.
+# The errors that are injected into each call, and the exit codes that the run may end with.
 INPUT, OUTPUT, MEMORY = 4, 6, 7
 FAULTS = {
     "openat": (["EMFILE", "EIO"], {INPUT, OUTPUT, MEMORY}),
@@ -46,15 +46,16 @@ FAULTS = {
     "rt_sigprocmask": (["EINVAL"], set()),
     "rt_sigtimedwait": (["EINTR"], set()),
 }
-# Interrupted for ever, it tries for ever: so would the kernel, which never does that.
+# These errors are retried without a limit, so they are injected only once. The kernel does not
+# return them for ever.
 ONLY_ONCE = {("fallocate", "EINTR"), ("pread64", "EINTR"), ("io_uring_enter", "EINTR"),
              ("io_uring_enter", "EAGAIN"), ("io_uring_enter", "EBUSY"), ("pwrite64", "EINTR"),
              ("pread64", "EAGAIN"), ("getrandom", "EINTR")}
-MOST_CALLS = 40  # of one kind and thread
+MOST_CALLS = 40  # of one name in one thread
 
 
 def calls_of(log):
-    """How often each thread made which call; what the loader does before main() is apart."""
+    """Returns the numbers of calls by name: of those before main(), and of all of each thread."""
     loader, threads = {}, {}
     main_thread, in_main = None, False
     for line in log.read_text().splitlines():
@@ -73,13 +74,13 @@ def calls_of(log):
 
 class SystemCallTest(FaultTest):
     def points(self, work, options):
-        """(call, error, which of the calls) for all that are worth a run."""
+        """Yields (call, error, which of the calls) for each run to try."""
         log = self.directory / "calls"
         done = run_command([*work.words, *options], ["strace", "-f", "-o", log])
         self.assertIsNone(work.complaint(done, {0}))
         loader, threads = calls_of(log)
         for name, (errors, _) in FAULTS.items():
-            # strace counts the calls of each thread for itself.
+            # strace counts the calls of each thread separately.
             first = loader.get(name, 0) + 1
             last = min(first + MOST_CALLS,
                        max(counts.get(name, 0) for counts in threads.values()))
@@ -90,7 +91,7 @@ class SystemCallTest(FaultTest):
                         yield name, error, f"{number}+"
 
     def walk(self, command, *options, through=()):
-        """Lets each call of a run fail that goes the way named by `through`."""
+        """Makes each call of a run fail in turn. The calls `through` must be among them."""
         self.need("strace")
         trial = run_command(["--version"], ["strace", "-f", "-o", "/dev/null"])
         if trial.returncode != 0:
@@ -105,13 +106,13 @@ class SystemCallTest(FaultTest):
         self.assertFalse(found, "\n".join(["", *found]))
 
     def try_point(self, like, options, name, error, which):
-        """What is wrong with how the run ends, if anything."""
+        """Returns what is wrong with the end of the run, or None."""
         place = Path(tempfile.mkdtemp(dir=self.directory))
         work = like.elsewhere(place)
         work.restore()
         work.evict()
         log = Path(f"{place}.log")
-        # brk knows no errors. It returns where the heap ends, and -ENOMEM would be very far up.
+        # brk returns the end of the heap and no errors: -ENOMEM would be a very high address.
         fault = "retval=0" if name == "brk" else f"error={error}"
         done = run_command([*work.words, *options], [
             "strace", "-f", "-o", log, "-e", f"trace={name}",
@@ -119,7 +120,7 @@ class SystemCallTest(FaultTest):
         complaint = "it hangs"
         if done is not None:
             FIGURES["points walked"] += "(INJECTED)" in log.read_text()
-            # A call that a signal has interrupted once is made again.
+            # A call that is interrupted once is repeated, so the run must succeed.
             allowed = set() if error == "EINTR" and not which.endswith("+") else FAULTS[name][1]
             complaint = work.complaint(done, allowed | {0})
         shutil.rmtree(place)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No thread can be had: at each place of a run where one is started, once and from then on."""
+"""Makes every start of a thread in a run fail in turn: once, and from then on."""
 
 import itertools
 import os
@@ -12,7 +12,7 @@ MEMORY = 7
 
 
 class ThreadStartTest(FaultTest):
-    """With fewer threads, or with a clear error, but never with a wrong answer."""
+    """A run works with fewer threads or fails with a clear error, but never answers wrongly."""
 
     def setUp(self):
         super().setUp()
@@ -20,7 +20,7 @@ class ThreadStartTest(FaultTest):
         os.environ["XDG_CACHE_HOME"] = str(self.directory / "cache")
 
     def run_without(self, like, options, which):
-        """Whether a run has come to this start of a thread, how it ended, and what is wrong."""
+        """Returns whether a run reached this start of a thread, how it ended, and what is wrong."""
         work = like.elsewhere(tempfile.mkdtemp(dir=like.outputs.parent))
         work.restore()
         log = self.directory / f"{work.outputs.name}.log"
@@ -32,13 +32,13 @@ class ThreadStartTest(FaultTest):
         return "(INJECTED)" in log.read_text(), done, complaint and f"start {which}: {complaint}"
 
     def try_start(self, like, options, which):
-        """Whether a run has come to this start of a thread, and what is wrong with its end."""
+        """Returns whether a run reached this start of a thread, and what is wrong with its end."""
         was_there, _, complaint = self.run_without(like, options, which)
         return was_there, complaint
 
     def walk(self, work, *options, foreign=()):
-        """Those whose numbers are `foreign` are not ours. strace counts the starts of each thread
-        for itself, but ours are all the main thread's."""
+        """Makes each start of a thread fail in turn, except the starts with the numbers `foreign`,
+        which a library makes. strace counts per thread, and the main thread starts all threads."""
         for from_then_on in ("", "+"):
             points, more = 0, True
             while more:
@@ -61,7 +61,7 @@ class ThreadStartTest(FaultTest):
         self.walk(self.work("histogram"))
 
     def test_verify(self):
-        """The check makes do with the threads it gets. Without any it takes no answer away."""
+        """The check works with fewer threads. Without any, the answer is printed unverified."""
         for command in ("reduce", "histogram"):
             work = self.work(command)
             self.walk(work, "--verify", "--streams", 3)
@@ -82,7 +82,7 @@ class ThreadStartTest(FaultTest):
         self.walk(self.work("convert"), "--engine", "threads", "--chunk", 4 * CHUNK)
 
     def test_convert_in_memory(self):
-        """Whose pages a thread of their own allocates."""
+        """A separate thread allocates the pages of an output on tmpfs."""
         if not os.access("/dev/shm", os.W_OK):
             self.skipTest("no /dev/shm")
         place = tempfile.mkdtemp(prefix="ooc-faults-", dir="/dev/shm")
@@ -90,8 +90,8 @@ class ThreadStartTest(FaultTest):
         self.walk(self.work("convert", outputs=os.path.join(place, "out")))
 
     def test_matmul(self):
-        """OpenBLAS waits for ever for a thread that it could not start. So ours are started on
-        trial first, as many as it starts then."""
+        """OpenBLAS waits for ever for a thread that it could not start. So ooc-run first starts as
+        many threads on trial as OpenBLAS will start."""
         cores = len(os.sched_getaffinity(0))
         signals, trial = 1, cores
         foreign = range(signals + trial + 1, signals + trial + cores)

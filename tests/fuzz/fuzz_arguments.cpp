@@ -1,4 +1,4 @@
-// An input is a command line, a word a line. Whatever stands there is understood or refused.
+// An input is a command line, one word per line. It must be understood, or refused as wrong usage.
 
 #include <ooc/io/element_type.hpp>
 #include <ooc/io/error.hpp>

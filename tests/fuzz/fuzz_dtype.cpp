@@ -1,4 +1,5 @@
-// An input is the name of an element type. Every name that is understood means what its code does.
+// An input is the name of an element type. A name that is understood must mean the same as the code
+// of its type.
 
 #include <ooc/io/element_type.hpp>
 #include <ooc/io/error.hpp>

@@ -1,5 +1,6 @@
-// An input is a range, or a list of edges, and some values. However close the edges are, each value
-// is counted once: where the edges say, and in bins of equal width where NumPy's arithmetic does.
+// An input is a range or a list of edges, and some values. However close the edges are, each value
+// must be counted in the bin whose edges enclose it. For bins of equal width this must be the bin
+// that NumPy computes.
 
 #include <algorithm>
 #include <bit>
@@ -22,7 +23,7 @@ double take_number(Numbers& numbers) {
   return std::bit_cast<double>(numbers.between(0, UINT64_MAX));
 }
 
-/// Any, or one that few others lie between.
+/// Takes any number, or one that few other numbers separate from `other`.
 double take_number_near(Numbers& numbers, double other) {
   if (numbers.between(0, 1) == 0) return take_number(numbers);
   const std::uint64_t steps = numbers.between(0, UINT16_MAX);
@@ -47,7 +48,7 @@ HistogramOptions take_options(Numbers& numbers) {
   return options;
 }
 
-/// What numpy.histogram does with a value that is inside.
+/// Finds the bin of a value within the edges as numpy.histogram does.
 std::size_t bin_by_numpy(const Bins& bins, double value) {
   const std::size_t last = bins.size() - 1;
   const double place = (value - bins.edges.front()) * bins.even->scale;

@@ -1,4 +1,4 @@
-// An input is a .npy file. It is described, truly, or refused, and costs little memory.
+// An input is a .npy file. It must be described correctly or refused, and take little memory.
 
 #include <ooc/io/error.hpp>
 #include <ooc/io/file.hpp>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t most_allocated = 1 * MiB;  // whatever a header claims
 
-/// A file that lies in memory alone.
+/// A file in memory only.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view text) : descriptor_(::memfd_create("input", MFD_CLOEXEC)) {
@@ -35,7 +35,7 @@ class MemoryFile {
   int descriptor_;
 };
 
-/// The data reach from behind the header to the end of the file, and are what the shape says.
+/// Checks that the data begin after the header, end with the file, and have the size of the shape.
 void check(const Description& found, const File& file) {
   constexpr std::uint64_t shortest_header = 10;
   require(found.offset > shortest_header && found.offset <= file.size(), "data behind the header");
@@ -44,7 +44,7 @@ void check(const Description& found, const File& file) {
   bool empty = false;
   for (const std::uint64_t length : found.shape) empty = empty || length == 0;
   for (const std::uint64_t length : found.shape) {
-    // Cannot wrap around: it is below 2^64 before each step, or the header would be refused.
+    // `bytes` cannot wrap around: it is below 2^64 before each step, or the rule would be broken.
     if (!empty) require((bytes *= length) <= file.size(), "no more elements than fit in the file");
   }
   require(found.bytes == (empty ? 0 : bytes), "as many bytes as the shape says");

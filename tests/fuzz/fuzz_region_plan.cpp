@@ -1,5 +1,5 @@
-// An input is a matrix in a file, a rectangle of it, and the size of a slot. The pieces fit in
-// slots and follow each other row by row, so that they have each element once.
+// An input is a matrix in a file, a rectangle of it, and the size of a slot. The pieces must fit in
+// slots and follow each other row by row, so that each element is in one piece.
 
 #include <ooc/io/units.hpp>
 
@@ -18,7 +18,7 @@ using product::StoredMatrix;
 
 constexpr std::size_t most_checked = 200;  // of the chunks at either end
 
-/// A matrix of fewer than 2^62 bytes, and a rectangle of it that is not empty.
+/// Takes a matrix of fewer than 2^62 bytes, and a rectangle of it that is not empty.
 RegionPlan::Entry take_entry(Numbers& numbers) {
   constexpr std::uint64_t most_bytes = std::uint64_t{1} << 62;
   StoredMatrix matrix;
@@ -37,8 +37,8 @@ RegionPlan::Entry take_entry(Numbers& numbers) {
   return {matrix, region};
 }
 
-/// The extents have the elements of the piece, in its order; in a slot each begins on a page of its
-/// own and has room for the blocks of direct reads.
+/// Checks that the extents are the elements of the piece in its order, and that they fit in a slot,
+/// where each begins on a page of its own and has room for the blocks of direct reads.
 void check_extents(std::span<const Extent> extents, const StoredMatrix& matrix, const Region& piece,
                    std::size_t slot_bytes) {
   const std::uint64_t row_bytes = piece.columns * matrix.element_bytes;
@@ -59,7 +59,7 @@ void check_extents(std::span<const Extent> extents, const StoredMatrix& matrix, 
   require(taken <= slot_bytes, "a piece fits in a slot");
 }
 
-/// Where the piece after this one begins, in a region that is cut from left to right and then down.
+/// Returns where the piece after this one begins. `whole` is cut from left to right, then down.
 Region after(const Region& piece, const Region& whole) {
   const bool row_ends = piece.column + piece.columns == whole.column + whole.columns;
   return {.row = row_ends ? piece.row + piece.rows : piece.row,

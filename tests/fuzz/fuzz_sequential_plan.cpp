@@ -1,5 +1,5 @@
-// An input is a list of extents, the size of the chunks, and what is cached. However it is cut, the
-// chunks have every byte once, in the order of the sequence or of the interleaving.
+// An input is a list of extents, the size of the chunks, and the cached pieces. The chunks must
+// have every byte once, in the order of the sequence or of the interleaving.
 
 #include <ooc/io/plan.hpp>
 #include <ooc/io/units.hpp>
@@ -26,7 +26,7 @@ std::vector<Extent> take_sequence(Numbers& numbers) {
   return sequence;
 }
 
-/// As it comes, or such that there are few chunks.
+/// Takes any size of chunks, or one that makes few chunks.
 std::uint64_t take_chunk_bytes(Numbers& numbers, std::uint64_t total) {
   const bool few = numbers.between(0, 1) == 1;
   const std::uint64_t any = numbers.of_any_size();
@@ -41,7 +41,7 @@ std::shared_ptr<const Interleaving> take_interleaving(Numbers& numbers, std::uin
   return std::make_shared<const Interleaving>(std::move(cached));
 }
 
-/// Each kind of piece from the first to the last of it, and no other.
+/// Checks that every piece comes once, and that the pieces of each kind keep their order.
 void check_order(const Interleaving& interleaving) {
   std::vector<bool> seen(interleaving.pieces());
   std::vector<std::size_t> next{0, 0};  // of each kind, no piece before this one is left
@@ -55,8 +55,8 @@ void check_order(const Interleaving& interleaving) {
   }
 }
 
-/// The extents of a chunk are the bytes of the sequence from its begin, each stretch in one piece.
-/// Returns how many they are.
+/// Checks that the extents of a chunk are its bytes of the sequence, one extent for each part of an
+/// extent of the sequence. Returns the number of extents.
 std::size_t check_chunk(const SequentialPlan& plan, const std::vector<Extent>& sequence,
                         std::size_t chunk) {
   std::vector<Extent> storage(plan.max_extents());

@@ -1,5 +1,5 @@
-// An input is a number as users write one. It is read the same way wherever it may stand, and what
-// is written for people can be made of any.
+// An input is a number as users write one. All parsers must agree on it, and every number must have
+// a readable form.
 
 #include <ooc/io/error.hpp>
 
@@ -16,7 +16,7 @@ namespace {
 
 using ooc::fuzz::require;
 
-/// What `parse` makes of a text, unless it refuses it.
+/// Returns the result of `parse`, or nothing if it refuses the text.
 auto attempt(auto parse, std::string_view text) -> std::optional<decltype(parse(text))> {
   try {
     return parse(text);
@@ -46,7 +46,7 @@ void check_sizes(std::string_view text) {
   }
   if (count) {
     require(attempt(ooc_run::parse_count, std::to_string(*count)) == count, "as is a count");
-    // But for suffixes, which are binary in sizes, and for "1e6", which no size is.
+    // The two differ for suffixes, which are binary in sizes, and for "1e6", which is no size.
     const bool digits = text.find_first_not_of("0123456789") == std::string_view::npos;
     if (digits) require(count == bytes, "plain digits say the same");
   }

@@ -8,14 +8,14 @@
 #include <span>
 #include <string_view>
 
-// What the targets have in common. Each is one function, called with one input after another: by
-// libFuzzer, which makes them up, or by replay.cpp, which reads them from files. It must return for
-// any input, and abort if what it tests is wrong.
+// Shared code of the fuzz targets. Each target defines this function. libFuzzer calls it with
+// inputs that it generates, replay.cpp with inputs from files. It must return for any input, and
+// abort if the code that it tests is wrong.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace ooc::fuzz {
 
-/// Ends the process, which both callers report together with the input, unless `holds`.
+/// Aborts the process unless `holds`. Both callers report that together with the input.
 inline void require(bool holds, const char* rule) {
   if (holds) return;
   std::fprintf(stderr, "broken rule: %s\n", rule);
@@ -26,19 +26,19 @@ inline std::string_view as_text(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-/// Numbers out of an input, from its front to its end; when it is used up, the least there can be.
+/// Decodes numbers from an input, front to back. After its end each number is the smallest allowed.
 class Numbers {
  public:
   explicit Numbers(std::span<const std::uint8_t> input) : left_(input) {}
 
-  /// At least `least`, at most `most`; takes as few bytes as these need.
+  /// Returns a number from `least` to `most`. Takes as few bytes as this range needs.
   std::uint64_t between(std::uint64_t least, std::uint64_t most) {
     std::uint64_t value = 0;
     for (std::uint64_t range = most - least; range != 0; range >>= 8) value = value << 8 | byte();
     return most - least == UINT64_MAX ? value : least + value % (most - least + 1);
   }
 
-  /// From 0 to `most`, as likely of few digits as of many.
+  /// Returns a number from 0 to `most`. Few digits are as likely as many.
   std::uint64_t of_any_size(std::uint64_t most = UINT64_MAX) {
     const std::uint64_t dropped = between(0, 63);
     return std::min(between(0, UINT64_MAX) >> dropped, most);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the files of a corpus to an archive: pack.py FOLDER ARCHIVE. The same files give the same
-archive, whoever owns them and whenever they were written."""
+"""Writes the files of a corpus to an archive: pack.py FOLDER ARCHIVE. The archive depends only on
+their names and contents."""
 
 import lzma
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def bare(entry):
-    """Only what the archive is to say of a file, so that it changes only with names and content."""
+    """Returns the entry without its owner and time, which must not change the archive."""
     plain = tarfile.TarInfo(entry.name)
     plain.size, plain.mode = entry.size, 0o644
     return plain

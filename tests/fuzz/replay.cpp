@@ -1,5 +1,5 @@
-// Runs a fuzz target, which is linked to this, over the files of a folder: `fuzz_NAME FOLDER`. What
-// stands there has once been found by a fuzzer, or written by hand, and must never fail again.
+// Runs the fuzz target that it is linked to over the files of a folder: `fuzz_NAME FOLDER`. These
+// inputs were found by a fuzzer or written by hand. None of them may fail.
 
 #include <algorithm>
 #include <cstdio>
@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   std::vector<std::filesystem::path> paths(begin(folder), end(folder));
   std::ranges::sort(paths);
   for (const std::filesystem::path& path : paths) {
-    std::fprintf(stderr, "%s\n", path.c_str());  // the last one is that which fails
+    std::fprintf(stderr, "%s\n", path.c_str());  // the last path is that of a failing input
     std::ifstream file(path, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());

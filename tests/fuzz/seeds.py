@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the inputs that fuzzing began with to the folder of a corpus: seeds.py FOLDER. All other
+"""Writes the initial inputs of the fuzzers to the folder of a corpus: seeds.py FOLDER. All other
 inputs in corpus.tar.xz were found by fuzzing."""
 
 import struct
@@ -20,7 +20,7 @@ def fields(descr="'|u1'", order="False", shape="(3,)"):
     return f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}"
 
 
-# What has broken other readers of .npy files, or their promises, and what has to work.
+# Valid .npy files, and files that have broken other readers of .npy files or the format's rules.
 NPY = {
     "good": npy(fields() + "   \n", b"abc"),
     "good_version_2": npy(fields("'<f4'"), bytes(12), (2, 0)),
@@ -136,11 +136,11 @@ COMMANDS = [
 
 
 def number(value):
-    """As Numbers::of_any_size() takes it."""
+    """Encodes a value for Numbers::of_any_size()."""
     return b"\0" + struct.pack(">Q", value)
 
 
-# A column of two bytes, in rows of two pages, of which each lies across the border of two.
+# A column of two bytes in rows of two pages: each row's bytes are on both sides of a page border.
 ROWS_ACROSS_PAGES = (b"\0" + number(0) + b"\0" + number(2 * 4096 - 1) + number(999) + number(0) +
                      number(999) + b"\0" + number(4095) + number(1) + b"\0\xd0\0")
 

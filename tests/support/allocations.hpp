@@ -15,14 +15,14 @@
 
 namespace ooc::test {
 
-/// Expects that passes which differ in nothing but the number of their chunks ask for memory
-/// equally often, of the host, of the device and by operator new. `pass(coordinator, source)` runs
-/// one over the floats of `source` and returns its Stats.
+/// Expects that passes that differ only in their number of chunks make equally many allocations: of
+/// host memory, of device memory and by operator new. `pass(coordinator, source)` runs a pass over
+/// the floats of `source` and returns its Stats.
 template <class Pass>
 void expect_no_allocation_per_chunk(DeviceKind device, Pass&& pass) {
   constexpr std::uint64_t few = 20, many = 40;
-  // Few threads, and no disk with many requests in flight: so that the pool needs fewer slots than
-  // there are chunks, and as many in each pass.
+  // With few threads, and without a deep queue of direct reads, the pool needs fewer slots than
+  // there are chunks, and equally many in each pass.
   const Options options{
       .chunk_bytes = 256 * KiB, .streams = 2, .threads = 4, .direct = DirectIo::no};
   const TempDir dir;
@@ -31,7 +31,7 @@ void expect_no_allocation_per_chunk(DeviceKind device, Pass&& pass) {
 
   const auto allocations = [&](std::uint64_t chunks) {
     Coordinator coordinator(make_device(device), options);
-    coordinator.device().bind_to_thread();  // a GPU that starts meanwhile keeps lists of its own
+    coordinator.device().bind_to_thread();  // a GPU that starts during a pass allocates
     std::vector<File> files;
     files.push_back(File::open(path));
     const std::vector<Extent> part{{0, 0, chunks * options.chunk_bytes}};
@@ -48,7 +48,7 @@ void expect_no_allocation_per_chunk(DeviceKind device, Pass&& pass) {
     EXPECT_LT(stats.slots, stats.chunks);
     return counts;
   };
-  allocations(few);  // what only the first pass of a process allocates
+  allocations(few);  // not counted: the first pass of a process allocates more
   EXPECT_EQ(allocations(few), allocations(many));
 }
 

@@ -5,7 +5,7 @@
 
 namespace ooc::test {
 
-/// The bits of a value of at most 8 bytes, the lowest first.
+/// Returns the bits of a value of at most 8 bytes in the low bits of the result.
 template <class T>
 std::uint64_t bits_of(T value) {
   static_assert(sizeof value <= sizeof(std::uint64_t));
@@ -14,7 +14,7 @@ std::uint64_t bits_of(T value) {
   return bits;
 }
 
-/// The value that the lowest of these bits make.
+/// Returns the value with these bits, of which only as many as it has are used, the lowest.
 template <class T>
 T from_bits(std::uint64_t bits) {
   static_assert(sizeof(T) <= sizeof bits);

@@ -18,7 +18,7 @@
 
 namespace ooc::test {
 
-/// Runs `body` in a child process, which it may cripple; it must return true.
+/// Runs `body` in a child process, in which it may give up resources. It must return true.
 template <class Body>
 void expect_in_child(Body&& body) {
   const pid_t child = ::fork();
@@ -57,8 +57,8 @@ void expect_killed_child(Body&& body) {
 
 using CallFilter = std::array<sock_filter, 7>;
 
-/// Gives a system call this answer of seccomp's, and lets all others pass. With an `argument`, only
-/// calls that have all bits of `mask` set in it get the answer.
+/// Returns a seccomp filter that gives a system call this answer and allows all others. Calls get
+/// the answer only if argument number `argument` has all bits of `mask` (0: always).
 inline CallFilter filter_of_call(long number, std::uint32_t answer, unsigned argument,
                                  std::uint32_t mask) {
   const auto low_word_of_argument =
@@ -79,9 +79,8 @@ inline sock_fprog program_of(const CallFilter& filter) {
   return {static_cast<unsigned short>(filter.size()), const_cast<sock_filter*>(filter.data())};
 }
 
-/// From here on the kernel answers a system call with this errno, as container runtimes make it.
-/// It cannot be undone, so call it in a child process. With an `argument`, only calls that have
-/// all bits of `mask` set in it are refused.
+/// Makes the kernel refuse a system call with this errno from now on, as in many containers. This
+/// cannot be undone, so call it in a child process. `argument` and `mask` as in filter_of_call().
 inline void refuse_system_call(long number, int errno_value, unsigned argument = 0,
                                std::uint32_t mask = 0) {
   const auto answer = static_cast<std::uint32_t>(SECCOMP_RET_ERRNO | errno_value);

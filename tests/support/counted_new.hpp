@@ -6,11 +6,11 @@
 
 namespace ooc::test {
 
-// Calls of operator new so far. Linking counted_new.cpp replaces the operator.
+// Number of calls of operator new so far. Linking counted_new.cpp replaces the operator.
 std::uint64_t count_of_new() noexcept;                 // by all threads
 std::uint64_t count_of_new_by_this_thread() noexcept;  // by the caller
 
-/// Calls of operator new when `work` is done once more: without what only the first time takes.
+/// Runs `work` twice and returns the number of calls of operator new in the second run.
 template <class Work>
 std::uint64_t count_of_new_when_repeated(Work&& work) {
   work();
@@ -19,7 +19,7 @@ std::uint64_t count_of_new_when_repeated(Work&& work) {
   return count_of_new() - before;
 }
 
-/// As long as it lives, operator new fails, in any thread, when `fault` strikes.
+/// While it exists, operator new fails in every thread when `fault` strikes.
 class FailingNew {
  public:
   explicit FailingNew(Fault& fault) noexcept;

@@ -8,7 +8,7 @@
 
 namespace ooc::test {
 
-/// Writes the bytes of `values` to a file, after `header_bytes` bytes of something else.
+/// Writes the bytes of `values` to a file, after a header of `header_bytes` bytes.
 template <class T>
 void write_file(const std::filesystem::path& path, std::span<const T> values,
                 std::size_t header_bytes = 0) {

@@ -8,8 +8,8 @@
 
 namespace ooc::test {
 
-/// The device of a parameterised test. Where there is no GPU, its tests are skipped with the
-/// driver's reason: begin them with OOC_SKIP_WITHOUT(GetParam()).
+/// The devices of a parameterised test. Begin it with OOC_SKIP_WITHOUT(GetParam()), which skips it
+/// where there is no GPU and prints the driver's reason.
 inline const auto all_devices = testing::Values(DeviceKind::cpu, DeviceKind::cuda);
 
 /// Names the instances of such a test.

@@ -2,8 +2,8 @@
 
 namespace ooc::test {
 
-/// While it lives, all clocks of this program show a time before their epoch, as tools that set
-/// another time for a program may make them. Linking early_clock.cpp replaces clock_gettime().
+/// While it exists, all clocks of this program show a time before their epoch, as they may under
+/// tools that fake the time. Linking early_clock.cpp replaces clock_gettime().
 class EarlyClock {
  public:
   EarlyClock() noexcept;

@@ -4,11 +4,11 @@
 
 namespace ooc::test {
 
-/// Those that this program is built with: "", "address,undefined" or "thread".
+/// The sanitizers of this build: "", "address,undefined" or "thread".
 inline constexpr std::string_view sanitizers = OOC_SANITIZE;
 
-/// How much a test does: `usual`, or as much as a sanitizer, which makes all of it ten times as
-/// slow, needs to see the same of threads and memory.
+/// Returns the amount of work of a test: `usual`, or `sanitized` under a sanitizer, which slows all
+/// work down by about ten times and needs less to find errors of threads and memory.
 template <class T>
 constexpr T effort(T usual, T sanitized) {
   return sanitizers.empty() ? usual : sanitized;

@@ -26,14 +26,14 @@ inline bool uring_is_available() {
   }
 }
 
-/// Every engine that this machine has.
+/// Returns every engine that is available on this machine.
 inline std::vector<EngineKind> engines_here() {
   std::vector<EngineKind> engines{EngineKind::threads};
   if (uring_is_available()) engines.push_back(EngineKind::uring);
   return engines;
 }
 
-/// Linux 5.11 and later; what is asked of others waits for as long as it takes.
+/// True if io_uring can wait with a time limit (Linux 5.11 and later). Without, waits have none.
 inline bool rings_wait_for_a_while() {
   io_uring_params params{};
   const long ring = ::syscall(SYS_io_uring_setup, 1, &params);
@@ -42,7 +42,7 @@ inline bool rings_wait_for_a_while() {
   return (params.features & IORING_FEAT_EXT_ARG) != 0;
 }
 
-/// The engines of a parameterised test. Where there is no io_uring, its tests are skipped.
+/// A fixture with an engine as parameter. Skips the tests of io_uring where it is not available.
 class EachEngine : public testing::TestWithParam<EngineKind> {
  protected:
   void SetUp() override {
@@ -63,8 +63,8 @@ inline std::string engine_name(const testing::TestParamInfo<EngineKind>& kind) {
   return kind.param == EngineKind::uring ? "uring" : "threads";
 }
 
-/// The ways to transfer of a parameterised test: with which engine, and whether directly. Where
-/// there is no io_uring, all are with threads.
+/// A fixture with two parameters: the engine, and whether I/O is direct. Where io_uring is not
+/// available, all tests use threads.
 class EachWay : public testing::TestWithParam<std::tuple<EngineKind, bool>> {
  protected:
   static EngineKind kind() { return std::get<EngineKind>(GetParam()); }
@@ -81,7 +81,7 @@ inline std::string way_name(const testing::TestParamInfo<std::tuple<EngineKind, 
          (direct ? "_direct" : "_buffered");
 }
 
-/// `first` and those that continue it, in the file and in memory.
+/// Returns `count` requests: `first` and those that continue it in the file and in memory.
 inline std::vector<Request> consecutive_requests(const Request& first, std::size_t count) {
   std::vector<Request> requests(count, first);
   for (std::size_t i = 0; i < count; ++i) {
@@ -91,7 +91,7 @@ inline std::vector<Request> consecutive_requests(const Request& first, std::size
   return requests;
 }
 
-/// Transfers them with as many in flight as the engine takes. Each must be through once.
+/// Transfers the requests with as many in flight as the engine takes. Each must complete once.
 inline void transfer_all(Engine& engine, std::span<Request> requests) {
   std::vector<bool> seen(requests.size());
   std::size_t started = 0;
@@ -107,7 +107,7 @@ inline void transfer_all(Engine& engine, std::span<Request> requests) {
   }
 }
 
-/// Starts both; the one must fail with this errno, the other be through all the same.
+/// Starts both requests. `bad` must fail with this errno, and `good` must complete all the same.
 inline void expect_only_one_fails(Engine& engine, Request& bad, Request& good, int errno_value) {
   engine.start(bad);
   engine.start(good);
@@ -123,10 +123,10 @@ inline void expect_only_one_fails(Engine& engine, Request& bad, Request& good, i
   EXPECT_EQ(errors, 1);
 }
 
-/// Starts them all and drops the engine when the first is through.
+/// Starts all requests and destroys the engine when the first is complete.
 inline void abandon(std::unique_ptr<Engine> engine, std::span<Request> requests) {
   for (Request& request : requests) engine->start(request);
-  engine->wait();  // which hands all of them to the kernel
+  engine->wait();  // submits all of them to the kernel
 }
 
 }  // namespace ooc::test

@@ -20,7 +20,7 @@ ooc::test::FailingThreads::~FailingThreads() {
   fault_of_threads = nullptr;
 }
 
-/// The C library's, or a sanitizer's, unless it is to fail.
+/// Calls the function of the C library, or of a sanitizer, unless the fault strikes.
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
                    void* argument) noexcept {
   ooc::test::Fault* const fault = fault_of_threads;

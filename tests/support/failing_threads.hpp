@@ -4,7 +4,7 @@
 
 namespace ooc::test {
 
-/// As long as it lives, no thread can be started, whoever wants to, when `fault` strikes. Linking
+/// While it exists, starting a thread fails when `fault` strikes, in libraries too. Linking
 /// failing_threads.cpp replaces pthread_create().
 class FailingThreads {
  public:

@@ -6,14 +6,15 @@
 
 namespace ooc::test {
 
-/// Counts calls and says which of them are to fail: the `nth`, or all from there on. Any thread.
+/// Counts calls and tells which of them are to fail: call number `nth` (from 0), or all from there
+/// on. Any number of threads may share it.
 class Fault {
  public:
   enum class Mode { once, from_then_on };
 
   Fault(std::size_t nth, Mode mode) : nth_(nth), mode_(mode) {}
 
-  /// To be asked at every call: whether it fails.
+  /// Counts a call. True if it is to fail.
   bool strikes() noexcept {
     const std::size_t call = calls_++;
     const bool fails = mode_ == Mode::once ? call == nth_ : call >= nth_;
@@ -31,9 +32,8 @@ class Fault {
   std::atomic<bool> has_struck_{false};
 };
 
-/// Calls `run(fault)` with the fault at every call there is, or at every `step`th of them, one
-/// after the other, until a run has met none. Returns the number of all calls, rounded up to
-/// a whole step.
+/// Calls `run(fault)` again and again, with the fault `step` calls later each time, until it does
+/// not strike in a run. Returns the number of calls in a run, rounded up to a multiple of `step`.
 template <class Run>
 std::size_t walk(Fault::Mode mode, std::size_t step, Run&& run) {
   for (std::size_t nth = 0;; nth += step) {

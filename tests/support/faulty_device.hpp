@@ -11,12 +11,12 @@
 
 namespace ooc::test {
 
-/// What fails of a device: its memory is exhausted, a call is refused, or work that was accepted
-/// goes wrong, which who waits for it is told, whatever he waits for.
+/// The kinds of failures: host or device memory is exhausted, a call is refused, or accepted work
+/// fails late, which the next wait of any kind reports.
 enum class DeviceFault { host_memory, device_memory, call, late };
 
-/// A device that fails as `fault` says. After work that goes wrong from then on, as after a bad
-/// kernel, every call fails.
+/// Returns a device that fails when `fault` strikes. If work fails late and `fault` strikes from
+/// then on, every later call fails, as after a kernel with an invalid access.
 inline std::unique_ptr<Device> faulty_device(std::unique_ptr<Device> device, DeviceFault what,
                                              Fault& fault) {
   const auto is_of_host = [](DeviceCall call) {

@@ -9,18 +9,18 @@
 
 namespace ooc::test {
 
-/// Where an engine can fail: when it is given a request, by itself while requests are in flight
-/// (none of them will be complete any more), or at one request.
+/// The points at which an engine can fail: when it is given a request (`start`), while requests are
+/// in flight, none of which will complete (`wait`), or at one completed request (`answer`).
 enum class EngineCall { start, wait, answer };
 
-/// Does what the engine within does, but for `fault`, which is called first and throws what a
-/// broken disk would, or sleeps like a slow one.
+/// Forwards to another engine and calls `fault` at each EngineCall. It may throw the errors of a
+/// broken disk, or sleep as a slow disk would.
 class FaultyEngine final : public WrappedEngine {
  public:
   FaultyEngine(std::unique_ptr<Engine> engine, std::function<void(EngineCall)> fault)
       : WrappedEngine(std::move(engine)), fault_(std::move(fault)) {}
 
-  /// `fault` comes at each answer after `good_reads` of them.
+  /// Calls `fault` at each answer after the first `good_reads`.
   FaultyEngine(std::unique_ptr<Engine> engine, std::size_t good_reads, std::function<void()> fault)
       : FaultyEngine(std::move(engine),
                      [left = good_reads, fault = std::move(fault)](EngineCall call) mutable {

@@ -16,13 +16,13 @@
 
 namespace ooc::test {
 
-/// How a LateDevice works.
+/// The options of a LateDevice.
 struct Lateness {
-  /// How much of what waits in a stream it does now; asked whenever something is added. By default
-  /// nothing is done until somebody waits for it.
+  /// Called whenever work is added to a stream. Returns how many waiting items the stream runs now.
+  /// By default it runs none before a call waits for them.
   std::function<std::size_t()> eagerness = [] { return std::size_t{0}; };
 
-  /// Is called when a copy has been made.
+  /// Called after each copy.
   std::function<void(const void* target, const void* source, std::size_t bytes)> copied =
       [](const void*, const void*, std::size_t) {};
 };
@@ -43,13 +43,13 @@ class LateEvent final : public Event {
 
   LateStream* stream_ = nullptr;
   std::uint64_t place_ = 0;  // in the stream's work
-  // The stream may come to it when the event is gone.
+  // Shared, since the stream may record the time after the event has been destroyed.
   std::shared_ptr<Clock::time_point> when_ = std::make_shared<Clock::time_point>();
 };
 
 class LateStream final : public Stream {
  public:
-  /// `working`: held while any stream of the device works. All of these must outlive it.
+  /// `working` is held while any stream of the device works. It and `lateness` must outlive this.
   LateStream(std::unique_ptr<Stream> worker, const Lateness& lateness,
              std::recursive_mutex& working)
       : worker_(std::move(worker)), lateness_(lateness), working_(working) {}
@@ -80,7 +80,7 @@ class LateStream final : public Stream {
     late.place_ = added_ + 1;
     add([when = late.when_] { *when = LateEvent::Clock::now(); });
   }
-  /// Like a GPU, it waits for what is recorded by now: for nothing, if that is not yet the case.
+  /// Like a GPU, waits for what the event has recorded by now: for nothing, if it has not yet.
   void wait(Event& event) override {
     const std::scoped_lock lock(working_);
     const auto& late = dynamic_cast<LateEvent&>(event);
@@ -95,7 +95,7 @@ class LateStream final : public Stream {
   void* native() const noexcept override { return nullptr; }
   std::pmr::memory_resource& temporaries() noexcept override { return worker_->temporaries(); }
 
-  /// Any thread.
+  /// Runs the waiting work up to `place`. May be called by any thread.
   void work_until(std::uint64_t place) {
     const std::scoped_lock lock(working_);
     while (done_ < place && !waiting_.empty()) {
@@ -106,7 +106,7 @@ class LateStream final : public Stream {
     }
   }
 
-  /// Work of a test's own, such as a kernel that looks at memory.
+  /// Adds work. Tests add their own, such as kernels that access memory.
   void add(std::function<void()> work) {
     const std::scoped_lock lock(working_);
     waiting_.push_back(std::move(work));
@@ -118,7 +118,7 @@ class LateStream final : public Stream {
   std::unique_ptr<Stream> worker_;
   const Lateness& lateness_;
   std::recursive_mutex& working_;
-  std::deque<std::function<void()>> waiting_;  // what is left is dropped with the stream
+  std::deque<std::function<void()>> waiting_;  // work that is left is dropped with the stream
   std::uint64_t added_ = 0, done_ = 0;
 };
 
@@ -126,9 +126,8 @@ inline void LateEvent::synchronize() {
   if (stream_ != nullptr) stream_->work_until(place_);
 }
 
-/// Stands in for a GPU where there is none: with memory of its own, and work that is done any time
-/// between the call that asks for it and the one that waits for it. Its kernels are copies: no code
-/// may look at device memory by itself.
+/// A substitute for a GPU, with device memory that only the work of its streams may access. Work is
+/// done at any time between the call that adds it and the one that waits for it.
 class LateDevice final : public Device {
  public:
   explicit LateDevice(Lateness lateness = {}) : lateness_(std::move(lateness)) {}

@@ -7,8 +7,8 @@
 
 namespace ooc::test {
 
-/// A clock for one thread, on which any time may pass between two looks at it: from a millisecond
-/// to a minute.
+/// A clock for one thread. Each reading advances it by a random time, from a millisecond to about a
+/// minute.
 class LeapingClock {
  public:
   explicit LeapingClock(Random& random) : random_(random) {}

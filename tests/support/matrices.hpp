@@ -102,7 +102,7 @@ Matrix<C> plain_product(const Matrix<T>& a, const Matrix<T>& b) {
   return c;
 }
 
-/// The sizes of a product: of the result, and what is summed over.
+/// The sizes of a product: the rows and columns of the result, and the length of its sums.
 struct ProductShape {
   std::uint64_t rows, inner, columns;
 };

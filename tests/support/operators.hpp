@@ -17,7 +17,7 @@
 
 #include "support/temp_dir.hpp"
 
-// Operators and operations so small that a test sees at once what a pass should make of them.
+// Small operators and operations, so that a test knows the result of a pass.
 
 namespace ooc::test {
 

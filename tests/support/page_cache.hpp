@@ -14,8 +14,8 @@
 
 namespace ooc::test {
 
-/// Puts the pages of a file from `offset` on out of the page cache; they must have been written to
-/// the disk for that, and nothing may hold them.
+/// Evicts the pages of a file from `offset` on from the page cache, after an fsync() of the file.
+/// Pages that are mapped stay.
 inline void evict(const std::filesystem::path& path, std::uint64_t offset = 0) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   ::fsync(descriptor);
@@ -23,27 +23,27 @@ inline void evict(const std::filesystem::path& path, std::uint64_t offset = 0) {
   ::close(descriptor);
 }
 
-/// Why a test is skipped that has the label needs-page-cache.
+/// The reason for which a test with the label needs-page-cache is skipped.
 inline constexpr const char* needs_page_cache =
     "needs a kernel that tells what the page cache holds and evicts it on request";
 
-/// Why a source of one file, half of which was evicted, will not be read both directly and through
-/// the page cache; empty if it will.
+/// Returns why a source of one file, half of which was evicted, will not be read both directly and
+/// through the page cache; empty if it will.
 inline std::string why_not_half_cached(const Source& source) {
   const double cached = page_cache_fraction(source).value_or(0);
   if (cached < 0.1 || cached > 0.9) return needs_page_cache;
   return source.files()[0].why_not_direct();
 }
 
-/// Holds the first bytes of a file in the page cache while it lives. To have read them does not: a
-/// kernel that reclaims what seems unused (DAMON's pageout) takes pages that nobody has mapped.
+/// Holds the first bytes of a file in the page cache while it exists, by mapping them. Reading them
+/// is not enough: a kernel that reclaims unused memory (DAMON's pageout) takes unmapped pages.
 class HeldInPageCache {
  public:
-  /// In whole pages.
+  /// `bytes` is a multiple of the page size, or the size of the file.
   HeldInPageCache(const std::filesystem::path& path, std::size_t bytes) : bytes_(bytes) {
     const std::size_t file_bytes = std::filesystem::file_size(path);
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    // All of it: evict() would pass over a page behind these that is only just being read ahead.
+    // Reads the whole file, since evict() would skip a later page that is still being read ahead.
     void* const memory =
         ::mmap(nullptr, file_bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, descriptor, 0);
     ::close(descriptor);

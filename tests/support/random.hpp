@@ -6,7 +6,7 @@
 
 namespace ooc::test {
 
-/// Random numbers (splitmix64) for any number of threads: each call takes the next.
+/// A generator of random numbers (splitmix64), which any number of threads may share.
 class Random {
  public:
   explicit Random(std::uint64_t seed) noexcept : state_(seed * 0x9e3779b97f4a7c15 + 1) {}

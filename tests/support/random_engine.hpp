@@ -14,8 +14,8 @@
 
 namespace ooc::test {
 
-/// Completes requests in random order. What a disk would do with one, `transfer` does, any time
-/// between start() and the wait() that returns it.
+/// Completes requests in random order. Instead of a disk, `transfer` carries out each request, at a
+/// random time between start() and the wait() that returns it.
 class RandomEngine final : public Engine {
  public:
   RandomEngine(std::size_t depth, Random& random, std::function<void(Request&)> transfer)

@@ -7,7 +7,7 @@
 
 namespace ooc::test {
 
-/// From now on what is read or written through `descriptor` is another file's, opened with `flags`.
+/// Makes `descriptor` refer to another file, opened with `flags`.
 inline void redirect(int descriptor, const char* path, int flags) {
   const int other = ::open(path, flags);
   ASSERT_GE(other, 0);

@@ -22,8 +22,8 @@ inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span{text});
 }
 
-/// A directory that is removed at the end of the test. By default under the current directory,
-/// which lies on a real disk, so that O_DIRECT is what it says.
+/// A directory that is removed at the end of the test. By default it is in the current directory,
+/// which is on a real disk, so that O_DIRECT has its usual effect.
 class TempDir {
  public:
   explicit TempDir(const std::filesystem::path& parent = std::filesystem::current_path()) {
@@ -53,7 +53,7 @@ class TempDir {
     return write(name, bytes_of(text));
   }
 
-  /// The names in it, hidden ones too, sorted.
+  /// Returns the names of its entries, sorted, with hidden ones.
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(path_)) {
@@ -83,7 +83,7 @@ inline std::vector<std::byte> random_bytes(std::size_t count, unsigned seed) {
   return bytes;
 }
 
-/// In one call: what goes from byte to byte takes seconds where sanitizers watch.
+/// Compares with one memcmp(), since a loop over bytes takes seconds under sanitizers.
 inline bool same_bytes(std::span<const std::byte> left, std::span<const std::byte> right) {
   return left.size() == right.size() &&
          (left.empty() || std::memcmp(left.data(), right.data(), left.size()) == 0);

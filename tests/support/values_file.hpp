@@ -16,13 +16,13 @@
 
 namespace ooc::test {
 
-/// A file of values in a directory of its own, as a source: what tests of operators read.
+/// A file of values in a temporary directory, which tests of operators read as a source.
 class ValuesFile {
  public:
   const std::filesystem::path& path() const noexcept { return path_; }
 
-  /// The file now holds these values after `header_bytes` of something else. The source takes them
-  /// to be in the other byte order if `swapped`.
+  /// Writes these values to the file, after a header of `header_bytes`, and opens it. The source
+  /// takes them to be in the other byte order if `swapped`.
   template <class T>
   Source source_of(const std::vector<T>& values, bool swapped = false,
                    std::size_t header_bytes = 0) const {
@@ -35,7 +35,7 @@ class ValuesFile {
   std::filesystem::path path_ = dir_.path() / "values.bin";
 };
 
-/// Values with any bits, the same for each count.
+/// Returns values with random bits, which depend only on `count`.
 template <class T>
 std::vector<T> random_bits(std::size_t count) {
   std::mt19937_64 random(count);
@@ -44,7 +44,7 @@ std::vector<T> random_bits(std::size_t count) {
   return values;
 }
 
-/// The same with three small numbers for each of them, many of which are alike.
+/// Returns values of random_bits(), but three in four are small numbers, many of which are equal.
 template <class T>
 std::vector<T> varied_values(std::size_t count) {
   std::vector<T> values = random_bits<T>(count);

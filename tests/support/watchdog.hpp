@@ -11,12 +11,12 @@
 
 namespace ooc::test {
 
-/// Ends the process, with a word about which run it was, if one takes so long that it must hang.
+/// Prints the number of a run and aborts the process if the run takes so long that it must hang.
 class Watchdog {
  public:
   Watchdog() : thread_([this](const std::stop_token& stop) { watch(stop); }) {}
 
-  /// Another run begins. Allocates nothing.
+  /// Starts the time of another run. Allocates nothing.
   void begin(std::uint64_t run) noexcept {
     run_ = run;
     ++begun_;
@@ -42,7 +42,7 @@ class Watchdog {
   std::atomic<std::uint64_t> run_{0}, begun_{0};
   std::mutex mutex_;
   std::condition_variable_any ended_;
-  std::jthread thread_;  // last: it uses what stands above
+  std::jthread thread_;  // last: it uses the members above
 };
 
 }  // namespace ooc::test

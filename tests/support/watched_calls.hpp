@@ -18,18 +18,18 @@
 
 namespace ooc::test {
 
-/// What a test does just before a system call: it gets the call's arguments, and returns 0 if the
-/// kernel is to make the call, or the errno that it fails with instead.
+/// Called just before a system call, with its arguments. Returns 0 if the kernel is to make the
+/// call, or the errno with which it fails instead.
 using BeforeCall = std::function<int(const __u64* arguments)>;
 
-/// From here on `before` runs in a thread of its own each time this thread, or one that it starts,
-/// makes a system call. The caller waits meanwhile, so races become a fixed order. What both
-/// threads use must be atomic all the same, for ThreadSanitizer does not see that. This cannot be
-/// undone, so call it in a child process, once. `argument` and `mask` as in refuse_system_call().
+/// Makes a separate thread run `before` each time this thread, or one that it starts, makes the
+/// system call. The caller waits meanwhile, so races get a fixed order. Data that both threads use
+/// must be atomic all the same, since ThreadSanitizer does not see that order. This cannot be
+/// undone, so call it once, in a child process. `argument` and `mask` as in filter_of_call().
 inline void watch_system_call(long number, BeforeCall before, unsigned argument = 0,
                               std::uint32_t mask = 0) {
   std::promise<int> listener;
-  // Started first: what it calls must not be watched.
+  // Started before the filter is installed, so that its own calls are not watched.
   std::thread([before = std::move(before), future = listener.get_future()]() mutable {
     const int descriptor = future.get();
     for (;;) {

@@ -14,13 +14,13 @@
 
 namespace ooc::test {
 
-/// What a device is asked for: memory; a stream, an event, or to start; work, which may go on when
-/// the call returns; or to wait for work, or for how long it took.
-/// `lock`: it has started, and page-locks what was allocated before; `launch`: whether kernels have
-/// begun.
+/// The kinds of calls of a device. `host_memory`, `device_memory`: an allocation. `make`: a stream,
+/// an event, or the start of the device. `lock`: after its start, the device page-locks earlier
+/// allocations. `work`: work that may continue after the call. `launch`: the check for errors of a
+/// kernel launch. `wait`: waiting for work, or asking for its duration.
 enum class DeviceCall { host_memory, device_memory, lock, make, work, launch, wait };
 
-/// Is called before each of them, on the thread that calls, and may throw.
+/// Called before each of these calls, on the calling thread. May throw.
 using BeforeCall = std::function<void(DeviceCall)>;
 
 class WrappedMemory final : public std::pmr::memory_resource {
@@ -113,14 +113,14 @@ class WrappedStream final : public Stream {
   WrappedMemory temporaries_{stream_->temporaries(), DeviceCall::device_memory, before_};
 };
 
-/// Does what the device within does, and calls `before` first: for tests that break it, slow it
-/// down, or watch it.
+/// Forwards to another device and calls `before` first, for tests that break it, slow it down, or
+/// watch it.
 class WrappedDevice final : public Device {
  public:
   WrappedDevice(std::unique_ptr<Device> device, BeforeCall before)
       : WrappedDevice(std::move(device), std::move(before), nullptr) {}
 
-  /// With other host memory than the device's own, which comes in huge pages.
+  /// Uses `host_memory` (if not null) instead of the device's own, which is in huge pages.
   WrappedDevice(std::unique_ptr<Device> device, BeforeCall before,
                 std::pmr::memory_resource* host_memory)
       : device_(std::move(device)),
@@ -137,7 +137,7 @@ class WrappedDevice final : public Device {
   }
   bool has_started() const override { return has_started_ && device_->has_started(); }
 
-  /// From now on it has to start anew, which it does when it is bound to a thread.
+  /// Makes the device count as not started until it is bound to a thread again.
   void stop() { has_started_ = false; }
 
   MeteredMemory& host_memory() override { return metered_host_; }

@@ -10,7 +10,7 @@
 
 namespace ooc::test {
 
-/// Does what the engine within does: for tests that change or watch a part of it.
+/// Forwards to another engine, for tests that change or watch a part of it.
 class WrappedEngine : public Engine {
  public:
   explicit WrappedEngine(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}

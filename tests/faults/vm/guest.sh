@@ -1,6 +1,6 @@
 #!/bin/busybox sh
-# The first process of the virtual machine that scripts/faults-in-vm starts. Says "ok" or "not ok"
-# of each case, and what came out where it was not.
+# The first process of the virtual machine that scripts/faults-in-vm starts. Prints "ok" or "not ok"
+# for each case, and the output of the command after "not ok".
 /bin/busybox --install -s /bin
 export PATH=/bin DM_DISABLE_UDEV=1
 mount -t devtmpfs none /dev
@@ -9,8 +9,8 @@ mount -t sysfs none /sys
 mount -t tmpfs none /tmp
 cd /tmp || exit
 
-# check NAME EXIT WORDS COMMAND...: the exit code, and words of what the command says. What fails
-# prints nothing on stdout.
+# check NAME EXIT WORDS COMMAND...: expects this exit code, and output that matches the regular
+# expression WORDS. A command that fails must print nothing on stdout.
 check() {
   name=$1 wanted=$2 words=$3
   shift 3
@@ -28,7 +28,7 @@ check() {
 # reduce FILE [OPTION...]
 reduce() { ooc-run reduce "$@" --dtype u1 --json --quiet; }
 
-# A device-mapper disk of our table, over the whole of $disk.
+# make_disk TABLE: creates a device-mapper disk with this table.
 make_disk() { dmsetup create test --table "$1"; }
 remove_disk() { dmsetup remove --retry test; }
 

@@ -314,7 +314,7 @@ TEST_P(ConvertValuesRules, RoundsOnceToNearestEven) {
   EXPECT_EQ(bits_of_all(convert<Float16>(values)), (Bits{0x3c00, 0x3c01, 0x3c02, 0}));
   EXPECT_EQ(inexact_, 4u);
 
-  // The same for bf16 and a double.
+  // Halfway between two numbers of bf16, except for a difference that a double cannot hold.
   const std::vector<std::int64_t> integers{(1LL << 62) + (1LL << 54), (1LL << 62) + (1LL << 54) + 1,
                                            -(1LL << 62) - (1LL << 54) - 1, 1LL << 62};
   EXPECT_EQ(bits_of_all(convert<BFloat16>(integers)), (Bits{0x5e80, 0x5e81, 0xde81, 0x5e80}));

@@ -69,7 +69,7 @@ class GemmTest : public testing::TestWithParam<DeviceKind> {
       const std::uint64_t bits = test::bits_of(matrix.values[i], type);
       std::memcpy(bytes.data() + i * element, &bits, element);
     }
-    Buffer buffer(device_->device_memory(), bytes.size() + 1);  // an empty one is no memory
+    Buffer buffer(device_->device_memory(), bytes.size() + 1);  // never empty
     stream_->copy(buffer.data(), bytes.data(), bytes.size());
     stream_->synchronize();
     return buffer;
@@ -86,7 +86,7 @@ class GemmTest : public testing::TestWithParam<DeviceKind> {
     }
   }
 
-  /// C = A B or C += A B on the device, into what C holds.
+  /// Computes C = A B, or C += A B, on the device, with the initial values of `c`.
   void multiply(Way way, const HostMatrix& a, const HostMatrix& b, HostMatrix& c, bool accumulate) {
     const ElementType product = product_type(way.precision);
     const Buffer a_memory = upload(a, way.operand);
@@ -104,7 +104,7 @@ class GemmTest : public testing::TestWithParam<DeviceKind> {
 
 INSTANTIATE_TEST_SUITE_P(Device, GemmTest, test::all_devices, test::device_name);
 
-/// The values are the same, and NaN is where NaN is expected, between the rows too.
+/// Expects equal values, and NaN where NaN is expected, between the rows too.
 void expect_same(const HostMatrix& found, const HostMatrix& expected) {
   for (std::size_t i = 0; i < found.values.size(); ++i) {
     const double value = found.values[i];
@@ -134,7 +134,7 @@ TEST_P(GemmTest, ProductsOfIntegersAreExact) {
         const HostMatrix a = random_integers<double>(rows, inner, 1, padding);
         const HostMatrix b = random_integers<double>(inner, columns, 2, 2 * padding);
         HostMatrix expected = nan_matrix<double>(rows, columns, 3 * padding);
-        HostMatrix found = expected;  // NaN throughout, of which nothing may remain
+        HostMatrix found = expected;  // all NaN, which must not get into the product
         multiply_plainly(a, b, expected, false);
         multiply(way, a, b, found, false);
         expect_same(found, expected);
@@ -174,9 +174,9 @@ TEST_P(GemmTest, CarriesNanAndInfinity) {
   for (const Way way : ways_of(GetParam())) {
     HostMatrix a = random_integers<double>(33, 40, 1);
     HostMatrix b = random_integers<double>(40, 35, 2);
-    a.at(3, 7) = nan;         // row 3
-    a.at(5, 9) = infinity;    // row 5, by the signs of row 9 of B
-    b.at(11, 4) = -infinity;  // column 4, by the signs of column 11 of A
+    a.at(3, 7) = nan;         // makes row 3 NaN
+    a.at(5, 9) = infinity;    // changes row 5 by the signs of row 9 of B
+    b.at(11, 4) = -infinity;  // changes column 4 by the signs of column 11 of A
     HostMatrix expected = nan_matrix<double>(33, 35);
     HostMatrix found = expected;
     multiply_plainly(a, b, expected, false);
@@ -185,7 +185,7 @@ TEST_P(GemmTest, CarriesNanAndInfinity) {
   }
 }
 
-/// One bit more than tf32 keeps: f32 must not be tf32 in disguise.
+/// The values need all bits of f32, so tf32 in its place would round them.
 TEST_P(GemmTest, F32KeepsAllItsBits) {
   HostMatrix a = nan_matrix<double>(64, 64);
   HostMatrix b = nan_matrix<double>(64, 64);

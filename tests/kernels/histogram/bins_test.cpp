@@ -322,8 +322,8 @@ void expect_definition(const Bins& bins, std::span<const T> values) {
   }
 }
 
-/// Values half a bin from each edge, then ever nearer (the counter stops guessing where it often
-/// must redo a guess); then some outside.
+/// Returns values half a bin from each edge, then ever closer ones, then some outside. The counter
+/// stops guessing bins where many guesses are wrong.
 template <class T>
 std::vector<T> values_around_edges(const Bins& bins) {
   constexpr double lowest = static_cast<double>(std::numeric_limits<T>::lowest());

@@ -12,7 +12,7 @@
 
 namespace ooc::test {
 
-/// Counts the values of a file on each device.
+/// A fixture that counts the values of a file, with the device as parameter.
 class HistogramOnEachDevice : public testing::TestWithParam<DeviceKind>, protected ValuesFile {
  protected:
   void SetUp() override { OOC_SKIP_WITHOUT(GetParam()); }

@@ -178,7 +178,7 @@ TEST_P(HistogramTest, DataWithoutRange) {
   expect_error(ErrorKind::bad_input, source_of(std::vector<double>{-1.7e308, 1.7e308}));
   expect_error(ErrorKind::bad_input, source_of(std::vector<float>{-1, 1}), {.logarithmic = true});
   const Source neighbours = source_of(std::vector<double>{1, 1 + 0x1p-52});
-  expect_error(ErrorKind::bad_input, neighbours, {.bins = 10});  // no double lies between them
+  expect_error(ErrorKind::bad_input, neighbours, {.bins = 10});  // no double is between them
   expect_error(ErrorKind::usage, neighbours, {.bins = 10, .range = {{1, 1 + 0x1p-52}}});
   EXPECT_EQ(count(neighbours, {.bins = 1}).value.counts, std::vector<std::uint64_t>{2});
 

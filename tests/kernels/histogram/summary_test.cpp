@@ -1,5 +1,5 @@
-// Several results from one read, by built-in operators and a user's: each has the same bits as
-// alone.
+// Tests several results from one read, by built-in operators and a user's. Each must have the same
+// bits as when it is computed alone.
 
 #include <ooc/kernels/summary.hpp>
 
@@ -74,8 +74,8 @@ class SummaryTest : public testing::TestWithParam<DeviceKind> {
  protected:
   void SetUp() override { OOC_SKIP_WITHOUT(GetParam()); }
 
-  /// Every option of reduce() and every way to specify bins, with chunks and streams of various
-  /// numbers.
+  /// Checks every option of reduce() and every way to specify bins, with various numbers of chunks
+  /// and streams.
   template <class T>
   void expect_what_each_finds() {
     const Source source = file_.source_of(random_values<T>(5 * tile_elements + 321));

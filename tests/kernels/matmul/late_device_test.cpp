@@ -20,14 +20,14 @@
 #include "support/matrices.hpp"
 #include "support/temp_dir.hpp"
 
-// A product on a device whose copies and products are done as late as its events allow. Without one
-// of the waits between its three streams, a panel is multiplied before it is there, or a tile goes
-// home before it is computed.
+// Tests products on a device that does copies and products as late as its events allow. If one of
+// the waits between its three streams were missing, a panel would be multiplied before it is
+// loaded, or a tile copied to the host before it is computed.
 
 namespace ooc::product {
 namespace {
 
-/// Multiplies when the stream comes to it.
+/// Adds each product to the work of a LateStream.
 class LateGemm final : public gemm::Gemm {
  public:
   void multiply(Stream& stream, gemm::Matrix<const std::byte> a, gemm::Matrix<const std::byte> b,
@@ -54,7 +54,7 @@ using Shape = test::ProductShape;
 
 class LateMatmulTest : public testing::Test {
  protected:
-  /// Whole numbers, of which all sums are exact.
+  /// Writes a matrix of small integers, so that all sums are exact.
   Source matrix(const std::string& name, std::uint64_t rows, std::uint64_t columns) {
     std::vector<float> values(rows * columns);
     for (float& value : values) value = static_cast<float>(random_() % 15) - 7;
@@ -75,7 +75,7 @@ class LateMatmulTest : public testing::Test {
     return test::plain_product(values_of(dir_.path() / "a"), values_of(dir_.path() / "b"), shape);
   }
 
-  /// The schedule is that of a GPU with so much memory, and so much host memory for panels.
+  /// Multiplies on a LateDevice, with the schedule for these limits of device and host memory.
   std::vector<float> multiply_late(const Shape& shape, const Limits& limits,
                                    test::Lateness lateness) {
     const Source a = matrix("a", shape.rows, shape.inner);
@@ -95,7 +95,7 @@ class LateMatmulTest : public testing::Test {
     LateGemm gemm;
     Stats stats;
     run_product(late, job, gemm, file, {}, stats);
-    std::vector<float> found(shape.rows * shape.columns);  // not published: a disk would take long
+    std::vector<float> found(shape.rows * shape.columns);  // not committed: a disk would take long
     EXPECT_EQ(::pread(file.buffered(), found.data(), found.size() * sizeof(float), 0),
               static_cast<ssize_t>(found.size() * sizeof(float)));
     return found;

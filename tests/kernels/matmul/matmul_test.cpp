@@ -140,7 +140,8 @@ TEST_P(MatmulTest, KeepsTheByteOrderAndTheFormatAskedFor) {
   EXPECT_EQ(values, expected);
 }
 
-/// |C - exact| <= (2 u_in + gamma_(k + p)) |A||B|, with p panels along `inner`.
+/// Returns the largest ratio of |C - exact| to its bound (2 u_in + gamma_(k + p)) |A||B|, with p
+/// panels along `inner`.
 template <class T>
 double largest_ratio(const std::vector<double>& c, const std::vector<T>& a, const std::vector<T>& b,
                      const Shape& s, double unit_in, double unit, double panels) {

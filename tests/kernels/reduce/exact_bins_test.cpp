@@ -60,7 +60,7 @@ std::map<std::string, std::vector<T>> data_of_all_sorts(std::size_t count) {
   return data;
 }
 
-/// The sum by the definition of a floating number, by means of frexp().
+/// Adds the finite values one by one, each as an integer and an exponent, which is from frexp().
 template <class T>
 ExactSum add_one_by_one(const std::vector<T>& values) {
   ExactSum sum;

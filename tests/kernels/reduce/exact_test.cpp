@@ -41,7 +41,7 @@ class ReduceExactTest : public testing::TestWithParam<DeviceKind>, protected tes
 
 INSTANTIATE_TEST_SUITE_P(Device, ReduceExactTest, test::all_devices, test::device_name);
 
-/// Values of all sizes with their opposites, so that the sum is `rest`.
+/// Returns values of all sizes with their opposites, and `rest`, so that the sum is that of `rest`.
 std::vector<double> cancelling(std::size_t pairs, const std::vector<double>& rest) {
   std::mt19937_64 random(3);
   std::vector<double> values = rest;

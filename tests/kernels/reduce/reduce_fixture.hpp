@@ -14,6 +14,7 @@
 
 namespace ooc::test {
 
+/// A fixture that computes the statistics of a file, with the device as parameter.
 class ReduceTest : public testing::TestWithParam<DeviceKind>, protected test::ValuesFile {
  protected:
   void SetUp() override { OOC_SKIP_WITHOUT(GetParam()); }

@@ -12,7 +12,7 @@
 #include "kernels/reduce/reduce_fixture.hpp"
 #include "support/bits.hpp"
 
-// NaN, infinity and the two zeros among the values.
+// Tests reduce() with NaN, infinity and both zeros among the values.
 
 namespace ooc {
 namespace {
@@ -82,7 +82,8 @@ TEST_P(ReduceTest, InfinityAsInNumPy) {
   EXPECT_EQ(found.argmax, 80'000u);
 }
 
-/// What NumPy finds: the first of the extreme values, where -0 equals +0, and the element there.
+/// Expects the extremes that NumPy finds: the first of the extreme elements, where -0 equals +0, by
+/// value and by index.
 template <class T>
 void expect_extremes(const Statistics& found, const std::vector<T>& values) {
   const auto less = [](T left, T right) { return to_double(left) < to_double(right); };

@@ -28,7 +28,7 @@ using test::from_bits;
 
 // --- data of all kinds ---------------------------------------------------------------------------
 
-/// Special values. For floating types NaN is the first.
+/// Returns special values. For floating types NaN is the first.
 template <class T>
 std::vector<T> special_values() {
   using Limits = std::numeric_limits<T>;
@@ -63,7 +63,7 @@ bool is_nan(T value) {
   return std::isnan(to_double(value));
 }
 
-/// Numbers of similar size. Those of floating types are about in [0.5, 1), of both signs.
+/// Returns numbers of similar size. For floating types they are about 0.5 to 1, of either sign.
 template <class T>
 T ordinary(std::mt19937_64& random) {
   const std::uint64_t bits = random();

@@ -76,7 +76,7 @@ TEST_F(VerifyHistogramTest, RangesThatAreFoundInTheData) {
   expect_verified(empty, {.edges = {1, 2}});
 }
 
-/// Here doubles are further apart than a relative bound allows for.
+/// Doubles of this size are further apart than a relative bound allows for.
 TEST_F(VerifyHistogramTest, LogarithmicEdgesAmongTheSmallestNumbers) {
   const Source source = source_of(std::vector<double>{1e-320, 1e-310, 1e-300});
   // the first bin is a few of the smallest numbers wide
@@ -120,7 +120,7 @@ TEST_F(VerifyHistogramTest, WrongEdges) {
                  [](Histogram& found) { found.edges.pop_back(); });
 }
 
-/// The range would be another one.
+/// The histogram of the given values would have another range.
 TEST_F(VerifyHistogramTest, ARangeThatMissesTheOutermostValue) {
   const Histogram of_others = histogram(coordinator_, source_of(std::vector<float>{1, 2, 3})).value;
   const Source source = source_of(std::vector<float>{1, 2, 4});

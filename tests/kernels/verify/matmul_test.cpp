@@ -29,7 +29,7 @@ using test::random_integers;
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// Between -1 and 1, with all digits.
+/// Returns random values between -1 and 1 that use the whole precision of T.
 template <class T>
 Matrix<T> random_fractions(std::uint64_t rows, std::uint64_t columns, unsigned seed) {
   std::mt19937_64 random(seed);
@@ -111,8 +111,8 @@ TEST_F(VerifyMatmulTest, RoundingPasses) {
   const auto b = random_fractions<float>(700, 100, 2);
   const Verification found = verify(a, b, plain_product<float>(a, b), Precision::f32);
   EXPECT_TRUE(found.passed);
-  EXPECT_GT(found.largest_ratio,
-            1e-5);  // of which much is left over: few sums are as bad as can be
+  // Typical errors are far below the bound, which is for the worst case.
+  EXPECT_GT(found.largest_ratio, 1e-5);
   EXPECT_LT(found.largest_ratio, 0.1);
 
   const auto wide_a = random_fractions<double>(100, 700, 1);
@@ -120,7 +120,7 @@ TEST_F(VerifyMatmulTest, RoundingPasses) {
   EXPECT_TRUE(verify(wide_a, wide_b, plain_product<double>(wide_a, wide_b), Precision::f64).passed);
 }
 
-/// The worst case of a bound that looks at typical errors only: all of them have the same sign.
+/// All rounding errors have the same sign, which a bound on typical errors would not allow for.
 TEST_F(VerifyMatmulTest, RoundingThatAddsUpPasses) {
   const Matrix<float> a{4, 100'000, std::vector<float>(400'000, 0.1f)};
   const Matrix<float> b{100'000, 5, std::vector<float>(500'000, 0.1f)};
@@ -211,7 +211,7 @@ TEST_F(VerifyMatmulTest, OtherByteOrder) {
   EXPECT_EQ(found.largest_ratio, verify(a, b, c, Precision::f32).largest_ratio);
 }
 
-/// As many as are asked for, and each eight of them others.
+/// The check uses as many vectors as requested, and new ones for each group of eight.
 TEST_F(VerifyMatmulTest, AnyNumberOfVectors) {
   const auto a = random_fractions<float>(50, 60, 1);
   const auto b = random_fractions<float>(60, 70, 2);
@@ -249,7 +249,7 @@ TEST_F(VerifyMatmulTest, NanAndInfinitySpoilTheirRowsAndColumnsOnly) {
     EXPECT_EQ(wrong.worst_row, row);
   };
   expect_failure(5, 60, 1);   // a number in a row of NaN
-  expect_failure(60, 40, 1);  // and in a column of infinities
+  expect_failure(60, 40, 1);  // a number in a column of infinities
   expect_failure(60, 42, nan);
   expect_failure(60, 42, c.at(60, 42) + 1);
 }
@@ -261,12 +261,12 @@ TEST_F(VerifyMatmulTest, OverflowIsNotAnError) {
   Verification found = verify(a, b, c, Precision::f32);
   EXPECT_TRUE(found.passed);
   EXPECT_EQ(found.unchecked_rows, 1u);
-  c.at(1, 1) = infinity;  // which nothing in that row can have become
+  c.at(1, 1) = infinity;  // no product in that row overflows
   found = verify(a, b, c, Precision::f32);
   EXPECT_FALSE(found.passed);
   EXPECT_EQ(found.worst_row, 1u);
 
-  // What does not fit f4 is infinite before it is multiplied.
+  // Values too large for f4 become infinite before they are multiplied.
   const Matrix<double> wide_a{1, 2, {1e300, 1}};
   const Matrix<double> wide_b{2, 2, {1e-300, 0, 1, 1}};
   EXPECT_TRUE(verify(wide_a, wide_b, Matrix<float>{1, 2, {infinity, nan}}, Precision::f32).passed);

@@ -61,7 +61,7 @@ TEST(PlainCheck, WhatDiffers) {
   expect_difference("sum is nothing, but 0 when", Number{}, int128{0});
 }
 
-/// The indices of the elements that each thread saw, in order. The elements are their own indices.
+/// The indices of the elements that each thread saw, in order. Each element is its own index.
 struct Places {
   std::vector<std::uint32_t> seen{};
   bool rising = true;

@@ -30,7 +30,7 @@ constexpr ReduceOptions all_options[] = {{.nan = NanPolicy::propagate, .exact = 
                                          {.nan = NanPolicy::propagate, .exact = true},
                                          {.nan = NanPolicy::omit, .exact = true}};
 
-/// `count` values, which `make` computes from random bits.
+/// Returns `count` values, which `make` computes from random bits.
 template <class T, class Make>
 std::vector<T> random_values(std::size_t count, Make make) {
   std::mt19937_64 random(count);
@@ -39,7 +39,7 @@ std::vector<T> random_values(std::size_t count, Make make) {
   return values;
 }
 
-/// Values from -0.5 to 0.5.
+/// Returns a value from -0.5 to 0.5.
 double fraction(std::uint64_t bits) {
   return static_cast<double>(bits >> 11) * 0x1p-53 - 0.5;
 }

@@ -19,7 +19,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-/// Small integers, so that all sums are exact.
+/// Returns small integers, so that all sums are exact.
 std::vector<float> random_integers(std::uint64_t count, unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<float> values(count);

@@ -12,7 +12,7 @@
 namespace ooc::product {
 namespace {
 
-/// Loads of row panels of A, in this order.
+/// Returns loads of row panels of A, in this order.
 std::vector<Load> loads_of(const std::vector<std::uint64_t>& rows) {
   std::vector<Load> loads;
   for (const std::uint64_t row : rows) loads.push_back({loads.size(), Operand::a, row, 0, 0});
@@ -30,7 +30,7 @@ std::size_t reads(const std::vector<Load>& loads) {
   return static_cast<std::size_t>(std::ranges::count(loads, none, &Load::from));
 }
 
-/// The fewest reads by any choice of what is kept.
+/// Returns the smallest number of reads over all choices of the panels to keep.
 std::size_t fewest_reads(std::span<const std::uint64_t> rows, const std::set<std::uint64_t>& kept,
                          std::size_t entries) {
   if (rows.empty()) return 0;

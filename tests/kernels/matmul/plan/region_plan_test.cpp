@@ -18,7 +18,7 @@ struct Case {
   std::size_t slot_bytes;
 };
 
-// A page more at either end of each extent, for the blocks of direct reads.
+// Returns the size of the extents in a slot, where the blocks of direct reads need whole pages.
 std::size_t bytes_in_slot(std::span<const Extent> extents) {
   return std::accumulate(
       extents.begin(), extents.end(), std::size_t{0}, [](std::size_t sum, const Extent& extent) {
@@ -35,9 +35,9 @@ TEST(RegionPlan, HasEachElementOnceInPiecesThatFit) {
       {1000, 3000, {17, 0, 501, 3000}, 8, 64 * KiB},    // some of them
       {1000, 3000, {3, 5, 700, 1234}, 2, 64 * KiB},     // a rectangle
       {50, 100'000, {7, 11, 30, 99'000}, 4, 64 * KiB},  // rows longer than a slot
-      {50, 100'000, {0, 0, 50, 100'000}, 4, 64 * KiB},  // and all of them
+      {50, 100'000, {0, 0, 50, 100'000}, 4, 64 * KiB},  // whole rows, longer than a slot
       {100'000, 1, {1, 0, 99'998, 1}, 8, 64 * KiB},     // one column, which is contiguous
-      {5000, 7, {0, 3, 5000, 1}, 4, 3 * page_bytes},    // one that is not
+      {5000, 7, {0, 3, 5000, 1}, 4, 3 * page_bytes},    // one column, which is not
   };
   for (const Case& c : cases) {
     const StoredMatrix matrix{2, 128, c.columns, c.element_bytes};
@@ -50,7 +50,7 @@ TEST(RegionPlan, HasEachElementOnceInPiecesThatFit) {
       const auto extents = plan.extents(k, storage);
       const Region piece = plan.region(k);
       ASSERT_LE(bytes_in_slot(extents), c.slot_bytes);
-      // Adjacent in a panel that has just the region's columns.
+      // The elements are adjacent in a panel that has only the columns of the region.
       ASSERT_TRUE(piece.columns == c.region.columns || piece.rows == 1);
       std::uint64_t bytes = 0;
       for (const Extent& extent : extents) {

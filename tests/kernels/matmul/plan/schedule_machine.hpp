@@ -16,8 +16,8 @@ namespace ooc::product {
 
 using Panel = std::pair<std::uint64_t, std::uint64_t>;  // row and column in the grid of panels
 
-/// A machine that does what a schedule says: loads panels into the cache and into buffers on the
-/// device, multiplies, and counts bytes. What is not as it should be is a failure of the test.
+/// A model of a machine that carries out a schedule: it loads panels into the cache and into device
+/// buffers, multiplies, and counts bytes. Each error of the schedule fails the test.
 class Machine {
  public:
   Machine(const Problem& problem, const Schedule& schedule)

@@ -39,9 +39,9 @@ std::uint64_t widest(const Problem& problem) {
   return std::max({problem.file_bytes, problem.operand_bytes, problem.product_bytes});
 }
 
-// --- what must hold for every schedule -----------------------------------------------------------
+// --- properties of every schedule ----------------------------------------------------------------
 
-/// The largest parts of their bounds that any schedule used.
+/// The largest ratios of traffic to its bound in any schedule.
 struct Ratios {
   double link = 0;
   double files = 0;  // of the device's bound, where the cache does not serve
@@ -64,7 +64,8 @@ void check_memory(const Problem& problem, const Limits& limits, const Schedule& 
   ASSERT_LE(t.cache_entries * t.cache_entry_bytes, limits.cache_bytes);
 }
 
-/// What was used last is used again: a tile has a row or a column in common with the one before.
+/// Checks that each tile has a row or a column in common with the previous one, so that a panel can
+/// be used again.
 void check_order(const Schedule& schedule) {
   for (std::size_t i = 1; i < schedule.steps.size(); ++i) {
     const Step& before = schedule.steps[i - 1];
@@ -132,8 +133,8 @@ std::string in_words(const Ratios& ratios) {
 
 // --- bounds --------------------------------------------------------------------------------------
 
-/// ProductShape in which a dimension of n elements matters: of nothing, of a part of the memory, of
-/// a few times the side of a square that fills it, primes among them, and of far more than that.
+/// Returns dimensions to test with memory for `elements`: tiny ones, and multiples of the side of a
+/// square that fills the memory, from a small part to many times it.
 std::vector<std::uint64_t> dimensions(std::uint64_t elements) {
   const double side = std::sqrt(as_double(elements));
   std::vector<std::uint64_t> all{1, 7};
@@ -151,7 +152,7 @@ TEST(MatmulSchedule, TrafficKeepsToTheBound) {
     for (const std::uint64_t rows : dimensions(elements)) {
       for (const std::uint64_t columns : dimensions(elements)) {
         for (const std::uint64_t inner : dimensions(elements)) {
-          // Each shape with one of the types and of the caches in turn.
+          // Each shape gets one of the types and one of the cache sizes in turn.
           const auto& type = types[combination % 5];
           const Problem problem{rows, columns, inner, type[0], type[1], type[2]};
           const std::uint64_t device_bytes = elements * widest(problem);
@@ -197,7 +198,7 @@ TEST(MatmulSchedule, TheCacheServesUnlessPanelsAreTooLong) {
       }
     }
   }
-  // However long they are, if one operand fits as a whole.
+  // Panels may be of any length if one operand fits as a whole.
   check(f4(300, 500, 100'000), {elements * 4, 4 * 300 * 101'000}, ratios);
   EXPECT_EQ(ratios.served, ratios.schedules);
 }
@@ -237,7 +238,7 @@ TEST(MatmulSchedule, TheGpuMultipliesNearlyAllTheTime) {
   EXPECT_LE(cost.seconds, 1.2 * least);
 }
 
-/// A library's workspace lies in the memory that was given too, but the bound does not forgive it.
+/// The workspace of a library takes part of the given memory, but the bound does not allow for it.
 TEST(MatmulSchedule, TheBoundIsThatOfAllTheMemoryGiven) {
   for (const std::uint64_t given : {64 * KiB, 96 * KiB, 256 * KiB, 1 * MiB}) {
     for (const Problem& problem :
