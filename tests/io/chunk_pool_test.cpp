@@ -141,8 +141,8 @@ TEST(ChunkPool, AbortWakesWaiters) {
   EXPECT_EQ(aborted, 4);
 }
 
-/// One pass: a reader stamps chunks, lanes check the stamps, and so does a writer, if there is one.
-/// Returns how many chunks were seen.
+/// A pass over a pool. A reader stamps chunks; the lanes, and a writer if there is one, check the
+/// stamps. run() returns the number of chunks that the lanes received.
 class Pass {
  public:
   Pass(ChunkPool& pool, std::size_t chunks, std::size_t lanes, bool writes, bool resizes = false)
@@ -162,7 +162,7 @@ class Pass {
     return seen_;
   }
 
-  /// How often the pool was resized.
+  /// Number of times the pool was resized.
   std::size_t resized() const { return resized_; }
 
  private:
@@ -227,7 +227,7 @@ TEST(ChunkPool, EveryChunkArrivesOnceWhateverTheNumbers) {
   }
 }
 
-// The end races with the lanes that recycle: none may be left waiting, none may miss a chunk.
+// end_at() races with the lanes that recycle. No lane may be left waiting or miss a chunk.
 TEST(ChunkPool, EndsExactlyWhereverItIsEnded) {
   std::mt19937 random(2);
   for (int round = 0; round < 600; ++round) {
@@ -241,8 +241,8 @@ TEST(ChunkPool, ResizesFromAChunkOnThatNobodyHasSeen) {
   ChunkPool pool(memory(), 4, 1, 1);
   pool.restart(2);
   EXPECT_EQ(pool.slot_of(5), 1u);
-  EXPECT_EQ(pool.resize(3, 0), 4u);            // four further, and after whole rounds of two
-  EXPECT_EQ(pool.resize(1, 0), std::nullopt);  // not before that one has come
+  EXPECT_EQ(pool.resize(3, 0), 4u);            // four chunks on, after whole rounds of two
+  EXPECT_EQ(pool.resize(1, 0), std::nullopt);  // the previous resize is still pending
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(pool.slot_of(i), i % 2);
     Chunk* chunk = pool.wait(i, SlotState::empty);
@@ -259,7 +259,7 @@ TEST(ChunkPool, ResizesFromAChunkOnThatNobodyHasSeen) {
   ASSERT_TRUE(pool.ready(10, SlotState::empty));
   EXPECT_FALSE(pool.ready(11, SlotState::empty));
   pool.abort();
-  EXPECT_EQ(pool.resize(2, 11), std::nullopt);  // what was in the pool may still be in use
+  EXPECT_EQ(pool.resize(2, 11), std::nullopt);  // the chunks may still be in use
   pool.restart();
   EXPECT_TRUE(pool.ready(3, SlotState::empty));
 }
@@ -276,7 +276,7 @@ TEST(ChunkPool, HasASlotForEachOfTheFirstChunksAndFewForTheRest) {
   EXPECT_TRUE(pool.ready(6, SlotState::empty));
   EXPECT_TRUE(pool.ready(7, SlotState::empty));
   EXPECT_EQ(pool.slot_of(8), 0u);
-  EXPECT_EQ(pool.resize(1, 6), 8u);  // two further, as nobody looks ahead by more
+  EXPECT_EQ(pool.resize(1, 6), 8u);  // two chunks on: the pool's reach is 2
 }
 
 TEST(ChunkPool, EveryChunkArrivesOnceThroughAllResizes) {

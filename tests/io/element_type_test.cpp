@@ -12,7 +12,7 @@
 namespace ooc {
 namespace {
 
-/// By the definition of the format, with no bit tricks.
+/// Decodes a half by the definition of the format, without bit tricks.
 float decode_half(std::uint16_t bits) {
   const int exponent = (bits >> 10) & 31;
   const int fraction = bits & 1023;
@@ -99,7 +99,7 @@ TEST(DType, UnderstandsShortNamesInBits) {
     EXPECT_EQ(parse_dtype(text), DType{expected}) << text;
     EXPECT_EQ(parse_dtype(std::string(">") + text), (DType{expected, true})) << text;
   }
-  EXPECT_EQ(parse_dtype("u8"), DType{ElementType::u8});  // NumPy's code: bytes
+  EXPECT_EQ(parse_dtype("u8"), DType{ElementType::u8});  // a NumPy code, which counts bytes
   EXPECT_EQ(parse_dtype("i8"), DType{ElementType::i8});
 }
 

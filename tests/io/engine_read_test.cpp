@@ -14,7 +14,7 @@
 #include "support/engines.hpp"
 #include "support/temp_dir.hpp"
 
-// Tests of reading alone: the ends of files, and registered memory at any offset.
+// Tests that apply to reading only: the ends of files, and registered memory at any offset.
 
 namespace ooc {
 namespace {
@@ -34,7 +34,7 @@ class EngineReadTest : public test::EachEngine {
 TEST_P(EngineReadTest, ReadsAcrossRegisteredPieces) {
   Pages pages(16384);
   const auto engine = make({.storage = pages.span().first(12288), .storage_piece = 4096});
-  for (const std::size_t place : {4000u, 12000u, 16000u}) {  // across two, out of, beyond
+  for (const std::size_t place : {4000u, 12000u, 16000u}) {  // across pieces, at the end, beyond
     Request request{.source = &file_, .memory = pages.data() + place, .bytes = 300, .needed = 300};
     engine->start(request);
     engine->wait();

@@ -28,7 +28,7 @@
 #include "support/redirect.hpp"
 #include "support/temp_dir.hpp"
 
-// Tests of what holds for reading and for writing.
+// Tests that apply to both reading and writing.
 
 namespace ooc {
 namespace {
@@ -37,7 +37,7 @@ using test::Pages;
 
 enum class Direction { read, write };
 
-/// The source of requests, a file of random bytes, or their target, which begins as zeros.
+/// The file that requests use: a source of random bytes, or a target that begins as zeros.
 class TransferFile {
  public:
   TransferFile(Direction direction, const test::TempDir& directory, const std::string& name,
@@ -58,7 +58,7 @@ class TransferFile {
     return source_ ? source_->why_not_direct() : target_->why_not_direct();
   }
 
-  /// All of it as it was written, or as it is to be read.
+  /// Returns the contents of the file. Commits it first if it is a target.
   const std::vector<std::byte>& content() {
     if (target_) {
       target_->commit();
@@ -106,7 +106,7 @@ class EngineTest : public testing::TestWithParam<std::tuple<EngineKind, Directio
     return {direction(), directory_, name, bytes};
   }
 
-  /// Memory that is written from holds random bytes; that which is read into, 0xAA.
+  /// Fills memory with random bytes before a write, and with 0xAA before a read.
   static void prepare(std::span<std::byte> memory, unsigned seed = 4) {
     if (writes()) {
       std::ranges::copy(test::random_bytes(memory.size(), seed), memory.begin());
@@ -177,7 +177,7 @@ TEST_P(EngineTest, GoesThroughThePageCacheWhereItIsRefusedDirectly) {
   Pages pages(16384);
   prepare(pages.span());
   const auto engine = make();
-  const std::span<std::byte> memory = pages.span().subspan(1, bytes);  // no disk takes this
+  const std::span<std::byte> memory = pages.span().subspan(1, bytes);  // unaligned
   Request request = file_.request(memory.data(), offset, bytes, true);
   engine->start(request);
   engine->wait();
@@ -193,7 +193,7 @@ TEST_P(EngineTest, GoesThroughThePageCacheWhereItIsRefusedDirectly) {
 
 TEST_P(EngineTest, NamesTheByteAtWhichTheDiskFailed) {
   Pages pages(4096);
-  // A disk that is full, and memory that is not mapped: EIO.
+  // Writes fail because the disk is full (ENOSPC), reads because the memory is not mapped (EIO).
   test::redirect(file_.buffered(), writes() ? "/dev/full" : "/proc/self/mem",
                  writes() ? O_WRONLY : O_RDONLY);
   Request request = file_.request(pages.data(), 64, 100);
@@ -222,11 +222,11 @@ TEST_P(EngineTest, GoesOnAfterAnError) {
   }
 }
 
-// Memory may belong to another object once the engine is gone. If the kernel still read into it, it
-// would spoil that object; if it still wrote from it, it would write what that object holds.
+// Memory may belong to another object once the engine is destroyed. A read that is still in flight
+// would overwrite that object, and a write would put the object's bytes into the file.
 TEST_P(EngineTest, LeavesTheMemoryAloneOnceItIsGone) {
   TransferFile large = file("large", 8 * MiB);
-  Pages pages(8 * MiB);  // of 0xAA
+  Pages pages(8 * MiB);  // filled with 0xAA
   auto requests =
       test::consecutive_requests(large.request(pages.data(), 0, MiB, large.is_direct()), 8);
   test::abandon(make({.depth = 8}), requests);

@@ -15,14 +15,15 @@
 #include "support/engines.hpp"
 #include "support/temp_dir.hpp"
 
-// Tests of writing alone: disks that accept only a part.
+// Tests that apply to writing only: short writes.
 
 namespace ooc {
 namespace {
 
 using test::Pages;
 
-/// The kernel lets this process write no file beyond `bytes`, and sends it SIGXFSZ if it tries.
+/// Limits the size of files that this process writes. A write that begins at or beyond `bytes` gets
+/// SIGXFSZ. Returns false if the limit could not be set.
 bool limit_file_size(std::size_t bytes) {
   const rlimit limit{bytes, bytes};
   return std::signal(SIGXFSZ, SIG_DFL) != SIG_ERR && ::setrlimit(RLIMIT_FSIZE, &limit) == 0;
@@ -34,8 +35,8 @@ class EngineWriteTest : public test::EachEngine {
   OutputFile file_{directory_.path() / "result", 100'000, false};
 };
 
-// The kernel takes what is below the limit and reports the rest when it is asked for: so the error
-// names the limit only if the write was continued there.
+// The first write is short: the kernel accepts the bytes below the limit. It reports EFBIG only for
+// a write that begins at the limit, so the error has this offset only if the write was continued.
 TEST_P(EngineWriteTest, ContinuesShortWrites) {
   test::expect_in_child([&] {
     if (!limit_file_size(10'000)) return false;

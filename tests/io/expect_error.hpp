@@ -9,7 +9,7 @@
 
 namespace ooc::test {
 
-/// Runs `body`, which must throw an Error of this cause whose message contains `text`.
+/// Runs `body`, which must throw an Error of this kind with `text` in its message.
 template <class Body>
 void expect_error(ErrorKind kind, std::string_view text, Body&& body) {
   std::optional<Error> caught;

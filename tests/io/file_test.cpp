@@ -90,7 +90,7 @@ TEST(File, TellsADiskThatFailsFromAFileSystemThatRefuses) {
   });
 }
 
-// The second descriptor is opened by name, which may lead elsewhere by then.
+// The second descriptor is opened by name, and the name may refer to another file by then.
 TEST(File, DoesNotReadAnotherFileDirectlyThatTookItsName) {
   const TempDir directory;
   const auto path = directory.write("data.bin", test::random_bytes(9000, 1));
@@ -152,12 +152,12 @@ TEST(File, Moves) {
   EXPECT_EQ(first.path().filename(), "second");
   const File third{std::move(first)};
   EXPECT_EQ(third.buffered(), descriptor);
-  EXPECT_LT(first.buffered(), 0);  // NOLINT(bugprone-use-after-move): that is what is tested
+  EXPECT_LT(first.buffered(), 0);  // NOLINT(bugprone-use-after-move): tested here
 }
 
 class ChangingFileTest : public testing::Test {
  protected:
-  /// As on systems whose clock for files ticks every few milliseconds.
+  /// Waits because the timestamps of files advance only every few milliseconds on some systems.
   ChangingFileTest() { wait_for_a_tick(); }
 
   static void wait_for_a_tick() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }

@@ -25,7 +25,7 @@
 #include "support/engines.hpp"
 #include "support/temp_dir.hpp"
 
-// Tests of the choice of an engine, and of engines in processes that are denied something.
+// Tests of the choice of an engine, and of engines in processes that lack a right or a resource.
 
 namespace ooc {
 namespace {
@@ -59,7 +59,7 @@ TEST(MakeEngine, OfNoThreadsUsesTheCallersOwn) {
     engine->start(requests[i]);
   }
   EXPECT_TRUE(std::ranges::all_of(read, [](std::byte b) { return b == std::byte{}; }))
-      << "somebody reads";
+      << "read before wait()";
   while (engine->in_flight() > 0) engine->wait();
   EXPECT_EQ(read, contents);
 }
@@ -107,7 +107,7 @@ TEST(MakeEngine, ReadsUnregisteredWhereMemoryMayNotBeLocked) {
     const File file = File::open(path);
     const rlimit limit{64 * KiB, 64 * KiB};
     if (::setrlimit(RLIMIT_MEMLOCK, &limit) != 0) return false;
-    if (::geteuid() == 0 && ::setuid(65534) != 0) return false;  // root may lock what it likes
+    if (::geteuid() == 0 && ::setuid(65534) != 0) return false;  // root may lock any amount
     Pages pages(MiB);
     const auto engine = make_engine({.storage = pages.span()});
     Request request{.source = &file, .memory = pages.data(), .bytes = MiB, .needed = MiB};
@@ -159,12 +159,12 @@ TEST(MakeEngine, GivesUpOnADiskThatIsNeverReady) {
   });
 }
 
-// By the ring alone: pread() takes no file that lets it wait.
+// Only io_uring waits for a limited time: pread() on this file blocks until the eventfd is written.
 TEST(UringEngine, WaitsForNoLongerThanItIsTold) {
   if (!test::rings_wait_for_a_while()) GTEST_SKIP() << "no io_uring that gives up waiting";
   const TempDir directory;
   const File file = File::open(directory.write("data", test::random_bytes(8, 5)));
-  const int event = ::eventfd(0, EFD_CLOEXEC);  // who reads it waits until it is written to
+  const int event = ::eventfd(0, EFD_CLOEXEC);  // a read blocks until it is written
   ASSERT_EQ(::dup2(event, file.buffered()), file.buffered());
   std::uint64_t value = 0;
   Request request{.source = &file,

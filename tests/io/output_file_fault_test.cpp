@@ -1,4 +1,4 @@
-// What must hold of an output file when the disk, the kernel or the process fails.
+// Tests of an output file when the disk, the kernel or the process fails.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ using Names = std::vector<std::string>;
 
 constexpr std::uint32_t nameless = O_TMPFILE & ~O_DIRECTORY;
 
-/// Whether `body` throws an Error(output) with this errno.
+/// True if `body` throws an Error of kind `output` with this errno.
 bool fails_with(int errno_value, const std::function<void()>& body) {
   try {
     body();
@@ -46,7 +46,7 @@ bool fails_with(int errno_value, const std::function<void()>& body) {
   return false;
 }
 
-/// A directory with a file "result" that says "old", on a disk or in memory.
+/// A directory on a disk or in memory, with a file "result" that contains "old".
 class OutputFileFaultTest : public testing::TestWithParam<const char*> {
  protected:
   OutputFile replacement(std::uint64_t bytes) { return OutputFile(path_, bytes, true); }
@@ -82,7 +82,7 @@ TEST_P(OutputFileFaultTest, MoreThanTheUsersLimitFailsAtOnce) {
   expect_old_file_alone();
 }
 
-// In memory the space is found in the background, so the failure comes late.
+// On tmpfs a background thread allocates the space, so the failure is reported later.
 TEST_P(OutputFileFaultTest, SpaceThatIsNotFoundIsAnErrorBeforeTheOldFileIsTouched) {
   expect_in_child([&] {
     test::refuse_system_call(SYS_fallocate, ENOSPC);
@@ -126,7 +126,7 @@ TEST_P(OutputFileFaultTest, IsNotPublishedIfItCouldNotBeMoved) {
   expect_old_file_alone();
 }
 
-// Else a power failure could undo the rename, or keep the name and lose the data.
+// Otherwise a power failure could undo the rename, or keep the name and lose the data.
 TEST_P(OutputFileFaultTest, IsSynchronisedBeforeItIsMovedAndItsDirectoryAfterwards) {
   expect_in_child([&] {
     const Names expected{"file, old", "directory, new"};
@@ -146,7 +146,7 @@ TEST_P(OutputFileFaultTest, IsSynchronisedBeforeItIsMovedAndItsDirectoryAfterwar
   });
 }
 
-// Where temporaries have names, others could open one and keep it open.
+// Other users could open a named temporary and keep it open.
 TEST_P(OutputFileFaultTest, IsNeverOpenToOthersIfTheOldFileIsNot) {
   std::filesystem::permissions(
       path_, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
@@ -154,7 +154,7 @@ TEST_P(OutputFileFaultTest, IsNeverOpenToOthersIfTheOldFileIsNot) {
     ::umask(0);
     std::atomic<std::size_t> seen = 0, open_to_others = 0;
     test::refuse_system_call(SYS_openat, EOPNOTSUPP, 2, nameless);
-    // It is locked as soon as it is made, and before it gets the rights of the old file.
+    // The temporary is locked right after it is created, before it gets the old file's mode.
     test::watch_system_call(SYS_flock, [&](const auto* arguments) {
       struct stat status {};
       ::fstat(static_cast<int>(arguments[0]), &status);
@@ -167,7 +167,7 @@ TEST_P(OutputFileFaultTest, IsNeverOpenToOthersIfTheOldFileIsNot) {
   });
 }
 
-// Another run may take a temporary for one that a killed run has left.
+// Another run may mistake the temporary for one that a killed run left behind.
 TEST_P(OutputFileFaultTest, IsMadeAgainIfItIsRemovedBeforeItIsLocked) {
   expect_in_child([&] {
     std::atomic<std::size_t> removed = 0;
@@ -203,12 +203,12 @@ TEST(OutputFileOnDisk, WritesAgainAfterASignal) {
   EXPECT_EQ(test::read_whole(path), "new");
 }
 
-/// The bytes at which a process that writes an output of 8 MiB in pieces is killed; the last is
-/// never reached.
+/// Size of the output that a process writes until it is killed, and of the pieces that it writes.
 constexpr std::size_t whole_bytes = 8 * MiB;
 constexpr std::size_t piece_bytes = 64 * KiB;
 
-/// Writes pieces and ends the process with SIGKILL before that at byte `killed_at`.
+/// Writes pieces, and kills the process with SIGKILL before it writes the piece at `killed_at`.
+/// Does not kill it if `killed_at` is greater than `whole_bytes`.
 bool write_until_killed(OutputFile& file, std::size_t killed_at) {
   const std::vector<std::byte> piece(piece_bytes, std::byte{'n'});
   for (std::size_t offset = 0; offset < whole_bytes; offset += piece_bytes) {
@@ -244,7 +244,7 @@ TEST_P(OutputFileFaultTest, ItsNamedTemporaryIsRemovedByTheNextRun) {
   expect_old_file_alone();
 }
 
-// Whenever the kill comes, also while the file is being moved into its place.
+// The kill may come at any time, even while the file is being committed.
 TEST_P(OutputFileFaultTest, IsOldOrNewButNeverTorn) {
   const std::string whole(whole_bytes, 'n');
   constexpr unsigned rounds = test::effort(30, 6);
@@ -278,7 +278,7 @@ TEST_P(OutputFileFaultTest, IsOldOrNewButNeverTorn) {
 TEST(OutputFileOnTmpfs, PagesThatAreNotThereAreAnErrorAndNoSignal) {
   const TempDir directory("/dev/shm");
   OutputFile file(directory.path() / "result", 4 * page_bytes, false);
-  file.write(3 * page_bytes, bytes_of("x"));  // all is allocated once this is done
+  file.write(3 * page_bytes, bytes_of("x"));  // everything is allocated after this
   ASSERT_EQ(::ftruncate(file.buffered(), page_bytes), 0);
   file.write(0, bytes_of("x"));
   EXPECT_TRUE(fails_with(ENOSPC, [&] { file.write(2 * page_bytes, bytes_of("x")); }));

@@ -92,7 +92,7 @@ TEST(OutputFile, ANameMayBeAsLongAsTheFileSystemHasIt) {
 }
 
 TEST(OutputFile, KeepsOwnerAndGroup) {
-  const bool root = ::geteuid() == 0;  // nobody else may give files away
+  const bool root = ::geteuid() == 0;  // only root may change a file's owner
   const uid_t owner = root ? 12345 : ::geteuid();
   const gid_t group = root ? 23456 : ::getegid();
   const TempDir directory;
@@ -105,9 +105,9 @@ TEST(OutputFile, KeepsOwnerAndGroup) {
   EXPECT_EQ(status.st_gid, group);
 }
 
-// Where the old file's group cannot be given, its rights go to another group.
+// If the old file's group cannot be kept, another group must not get its rights.
 TEST(OutputFile, GivesAnotherGroupNoMoreRightsThanOthers) {
-  if (::geteuid() != 0) return;  // only root can become somebody else
+  if (::geteuid() != 0) return;  // only root can change to another user
   const TempDir directory;
   const auto path = directory.write("result", "old");
   ASSERT_EQ(::chmod(directory.path().c_str(), 0777), 0);
@@ -115,10 +115,10 @@ TEST(OutputFile, GivesAnotherGroupNoMoreRightsThanOthers) {
   test::expect_in_child([&] {
     constexpr unsigned other = 12345;
     struct stat status {};
-    // Directories above this one need not be open to others.
+    // Other users may have no access to the parents of this directory.
     return ::chdir(directory.path().c_str()) == 0 && ::setgroups(0, nullptr) == 0 &&
            ::setresgid(other, other, other) == 0 && ::setresuid(other, other, other) == 0 &&
-           ::prctl(PR_SET_DUMPABLE, 1) == 0 &&  // else /proc/self/fd is root's
+           ::prctl(PR_SET_DUMPABLE, 1) == 0 &&  // otherwise root owns /proc/self/fd
            (write_file("result", "new", true), ::stat("result", &status) == 0) &&
            status.st_gid == other && (status.st_mode & 0777) == 0644;
   });
@@ -146,7 +146,7 @@ TEST(OutputFile, WritesWhatALinkLeadsTo) {
   std::filesystem::create_symlink(other.path() / "result", directory.path() / "far");
   std::filesystem::create_symlink("far", directory.path() / "near");
   const auto path = directory.path() / "near";
-  write_file(path, "new");  // where nothing was
+  write_file(path, "new");  // the link's target does not exist yet
   EXPECT_EQ(test::read_whole(other.path() / "result"), "new");
   expect_error(ErrorKind::output, path.string() + ": exists already",
                [&] { OutputFile(path, 1, false); });
@@ -255,7 +255,7 @@ TEST(OutputFile, TriesWhetherItCanBeWrittenDirectly) {
   });
 }
 
-// What the test write has left there must not be seen.
+// The O_DIRECT test write must leave no bytes in the file.
 TEST(OutputFile, HoldsZerosWhereNothingWasWritten) {
   for (const char* place : {".", "/dev/shm"}) {
     const TempDir directory(place);
@@ -293,7 +293,7 @@ TEST(OutputFileOnTmpfs, TakesWritesOfAnySizeFromSeveralThreads) {
     std::vector<std::jthread> threads;
     for (unsigned i = 0; i < 4; ++i) {
       threads.emplace_back([&, i] {
-        const std::size_t piece = 10'000 + 4096 * i;  // so that writers meet within pages
+        const std::size_t piece = 10'000 + 4096 * i;  // so that writers share pages
         for (std::size_t begin; (begin = next.fetch_add(piece)) < bytes.size();) {
           file.write(begin, std::span{bytes}.subspan(begin, std::min(piece, bytes.size() - begin)));
         }
@@ -309,7 +309,7 @@ TEST(OutputFileOnTmpfs, TakesWritesOfAnySizeFromSeveralThreads) {
 TEST(OutputFile, ReportsFailedWrites) {
   const TempDir directory;
   test::expect_in_child([&] {
-    std::signal(SIGXFSZ, SIG_DFL);  // which ends a process
+    std::signal(SIGXFSZ, SIG_DFL);  // the default kills the process
     OutputFile file(directory.path() / "result", 10, false);
     const rlimit limit{100, 100};
     ::setrlimit(RLIMIT_FSIZE, &limit);
@@ -338,7 +338,7 @@ TEST(OutputFile, RemovesWhatAKilledRunHasLeft) {
   ::close(descriptor);
 }
 
-// Where the file system has no nameless files.
+// Some file systems do not support O_TMPFILE.
 TEST(OutputFile, WorksWithNamedTemporaries) {
   constexpr std::uint32_t nameless = O_TMPFILE & ~O_DIRECTORY;
   const TempDir directory;

@@ -9,7 +9,7 @@
 
 namespace ooc::test {
 
-/// Memory that begins on a page.
+/// Page-aligned memory.
 class Pages {
  public:
   explicit Pages(std::size_t bytes)

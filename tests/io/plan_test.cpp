@@ -79,8 +79,8 @@ TEST(Interleaving, OfOneKindIsTheOrderOfTheSequence) {
   EXPECT_EQ(Interleaving({}).pieces(), 0u);
 }
 
-// Whatever is cached: each piece once, each kind from beginning to end, and among any pieces in a
-// row, while there are both kinds, the disk's share.
+// For any set of cached pieces, the order has each piece once and keeps cached and uncached pieces
+// sorted. While both kinds are left, the uncached ones make up the disk's share of each prefix.
 TEST(Interleaving, GivesEachPieceOneTurn) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
@@ -125,7 +125,7 @@ TEST(Plan, ReadsInTheOrderOfAnInterleaving) {
   EXPECT_EQ(plan.bytes(3), 10u);
 }
 
-// The oracle walks the sequence byte by byte.
+// The expected chunks come from a walk over the sequence, byte by byte.
 TEST(Plan, GivesEachByteToOneChunkInOrder) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {

@@ -18,17 +18,17 @@ constexpr std::size_t request = 512 * KiB;
 constexpr std::size_t first = 24;
 constexpr double GB = 1e9;
 
-/// Bytes a second with so many requests in flight.
+/// Returns the rate in bytes per second at a queue depth of `requests`.
 using Disk = std::function<double(double requests)>;
 
 struct Outcome {
-  double rate;  // of the whole transfer, bytes a second
+  double rate;  // of the whole transfer, bytes per second
   std::size_t best;
   std::size_t most;  // in flight at any time
 };
 
-/// A transfer of so many bytes, in time that is computed and not spent. The disk's rate wavers from
-/// one stretch of some milliseconds to the next, by `noise` on average, and drifts as much.
+/// Simulates a transfer of `bytes` bytes with a computed clock. The disk's rate changes from one
+/// stretch of some milliseconds to the next: it has random noise and a drift, scaled by `noise`.
 Outcome transfer(std::size_t bytes, const Disk& disk, double noise = 0, unsigned seed = 0) {
   constexpr std::size_t requests_until_followed = 100;
   constexpr std::size_t requests_of_a_stretch = 20;
@@ -64,14 +64,14 @@ Outcome transfer(std::size_t bytes, const Disk& disk, double noise = 0, unsigned
 double flat(double) {
   return 3 * GB;
 }
-/// Each request takes 10 ms, and the network carries 8 GB/s.
+/// A distant disk: each request takes 10 ms, and the network's rate is at most 8 GB/s.
 double far_away(double requests) {
   return std::min(requests * request / 0.01, 8 * GB);
 }
 double best_with_few(double requests) {
   return requests <= 12 ? 3 * GB : 3 * GB / (1 + (requests - 12) / 50);
 }
-/// Each request more makes less of a difference.
+/// A disk that gains less from each further request.
 double saturating(double requests) {
   return 3 * GB * requests / (requests + first / 2.0);
 }
@@ -94,7 +94,7 @@ TEST(QueueTuner, TriesMoreOnADiskThatServesFewerMoreSlowly) {
 TEST(QueueTuner, FindsHowManyADistantDiskNeeds) {
   const Outcome outcome = transfer(16 * GiB, far_away);
   EXPECT_EQ(outcome.best, 4 * first);
-  EXPECT_GT(outcome.rate, 0.75 * far_away(96));  // it began with a quarter
+  EXPECT_GT(outcome.rate, 0.75 * far_away(96));  // it starts at a quarter of the best depth
 }
 
 TEST(QueueTuner, FindsThatThroughNoise) {

@@ -1,6 +1,5 @@
-// What a Reader asks of a disk that it reads directly: whole blocks, also where the data begin and
-// end within blocks. A file system refuses anything else, and the engine would quietly read it
-// through the page cache.
+// With direct I/O a Reader requests whole blocks, even if the data begin and end within blocks. The
+// file system refuses other requests, and the engine would then read them through the page cache.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +21,7 @@ namespace {
 
 struct Requests {
   std::size_t all = 0, direct = 0;
-  std::size_t whole_blocks = 0;  // of the direct ones
+  std::size_t whole_blocks = 0;  // among the direct requests
 };
 
 class CountingEngine final : public test::WrappedEngine {

@@ -29,7 +29,7 @@ namespace {
 using test::TempDir;
 using Bytes = std::vector<std::byte>;
 
-/// How a pass is set up; the data must be the same for all of them.
+/// Options of a pass. The data that it reads must not depend on them.
 struct PassOptions {
   EngineKind kind = EngineKind::automatic;
   bool direct = false;
@@ -69,7 +69,7 @@ class Dataset {
   std::vector<File> files_;
 };
 
-/// Says that each request takes more than a millisecond, and notes how many were in flight.
+/// Advances a simulated clock by 1.5 ms per request, and records the most requests in flight.
 class SlowEngine final : public test::WrappedEngine {
  public:
   SlowEngine(std::unique_ptr<Engine> engine, QueueTuner::Clock::time_point& now, std::size_t& most)
@@ -86,7 +86,7 @@ class SlowEngine final : public test::WrappedEngine {
   std::size_t& most_;
 };
 
-/// One pass of a reader and some lanes, which copy what they get to where it belongs.
+/// A pass of a reader and some lanes. The lanes copy each chunk to its position in the result.
 class Pass {
  public:
   Pass(const Dataset& dataset, std::span<const Extent> extents, const PassOptions& options)
@@ -107,7 +107,8 @@ class Pass {
     engine_ = std::make_unique<test::FaultyEngine>(std::move(engine_), good_reads, fault);
   }
 
-  /// `slots`: in use at first. The tuner's time is what slow requests take.
+  /// Lets `tuner` change the queue depth and the number of slots, which is `slots` at first. Its
+  /// clock is the simulated one of a SlowEngine.
   void tune(QueueTuner& tuner, std::size_t slots, std::size_t& most_in_flight) {
     engine_ = std::make_unique<SlowEngine>(std::move(engine_), now_, most_in_flight);
     tuner_ = &tuner;
@@ -115,7 +116,7 @@ class Pass {
     pool_.restart(slots);
   }
 
-  /// Returns what the lanes have got, which must be a prefix. Once.
+  /// Returns the bytes that the lanes received, which must be a prefix of the plan. Call it once.
   Bytes run(std::stop_token stop = {}) {
     received_.assign(plan_.bytes(), std::byte{0});
     {
@@ -182,7 +183,7 @@ class Pass {
   ChunkPool pool_;
   std::unique_ptr<Engine> engine_;
   QueueTuner* tuner_ = nullptr;
-  QueueTuner::Clock::time_point now_{std::chrono::hours(1)};  // for it
+  QueueTuner::Clock::time_point now_{std::chrono::hours(1)};  // the tuner's clock
   std::size_t slots_ = 0;
   const Dataset& dataset_;
   Bytes received_;
@@ -256,7 +257,8 @@ TEST_P(ReaderTest, AllocatesNothingWhileItReads) {
   EXPECT_EQ(pass.allocations(), 0u);
 }
 
-// Whatever the tuner finds out, it has tried more requests than it began with, and other slots.
+// The tuner tries more requests than it starts with, and other numbers of slots. The data must not
+// change.
 TEST_P(ReaderTest, ReadsTheSameWhileItsQueueIsTuned) {
   const Dataset dataset(std::vector<std::size_t>{4'000'000});
   const auto extents = whole_files(dataset.files());
@@ -293,7 +295,7 @@ TEST_P(ReaderTest, StopsWithAPrefix) {
   }
 }
 
-// With one slot, the last chunk cannot have been begun when the one before it is consumed.
+// With one slot, the reader cannot start the last chunk before the previous one is recycled.
 TEST_P(ReaderTest, StopsBeforeTheLastChunk) {
   const Dataset dataset(std::vector<std::size_t>{50'000});
   PassOptions options = this->options();
@@ -351,7 +353,7 @@ TEST_P(ReaderTest, StopsWhenThePoolIsAborted) {
   EXPECT_THROW(reader.run({}), Aborted);
 }
 
-// As lanes do that load their own chunks.
+// Lanes that load their own chunks call read_chunk() with their own memory.
 TEST(Reader, ReadsAnyChunkIntoMemoryOfTheCallers) {
   const Dataset dataset(std::vector<std::size_t>{300'003, 700'000});
   const std::vector<Extent> extents = whole_files(dataset.files());

@@ -79,7 +79,7 @@ TEST_F(Residency, TellsPiecesApart) {
   }
   const test::HeldInPageCache held(path_, file_bytes / 2);
   test::evict(path_, file_bytes / 2);
-  // The file's middle is at two thirds of its third piece.
+  // The file's middle is two thirds into its third piece.
   EXPECT_EQ(cached_pieces(source, piece_bytes),
             (std::vector<bool>{true, true, true, false, false, false}));
 }
@@ -94,7 +94,7 @@ TEST_F(Residency, CountsPiecesThatRunAcrossFiles) {
   const Source both(std::move(files), {{0, 0, 10 * MiB}, {1, 0, 0}, {1, 1 * MiB, 10 * MiB}},
                     {ElementType::u1, false});
   if (!page_cache_fraction(both)) GTEST_SKIP() << test::needs_page_cache;
-  // The second piece has 2 MiB of the warm file and 6 of the cold one.
+  // The second piece has 2 MiB of the cached file and 6 MiB of the evicted one.
   EXPECT_EQ(cached_pieces(both, 8 * MiB), (std::vector<bool>{true, false, false}));
 }
 

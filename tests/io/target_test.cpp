@@ -31,7 +31,7 @@ std::string header(DType type, const Shape& shape) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// What a header must be, byte for byte, to say `text`.
+/// Returns the exact bytes of a header with this `text`.
 std::string header_that_says(std::string text) {
   text.resize(header_bytes - 10 - 1, ' ');
   return std::string("\x93NUMPY\x01\x00\xf6\x0f", 10) + text + '\n';
@@ -53,7 +53,7 @@ TEST(NpyHeader, HasRoomForAllDimensionsOfNumPy) {
 
 class TargetTest : public testing::Test {
  protected:
-  /// A published file of a target with so many zeros.
+  /// Writes and commits a file of `elements` zeros.
   void write(const Target& target, std::uint64_t elements) {
     TargetFile file(target, elements, {});
     file.commit();
@@ -191,7 +191,7 @@ TEST_F(TargetTest, RefusesPlacesAsOutputFilesDo) {
   EXPECT_EQ(directory_.names(), Names{"old"});
 }
 
-// /dev/stdout is one.
+// For example, /dev/stdout is a link to a device.
 TEST_F(TargetTest, ReplacesNoLinkToADevice) {
   std::filesystem::create_symlink("/dev/null", path("device"));
   expect_error(ErrorKind::output, "is not a regular file",

@@ -24,7 +24,7 @@ TEST(TextFile, ThatHasNoSizeIsReadToo) {
 
 TEST(TextFile, ThatCannotBeReadIsEmpty) {
   EXPECT_EQ(read_text("/none"), "");
-  EXPECT_EQ(read_text("/proc/self/mem"), "");  // nothing is mapped at its beginning: EIO
+  EXPECT_EQ(read_text("/proc/self/mem"), "");  // no memory is mapped at offset 0: EIO
 }
 
 }  // namespace

@@ -18,8 +18,8 @@
 namespace ooc {
 namespace {
 
-/// Dies with all that it was given in flight, and ends as an engine does whose threads are still at
-/// work: by looking at its requests. Notes whether they are still there.
+/// An engine that fails with all its requests in flight. Its destructor reads the requests, as the
+/// threads of a real engine may still do, and records whether they still exist.
 class DyingEngine final : public Engine {
  public:
   explicit DyingEngine(std::optional<bool>& ended_in_time) : ended_in_time_(ended_in_time) {}
@@ -58,8 +58,8 @@ TEST(Transfer, KeepsItsRequestsUntilItsEngineHasEnded) {
   EXPECT_EQ(ended_in_time, true);
 }
 
-/// Answers when two requests are in flight, or when there will be no other. Until then it has the
-/// first chunk's slot given back: by who would do so while the transfer waits.
+/// An engine that completes a request only while two are in flight, or when no more will come.
+/// Otherwise wait_for() recycles the oldest chunk, as a lane would while the transfer waits.
 class PairingEngine final : public Engine {
  public:
   PairingEngine(ChunkPool& pool, std::size_t requests) : pool_(pool), to_come_(requests) {}

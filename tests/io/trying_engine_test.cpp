@@ -1,4 +1,4 @@
-// What both engines make of how a transfer went, with tries that this test scripts.
+// Tests of the handling of results that both engines share. Each try has a scripted result.
 
 #include "engines.hpp"
 
@@ -22,7 +22,7 @@ namespace {
 
 using test::expect_error;
 
-/// Every try ends as the script says. Transfers nothing.
+/// An engine that takes the result of each try from a script and transfers nothing.
 class ScriptedEngine final : public TryingEngine {
  public:
   explicit ScriptedEngine(std::vector<int> results)
@@ -30,7 +30,7 @@ class ScriptedEngine final : public TryingEngine {
 
   std::string_view name() const noexcept override { return "scripted"; }
   std::size_t tries() const { return tries_; }
-  /// Whether the last try was direct.
+  /// True if the last try was direct.
   bool was_direct() const { return was_direct_; }
 
  private:
@@ -62,7 +62,7 @@ class TryingEngineTest : public testing::Test {
     engine.wait();
   }
 
-  /// A transfer of 8192 bytes that fails so.
+  /// Expects that the transfer of `request` fails with this error if its tries have these results.
   static void expect_failure(Request request, std::vector<int> results, ErrorKind kind,
                              std::string_view text) {
     ScriptedEngine engine(std::move(results));

@@ -27,7 +27,7 @@ namespace {
 using test::TempDir;
 using Bytes = std::vector<std::byte>;
 
-/// Chunks of any extents.
+/// A plan that lists the extents of its chunks.
 class ListedPlan final : public Plan {
  public:
   explicit ListedPlan(std::vector<std::vector<Extent>> chunks) : chunks_(std::move(chunks)) {}
@@ -47,7 +47,7 @@ class ListedPlan final : public Plan {
   std::vector<std::vector<Extent>> chunks_;
 };
 
-/// One range, cut into chunks.
+/// Returns a plan that cuts one range into chunks.
 ListedPlan consecutive(std::uint64_t begin, std::uint64_t bytes, std::uint64_t chunk_bytes) {
   std::vector<std::vector<Extent>> chunks;
   for (std::uint64_t done = 0; done < bytes; done += chunk_bytes) {
@@ -56,7 +56,8 @@ ListedPlan consecutive(std::uint64_t begin, std::uint64_t bytes, std::uint64_t c
   return ListedPlan(chunks);
 }
 
-/// A matrix of bytes from `begin` on, cut into tiles: a chunk has an extent for each of its rows.
+/// Returns a plan that cuts a matrix of bytes, which starts at `begin`, into tiles. A chunk has an
+/// extent for each row of its tile.
 ListedPlan tiles_of(std::uint64_t begin, std::uint64_t rows, std::uint64_t columns,
                     std::uint64_t tile_rows, std::uint64_t tile_columns) {
   std::vector<std::vector<Extent>> chunks;
@@ -72,7 +73,7 @@ ListedPlan tiles_of(std::uint64_t begin, std::uint64_t rows, std::uint64_t colum
   return ListedPlan(chunks);
 }
 
-/// Passes requests on and keeps account of them.
+/// Passes requests on and records them.
 class WatchedEngine final : public test::WrappedEngine {
  public:
   using WrappedEngine::WrappedEngine;
@@ -89,10 +90,11 @@ class WatchedEngine final : public test::WrappedEngine {
   std::size_t most_in_flight = 0;
 };
 
-/// Where in its slot a segment begins: as in the file, so that it can be written directly, or not.
+/// Position of a segment in its slot: at the same offset within a page as in the file, which allows
+/// direct I/O, or at an odd offset.
 enum class Place { as_in_file, odd };
 
-/// Fills the slots of a pool as lanes do, from the bytes that the whole file is to have.
+/// Fills the slots of a pool as lanes do, from the expected contents of the whole file.
 class Producer {
  public:
   Producer(const Plan& plan, const Bytes& contents, Place place)
@@ -123,7 +125,7 @@ class Producer {
     pool.publish(chunk, SlotState::computed);
   }
 
-  /// The chunks that the pool has slots for; for writers that run on the same thread.
+  /// Fills as many chunks as the pool has slots, for a writer that runs on the same thread.
   void fill_all(ChunkPool& pool) {
     for (std::size_t i = 0; i < std::min(plan_.size(), pool.size()); ++i) fill(pool, i);
   }
@@ -145,14 +147,14 @@ class WriterTest : public test::EachWay {
     return make_engine({.writes = true, .kind = kind(), .depth = depth, .threads = 2});
   }
 
-  /// Random bytes, but for the first ones, which no plan here contains.
+  /// Returns `begin` zeros, which no plan here contains, and then `bytes` random bytes.
   static Bytes contents(std::size_t begin, std::size_t bytes) {
     Bytes all = test::random_bytes(begin + bytes, static_cast<unsigned>(bytes));
     std::fill_n(all.begin(), begin, std::byte{0});
     return all;
   }
 
-  /// Writes all of `contents` through a pool that is filled by another thread, and compares.
+  /// Writes `contents` through a pool that another thread fills, and compares the file with it.
   void expect_written(const Plan& plan, const Bytes& contents, std::size_t slots,
                       std::size_t block_bytes, std::size_t depth, Place place) {
     OutputFile file(directory_.path() / "result", contents.size(), false);
@@ -241,7 +243,7 @@ TEST_P(WriterTest, WritesDirectlyAllButTheEnds) {
       EXPECT_LE(extent.bytes, 8192u);
     }
     EXPECT_EQ(engine.direct.front().offset, page_bytes);
-    EXPECT_EQ(engine.direct.size(), 12u);  // 96 KiB between the ends
+    EXPECT_EQ(engine.direct.size(), 12u);  // 96 KiB between the first and the last block
   }
 }
 
