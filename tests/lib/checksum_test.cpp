@@ -88,7 +88,7 @@ TEST(Checksum, WaitsNoLongerWhenThePassIsAborted) {
   checksum.turns().abort();
 }
 
-/// Reads what is there, but for a bit of the byte at `place` of a file.
+/// Flips a bit of the byte at offset `place` of a file when it is read.
 class FlippingEngine final : public test::WrappedEngine {
  public:
   FlippingEngine(std::unique_ptr<Engine> engine, std::uint64_t place)
@@ -129,7 +129,8 @@ class PassChecksumTest : public testing::TestWithParam<DeviceKind> {
   std::vector<std::byte> contents_;
 };
 
-/// On the CPU, where the slots are the only buffers: the lanes of a GPU have their own.
+/// A fixture for the CPU only, where the slots are the only buffers. The lanes of a GPU have their
+/// own.
 class CpuPassChecksumTest : public PassChecksumTest {};
 
 TEST_P(PassChecksumTest, IsThatOfTheFile) {
@@ -168,7 +169,7 @@ TEST_P(PassChecksumTest, TakesWhatLiesInTheFilesOneAfterAnother) {
   for (std::size_t i = 0; i < 9; ++i) {
     paths.push_back(make_file(std::to_string(i) + ".f64", 8 * (1000 + 7777 * i), 13));
   }
-  // The operator gets the bytes swapped, and gathered: the checksum is of neither.
+  // The operator gets gathered and swapped bytes. The checksum is that of the bytes in the files.
   const Source source = open(paths, {.type = DType{ElementType::f8, true}, .offset = 13});
   for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
     for (const std::size_t streams : {1u, 3u}) {
@@ -231,7 +232,7 @@ TEST_P(PassChecksumTest, IsThatOfTheInputOfAMap) {
   }
 }
 
-// A file whose second half was evicted would be read from two places at once.
+// Without a checksum, cached and uncached chunks of such a file would be read by turns.
 TEST_P(PassChecksumTest, ReadsAHalfCachedFileInOrder) {
   const auto path = make_file("data.bin", 64 * 65536 + 4321);
   const test::HeldInPageCache held(path, 32 * 65536);
@@ -265,7 +266,8 @@ TEST_P(PassChecksumTest, IsNoneOfAPassThatWasStopped) {
   }
 }
 
-// The stream of the failed chunk never takes its next, for whose turn the others then wait.
+// The lane of the failed chunk never takes its next chunk, and the other lanes wait for the turn of
+// that chunk.
 TEST_P(PassChecksumTest, AnErrorEndsThoseWhoWaitForTheirTurn) {
   const Source source{File::open(make_file("data.bin", 60 * 65536))};
   for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
@@ -273,7 +275,7 @@ TEST_P(PassChecksumTest, AnErrorEndsThoseWhoWaitForTheirTurn) {
       Coordinator coordinator(make_device(GetParam()),
                               {.chunk_bytes = 65536, .streams = 3, .engine = engine});
       test::Visit operation(test::at(chunk * 65536, [] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that they do wait
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that the others do wait
         throw std::runtime_error("the operator's own error");
       }));
       EXPECT_THROW(coordinator.run(source, 1, operation, {.checksum = true}), std::runtime_error);

@@ -20,7 +20,7 @@
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
-// Passes that end early: stopped, or by an error.
+// Tests of passes that end early, because they are stopped or because of an error.
 
 namespace ooc {
 namespace {
@@ -42,7 +42,7 @@ TEST_F(CoordinatorTest, RethrowsAnOperatorsErrorAndCanGoOn) {
   }
 }
 
-/// Asks for an end at a chunk, and is slow in some lanes.
+/// Requests a stop at each chunk from byte `after` on, and is slow in some lanes.
 class StopAfter final : public Operation {
  public:
   StopAfter(std::stop_source& source, std::uint64_t after, bool takes_any)
@@ -68,8 +68,8 @@ class StopAfter final : public Operation {
   bool takes_any_;
 };
 
-// Whether the lanes load their own chunks, as they do by default, any of them or their share, or a
-// thread does; with slots for all of them, and with fewer than streams were asked for.
+// Covers lanes that load their own chunks (the default here), any of them or their share, and a
+// separate reader; with enough slots, and with fewer slots than the streams asked for.
 TEST_F(CoordinatorTest, StopsEarlyWithAPrefix) {
   struct Limits {
     std::size_t streams, memory_bytes;
@@ -103,8 +103,8 @@ TEST_F(CoordinatorTest, StopsEarlyWithAPrefix) {
   }
 }
 
-// Stops at any time, from another thread: a chunk that was left out before the last one that was
-// computed would be a hole in the answer.
+// Another thread requests the stop at a random time. The chunks that were computed must be a
+// prefix, without a gap before the last one.
 TEST_F(CoordinatorTest, StoppedAtAnyTimeItHasDoneAPrefix) {
   const auto path = make_file("data.bin", 60 * 65536);
   const test::HeldInPageCache held(path);
@@ -128,7 +128,7 @@ TEST_F(CoordinatorTest, StoppedAtAnyTimeItHasDoneAPrefix) {
   }
 }
 
-/// Reads nothing and fails at the n-th request.
+/// Reads nothing and fails after `good` requests.
 class FailingEngine final : public Engine {
  public:
   explicit FailingEngine(std::size_t good) : good_(good) {}

@@ -13,7 +13,7 @@
 #include "support/operators.hpp"
 #include "support/temp_dir.hpp"
 
-// A coordinator gives its host memory back, and keeps to the limit that it was given.
+// Tests that a coordinator gives its host memory back and keeps to its limit.
 
 namespace ooc {
 namespace {
@@ -26,7 +26,7 @@ class CoordinatorMemoryTest : public testing::Test {
     return Source(std::move(files), {{0, offset, bytes}}, {ElementType::u1});
   }
 
-  /// Runs a pass over a part of the file, whose bytes must all come.
+  /// Runs a pass over a part of the file and expects all its bytes.
   Stats expect_all(Coordinator& coordinator, std::size_t element_bytes, std::uint64_t offset,
                    std::uint64_t bytes) const {
     test::Collect collect(bytes);
@@ -68,9 +68,9 @@ TEST_F(CoordinatorMemoryTest, KeepsToTheMemoryItWasGiven) {
   }
 }
 
-// Two chunks of 8-byte elements leave a pool of two large slots. The second source does not begin
-// on a whole element: its chunks are put together in memory of the lane, for which there is room
-// only beside smaller slots.
+// The first pass, with two chunks of 8-byte elements, leaves a pool of two large slots. The second
+// source is not aligned to its elements, so the lane gathers its chunks in memory of its own. The
+// limit has room for that only if the slots become smaller.
 TEST_F(CoordinatorMemoryTest, ALimitIsKeptAfterAPassWithLargerChunks) {
   constexpr std::size_t limit = 1200 * KiB;
   Coordinator coordinator(

@@ -21,7 +21,7 @@ namespace {
 using test::Collect;
 using test::CoordinatorTest;
 
-/// Copies what it is given to its output.
+/// Copies its input to its output.
 class CopyOut final : public Operation {
  public:
   void begin(std::size_t, Stream&) override {}
@@ -86,7 +86,7 @@ TEST_F(CoordinatorTest, SwapsBytesBeforeTheOperatorSeesThem) {
   for (std::size_t i = 0; i < contents_.size(); i += 4) {
     std::reverse(contents_.data() + i, contents_.data() + i + 4);
   }
-  // Also if the operator takes several elements as one.
+  // The bytes of each element are swapped also if the operator takes several elements as one.
   for (const std::size_t element_bytes : {4u, 8u, 16u}) {
     Coordinator coordinator(make_device(DeviceKind::cpu));
     Collect collect(contents_.size());
@@ -111,7 +111,7 @@ TEST_F(CoordinatorTest, SaysHowMuchItWroteAndLeavesTheFileUnpublished) {
   EXPECT_TRUE(test::read_whole(target.path).substr(file.data_offset()) == test::read_whole(path));
 }
 
-// A file whose second half was evicted, read and written: every byte is to come to its place.
+// Copies a file of which the second half is not cached. Every byte must come to its place.
 TEST_F(CoordinatorTest, ReadsWhatIsCachedAndWhatIsNotByTurns) {
   const auto path = make_file("data.bin", 64 * 65536 + 4321);
   const test::HeldInPageCache held(path, 32 * 65536);
@@ -125,7 +125,7 @@ TEST_F(CoordinatorTest, ReadsWhatIsCachedAndWhatIsNotByTurns) {
     const Output output{file, 1, false};
     Coordinator coordinator(make_device(DeviceKind::cpu),
                             {.chunk_bytes = 65536, .streams = streams});
-    test::evict(path, 32 * 65536);  // reading the file for the comparison has brought it back
+    test::evict(path, 32 * 65536);  // the comparison has read it into the page cache
     CopyOut operation;
     const Stats stats = coordinator.run(source, 1, operation, {}, &output);
     EXPECT_FALSE(stats.in_order);

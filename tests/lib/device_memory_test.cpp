@@ -1,5 +1,5 @@
-// A GPU without room for the buffers of a pass: the pass takes half the chunk, once, or says what
-// it would have needed.
+// Tests passes on a GPU without enough memory for their buffers. A pass halves its chunks once, or
+// reports how much memory it would have needed.
 
 #include <ooc/buffer.hpp>
 #include <ooc/fold.hpp>
@@ -33,7 +33,7 @@ using test::Sum;
 constexpr std::size_t source_bytes = 3 * MiB - 5;             // less than a chunk
 constexpr std::size_t half_chunk_bytes = 24 * tile_elements;  // half of the source
 constexpr std::size_t streams = 2;
-constexpr std::size_t buffers = 2 * streams;  // of a chunk each
+constexpr std::size_t buffers = 2 * streams;  // each holds a chunk
 
 class DeviceMemoryTest : public testing::Test {
  protected:
@@ -42,14 +42,14 @@ class DeviceMemoryTest : public testing::Test {
                                test::DeviceFault::device_memory, fault);
   }
 
-  /// A device with room for buffers of so many bytes each, and not one byte more.
+  /// Returns a device with memory for all buffers, of `buffer_bytes` each, and not one byte more.
   static std::unique_ptr<Device> with_room_for(std::size_t buffer_bytes) {
     auto device = std::make_unique<test::LateDevice>();
     device->device_memory().set_limit(buffers * buffer_bytes);
     return device;
   }
 
-  /// The statistics of a fold that comes to the right answer.
+  /// Runs a fold, expects the right answer, and returns the statistics.
   Stats right_fold(std::unique_ptr<Device> device, Options options = {}) {
     options.streams = streams;
     options.direct = DirectIo::no;
@@ -140,8 +140,8 @@ TEST_F(DeviceMemoryTest, BeginsAMapAnew) {
   }
 }
 
-/// A real GPU, all of whose memory is taken but some megabytes. CUDA itself takes it by pieces of
-/// 2 MiB, so the chunks are large here.
+/// A fixture with a real GPU of which only some megabytes are free. CUDA allocates memory in pieces
+/// of 2 MiB, so the chunks are large here.
 class FullGpuTest : public DeviceMemoryTest {
  protected:
   static constexpr std::size_t chunk_bytes = 8 * MiB;
@@ -150,7 +150,7 @@ class FullGpuTest : public DeviceMemoryTest {
     OOC_SKIP_WITHOUT(DeviceKind::cuda);
     bytes_ = test::random_bytes(8 * chunk_bytes, 5);
     source_ = dir_.write("in.u8", bytes_);
-    right_fold(make_device(DeviceKind::cuda));  // what CUDA needs for that is loaded now
+    right_fold(make_device(DeviceKind::cuda));  // makes CUDA load all it needs for a fold
     gpu_ = make_device(DeviceKind::cuda);
     gpu_->bind_to_thread();
   }

@@ -76,7 +76,7 @@ TEST_F(PlanPass, KnowsWhatStreamsTakeOfAGpuThatNeedNotBeThere) {
   EXPECT_EQ(dry_run_pass(options, DeviceKind::cuda, source, 1).device_bytes, 3 * 2 * MiB);
   EXPECT_EQ(dry_run_pass(options, DeviceKind::cpu, source, 1).device_bytes, 0u);
 
-  // Results have buffers of their own, twice as large.
+  // Results have their own buffers, which are twice as large as those of the input.
   TargetFile file({.path = directory_.path() / "out"}, source.bytes(), {}, Purpose::dry_run);
   const Output output{file, 2, false};
   const Stats plan = dry_run_pass(options, DeviceKind::cuda, source, 1, &output);

@@ -1,6 +1,6 @@
-// Every call that a pass makes is made to fail, once and from then on: of its engines, of its
-// device, of operator new, and those that start a thread. Whatever fails, the pass ends, with the
-// right answer or with an error.
+// Makes each call of a pass fail, once and from then on: calls of its engines, of its device and of
+// operator new, and starts of threads. Each time the pass must end, with the right answer or with
+// an error.
 
 #include <ooc/fold.hpp>
 #include <ooc/io/error.hpp>
@@ -44,7 +44,8 @@ using test::Fault;
 constexpr std::size_t chunk_bytes = 65536;
 constexpr std::size_t chunks = 9;
 
-/// Depends on every byte and its place. It brings them home first, where it may look at them.
+/// A sum that depends on every byte and its index. Copies the bytes to the host first, since the
+/// host must not read device memory.
 struct WeightedSum {
   using Input = std::uint8_t;
   struct Partial {
@@ -67,7 +68,7 @@ struct WeightedSum {
   }
 };
 
-/// Its lanes take any chunk, where they load their own.
+/// A WeightedSum with lanes that may take any chunk, if they load their own.
 struct WeightedSumOfAny : WeightedSum {
   static constexpr bool takes_any_chunk = true;
 };
@@ -77,7 +78,7 @@ std::size_t threads_of_this_process() {
   return static_cast<std::size_t>(std::distance(begin(threads), end(threads)));
 }
 
-/// On the CPU and on a GPU, a real one or one that is played.
+/// The device of a pass: the CPU, a LateDevice as a substitute for a GPU, or a real GPU.
 enum class Machine { cpu, late, cuda };
 
 class FaultWalk : public testing::TestWithParam<Machine> {
@@ -93,7 +94,7 @@ class FaultWalk : public testing::TestWithParam<Machine> {
     return make_device(GetParam() == Machine::cpu ? DeviceKind::cpu : DeviceKind::cuda);
   }
 
-  /// That is yet to start.
+  /// Makes a WrappedDevice count as not started.
   static std::unique_ptr<Device> stopped(std::unique_ptr<Device> device) {
     dynamic_cast<test::WrappedDevice&>(*device).stop();
     return device;
@@ -103,7 +104,7 @@ class FaultWalk : public testing::TestWithParam<Machine> {
     return {.chunk_bytes = chunk_bytes, .streams = 2, .threads = 4, .block_bytes = chunk_bytes / 2};
   }
 
-  /// Of a pass that has fewer slots than chunks, and reads directly where that is possible.
+  /// Returns options of a pass with fewer slots than chunks, and with direct reads if possible.
   Options reading_ahead(std::size_t streams) const {
     Options wanted = options();
     wanted.streams = streams;
@@ -112,7 +113,7 @@ class FaultWalk : public testing::TestWithParam<Machine> {
     return wanted;
   }
 
-  /// Whether a fold of the source comes to the right answer. Throws what it throws.
+  /// True if a fold of the source gives the right answer. Throws the errors of the fold.
   template <class Sum = WeightedSum>
   bool fold_is_right(std::unique_ptr<Device> device, const Options& options,
                      const PassOptions& wanted = {}) {
@@ -120,7 +121,7 @@ class FaultWalk : public testing::TestWithParam<Machine> {
     return fold(coordinator, Sum{}, open(source_), wanted).value.sum == sum_;
   }
 
-  /// The same of a map, which leaves nothing behind if it fails.
+  /// Runs a map of the source and returns true. Throws its errors. walk() checks the file.
   bool map_is_right(std::unique_ptr<Device> device, const Options& options,
                     const PassOptions& wanted = {}) {
     Coordinator coordinator(std::move(device), options);
@@ -130,7 +131,8 @@ class FaultWalk : public testing::TestWithParam<Machine> {
 
   test::HeldInPageCache hold_source() const { return test::HeldInPageCache(source_); }
 
-  // A map has the larger pool; one that held all chunks would not read ahead.
+  // A map with as many streams has a larger pool. A pass whose pool holds all chunks does not read
+  // ahead.
   static constexpr std::size_t fold_streams = 2, map_streams = 1;
 
   void expect_that_passes_read_ahead() const {
@@ -146,15 +148,15 @@ class FaultWalk : public testing::TestWithParam<Machine> {
     std::filesystem::remove(target_);
   }
 
-  /// Makes `pass` fail at every point, and expects of each that it gives the right answer or throws
-  /// what it was made to, and that neither a file nor a thread is left of it. What fails is
-  /// noticed, unless it is `dispensable`.
+  /// Runs `pass` with a fault at each call. Expects each run to give the right answer or to throw
+  /// an error of `causes`, and to leave neither a file nor a thread. A run may succeed despite a
+  /// fault only if the call is `dispensable`.
   void walk(const std::string& name, const std::vector<ErrorKind>& causes, bool dispensable,
             const std::function<bool(Fault&)>& pass) {
     Fault none(std::numeric_limits<std::size_t>::max(), Fault::Mode::once);
     expect_right_or_error({}, false, pass, none);
-    const std::size_t threads = threads_of_this_process();  // a driver's stay
-    // What a failure leaves in memory is AddressSanitizer's to find, at every call.
+    const std::size_t threads = threads_of_this_process();  // threads of a driver stay
+    // Under ThreadSanitizer every fifth call fails. AddressSanitizer looks for leaks after each.
     const std::size_t step = test::sanitizers == "thread" ? 5 : 1;
     for (const Fault::Mode mode : {Fault::Mode::once, Fault::Mode::from_then_on}) {
       const std::size_t points = test::walk(mode, step, [&](Fault& fault) {
@@ -174,7 +176,7 @@ class FaultWalk : public testing::TestWithParam<Machine> {
                              const std::function<bool(Fault&)>& pass, Fault& fault) {
     try {
       EXPECT_TRUE(pass(fault)) << "a wrong answer";
-      EXPECT_TRUE(dispensable || !fault.has_struck()) << "a fault that nobody has noticed";
+      EXPECT_TRUE(dispensable || !fault.has_struck()) << "the fault went unnoticed";
       if (std::filesystem::exists(target_)) {
         EXPECT_TRUE(test::read_whole(target_) == test::read_whole(source_));
         std::filesystem::remove(target_);
@@ -206,13 +208,13 @@ std::string machine_name(const testing::TestParamInfo<Machine>& machine) {
 INSTANTIATE_TEST_SUITE_P(Machines, FaultWalk,
                          testing::Values(Machine::cpu, Machine::late, Machine::cuda), machine_name);
 
-/// Walks over calls that a GPU's driver makes as well, for purposes of its own.
+/// A fixture for faults in calls that a GPU's driver also makes, so it uses no real GPU.
 class HostFaultWalk : public FaultWalk {};
 
 INSTANTIATE_TEST_SUITE_P(Machines, HostFaultWalk, testing::Values(Machine::cpu, Machine::late),
                          machine_name);
 
-/// What a disk, or what writes to it, fails with, and where.
+/// An error of an engine, and the call at which it comes. Errors of kind `output` are of a writer.
 struct EngineFault {
   std::string name;
   EngineCall call;
@@ -273,7 +275,7 @@ TEST_P(FaultWalk, OverEveryCallOfTheDevice) {
          [&](Fault& fault) { return fold_is_right(broken(fault), options()); });
     walk(kind.name + "_in_a_map", {kind.kind}, false,
          [&](Fault& fault) { return map_is_right(broken(fault), options()); });
-    // What cannot be had to read ahead is done without.
+    // A pass that cannot get memory to read ahead does without.
     const bool dispensable = kind.fault == DeviceFault::host_memory;
     walk(kind.name + "_reading_ahead_in_a_fold", {kind.kind}, dispensable, [&](Fault& fault) {
       return fold_is_right(stopped(broken(fault)), reading_ahead(fold_streams));
@@ -284,8 +286,7 @@ TEST_P(FaultWalk, OverEveryCallOfTheDevice) {
   }
 }
 
-// Some of what is allocated can be done without: what was asked for may come out right all the
-// same.
+// Some allocations are dispensable, so the answer may be right although one failed.
 TEST_P(HostFaultWalk, OverEveryCallOfOperatorNew) {
   for (const EngineKind kind : {EngineKind::automatic, EngineKind::threads}) {
     Options wanted = options();
@@ -314,7 +315,7 @@ TEST_P(HostFaultWalk, OverEveryCallOfOperatorNew) {
   });
 }
 
-// Fewer threads may do as well, and lanes that load their own chunks need no other.
+// Fewer threads may be enough, and lanes that load their own chunks need no others.
 TEST_P(HostFaultWalk, OverEveryStartOfAThread) {
   struct Way {
     std::string name;

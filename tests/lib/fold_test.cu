@@ -1,4 +1,5 @@
-// A user's own operator, with Thrust: compiled by nvcc it runs on both devices, by g++ on the CPU.
+// Tests folds that a user writes with Thrust. Compiled by nvcc they run on both devices, compiled
+// by g++ on the CPU.
 
 #include <ooc/execute.hpp>
 #include <ooc/fold.hpp>
@@ -45,19 +46,19 @@ struct CountAbove {
   void merge(Partial& total, const Partial& part) const { total += part; }
 };
 
-/// Is the same whoever counts what.
+/// A CountAbove with lanes that may take any chunk, since a count does not depend on it.
 struct CountAnyAbove : CountAbove {
   static constexpr bool takes_any_chunk = true;
 };
 
 struct Seen {
   std::uint64_t elements = 0;
-  std::vector<std::uint64_t> firsts{};  // of the chunks
+  std::vector<std::uint64_t> firsts{};  // index of each chunk's first element
 
   friend bool operator==(const Seen&, const Seen&) = default;
 };
 
-/// Gathers the position of every chunk, and tells them in their order.
+/// Collects the index of every chunk's first element, and returns them in order.
 template <class T>
 struct Positions {
   using Input = T;

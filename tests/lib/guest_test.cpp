@@ -1,4 +1,4 @@
-// The library within a program that has other things to do: what it must leave alone.
+// Tests that the library does not disturb other code of the same program.
 
 #include <ooc/fold.hpp>
 
@@ -30,7 +30,8 @@ void note_thread(int /*signal*/) {
   ++(::gettid() == host_thread ? handled_by_host : handled_by_others);
 }
 
-/// Handles a signal by note_thread() while it lives, and does not restart system calls.
+/// Handles SIGUSR1 with note_thread() while the object lives. Interrupted system calls fail with
+/// EINTR.
 class Handler {
  public:
   Handler() {

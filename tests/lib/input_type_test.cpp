@@ -1,4 +1,4 @@
-// Which sources an operator may read, by what its Input is made of.
+// Tests which sources an operator may read, depending on the element type of its Input.
 
 #include <ooc/fold.hpp>
 #include <ooc/input_type.hpp>
@@ -26,7 +26,7 @@ struct Point {
   float x, y, z, w;
 };
 
-/// Does not say what it is made of.
+/// A struct that does not declare its element type.
 struct Opaque {
   float x, y, z, w;
 };

@@ -34,8 +34,8 @@ class FileOfChunks : public testing::Test {
 
 class LaneReadersTest : public FileOfChunks, public testing::WithParamInterface<LaneTakes> {};
 
-// They need no other threads. Where a reader is one of those that were asked for, there are fewer
-// lanes, in another pass of the same coordinator too.
+// Lanes that load their own chunks need no other threads. Otherwise readers count as threads that
+// were asked for, so there are fewer lanes, also in a later pass of the same coordinator.
 TEST_P(LaneReadersTest, AreAsManyThreadsAsAskedFor) {
   const Source source{File::open(path_)};
   std::optional<test::HeldInPageCache> held(path_);
@@ -83,7 +83,7 @@ TEST_P(LaneReadersTest, TellOfAFileThatShrinks) {
       is_cut = true;
       is_cut.notify_all();
     }
-    if (k > 10) is_cut.wait(false);  // or all might be read before
+    if (k > 10) is_cut.wait(false);  // or lanes might read all chunks before
   });
   Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = chunk, .streams = 3});
   try {
@@ -106,8 +106,8 @@ class SlowLaneTest : public FileOfChunks {
     if (page_cache_fraction(source_).value_or(0) < 0.9) GTEST_SKIP() << test::needs_page_cache;
   }
 
-  /// The lane, of two, that took each chunk, where the one that has chunk 0 goes on only when
-  /// `others` more are done, or it has waited for long enough.
+  /// Returns which of two lanes took each chunk. The lane with chunk 0 goes on only when `others`
+  /// more chunks are done, or after some seconds.
   std::vector<std::size_t> lanes_of_chunks(LaneTakes takes, std::size_t others) {
     std::vector<std::size_t> lanes(divide_up(content_.size(), chunk));
     std::atomic<std::size_t> done{0};

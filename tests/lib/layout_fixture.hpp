@@ -17,7 +17,7 @@ namespace ooc::test {
 
 class LayoutTest : public testing::Test {
  protected:
-  /// A file with nothing in it; its holes are in no cache, so it is read directly.
+  /// Creates a sparse file. Its holes are not in the page cache, so it is read directly.
   File sparse_file(const char* name, std::uint64_t bytes) {
     const auto path = dir_.path() / name;
     std::ofstream{path};

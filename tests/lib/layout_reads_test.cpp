@@ -16,7 +16,7 @@
 #include "lib/layout_fixture.hpp"
 #include "support/child_process.hpp"
 
-// How a layout reads the disk: directly or not, how many requests at once, how large.
+// Tests how a layout reads the disk: directly or not, with how many requests of which size.
 
 namespace ooc {
 namespace {
@@ -43,6 +43,7 @@ TEST_F(LayoutTest, ReadsADiskBesideFilesBelowAPage) {
   EXPECT_NE(small.reasons.front().find("smaller than a page"), std::string::npos);
 }
 
+// An error of the disk must not be reported as an option that is not possible.
 TEST_F(LayoutTest, BlamesTheDiskIfItKeepsDirectReadsFromWorking) {
   if (sparse_file("sparse.bin", MiB).direct() < 0) GTEST_SKIP() << "no direct I/O here";
   const auto refused_with = [&](int errno_value, ErrorKind kind) {
@@ -98,6 +99,7 @@ TEST_F(LayoutTest, ReadsOfADiskGoRoundInLittleMoreThanIsInFlight) {
   EXPECT_GT(beyond_flight({.direct = DirectIo::no}), workers_.lanes + 1);
 }
 
+// Applies where io_uring is missing: with fewer threads than reads the disk would not be kept busy.
 TEST_F(LayoutTest, HasAThreadForEachReadOfADiskInFlight) {
   const auto threads_of = [&](const Options& options) {
     const IoConfig& reads =
@@ -123,7 +125,7 @@ TEST_F(LayoutTest, RefusesDirectReadsOfManySmallFiles) {
   EXPECT_FALSE(layout_with(DirectIo::automatic).reads.direct);
   try {
     layout_with(DirectIo::yes);
-    ADD_FAILURE() << "what was asked for was not done";
+    ADD_FAILURE() << "direct reads were not refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
     const bool is_possible = source.files()[0].direct() >= 0;
@@ -137,7 +139,7 @@ TEST_F(LayoutTest, KeepsToTheReadsThatTheUserHasFixed) {
     return !layout.tuned_depth && layout.pool_slots == layout.slots;
   };
   EXPECT_FALSE(is_fixed({}, 8 * GiB));
-  EXPECT_TRUE(is_fixed({}, 512 * MiB));  // over before there is anything to find out
+  EXPECT_TRUE(is_fixed({}, 512 * MiB));  // too short to tune
   EXPECT_TRUE(is_fixed({.block_bytes = MiB}, 8 * GiB));
   EXPECT_TRUE(is_fixed({.queue_depth = 24}, 8 * GiB));
   EXPECT_TRUE(is_fixed({.memory_bytes = 20 * MiB}, 8 * GiB));

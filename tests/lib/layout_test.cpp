@@ -18,8 +18,6 @@ namespace {
 
 using test::LayoutTest;
 
-// What the user is told must not be that he asks for the impossible.
-// Where there is no io_uring: one that is missing leaves the disk without work.
 TEST_F(LayoutTest, OneThreadReadsWhatItComputes) {
   const Workers one = choose_workers({.threads = 1}, DeviceKind::cpu);
   const Source source = sparse(8 * GiB);
@@ -68,7 +66,7 @@ TEST_F(LayoutTest, KeepsToTheLimits) {
     EXPECT_LE(layout.reads.threads, layout.reads.queue_depth);
     const Layout small =
         choose_layout({.device_bytes = limit}, DeviceKind::cuda, workers_, sparse(8 * GiB), 1);
-    // Two buffers a lane, and as much again for what operators keep.
+    // Two buffers for each lane, and as much again for memory of operators.
     EXPECT_LE(4 * workers_.lanes * small.chunk_bytes, limit);
   }
 }
@@ -88,7 +86,7 @@ TEST_F(LayoutTest, HasAsManyLanesThatLoadTheirOwnChunksAsThereIsRoomFor) {
   if (page_cache_fraction(Source{File::open(path)}).value_or(0) < 0.9) {
     GTEST_SKIP() << test::needs_page_cache;
   }
-  for (const std::uint64_t offset : {0u, 1u}) {  // where the second is gathered
+  for (const std::uint64_t offset : {0u, 1u}) {  // lanes gather at offset 1
     std::vector<File> files;
     files.push_back(File::open(path));
     const Source source(std::move(files), {{0, offset, 2 * MiB}}, {ElementType::u1, false});
@@ -106,7 +104,7 @@ TEST_F(LayoutTest, HasAsManyLanesThatLoadTheirOwnChunksAsThereIsRoomFor) {
     EXPECT_EQ(lanes(1 * MiB + 512 * KiB), offset == 0 ? 5u : 2u);
     EXPECT_EQ(lanes(600 * KiB), offset == 0 ? 2u : 1u);
     EXPECT_THROW(lanes(200 * KiB), Error);
-    // All of it is one chunk then.
+    // Here the source is one chunk.
     const Layout one = choose_layout({.chunk_bytes = 4 * MiB, .memory_bytes = 8 * MiB},
                                      DeviceKind::cpu, workers_, source, 4);
     EXPECT_EQ(one.slots, 1u);
@@ -120,7 +118,7 @@ TEST_F(LayoutTest, GathersWhatIsNotAlignedAsItsType) {
   };
   EXPECT_FALSE(gathers(8, 8));
   EXPECT_TRUE(gathers(4, 8));
-  EXPECT_FALSE(gathers(4, 12));  // three floats, say
+  EXPECT_FALSE(gathers(4, 12));  // for example three floats
   EXPECT_TRUE(gathers(2, 12));
   EXPECT_FALSE(gathers(1, 3));
 }

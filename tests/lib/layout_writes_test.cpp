@@ -10,7 +10,7 @@
 #include "layout.hpp"
 #include "lib/layout_fixture.hpp"
 
-// Where a layout has room for results, and how it writes them.
+// Tests where a layout places results, and how it writes them.
 
 namespace ooc {
 namespace {
@@ -53,11 +53,11 @@ TEST_F(LayoutTest, FindsRoomInASlotForInputAndOutput) {
     EXPECT_GE(cpu.writes->place, cpu.chunk_bytes);
     EXPECT_EQ(cpu.writes->place % page_bytes, 0u);
     EXPECT_GE(cpu.slot_bytes, cpu.writes->place + result);
-    // A GPU's result takes the place of the input, which has left.
+    // A GPU's result replaces the input in its slot, since the input has been copied to the GPU.
     const Layout cuda = choose_layout({}, DeviceKind::cuda, workers_, source, in, &output);
     EXPECT_EQ(cuda.writes->place, 0u);
     EXPECT_GE(cuda.slot_bytes, std::max(cuda.chunk_bytes, cuda.chunk_bytes / in * out));
-    // The wider of the two has the size that fits the device.
+    // Neither input nor output has chunks larger than those that suit the device.
     const Layout fold = choose_layout({}, DeviceKind::cuda, workers_, source, in);
     EXPECT_LE(std::max(cuda.chunk_bytes, cuda.writes->config.chunk_bytes), fold.chunk_bytes);
   }

@@ -1,4 +1,5 @@
-// After a bad kernel every call of a GPU fails. A pass ends then, and asks it for nothing twice.
+// After an invalid access of a kernel every call of a GPU fails. Tests that a pass then ends
+// without further calls.
 
 #include <ooc/fold.hpp>
 #include <ooc/io/error.hpp>
@@ -26,8 +27,8 @@ using test::DeviceCall;
 constexpr std::size_t chunk_bytes = 65536;
 constexpr std::size_t streams = 2;
 
-/// Runs `pass` with the device lost at each of its calls. Both lanes may be told so, and each once
-/// more when it waits for what it has under way.
+/// Runs `pass` with the device lost at each of its calls. Each of the two lanes may see the error
+/// twice: at a call, and when it waits for its work in flight.
 void expect_no_more_than_is_told(const std::function<void(Coordinator&)>& pass) {
   bool has_been_lost = true;
   for (std::size_t nth = 0; has_been_lost; ++nth) {
@@ -69,7 +70,7 @@ TEST_F(LostDeviceTest, IsNotAskedAgainByAMap) {
   });
 }
 
-// What a kernel was to compute that did not begin would be missing.
+// A kernel that failed to start has computed nothing, which must not go unnoticed.
 TEST_F(LostDeviceTest, IsAskedWhetherKernelsHaveBegunAfterAllThatAnOperatorDoes) {
   std::atomic<std::size_t> asked{0};
   const auto count = [&](DeviceCall call) { asked += call == DeviceCall::launch; };

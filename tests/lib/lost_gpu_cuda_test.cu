@@ -1,5 +1,5 @@
-// A kernel that goes wrong takes the GPU away from its process. So each test has a process of its
-// own, which is killed if it hangs.
+// Tests passes with invalid kernels. After an invalid access the GPU is lost to the process, so
+// such a test runs in its own process, which is killed if it hangs.
 
 #include <ooc/fold.hpp>
 #include <ooc/io/error.hpp>
@@ -24,7 +24,7 @@
 namespace ooc {
 namespace {
 
-constexpr unsigned patience_seconds = 60;  // with CUDA's start, too
+constexpr unsigned patience_seconds = 60;  // includes the start of CUDA
 constexpr int expected_error = 8, other_error = 1;
 
 __global__ void write_nowhere(std::uint64_t address) {
@@ -35,7 +35,7 @@ void lose_gpu(Stream& stream) {
   write_nowhere<<<1, 1, 0, static_cast<cudaStream_t>(stream.native())>>>(64);
 }
 
-/// Loses the GPU amid a pass, with copies and kernels of two streams under way.
+/// Loses the GPU in the middle of a pass, with copies and kernels of two streams in flight.
 struct LosingFold {
   using Input = std::uint8_t;
   using Partial = int;
@@ -56,7 +56,7 @@ struct LosingMap {
   }
 };
 
-/// Begins a kernel of more threads than a block can have, and does not ask whether it began.
+/// Launches a kernel with more threads than a block can have, and does not check the launch.
 struct CarelessFold {
   using Input = std::uint8_t;
   using Partial = int;
@@ -79,8 +79,8 @@ class LostGpuCudaTest : public testing::Test {
     test::write_file(source_, std::vector<std::uint8_t>(64 * 65536));
   }
 
-  /// Ends the process as a program should: the error is shown, all of ours has been destroyed, and
-  /// of CUDA's own nothing.
+  /// Calls `run` with a coordinator and ends the process as a program should: it prints the error
+  /// and destroys all objects of the library, but nothing of CUDA.
   template <class Run>
   [[noreturn]] void lose_gpu_in(Run&& run) {
     ::alarm(patience_seconds);
@@ -99,7 +99,7 @@ class LostGpuCudaTest : public testing::Test {
 
   static constexpr const char* lost = "cudaErrorIllegalAddress.*this process has lost it";
 
-  std::optional<test::TempDir> dir_{std::in_place};  // each process has its own
+  std::optional<test::TempDir> dir_{std::in_place};  // one for each process
   std::filesystem::path source_ = dir_->path() / "in.u8";
 };
 
@@ -116,7 +116,7 @@ TEST_F(LostGpuCudaTest, EndsAMapThatLeavesNoFile) {
   EXPECT_EXIT(lose_gpu_in(run), testing::ExitedWithCode(expected_error), lost);
 }
 
-// What comes after that is told the same, at once.
+// A later pass fails with the same error, at once.
 TEST_F(LostGpuCudaTest, IsLostForTheNextPass) {
   const auto run = [this](Coordinator& on) {
     EXPECT_THROW(fold(on, LosingFold{}, open(source_)), Error);
@@ -125,12 +125,12 @@ TEST_F(LostGpuCudaTest, IsLostForTheNextPass) {
   EXPECT_EXIT(lose_gpu_in(run), testing::ExitedWithCode(expected_error), lost);
 }
 
-// One that does not begin takes nothing away; but what it was to compute would be missing.
+// A kernel that does not start leaves the GPU usable, but its result would be missing.
 TEST_F(LostGpuCudaTest, IsNotLostToAKernelThatDoesNotBegin) {
   Coordinator coordinator(make_device(DeviceKind::cuda), {.chunk_bytes = 65536});
   try {
     fold(coordinator, CarelessFold{.begins_too_many = true}, open(source_));
-    ADD_FAILURE() << "nobody has noticed";
+    ADD_FAILURE() << "the failed launch went unnoticed";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::device);
     const std::string what = error.what();

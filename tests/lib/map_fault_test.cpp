@@ -1,4 +1,4 @@
-// However a map fails, what its target was before stays, and nothing else appears beside it.
+// Tests that a map that fails leaves its target as it was, and no other file beside it.
 
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
@@ -26,7 +26,7 @@ using Widen = test::Zero<std::uint8_t, std::uint64_t>;
 constexpr std::size_t chunk_bytes = 65536;
 constexpr std::size_t chunks = 30;
 
-/// Copies bytes, counts them, and is content with no more than `most`.
+/// Copies and counts bytes. Its check fails if there are more than `most`.
 struct CountingCopy {
   using Input = std::uint8_t;
   using Output = std::uint8_t;
@@ -56,7 +56,7 @@ class MapFaultTest : public testing::TestWithParam<DeviceKind> {
     EXPECT_EQ(dir_.names(), (std::vector<std::string>{"source.u8", "target.u8"}));
   }
 
-  /// The message of the error that a map ends with.
+  /// Returns the message of the error that a map throws.
   template <class Op>
   std::string error_of_map(Coordinator& coordinator, const Op& op) {
     try {
@@ -167,7 +167,7 @@ TEST_P(MapFaultTest, KeepsToTheMemoryFromPassToPass) {
   OOC_SKIP_WITHOUT(GetParam());
   constexpr std::size_t limit = 4 * MiB;
   const std::vector<std::filesystem::path> twice{source_, source_};
-  const Source gathered = open(twice, {.offset = 3});  // chunks that lanes put together first
+  const Source gathered = open(twice, {.offset = 3});  // its chunks are gathered by lanes
   const Target wide{.path = target_, .type = {ElementType::u8}, .replace = true};
   Coordinator coordinator(device(), {.streams = 2, .memory_bytes = limit});
   for (int round = 0; round < 2; ++round) {

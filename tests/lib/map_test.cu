@@ -1,4 +1,5 @@
-// A user's own maps, with Thrust: compiled by nvcc they run on both devices, by g++ on the CPU.
+// Tests maps that a user writes with Thrust. Compiled by nvcc they run on both devices, compiled by
+// g++ on the CPU.
 
 #include <ooc/execute.hpp>
 #include <ooc/io/error.hpp>
@@ -94,7 +95,7 @@ std::vector<T> swapped(std::vector<T> values) {
   return values;
 }
 
-/// What lies in a file, after its header.
+/// Returns the values in a file, without its header.
 template <class T>
 std::vector<T> values_in(const std::filesystem::path& path) {
   const std::string bytes = test::read_whole(path);

@@ -64,7 +64,7 @@ TEST(RecyclingMemory, HandsOutAgainWhatItGotBack) {
       const Buffer large(memory, 1000);
       const Buffer small(memory, 10);
       EXPECT_NE(large.data(), small.data());
-      const Buffer whole_blocks(memory, 2048);  // nothing of it is left over
+      const Buffer whole_blocks(memory, 2048);  // a multiple of the allocation size
     }
     EXPECT_EQ(upstream.allocations(), 3u);
   }

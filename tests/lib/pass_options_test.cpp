@@ -43,7 +43,8 @@ class PassOptionsTest : public testing::Test {
 
   Source source() const { return open(path_); }
 
-  /// Runs a pass that another thread holds up in its first chunk, and `meanwhile` on this one.
+  /// Runs a pass on another thread, which blocks in its first chunks while this one calls
+  /// `meanwhile`. Returns the sum that the pass computes.
   std::uint64_t sum_while(Coordinator& coordinator, const std::function<void()>& meanwhile) {
     std::promise<void> begun, may_end;
     std::atomic<bool> is_first{true};
@@ -108,7 +109,7 @@ TEST_F(PassOptionsTest, AStopThatComesAfterTheLastChunkChangesNothing) {
   EXPECT_EQ(fold(coordinator, stopping, source(), {.stop = stop.get_token()}).value, sum_);
 }
 
-// Two passes at once would share the slots of one pool: their sums were wrong without an error.
+// Two passes at once would share the slots of one pool and compute wrong sums without an error.
 TEST_F(PassOptionsTest, ASecondPassAtTheSameTimeIsRefused) {
   for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
     Coordinator coordinator(make_device(DeviceKind::cpu),
@@ -158,8 +159,8 @@ TEST_F(PassOptionsTest, AnOperatorThatFoldsWithItsOwnCoordinatorIsToldSo) {
   EXPECT_EQ(fold(coordinator, Sum{}, source()).value, sum_);
 }
 
-/// Merging begins when the threads of the pass have ended. The memory of its partials is still the
-/// lanes' then.
+/// Calls `merging` when partials are merged. The threads of the pass have ended then, but the
+/// partials still use memory of the lanes.
 struct SumThatMergesSlowly : Sum {
   std::function<void()> merging;
   void merge(Partial& total, const Partial& part) const {

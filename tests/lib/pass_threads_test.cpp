@@ -20,7 +20,7 @@ namespace {
 
 class PassThreadsTest : public testing::Test {
  protected:
-  /// A share that never ends but by an abort.
+  /// Returns a share that ends only when the pool is aborted.
   std::function<void()> wait_for_ever(ChunkPool& pool) {
     return [&pool] { pool.wait(0, SlotState::loaded); };
   }
@@ -85,7 +85,7 @@ TEST_F(PassThreadsTest, RunsAShareOfTheCaller) {
   EXPECT_TRUE(threads_.run([&] { EXPECT_EQ(std::this_thread::get_id(), caller); }));
   threads_.start(wait_for_ever(first_));
   EXPECT_FALSE(threads_.run([] { throw std::runtime_error("the caller's"); }));
-  // The others may take their time to end, during which there are reports.
+  // join() calls the report while the other threads end.
   int reports = 0;
   try {
     threads_.join([&] { ++reports; });

@@ -62,12 +62,12 @@ TEST_F(DirectReadAhead, TakesASlotForEachChunkWithinReason) {
                     .queue_depth = 2 * chunks,
                     .direct = DirectIo::yes})
                 .ahead_slots,
-            0u);  // the pool is as large without
+            0u);  // the pool is as large without reading ahead
 }
 
 TEST_F(DirectReadAhead, GoesOnUntilTheDeviceHasStarted) {
   std::atomic<std::size_t> read{0}, read_before_start{0};
-  std::set<std::size_t> workers;  // of the reader's thread
+  std::set<std::size_t> workers;  // only the reader's thread adds to it
   const auto start = [&](test::DeviceCall call) {
     if (call != test::DeviceCall::make || read_before_start != 0) return;
     for (int i = 0; i < 1000 && read < chunks; ++i) std::this_thread::sleep_for(10ms);
@@ -90,12 +90,12 @@ TEST_F(DirectReadAhead, GoesOnUntilTheDeviceHasStarted) {
   EXPECT_EQ(ahead.slots, chunks);
   EXPECT_EQ(ahead.read_ahead_bytes, bytes_.size());
 
-  // Once it has started, the pool is a small one again.
+  // After the device has started, the pool is small again.
   const Stats later = coordinator.run(source(), 1, compare, observed);
   EXPECT_EQ(compare.bytes, 2 * bytes_.size());
   EXPECT_LT(later.slots, chunks / 2);
   EXPECT_EQ(later.read_ahead_bytes, 0u);
-  // A timeline has a line for each slot of such a pool, and for as many as are read into at once.
+  // Reads have at most one worker for each slot of a small pool, and one for each read in flight.
   EXPECT_LE(*workers.rbegin(), later.slots + later.queue_depth);
 }
 

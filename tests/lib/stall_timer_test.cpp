@@ -7,7 +7,7 @@ namespace {
 
 TEST(StallTimer, BeginsAnewWithEveryByte) {
   StallTimer stall;
-  EXPECT_EQ(stall.update(0, 3, 1), 1);  // the first answer is owed since the clock began
+  EXPECT_EQ(stall.update(0, 3, 1), 1);  // no answer since 0 s
   EXPECT_EQ(stall.update(10, 3, 2), 0);
   EXPECT_EQ(stall.update(10, 3, 5), 3);
   EXPECT_EQ(stall.update(11, 3, 6), 0);

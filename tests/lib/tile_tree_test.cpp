@@ -10,13 +10,14 @@
 namespace ooc {
 namespace {
 
-/// Writes down how it was merged: "((0 1) 2)".
+/// A node that records how it was merged, for example "((0 1) 2)".
 struct Node {
   std::string text;
   void merge_right(const Node& right) { text = "(" + text + " " + right.text + ")"; }
 };
 
-/// The same tree from its definition: split at the largest power of two below the count.
+/// Returns the text of the tree by its definition: split at the largest power of two below the
+/// count.
 std::string expected(std::uint64_t begin, std::uint64_t end) {
   if (end - begin == 1) return std::to_string(begin);
   const std::uint64_t left = std::bit_floor(end - begin - 1);

@@ -1,4 +1,4 @@
-// What an observer is told of a pass: everything, once, and in an order that can be.
+// Tests that an observer gets each trace event of a pass once, with consistent times.
 
 #include <ooc/fold.hpp>
 #include <ooc/io/error.hpp>
@@ -40,10 +40,11 @@ std::uint64_t bytes_of(std::size_t chunk) {
 
 class TraceEventTest : public testing::TestWithParam<DeviceKind> {
  protected:
-  /// On a GPU two streams do as well, and there is one reader on either device.
+  /// Returns options with the same number of streams on both devices.
   static Options options() { return {.chunk_bytes = chunk_bytes, .streams = streams}; }
 
-  /// Of a pass that is observed.
+  /// Returns options with an observer that records the events, and throws at those of kind
+  /// `failing_`.
   PassOptions observed() {
     return {.observe = [this](const TraceEvent& done) {
       const std::scoped_lock lock(mutex_);
@@ -53,7 +54,7 @@ class TraceEventTest : public testing::TestWithParam<DeviceKind> {
     }};
   }
 
-  /// That has started, so that nothing is read ahead of it.
+  /// Returns a device that has started, so that a pass does not read ahead before its start.
   std::unique_ptr<Device> device() const {
     auto device = make_device(GetParam());
     device->bind_to_thread();
@@ -73,7 +74,7 @@ class TraceEventTest : public testing::TestWithParam<DeviceKind> {
     return some;
   }
 
-  /// One of this kind for each chunk, of `factor` times its bytes.
+  /// Expects one event of this kind for each chunk, with `factor` times the chunk's bytes.
   void expect_every_chunk(Kind kind, std::uint64_t factor = 1) const {
     const std::vector<TraceEvent> some = of(kind);
     ASSERT_EQ(some.size(), chunks);
@@ -87,9 +88,11 @@ class TraceEventTest : public testing::TestWithParam<DeviceKind> {
     for (const TraceEvent& one : of(kind)) EXPECT_EQ(one.worker, one.chunk % workers);
   }
 
-  /// Begin and end of each, of those of one worker, and of a chunk's in the order of its stages.
+  /// Expects that no event ends before it begins, that events of one kind and worker do not
+  /// overlap, that the stages of a chunk follow each other, and that all begin after `since`.
   void expect_times_that_can_be(TraceEvent::Clock::time_point since) const {
-    // Clocks of lanes are found out to some microseconds, or worse on a machine that is very busy.
+    // Device times are mapped to the host's clock to within microseconds, or worse on a busy
+    // machine.
     constexpr std::chrono::milliseconds slack{20};
     std::map<std::tuple<Kind, std::size_t>, TraceEvent::Clock::time_point> ends_of_worker;
     std::map<std::size_t, TraceEvent::Clock::time_point> ends_of_chunk;
@@ -214,7 +217,8 @@ TEST_P(TraceEventTest, AFailingPassReportsWhatWasDone) {
     EXPECT_EQ(one.bytes, bytes_of(one.chunk));
     EXPECT_NE(one.chunk, failing);
   }
-  // Of its lane, the chunks before it were computed, if not taken in yet. Its own was read.
+  // Its lane has computed the chunks before it, but may not have reported all of them. The failing
+  // chunk itself was read.
   EXPECT_TRUE(std::ranges::count(kernels, failing % streams, &TraceEvent::worker) <=
               static_cast<std::ptrdiff_t>(failing / streams));
   EXPECT_EQ(std::ranges::count(of(Kind::read), failing, &TraceEvent::chunk), 1);
@@ -249,7 +253,7 @@ TEST_P(TraceEventTest, APassThatIsStoppedReportsWhatItCovers) {
   EXPECT_GE(bytes, 6 * chunk_bytes);
 }
 
-// A thread that works for longer than the clocks are trusted compares them anew.
+// The reporter compares the clocks again if more than a second has passed since the last time.
 TEST_P(TraceEventTest, TimesOfEventsAreThoseOfTheHost) {
   OOC_SKIP_WITHOUT(GetParam());
   const auto used = device();
@@ -263,7 +267,7 @@ TEST_P(TraceEventTest, TimesOfEventsAreThoseOfTheHost) {
     const auto before = TraceEvent::Clock::now();
     stream->record(*begun);
     stream->synchronize();
-    // The second time, the events are of before the comparison.
+    // In the second round, both events are recorded before the new comparison.
     std::this_thread::sleep_for(std::chrono::milliseconds(i == 0 ? 1 : 1100));
     stream->record(*ended);
     ended->synchronize();

@@ -16,10 +16,10 @@
 
 namespace ooc::test {
 
-constexpr std::byte paint{0xee};  // what nobody has written
+constexpr std::byte paint{0xee};  // of bytes that were not written
 
-/// What has become of every byte of a pass: what the operator has seen of it, or what was written,
-/// beside what is expected.
+/// Records the bytes that the operator of a pass saw, or that were written, and compares them with
+/// the expected ones.
 class Ledger {
  public:
   Ledger(const Scenario& scenario, std::vector<std::byte> expected, Complaint& complaint)
@@ -31,7 +31,7 @@ class Ledger {
         had_(plan_.size()),
         complaint_(complaint) {}
 
-  /// Another pass begins.
+  /// Begins another pass.
   void restart() {
     std::iota(next_.begin(), next_.end(), std::size_t{0});
     for (auto& had : had_) had = false;
@@ -39,18 +39,18 @@ class Ledger {
     times_.assign(result_.size(), 0);
   }
 
-  /// The chunk of the lane's share that comes after those that it has had.
+  /// Returns the next chunk of the lane's share.
   std::size_t next_of(std::size_t lane) const { return next_[lane]; }
 
-  /// The lane has a chunk. Whether it is the next of its share or, where lanes take any, whether
-  /// nobody has had it.
+  /// Records that the lane has a chunk. True if no lane had it before and, unless lanes take any
+  /// chunk, it is the next of the lane's share.
   bool take(std::size_t lane, std::size_t chunk) {
     if (chunk >= plan_.size() || (!takes_any_ && chunk != next_[lane])) return false;
     next_[lane] += next_.size();
     return !had_[chunk].exchange(true);
   }
 
-  /// Where what the operator sees from `first_byte` on is kept.
+  /// Returns where the bytes that the operator sees from `first_byte` on are to be copied.
   std::byte* seen(std::uint64_t first_byte) { return result_.data() + first_byte; }
 
   void write(std::uint64_t offset, const std::byte* data, std::size_t bytes) {
@@ -58,12 +58,12 @@ class Ledger {
     for (std::size_t i = 0; i < bytes; ++i) ++times_[offset + i];
   }
 
-  /// Chunks that lanes have had.
+  /// Number of chunks that lanes have had.
   std::size_t chunks() const {
     return static_cast<std::size_t>(std::count(had_.begin(), had_.end(), true));
   }
 
-  /// Of a pass that failed, no byte may be wrong or written twice.
+  /// Checks that a pass that failed left no wrong byte and wrote none twice.
   void check_failed_pass() {
     for (std::size_t i = 0; i < result_.size(); ++i) {
       const bool is_right = result_[i] == paint || result_[i] == expected_[i];
@@ -71,7 +71,7 @@ class Ledger {
     }
   }
 
-  /// What was done is a prefix of the chunks, all of them unless somebody has asked for an end.
+  /// Checks that the chunks done are a prefix, and all of them unless the pass was stopped.
   void check_prefix(bool was_stopped) {
     const std::size_t chunks = this->chunks();
     if (chunks != plan_.size() && !was_stopped) complaint_.add("chunks are missing");
@@ -91,9 +91,9 @@ class Ledger {
   bool is_written_, takes_any_;
   std::vector<std::byte> expected_;
   std::vector<std::byte> result_;
-  std::vector<std::uint8_t> times_;     // that each byte of it was written
-  std::vector<std::size_t> next_;       // chunk of each lane's share
-  std::vector<std::atomic<bool>> had_;  // each chunk, by some lane
+  std::vector<std::uint8_t> times_;     // how often each byte of the result was written
+  std::vector<std::size_t> next_;       // next chunk of each lane's share
+  std::vector<std::atomic<bool>> had_;  // chunks that a lane has had
   Complaint& complaint_;
 };
 

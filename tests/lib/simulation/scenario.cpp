@@ -82,7 +82,7 @@ Scenario::Scenario(std::uint64_t wanted) : seed(wanted) {
   read_depth = random.between(1, 6);
   write_depth = random.between(1, 4);
   lanes = random.between(1, 4);
-  checksummed = cached.empty() && random.one_in(3);  // which takes the bytes in their order
+  checksummed = cached.empty() && random.one_in(3);  // a checksum needs the bytes in order
   tuned ? choose_tuning(random) : choose_slots(random);
 
   for (std::size_t count = random.below(3); count > 0; --count) {
@@ -94,7 +94,7 @@ Scenario::Scenario(std::uint64_t wanted) : seed(wanted) {
   reach = reads_ahead ? random.between(std::min(lanes, slots), slots) : 0;
 }
 
-/// As the layout has it: no lane looks for a chunk that lies a whole pool ahead.
+/// Chooses slots as a layout does: no lane waits for a chunk that is a whole pool ahead.
 void Scenario::choose_slots(Random& random) {
   slots = lanes_read ? std::min(lanes, plan().size()) : random.between(1, 9);
   resizes = !lanes_read && slots > 2 * lanes && random.one_in(2);
@@ -102,8 +102,8 @@ void Scenario::choose_slots(Random& random) {
   first_depth = least_depth = read_depth;
 }
 
-/// Many chunks of about a block, and few slots: a tuner's change comes when the pool has gone
-/// round.
+/// Chooses many chunks of about a block and few slots, since a tuner's change takes effect only
+/// after a round of the pool.
 void Scenario::choose_tuning(Random& random) {
   block_bytes = page_bytes;
   chunk_bytes = round_up(random.between(page_bytes / 2, 2 * page_bytes), element_bytes);

@@ -37,13 +37,14 @@
 namespace ooc::test {
 namespace {
 
-/// Of requests so small that few of them make a window, since a simulated pass has few.
+/// Returns a tuner for tiny requests: a window then takes few of them, and a simulated pass has
+/// few.
 QueueTuner tuner_of(const Scenario& scenario) {
   constexpr std::size_t request_bytes = 16;
   return {scenario.first_depth, scenario.least_depth, scenario.read_depth, request_bytes};
 }
 
-/// Of the first of these bytes, all at once.
+/// Returns the checksum of the first `bytes` of `data`, added as one chunk.
 std::string checksum_of(std::vector<std::byte> data, std::size_t bytes) {
   Checksum checksum;
   checksum.add({.index = 0, .segments = {std::span(data).first(bytes)}});
@@ -56,7 +57,7 @@ class Simulation final : Operation {
   Outcome run();
 
  private:
-  /// A transfer of a pass: tells who owns the slots.
+  /// Records the owners of the slots that a transfer reads or writes.
   class Observer final : public TransferObserver {
    public:
     Observer(Simulation& simulation, bool writes) : simulation_(simulation), writes_(writes) {}
@@ -96,12 +97,12 @@ class Simulation final : Operation {
   Troubles troubles_{scenario_.troubles, pool_};
   Ledger ledger_{scenario_, world_.result_of(scenario_), complaint_};
 
-  // Of the pass that runs.
+  // State of the current pass.
   std::optional<Checksum> checksum_;
   std::optional<QueueTuner> tuner_;
   std::optional<Reader> reader_;
   std::optional<Writer> writer_;
-  std::size_t tuned_depth_ = 0;  // that was wanted when the last chunk was begun
+  std::size_t tuned_depth_ = 0;  // that the tuner wanted when the last chunk was begun
   std::size_t resizes_ = 0, tunings_ = 0;
 };
 
@@ -133,7 +134,8 @@ Outcome Simulation::run() {
                   .tunings = tunings_,
                   .checksums = checksum_ && !troubles_.ended_it() ? 1u : 0u,
                   .complaint = {}};
-  // Of a device that has failed something may be left to do, which no real one would.
+  // After an error this device may still have work to do, unlike a real one, so it is not used
+  // again.
   if ((outcome.failed || outcome.stopped) && !troubles_.have_struck_at(Place::device)) {
     troubles_.restart(false);
     run_pass();
@@ -142,7 +144,7 @@ Outcome Simulation::run() {
   return outcome;
 }
 
-/// Every place comes by here: lets others run at times, and fails where it is to.
+/// Called at every place of a pass. Yields at random, and throws at a trouble.
 void Simulation::at(Place place) {
   if (random_.one_in(30)) std::this_thread::yield();
   troubles_.come_to(place);
@@ -168,14 +170,14 @@ void Simulation::run_pass() {
   } catch (const Troubles::Failure& failure) {
     troubles_.ended_with(failure);
   } catch (const Aborted&) {
-    complaint_.add("an echo came out of the pass");
+    complaint_.add("the pass threw Aborted");
   } catch (const std::exception& error) {
     complaint_.add(error.what());
   }
   check_pass();
 }
 
-/// What a coordinator does.
+/// Runs the threads of a pass as a coordinator does.
 void Simulation::run_threads() {
   PassOptions wanted{.stop = troubles_.stop()};
   if (scenario_.observed) {
@@ -249,8 +251,8 @@ void Simulation::Observer::completed(std::size_t slot, std::size_t chunk,
                        writes_ ? Owner::nobody : Owner::lane);
 }
 
-/// Where it has taken the empty chunks up to `chunk`, a transfer may let the pool have other slots,
-/// as one with a tuner does by itself.
+/// Called when the reader has taken the empty chunks up to `chunk`. It may resize the pool then: at
+/// random here; a reader with a tuner does so itself, and its changes are counted.
 void Simulation::change_at_times(std::size_t chunk) {
   if (tuner_ && tuned_depth_ != tuner_->wanted()) {
     tuned_depth_ = tuner_->wanted();
@@ -301,7 +303,7 @@ std::unique_ptr<Device> Simulation::make_device() {
       std::pmr::new_delete_resource());
 }
 
-/// Copies what it is given to its place, or to the output as elements of another size.
+/// Copies its input to the ledger, or to the output as elements of another size.
 void Simulation::process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
                          std::uint64_t first_byte, DeviceSpan<std::byte> out) {
   at(Place::process);
@@ -311,7 +313,7 @@ void Simulation::process(std::size_t lane, Stream& stream, DeviceSpan<const std:
   if (!ledger_.take(lane, chunk) || first_byte != plan_.begin(chunk) ||
       data.size != plan_.bytes(chunk) || out.size != scenario_.output_bytes(data.size) ||
       reinterpret_cast<std::uintptr_t>(data.data) % alignment != 0) {
-    complaint_.add("a lane was given what is not its next chunk");
+    complaint_.add("a lane got a chunk that is not its next one");
     return;
   }
   const std::size_t slot =
@@ -325,7 +327,7 @@ void Simulation::process(std::size_t lane, Stream& stream, DeviceSpan<const std:
     stream.copy(ledger_.seen(first_byte), data.data, data.size);
   }
   at(Place::processed);
-  if (scenario_.on_gpu) return;  // there the slot goes on when its copy has been made
+  if (scenario_.on_gpu) return;  // there a slot changes its owner after the copy
   owners_.hand_over(slot, chunk, Owner::lane, scenario_.writes ? Owner::writer : Owner::nobody);
 }
 

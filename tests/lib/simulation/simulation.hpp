@@ -7,24 +7,26 @@
 
 namespace ooc::test {
 
-/// How a simulation went.
+/// The outcome of a simulation.
 struct Outcome {
-  bool failed = false, stopped = false;  // of the pass with the troubles
-  std::size_t resizes = 0;               // of the pool, at any time
-  std::size_t tunings = 0;               // other numbers of requests that a tuner wanted
-  std::size_t checksums = 0;             // that were compared
-  std::string complaint{};               // which rule was broken; empty: none
+  bool failed = false, stopped = false;  // the pass with the troubles
+  std::size_t resizes = 0;               // of the pool, as `Scenario::resizes` asks for
+  std::size_t tunings = 0;               // changes of the queue depth that a tuner wanted
+  std::size_t checksums = 0;             // that were compared with the expected ones
+  std::string complaint{};               // the first rule that was broken; empty: none
 };
 
-/// Runs a scenario and, if it did not come through, the same pass without trouble, and checks that
+/// Runs a scenario and, if its pass failed or was stopped, the same pass without troubles. Checks
+/// these rules:
 ///
-/// - a pass that succeeds has given every byte of the source to the operator, once, in its place,
-///   and written every byte of the result, once; one that was stopped, those of a prefix of whole
-///   chunks; one that fails, none twice and none that is wrong;
-/// - its checksum is that of the bytes that the operator was given;
-/// - it fails if and only if something has failed in it, with the first of these errors;
+/// - a pass that succeeds gives every byte of the source to the operator once, in its place, and
+///   writes every byte of the result once;
+/// - a pass that is stopped does the same for a prefix of whole chunks;
+/// - a pass that fails writes no byte twice and no wrong byte;
+/// - the checksum is that of the bytes that the operator got;
+/// - a pass fails if and only if a trouble has made it fail, and with the first such error;
 /// - a slot has one owner at a time;
-/// - no request is left in flight, and no work of the device.
+/// - a pass leaves neither a request nor work of the device in flight.
 Outcome simulate(World& world, const Scenario& scenario);
 
 }  // namespace ooc::test

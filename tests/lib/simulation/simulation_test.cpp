@@ -1,7 +1,7 @@
-// Passes of random shape, with random troubles, through an engine and a device that do things late
-// and out of order: see simulation.hpp for what must hold. OOC_SIMULATION_SEED repeats one of them,
-// since only the order in which threads run is not the seed's; OOC_SIMULATION_SCHEDULES says how
-// many to run.
+// Simulates passes of random shape with random troubles, on an engine and a device that work late
+// and out of order. simulation.hpp lists the rules that must hold. OOC_SIMULATION_SEED repeats the
+// pass with this seed, in which only the order of the threads can differ. OOC_SIMULATION_SCHEDULES
+// sets the number of passes.
 
 #include "lib/simulation/simulation.hpp"
 
@@ -18,8 +18,8 @@
 namespace ooc::test {
 namespace {
 
-constexpr std::uint64_t shards = 8;  // for ctest, which runs them side by side
-// Some ten seconds of one core. Tests with the label `full` run 100,000.
+constexpr std::uint64_t shards = 8;  // which ctest runs in parallel
+// Takes about ten seconds of one core. Tests with the label `full` run 100,000.
 constexpr std::uint64_t schedules = effort(20'000, 2'000);
 
 std::optional<std::uint64_t> number_in(const char* variable) {

@@ -14,7 +14,7 @@
 
 namespace ooc::test {
 
-/// The first rule that was broken. Any thread.
+/// The first rule that was broken. Any thread may add one.
 class Complaint {
  public:
   void add(const std::string& text) {
@@ -28,11 +28,11 @@ class Complaint {
   std::string text_;
 };
 
-/// Who may touch a slot. A lane's turn begins when its chunk is read, a writer's when it is
-/// computed.
+/// The thread that may access a slot. A lane owns it when its chunk has been read, the writer when
+/// the chunk has been computed.
 enum class Owner : std::uint64_t { nobody, reader, lane, writer };
 
-/// The owners of all slots of a pool, kept beside it by those who use them: one at a time.
+/// The owner of each slot of a pool, recorded by the threads that use the pool.
 class SlotOwners {
  public:
   SlotOwners(const ChunkPool& pool, Complaint& complaint)
@@ -52,13 +52,13 @@ class SlotOwners {
 
   std::size_t chunk_in(std::size_t slot) const { return slots_[slot] >> 2; }
 
-  /// Of those that lanes have; the first if none of them has this chunk.
+  /// Returns the slot in which a lane has this chunk, or 0 if no lane has it.
   std::size_t slot_of_lane_with(std::size_t chunk) const {
     const auto found = std::find(slots_.begin(), slots_.end(), word_of(chunk, Owner::lane));
     return found == slots_.end() ? 0 : static_cast<std::size_t>(found - slots_.begin());
   }
 
-  /// The slot that the byte at `memory` is in, if any.
+  /// Returns the slot that contains the byte at `memory`, if any.
   std::optional<std::size_t> slot_of(const void* memory) const {
     const auto* const begin = pool_.memory().data();
     const auto* const end = begin + pool_.memory().size();
@@ -67,11 +67,11 @@ class SlotOwners {
     return static_cast<std::size_t>(byte - begin) / pool_.slot_bytes();
   }
 
-  /// A GPU is to copy so many bytes out of the slot.
+  /// Sets the number of bytes that a GPU is to copy out of the slot.
   void set_bytes_to_copy(std::size_t slot, std::size_t bytes) { left_[slot] = bytes; }
 
-  /// A GPU has copied something, perhaps out of the pool or into it. A slot whose bytes have all
-  /// been copied is free, unless it waits for results (`writes`).
+  /// Records a copy of a GPU, which may be out of the pool or into it. A slot is free when all its
+  /// bytes have been copied, unless it waits for results (`writes`).
   void note_copy(const void* target, const void* source, std::size_t bytes, bool writes) {
     if (const auto slot = slot_of(source)) {
       const std::size_t chunk = chunk_in(*slot);
@@ -91,11 +91,10 @@ class SlotOwners {
 
   void check(std::size_t slot, std::size_t chunk, Owner wanted, std::uint64_t found) {
     if (found == word_of(chunk, wanted)) return;
-    const char* const names[] = {"nobody", "reader", "lane", "writer"};
-    complaint_.add("slot " + std::to_string(slot) + " was to be with chunk " +
-                   std::to_string(chunk) + " and " + names[static_cast<std::size_t>(wanted)] +
-                   ", but is with chunk " + std::to_string(found >> 2) + " and " +
-                   names[found & 3]);
+    const char* const names[] = {"no owner", "reader", "lane", "writer"};
+    complaint_.add("slot " + std::to_string(slot) + " must have chunk " + std::to_string(chunk) +
+                   " and " + names[static_cast<std::size_t>(wanted)] + ", but has chunk " +
+                   std::to_string(found >> 2) + " and " + names[found & 3]);
   }
 
   const ChunkPool& pool_;

@@ -15,47 +15,47 @@ namespace ooc::test {
 
 /// Every place of a pass where something can go wrong.
 enum class Place {
-  begin,  // of the operator
+  begin,  // calls of the operator
   process,
   processed,
   end,
-  read_begun,  // the observers
+  read_begun,  // calls of observers
   read_completed,
   write_begun,
   write_completed,
   event,
   report,
-  read_start,  // the engines
+  read_start,  // calls of engines
   read_wait,
   read_answer,
   write_start,
   write_wait,
   write_answer,
-  device,  // whatever it is asked for
+  device,  // any of its calls
 };
 
 constexpr std::size_t places = static_cast<std::size_t>(Place::device) + 1;
 
-/// What happens when a pass comes to a place for the `nth` time: it fails, or is asked to stop.
+/// A failure, or a request to stop, when a pass comes to a place for the `nth` time (from 0).
 struct Trouble {
   Place place;
   std::size_t nth;
   bool stops;
 };
 
-/// Makes the troubles of a pass, whose threads say where they are.
+/// Causes the troubles of a pass. Its threads call come_to() at each place.
 class Troubles {
  public:
-  /// What is thrown where a trouble says so.
+  /// Thrown by come_to(). `trouble`: the index of the trouble.
   struct Failure {
     std::size_t trouble;
   };
 
-  /// The pool is what a failure of this pass aborts.
+  /// `pool`: a pass that fails aborts it.
   Troubles(std::vector<Trouble> troubles, const ChunkPool& pool)
       : troubles_(std::move(troubles)), pool_(pool), struck_(troubles_.size()) {}
 
-  /// Another pass begins, with the same troubles or with none.
+  /// Begins another pass, with the same troubles or with none.
   void restart(bool has_any) {
     has_any_ = has_any;
     stop_ = {};
@@ -64,7 +64,7 @@ class Troubles {
     for (Struck& struck : struck_) struck.has = false;
   }
 
-  /// A thread has come to `place`. Throws Failure.
+  /// Counts that a thread has come to `place`. Throws Failure.
   void come_to(Place place) {
     const std::size_t call = calls_[static_cast<std::size_t>(place)]++;
     if (!has_any_) return;
@@ -92,11 +92,11 @@ class Troubles {
     return false;
   }
 
-  /// The pass has ended with this one.
+  /// Records the failure that the pass threw.
   void ended_with(const Failure& failure) { failure_ = failure.trouble; }
   bool ended_it() const { return failure_.has_value(); }
 
-  /// What the pass has ended with came when something else had failed before.
+  /// True if the failure that the pass threw came after another one had aborted the pool.
   bool ended_it_with_an_echo() const { return failure_ && struck_[*failure_].is_echo; }
 
  private:
