@@ -13,7 +13,7 @@
 namespace ooc {
 namespace {
 
-class PlanPass : public testing::Test {
+class DryRunPass : public testing::Test {
  protected:
   void expect_what_run_does(const Options& options) {
     const Source source{File::open(path_)};
@@ -40,7 +40,7 @@ class PlanPass : public testing::Test {
   std::filesystem::path path_ = directory_.write("data", test::random_bytes(8 * MiB + 5, 1));
 };
 
-TEST_F(PlanPass, SaysWhatARunWillDo) {
+TEST_F(DryRunPass, SaysWhatARunWillDo) {
   for (const bool cold : {false, true}) {
     for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
       for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
@@ -65,12 +65,12 @@ TEST_F(PlanPass, SaysWhatARunWillDo) {
   expect_what_run_does({.chunk_bytes = 1 * MiB, .streams = 3, .memory_bytes = 4 * MiB});
 }
 
-TEST_F(PlanPass, RefusesWhatARunWould) {
+TEST_F(DryRunPass, RefusesWhatARunWould) {
   const Source source{File::open(path_)};
   EXPECT_THROW(dry_run_pass({.memory_bytes = 1}, DeviceKind::cpu, source, 1), Error);
 }
 
-TEST_F(PlanPass, KnowsWhatStreamsTakeOfAGpuThatNeedNotBeThere) {
+TEST_F(DryRunPass, KnowsWhatStreamsTakeOfAGpuThatNeedNotBeThere) {
   const Source source{File::open(path_)};
   const Options options{.chunk_bytes = 1 * MiB, .streams = 3};
   EXPECT_EQ(dry_run_pass(options, DeviceKind::cuda, source, 1).device_bytes, 3 * 2 * MiB);
@@ -84,7 +84,7 @@ TEST_F(PlanPass, KnowsWhatStreamsTakeOfAGpuThatNeedNotBeThere) {
   EXPECT_EQ(plan.bytes_written, 2 * source.bytes());
 }
 
-TEST_F(PlanPass, OfNothingIsEmpty) {
+TEST_F(DryRunPass, OfNothingIsEmpty) {
   const Source source{File::open(directory_.write("empty", std::string_view{}))};
   const Stats plan = dry_run_pass({}, DeviceKind::cpu, source, 1);
   EXPECT_EQ(plan.chunks, 0u);
