@@ -2,13 +2,13 @@
 // in device memory, and writes out of the pool. link.cpp measures the copies over the link.
 
 #include <ooc/buffer.hpp>
-#include <ooc/io/reader.hpp>
-#include <ooc/io/residency.hpp>
+#include <ooc/detail/dataset/residency.hpp>
+#include <ooc/detail/pass/pass_threads.hpp>
+#include <ooc/detail/sizing/io_config.hpp>
+#include <ooc/detail/transfer/reader.hpp>
+#include <ooc/detail/transfer/writer.hpp>
 #include <ooc/io/target.hpp>
 #include <ooc/io/units.hpp>
-#include <ooc/io/writer.hpp>
-#include <ooc/io_config.hpp>
-#include <ooc/pass_threads.hpp>
 
 #include "bench.hpp"
 #include "convert/values.hpp"

@@ -1,9 +1,9 @@
 #include "measure/kernel.hpp"
 
 #include <ooc/buffer.hpp>
+#include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
-#include <ooc/io_config.hpp>
 
 #include <unistd.h>
 

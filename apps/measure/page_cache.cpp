@@ -1,8 +1,8 @@
 #include "measure/page_cache.hpp"
 
+#include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
-#include <ooc/io_config.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>

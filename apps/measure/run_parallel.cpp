@@ -1,6 +1,6 @@
 #include "measure/run_parallel.hpp"
 
-#include <ooc/io/threads.hpp>
+#include <ooc/detail/base/threads.hpp>
 
 #include <exception>
 #include <thread>

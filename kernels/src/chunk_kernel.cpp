@@ -1,7 +1,7 @@
-#include <ooc/kernels/chunk_kernel.hpp>
+#include <ooc/detail/kernels/chunk_kernel.hpp>
 
+#include <ooc/detail/kernels/simd.hpp>
 #include <ooc/io/units.hpp>
-#include <ooc/kernels/simd.hpp>
 
 #include <utility>
 #include <vector>

@@ -9,11 +9,11 @@
 // design needs io_uring and there is none, it prints the reason instead. The last designs are
 // naive: they show what the others avoid.
 
+#include <ooc/detail/transfer/reader.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/io/engine.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/file.hpp>
-#include <ooc/io/reader.hpp>
 #include <ooc/io/units.hpp>
 
 #include <liburing.h>

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "allocated_bytes.hpp"
-#include "formats/formats.hpp"
+#include "dataset/formats/formats.hpp"
 #include "input.hpp"
 
 namespace ooc::fuzz {

@@ -1,7 +1,7 @@
 // An input is a list of extents, the size of the chunks, and the cached pieces. The chunks must
 // have every byte once, in the order of the sequence or of the interleaving.
 
-#include <ooc/io/plan.hpp>
+#include <ooc/detail/pool/plan.hpp>
 #include <ooc/io/units.hpp>
 
 #include <memory>

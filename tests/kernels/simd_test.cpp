@@ -1,4 +1,4 @@
-#include <ooc/kernels/simd.hpp>
+#include <ooc/detail/kernels/simd.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/io/residency.hpp>
+#include <ooc/detail/dataset/residency.hpp>
 #include <ooc/io/source.hpp>
 
 #include <fcntl.h>

@@ -3,9 +3,9 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <ooc/detail/dataset/residency.hpp>
+#include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/io/residency.hpp>
-#include <ooc/io_config.hpp>
 #include <ooc/kernels/histogram.hpp>
 #include <utility>
 

@@ -4,10 +4,10 @@
 #include <array>
 #include <memory>
 #include <ooc/buffer.hpp>
+#include <ooc/detail/dataset/residency.hpp>
+#include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/io/residency.hpp>
 #include <ooc/io/units.hpp>
-#include <ooc/io_config.hpp>
 #include <utility>
 
 #include "bench/pass.hpp"

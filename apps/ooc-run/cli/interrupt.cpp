@@ -4,7 +4,7 @@
 
 #include <chrono>
 #include <ctime>
-#include <ooc/io/threads.hpp>
+#include <ooc/detail/base/threads.hpp>
 #include <string_view>
 
 #include "cli/terminal.hpp"

@@ -7,8 +7,8 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <ooc/detail/base/letters.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/io/letters.hpp>
 #include <ooc/io/units.hpp>
 #include <span>
 #include <system_error>

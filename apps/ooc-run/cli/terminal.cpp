@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
-#include <ooc/io/letters.hpp>
+#include <ooc/detail/base/letters.hpp>
 #include <string>
 #include <string_view>
 

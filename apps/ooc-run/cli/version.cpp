@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <ooc/kernels/simd.hpp>
+#include <ooc/detail/kernels/simd.hpp>
 
 #include "cli/build_facts.hpp"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <ooc/detail/dataset/residency.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/io/residency.hpp>
 #include <ooc/io/units.hpp>
 #include <span>
 

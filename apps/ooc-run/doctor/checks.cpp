@@ -6,7 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <ooc/cuda_code.hpp>
+#include <ooc/detail/device/cuda_code.hpp>
 #include <ooc/io/units.hpp>
 #include <utility>
 

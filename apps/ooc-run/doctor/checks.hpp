@@ -2,9 +2,9 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <ooc/cuda_facts.hpp>
+#include <ooc/detail/device/cuda_facts.hpp>
+#include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/io_config.hpp>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <ooc/cuda_facts.hpp>
+#include <ooc/detail/device/cuda_facts.hpp>
+#include <ooc/detail/kernels/simd.hpp>
+#include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/device.hpp>
 #include <ooc/io/file.hpp>
 #include <ooc/io/output_file.hpp>
-#include <ooc/io_config.hpp>
 #include <ooc/kernels/blas.hpp>
-#include <ooc/kernels/simd.hpp>
 #include <vector>
 
 #include "cli/build_facts.hpp"

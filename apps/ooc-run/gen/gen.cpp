@@ -8,11 +8,11 @@
 #include <exception>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <ooc/checksum.hpp>
+#include <ooc/detail/checksum/checksum.hpp>
+#include <ooc/detail/pass/pass_threads.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/target.hpp>
 #include <ooc/io/units.hpp>
-#include <ooc/pass_threads.hpp>
 #include <thread>
 #include <vector>
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <nlohmann/json.hpp>
-#include <ooc/io/residency.hpp>
-#include <ooc/io_config.hpp>
+#include <ooc/detail/dataset/residency.hpp>
+#include <ooc/detail/sizing/io_config.hpp>
 
 #include "cli/fact_table.hpp"
 #include "cli/sizes.hpp"

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include <ooc/io/text_file.hpp>
+#include <ooc/detail/base/text_file.hpp>
 #include <system_error>
 
 #include "machine/proc_files.hpp"

@@ -18,9 +18,9 @@
 #include <chrono>
 #include <ctime>
 #include <iterator>
+#include <ooc/detail/base/text_file.hpp>
+#include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/io/text_file.hpp>
-#include <ooc/io_config.hpp>
 #include <sstream>
 #include <vector>
 

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <ooc/control_groups.hpp>
-#include <ooc/cuda_code.hpp>
+#include <ooc/detail/base/text_file.hpp>
+#include <ooc/detail/device/control_groups.hpp>
+#include <ooc/detail/device/cuda_code.hpp>
 #include <ooc/device.hpp>
 #include <ooc/io/engine.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/io/text_file.hpp>
 #include <ooc/io/units.hpp>
 #include <sstream>
 #include <system_error>

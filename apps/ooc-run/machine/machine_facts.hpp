@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <ooc/cuda_facts.hpp>
+#include <ooc/detail/device/cuda_facts.hpp>
 #include <optional>
 #include <string>
 #include <string_view>

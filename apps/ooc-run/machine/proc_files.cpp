@@ -1,7 +1,7 @@
 #include "machine/proc_files.hpp"
 
 #include <charconv>
-#include <ooc/io/text_file.hpp>
+#include <ooc/detail/base/text_file.hpp>
 #include <sstream>
 #include <string_view>
 

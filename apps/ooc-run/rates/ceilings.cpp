@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <exception>
 #include <nlohmann/json.hpp>
+#include <ooc/detail/base/text_file.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/output_file.hpp>
-#include <ooc/io/text_file.hpp>
 #include <span>
 #include <system_error>
 

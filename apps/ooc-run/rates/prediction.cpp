@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <ooc/io_config.hpp>
+#include <ooc/detail/sizing/io_config.hpp>
 
 #include "cli/sizes.hpp"
 #include "machine/environment.hpp"

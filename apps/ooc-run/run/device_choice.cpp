@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <ooc/io/residency.hpp>
-#include <ooc/io_config.hpp>
+#include <ooc/detail/dataset/residency.hpp>
+#include <ooc/detail/sizing/io_config.hpp>
 
 #include "cli/build_facts.hpp"
 #include "cli/type_words.hpp"

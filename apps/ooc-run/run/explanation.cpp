@@ -4,10 +4,11 @@
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
-#include <ooc/cuda_facts.hpp>
+#include <ooc/detail/device/cuda_facts.hpp>
+#include <ooc/detail/sizing/io_config.hpp>
+#include <ooc/dry_run_pass.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/output_file.hpp>
-#include <ooc/io_config.hpp>
 #include <ooc/kernels/convert.hpp>
 #include <utility>
 

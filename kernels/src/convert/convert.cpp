@@ -1,3 +1,4 @@
+#include <ooc/dry_run_pass.hpp>
 #include <ooc/kernels/convert.hpp>
 
 #include "convert/values.hpp"

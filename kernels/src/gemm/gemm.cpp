@@ -1,7 +1,7 @@
 #include "gemm/gemm.hpp"
 
+#include <ooc/detail/base/threads.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/io/threads.hpp>
 #include <ooc/io/units.hpp>
 #include <ooc/kernels/blas.hpp>
 

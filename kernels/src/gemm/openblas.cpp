@@ -1,8 +1,8 @@
 #include "gemm/gemm.hpp"
 #include "gemm/shared_library.hpp"
 
+#include <ooc/detail/base/threads.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/io/threads.hpp>
 #include <ooc/io/units.hpp>
 
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 #include "gemm/shared_library.hpp"
 
-#include <ooc/io/blocked_signals.hpp>
+#include <ooc/detail/base/blocked_signals.hpp>
 #include <ooc/io/error.hpp>
 
 #include <dlfcn.h>

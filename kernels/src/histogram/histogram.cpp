@@ -1,3 +1,4 @@
+#include <ooc/dry_run_pass.hpp>
 #include <ooc/kernels/histogram.hpp>
 
 #include <ooc/io/error.hpp>

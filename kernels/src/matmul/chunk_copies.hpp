@@ -1,8 +1,8 @@
 #pragma once
 
+#include <ooc/detail/observe/reporters.hpp>
+#include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/chunk_pool.hpp>
-#include <ooc/reporters.hpp>
 
 #include <cstddef>
 #include <deque>

@@ -5,8 +5,8 @@
 #include "matmul/work_timer.hpp"
 
 #include <ooc/buffer.hpp>
+#include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/chunk_pool.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,8 +2,8 @@
 
 #include "matmul/plan/cost.hpp"
 
+#include <ooc/detail/dataset/residency.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/io/residency.hpp>
 #include <ooc/io/units.hpp>
 
 #include <algorithm>

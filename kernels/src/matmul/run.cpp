@@ -4,13 +4,13 @@
 #include "matmul/tile_sender.hpp"
 #include "matmul/work_timer.hpp"
 
+#include <ooc/detail/observe/reporters.hpp>
+#include <ooc/detail/observe/stall_timer.hpp>
+#include <ooc/detail/pass/pass_threads.hpp>
+#include <ooc/detail/transfer/reader.hpp>
+#include <ooc/detail/transfer/writer.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/io/reader.hpp>
 #include <ooc/io/units.hpp>
-#include <ooc/io/writer.hpp>
-#include <ooc/pass_threads.hpp>
-#include <ooc/reporters.hpp>
-#include <ooc/stall_timer.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -5,8 +5,8 @@
 #include "matmul/plan/schedule.hpp"
 
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/io_config.hpp>
 
 #include <array>
 #include <cstddef>

@@ -4,8 +4,8 @@
 #include "matmul/run.hpp"
 
 #include <ooc/buffer.hpp>
+#include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/chunk_pool.hpp>
 
 #include <cstddef>
 #include <cstdint>

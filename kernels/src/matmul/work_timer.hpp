@@ -1,7 +1,7 @@
 #pragma once
 
+#include <ooc/detail/observe/reporters.hpp>
 #include <ooc/device.hpp>
-#include <ooc/reporters.hpp>
 
 #include <array>
 #include <cstddef>

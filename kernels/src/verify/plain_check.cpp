@@ -1,12 +1,12 @@
 #include "verify/plain_check.hpp"
 
+#include <ooc/detail/observe/stall_timer.hpp>
+#include <ooc/detail/pass/pass_threads.hpp>
+#include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/file.hpp>
 #include <ooc/io/units.hpp>
-#include <ooc/io_config.hpp>
-#include <ooc/pass_threads.hpp>
-#include <ooc/stall_timer.hpp>
 
 #include <unistd.h>
 

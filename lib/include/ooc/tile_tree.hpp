@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/coordinator.hpp>
+#include <ooc/io/language.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 #include "histogram/key_counters.hpp"
 
-#include <ooc/kernels/simd.hpp>
+#include <ooc/detail/kernels/simd.hpp>
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-#include "layout.hpp"
+#include "sizing/layout.hpp"
 #include "support/random.hpp"
 
 namespace ooc::test {

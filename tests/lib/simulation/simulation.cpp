@@ -1,13 +1,13 @@
 #include "lib/simulation/simulation.hpp"
 
-#include <ooc/checksum.hpp>
 #include <ooc/coordinator.hpp>
-#include <ooc/io/chunk_pool.hpp>
-#include <ooc/io/queue_tuner.hpp>
-#include <ooc/io/reader.hpp>
+#include <ooc/detail/checksum/checksum.hpp>
+#include <ooc/detail/engine/queue_tuner.hpp>
+#include <ooc/detail/pass/pass_threads.hpp>
+#include <ooc/detail/pool/chunk_pool.hpp>
+#include <ooc/detail/transfer/reader.hpp>
+#include <ooc/detail/transfer/writer.hpp>
 #include <ooc/io/units.hpp>
-#include <ooc/io/writer.hpp>
-#include <ooc/pass_threads.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -20,13 +20,13 @@
 #include <utility>
 #include <vector>
 
-#include "lane.hpp"
-#include "lane_readers.hpp"
-#include "layout.hpp"
 #include "lib/simulation/ledger.hpp"
 #include "lib/simulation/slot_owners.hpp"
 #include "lib/simulation/troubles.hpp"
-#include "stopwatch.hpp"
+#include "observe/stopwatch.hpp"
+#include "pass/lane.hpp"
+#include "pass/lane_readers.hpp"
+#include "sizing/layout.hpp"
 #include "support/faulty_engine.hpp"
 #include "support/late_device.hpp"
 #include "support/leaping_clock.hpp"

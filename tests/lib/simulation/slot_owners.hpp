@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/io/chunk_pool.hpp>
+#include <ooc/detail/pool/chunk_pool.hpp>
 
 #include <algorithm>
 #include <atomic>

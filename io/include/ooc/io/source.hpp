@@ -1,8 +1,8 @@
 #pragma once
 
 #include <ooc/io/element_type.hpp>
+#include <ooc/io/extent.hpp>
 #include <ooc/io/file.hpp>
-#include <ooc/io/plan.hpp>
 
 #include <cstdint>
 #include <filesystem>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/io/plan.hpp>
+#include <ooc/detail/pool/plan.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <ooc/detail/transfer/transfer.hpp>
+#include <ooc/io/file.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+namespace ooc {
+
+/// Loads the chunks of a plan into a pool, in order, or single ones.
+class Reader final : public Transfer {
+ public:
+  /// `direct`: bypass the page cache for the files that allow it. `block_bytes`: the size of one
+  /// request. All references must outlive the reader.
+  Reader(std::span<const File> files, const Plan& plan, ChunkPool& pool,
+         std::unique_ptr<Engine> engine, std::size_t block_bytes, bool direct);
+  Reader(std::vector<const File*> files, const Plan& plan, ChunkPool& pool,
+         std::unique_ptr<Engine> engine, std::size_t block_bytes, bool direct);
+
+  /// Reads the whole plan. A stop request ends the pass after the chunks begun so far: the pool
+  /// then ends early and the lanes see a prefix of the data. Throws Error, Aborted; either way no
+  /// request is in flight afterwards but those of an engine that has died.
+  void run(const std::stop_token& stop);
+
+  /// Reads one chunk, on the calling thread, that is the caller's and not the pool's: its index
+  /// says which, its memory is as large as a slot, and its segments have room for the most extents.
+  /// An observer is told of `slot`, one of the pool's. Throws as run().
+  void read_chunk(Chunk& chunk, std::size_t slot) {
+    chunk.segments.clear();
+    transfer_chunk(chunk, slot);
+  }
+
+  /// Bytes that a slot needs beyond the chunk's payload, for the block ends around its extents.
+  static std::size_t slack_bytes(std::span<const File> files, std::size_t max_extents, bool direct);
+
+ private:
+  void lay_out(Chunk& chunk, std::span<const Extent> extents) override;
+  ByteRange range_of(const Extent& extent) const override;
+  std::uint64_t end_of_request(const Extent& extent, std::uint64_t offset) const override;
+  void prepare(Part& part, const Extent& extent) const override;
+  void complete(Chunk& chunk) override { pool().publish(chunk, SlotState::loaded); }
+  bool reads_directly(const Extent& extent) const;
+
+  std::vector<const File*> files_;
+  bool direct_;
+};
+
+}  // namespace ooc

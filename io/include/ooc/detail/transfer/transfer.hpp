@@ -1,0 +1,170 @@
+#pragma once
+
+#include <ooc/detail/engine/queue_tuner.hpp>
+#include <ooc/detail/pool/chunk_pool.hpp>
+#include <ooc/detail/pool/plan.hpp>
+#include <ooc/io/engine.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+namespace ooc {
+
+/// Is told when a transfer begins a chunk and when the last byte of it is through: on the thread of
+/// the transfer, which ends with what this throws. Chunks overlap, but not those of one slot.
+class TransferObserver {
+ public:
+  virtual ~TransferObserver() = default;
+  virtual void begun(std::size_t slot, std::size_t chunk) = 0;
+  virtual void completed(std::size_t slot, std::size_t chunk, std::uint64_t payload_bytes) = 0;
+};
+
+/// What Reader and Writer have in common: takes the chunks of a plan from the pool one after the
+/// other, or is given single ones, cuts their extents into requests of one block each, and keeps as
+/// many of these in flight as its engine takes, or as a tuner wants. Belongs to one thread;
+/// bytes_done() may be called from any. Owns its engine, whose destructor waits for what is in
+/// flight: pool and files must outlive the transfer.
+class Transfer {
+ public:
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+
+  /// To be called before the transfer runs, if at all; the observer must outlive it.
+  void set_observer(TransferObserver& observer) noexcept { observer_ = &observer; }
+
+  /// To be called before the transfer runs, if at all, and only if it is this that takes the pool's
+  /// empty chunks: as many requests are in flight as `tuner` wants, which must outlive this. The
+  /// pool has `slots` slots in use, and gets one more for every `chunk_bytes` more in flight. The
+  /// tuner is told the time that `now` says, on the thread of the transfer.
+  void set_tuner(QueueTuner& tuner, std::size_t slots, std::size_t chunk_bytes,
+                 std::function<QueueTuner::Clock::time_point()> now = QueueTuner::Clock::now);
+
+  const Engine& engine() const noexcept { return *engine_; }
+
+  /// Payload bytes that are through.
+  std::uint64_t bytes_done() const noexcept { return bytes_done_.load(std::memory_order_relaxed); }
+
+  /// Requests in flight.
+  std::size_t in_flight() const noexcept { return in_flight_.load(std::memory_order_relaxed); }
+
+  /// Seconds in which at least one request was in flight.
+  double seconds_busy() const noexcept { return seconds_busy_; }
+
+  /// Seconds in which none was, because the pool had no chunk for us.
+  double seconds_waiting() const noexcept { return seconds_waiting_; }
+
+ protected:
+  struct Part : Request {
+    std::size_t payload = 0;  // bytes of the extent among those of the request
+    std::size_t slot = 0;     // of its chunk
+  };
+
+  struct ByteRange {
+    std::uint64_t begin, end;
+  };
+
+  Transfer(const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> engine,
+           std::size_t block_bytes, SlotState awaited);
+  ~Transfer() = default;
+
+  /// Transfers the whole plan, or what a stop request or the end of the pool leaves of it; returns
+  /// the number of chunks. Throws Error, Aborted; either way nothing is in flight afterwards
+  /// but the requests of an engine that has died.
+  std::size_t transfer_chunks(const std::stop_token& stop);
+
+  /// Transfers one chunk that is the caller's and not the pool's: its index says which. `slot` is
+  /// one of the pool's, of which no other chunk is under way. Throws Error.
+  void transfer_chunk(Chunk& chunk, std::size_t slot);
+
+  const Plan& plan() const noexcept { return plan_; }
+  std::size_t block_bytes() const noexcept { return block_bytes_; }
+  ChunkPool& pool() noexcept { return pool_; }
+
+  /// Sees to it that the chunk has a segment of its slot for each extent.
+  virtual void lay_out(Chunk& chunk, std::span<const Extent> extents) = 0;
+
+  /// The bytes of the file to transfer for an extent, which may be more than its own.
+  virtual ByteRange range_of(const Extent& extent) const = 0;
+
+  /// Where the request ends that begins at `offset` of an extent.
+  virtual std::uint64_t end_of_request(const Extent& extent, std::uint64_t offset) const = 0;
+
+  /// Fills in which file, and how; offset, memory and bytes are there.
+  virtual void prepare(Part& part, const Extent& extent) const = 0;
+
+  /// All bytes of a chunk are through.
+  virtual void complete(Chunk& chunk) = 0;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  /// What is left to request of the chunk begun last: the extents from `next` on, and of that one
+  /// the bytes from `offset` on, which belong to `memory`.
+  struct Remainder {
+    std::span<const Extent> extents{};
+    std::size_t next = 0;
+    std::uint64_t offset = 0;
+    std::byte* memory = nullptr;
+  };
+
+  struct InProgress {
+    Chunk* chunk = nullptr;
+    std::size_t requests = 0;         // in flight
+    std::uint64_t payload_bytes = 0;  // that are through
+    bool all_started = false;
+  };
+
+  void run(const std::stop_token& stop);
+  void drain() noexcept;
+  bool start_requests(const std::stop_token& stop);
+  Request* wait_for_request(bool slot_is_missing);
+  bool wait_for_next_chunk(const std::stop_token& stop);
+  void begin_next_chunk(Chunk& chunk);
+  void begin(Chunk& chunk, std::size_t slot);
+  void tune(std::size_t payload_bytes);
+  void begin_next_extent();
+  void start_next_request();
+  Chunk* finish(Part& part);
+
+  /// How many requests are to be in flight, from which chunk on.
+  struct Change {
+    std::size_t chunk;
+    std::size_t in_flight;
+  };
+
+  const Plan& plan_;
+  ChunkPool& pool_;
+  std::size_t block_bytes_;
+  SlotState awaited_;
+  TransferObserver* observer_ = nullptr;
+  QueueTuner* tuner_ = nullptr;
+  std::function<QueueTuner::Clock::time_point()> now_;  // for the tuner
+  std::size_t fixed_slots_ = 0;  // that do not depend on the number of requests in flight
+  std::size_t chunk_bytes_ = 1;
+  std::size_t most_in_flight_;
+  std::optional<Change> change_{};
+  std::vector<Extent> extents_;          // room for those of the chunk begun last
+  std::vector<Part> parts_;              // one for each request that can be in flight
+  std::vector<Part*> idle_;              // those that are not
+  std::vector<InProgress> in_progress_;  // by slot
+  std::size_t next_ = 0;                 // the first chunk of the pool not begun
+  Chunk* chunk_ = nullptr;               // the one begun last
+  std::size_t slot_ = 0;                 // of that one
+  Remainder remainder_;
+  Clock::time_point busy_since_{};
+  std::atomic<std::uint64_t> bytes_done_{0};
+  std::atomic<std::size_t> in_flight_{0};
+  double seconds_waiting_ = 0;
+  double seconds_busy_ = 0;
+  std::unique_ptr<Engine> engine_;  // last: it uses requests among `parts_` to its end
+};
+
+}  // namespace ooc

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <ooc/detail/transfer/transfer.hpp>
+#include <ooc/io/output_file.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace ooc {
+
+/// Writes the chunks of a plan from a pool to a file, in order, each as soon as it is computed, and
+/// gives their slots back.
+class Writer final : public Transfer {
+ public:
+  /// `direct`: bypass the page cache, if the file allows it, with the whole blocks of each extent
+  /// that lie in the slot as they do in the file, a multiple of File::alignment() apart; what is
+  /// left at its ends, and all else, is put together in the page cache. All references must outlive
+  /// the writer.
+  Writer(OutputFile& file, const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> engine,
+         std::size_t block_bytes, bool direct);
+
+  /// Writes until the plan or the pool ends. Throws Error, Aborted; either way no request is in
+  /// flight afterwards but those of an engine that has died.
+  void run();
+
+ private:
+  void lay_out(Chunk&, std::span<const Extent>) override {}  // as who has computed it left it
+  ByteRange range_of(const Extent& extent) const override;
+  std::uint64_t end_of_request(const Extent& extent, std::uint64_t offset) const override;
+  void prepare(Part& part, const Extent& extent) const override;
+  void complete(Chunk& chunk) override { pool().recycle(chunk); }
+
+  OutputFile& file_;
+  bool direct_;
+};
+
+}  // namespace ooc

@@ -1,0 +1,20 @@
+#include <ooc/detail/base/blocked_signals.hpp>
+
+#include <initializer_list>
+
+namespace ooc {
+
+BlockedSignals::BlockedSignals() noexcept {
+  sigset_t signals;
+  sigfillset(&signals);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF}) {
+    sigdelset(&signals, fault);
+  }
+  pthread_sigmask(SIG_BLOCK, &signals, &before_);
+}
+
+BlockedSignals::~BlockedSignals() {
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+}  // namespace ooc

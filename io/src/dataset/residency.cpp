@@ -1,0 +1,202 @@
+#include "file/file_system.hpp"
+
+#include <ooc/detail/dataset/residency.hpp>
+#include <ooc/io/units.hpp>
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace ooc {
+namespace {
+
+// cachestat(2), Linux 6.5, which the C library's headers may not know yet.
+constexpr long cachestat_number = 451;
+struct CacheRange {
+  std::uint64_t offset, bytes;
+};
+struct CacheStatistics {
+  std::uint64_t cached_pages, dirty, writeback, evicted, recently_evicted;
+};
+
+std::uint64_t page_size() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+std::optional<double> counted_bytes(const File& file, const Extent& extent) {
+  CacheRange range{extent.offset, extent.bytes};
+  CacheStatistics statistics{};
+  if (::syscall(cachestat_number, file.buffered(), &range, &statistics, 0) != 0) return {};
+  const double cached =
+      static_cast<double>(statistics.cached_pages) * static_cast<double>(page_size());
+  return std::min(cached, static_cast<double>(extent.bytes));
+}
+
+/// mincore(2) answers for files that the caller could write, and says "all of it" for others.
+bool mincore_is_honest(const File& file) {
+  struct stat status {};
+  if (::fstat(file.buffered(), &status) != 0) return false;
+  return status.st_uid == ::geteuid() || ::access(file.path().c_str(), W_OK) == 0;
+}
+
+/// Looks at single pages, which are mapped but never touched.
+std::optional<double> sampled_bytes(const File& file, const Extent& extent) {
+  constexpr std::uint64_t most_samples = 64;
+  constexpr std::uint64_t least_distance = 2 * MiB;
+  if (!mincore_is_honest(file)) return {};
+  const std::uint64_t begin = round_down(extent.offset, page_size());
+  const std::uint64_t bytes = extent.offset + extent.bytes - begin;
+  void* mapped =
+      ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.buffered(), static_cast<off_t>(begin));
+  if (mapped == MAP_FAILED) return {};
+  const std::uint64_t samples = std::clamp<std::uint64_t>(bytes / least_distance, 1, most_samples);
+  std::uint64_t cached = 0;
+  bool understood = true;
+  for (std::uint64_t i = 0; i < samples && understood; ++i) {
+    unsigned char resident = 0;
+    std::byte* page =
+        static_cast<std::byte*>(mapped) + round_down(bytes / samples * i, page_size());
+    understood = ::mincore(page, 1, &resident) == 0;
+    cached += resident & 1;
+  }
+  ::munmap(mapped, bytes);
+  if (!understood) return {};
+  return static_cast<double>(extent.bytes) * static_cast<double>(cached) /
+         static_cast<double>(samples);
+}
+
+std::optional<double> cached_bytes(const File& file, const Extent& extent) {
+  if (is_tmpfs(file.buffered())) return static_cast<double>(extent.bytes);
+  const std::optional<double> counted = counted_bytes(file, extent);
+  // An overlay has no pages of its own: they belong to the file below it.
+  const bool is_blind = counted == 0.0 && file_system_of(file.buffered()) == OVERLAYFS_SUPER_MAGIC;
+  if (counted && !is_blind) return counted;
+  return sampled_bytes(file, extent);
+}
+
+/// What `whence` finds from `at` on: SEEK_DATA or SEEK_HOLE. No further than `end`, where there is
+/// nothing more, or nothing is known.
+std::uint64_t seek(const File& file, std::uint64_t at, int whence, std::uint64_t end) {
+  const off_t found = ::lseek(file.buffered(), static_cast<off_t>(at), whence);
+  if (found < 0) return end;
+  return std::clamp(static_cast<std::uint64_t>(found), at, end);
+}
+
+/// Whether a file may have holes on a disk. To look for them takes some file systems long: tmpfs
+/// walks over all pages.
+bool may_have_holes(const File& file) {
+  constexpr std::uint64_t unit = 512;  // of st_blocks, whatever the file system's own is
+  struct stat status {};
+  if (is_tmpfs(file.buffered()) || ::fstat(file.buffered(), &status) != 0) return false;
+  return static_cast<std::uint64_t>(status.st_blocks) * unit <
+         static_cast<std::uint64_t>(status.st_size);
+}
+
+double hole_bytes(const File& file, const Extent& extent) {
+  if (!may_have_holes(file)) return 0;
+  constexpr int most_holes = 4096;
+  const std::uint64_t end = extent.offset + extent.bytes;
+  std::uint64_t bytes = 0;
+  std::uint64_t at = extent.offset;
+  for (int i = 0; i < most_holes && at < end; ++i) {
+    const std::uint64_t hole = seek(file, at, SEEK_HOLE, end);
+    if (hole == end) break;
+    at = seek(file, hole, SEEK_DATA, end);  // fails with ENXIO in the last one, which has no end
+    bytes += at - hole;
+  }
+  return static_cast<double>(bytes);
+}
+
+/// Adds up how much of each piece is cached.
+class PieceCounter {
+ public:
+  PieceCounter(const Source& source, std::uint64_t piece_bytes)
+      : source_(source),
+        piece_bytes_(piece_bytes),
+        least_bytes_(std::max({piece_bytes, 8 * MiB, source.bytes() / 65536})),
+        cached_(divide_up(source.bytes(), piece_bytes)) {}
+
+  /// The extent begins at `first` of the source.
+  void count(const Extent& extent, std::uint64_t first) {
+    const double bytes = cached_bytes(source_.files()[extent.file], extent).value_or(0);
+    const double share = bytes / static_cast<double>(extent.bytes);
+    const bool uniform = share < 0.001 || share > 0.999;
+    if (uniform || extent.bytes <= least_bytes_) return spread(extent.bytes, first, share);
+    const std::uint64_t middle = round_up(first + extent.bytes / 2, piece_bytes_);
+    const std::uint64_t half = std::min(middle - first, extent.bytes);
+    if (half == extent.bytes) return spread(extent.bytes, first, share);
+    count({extent.file, extent.offset, half}, first);
+    count({extent.file, extent.offset + half, extent.bytes - half}, first + half);
+  }
+
+  std::vector<bool> mostly_cached() const {
+    std::vector<bool> cached(cached_.size());
+    for (std::size_t i = 0; i < cached.size(); ++i) {
+      const std::uint64_t bytes = std::min(piece_bytes_, source_.bytes() - i * piece_bytes_);
+      cached[i] = cached_[i] > static_cast<double>(bytes) / 2;
+    }
+    return cached;
+  }
+
+ private:
+  void spread(std::uint64_t bytes, std::uint64_t first, double share) {
+    for (std::uint64_t at = first; at < first + bytes;) {
+      const std::uint64_t piece = at / piece_bytes_;
+      const std::uint64_t end = std::min((piece + 1) * piece_bytes_, first + bytes);
+      cached_[piece] += share * static_cast<double>(end - at);
+      at = end;
+    }
+  }
+
+  const Source& source_;
+  std::uint64_t piece_bytes_;
+  std::uint64_t least_bytes_;
+  std::vector<double> cached_;  // bytes of each piece
+};
+
+}  // namespace
+
+std::optional<double> page_cache_fraction(const Source& source) {
+  if (source.bytes() == 0) return {};
+  double cached = 0;
+  for (const Extent& extent : source.extents()) {
+    if (extent.bytes == 0) continue;
+    const std::optional<double> bytes = cached_bytes(source.files()[extent.file], extent);
+    if (!bytes) return {};
+    cached += *bytes;
+  }
+  return cached / static_cast<double>(source.bytes());
+}
+
+std::optional<double> page_cache_fraction(const File& file, const Extent& extent) {
+  if (extent.bytes == 0) return {};
+  const std::optional<double> bytes = cached_bytes(file, extent);
+  if (!bytes) return {};
+  return *bytes / static_cast<double>(extent.bytes);
+}
+
+double hole_fraction(const Source& source) {
+  if (source.bytes() == 0) return 0;
+  double holes = 0;
+  for (const Extent& extent : source.extents()) {
+    holes += hole_bytes(source.files()[extent.file], extent);
+  }
+  return holes / static_cast<double>(source.bytes());
+}
+
+std::vector<bool> cached_pieces(const Source& source, std::uint64_t piece_bytes) {
+  PieceCounter counter(source, piece_bytes);
+  std::uint64_t first = 0;
+  for (const Extent& extent : source.extents()) {
+    if (extent.bytes != 0) counter.count(extent, first);
+    first += extent.bytes;
+  }
+  return counter.mostly_cached();
+}
+
+}  // namespace ooc

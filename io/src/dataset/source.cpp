@@ -1,0 +1,164 @@
+#include <ooc/io/error.hpp>
+#include <ooc/io/source.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "dataset/formats/formats.hpp"
+
+namespace ooc {
+namespace {
+
+/// Sums up files of one type.
+class SourceBuilder {
+ public:
+  explicit SourceBuilder(const Format& format) : format_(format) {
+    if (format.count) elements_left_ = *format.count;
+  }
+
+  void add(File file) {
+    const bool npy = is_npy(file);
+    Description description = npy ? describe_npy(file, format_) : describe_raw(file, format_);
+    if (files_.empty()) {
+      type_ = description.type;
+      type_reason_ = std::move(description.type_reason);
+      shape_ = std::move(description.shape);
+      version_ = description.version;
+    }
+    by_columns_ |= description.by_columns;
+    if (description.version != version_) version_.clear();
+    require_same_type(file, description.type);
+    (npy ? npy_files_ : raw_files_) += 1;
+    const auto index = static_cast<std::uint32_t>(files_.size());
+    const std::uint64_t bytes = bytes_to_use(file, description);
+    extents_.push_back({index, description.offset, bytes});
+    if (bytes != description.bytes) shape_.clear();
+    files_.push_back(std::move(file));
+  }
+
+  Source build() {
+    if (format_.count && elements_left_ > 0) {
+      throw Error(ErrorKind::bad_input,
+                  files_.back().path().string() + ": there are only " +
+                      std::to_string(*format_.count - elements_left_) + " elements, not the " +
+                      std::to_string(*format_.count) + " asked for",
+                  {.path = files_.back().path(), .hint = "give a smaller --count, or none"});
+    }
+    if (files_.size() > 1) shape_.clear();
+    Source source{std::move(files_), std::move(extents_), type_};
+    source.set_shape(std::move(shape_));
+    source.format = raw_files_ == 0 ? "npy" : npy_files_ == 0 ? "raw" : "mixed";
+    source.format_version = std::move(version_);
+    source.type_reason = std::move(type_reason_);
+    source.by_columns = by_columns_;
+    return source;
+  }
+
+ private:
+  void require_same_type(const File& file, DType type) const {
+    if (type == type_) return;
+    throw Error(ErrorKind::bad_input,
+                file.path().string() + ": holds " + code_of(type) + ", but " +
+                    files_.front().path().string() + " holds " + code_of(type_),
+                {.path = file.path(),
+                 .why = "all files of a dataset have one type",
+                 .hint = "--dtype says what raw files hold; ooc-run convert FILE -o OUT --to " +
+                         shell_word(code_of(type_)) + " makes one of another type"});
+  }
+
+  /// As many of its bytes as the count has left, which must be whole elements.
+  std::uint64_t bytes_to_use(const File& file, const Description& description) {
+    const std::size_t element_bytes = ooc::size_of(type_.element);
+    const std::uint64_t elements = description.bytes / element_bytes;
+    const std::uint64_t rest = description.bytes % element_bytes;
+    const std::uint64_t used = std::min(elements, elements_left_);
+    elements_left_ -= used;
+    elements_used_ += used;
+    if (rest != 0 && elements_left_ > 0) {
+      throw Error(
+          ErrorKind::bad_input,
+          file.path().string() + ": " + std::to_string(description.bytes) +
+              (description.bytes == 1 ? " byte is" : " bytes are") + " not a whole number of " +
+              std::string{name_of(type_.element)} + " elements",
+          {.path = file.path(),
+           .why = std::to_string(rest) +
+                  (rest == 1 ? " byte is left over after " : " bytes are left over after ") +
+                  std::to_string(elements) + (elements == 1 ? " element" : " elements"),
+           .hint = elements_used_ == 0 ? "give --offset or another --dtype"
+                                       : "--count " + std::to_string(elements_used_) +
+                                             " leaves the rest out; or give --offset or another "
+                                             "--dtype"});
+    }
+    return used * element_bytes;
+  }
+
+  const Format& format_;
+  std::uint64_t elements_left_ = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t elements_used_ = 0;
+  std::vector<File> files_;
+  std::vector<Extent> extents_;
+  std::vector<std::uint64_t> shape_;
+  DType type_;
+  std::string type_reason_;
+  std::string version_;
+  bool by_columns_ = false;
+  std::size_t npy_files_ = 0;
+  std::size_t raw_files_ = 0;
+};
+
+}  // namespace
+
+Source::Source(File file) : bytes_(file.size()) {
+  extents_.push_back({0, 0, file.size()});
+  files_.push_back(std::move(file));
+}
+
+Source::Source(std::vector<File> files, std::vector<Extent> extents, DType type)
+    : files_(std::move(files)), extents_(std::move(extents)), type_(type) {
+  for (const Extent& extent : extents_) {
+    if (extent.file >= files_.size()) throw Error(ErrorKind::bad_input, "an extent of no file");
+    const File& file = files_[extent.file];
+    if (extent.offset > file.size() || extent.bytes > file.size() - extent.offset) {
+      throw Error(ErrorKind::bad_input,
+                  file.path().string() + ": ends before byte " + std::to_string(extent.offset) +
+                      " + " + std::to_string(extent.bytes),
+                  {.path = file.path(), .offset = extent.offset});
+    }
+    if (__builtin_add_overflow(bytes_, extent.bytes, &bytes_)) {
+      throw Error(ErrorKind::bad_input, "a dataset has fewer than 2^64 bytes");
+    }
+  }
+  if (bytes_ % ooc::size_of(type.element) != 0) {
+    throw Error(ErrorKind::bad_input, std::to_string(bytes_) + " bytes are not a whole number of " +
+                                          std::string{name_of(type.element)} + " elements");
+  }
+}
+
+std::optional<std::string> Source::check_unchanged() const {
+  const File* first = nullptr;
+  std::size_t others = 0;
+  for (const File& file : files_) {
+    file.check_unchanged();
+    if (file.is_as_it_was()) continue;
+    others += first != nullptr;
+    if (first == nullptr) first = &file;
+  }
+  if (first == nullptr) return std::nullopt;
+  const std::string more = others == 0 ? "" : " and " + std::to_string(others) + " more";
+  return first->path().string() + more +
+         ": renamed, replaced or given other attributes meanwhile; this is of what was opened";
+}
+
+Source open(std::span<const std::filesystem::path> paths, const Format& format) {
+  if (paths.empty()) throw Error(ErrorKind::usage, "a dataset has at least one file");
+  SourceBuilder builder{format};
+  for (const std::filesystem::path& path : paths) builder.add(File::open(path));
+  return builder.build();
+}
+
+Source open(const std::filesystem::path& path, const Format& format) {
+  return open(std::span{&path, 1}, format);
+}
+
+}  // namespace ooc

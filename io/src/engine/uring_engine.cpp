@@ -1,0 +1,217 @@
+#include "engine/engines.hpp"
+#include "file/file_size_signal.hpp"
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/file.hpp>
+#include <ooc/io/units.hpp>
+
+#include <liburing.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace ooc {
+namespace {
+
+Error not_available(int errno_value, const std::string& why) {
+  const std::string reason = errno_value != 0 ? describe_errno(errno_value) : why;
+  return Error(ErrorKind::usage, "io_uring is not available: " + reason,
+               {.errno_value = errno_value,
+                .why = errno_value != 0 ? why : "",
+                .hint = "leave out --engine uring: --engine threads reads the same bytes"});
+}
+
+std::string likely_cause(int errno_value) {
+  switch (errno_value) {
+    case EPERM: return "seccomp or kernel.io_uring_disabled forbids it";
+    case ENOSYS: return "this kernel was built without it, or seccomp hides it";
+    case ENOMEM: return "the limit on locked memory (ulimit -l) is too low";
+    default: return {};
+  }
+}
+
+/// A ring of its own type, so that it is closed even if the engine's constructor throws.
+class Uring {
+ public:
+  explicit Uring(std::size_t depth) {
+    const int result = io_uring_queue_init(static_cast<unsigned>(depth), &ring_, 0);
+    if (result < 0) throw not_available(-result, likely_cause(-result));
+  }
+  ~Uring() { io_uring_queue_exit(&ring_); }
+  Uring(const Uring&) = delete;
+  Uring& operator=(const Uring&) = delete;
+
+  io_uring* get() noexcept { return &ring_; }
+
+  /// Whether the kernel (since Linux 5.11) can wait for a completion for no longer than it is told.
+  bool can_wait_for_a_while() const noexcept { return (ring_.features & IORING_FEAT_EXT_ARG) != 0; }
+
+  /// Reads and writes without a buffer list came with Linux 5.6, as did this feature; never losing
+  /// a completion came with 5.5. To ask for the operations themselves (io_uring_probe) takes
+  /// another system call, which may be forbidden where rings are not.
+  bool is_recent_enough() const noexcept {
+    constexpr unsigned features = IORING_FEAT_NODROP | IORING_FEAT_RW_CUR_POS;
+    return (ring_.features & features) == features;
+  }
+
+ private:
+  io_uring ring_{};
+};
+
+/// One io_uring, used by one thread.
+class UringEngine final : public TryingEngine {
+ public:
+  explicit UringEngine(const EngineOptions& options);
+  ~UringEngine() override;
+
+  std::string_view name() const noexcept override { return "uring"; }
+
+ private:
+  void begin_try(Request& request) override;
+  Outcome next_outcome() override;
+  bool has_outcome_within(std::chrono::microseconds patience) override;
+  void submit();
+  void register_storage(const EngineOptions& options);
+  int registered_buffer(const std::byte* memory, std::size_t bytes) const;
+  Outcome take(io_uring_cqe* completion);
+
+  Uring ring_;
+  bool writes_;
+  std::span<std::byte> registered_;
+  std::size_t piece_ = 0;
+};
+
+UringEngine::UringEngine(const EngineOptions& options)
+    : TryingEngine(options.depth), ring_(options.depth), writes_(options.writes) {
+  if (!ring_.is_recent_enough()) throw not_available(0, "this kernel's is older than Linux 5.6");
+  register_storage(options);
+}
+
+/// Registering spares the kernel the work of pinning the pages for each request. It may be refused,
+/// most often by the limit on locked memory; then reads are merely a little dearer.
+void UringEngine::register_storage(const EngineOptions& options) {
+  if (options.storage.empty()) return;
+  const std::size_t wanted_piece =
+      options.storage_piece == 0 ? options.storage.size() : options.storage_piece;
+  const std::size_t piece =
+      std::min(wanted_piece, most_bytes_of_a_try);  // the kernel takes no larger ones
+  std::vector<iovec> pieces;
+  for (std::size_t begin = 0; begin < options.storage.size(); begin += piece) {
+    const auto part =
+        options.storage.subspan(begin, std::min(piece, options.storage.size() - begin));
+    pieces.push_back({part.data(), part.size()});
+  }
+  const int result =
+      io_uring_register_buffers(ring_.get(), pieces.data(), static_cast<unsigned>(pieces.size()));
+  if (result < 0) {
+    set_note("io_uring works without registered buffers: " + describe_errno(-result) +
+             (result == -ENOMEM || result == -EPERM ? "; " + likely_cause(-result) : ""));
+    return;
+  }
+  registered_ = options.storage;
+  piece_ = piece;
+}
+
+/// The number of the registered buffer that holds this memory, or -1.
+int UringEngine::registered_buffer(const std::byte* memory, std::size_t bytes) const {
+  if (registered_.empty() || std::less<>{}(memory, registered_.data())) return -1;
+  const auto begin = static_cast<std::size_t>(memory - registered_.data());
+  const std::size_t end = begin + bytes;
+  if (end > registered_.size() || begin / piece_ != (end - 1) / piece_) return -1;
+  return static_cast<int>(begin / piece_);
+}
+
+/// Handed to the kernel at once, so that the disk has it whatever the caller does next. If the
+/// kernel has no room just now it stays queued, and next_outcome() tries again.
+void UringEngine::begin_try(Request& request) {
+  io_uring_sqe* entry = io_uring_get_sqe(ring_.get());
+  assert(entry != nullptr);  // the ring has an entry for each request in flight
+  std::byte* memory = request.memory + request.done;
+  const std::size_t bytes = std::min(request.bytes - request.done, most_bytes_of_a_try);
+  const std::uint64_t offset = request.offset + request.done;
+  const int descriptor = descriptor_of(request);
+  const int buffer = registered_buffer(memory, bytes);
+  const auto size = static_cast<unsigned>(bytes);
+  const bool reads = request.source != nullptr;
+  if (reads && buffer >= 0) {
+    io_uring_prep_read_fixed(entry, descriptor, memory, size, offset, buffer);
+  } else if (reads) {
+    io_uring_prep_read(entry, descriptor, memory, size, offset);
+  } else if (buffer >= 0) {
+    io_uring_prep_write_fixed(entry, descriptor, memory, size, offset, buffer);
+  } else {
+    io_uring_prep_write(entry, descriptor, memory, size, offset);
+  }
+  io_uring_sqe_set_data(entry, &request);
+  // Some kernels give up (EAGAIN) where a request would have to wait, but do not if it is a
+  // worker's from the beginning.
+  if (request.retries > 0) io_uring_sqe_set_flags(entry, IOSQE_ASYNC);
+  submit();
+}
+
+/// A write that the kernel does at once, it does on this thread.
+void UringEngine::submit() {
+  std::optional<FileSizeSignal> blocked;
+  if (writes_) blocked.emplace();
+  io_uring_submit(ring_.get());
+}
+
+TryingEngine::Outcome UringEngine::next_outcome() {
+  std::optional<FileSizeSignal> blocked;  // the kernel may finish writes on a thread that waits
+  if (writes_) blocked.emplace();
+  for (;;) {
+    io_uring_cqe* completion = nullptr;
+    const bool all_submitted = io_uring_sq_ready(ring_.get()) == 0;
+    if (all_submitted && io_uring_peek_cqe(ring_.get(), &completion) == 0) return take(completion);
+    const int result = io_uring_submit_and_wait(ring_.get(), 1);
+    if (io_uring_peek_cqe(ring_.get(), &completion) == 0) return take(completion);
+    // A signal, or resources that will be free again: what is queued stays queued.
+    if (result >= 0 || result == -EINTR || result == -EAGAIN || result == -EBUSY) continue;
+    throw Error::from_errno(writes_ ? ErrorKind::output : ErrorKind::input, "io_uring_enter",
+                            -result);
+  }
+}
+
+/// What goes wrong here goes wrong in next_outcome() too, which knows what to do.
+bool UringEngine::has_outcome_within(std::chrono::microseconds patience) {
+  if (!ring_.can_wait_for_a_while() || io_uring_sq_ready(ring_.get()) != 0) return true;
+  io_uring_cqe* completion = nullptr;
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(patience);
+  __kernel_timespec time{.tv_sec = seconds.count(),
+                         .tv_nsec = std::chrono::nanoseconds(patience - seconds).count()};
+  const int error = io_uring_wait_cqe_timeout(ring_.get(), &completion, &time);
+  return error != -ETIME && error != -EINTR;
+}
+
+TryingEngine::Outcome UringEngine::take(io_uring_cqe* completion) {
+  const Outcome outcome{static_cast<Request*>(io_uring_cqe_get_data(completion)), completion->res};
+  io_uring_cqe_seen(ring_.get(), completion);
+  return outcome;
+}
+
+/// Closing a ring does not end the requests that the kernel has begun: it would go on using memory
+/// that is no longer ours. So each of them is waited for.
+UringEngine::~UringEngine() {
+  std::size_t begun = in_flight() - io_uring_sq_ready(ring_.get());
+  while (begun > 0) {
+    io_uring_cqe* completion = nullptr;
+    const int result = io_uring_wait_cqe(ring_.get(), &completion);
+    if (result == -EINTR || result == -EAGAIN) continue;
+    if (result != 0) return;  // the ring itself is broken, and will not tell
+    io_uring_cqe_seen(ring_.get(), completion);
+    --begun;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_uring_engine(const EngineOptions& options) {
+  return std::make_unique<UringEngine>(options);
+}
+
+}  // namespace ooc

@@ -1,0 +1,280 @@
+#include "file/file_system.hpp"
+
+#include <ooc/io/error.hpp>
+#include <ooc/io/file.hpp>
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+namespace ooc {
+namespace {
+
+std::string_view kind_of(mode_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFDIR: return "directory";
+    case S_IFIFO: return "FIFO";
+    case S_IFSOCK: return "socket";
+    case S_IFCHR: return "character device";
+    default: return "special file";
+  }
+}
+
+bool is_readable_kind(mode_t mode) {
+  return S_ISREG(mode) || S_ISBLK(mode);
+}
+
+Error wrong_kind(const std::filesystem::path& path, mode_t mode) {
+  return Error(ErrorKind::bad_input, path.string() + ": is a " + std::string{kind_of(mode)},
+               {.path = path,
+                .why = "only regular files and block devices can be read at any place, and twice",
+                .hint = S_ISDIR(mode) ? "name the files in it"
+                                      : "save its data to a file first; a file that is standard "
+                                        "input can be read: /dev/stdin < FILE"});
+}
+
+/// "s3://bucket/name"
+bool is_url(std::string_view path) {
+  const std::size_t colon = path.find("://");
+  const auto is_letter_or_digit = [](unsigned char byte) { return std::isalnum(byte) != 0; };
+  return colon != std::string_view::npos && colon > 0 &&
+         std::ranges::all_of(path.substr(0, colon), is_letter_or_digit);
+}
+
+Error cannot_open(const std::filesystem::path& path, int errno_value) {
+  if (errno_value == ENOENT && is_url(path.native())) {
+    return Error(ErrorKind::bad_input, path.string() + ": only local files are read",
+                 {.path = path, .hint = "copy it to this machine first, or mount what holds it"});
+  }
+  // Sockets do not even open; say what they are rather than "No such device or address".
+  struct stat status {};
+  if (errno_value == ENXIO && ::stat(path.c_str(), &status) == 0 &&
+      !is_readable_kind(status.st_mode)) {
+    return wrong_kind(path, status.st_mode);
+  }
+  std::string hint;
+  if (errno_value == ENOENT) hint = "check the name and the directory it is looked up in";
+  if (errno_value == EMFILE) hint = "raise the limit on open files (ulimit -n)";
+  if (errno_value == EACCES) {
+    hint = "`namei -l " + shell_word(path) + "` shows who may read it and enter its directories";
+  }
+  return Error::from_errno(ErrorKind::input, "open", errno_value, path, {}, hint);
+}
+
+std::uint64_t size_of(int descriptor, const struct stat& status,
+                      const std::filesystem::path& path) {
+  if (S_ISREG(status.st_mode)) return static_cast<std::uint64_t>(status.st_size);
+  std::uint64_t size = 0;
+  if (::ioctl(descriptor, BLKGETSIZE64, &size) != 0) {
+    throw Error::from_errno(ErrorKind::input, "asking for its size", errno, path);
+  }
+  return size;
+}
+
+/// Reads the first block directly. A whole block, since the one at the end of a file can pass where
+/// no other does. Returns how many bytes came, or an errno, negated.
+ssize_t test_read(int descriptor) {
+  alignas(page_bytes) std::array<std::byte, page_bytes> block;
+  ssize_t got = 0;
+  do {
+    got = ::pread(descriptor, block.data(), block.size(), 0);
+  } while (got < 0 && errno == EINTR);
+  return got < 0 ? -errno : got;
+}
+
+/// File systems without direct reads answer with one of these; what else comes is the disk's.
+bool refuses_direct_reads(int errno_value) {
+  return errno_value == EINVAL || errno_value == EOPNOTSUPP;
+}
+
+/// Opening must not wait, since the name may be a FIFO's; reading must. What is opened O_NONBLOCK,
+/// io_uring never hands to a thread that may block: where the way down to the disk cannot promise
+/// not to, its reads would fail with EAGAIN (seen of device-mapper targets, with Linux 6.1).
+void make_blocking(int descriptor, const std::filesystem::path& path) {
+  const int flags = ::fcntl(descriptor, F_GETFL);
+  if (flags < 0 || ::fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) != 0) {
+    throw Error::from_errno(ErrorKind::input, "fcntl", errno, path);
+  }
+}
+
+bool same_time(const timespec& a, const timespec& b) {
+  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/// Whether what `stat` shows besides size and times differs, which explains another ctime.
+bool has_other_attributes(const struct stat& a, const struct stat& b) {
+  return a.st_mode != b.st_mode || a.st_uid != b.st_uid || a.st_gid != b.st_gid ||
+         a.st_nlink != b.st_nlink;
+}
+
+Error changed_error(const std::filesystem::path& path, const std::string& why) {
+  return Error(ErrorKind::input_changed, path.string() + ": changed while it was read",
+               {.path = path, .why = why, .hint = "run again when nothing writes to it any more"});
+}
+
+}  // namespace
+
+File File::open(const std::filesystem::path& path) {
+  File file;
+  file.path_ = path;
+  // O_NONBLOCK: opening a FIFO would otherwise wait for somebody to write into it.
+  file.buffered_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (file.buffered_ < 0) throw cannot_open(path, errno);
+  struct stat status {};
+  if (::fstat(file.buffered_, &status) != 0) {
+    throw Error::from_errno(ErrorKind::input, "stat", errno, path);
+  }
+  if (!is_readable_kind(status.st_mode)) throw wrong_kind(path, status.st_mode);
+  make_blocking(file.buffered_, path);
+  const long file_system = file_system_of(file.buffered_);
+  if (file_system == PROC_SUPER_MAGIC || file_system == SYSFS_MAGIC) {
+    throw Error(ErrorKind::bad_input, path.string() + ": is made up by the kernel as it is read",
+                {.path = path,
+                 .why = "files of procfs and sysfs have no size",
+                 .hint = "copy it to a file first"});
+  }
+  file.size_ = size_of(file.buffered_, status, path);
+  file.opened_ = status;
+  file.open_direct();
+  return file;
+}
+
+void File::open_direct() {
+  if (size_ < page_bytes) {
+    why_not_direct_ = "it is smaller than a page";
+    return;
+  }
+  if (is_tmpfs(buffered_)) {
+    why_not_direct_ = "tmpfs has no disk under it";
+    return;
+  }
+  why_not_direct_ = objection_to_direct_io(buffered_);
+  if (!why_not_direct_.empty()) return;
+
+  direct_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_DIRECT);
+  if (direct_ < 0) {
+    why_not_direct_ = "the file system refused to open it with O_DIRECT: " + describe_errno(errno);
+    return;
+  }
+  struct stat ours {
+  }, theirs{};
+  const bool same = ::fstat(buffered_, &ours) == 0 && ::fstat(direct_, &theirs) == 0 &&
+                    ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+  if (same) {
+    make_blocking(direct_, path_);
+    try_direct_read();
+  } else {
+    why_not_direct_ = "another file took its name while it was being opened";
+  }
+  if (!why_not_direct_.empty()) ::close(std::exchange(direct_, -1));
+}
+
+void File::try_direct_read() {
+  const ssize_t got = test_read(direct_);
+  if (got == ssize_t{page_bytes}) return;
+  if (got >= 0) {
+    why_not_direct_ = "an O_DIRECT test read came back short";
+    return;
+  }
+  const int errno_value = static_cast<int>(-got);
+  const bool is_refused = refuses_direct_reads(errno_value);
+  why_not_direct_ = (is_refused ? "the file system refused an O_DIRECT test read: "
+                                : "an O_DIRECT test read failed: ") +
+                    describe_errno(errno_value);
+  if (!is_refused) disk_errno_ = errno_value;
+}
+
+void File::check_unchanged() const {
+  struct stat now {};
+  if (::fstat(buffered_, &now) != 0)
+    throw Error::from_errno(ErrorKind::input, "stat", errno, path_);
+  const std::uint64_t size = size_of(buffered_, now, path_);
+  if (size != size_) {
+    throw changed_error(path_, "its size went from " + std::to_string(size_) + " to " +
+                                   std::to_string(size) + " bytes");
+  }
+  if (!S_ISREG(now.st_mode)) return;  // the times of a block device are those of its node in /dev
+  if (!same_time(now.st_mtim, opened_.st_mtim)) {
+    throw changed_error(path_, "another program wrote to it");
+  }
+  const bool status_changed = !same_time(now.st_ctim, opened_.st_ctim);
+  if (status_changed && !has_other_attributes(now, opened_) && is_in_its_place()) {
+    throw changed_error(path_,
+                        "its time of last change (ctime) moved, its time of last write did not: "
+                        "another program may have written to it and set that time back");
+  }
+}
+
+bool File::is_in_its_place() const noexcept {
+  struct stat named {};
+  return ::stat(path_.c_str(), &named) == 0 && named.st_dev == opened_.st_dev &&
+         named.st_ino == opened_.st_ino;
+}
+
+bool File::is_as_it_was() const noexcept {
+  struct stat now {};
+  return is_in_its_place() && ::fstat(buffered_, &now) == 0 &&
+         (!S_ISREG(now.st_mode) || same_time(now.st_ctim, opened_.st_ctim));
+}
+
+File::File(File&& other) noexcept
+    : path_(std::move(other.path_)),
+      size_(other.size_),
+      opened_(other.opened_),
+      buffered_(std::exchange(other.buffered_, -1)),
+      direct_(std::exchange(other.direct_, -1)),
+      why_not_direct_(std::move(other.why_not_direct_)),
+      disk_errno_(other.disk_errno_) {}
+
+File& File::operator=(File&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(size_, other.size_);
+  std::swap(opened_, other.opened_);
+  std::swap(buffered_, other.buffered_);
+  std::swap(direct_, other.direct_);
+  std::swap(why_not_direct_, other.why_not_direct_);
+  std::swap(disk_errno_, other.disk_errno_);
+  return *this;
+}
+
+File::~File() {
+  if (buffered_ >= 0) ::close(buffered_);
+  if (direct_ >= 0) ::close(direct_);
+}
+
+Error read_error(const File& file, std::uint64_t offset, int errno_value) {
+  const Error error = Error::from_errno(ErrorKind::input, "read", errno_value, file.path(), offset);
+  ErrorDetails details = error.details();
+  if (errno_value == EIO) {
+    details.why = "the disk could not deliver this block";
+    details.hint = "check `dmesg` and the health of the drive";
+  }
+  return Error(error.kind(), error.what(), details);
+}
+
+Error shrank_error(const File& file, std::uint64_t end) {
+  std::string message = file.path().string() + ": shrank while it was read";
+  struct stat status {};
+  if (::fstat(file.buffered(), &status) == 0 && S_ISREG(status.st_mode)) {
+    message += ", from " + std::to_string(file.size()) + " to " + std::to_string(status.st_size) +
+               " bytes";
+  } else {
+    message += ": it now ends at byte " + std::to_string(end);
+  }
+  return Error(ErrorKind::input_changed, message,
+               {.path = file.path(),
+                .offset = end,
+                .why = "another program shortened it",
+                .hint = "run again when nothing writes to it any more"});
+}
+
+}  // namespace ooc

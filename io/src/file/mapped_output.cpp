@@ -1,0 +1,77 @@
+#include "file/mapped_output.hpp"
+
+#include "file/file_system.hpp"
+
+#include <ooc/detail/base/threads.hpp>
+#include <ooc/io/units.hpp>
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+
+namespace ooc {
+namespace {
+
+constexpr std::uint64_t piece_bytes = 64 * MiB;  // after each the allocator can be stopped
+constexpr std::size_t least_unmapped_bytes = 256 * KiB;
+
+}  // namespace
+
+MappedOutput::MappedOutput(int descriptor, std::uint64_t bytes) : descriptor_(descriptor) {
+  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (memory == MAP_FAILED) return;
+  memory_ = {static_cast<std::byte*>(memory), bytes};
+  try {
+    allocator_ = start_thread([this](const std::stop_token& stop) { allocate(stop); });
+  } catch (const std::exception&) {
+    allocate({});  // a limit on threads or memory: at once, then
+  }
+}
+
+MappedOutput::~MappedOutput() {
+  allocator_.request_stop();
+  if (allocator_.joinable()) allocator_.join();
+  if (!memory_.empty()) ::munmap(memory_.data(), memory_.size());
+}
+
+void MappedOutput::allocate(const std::stop_token& stop) {
+  for (std::uint64_t done = 0; done < memory_.size() && !stop.stop_requested();) {
+    const std::uint64_t bytes = std::min<std::uint64_t>(piece_bytes, memory_.size() - done);
+    const int errno_value = allocate_range(descriptor_, done, bytes);
+    // ramfs cannot; its pages come when they are touched.
+    const bool unknown = errno_value == EOPNOTSUPP || errno_value == ENOSYS;
+    if (errno_value != 0 && !unknown) errno_ = errno_value;
+    done = errno_value == 0 ? done + bytes : memory_.size();
+    allocated_ = done;
+    allocated_.notify_all();
+  }
+}
+
+/// pwrite() to tmpfs holds a lock of the whole file: 3 GB/s by any number of threads, where four
+/// that copy into a mapping reach 6, with the pages allocated just ahead of them. The mapping is
+/// asked for its pages, so that a full file system is an error and no SIGBUS, and given them back,
+/// since to unmap them all at the end would take one thread long.
+int MappedOutput::write(std::uint64_t offset, std::span<const std::byte> data) noexcept {
+  const std::uint64_t end = offset + data.size();
+  for (std::uint64_t done = allocated_; done < end; done = allocated_) allocated_.wait(done);
+  if (errno_ != 0) return errno_;
+  const std::uint64_t begin = round_down(offset, page_bytes);
+  std::byte* const pages = memory_.data() + begin;
+  if (::madvise(pages, end - begin, MADV_POPULATE_WRITE) != 0) {
+    return errno == EFAULT ? ENOSPC : errno;  // EFAULT: touching a page would have been a SIGBUS
+  }
+  std::memcpy(memory_.data() + offset, data.data(), data.size());
+  // Unmaps only: the file has the data. Every processor must be told, so not for little.
+  if (data.size() >= least_unmapped_bytes) ::madvise(pages, end - begin, MADV_DONTNEED);
+  return 0;
+}
+
+int MappedOutput::finish() {
+  if (allocator_.joinable()) allocator_.join();
+  return errno_;
+}
+
+}  // namespace ooc

@@ -1,0 +1,307 @@
+#include "file/file_size_signal.hpp"
+#include "file/file_system.hpp"
+#include "file/mapped_output.hpp"
+#include "file/temporaries.hpp"
+
+#include <ooc/io/file.hpp>
+#include <ooc/io/output_file.hpp>
+#include <ooc/io/units.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <memory>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace ooc {
+namespace {
+
+constexpr mode_t mode = 0666;          // less the umask
+constexpr mode_t private_mode = 0600;  // until it has the rights of what it replaces
+constexpr int most_name_tries = 100;
+
+std::string hint_for(int errno_value, const std::filesystem::path& path) {
+  switch (errno_value) {
+    case ENOENT:
+      if (::access(directory_of(path).c_str(), F_OK) == 0) return "choose another directory";
+      return "make its directory first: mkdir -p " + shell_word(directory_of(path));
+    case EACCES:
+    case EPERM:
+    case EROFS: return "choose a directory you may write to";
+    case ENOSPC:
+    case EDQUOT: return "make room, or choose another disk";
+    case EFBIG: return "raise the limit on file sizes (ulimit -f), or choose another disk";
+    default: return {};
+  }
+}
+
+Error output_error(const std::string& verb, const std::filesystem::path& path,
+                   int errno_value = errno) {
+  return Error::from_errno(ErrorKind::output, verb, errno_value, path, {},
+                           hint_for(errno_value, path));
+}
+
+Error exists_error(const std::filesystem::path& path) {
+  return Error(ErrorKind::output, path.string() + ": exists already",
+               {.path = path, .errno_value = EEXIST, .hint = "use --force to replace it"});
+}
+
+/// `target`: where `path` leads.
+void require_replaceable(const std::filesystem::path& path, const std::filesystem::path& target,
+                         bool replace) {
+  if (!target.has_filename()) {
+    throw Error(ErrorKind::output, path.string() + ": is not the name of a file", {.path = path});
+  }
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    const int errno_value = errno;
+    const bool is_link = ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
+    if (errno_value == ENAMETOOLONG) throw output_error("create", path, errno_value);
+    if (errno_value == ENOENT || !is_link) return;             // most likely it does not exist
+    throw output_error("follow the link", path, errno_value);  // in circles, or where we may not
+  }
+  if (S_ISDIR(status.st_mode)) {
+    throw Error(ErrorKind::output, path.string() + ": is a directory",
+                {.path = path, .hint = "name a file in it"});
+  }
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(ErrorKind::output, path.string() + ": is not a regular file",
+                {.path = path, .why = "only regular files are replaced"});
+  }
+  if (!replace) throw exists_error(path);
+}
+
+/// The directory of a file, opened before anything is moved there: that it cannot be opened is then
+/// found out while the old file is still in its place.
+class Directory {
+ public:
+  explicit Directory(const std::filesystem::path& path)
+      : path_(path),
+        descriptor_(::open(directory_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (descriptor_ < 0) throw output_error("open directory", path);
+  }
+  ~Directory() { ::close(descriptor_); }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+
+  void make_durable() const {
+    // Some file systems cannot synchronise a directory, and say so with EINVAL.
+    if (::fsync(descriptor_) == 0 || errno == EINVAL) return;
+    const Error error =
+        Error::from_errno(ErrorKind::output, "fsync of its directory", errno, path_);
+    ErrorDetails details = error.details();
+    details.why = "the new file is whole and in its place, but a power failure may undo that";
+    throw Error(error.kind(), error.what(), details);
+  }
+
+ private:
+  const std::filesystem::path& path_;
+  int descriptor_;
+};
+
+/// Renames without ever replacing what is there. Returns 0 or -1 with errno.
+int rename_to_new(const std::filesystem::path& from, const std::filesystem::path& to) {
+  const int result = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
+  if (result == 0 || errno != EINVAL) return result;
+  // Not every file system has that; all that lack it have hard links.
+  return ::link(from.c_str(), to.c_str()) == 0 ? ::unlink(from.c_str()) : -1;
+}
+
+}  // namespace
+
+std::filesystem::path follow_links(std::filesystem::path path) {
+  constexpr int most_links = 40;  // as the kernel has it
+  std::array<char, PATH_MAX> next;
+  for (int i = 0; i < most_links; ++i) {
+    const ssize_t length = ::readlink(path.c_str(), next.data(), next.size());
+    if (length < 0) return path;  // not a link
+    path = directory_of(path) / std::string_view(next.data(), static_cast<std::size_t>(length));
+  }
+  return path;
+}
+
+OutputFile::OutputFile(const std::filesystem::path& path, bool replace)
+    : path_(path), target_(follow_links(path)), replace_(replace) {}
+
+// Delegates, so that the destructor tidies up when a later step throws.
+OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, bool replace,
+                       Purpose purpose)
+    : OutputFile(path, replace) {
+  require_replaceable(path_, target_, replace);
+  if (purpose == Purpose::write) remove_stale_temporaries(target_);
+  create();
+  is_tmpfs_ = ooc::is_tmpfs(descriptor_);
+  require_space(bytes);
+  if (purpose == Purpose::write) allocate(bytes);
+  open_direct(bytes);
+  if (replace_) keep_rights();
+}
+
+void OutputFile::create() {
+  descriptor_ = ::open(directory_of(target_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+  if (descriptor_ >= 0) lock_temporary(descriptor_);  // for when it gets a name, to replace a file
+  // Old kernels take O_TMPFILE for an attempt to write to the directory (EISDIR).
+  const bool unknown =
+      descriptor_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
+  const bool replaces = unknown && ::access(target_.c_str(), F_OK) == 0;
+  for (int i = 0; unknown && descriptor_ < 0 && i < most_name_tries; ++i) {
+    temporary_ = random_temporary(target_);
+    descriptor_ = ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC,
+                         replaces ? private_mode : mode);
+    const int errno_value = descriptor_ < 0 ? errno : 0;
+    // Another run may have taken it for a stale one before it was locked.
+    if (errno_value == 0 && !lock_temporary(descriptor_)) ::close(std::exchange(descriptor_, -1));
+    if (descriptor_ < 0) temporary_.clear();
+    if (errno_value != 0 && errno_value != EEXIST) {
+      throw output_error("create", target_, errno_value);
+    }
+  }
+  if (descriptor_ < 0) throw output_error("create", target_);
+}
+
+/// Who may read what is replaced may read what replaces it, and nobody else: it gets the same owner
+/// and group, as far as we may give it away, and the same mode. Of a file system that knows no such
+/// things nothing is expected.
+void OutputFile::keep_rights() {
+  struct stat replaced {
+  }, ours{};
+  if (::stat(target_.c_str(), &replaced) != 0 || ::fstat(descriptor_, &ours) != 0) return;
+  constexpr mode_t all = S_IRWXU | S_IRWXG | S_IRWXO;
+  mode_t rights = replaced.st_mode & all;
+  if (replaced.st_uid != ours.st_uid || replaced.st_gid != ours.st_gid) {
+    constexpr uid_t same_owner = static_cast<uid_t>(-1);
+    const bool given = ::fchown(descriptor_, replaced.st_uid, replaced.st_gid) == 0 ||
+                       ::fchown(descriptor_, same_owner, replaced.st_gid) == 0;
+    // The group is another, which may do no more than everybody.
+    if (!given) rights = (rights & ~mode_t{S_IRWXG}) | (rights & S_IRWXO) << 3;
+  }
+  if (rights != (ours.st_mode & all)) std::ignore = ::fchmod(descriptor_, rights);
+}
+
+/// Asked before anything is allocated: fallocate() would take all there is, and others would run
+/// out of it too, before it fails.
+void OutputFile::require_space(std::uint64_t bytes) const {
+  struct statvfs status {};
+  const bool known = ::fstatvfs(descriptor_, &status) == 0 && status.f_blocks != 0;  // 0: no limit
+  // What is reserved for root stays so, for root too, who may have the name without the privilege.
+  const std::uint64_t free = std::uint64_t{status.f_bavail} * status.f_frsize;
+  if (known && free < bytes) throw output_error("allocate", target_, ENOSPC);
+}
+
+void OutputFile::allocate(std::uint64_t bytes) {
+  if (bytes == 0) return;
+  const FileSizeSignal blocked;
+  if (!is_tmpfs_) {
+    const int errno_value = allocate_range(descriptor_, 0, bytes);
+    if (errno_value == 0) return;
+    const bool unknown = errno_value == EOPNOTSUPP || errno_value == ENOSYS;
+    if (!unknown) throw output_error("allocate", target_, errno_value);
+  }
+  if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
+    throw output_error("allocate", target_);
+  }
+  if (is_tmpfs_) mapped_ = std::make_unique<MappedOutput>(descriptor_, bytes);
+}
+
+/// Tries a direct write, which some file systems refuse although they open files for it.
+void OutputFile::open_direct(std::uint64_t bytes) {
+  if (is_tmpfs_) {
+    why_not_direct_ = "tmpfs has no disk under it";
+    return;
+  }
+  if (bytes < page_bytes) {
+    why_not_direct_ = "the output is smaller than a page";
+    return;
+  }
+  why_not_direct_ = objection_to_direct_io(descriptor_);
+  if (!why_not_direct_.empty()) return;
+  // The file may have no name. A second descriptor of its own, since flags belong to descriptors.
+  const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
+  direct_ = ::open(self.c_str(), O_WRONLY | O_CLOEXEC | O_DIRECT);
+  if (direct_ < 0) {
+    why_not_direct_ = "the file system refused to open it with O_DIRECT: " + describe_errno(errno);
+    return;
+  }
+  alignas(page_bytes) constexpr std::array<std::byte, page_bytes> zeros{};
+  const ssize_t written = try_write(0, zeros, true);
+  if (written == ssize_t{page_bytes}) return;
+  why_not_direct_ = written < 0 ? "the file system refused an O_DIRECT test write: " +
+                                      describe_errno(static_cast<int>(-written))
+                                : "an O_DIRECT test write came back short";
+  ::close(std::exchange(direct_, -1));
+}
+
+void OutputFile::write(std::uint64_t offset, std::span<const std::byte> data) {
+  while (!data.empty()) {
+    const ssize_t written = try_write(offset, data, false);
+    if (written == -EINTR) continue;
+    if (written < 0) throw write_error(static_cast<int>(-written), offset);
+    if (written == 0) throw write_error(EIO, offset);  // would be so for ever
+    offset += static_cast<std::uint64_t>(written);
+    data = data.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+ssize_t OutputFile::try_write(std::uint64_t offset, std::span<const std::byte> data,
+                              bool direct) noexcept {
+  if (mapped_ && mapped_->holds(offset, data.size())) {
+    const int errno_value = mapped_->write(offset, data);
+    if (errno_value == 0) return static_cast<ssize_t>(data.size());
+    if (errno_value != EINVAL) return -errno_value;
+  }
+  const FileSizeSignal blocked;
+  const ssize_t written = ::pwrite(direct ? direct_ : descriptor_, data.data(), data.size(),
+                                   static_cast<off_t>(offset));
+  return written < 0 ? -errno : written;
+}
+
+Error OutputFile::write_error(int errno_value, std::uint64_t offset) const {
+  return Error::from_errno(ErrorKind::output, "write", errno_value, target_, offset,
+                           hint_for(errno_value, target_));
+}
+
+void OutputFile::commit() {
+  if (const int errno_value = mapped_ ? mapped_->finish() : 0) {
+    throw output_error("allocate", target_, errno_value);
+  }
+  if (::fsync(descriptor_) != 0) throw output_error("fsync", target_);
+  const Directory directory(target_);
+  move_into_place();
+  if (direct_ >= 0) ::close(std::exchange(direct_, -1));
+  ::close(std::exchange(descriptor_, -1));
+  directory.make_durable();
+}
+
+void OutputFile::move_into_place() {
+  if (temporary_.empty()) {
+    // A name can be given to a nameless file only where none is: a temporary one if need be.
+    const std::filesystem::path name = replace_ ? random_temporary(target_) : target_;
+    const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
+    if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+      throw errno == EEXIST ? exists_error(path_) : output_error("link", target_);
+    }
+    if (!replace_) return;
+    temporary_ = name;
+  }
+  const int result =
+      replace_ ? ::rename(temporary_.c_str(), target_.c_str()) : rename_to_new(temporary_, target_);
+  if (result != 0) throw errno == EEXIST ? exists_error(path_) : output_error("rename", target_);
+  temporary_.clear();
+}
+
+OutputFile::~OutputFile() {
+  mapped_.reset();
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (direct_ >= 0) ::close(direct_);
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+}  // namespace ooc

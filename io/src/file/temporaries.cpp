@@ -1,0 +1,73 @@
+#include "file/temporaries.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+
+namespace ooc {
+namespace {
+
+constexpr std::string_view ending = ".ooc-tmp";
+constexpr int random_letters = 8;
+
+/// Of a long name its beginning, so that the temporary's is not too long.
+std::string temporary_prefix(const std::filesystem::path& path) {
+  constexpr std::size_t most = 200;
+  return "." + path.filename().string().substr(0, most) + ".";
+}
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+
+}  // namespace
+
+std::filesystem::path directory_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path{"."};
+}
+
+std::filesystem::path random_temporary(const std::filesystem::path& path) {
+  constexpr std::string_view characters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  std::random_device random;
+  std::string name = temporary_prefix(path);
+  for (int i = 0; i < random_letters; ++i) name += characters[random() % characters.size()];
+  return directory_of(path) / (name + std::string{ending});
+}
+
+bool lock_temporary(int descriptor) {
+  // Who else has it locked is about to remove it. Some file systems have no locks.
+  while (::flock(descriptor, LOCK_EX) != 0 && errno == EINTR) {
+  }
+  struct stat status {};
+  return ::fstat(descriptor, &status) != 0 || status.st_nlink != 0;
+}
+
+/// Tidying up is no reason to fail; libstdc++'s directory_iterator would end the process if memory
+/// ran out.
+void remove_stale_temporaries(const std::filesystem::path& path) {
+  const std::string prefix = temporary_prefix(path);
+  const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(directory_of(path).c_str()));
+  if (!directory) return;
+  const int folder = ::dirfd(directory.get());
+  while (const dirent* const entry = ::readdir(directory.get())) {
+    const std::string_view name = entry->d_name;
+    const bool is_ours = name.size() == prefix.size() + random_letters + ending.size() &&
+                         name.starts_with(prefix) && name.ends_with(ending);
+    if (!is_ours) continue;
+    const int descriptor =
+        ::openat(folder, entry->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (descriptor < 0) continue;
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) ::unlinkat(folder, entry->d_name, 0);
+    ::close(descriptor);
+  }
+}
+
+}  // namespace ooc

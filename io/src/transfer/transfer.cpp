@@ -1,0 +1,217 @@
+#include <ooc/detail/transfer/transfer.hpp>
+#include <ooc/io/units.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace ooc {
+
+Transfer::Transfer(const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> engine,
+                   std::size_t block_bytes, SlotState awaited)
+    : plan_(plan),
+      pool_(pool),
+      block_bytes_(round_up(std::max<std::size_t>(block_bytes, 1), page_bytes)),
+      awaited_(awaited),
+      most_in_flight_(engine->depth()),
+      extents_(plan.max_extents()),
+      parts_(engine->depth()),
+      in_progress_(pool.size()),
+      engine_(std::move(engine)) {
+  idle_.reserve(parts_.size());
+  for (Part& part : parts_) idle_.push_back(&part);
+}
+
+void Transfer::set_tuner(QueueTuner& tuner, std::size_t slots, std::size_t chunk_bytes,
+                         std::function<QueueTuner::Clock::time_point()> now) {
+  assert(slots >= divide_up(tuner.wanted() * block_bytes_, chunk_bytes));
+  assert(tuner.wanted() <= engine_->depth());
+  tuner_ = &tuner;
+  now_ = std::move(now);
+  chunk_bytes_ = chunk_bytes;
+  most_in_flight_ = tuner.wanted();
+  fixed_slots_ = slots - divide_up(most_in_flight_ * block_bytes_, chunk_bytes);
+}
+
+std::size_t Transfer::transfer_chunks(const std::stop_token& stop) {
+  try {
+    run(stop);
+  } catch (...) {
+    drain();
+    throw;
+  }
+  return next_;
+}
+
+void Transfer::transfer_chunk(Chunk& chunk, std::size_t slot) {
+  try {
+    begin(chunk, slot);
+    for (bool through = false; !through;) {
+      while (remainder_.memory != nullptr && engine_->in_flight() < engine_->depth()) {
+        start_next_request();
+      }
+      through = finish(static_cast<Part&>(engine_->wait())) != nullptr;
+    }
+  } catch (...) {
+    drain();
+    throw;
+  }
+}
+
+/// Waits for what is in flight, whatever becomes of it: until then our requests are in use.
+void Transfer::drain() noexcept {
+  while (const std::size_t before = engine_->in_flight()) {
+    try {
+      engine_->wait();
+    } catch (...) {
+      // The error that made us stop is the one to report.
+      if (engine_->in_flight() == before) return;  // nor will there be another answer
+    }
+  }
+}
+
+void Transfer::run(const std::stop_token& stop) {
+  if (tuner_ != nullptr) tuner_->follow(now_());
+  Chunk* through = nullptr;  // all of it, but who waits for it does not know yet
+  for (;;) {
+    const bool slot_is_missing = start_requests(stop);
+    // Only now: to wake a thread takes the kernel longer than to start a request, and the disk
+    // would wait for it.
+    if (through != nullptr) complete(*through);
+    through = nullptr;
+    if (engine_->in_flight() > 0) {
+      Request* const request = wait_for_request(slot_is_missing);
+      if (request != nullptr) through = finish(static_cast<Part&>(*request));
+    } else if (!wait_for_next_chunk(stop)) {
+      return;
+    }
+  }
+}
+
+/// The next request that is complete; null if the next chunk can be begun instead, where nothing
+/// but its slot was missing. Virtual disks answer many requests at once. Then the slots of most
+/// chunks come free just after, and who slept until the next answer would leave the disk with what
+/// few there were slots for in between.
+Request* Transfer::wait_for_request(bool slot_is_missing) {
+  constexpr std::chrono::microseconds first_look{50}, last_look{2000};
+  for (auto patience = first_look; slot_is_missing && patience < last_look; patience *= 2) {
+    if (Request* const request = engine_->wait_for(patience)) return request;
+    if (pool_.ready(next_, awaited_)) return nullptr;
+  }
+  return &engine_->wait();
+}
+
+/// Starts all that the engine and the pool have room for now. Returns whether nothing but the next
+/// chunk's slot keeps another request from being started.
+bool Transfer::start_requests(const std::stop_token& stop) {
+  while (engine_->in_flight() < most_in_flight_) {
+    if (remainder_.memory == nullptr) {
+      if (next_ >= plan_.size() || stop.stop_requested()) return false;
+      if (!pool_.ready(next_, awaited_)) return true;
+      begin_next_chunk(*pool_.wait(next_, awaited_));
+    }
+    start_next_request();
+  }
+  return false;
+}
+
+/// Blocks until the next chunk is ours and begins it. False if there is none to begin.
+bool Transfer::wait_for_next_chunk(const std::stop_token& stop) {
+  if (next_ >= plan_.size() || stop.stop_requested()) return false;
+  const Clock::time_point since = Clock::now();
+  Chunk* const chunk = pool_.wait(next_, awaited_);
+  seconds_waiting_ += std::chrono::duration<double>(Clock::now() - since).count();
+  if (chunk == nullptr || stop.stop_requested()) return false;
+  begin_next_chunk(*chunk);
+  return true;
+}
+
+void Transfer::begin_next_chunk(Chunk& chunk) {
+  if (change_ && chunk.index >= change_->chunk) {
+    most_in_flight_ = change_->in_flight;
+    change_.reset();
+    tuner_->follow(now_());
+  }
+  ++next_;
+  begin(chunk, pool_.slot_of(chunk.index));
+}
+
+void Transfer::begin(Chunk& chunk, std::size_t slot) {
+  assert(slot < in_progress_.size());
+  if (observer_ != nullptr) observer_->begun(slot, chunk.index);
+  chunk_ = &chunk;
+  slot_ = slot;
+  remainder_ = {.extents = plan_.extents(chunk.index, extents_)};
+  lay_out(chunk, remainder_.extents);
+  in_progress_[slot] = {.chunk = &chunk};
+  begin_next_extent();
+}
+
+void Transfer::begin_next_extent() {
+  if (remainder_.next == remainder_.extents.size()) {
+    in_progress_[slot_].all_started = true;
+    remainder_ = {};
+    return;
+  }
+  const Extent& extent = remainder_.extents[remainder_.next];
+  const std::span<std::byte> segment = chunk_->segments[remainder_.next];
+  remainder_.offset = range_of(extent).begin;
+  remainder_.memory = segment.data() - (extent.offset - remainder_.offset);
+}
+
+void Transfer::start_next_request() {
+  const Extent& extent = remainder_.extents[remainder_.next];
+  const std::uint64_t end = end_of_request(extent, remainder_.offset);
+  const std::uint64_t extent_end = extent.offset + extent.bytes;
+
+  assert(!idle_.empty());
+  Part& part = *idle_.back();
+  idle_.pop_back();
+  part.memory = remainder_.memory;
+  part.offset = remainder_.offset;
+  part.bytes = end - remainder_.offset;
+  part.needed = std::min(end, extent_end) - remainder_.offset;
+  part.payload = std::min(end, extent_end) - std::max(remainder_.offset, extent.offset);
+  part.chunk = chunk_->index;
+  part.slot = slot_;
+  prepare(part, extent);
+  if (engine_->in_flight() == 0) busy_since_ = Clock::now();
+  ++in_progress_[slot_].requests;
+  engine_->start(part);
+  in_flight_.store(engine_->in_flight(), std::memory_order_relaxed);
+
+  remainder_.memory += part.bytes;
+  remainder_.offset = end;
+  if (end == range_of(extent).end) {
+    ++remainder_.next;
+    begin_next_extent();
+  }
+}
+
+/// Takes in a completed request. Returns its chunk if that is through now.
+Chunk* Transfer::finish(Part& part) {
+  if (engine_->in_flight() == 0) {
+    seconds_busy_ += std::chrono::duration<double>(Clock::now() - busy_since_).count();
+  }
+  in_flight_.store(engine_->in_flight(), std::memory_order_relaxed);
+  bytes_done_.fetch_add(part.payload, std::memory_order_relaxed);
+  idle_.push_back(&part);
+  if (tuner_ != nullptr) tune(part.payload);
+  InProgress& progress = in_progress_[part.slot];
+  progress.payload_bytes += part.payload;
+  if (--progress.requests != 0 || !progress.all_started) return nullptr;
+  if (observer_ != nullptr) observer_->completed(part.slot, part.chunk, progress.payload_bytes);
+  return progress.chunk;
+}
+
+/// A change takes as long as the pool needs to have more slots in use, or fewer: with no more than
+/// the requests in flight need, their bytes stay in the cache.
+void Transfer::tune(std::size_t payload_bytes) {
+  tuner_->complete(payload_bytes, now_());
+  const std::size_t wanted = tuner_->wanted();
+  if (wanted == most_in_flight_ || change_) return;
+  const std::size_t slots = fixed_slots_ + divide_up(wanted * block_bytes_, chunk_bytes_);
+  if (const auto first = pool_.resize(slots, next_)) change_ = {*first, wanted};
+}
+
+}  // namespace ooc

@@ -1,0 +1,43 @@
+#include <ooc/detail/transfer/writer.hpp>
+#include <ooc/io/file.hpp>
+#include <ooc/io/units.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace ooc {
+
+Writer::Writer(OutputFile& file, const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> engine,
+               std::size_t block_bytes, bool direct)
+    : Transfer(plan, pool, std::move(engine), block_bytes, SlotState::computed),
+      file_(file),
+      direct_(direct && file.direct() >= 0) {}
+
+void Writer::run() {
+  transfer_chunks({});
+}
+
+Transfer::ByteRange Writer::range_of(const Extent& extent) const {
+  return {extent.offset, extent.offset + extent.bytes};
+}
+
+/// A direct request has whole blocks; the end of an extent, and its beginning up to where a block
+/// begins, are requests of their own.
+std::uint64_t Writer::end_of_request(const Extent& extent, std::uint64_t offset) const {
+  const std::uint64_t end = extent.offset + extent.bytes;
+  const std::uint64_t wanted = std::min(offset + block_bytes(), end);
+  if (!direct_) return wanted;
+  const std::uint64_t block_begin = round_up(offset, File::alignment());
+  if (offset != block_begin) return std::min(block_begin, end);
+  const std::uint64_t block_end = round_down(wanted, File::alignment());
+  return block_end > offset ? block_end : end;
+}
+
+void Writer::prepare(Part& part, const Extent& /*extent*/) const {
+  const auto whole = [](std::uint64_t value) { return value % File::alignment() == 0; };
+  part.target = &file_;
+  part.direct = direct_ && whole(part.offset) && whole(part.bytes) &&
+                whole(reinterpret_cast<std::uintptr_t>(part.memory));
+}
+
+}  // namespace ooc

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <ooc/detail/pool/chunk_pool.hpp>
+
+#include <memory>
+#include <string>
+
+namespace ooc {
+
+/// XXH3-128 of bytes whose chunks several threads have in memory, as the lanes of a pass do. A hash
+/// takes its bytes in their order, so each thread waits until all chunks before its own are in.
+class Checksum {
+ public:
+  Checksum();
+  ~Checksum();
+
+  /// Adds the segments of a chunk, when its turn has come: its index counts from 0. Throws Aborted.
+  void add(const Chunk& chunk);
+
+  /// Where threads wait for their turns: to be aborted when one of them fails.
+  ChunkPool& turns() noexcept { return turns_; }
+
+  /// Of all that was added, as `xxh128sum` prints it: 32 hexadecimal digits. Not while it is added
+  /// to.
+  std::string text() const;
+
+  /// Time spent in hashing, one thread at a time.
+  double seconds_busy() const noexcept { return seconds_busy_; }
+
+ private:
+  struct State;
+
+  ChunkPool turns_;  // of one slot, whose turns alone are used: chunk k's comes after k - 1's
+  std::unique_ptr<State> state_;
+  double seconds_busy_ = 0;
+};
+
+}  // namespace ooc

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <ooc/detail/pool/chunk_pool.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace ooc {
+
+/// The threads of a pass, which meet in chunk pools. The first error of any of them aborts the
+/// pools, so that the others leave too, and is kept for join().
+class PassThreads {
+ public:
+  /// The pools must outlive this.
+  explicit PassThreads(std::vector<ChunkPool*> pools) : pools_(std::move(pools)) {}
+
+  /// Aborts the pass, if it has not ended, and waits for its threads.
+  ~PassThreads();
+  PassThreads(const PassThreads&) = delete;
+  PassThreads& operator=(const PassThreads&) = delete;
+
+  /// Runs one thread's share. Throws Error(memory) if no thread can be started.
+  void start(std::function<void()> share);
+
+  /// Runs a share on the calling thread. False if it has failed: the pass is aborted then, and
+  /// join() throws what it threw, unless another error came before.
+  bool run(const std::function<void()>& share) { return guard(share); }
+
+  /// Waits until all have ended, calling `report` ten times a second and once at the end, and
+  /// rethrows the first error.
+  void join(const std::function<void()>& report);
+
+ private:
+  bool guard(const std::function<void()>& body) noexcept;
+  void keep(std::exception_ptr error) noexcept;
+  void abort() noexcept;
+
+  std::vector<ChunkPool*> pools_;
+  std::mutex mutex_;
+  std::exception_ptr first_;             // under the mutex
+  std::atomic<std::uint32_t> ended_{0};  // threads
+  std::vector<std::jthread> threads_;    // last: they use what stands above
+};
+
+}  // namespace ooc

@@ -1,0 +1,45 @@
+#include <ooc/detail/checksum/checksum.hpp>
+
+#include <iomanip>
+#include <memory_resource>
+#include <sstream>
+
+#include "checksum/xxh3.hpp"
+#include "device/nvtx_range.hpp"
+#include "observe/stopwatch.hpp"
+
+namespace ooc {
+
+struct Checksum::State {
+  XXH3_state_t hash;
+  xxh3::Update& update = xxh3::best_update();
+};
+
+Checksum::Checksum()
+    : turns_(*std::pmr::new_delete_resource(), 1, 1, 0), state_(std::make_unique<State>()) {
+  XXH3_128bits_reset(&state_->hash);
+}
+
+Checksum::~Checksum() = default;
+
+void Checksum::add(const Chunk& chunk) {
+  const Chunk* const turn = turns_.wait(chunk.index, SlotState::empty);
+  {
+    const NvtxRange range("checksum", chunk.index);
+    const Timed timed(seconds_busy_);
+    for (const std::span<std::byte> segment : chunk.segments) {
+      state_->update(state_->hash, segment.data(), segment.size());
+    }
+  }
+  turns_.recycle(*turn);
+}
+
+std::string Checksum::text() const {
+  const XXH128_hash_t hash = XXH3_128bits_digest(&state_->hash);
+  std::ostringstream text;
+  text << std::hex << std::setfill('0') << std::setw(16) << hash.high64 << std::setw(16)
+       << hash.low64;
+  return text.str();
+}
+
+}  // namespace ooc

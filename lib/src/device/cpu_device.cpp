@@ -1,0 +1,108 @@
+#include <ooc/io/error.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "device/devices.hpp"
+#include "device/memory.hpp"
+
+namespace ooc {
+
+namespace {
+
+template <class Word>
+Word reversed(Word word) {
+  if constexpr (sizeof(Word) == 2) return __builtin_bswap16(word);
+  if constexpr (sizeof(Word) == 4) return __builtin_bswap32(word);
+  if constexpr (sizeof(Word) == 8) return __builtin_bswap64(word);
+}
+
+template <class Word>
+void swap_words(void* data, std::size_t bytes) {
+  Word* const words = static_cast<Word*>(data);
+  for (std::size_t i = 0; i < bytes / sizeof(Word); ++i) words[i] = reversed(words[i]);
+}
+
+/// All work of the CPU's streams is done when it is asked for, so an event has happened when it is
+/// recorded.
+class CpuEvent final : public Event {
+ public:
+  void synchronize() override {}
+  double seconds_since(const Event& earlier) const override {
+    return std::chrono::duration<double>(when_ - dynamic_cast<const CpuEvent&>(earlier).when_)
+        .count();
+  }
+  void happen() { when_ = std::chrono::steady_clock::now(); }
+
+ private:
+  std::chrono::steady_clock::time_point when_{};
+};
+
+class CpuStream final : public Stream {
+ public:
+  explicit CpuStream(std::pmr::memory_resource& memory) : temporaries_(memory) {}
+
+  DeviceKind kind() const noexcept override { return DeviceKind::cpu; }
+  void copy(void* target, const void* source, std::size_t bytes) override {
+    if (bytes != 0) std::memcpy(target, source, bytes);  // the pointers of nothing may be null
+  }
+  void copy_rows(void* target, std::size_t target_pitch, const void* source,
+                 std::size_t source_pitch, std::size_t row_bytes, std::size_t rows) override {
+    auto* to = static_cast<std::byte*>(target);
+    const auto* from = static_cast<const std::byte*>(source);
+    for (; rows > 0; --rows, to += target_pitch, from += source_pitch) {
+      std::memcpy(to, from, row_bytes);
+    }
+  }
+  void fill_zero(void* target, std::size_t bytes) override {
+    if (bytes != 0) std::memset(target, 0, bytes);
+  }
+  void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) override {
+    switch (element_bytes) {
+      case 1: return;
+      case 2: return swap_words<std::uint16_t>(data, bytes);
+      case 4: return swap_words<std::uint32_t>(data, bytes);
+      case 8: return swap_words<std::uint64_t>(data, bytes);
+    }
+    throw Error(ErrorKind::internal, "elements of " + std::to_string(element_bytes) + " bytes");
+  }
+  void record(Event& event) override { dynamic_cast<CpuEvent&>(event).happen(); }
+  void wait(Event& /*event*/) override {}
+  void synchronize() override {}
+  void check_launch(std::string_view /*what*/) override {}
+  void* native() const noexcept override { return nullptr; }
+  std::pmr::memory_resource& temporaries() noexcept override { return temporaries_; }
+
+ private:
+  RecyclingMemory temporaries_;
+};
+
+class CpuDevice final : public Device {
+ public:
+  DeviceKind kind() const noexcept override { return DeviceKind::cpu; }
+  std::string name() const override { return "cpu"; }
+  void bind_to_thread() override {}
+  MeteredMemory& host_memory() override { return host_memory_; }
+  MeteredMemory& device_memory() override { return device_memory_; }
+  std::uint64_t available_bytes() override { return available_host_bytes(); }
+  std::unique_ptr<Stream> make_stream() override {
+    return std::make_unique<CpuStream>(device_memory_);
+  }
+  std::unique_ptr<Event> make_event() override { return std::make_unique<CpuEvent>(); }
+
+ private:
+  HugePageMemory huge_pages_;
+  MeteredMemory host_memory_{huge_pages_, "host memory"};
+  MeteredMemory device_memory_{*std::pmr::new_delete_resource(), "memory"};
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_cpu_device() {
+  return std::make_unique<CpuDevice>();
+}
+
+}  // namespace ooc

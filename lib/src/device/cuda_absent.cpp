@@ -1,0 +1,33 @@
+#include <ooc/detail/device/cuda_facts.hpp>
+#include <ooc/io/error.hpp>
+
+#include "device/devices.hpp"
+#include "device/nvtx_range.hpp"
+
+namespace ooc {
+
+std::string why_no_cuda_device() {
+  return "this libooc was built without CUDA";
+}
+
+std::unique_ptr<Device> make_cuda_device(int /*ordinal*/) {
+  throw Error(ErrorKind::device, why_no_cuda_device(),
+              {.hint = "leave out --device cuda, or build with the CUDA toolkit (preset release)"});
+}
+
+CudaFacts cuda_facts() {
+  CudaFacts facts;
+  facts.why_no_gpu = why_no_cuda_device();
+  return facts;
+}
+
+NvtxRange::NvtxRange(const char* /*name*/, std::size_t /*chunk*/) noexcept {}
+NvtxRange::~NvtxRange() = default;
+
+std::uint64_t begin_nvtx_range(const char* /*name*/, std::size_t /*chunk*/) noexcept {
+  return 0;
+}
+
+void end_nvtx_range(std::uint64_t /*range*/) noexcept {}
+
+}  // namespace ooc

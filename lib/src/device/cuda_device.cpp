@@ -1,0 +1,379 @@
+#include <ooc/detail/base/blocked_signals.hpp>
+#include <ooc/detail/base/threads.hpp>
+#include <ooc/detail/device/cuda_code.hpp>
+#include <ooc/detail/device/cuda_facts.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <atomic>
+#include <ctime>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <source_location>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "device/devices.hpp"
+#include "device/memory.hpp"
+#include "device/swap_bytes.hpp"
+
+namespace ooc {
+
+namespace {
+
+/// How calls of CUDA went, of all threads. A bad kernel or a fault of the hardware takes the GPU
+/// away from the whole process: from then on every call fails, and nothing is given back any more.
+class Calls {
+ public:
+  /// Throws unless the call succeeded. Clears the error, so that the next caller is not blamed.
+  void check(cudaError_t status, std::source_location where = std::source_location::current()) {
+    if (status != cudaSuccess) fail(status, "CUDA failed in " + std::string(where.function_name()));
+  }
+
+  /// The same for a call that failed.
+  [[noreturn]] void fail(cudaError_t status, const std::string& what, std::string hint = {}) {
+    cudaGetLastError();
+    const cudaError_t now = cudaStreamQuery(nullptr);  // which waits for nothing
+    cudaGetLastError();
+    // Where no context could be made, for want of memory say, asking fails too.
+    if (has_started_ && now != cudaSuccess && now != cudaErrorNotReady) has_lost_gpu_ = true;
+    const bool is_full = status == cudaErrorMemoryAllocation;
+    if (is_full && hint.empty()) {
+      hint = "another program may hold the memory (nvidia-smi shows it); or lower --vram, --chunk";
+    }
+    std::string why;
+    if (has_lost_gpu_) {
+      why = "a kernel or a copy before went wrong, or the GPU itself; this process has lost it";
+      hint = "if it comes again, look for its errors in `nvidia-smi -q` and `dmesg` (Xid)";
+    }
+    throw Error(is_full ? ErrorKind::memory : ErrorKind::device,
+                what + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")",
+                {.why = std::move(why), .hint = std::move(hint)});
+  }
+
+  /// The GPU is ready: it can be lost from now on.
+  void started() noexcept { has_started_ = true; }
+
+  bool has_lost_gpu() const noexcept { return has_lost_gpu_; }
+
+ private:
+  std::atomic<bool> has_started_{false};
+  std::atomic<bool> has_lost_gpu_{false};
+};
+
+/// It is the driver that takes long to start, once in a process, whatever device is the first.
+std::atomic<bool> cuda_has_started{false};
+
+struct DestroyStream {
+  using pointer = cudaStream_t;
+  const Calls& calls;
+  void operator()(cudaStream_t stream) const {
+    if (!calls.has_lost_gpu()) cudaStreamDestroy(stream);
+  }
+};
+struct DestroyEvent {
+  using pointer = cudaEvent_t;
+  const Calls& calls;
+  void operator()(cudaEvent_t event) const {
+    if (!calls.has_lost_gpu()) cudaEventDestroy(event);
+  }
+};
+
+class CudaEvent final : public Event {
+ public:
+  explicit CudaEvent(Calls& calls) : calls_(calls), event_(nullptr, DestroyEvent{calls}) {
+    cudaEvent_t event{};
+    calls_.check(cudaEventCreate(&event));
+    event_.reset(event);
+  }
+  /// Sleeps and looks again. To be woken by the driver costs two context switches more, of a thread
+  /// of its own that waits for the GPU's interrupt: a fifth of all that a pass from a disk
+  /// computes.
+  void synchronize() override {
+    constexpr timespec nap{.tv_sec = 0, .tv_nsec = 20'000};  // less than a chunk's way to the GPU
+    cudaError_t status = cudaEventQuery(event_.get());
+    while (status == cudaErrorNotReady) {
+      cudaGetLastError();  // which is nobody's error
+      nanosleep(&nap, nullptr);
+      status = cudaEventQuery(event_.get());
+    }
+    calls_.check(status);
+  }
+  double seconds_since(const Event& earlier) const override {
+    float milliseconds = 0;
+    calls_.check(cudaEventElapsedTime(&milliseconds, dynamic_cast<const CudaEvent&>(earlier).get(),
+                                      event_.get()));
+    return double{milliseconds} * 1e-3;
+  }
+  cudaEvent_t get() const noexcept { return event_.get(); }
+
+ private:
+  Calls& calls_;
+  std::unique_ptr<void, DestroyEvent> event_;
+};
+
+class CudaStream final : public Stream {
+ public:
+  CudaStream(std::pmr::memory_resource& memory, Calls& calls)
+      : calls_(calls), temporaries_(memory), stream_(nullptr, DestroyStream{calls}) {
+    cudaStream_t stream{};
+    calls_.check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    stream_.reset(stream);
+  }
+
+  DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
+  void copy(void* target, const void* source, std::size_t bytes) override {
+    calls_.check(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, stream_.get()));
+  }
+  void copy_rows(void* target, std::size_t target_pitch, const void* source,
+                 std::size_t source_pitch, std::size_t row_bytes, std::size_t rows) override {
+    calls_.check(cudaMemcpy2DAsync(target, target_pitch, source, source_pitch, row_bytes, rows,
+                                   cudaMemcpyDefault, stream_.get()));
+  }
+  void fill_zero(void* target, std::size_t bytes) override {
+    calls_.check(cudaMemsetAsync(target, 0, bytes, stream_.get()));
+  }
+  void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) override {
+    calls_.check(swap_bytes_cuda(data, bytes, element_bytes, stream_.get()));
+  }
+  void record(Event& event) override {
+    calls_.check(cudaEventRecord(dynamic_cast<CudaEvent&>(event).get(), stream_.get()));
+  }
+  void wait(Event& event) override {
+    calls_.check(cudaStreamWaitEvent(stream_.get(), dynamic_cast<CudaEvent&>(event).get(), 0));
+  }
+  void synchronize() override { calls_.check(cudaStreamSynchronize(stream_.get())); }
+  void check_launch(std::string_view what) override {
+    const cudaError_t status = cudaGetLastError();
+    if (status == cudaErrorNotReady) return;  // somebody has asked for something that was not
+    if (status != cudaSuccess) calls_.fail(status, std::string(what) + " could not be started");
+  }
+  void* native() const noexcept override { return stream_.get(); }
+  std::pmr::memory_resource& temporaries() noexcept override { return temporaries_; }
+
+ private:
+  Calls& calls_;
+  RecyclingMemory temporaries_;  // outlives the stream, whose destruction waits for nothing
+  std::unique_ptr<void, DestroyStream> stream_;
+};
+
+class CudaMemory final : public std::pmr::memory_resource {
+ public:
+  explicit CudaMemory(Calls& calls) : calls_(calls) {}
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t /*alignment*/) override {
+    void* data = nullptr;
+    const cudaError_t status = cudaMalloc(&data, bytes);
+    if (status == cudaSuccess) return data;
+    calls_.fail(status, "allocating " + std::to_string(bytes) + " bytes of device memory");
+  }
+  void do_deallocate(void* data, std::size_t /*bytes*/, std::size_t /*alignment*/) override {
+    if (!calls_.has_lost_gpu()) cudaFree(data);
+  }
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  Calls& calls_;
+};
+
+/// Writes to every page, from several threads: the kernel clears pages as they are first touched,
+/// and the registration would have it do so on one thread, holding the driver's lock.
+void touch(std::byte* data, std::size_t bytes) {
+  constexpr std::size_t most_threads = 8;
+  constexpr std::size_t piece_bytes = 8 * MiB;  // worth a thread
+  std::atomic<std::size_t> next{0};
+  const auto touch_pieces = [&] {
+    for (;;) {
+      const std::size_t begin = next.fetch_add(piece_bytes);
+      const std::size_t end = std::min(begin + piece_bytes, bytes);
+      if (begin >= end) return;
+      for (std::size_t i = begin; i < end; i += page_bytes) data[i] = std::byte{};
+    }
+  };
+  const std::size_t pieces = divide_up(bytes, piece_bytes);
+  const std::size_t cores = std::max(std::thread::hardware_concurrency(), 1u);
+  std::vector<std::jthread> workers;
+  start_threads(workers, std::min({pieces, cores, most_threads}), touch_pieces);
+}
+
+/// Page-locked memory: mapped in huge pages first and registered then, which takes a tenth of
+/// cudaHostAlloc's time, and is anonymous memory that io_uring can register too. Registered in one
+/// piece, since no copy may reach from one registration into the next. Memory can be had, and read
+/// into, before CUDA has started: lock_early() registers it then.
+class PinnedMemory final : public std::pmr::memory_resource {
+ public:
+  PinnedMemory(int ordinal, Calls& calls) : ordinal_(ordinal), calls_(calls) {}
+
+  /// CUDA has started: registers what was allocated before. Throws Error(memory); what is not
+  /// registered then can be tried again, or given back.
+  void lock_early() {
+    const std::scoped_lock lock(mutex_);
+    started_ = true;
+    for (; !early_.empty(); early_.pop_back()) {
+      lock_pages(early_.back().data(), early_.back().size());
+    }
+  }
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    void* const data = pages_.allocate(bytes, alignment);
+    try {
+      touch(static_cast<std::byte*>(data), bytes);
+      const std::scoped_lock lock(mutex_);
+      if (started_) {
+        lock_pages(data, bytes);
+      } else {
+        early_.emplace_back(static_cast<std::byte*>(data), bytes);
+      }
+    } catch (...) {
+      pages_.deallocate(data, bytes, alignment);
+      throw;
+    }
+    return data;
+  }
+  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override {
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto is_this = [data](std::span<std::byte> block) { return block.data() == data; };
+      const bool is_early = std::erase_if(early_, is_this) != 0;
+      if (!is_early && !calls_.has_lost_gpu()) cudaHostUnregister(data);
+    }
+    pages_.deallocate(data, bytes, alignment);
+  }
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  void lock_pages(void* data, std::size_t bytes) {
+    calls_.check(cudaSetDevice(ordinal_));
+    const cudaError_t status = cudaHostRegister(data, bytes, cudaHostRegisterPortable);
+    if (status == cudaSuccess) return;
+    calls_.fail(status, "page-locking " + std::to_string(bytes) + " bytes of host memory",
+                "lower --memory, or check `ulimit -l`");
+  }
+
+  int ordinal_;
+  Calls& calls_;
+  HugePageMemory pages_;
+  std::mutex mutex_;
+  bool started_ = false;
+  std::vector<std::span<std::byte>> early_;  // not registered yet
+};
+
+/// Why the driver shows no GPU. Empty if it shows one.
+std::string why_none_visible() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaSuccess && count > 0) return {};
+  cudaGetLastError();
+  const cudaError_t reason = status == cudaSuccess ? cudaErrorNoDevice : status;
+  return std::string(cudaGetErrorString(reason)) + " (" + cudaGetErrorName(reason) + ")";
+}
+
+void require_gpu(int ordinal, Calls& calls) {
+  const std::string why = why_none_visible();
+  if (!why.empty()) {
+    throw Error(ErrorKind::device, "no usable GPU: " + why,
+                {.why = "there is no NVIDIA GPU here, or its driver is missing or too old",
+                 .hint = "check `nvidia-smi`, or use --device cpu"});
+  }
+  int count = 0;
+  calls.check(cudaGetDeviceCount(&count));
+  if (ordinal >= 0 && ordinal < count) return;
+  throw Error(ErrorKind::device, "there is no GPU " + std::to_string(ordinal),
+              {.hint = "GPUs 0 to " + std::to_string(count - 1) + " are visible here"});
+}
+
+/// Starting CUDA takes the driver a fifth of a second or more, on one thread. It does so in the
+/// background: whoever needs the GPU waits for it in bind_to_thread().
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int ordinal) : ordinal_(ordinal) {}
+
+  DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
+  std::string name() const override { return name_.get(); }
+  void bind_to_thread() override {
+    name_.get();
+    calls_.check(cudaSetDevice(ordinal_));
+    pinned_.lock_early();
+  }
+  bool has_started() const override { return cuda_has_started; }
+  MeteredMemory& host_memory() override { return host_memory_; }
+  MeteredMemory& device_memory() override { return device_memory_; }
+  std::uint64_t available_bytes() override {
+    bind_to_thread();
+    std::size_t free = 0, total = 0;
+    calls_.check(cudaMemGetInfo(&free, &total));
+    return free;
+  }
+  std::unique_ptr<Stream> make_stream() override {
+    return std::make_unique<CudaStream>(device_memory_, calls_);
+  }
+  std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(calls_); }
+
+ private:
+  std::shared_future<std::string> start_in_background() {
+    const BlockedSignals blocked;
+    return std::async(std::launch::async | std::launch::deferred, [this] { return start(); })
+        .share();
+  }
+
+  /// Returns the device's name. Throws Error(device) if there is no such GPU or it is not usable.
+  std::string start() {
+    const BlockedSignals blocked;  // CUDA's own threads inherit that
+    require_gpu(ordinal_, calls_);
+    calls_.check(cudaSetDevice(ordinal_));
+    cudaDeviceProp properties{};
+    calls_.check(cudaGetDeviceProperties(&properties, ordinal_));
+    calls_.check(cudaFree(nullptr));  // makes the context, or fails before any work
+    const cudaError_t code = find_device_code();
+    if (code != cudaSuccess) {
+      calls_.fail(code,
+                  "no usable GPU: none of the code of this build, for " OOC_CUDA_ARCHITECTURES
+                  ", runs on " +
+                      device_name(ordinal_, properties.name),
+                  how_to_get_code(properties.major, properties.minor));
+    }
+    calls_.started();
+    cuda_has_started = true;
+    return device_name(ordinal_, properties.name);
+  }
+
+  int ordinal_;
+  Calls calls_;
+  PinnedMemory pinned_{ordinal_, calls_};
+  CudaMemory cuda_{calls_};
+  MeteredMemory host_memory_{pinned_, "host memory"};
+  MeteredMemory device_memory_{cuda_, "device memory"};
+  // Last: its destructor waits for the start to end. Where no thread can be had, whoever needs the
+  // GPU first starts it.
+  std::shared_future<std::string> name_ = start_in_background();
+};
+
+}  // namespace
+
+std::string why_no_cuda_device() {
+  std::string why = why_none_visible();
+  if (!why.empty()) return why;
+  constexpr int ordinal = 0;  // which is taken if none is asked for
+  int major = 0, minor = 0;
+  if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal) != cudaSuccess ||
+      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ordinal) != cudaSuccess) {
+    cudaGetLastError();
+    return {};
+  }
+  return why_no_code(OOC_CUDA_ARCHITECTURES, major, minor);
+}
+
+std::unique_ptr<Device> make_cuda_device(int ordinal) {
+  return std::make_unique<CudaDevice>(ordinal);
+}
+
+}  // namespace ooc

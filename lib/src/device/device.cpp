@@ -1,0 +1,26 @@
+#include <ooc/device.hpp>
+
+#include "device/devices.hpp"
+
+namespace ooc {
+
+void Stream::drain() noexcept {
+  try {
+    synchronize();
+  } catch (...) {
+  }
+}
+
+std::string why_no_gpu() {
+  return why_no_cuda_device();
+}
+
+std::unique_ptr<Device> make_device(DeviceKind kind, int ordinal) {
+  return kind == DeviceKind::cuda ? make_cuda_device(ordinal) : make_cpu_device();
+}
+
+std::unique_ptr<Device> best_device() {
+  return make_device(why_no_gpu().empty() ? DeviceKind::cuda : DeviceKind::cpu);
+}
+
+}  // namespace ooc

@@ -1,0 +1,94 @@
+#include <ooc/detail/observe/reporters.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+#include "device/nvtx_range.hpp"
+
+namespace ooc {
+
+namespace {
+
+using Clock = TraceEvent::Clock;
+
+Clock::duration duration_of(double seconds) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+}  // namespace
+
+TransferReporter::TransferReporter(TraceEvent::Kind kind, std::size_t slots, const Observe& observe,
+                                   std::size_t own_numbers)
+    : kind_(kind),
+      observe_(observe),
+      own_numbers_(std::min(slots, own_numbers)),
+      begun_(slots),
+      shared_in_use_(slots - own_numbers_) {}
+
+/// A thousand slots that are used once would be as many lines of a timeline.
+std::size_t TransferReporter::number_of(std::size_t slot) {
+  if (slot < own_numbers_) return slot;
+  const auto found = std::ranges::find(shared_in_use_, false);
+  *found = true;
+  return own_numbers_ + static_cast<std::size_t>(found - shared_in_use_.begin());
+}
+
+void TransferReporter::begun(std::size_t slot, std::size_t chunk) {
+  Begun& begun = begun_[slot];
+  begun.range = begin_nvtx_range(kind_ == TraceEvent::Kind::read ? "read" : "write", chunk);
+  if (!observe_) return;
+  begun.number = number_of(slot);
+  begun.when = Clock::now();
+}
+
+void TransferReporter::completed(std::size_t slot, std::size_t chunk, std::uint64_t payload_bytes) {
+  end_nvtx_range(begun_[slot].range);
+  if (!observe_) return;
+  const std::size_t number = begun_[slot].number;
+  if (number >= own_numbers_) shared_in_use_[number - own_numbers_] = false;
+  observe_({.kind = kind_,
+            .worker = number,
+            .chunk = chunk,
+            .bytes = payload_bytes,
+            .begin = begun_[slot].when,
+            .end = Clock::now()});
+}
+
+EventReporter::EventReporter(Device& device, const Observe& observe) : observe_(observe) {
+  if (!observe_) return;
+  stream_ = device.make_stream();
+  origin_ = device.make_event();
+  set_origin();
+}
+
+void EventReporter::report(TraceEvent work, const Event& begun, const Event& ended) {
+  if (!observe_) return;
+  // A time since an event of long ago is coarse (a float), and no two clocks run alike.
+  constexpr std::chrono::seconds longest{1};
+  Clock::duration since_origin = duration_of(ended.seconds_since(*origin_));
+  if (since_origin > longest) {
+    set_origin();
+    since_origin = duration_of(ended.seconds_since(*origin_));  // negative, it was recorded before
+  }
+  work.end = origin_time_ + since_origin;
+  work.begin = work.end - duration_of(ended.seconds_since(begun));
+  observe_(work);
+}
+
+/// An event whose time is known by the host's clock. It has a stream of its own, where it happens
+/// when it is recorded. That a thread is woken by another event says much less: it comes late, or
+/// has been computing while that happened. A thread that was interrupted here tries again.
+void EventReporter::set_origin() {
+  constexpr std::chrono::microseconds good{20};
+  constexpr int most_tries = 3;
+  Clock::duration spent = Clock::duration::max();
+  for (int i = 0; i < most_tries && spent > good; ++i) {
+    const Clock::time_point before = Clock::now();
+    stream_->record(*origin_);
+    spent = Clock::now() - before;
+    origin_time_ = before + spent / 2;
+    origin_->synchronize();
+  }
+}
+
+}  // namespace ooc

@@ -1,0 +1,362 @@
+#include <ooc/coordinator.hpp>
+
+#include <ooc/detail/checksum/checksum.hpp>
+#include <ooc/detail/observe/reporters.hpp>
+#include <ooc/detail/observe/stall_timer.hpp>
+#include <ooc/detail/pass/pass_threads.hpp>
+#include <ooc/detail/pool/chunk_pool.hpp>
+#include <ooc/detail/transfer/writer.hpp>
+#include <ooc/device.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "observe/stopwatch.hpp"
+#include "pass/lane.hpp"
+#include "pass/loading.hpp"
+#include "sizing/dry_run_pass.hpp"
+#include "sizing/layout.hpp"
+
+namespace ooc {
+
+namespace {
+
+/// A GPU has no room for the streams' buffers. Nothing has been computed by then.
+class NoRoom final : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The memory that was read ahead into while a GPU started cannot be page-locked now that it has.
+class NotLocked final : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace
+
+// The order matters: lanes and pool give their memory back to the device.
+struct Coordinator::State {
+  std::unique_ptr<Device> device;
+  Options options;
+  std::atomic_flag busy{};  // a pass runs, or some other job has reserved the coordinator
+  Workers workers;
+  std::optional<std::size_t> best_depth{};  // of a pass before, which may have read the same disk
+  std::size_t pool_segments = 0;
+  std::unique_ptr<ChunkPool> pool;
+  std::vector<std::unique_ptr<Lane>> all_lanes;
+  std::span<const std::unique_ptr<Lane>> lanes{};  // of the pass that runs
+  bool reads_ahead = false;   // the pass that runs has a slot for each of its first chunks
+  double device_seconds = 0;  // that the device has taken to start, of the pass that runs
+
+  Stats run_passes(const Source& source, std::size_t element_bytes, Operation& operation,
+                   const PassOptions& wanted, const Output* output);
+  Stats run(const Layout& layout, const Stopwatch& watch, const Source& source,
+            std::size_t element_bytes, Operation& operation, const PassOptions& wanted,
+            const Output* output);
+  void reserve(const Layout& layout);
+  void prepare_lanes(const Observe& observe);
+  void run_threads(Loading& loading, Writer* writer, const Pass& pass,
+                   const std::function<void(const Progress&)>& report, std::uint64_t total_bytes);
+  void add_times(const Writer* writer, Stats& stats) const;
+};
+
+Coordinator::Coordinator(std::unique_ptr<Device> device, Options options)
+    : state_(std::make_unique<State>()) {
+  state_->device = std::move(device);
+  state_->options = bounded(std::move(options));
+  state_->workers = choose_workers(state_->options, state_->device->kind());
+  Device& used = *state_->device;
+  if (state_->options.memory_bytes != 0) {
+    used.host_memory().set_limit(state_->options.memory_bytes);
+  }
+  if (state_->options.device_bytes != 0) {
+    used.device_memory().set_limit(state_->options.device_bytes);
+  }
+  for (std::size_t i = 0; i < streams(); ++i) {
+    state_->all_lanes.push_back(std::make_unique<Lane>(used, i));
+  }
+}
+
+Coordinator::~Coordinator() = default;
+
+Coordinator::Reservation::Reservation(std::atomic_flag& busy) {
+  if (!busy.test_and_set()) {
+    busy_.reset(&busy);
+    return;
+  }
+  throw Error(ErrorKind::usage, "the coordinator is busy",
+              {.why = "it runs one pass at a time, and one has not ended",
+               .hint = "wait for that pass, or make a coordinator for each thread"});
+}
+
+Coordinator::Reservation Coordinator::begin_pass() {
+  return Reservation(state_->busy);
+}
+
+Coordinator::Reservation Coordinator::reserve() {
+  Reservation reservation = begin_pass();
+  state_->pool.reset();
+  for (const auto& lane : state_->all_lanes) lane->release();
+  return reservation;
+}
+
+Device& Coordinator::device() noexcept {
+  return *state_->device;
+}
+const Options& Coordinator::options() const noexcept {
+  return state_->options;
+}
+std::size_t Coordinator::streams() const noexcept {
+  return state_->workers.reading_lanes;
+}
+
+/// What the layout wants to read ahead, a pass can do without.
+void Coordinator::State::reserve(const Layout& layout) {
+  const std::size_t segments = layout.plan.max_extents();
+  // A pool of larger slots will do, unless they take what others need of a limited memory.
+  const auto slots_fit = [&] {
+    return options.memory_bytes == 0 ? pool->slot_bytes() >= layout.slot_bytes
+                                     : pool->slot_bytes() == layout.slot_bytes;
+  };
+  const bool fits = pool && pool->size() == all_slots(layout) &&
+                    pool->reach() == layout.pool_slots && slots_fit() && pool_segments >= segments;
+  // What does not fit is given back first: both might not fit.
+  if (!fits) pool.reset();
+  for (const auto& lane : lanes) {
+    lane->reserve(layout.plan.max_bytes(), layout.gathers,
+                  layout.writes ? layout.writes->config.chunk_bytes : 0);
+  }
+  const auto make_pool = [&](std::size_t slots) {
+    pool = std::make_unique<ChunkPool>(device->host_memory(), slots, layout.slot_bytes, segments,
+                                       layout.pool_slots);
+    pool_segments = segments;
+  };
+  if (!fits) {
+    try {
+      make_pool(all_slots(layout));
+    } catch (const Error& error) {
+      if (layout.ahead_slots == 0 || error.kind() != ErrorKind::memory) throw;
+      make_pool(layout.pool_slots);
+    }
+  }
+  reads_ahead = layout.ahead_slots != 0 && layout.ahead_slots <= pool->size();
+  pool->restart(reads_ahead ? layout.ahead_slots : layout.slots);
+  if (reads_ahead) pool->resize(layout.slots, 0);  // when each has held one chunk
+}
+
+/// Waits until the device has started, and allocates what the lanes need there. Throws Error.
+void Coordinator::State::prepare_lanes(const Observe& observe) {
+  try {
+    const Timed timed(device_seconds);
+    device->bind_to_thread();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory || !reads_ahead || !device->has_started()) throw;
+    throw NotLocked(error.kind(), error.what(), error.details());
+  }
+  try {
+    for (const auto& lane : lanes) lane->prepare(observe);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory || device->shares_host_memory()) throw;
+    std::size_t wanted = 0;
+    for (const auto& lane : lanes) {
+      lane->release();
+      wanted += lane->buffer_bytes();
+    }
+    const std::uint64_t allowed = device->device_memory().bytes_left();
+    const bool is_limited = allowed < wanted;
+    throw NoRoom(ErrorKind::memory,
+                 "the buffers of " + std::to_string(lanes.size()) + " streams take " +
+                     std::to_string(wanted) + " bytes of device memory, of which " +
+                     (is_limited ? std::to_string(allowed) + " are allowed"
+                                 : std::to_string(device->available_bytes()) + " are free"),
+                 {.why = error.what(),
+                  .hint = is_limited ? "raise --vram, or lower --chunk or --streams"
+                                     : "another program may hold the memory (nvidia-smi shows "
+                                       "it); or lower --chunk or --streams"});
+  }
+}
+
+void Coordinator::State::run_threads(Loading& loading, Writer* writer, const Pass& pass,
+                                     const std::function<void(const Progress&)>& report,
+                                     std::uint64_t total_bytes) {
+  std::vector<ChunkPool*> meeting_places{pool.get()};
+  if (pass.checksum != nullptr) meeting_places.push_back(&pass.checksum->turns());
+  PassThreads threads(std::move(meeting_places));
+  const Stopwatch watch;
+  loading.start(threads);  // while a GPU may still be starting
+  // All of them before any computes, so that a pass can be begun anew.
+  const bool prepared = threads.run([&] { prepare_lanes(pass.observe); });
+  if (prepared) {
+    for (const auto& lane : lanes) threads.start([&lane = *lane, &pass] { lane.run(pass); });
+    if (writer != nullptr) threads.start([writer] { writer->run(); });
+  }
+
+  // This thread only waits, and reports.
+  StallTimer stall;
+  threads.join([&] {
+    if (!report || !prepared) return;
+    Progress progress{loading.bytes_done(), total_bytes, watch.seconds()};
+    progress.in_flight = loading.in_flight() + (writer != nullptr ? writer->in_flight() : 0);
+    const std::uint64_t through = progress.bytes + (writer != nullptr ? writer->bytes_done() : 0);
+    progress.stalled_seconds = stall.update(through, progress.in_flight, progress.seconds);
+    report(progress);
+  });
+}
+
+/// Where the time of all threads went.
+void Coordinator::State::add_times(const Writer* writer, Stats& stats) const {
+  if (writer != nullptr) {
+    stats.write.busy = writer->seconds_busy();
+    stats.write.waits_in = writer->seconds_waiting();
+    stats.bytes_written = writer->bytes_done();
+  }
+  stats.startup_seconds = stats.seconds;
+  stats.device_seconds = device->shares_host_memory() ? 0 : device_seconds;
+  for (const auto& lane : lanes) {
+    const Lane::Times& times = lane->times();
+    if (times.bytes != 0) {
+      stats.startup_seconds = std::min(stats.startup_seconds, times.first_seconds);
+    }
+    stats.bytes += times.bytes;
+    stats.h2d.busy += times.h2d.busy;
+    stats.h2d.waits_in += times.h2d.waits_in;
+    stats.kernel.busy += times.kernel.busy;
+    stats.kernel.waits_in += times.kernel.waits_in;
+    stats.d2h.busy += times.d2h.busy;
+    stats.d2h.waits_in += times.d2h.waits_in;
+  }
+}
+
+Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operation& operation,
+                       const PassOptions& wanted, const Output* output) {
+  return run(begin_pass(), source, element_bytes, operation, wanted, output);
+}
+
+Stats Coordinator::run(const Reservation& /*pass*/, const Source& source, std::size_t element_bytes,
+                       Operation& operation, const PassOptions& wanted, const Output* output) {
+  Stats stats = state_->run_passes(source, element_bytes, operation, wanted, output);
+  if (output == nullptr) {
+    if (!stats.partial || wanted.keep_partial) return stats;
+    throw Error(ErrorKind::interrupted, "interrupted");
+  }
+  if (!stats.partial && !wanted.stop.stop_requested()) return stats;
+  throw Error(ErrorKind::interrupted, "interrupted; nothing was written",
+              {.path = output->file.path()});
+}
+
+/// The pass is begun anew, once each, where what was read ahead cannot be page-locked, and where a
+/// GPU has no room, since others use it too: with half the chunk then, unless the user has fixed
+/// it.
+Stats Coordinator::State::run_passes(const Source& source, std::size_t element_bytes,
+                                     Operation& operation, const PassOptions& wanted,
+                                     const Output* output) {
+  const Stopwatch watch;
+  Options now = options;  // of the attempt
+  device_seconds = 0;
+  device->device_memory().restart_peak();
+  bool may_read_ahead = true;
+  std::size_t refused_chunk_bytes = 0;
+  std::string why_smaller, why_not_ahead;
+  for (;;) {
+    Layout layout =
+        choose_layout(now, device->kind(), workers, source, element_bytes, output, wanted.checksum);
+    if (layout.tuned_depth && best_depth) begin_with_depth(layout, *best_depth);
+    if (may_read_ahead && !device->has_started()) read_ahead(now, layout);
+    try {
+      Stats stats = run(layout, watch, source, element_bytes, operation, wanted, output);
+      if (refused_chunk_bytes != 0) {
+        stats.why_chunk = "using chunks of " + std::to_string(layout.chunk_bytes) +
+                          " bytes instead of " + std::to_string(refused_chunk_bytes) + ": " +
+                          why_smaller;
+        stats.remarks.push_back(stats.why_chunk);
+      }
+      if (!may_read_ahead) {
+        stats.remarks.push_back("what was read while the GPU started was read again: " +
+                                why_not_ahead);
+      }
+      return stats;
+    } catch (const NotLocked& refused) {
+      may_read_ahead = false;
+      why_not_ahead = refused.what();
+    } catch (const NoRoom& refused) {
+      if (now.chunk_bytes != 0) throw;
+      now.chunk_bytes = half_chunk_bytes(layout, element_bytes);
+      if (now.chunk_bytes == 0) throw;
+      refused_chunk_bytes = layout.chunk_bytes;
+      why_smaller = refused.what();
+    }
+  }
+}
+
+Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, const Source& source,
+                              std::size_t element_bytes, Operation& operation,
+                              const PassOptions& wanted, const Output* output) {
+  Stats stats = describe_layout(layout);
+  std::optional<Checksum> checksum;
+  if (wanted.checksum) checksum.emplace();
+  if (layout.plan.size() == 0) {
+    stats.device = device->name();
+    if (checksum) stats.checksum = checksum->text();
+    return stats;
+  }
+
+  lanes = std::span(all_lanes).first(layout.lanes);
+  for (const auto& idle : std::span(all_lanes).subspan(layout.lanes)) idle->release();
+  reserve(layout);
+  if (layout.ahead_slots != 0 && !reads_ahead) {
+    stats.read_ahead_bytes = 0;
+    stats.reasons.emplace_back("not reading ahead while the GPU starts: there is no memory for it");
+  }
+  const LaneTakes takes = operation.takes_any_chunk() ? LaneTakes::any : LaneTakes::its_share;
+  Loading loading(options, wanted, layout, source, *pool, takes);
+  const Observe& observe = wanted.observe;
+  std::optional<Writer> writer;
+  TransferReporter write_reporter(TraceEvent::Kind::write, pool->size(), observe, layout.slots);
+  if (output != nullptr) {
+    const WriteLayout& writes = *layout.writes;
+    writer.emplace(output->file, writes.plan, *pool,
+                   make_engine(options, writes.config, *pool, layout.pool_slots),
+                   writes.config.block_bytes, writes.config.direct);
+    writer->set_observer(write_reporter);
+  }
+  // An operator may take several elements as one, but bytes are swapped within each.
+  const bool swapped = source.type() && source.type()->swapped;
+  const Pass pass{.plan = layout.plan,
+                  .pool = *pool,
+                  .readers = loading.by_lanes(),
+                  .operation = operation,
+                  .checksum = checksum ? &*checksum : nullptr,
+                  .lanes = lanes.size(),
+                  .element_bytes = element_bytes,
+                  .swapped_bytes = swapped ? size_of(source.type()->element) : 0,
+                  .watch = watch,
+                  .observe = observe,
+                  .output = output,
+                  .output_place = layout.writes ? layout.writes->place : 0};
+  run_threads(loading, writer ? &*writer : nullptr, pass, wanted.progress, source.bytes());
+
+  stats.seconds = watch.seconds();
+  device->bind_to_thread();  // the caller is about to free what the operation holds there
+  if (auto remark = source.check_unchanged()) stats.remarks.push_back(std::move(*remark));
+  stats.device = device->name();
+  loading.describe(stats);
+  if (writer) describe_writer(writer->engine(), stats);
+  if (const auto best = loading.best_depth()) best_depth = best;
+  stats.slots = pool->size();
+  stats.pool_bytes = pool->memory().size();
+  if (!device->shares_host_memory()) {
+    stats.device_bytes = device->device_memory().peak_bytes();
+  }
+  add_times(writer ? &*writer : nullptr, stats);
+  stats.partial = stats.bytes != source.bytes();
+  if (checksum) stats.checksum_seconds = checksum->seconds_busy();
+  if (checksum && !stats.partial) stats.checksum = checksum->text();
+  return stats;
+}
+
+}  // namespace ooc

@@ -1,0 +1,69 @@
+#include "pass/loading.hpp"
+
+#include <string>
+
+#include "sizing/dry_run_pass.hpp"
+
+namespace ooc {
+
+Loading::Loading(const Options& options, const PassOptions& wanted, const Layout& layout,
+                 const Source& source, ChunkPool& pool, LaneTakes takes)
+    : config_(layout.reads),
+      stop_(wanted.stop),
+      reporter_(TraceEvent::Kind::read, pool.size(), wanted.observe, layout.slots) {
+  if (layout.lanes_read) {
+    by_lanes_.emplace(source, layout.plan, pool, config_, layout.lanes, takes, wanted);
+    return;
+  }
+  IoConfig config = config_;
+  if (layout.tuned_depth) config.queue_depth = layout.tuned_depth->most;
+  reader_.emplace(source.files(), layout.plan, pool,
+                  make_engine(options, config, pool, layout.pool_slots), config_.block_bytes,
+                  config_.direct);
+  reader_->set_observer(reporter_);
+  if (layout.tuned_depth) tune(layout, *layout.tuned_depth);
+}
+
+void Loading::start(PassThreads& threads) {
+  if (reader_) threads.start([this] { reader_->run(stop_); });
+}
+
+std::uint64_t Loading::bytes_done() const noexcept {
+  return reader_ ? reader_->bytes_done() : by_lanes_->bytes_done();
+}
+
+std::size_t Loading::in_flight() const noexcept {
+  return reader_ ? reader_->in_flight() : by_lanes_->in_flight();
+}
+
+void Loading::describe(Stats& stats) const {
+  describe_readers(by_lanes_ ? nullptr : &reader_->engine(), config_, stats);
+  if (by_lanes_) {
+    stats.disk.busy = by_lanes_->seconds_busy() / static_cast<double>(stats.streams);
+    return;
+  }
+  stats.disk.busy = reader_->seconds_busy();
+  stats.disk.waits_out = reader_->seconds_waiting();
+  if (tuner_ && tuner_->best() != first_depth_) {
+    stats.queue_depth = tuner_->best();
+    stats.reasons.push_back("keeping " + std::to_string(tuner_->best()) +
+                            " reads in flight instead of " + std::to_string(first_depth_) +
+                            ", which was faster");
+  }
+}
+
+std::optional<std::size_t> Loading::best_depth() const {
+  return tuner_ ? std::optional(tuner_->best()) : std::nullopt;
+}
+
+void Loading::tune(const Layout& layout, TunedDepth depth) {
+  const Engine& engine = reader_->engine();
+  if (engine.depth() < depth.most) return;  // an engine of the caller's own may take fewer
+  // What no thread has taken up is not in flight.
+  const std::size_t most = engine.name() == "threads" ? config_.threads : depth.most;
+  first_depth_ = depth.first;
+  tuner_.emplace(config_.queue_depth, depth.least, most, config_.block_bytes);
+  reader_->set_tuner(*tuner_, layout.slots, layout.chunk_bytes);
+}
+
+}  // namespace ooc

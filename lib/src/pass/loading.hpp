@@ -1,0 +1,56 @@
+#pragma once
+
+#include <ooc/coordinator.hpp>
+#include <ooc/detail/engine/queue_tuner.hpp>
+#include <ooc/detail/observe/reporters.hpp>
+#include <ooc/detail/pass/pass_threads.hpp>
+#include <ooc/detail/pool/chunk_pool.hpp>
+#include <ooc/detail/sizing/io_config.hpp>
+#include <ooc/detail/transfer/reader.hpp>
+#include <ooc/io/source.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+
+#include "pass/lane_readers.hpp"
+#include "sizing/layout.hpp"
+
+namespace ooc {
+
+/// What brings the chunks of a pass into the pool: a thread of its own, or the lanes.
+class Loading {
+ public:
+  /// All references must outlive it.
+  Loading(const Options& options, const PassOptions& wanted, const Layout& layout,
+          const Source& source, ChunkPool& pool, LaneTakes takes);
+
+  /// Starts the thread, if there is one.
+  void start(PassThreads& threads);
+
+  /// Null: it is a thread of its own.
+  LaneReaders* by_lanes() noexcept { return by_lanes_ ? &*by_lanes_ : nullptr; }
+
+  std::uint64_t bytes_done() const noexcept;
+  std::size_t in_flight() const noexcept;
+
+  /// How it was done, and where its time went. `stats` has the streams.
+  void describe(Stats& stats) const;
+
+  /// How many reads in flight were best, if that was looked for.
+  std::optional<std::size_t> best_depth() const;
+
+ private:
+  void tune(const Layout& layout, TunedDepth depth);
+
+  const IoConfig& config_;
+  std::stop_token stop_;
+  TransferReporter reporter_;
+  std::optional<QueueTuner> tuner_;
+  std::size_t first_depth_ = 0;  // that it would begin with if it knew nothing of the disk
+  std::optional<Reader> reader_;
+  std::optional<LaneReaders> by_lanes_;
+};
+
+}  // namespace ooc

@@ -1,0 +1,86 @@
+#include <ooc/detail/pass/pass_threads.hpp>
+
+#include <ooc/detail/base/threads.hpp>
+
+#include <linux/futex.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <utility>
+
+namespace ooc {
+
+namespace {
+
+constexpr timespec report_interval{.tv_sec = 0, .tv_nsec = 100'000'000};
+// Nanoseconds. Lanes sleep as long as a copy takes, 20 us; Linux would make 70 of them.
+constexpr unsigned long finest_timer_slack = 1;
+
+/// Waits until `word` is woken, unless it is not `value`. False if the interval passed instead.
+/// The interval is relative: the standard library waits until a time of a clock, and goes wrong
+/// where that is before its epoch, as tools that set another time for a program make it.
+bool wait_while(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
+  return ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, &report_interval, nullptr, 0) ==
+             0 ||
+         errno != ETIMEDOUT;
+}
+
+void wake(std::atomic<std::uint32_t>& word) noexcept {
+  ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+PassThreads::~PassThreads() {
+  if (!threads_.empty()) abort();
+}
+
+void PassThreads::start(std::function<void()> share) {
+  threads_.reserve(threads_.size() + 1);  // before it runs
+  threads_.push_back(start_thread([this, share = std::move(share)](const std::stop_token&) {
+    prctl(PR_SET_TIMERSLACK, finest_timer_slack);
+    guard(share);
+    ++ended_;
+    wake(ended_);
+  }));
+}
+
+void PassThreads::join(const std::function<void()>& report) {
+  for (std::uint32_t ended = ended_; ended != threads_.size(); ended = ended_) {
+    if (!wait_while(ended_, ended)) guard(report);
+  }
+  threads_.clear();
+  ended_ = 0;
+  guard(report);
+  if (first_) std::rethrow_exception(first_);
+}
+
+bool PassThreads::guard(const std::function<void()>& body) noexcept {
+  try {
+    body();
+    return true;
+  } catch (const Aborted&) {
+    // The echo of an error that is kept already.
+  } catch (...) {
+    keep(std::current_exception());
+  }
+  return false;
+}
+
+void PassThreads::keep(std::exception_ptr error) noexcept {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!first_) first_ = std::move(error);
+  }
+  abort();
+}
+
+void PassThreads::abort() noexcept {
+  for (ChunkPool* pool : pools_) pool->abort();
+}
+
+}  // namespace ooc

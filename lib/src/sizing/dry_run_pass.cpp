@@ -1,0 +1,103 @@
+#include "sizing/dry_run_pass.hpp"
+
+#include <ooc/device.hpp>
+#include <ooc/dry_run_pass.hpp>
+#include <ooc/io/units.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace ooc {
+
+namespace {
+
+/// Whether the kernel lets us have an io_uring, only a try tells. One entry costs nothing.
+std::unique_ptr<Engine> tried_engine(const IoConfig& config) {
+  return make_engine(
+      EngineOptions{.writes = config.writes, .kind = config.engine, .depth = 1, .threads = 0});
+}
+
+}  // namespace
+
+Options bounded(Options options) {
+  // No machine has more, and no size that is made of them wraps around.
+  constexpr std::size_t most_bytes = std::size_t{1} << 44, most_at_once = std::size_t{1} << 16;
+  for (std::size_t* bytes : {&options.chunk_bytes, &options.block_bytes}) {
+    *bytes = std::min(*bytes, most_bytes);
+  }
+  for (std::size_t* count : {&options.queue_depth, &options.threads, &options.streams}) {
+    *count = std::min(*count, most_at_once);
+  }
+  // Pools take tens of megabytes by themselves, which a container need not have.
+  constexpr std::uint64_t ample_bytes = 256 * MiB;
+  if (options.memory_bytes == 0) {
+    const std::uint64_t available = available_host_bytes();
+    if (available < ample_bytes) options.memory_bytes = std::max<std::uint64_t>(available / 2, 1);
+  }
+  return options;
+}
+
+Stats describe_layout(const Layout& layout) {
+  Stats stats;
+  stats.direct = layout.reads.direct;
+  stats.reasons = layout.reasons;
+  stats.why_chunk = layout.why_chunk;
+  stats.why_streams = layout.why_lanes;
+  stats.page_cache_fraction = layout.page_cache_fraction;
+  stats.hole_fraction = layout.hole_fraction;
+  stats.in_order = layout.interleaving == nullptr;
+  stats.chunk_bytes = layout.chunk_bytes;
+  stats.chunks = layout.plan.size();
+  stats.streams = layout.lanes;
+  stats.block_bytes = layout.reads.block_bytes;
+  stats.queue_depth = layout.reads.queue_depth;
+  stats.read_ahead_bytes =
+      std::min<std::uint64_t>(layout.ahead_slots * layout.chunk_bytes, layout.plan.bytes());
+  return stats;
+}
+
+void describe_notes(const Engine& engine, Stats& stats) {
+  if (!engine.note().empty()) stats.reasons.push_back(engine.note());
+  if (!engine.remark().empty()) stats.remarks.push_back(engine.remark());
+}
+
+void describe_readers(const Engine* engine, const IoConfig& config, Stats& stats) {
+  if (engine == nullptr) {
+    stats.engine = "threads";
+    stats.threads = stats.streams;
+    stats.queue_depth = stats.streams;
+    stats.lanes_read = true;
+    return;
+  }
+  stats.engine = engine->name();
+  stats.threads = stats.streams + (stats.engine == "threads" ? config.threads : 1);
+  describe_notes(*engine, stats);
+}
+
+void describe_writer(const Engine& engine, Stats& stats) {
+  describe_notes(engine, stats);
+}
+
+Stats dry_run_pass(const Options& given, DeviceKind device, const Source& source,
+                   std::size_t element_bytes, const Output* output, const PassOptions& wanted) {
+  const Options options = bounded(given);
+  const Workers workers = choose_workers(options, device);
+  Layout layout =
+      choose_layout(options, device, workers, source, element_bytes, output, wanted.checksum);
+  if (device == DeviceKind::cuda) read_ahead(options, layout);
+  Stats stats = describe_layout(layout);
+  stats.bytes = source.bytes();
+  stats.slots = all_slots(layout);
+  stats.pool_bytes = stats.slots * layout.slot_bytes;
+  if (layout.plan.size() == 0) return stats;
+  if (layout.writes) stats.bytes_written = layout.writes->plan.bytes();
+  if (device == DeviceKind::cuda) {
+    stats.device_bytes = layout.lanes * buffer_bytes(layout);
+  }
+  const std::unique_ptr<Engine> reads = layout.lanes_read ? nullptr : tried_engine(layout.reads);
+  describe_readers(reads.get(), layout.reads, stats);
+  if (layout.writes) describe_writer(*tried_engine(layout.writes->config), stats);
+  return stats;
+}
+
+}  // namespace ooc

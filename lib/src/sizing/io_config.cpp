@@ -1,0 +1,247 @@
+#include <ooc/detail/sizing/io_config.hpp>
+
+#include <ooc/detail/device/control_groups.hpp>
+#include <ooc/detail/pool/plan.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace ooc {
+
+namespace {
+
+/// Sizes that fit a device and a way of reading, in bytes, and why a chunk has that one.
+struct ChunkSizes {
+  std::size_t chunk;
+  std::size_t block;
+  std::string_view why;
+};
+
+constexpr std::string_view for_disk =
+    "chunks are small: the disk is slower than the link to the GPU";
+constexpr std::string_view for_link = "chunks are large enough to fill the link to the GPU";
+constexpr std::string_view for_core = "chunks fit a core's own cache, in which they are consumed";
+
+// Bytes that come from a disk go through the smallest pool that keeps the disk busy: the more
+// memory the reads are spread over, the slower a disk becomes (lib/README.md, "Sizes"). The
+// link is not the limit then, so small chunks will do. Bytes that come out of the page cache are to
+// fill the link, which takes large chunks, out of a pool that fits the last-level cache. The CPU
+// consumes a chunk where it lies, so there it fits in a core's own cache.
+constexpr ChunkSizes cuda_direct{1 * MiB, 512 * KiB, for_disk};
+constexpr ChunkSizes cuda_buffered{8 * MiB, 1 * MiB, for_link};
+constexpr ChunkSizes cpu_direct{512 * KiB, 512 * KiB, for_core};
+constexpr ChunkSizes cpu_buffered{1 * MiB, 1 * MiB, for_core};
+constexpr ChunkSizes cuda_mixed{1 * MiB, 512 * KiB, for_disk};  // the disk is the limit,
+constexpr ChunkSizes cuda_mostly_cached{4 * MiB, 512 * KiB,
+                                        for_link};  // unless it has little to read
+constexpr ChunkSizes cpu_mixed{1 * MiB, 512 * KiB, for_core};
+constexpr std::size_t direct_bytes_in_flight = 8 * MiB;  // the best of disks seen: 2 to 32
+constexpr std::size_t most_cuda_readers = 12;     // they saturate the link; more only compete
+constexpr std::size_t most_waiting_threads = 64;  // for the disk, where there is no io_uring
+constexpr std::size_t most_writers = 4;           // tmpfs is fastest with so many
+constexpr double worth_page_cache = 0.5;          // of an input, there
+constexpr double little = 0.25;                   // of an input, on the disk
+constexpr std::uint64_t few_bytes = 64 * MiB;     // to be read from it
+
+std::string percent(double fraction) {
+  return std::to_string(std::lround(fraction * 100)) + " %";
+}
+
+/// A file that keeps a source from being read directly. One below a page does not, among others: it
+/// goes through the page cache by itself.
+const File* first_without_direct(const Source& source) {
+  const auto files = source.files();
+  const auto allows = [](const File& file) { return file.direct() >= 0; };
+  const auto refuses = [&](const File& file) { return !allows(file) && file.size() >= page_bytes; };
+  const auto found = std::ranges::find_if(files, refuses);
+  if (found != files.end()) return &*found;
+  return files.empty() || std::ranges::any_of(files, allows) ? nullptr : &files.front();
+}
+
+struct Choice {
+  bool direct;
+  std::string reason{};
+};
+
+/// Direct reads for what lies on a disk, the page cache for what lies there.
+Choice reads_directly(const Options& options, const Source& source, double cached) {
+  const File* const refusing = first_without_direct(source);
+  if (options.direct == DirectIo::no) return {false};
+  if (refusing != nullptr && options.direct == DirectIo::yes) {
+    if (refusing->disk_errno() != 0) throw read_error(*refusing, 0, refusing->disk_errno());
+    throw Error(ErrorKind::usage,
+                refusing->path().string() +
+                    ": direct reads are not possible: " + refusing->why_not_direct(),
+                {.path = refusing->path(), .hint = "leave out --direct yes"});
+  }
+  if (refusing != nullptr) return {false, refusing->why_not_direct()};
+  if (options.direct == DirectIo::automatic && cached >= worth_page_cache) {
+    return {false, percent(cached) + " of the input is there"};
+  }
+  return {true};
+}
+
+ChunkSizes sizes_of(DeviceKind device, bool direct) {
+  if (device == DeviceKind::cuda) return direct ? cuda_direct : cuda_buffered;
+  return direct ? cpu_direct : cpu_buffered;
+}
+
+/// What follows from reading or writing directly, or not.
+IoConfig way_of(const Options& options, ChunkSizes sizes, bool writes, std::size_t threads,
+                Choice choice) {
+  if (options.chunk_bytes != 0) {
+    sizes.chunk = options.chunk_bytes;
+    sizes.why = "chunks are as large as --chunk says, in whole tiles of 65,536 elements";
+  }
+  if (options.block_bytes != 0) sizes.block = options.block_bytes;
+  IoConfig config{.writes = writes,
+                  .direct = choice.direct,
+                  .engine = options.engine,
+                  .threads = threads,
+                  .chunk_bytes = sizes.chunk,
+                  .block_bytes = sizes.block,
+                  .queue_depth = options.queue_depth,
+                  .why_chunk = sizes.why,
+                  .reason = std::move(choice.reason)};
+  // One io_uring copies cached pages by itself, one after another; threads copy them at once.
+  if (config.engine == EngineKind::automatic && !config.direct) config.engine = EngineKind::threads;
+  if (config.queue_depth == 0) {
+    const bool copies = config.engine == EngineKind::threads && !config.direct;
+    config.queue_depth =
+        copies ? 2 * threads
+               : std::max<std::size_t>(direct_bytes_in_flight / config.block_bytes, 1);
+  }
+  // A thread that waits for a disk costs nothing, and one too few leaves the disk without work.
+  if (config.direct && options.threads == 0) {
+    config.threads = std::max(threads, std::min(config.queue_depth, most_waiting_threads));
+  }
+  return config;
+}
+
+}  // namespace
+
+std::size_t usable_cores() {
+  cpu_set_t set;
+  // It fails where there may be more cores than a set has room for.
+  const std::size_t cores = sched_getaffinity(0, sizeof(set), &set) == 0
+                                ? static_cast<std::size_t>(CPU_COUNT(&set))
+                                : std::thread::hardware_concurrency();
+  // A container may see more cores than it is given the time of. Read once: it is asked for by the
+  // dozen.
+  static const std::optional<double> of_time = cores_of_time();
+  const double most = of_time ? std::ceil(*of_time) : std::numeric_limits<int>::max();
+  return std::max<std::size_t>(std::min(cores, static_cast<std::size_t>(most)), 1);
+}
+
+Workers choose_workers(const Options& options, DeviceKind device) {
+  constexpr std::string_view as_asked = "as many streams as --streams says";
+  const std::size_t cores = usable_cores();
+  const auto rest = [&](std::size_t lanes) {
+    return options.threads > lanes ? options.threads - lanes : 1;
+  };
+  if (device == DeviceKind::cuda) {
+    const std::size_t lanes = options.streams != 0 ? options.streams : 2;
+    const std::size_t readers =
+        options.threads != 0 ? rest(lanes) : std::min(cores, most_cuda_readers);
+    const std::string_view why = options.streams != 0
+                                     ? as_asked
+                                     : "two streams: one computes while the other is being filled";
+    return {lanes, lanes, readers, std::min(readers, most_writers), why, why};
+  }
+  // On the CPU a lane computes for as long as a reader copies, or longer: as many of each as there
+  // are cores keep all of these busy whichever of the two is slower.
+  const std::size_t share = options.threads != 0 ? divide_up(options.threads, 2) : cores;
+  const std::size_t all = options.threads != 0 ? options.threads : cores;
+  const std::size_t lanes = options.streams != 0 ? options.streams : share;
+  const std::size_t reading_lanes = options.streams != 0 ? options.streams : all;
+  const std::size_t readers = options.threads != 0 ? rest(lanes) : cores;
+  Workers workers{lanes, reading_lanes, readers, std::min(readers, most_writers)};
+  if (options.streams != 0) {
+    workers.why_lanes = workers.why_reading_lanes = as_asked;
+  } else if (options.threads != 0) {
+    workers.why_lanes = "a stream for half of the --threads, which compute while others read";
+    workers.why_reading_lanes = "a stream for each of the --threads, which reads what it computes";
+  } else {
+    workers.why_lanes = workers.why_reading_lanes = "a stream for each core";
+  }
+  return workers;
+}
+
+IoConfig choose_read_config(const Options& options, DeviceKind device, Workers workers,
+                            const Source& source, double cached) {
+  Choice choice = reads_directly(options, source, cached);
+  if (!choice.reason.empty()) choice.reason = "reading through the page cache: " + choice.reason;
+  return way_of(options, sizes_of(device, choice.direct), false, workers.readers, choice);
+}
+
+IoConfig choose_write_config(const Options& options, DeviceKind device, Workers workers,
+                             const OutputFile& file) {
+  Choice choice{options.direct != DirectIo::no && file.direct() >= 0};
+  if (!choice.direct && options.direct != DirectIo::no) {
+    choice.reason = "writing through the page cache: " + file.why_not_direct();
+  }
+  return way_of(options, sizes_of(device, choice.direct), true, workers.writers, choice);
+}
+
+bool reads_both_ways(const Options& options, const Source& source, double cached) {
+  constexpr double least = 0.01;
+  // So little is read through the page cache as soon, and is there the next time.
+  const double from_disk = 1 - cached;
+  if (from_disk < little && from_disk * static_cast<double>(source.bytes()) < few_bytes) {
+    return false;
+  }
+  return options.direct == DirectIo::automatic && options.engine != EngineKind::uring &&
+         options.threads == 0 && first_without_direct(source) == nullptr && cached > least &&
+         cached < 1 - least;
+}
+
+IoConfig choose_mixed_read_config(const Options& options, DeviceKind device, Workers workers,
+                                  double cached) {
+  const ChunkSizes sizes = device == DeviceKind::cpu ? cpu_mixed
+                           : 1 - cached < little     ? cuda_mostly_cached
+                                                     : cuda_mixed;
+  IoConfig config = way_of(options, sizes, false, workers.readers, {true});
+  config.engine = EngineKind::threads;  // which take either kind as it comes
+  config.reason = percent(cached) + " from page cache, rest direct";
+  // Requests to the disk are the slow ones. Of these as many are to be in flight as if there were
+  // no others, each with a thread that waits for it, and some threads are to be left for the
+  // others.
+  constexpr std::size_t copying_threads = 8;
+  const std::size_t to_disk = std::max<std::size_t>(direct_bytes_in_flight / config.block_bytes, 1);
+  const double share = Interleaving::disk_share(1 - cached);
+  if (options.queue_depth == 0) {
+    config.queue_depth = static_cast<std::size_t>(std::ceil(static_cast<double>(to_disk) / share));
+  }
+  if (options.threads == 0) config.threads = to_disk + copying_threads;
+  return config;
+}
+
+IoConfig through_page_cache(const Options& options, DeviceKind device, Workers workers, bool writes,
+                            std::string reason) {
+  const std::string verb = writes ? "writing" : "reading";
+  return way_of(options, sizes_of(device, false), writes,
+                writes ? workers.writers : workers.readers,
+                {false, verb + " through the page cache: " + reason});
+}
+
+std::unique_ptr<Engine> make_engine(const Options& options, const IoConfig& config,
+                                    const ChunkPool& pool, std::size_t slots) {
+  const EngineOptions wanted{
+      .writes = config.writes,
+      .kind = config.engine,
+      .depth = config.queue_depth,
+      .threads = config.threads,
+      .storage = pool.memory().first(std::min(slots, pool.size()) * pool.slot_bytes()),
+      .storage_piece = pool.slot_bytes()};
+  return options.make_engine ? options.make_engine(wanted) : make_engine(wanted);
+}
+
+}  // namespace ooc

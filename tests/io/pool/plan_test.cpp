@@ -1,0 +1,164 @@
+#include <gtest/gtest.h>
+
+#include <ooc/detail/pool/plan.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "io/expect_error.hpp"
+
+namespace ooc {
+namespace {
+
+std::vector<Extent> extents_of(const SequentialPlan& plan, std::size_t chunk) {
+  std::vector<Extent> storage(plan.max_extents());
+  const auto extents = plan.extents(chunk, storage);
+  return {extents.begin(), extents.end()};
+}
+
+TEST(Plan, CutsOneFile) {
+  const std::vector<Extent> file{{0, 100, 25}};
+  const SequentialPlan plan(file, 10);
+  ASSERT_EQ(plan.size(), 3u);
+  EXPECT_EQ(plan.bytes(), 25u);
+  EXPECT_EQ(plan.max_extents(), 1u);
+  EXPECT_EQ(extents_of(plan, 0), (std::vector<Extent>{{0, 100, 10}}));
+  EXPECT_EQ(extents_of(plan, 2), (std::vector<Extent>{{0, 120, 5}}));
+  EXPECT_EQ(plan.begin(2), 20u);
+  EXPECT_EQ(plan.bytes(2), 5u);
+}
+
+TEST(Plan, ChunksRunAcrossFiles) {
+  const std::vector<Extent> files{{0, 0, 6}, {1, 5, 0}, {1, 5, 3}, {2, 1, 11}};
+  const SequentialPlan plan(files, 10);
+  ASSERT_EQ(plan.size(), 2u);
+  EXPECT_EQ(plan.max_extents(), 3u);
+  EXPECT_EQ(extents_of(plan, 0), (std::vector<Extent>{{0, 0, 6}, {1, 5, 3}, {2, 1, 1}}));
+  EXPECT_EQ(extents_of(plan, 1), (std::vector<Extent>{{2, 2, 10}}));
+}
+
+TEST(Plan, OfNothingHasNoChunks) {
+  const std::vector<Extent> empty{{0, 0, 0}};
+  EXPECT_EQ(SequentialPlan({}, 10).size(), 0u);
+  EXPECT_EQ(SequentialPlan(empty, 10).size(), 0u);
+  EXPECT_EQ(SequentialPlan(empty, 10).bytes(), 0u);
+  EXPECT_EQ(SequentialPlan(empty, 10).max_extents(), 0u);
+}
+
+TEST(Plan, RefusesChunksOfNothing) {
+  test::expect_error(ErrorKind::usage, "at least one byte", [] { SequentialPlan({}, 0); });
+}
+
+TEST(Plan, IsQuickForAnExabyte) {
+  const std::vector<Extent> files{{0, 0, std::uint64_t{1} << 60}, {1, 0, 5}};
+  const SequentialPlan plan(files, 1 << 20);
+  EXPECT_EQ(plan.size(), (std::size_t{1} << 40) + 1);
+  EXPECT_EQ(plan.max_extents(), 1u);
+  EXPECT_EQ(extents_of(plan, std::size_t{1} << 40), (std::vector<Extent>{{1, 0, 5}}));
+}
+
+std::vector<std::size_t> order_of(const Interleaving& interleaving) {
+  std::vector<std::size_t> order;
+  for (std::size_t k = 0; k < interleaving.pieces(); ++k) order.push_back(interleaving.piece(k));
+  return order;
+}
+
+TEST(Interleaving, TakesTurnsInProportion) {
+  const Interleaving halves({true, true, true, true, false, false, false, false});
+  EXPECT_EQ(order_of(halves), (std::vector<std::size_t>{0, 4, 1, 5, 2, 6, 3, 7}));
+  const Interleaving thirds({false, true, true, false, true, true});
+  EXPECT_EQ(order_of(thirds), (std::vector<std::size_t>{1, 2, 0, 4, 5, 3}));
+}
+
+TEST(Interleaving, OfOneKindIsTheOrderOfTheSequence) {
+  const std::vector<std::size_t> straight{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  EXPECT_EQ(order_of(Interleaving(std::vector<bool>(10, true))), straight);
+  EXPECT_EQ(order_of(Interleaving(std::vector<bool>(10, false))), straight);
+  EXPECT_EQ(Interleaving({}).pieces(), 0u);
+}
+
+// For any set of cached pieces, the order has each piece once and keeps cached and uncached pieces
+// sorted. While both kinds are left, the uncached ones make up the disk's share of each prefix.
+TEST(Interleaving, GivesEachPieceOneTurn) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<bool> cached(random() % 300);
+    const auto threshold = random() % 100;
+    for (std::size_t i = 0; i < cached.size(); ++i) cached[i] = random() % 100 < threshold;
+    const Interleaving interleaving(cached);
+    const std::vector<std::size_t> order = order_of(interleaving);
+    std::vector<std::size_t> sorted = order;
+    std::ranges::sort(sorted);
+    ASSERT_EQ(sorted.size(), cached.size());
+    for (std::size_t i = 0; i < sorted.size(); ++i) EXPECT_EQ(sorted[i], i);
+    const auto is_cached = [&](std::size_t piece) { return interleaving.is_cached(piece); };
+    const auto rest = std::ranges::stable_partition(sorted = order, is_cached);
+    EXPECT_TRUE(std::is_sorted(sorted.begin(), rest.begin()));
+    EXPECT_TRUE(std::ranges::is_sorted(rest));
+
+    const double all = static_cast<double>(std::max<std::size_t>(cached.size(), 1));
+    const auto on_disk = static_cast<std::size_t>(std::ranges::count(cached, false));
+    const double share = Interleaving::disk_share(static_cast<double>(on_disk) / all);
+    std::size_t from_disk = 0;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      from_disk += is_cached(order[k]) ? 0 : 1;
+      const bool both_left = from_disk < on_disk && k + 1 - from_disk < cached.size() - on_disk;
+      if (!both_left) break;
+      EXPECT_NEAR(static_cast<double>(from_disk), share * static_cast<double>(k + 1), 1.0);
+    }
+  }
+}
+
+TEST(Plan, ReadsInTheOrderOfAnInterleaving) {
+  const std::vector<Extent> file{{0, 100, 35}};
+  const auto interleaving =
+      std::make_shared<const Interleaving>(std::vector<bool>{false, false, true, true});
+  const SequentialPlan plan(file, 10, interleaving);
+  ASSERT_EQ(plan.size(), 4u);
+  EXPECT_EQ(extents_of(plan, 0), (std::vector<Extent>{{0, 120, 10, true}}));
+  EXPECT_EQ(extents_of(plan, 1), (std::vector<Extent>{{0, 100, 10, false}}));
+  EXPECT_EQ(extents_of(plan, 2), (std::vector<Extent>{{0, 130, 5, true}}));
+  EXPECT_EQ(plan.begin(2), 30u);
+  EXPECT_EQ(plan.bytes(2), 5u);
+  EXPECT_EQ(plan.bytes(3), 10u);
+}
+
+// The expected chunks come from a walk over the sequence, byte by byte.
+TEST(Plan, GivesEachByteToOneChunkInOrder) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<Extent> sequence(random() % 8);
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> expected;
+    for (Extent& extent : sequence) {
+      extent = {static_cast<std::uint32_t>(random() % 3), random() % 1000, random() % 40};
+      for (std::uint64_t i = 0; i < extent.bytes; ++i) {
+        expected.emplace_back(extent.file, extent.offset + i);
+      }
+    }
+    const std::uint64_t chunk_bytes = 1 + random() % 50;
+    const SequentialPlan plan(sequence, chunk_bytes);
+    ASSERT_EQ(plan.bytes(), expected.size());
+    ASSERT_EQ(plan.size(), (expected.size() + chunk_bytes - 1) / chunk_bytes);
+
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> actual;
+    std::size_t most = 0;
+    for (std::size_t chunk = 0; chunk < plan.size(); ++chunk) {
+      EXPECT_EQ(plan.begin(chunk), actual.size());
+      const auto extents = extents_of(plan, chunk);
+      most = std::max(most, extents.size());
+      for (const Extent& extent : extents) {
+        for (std::uint64_t i = 0; i < extent.bytes; ++i) {
+          actual.emplace_back(extent.file, extent.offset + i);
+        }
+      }
+      EXPECT_EQ(plan.begin(chunk) + plan.bytes(chunk), actual.size());
+    }
+    EXPECT_EQ(actual, expected);
+    EXPECT_EQ(plan.max_extents(), most);
+  }
+}
+
+}  // namespace
+}  // namespace ooc

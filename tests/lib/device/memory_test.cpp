@@ -1,0 +1,85 @@
+#include "device/memory.hpp"
+
+#include <ooc/buffer.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+#include <ooc/metered_memory.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <new>
+
+namespace ooc {
+namespace {
+
+TEST(MeteredMemory, CountsAndKeepsItsLimit) {
+  MeteredMemory memory(*std::pmr::new_delete_resource(), "device memory");
+  memory.set_limit(1000);
+  {
+    const Buffer first(memory, 600);
+    EXPECT_EQ(memory.bytes_in_use(), 600u);
+    try {
+      const Buffer second(memory, 500);
+      FAIL() << "the limit was exceeded";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::memory);
+      EXPECT_NE(std::string(error.what()).find("500 more bytes of device memory"),
+                std::string::npos)
+          << error.what();
+    }
+    EXPECT_EQ(memory.bytes_in_use(), 600u);
+    const Buffer third(memory, 400);
+  }
+  EXPECT_EQ(memory.bytes_in_use(), 0u);
+  EXPECT_EQ(memory.peak_bytes(), 1000u);
+  memory.restart_peak();
+  EXPECT_EQ(memory.peak_bytes(), 0u);
+  EXPECT_EQ(memory.allocations(), 2u);
+}
+
+TEST(MeteredMemory, DoesNotCountWhatItDidNotGet) {
+  MeteredMemory memory(*std::pmr::null_memory_resource(), "device memory");
+  memory.set_limit(1000);
+  for (int i = 0; i < 3; ++i) EXPECT_THROW(Buffer(memory, 600), std::bad_alloc);
+  EXPECT_EQ(memory.bytes_in_use(), 0u);
+  EXPECT_EQ(memory.peak_bytes(), 0u);
+  EXPECT_EQ(memory.allocations(), 0u);
+}
+
+TEST(HugePageMemory, IsAlignedToHugePagesAndWritable) {
+  HugePageMemory memory;
+  for (const std::size_t bytes : {std::size_t{1}, 4096 + std::size_t{1}, 5 * MiB}) {
+    const Buffer buffer(memory, bytes);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % (2 * MiB), 0u);
+    std::memset(buffer.data(), 1, bytes);
+  }
+}
+
+TEST(RecyclingMemory, HandsOutAgainWhatItGotBack) {
+  MeteredMemory upstream(*std::pmr::new_delete_resource(), "memory");
+  {
+    RecyclingMemory memory(upstream);
+    for (int round = 0; round < 10; ++round) {
+      const Buffer large(memory, 1000);
+      const Buffer small(memory, 10);
+      EXPECT_NE(large.data(), small.data());
+      const Buffer whole_blocks(memory, 2048);  // a multiple of the allocation size
+    }
+    EXPECT_EQ(upstream.allocations(), 3u);
+  }
+  EXPECT_EQ(upstream.bytes_in_use(), 0u);
+}
+
+TEST(Buffer, MovesItsBytes) {
+  MeteredMemory memory(*std::pmr::new_delete_resource(), "memory");
+  Buffer buffer(memory, 100);
+  std::byte* const data = buffer.data();
+  Buffer other = std::move(buffer);
+  EXPECT_EQ(other.data(), data);
+  other = Buffer(memory, 50);
+  EXPECT_EQ(memory.bytes_in_use(), 50u);
+}
+
+}  // namespace
+}  // namespace ooc

@@ -1,0 +1,178 @@
+#include <ooc/coordinator.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <stop_token>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "lib/pass/coordinator_fixture.hpp"
+#include "support/operators.hpp"
+#include "support/page_cache.hpp"
+#include "support/temp_dir.hpp"
+
+// Tests of passes that end early, because they are stopped or because of an error.
+
+namespace ooc {
+namespace {
+
+using test::Collect;
+using test::CoordinatorTest;
+using test::Visit;
+
+TEST_F(CoordinatorTest, RethrowsAnOperatorsErrorAndCanGoOn) {
+  const auto path = make_file("data.bin", 40 * 65536);
+  Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536, .streams = 3});
+  for (const std::uint64_t chunk : {0u, 1u, 20u, 39u}) {
+    Visit failing(
+        test::at(chunk * 65536, [] { throw std::runtime_error("the operator's own error"); }));
+    EXPECT_THROW(coordinator.run(Source{File::open(path)}, 1, failing), std::runtime_error);
+    Collect collect(contents_.size());
+    coordinator.run(Source{File::open(path)}, 1, collect);
+    expect_all(collect);
+  }
+}
+
+/// Requests a stop at each chunk from byte `after` on, and is slow in some lanes.
+class StopAfter final : public Operation {
+ public:
+  StopAfter(std::stop_source& source, std::uint64_t after, bool takes_any)
+      : stop_(source), after_(after), takes_any_(takes_any) {}
+  void begin(std::size_t, Stream&) override {}
+  void process(std::size_t lane, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first,
+               DeviceSpan<std::byte>) override {
+    if (lane % 2 != 0) std::this_thread::sleep_for(std::chrono::microseconds(300));
+    std::uint64_t end = end_;
+    while (end < first + in.size && !end_.compare_exchange_weak(end, first + in.size)) {
+    }
+    seen_ += in.size;
+    if (first >= after_) stop_.request_stop();
+  }
+  void end(std::size_t, Stream&) override {}
+  bool takes_any_chunk() const noexcept override { return takes_any_; }
+
+  std::atomic<std::uint64_t> end_{0}, seen_{0};
+
+ private:
+  std::stop_source& stop_;
+  std::uint64_t after_;
+  bool takes_any_;
+};
+
+// Covers lanes that load their own chunks (the default here), any of them or their share, and a
+// separate reader; with enough slots, and with fewer slots than the streams asked for.
+TEST_F(CoordinatorTest, StopsEarlyWithAPrefix) {
+  struct Limits {
+    std::size_t streams, memory_bytes;
+  };
+  struct Way {
+    EngineKind engine;
+    bool takes_any;
+  };
+  const auto path = make_file("data.bin", 200 * 65536);
+  const test::HeldInPageCache held(path);
+  for (const Way way : {Way{EngineKind::automatic, false}, Way{EngineKind::automatic, true},
+                        Way{EngineKind::threads, false}}) {
+    for (const Limits limits : {Limits{1, 0}, Limits{3, 0}, Limits{8, 0}, Limits{8, 256 * KiB}}) {
+      for (const std::uint64_t after : {0u, 5u, 40u}) {
+        std::stop_source stop;
+        Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536,
+                                                               .streams = limits.streams,
+                                                               .memory_bytes = limits.memory_bytes,
+                                                               .engine = way.engine});
+        StopAfter operation(stop, after * 65536, way.takes_any);
+        const Stats stats = coordinator.run(Source{File::open(path)}, 1, operation,
+                                            {.stop = stop.get_token(), .keep_partial = true});
+        EXPECT_TRUE(stats.partial);
+        EXPECT_EQ(stats.slots < limits.streams, limits.memory_bytes != 0);
+        EXPECT_LT(stats.bytes, contents_.size());
+        EXPECT_EQ(stats.bytes, operation.seen_);
+        EXPECT_EQ(operation.end_, operation.seen_) << "not a prefix";
+        EXPECT_GT(operation.end_, after * 65536);
+      }
+    }
+  }
+}
+
+// Another thread requests the stop at a random time. The chunks that were computed must be a
+// prefix, without a gap before the last one.
+TEST_F(CoordinatorTest, StoppedAtAnyTimeItHasDoneAPrefix) {
+  const auto path = make_file("data.bin", 60 * 65536);
+  const test::HeldInPageCache held(path);
+  const Source source{File::open(path)};
+  std::minstd_rand random(1);
+  for (const bool takes_any : {false, true}) {
+    Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536, .streams = 7});
+    for (int pass = 0; pass < 200; ++pass) {
+      std::stop_source stop, never;
+      StopAfter operation(never, SIZE_MAX, takes_any);
+      const std::chrono::microseconds moment(random() % 4000);
+      const std::jthread stopping([&] {
+        std::this_thread::sleep_for(moment);
+        stop.request_stop();
+      });
+      const Stats stats =
+          coordinator.run(source, 1, operation, {.stop = stop.get_token(), .keep_partial = true});
+      ASSERT_EQ(operation.end_, operation.seen_) << "not a prefix, pass " << pass;
+      ASSERT_EQ(stats.bytes, operation.seen_);
+    }
+  }
+}
+
+/// Reads nothing and fails after `good` requests.
+class FailingEngine final : public Engine {
+ public:
+  explicit FailingEngine(std::size_t good) : good_(good) {}
+  void start(Request& request) override { request_ = &request; }
+  Request& wait() override {
+    Request& request = *std::exchange(request_, nullptr);
+    if (good_-- == 0) throw Error(ErrorKind::input, "the disk's own error");
+    return request;
+  }
+  std::size_t in_flight() const noexcept override { return request_ != nullptr; }
+  std::size_t depth() const noexcept override { return 1; }
+  std::string_view name() const noexcept override { return "failing"; }
+
+ private:
+  std::size_t good_;
+  Request* request_ = nullptr;
+};
+
+TEST_F(CoordinatorTest, RethrowsTheEnginesErrorWhereverItComes) {
+  const auto path = make_file("data.bin", 30 * 65536);
+  for (std::size_t good = 0; good < 30; ++good) {
+    Coordinator coordinator(
+        make_device(DeviceKind::cpu),
+        {.chunk_bytes = 65536, .streams = 2, .make_engine = [&](const EngineOptions&) {
+           return std::make_unique<FailingEngine>(good);
+         }});
+    Collect collect(contents_.size());
+    try {
+      coordinator.run(Source{File::open(path)}, 1, collect);
+      FAIL() << "no error after " << good << " reads";
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), "the disk's own error");
+    }
+  }
+}
+
+TEST_F(CoordinatorTest, TakesAnEngineOfLessDepthThanAskedFor) {
+  const auto path = make_file("data.bin", 1);
+  std::filesystem::resize_file(path, GiB);
+  const auto one_at_a_time = [](auto&) { return std::make_unique<FailingEngine>(SIZE_MAX); };
+  Coordinator coordinator(make_device(DeviceKind::cpu), {.make_engine = one_at_a_time});
+  Visit operation;
+  EXPECT_EQ(coordinator.run(Source{File::open(path)}, 1, operation).bytes, GiB);
+}
+
+}  // namespace
+}  // namespace ooc

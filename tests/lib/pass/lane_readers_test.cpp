@@ -1,0 +1,147 @@
+#include "pass/lane_readers.hpp"
+
+#include <ooc/detail/dataset/residency.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "support/operators.hpp"
+#include "support/page_cache.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+constexpr std::size_t chunk = 65536;
+
+using test::Compare;
+
+class FileOfChunks : public testing::Test {
+ protected:
+  test::TempDir directory_;
+  std::vector<std::byte> content_ = test::random_bytes(200 * chunk + 4321, 1);
+  std::filesystem::path path_ = directory_.write("data", content_);
+};
+
+class LaneReadersTest : public FileOfChunks, public testing::WithParamInterface<LaneTakes> {};
+
+// Lanes that load their own chunks need no other threads. Otherwise readers count as threads that
+// were asked for, so there are fewer lanes, also in a later pass of the same coordinator.
+TEST_P(LaneReadersTest, AreAsManyThreadsAsAskedFor) {
+  const Source source{File::open(path_)};
+  std::optional<test::HeldInPageCache> held(path_);
+  const bool kernel_tells = page_cache_fraction(source).value_or(0) > 0.9;
+  for (const std::size_t threads : {1u, 2u, 5u}) {
+    Coordinator coordinator(make_device(DeviceKind::cpu),
+                            {.chunk_bytes = chunk, .threads = threads});
+    for (const bool cached : {true, false, true}) {
+      held.reset();
+      if (cached) {
+        held.emplace(path_);
+      } else {
+        test::evict(path_);
+      }
+      Compare compare(content_, GetParam() == LaneTakes::any);
+      const Stats stats = coordinator.run(source, 1, compare);
+      EXPECT_EQ(compare.bytes, content_.size());
+      EXPECT_EQ(stats.bytes, content_.size());
+      EXPECT_EQ(compare.lanes, stats.streams);
+      EXPECT_TRUE(stats.lanes_read || !cached || !kernel_tells);
+      EXPECT_LE(stats.threads, std::max<std::size_t>(threads, stats.lanes_read ? 1 : 2));
+      EXPECT_EQ(stats.streams, stats.lanes_read ? threads : (threads + 1) / 2);
+    }
+  }
+}
+
+TEST_P(LaneReadersTest, LeaveReadingToThreadsThatAreMore) {
+  const Source source{File::open(path_)};
+  const test::HeldInPageCache held(path_);
+  Compare compare(content_, GetParam() == LaneTakes::any);
+  Coordinator coordinator(make_device(DeviceKind::cpu),
+                          {.chunk_bytes = chunk, .streams = 2, .threads = 8});
+  const Stats stats = coordinator.run(source, 1, compare);
+  EXPECT_FALSE(stats.lanes_read);
+  EXPECT_EQ(stats.streams, 2u);
+  EXPECT_EQ(stats.threads, stats.direct ? 3u : 8u);
+}
+
+TEST_P(LaneReadersTest, TellOfAFileThatShrinks) {
+  std::atomic<bool> is_cut{false};
+  Compare compare(content_, GetParam() == LaneTakes::any, [&](std::size_t, std::uint64_t first) {
+    const std::uint64_t k = first / chunk;
+    if (k == 10) {
+      std::filesystem::resize_file(path_, 30 * chunk);
+      is_cut = true;
+      is_cut.notify_all();
+    }
+    if (k > 10) is_cut.wait(false);  // or lanes might read all chunks before
+  });
+  Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = chunk, .streams = 3});
+  try {
+    coordinator.run(Source{File::open(path_)}, 1, compare);
+    FAIL() << "read what is not there";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::input_changed) << error.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Takes, LaneReadersTest,
+                         testing::Values(LaneTakes::its_share, LaneTakes::any),
+                         [](const auto& takes) {
+                           return takes.param == LaneTakes::any ? "any" : "its_share";
+                         });
+
+class SlowLaneTest : public FileOfChunks {
+ protected:
+  void SetUp() override {
+    if (page_cache_fraction(source_).value_or(0) < 0.9) GTEST_SKIP() << test::needs_page_cache;
+  }
+
+  /// Returns which of two lanes took each chunk. The lane with chunk 0 goes on only when `others`
+  /// more chunks are done, or after some seconds.
+  std::vector<std::size_t> lanes_of_chunks(LaneTakes takes, std::size_t others) {
+    std::vector<std::size_t> lanes(divide_up(content_.size(), chunk));
+    std::atomic<std::size_t> done{0};
+    Compare compare(content_, takes == LaneTakes::any, [&](std::size_t lane, std::uint64_t first) {
+      const std::uint64_t k = first / chunk;
+      lanes[k] = lane;
+      if (k != 0) {
+        ++done;
+        return;
+      }
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+      while (done < others && std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+    Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = chunk, .streams = 2});
+    EXPECT_TRUE(coordinator.run(source_, 1, compare).lanes_read);
+    EXPECT_EQ(compare.bytes, content_.size());
+    return lanes;
+  }
+
+  test::HeldInPageCache held_{path_};
+  Source source_{File::open(path_)};
+};
+
+TEST_F(SlowLaneTest, LeavesToTheOtherWhatMayBeAnyones) {
+  const std::vector<std::size_t> lanes = lanes_of_chunks(LaneTakes::any, 150);
+  EXPECT_LE(std::ranges::count(lanes, lanes[0]), 201 - 150);
+}
+
+TEST_F(SlowLaneTest, KeepsItsShare) {
+  const std::vector<std::size_t> lanes = lanes_of_chunks(LaneTakes::its_share, 100);
+  for (std::size_t k = 0; k < lanes.size(); ++k) EXPECT_EQ(lanes[k], k % 2) << k;
+}
+
+}  // namespace
+}  // namespace ooc

@@ -1,0 +1,138 @@
+#include <ooc/coordinator.hpp>
+#include <ooc/device.hpp>
+#include <ooc/io/file.hpp>
+#include <ooc/io/units.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sizing/layout.hpp"
+#include "support/operators.hpp"
+#include "support/page_cache.hpp"
+#include "support/temp_dir.hpp"
+#include "support/wrapped_device.hpp"
+
+namespace ooc {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t chunks = 100;
+
+class DirectReadAhead : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (File::open(path_).direct() < 0) GTEST_SKIP() << "no direct reads here";
+    if (available_host_bytes() < 256 * MiB) GTEST_SKIP() << "no memory to spare here";
+    test::evict(path_);
+  }
+  Source source() const { return Source{File::open(path_)}; }
+  Layout layout(const Options& options) const {
+    const Workers workers{.lanes = 2, .reading_lanes = 2, .readers = 2, .writers = 2};
+    Layout layout = choose_layout(options, DeviceKind::cuda, workers, source(), 1);
+    read_ahead(options, layout);
+    return layout;
+  }
+
+  test::TempDir directory_;
+  std::vector<std::byte> bytes_ = test::random_bytes(chunks * tile_elements - 5, 1);
+  std::filesystem::path path_ = directory_.write("data", bytes_);
+};
+
+TEST_F(DirectReadAhead, TakesASlotForEachChunkWithinReason) {
+  EXPECT_EQ(layout({.chunk_bytes = tile_elements, .direct = DirectIo::yes}).ahead_slots, chunks);
+  EXPECT_EQ(layout({.chunk_bytes = tile_elements, .direct = DirectIo::no}).ahead_slots, 0u);
+  constexpr std::size_t limit = 4 * MiB;
+  const Layout limited =
+      layout({.chunk_bytes = tile_elements, .memory_bytes = limit, .direct = DirectIo::yes});
+  EXPECT_GT(limited.ahead_slots, limited.pool_slots);
+  EXPECT_LE(limited.ahead_slots * limited.slot_bytes, limit / 2);
+  EXPECT_EQ(layout({.chunk_bytes = tile_elements,
+                    .block_bytes = tile_elements,
+                    .queue_depth = 2 * chunks,
+                    .direct = DirectIo::yes})
+                .ahead_slots,
+            0u);  // the pool is as large without reading ahead
+}
+
+TEST_F(DirectReadAhead, GoesOnUntilTheDeviceHasStarted) {
+  std::atomic<std::size_t> read{0}, read_before_start{0};
+  std::set<std::size_t> workers;  // only the reader's thread adds to it
+  const auto start = [&](test::DeviceCall call) {
+    if (call != test::DeviceCall::make || read_before_start != 0) return;
+    for (int i = 0; i < 1000 && read < chunks; ++i) std::this_thread::sleep_for(10ms);
+    read_before_start = read.load();
+  };
+  auto device = std::make_unique<test::WrappedDevice>(make_device(DeviceKind::cpu), start);
+  test::WrappedDevice& stopped = *device;
+  stopped.stop();
+  Coordinator coordinator(std::move(device),
+                          {.chunk_bytes = tile_elements, .streams = 2, .direct = DirectIo::yes});
+  const PassOptions observed{.observe = [&](const TraceEvent& event) {
+    if (event.kind != TraceEvent::Kind::read) return;
+    workers.insert(event.worker);
+    ++read;
+  }};
+  test::Compare compare(bytes_);
+  const Stats ahead = coordinator.run(source(), 1, compare, observed);
+  EXPECT_EQ(compare.bytes, bytes_.size());
+  EXPECT_EQ(read_before_start, chunks);
+  EXPECT_EQ(ahead.slots, chunks);
+  EXPECT_EQ(ahead.read_ahead_bytes, bytes_.size());
+
+  // After the device has started, the pool is small again.
+  const Stats later = coordinator.run(source(), 1, compare, observed);
+  EXPECT_EQ(compare.bytes, 2 * bytes_.size());
+  EXPECT_LT(later.slots, chunks / 2);
+  EXPECT_EQ(later.read_ahead_bytes, 0u);
+  // Reads have at most one worker for each slot of a small pool, and one for each read in flight.
+  EXPECT_LE(*workers.rbegin(), later.slots + later.queue_depth);
+}
+
+TEST_F(DirectReadAhead, IsDoneWithoutIfItsMemoryCannotBeLocked) {
+  auto device = std::make_unique<test::WrappedDevice>(
+      make_device(DeviceKind::cpu), [](test::DeviceCall call) {
+        if (call == test::DeviceCall::lock)
+          throw Error(ErrorKind::memory, "no pages can be locked");
+      });
+  device->stop();
+  Coordinator coordinator(std::move(device),
+                          {.chunk_bytes = tile_elements, .streams = 2, .direct = DirectIo::yes});
+  test::Compare compare(bytes_);
+  const Stats stats = coordinator.run(source(), 1, compare);
+  EXPECT_EQ(compare.bytes, bytes_.size());
+  EXPECT_EQ(stats.read_ahead_bytes, 0u);
+  EXPECT_LT(stats.slots, chunks / 2);
+  EXPECT_NE(stats.remarks.back().find("no pages can be locked"), std::string::npos);
+}
+
+TEST_F(DirectReadAhead, IsGoneThroughOnceIfThereIsMoreToRead) {
+  for (const std::size_t streams : {1u, 2u, 5u}) {
+    auto device = std::make_unique<test::WrappedDevice>(make_device(DeviceKind::cpu),
+                                                        [](test::DeviceCall) {});
+    device->stop();
+    Coordinator coordinator(std::move(device), {.chunk_bytes = tile_elements,
+                                                .streams = streams,
+                                                .queue_depth = 2,
+                                                .memory_bytes = 4 * MiB,
+                                                .direct = DirectIo::yes});
+    test::Compare compare(bytes_);
+    const Stats stats = coordinator.run(source(), 1, compare);
+    EXPECT_EQ(compare.bytes, bytes_.size());
+    EXPECT_LT(stats.slots, chunks / 2);
+    EXPECT_GT(stats.read_ahead_bytes, 0u);
+  }
+}
+
+}  // namespace
+}  // namespace ooc

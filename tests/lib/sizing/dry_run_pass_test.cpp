@@ -1,0 +1,96 @@
+#include <ooc/coordinator.hpp>
+#include <ooc/dry_run_pass.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "support/operators.hpp"
+#include "support/page_cache.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+class DryRunPass : public testing::Test {
+ protected:
+  void expect_what_run_does(const Options& options) {
+    const Source source{File::open(path_)};
+    const Stats plan = dry_run_pass(options, DeviceKind::cpu, source, 1);
+    Coordinator coordinator(make_device(DeviceKind::cpu), options);
+    test::Visit ignore;
+    const Stats stats = coordinator.run(source, 1, ignore);
+    EXPECT_EQ(plan.bytes, stats.bytes);
+    EXPECT_EQ(plan.engine, stats.engine);
+    EXPECT_EQ(plan.direct, stats.direct);
+    EXPECT_EQ(plan.lanes_read, stats.lanes_read);
+    EXPECT_EQ(plan.reasons, stats.reasons);
+    EXPECT_EQ(plan.chunk_bytes, stats.chunk_bytes);
+    EXPECT_EQ(plan.chunks, stats.chunks);
+    EXPECT_EQ(plan.streams, stats.streams);
+    EXPECT_EQ(plan.threads, stats.threads);
+    EXPECT_EQ(plan.slots, stats.slots);
+    EXPECT_EQ(plan.pool_bytes, stats.pool_bytes);
+    EXPECT_EQ(plan.block_bytes, stats.block_bytes);
+    EXPECT_EQ(plan.queue_depth, stats.queue_depth);
+  }
+
+  test::TempDir directory_;
+  std::filesystem::path path_ = directory_.write("data", test::random_bytes(8 * MiB + 5, 1));
+};
+
+TEST_F(DryRunPass, SaysWhatARunWillDo) {
+  for (const bool cold : {false, true}) {
+    for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
+      for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
+        std::optional<test::HeldInPageCache> held;
+        if (cold) {
+          test::evict(path_);
+        } else {
+          held.emplace(path_);
+        }
+        expect_what_run_does({.engine = engine, .direct = direct});
+      }
+    }
+  }
+  for (const std::size_t threads : {1u, 2u, 5u}) {
+    {
+      const test::HeldInPageCache held(path_);
+      expect_what_run_does({.threads = threads});
+    }
+    test::evict(path_);
+    expect_what_run_does({.threads = threads});
+  }
+  expect_what_run_does({.chunk_bytes = 1 * MiB, .streams = 3, .memory_bytes = 4 * MiB});
+}
+
+TEST_F(DryRunPass, RefusesWhatARunWould) {
+  const Source source{File::open(path_)};
+  EXPECT_THROW(dry_run_pass({.memory_bytes = 1}, DeviceKind::cpu, source, 1), Error);
+}
+
+TEST_F(DryRunPass, KnowsWhatStreamsTakeOfAGpuThatNeedNotBeThere) {
+  const Source source{File::open(path_)};
+  const Options options{.chunk_bytes = 1 * MiB, .streams = 3};
+  EXPECT_EQ(dry_run_pass(options, DeviceKind::cuda, source, 1).device_bytes, 3 * 2 * MiB);
+  EXPECT_EQ(dry_run_pass(options, DeviceKind::cpu, source, 1).device_bytes, 0u);
+
+  // Results have their own buffers, which are twice as large as those of the input.
+  TargetFile file({.path = directory_.path() / "out"}, source.bytes(), {}, Purpose::dry_run);
+  const Output output{file, 2, false};
+  const Stats plan = dry_run_pass(options, DeviceKind::cuda, source, 1, &output);
+  EXPECT_EQ(plan.device_bytes, 3 * (2 + 4) * MiB);
+  EXPECT_EQ(plan.bytes_written, 2 * source.bytes());
+}
+
+TEST_F(DryRunPass, OfNothingIsEmpty) {
+  const Source source{File::open(directory_.write("empty", std::string_view{}))};
+  const Stats plan = dry_run_pass({}, DeviceKind::cpu, source, 1);
+  EXPECT_EQ(plan.chunks, 0u);
+  EXPECT_TRUE(plan.engine.empty());
+}
+
+}  // namespace
+}  // namespace ooc

@@ -1,0 +1,95 @@
+#include <ooc/io/target.hpp>
+#include <ooc/io/units.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "lib/sizing/layout_fixture.hpp"
+#include "sizing/layout.hpp"
+
+// Tests where a layout places results, and how it writes them.
+
+namespace ooc {
+namespace {
+
+using test::LayoutTest;
+
+TEST_F(LayoutTest, CutsTheOutputWhereItCutsTheInput) {
+  for (const char* name : {"out.npy", "out.u8"}) {
+    for (const std::uint64_t elements : {std::uint64_t{1}, std::uint64_t{1'000'003}}) {
+      TargetFile file({.path = dir_.path() / name, .type = {ElementType::f8}}, elements, {});
+      const Output output{file, 8, false};
+      const Layout layout =
+          choose_layout({}, DeviceKind::cpu, workers_, sparse(elements), 1, &output);
+      const SequentialPlan& writes = layout.writes->plan;
+      ASSERT_EQ(writes.size(), layout.plan.size());
+      std::vector<Extent> storage(writes.max_extents());
+      for (std::size_t i = 0; i < writes.size(); ++i) {
+        EXPECT_EQ(writes.bytes(i), 8 * layout.plan.bytes(i));
+        const Extent expected{0, file.data_offset() + 8 * layout.plan.begin(i), writes.bytes(i)};
+        const auto extents = writes.extents(i, storage);
+        ASSERT_EQ(extents.size(), 1u);
+        EXPECT_EQ(extents.front(), expected);
+      }
+    }
+  }
+}
+
+TEST_F(LayoutTest, FindsRoomInASlotForInputAndOutput) {
+  constexpr std::uint64_t elements = 10 * MiB;
+  struct Width {
+    std::size_t in, out;
+  };
+  for (const auto& [in, out] : {Width{1, 8}, Width{8, 1}, Width{4, 4}}) {
+    TargetFile file({.path = dir_.path() / "out", .type = {ElementType::u1}}, elements * out, {});
+    const Output output{file, out, false};
+    const Source source = sparse(elements * in);
+    const Layout cpu = choose_layout({}, DeviceKind::cpu, workers_, source, in, &output);
+    const std::size_t result = cpu.chunk_bytes / in * out;
+    EXPECT_EQ(cpu.writes->config.chunk_bytes, result);
+    EXPECT_GE(cpu.writes->place, cpu.chunk_bytes);
+    EXPECT_EQ(cpu.writes->place % page_bytes, 0u);
+    EXPECT_GE(cpu.slot_bytes, cpu.writes->place + result);
+    // A GPU's result replaces the input in its slot, since the input has been copied to the GPU.
+    const Layout cuda = choose_layout({}, DeviceKind::cuda, workers_, source, in, &output);
+    EXPECT_EQ(cuda.writes->place, 0u);
+    EXPECT_GE(cuda.slot_bytes, std::max(cuda.chunk_bytes, cuda.chunk_bytes / in * out));
+    // Neither input nor output has chunks larger than those that suit the device.
+    const Layout fold = choose_layout({}, DeviceKind::cuda, workers_, source, in);
+    EXPECT_LE(std::max(cuda.chunk_bytes, cuda.writes->config.chunk_bytes), fold.chunk_bytes);
+  }
+}
+
+TEST_F(LayoutTest, KeepsToTheLimitsWithAnOutput) {
+  constexpr std::uint64_t elements = 64 * MiB;
+  TargetFile file({.path = dir_.path() / "out", .type = {ElementType::f4}}, elements, {});
+  const Output output{file, 4, false};
+  for (const std::size_t limit : {4 * MiB, 8 * MiB, 64 * MiB}) {
+    for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
+      const Layout layout = choose_layout({.memory_bytes = limit, .device_bytes = limit}, device,
+                                          workers_, sparse(elements), 1, &output);
+      EXPECT_LE(layout.slots * layout.slot_bytes, limit);
+      EXPECT_GE(layout.slots, 2u);
+      const std::size_t buffers = 4 * (layout.chunk_bytes + layout.writes->config.chunk_bytes);
+      EXPECT_LE(device == DeviceKind::cuda ? workers_.lanes * buffers : 0, limit);
+    }
+  }
+}
+
+TEST_F(LayoutTest, SaysWhyItDoesNotWriteDirectly) {
+  TargetFile small({.path = dir_.path() / "out", .type = {ElementType::u1}}, 5, {});
+  const Output output{small, 1, false};
+  const std::string reason = "writing through the page cache: the output is smaller than a page";
+  const auto reasons = [&](const Options& options, std::uint64_t bytes) {
+    return choose_layout(options, DeviceKind::cpu, workers_, sparse(bytes), 1, &output).reasons;
+  };
+  EXPECT_EQ(reasons({}, 5).back(), reason);
+  EXPECT_TRUE(reasons({.direct = DirectIo::no}, 5).empty());
+  EXPECT_TRUE(reasons({}, 0).empty());
+}
+
+}  // namespace
+}  // namespace ooc
