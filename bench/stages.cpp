@@ -57,7 +57,7 @@ nlohmann::ordered_json read_alone(const std::string& file, bool cuda, int runs) 
     PassThreads threads({&pool});
     threads.start([&] { reader.run({}); });
     threads.start([&] {
-      for (std::size_t k = 0; k < plan.size(); ++k) pool.recycle(*pool.wait(k, SlotState::loaded));
+      for (std::size_t k = 0; k < plan.size(); ++k) pool.recycle(*pool.wait(k, ChunkState::loaded));
     });
     threads.join([] {});
     seconds.push_back(clock.seconds());
@@ -89,9 +89,9 @@ nlohmann::ordered_json write_alone(const std::string& file, std::uint64_t bytes,
     threads.start([&] { writer.run(); });
     threads.start([&] {
       for (std::size_t k = 0; k < plan.size(); ++k) {
-        Chunk& chunk = *pool.wait(k, SlotState::empty);
+        Chunk& chunk = *pool.begin(k);
         chunk.segments.push_back(chunk.memory.first(plan.bytes(k)));
-        pool.publish(chunk, SlotState::computed);
+        pool.publish(chunk, ChunkState::computed);
       }
     });
     threads.join([] {});

@@ -23,7 +23,7 @@ Reader::Reader(std::span<const File> files, const Plan& plan, ChunkPool& pool,
 
 Reader::Reader(std::vector<const File*> files, const Plan& plan, ChunkPool& pool,
                std::unique_ptr<Engine> engine, std::size_t block_bytes, bool direct)
-    : Transfer(plan, pool, std::move(engine), block_bytes, SlotState::empty),
+    : Transfer(plan, pool, std::move(engine), block_bytes),
       files_(std::move(files)),
       direct_(direct) {}
 

@@ -8,11 +8,10 @@
 namespace ooc {
 
 Transfer::Transfer(const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> engine,
-                   std::size_t block_bytes, SlotState awaited)
+                   std::size_t block_bytes)
     : plan_(plan),
       pool_(pool),
       block_bytes_(round_up(std::max<std::size_t>(block_bytes, 1), page_bytes)),
-      awaited_(awaited),
       most_in_flight_(engine->depth()),
       extents_(plan.max_extents()),
       parts_(engine->depth()),
@@ -22,15 +21,13 @@ Transfer::Transfer(const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> en
   for (Part& part : parts_) idle_.push_back(&part);
 }
 
-void Transfer::set_tuner(QueueTuner& tuner, std::size_t slots, std::size_t chunk_bytes,
+void Transfer::set_tuner(QueueTuner& tuner, std::function<void(std::size_t depth)> changed,
                          std::function<QueueTuner::Clock::time_point()> now) {
-  assert(slots >= divide_up(tuner.wanted() * block_bytes_, chunk_bytes));
   assert(tuner.wanted() <= engine_->depth());
   tuner_ = &tuner;
+  depth_changed_ = std::move(changed);
   now_ = std::move(now);
-  chunk_bytes_ = chunk_bytes;
   most_in_flight_ = tuner.wanted();
-  fixed_slots_ = slots - divide_up(most_in_flight_ * block_bytes_, chunk_bytes);
 }
 
 std::size_t Transfer::transfer_chunks(const std::stop_token& stop) {
@@ -96,7 +93,7 @@ Request* Transfer::wait_for_request(bool slot_is_missing) {
   constexpr std::chrono::microseconds first_look{50}, last_look{2000};
   for (auto patience = first_look; slot_is_missing && patience < last_look; patience *= 2) {
     if (Request* const request = engine_->wait_for(patience)) return request;
-    if (pool_.ready(next_, awaited_)) return nullptr;
+    if (can_take(next_)) return nullptr;
   }
   return &engine_->wait();
 }
@@ -107,8 +104,10 @@ bool Transfer::start_requests(const std::stop_token& stop) {
   while (engine_->in_flight() < most_in_flight_) {
     if (remainder_.memory == nullptr) {
       if (next_ >= plan_.size() || stop.stop_requested()) return false;
-      if (!pool_.ready(next_, awaited_)) return true;
-      begin_next_chunk(*pool_.wait(next_, awaited_));
+      if (!can_take(next_)) return true;
+      Chunk* const chunk = take(next_);
+      if (chunk == nullptr) return false;  // the pass ends here
+      begin_next_chunk(*chunk);
     }
     start_next_request();
   }
@@ -119,7 +118,7 @@ bool Transfer::start_requests(const std::stop_token& stop) {
 bool Transfer::wait_for_next_chunk(const std::stop_token& stop) {
   if (next_ >= plan_.size() || stop.stop_requested()) return false;
   const Clock::time_point since = Clock::now();
-  Chunk* const chunk = pool_.wait(next_, awaited_);
+  Chunk* const chunk = take(next_);
   seconds_waiting_ += std::chrono::duration<double>(Clock::now() - since).count();
   if (chunk == nullptr || stop.stop_requested()) return false;
   begin_next_chunk(*chunk);
@@ -127,13 +126,8 @@ bool Transfer::wait_for_next_chunk(const std::stop_token& stop) {
 }
 
 void Transfer::begin_next_chunk(Chunk& chunk) {
-  if (change_ && chunk.index >= change_->chunk) {
-    most_in_flight_ = change_->in_flight;
-    change_.reset();
-    tuner_->follow(now_());
-  }
   ++next_;
-  begin(chunk, pool_.slot_of(chunk.index));
+  begin(chunk, pool_.slot_of(chunk));
 }
 
 void Transfer::begin(Chunk& chunk, std::size_t slot) {
@@ -204,14 +198,12 @@ Chunk* Transfer::finish(Part& part) {
   return progress.chunk;
 }
 
-/// A change takes as long as the pool needs to have more slots in use, or fewer: with no more than
-/// the requests in flight need, their bytes stay in the cache.
 void Transfer::tune(std::size_t payload_bytes) {
   tuner_->complete(payload_bytes, now_());
-  const std::size_t wanted = tuner_->wanted();
-  if (wanted == most_in_flight_ || change_) return;
-  const std::size_t slots = fixed_slots_ + divide_up(wanted * block_bytes_, chunk_bytes_);
-  if (const auto first = pool_.resize(slots, next_)) change_ = {*first, wanted};
+  if (tuner_->wanted() == most_in_flight_) return;
+  most_in_flight_ = tuner_->wanted();
+  depth_changed_(most_in_flight_);
+  tuner_->follow(now_());
 }
 
 }  // namespace ooc

@@ -9,7 +9,7 @@ namespace ooc {
 
 Writer::Writer(OutputFile& file, const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> engine,
                std::size_t block_bytes, bool direct)
-    : Transfer(plan, pool, std::move(engine), block_bytes, SlotState::computed),
+    : Transfer(plan, pool, std::move(engine), block_bytes),
       file_(file),
       direct_(direct && file.direct() >= 0) {}
 

@@ -50,18 +50,23 @@ ChunkCopies::ChunkCopies(Device& device, ChunkPool& pool, CopyDirection directio
                          const Observe& observe, std::function<void(const Chunk&)> hand_on)
     : pool_(pool),
       direction_(direction),
-      awaited_(direction == CopyDirection::h2d ? SlotState::loaded : SlotState::empty),
       reporter_(device, observe),
       hand_on_(std::move(hand_on)),
       events_(std::max<std::size_t>(pool.size() / 2, 1)) {
   for (Events& events : events_) events = {device.make_event(), device.make_event()};
 }
 
+bool ChunkCopies::can_take(std::size_t index) const {
+  return direction_ == CopyDirection::h2d ? pool_.is_at(index, ChunkState::loaded)
+                                          : pool_.can_begin(index);
+}
+
 Chunk* ChunkCopies::take(std::size_t index) {
   const auto since = std::chrono::steady_clock::now();
   const auto full = [this] { return under_way_.size() == events_.size(); };
-  while (!under_way_.empty() && (full() || !pool_.ready(index, awaited_))) finish_oldest();
-  Chunk* const chunk = pool_.wait(index, awaited_);
+  while (!under_way_.empty() && (full() || !can_take(index))) finish_oldest();
+  Chunk* const chunk =
+      direction_ == CopyDirection::h2d ? pool_.wait(index, ChunkState::loaded) : pool_.begin(index);
   wait_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
   return chunk;
 }

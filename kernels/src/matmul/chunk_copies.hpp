@@ -47,6 +47,7 @@ class ChunkCopies {
   double wait_seconds() const { return wait_seconds_; }  // time that take() waited
 
  private:
+  bool can_take(std::size_t index) const;
   struct Events {
     std::unique_ptr<Event> begun, ended;
   };
@@ -55,7 +56,6 @@ class ChunkCopies {
 
   ChunkPool& pool_;
   CopyDirection direction_;
-  SlotState awaited_;
   EventReporter reporter_;
   std::function<void(const Chunk&)> hand_on_;
   // Used in rotation; one for each chunk whose copies may be in flight.

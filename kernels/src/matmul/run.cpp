@@ -50,7 +50,7 @@ std::vector<TileBuffer> make_tiles(Device& device, std::size_t count, std::uint6
 class Multiplier {
  public:
   Multiplier(Device& device, const ProductJob& job, gemm::Gemm& gemm,
-             std::vector<TileBuffer>& tile_buffers, ChunkPool& tiles, ChunkPool& pool,
+             std::vector<TileBuffer>& tile_buffers, Turns& tiles, ChunkPool& pool,
              const RegionPlan& plan, const PassOptions& wanted)
       : device_(device),
         stop_(wanted.stop),
@@ -104,22 +104,22 @@ class Multiplier {
     const std::vector<Load>& loads = job_.schedule.loads;
     std::size_t next_load = 0;
     std::size_t tile = 0;  // index of the tile of the next step
-    Chunk* turn = nullptr;
+    bool begun = false;    // the tile
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const Step& step = steps[i];
       for (; next_load < loads.size() && loads[next_load].step == i; ++next_load) {
         const Load& load = loads[next_load];
         loader_.load(load, (load.operand == Operand::a ? a_ : b_)[load.buffer]);
       }
-      const bool first = turn == nullptr;
-      if (first) turn = tiles_.wait(tile, SlotState::empty);
-      multiply(step, !first);
+      if (!begun) tiles_.wait(tile, ChunkState::empty);
+      multiply(step, begun);
+      begun = true;
       const bool last = i + 1 == steps.size() || steps[i + 1].row != step.row ||
                         steps[i + 1].column != step.column;
       if (!last) continue;
       stream_->record(*tile_buffers_[step.c_buffer].computed);
-      tiles_.publish(*turn, SlotState::computed);
-      turn = nullptr;
+      tiles_.move_to(tile, ChunkState::computed);
+      begun = false;
       ++tile;
     }
   }
@@ -159,7 +159,7 @@ class Multiplier {
   const ProductJob& job_;
   gemm::Gemm& gemm_;
   std::vector<TileBuffer>& tile_buffers_;
-  ChunkPool& tiles_;
+  Turns& tiles_;
   std::unique_ptr<Stream> stream_;
   PanelLoader loader_;
   std::vector<PanelBuffer> a_, b_;
@@ -234,8 +234,8 @@ std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm:
                     read_plan.max_extents());
   ChunkPool out_pool(device.host_memory(), job.pools.out_slots, job.pools.slot_bytes,
                      write_plan.max_extents());
-  // Only its slot states are used, not its memory: they order the use of the tile buffers.
-  ChunkPool tiles(*std::pmr::new_delete_resource(), tiling.c_buffers, 1, 0);
+  // Tile t is in buffer t % c_buffers, which is empty when tile t - c_buffers has been sent.
+  Turns tiles(tiling.c_buffers);
 
   std::vector<TileBuffer> tile_buffers = make_tiles(
       device, tiling.c_buffers, tiling.tile_rows * tiling.tile_columns * job.problem.product_bytes);

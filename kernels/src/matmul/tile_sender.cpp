@@ -25,7 +25,7 @@ std::vector<RegionPlan::Entry> TileSender::entries_of(const ProductJob& job,
 }
 
 TileSender::TileSender(Device& device, const ProductJob& job, std::vector<TileBuffer>& buffers,
-                       ChunkPool& tiles, ChunkPool& pool, const RegionPlan& plan,
+                       Turns& tiles, ChunkPool& pool, const RegionPlan& plan,
                        const Observe& observe)
     : device_(device),
       job_(job),
@@ -34,16 +34,16 @@ TileSender::TileSender(Device& device, const ProductJob& job, std::vector<TileBu
       plan_(plan),
       stream_(device.make_stream()),
       copies_(device, pool, CopyDirection::d2h, observe,
-              [&pool](const Chunk& chunk) { pool.publish(chunk, SlotState::computed); }),
+              [&pool](const Chunk& chunk) { pool.publish(chunk, ChunkState::computed); }),
       extents_(plan.max_extents()) {}
 
 void TileSender::run(std::size_t count) {
   device_.bind_to_thread();
   try {
     for (std::size_t tile = 0; tile < count; ++tile) {
-      Chunk* const turn = tiles_.wait(tile, SlotState::computed);
+      tiles_.wait(tile, ChunkState::computed);
       send(tile, buffers_[tile % buffers_.size()]);
-      tiles_.recycle(*turn);
+      tiles_.finish(tile);
     }
   } catch (...) {
     // The pool must not be freed while a copy into it is in flight.

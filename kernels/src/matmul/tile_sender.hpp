@@ -21,12 +21,12 @@ struct TileBuffer {
 };
 
 /// Copies tiles of C to the host, in the order in which they are computed, and passes their pieces
-/// to the writer. `tiles` orders the use of the buffers: tile t is in buffer t % tiles.size(). Used
-/// by one thread.
+/// to the writer. `tiles` orders the use of the buffers: tile t is in buffer t % tiles.window().
+/// Used by one thread.
 class TileSender {
  public:
-  TileSender(Device& device, const ProductJob& job, std::vector<TileBuffer>& buffers,
-             ChunkPool& tiles, ChunkPool& pool, const RegionPlan& plan, const Observe& observe);
+  TileSender(Device& device, const ProductJob& job, std::vector<TileBuffer>& buffers, Turns& tiles,
+             ChunkPool& pool, const RegionPlan& plan, const Observe& observe);
 
   /// Returns the regions that `plan` must consist of: all tiles.
   static std::vector<RegionPlan::Entry> entries_of(const ProductJob& job,
@@ -45,7 +45,7 @@ class TileSender {
   Device& device_;
   const ProductJob& job_;
   std::vector<TileBuffer>& buffers_;
-  ChunkPool& tiles_;
+  Turns& tiles_;
   const RegionPlan& plan_;
   std::unique_ptr<Stream> stream_;
   ChunkCopies copies_;

@@ -1,7 +1,6 @@
 #include <ooc/detail/checksum/checksum.hpp>
 
 #include <iomanip>
-#include <memory_resource>
 #include <sstream>
 
 #include "checksum/xxh3.hpp"
@@ -15,15 +14,14 @@ struct Checksum::State {
   xxh3::Update& update = xxh3::best_update();
 };
 
-Checksum::Checksum()
-    : turns_(*std::pmr::new_delete_resource(), 1, 1, 0), state_(std::make_unique<State>()) {
+Checksum::Checksum() : state_(std::make_unique<State>()) {
   XXH3_128bits_reset(&state_->hash);
 }
 
 Checksum::~Checksum() = default;
 
 void Checksum::add(const Chunk& chunk) {
-  const Chunk* const turn = turns_.wait(chunk.index, SlotState::empty);
+  turns_.wait(chunk.index, ChunkState::empty);
   {
     const NvtxRange range("checksum", chunk.index);
     const Timed timed(seconds_busy_);
@@ -31,7 +29,7 @@ void Checksum::add(const Chunk& chunk) {
       state_->update(state_->hash, segment.data(), segment.size());
     }
   }
-  turns_.recycle(*turn);
+  turns_.finish(chunk.index);
 }
 
 std::string Checksum::text() const {

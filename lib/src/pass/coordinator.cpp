@@ -123,8 +123,8 @@ void Coordinator::State::reserve(const Layout& layout) {
     return options.memory_bytes == 0 ? pool->slot_bytes() >= layout.slot_bytes
                                      : pool->slot_bytes() == layout.slot_bytes;
   };
-  const bool fits = pool && pool->size() == all_slots(layout) &&
-                    pool->reach() == layout.pool_slots && slots_fit() && pool_segments >= segments;
+  const bool fits =
+      pool && pool->size() == all_slots(layout) && slots_fit() && pool_segments >= segments;
   // What does not fit is given back first: both might not fit.
   if (!fits) pool.reset();
   for (const auto& lane : lanes) {
@@ -132,8 +132,7 @@ void Coordinator::State::reserve(const Layout& layout) {
                   layout.writes ? layout.writes->config.chunk_bytes : 0);
   }
   const auto make_pool = [&](std::size_t slots) {
-    pool = std::make_unique<ChunkPool>(device->host_memory(), slots, layout.slot_bytes, segments,
-                                       layout.pool_slots);
+    pool = std::make_unique<ChunkPool>(device->host_memory(), slots, layout.slot_bytes, segments);
     pool_segments = segments;
   };
   if (!fits) {
@@ -145,8 +144,7 @@ void Coordinator::State::reserve(const Layout& layout) {
     }
   }
   reads_ahead = layout.ahead_slots != 0 && layout.ahead_slots <= pool->size();
-  pool->restart(reads_ahead ? layout.ahead_slots : layout.slots);
-  if (reads_ahead) pool->resize(layout.slots, 0);  // when each has held one chunk
+  pool->restart(layout.slots);
 }
 
 /// Waits until the device has started, and allocates what the lanes need there. Throws Error.
@@ -184,13 +182,14 @@ void Coordinator::State::prepare_lanes(const Observe& observe) {
 void Coordinator::State::run_threads(Loading& loading, Writer* writer, const Pass& pass,
                                      const std::function<void(const Progress&)>& report,
                                      std::uint64_t total_bytes) {
-  std::vector<ChunkPool*> meeting_places{pool.get()};
-  if (pass.checksum != nullptr) meeting_places.push_back(&pass.checksum->turns());
-  PassThreads threads(std::move(meeting_places));
+  std::vector<MeetingPoint*> meeting_points{pool.get()};
+  if (pass.checksum != nullptr) meeting_points.push_back(&pass.checksum->turns());
+  PassThreads threads(std::move(meeting_points));
   const Stopwatch watch;
   loading.start(threads);  // while a GPU may still be starting
   // All of them before any computes, so that a pass can be begun anew.
   const bool prepared = threads.run([&] { prepare_lanes(pass.observe); });
+  loading.stop_reading_ahead();
   if (prepared) {
     for (const auto& lane : lanes) threads.start([&lane = *lane, &pass] { lane.run(pass); });
     if (writer != nullptr) threads.start([writer] { writer->run(); });
@@ -313,7 +312,7 @@ Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, cons
     stats.reasons.emplace_back("not reading ahead while the GPU starts: there is no memory for it");
   }
   const LaneTakes takes = operation.takes_any_chunk() ? LaneTakes::any : LaneTakes::its_share;
-  Loading loading(options, wanted, layout, source, *pool, takes);
+  Loading loading(options, wanted, layout, source, *pool, takes, reads_ahead);
   const Observe& observe = wanted.observe;
   std::optional<Writer> writer;
   TransferReporter write_reporter(TraceEvent::Kind::write, pool->size(), observe, layout.slots);

@@ -118,7 +118,7 @@ void Lane::consume_in_pool(const Pass& pass) {
       pass.pool.recycle(*chunk);
     } else {
       set_payload(*chunk, out);
-      pass.pool.publish(*chunk, SlotState::computed);
+      pass.pool.publish(*chunk, ChunkState::computed);
     }
   }
 }
@@ -147,7 +147,7 @@ void Lane::consume_copies(const Pass& pass) {
     if (input.chunk == nullptr) {
       // What is done must be on its way before this thread waits for what is to come: the slot that
       // it holds may be the one that the reader needs.
-      if (!pass.pool.ready(k, SlotState::loaded)) finish_result(pass, result_before);
+      if (!pass.pool.is_at(k, ChunkState::loaded)) finish_result(pass, result_before);
       Chunk* const chunk = wait_for_chunk(pass, k);
       if (chunk == nullptr) break;
       begin_copy(input, *chunk);
@@ -156,8 +156,8 @@ void Lane::consume_copies(const Pass& pass) {
     // gap, but only if that chunk is there: waiting for it while holding this one's slot could
     // wait for ever.
     const std::size_t next = k + pass.lanes;
-    if (next < pass.plan.size() && pass.pool.ready(next, SlotState::loaded)) {
-      begin_copy(input_of(1), *pass.pool.wait(next, SlotState::loaded));
+    if (next < pass.plan.size() && pass.pool.is_at(next, ChunkState::loaded)) {
+      begin_copy(input_of(1), *pass.pool.wait(next, ChunkState::loaded));
     }
     Chunk& chunk = *input.chunk;
     if (pass.checksum != nullptr) pass.checksum->add(chunk);  // while it is copied
@@ -177,7 +177,7 @@ void Lane::consume_copies(const Pass& pass) {
 Chunk* Lane::wait_for_chunk(const Pass& pass, std::size_t index) {
   const NvtxRange range("wait for chunk", index);
   const Timed timed(times_.h2d.waits_in);
-  return pass.pool.wait(index, SlotState::loaded);
+  return pass.pool.wait(index, ChunkState::loaded);
 }
 
 void Lane::begin_copy(Input& input, Chunk& chunk) {
@@ -229,7 +229,7 @@ void Lane::finish_result(const Pass& pass, Result& result) {
   reporter_->report(
       work_on(TraceEvent::Kind::d2h, chunk, pass.output_bytes(pass.plan.bytes(chunk))),
       *result.copy_begun, *result.copied);
-  pass.pool.publish(*result.chunk, SlotState::computed);
+  pass.pool.publish(*result.chunk, ChunkState::computed);
   result.chunk = nullptr;
 }
 

@@ -7,10 +7,11 @@
 namespace ooc {
 
 Loading::Loading(const Options& options, const PassOptions& wanted, const Layout& layout,
-                 const Source& source, ChunkPool& pool, LaneTakes takes)
+                 const Source& source, ChunkPool& pool, LaneTakes takes, bool reads_ahead)
     : config_(layout.reads),
       stop_(wanted.stop),
-      reporter_(TraceEvent::Kind::read, pool.size(), wanted.observe, layout.slots) {
+      reporter_(TraceEvent::Kind::read, pool.size(), wanted.observe, layout.slots),
+      limit_(pool, reads_ahead ? layout.ahead_slots : 0, layout.slots) {
   if (layout.lanes_read) {
     by_lanes_.emplace(source, layout.plan, pool, config_, layout.lanes, takes, wanted);
     return;
@@ -63,7 +64,10 @@ void Loading::tune(const Layout& layout, TunedDepth depth) {
   const std::size_t most = engine.name() == "threads" ? config_.threads : depth.most;
   first_depth_ = depth.first;
   tuner_.emplace(config_.queue_depth, depth.least, most, config_.block_bytes);
-  reader_->set_tuner(*tuner_, layout.slots, layout.chunk_bytes);
+  const std::size_t others = layout.slots - chunks_read(layout, config_.queue_depth);
+  reader_->set_tuner(*tuner_, [this, &layout, others](std::size_t reads) {
+    limit_.set(others + chunks_read(layout, reads));
+  });
 }
 
 }  // namespace ooc

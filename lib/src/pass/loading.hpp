@@ -15,6 +15,7 @@
 #include <stop_token>
 
 #include "pass/lane_readers.hpp"
+#include "pass/slot_limit.hpp"
 #include "sizing/layout.hpp"
 
 namespace ooc {
@@ -24,10 +25,13 @@ class Loading {
  public:
   /// All references must outlive it.
   Loading(const Options& options, const PassOptions& wanted, const Layout& layout,
-          const Source& source, ChunkPool& pool, LaneTakes takes);
+          const Source& source, ChunkPool& pool, LaneTakes takes, bool reads_ahead);
 
   /// Starts the thread, if there is one.
   void start(PassThreads& threads);
+
+  /// The device has started, so the pool needs no more slots than the pass uses at a time.
+  void stop_reading_ahead() { limit_.stop_reading_ahead(); }
 
   /// Null: it is a thread of its own.
   LaneReaders* by_lanes() noexcept { return by_lanes_ ? &*by_lanes_ : nullptr; }
@@ -47,6 +51,7 @@ class Loading {
   const IoConfig& config_;
   std::stop_token stop_;
   TransferReporter reporter_;
+  SlotLimit limit_;
   std::optional<QueueTuner> tuner_;
   std::size_t first_depth_ = 0;  // that it would begin with if it knew nothing of the disk
   std::optional<Reader> reader_;

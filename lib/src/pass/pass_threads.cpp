@@ -80,7 +80,7 @@ void PassThreads::keep(std::exception_ptr error) noexcept {
 }
 
 void PassThreads::abort() noexcept {
-  for (ChunkPool* pool : pools_) pool->abort();
+  for (MeetingPoint* point : meeting_points_) point->abort();
 }
 
 }  // namespace ooc

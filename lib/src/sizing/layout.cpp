@@ -81,11 +81,6 @@ void add_output(const Options& options, DeviceKind device, Workers workers, cons
       std::max<std::size_t>(layout.slot_bytes, place + round_up(result, page_bytes));
 }
 
-/// In how many chunks so many reads are in flight.
-std::size_t chunks_read(const Layout& layout, std::size_t depth) {
-  return divide_up(depth * layout.reads.block_bytes, layout.chunk_bytes);
-}
-
 /// A slot for each chunk that is computed, waits for its lane, or is being read, and one more, so
 /// that the reader need not wait for the slowest of them. `depth`: reads in flight.
 std::size_t slots_for(const Layout& layout, DeviceKind device, std::size_t depth) {
@@ -265,6 +260,10 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
     layout.reads.threads = std::min(layout.reads.threads, layout.reads.queue_depth);
   }
   return layout;
+}
+
+std::size_t chunks_read(const Layout& layout, std::size_t depth) {
+  return divide_up(depth * layout.reads.block_bytes, layout.chunk_bytes);
 }
 
 void begin_with_depth(Layout& layout, std::size_t depth) {

@@ -71,6 +71,9 @@ Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
 /// `tuned_depth->first`. Only for a layout that has a `tuned_depth`.
 void begin_with_depth(Layout& layout, std::size_t depth);
 
+/// Number of chunks in which `depth` reads are in flight.
+std::size_t chunks_read(const Layout& layout, std::size_t depth);
+
 /// Gives each of the first chunks a slot of its own, so that a disk need not wait for a GPU that
 /// starts. No more memory is taken than is to spare; what is read from the page cache can wait.
 void read_ahead(const Options& options, Layout& layout);

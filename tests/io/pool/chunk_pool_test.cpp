@@ -25,100 +25,102 @@ TEST(ChunkPool, LaysOutItsMemoryInPages) {
   EXPECT_EQ(pool.memory().size(), 3 * 8192u);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pool.memory().data()) % page_bytes, 0u);
   for (std::size_t i = 0; i < 3; ++i) {
-    const Chunk* chunk = pool.wait(i, SlotState::empty);
+    const Chunk* chunk = pool.begin(i);
     EXPECT_EQ(chunk->memory.data(), pool.memory().data() + i * 8192);
     EXPECT_GE(chunk->segments.capacity(), 4u);
   }
 }
 
-TEST(ChunkPool, PassesASlotFromTurnToTurn) {
+TEST(ChunkPool, PassesAChunkFromThreadToThread) {
   ChunkPool pool(memory(), 2, 1, 1);
-  EXPECT_TRUE(pool.ready(0, SlotState::empty));
-  EXPECT_TRUE(pool.ready(1, SlotState::empty));
-  EXPECT_FALSE(pool.ready(2, SlotState::empty));
-  EXPECT_FALSE(pool.ready(0, SlotState::loaded));
+  EXPECT_TRUE(pool.can_begin(0));
+  EXPECT_TRUE(pool.can_begin(1));
+  EXPECT_FALSE(pool.is_at(0, ChunkState::loaded));
 
-  Chunk* chunk = pool.wait(0, SlotState::empty);
+  Chunk* chunk = pool.begin(0);
+  pool.begin(1);
+  EXPECT_FALSE(pool.can_begin(2));
   chunk->segments.push_back(chunk->memory);
-  pool.publish(*chunk, SlotState::loaded);
-  EXPECT_FALSE(pool.ready(0, SlotState::empty));
-  ASSERT_TRUE(pool.ready(0, SlotState::loaded));
-  EXPECT_EQ(pool.wait(0, SlotState::loaded), chunk);
+  pool.publish(*chunk, ChunkState::loaded);
+  EXPECT_FALSE(pool.can_begin(0));
+  ASSERT_TRUE(pool.is_at(0, ChunkState::loaded));
+  EXPECT_EQ(pool.wait(0, ChunkState::loaded), chunk);
   EXPECT_EQ(chunk->index, 0u);
   EXPECT_EQ(chunk->segments.size(), 1u);
 
   pool.recycle(*chunk);
-  ASSERT_TRUE(pool.ready(2, SlotState::empty));
-  EXPECT_EQ(pool.wait(2, SlotState::empty)->index, 2u);
+  ASSERT_TRUE(pool.can_begin(2));
+  EXPECT_EQ(pool.begin(2)->index, 2u);
   EXPECT_TRUE(chunk->segments.empty());
 }
 
 TEST(ChunkPool, PassesWhatIsComputedOnToTheWriter) {
   ChunkPool pool(memory(), 2, 1, 1);
-  Chunk* chunk = pool.wait(1, SlotState::empty);
-  pool.publish(*chunk, SlotState::loaded);
-  EXPECT_FALSE(pool.ready(1, SlotState::computed));
-  pool.publish(*pool.wait(1, SlotState::loaded), SlotState::computed);
-  EXPECT_FALSE(pool.ready(1, SlotState::loaded));
-  EXPECT_FALSE(pool.ready(3, SlotState::empty));
-  ASSERT_TRUE(pool.ready(1, SlotState::computed));
-  EXPECT_EQ(pool.wait(1, SlotState::computed), chunk);
+  pool.begin(0);
+  Chunk* chunk = pool.begin(1);
+  pool.publish(*chunk, ChunkState::loaded);
+  EXPECT_FALSE(pool.is_at(1, ChunkState::computed));
+  pool.publish(*pool.wait(1, ChunkState::loaded), ChunkState::computed);
+  EXPECT_FALSE(pool.is_at(1, ChunkState::loaded));
+  EXPECT_FALSE(pool.can_begin(2));
+  ASSERT_TRUE(pool.is_at(1, ChunkState::computed));
+  EXPECT_EQ(pool.wait(1, ChunkState::computed), chunk);
   pool.recycle(*chunk);
-  EXPECT_TRUE(pool.ready(3, SlotState::empty));
+  EXPECT_TRUE(pool.can_begin(2));
 }
 
 TEST(ChunkPool, EndsBeforeAnIndexForTheWriterToo) {
   ChunkPool pool(memory(), 2, 1, 1);
-  Chunk* first = pool.wait(0, SlotState::empty);
-  pool.publish(*first, SlotState::loaded);
+  Chunk* first = pool.begin(0);
+  pool.publish(*first, ChunkState::loaded);
   pool.end_at(1);
-  EXPECT_EQ(pool.wait(1, SlotState::computed), nullptr);
-  pool.publish(*pool.wait(0, SlotState::loaded), SlotState::computed);
-  EXPECT_EQ(pool.wait(0, SlotState::computed), first);
+  EXPECT_EQ(pool.wait(1, ChunkState::computed), nullptr);
+  pool.publish(*pool.wait(0, ChunkState::loaded), ChunkState::computed);
+  EXPECT_EQ(pool.wait(0, ChunkState::computed), first);
   pool.recycle(*first);
-  EXPECT_EQ(pool.wait(2, SlotState::computed), nullptr);
+  EXPECT_EQ(pool.wait(2, ChunkState::computed), nullptr);
 }
 
 TEST(ChunkPool, EndsBeforeAnIndex) {
   ChunkPool pool(memory(), 2, 1, 1);
-  Chunk* first = pool.wait(0, SlotState::empty);
-  pool.publish(*first, SlotState::loaded);
+  Chunk* first = pool.begin(0);
+  pool.publish(*first, ChunkState::loaded);
   pool.end_at(1);
-  EXPECT_NE(pool.wait(0, SlotState::loaded), nullptr);
-  EXPECT_EQ(pool.wait(1, SlotState::loaded), nullptr);
-  EXPECT_EQ(pool.wait(1, SlotState::empty), nullptr);
-  EXPECT_EQ(pool.wait(100, SlotState::loaded), nullptr);
+  EXPECT_NE(pool.wait(0, ChunkState::loaded), nullptr);
+  EXPECT_EQ(pool.wait(1, ChunkState::loaded), nullptr);
+  EXPECT_EQ(pool.begin(1), nullptr);
+  EXPECT_EQ(pool.wait(100, ChunkState::loaded), nullptr);
   pool.recycle(*first);
-  EXPECT_EQ(pool.wait(2, SlotState::empty), nullptr);
-  EXPECT_EQ(pool.wait(2, SlotState::loaded), nullptr);
+  EXPECT_EQ(pool.begin(2), nullptr);
+  EXPECT_EQ(pool.wait(2, ChunkState::loaded), nullptr);
 }
 
 TEST(ChunkPool, RestartRewinds) {
   ChunkPool pool(memory(), 2, 1, 1);
-  pool.publish(*pool.wait(0, SlotState::empty), SlotState::loaded);
+  pool.publish(*pool.begin(0), ChunkState::loaded);
   pool.end_at(1);
   pool.restart();
-  EXPECT_TRUE(pool.ready(0, SlotState::empty));
-  EXPECT_TRUE(pool.ready(1, SlotState::empty));
+  EXPECT_TRUE(pool.can_begin(0));
+  EXPECT_TRUE(pool.can_begin(1));
   EXPECT_FALSE(pool.is_aborted());
   pool.abort();
   EXPECT_TRUE(pool.is_aborted());
-  EXPECT_THROW(pool.wait(0, SlotState::empty), Aborted);
-  EXPECT_THROW(pool.wait(7, SlotState::loaded), Aborted);
+  EXPECT_THROW(pool.begin(0), Aborted);
+  EXPECT_THROW(pool.wait(7, ChunkState::loaded), Aborted);
   pool.restart();
   EXPECT_FALSE(pool.is_aborted());
-  EXPECT_TRUE(pool.ready(0, SlotState::empty));
+  EXPECT_TRUE(pool.can_begin(0));
 }
 
 TEST(ChunkPool, AbortIsFinal) {
   ChunkPool pool(memory(), 2, 1, 1);
-  Chunk* chunk = pool.wait(0, SlotState::empty);
-  pool.publish(*chunk, SlotState::loaded);
+  Chunk* chunk = pool.begin(0);
+  pool.publish(*chunk, ChunkState::loaded);
   pool.abort();
   pool.recycle(*chunk);
   pool.end_at(0);
-  EXPECT_THROW(pool.wait(2, SlotState::empty), Aborted);
-  EXPECT_THROW(pool.wait(1, SlotState::empty), Aborted);
+  EXPECT_THROW(pool.begin(2), Aborted);
+  EXPECT_THROW(pool.begin(1), Aborted);
 }
 
 TEST(ChunkPool, AbortWakesWaiters) {
@@ -129,7 +131,7 @@ TEST(ChunkPool, AbortWakesWaiters) {
     for (std::size_t i = 0; i < 4; ++i) {
       waiters.emplace_back([&, i] {
         try {
-          pool.wait(i, SlotState::loaded);
+          pool.wait(i, ChunkState::loaded);
         } catch (const Aborted&) {
           ++aborted;
         }
@@ -145,8 +147,13 @@ TEST(ChunkPool, AbortWakesWaiters) {
 /// stamps. run() returns the number of chunks that the lanes received.
 class Pass {
  public:
-  Pass(ChunkPool& pool, std::size_t chunks, std::size_t lanes, bool writes, bool resizes = false)
-      : pool_(pool), chunks_(chunks), lanes_(lanes), writes_(writes), resizes_(resizes) {}
+  Pass(ChunkPool& pool, std::size_t chunks, std::size_t lanes, bool writes,
+       bool changes_limit = false)
+      : pool_(pool),
+        chunks_(chunks),
+        lanes_(lanes),
+        writes_(writes),
+        changes_limit_(changes_limit) {}
 
   std::size_t run(std::optional<std::size_t> end_at = {}) {
     {
@@ -162,37 +169,34 @@ class Pass {
     return seen_;
   }
 
-  /// Number of times the pool was resized.
-  std::size_t resized() const { return resized_; }
-
  private:
   void read(std::optional<std::size_t> end_at) {
     for (std::size_t i = 0; i < chunks_; ++i) {
-      if (resizes_ && pool_.resize(1 + random_() % pool_.size(), i)) ++resized_;
+      if (changes_limit_) pool_.set_limit(1 + random_() % pool_.size());
       if (end_at == i) {
         pool_.end_at(i);
         return;
       }
-      Chunk* chunk = pool_.wait(i, SlotState::empty);
+      Chunk* chunk = pool_.begin(i);
       std::memcpy(chunk->memory.data(), &i, sizeof i);
       chunk->segments.push_back(chunk->memory.first(sizeof i));
-      pool_.publish(*chunk, SlotState::loaded);
+      pool_.publish(*chunk, ChunkState::loaded);
     }
   }
 
   void consume(std::size_t lane) {
     for (std::size_t i = lane; i < chunks_; i += lanes_) {
-      Chunk* chunk = pool_.wait(i, SlotState::loaded);
+      Chunk* chunk = pool_.wait(i, ChunkState::loaded);
       if (chunk == nullptr) return;
       check(*chunk, i);
       ++seen_;
-      writes_ ? pool_.publish(*chunk, SlotState::computed) : pool_.recycle(*chunk);
+      writes_ ? pool_.publish(*chunk, ChunkState::computed) : pool_.recycle(*chunk);
     }
   }
 
   void write() {
     for (std::size_t i = 0; i < chunks_; ++i) {
-      const Chunk* chunk = pool_.wait(i, SlotState::computed);
+      const Chunk* chunk = pool_.wait(i, ChunkState::computed);
       if (chunk == nullptr) return;
       check(*chunk, i);
       ++written_;
@@ -208,9 +212,8 @@ class Pass {
 
   ChunkPool& pool_;
   std::size_t chunks_, lanes_;
-  bool writes_, resizes_;
+  bool writes_, changes_limit_;
   std::mt19937 random_{3};
-  std::size_t resized_ = 0;
   std::atomic<std::size_t> seen_ = 0, written_ = 0, wrong_ = 0;
 };
 
@@ -237,49 +240,35 @@ TEST(ChunkPool, EndsExactlyWhereverItIsEnded) {
   }
 }
 
-TEST(ChunkPool, ResizesFromAChunkOnThatNobodyHasSeen) {
+TEST(ChunkPool, UsesTheLowestFreeSlotBelowTheLimit) {
   ChunkPool pool(memory(), 4, 1, 1);
   pool.restart(2);
-  EXPECT_EQ(pool.slot_of(5), 1u);
-  EXPECT_EQ(pool.resize(3, 0), 4u);            // four chunks on, after whole rounds of two
-  EXPECT_EQ(pool.resize(1, 0), std::nullopt);  // the previous resize is still pending
-  for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(pool.slot_of(i), i % 2);
-    Chunk* chunk = pool.wait(i, SlotState::empty);
-    pool.publish(*chunk, SlotState::loaded);
-    pool.recycle(*chunk);
-  }
-  for (std::size_t i = 4; i < 7; ++i) {
-    EXPECT_EQ(pool.slot_of(i), i - 4);
-    ASSERT_TRUE(pool.ready(i, SlotState::empty));
-  }
-  EXPECT_FALSE(pool.ready(7, SlotState::empty));
-  EXPECT_EQ(pool.resize(1, 4), 10u);
-  for (std::size_t i = 4; i < 10; ++i) pool.recycle(*pool.wait(i, SlotState::empty));
-  ASSERT_TRUE(pool.ready(10, SlotState::empty));
-  EXPECT_FALSE(pool.ready(11, SlotState::empty));
-  pool.abort();
-  EXPECT_EQ(pool.resize(2, 11), std::nullopt);  // the chunks may still be in use
-  pool.restart();
-  EXPECT_TRUE(pool.ready(3, SlotState::empty));
+  Chunk* first = pool.begin(0);
+  Chunk* second = pool.begin(1);
+  EXPECT_EQ(pool.slot_of(*second), 1u);
+  EXPECT_FALSE(pool.can_begin(2));
+  pool.set_limit(4);
+  Chunk* third = pool.begin(2);
+  EXPECT_EQ(pool.slot_of(*third), 2u);
+  pool.set_limit(1);
+  EXPECT_FALSE(pool.can_begin(3));
+  pool.recycle(*third);  // its slot is not used again
+  EXPECT_FALSE(pool.can_begin(3));
+  pool.recycle(*first);
+  EXPECT_TRUE(pool.can_begin(3));
+  EXPECT_EQ(pool.slot_of(*pool.begin(3)), 0u);
 }
 
-TEST(ChunkPool, HasASlotForEachOfTheFirstChunksAndFewForTheRest) {
-  ChunkPool pool(memory(), 6, 1, 1, 2);
-  EXPECT_EQ(pool.resize(2, 0), 6u);
-  for (std::size_t i = 0; i < 6; ++i) {
-    EXPECT_EQ(pool.slot_of(i), i);
-    Chunk* chunk = pool.wait(i, SlotState::empty);
-    pool.publish(*chunk, SlotState::loaded);
-    pool.recycle(*chunk);
-  }
-  EXPECT_TRUE(pool.ready(6, SlotState::empty));
-  EXPECT_TRUE(pool.ready(7, SlotState::empty));
-  EXPECT_EQ(pool.slot_of(8), 0u);
-  EXPECT_EQ(pool.resize(1, 6), 8u);  // two chunks on: the pool's reach is 2
+TEST(ChunkPool, LetsNoChunkRunAheadOfTheOldestWithoutBound) {
+  ChunkPool pool(memory(), 2, 1, 1);
+  std::size_t index = 1;
+  pool.begin(0);  // and is not finished
+  for (; pool.can_begin(index); ++index) pool.recycle(*pool.begin(index));
+  EXPECT_GE(index, 4u);
+  EXPECT_LE(index, 16u);
 }
 
-TEST(ChunkPool, EveryChunkArrivesOnceThroughAllResizes) {
+TEST(ChunkPool, EveryChunkArrivesOnceWhileTheLimitChanges) {
   for (const std::size_t slots : {5u, 7u, 20u}) {
     ChunkPool pool(memory(), slots, 8, 1);
     for (const std::size_t lanes : {1u, 2u, 5u}) {
@@ -287,13 +276,12 @@ TEST(ChunkPool, EveryChunkArrivesOnceThroughAllResizes) {
         pool.restart(slots / 2);
         Pass pass(pool, 1000, lanes, writes, true);
         EXPECT_EQ(pass.run(), 1000u) << slots << " slots, " << lanes << " lanes";
-        EXPECT_GT(pass.resized(), 10u);
       }
     }
   }
 }
 
-TEST(ChunkPool, EndsExactlyWhileItIsResized) {
+TEST(ChunkPool, EndsExactlyWhileTheLimitChanges) {
   std::mt19937 random(4);
   for (int round = 0; round < 300; ++round) {
     ChunkPool pool(memory(), 3 + random() % 4, 8, 1);
@@ -305,21 +293,22 @@ TEST(ChunkPool, EndsExactlyWhileItIsResized) {
 TEST(ChunkPool, AbortInTheMiddleStopsEveryone) {
   for (int round = 0; round < 200; ++round) {
     ChunkPool pool(memory(), 3, 8, 1);
-    const auto endless = [&pool](std::size_t first, std::size_t step, SlotState stage) {
+    const auto endless = [&pool](std::size_t first, std::size_t step, ChunkState state) {
       EXPECT_THROW(
           for (std::size_t i = first;; i += step) {
-            Chunk* chunk = pool.wait(i, stage);
-            if (stage == SlotState::empty) pool.resize(1 + i % 3, i + 1);
-            if (stage == SlotState::empty) pool.publish(*chunk, SlotState::loaded);
-            if (stage == SlotState::loaded) pool.publish(*chunk, SlotState::computed);
-            if (stage == SlotState::computed) pool.recycle(*chunk);
+            const bool begins = state == ChunkState::empty;
+            Chunk* chunk = begins ? pool.begin(i) : pool.wait(i, state);
+            if (begins) pool.set_limit(1 + i % 3);
+            if (begins) pool.publish(*chunk, ChunkState::loaded);
+            if (state == ChunkState::loaded) pool.publish(*chunk, ChunkState::computed);
+            if (state == ChunkState::computed) pool.recycle(*chunk);
           },
           Aborted);
     };
-    const std::array threads{std::jthread(endless, 0, 1, SlotState::empty),
-                             std::jthread(endless, 0, 2, SlotState::loaded),
-                             std::jthread(endless, 1, 2, SlotState::loaded),
-                             std::jthread(endless, 0, 1, SlotState::computed)};
+    const std::array threads{std::jthread(endless, 0, 1, ChunkState::empty),
+                             std::jthread(endless, 0, 2, ChunkState::loaded),
+                             std::jthread(endless, 1, 2, ChunkState::loaded),
+                             std::jthread(endless, 0, 1, ChunkState::computed)};
     for (int i = 0; i < round; ++i) std::this_thread::yield();
     pool.abort();
   }

@@ -127,7 +127,12 @@ class Pass {
       Reader reader(dataset_.files(), plan_, pool_, std::move(engine_), options_.block_bytes,
                     options_.direct);
       if (tuner_ != nullptr) {
-        reader.set_tuner(*tuner_, slots_, options_.chunk_bytes, [this] { return now_; });
+        const auto chunks_read = [this](std::size_t depth) {
+          return divide_up(depth * options_.block_bytes, options_.chunk_bytes);
+        };
+        const std::size_t others = slots_ - chunks_read(tuner_->wanted());
+        const auto changed = [=, this](std::size_t n) { pool_.set_limit(others + chunks_read(n)); };
+        reader.set_tuner(*tuner_, changed, [this] { return now_; });
       }
       const std::size_t allocations = test::count_of_new_by_this_thread();
       try {
@@ -154,7 +159,7 @@ class Pass {
   void consume(std::size_t lane) {
     try {
       for (std::size_t i = lane; i < plan_.size(); i += options_.lanes) {
-        const Chunk* chunk = pool_.wait(i, SlotState::loaded);
+        const Chunk* chunk = pool_.wait(i, ChunkState::loaded);
         if (chunk == nullptr) return;
         auto target = received_.begin() + static_cast<std::ptrdiff_t>(plan_.begin(i));
         std::vector<Extent> storage(plan_.max_extents());
@@ -347,7 +352,7 @@ TEST_P(ReaderTest, StopsWhenThePoolIsAborted) {
   ChunkPool pool(*std::pmr::new_delete_resource(), 2, 20'000, 1);
   Reader reader(dataset.files(), plan, pool, make_engine({.kind = kind()}), 4096, direct());
   const std::jthread aborter([&pool] {
-    pool.wait(1, SlotState::loaded);
+    pool.wait(1, ChunkState::loaded);
     pool.abort();
   });
   EXPECT_THROW(reader.run({}), Aborted);

@@ -74,7 +74,7 @@ class PairingEngine final : public Engine {
   }
   Request* wait_for(std::chrono::microseconds /*patience*/) override {
     Request* const request = answer();
-    if (request == nullptr) pool_.recycle(*pool_.wait(given_back_++, SlotState::loaded));
+    if (request == nullptr) pool_.recycle(*pool_.wait(given_back_++, ChunkState::loaded));
     return request;
   }
   std::size_t in_flight() const noexcept override { return requests_.size(); }

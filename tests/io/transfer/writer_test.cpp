@@ -112,7 +112,7 @@ class Producer {
   }
 
   void fill(ChunkPool& pool, std::size_t index) {
-    Chunk& chunk = *pool.wait(index, SlotState::empty);
+    Chunk& chunk = *pool.begin(index);
     std::size_t begin = 0;
     for (const Extent& extent : plan_.extents(index, extents_)) {
       begin = round_up(begin, page_bytes) +
@@ -122,7 +122,7 @@ class Producer {
       chunk.segments.push_back(segment);
       begin += extent.bytes;
     }
-    pool.publish(chunk, SlotState::computed);
+    pool.publish(chunk, ChunkState::computed);
   }
 
   /// Fills as many chunks as the pool has slots, for a writer that runs on the same thread.

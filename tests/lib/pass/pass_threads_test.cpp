@@ -1,4 +1,5 @@
 #include <ooc/detail/pass/pass_threads.hpp>
+#include <ooc/detail/pool/chunk_pool.hpp>
 
 #include <ooc/io/error.hpp>
 
@@ -22,7 +23,7 @@ class PassThreadsTest : public testing::Test {
  protected:
   /// Returns a share that ends only when the pool is aborted.
   std::function<void()> wait_for_ever(ChunkPool& pool) {
-    return [&pool] { pool.wait(0, SlotState::loaded); };
+    return [&pool] { pool.wait(0, ChunkState::loaded); };
   }
 
   ChunkPool first_{*std::pmr::new_delete_resource(), 1, 1, 1};
@@ -59,14 +60,14 @@ TEST_F(PassThreadsTest, AnErrorEndsAllWhoWaitInAnyPool) {
   } catch (const std::runtime_error& error) {
     EXPECT_STREQ(error.what(), "the first");
   }
-  EXPECT_THROW(first_.wait(0, SlotState::empty), Aborted);
-  EXPECT_THROW(second_.wait(0, SlotState::empty), Aborted);
+  EXPECT_THROW(first_.wait(0, ChunkState::empty), Aborted);
+  EXPECT_THROW(second_.wait(0, ChunkState::empty), Aborted);
 }
 
 TEST_F(PassThreadsTest, KeepsTheFirstError) {
   threads_.start([this] {
     try {
-      first_.wait(0, SlotState::loaded);
+      first_.wait(0, ChunkState::loaded);
     } catch (const Aborted&) {
       throw std::runtime_error("the second");
     }
@@ -136,7 +137,7 @@ TEST_F(PassThreadsTest, AbortsWhatIsNotJoined) {
     PassThreads dropped({&first_});
     dropped.start([&] {
       try {
-        first_.wait(0, SlotState::loaded);
+        first_.wait(0, ChunkState::loaded);
       } catch (const Aborted&) {
         aborted = true;
       }
@@ -151,7 +152,7 @@ TEST_F(PassThreadsTest, LeavesThePoolsOfAPassThatHasEndedAlone) {
     ended.start([] {});
     ended.join(no_report);
   }
-  EXPECT_TRUE(first_.ready(0, SlotState::empty));
+  EXPECT_TRUE(first_.can_begin(0));
 }
 
 }  // namespace

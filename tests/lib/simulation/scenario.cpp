@@ -91,7 +91,6 @@ Scenario::Scenario(std::uint64_t wanted) : seed(wanted) {
     troubles.push_back({place, random.below(can_be_often ? 24 : 8), random.one_in(3)});
   }
   reads_ahead = (resizes || tuned) && random.one_in(2);
-  reach = reads_ahead ? random.between(std::min(lanes, slots), slots) : 0;
 }
 
 /// Chooses slots as a layout does: no lane waits for a chunk that is a whole pool ahead.
@@ -147,12 +146,12 @@ std::string Scenario::describe() const {
        << (lanes_read ? ", lanes read" : "") << (takes_any ? " any" : "")
        << (direct ? ", direct" : "") << (swapped ? ", swapped" : "")
        << (observed ? ", observed" : "") << (resizes ? ", resizes" : "") << (tuned ? ", tuned" : "")
-       << (reads_ahead ? ", reads ahead, reach " + std::to_string(reach) : "")
-       << (checksummed ? ", checksummed" : "") << (cached.empty() ? "" : ", interleaved") << "; "
-       << lanes << " lanes, " << first_slots << " of " << slots << " slots, depth " << first_depth
-       << " from " << least_depth << " to " << read_depth << ", and " << write_depth
-       << "; elements of " << element_bytes << " to " << output_element_bytes << ", chunks of "
-       << chunk_bytes << ", blocks of " << block_bytes << " bytes; extents";
+       << (reads_ahead ? ", reads ahead" : "") << (checksummed ? ", checksummed" : "")
+       << (cached.empty() ? "" : ", interleaved") << "; " << lanes << " lanes, " << first_slots
+       << " of " << slots << " slots, depth " << first_depth << " from " << least_depth << " to "
+       << read_depth << ", and " << write_depth << "; elements of " << element_bytes << " to "
+       << output_element_bytes << ", chunks of " << chunk_bytes << ", blocks of " << block_bytes
+       << " bytes; extents";
   for (const Extent& extent : extents) {
     text << " " << extent.file << ":" << extent.offset << "+" << extent.bytes;
   }

@@ -27,7 +27,6 @@ struct Scenario {
   bool direct, swapped, observed, checksummed;
   bool resizes, tuned;  // the pool is resized at random, or by a QueueTuner
   bool reads_ahead;     // each of the first chunks has its own slot
-  std::size_t reach;    // of the pool, or 0
   std::size_t element_bytes, output_element_bytes;
   std::size_t chunk_bytes, block_bytes;
   std::size_t lanes, slots, read_depth, write_depth;

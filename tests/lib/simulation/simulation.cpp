@@ -77,7 +77,7 @@ class Simulation final : Operation {
   std::unique_ptr<Device> make_device();
   std::unique_ptr<Engine> make_engine(bool writes);
   void transfer(Request& request, bool writes);
-  void change_at_times(std::size_t chunk);
+  void change_at_times();
 
   void begin(std::size_t, Stream&) override { at(Place::begin); }
   void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
@@ -119,7 +119,7 @@ Simulation::Simulation(World& world, const Scenario& scenario)
       pool_(
           *std::pmr::new_delete_resource(), scenario.slots,
           std::max(input_slot_bytes_, output_place_ + scenario.output_bytes(scenario.chunk_bytes)),
-          plan_.max_extents(), scenario.reach),
+          plan_.max_extents()),
       device_(make_device()) {
   for (std::size_t i = 0; i < scenario.lanes; ++i) {
     lanes_.push_back(std::make_unique<Lane>(*device_, i));
@@ -164,7 +164,6 @@ void Simulation::run_pass() {
     lane->reserve(scenario_.chunk_bytes, scenario_.gathers(), output_bytes);
   }
   pool_.restart(scenario_.reads_ahead ? scenario_.slots : scenario_.first_slots);
-  if (scenario_.reads_ahead) pool_.resize(scenario_.first_slots, 0);
   try {
     run_threads();
   } catch (const Troubles::Failure& failure) {
@@ -202,8 +201,16 @@ void Simulation::run_threads() {
   reader_->set_observer(reads);
   writer_->set_observer(writes);
   if (tuner_) {
-    reader_->set_tuner(*tuner_, scenario_.first_slots, scenario_.chunk_bytes,
-                       LeapingClock(random_));
+    const auto chunks_read = [this](std::size_t depth) {
+      return divide_up(depth * scenario_.block_bytes, scenario_.chunk_bytes);
+    };
+    const std::size_t others = scenario_.first_slots - chunks_read(scenario_.first_depth);
+    reader_->set_tuner(
+        *tuner_,
+        [this, others, chunks_read](std::size_t depth) {
+          pool_.set_limit(others + chunks_read(depth));
+        },
+        LeapingClock(random_));
   }
   const Output output{world_.target, scenario_.output_element_bytes, false};
   const Stopwatch watch;
@@ -220,9 +227,9 @@ void Simulation::run_threads() {
                   .output = scenario_.writes ? &output : nullptr,
                   .output_place = output_place_};
   for (const auto& lane : lanes_) lane->prepare(wanted.observe);
-  std::vector<ChunkPool*> meeting_places{&pool_};
-  if (checksum_) meeting_places.push_back(&checksum_->turns());
-  PassThreads threads(std::move(meeting_places));
+  std::vector<MeetingPoint*> meeting_points{&pool_};
+  if (checksum_) meeting_points.push_back(&checksum_->turns());
+  PassThreads threads(std::move(meeting_points));
   for (const auto& lane : lanes_) threads.start([&lane = *lane, &pass] { lane.run(pass); });
   if (scenario_.writes) threads.start([&] { writer_->run(); });
   if (!scenario_.lanes_read) threads.start([&] { reader_->run(wanted.stop); });
@@ -237,7 +244,7 @@ void Simulation::Observer::begun(std::size_t slot, std::size_t chunk) {
     return;
   }
   it.owners_.hand_over(slot, chunk, Owner::nobody, Owner::reader);
-  it.change_at_times(chunk);
+  it.change_at_times();
 }
 
 void Simulation::Observer::completed(std::size_t slot, std::size_t chunk,
@@ -251,15 +258,16 @@ void Simulation::Observer::completed(std::size_t slot, std::size_t chunk,
                        writes_ ? Owner::nobody : Owner::lane);
 }
 
-/// Called when the reader has taken the empty chunks up to `chunk`. It may resize the pool then: at
-/// random here; a reader with a tuner does so itself, and its changes are counted.
-void Simulation::change_at_times(std::size_t chunk) {
+/// Called when the reader has begun a chunk. Changes the number of slots in use at random. A reader
+/// with a tuner does so itself, and its changes are counted.
+void Simulation::change_at_times() {
   if (tuner_ && tuned_depth_ != tuner_->wanted()) {
     tuned_depth_ = tuner_->wanted();
     ++tunings_;
   }
   if (!scenario_.resizes || !random_.one_in(3)) return;
-  if (pool_.resize(random_.between(1, pool_.size()), chunk + 1)) ++resizes_;
+  pool_.set_limit(random_.between(1, pool_.size()));
+  ++resizes_;
 }
 
 std::unique_ptr<Engine> Simulation::make_engine(bool writes) {
@@ -316,8 +324,7 @@ void Simulation::process(std::size_t lane, Stream& stream, DeviceSpan<const std:
     complaint_.add("a lane got a chunk that is not its next one");
     return;
   }
-  const std::size_t slot =
-      scenario_.lanes_read ? owners_.slot_of_lane_with(chunk) : pool_.slot_of(chunk);
+  const std::size_t slot = owners_.slot_of_lane_with(chunk);
   if (!scenario_.on_gpu) owners_.expect(slot, chunk, Owner::lane);
   if (scenario_.writes) {
     const std::size_t from = scenario_.element_bytes, to = scenario_.output_element_bytes;

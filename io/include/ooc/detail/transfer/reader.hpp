@@ -38,11 +38,13 @@ class Reader final : public Transfer {
   static std::size_t slack_bytes(std::span<const File> files, std::size_t max_extents, bool direct);
 
  private:
+  Chunk* take(std::size_t index) override { return pool().begin(index); }
+  bool can_take(std::size_t index) const override { return pool().can_begin(index); }
   void lay_out(Chunk& chunk, std::span<const Extent> extents) override;
   ByteRange range_of(const Extent& extent) const override;
   std::uint64_t end_of_request(const Extent& extent, std::uint64_t offset) const override;
   void prepare(Part& part, const Extent& extent) const override;
-  void complete(Chunk& chunk) override { pool().publish(chunk, SlotState::loaded); }
+  void complete(Chunk& chunk) override { pool().publish(chunk, ChunkState::loaded); }
   bool reads_directly(const Extent& extent) const;
 
   std::vector<const File*> files_;

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -40,11 +39,10 @@ class Transfer {
   /// To be called before the transfer runs, if at all; the observer must outlive it.
   void set_observer(TransferObserver& observer) noexcept { observer_ = &observer; }
 
-  /// To be called before the transfer runs, if at all, and only if it is this that takes the pool's
-  /// empty chunks: as many requests are in flight as `tuner` wants, which must outlive this. The
-  /// pool has `slots` slots in use, and gets one more for every `chunk_bytes` more in flight. The
-  /// tuner is told the time that `now` says, on the thread of the transfer.
-  void set_tuner(QueueTuner& tuner, std::size_t slots, std::size_t chunk_bytes,
+  /// To be called before the transfer runs, if at all: keeps as many requests in flight as `tuner`
+  /// wants, and calls `changed` with each new number, on its own thread. The tuner must outlive the
+  /// transfer. `now` is its clock.
+  void set_tuner(QueueTuner& tuner, std::function<void(std::size_t depth)> changed,
                  std::function<QueueTuner::Clock::time_point()> now = QueueTuner::Clock::now);
 
   const Engine& engine() const noexcept { return *engine_; }
@@ -72,7 +70,7 @@ class Transfer {
   };
 
   Transfer(const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> engine,
-           std::size_t block_bytes, SlotState awaited);
+           std::size_t block_bytes);
   ~Transfer() = default;
 
   /// Transfers the whole plan, or what a stop request or the end of the pool leaves of it; returns
@@ -86,7 +84,14 @@ class Transfer {
 
   const Plan& plan() const noexcept { return plan_; }
   std::size_t block_bytes() const noexcept { return block_bytes_; }
-  ChunkPool& pool() noexcept { return pool_; }
+  ChunkPool& pool() const noexcept { return pool_; }
+
+  /// Blocks until chunk `index` can be transferred. Null if the pass ends before it. Throws
+  /// Aborted.
+  virtual Chunk* take(std::size_t index) = 0;
+
+  /// True if take() would return at once.
+  virtual bool can_take(std::size_t index) const = 0;
 
   /// Sees to it that the chunk has a segment of its slot for each extent.
   virtual void lay_out(Chunk& chunk, std::span<const Extent> extents) = 0;
@@ -134,23 +139,14 @@ class Transfer {
   void start_next_request();
   Chunk* finish(Part& part);
 
-  /// How many requests are to be in flight, from which chunk on.
-  struct Change {
-    std::size_t chunk;
-    std::size_t in_flight;
-  };
-
   const Plan& plan_;
   ChunkPool& pool_;
   std::size_t block_bytes_;
-  SlotState awaited_;
   TransferObserver* observer_ = nullptr;
   QueueTuner* tuner_ = nullptr;
   std::function<QueueTuner::Clock::time_point()> now_;  // for the tuner
-  std::size_t fixed_slots_ = 0;  // that do not depend on the number of requests in flight
-  std::size_t chunk_bytes_ = 1;
+  std::function<void(std::size_t depth)> depth_changed_;
   std::size_t most_in_flight_;
-  std::optional<Change> change_{};
   std::vector<Extent> extents_;          // room for those of the chunk begun last
   std::vector<Part> parts_;              // one for each request that can be in flight
   std::vector<Part*> idle_;              // those that are not

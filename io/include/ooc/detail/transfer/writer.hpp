@@ -25,6 +25,10 @@ class Writer final : public Transfer {
   void run();
 
  private:
+  Chunk* take(std::size_t index) override { return pool().wait(index, ChunkState::computed); }
+  bool can_take(std::size_t index) const override {
+    return pool().is_at(index, ChunkState::computed);
+  }
   void lay_out(Chunk&, std::span<const Extent>) override {}  // as who has computed it left it
   ByteRange range_of(const Extent& extent) const override;
   std::uint64_t end_of_request(const Extent& extent, std::uint64_t offset) const override;

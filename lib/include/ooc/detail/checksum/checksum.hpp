@@ -18,7 +18,7 @@ class Checksum {
   void add(const Chunk& chunk);
 
   /// Where threads wait for their turns: to be aborted when one of them fails.
-  ChunkPool& turns() noexcept { return turns_; }
+  Turns& turns() noexcept { return turns_; }
 
   /// Of all that was added, as `xxh128sum` prints it: 32 hexadecimal digits. Not while it is added
   /// to.
@@ -30,7 +30,7 @@ class Checksum {
  private:
   struct State;
 
-  ChunkPool turns_;  // of one slot, whose turns alone are used: chunk k's comes after k - 1's
+  Turns turns_{1};  // chunk k after chunk k - 1
   std::unique_ptr<State> state_;
   double seconds_busy_ = 0;
 };

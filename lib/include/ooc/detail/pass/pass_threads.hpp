@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/detail/pool/chunk_pool.hpp>
+#include <ooc/detail/pool/turns.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -12,12 +12,13 @@
 
 namespace ooc {
 
-/// The threads of a pass, which meet in chunk pools. The first error of any of them aborts the
-/// pools, so that the others leave too, and is kept for join().
+/// The threads of a pass. The first error of any of them aborts all meeting points, so that the
+/// others end too, and is kept for join().
 class PassThreads {
  public:
-  /// The pools must outlive this.
-  explicit PassThreads(std::vector<ChunkPool*> pools) : pools_(std::move(pools)) {}
+  /// `meeting_points`: everything that the threads wait for. They must outlive this.
+  explicit PassThreads(std::vector<MeetingPoint*> meeting_points)
+      : meeting_points_(std::move(meeting_points)) {}
 
   /// Aborts the pass, if it has not ended, and waits for its threads.
   ~PassThreads();
@@ -40,7 +41,7 @@ class PassThreads {
   void keep(std::exception_ptr error) noexcept;
   void abort() noexcept;
 
-  std::vector<ChunkPool*> pools_;
+  std::vector<MeetingPoint*> meeting_points_;
   std::mutex mutex_;
   std::exception_ptr first_;             // under the mutex
   std::atomic<std::uint32_t> ended_{0};  // threads
