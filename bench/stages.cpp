@@ -55,7 +55,7 @@ nlohmann::ordered_json read_alone(const std::string& file, bool cuda, int runs) 
                   config.block_bytes, config.direct);
     const Clock clock;
     PassThreads threads({&pool});
-    threads.start([&] { reader.run({}); });
+    threads.start([&] { reader.run(); });
     threads.start([&] {
       for (std::size_t k = 0; k < plan.size(); ++k) pool.recycle(*pool.wait(k, ChunkState::loaded));
     });

@@ -12,7 +12,7 @@ struct Above {
 
 struct CountAbove {
   using Input = float;            // the element type of the file
-  using Partial = std::uint64_t;  // one per stream; starts as Partial{}
+  using Partial = std::uint64_t;  // of a part of the file; starts as Partial{}
   float threshold;
 
   void consume(ooc::Stream& stream, ooc::DeviceSpan<const float> in, Partial& count) const {

@@ -34,7 +34,7 @@ SerialPass::SerialPass(Device& device, KernelKind kind, std::size_t chunk_bytes,
   std::pmr::memory_resource* const pageable = std::pmr::new_delete_resource();
   host_ = Buffer(pinned ? device.host_memory() : *pageable, chunk_bytes);
   std::memset(host_.data(), 0, chunk_bytes);  // fault the pages in before the clock starts
-  if (!device.shares_host_memory()) there_ = Buffer(device.device_memory(), chunk_bytes);
+  if (!device.reads_host_memory()) there_ = Buffer(device.device_memory(), chunk_bytes);
 }
 
 double SerialPass::seconds(const File& file, std::uint64_t bytes) {

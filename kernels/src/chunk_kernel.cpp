@@ -2,6 +2,7 @@
 
 #include <ooc/detail/kernels/simd.hpp>
 #include <ooc/io/units.hpp>
+#include <ooc/kernels/reduce.hpp>
 
 #include <utility>
 #include <vector>

@@ -116,6 +116,7 @@ class DeviceOnArena final : public Device {
 struct FailAmidReads {
   using Input = std::byte;
   using Partial = int;
+  static constexpr Merge merge_order = Merge::unordered;
   const Stall* stall;
 
   void consume(Stream& /*stream*/, DeviceChunk<const Input> /*in*/, Partial& /*part*/) const {
@@ -129,6 +130,7 @@ struct FailAmidReads {
 struct Ignore {
   using Input = std::byte;
   using Partial = int;
+  static constexpr Merge merge_order = Merge::unordered;
 
   void consume(Stream& /*stream*/, DeviceChunk<const Input> /*in*/, Partial& /*part*/) const {}
   void merge(Partial& /*total*/, const Partial& /*part*/) const {}
@@ -180,7 +182,7 @@ void destroy_reader(const Place& place, EngineKind kind) {
                     make_engine({.kind = kind, .depth = reads, .threads = reads}), die_amid_reads),
                 read_bytes, true);
   try {
-    reader.run({});
+    reader.run();
   } catch (const std::runtime_error&) {
     return;
   }

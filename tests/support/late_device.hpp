@@ -130,10 +130,13 @@ inline void LateEvent::synchronize() {
 /// done at any time between the call that adds it and the one that waits for it.
 class LateDevice final : public Device {
  public:
-  explicit LateDevice(Lateness lateness = {}) : lateness_(std::move(lateness)) {}
+  /// `reads_host_memory`: as a GPU that shares the memory of its processor.
+  explicit LateDevice(Lateness lateness = {}, bool reads_host_memory = false)
+      : lateness_(std::move(lateness)), reads_host_memory_(reads_host_memory) {}
 
   DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
   std::string name() const override { return "late"; }
+  bool reads_host_memory() const noexcept override { return reads_host_memory_; }
   void bind_to_thread() override {}
   MeteredMemory& host_memory() override { return cpu_->host_memory(); }
   MeteredMemory& device_memory() override { return cpu_->device_memory(); }
@@ -146,6 +149,7 @@ class LateDevice final : public Device {
  private:
   std::unique_ptr<Device> cpu_ = make_device(DeviceKind::cpu);
   Lateness lateness_;
+  bool reads_host_memory_;
   std::recursive_mutex working_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <ooc/coordinator.hpp>
 #include <ooc/device.hpp>
+#include <ooc/partials.hpp>
 
 #include <gtest/gtest.h>
 
@@ -21,6 +22,9 @@
 
 namespace ooc::test {
 
+/// Elements of a partition of the operators here.
+constexpr std::size_t partition_elements = 65536;
+
 /// Called with the index of a chunk's first element, on the thread of its lane.
 using AtChunk = std::function<void(std::uint64_t first)>;
 
@@ -36,6 +40,7 @@ template <class T = std::uint8_t>
 struct Count {
   using Input = T;
   using Partial = std::uint64_t;
+  static constexpr Merge merge_order = Merge::unordered;
   AtChunk at_chunk = [](std::uint64_t) {};
 
   void consume(Stream&, DeviceChunk<const T> in, Partial& count) const {
@@ -49,6 +54,7 @@ struct Count {
 struct Sum {
   using Input = std::uint8_t;
   using Partial = std::uint64_t;
+  static constexpr Merge merge_order = Merge::unordered;
   AtChunk at_chunk = [](std::uint64_t) {};
 
   void consume(Stream& stream, DeviceChunk<const Input> in, Partial& sum) const {
@@ -123,9 +129,8 @@ class Compare final : public Operation {
   using Act = std::function<void(std::size_t lane, std::uint64_t first)>;
 
   explicit Compare(
-      std::span<const std::byte> expected, bool takes_any_chunk = false,
-      Act act = [](auto, auto) {})
-      : expected_(expected), takes_any_(takes_any_chunk), act_(std::move(act)) {}
+      std::span<const std::byte> expected, Act act = [](auto, auto) {})
+      : expected_(expected), act_(std::move(act)) {}
   void begin(std::size_t, Stream&) override { ++lanes; }
   void process(std::size_t lane, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first,
                DeviceSpan<std::byte>) override {
@@ -134,14 +139,12 @@ class Compare final : public Operation {
     act_(lane, first);
   }
   void end(std::size_t, Stream&) override {}
-  bool takes_any_chunk() const noexcept override { return takes_any_; }
 
   std::atomic<std::uint64_t> bytes{0};
   std::atomic<std::size_t> lanes{0};
 
  private:
   std::span<const std::byte> expected_;
-  bool takes_any_;
   Act act_;
 };
 

@@ -121,7 +121,7 @@ class Bench {
   BenchResult run();
 
  private:
-  bool has_link() const { return !device_->shares_host_memory(); }
+  bool has_link() const { return !device_->reads_host_memory(); }
   void prepare();
   void add_passes();
   void measure_startup();

@@ -162,7 +162,7 @@ std::string selectors_text(const Info& info) {
 /// unless there are more threads than cores: then most of them only wait for the disk.
 std::string readers_text(const ooc::Stats& pass) {
   if (pass.engine == "uring") return "io_uring";
-  if (pass.lanes_read || pass.threads <= ooc::usable_cores()) {
+  if (pass.reads_inline || pass.threads <= ooc::usable_cores()) {
     return format_count(pass.threads, "thread");
   }
   return fmt::format("{} and {} that read", format_count(pass.streams, "thread"),

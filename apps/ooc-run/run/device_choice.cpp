@@ -50,7 +50,7 @@ Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate
   const double cached = ooc::page_cache_fraction(source).value_or(0);
   const double from_disk = (1 - cached) * (1 - ooc::hole_fraction(source)) * bytes;
   // A source that is read in both ways, direct and buffered, is not read ahead.
-  const double ahead = ooc::reads_both_ways({}, source, cached)
+  const double ahead = ooc::can_mix_reads({}, source, cached)
                            ? 0
                            : std::min(from_disk, static_cast<double>(ooc::most_read_ahead_bytes));
   return {.file = source.files().empty() ? "" : source.files().front().path(),

@@ -46,7 +46,7 @@ std::string reading_text(const ooc::Stats& pass) {
 /// read directly mostly wait for the disk.
 std::string threads_text(const ooc::Stats& pass) {
   std::string text = group_digits(std::to_string(pass.threads));
-  if (pass.engine == "threads" && pass.threads > ooc::usable_cores() && !pass.lanes_read) {
+  if (pass.engine == "threads" && pass.threads > ooc::usable_cores() && !pass.reads_inline) {
     text += fmt::format(": {} compute, {} read{}", pass.streams, pass.threads - pass.streams,
                         pass.direct ? " and mostly wait for the disk" : "");
   }

@@ -93,7 +93,7 @@ std::vector<BusyStage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device
   const bool from_disk = is_from_disk(stats);
   const bool disk_only_reads = from_disk && !writes;
   const double reading = share(stats.disk.busy, 1, seconds);
-  if (stats.lanes_read) {  // every core copies, hashes and computes in turn
+  if (stats.reads_inline) {  // every core copies, hashes and computes in turn
     const double hashing = share(stats.checksum_seconds, stats.streams, seconds);
     BusyStage cores{"CPU", "", "the CPU", "more cores",
                     reading + hashing + of_streams(stats.kernel)};

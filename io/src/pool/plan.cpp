@@ -58,8 +58,11 @@ Interleaving::Interleaving(std::vector<bool> cached) : cached_(std::move(cached)
 }
 
 SequentialPlan::SequentialPlan(std::span<const Extent> sequence, std::uint64_t chunk_bytes,
-                               std::shared_ptr<const Interleaving> interleaving)
-    : chunk_bytes_(chunk_bytes), interleaving_(std::move(interleaving)) {
+                               std::shared_ptr<const Interleaving> interleaving,
+                               std::size_t pieces_per_step)
+    : chunk_bytes_(chunk_bytes),
+      interleaving_(std::move(interleaving)),
+      pieces_per_step_(pieces_per_step) {
   if (chunk_bytes == 0) throw Error(ErrorKind::usage, "a chunk has at least one byte");
   std::uint64_t end = 0;
   for (const Extent& extent : sequence) {
@@ -70,7 +73,16 @@ SequentialPlan::SequentialPlan(std::span<const Extent> sequence, std::uint64_t c
   }
   chunks_ = divide_up(end, chunk_bytes);
   max_extents_ = most_extents_in_a_chunk(ends_, chunk_bytes);
-  assert(!interleaving_ || interleaving_->pieces() == chunks_);
+  assert(!interleaving_ || (interleaving_->pieces() == chunks_ && pieces_per_step == 1));
+}
+
+std::size_t SequentialPlan::steps() const noexcept {
+  return divide_up(chunks_, pieces_per_step_);
+}
+
+std::uint64_t SequentialPlan::step_bytes(std::size_t step) const noexcept {
+  if (pieces_per_step_ == 1) return bytes(step);
+  return std::min(chunk_bytes_ * pieces_per_step_, bytes() - step_begin(step));
 }
 
 std::uint64_t SequentialPlan::bytes(std::size_t chunk) const noexcept {

@@ -35,11 +35,6 @@ std::size_t Reader::slack_bytes(std::span<const File> files, std::size_t max_ext
   return max_extents * (any_direct ? 2 : 1) * page_bytes;
 }
 
-void Reader::run(const std::stop_token& stop) {
-  const std::size_t read = transfer_chunks(stop);
-  if (read < plan().size()) pool().end_at(read);
-}
-
 bool Reader::reads_directly(const Extent& extent) const {
   return direct_ && !extent.cached && files_[extent.file]->direct() >= 0;
 }

@@ -30,14 +30,13 @@ void Transfer::set_tuner(QueueTuner& tuner, std::function<void(std::size_t depth
   most_in_flight_ = tuner.wanted();
 }
 
-std::size_t Transfer::transfer_chunks(const std::stop_token& stop) {
+void Transfer::transfer_chunks(const EndOfChunks& end) {
   try {
-    run(stop);
+    run(end);
   } catch (...) {
     drain();
     throw;
   }
-  return next_;
 }
 
 void Transfer::transfer_chunk(Chunk& chunk, std::size_t slot) {
@@ -67,11 +66,11 @@ void Transfer::drain() noexcept {
   }
 }
 
-void Transfer::run(const std::stop_token& stop) {
+void Transfer::run(const EndOfChunks& end) {
   if (tuner_ != nullptr) tuner_->follow(now_());
   Chunk* through = nullptr;  // all of it, but who waits for it does not know yet
   for (;;) {
-    const bool slot_is_missing = start_requests(stop);
+    const bool slot_is_missing = start_requests(end);
     // Only now: to wake a thread takes the kernel longer than to start a request, and the disk
     // would wait for it.
     if (through != nullptr) complete(*through);
@@ -79,7 +78,7 @@ void Transfer::run(const std::stop_token& stop) {
     if (engine_->in_flight() > 0) {
       Request* const request = wait_for_request(slot_is_missing);
       if (request != nullptr) through = finish(static_cast<Part&>(*request));
-    } else if (!wait_for_next_chunk(stop)) {
+    } else if (!wait_for_next_chunk(end)) {
       return;
     }
   }
@@ -100,10 +99,10 @@ Request* Transfer::wait_for_request(bool slot_is_missing) {
 
 /// Starts all that the engine and the pool have room for now. Returns whether nothing but the next
 /// chunk's slot keeps another request from being started.
-bool Transfer::start_requests(const std::stop_token& stop) {
+bool Transfer::start_requests(const EndOfChunks& end) {
   while (engine_->in_flight() < most_in_flight_) {
     if (remainder_.memory == nullptr) {
-      if (next_ >= plan_.size() || stop.stop_requested()) return false;
+      if (next_ >= end()) return false;
       if (!can_take(next_)) return true;
       Chunk* const chunk = take(next_);
       if (chunk == nullptr) return false;  // the pass ends here
@@ -115,12 +114,12 @@ bool Transfer::start_requests(const std::stop_token& stop) {
 }
 
 /// Blocks until the next chunk is ours and begins it. False if there is none to begin.
-bool Transfer::wait_for_next_chunk(const std::stop_token& stop) {
-  if (next_ >= plan_.size() || stop.stop_requested()) return false;
+bool Transfer::wait_for_next_chunk(const EndOfChunks& end) {
+  if (next_ >= end()) return false;
   const Clock::time_point since = Clock::now();
   Chunk* const chunk = take(next_);
   seconds_waiting_ += std::chrono::duration<double>(Clock::now() - since).count();
-  if (chunk == nullptr || stop.stop_requested()) return false;
+  if (chunk == nullptr) return false;
   begin_next_chunk(*chunk);
   return true;
 }

@@ -14,7 +14,7 @@ Writer::Writer(OutputFile& file, const Plan& plan, ChunkPool& pool, std::unique_
       direct_(direct && file.direct() >= 0) {}
 
 void Writer::run() {
-  transfer_chunks({});
+  transfer_chunks([this] { return plan().size(); });
 }
 
 Transfer::ByteRange Writer::range_of(const Extent& extent) const {

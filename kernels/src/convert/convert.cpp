@@ -33,6 +33,8 @@ struct Converting {
     Buffer counter;
   };
 
+  static constexpr Merge merge_order = Merge::unordered;
+
   ElementType from, to;
   bool strict;
   std::string path;
@@ -51,10 +53,12 @@ struct Converting {
                                partial.counter.template as<std::uint64_t>());
   }
 
-  void finish(Stream& stream, Partial& partial) const {
-    stream.copy(&partial.inexact, partial.counter.data(), sizeof(std::uint64_t));
+  void finish(Stream& stream, std::span<Partial> partials) const {
+    for (Partial& partial : partials) {
+      stream.copy(&partial.inexact, partial.counter.data(), sizeof(std::uint64_t));
+    }
     stream.synchronize();
-    partial.counter = {};
+    for (Partial& partial : partials) partial.counter = {};
   }
 
   void merge(Partial& total, const Partial& part) const { total.inexact += part.inexact; }

@@ -70,9 +70,11 @@ void CountBins<T>::consume(Stream& stream, DeviceChunk<const T> in, Partial& par
 }
 
 template <IsElement T>
-void CountBins<T>::finish(Stream& stream, Partial& partial) const {
-  Counted& counted = counted_in(partial);
-  counted.counts = counted.counter->finish(stream);
+void CountBins<T>::finish(Stream& stream, std::span<Partial> partials) const {
+  for (Partial& partial : partials) {
+    Counted& counted = counted_in(partial);
+    counted.counts = counted.counter->finish(stream);
+  }
 }
 
 template <IsElement T>

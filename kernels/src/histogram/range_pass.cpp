@@ -17,7 +17,7 @@ using Range = HistogramOptions::Range;
 template <class T>
 struct FindExtremes {
   using Input = T;
-  static constexpr bool takes_any_chunk = true;
+  static constexpr Merge merge_order = Merge::unordered;
 
   struct Partial {
     std::unique_ptr<ExtremesFinder> finder{};
@@ -33,8 +33,8 @@ struct FindExtremes {
     partial.finder->look(stream,
                          {reinterpret_cast<const std::byte*>(in.data), in.size * sizeof(T)});
   }
-  void finish(Stream& stream, Partial& partial) const {
-    partial.extremes = partial.finder->finish(stream);
+  void finish(Stream& stream, std::span<Partial> partials) const {
+    for (Partial& partial : partials) partial.extremes = partial.finder->finish(stream);
   }
   void merge(Partial& total, const Partial& part) const { total.extremes.merge(part.extremes); }
   Extremes result(Partial total) const { return total.extremes; }
@@ -62,7 +62,7 @@ Stats both_passes(const Stats& first, Stats second) {
   add(second.disk, first.disk, 1);
   add(second.h2d, first.h2d, streams);
   add(second.kernel, first.kernel, streams);
-  second.lanes_read &= first.lanes_read;
+  second.reads_inline &= first.reads_inline;
   second.checksum_seconds += first.checksum_seconds;
   second.passes = first.passes + second.passes;
   second.seconds += first.seconds;

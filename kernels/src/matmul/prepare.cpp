@@ -140,7 +140,7 @@ Memory divide_memory(Device& device, const Options& limits, std::uint64_t output
   memory.host_left = host_bytes - job.pools.bytes();
   memory.device_bytes = limits.device_bytes != 0 ? limits.device_bytes
                                                  : share(device_share, device.available_bytes());
-  if (device.shares_host_memory()) {
+  if (device.reads_host_memory()) {
     const bool limited = limits.device_bytes != 0 && limits.device_bytes < memory.host_left;
     memory.device_bytes = limited ? limits.device_bytes : memory.host_left;
     memory.is_host_memory = !limited;
@@ -184,7 +184,7 @@ std::optional<double> measure_flops(Device& device, gemm::Gemm& gemm, const Prob
                                     std::uint64_t device_bytes) {
   constexpr int runs = 3;
   constexpr double least_share = 100;
-  const bool on_cpu = device.shares_host_memory();
+  const bool on_cpu = device.reads_host_memory();
   // Smaller products do not use all of the device.
   const std::uint64_t least_edge = on_cpu ? 512 : 4096;
   std::uint64_t edge = on_cpu ? 1024 : 4096;

@@ -65,7 +65,7 @@ class Multiplier {
         b_(make_panels(device, job.schedule.tiling.b_buffers,
                        tiling().tile_inner * tiling().tile_columns * job.problem.operand_bytes)),
         timer_(device, wanted.observe),
-        rows_at_once_(device.shares_host_memory() ? rows_of_a_thread * job.threads : all_rows) {}
+        rows_at_once_(device.reads_host_memory() ? rows_of_a_thread * job.threads : all_rows) {}
 
   /// Throws Error or Aborted; the device is idle then.
   void run() {
@@ -262,7 +262,11 @@ std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm:
     threads.start([&] { multiplier.run(); });
     threads.start([&] { sender.run(tile_count); });
     threads.start([&] { writer.run(); });
-    threads.start([&] { reader.run(wanted.stop); });
+    threads.start([&] {
+      const auto is_stopped = [&] { return wanted.stop.stop_requested(); };
+      reader.run([&] { return is_stopped() ? 0 : read_plan.size(); });
+      if (is_stopped()) in_pool.end_at(0);  // the multiplier may be waiting for a piece
+    });
     StallTimer stall;
     threads.join([&] {
       if (!wanted.progress) return;
@@ -281,7 +285,7 @@ std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm:
   stats.chunks = read_plan.size();
   stats.slots = in_pool.size() + out_pool.size();
   stats.pool_bytes = in_pool.memory().size() + out_pool.memory().size();
-  if (!device.shares_host_memory()) stats.device_bytes = device.device_memory().peak_bytes();
+  if (!device.reads_host_memory()) stats.device_bytes = device.device_memory().peak_bytes();
   describe_ways(job, reads, reader.engine(), writes, writer.engine(), stats);
   stats.disk = {.busy = reader.seconds_busy(), .waits_out = reader.seconds_waiting()};
   stats.h2d = {.busy = multiplier.loader().copy_seconds(),

@@ -2,6 +2,7 @@
 
 #include <ooc/buffer.hpp>
 #include <ooc/coordinator.hpp>
+#include <ooc/kernels/reduce.hpp>
 
 #include <cuda_runtime_api.h>
 

@@ -156,9 +156,11 @@ void Reduction<T>::consume(Stream& stream, DeviceChunk<const T> in, Partial& par
 }
 
 template <IsElement T>
-void Reduction<T>::finish(Stream&, Partial& partial) const {
-  auto& found = found_in<T>(partial);
-  if (auto* const bins = std::get_if<Bins<T>>(&found.lane.exact)) found.sum.merge(bins->take());
+void Reduction<T>::finish(Stream&, std::span<Partial> partials) const {
+  for (Partial& partial : partials) {
+    auto& found = found_in<T>(partial);
+    if (auto* const bins = std::get_if<Bins<T>>(&found.lane.exact)) found.sum.merge(bins->take());
+  }
 }
 
 template <IsElement T>
@@ -171,8 +173,8 @@ void Reduction<T>::merge(Partial& total, Partial& part) const {
 
 template <IsElement T>
 Statistics Reduction<T>::result(Partial total) const {
-  const auto& found = found_in<T>(total);
-  if (const auto root = found.tree.root()) return statistics_of(*root, found.sum, options_);
+  auto& found = found_in<T>(total);
+  if (const auto root = found.tree.take_root()) return statistics_of(*root, found.sum, options_);
   Statistics nothing;
   nothing.sum = typename Node<T>::Sum{};
   return nothing;

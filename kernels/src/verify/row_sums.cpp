@@ -3,6 +3,7 @@
 #include <ooc/fold.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
+#include <ooc/kernels/reduce.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -82,7 +83,8 @@ std::uint64_t pieces_of(std::uint64_t rows, std::uint64_t columns) {
 template <class T>
 struct SumPieces {
   using Input = T;
-  static constexpr bool takes_any_chunk = true;
+  static constexpr Merge merge_order = Merge::unordered;
+  static constexpr std::size_t partition_records = tile_elements;
 
   struct Partial {
     std::vector<std::uint8_t> nonfinite_columns;  // as in RowPass

@@ -111,12 +111,12 @@ class Device {
   virtual std::unique_ptr<Stream> make_stream() = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
 
-  /// True if device code reads host memory as fast as its own: chunks are then consumed where they
-  /// were loaded.
-  bool shares_host_memory() const noexcept { return kind() == DeviceKind::cpu; }
+  /// True if device code reads host memory as fast as its own: the data of a pass are then not
+  /// copied to the device.
+  virtual bool reads_host_memory() const noexcept { return kind() == DeviceKind::cpu; }
 
   /// Memory in which device code is fastest.
-  MeteredMemory& working_memory() { return shares_host_memory() ? host_memory() : device_memory(); }
+  MeteredMemory& working_memory() { return reads_host_memory() ? host_memory() : device_memory(); }
 };
 
 /// Bytes of host memory that can be had without pushing anything out, as the kernel estimates, and

@@ -4,12 +4,12 @@
 
 #include <ooc/coordinator.hpp>
 #include <ooc/input_type.hpp>
+#include <ooc/partials.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <memory>
-#include <mutex>
-#include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -18,9 +18,8 @@
 
 namespace ooc {
 
-/// Boils a dataset down to a value. The operator is const during a pass: what changes is in the
-/// Partial, one for each stream. `Partial{}` must be neutral and merge() associative. Chunks come
-/// in no particular order (those of a half cached file do not): `in.first` says where each belongs.
+/// Reduces a dataset to a value. The operator is const during a pass: what changes is in Partials.
+/// `Partial{}` must be neutral and merge() associative.
 ///
 ///     struct Sum {
 ///       using Input = float;
@@ -29,22 +28,32 @@ namespace ooc {
 ///       void merge(Partial& total, const Partial& part) const { total += part; }
 ///     };
 ///
+/// consume() is called once for each partition of the data (1 MiB on the CPU, 8 MiB on a GPU; a
+/// power of two records), each with a partial of its own, and the partials are merged in a fixed
+/// tree by their place. So the result has the same bits in every run on one kind of device, also if
+/// it rounds. Chunks come in no particular order: `in.first` says where each belongs.
+///
 /// An operator may also have
 ///
-///  -  `Partial make_partial(Stream&) const`: partials with device memory of their own;
-///  -  `void finish(Stream&, Partial&) const`: brings such a partial home after its last chunk;
-///  -  `static constexpr bool merges_every_chunk = true`: merge(total, part) is called after every
-///     chunk, by one stream at a time, and takes out of `part` what it has merged. For partials
-///     that would otherwise grow with the file;
-///  -  `static constexpr bool takes_any_chunk = true`: the total does not depend on which partials
-///     have consumed which chunks, as that of a count does not and a rounded sum's does. Cores that
-///     are faster than others may then do more of them;
-///  -  `Value result(Partial) const`: makes what fold() returns of the total, which else is that.
+///  -  `static constexpr Merge merge_order`: another order, for example `Merge::unordered`;
+///  -  `static constexpr std::size_t partition_records`: another size of partitions, a power of
+///  two.
+///     With orders that have a partial for each stream, a call then gets one or several whole
+///     partitions;
+///  -  `static constexpr bool same_bits_everywhere = true`: what consume() and merge() compute has
+///     the same bits on the CPU and on a GPU. Partitions then have the same size on both (1 MiB);
+///  -  `Partial make_partial(Stream&) const`: partials with device memory of their own, and
+///     `void reset(Stream&, Partial&) const`, which makes one neutral again, so that a pass
+///     allocates a few of them only;
+///  -  `void finish(Stream&, std::span<Partial>) const`: copies such partials to the host, those of
+///     all partitions of a step at once, or that of a stream after its last chunk;
+///  -  `Value result(Partial) const`: makes the value that fold() returns from the total. Without
+///     it, that is the total itself.
 ///
-/// Threads: consume() is called by one thread for each stream, by several at a time, each with a
-/// Partial of its own; so is make_partial() before a stream's first chunk and finish() after its
-/// last. merge() is called by one thread at a time, and result() by the thread that called fold().
-/// Whatever else the operator refers to must be safe to be used by several threads.
+/// Threads: consume() is called by one thread for each stream, by several at a time, each with
+/// Partials of its own; so are make_partial(), reset() and finish(). merge() is called by one
+/// thread at a time, and result() by the thread that called fold(). Everything else that the
+/// operator refers to must be safe to be used by several threads.
 ///
 /// Lifetime: a Partial ends before fold() returns, unless it is what fold() returns. A Buffer that
 /// leaves in it, or in the result, has memory of the coordinator's device and must be destroyed
@@ -81,6 +90,12 @@ DeviceChunk<const T> elements_of(DeviceSpan<const std::byte> data, std::uint64_t
   return chunk;
 }
 
+/// `count` elements of a chunk, from `offset` on.
+template <class T>
+DeviceChunk<T> part_of(DeviceChunk<T> chunk, std::size_t offset, std::size_t count) {
+  return {{chunk.data + offset, count}, chunk.first + offset};
+}
+
 /// Room for a chunk's elements.
 template <class T>
 DeviceSpan<T> room_for(DeviceSpan<std::byte> out) {
@@ -94,57 +109,6 @@ concept LacksConst =
                                   DeviceChunk<const typename Op::Input> in) {
   op.consume(stream, in, partial);
   op.merge(partial, partial);
-};
-
-template <class Op>
-concept MergesEveryChunk = Op::merges_every_chunk;
-
-template <class Op>
-concept TakesAnyChunk = Op::takes_any_chunk;
-
-/// The partial results of an operator, one for each lane.
-template <class Op>
-class Partials {
- public:
-  using Partial = typename Op::Partial;
-
-  Partials(const Op& op, std::size_t lanes) : op_(op), lanes_(lanes) {}
-
-  Partial& operator[](std::size_t lane) { return lanes_[lane].partial; }
-
-  void begin(std::size_t lane, Stream& stream) {
-    if constexpr (requires { op_.make_partial(stream); }) {
-      lanes_[lane].partial = op_.make_partial(stream);
-    }
-  }
-
-  void after_chunk(std::size_t lane) {
-    if constexpr (MergesEveryChunk<Op>) {
-      const std::scoped_lock lock(mutex_);
-      op_.merge(total_, lanes_[lane].partial);
-    }
-  }
-
-  void end(std::size_t lane, Stream& stream) {
-    if constexpr (requires { op_.finish(stream, lanes_[lane].partial); }) {
-      op_.finish(stream, lanes_[lane].partial);
-    }
-  }
-
-  Partial take() {
-    for (Lane& lane : lanes_) op_.merge(total_, lane.partial);
-    return std::move(total_);
-  }
-
- private:
-  struct alignas(128) Lane {  // apart, so that lanes do not share cache lines
-    Partial partial{};
-  };
-
-  const Op& op_;
-  std::vector<Lane> lanes_;
-  std::mutex mutex_;
-  Partial total_{};
 };
 
 /// What an operator's total becomes.
@@ -166,14 +130,21 @@ class Fold final : public Operation {
  public:
   Fold(const Op& op, std::size_t lanes) : op_(op), partials_(op, lanes) {}
 
+  std::size_t partition(DeviceKind device) const noexcept override {
+    return partition_of<Op>(device);
+  }
+  bool in_order() const noexcept override { return merge_of<Op>() == Merge::in_order; }
   void begin(std::size_t lane, Stream& stream) override { partials_.begin(lane, stream); }
   void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
                std::uint64_t first_byte, DeviceSpan<std::byte> /*out*/) override {
-    op_.consume(stream, elements_of<typename Op::Input>(data, first_byte), partials_[lane]);
-    partials_.after_chunk(lane);
+    const auto in = elements_of<typename Op::Input>(data, first_byte);
+    partials_.consume(lane, stream, in.first, in.size,
+                      [&](std::size_t offset, std::size_t count, typename Op::Partial& partial) {
+                        op_.consume(stream, part_of(in, offset, count), partial);
+                      });
   }
   void end(std::size_t lane, Stream& stream) override { partials_.end(lane, stream); }
-  bool takes_any_chunk() const noexcept override { return TakesAnyChunk<Op>; }
+  void abort() noexcept override { partials_.abort(); }
 
   ResultOf<Op> take() { return result_of(op_, partials_.take()); }
 
@@ -192,7 +163,9 @@ class CompositeOperation final : public Operation {
   void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
                std::uint64_t first_byte, DeviceSpan<std::byte> out) override;
   void end(std::size_t lane, Stream& stream) override;
-  bool takes_any_chunk() const noexcept override;  // if all of them do
+  std::size_t partition(DeviceKind device) const noexcept override;  // the largest of theirs
+  bool in_order() const noexcept override;                           // if one of them is
+  void abort() noexcept override;
 
  private:
   std::vector<Operation*> operations_;
@@ -226,7 +199,7 @@ auto fold(Coordinator&, const Op&, const Source&, const Others&...) {
 }
 
 /// Folds a source with several operators of one Input in one pass. Each finds what it finds alone,
-/// to the bit: it is given the same chunks, and knows nothing of the others. If one fails, all do.
+/// to the bit: it has the same partitions, and knows nothing of the others. If one fails, all do.
 ///
 ///     auto [found, stats] = ooc::fold(coordinator, std::tuple{Sum{}, Reduction<float>{}}, prices);
 ///     auto& [sum, statistics] = found;

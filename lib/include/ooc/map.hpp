@@ -27,9 +27,9 @@ concept MapOperator = requires(const Op op, Stream& stream,
   op.transform(stream, in, out);
 };
 
-/// A map that is a fold too: it has a Partial and merge(), and may have make_partial() and
-/// finish(), as a FoldOperator. `void check(const Partial& total) const`, if it has that, may
-/// throw: the file is then not written.
+/// A map that is a fold too: it has a Partial and merge(), and all that a FoldOperator may have.
+/// `void check(const Partial& total) const`, if it has that, may throw: the file is then not
+/// written.
 template <class Op>
 concept GatheringMapOperator = requires(const Op op, Stream& stream, typename Op::Partial& partial,
                                         DeviceChunk<const typename Op::Input> in,
@@ -78,14 +78,24 @@ class GatheringMap final : public Operation {
  public:
   GatheringMap(const Op& op, std::size_t lanes) : op_(op), partials_(op, lanes) {}
 
+  std::size_t partition(DeviceKind device) const noexcept override {
+    return partition_of<Op>(device);
+  }
+  bool in_order() const noexcept override { return merge_of<Op>() == Merge::in_order; }
   void begin(std::size_t lane, Stream& stream) override { partials_.begin(lane, stream); }
   void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
                std::uint64_t first_byte, DeviceSpan<std::byte> out) override {
-    op_.transform(stream, elements_of<typename Op::Input>(data, first_byte),
-                  room_for<typename Op::Output>(out), partials_[lane]);
-    partials_.after_chunk(lane);
+    const auto in = elements_of<typename Op::Input>(data, first_byte);
+    const auto room = room_for<typename Op::Output>(out);
+    partials_.consume(lane, stream, in.first, in.size,
+                      [&](std::size_t offset, std::size_t count, typename Op::Partial& partial) {
+                        op_.transform(stream, part_of(in, offset, count),
+                                      DeviceSpan<typename Op::Output>{room.data + offset, count},
+                                      partial);
+                      });
   }
   void end(std::size_t lane, Stream& stream) override { partials_.end(lane, stream); }
+  void abort() noexcept override { partials_.abort(); }
 
   typename Op::Partial take() { return partials_.take(); }
 

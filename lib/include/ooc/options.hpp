@@ -12,7 +12,7 @@ namespace ooc {
 /// the library chooses, by the device and the source. Options of a single pass are PassOptions.
 struct Options {
   std::size_t chunk_bytes = 0;   // rounded up to whole tiles
-  std::size_t streams = 0;       // chunk k goes to stream k % streams (see takes_any_chunk)
+  std::size_t streams = 0;       // each takes the next step when it is free
   std::size_t threads = 0;       // all CPU workers, reading and computing together
   std::size_t block_bytes = 0;   // of one read
   std::size_t queue_depth = 0;   // reads in flight

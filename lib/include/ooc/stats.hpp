@@ -29,7 +29,7 @@ struct Stats {
   std::string device;
   std::string engine;  // "uring" or "threads"
   bool direct = false;
-  bool lanes_read = false;  // each stream its own chunks: its time is divided between both
+  bool reads_inline = false;  // each stream its own chunks: its time is divided between both
   /// XXH3-128 of the source's bytes, without headers, in their order and as they lie in the files:
   /// 32 hexadecimal digits, as `xxh128sum` prints them. If PassOptions::checksum asked for it and
   /// the pass came to its end.

@@ -12,16 +12,25 @@
 
 namespace ooc {
 
+/// Joins a node of a TileTree with its right neighbour by its own function.
+struct MergeRight {
+  template <class Node>
+  void operator()(Node& left, const Node& right) const {
+    left.merge_right(right);
+  }
+};
+
 /// Combines one node for each tile of a dataset in a binary tree over the tile numbers: tiles 2i
 /// and 2i + 1 meet in node i of level 1, and so on. Which nodes meet depends on their place alone,
 /// so the result has the same bits in whatever order, and through however many trees, the tiles
 /// came. A node is merged as soon as its sibling is there: what is kept is O(log tiles + gaps).
 ///
-/// `Node` has `void merge_right(const Node& right)`: joins the node with its right neighbour.
-template <class Node>
+/// `merge(left, right)` joins a node with its right neighbour, which is not used afterwards. By
+/// default it is `left.merge_right(right)`.
+template <class Node, class Merge = MergeRight>
 class TileTree {
  public:
-  TileTree() { nodes_.reserve(64); }
+  explicit TileTree(Merge merge = {}) : merge_(merge) { nodes_.reserve(64); }
 
   bool empty() const noexcept { return nodes_.empty(); }
   void clear() noexcept { nodes_.clear(); }
@@ -35,20 +44,20 @@ class TileTree {
     other.clear();
   }
 
-  /// The root, or nothing for no tiles. Tiles missing at the end are neutral; the others must all
-  /// be there.
-  std::optional<Node> root() const {
+  /// Returns the root, or nothing for no tiles, and empties the tree. Tiles missing at the end are
+  /// neutral; the others must all be there.
+  std::optional<Node> take_root() {
     if (nodes_.empty()) return {};
-    std::vector<Placed> left_to_right = nodes_;
-    std::ranges::sort(left_to_right, {}, &Placed::first_tile);
+    std::ranges::sort(nodes_, {}, &Placed::first_tile);
     // The tree hangs to the left: every node but the last is the left child of an ancestor whose
     // right child covers all that follows.
-    Node root = std::move(left_to_right.back().node);
-    for (std::size_t i = left_to_right.size() - 1; i-- > 0;) {
-      Node left = std::move(left_to_right[i].node);
-      left.merge_right(root);
-      root = std::move(left);
+    while (nodes_.size() > 1) {
+      Node& right = nodes_.back().node;
+      merge_(nodes_[nodes_.size() - 2].node, right);
+      nodes_.pop_back();
     }
+    Node root = std::move(nodes_.back().node);
+    nodes_.clear();
     return root;
   }
 
@@ -68,7 +77,7 @@ class TileTree {
       });
       if (sibling == nodes_.end()) break;
       if (placed.index & 1) std::swap(*sibling, placed);
-      placed.node.merge_right(sibling->node);
+      merge_(placed.node, sibling->node);
       ++placed.level;
       placed.index >>= 1;
       if (sibling != nodes_.end() - 1) *sibling = std::move(nodes_.back());
@@ -77,6 +86,7 @@ class TileTree {
     nodes_.push_back(std::move(placed));
   }
 
+  Merge merge_;
   std::vector<Placed> nodes_;
 };
 

@@ -19,8 +19,21 @@ void CompositeOperation::end(std::size_t lane, Stream& stream) {
   for (Operation* operation : operations_) operation->end(lane, stream);
 }
 
-bool CompositeOperation::takes_any_chunk() const noexcept {
-  return std::ranges::all_of(operations_, &Operation::takes_any_chunk);
+/// All partitions are powers of two, so the largest is whole ones of all.
+std::size_t CompositeOperation::partition(DeviceKind device) const noexcept {
+  std::size_t largest = 1;
+  for (const Operation* operation : operations_) {
+    largest = std::max(largest, operation->partition(device));
+  }
+  return largest;
+}
+
+bool CompositeOperation::in_order() const noexcept {
+  return std::ranges::any_of(operations_, &Operation::in_order);
+}
+
+void CompositeOperation::abort() noexcept {
+  for (Operation* operation : operations_) operation->abort();
 }
 
 }  // namespace ooc::detail

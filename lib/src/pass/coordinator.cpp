@@ -3,7 +3,6 @@
 #include <ooc/detail/checksum/checksum.hpp>
 #include <ooc/detail/observe/reporters.hpp>
 #include <ooc/detail/observe/stall_timer.hpp>
-#include <ooc/detail/pass/pass_threads.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/detail/transfer/writer.hpp>
 #include <ooc/device.hpp>
@@ -18,6 +17,7 @@
 #include "observe/stopwatch.hpp"
 #include "pass/lane.hpp"
 #include "pass/loading.hpp"
+#include "pass/pass.hpp"
 #include "sizing/dry_run_pass.hpp"
 #include "sizing/layout.hpp"
 
@@ -58,10 +58,12 @@ struct Coordinator::State {
   Stats run(const Layout& layout, const Stopwatch& watch, const Source& source,
             std::size_t element_bytes, Operation& operation, const PassOptions& wanted,
             const Output* output);
+  static std::function<void()> reports(const std::function<void(const Progress&)>& progress,
+                                       const Loading& loading, const Writer* writer,
+                                       std::uint64_t total_bytes);
   void reserve(const Layout& layout);
-  void prepare_lanes(const Observe& observe);
-  void run_threads(Loading& loading, Writer* writer, const Pass& pass,
-                   const std::function<void(const Progress&)>& report, std::uint64_t total_bytes);
+  void prepare_lanes(const Observe& observe, std::size_t lane_bytes);
+  LaneBuffers buffers_of(const Layout& layout) const;
   void add_times(const Writer* writer, Stats& stats) const;
 };
 
@@ -115,6 +117,12 @@ std::size_t Coordinator::streams() const noexcept {
   return state_->workers.reading_lanes;
 }
 
+/// A lane that reads host memory has a buffer only for steps that are not one aligned piece of it.
+LaneBuffers Coordinator::State::buffers_of(const Layout& layout) const {
+  if (!device->reads_host_memory()) return gpu_buffers(layout);
+  return {.step = layout.plan.max_step_bytes(), .inputs = layout.gathers ? 1u : 0u};
+}
+
 /// What the layout wants to read ahead, a pass can do without.
 void Coordinator::State::reserve(const Layout& layout) {
   const std::size_t segments = layout.plan.max_extents();
@@ -127,10 +135,7 @@ void Coordinator::State::reserve(const Layout& layout) {
       pool && pool->size() == all_slots(layout) && slots_fit() && pool_segments >= segments;
   // What does not fit is given back first: both might not fit.
   if (!fits) pool.reset();
-  for (const auto& lane : lanes) {
-    lane->reserve(layout.plan.max_bytes(), layout.gathers,
-                  layout.writes ? layout.writes->config.chunk_bytes : 0);
-  }
+  for (const auto& lane : lanes) lane->reserve(buffers_of(layout));
   const auto make_pool = [&](std::size_t slots) {
     pool = std::make_unique<ChunkPool>(device->host_memory(), slots, layout.slot_bytes, segments);
     pool_segments = segments;
@@ -139,16 +144,16 @@ void Coordinator::State::reserve(const Layout& layout) {
     try {
       make_pool(all_slots(layout));
     } catch (const Error& error) {
-      if (layout.ahead_slots == 0 || error.kind() != ErrorKind::memory) throw;
-      make_pool(layout.pool_slots);
+      if (layout.slots_ahead == 0 || error.kind() != ErrorKind::memory) throw;
+      make_pool(layout.most_slots);
     }
   }
-  reads_ahead = layout.ahead_slots != 0 && layout.ahead_slots <= pool->size();
+  reads_ahead = layout.slots_ahead != 0 && layout.slots_ahead <= pool->size();
   pool->restart(layout.slots);
 }
 
 /// Waits until the device has started, and allocates what the lanes need there. Throws Error.
-void Coordinator::State::prepare_lanes(const Observe& observe) {
+void Coordinator::State::prepare_lanes(const Observe& observe, std::size_t lane_bytes) {
   try {
     const Timed timed(device_seconds);
     device->bind_to_thread();
@@ -159,12 +164,9 @@ void Coordinator::State::prepare_lanes(const Observe& observe) {
   try {
     for (const auto& lane : lanes) lane->prepare(observe);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::memory || device->shares_host_memory()) throw;
-    std::size_t wanted = 0;
-    for (const auto& lane : lanes) {
-      lane->release();
-      wanted += lane->buffer_bytes();
-    }
+    if (error.kind() != ErrorKind::memory || device->reads_host_memory()) throw;
+    for (const auto& lane : lanes) lane->release();
+    const std::size_t wanted = lanes.size() * lane_bytes;
     const std::uint64_t allowed = device->device_memory().bytes_left();
     const bool is_limited = allowed < wanted;
     throw NoRoom(ErrorKind::memory,
@@ -179,32 +181,18 @@ void Coordinator::State::prepare_lanes(const Observe& observe) {
   }
 }
 
-void Coordinator::State::run_threads(Loading& loading, Writer* writer, const Pass& pass,
-                                     const std::function<void(const Progress&)>& report,
-                                     std::uint64_t total_bytes) {
-  std::vector<MeetingPoint*> meeting_points{pool.get()};
-  if (pass.checksum != nullptr) meeting_points.push_back(&pass.checksum->turns());
-  PassThreads threads(std::move(meeting_points));
-  const Stopwatch watch;
-  loading.start(threads);  // while a GPU may still be starting
-  // All of them before any computes, so that a pass can be begun anew.
-  const bool prepared = threads.run([&] { prepare_lanes(pass.observe); });
-  loading.stop_reading_ahead();
-  if (prepared) {
-    for (const auto& lane : lanes) threads.start([&lane = *lane, &pass] { lane.run(pass); });
-    if (writer != nullptr) threads.start([writer] { writer->run(); });
-  }
-
-  // This thread only waits, and reports.
-  StallTimer stall;
-  threads.join([&] {
-    if (!report || !prepared) return;
-    Progress progress{loading.bytes_done(), total_bytes, watch.seconds()};
-    progress.in_flight = loading.in_flight() + (writer != nullptr ? writer->in_flight() : 0);
-    const std::uint64_t through = progress.bytes + (writer != nullptr ? writer->bytes_done() : 0);
-    progress.stalled_seconds = stall.update(through, progress.in_flight, progress.seconds);
-    report(progress);
-  });
+/// Returns a function that reports how far the pass has come.
+std::function<void()> Coordinator::State::reports(
+    const std::function<void(const Progress&)>& progress, const Loading& loading,
+    const Writer* writer, std::uint64_t total_bytes) {
+  if (!progress) return [] {};
+  return [&, writer, total_bytes, watch = Stopwatch(), stall = StallTimer()]() mutable {
+    Progress now{loading.bytes_done(), total_bytes, watch.seconds()};
+    now.in_flight = loading.in_flight() + (writer != nullptr ? writer->in_flight() : 0);
+    const std::uint64_t through = now.bytes + (writer != nullptr ? writer->bytes_done() : 0);
+    now.stalled_seconds = stall.update(through, now.in_flight, now.seconds);
+    progress(now);
+  };
 }
 
 /// Where the time of all threads went.
@@ -215,7 +203,7 @@ void Coordinator::State::add_times(const Writer* writer, Stats& stats) const {
     stats.bytes_written = writer->bytes_done();
   }
   stats.startup_seconds = stats.seconds;
-  stats.device_seconds = device->shares_host_memory() ? 0 : device_seconds;
+  stats.device_seconds = device->reads_host_memory() ? 0 : device_seconds;
   for (const auto& lane : lanes) {
     const Lane::Times& times = lane->times();
     if (times.bytes != 0) {
@@ -261,10 +249,12 @@ Stats Coordinator::State::run_passes(const Source& source, std::size_t element_b
   bool may_read_ahead = true;
   std::size_t refused_chunk_bytes = 0;
   std::string why_smaller, why_not_ahead;
+  const Records records{.bytes = element_bytes,
+                        .partition = operation.partition(device->kind()),
+                        .in_order = wanted.checksum || operation.in_order()};
   for (;;) {
-    Layout layout =
-        choose_layout(now, device->kind(), workers, source, element_bytes, output, wanted.checksum);
-    if (layout.tuned_depth && best_depth) begin_with_depth(layout, *best_depth);
+    Layout layout = choose_layout(now, DeviceFacts(*device), workers, source, records, output);
+    if (layout.tuned_depth && best_depth) start_at_depth(layout, *best_depth);
     if (may_read_ahead && !device->has_started()) read_ahead(now, layout);
     try {
       Stats stats = run(layout, watch, source, element_bytes, operation, wanted, output);
@@ -284,7 +274,7 @@ Stats Coordinator::State::run_passes(const Source& source, std::size_t element_b
       why_not_ahead = refused.what();
     } catch (const NoRoom& refused) {
       if (now.chunk_bytes != 0) throw;
-      now.chunk_bytes = half_chunk_bytes(layout, element_bytes);
+      now.chunk_bytes = half_chunk_bytes(layout, records);
       if (now.chunk_bytes == 0) throw;
       refused_chunk_bytes = layout.chunk_bytes;
       why_smaller = refused.what();
@@ -307,37 +297,42 @@ Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, cons
   lanes = std::span(all_lanes).first(layout.lanes);
   for (const auto& idle : std::span(all_lanes).subspan(layout.lanes)) idle->release();
   reserve(layout);
-  if (layout.ahead_slots != 0 && !reads_ahead) {
+  if (layout.slots_ahead != 0 && !reads_ahead) {
     stats.read_ahead_bytes = 0;
     stats.reasons.emplace_back("not reading ahead while the GPU starts: there is no memory for it");
   }
-  const LaneTakes takes = operation.takes_any_chunk() ? LaneTakes::any : LaneTakes::its_share;
-  Loading loading(options, wanted, layout, source, *pool, takes, reads_ahead);
+  Loading loading(options, wanted, layout, source, *pool, reads_ahead);
   const Observe& observe = wanted.observe;
   std::optional<Writer> writer;
   TransferReporter write_reporter(TraceEvent::Kind::write, pool->size(), observe, layout.slots);
   if (output != nullptr) {
     const WriteLayout& writes = *layout.writes;
     writer.emplace(output->file, writes.plan, *pool,
-                   make_engine(options, writes.config, *pool, layout.pool_slots),
+                   make_engine(options, writes.config, *pool, layout.most_slots),
                    writes.config.block_bytes, writes.config.direct);
     writer->set_observer(write_reporter);
   }
   // An operator may take several elements as one, but bytes are swapped within each.
   const bool swapped = source.type() && source.type()->swapped;
-  const Pass pass{.plan = layout.plan,
-                  .pool = *pool,
-                  .readers = loading.by_lanes(),
-                  .operation = operation,
-                  .checksum = checksum ? &*checksum : nullptr,
-                  .lanes = lanes.size(),
-                  .element_bytes = element_bytes,
-                  .swapped_bytes = swapped ? size_of(source.type()->element) : 0,
-                  .watch = watch,
-                  .observe = observe,
-                  .output = output,
-                  .output_place = layout.writes ? layout.writes->place : 0};
-  run_threads(loading, writer ? &*writer : nullptr, pass, wanted.progress, source.bytes());
+  Tickets tickets(layout.plan.steps(), wanted.stop);
+  const PassParts parts{.plan = layout.plan,
+                        .pool = *pool,
+                        .tickets = tickets,
+                        .readers = loading.inline_readers(),
+                        .operation = operation,
+                        .checksum = checksum ? &*checksum : nullptr,
+                        .element_bytes = element_bytes,
+                        .swapped_bytes = swapped ? size_of(source.type()->element) : 0,
+                        .watch = watch,
+                        .observe = observe,
+                        .output = output,
+                        .output_place = layout.writes ? layout.writes->place : 0};
+  Pass pass(parts, lanes, loading.reader(), writer ? &*writer : nullptr);
+  const auto prepare = [&] {
+    prepare_lanes(observe, buffers_of(layout).bytes());
+    loading.stop_reading_ahead();
+  };
+  pass.run(prepare, reports(wanted.progress, loading, writer ? &*writer : nullptr, source.bytes()));
 
   stats.seconds = watch.seconds();
   device->bind_to_thread();  // the caller is about to free what the operation holds there
@@ -348,7 +343,7 @@ Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, cons
   if (const auto best = loading.best_depth()) best_depth = best;
   stats.slots = pool->size();
   stats.pool_bytes = pool->memory().size();
-  if (!device->shares_host_memory()) {
+  if (!device->reads_host_memory()) {
     stats.device_bytes = device->device_memory().peak_bytes();
   }
   add_times(writer ? &*writer : nullptr, stats);

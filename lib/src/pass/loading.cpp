@@ -7,40 +7,35 @@
 namespace ooc {
 
 Loading::Loading(const Options& options, const PassOptions& wanted, const Layout& layout,
-                 const Source& source, ChunkPool& pool, LaneTakes takes, bool reads_ahead)
+                 const Source& source, ChunkPool& pool, bool reads_ahead)
     : config_(layout.reads),
-      stop_(wanted.stop),
       reporter_(TraceEvent::Kind::read, pool.size(), wanted.observe, layout.slots),
-      limit_(pool, reads_ahead ? layout.ahead_slots : 0, layout.slots) {
-  if (layout.lanes_read) {
-    by_lanes_.emplace(source, layout.plan, pool, config_, layout.lanes, takes, wanted);
+      limit_(pool, reads_ahead ? layout.slots_ahead : 0, layout.slots) {
+  if (layout.reads_inline) {
+    inline_.emplace(source, layout.plan, pool, config_, layout.lanes, wanted);
     return;
   }
   IoConfig config = config_;
   if (layout.tuned_depth) config.queue_depth = layout.tuned_depth->most;
   reader_.emplace(source.files(), layout.plan, pool,
-                  make_engine(options, config, pool, layout.pool_slots), config_.block_bytes,
+                  make_engine(options, config, pool, layout.most_slots), config_.block_bytes,
                   config_.direct);
   reader_->set_observer(reporter_);
   if (layout.tuned_depth) tune(layout, *layout.tuned_depth);
 }
 
-void Loading::start(PassThreads& threads) {
-  if (reader_) threads.start([this] { reader_->run(stop_); });
-}
-
 std::uint64_t Loading::bytes_done() const noexcept {
-  return reader_ ? reader_->bytes_done() : by_lanes_->bytes_done();
+  return reader_ ? reader_->bytes_done() : inline_->bytes_done();
 }
 
 std::size_t Loading::in_flight() const noexcept {
-  return reader_ ? reader_->in_flight() : by_lanes_->in_flight();
+  return reader_ ? reader_->in_flight() : inline_->in_flight();
 }
 
 void Loading::describe(Stats& stats) const {
-  describe_readers(by_lanes_ ? nullptr : &reader_->engine(), config_, stats);
-  if (by_lanes_) {
-    stats.disk.busy = by_lanes_->seconds_busy() / static_cast<double>(stats.streams);
+  describe_readers(inline_ ? nullptr : &reader_->engine(), config_, stats);
+  if (inline_) {
+    stats.disk.busy = inline_->seconds_busy() / static_cast<double>(stats.streams);
     return;
   }
   stats.disk.busy = reader_->seconds_busy();

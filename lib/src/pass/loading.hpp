@@ -3,7 +3,6 @@
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/engine/queue_tuner.hpp>
 #include <ooc/detail/observe/reporters.hpp>
-#include <ooc/detail/pass/pass_threads.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/detail/transfer/reader.hpp>
@@ -12,9 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <stop_token>
 
-#include "pass/lane_readers.hpp"
+#include "pass/inline_readers.hpp"
 #include "pass/slot_limit.hpp"
 #include "sizing/layout.hpp"
 
@@ -25,16 +23,14 @@ class Loading {
  public:
   /// All references must outlive it.
   Loading(const Options& options, const PassOptions& wanted, const Layout& layout,
-          const Source& source, ChunkPool& pool, LaneTakes takes, bool reads_ahead);
-
-  /// Starts the thread, if there is one.
-  void start(PassThreads& threads);
+          const Source& source, ChunkPool& pool, bool reads_ahead);
 
   /// The device has started, so the pool needs no more slots than the pass uses at a time.
   void stop_reading_ahead() { limit_.stop_reading_ahead(); }
 
-  /// Null: it is a thread of its own.
-  LaneReaders* by_lanes() noexcept { return by_lanes_ ? &*by_lanes_ : nullptr; }
+  /// The reader that fills the pool, or the readers of the lanes; the other is null.
+  Reader* reader() noexcept { return reader_ ? &*reader_ : nullptr; }
+  InlineReaders* inline_readers() noexcept { return inline_ ? &*inline_ : nullptr; }
 
   std::uint64_t bytes_done() const noexcept;
   std::size_t in_flight() const noexcept;
@@ -49,13 +45,12 @@ class Loading {
   void tune(const Layout& layout, TunedDepth depth);
 
   const IoConfig& config_;
-  std::stop_token stop_;
   TransferReporter reporter_;
   SlotLimit limit_;
   std::optional<QueueTuner> tuner_;
   std::size_t first_depth_ = 0;  // that it would begin with if it knew nothing of the disk
   std::optional<Reader> reader_;
-  std::optional<LaneReaders> by_lanes_;
+  std::optional<InlineReaders> inline_;
 };
 
 }  // namespace ooc

@@ -47,12 +47,12 @@ Stats describe_layout(const Layout& layout) {
   stats.hole_fraction = layout.hole_fraction;
   stats.in_order = layout.interleaving == nullptr;
   stats.chunk_bytes = layout.chunk_bytes;
-  stats.chunks = layout.plan.size();
+  stats.chunks = layout.plan.steps();
   stats.streams = layout.lanes;
   stats.block_bytes = layout.reads.block_bytes;
   stats.queue_depth = layout.reads.queue_depth;
   stats.read_ahead_bytes =
-      std::min<std::uint64_t>(layout.ahead_slots * layout.chunk_bytes, layout.plan.bytes());
+      std::min(layout.slots_ahead * layout.plan.chunk_bytes(), layout.plan.bytes());
   return stats;
 }
 
@@ -66,7 +66,7 @@ void describe_readers(const Engine* engine, const IoConfig& config, Stats& stats
     stats.engine = "threads";
     stats.threads = stats.streams;
     stats.queue_depth = stats.streams;
-    stats.lanes_read = true;
+    stats.reads_inline = true;
     return;
   }
   stats.engine = engine->name();
@@ -82,8 +82,8 @@ Stats dry_run_pass(const Options& given, DeviceKind device, const Source& source
                    std::size_t element_bytes, const Output* output, const PassOptions& wanted) {
   const Options options = bounded(given);
   const Workers workers = choose_workers(options, device);
-  Layout layout =
-      choose_layout(options, device, workers, source, element_bytes, output, wanted.checksum);
+  Layout layout = choose_layout(options, device, workers, source,
+                                {.bytes = element_bytes, .in_order = wanted.checksum}, output);
   if (device == DeviceKind::cuda) read_ahead(options, layout);
   Stats stats = describe_layout(layout);
   stats.bytes = source.bytes();
@@ -92,9 +92,9 @@ Stats dry_run_pass(const Options& given, DeviceKind device, const Source& source
   if (layout.plan.size() == 0) return stats;
   if (layout.writes) stats.bytes_written = layout.writes->plan.bytes();
   if (device == DeviceKind::cuda) {
-    stats.device_bytes = layout.lanes * buffer_bytes(layout);
+    stats.device_bytes = layout.lanes * gpu_buffers(layout).bytes();
   }
-  const std::unique_ptr<Engine> reads = layout.lanes_read ? nullptr : tried_engine(layout.reads);
+  const std::unique_ptr<Engine> reads = layout.reads_inline ? nullptr : tried_engine(layout.reads);
   describe_readers(reads.get(), layout.reads, stats);
   if (layout.writes) describe_writer(*tried_engine(layout.writes->config), stats);
   return stats;

@@ -191,7 +191,7 @@ IoConfig choose_write_config(const Options& options, DeviceKind device, Workers 
   return way_of(options, sizes_of(device, choice.direct), true, workers.writers, choice);
 }
 
-bool reads_both_ways(const Options& options, const Source& source, double cached) {
+bool can_mix_reads(const Options& options, const Source& source, double cached) {
   constexpr double least = 0.01;
   // So little is read through the page cache as soon, and is there the next time.
   const double from_disk = 1 - cached;

@@ -28,24 +28,34 @@ struct TunedDepth {
   std::size_t first, least, most;
 };
 
+/// What a lane needs of its device for the steps of a pass (bytes).
+struct LaneBuffers {
+  std::size_t step = 0;    // of one input buffer
+  std::size_t inputs = 0;  // how many of these
+  std::size_t result = 0;  // of each of two output buffers
+
+  std::size_t bytes() const { return inputs * step + 2 * result; }
+};
+
 /// Every size of a pass, decided before it starts.
 struct Layout {
   SequentialPlan plan;
   std::shared_ptr<const Interleaving> interleaving;  // if a part lies in the page cache
-  std::size_t chunk_bytes;
+  std::size_t chunk_bytes;      // of a step of the plan; its chunks may be pieces of one
   std::size_t slots;            // in use at first
-  std::size_t pool_slots;       // in use at most
-  std::size_t ahead_slots = 0;  // in use once, before these, while a GPU starts
+  std::size_t most_slots;       // in use at most
+  std::size_t slots_ahead = 0;  // in use once, before these, while a GPU starts
   std::size_t slot_bytes;
   IoConfig reads;
   std::optional<TunedDepth> tuned_depth;  // if reads.queue_depth is only the first
-  bool lanes_read;                        // each its own chunks
+  bool reads_inline;                      // each its own chunks
   std::size_t lanes;                      // at work
   bool gathers;                           // some chunk is not one aligned piece of memory
   std::optional<double> page_cache_fraction;
   double hole_fraction;
   std::vector<std::string> reasons;
-  std::string_view why_chunk, why_lanes;
+  std::string why_chunk;
+  std::string_view why_lanes;
   std::optional<WriteLayout> writes{};
 };
 
@@ -56,20 +66,36 @@ constexpr std::size_t alignment_of(std::size_t element_bytes) {
   return std::min(std::size_t{1} << std::countr_zero(element_bytes), most);
 }
 
-/// `in_order`: the source is to be read from beginning to end, wherever its parts lie. A single
-/// thread of the CPU reads what it folds, wherever that lies.
-///
+/// What sizes depend on of a device.
+struct DeviceFacts {
+  DeviceFacts(DeviceKind of) noexcept  // as most devices of that kind are
+      : kind(of), reads_host_memory(of == DeviceKind::cpu) {}
+  explicit DeviceFacts(const Device& device)
+      : kind(device.kind()), reads_host_memory(device.reads_host_memory()) {}
+
+  DeviceKind kind;
+  bool reads_host_memory;
+};
+
+/// What an operation asks of the chunks.
+struct Records {
+  std::size_t bytes = 1;          // of an element
+  std::size_t partition = 65536;  // elements, a power of two: steps are whole partitions
+  bool in_order = false;          // the source is read from beginning to end
+
+  std::size_t partition_bytes() const { return partition * bytes; }
+};
+
 /// What the user has fixed is kept, unless the limits leave no room for so many reads in flight, or
 /// for so many streams that load their own chunks; the rest is chosen. Throws Error(memory) with
 /// the numbers if that does not fit in the limits, Error(usage) if direct reads were asked for and
 /// are impossible.
-Layout choose_layout(const Options& options, DeviceKind device, Workers workers,
-                     const Source& source, std::size_t element_bytes,
-                     const Output* output = nullptr, bool in_order = false);
+Layout choose_layout(const Options& options, const DeviceFacts& device, Workers workers,
+                     const Source& source, const Records& records, const Output* output = nullptr);
 
 /// Begins with so many reads in flight, which have been found to be best, instead of
 /// `tuned_depth->first`. Only for a layout that has a `tuned_depth`.
-void begin_with_depth(Layout& layout, std::size_t depth);
+void start_at_depth(Layout& layout, std::size_t depth);
 
 /// Number of chunks in which `depth` reads are in flight.
 std::size_t chunks_read(const Layout& layout, std::size_t depth);
@@ -80,15 +106,15 @@ void read_ahead(const Options& options, Layout& layout);
 
 /// Slots that the pool is to have.
 inline std::size_t all_slots(const Layout& layout) {
-  return std::max(layout.pool_slots, layout.ahead_slots);
+  return std::max(layout.most_slots, layout.slots_ahead);
 }
 
-/// What the buffers of a stream take on a GPU (bytes): two for chunks that come, and two for what
-/// is made of them if that is written.
-std::size_t buffer_bytes(const Layout& layout);
+/// Buffers of a lane on a GPU: two for inputs, or one if steps come in pieces, and two for results
+/// if there is an output.
+LaneBuffers gpu_buffers(const Layout& layout);
 
-/// Half the chunk of a layout, or of the source if that is smaller, in whole tiles (bytes). 0 if
-/// that is not less.
-std::size_t half_chunk_bytes(const Layout& layout, std::size_t element_bytes);
+/// Half the chunk of a layout, or of the source if that is smaller, in whole partitions (bytes). 0
+/// if that is not less.
+std::size_t half_chunk_bytes(const Layout& layout, const Records& records);
 
 }  // namespace ooc

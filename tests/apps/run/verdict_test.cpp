@@ -244,7 +244,7 @@ TEST(VerdictWithCeilings, BothWaysAtOnceForAHalfCachedFile) {
 TEST(Verdict, CoresThatCopyAndComputeAreOneStage) {
   ooc::Stats stats = ten_seconds();
   stats.page_cache_fraction = 1.0;
-  stats.lanes_read = true;
+  stats.reads_inline = true;
   stats.disk.busy = 4.5;
   stats.kernel.busy = 10;  // of 2 x 10 s
   EXPECT_EQ(verdict(stats, cpu, {}),

@@ -55,7 +55,7 @@ TEST_P(ReaderBlocksTest, ReadsWholeBlocksDirectly) {
                  100'000 + Reader::slack_bytes(files, 2, direct()), 2);
   Requests requests;
   auto engine = std::make_unique<CountingEngine>(make_engine({.kind = kind()}), requests);
-  Reader(files, plan, pool, std::move(engine), 8192, direct()).run({});
+  Reader(files, plan, pool, std::move(engine), 8192, direct()).run();
   EXPECT_GT(requests.all, 0u);
   EXPECT_EQ(requests.direct, direct() && files[0].direct() >= 0 ? requests.all : 0);
   EXPECT_EQ(requests.whole_blocks, requests.direct);

@@ -51,7 +51,7 @@ TEST(Transfer, KeepsItsRequestsUntilItsEngineHasEnded) {
   std::optional<bool> ended_in_time;
   {
     Reader reader(files, plan, pool, std::make_unique<DyingEngine>(ended_in_time), 4096, false);
-    test::expect_error(ErrorKind::input, "the engine's own error", [&] { reader.run({}); });
+    test::expect_error(ErrorKind::input, "the engine's own error", [&] { reader.run(); });
     EXPECT_EQ(reader.engine().in_flight(), 4u);
     EXPECT_FALSE(ended_in_time.has_value());
   }
@@ -105,7 +105,7 @@ TEST(Transfer, StartsRequestsWhileOthersAreInFlightAndASlotComesFree) {
   ChunkPool pool(*std::pmr::new_delete_resource(), 2, 2 * page_bytes, 1);
   Reader reader(files, plan, pool, std::make_unique<PairingEngine>(pool, chunks), page_bytes,
                 false);
-  reader.run({});
+  reader.run();
   EXPECT_EQ(reader.bytes_done(), chunks * page_bytes);
 }
 

@@ -1,4 +1,5 @@
 #include <ooc/kernels/convert.hpp>
+#include <ooc/kernels/reduce.hpp>
 
 #include "convert/values.hpp"
 

@@ -1,4 +1,5 @@
 #include <ooc/kernels/histogram.hpp>
+#include <ooc/kernels/reduce.hpp>
 
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>

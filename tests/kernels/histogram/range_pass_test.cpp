@@ -2,6 +2,7 @@
 
 #include <ooc/io/error.hpp>
 #include <ooc/kernels/histogram.hpp>
+#include <ooc/kernels/reduce.hpp>
 
 #include <gtest/gtest.h>
 

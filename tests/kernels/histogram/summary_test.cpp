@@ -1,6 +1,7 @@
 // Tests several results from one read, by built-in operators and a user's. Each must have the same
 // bits as when it is computed alone.
 
+#include <ooc/kernels/reduce.hpp>
 #include <ooc/kernels/summary.hpp>
 
 #include <ooc/io/error.hpp>

@@ -3,6 +3,7 @@
 #include <ooc/buffer.hpp>
 #include <ooc/coordinator.hpp>
 #include <ooc/io/units.hpp>
+#include <ooc/kernels/reduce.hpp>
 #include <ooc/tile_tree.hpp>
 
 #include <gtest/gtest.h>
@@ -237,7 +238,7 @@ Node<T> root_on_cpu(const std::vector<T>& values, Simd simd, std::size_t lanes) 
       }
     }
   }
-  return *tree.root();
+  return *tree.take_root();
 }
 
 template <class T>
@@ -273,7 +274,7 @@ TYPED_TEST(ReduceTiles, ManyTilesOnSeveralLanes) {
     for (std::size_t tile = 0; tile < 7; ++tile) {
       tree.add(tile, node_by_definition(tile_of(values, tile), tile * tile_elements));
     }
-    const Node<T> expected = *tree.root();
+    const Node<T> expected = *tree.take_root();
     for (const Simd simd : supported_simd()) {
       for (const std::size_t lanes : {1, 2, 3}) {
         SCOPED_TRACE(sort + ", " + std::to_string(lanes) + " lanes, level " +

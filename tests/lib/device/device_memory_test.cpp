@@ -30,8 +30,8 @@ using test::Copy;
 using test::Fault;
 using test::Sum;
 
-constexpr std::size_t source_bytes = 3 * MiB - 5;             // less than a chunk
-constexpr std::size_t half_chunk_bytes = 24 * tile_elements;  // half of the source
+constexpr std::size_t source_bytes = 3 * MiB - 5;                        // less than a chunk
+constexpr std::size_t half_chunk_bytes = 24 * test::partition_elements;  // half of the source
 constexpr std::size_t streams = 2;
 constexpr std::size_t buffers = 2 * streams;  // each holds a chunk
 
@@ -123,7 +123,7 @@ TEST_F(DeviceMemoryTest, BlamesTheLimitIfThatIsTooLow) {
 }
 
 TEST_F(DeviceMemoryTest, KeepsAChunkThatTheUserHasFixed) {
-  const Options fixed{.chunk_bytes = 4 * tile_elements};
+  const Options fixed{.chunk_bytes = 4 * test::partition_elements};
   EXPECT_EQ(refusal(with_room_for(fixed.chunk_bytes - 1), fixed).kind(), ErrorKind::memory);
   EXPECT_EQ(right_fold(with_room_for(fixed.chunk_bytes), fixed).chunk_bytes, fixed.chunk_bytes);
 }

@@ -39,6 +39,7 @@ void lose_gpu(Stream& stream) {
 struct LosingFold {
   using Input = std::uint8_t;
   using Partial = int;
+  static constexpr Merge merge_order = Merge::unordered;
 
   void consume(Stream& stream, DeviceChunk<const Input> in, Partial& /*part*/) const {
     if (in.first != 0) lose_gpu(stream);
@@ -60,6 +61,7 @@ struct LosingMap {
 struct CarelessFold {
   using Input = std::uint8_t;
   using Partial = int;
+  static constexpr Merge merge_order = Merge::unordered;
   bool begins_too_many;
 
   void consume(Stream& stream, DeviceChunk<const Input> /*in*/, Partial& part) const {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <set>
@@ -162,7 +163,12 @@ TEST_P(TraceEventTest, AMapAlsoBringsBackAndWritesEveryChunkOnce) {
 TEST_P(TraceEventTest, EachLaneReportsFromItsOwnThread) {
   OOC_SKIP_WITHOUT(GetParam());
   Coordinator coordinator(device(), options());
-  fold(coordinator, Count<>{}, source(), observed());
+  std::atomic<std::size_t> begun{0};
+  const Count<> on_all_lanes{[&](std::uint64_t) {
+    ++begun;
+    while (begun < streams) std::this_thread::yield();  // each lane has a chunk then
+  }};
+  fold(coordinator, on_all_lanes, source(), observed());
   std::set<std::thread::id> lanes;
   for (std::size_t lane = 0; lane < streams; ++lane) {
     const auto& threads = threads_[{Kind::kernel, lane}];

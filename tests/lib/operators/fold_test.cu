@@ -35,6 +35,7 @@ struct Above {
 struct CountAbove {
   using Input = float;
   using Partial = std::uint64_t;
+  static constexpr std::size_t partition_records = 65536;
   float threshold;
 
   void consume(Stream& stream, DeviceSpan<const float> in, Partial& count) const {
@@ -44,11 +45,6 @@ struct CountAbove {
     });
   }
   void merge(Partial& total, const Partial& part) const { total += part; }
-};
-
-/// A CountAbove with lanes that may take any chunk, since a count does not depend on it.
-struct CountAnyAbove : CountAbove {
-  static constexpr bool takes_any_chunk = true;
 };
 
 struct Seen {
@@ -63,7 +59,7 @@ template <class T>
 struct Positions {
   using Input = T;
   using Partial = Seen;
-  static constexpr bool merges_every_chunk = true;
+  static constexpr Merge merge_order = Merge::by_place;
 
   void consume(Stream&, DeviceChunk<const T> in, Seen& part) const {
     part.elements += in.size;
@@ -152,17 +148,6 @@ TEST_P(FoldTest, OfSeveralOperatorsEachFindsWhatItFindsAlone) {
     EXPECT_EQ(stats.bytes, source.bytes());
     EXPECT_LT(few, many);
   }
-}
-
-TEST(Fold, TakesAnyChunkIfAllItsOperatorsDo) {
-  const CountAbove share{0.5f};
-  const CountAnyAbove any{{0.5f}};
-  detail::Fold<CountAbove> fold_of_share(share, 1);
-  detail::Fold<CountAnyAbove> fold_of_any(any, 1);
-  EXPECT_FALSE(fold_of_share.takes_any_chunk());
-  EXPECT_TRUE(fold_of_any.takes_any_chunk());
-  EXPECT_TRUE(detail::CompositeOperation({&fold_of_any, &fold_of_any}).takes_any_chunk());
-  EXPECT_FALSE(detail::CompositeOperation({&fold_of_any, &fold_of_share}).takes_any_chunk());
 }
 
 TEST_P(FoldTest, OfSeveralOperatorsOneFailsAll) {

@@ -25,9 +25,9 @@ std::string expected(std::uint64_t begin, std::uint64_t end) {
 }
 
 TEST(TileTree, HasNoRootWithoutTiles) {
-  const TileTree<Node> tree;
+  TileTree<Node> tree;
   EXPECT_TRUE(tree.empty());
-  EXPECT_FALSE(tree.root());
+  EXPECT_FALSE(tree.take_root());
 }
 
 TEST(TileTree, MergesByPlaceInAnyOrder) {
@@ -38,7 +38,7 @@ TEST(TileTree, MergesByPlaceInAnyOrder) {
     std::shuffle(order.begin(), order.end(), random);
     TileTree<Node> tree;
     for (const std::uint64_t tile : order) tree.add(tile, {std::to_string(tile)});
-    EXPECT_EQ(tree.root()->text, expected(0, tiles));
+    EXPECT_EQ(tree.take_root()->text, expected(0, tiles));
   }
 }
 
@@ -56,7 +56,7 @@ TEST(TileTree, MergesThroughSeveralTrees) {
     }
     for (auto& lane : lanes) total.absorb(lane);
     EXPECT_TRUE(lanes[0].empty());
-    EXPECT_EQ(total.root()->text, expected(0, tiles));
+    EXPECT_EQ(total.take_root()->text, expected(0, tiles));
   }
 }
 

@@ -45,8 +45,7 @@ TEST_F(CoordinatorTest, RethrowsAnOperatorsErrorAndCanGoOn) {
 /// Requests a stop at each chunk from byte `after` on, and is slow in some lanes.
 class StopAfter final : public Operation {
  public:
-  StopAfter(std::stop_source& source, std::uint64_t after, bool takes_any)
-      : stop_(source), after_(after), takes_any_(takes_any) {}
+  StopAfter(std::stop_source& source, std::uint64_t after) : stop_(source), after_(after) {}
   void begin(std::size_t, Stream&) override {}
   void process(std::size_t lane, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first,
                DeviceSpan<std::byte>) override {
@@ -58,38 +57,31 @@ class StopAfter final : public Operation {
     if (first >= after_) stop_.request_stop();
   }
   void end(std::size_t, Stream&) override {}
-  bool takes_any_chunk() const noexcept override { return takes_any_; }
 
   std::atomic<std::uint64_t> end_{0}, seen_{0};
 
  private:
   std::stop_source& stop_;
   std::uint64_t after_;
-  bool takes_any_;
 };
 
-// Covers lanes that load their own chunks (the default here), any of them or their share, and a
-// separate reader; with enough slots, and with fewer slots than the streams asked for.
+// Covers lanes that load their own steps (the default here) and a separate reader; with enough
+// slots, and with fewer slots than the streams asked for.
 TEST_F(CoordinatorTest, StopsEarlyWithAPrefix) {
   struct Limits {
     std::size_t streams, memory_bytes;
   };
-  struct Way {
-    EngineKind engine;
-    bool takes_any;
-  };
   const auto path = make_file("data.bin", 200 * 65536);
   const test::HeldInPageCache held(path);
-  for (const Way way : {Way{EngineKind::automatic, false}, Way{EngineKind::automatic, true},
-                        Way{EngineKind::threads, false}}) {
+  for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
     for (const Limits limits : {Limits{1, 0}, Limits{3, 0}, Limits{8, 0}, Limits{8, 256 * KiB}}) {
       for (const std::uint64_t after : {0u, 5u, 40u}) {
         std::stop_source stop;
         Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536,
                                                                .streams = limits.streams,
                                                                .memory_bytes = limits.memory_bytes,
-                                                               .engine = way.engine});
-        StopAfter operation(stop, after * 65536, way.takes_any);
+                                                               .engine = engine});
+        StopAfter operation(stop, after * 65536);
         const Stats stats = coordinator.run(Source{File::open(path)}, 1, operation,
                                             {.stop = stop.get_token(), .keep_partial = true});
         EXPECT_TRUE(stats.partial);
@@ -110,11 +102,12 @@ TEST_F(CoordinatorTest, StoppedAtAnyTimeItHasDoneAPrefix) {
   const test::HeldInPageCache held(path);
   const Source source{File::open(path)};
   std::minstd_rand random(1);
-  for (const bool takes_any : {false, true}) {
-    Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536, .streams = 7});
+  for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
+    Coordinator coordinator(make_device(DeviceKind::cpu),
+                            {.chunk_bytes = 65536, .streams = 7, .engine = engine});
     for (int pass = 0; pass < 200; ++pass) {
       std::stop_source stop, never;
-      StopAfter operation(never, SIZE_MAX, takes_any);
+      StopAfter operation(never, SIZE_MAX);
       const std::chrono::microseconds moment(random() % 4000);
       const std::jthread stopping([&] {
         std::this_thread::sleep_for(moment);

@@ -76,10 +76,10 @@ TEST_F(CoordinatorMemoryTest, ALimitIsKeptAfterAPassWithLargerChunks) {
   Coordinator coordinator(
       make_device(DeviceKind::cpu),
       {.chunk_bytes = 1, .streams = 1, .memory_bytes = limit, .engine = EngineKind::threads});
-  const Stats large = expect_all(coordinator, 8, 0, 2 * 8 * tile_elements);
+  const Stats large = expect_all(coordinator, 8, 0, 2 * 8 * test::partition_elements);
   EXPECT_EQ(large.slots, 2u);
-  EXPECT_GT(large.pool_bytes + 4 * tile_elements, limit);
-  const Stats small = expect_all(coordinator, 4, 1, 2 * 4 * tile_elements);
+  EXPECT_GT(large.pool_bytes + 4 * test::partition_elements, limit);
+  const Stats small = expect_all(coordinator, 4, 1, 2 * 4 * test::partition_elements);
   EXPECT_EQ(small.slots, 2u);
   EXPECT_LT(small.pool_bytes, large.pool_bytes);
   EXPECT_LE(coordinator.device().host_memory().peak_bytes(), limit);

@@ -48,6 +48,7 @@ constexpr std::size_t chunks = 9;
 /// host must not read device memory.
 struct WeightedSum {
   using Input = std::uint8_t;
+  static constexpr std::size_t partition_records = chunk_bytes;
   struct Partial {
     std::vector<std::uint8_t> home;
     std::uint64_t sum = 0;
@@ -68,9 +69,14 @@ struct WeightedSum {
   }
 };
 
-/// A WeightedSum with lanes that may take any chunk, if they load their own.
-struct WeightedSumOfAny : WeightedSum {
-  static constexpr bool takes_any_chunk = true;
+/// A WeightedSum with one partial for each stream.
+struct WeightedSumOfStreams : WeightedSum {
+  static constexpr Merge merge_order = Merge::unordered;
+};
+
+/// A WeightedSum whose partials are merged one after another.
+struct WeightedSumInOrder : WeightedSum {
+  static constexpr Merge merge_order = Merge::in_order;
 };
 
 std::size_t threads_of_this_process() {
@@ -311,7 +317,7 @@ TEST_P(HostFaultWalk, OverEveryCallOfOperatorNew) {
   });
   walk("new_of_lanes_that_load_any_in_a_fold", {ErrorKind::memory}, true, [&](Fault& fault) {
     const test::FailingNew failing(fault);
-    return fold_is_right<WeightedSumOfAny>(device(), wanted);
+    return fold_is_right<WeightedSumOfStreams>(device(), wanted);
   });
 }
 

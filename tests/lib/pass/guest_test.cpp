@@ -50,16 +50,18 @@ class Handler {
 TEST(Guest, NoHandlerOfTheProgramRunsOnAThreadOfTheLibrary) {
   const test::TempDir directory;
   const std::filesystem::path path = directory.path() / "data";
-  test::write_file(path, std::vector<std::uint8_t>(40 * tile_elements, 1));
+  test::write_file(path, std::vector<std::uint8_t>(40 * test::partition_elements, 1));
   host_thread = ::gettid();
   const Handler handler;
   std::vector<EngineKind> engines = test::engines_here();
   engines.push_back(EngineKind::automatic);
   for (const EngineKind engine : engines) {
     for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
-      Coordinator coordinator(
-          make_device(DeviceKind::cpu),
-          {.chunk_bytes = tile_elements, .streams = 3, .engine = engine, .direct = direct});
+      Coordinator coordinator(make_device(DeviceKind::cpu),
+                              {.chunk_bytes = test::partition_elements,
+                               .streams = 3,
+                               .engine = engine,
+                               .direct = direct});
       const Source source{File::open(path)};
       const test::Count<> signalling{[](auto) { ::kill(::getpid(), SIGUSR1); }};
       EXPECT_EQ(fold(coordinator, signalling, source).value, source.bytes());
@@ -72,7 +74,7 @@ TEST(Guest, NoHandlerOfTheProgramRunsOnAThreadOfTheLibrary) {
 TEST(Guest, SeveralCoordinatorsReadOneSourceAtTheSameTime) {
   const test::TempDir directory;
   const std::filesystem::path path = directory.path() / "data";
-  test::write_file(path, std::vector<std::uint8_t>(20 * tile_elements + 7, 3));
+  test::write_file(path, std::vector<std::uint8_t>(20 * test::partition_elements + 7, 3));
   const Source source{File::open(path)};
   const auto run_passes = [&source] {
     Coordinator coordinator(make_device(DeviceKind::cpu), {.streams = 2});

@@ -39,29 +39,31 @@ class DirectReadAhead : public testing::Test {
   Source source() const { return Source{File::open(path_)}; }
   Layout layout(const Options& options) const {
     const Workers workers{.lanes = 2, .reading_lanes = 2, .readers = 2, .writers = 2};
-    Layout layout = choose_layout(options, DeviceKind::cuda, workers, source(), 1);
+    Layout layout = choose_layout(options, DeviceKind::cuda, workers, source(), {.bytes = 1});
     read_ahead(options, layout);
     return layout;
   }
 
   test::TempDir directory_;
-  std::vector<std::byte> bytes_ = test::random_bytes(chunks * tile_elements - 5, 1);
+  std::vector<std::byte> bytes_ = test::random_bytes(chunks * test::partition_elements - 5, 1);
   std::filesystem::path path_ = directory_.write("data", bytes_);
 };
 
 TEST_F(DirectReadAhead, TakesASlotForEachChunkWithinReason) {
-  EXPECT_EQ(layout({.chunk_bytes = tile_elements, .direct = DirectIo::yes}).ahead_slots, chunks);
-  EXPECT_EQ(layout({.chunk_bytes = tile_elements, .direct = DirectIo::no}).ahead_slots, 0u);
+  EXPECT_EQ(layout({.chunk_bytes = test::partition_elements, .direct = DirectIo::yes}).slots_ahead,
+            chunks);
+  EXPECT_EQ(layout({.chunk_bytes = test::partition_elements, .direct = DirectIo::no}).slots_ahead,
+            0u);
   constexpr std::size_t limit = 4 * MiB;
-  const Layout limited =
-      layout({.chunk_bytes = tile_elements, .memory_bytes = limit, .direct = DirectIo::yes});
-  EXPECT_GT(limited.ahead_slots, limited.pool_slots);
-  EXPECT_LE(limited.ahead_slots * limited.slot_bytes, limit / 2);
-  EXPECT_EQ(layout({.chunk_bytes = tile_elements,
-                    .block_bytes = tile_elements,
+  const Layout limited = layout(
+      {.chunk_bytes = test::partition_elements, .memory_bytes = limit, .direct = DirectIo::yes});
+  EXPECT_GT(limited.slots_ahead, limited.most_slots);
+  EXPECT_LE(limited.slots_ahead * limited.slot_bytes, limit / 2);
+  EXPECT_EQ(layout({.chunk_bytes = test::partition_elements,
+                    .block_bytes = test::partition_elements,
                     .queue_depth = 2 * chunks,
                     .direct = DirectIo::yes})
-                .ahead_slots,
+                .slots_ahead,
             0u);  // the pool is as large without reading ahead
 }
 
@@ -76,8 +78,9 @@ TEST_F(DirectReadAhead, GoesOnUntilTheDeviceHasStarted) {
   auto device = std::make_unique<test::WrappedDevice>(make_device(DeviceKind::cpu), start);
   test::WrappedDevice& stopped = *device;
   stopped.stop();
-  Coordinator coordinator(std::move(device),
-                          {.chunk_bytes = tile_elements, .streams = 2, .direct = DirectIo::yes});
+  Coordinator coordinator(
+      std::move(device),
+      {.chunk_bytes = test::partition_elements, .streams = 2, .direct = DirectIo::yes});
   const PassOptions observed{.observe = [&](const TraceEvent& event) {
     if (event.kind != TraceEvent::Kind::read) return;
     workers.insert(event.worker);
@@ -106,8 +109,9 @@ TEST_F(DirectReadAhead, IsDoneWithoutIfItsMemoryCannotBeLocked) {
           throw Error(ErrorKind::memory, "no pages can be locked");
       });
   device->stop();
-  Coordinator coordinator(std::move(device),
-                          {.chunk_bytes = tile_elements, .streams = 2, .direct = DirectIo::yes});
+  Coordinator coordinator(
+      std::move(device),
+      {.chunk_bytes = test::partition_elements, .streams = 2, .direct = DirectIo::yes});
   test::Compare compare(bytes_);
   const Stats stats = coordinator.run(source(), 1, compare);
   EXPECT_EQ(compare.bytes, bytes_.size());
@@ -121,7 +125,7 @@ TEST_F(DirectReadAhead, IsGoneThroughOnceIfThereIsMoreToRead) {
     auto device = std::make_unique<test::WrappedDevice>(make_device(DeviceKind::cpu),
                                                         [](test::DeviceCall) {});
     device->stop();
-    Coordinator coordinator(std::move(device), {.chunk_bytes = tile_elements,
+    Coordinator coordinator(std::move(device), {.chunk_bytes = test::partition_elements,
                                                 .streams = streams,
                                                 .queue_depth = 2,
                                                 .memory_bytes = 4 * MiB,

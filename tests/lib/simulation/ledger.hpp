@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -24,30 +23,33 @@ class Ledger {
  public:
   Ledger(const Scenario& scenario, std::vector<std::byte> expected, Complaint& complaint)
       : plan_(scenario.writes ? scenario.output_plan() : scenario.plan()),
+        input_plan_(scenario.plan()),
         is_written_(scenario.writes),
-        takes_any_(scenario.takes_any),
         expected_(std::move(expected)),
         next_(scenario.lanes),
-        had_(plan_.size()),
+        had_(input_plan_.steps()),
         complaint_(complaint) {}
 
   /// Begins another pass.
   void restart() {
-    std::iota(next_.begin(), next_.end(), std::size_t{0});
+    std::ranges::fill(next_, std::size_t{0});
     for (auto& had : had_) had = false;
     result_.assign(expected_.size(), paint);
     times_.assign(result_.size(), 0);
   }
 
-  /// Returns the next chunk of the lane's share.
-  std::size_t next_of(std::size_t lane) const { return next_[lane]; }
+  /// Returns the step of the pass that begins at a byte of the source, or a number beyond all.
+  std::size_t step_at(std::uint64_t first_byte) const {
+    std::size_t step = 0;
+    while (step < input_plan_.steps() && input_plan_.step_begin(step) != first_byte) ++step;
+    return step;
+  }
 
-  /// Records that the lane has a chunk. True if no lane had it before and, unless lanes take any
-  /// chunk, it is the next of the lane's share.
-  bool take(std::size_t lane, std::size_t chunk) {
-    if (chunk >= plan_.size() || (!takes_any_ && chunk != next_[lane])) return false;
-    next_[lane] += next_.size();
-    return !had_[chunk].exchange(true);
+  /// Records that the lane has a step. True if no lane had it before, and the lane none after it.
+  bool take(std::size_t lane, std::size_t step) {
+    if (step >= had_.size() || step < next_[lane]) return false;
+    next_[lane] = step + 1;
+    return !had_[step].exchange(true);
   }
 
   /// Returns where the bytes that the operator sees from `first_byte` on are to be copied.
@@ -58,8 +60,8 @@ class Ledger {
     for (std::size_t i = 0; i < bytes; ++i) ++times_[offset + i];
   }
 
-  /// Number of chunks that lanes have had.
-  std::size_t chunks() const {
+  /// Number of steps that lanes have had.
+  std::size_t steps() const {
     return static_cast<std::size_t>(std::count(had_.begin(), had_.end(), true));
   }
 
@@ -71,15 +73,15 @@ class Ledger {
     }
   }
 
-  /// Checks that the chunks done are a prefix, and all of them unless the pass was stopped.
+  /// Checks that the steps done are a prefix, and all of them unless the pass was stopped.
   void check_prefix(bool was_stopped) {
-    const std::size_t chunks = this->chunks();
-    if (chunks != plan_.size() && !was_stopped) complaint_.add("chunks are missing");
-    for (std::size_t chunk = 0; chunk < plan_.size(); ++chunk) {
-      const bool is_done = chunk < chunks;
-      if (had_[chunk] != is_done) complaint_.add("what was done is not a prefix");
-      const std::uint64_t end = plan_.begin(chunk) + plan_.bytes(chunk);
-      for (std::uint64_t i = plan_.begin(chunk); i < end; ++i) {
+    const std::size_t steps = this->steps();
+    if (steps != had_.size() && !was_stopped) complaint_.add("steps are missing");
+    for (std::size_t step = 0; step < had_.size(); ++step) {
+      const bool is_done = step < steps;
+      if (had_[step] != is_done) complaint_.add("what was done is not a prefix");
+      const std::uint64_t end = plan_.step_begin(step) + plan_.step_bytes(step);
+      for (std::uint64_t i = plan_.step_begin(step); i < end; ++i) {
         if (result_[i] != (is_done ? expected_[i] : paint)) complaint_.add("a wrong byte");
         if (times_[i] != (is_done && is_written_)) complaint_.add("a byte was not written once");
       }
@@ -87,13 +89,14 @@ class Ledger {
   }
 
  private:
-  SequentialPlan plan_;
-  bool is_written_, takes_any_;
+  SequentialPlan plan_;  // of what is compared: input or output
+  SequentialPlan input_plan_;
+  bool is_written_;
   std::vector<std::byte> expected_;
   std::vector<std::byte> result_;
   std::vector<std::uint8_t> times_;     // how often each byte of the result was written
-  std::vector<std::size_t> next_;       // next chunk of each lane's share
-  std::vector<std::atomic<bool>> had_;  // chunks that a lane has had
+  std::vector<std::size_t> next_;       // one past the last step of each lane
+  std::vector<std::atomic<bool>> had_;  // steps that a lane has had
   Complaint& complaint_;
 };
 

@@ -59,22 +59,22 @@ Scenario::Scenario(std::uint64_t wanted) : seed(wanted) {
   Random random(seed);
   on_gpu = random.one_in(2);
   writes = random.one_in(2);
-  lanes_read = !on_gpu && !writes && random.one_in(3);
-  takes_any = lanes_read && random.one_in(2);
-  direct = !lanes_read && random.one_in(2);
-  observed = lanes_read || random.one_in(4);
+  reads_inline = !on_gpu && !writes && random.one_in(3);
+  pieces = on_gpu && !writes && random.one_in(3) ? random.between(2, 4) : 1;
+  direct = !reads_inline && random.one_in(2);
+  observed = reads_inline || random.one_in(4);
   element_bytes = element_sizes[random.below(std::size(element_sizes))];
   output_element_bytes = element_sizes[random.below(std::size(element_sizes))];
   const bool is_word = element_bytes == 2 || element_bytes == 4 || element_bytes == 8;
   swapped = is_word && random.one_in(3);
-  tuned = !lanes_read && random.one_in(6);
+  tuned = !reads_inline && random.one_in(6);
   extents =
       random_extents(random, element_bytes, tuned ? file_bytes - element_bytes : file_bytes / 4);
 
   std::uint64_t bytes = 0;
   for (const Extent& extent : extents) bytes += extent.bytes;
   chunk_bytes = round_up(divide_up(bytes, random.between(1, 24)), element_bytes);
-  if (!lanes_read && !tuned && random.one_in(4)) {
+  if (!reads_inline && !tuned && pieces == 1 && random.one_in(4)) {
     cached.resize(divide_up(bytes, chunk_bytes));
     for (std::size_t i = 0; i < cached.size(); ++i) cached[i] = random.one_in(2);
   }
@@ -95,8 +95,8 @@ Scenario::Scenario(std::uint64_t wanted) : seed(wanted) {
 
 /// Chooses slots as a layout does: no lane waits for a chunk that is a whole pool ahead.
 void Scenario::choose_slots(Random& random) {
-  slots = lanes_read ? std::min(lanes, plan().size()) : random.between(1, 9);
-  resizes = !lanes_read && slots > 2 * lanes && random.one_in(2);
+  slots = reads_inline ? std::min(lanes, plan().size()) : random.between(1, 9);
+  resizes = !reads_inline && slots > 2 * lanes && random.one_in(2);
   first_slots = resizes ? random.between(1, slots) : slots;
   first_depth = least_depth = read_depth;
 }
@@ -120,7 +120,7 @@ void Scenario::choose_tuning(Random& random) {
 }
 
 SequentialPlan Scenario::plan() const {
-  if (cached.empty()) return {extents, chunk_bytes};
+  if (cached.empty()) return {extents, chunk_bytes, nullptr, pieces};
   return {extents, chunk_bytes, std::make_shared<const Interleaving>(cached)};
 }
 
@@ -143,7 +143,8 @@ std::string Scenario::describe() const {
   std::ostringstream text;
   text << "seed " << seed << " (OOC_SIMULATION_SEED=" << seed
        << "): " << (on_gpu ? "GPU, " : "CPU, ") << (writes ? "map" : "fold")
-       << (lanes_read ? ", lanes read" : "") << (takes_any ? " any" : "")
+       << (reads_inline ? ", lanes read" : "")
+       << (pieces > 1 ? ", steps of " + std::to_string(pieces) + " pieces" : "")
        << (direct ? ", direct" : "") << (swapped ? ", swapped" : "")
        << (observed ? ", observed" : "") << (resizes ? ", resizes" : "") << (tuned ? ", tuned" : "")
        << (reads_ahead ? ", reads ahead" : "") << (checksummed ? ", checksummed" : "")

@@ -22,8 +22,7 @@ struct Scenario {
 
   std::uint64_t seed;
   std::vector<Extent> extents{};
-  bool on_gpu, writes, lanes_read;  // on a GPU; a map; lanes load their own chunks
-  bool takes_any;                   // lanes take any chunk, not only their share
+  bool on_gpu, writes, reads_inline;  // on a GPU; a map; lanes load their own chunks
   bool direct, swapped, observed, checksummed;
   bool resizes, tuned;  // the pool is resized at random, or by a QueueTuner
   bool reads_ahead;     // each of the first chunks has its own slot
@@ -32,6 +31,7 @@ struct Scenario {
   std::size_t lanes, slots, read_depth, write_depth;
   std::size_t first_depth, least_depth;  // of a tuner; read_depth is the most
   std::size_t first_slots;               // in use at first, or after the chunks that are read ahead
+  std::size_t pieces;                    // of a step: chunks that are copied one after another
   std::vector<bool> cached{};            // for each chunk, if the plan is interleaved
   std::vector<Trouble> troubles{};
 

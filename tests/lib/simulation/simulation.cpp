@@ -3,8 +3,8 @@
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/checksum/checksum.hpp>
 #include <ooc/detail/engine/queue_tuner.hpp>
-#include <ooc/detail/pass/pass_threads.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
+#include <ooc/detail/pool/tickets.hpp>
 #include <ooc/detail/transfer/reader.hpp>
 #include <ooc/detail/transfer/writer.hpp>
 #include <ooc/io/units.hpp>
@@ -24,8 +24,9 @@
 #include "lib/simulation/slot_owners.hpp"
 #include "lib/simulation/troubles.hpp"
 #include "observe/stopwatch.hpp"
+#include "pass/inline_readers.hpp"
 #include "pass/lane.hpp"
-#include "pass/lane_readers.hpp"
+#include "pass/pass.hpp"
 #include "sizing/layout.hpp"
 #include "support/faulty_engine.hpp"
 #include "support/late_device.hpp"
@@ -72,6 +73,7 @@ class Simulation final : Operation {
   void at(Place place);
   void run_pass();
   void run_threads();
+  void tune(Reader& reader);
   void check_pass();
 
   std::unique_ptr<Device> make_device();
@@ -159,9 +161,12 @@ void Simulation::run_pass() {
   tuned_depth_ = scenario_.first_depth;
   owners_.restart();
   std::ranges::fill(pool_.memory(), paint);
-  const std::uint64_t output_bytes = scenario_.output_bytes(scenario_.chunk_bytes);
+  const bool copies = scenario_.on_gpu;
+  const std::size_t inputs = copies ? (plan_.pieces_per_step() == 1 ? 2 : 1) : scenario_.gathers();
   for (const auto& lane : lanes_) {
-    lane->reserve(scenario_.chunk_bytes, scenario_.gathers(), output_bytes);
+    lane->reserve({.step = plan_.max_step_bytes(),
+                   .inputs = inputs,
+                   .result = copies ? scenario_.output_bytes(scenario_.chunk_bytes) : 0});
   }
   pool_.restart(scenario_.reads_ahead ? scenario_.slots : scenario_.first_slots);
   try {
@@ -176,22 +181,21 @@ void Simulation::run_pass() {
   check_pass();
 }
 
-/// Runs the threads of a pass as a coordinator does.
+/// Runs a pass as a coordinator does, with a reader and a writer of its own.
 void Simulation::run_threads() {
   PassOptions wanted{.stop = troubles_.stop()};
   if (scenario_.observed) {
     wanted.observe = [this](const TraceEvent& event) {
-      if (scenario_.lanes_read && event.kind == TraceEvent::Kind::read) {
+      if (scenario_.reads_inline && event.kind == TraceEvent::Kind::read) {
         owners_.hand_over(event.worker, event.chunk, Owner::nobody, Owner::lane);
       }
       at(Place::event);
     };
   }
-  std::optional<LaneReaders> lane_readers;
-  if (scenario_.lanes_read) {
+  std::optional<InlineReaders> inline_readers;
+  if (scenario_.reads_inline) {
     const IoConfig config{.block_bytes = scenario_.block_bytes};
-    const LaneTakes takes = scenario_.takes_any ? LaneTakes::any : LaneTakes::its_share;
-    lane_readers.emplace(world_.source, plan_, pool_, config, lanes_.size(), takes, wanted);
+    inline_readers.emplace(world_.source, plan_, pool_, config, lanes_.size(), wanted);
   }
   Observer reads(*this, false), writes(*this, true);
   reader_.emplace(world_.source.files(), plan_, pool_, make_engine(false), scenario_.block_bytes,
@@ -200,40 +204,42 @@ void Simulation::run_threads() {
                   scenario_.direct);
   reader_->set_observer(reads);
   writer_->set_observer(writes);
-  if (tuner_) {
-    const auto chunks_read = [this](std::size_t depth) {
-      return divide_up(depth * scenario_.block_bytes, scenario_.chunk_bytes);
-    };
-    const std::size_t others = scenario_.first_slots - chunks_read(scenario_.first_depth);
-    reader_->set_tuner(
-        *tuner_,
-        [this, others, chunks_read](std::size_t depth) {
-          pool_.set_limit(others + chunks_read(depth));
-        },
-        LeapingClock(random_));
-  }
+  if (tuner_) tune(*reader_);
   const Output output{world_.target, scenario_.output_element_bytes, false};
   const Stopwatch watch;
-  const Pass pass{.plan = plan_,
-                  .pool = pool_,
-                  .readers = lane_readers ? &*lane_readers : nullptr,
-                  .operation = *this,
-                  .checksum = checksum_ ? &*checksum_ : nullptr,
-                  .lanes = lanes_.size(),
-                  .element_bytes = scenario_.element_bytes,
-                  .swapped_bytes = scenario_.swapped ? scenario_.element_bytes : 0,
-                  .watch = watch,
-                  .observe = wanted.observe,
-                  .output = scenario_.writes ? &output : nullptr,
-                  .output_place = output_place_};
-  for (const auto& lane : lanes_) lane->prepare(wanted.observe);
-  std::vector<MeetingPoint*> meeting_points{&pool_};
-  if (checksum_) meeting_points.push_back(&checksum_->turns());
-  PassThreads threads(std::move(meeting_points));
-  for (const auto& lane : lanes_) threads.start([&lane = *lane, &pass] { lane.run(pass); });
-  if (scenario_.writes) threads.start([&] { writer_->run(); });
-  if (!scenario_.lanes_read) threads.start([&] { reader_->run(wanted.stop); });
-  threads.join([this] { at(Place::report); });
+  Tickets tickets(plan_.steps(), wanted.stop);
+  const PassParts parts{.plan = plan_,
+                        .pool = pool_,
+                        .tickets = tickets,
+                        .readers = inline_readers ? &*inline_readers : nullptr,
+                        .operation = *this,
+                        .checksum = checksum_ ? &*checksum_ : nullptr,
+                        .element_bytes = scenario_.element_bytes,
+                        .swapped_bytes = scenario_.swapped ? scenario_.element_bytes : 0,
+                        .watch = watch,
+                        .observe = wanted.observe,
+                        .output = scenario_.writes ? &output : nullptr,
+                        .output_place = output_place_};
+  Pass pass(parts, lanes_, scenario_.reads_inline ? nullptr : &*reader_,
+            scenario_.writes ? &*writer_ : nullptr);
+  const auto prepare = [&] {
+    for (const auto& lane : lanes_) lane->prepare(wanted.observe);
+    if (scenario_.reads_ahead) pool_.set_limit(scenario_.first_slots);
+  };
+  pass.run(prepare, [this] { at(Place::report); });
+}
+
+void Simulation::tune(Reader& reader) {
+  const auto chunks_read = [this](std::size_t depth) {
+    return divide_up(depth * scenario_.block_bytes, scenario_.chunk_bytes);
+  };
+  const std::size_t others = scenario_.first_slots - chunks_read(scenario_.first_depth);
+  reader.set_tuner(
+      *tuner_,
+      [this, others, chunks_read](std::size_t depth) {
+        pool_.set_limit(others + chunks_read(depth));
+      },
+      LeapingClock(random_));
 }
 
 void Simulation::Observer::begun(std::size_t slot, std::size_t chunk) {
@@ -315,17 +321,16 @@ std::unique_ptr<Device> Simulation::make_device() {
 void Simulation::process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
                          std::uint64_t first_byte, DeviceSpan<std::byte> out) {
   at(Place::process);
-  const std::size_t chunk =
-      scenario_.takes_any ? first_byte / scenario_.chunk_bytes : ledger_.next_of(lane);
+  const std::size_t step = ledger_.step_at(first_byte);
   const std::size_t alignment = alignment_of(scenario_.element_bytes);
-  if (!ledger_.take(lane, chunk) || first_byte != plan_.begin(chunk) ||
-      data.size != plan_.bytes(chunk) || out.size != scenario_.output_bytes(data.size) ||
+  if (!ledger_.take(lane, step) || data.size != plan_.step_bytes(step) ||
+      out.size != scenario_.output_bytes(data.size) ||
       reinterpret_cast<std::uintptr_t>(data.data) % alignment != 0) {
-    complaint_.add("a lane got a chunk that is not its next one");
+    complaint_.add("a lane got a step twice, in part, or not in rising order");
     return;
   }
-  const std::size_t slot = owners_.slot_of_lane_with(chunk);
-  if (!scenario_.on_gpu) owners_.expect(slot, chunk, Owner::lane);
+  const std::size_t slot = owners_.slot_of_lane_with(step);
+  if (!scenario_.on_gpu) owners_.expect(slot, step, Owner::lane);
   if (scenario_.writes) {
     const std::size_t from = scenario_.element_bytes, to = scenario_.output_element_bytes;
     stream.fill_zero(out.data, out.size);
@@ -335,7 +340,7 @@ void Simulation::process(std::size_t lane, Stream& stream, DeviceSpan<const std:
   }
   at(Place::processed);
   if (scenario_.on_gpu) return;  // there a slot changes its owner after the copy
-  owners_.hand_over(slot, chunk, Owner::lane, scenario_.writes ? Owner::writer : Owner::nobody);
+  owners_.hand_over(slot, step, Owner::lane, scenario_.writes ? Owner::writer : Owner::nobody);
 }
 
 void Simulation::check_pass() {
@@ -352,8 +357,8 @@ void Simulation::check_pass() {
   if (has_failed) return ledger_.check_failed_pass();
   ledger_.check_prefix(troubles_.was_stopped());
   if (!checksum_) return;
-  const std::size_t chunks = ledger_.chunks();
-  const std::size_t bytes = chunks < plan_.size() ? plan_.begin(chunks) : plan_.bytes();
+  const std::size_t steps = ledger_.steps();
+  const std::size_t bytes = steps < plan_.steps() ? plan_.step_begin(steps) : plan_.bytes();
   if (checksum_->text() != checksum_of(world_.input_of(scenario_), bytes)) {
     complaint_.add("a wrong checksum");
   }

@@ -25,7 +25,7 @@ class DryRunPass : public testing::Test {
     EXPECT_EQ(plan.bytes, stats.bytes);
     EXPECT_EQ(plan.engine, stats.engine);
     EXPECT_EQ(plan.direct, stats.direct);
-    EXPECT_EQ(plan.lanes_read, stats.lanes_read);
+    EXPECT_EQ(plan.reads_inline, stats.reads_inline);
     EXPECT_EQ(plan.reasons, stats.reasons);
     EXPECT_EQ(plan.chunk_bytes, stats.chunk_bytes);
     EXPECT_EQ(plan.chunks, stats.chunks);

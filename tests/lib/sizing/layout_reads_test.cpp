@@ -24,7 +24,8 @@ namespace {
 using test::LayoutTest;
 
 TEST_F(LayoutTest, ReadsADiskThroughASmallPool) {
-  const Layout layout = choose_layout({}, DeviceKind::cuda, workers_, sparse(1024 * GiB), 4);
+  const Layout layout =
+      choose_layout({}, DeviceKind::cuda, workers_, sparse(1024 * GiB), {.bytes = 4});
   ASSERT_TRUE(layout.reads.direct) << layout.reasons.front();
   EXPECT_LE(layout.slots * layout.slot_bytes, 20 * MiB);
   EXPECT_GE(layout.reads.queue_depth * layout.reads.block_bytes, 4 * MiB);
@@ -36,9 +37,9 @@ TEST_F(LayoutTest, ReadsADiskBesideFilesBelowAPage) {
   files.push_back(sparse_file("small.bin", 8));
   files.push_back(sparse_file("large.bin", 8 * GiB));
   const Source source(std::move(files), {{0, 0, 8}, {1, 0, 8 * GiB}}, {ElementType::u1, false});
-  const Layout layout = choose_layout({}, DeviceKind::cuda, workers_, source, 1);
+  const Layout layout = choose_layout({}, DeviceKind::cuda, workers_, source, {.bytes = 1});
   EXPECT_TRUE(layout.reads.direct) << layout.reasons.front();
-  const Layout small = choose_layout({}, DeviceKind::cuda, workers_, sparse(8), 1);
+  const Layout small = choose_layout({}, DeviceKind::cuda, workers_, sparse(8), {.bytes = 1});
   EXPECT_FALSE(small.reads.direct);
   EXPECT_NE(small.reasons.front().find("smaller than a page"), std::string::npos);
 }
@@ -50,9 +51,10 @@ TEST_F(LayoutTest, BlamesTheDiskIfItKeepsDirectReadsFromWorking) {
     test::expect_in_child([&] {
       test::refuse_system_call(SYS_pread64, errno_value);
       const Source source = sparse(MiB);
-      if (choose_layout({}, DeviceKind::cpu, workers_, source, 1).reads.direct) return false;
+      if (choose_layout({}, DeviceKind::cpu, workers_, source, {.bytes = 1}).reads.direct)
+        return false;
       try {
-        choose_layout({.direct = DirectIo::yes}, DeviceKind::cpu, workers_, source, 1);
+        choose_layout({.direct = DirectIo::yes}, DeviceKind::cpu, workers_, source, {.bytes = 1});
         return false;
       } catch (const Error& error) {
         return error.kind() == kind;
@@ -64,34 +66,37 @@ TEST_F(LayoutTest, BlamesTheDiskIfItKeepsDirectReadsFromWorking) {
 }
 
 TEST_F(LayoutTest, LeavesRoomForMoreReadsOfALargeInput) {
-  const Layout layout = choose_layout({}, DeviceKind::cuda, workers_, sparse(8 * GiB), 4);
+  const Layout layout =
+      choose_layout({}, DeviceKind::cuda, workers_, sparse(8 * GiB), {.bytes = 4});
   ASSERT_TRUE(layout.tuned_depth);
   EXPECT_LT(layout.tuned_depth->least, layout.reads.queue_depth);
   EXPECT_GT(layout.tuned_depth->most, layout.reads.queue_depth);
-  EXPECT_GT(layout.pool_slots, layout.slots);
-  EXPECT_GE(layout.pool_slots * layout.chunk_bytes,
+  EXPECT_GT(layout.most_slots, layout.slots);
+  EXPECT_GE(layout.most_slots * layout.chunk_bytes,
             layout.tuned_depth->most * layout.reads.block_bytes);
 }
 
 TEST_F(LayoutTest, BeginsWithAsManyReadsAsWereBestBefore) {
-  const Layout known_nothing = choose_layout({}, DeviceKind::cuda, workers_, sparse(8 * GiB), 4);
+  const Layout known_nothing =
+      choose_layout({}, DeviceKind::cuda, workers_, sparse(8 * GiB), {.bytes = 4});
   const auto slots_of = [](const Layout& layout) {
     return divide_up(layout.reads.queue_depth * layout.reads.block_bytes, layout.chunk_bytes);
   };
   for (const std::size_t depth : {1u, 7u, 16u, 31u, 1000u}) {
     Layout layout = known_nothing;
-    begin_with_depth(layout, depth);
+    start_at_depth(layout, depth);
     EXPECT_EQ(layout.reads.queue_depth,
               std::clamp<std::size_t>(depth, layout.tuned_depth->least, layout.tuned_depth->most));
     EXPECT_EQ(layout.tuned_depth->first, known_nothing.reads.queue_depth);
     EXPECT_EQ(layout.slots - slots_of(layout), known_nothing.slots - slots_of(known_nothing));
-    EXPECT_LE(layout.slots, layout.pool_slots);
+    EXPECT_LE(layout.slots, layout.most_slots);
   }
 }
 
 TEST_F(LayoutTest, ReadsOfADiskGoRoundInLittleMoreThanIsInFlight) {
   const auto beyond_flight = [&](const Options& options) {
-    const Layout layout = choose_layout(options, DeviceKind::cuda, workers_, sparse(8 * GiB), 4);
+    const Layout layout =
+        choose_layout(options, DeviceKind::cuda, workers_, sparse(8 * GiB), {.bytes = 4});
     return layout.slots -
            divide_up(layout.reads.queue_depth * layout.reads.block_bytes, layout.chunk_bytes);
   };
@@ -103,7 +108,7 @@ TEST_F(LayoutTest, ReadsOfADiskGoRoundInLittleMoreThanIsInFlight) {
 TEST_F(LayoutTest, HasAThreadForEachReadOfADiskInFlight) {
   const auto threads_of = [&](const Options& options) {
     const IoConfig& reads =
-        choose_layout(options, DeviceKind::cuda, workers_, sparse(8 * GiB), 4).reads;
+        choose_layout(options, DeviceKind::cuda, workers_, sparse(8 * GiB), {.bytes = 4}).reads;
     EXPECT_LE(reads.threads, reads.queue_depth);
     return reads.threads;
   };
@@ -120,7 +125,7 @@ TEST_F(LayoutTest, RefusesDirectReadsOfManySmallFiles) {
   }
   const Source source = open(paths);
   const auto layout_with = [&](DirectIo direct) {
-    return choose_layout({.direct = direct}, DeviceKind::cuda, workers_, source, 1);
+    return choose_layout({.direct = direct}, DeviceKind::cuda, workers_, source, {.bytes = 1});
   };
   EXPECT_FALSE(layout_with(DirectIo::automatic).reads.direct);
   try {
@@ -135,8 +140,9 @@ TEST_F(LayoutTest, RefusesDirectReadsOfManySmallFiles) {
 
 TEST_F(LayoutTest, KeepsToTheReadsThatTheUserHasFixed) {
   const auto is_fixed = [&](const Options& options, std::uint64_t bytes) {
-    const Layout layout = choose_layout(options, DeviceKind::cuda, workers_, sparse(bytes), 4);
-    return !layout.tuned_depth && layout.pool_slots == layout.slots;
+    const Layout layout =
+        choose_layout(options, DeviceKind::cuda, workers_, sparse(bytes), {.bytes = 4});
+    return !layout.tuned_depth && layout.most_slots == layout.slots;
   };
   EXPECT_FALSE(is_fixed({}, 8 * GiB));
   EXPECT_TRUE(is_fixed({}, 512 * MiB));  // too short to tune
@@ -148,8 +154,8 @@ TEST_F(LayoutTest, KeepsToTheReadsThatTheUserHasFixed) {
 }
 
 TEST_F(LayoutTest, FillsTheLinkFromThePageCache) {
-  const Layout layout =
-      choose_layout({.direct = DirectIo::no}, DeviceKind::cuda, workers_, sparse(8 * GiB), 4);
+  const Layout layout = choose_layout({.direct = DirectIo::no}, DeviceKind::cuda, workers_,
+                                      sparse(8 * GiB), {.bytes = 4});
   EXPECT_EQ(layout.reads.engine, EngineKind::threads);
   EXPECT_GE(layout.chunk_bytes, 8 * MiB);
 }
@@ -157,19 +163,19 @@ TEST_F(LayoutTest, FillsTheLinkFromThePageCache) {
 TEST_F(LayoutTest, TunesTheReadsIfTheLimitHasJustRoomForIt) {
   const auto layout_within = [&](std::size_t memory_bytes) {
     return choose_layout({.chunk_bytes = MiB, .memory_bytes = memory_bytes}, DeviceKind::cuda,
-                         workers_, sparse(8 * GiB), 1);
+                         workers_, sparse(8 * GiB), {.bytes = 1});
   };
   const Layout ample = layout_within(GiB);
   ASSERT_TRUE(ample.tuned_depth);
-  const std::size_t needed = ample.pool_slots * ample.slot_bytes;
+  const std::size_t needed = ample.most_slots * ample.slot_bytes;
   EXPECT_TRUE(layout_within(needed).tuned_depth);
-  EXPECT_EQ(layout_within(needed).pool_slots, ample.pool_slots);
+  EXPECT_EQ(layout_within(needed).most_slots, ample.most_slots);
   EXPECT_FALSE(layout_within(needed - 1).tuned_depth);
 }
 
 TEST_F(LayoutTest, LargeBlocksLeaveRequestsToStart) {
   const Layout layout = choose_layout({.chunk_bytes = 64 * MiB, .block_bytes = 64 * MiB},
-                                      DeviceKind::cpu, workers_, sparse(1 * GiB), 1);
+                                      DeviceKind::cpu, workers_, sparse(1 * GiB), {.bytes = 1});
   EXPECT_GE(layout.reads.queue_depth, 1u);
 }
 

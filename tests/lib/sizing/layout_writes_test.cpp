@@ -23,7 +23,7 @@ TEST_F(LayoutTest, CutsTheOutputWhereItCutsTheInput) {
       TargetFile file({.path = dir_.path() / name, .type = {ElementType::f8}}, elements, {});
       const Output output{file, 8, false};
       const Layout layout =
-          choose_layout({}, DeviceKind::cpu, workers_, sparse(elements), 1, &output);
+          choose_layout({}, DeviceKind::cpu, workers_, sparse(elements), {.bytes = 1}, &output);
       const SequentialPlan& writes = layout.writes->plan;
       ASSERT_EQ(writes.size(), layout.plan.size());
       std::vector<Extent> storage(writes.max_extents());
@@ -47,18 +47,19 @@ TEST_F(LayoutTest, FindsRoomInASlotForInputAndOutput) {
     TargetFile file({.path = dir_.path() / "out", .type = {ElementType::u1}}, elements * out, {});
     const Output output{file, out, false};
     const Source source = sparse(elements * in);
-    const Layout cpu = choose_layout({}, DeviceKind::cpu, workers_, source, in, &output);
+    const Layout cpu = choose_layout({}, DeviceKind::cpu, workers_, source, {.bytes = in}, &output);
     const std::size_t result = cpu.chunk_bytes / in * out;
     EXPECT_EQ(cpu.writes->config.chunk_bytes, result);
     EXPECT_GE(cpu.writes->place, cpu.chunk_bytes);
     EXPECT_EQ(cpu.writes->place % page_bytes, 0u);
     EXPECT_GE(cpu.slot_bytes, cpu.writes->place + result);
     // A GPU's result replaces the input in its slot, since the input has been copied to the GPU.
-    const Layout cuda = choose_layout({}, DeviceKind::cuda, workers_, source, in, &output);
+    const Layout cuda =
+        choose_layout({}, DeviceKind::cuda, workers_, source, {.bytes = in}, &output);
     EXPECT_EQ(cuda.writes->place, 0u);
     EXPECT_GE(cuda.slot_bytes, std::max(cuda.chunk_bytes, cuda.chunk_bytes / in * out));
     // Neither input nor output has chunks larger than those that suit the device.
-    const Layout fold = choose_layout({}, DeviceKind::cuda, workers_, source, in);
+    const Layout fold = choose_layout({}, DeviceKind::cuda, workers_, source, {.bytes = in});
     EXPECT_LE(std::max(cuda.chunk_bytes, cuda.writes->config.chunk_bytes), fold.chunk_bytes);
   }
 }
@@ -70,7 +71,7 @@ TEST_F(LayoutTest, KeepsToTheLimitsWithAnOutput) {
   for (const std::size_t limit : {4 * MiB, 8 * MiB, 64 * MiB}) {
     for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
       const Layout layout = choose_layout({.memory_bytes = limit, .device_bytes = limit}, device,
-                                          workers_, sparse(elements), 1, &output);
+                                          workers_, sparse(elements), {.bytes = 1}, &output);
       EXPECT_LE(layout.slots * layout.slot_bytes, limit);
       EXPECT_GE(layout.slots, 2u);
       const std::size_t buffers = 4 * (layout.chunk_bytes + layout.writes->config.chunk_bytes);
@@ -84,7 +85,8 @@ TEST_F(LayoutTest, SaysWhyItDoesNotWriteDirectly) {
   const Output output{small, 1, false};
   const std::string reason = "writing through the page cache: the output is smaller than a page";
   const auto reasons = [&](const Options& options, std::uint64_t bytes) {
-    return choose_layout(options, DeviceKind::cpu, workers_, sparse(bytes), 1, &output).reasons;
+    return choose_layout(options, DeviceKind::cpu, workers_, sparse(bytes), {.bytes = 1}, &output)
+        .reasons;
   };
   EXPECT_EQ(reasons({}, 5).back(), reason);
   EXPECT_TRUE(reasons({.direct = DirectIo::no}, 5).empty());

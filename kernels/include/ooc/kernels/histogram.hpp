@@ -77,7 +77,7 @@ class CountBins {
  public:
   using Input = T;
   using Partial = OpaquePartial;
-  static constexpr bool takes_any_chunk = true;
+  static constexpr Merge merge_order = Merge::unordered;
 
   /// Throws Error(usage) for invalid options, and if they do not determine the range: an operator
   /// cannot read the data twice.
@@ -88,7 +88,7 @@ class CountBins {
 
   Partial make_partial(Stream& stream) const;
   void consume(Stream& stream, DeviceChunk<const T> in, Partial& partial) const;
-  void finish(Stream& stream, Partial& partial) const;
+  void finish(Stream& stream, std::span<Partial> partials) const;
   void merge(Partial& total, Partial& part) const;
   Histogram result(Partial total) const;
 

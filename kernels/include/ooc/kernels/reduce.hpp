@@ -30,6 +30,9 @@ struct Statistics {
   std::optional<double> mean, variance, stddev;  // sum / count; population variance
 };
 
+/// Elements of a tile, the unit from which floating-point results are built up.
+inline constexpr std::size_t tile_elements = 65536;
+
 /// Computes all statistics of a source in one pass, on the coordinator's device. A source without a
 /// type is taken as bytes (u1). Integer sums are exact (128 bits). Floating sums, mean and variance
 /// are computed in double precision and have the same bits for any chunk size, number of streams,
@@ -51,14 +54,14 @@ class Reduction {
  public:
   using Input = T;
   using Partial = OpaquePartial;
-  static constexpr bool merges_every_chunk = true;
-  static constexpr bool takes_any_chunk = true;
+  static constexpr Merge merge_order = Merge::by_place;
+  static constexpr std::size_t partition_records = tile_elements;
 
   explicit Reduction(ReduceOptions options = {}) : options_(options) {}
 
   Partial make_partial(Stream& stream) const;
   void consume(Stream& stream, DeviceChunk<const T> in, Partial& partial) const;
-  void finish(Stream& stream, Partial& partial) const;
+  void finish(Stream& stream, std::span<Partial> partials) const;
   void merge(Partial& total, Partial& part) const;
   Statistics result(Partial total) const;
 

@@ -54,20 +54,42 @@ class Interleaving {
 /// files.
 class SequentialPlan final : public Plan {
  public:
-  /// Cuts the sequence into pieces of `chunk_bytes`; the last may be shorter. Chunk k is piece k,
-  /// or what `interleaving` says, which has as many.
+  /// Cuts the sequence into chunks of `chunk_bytes`; the last may be shorter. `interleaving` gives
+  /// their order, if it is not that of the sequence. `pieces_per_step` chunks are one step of a
+  /// pass, and are in the order of the sequence then.
   SequentialPlan(std::span<const Extent> sequence, std::uint64_t chunk_bytes,
-                 std::shared_ptr<const Interleaving> interleaving = nullptr);
+                 std::shared_ptr<const Interleaving> interleaving = nullptr,
+                 std::size_t pieces_per_step = 1);
 
   std::size_t size() const noexcept override { return chunks_; }
   std::size_t max_extents() const noexcept override { return max_extents_; }
   std::span<const Extent> extents(std::size_t chunk, std::span<Extent> storage) const override;
+
+  /// Bytes of a chunk, but for the last.
+  std::uint64_t chunk_bytes() const noexcept { return chunk_bytes_; }
 
   /// Bytes of all chunks.
   std::uint64_t bytes() const noexcept { return ends_.empty() ? 0 : ends_.back(); }
 
   /// Bytes of the longest chunk.
   std::uint64_t max_bytes() const noexcept { return std::min(chunk_bytes_, bytes()); }
+
+  /// The steps of a pass: step k is the chunks from first_piece(k) to first_piece(k + 1), and
+  /// begins `step_begin(k)` bytes into the sequence.
+  std::size_t steps() const noexcept;
+  std::size_t pieces_per_step() const noexcept { return pieces_per_step_; }
+  std::size_t first_piece(std::size_t step) const noexcept {
+    return std::min(step * pieces_per_step_, chunks_);
+  }
+  std::uint64_t step_begin(std::size_t step) const noexcept {
+    return begin(step * pieces_per_step_);
+  }
+  std::uint64_t step_bytes(std::size_t step) const noexcept;
+
+  /// Bytes of the longest step.
+  std::uint64_t max_step_bytes() const noexcept {
+    return std::min(chunk_bytes_ * pieces_per_step_, bytes());
+  }
 
   /// Where chunk k begins in the sequence, and how long it is (bytes).
   std::uint64_t begin(std::size_t chunk) const noexcept { return piece(chunk) * chunk_bytes_; }
@@ -84,6 +106,7 @@ class SequentialPlan final : public Plan {
   std::size_t chunks_ = 0;
   std::size_t max_extents_ = 0;
   std::shared_ptr<const Interleaving> interleaving_;
+  std::size_t pieces_per_step_;
 };
 
 }  // namespace ooc

@@ -4,9 +4,9 @@
 #include <ooc/io/file.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
-#include <stop_token>
 #include <vector>
 
 namespace ooc {
@@ -21,10 +21,15 @@ class Reader final : public Transfer {
   Reader(std::vector<const File*> files, const Plan& plan, ChunkPool& pool,
          std::unique_ptr<Engine> engine, std::size_t block_bytes, bool direct);
 
-  /// Reads the whole plan. A stop request ends the pass after the chunks begun so far: the pool
-  /// then ends early and the lanes see a prefix of the data. Throws Error, Aborted; either way no
-  /// request is in flight afterwards but those of an engine that has died.
-  void run(const std::stop_token& stop);
+  /// Reads the chunks of the plan from the first on, as many as `end` says, which is called before
+  /// each chunk and may become less. Throws Error, Aborted; either way no request is in flight
+  /// afterwards but those of an engine that has died.
+  void run(const std::function<std::size_t()>& end) { transfer_chunks(end); }
+
+  /// Reads the whole plan.
+  void run() {
+    run([this] { return plan().size(); });
+  }
 
   /// Reads one chunk, on the calling thread, that is the caller's and not the pool's: its index
   /// says which, its memory is as large as a slot, and its segments have room for the most extents.

@@ -12,7 +12,6 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <stop_token>
 #include <vector>
 
 namespace ooc {
@@ -73,10 +72,10 @@ class Transfer {
            std::size_t block_bytes);
   ~Transfer() = default;
 
-  /// Transfers the whole plan, or what a stop request or the end of the pool leaves of it; returns
-  /// the number of chunks. Throws Error, Aborted; either way nothing is in flight afterwards
-  /// but the requests of an engine that has died.
-  std::size_t transfer_chunks(const std::stop_token& stop);
+  /// Transfers the chunks of the plan up to `end`, which is asked before each chunk, or to the end
+  /// of the pool. Throws Error, Aborted; either way nothing is in flight afterwards but the
+  /// requests of an engine that has died.
+  void transfer_chunks(const std::function<std::size_t()>& end);
 
   /// Transfers one chunk that is the caller's and not the pool's: its index says which. `slot` is
   /// one of the pool's, of which no other chunk is under way. Throws Error.
@@ -127,11 +126,13 @@ class Transfer {
     bool all_started = false;
   };
 
-  void run(const std::stop_token& stop);
+  using EndOfChunks = std::function<std::size_t()>;
+
+  void run(const EndOfChunks& end);
   void drain() noexcept;
-  bool start_requests(const std::stop_token& stop);
+  bool start_requests(const EndOfChunks& end);
   Request* wait_for_request(bool slot_is_missing);
-  bool wait_for_next_chunk(const std::stop_token& stop);
+  bool wait_for_next_chunk(const EndOfChunks& end);
   void begin_next_chunk(Chunk& chunk);
   void begin(Chunk& chunk, std::size_t slot);
   void tune(std::size_t payload_bytes);

@@ -56,7 +56,7 @@ IoConfig choose_write_config(const Options& options, DeviceKind device, Workers 
 
 /// Whether to read what lies in the page cache through it and the rest directly, by turns: if there
 /// is some of each, more than a little on the disk, and the choice is ours.
-bool reads_both_ways(const Options& options, const Source& source, double cached);
+bool can_mix_reads(const Options& options, const Source& source, double cached);
 
 /// The way for that.
 IoConfig choose_mixed_read_config(const Options& options, DeviceKind device, Workers workers,

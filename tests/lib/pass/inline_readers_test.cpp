@@ -1,4 +1,4 @@
-#include "pass/lane_readers.hpp"
+#include "pass/inline_readers.hpp"
 
 #include <ooc/detail/dataset/residency.hpp>
 #include <ooc/io/error.hpp>
@@ -32,11 +32,11 @@ class FileOfChunks : public testing::Test {
   std::filesystem::path path_ = directory_.write("data", content_);
 };
 
-class LaneReadersTest : public FileOfChunks, public testing::WithParamInterface<LaneTakes> {};
+using InlineReadersTest = FileOfChunks;
 
 // Lanes that load their own chunks need no other threads. Otherwise readers count as threads that
 // were asked for, so there are fewer lanes, also in a later pass of the same coordinator.
-TEST_P(LaneReadersTest, AreAsManyThreadsAsAskedFor) {
+TEST_F(InlineReadersTest, AreAsManyThreadsAsAskedFor) {
   const Source source{File::open(path_)};
   std::optional<test::HeldInPageCache> held(path_);
   const bool kernel_tells = page_cache_fraction(source).value_or(0) > 0.9;
@@ -50,33 +50,33 @@ TEST_P(LaneReadersTest, AreAsManyThreadsAsAskedFor) {
       } else {
         test::evict(path_);
       }
-      Compare compare(content_, GetParam() == LaneTakes::any);
+      Compare compare(content_);
       const Stats stats = coordinator.run(source, 1, compare);
       EXPECT_EQ(compare.bytes, content_.size());
       EXPECT_EQ(stats.bytes, content_.size());
       EXPECT_EQ(compare.lanes, stats.streams);
-      EXPECT_TRUE(stats.lanes_read || !cached || !kernel_tells);
-      EXPECT_LE(stats.threads, std::max<std::size_t>(threads, stats.lanes_read ? 1 : 2));
-      EXPECT_EQ(stats.streams, stats.lanes_read ? threads : (threads + 1) / 2);
+      EXPECT_TRUE(stats.reads_inline || !cached || !kernel_tells);
+      EXPECT_LE(stats.threads, std::max<std::size_t>(threads, stats.reads_inline ? 1 : 2));
+      EXPECT_EQ(stats.streams, stats.reads_inline ? threads : (threads + 1) / 2);
     }
   }
 }
 
-TEST_P(LaneReadersTest, LeaveReadingToThreadsThatAreMore) {
+TEST_F(InlineReadersTest, LeaveReadingToThreadsThatAreMore) {
   const Source source{File::open(path_)};
   const test::HeldInPageCache held(path_);
-  Compare compare(content_, GetParam() == LaneTakes::any);
+  Compare compare(content_);
   Coordinator coordinator(make_device(DeviceKind::cpu),
                           {.chunk_bytes = chunk, .streams = 2, .threads = 8});
   const Stats stats = coordinator.run(source, 1, compare);
-  EXPECT_FALSE(stats.lanes_read);
+  EXPECT_FALSE(stats.reads_inline);
   EXPECT_EQ(stats.streams, 2u);
   EXPECT_EQ(stats.threads, stats.direct ? 3u : 8u);
 }
 
-TEST_P(LaneReadersTest, TellOfAFileThatShrinks) {
+TEST_F(InlineReadersTest, TellOfAFileThatShrinks) {
   std::atomic<bool> is_cut{false};
-  Compare compare(content_, GetParam() == LaneTakes::any, [&](std::size_t, std::uint64_t first) {
+  Compare compare(content_, [&](std::size_t, std::uint64_t first) {
     const std::uint64_t k = first / chunk;
     if (k == 10) {
       std::filesystem::resize_file(path_, 30 * chunk);
@@ -94,12 +94,6 @@ TEST_P(LaneReadersTest, TellOfAFileThatShrinks) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Takes, LaneReadersTest,
-                         testing::Values(LaneTakes::its_share, LaneTakes::any),
-                         [](const auto& takes) {
-                           return takes.param == LaneTakes::any ? "any" : "its_share";
-                         });
-
 class SlowLaneTest : public FileOfChunks {
  protected:
   void SetUp() override {
@@ -108,10 +102,10 @@ class SlowLaneTest : public FileOfChunks {
 
   /// Returns which of two lanes took each chunk. The lane with chunk 0 goes on only when `others`
   /// more chunks are done, or after some seconds.
-  std::vector<std::size_t> lanes_of_chunks(LaneTakes takes, std::size_t others) {
+  std::vector<std::size_t> lanes_of_chunks(std::size_t others) {
     std::vector<std::size_t> lanes(divide_up(content_.size(), chunk));
     std::atomic<std::size_t> done{0};
-    Compare compare(content_, takes == LaneTakes::any, [&](std::size_t lane, std::uint64_t first) {
+    Compare compare(content_, [&](std::size_t lane, std::uint64_t first) {
       const std::uint64_t k = first / chunk;
       lanes[k] = lane;
       if (k != 0) {
@@ -124,7 +118,7 @@ class SlowLaneTest : public FileOfChunks {
       }
     });
     Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = chunk, .streams = 2});
-    EXPECT_TRUE(coordinator.run(source_, 1, compare).lanes_read);
+    EXPECT_TRUE(coordinator.run(source_, 1, compare).reads_inline);
     EXPECT_EQ(compare.bytes, content_.size());
     return lanes;
   }
@@ -133,14 +127,9 @@ class SlowLaneTest : public FileOfChunks {
   Source source_{File::open(path_)};
 };
 
-TEST_F(SlowLaneTest, LeavesToTheOtherWhatMayBeAnyones) {
-  const std::vector<std::size_t> lanes = lanes_of_chunks(LaneTakes::any, 150);
+TEST_F(SlowLaneTest, LeavesTheStepsToTheOthers) {
+  const std::vector<std::size_t> lanes = lanes_of_chunks(150);
   EXPECT_LE(std::ranges::count(lanes, lanes[0]), 201 - 150);
-}
-
-TEST_F(SlowLaneTest, KeepsItsShare) {
-  const std::vector<std::size_t> lanes = lanes_of_chunks(LaneTakes::its_share, 100);
-  for (std::size_t k = 0; k < lanes.size(); ++k) EXPECT_EQ(lanes[k], k % 2) << k;
 }
 
 }  // namespace

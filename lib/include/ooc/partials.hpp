@@ -1,0 +1,242 @@
+#pragma once
+
+#include <ooc/device.hpp>
+#include <ooc/tile_tree.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace ooc {
+
+/// In which order the partial results of a fold are merged. An operator says it by
+/// `static constexpr ooc::Merge merge_order = ...`.
+enum class Merge {
+  /// One partial for each partition of the data, merged in a fixed tree by their place. The result
+  /// has the same bits whatever the size of chunks, the number of streams and the state of the page
+  /// cache, also if merge() rounds. The default.
+  by_partition,
+
+  /// One partial for each stream, which consumes any of the data. For results that do not depend on
+  /// the order: counts, integers, extremes. Right for partials that are large.
+  unordered,
+
+  /// As `unordered`, and each partial is merged into the total after every step: merge(total, part)
+  /// takes out of `part` what it has merged. For partials that keep what they have seen by its
+  /// place (see TileTree) and would otherwise grow with the data.
+  by_place,
+
+  /// One partial for each partition, merged in the order of the data; streams wait for their turn.
+  /// For merges that are not associative.
+  in_order,
+};
+
+namespace detail {
+
+template <class Op>
+constexpr Merge merge_of() {
+  if constexpr (requires { Op::merge_order; }) {
+    return Op::merge_order;
+  } else {
+    return Merge::by_partition;
+  }
+}
+
+template <class Op>
+constexpr bool has_same_bits_everywhere() {
+  if constexpr (requires { Op::same_bits_everywhere; }) {
+    return Op::same_bits_everywhere;
+  } else {
+    return false;
+  }
+}
+
+/// Number of records of the largest power of two that is at most `bytes`, and at least one.
+constexpr std::size_t records_in(std::size_t bytes, std::size_t record_bytes) {
+  return std::bit_floor(std::max<std::size_t>(bytes / record_bytes, 1));
+}
+
+/// Records of a partition of an operator, a power of two. On the CPU a partition fits a core's
+/// cache. On a GPU it is large enough for operators that wait for each result.
+template <class Op>
+constexpr std::size_t partition_of(DeviceKind device) {
+  constexpr std::size_t cpu_bytes = std::size_t{1} << 20, gpu_bytes = std::size_t{8} << 20;
+  constexpr std::size_t most_unordered = 65536;
+  if constexpr (requires { Op::partition_records; }) {
+    static_assert(std::has_single_bit(std::size_t{Op::partition_records}),
+                  "partition_records must be a power of two");
+    return Op::partition_records;
+  } else if constexpr (merge_of<Op>() == Merge::unordered || merge_of<Op>() == Merge::by_place) {
+    return std::min(records_in(cpu_bytes, sizeof(typename Op::Input)), most_unordered);
+  } else {
+    const bool is_small = device == DeviceKind::cpu || has_same_bits_everywhere<Op>();
+    return records_in(is_small ? cpu_bytes : gpu_bytes, sizeof(typename Op::Input));
+  }
+}
+
+/// Lets threads work on consecutive partitions one after another.
+class PartitionOrder {
+ public:
+  PartitionOrder();
+  ~PartitionOrder();
+
+  /// Blocks until all partitions before `partition` are through. Throws if the pass has failed.
+  void wait_for(std::size_t partition);
+  void through(std::size_t partition) noexcept;
+  void abort() noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The partial results of an operator during a pass.
+template <class Op>
+class Partials {
+ public:
+  using Partial = typename Op::Partial;
+
+  Partials(const Op& op, std::size_t lanes) : op_(op), lanes_(lanes) {}
+
+  /// On the lane's thread, before its first step.
+  void begin(std::size_t index, Stream& stream) {
+    if constexpr (!cuts) lanes_[index].partials.push_back(make(stream));
+  }
+
+  /// Calls body(offset, count, partial) for the records of a step, which begins at record `first`:
+  /// once for all of them, or once for each partition.
+  template <class Body>
+  void consume(std::size_t index, Stream& stream, std::uint64_t first, std::size_t size,
+               Body&& body) {
+    std::vector<Partial>& partials = lanes_[index].partials;
+    if constexpr (cuts) {
+      const std::size_t partition = partition_of<Op>(stream.kind());
+      partials.reserve(size / partition + 1);  // work that is enqueued may refer to them
+      for (std::size_t offset = 0; offset < size; offset += partition) {
+        partials.push_back(fresh(stream));
+        body(offset, std::min(partition, size - offset), partials.back());
+      }
+      finish(stream, partials);
+      take_in(first / partition, partials);
+    } else {
+      body(std::size_t{0}, size, partials.front());
+      if constexpr (merge_of<Op>() == Merge::by_place) {
+        const std::scoped_lock lock(mutex_);
+        op_.merge(total_, partials.front());
+      }
+    }
+  }
+
+  /// On the lane's thread, after its last step.
+  void end(std::size_t index, Stream& stream) {
+    if constexpr (!cuts) finish(stream, lanes_[index].partials);
+  }
+
+  /// Wakes lanes that wait for their turn to merge. Any thread.
+  void abort() noexcept {
+    if constexpr (merge_of<Op>() == Merge::in_order) order_.abort();
+  }
+
+  /// The total. After all lanes have ended.
+  Partial take() {
+    if constexpr (merge_of<Op>() == Merge::by_partition) {
+      std::optional<Node> root = tree_.take_root();
+      return root ? std::move(root->partial) : Partial{};
+    }
+    for (Lane& lane : lanes_) {
+      for (Partial& partial : lane.partials) op_.merge(total_, partial);
+    }
+    return std::move(total_);
+  }
+
+ private:
+  static constexpr bool cuts =
+      merge_of<Op>() == Merge::by_partition || merge_of<Op>() == Merge::in_order;
+
+  struct Node {
+    Partial partial;
+  };
+
+  /// Joins two neighbours in the tree, and keeps the right partial to be used again.
+  struct MergeNodes {
+    Partials* self;
+    void operator()(Node& left, Node& right) const {
+      self->op_.merge(left.partial, right.partial);
+      self->keep(std::move(right.partial));
+    }
+  };
+
+  struct alignas(128) Lane {  // apart, so that lanes do not share cache lines
+    std::vector<Partial> partials;
+  };
+
+  Partial make(Stream& stream) const {
+    if constexpr (requires { op_.make_partial(stream); }) {
+      return op_.make_partial(stream);
+    } else {
+      return Partial{};
+    }
+  }
+
+  /// A partial that was used before and reset, or a new one.
+  Partial fresh(Stream& stream) {
+    if constexpr (requires(Partial & partial) { op_.reset(stream, partial); }) {
+      std::unique_lock lock(mutex_);
+      if (!kept_.empty()) {
+        Partial partial = std::move(kept_.back());
+        kept_.pop_back();
+        lock.unlock();
+        op_.reset(stream, partial);
+        return partial;
+      }
+    }
+    return make(stream);
+  }
+
+  /// Under the mutex.
+  void keep(Partial partial) {
+    if constexpr (requires(Stream & stream) { op_.reset(stream, partial); }) {
+      kept_.push_back(std::move(partial));
+    }
+  }
+
+  void finish(Stream& stream, std::span<Partial> partials) const {
+    if constexpr (requires { op_.finish(stream, partials); }) op_.finish(stream, partials);
+  }
+
+  /// Merges the partials of consecutive partitions, which are empty then.
+  void take_in(std::size_t partition, std::vector<Partial>& partials) {
+    for (Partial& partial : partials) {
+      if constexpr (merge_of<Op>() == Merge::in_order) {
+        order_.wait_for(partition);
+        op_.merge(total_, partial);
+        const std::scoped_lock lock(mutex_);
+        keep(std::move(partial));
+        order_.through(partition);
+      } else {
+        const std::scoped_lock lock(mutex_);
+        tree_.add(partition, Node{std::move(partial)});
+      }
+      ++partition;
+    }
+    partials.clear();
+  }
+
+  const Op& op_;
+  std::vector<Lane> lanes_;
+  std::mutex mutex_;
+  std::vector<Partial> kept_;  // to be used again
+  TileTree<Node, MergeNodes> tree_{MergeNodes{this}};
+  PartitionOrder order_;
+  Partial total_{};
+};
+
+}  // namespace detail
+}  // namespace ooc

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <ooc/buffer.hpp>
+#include <ooc/detail/observe/reporters.hpp>
+#include <ooc/detail/pool/chunk_pool.hpp>
+#include <ooc/device.hpp>
+#include <ooc/stats.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "pass/pass_parts.hpp"
+
+namespace ooc {
+
+/// The data of a step, where device code reads them.
+struct FedStep {
+  std::size_t index;
+  DeviceSpan<std::byte> data;
+  std::size_t buffer;  // 0 or 1: which memory they are in, for feeds that alternate between two
+  Chunk* chunk;        // their slot in the pool, if the lane still has it
+};
+
+/// Brings the data of a lane's steps to the device. Belongs to the lane's thread.
+class Feed {
+ public:
+  virtual ~Feed() = default;
+
+  /// True if next() does not wait for a read. A lane passes on its results before it waits.
+  virtual bool is_ready() const = 0;
+
+  /// Draws a step and returns its data; they stay until the next call. Nothing if there are no more
+  /// steps. Throws Error, Aborted.
+  virtual std::optional<FedStep> next() = 0;
+};
+
+/// For devices that read host memory: a step is used in its slot, or copied if it is not one
+/// aligned piece of memory.
+class HostFeed final : public Feed {
+ public:
+  /// `gathered`: memory for a step, if some have to be copied. All references must outlive it.
+  HostFeed(const PassParts& pass, std::size_t lane, Stream& stream, Buffer& gathered,
+           StageTimes& h2d);
+
+  bool is_ready() const override;
+  std::optional<FedStep> next() override;
+
+ private:
+  Chunk* load(std::size_t step);
+
+  const PassParts& pass_;
+  std::size_t lane_;
+  Stream& stream_;
+  Buffer& gathered_;
+  StageTimes& h2d_;
+};
+
+/// Device memory for a step, and the events of its copies.
+struct InputBuffer {
+  std::size_t bytes = 0;  // that the memory is to have
+  Buffer memory;
+  std::unique_ptr<Event> copy_begun, copied;
+};
+
+/// Copies steps to the device: with two buffers, the next step while the operator works on this
+/// one; with one buffer, steps that consist of several pieces.
+class CopyFeed final : public Feed {
+ public:
+  CopyFeed(const PassParts& pass, std::size_t lane, Stream& stream,
+           std::array<InputBuffer, 2>& buffers, EventReporter& reporter, StageTimes& h2d,
+           StageTimes& kernel);
+
+  bool is_ready() const override;
+  std::optional<FedStep> next() override;
+
+ private:
+  /// A step that this lane has drawn and not given out, if `step` is set.
+  struct Drawn {
+    std::optional<std::size_t> step{};
+    std::size_t next_piece = 0;     // that is not enqueued
+    std::vector<Chunk*> copying{};  // pieces whose copies are enqueued
+    std::size_t bytes_enqueued = 0, bytes_copied = 0;
+  };
+
+  std::size_t buffers() const { return pass_.plan.pieces_per_step() == 1 ? 2 : 1; }
+  bool is_loaded(std::size_t step) const;
+  bool draw_into(Drawn& drawn);
+  void fill(Drawn& drawn, InputBuffer& buffer);
+  void copy_piece(Drawn& drawn, InputBuffer& buffer, Chunk& chunk);
+  void finish_copies(Drawn& drawn, InputBuffer& buffer);
+  void copy_ahead();
+
+  const PassParts& pass_;
+  std::size_t lane_;
+  Stream& stream_;
+  std::array<InputBuffer, 2>& memory_;
+  EventReporter& reporter_;
+  StageTimes& h2d_;
+  StageTimes& kernel_;
+  std::array<Drawn, 2> drawn_;
+  std::size_t turn_ = 0;
+};
+
+}  // namespace ooc

@@ -1,0 +1,43 @@
+#include "pass/pass.hpp"
+
+#include <ooc/detail/checksum/checksum.hpp>
+
+#include <vector>
+
+namespace ooc {
+
+namespace {
+
+/// The operation as something that lanes wait in.
+class WaitsInOperation final : public MeetingPoint {
+ public:
+  explicit WaitsInOperation(Operation& operation) : operation_(operation) {}
+  void abort() noexcept override { operation_.abort(); }
+
+ private:
+  Operation& operation_;
+};
+
+}  // namespace
+
+void Pass::run(const std::function<void()>& prepare, const std::function<void()>& report) {
+  WaitsInOperation in_operation(parts_.operation);
+  std::vector<MeetingPoint*> meeting_points{&parts_.pool, &in_operation};
+  if (parts_.checksum != nullptr) meeting_points.push_back(&parts_.checksum->turns());
+  PassThreads threads(std::move(meeting_points));
+  if (reader_ != nullptr) {
+    threads.start([this] { reader_->run([this] { return parts_.end_of_chunks(); }); });
+  }
+  const bool is_prepared = threads.run(prepare);
+  if (is_prepared) {
+    for (const auto& lane : lanes_) {
+      threads.start([this, &lane = *lane] { lane.run(parts_); });
+    }
+    if (writer_ != nullptr) threads.start([this] { writer_->run(); });
+  }
+  threads.join([&] {
+    if (is_prepared) report();
+  });
+}
+
+}  // namespace ooc

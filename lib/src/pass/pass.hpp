@@ -1,0 +1,39 @@
+#pragma once
+
+#include <ooc/detail/pass/pass_threads.hpp>
+#include <ooc/detail/transfer/reader.hpp>
+#include <ooc/detail/transfer/writer.hpp>
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "pass/lane.hpp"
+#include "pass/pass_parts.hpp"
+
+namespace ooc {
+
+/// One attempt at a pass: its threads, from the first read to the last write. Another attempt, for
+/// example with smaller buffers, is another object.
+class Pass {
+ public:
+  /// `reader`: null if the lanes load their own steps. `writer`: null without an output. All
+  /// references must outlive the pass.
+  Pass(const PassParts& parts, std::span<const std::unique_ptr<Lane>> lanes, Reader* reader,
+       Writer* writer)
+      : parts_(parts), lanes_(lanes), reader_(reader), writer_(writer) {}
+
+  /// Starts reading, calls `prepare`, which allocates for all lanes, and then starts these: if it
+  /// throws, nothing has been computed. Calls `report` ten times a second until all threads have
+  /// ended, and once more, if the lanes have started. Both run on the calling thread. Rethrows the
+  /// first error of any thread.
+  void run(const std::function<void()>& prepare, const std::function<void()>& report);
+
+ private:
+  const PassParts& parts_;
+  std::span<const std::unique_ptr<Lane>> lanes_;
+  Reader* reader_;
+  Writer* writer_;
+};
+
+}  // namespace ooc
