@@ -8,8 +8,7 @@
 
 namespace ooc {
 
-// Uses strings instead of paths: libstdc++ 12 corrupts the heap if memory runs out in `path("a/") /
-// "b"`.
+// Uses strings, because libstdc++ 12 corrupts the heap if memory runs out in `path("a/") / "b"`.
 std::vector<ControlGroup> groups_that_limit(std::string_view controller, const std::string& proc,
                                             const std::string& sys) {
   const std::string root = sys + "/fs/cgroup", name(controller);

@@ -47,8 +47,7 @@ class CpuStream final : public Stream {
 
   DeviceKind kind() const noexcept override { return DeviceKind::cpu; }
   void copy(void* target, const void* source, std::size_t bytes) override {
-    if (bytes != 0)
-      std::memcpy(target, source, bytes);  // memcpy() must not get null, even for no bytes
+    if (bytes != 0) std::memcpy(target, source, bytes);  // no bytes: the pointers may be null
   }
   void copy_rows(void* target, std::size_t target_pitch, const void* source,
                  std::size_t source_pitch, std::size_t row_bytes, std::size_t rows) override {

@@ -152,8 +152,7 @@ void* RecyclingMemory::do_allocate(std::size_t bytes, std::size_t /*alignment*/)
     return fits->data;
   }
   const std::size_t rounded = round_up(std::max<std::size_t>(bytes, 1), block_alignment);
-  blocks_.reserve(blocks_.size() +
-                  1);  // reserve first: push_back() must not throw and leak the block
+  blocks_.reserve(blocks_.size() + 1);  // push_back() must not throw and leak the block
   blocks_.push_back({upstream_.allocate(rounded, block_alignment), rounded, false});
   return blocks_.back().data;
 }

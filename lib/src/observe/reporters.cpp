@@ -70,8 +70,7 @@ void EventReporter::report(TraceEvent work, const Event& begun, const Event& end
   Clock::duration since_origin = duration_of(ended.seconds_since(*origin_));
   if (since_origin > longest) {
     set_origin();
-    since_origin =
-        duration_of(ended.seconds_since(*origin_));  // negative: it precedes the new origin
+    since_origin = duration_of(ended.seconds_since(*origin_));  // negative: precedes the origin
   }
   work.end = origin_time_ + since_origin;
   work.begin = work.end - duration_of(ended.seconds_since(begun));

@@ -24,7 +24,8 @@ double hole_fraction(const Source& source);
 
 /// For each piece of `piece_bytes` of the source (the last may be shorter), returns true if more
 /// than half of it is in the page cache; false if the kernel does not report it. Refines only
-/// ranges that are cached in part, down to 8 MiB or 1/65,536 of the source.
+/// ranges that are cached in part, down to the largest of a piece, 8 MiB and 1/65,536 of the
+/// source.
 std::vector<bool> cached_pieces(const Source& source, std::uint64_t piece_bytes);
 
 }  // namespace ooc
