@@ -29,7 +29,7 @@ constexpr std::array<Names, 12> names{{{"u1", "uint8", ".u8"},
 
 constexpr bool little_endian = std::endian::native == std::endian::little;
 
-/// How many characters must be inserted, removed or replaced to get from one text to the other.
+/// Returns the Levenshtein distance of two texts.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> row(to.size() + 1);
   for (std::size_t j = 0; j <= to.size(); ++j) row[j] = j;
@@ -45,7 +45,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
   return row[to.size()];
 }
 
-/// Endings beside those in bits and those that are NumPy's names.
+/// Extensions besides those in bits and NumPy's names.
 struct OtherEnding {
   std::string_view ending;
   ElementType type;
@@ -53,14 +53,14 @@ struct OtherEnding {
 constexpr std::array other_endings{OtherEnding{".half", ElementType::f2},
                                    OtherEnding{".pcm", ElementType::i2}};
 
-/// Whether `code` means the same in NumPy, which counts bytes, and where bits are counted: "f4" and
-/// "u2" do, as nothing has 4 bits; "u8" does not. "f8" may be an 8-bit float.
+/// True if `code` means the same if its number counts bytes, as in NumPy, or bits: "f4" and "u2"
+/// do, because no type has 2 or 4 bits; "u8" does not, and "f8" may be an 8-bit float.
 bool counts_only_bytes(std::string_view code) {
   return code.size() == 2 && code[1] != '8';
 }
 
-/// What our types are called elsewhere: in C, in NumPy (whose int and float have 64 bits) and by
-/// those who compute in low precision.
+/// Names of element types elsewhere: in C, in NumPy (whose int and float have 64 bits) and in
+/// low-precision computing.
 struct OtherName {
   std::string_view name, code;
 };
@@ -70,15 +70,15 @@ constexpr std::array other_names{
     OtherName{"fp16", "f2"},   OtherName{"int", "i8"},   OtherName{"long", "i8"},
     OtherName{"short", "i2"},  OtherName{"byte", "i1"}};
 
-/// The code or name that was meant; empty if that is hard to say.
+/// Returns the code or name that was probably meant; empty if there is no clear candidate.
 std::string_view nearest_name(std::string_view text) {
-  constexpr std::size_t longest_dtype = 16;  // whatever is longer is no typing error
+  constexpr std::size_t longest_dtype = 16;  // longer texts are not typing errors
   const std::string start = lower_case(text.substr(0, longest_dtype));
   for (const OtherName& other : other_names) {
     if (start == other.name) return other.code;
   }
   std::string_view nearest;
-  std::size_t least = 3;  // changes that are too many
+  std::size_t least = 3;  // edits; fewer are required
   for (const Names& type : names) {
     for (const std::string_view candidate : {type.code, type.name}) {
       const std::size_t distance = edit_distance(start, candidate);
@@ -112,7 +112,7 @@ DType parse_dtype(std::string_view text) {
   }
   auto found = std::ranges::find_if(
       names, [&](const Names& type) { return name == type.code || name == type.name; });
-  // Names in bits, which are the endings, come second: "u8" is NumPy's code of 8 bytes.
+  // Names that count bits are tried second, because "u8" is NumPy's code for 8 bytes.
   if (found == names.end()) {
     found = std::ranges::find_if(names,
                                  [&](const Names& type) { return name == type.ending.substr(1); });

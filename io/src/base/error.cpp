@@ -56,7 +56,7 @@ std::string shell_word(const std::string& text) {
 }
 
 std::string describe_errno(int errno_value) {
-  // Unlike strerror() these two are safe in threads and do not depend on the locale.
+  // Unlike strerror(), these functions are thread-safe and independent of the locale.
   const char* text = strerrordesc_np(errno_value);
   const char* name = strerrorname_np(errno_value);
   if (text == nullptr || name == nullptr) return "error " + std::to_string(errno_value);

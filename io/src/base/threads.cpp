@@ -9,7 +9,7 @@
 namespace ooc {
 
 std::jthread start_thread(std::function<void(const std::stop_token&)> body) {
-  const BlockedSignals blocked;  // the thread inherits that
+  const BlockedSignals blocked;  // inherited by the new thread
   try {
     return std::jthread(std::move(body));
   } catch (const std::system_error& error) {
@@ -21,7 +21,7 @@ std::jthread start_thread(std::function<void(const std::stop_token&)> body) {
 
 void start_threads(std::vector<std::jthread>& threads, std::size_t count,
                    const std::function<void()>& body) {
-  threads.reserve(count);  // before any of them runs
+  threads.reserve(count);  // allocate before any thread runs
   try {
     while (threads.size() < count) {
       threads.push_back(start_thread([body](const std::stop_token&) { body(); }));

@@ -15,7 +15,7 @@
 namespace ooc {
 namespace {
 
-// cachestat(2), Linux 6.5, which the C library's headers may not know yet.
+// cachestat(2) is new in Linux 6.5; the C library's headers may not declare it.
 constexpr long cachestat_number = 451;
 struct CacheRange {
   std::uint64_t offset, bytes;
@@ -37,14 +37,15 @@ std::optional<double> counted_bytes(const File& file, const Extent& extent) {
   return std::min(cached, static_cast<double>(extent.bytes));
 }
 
-/// mincore(2) answers for files that the caller could write, and says "all of it" for others.
+/// True if mincore(2) reports real residency, which it does for files that the caller owns or may
+/// write. For others it reports every page as resident.
 bool mincore_is_honest(const File& file) {
   struct stat status {};
   if (::fstat(file.buffered(), &status) != 0) return false;
   return status.st_uid == ::geteuid() || ::access(file.path().c_str(), W_OK) == 0;
 }
 
-/// Looks at single pages, which are mapped but never touched.
+/// Estimates the cached bytes from a sample of pages, which are mapped but never accessed.
 std::optional<double> sampled_bytes(const File& file, const Extent& extent) {
   constexpr std::uint64_t most_samples = 64;
   constexpr std::uint64_t least_distance = 2 * MiB;
@@ -73,24 +74,24 @@ std::optional<double> sampled_bytes(const File& file, const Extent& extent) {
 std::optional<double> cached_bytes(const File& file, const Extent& extent) {
   if (is_tmpfs(file.buffered())) return static_cast<double>(extent.bytes);
   const std::optional<double> counted = counted_bytes(file, extent);
-  // An overlay has no pages of its own: they belong to the file below it.
+  // An overlay file system has no pages of its own: they belong to the file in the layer below.
   const bool is_blind = counted == 0.0 && file_system_of(file.buffered()) == OVERLAYFS_SUPER_MAGIC;
   if (counted && !is_blind) return counted;
   return sampled_bytes(file, extent);
 }
 
-/// What `whence` finds from `at` on: SEEK_DATA or SEEK_HOLE. No further than `end`, where there is
-/// nothing more, or nothing is known.
+/// Returns the next position at or after `at` of data or of a hole (`whence`: SEEK_DATA or
+/// SEEK_HOLE); `end` if there is none before it, or if the file system does not report it.
 std::uint64_t seek(const File& file, std::uint64_t at, int whence, std::uint64_t end) {
   const off_t found = ::lseek(file.buffered(), static_cast<off_t>(at), whence);
   if (found < 0) return end;
   return std::clamp(static_cast<std::uint64_t>(found), at, end);
 }
 
-/// Whether a file may have holes on a disk. To look for them takes some file systems long: tmpfs
-/// walks over all pages.
+/// True if a file may have holes. Avoids the search for them, which is slow on some file systems:
+/// tmpfs walks over all pages.
 bool may_have_holes(const File& file) {
-  constexpr std::uint64_t unit = 512;  // of st_blocks, whatever the file system's own is
+  constexpr std::uint64_t unit = 512;  // unit of st_blocks on all file systems
   struct stat status {};
   if (is_tmpfs(file.buffered()) || ::fstat(file.buffered(), &status) != 0) return false;
   return static_cast<std::uint64_t>(status.st_blocks) * unit <
@@ -106,13 +107,13 @@ double hole_bytes(const File& file, const Extent& extent) {
   for (int i = 0; i < most_holes && at < end; ++i) {
     const std::uint64_t hole = seek(file, at, SEEK_HOLE, end);
     if (hole == end) break;
-    at = seek(file, hole, SEEK_DATA, end);  // fails with ENXIO in the last one, which has no end
+    at = seek(file, hole, SEEK_DATA, end);  // fails with ENXIO in a hole at the end of the file
     bytes += at - hole;
   }
   return static_cast<double>(bytes);
 }
 
-/// Adds up how much of each piece is cached.
+/// Adds up the cached bytes of each piece of a source.
 class PieceCounter {
  public:
   PieceCounter(const Source& source, std::uint64_t piece_bytes)
@@ -121,7 +122,8 @@ class PieceCounter {
         least_bytes_(std::max({piece_bytes, 8 * MiB, source.bytes() / 65536})),
         cached_(divide_up(source.bytes(), piece_bytes)) {}
 
-  /// The extent begins at `first` of the source.
+  /// Adds an extent. `first`: its position in the source (bytes). Splits extents that are cached in
+  /// part.
   void count(const Extent& extent, std::uint64_t first) {
     const double bytes = cached_bytes(source_.files()[extent.file], extent).value_or(0);
     const double share = bytes / static_cast<double>(extent.bytes);
@@ -156,7 +158,7 @@ class PieceCounter {
   const Source& source_;
   std::uint64_t piece_bytes_;
   std::uint64_t least_bytes_;
-  std::vector<double> cached_;  // bytes of each piece
+  std::vector<double> cached_;  // cached bytes of each piece
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace ooc {
 namespace {
 
-/// Sums up files of one type.
+/// Builds a source from files of one type.
 class SourceBuilder {
  public:
   explicit SourceBuilder(const Format& format) : format_(format) {
@@ -67,7 +67,8 @@ class SourceBuilder {
                          shell_word(code_of(type_)) + " makes one of another type"});
   }
 
-  /// As many of its bytes as the count has left, which must be whole elements.
+  /// Returns the number of bytes to use of a file, as far as `Format::count` allows. Throws
+  /// Error(bad_input) if they are not whole elements.
   std::uint64_t bytes_to_use(const File& file, const Description& description) {
     const std::size_t element_bytes = ooc::size_of(type_.element);
     const std::uint64_t elements = description.bytes / element_bytes;

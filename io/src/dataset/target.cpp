@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t npy_header_bytes = page_bytes;
 
-/// "65,536".
+/// Returns the decimal digits in groups of three: "65,536".
 std::string grouped(std::uint64_t count) {
   constexpr std::size_t group = 3;
   std::string digits = std::to_string(count);
@@ -27,7 +27,7 @@ std::string grouped(std::uint64_t count) {
   return digits;
 }
 
-/// Empty if it exceeds 64 bits.
+/// Returns the product of the lengths; empty if it exceeds 64 bits.
 std::optional<std::uint64_t> product_of(std::span<const std::uint64_t> lengths) {
   if (std::ranges::find(lengths, 0U) != lengths.end()) return 0;
   std::uint64_t product = 1;
@@ -37,7 +37,7 @@ std::optional<std::uint64_t> product_of(std::span<const std::uint64_t> lengths) 
   return product;
 }
 
-/// "256 x 256 = 65,536".
+/// Returns the lengths and their product: "256 x 256 = 65,536".
 std::string equation_of(std::span<const std::uint64_t> lengths) {
   std::string text;
   for (const std::uint64_t length : lengths) {
@@ -48,7 +48,7 @@ std::string equation_of(std::span<const std::uint64_t> lengths) {
   return text + (product ? " = " + grouped(*product) : ", which is more than 64 bits hold");
 }
 
-/// Whether the path leads, by links of any kind, to one of the files that are read.
+/// Throws Error(usage) if the path leads, through links of any kind, to one of the input files.
 void refuse_input(const Target& target, std::span<const Source* const> inputs) {
   struct stat output {};
   if (::stat(target.path.c_str(), &output) != 0) return;

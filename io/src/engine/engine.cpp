@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::size_t most_retries = 16;
 
-/// Errors that say nothing of the file. We cancel nothing, but a kernel that signals have kept from
-/// starting a worker thread for a request does.
+/// True for errors that do not concern the file. ECANCELED is one although no request is ever
+/// cancelled: the kernel returns it if signals prevent the start of a worker thread for the
+/// request.
 bool may_be_repeated(int errno_value) {
   return errno_value == EINTR || errno_value == EAGAIN || errno_value == ECANCELED;
 }
@@ -45,19 +46,21 @@ Request& TryingEngine::wait() {
   assert(in_flight_ > 0);
   for (;;) {
     const Outcome outcome = next_outcome();
-    --in_flight_;  // before classify(), which throws if the request has failed
+    --in_flight_;  // before classify(), which throws if the request failed
     if (classify(*outcome.request, outcome.result)) return *outcome.request;
     ++in_flight_;
     begin_try(*outcome.request);
   }
 }
 
-/// A try that has ended may be one of several that a request takes.
+/// A completed try does not always complete its request, so this may block for longer than
+/// `patience`.
 Request* TryingEngine::wait_for(std::chrono::microseconds patience) {
   return has_outcome_within(patience) ? &wait() : nullptr;
 }
 
-/// Takes in how a try went. True if the request is complete, false if it is to be tried again.
+/// Handles the result of a try. True if the request is complete; false if it must be tried again.
+/// Throws Error if it has failed.
 bool TryingEngine::classify(Request& request, int result) {
   if (result < 0) {
     const int errno_value = -result;
@@ -77,8 +80,9 @@ bool TryingEngine::classify(Request& request, int result) {
   if (result == 0 && request.source != nullptr) {
     throw shrank_error(*request.source, request.offset + request.done);
   }
-  if (result == 0) throw error_of(request, EIO);  // a write that does nothing would do so for ever
-  // Short transfers are normal. The rest may begin where no direct one can.
+  if (result == 0) throw error_of(request, EIO);  // a retry would not make progress
+  // Short transfers are normal. The remainder may start at an offset that direct I/O does not
+  // allow.
   if (request.done % File::alignment() != 0) request.direct = false;
   return false;
 }

@@ -10,11 +10,11 @@
 
 namespace ooc {
 
-/// The kernel transfers less than 2 GiB at a time.
+/// The most bytes of one system call; the kernel's own limit is just below 2 GiB.
 inline constexpr std::size_t most_bytes_of_a_try = GiB;
 
-/// What both engines share: they try to transfer, and this class decides what follows from how a
-/// try went: the request is complete, or is tried again for the rest, or has failed.
+/// Common base of the engines. An engine performs tries. This class decides what the result of a
+/// try means: the request is complete, has to be tried again for the remainder, or has failed.
 class TryingEngine : public Engine {
  public:
   void start(Request& request) final;
@@ -26,7 +26,7 @@ class TryingEngine : public Engine {
   std::string remark() const final;
 
  protected:
-  /// How a try ended: with a number of bytes, or with an errno, negated.
+  /// Result of a try: a number of bytes, or a negated errno.
   struct Outcome {
     Request* request;
     int result;
@@ -34,19 +34,21 @@ class TryingEngine : public Engine {
 
   explicit TryingEngine(std::size_t depth) : depth_(depth) {}
 
-  /// Begins to transfer what is left. There are never more than depth() tries at a time.
+  /// Starts to transfer the remainder of a request. There are never more than depth() tries at a
+  /// time.
   virtual void begin_try(Request& request) = 0;
 
-  /// Blocks until some try has ended.
+  /// Blocks until a try has ended.
   virtual Outcome next_outcome() = 0;
 
-  /// Blocks for no longer than that, if it can, until some try has ended: whether one has.
+  /// Blocks until a try has ended or, if the engine can, `patience` has passed. True if
+  /// next_outcome() should be called.
   virtual bool has_outcome_within(std::chrono::microseconds patience) = 0;
 
-  /// The sentence that note() returns.
+  /// Sets the sentence that note() returns.
   void set_note(const std::string& sentence) { note_ = sentence; }
 
-  /// Says in remark() that not all threads could be started.
+  /// Adds to remark() that not all threads could be started.
   void note_few_threads(std::size_t started, std::size_t wanted);
 
  private:
@@ -59,13 +61,14 @@ class TryingEngine : public Engine {
   std::string few_threads_;
 };
 
-/// The descriptor that a request reads from, or writes to, now.
+/// Returns the descriptor that a request currently uses, direct or buffered.
 int descriptor_of(const Request& request);
 
-/// Throws Error(usage) if the kernel has no io_uring for us.
+/// Creates an engine on io_uring. Throws Error(usage) if the kernel does not provide or allow it.
 std::unique_ptr<Engine> make_uring_engine(const EngineOptions& options);
 
-/// `note`: why it is this engine. Throws Error(memory) if no thread can be started.
+/// Creates an engine of threads. `note`: why it was chosen. Throws Error(memory) if no thread can
+/// be started.
 std::unique_ptr<Engine> make_thread_engine(const EngineOptions& options, const std::string& note);
 
 }  // namespace ooc

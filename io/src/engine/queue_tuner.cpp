@@ -11,10 +11,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto first_rest = 500ms;  // short transfers are over by then
+constexpr auto first_rest = 500ms;  // short transfers end before that
 constexpr auto least_window = 20ms;
-constexpr std::size_t least_rounds = 4;   // of all requests in flight, in a window
-constexpr int rest_after_comparison = 9;  // times as long
+constexpr std::size_t least_rounds = 4;   // of all requests in flight, per window
+constexpr int rest_after_comparison = 9;  // multiple of the comparison's duration
 constexpr auto longest_rest = 60s;
 constexpr std::size_t most_pairs = 16;
 
@@ -29,9 +29,9 @@ QueueTuner::QueueTuner(std::size_t first, std::size_t least, std::size_t most,
   ratios_.reserve(most_pairs);
 }
 
-/// What is known of the tried number, from the logarithms of its rate to the other's; nothing if
-/// more pairs are needed. Shared disks waver by half from one window to the next, so few pairs are
-/// enough only where requests wait for a distant disk: half as many are nearly half as fast then.
+/// Evaluates the comparison: log ratios of the tried number's rate to the best number's. Empty if
+/// more pairs are needed. Rates of shared disks vary by half from one window to the next, so few
+/// pairs suffice only for distant disks, where half as many requests are nearly half as fast.
 std::optional<QueueTuner::Verdict> QueueTuner::judge() const {
   constexpr double loss = 0.15, great_loss = 0.3, halving = 0.55;
   constexpr double great_gain = 0.4;
@@ -47,7 +47,7 @@ std::optional<QueueTuner::Verdict> QueueTuner::judge() const {
   double squares = 0;
   for (const double ratio : ratios_) squares += (ratio - mean) * (ratio - mean);
   const double error = std::sqrt(squares / (n - 1) / n);
-  // On a disk whose rate saturates, twice as many gain about half of what half as many lose.
+  // If a disk's rate saturates, doubling the requests gains about half of what halving them loses.
   const bool is_loss = mean < -2 * worthwhile && -mean > errors * error;
   if (!upward_ && n >= 5 && is_loss) return Verdict::starved;
   if (n < 6) return std::nullopt;
@@ -66,7 +66,7 @@ void QueueTuner::follow(Clock::time_point now) {
     state_ = State::resting;
     return;
   }
-  // What is in flight now was begun with the other number.
+  // The requests now in flight were started with the other number.
   lead_bytes_ = std::max(best_, tried_) * request_bytes_;
   state_ = State::leading;
 }
@@ -96,8 +96,8 @@ void QueueTuner::begin_window(Clock::time_point now) {
   window_began_ = now;
 }
 
-/// The windows of two pairs are best, tried, tried, best: a rate that rises or falls all the time
-/// favours neither, and the transfer need not change as often.
+/// The windows of two pairs are best, tried, tried, best. So a steady drift of the rate favours
+/// neither number, and the transfer has to change less often.
 void QueueTuner::end_window(Clock::time_point now) {
   const double seconds = std::chrono::duration<double>(now - window_began_).count();
   rates_[trying_ ? 1 : 0] = static_cast<double>(bytes_) / seconds;
@@ -132,12 +132,12 @@ void QueueTuner::end_comparison(Verdict verdict, Clock::time_point now) {
   rests_until_ = now;
   if (verdict == Verdict::better) best_ = tried_;
   if (verdict == Verdict::no_better) {
-    // The next attempt has the more time the longer there is nothing better.
+    // The longer nothing better has been found, the longer is the rest.
     const auto so_far = std::min<Clock::duration>(now - began_, longest_rest);
     rests_until_ +=
         std::max<Clock::duration>(so_far, rest_after_comparison * (now - comparison_began_));
   }
-  // With as few as there may be, nothing tells whether the disk waits for more.
+  // At the lower limit no comparison can show that the disk waits for requests, so try more.
   if (verdict != Verdict::better) upward_ = verdict == Verdict::starved || best_ == least_;
   trying_ = false;
   tried_ = 0;

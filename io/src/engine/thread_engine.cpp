@@ -18,7 +18,7 @@
 namespace ooc {
 namespace {
 
-/// A queue with room for `capacity` items, allocated at once.
+/// A FIFO queue with a fixed capacity, allocated in the constructor. Not thread-safe.
 template <class Item>
 class BoundedQueue {
  public:
@@ -47,7 +47,7 @@ class BoundedQueue {
   std::size_t size_ = 0;
 };
 
-/// One try: bytes, or an errno, negated.
+/// Performs one try. Returns the number of bytes, or a negated errno.
 int transfer(const Request& request) {
   std::byte* const memory = request.memory + request.done;
   const std::size_t bytes = std::min(request.bytes - request.done, most_bytes_of_a_try);
@@ -59,7 +59,7 @@ int transfer(const Request& request) {
   return got < 0 ? -errno : static_cast<int>(got);
 }
 
-/// Threads that call pread() and pwrite(), one try at a time.
+/// An engine of threads that call pread() and pwrite(), one try at a time.
 class ThreadEngine final : public TryingEngine {
  public:
   ThreadEngine(const EngineOptions& options, const std::string& note);
@@ -78,16 +78,16 @@ class ThreadEngine final : public TryingEngine {
   static constexpr std::size_t most_at_once = 32;
 
   std::size_t threads_wanted_;
-  // Small requests come by the thousand. Each side takes as many as it can at a time, so that they
-  // do not meet at the lock for every one.
+  // There can be thousands of small requests. Each side takes as many as it can at a time, to
+  // reduce contention for the lock.
   std::mutex mutex_;
   std::condition_variable work_came_, outcome_came_;
   BoundedQueue<Request*> waiting_;
   BoundedQueue<Outcome> outcomes_;
   std::size_t idle_ = 0;  // threads that wait for work
   bool ending_ = false;
-  BoundedQueue<Outcome> taken_;        // outcomes that only the caller's thread knows of
-  std::vector<std::jthread> threads_;  // last: they use what stands above
+  BoundedQueue<Outcome> taken_;        // used by the caller's thread only
+  std::vector<std::jthread> threads_;  // last: they use the members above
 };
 
 ThreadEngine::ThreadEngine(std::size_t depth, std::size_t threads_wanted)
@@ -97,7 +97,7 @@ ThreadEngine::ThreadEngine(std::size_t depth, std::size_t threads_wanted)
       outcomes_(depth),
       taken_(depth) {}
 
-/// Delegates, so that the destructor ends the threads that run already if another cannot be had.
+/// Delegates, so that the destructor ends the running threads if another cannot be started.
 ThreadEngine::ThreadEngine(const EngineOptions& options, const std::string& note)
     : ThreadEngine(options.depth, std::clamp<std::size_t>(options.threads, 1, options.depth)) {
   set_note(note);
@@ -110,8 +110,8 @@ void ThreadEngine::start_threads(std::size_t count) {
   note_few_threads(threads_.size(), count);
 }
 
-/// What no thread has taken up is dropped; what one has is finished, since it uses memory
-/// that the caller may free next.
+/// Drops tries that no thread has started. Waits for the others, because they use memory that the
+/// caller may free next.
 ThreadEngine::~ThreadEngine() {
   {
     const std::lock_guard lock(mutex_);
@@ -154,7 +154,7 @@ void ThreadEngine::work() {
     work_came_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
     --idle_;
     if (ending_) return;
-    // A fair share of what waits: the others are to have work too.
+    // Take a fair share, to leave work for the other threads.
     const std::size_t count =
         std::clamp<std::size_t>(waiting_.size() / threads_wanted_, 1, most_at_once);
     for (std::size_t i = 0; i < count; ++i) batch[i].request = waiting_.pop();
@@ -166,7 +166,7 @@ void ThreadEngine::work() {
   }
 }
 
-/// The caller's thread does the work when it waits for it.
+/// An engine without threads: tries run on the caller's thread, in wait().
 class CallerEngine final : public TryingEngine {
  public:
   CallerEngine(std::size_t depth, const std::string& note) : TryingEngine(depth), waiting_(depth) {

@@ -35,7 +35,8 @@ std::string likely_cause(int errno_value) {
   }
 }
 
-/// A ring of its own type, so that it is closed even if the engine's constructor throws.
+/// Owns a ring. A class of its own, so that the ring is closed even if the engine's constructor
+/// throws.
 class Uring {
  public:
   explicit Uring(std::size_t depth) {
@@ -48,12 +49,13 @@ class Uring {
 
   io_uring* get() noexcept { return &ring_; }
 
-  /// Whether the kernel (since Linux 5.11) can wait for a completion for no longer than it is told.
+  /// True if the kernel can wait for a completion with a timeout (since Linux 5.11).
   bool can_wait_for_a_while() const noexcept { return (ring_.features & IORING_FEAT_EXT_ARG) != 0; }
 
-  /// Reads and writes without a buffer list came with Linux 5.6, as did this feature; never losing
-  /// a completion came with 5.5. To ask for the operations themselves (io_uring_probe) takes
-  /// another system call, which may be forbidden where rings are not.
+  /// True if the kernel has IORING_OP_READ and IORING_OP_WRITE (Linux 5.6, as
+  /// IORING_FEAT_RW_CUR_POS) and never drops completions (5.5). io_uring_probe would test for the
+  /// operations directly, but needs another system call, which may be forbidden where
+  /// io_uring_setup is not.
   bool is_recent_enough() const noexcept {
     constexpr unsigned features = IORING_FEAT_NODROP | IORING_FEAT_RW_CUR_POS;
     return (ring_.features & features) == features;
@@ -63,7 +65,7 @@ class Uring {
   io_uring ring_{};
 };
 
-/// One io_uring, used by one thread.
+/// An engine on one io_uring, used by one thread.
 class UringEngine final : public TryingEngine {
  public:
   explicit UringEngine(const EngineOptions& options);
@@ -92,14 +94,13 @@ UringEngine::UringEngine(const EngineOptions& options)
   register_storage(options);
 }
 
-/// Registering spares the kernel the work of pinning the pages for each request. It may be refused,
-/// most often by the limit on locked memory; then reads are merely a little dearer.
+/// Registers the storage, which saves the kernel from pinning pages for each request. It may be
+/// refused, most often by the limit on locked memory; requests then cost a little more CPU time.
 void UringEngine::register_storage(const EngineOptions& options) {
   if (options.storage.empty()) return;
   const std::size_t wanted_piece =
       options.storage_piece == 0 ? options.storage.size() : options.storage_piece;
-  const std::size_t piece =
-      std::min(wanted_piece, most_bytes_of_a_try);  // the kernel takes no larger ones
+  const std::size_t piece = std::min(wanted_piece, most_bytes_of_a_try);  // the kernel's limit
   std::vector<iovec> pieces;
   for (std::size_t begin = 0; begin < options.storage.size(); begin += piece) {
     const auto part =
@@ -117,7 +118,7 @@ void UringEngine::register_storage(const EngineOptions& options) {
   piece_ = piece;
 }
 
-/// The number of the registered buffer that holds this memory, or -1.
+/// Returns the index of the registered buffer that contains the memory, or -1.
 int UringEngine::registered_buffer(const std::byte* memory, std::size_t bytes) const {
   if (registered_.empty() || std::less<>{}(memory, registered_.data())) return -1;
   const auto begin = static_cast<std::size_t>(memory - registered_.data());
@@ -126,8 +127,8 @@ int UringEngine::registered_buffer(const std::byte* memory, std::size_t bytes) c
   return static_cast<int>(begin / piece_);
 }
 
-/// Handed to the kernel at once, so that the disk has it whatever the caller does next. If the
-/// kernel has no room just now it stays queued, and next_outcome() tries again.
+/// Submits the request at once, so that the disk gets it whatever the caller does next. If the
+/// kernel cannot accept it now, it stays queued, and next_outcome() submits it again.
 void UringEngine::begin_try(Request& request) {
   io_uring_sqe* entry = io_uring_get_sqe(ring_.get());
   assert(entry != nullptr);  // the ring has an entry for each request in flight
@@ -148,13 +149,13 @@ void UringEngine::begin_try(Request& request) {
     io_uring_prep_write(entry, descriptor, memory, size, offset);
   }
   io_uring_sqe_set_data(entry, &request);
-  // Some kernels give up (EAGAIN) where a request would have to wait, but do not if it is a
-  // worker's from the beginning.
+  // Some kernels fail requests with EAGAIN if they would block, unless a worker thread performs
+  // them from the start.
   if (request.retries > 0) io_uring_sqe_set_flags(entry, IOSQE_ASYNC);
   submit();
 }
 
-/// A write that the kernel does at once, it does on this thread.
+/// Submits queued requests. Blocks SIGXFSZ, because the kernel may perform a write on this thread.
 void UringEngine::submit() {
   std::optional<FileSizeSignal> blocked;
   if (writes_) blocked.emplace();
@@ -162,7 +163,7 @@ void UringEngine::submit() {
 }
 
 TryingEngine::Outcome UringEngine::next_outcome() {
-  std::optional<FileSizeSignal> blocked;  // the kernel may finish writes on a thread that waits
+  std::optional<FileSizeSignal> blocked;  // the kernel may finish writes on a waiting thread
   if (writes_) blocked.emplace();
   for (;;) {
     io_uring_cqe* completion = nullptr;
@@ -170,14 +171,14 @@ TryingEngine::Outcome UringEngine::next_outcome() {
     if (all_submitted && io_uring_peek_cqe(ring_.get(), &completion) == 0) return take(completion);
     const int result = io_uring_submit_and_wait(ring_.get(), 1);
     if (io_uring_peek_cqe(ring_.get(), &completion) == 0) return take(completion);
-    // A signal, or resources that will be free again: what is queued stays queued.
+    // A signal, or a temporary lack of resources. Queued requests stay queued.
     if (result >= 0 || result == -EINTR || result == -EAGAIN || result == -EBUSY) continue;
     throw Error::from_errno(writes_ ? ErrorKind::output : ErrorKind::input, "io_uring_enter",
                             -result);
   }
 }
 
-/// What goes wrong here goes wrong in next_outcome() too, which knows what to do.
+/// Returns true on errors: they recur in next_outcome(), which handles them.
 bool UringEngine::has_outcome_within(std::chrono::microseconds patience) {
   if (!ring_.can_wait_for_a_while() || io_uring_sq_ready(ring_.get()) != 0) return true;
   io_uring_cqe* completion = nullptr;
@@ -194,15 +195,15 @@ TryingEngine::Outcome UringEngine::take(io_uring_cqe* completion) {
   return outcome;
 }
 
-/// Closing a ring does not end the requests that the kernel has begun: it would go on using memory
-/// that is no longer ours. So each of them is waited for.
+/// Waits for the requests that the kernel has started. Closing a ring does not end them, and they
+/// would continue to use memory that the caller may have freed.
 UringEngine::~UringEngine() {
   std::size_t begun = in_flight() - io_uring_sq_ready(ring_.get());
   while (begun > 0) {
     io_uring_cqe* completion = nullptr;
     const int result = io_uring_wait_cqe(ring_.get(), &completion);
     if (result == -EINTR || result == -EAGAIN) continue;
-    if (result != 0) return;  // the ring itself is broken, and will not tell
+    if (result != 0) return;  // the ring itself has failed: completions cannot be received
     io_uring_cqe_seen(ring_.get(), completion);
     --begun;
   }

@@ -55,7 +55,8 @@ Error cannot_open(const std::filesystem::path& path, int errno_value) {
     return Error(ErrorKind::bad_input, path.string() + ": only local files are read",
                  {.path = path, .hint = "copy it to this machine first, or mount what holds it"});
   }
-  // Sockets do not even open; say what they are rather than "No such device or address".
+  // open() fails on sockets with ENXIO. Name the kind of file instead of "No such device or
+  // address".
   struct stat status {};
   if (errno_value == ENXIO && ::stat(path.c_str(), &status) == 0 &&
       !is_readable_kind(status.st_mode)) {
@@ -80,8 +81,8 @@ std::uint64_t size_of(int descriptor, const struct stat& status,
   return size;
 }
 
-/// Reads the first block directly. A whole block, since the one at the end of a file can pass where
-/// no other does. Returns how many bytes came, or an errno, negated.
+/// Reads the first block with direct I/O. A whole block is read, because the partial one at the end
+/// of a file can succeed where no other does. Returns the number of bytes read, or a negated errno.
 ssize_t test_read(int descriptor) {
   alignas(page_bytes) std::array<std::byte, page_bytes> block;
   ssize_t got = 0;
@@ -91,14 +92,15 @@ ssize_t test_read(int descriptor) {
   return got < 0 ? -errno : got;
 }
 
-/// File systems without direct reads answer with one of these; what else comes is the disk's.
+/// True for the errors of file systems without direct reads. Other errors come from the disk.
 bool refuses_direct_reads(int errno_value) {
   return errno_value == EINVAL || errno_value == EOPNOTSUPP;
 }
 
-/// Opening must not wait, since the name may be a FIFO's; reading must. What is opened O_NONBLOCK,
-/// io_uring never hands to a thread that may block: where the way down to the disk cannot promise
-/// not to, its reads would fail with EAGAIN (seen of device-mapper targets, with Linux 6.1).
+/// Clears O_NONBLOCK. open() needs it because the path may be that of a FIFO. Reads must not have
+/// it: io_uring never hands requests of such a file to a worker thread that may block, so they fail
+/// with EAGAIN where a layer above the disk may block (seen with device-mapper targets on Linux
+/// 6.1).
 void make_blocking(int descriptor, const std::filesystem::path& path) {
   const int flags = ::fcntl(descriptor, F_GETFL);
   if (flags < 0 || ::fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) != 0) {
@@ -110,7 +112,7 @@ bool same_time(const timespec& a, const timespec& b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/// Whether what `stat` shows besides size and times differs, which explains another ctime.
+/// True if mode, owner or number of links differ, which explains a different ctime.
 bool has_other_attributes(const struct stat& a, const struct stat& b) {
   return a.st_mode != b.st_mode || a.st_uid != b.st_uid || a.st_gid != b.st_gid ||
          a.st_nlink != b.st_nlink;
@@ -126,7 +128,7 @@ Error changed_error(const std::filesystem::path& path, const std::string& why) {
 File File::open(const std::filesystem::path& path) {
   File file;
   file.path_ = path;
-  // O_NONBLOCK: opening a FIFO would otherwise wait for somebody to write into it.
+  // O_NONBLOCK: opening a FIFO would otherwise block until a writer opens it.
   file.buffered_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (file.buffered_ < 0) throw cannot_open(path, errno);
   struct stat status {};

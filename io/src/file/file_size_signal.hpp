@@ -6,9 +6,10 @@
 
 namespace ooc {
 
-/// While it lives, what the calling thread writes or allocates beyond the limit on file sizes
-/// (RLIMIT_FSIZE) fails with EFBIG and nothing else. The kernel sends SIGXFSZ too, which would end
-/// the program that uses the library: it is blocked, and dropped at the end. Leaves errno alone.
+/// During its lifetime, writes and allocations of the calling thread beyond the file size limit
+/// (RLIMIT_FSIZE) only fail with EFBIG. The kernel also sends SIGXFSZ, which would end a program
+/// that uses the library; this class blocks the signal and discards a pending one in its
+/// destructor. Preserves errno.
 class FileSizeSignal {
  public:
   FileSizeSignal() noexcept {

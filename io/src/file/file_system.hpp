@@ -13,8 +13,8 @@
 
 namespace ooc {
 
-/// The magic number of the file system that holds a file's data. 0 if it is not known, or for a
-/// device: its node lies in a file system, its data do not.
+/// Returns the magic number of the file system that holds a file's data. 0 if unknown, and for
+/// devices, whose node is in a file system but whose data is not.
 inline long file_system_of(int descriptor) {
   struct stat file {};
   struct statfs file_system {};
@@ -22,12 +22,13 @@ inline long file_system_of(int descriptor) {
   return ::fstatfs(descriptor, &file_system) == 0 ? static_cast<long>(file_system.f_type) : 0;
 }
 
+/// True if the file's data is in memory only: tmpfs or ramfs.
 inline bool is_tmpfs(int descriptor) {
   const long magic = file_system_of(descriptor);
   return magic == TMPFS_MAGIC || magic == RAMFS_MAGIC;
 }
 
-/// Gives a file its space, as far as it has none. Returns 0 or an errno.
+/// Allocates the unallocated parts of a byte range. Returns 0 or an errno.
 inline int allocate_range(int descriptor, std::uint64_t offset, std::uint64_t bytes) {
   int result = 0;
   do {
@@ -36,11 +37,12 @@ inline int allocate_range(int descriptor, std::uint64_t offset, std::uint64_t by
   return result == 0 ? 0 : errno;
 }
 
-/// What the kernel says against direct I/O to a file; empty if nothing.
+/// Returns a sentence on why direct I/O to the file is not possible; empty if the kernel reports no
+/// obstacle.
 inline std::string objection_to_direct_io(int descriptor) {
   struct statx status {};
   if (::statx(descriptor, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) != 0) return {};
-  if ((status.stx_mask & STATX_DIOALIGN) == 0) return {};  // not known is not impossible
+  if ((status.stx_mask & STATX_DIOALIGN) == 0) return {};  // not reported: it may work
   if (status.stx_dio_offset_align == 0) return "its file system has no direct I/O for it";
   if (status.stx_dio_offset_align > page_bytes || status.stx_dio_mem_align > page_bytes) {
     return "its blocks are larger than a page";

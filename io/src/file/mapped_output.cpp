@@ -15,7 +15,7 @@
 namespace ooc {
 namespace {
 
-constexpr std::uint64_t piece_bytes = 64 * MiB;  // after each the allocator can be stopped
+constexpr std::uint64_t piece_bytes = 64 * MiB;  // the allocator can be stopped after each piece
 constexpr std::size_t least_unmapped_bytes = 256 * KiB;
 
 }  // namespace
@@ -27,7 +27,7 @@ MappedOutput::MappedOutput(int descriptor, std::uint64_t bytes) : descriptor_(de
   try {
     allocator_ = start_thread([this](const std::stop_token& stop) { allocate(stop); });
   } catch (const std::exception&) {
-    allocate({});  // a limit on threads or memory: at once, then
+    allocate({});  // no thread, by a limit on threads or memory: allocate now
   }
 }
 
@@ -41,7 +41,7 @@ void MappedOutput::allocate(const std::stop_token& stop) {
   for (std::uint64_t done = 0; done < memory_.size() && !stop.stop_requested();) {
     const std::uint64_t bytes = std::min<std::uint64_t>(piece_bytes, memory_.size() - done);
     const int errno_value = allocate_range(descriptor_, done, bytes);
-    // ramfs cannot; its pages come when they are touched.
+    // ramfs has no fallocate(); it allocates pages on first access.
     const bool unknown = errno_value == EOPNOTSUPP || errno_value == ENOSYS;
     if (errno_value != 0 && !unknown) errno_ = errno_value;
     done = errno_value == 0 ? done + bytes : memory_.size();
@@ -50,10 +50,11 @@ void MappedOutput::allocate(const std::stop_token& stop) {
   }
 }
 
-/// pwrite() to tmpfs holds a lock of the whole file: 3 GB/s by any number of threads, where four
-/// that copy into a mapping reach 6, with the pages allocated just ahead of them. The mapping is
-/// asked for its pages, so that a full file system is an error and no SIGBUS, and given them back,
-/// since to unmap them all at the end would take one thread long.
+/// pwrite() to tmpfs holds a lock on the whole file: 3 GB/s with any number of threads. Four
+/// threads that copy into a mapping reach 6 GB/s if the pages are allocated just ahead of them. The
+/// pages are populated explicitly, so that a full file system is an error instead of a SIGBUS. They
+/// are unmapped after each write, because unmapping all of them at the end would keep one thread
+/// busy for long.
 int MappedOutput::write(std::uint64_t offset, std::span<const std::byte> data) noexcept {
   const std::uint64_t end = offset + data.size();
   for (std::uint64_t done = allocated_; done < end; done = allocated_) allocated_.wait(done);
@@ -61,10 +62,11 @@ int MappedOutput::write(std::uint64_t offset, std::span<const std::byte> data) n
   const std::uint64_t begin = round_down(offset, page_bytes);
   std::byte* const pages = memory_.data() + begin;
   if (::madvise(pages, end - begin, MADV_POPULATE_WRITE) != 0) {
-    return errno == EFAULT ? ENOSPC : errno;  // EFAULT: touching a page would have been a SIGBUS
+    return errno == EFAULT ? ENOSPC : errno;  // EFAULT: accessing a page would raise SIGBUS
   }
   std::memcpy(memory_.data() + offset, data.data(), data.size());
-  // Unmaps only: the file has the data. Every processor must be told, so not for little.
+  // MADV_DONTNEED only unmaps the pages; the file keeps the data. It interrupts every processor
+  // that runs this process (TLB shootdown), so skip it for small writes.
   if (data.size() >= least_unmapped_bytes) ::madvise(pages, end - begin, MADV_DONTNEED);
   return 0;
 }

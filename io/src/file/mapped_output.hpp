@@ -9,39 +9,39 @@
 
 namespace ooc {
 
-/// A file on tmpfs that is written by copying into a mapping of it. tmpfs must find and count each
-/// page, 12 GB/s at most, on one thread: that goes on in the background, ahead of the writers, and
-/// whatever comes before the first write, a GPU's start for one, need not wait for it.
+/// A file on tmpfs that is written by copying into a mapping of it. tmpfs allocates and counts
+/// pages at 12 GB/s at most, on one thread. A background thread does this ahead of the writers, so
+/// that work before the first write (for example the start of a GPU) does not wait for it.
 class MappedOutput {
  public:
-  /// The file has `bytes` bytes, all of them holes, more than none; the descriptor must outlive
-  /// this. Where a limit on address space forbids a mapping, it holds nothing.
+  /// The file must consist of `bytes` bytes of holes, `bytes` > 0. The descriptor must outlive this
+  /// object. If a limit on address space prevents the mapping, holds() is always false.
   MappedOutput(int descriptor, std::uint64_t bytes);
 
-  /// Stops allocating.
+  /// Stops the background allocation and unmaps the file.
   ~MappedOutput();
   MappedOutput(const MappedOutput&) = delete;
   MappedOutput& operator=(const MappedOutput&) = delete;
 
-  /// Whether these bytes lie in the mapping.
+  /// True if the bytes are in the mapping.
   bool holds(std::uint64_t offset, std::size_t bytes) const noexcept {
     return offset + bytes <= memory_.size();
   }
 
-  /// Writes to what it holds. Returns 0 or an errno; EINVAL where the kernel has no way to do that
-  /// safely (before Linux 5.14). Any thread.
+  /// Writes bytes for which holds() is true; waits until they are allocated. Returns 0 or an errno:
+  /// EINVAL if the kernel cannot populate pages safely (before Linux 5.14). Thread-safe.
   int write(std::uint64_t offset, std::span<const std::byte> data) noexcept;
 
-  /// Waits until all that it holds is allocated. Returns 0 or an errno.
+  /// Waits until the whole mapping is allocated. Returns 0 or an errno.
   int finish();
 
  private:
   void allocate(const std::stop_token& stop);
 
   int descriptor_;
-  std::span<std::byte> memory_{};            // the whole file, or nothing
-  std::atomic<std::uint64_t> allocated_{0};  // bytes from the beginning on
-  std::atomic<int> errno_{0};                // set before allocated_ lets the writers go
+  std::span<std::byte> memory_{};            // the whole file, or empty
+  std::atomic<std::uint64_t> allocated_{0};  // bytes from the start of the file
+  std::atomic<int> errno_{0};                // set before allocated_ releases the writers
   std::jthread allocator_;
 };
 

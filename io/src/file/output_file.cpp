@@ -24,8 +24,8 @@
 namespace ooc {
 namespace {
 
-constexpr mode_t mode = 0666;          // less the umask
-constexpr mode_t private_mode = 0600;  // until it has the rights of what it replaces
+constexpr mode_t mode = 0666;          // minus the umask
+constexpr mode_t private_mode = 0600;  // until the rights of the replaced file are set
 constexpr int most_name_tries = 100;
 
 std::string hint_for(int errno_value, const std::filesystem::path& path) {
@@ -54,7 +54,8 @@ Error exists_error(const std::filesystem::path& path) {
                {.path = path, .errno_value = EEXIST, .hint = "use --force to replace it"});
 }
 
-/// `target`: where `path` leads.
+/// Throws Error(output) if `path` does not name a regular file, or exists and `replace` is false.
+/// `target`: `path` with links resolved.
 void require_replaceable(const std::filesystem::path& path, const std::filesystem::path& target,
                          bool replace) {
   if (!target.has_filename()) {
@@ -66,7 +67,7 @@ void require_replaceable(const std::filesystem::path& path, const std::filesyste
     const bool is_link = ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
     if (errno_value == ENAMETOOLONG) throw output_error("create", path, errno_value);
     if (errno_value == ENOENT || !is_link) return;             // most likely it does not exist
-    throw output_error("follow the link", path, errno_value);  // in circles, or where we may not
+    throw output_error("follow the link", path, errno_value);  // a cycle of links, or no permission
   }
   if (S_ISDIR(status.st_mode)) {
     throw Error(ErrorKind::output, path.string() + ": is a directory",
@@ -79,8 +80,8 @@ void require_replaceable(const std::filesystem::path& path, const std::filesyste
   if (!replace) throw exists_error(path);
 }
 
-/// The directory of a file, opened before anything is moved there: that it cannot be opened is then
-/// found out while the old file is still in its place.
+/// The directory of a file. Opened before the file is moved, so that a failure to open it is found
+/// while the old file is still in place.
 class Directory {
  public:
   explicit Directory(const std::filesystem::path& path)
@@ -93,7 +94,7 @@ class Directory {
   Directory& operator=(const Directory&) = delete;
 
   void make_durable() const {
-    // Some file systems cannot synchronise a directory, and say so with EINVAL.
+    // Some file systems cannot sync a directory and return EINVAL.
     if (::fsync(descriptor_) == 0 || errno == EINVAL) return;
     const Error error =
         Error::from_errno(ErrorKind::output, "fsync of its directory", errno, path_);
@@ -107,18 +108,18 @@ class Directory {
   int descriptor_;
 };
 
-/// Renames without ever replacing what is there. Returns 0 or -1 with errno.
+/// Renames without replacing an existing file. Returns 0, or -1 with errno.
 int rename_to_new(const std::filesystem::path& from, const std::filesystem::path& to) {
   const int result = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
   if (result == 0 || errno != EINVAL) return result;
-  // Not every file system has that; all that lack it have hard links.
+  // EINVAL: the file system lacks RENAME_NOREPLACE. All such file systems have hard links.
   return ::link(from.c_str(), to.c_str()) == 0 ? ::unlink(from.c_str()) : -1;
 }
 
 }  // namespace
 
 std::filesystem::path follow_links(std::filesystem::path path) {
-  constexpr int most_links = 40;  // as the kernel has it
+  constexpr int most_links = 40;  // the kernel's limit
   std::array<char, PATH_MAX> next;
   for (int i = 0; i < most_links; ++i) {
     const ssize_t length = ::readlink(path.c_str(), next.data(), next.size());
@@ -131,7 +132,7 @@ std::filesystem::path follow_links(std::filesystem::path path) {
 OutputFile::OutputFile(const std::filesystem::path& path, bool replace)
     : path_(path), target_(follow_links(path)), replace_(replace) {}
 
-// Delegates, so that the destructor tidies up when a later step throws.
+// Delegates, so that the destructor cleans up if a later step throws.
 OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, bool replace,
                        Purpose purpose)
     : OutputFile(path, replace) {
@@ -147,8 +148,8 @@ OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, b
 
 void OutputFile::create() {
   descriptor_ = ::open(directory_of(target_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
-  if (descriptor_ >= 0) lock_temporary(descriptor_);  // for when it gets a name, to replace a file
-  // Old kernels take O_TMPFILE for an attempt to write to the directory (EISDIR).
+  if (descriptor_ >= 0) lock_temporary(descriptor_);  // it gets a name when it replaces a file
+  // Old kernels treat O_TMPFILE as an attempt to write to the directory (EISDIR).
   const bool unknown =
       descriptor_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
   const bool replaces = unknown && ::access(target_.c_str(), F_OK) == 0;
@@ -157,7 +158,7 @@ void OutputFile::create() {
     descriptor_ = ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC,
                          replaces ? private_mode : mode);
     const int errno_value = descriptor_ < 0 ? errno : 0;
-    // Another run may have taken it for a stale one before it was locked.
+    // Before it was locked, another run may have removed it as stale.
     if (errno_value == 0 && !lock_temporary(descriptor_)) ::close(std::exchange(descriptor_, -1));
     if (descriptor_ < 0) temporary_.clear();
     if (errno_value != 0 && errno_value != EEXIST) {
@@ -167,9 +168,9 @@ void OutputFile::create() {
   if (descriptor_ < 0) throw output_error("create", target_);
 }
 
-/// Who may read what is replaced may read what replaces it, and nobody else: it gets the same owner
-/// and group, as far as we may give it away, and the same mode. Of a file system that knows no such
-/// things nothing is expected.
+/// Gives the new file the access rights of the file that it replaces: owner and group as far as
+/// this process may set them, and the mode. Failures are ignored, because some file systems have no
+/// owners or modes.
 void OutputFile::keep_rights() {
   struct stat replaced {
   }, ours{};
@@ -180,18 +181,18 @@ void OutputFile::keep_rights() {
     constexpr uid_t same_owner = static_cast<uid_t>(-1);
     const bool given = ::fchown(descriptor_, replaced.st_uid, replaced.st_gid) == 0 ||
                        ::fchown(descriptor_, same_owner, replaced.st_gid) == 0;
-    // The group is another, which may do no more than everybody.
+    // The group is a different one: give it no more than others have.
     if (!given) rights = (rights & ~mode_t{S_IRWXG}) | (rights & S_IRWXO) << 3;
   }
   if (rights != (ours.st_mode & all)) std::ignore = ::fchmod(descriptor_, rights);
 }
 
-/// Asked before anything is allocated: fallocate() would take all there is, and others would run
-/// out of it too, before it fails.
+/// Throws Error(output) if the free space is known to be too small. Checked before fallocate(),
+/// which would take all free space from other programs before it fails.
 void OutputFile::require_space(std::uint64_t bytes) const {
   struct statvfs status {};
   const bool known = ::fstatvfs(descriptor_, &status) == 0 && status.f_blocks != 0;  // 0: no limit
-  // What is reserved for root stays so, for root too, who may have the name without the privilege.
+  // Use f_bavail for root too: uid 0 in a container may lack CAP_SYS_RESOURCE.
   const std::uint64_t free = std::uint64_t{status.f_bavail} * status.f_frsize;
   if (known && free < bytes) throw output_error("allocate", target_, ENOSPC);
 }
@@ -211,7 +212,8 @@ void OutputFile::allocate(std::uint64_t bytes) {
   if (is_tmpfs_) mapped_ = std::make_unique<MappedOutput>(descriptor_, bytes);
 }
 
-/// Tries a direct write, which some file systems refuse although they open files for it.
+/// Opens a descriptor for direct I/O and tries a write, because some file systems accept O_DIRECT
+/// in open() and refuse the write.
 void OutputFile::open_direct(std::uint64_t bytes) {
   if (is_tmpfs_) {
     why_not_direct_ = "tmpfs has no disk under it";
@@ -223,7 +225,8 @@ void OutputFile::open_direct(std::uint64_t bytes) {
   }
   why_not_direct_ = objection_to_direct_io(descriptor_);
   if (!why_not_direct_.empty()) return;
-  // The file may have no name. A second descriptor of its own, since flags belong to descriptors.
+  // Open through /proc, because the file may have no name. Flags belong to descriptors, so a second
+  // one is needed.
   const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
   direct_ = ::open(self.c_str(), O_WRONLY | O_CLOEXEC | O_DIRECT);
   if (direct_ < 0) {
@@ -244,7 +247,7 @@ void OutputFile::write(std::uint64_t offset, std::span<const std::byte> data) {
     const ssize_t written = try_write(offset, data, false);
     if (written == -EINTR) continue;
     if (written < 0) throw write_error(static_cast<int>(-written), offset);
-    if (written == 0) throw write_error(EIO, offset);  // would be so for ever
+    if (written == 0) throw write_error(EIO, offset);  // a retry would not make progress
     offset += static_cast<std::uint64_t>(written);
     data = data.subspan(static_cast<std::size_t>(written));
   }
@@ -282,7 +285,7 @@ void OutputFile::commit() {
 
 void OutputFile::move_into_place() {
   if (temporary_.empty()) {
-    // A name can be given to a nameless file only where none is: a temporary one if need be.
+    // linkat() cannot replace a file: if there may be one, link to a temporary name and rename.
     const std::filesystem::path name = replace_ ? random_temporary(target_) : target_;
     const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
     if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) {

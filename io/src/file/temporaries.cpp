@@ -18,7 +18,8 @@ namespace {
 constexpr std::string_view ending = ".ooc-tmp";
 constexpr int random_letters = 8;
 
-/// Of a long name its beginning, so that the temporary's is not too long.
+/// Returns the start of the temporary's name. Long names are truncated to keep within the limit on
+/// file names.
 std::string temporary_prefix(const std::filesystem::path& path) {
   constexpr std::size_t most = 200;
   return "." + path.filename().string().substr(0, most) + ".";
@@ -43,15 +44,15 @@ std::filesystem::path random_temporary(const std::filesystem::path& path) {
 }
 
 bool lock_temporary(int descriptor) {
-  // Who else has it locked is about to remove it. Some file systems have no locks.
+  // A process that holds the lock is about to remove the file. Some file systems have no locks.
   while (::flock(descriptor, LOCK_EX) != 0 && errno == EINTR) {
   }
   struct stat status {};
   return ::fstat(descriptor, &status) != 0 || status.st_nlink != 0;
 }
 
-/// Tidying up is no reason to fail; libstdc++'s directory_iterator would end the process if memory
-/// ran out.
+/// Ignores errors, because cleaning up must not fail a run. Uses readdir(), because libstdc++'s
+/// directory_iterator terminates the process if memory runs out.
 void remove_stale_temporaries(const std::filesystem::path& path) {
   const std::string prefix = temporary_prefix(path);
   const std::unique_ptr<DIR, CloseDirectory> directory(::opendir(directory_of(path).c_str()));

@@ -4,18 +4,20 @@
 
 namespace ooc {
 
+/// Returns the directory of a path; "." if it has none.
 std::filesystem::path directory_of(const std::filesystem::path& path);
 
-/// A name for what is yet to become `path`, where no file can do without one:
-/// ".NAME.XXXXXXXX.ooc-tmp" beside it.
+/// Returns a random name ".NAME.XXXXXXXX.ooc-tmp" in the directory of `path`, for a temporary that
+/// will replace or become `path`.
 std::filesystem::path random_temporary(const std::filesystem::path& path);
 
-/// Tells others that a temporary is in use. False if it has no name, which one of them may have
-/// taken just before.
+/// Locks a temporary to mark it as in use. False if it has no name any more: another run may have
+/// removed it before it was locked.
 bool lock_temporary(int descriptor);
 
-/// Removes those that killed runs have left. Those of a living one are locked, and so, for some
-/// milliseconds, are those of one killed just now whose writes the kernel has yet to end.
+/// Removes temporaries of `path` that killed runs have left. Temporaries of running processes are
+/// locked. Those of a process killed just now stay locked until the kernel has ended its writes,
+/// some milliseconds later.
 void remove_stale_temporaries(const std::filesystem::path& path);
 
 }  // namespace ooc

@@ -8,11 +8,15 @@
 
 namespace ooc {
 
-/// Bytes owned through a memory resource: page-locked, device or plain. The resource must outlive
-/// it, and so must the device or stream that the resource is part of. One in a Partial lives as
-/// long as that: fold() destroys partials before it returns, but what an operator's result() or
-/// merge() keeps of them is the caller's to destroy before the coordinator. Buffers in partials are
-/// allocated once a stream, by make_partial(), and may be used by its thread alone until merge().
+/// A block of memory owned through a memory resource: page-locked, device or ordinary memory.
+/// Movable, not copyable.
+///
+/// Lifetime: the resource must outlive the buffer, and so must the device or stream that owns the
+/// resource. fold() destroys partials, and the buffers in them, before it returns. Buffers that an
+/// operator's result() or merge() takes out of a partial must be destroyed before the coordinator.
+///
+/// Threads: make_partial() allocates the buffers of a partial, once per stream. Only the thread of
+/// that stream may use them until merge().
 class Buffer {
  public:
   Buffer() = default;

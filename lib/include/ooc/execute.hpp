@@ -15,7 +15,8 @@
 
 namespace ooc {
 
-/// A stream's temporaries as Thrust wants them: so that its algorithms allocate nothing in a pass.
+/// An allocator for Thrust that uses the temporaries of a stream, so that algorithms allocate
+/// nothing during a pass.
 class ThrustAllocator {
  public:
   using value_type = char;
@@ -31,8 +32,8 @@ class ThrustAllocator {
 };
 
 /// Calls `body(policy)` with the Thrust execution policy of a stream: `thrust::cpp::par` on the
-/// CPU, `thrust::cuda::par_nosync(allocator).on(stream)` on a GPU. The only place where the
-/// compiler decides: a file that g++ has compiled contains no GPU code, and a GPU refuses it.
+/// CPU, `thrust::cuda::par_nosync(allocator).on(stream)` on a GPU. Throws Error(device) on a GPU if
+/// the calling file was not compiled by nvcc, because it then contains no GPU code.
 template <class Body>
 void execute(Stream& stream, Body&& body) {
   if (stream.kind() == DeviceKind::cpu) {

@@ -9,16 +9,16 @@
 
 namespace ooc {
 
-/// The type of the elements that an operator's Input consists of, one after another. Numbers and
-/// arrays of numbers are known. A struct declares it as a member type:
+/// The element type of an operator's Input, which consists of one or more elements of that type.
+/// Defined for numbers and arrays of numbers. A struct declares it as a member type:
 ///
 ///     struct Point {
 ///       using Element = float;  // three of them
 ///       float x, y, z;
 ///     };
 ///
-/// For a struct that cannot be changed, specialise ElementOf. `std::byte` stands for the bytes of
-/// elements of any type. `void`: unknown; such a struct reads plain bytes only.
+/// For a struct that cannot be changed, specialise ElementOf. `std::byte` means the bytes of
+/// elements of any type. `void` means unknown; such a struct can be read from plain bytes only.
 template <class T>
 struct ElementOf {
   using type = void;
@@ -50,13 +50,13 @@ struct ElementOf<std::array<T, count>> : ElementOf<T> {};
 
 namespace detail {
 
-/// What a pass asks of its source.
+/// The layout of an operator's Input, as a pass requires it of a source.
 struct InputType {
   enum class Kind { elements, bytes, unknown };
 
-  std::size_t bytes = 1;  // of one Input
+  std::size_t bytes = 1;  // size of one Input
   Kind kind = Kind::bytes;
-  ElementType element = ElementType::u1;  // if these are elements
+  ElementType element = ElementType::u1;  // for Kind::elements
 };
 
 template <class T>
@@ -73,14 +73,14 @@ constexpr InputType input_type_of() {
   }
 }
 
-/// Throws Error(bad_input) unless an operator may read the source so.
+/// Throws Error(bad_input) unless an operator may read the source as `wanted`.
 ///
-///  -  Plain bytes are read as any Input of which they are a whole number. Those of a .npy file are
-///     read as single bytes only, since its header would be taken for data.
-///  -  A source of a known type is read as elements of that type. Where an Input has several, it is
-///     a row: if the source has a shape of more than one dimension, an Input has all the elements
-///     of the last dimension, or of the last two, and so on; else it has any number that divides
-///     theirs.
+///  -  Plain bytes can be read as any Input, if they are a whole number of them. Those of a .npy
+///     file can be read as single bytes only, because its header would be read as data.
+///  -  A source with a type is read as elements of that type. An Input of several elements is a
+///     row. If the source's shape has more than one dimension, a row is all elements of the last
+///     dimension, or of the last two, and so on. Otherwise a row is any number of elements that
+///     divides the source's.
 void require_type(const Source& source, const InputType& wanted);
 
 template <class T>

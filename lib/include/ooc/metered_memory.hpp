@@ -10,23 +10,25 @@
 
 namespace ooc {
 
-/// A memory resource that counts what passes through it and keeps to a limit. Any thread.
+/// A memory resource that counts allocated bytes and enforces a limit. Thread-safe if the upstream
+/// resource is.
 class MeteredMemory final : public std::pmr::memory_resource {
  public:
-  /// `what` names the memory in messages: "host memory", "device memory".
+  /// `what` names the memory in messages: "host memory", "device memory". `upstream` must outlive
+  /// this.
   MeteredMemory(std::pmr::memory_resource& upstream, std::string what);
 
-  /// The most bytes that may be in use; exceeding it throws Error(memory) with the numbers.
+  /// Sets the most bytes that may be in use. Allocations that would exceed it throw Error(memory).
   void set_limit(std::size_t bytes) noexcept { limit_ = bytes; }
 
   std::size_t limit() const noexcept { return limit_; }
   std::size_t bytes_in_use() const noexcept { return in_use_; }
-  /// What the limit leaves.
+  /// Returns the bytes left below the limit.
   std::size_t bytes_left() const noexcept {
     const std::size_t limit = limit_, in_use = in_use_;
     return limit > in_use ? limit - in_use : 0;
   }
-  /// The most that were in use at one time since restart_peak().
+  /// Returns the most bytes in use at one time since restart_peak().
   std::size_t peak_bytes() const noexcept { return peak_; }
   void restart_peak() noexcept { peak_ = in_use_.load(); }
   std::uint64_t allocations() const noexcept { return allocations_; }

@@ -9,39 +9,39 @@
 
 namespace ooc {
 
-/// How far a pass has come.
+/// The progress of a pass.
 struct Progress {
   std::uint64_t bytes = 0;
   std::uint64_t total_bytes = 0;
   double seconds = 0;
-  std::size_t in_flight = 0;   // reads and writes
-  double stalled_seconds = 0;  // for which none of these has come back
+  std::size_t in_flight = 0;   // reads and writes in flight
+  double stalled_seconds = 0;  // time without a completion among these
 };
 
-/// Options of one pass. (Options of a coordinator are about the machine.) A job of several passes,
-/// such as a histogram that looks for its range first, gives the same to each.
+/// Options of one pass; Options, of a coordinator, concern the machine. A job of several passes,
+/// such as a histogram that first looks for its range, uses the same PassOptions for each.
 ///
 ///     std::stop_source stop;
 ///     ooc::fold(coordinator, op, source, {.stop = stop.get_token()});
 struct PassOptions {
-  /// Ends the pass early. The coordinator can be used again afterwards.
+  /// Stops the pass early. The coordinator can be used again afterwards.
   std::stop_token stop{};
 
-  /// Called about ten times a second, and once at the end, on the thread that runs the pass. If it
-  /// throws, the pass fails with that.
+  /// Called about ten times a second, and once at the end, on the thread that runs the pass. An
+  /// exception from it fails the pass.
   std::function<void(const Progress&)> progress{};
 
-  /// Called for all that any stage does with any chunk, when it is done, by the thread that did it,
-  /// so by several at once; it should be quick. If it throws, the pass fails with that. Empty:
-  /// nothing is recorded and no time spent.
+  /// Called after each piece of work of a stage on a chunk, by the thread that did it, so by
+  /// several threads at once. It should be fast. An exception from it fails the pass. If empty,
+  /// nothing is recorded and no time is spent.
   Observe observe{};
 
-  /// Also makes XXH3-128 of the bytes that are read, in their order (not for matmul()).
+  /// Also computes XXH3-128 of the bytes of the source, in their order. Not for matmul().
   bool checksum = false;
 
-  /// A pass that is stopped throws Error(interrupted), unless this is set: then its result covers
-  /// `Stats::bytes` of the source, and `Stats::partial` is true. What writes a file throws in any
-  /// case.
+  /// If true, a stopped fold returns its result for the `Stats::bytes` bytes of the source that it
+  /// has processed, and sets `Stats::partial`. If false, and always for passes that write a file, a
+  /// stopped pass throws Error(interrupted).
   bool keep_partial = false;
 };
 

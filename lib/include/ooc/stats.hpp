@@ -10,47 +10,49 @@
 
 namespace ooc {
 
-/// Where a stage's time went, summed over those who work at it (seconds).
+/// Times of a stage, summed over its threads (seconds).
 struct StageTimes {
   double busy = 0;
-  double waits_in = 0;   // for the stage before it
-  double waits_out = 0;  // for room in the stage after it
+  double waits_in = 0;   // waiting for the previous stage
+  double waits_out = 0;  // waiting for space in the next stage
 };
 
-/// What a pass did, and why it did it that way.
+/// Statistics of a pass or of a dry run: bytes, times, sizes, and the reasons for choices.
 struct Stats {
-  std::uint64_t bytes = 0;  // of the source, all of them unless `partial`
+  std::uint64_t bytes = 0;  // bytes of the source that were processed; all unless `partial`
   bool partial = false;     // stopped before the end
-  bool in_order = true;     // read from beginning to end: a partial result covers the first `bytes`
+  bool in_order = true;     // false: a partial result does not cover the first `bytes`
   double seconds = 0;
-  double startup_seconds = 0;  // of `seconds`: until the first chunk was through
-  double device_seconds = 0;   // of these: that the GPU took to start
-  std::size_t passes = 1;      // over the source; `bytes` counts it once
+  double startup_seconds = 0;  // part of `seconds` until the first chunk was done
+  double device_seconds = 0;   // part of `startup_seconds` that the GPU took to start
+  std::size_t passes = 1;      // passes over the source; `bytes` counts it once
   std::string device;
   std::string engine;  // "uring" or "threads"
   bool direct = false;
-  bool reads_inline = false;  // each stream its own chunks: its time is divided between both
-  /// XXH3-128 of the source's bytes, without headers, in their order and as they lie in the files:
-  /// 32 hexadecimal digits, as `xxh128sum` prints them. If PassOptions::checksum asked for it and
-  /// the pass came to its end.
+  /// True if each stream reads its own chunks; its time is divided between reading and computing.
+  bool reads_inline = false;
+  /// XXH3-128 of the source's bytes as stored, without headers, in their order: 32 hexadecimal
+  /// digits, as `xxh128sum` prints them. Set if PassOptions::checksum is true and the pass was
+  /// complete.
   std::optional<std::string> checksum;
-  double checksum_seconds = 0;       // that the hash took: only one stream at a time has it
-  std::vector<std::string> reasons;  // a sentence for each choice that was not the user's
-  std::vector<std::string> remarks;  // a sentence for each thing that did not go as planned
-  /// Why chunks have their size, and why there are so many streams, also if the user has said so.
+  double checksum_seconds = 0;       // time for hashing, which one stream at a time does
+  std::vector<std::string> reasons;  // a sentence for each choice that the library made
+  std::vector<std::string> remarks;  // a sentence for each deviation or problem
+  /// Reasons for the chunk size and the number of streams, also if the user set them.
   std::string why_chunk, why_streams;
   std::optional<double> page_cache_fraction;
-  double hole_fraction = 0;  // of the source, that was never written and comes from no disk
+  double hole_fraction = 0;  // fraction of the source in holes, which need no disk reads
   std::size_t chunk_bytes = 0, chunks = 0, streams = 0, threads = 0;
-  std::size_t slots = 0;  // of the pool, not all of which need be in use
+  std::size_t slots = 0;  // slots of the pool, not all of which need be in use
   std::size_t block_bytes = 0, queue_depth = 0;
   std::size_t pool_bytes = 0;
-  /// Of the source, for which there was room while a GPU started.
+  /// Bytes of the source for which there was space while a GPU started.
   std::uint64_t read_ahead_bytes = 0;
-  std::size_t device_bytes = 0;  // the most that was allocated on a GPU at one time
+  std::size_t device_bytes = 0;  // peak allocation on a GPU
   StageTimes disk, h2d, kernel, d2h, write;
-  std::uint64_t bytes_written = 0;  // payload
-  double commit_seconds = 0;        // of `seconds`: until the output was safe and in its place
+  std::uint64_t bytes_written = 0;  // payload only
+  /// Part of `seconds` in which the output was made durable and moved into place.
+  double commit_seconds = 0;
 };
 
 }  // namespace ooc

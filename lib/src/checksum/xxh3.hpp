@@ -1,7 +1,7 @@
 #pragma once
 
-// All of xxhash.h as inline functions, with the vector instructions that the file which includes
-// this is compiled for.
+// Compiles all of xxhash.h inline, with the vector instructions that the including file is compiled
+// for.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -11,12 +11,12 @@ static_assert(XXH_VERSION_NUMBER >= 800, "XXH3 made other hashes before xxHash 0
 
 namespace ooc::xxh3 {
 
-/// XXH3_128bits_update(). The state is the same for all of them.
+/// The type of XXH3_128bits_update(). All implementations share one format of the state.
 using Update = void(XXH3_state_t& state, const void* data, std::size_t bytes);
 
-Update update_sse2, update_avx2, update_avx512;  // for processors that have these instructions
+Update update_sse2, update_avx2, update_avx512;  // each needs a processor with these instructions
 
-/// The fastest for this processor.
+/// Returns the fastest implementation for this processor.
 Update& best_update();
 
 }  // namespace ooc::xxh3

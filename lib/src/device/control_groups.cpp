@@ -8,14 +8,14 @@
 
 namespace ooc {
 
-// With strings: libstdc++ 12 corrupts the heap if memory runs out in `path("a/") / "b"`.
+// Uses strings, because libstdc++ 12 corrupts the heap if memory runs out in `path("a/") / "b"`.
 std::vector<ControlGroup> groups_that_limit(std::string_view controller, const std::string& proc,
                                             const std::string& sys) {
   const std::string root = sys + "/fs/cgroup", name(controller);
   std::vector<ControlGroup> groups;
   std::istringstream lines(read_text(proc + "/self/cgroup"));
   for (std::string line; std::getline(lines, line);) {
-    // "0::/path" is version 2, "7:memory,cpu:/path" some controllers of version 1.
+    // "0::/path" is version 2; "7:memory,cpu:/path" lists controllers of version 1.
     const std::size_t first = line.find(':');
     const std::size_t second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
@@ -39,7 +39,7 @@ std::optional<double> cores_of_time(const std::string& proc, const std::string& 
     const std::string text = group.is_version_2 ? read_text(directory + "cpu.max")
                                                 : read_text(directory + "cpu.cfs_quota_us") + " " +
                                                       read_text(directory + "cpu.cfs_period_us");
-    double quota = 0, period = 0;  // "max 100000" or "-1 100000" without a limit
+    double quota = 0, period = 0;  // "max 100000" or "-1 100000" if there is no limit
     if (std::istringstream(text) >> quota >> period && quota > 0 && period > 0) {
       least = std::min(least.value_or(quota / period), quota / period);
     }

@@ -26,8 +26,8 @@ void swap_words(void* data, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes / sizeof(Word); ++i) words[i] = reversed(words[i]);
 }
 
-/// All work of the CPU's streams is done when it is asked for, so an event has happened when it is
-/// recorded.
+/// A time stamp. The CPU's streams finish all work before the call returns, so an event has
+/// happened when it is recorded.
 class CpuEvent final : public Event {
  public:
   void synchronize() override {}
@@ -47,7 +47,7 @@ class CpuStream final : public Stream {
 
   DeviceKind kind() const noexcept override { return DeviceKind::cpu; }
   void copy(void* target, const void* source, std::size_t bytes) override {
-    if (bytes != 0) std::memcpy(target, source, bytes);  // the pointers of nothing may be null
+    if (bytes != 0) std::memcpy(target, source, bytes);  // no bytes: the pointers may be null
   }
   void copy_rows(void* target, std::size_t target_pitch, const void* source,
                  std::size_t source_pitch, std::size_t row_bytes, std::size_t rows) override {

@@ -9,13 +9,13 @@ namespace ooc {
 
 namespace {
 
-/// Whether one architecture, as CMake names it, runs on GPUs of that compute capability: "90" as
-/// machine code or PTX, "90-real" as machine code, "90-virtual" as PTX, "90a" there alone, and
-/// "100f" in its family.
+/// True if code for one architecture, as CMake names it, runs on GPUs of a compute capability. "90"
+/// is machine code and PTX, "90-real" machine code, "90-virtual" PTX; "90a" runs on exactly that
+/// capability, "100f" in its family.
 bool runs_on(std::string_view word, int major, int minor) {
   int number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc{}) return true;  // "native", "all" and "OFF" do not say
+  if (error != std::errc{}) return true;  // "native", "all" and "OFF" name no architecture
   const std::string_view rest(end, static_cast<std::size_t>(word.data() + word.size() - end));
   const int wanted = major * 10 + minor;
   if (rest.starts_with('a')) return number == wanted;

@@ -26,21 +26,22 @@ namespace ooc {
 
 namespace {
 
-/// How calls of CUDA went, of all threads. A bad kernel or a fault of the hardware takes the GPU
-/// away from the whole process: from then on every call fails, and nothing is given back any more.
+/// Checks the results of CUDA calls of all threads. After a faulty kernel or a hardware error the
+/// process has lost the GPU: every later call fails, and nothing is freed any more.
 class Calls {
  public:
-  /// Throws unless the call succeeded. Clears the error, so that the next caller is not blamed.
+  /// Throws Error(device), or Error(memory) if memory ran out, unless the call succeeded. Clears
+  /// CUDA's last error, so that a later check does not report it again.
   void check(cudaError_t status, std::source_location where = std::source_location::current()) {
     if (status != cudaSuccess) fail(status, "CUDA failed in " + std::string(where.function_name()));
   }
 
-  /// The same for a call that failed.
+  /// Throws the error of a call that failed.
   [[noreturn]] void fail(cudaError_t status, const std::string& what, std::string hint = {}) {
     cudaGetLastError();
-    const cudaError_t now = cudaStreamQuery(nullptr);  // which waits for nothing
+    const cudaError_t now = cudaStreamQuery(nullptr);  // does not wait
     cudaGetLastError();
-    // Where no context could be made, for want of memory say, asking fails too.
+    // Without a context (for example for lack of memory) this query fails as well.
     if (has_started_ && now != cudaSuccess && now != cudaErrorNotReady) has_lost_gpu_ = true;
     const bool is_full = status == cudaErrorMemoryAllocation;
     if (is_full && hint.empty()) {
@@ -56,7 +57,7 @@ class Calls {
                 {.why = std::move(why), .hint = std::move(hint)});
   }
 
-  /// The GPU is ready: it can be lost from now on.
+  /// The GPU has started; from now on it can be lost.
   void started() noexcept { has_started_ = true; }
 
   bool has_lost_gpu() const noexcept { return has_lost_gpu_; }
@@ -66,7 +67,7 @@ class Calls {
   std::atomic<bool> has_lost_gpu_{false};
 };
 
-/// It is the driver that takes long to start, once in a process, whatever device is the first.
+/// Set once a device has started. The slow part is the driver's initialisation, once per process.
 std::atomic<bool> cuda_has_started{false};
 
 struct DestroyStream {
@@ -91,14 +92,13 @@ class CudaEvent final : public Event {
     calls_.check(cudaEventCreate(&event));
     event_.reset(event);
   }
-  /// Sleeps and looks again. To be woken by the driver costs two context switches more, of a thread
-  /// of its own that waits for the GPU's interrupt: a fifth of all that a pass from a disk
-  /// computes.
+  /// Polls with short sleeps. A blocking wait in the driver costs two more context switches, by a
+  /// thread that waits for the GPU's interrupt: a fifth of the CPU time of a pass from a disk.
   void synchronize() override {
-    constexpr timespec nap{.tv_sec = 0, .tv_nsec = 20'000};  // less than a chunk's way to the GPU
+    constexpr timespec nap{.tv_sec = 0, .tv_nsec = 20'000};  // less than a chunk's copy takes
     cudaError_t status = cudaEventQuery(event_.get());
     while (status == cudaErrorNotReady) {
-      cudaGetLastError();  // which is nobody's error
+      cudaGetLastError();  // not ready is not an error
       nanosleep(&nap, nullptr);
       status = cudaEventQuery(event_.get());
     }
@@ -150,7 +150,7 @@ class CudaStream final : public Stream {
   void synchronize() override { calls_.check(cudaStreamSynchronize(stream_.get())); }
   void check_launch(std::string_view what) override {
     const cudaError_t status = cudaGetLastError();
-    if (status == cudaErrorNotReady) return;  // somebody has asked for something that was not
+    if (status == cudaErrorNotReady) return;  // left by an earlier query; not an error
     if (status != cudaSuccess) calls_.fail(status, std::string(what) + " could not be started");
   }
   void* native() const noexcept override { return stream_.get(); }
@@ -158,7 +158,7 @@ class CudaStream final : public Stream {
 
  private:
   Calls& calls_;
-  RecyclingMemory temporaries_;  // outlives the stream, whose destruction waits for nothing
+  RecyclingMemory temporaries_;  // outlives the stream, whose destructor does not wait
   std::unique_ptr<void, DestroyStream> stream_;
 };
 
@@ -183,11 +183,11 @@ class CudaMemory final : public std::pmr::memory_resource {
   Calls& calls_;
 };
 
-/// Writes to every page, from several threads: the kernel clears pages as they are first touched,
-/// and the registration would have it do so on one thread, holding the driver's lock.
+/// Writes to every page from several threads. The kernel clears pages on first access; otherwise
+/// the registration would do that on one thread, holding the driver's lock.
 void touch(std::byte* data, std::size_t bytes) {
   constexpr std::size_t most_threads = 8;
-  constexpr std::size_t piece_bytes = 8 * MiB;  // worth a thread
+  constexpr std::size_t piece_bytes = 8 * MiB;  // worth starting a thread for
   std::atomic<std::size_t> next{0};
   const auto touch_pieces = [&] {
     for (;;) {
@@ -203,16 +203,17 @@ void touch(std::byte* data, std::size_t bytes) {
   start_threads(workers, std::min({pieces, cores, most_threads}), touch_pieces);
 }
 
-/// Page-locked memory: mapped in huge pages first and registered then, which takes a tenth of
-/// cudaHostAlloc's time, and is anonymous memory that io_uring can register too. Registered in one
-/// piece, since no copy may reach from one registration into the next. Memory can be had, and read
-/// into, before CUDA has started: lock_early() registers it then.
+/// Page-locked memory, mapped in huge pages and then registered with CUDA. This takes a tenth of
+/// the time of cudaHostAlloc, and io_uring can register the memory too, because it is anonymous.
+/// Each block is registered in one piece, because a copy must not cross from one registration into
+/// the next. Memory can be allocated, and read into, before CUDA has started; lock_early()
+/// registers it later. Thread-safe.
 class PinnedMemory final : public std::pmr::memory_resource {
  public:
   PinnedMemory(int ordinal, Calls& calls) : ordinal_(ordinal), calls_(calls) {}
 
-  /// CUDA has started: registers what was allocated before. Throws Error(memory); what is not
-  /// registered then can be tried again, or given back.
+  /// Registers the memory that was allocated before CUDA started. Throws Error; memory that is
+  /// still unregistered then can be registered by another call, or freed.
   void lock_early() {
     const std::scoped_lock lock(mutex_);
     started_ = true;
@@ -267,7 +268,7 @@ class PinnedMemory final : public std::pmr::memory_resource {
   std::vector<std::span<std::byte>> early_;  // not registered yet
 };
 
-/// Why the driver shows no GPU. Empty if it shows one.
+/// Returns the reason why the driver reports no GPU; empty if it reports one.
 std::string why_none_visible() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
@@ -291,8 +292,8 @@ void require_gpu(int ordinal, Calls& calls) {
               {.hint = "GPUs 0 to " + std::to_string(count - 1) + " are visible here"});
 }
 
-/// Starting CUDA takes the driver a fifth of a second or more, on one thread. It does so in the
-/// background: whoever needs the GPU waits for it in bind_to_thread().
+/// A CUDA GPU. Its start takes a fifth of a second or more on one thread, and runs in the
+/// background; bind_to_thread() waits for it.
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int ordinal) : ordinal_(ordinal) {}
@@ -325,14 +326,15 @@ class CudaDevice final : public Device {
         .share();
   }
 
-  /// Returns the device's name. Throws Error(device) if there is no such GPU or it is not usable.
+  /// Starts the GPU and returns the device's name. Throws Error(device) if there is no such GPU or
+  /// it is not usable.
   std::string start() {
-    const BlockedSignals blocked;  // CUDA's own threads inherit that
+    const BlockedSignals blocked;  // CUDA's threads inherit the signal mask
     require_gpu(ordinal_, calls_);
     calls_.check(cudaSetDevice(ordinal_));
     cudaDeviceProp properties{};
     calls_.check(cudaGetDeviceProperties(&properties, ordinal_));
-    calls_.check(cudaFree(nullptr));  // makes the context, or fails before any work
+    calls_.check(cudaFree(nullptr));  // creates the context, or fails before any work
     const cudaError_t code = find_device_code();
     if (code != cudaSuccess) {
       calls_.fail(code,
@@ -352,8 +354,8 @@ class CudaDevice final : public Device {
   CudaMemory cuda_{calls_};
   MeteredMemory host_memory_{pinned_, "host memory"};
   MeteredMemory device_memory_{cuda_, "device memory"};
-  // Last: its destructor waits for the start to end. Where no thread can be had, whoever needs the
-  // GPU first starts it.
+  // Last, because its destructor waits for the start to end. If no thread can be started, the start
+  // runs on the first thread that needs the GPU.
   std::shared_future<std::string> name_ = start_in_background();
 };
 
@@ -362,7 +364,7 @@ class CudaDevice final : public Device {
 std::string why_no_cuda_device() {
   std::string why = why_none_visible();
   if (!why.empty()) return why;
-  constexpr int ordinal = 0;  // which is taken if none is asked for
+  constexpr int ordinal = 0;  // the default GPU
   int major = 0, minor = 0;
   if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal) != cudaSuccess ||
       cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ordinal) != cudaSuccess) {

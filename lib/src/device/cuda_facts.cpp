@@ -10,7 +10,7 @@
 namespace ooc {
 namespace {
 
-/// As sysfs writes it: in small letters.
+/// Returns the PCI address in lower case, as sysfs writes it; empty if CUDA does not report it.
 std::string pci_address(int ordinal) {
   std::array<char, 32> text{};
   if (cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), ordinal) != cudaSuccess) {

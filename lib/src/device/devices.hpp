@@ -9,7 +9,7 @@ namespace ooc {
 
 std::unique_ptr<Device> make_cpu_device();
 
-// In cuda_device.cpp, or in cuda_absent.cpp where libooc is built without CUDA.
+// Defined in cuda_device.cpp, or in cuda_absent.cpp in builds without CUDA.
 std::unique_ptr<Device> make_cuda_device(int ordinal);
 std::string why_no_cuda_device();
 

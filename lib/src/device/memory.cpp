@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t huge_page_bytes = 2 * MiB;
 constexpr std::size_t block_alignment = 256;
 
-/// A file that holds one number, or nothing of use.
+/// Returns the number at the start of a file; empty if there is none.
 std::optional<std::uint64_t> number_in(const std::string& path) {
   std::istringstream file(read_text(path));
   std::uint64_t number = 0;
@@ -39,12 +39,12 @@ std::uint64_t system_available_bytes() {
   for (std::string rest; file >> key >> kilobytes; std::getline(file, rest)) {
     if (key == "MemAvailable:") return kilobytes * KiB;
   }
-  return GiB;  // there is no such file; a modest guess
+  return GiB;  // without /proc/meminfo, a conservative guess
 }
 
-/// Page cache that goes when memory is needed.
+/// Returns the bytes of page cache in a group that the kernel frees when memory is needed.
 std::uint64_t reclaimable_bytes(const ControlGroup& group) {
-  const std::string prefix = group.is_version_2 ? "" : "total_";  // of groups within it, too
+  const std::string prefix = group.is_version_2 ? "" : "total_";  // includes nested groups
   const std::string inactive = prefix + "inactive_file", active = prefix + "active_file";
   std::istringstream file(read_text(group.directory + "/memory.stat"));
   std::uint64_t sum = 0;
@@ -55,7 +55,7 @@ std::uint64_t reclaimable_bytes(const ControlGroup& group) {
   return sum;
 }
 
-/// What a group leaves of its limit; unlimited if it has none.
+/// Returns the bytes left below a group's limit; the largest number if it has none.
 std::uint64_t room_in(const ControlGroup& group) {
   const bool is_new = group.is_version_2;
   const std::string directory = group.directory + "/";
@@ -109,7 +109,7 @@ void MeteredMemory::do_deallocate(void* data, std::size_t bytes, std::size_t ali
 }
 
 void* HugePageMemory::do_allocate(std::size_t bytes, std::size_t /*alignment*/) {
-  // mmap aligns to 4 KiB only: map one huge page more and give both ends back.
+  // mmap() aligns to 4 KiB only: map one more huge page and unmap both ends.
   const std::size_t wanted = round_up(std::max<std::size_t>(bytes, 1), huge_page_bytes);
   const std::size_t mapped = wanted + huge_page_bytes;
   void* const map =
@@ -124,7 +124,7 @@ void* HugePageMemory::do_allocate(std::size_t bytes, std::size_t /*alignment*/) 
   if (head != 0) munmap(map, head);
   void* const data = reinterpret_cast<void*>(aligned);
   munmap(static_cast<std::byte*>(data) + wanted, huge_page_bytes - head);
-  madvise(data, wanted, MADV_HUGEPAGE);  // a wish: without huge pages it works all the same
+  madvise(data, wanted, MADV_HUGEPAGE);  // optional: memory without huge pages works too
   return data;
 }
 
@@ -152,7 +152,7 @@ void* RecyclingMemory::do_allocate(std::size_t bytes, std::size_t /*alignment*/)
     return fits->data;
   }
   const std::size_t rounded = round_up(std::max<std::size_t>(bytes, 1), block_alignment);
-  blocks_.reserve(blocks_.size() + 1);  // what is allocated must not be lost for want of an entry
+  blocks_.reserve(blocks_.size() + 1);  // push_back() must not throw and leak the block
   blocks_.push_back({upstream_.allocate(rounded, block_alignment), rounded, false});
   return blocks_.back().data;
 }

@@ -6,8 +6,9 @@
 
 namespace ooc {
 
-/// Anonymous memory in huge pages where the kernel has them: fewer and longer segments for the
-/// disk's DMA, and cheap to page-lock. Blocks are aligned to 2 MiB; meant for few, large ones.
+/// Anonymous memory in huge pages if the kernel provides them: fewer and longer segments for the
+/// disk's DMA, and cheaper page-locking. Blocks are aligned to 2 MiB; intended for few, large
+/// blocks. Throws Error(memory). Thread-safe.
 class HugePageMemory final : public std::pmr::memory_resource {
  private:
   void* do_allocate(std::size_t bytes, std::size_t alignment) override;
@@ -15,8 +16,9 @@ class HugePageMemory final : public std::pmr::memory_resource {
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override;
 };
 
-/// Keeps what is given back and hands it out again. In the order of one stream's work that is
-/// safe without waiting, since the next user's work comes after the last one's. One thread.
+/// A memory resource that reuses freed blocks for later allocations. This is safe without
+/// synchronisation within one stream, whose work is in order: the next user's work runs after the
+/// previous user's. Used by one thread.
 class RecyclingMemory final : public std::pmr::memory_resource {
  public:
   explicit RecyclingMemory(std::pmr::memory_resource& upstream);

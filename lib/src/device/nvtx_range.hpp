@@ -5,11 +5,10 @@
 
 namespace ooc {
 
-// Ranges on the timelines of NVIDIA's tools, such as Nsight Systems, with a chunk's index as their
-// payload. They cost the test of a pointer while no such tool looks on, and do nothing in a build
-// without CUDA.
+// Ranges on the timelines of NVIDIA's tools, such as Nsight Systems, with the chunk's index as
+// payload. Without such a tool they cost one pointer test. They do nothing in a build without CUDA.
 
-/// On the calling thread, until the end of its scope.
+/// A range on the calling thread, from construction to destruction.
 class NvtxRange {
  public:
   NvtxRange(const char* name, std::size_t chunk) noexcept;
@@ -18,7 +17,7 @@ class NvtxRange {
   NvtxRange& operator=(const NvtxRange&) = delete;
 };
 
-/// One that may overlap others. Returns what end_nvtx_range() takes.
+/// Begins a range that may overlap others. Returns its handle for end_nvtx_range().
 std::uint64_t begin_nvtx_range(const char* name, std::size_t chunk) noexcept;
 void end_nvtx_range(std::uint64_t range) noexcept;
 

@@ -7,7 +7,7 @@ namespace ooc {
 
 namespace {
 
-// A byte permutation of one or two 32-bit words.
+// One byte permutation instruction per 32-bit word.
 __device__ std::uint16_t reversed(std::uint16_t word) {
   return static_cast<std::uint16_t>(word << 8 | word >> 8);
 }

@@ -6,12 +6,12 @@
 
 namespace ooc {
 
-/// Enqueues the reversal of the bytes of each element (2, 4 or 8 bytes) of an aligned array.
+/// Enqueues a kernel that reverses the bytes of each element (2, 4 or 8 bytes) of an aligned
+/// array. `bytes`: size of the array.
 cudaError_t swap_bytes_cuda(void* data, std::size_t bytes, std::size_t element_bytes,
                             cudaStream_t stream);
 
-/// Looks for the code of a kernel, which the current device must have: fails if this build has none
-/// for it.
+/// Looks up a kernel on the current device. Fails if this build has no code for the device.
 cudaError_t find_device_code();
 
 }  // namespace ooc

@@ -25,7 +25,8 @@ TransferReporter::TransferReporter(TraceEvent::Kind kind, std::size_t slots, con
       begun_(slots),
       shared_in_use_(slots - own_numbers_) {}
 
-/// A thousand slots that are used once would be as many lines of a timeline.
+/// Slots that are used once share numbers, because a timeline with a line for each would be
+/// unreadable.
 std::size_t TransferReporter::number_of(std::size_t slot) {
   if (slot < own_numbers_) return slot;
   const auto found = std::ranges::find(shared_in_use_, false);
@@ -63,21 +64,23 @@ EventReporter::EventReporter(Device& device, const Observe& observe) : observe_(
 
 void EventReporter::report(TraceEvent work, const Event& begun, const Event& ended) {
   if (!observe_) return;
-  // A time since an event of long ago is coarse (a float), and no two clocks run alike.
+  // Renew the origin: the time since an old event is imprecise (a float), and the clocks of host
+  // and device drift apart.
   constexpr std::chrono::seconds longest{1};
   Clock::duration since_origin = duration_of(ended.seconds_since(*origin_));
   if (since_origin > longest) {
     set_origin();
-    since_origin = duration_of(ended.seconds_since(*origin_));  // negative, it was recorded before
+    since_origin = duration_of(ended.seconds_since(*origin_));  // negative: precedes the origin
   }
   work.end = origin_time_ + since_origin;
   work.begin = work.end - duration_of(ended.seconds_since(begun));
   observe_(work);
 }
 
-/// An event whose time is known by the host's clock. It has a stream of its own, where it happens
-/// when it is recorded. That a thread is woken by another event says much less: it comes late, or
-/// has been computing while that happened. A thread that was interrupted here tries again.
+/// Records an event and the host's time at which it happens. The event has its own, idle stream, so
+/// it happens when it is recorded. The wake-up of a thread that waits for an event is less precise:
+/// it is late, or the thread is busy when the event happens. Tries again if the thread was
+/// interrupted.
 void EventReporter::set_origin() {
   constexpr std::chrono::microseconds good{20};
   constexpr int most_tries = 3;

@@ -4,6 +4,7 @@
 
 namespace ooc {
 
+/// Measures the time since its construction (seconds).
 class Stopwatch {
  public:
   double seconds() const {
@@ -14,7 +15,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Adds the time until its end to `total` (seconds).
+/// Adds its lifetime to `total` (seconds).
 class Timed {
  public:
   explicit Timed(double& total) : total_(total) {}

@@ -21,7 +21,7 @@ Error bad_source(const Source& source, const std::string& message, const std::st
                {.path = path, .why = why, .hint = hint});
 }
 
-/// "float32", or "8 float32" for several.
+/// Returns the name of the type: "float32", or "8 float32" for several.
 std::string describe(ElementType element, std::uint64_t count) {
   return (count == 1 ? "" : std::to_string(count) + " ") + std::string(name_of(element));
 }
@@ -55,12 +55,12 @@ void require_no_header(const Source& source) {
   }
 }
 
-/// Whether so many elements are those of the last dimension, of the last two, and so on.
+/// True if `count` elements are those of the last dimension, of the last two, and so on.
 bool is_row(const Source& source, std::uint64_t count) {
   std::uint64_t product = 1;
   const auto shape = source.shape();
   for (auto length = shape.rbegin(); length != shape.rend() && product < count; ++length) {
-    product *= std::max<std::uint64_t>(*length, 1);  // of data of no elements, anything is a row
+    product *= std::max<std::uint64_t>(*length, 1);  // data without elements fits any row
   }
   return product == count || source.bytes() == 0;
 }

@@ -21,6 +21,7 @@
 #include "support/counted_new.hpp"
 #include "support/engines.hpp"
 #include "support/faulty_engine.hpp"
+#include "support/slow_engine.hpp"
 #include "support/temp_dir.hpp"
 #include "support/wrapped_engine.hpp"
 
@@ -70,23 +71,6 @@ class Dataset {
   std::vector<File> files_;
 };
 
-/// Advances a simulated clock by 1.5 ms per request, and records the most requests in flight.
-class SlowEngine final : public test::WrappedEngine {
- public:
-  SlowEngine(std::unique_ptr<Engine> engine, QueueTuner::Clock::time_point& now, std::size_t& most)
-      : WrappedEngine(std::move(engine)), now_(now), most_(most) {}
-
-  Request& wait() override {
-    most_ = std::max(most_, in_flight());
-    now_ += std::chrono::microseconds(1500);
-    return WrappedEngine::wait();
-  }
-
- private:
-  QueueTuner::Clock::time_point& now_;
-  std::size_t& most_;
-};
-
 /// A pass of a reader and some lanes. The lanes copy each chunk to its position in the result.
 class Pass {
  public:
@@ -111,7 +95,7 @@ class Pass {
   /// Lets `tuner` change the queue depth and the number of slots, which is `slots` at first. Its
   /// clock is the simulated one of a SlowEngine.
   void tune(QueueTuner& tuner, std::size_t slots, std::size_t& most_in_flight) {
-    engine_ = std::make_unique<SlowEngine>(std::move(engine_), now_, most_in_flight);
+    engine_ = std::make_unique<test::SlowEngine>(std::move(engine_), now_, most_in_flight);
     tuner_ = &tuner;
     slots_ = slots;
     pool_.restart(slots);
@@ -129,9 +113,6 @@ class Pass {
       Reader reader(dataset_.files(), plan_, pool_, std::move(engine_), options_.block_bytes,
                     options_.direct);
       if (tuner_ != nullptr) {
-        const auto chunks_read = [this](std::size_t depth) {
-          return divide_up(depth * options_.block_bytes, options_.chunk_bytes);
-        };
         const std::size_t others = slots_ - chunks_read(tuner_->wanted());
         const auto changed = [=, this](std::size_t n) { pool_.set_limit(others + chunks_read(n)); };
         reader.set_tuner(*tuner_, changed, [this] { return now_; });
@@ -150,8 +131,8 @@ class Pass {
       EXPECT_GE(reader.seconds_waiting(), 0);
     }
     EXPECT_LE(received_bytes_, bytes_read_);
-    return {received_.begin(),
-            received_.begin() + static_cast<std::ptrdiff_t>(received_bytes_.load())};
+    received_.resize(received_bytes_);
+    return received_;
   }
 
   std::size_t allocations() const { return allocations_; }
@@ -181,6 +162,10 @@ class Pass {
       pool_.end_at(tickets_->end());
     } catch (const Aborted&) {
     }
+  }
+
+  std::size_t chunks_read(std::size_t depth) const {
+    return divide_up(depth * options_.block_bytes, options_.chunk_bytes);
   }
 
   bool reads_directly(const Extent& extent) const {

@@ -14,13 +14,13 @@
 
 namespace ooc {
 
-/// IEEE 754 binary16, as it lies in a file. Converts to float exactly.
+/// An IEEE 754 binary16 value (NumPy's float16), stored as its bits. Conversion to float is exact.
 struct Float16 {
   std::uint16_t bits;
 
   constexpr explicit operator float() const {
-    // Shifting exponent and fraction into place leaves the exponent 112 too small; the
-    // multiplication corrects that and normalises subnormals on the way. Both steps are exact.
+    // Shifting exponent and fraction into place leaves the exponent 112 too small. The
+    // multiplication corrects the exponent and normalises subnormals. Both steps are exact.
     const std::uint32_t magnitude = (bits & 0x7fffu) << 13;
     const float scaled = std::bit_cast<float>(magnitude) * 0x1p112f;
     const std::uint32_t special = (bits & 0x7c00u) == 0x7c00u ? 0x7f800000u : 0u;
@@ -29,7 +29,7 @@ struct Float16 {
   }
 };
 
-/// bfloat16: the upper half of a float.
+/// A bfloat16 value: the upper half of a float. Conversion to float is exact.
 struct BFloat16 {
   std::uint16_t bits;
 
@@ -38,27 +38,27 @@ struct BFloat16 {
   }
 };
 
-/// The types an element of a dataset can have, by NumPy's codes. NumPy has no bf16.
+/// The element types of a dataset, named by NumPy's codes. NumPy has no bf16.
 enum class ElementType : std::uint8_t { u1, u2, u4, u8, i1, i2, i4, i8, f2, f4, f8, bf16 };
 
-/// An element type and the order of its bytes in the file.
+/// An element type and its byte order in the file.
 struct DType {
   ElementType element = ElementType::u1;
-  bool swapped = false;  // the file's byte order is not this machine's
+  bool swapped = false;  // the file's byte order differs from this machine's
 
   friend bool operator==(const DType&, const DType&) = default;
 };
 
-/// True for the types whose values are not integers.
+/// True for floating-point types, including Float16 and BFloat16.
 template <class T>
 inline constexpr bool is_floating =
     std::is_floating_point_v<T> || std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
 
-/// The C++ types that an element of a dataset is read as.
+/// A C++ type that elements of a dataset can be read as.
 template <class T>
 concept IsElement = (std::is_integral_v<T> && !std::is_same_v<T, bool>) || is_floating<T>;
 
-/// The value of an element as a double: exact but for u8 and i8, which round to nearest even.
+/// Returns the element as a double. Exact except for u8 and i8, which round to nearest even.
 template <class T>
 constexpr double to_double(T value) {
   if constexpr (std::is_arithmetic_v<T>) {
@@ -68,7 +68,7 @@ constexpr double to_double(T value) {
   }
 }
 
-/// Calls `body(std::type_identity<T>{})` with the C++ type of `element` and returns its result.
+/// Calls `body(std::type_identity<T>{})` with the C++ type T of `element` and returns its result.
 template <class Body>
 constexpr decltype(auto) visit(ElementType element, Body&& body) {
   switch (element) {
@@ -88,7 +88,7 @@ constexpr decltype(auto) visit(ElementType element, Body&& body) {
   __builtin_unreachable();
 }
 
-/// The element type that is read as the C++ type T.
+/// Returns the element type that is read as the C++ type T.
 template <class T>
 constexpr ElementType element_type_of() {
   if constexpr (std::is_same_v<T, float>)
@@ -106,29 +106,32 @@ constexpr ElementType element_type_of() {
   }
 }
 
-/// Bytes of one element.
+/// Returns the size of one element (bytes).
 constexpr std::size_t size_of(ElementType element) {
   return visit(element, []<class T>(std::type_identity<T>) { return sizeof(T); });
 }
 
-/// "float32", "uint8", "bfloat16": NumPy's long name.
+/// Returns NumPy's long name: "float32", "uint8"; for bf16 "bfloat16".
 std::string_view name_of(ElementType element);
 
-/// NumPy's code with the byte order: "<f4", ">i2", "|u1". bf16 has none there: "<bf16".
+/// Returns NumPy's code with the byte order: "<f4", ">i2", "|u1". For bf16, which NumPy does not
+/// have, "<bf16" or ">bf16".
 std::string code_of(DType type);
 
-/// Understands NumPy's codes and names with an optional byte order, "f4", ">i2", "|u1", "uint8",
-/// "float32", also "bf16" or "bfloat16", and the short names of Rust and C that cannot be mistaken,
-/// "f32", "u16", "i64". "u8" and "i8" are NumPy's codes: 8 bytes. Throws Error(usage) with the
-/// nearest match otherwise.
+/// Parses the name of an element type. Accepts NumPy's codes and names with an optional byte order
+/// ("f4", ">i2", "|u1", "uint8", "float32"), "bf16" and "bfloat16", and the unambiguous short names
+/// of Rust and C ("f32", "u16", "i64"). "u8" and "i8" are NumPy's codes: 8 bytes. Throws
+/// Error(usage) for other names and suggests the nearest match.
 DType parse_dtype(std::string_view text);
 
-/// How a file's name ends, in lower case: ".npy" of "X.NPY". Empty if it has no ending.
+/// Returns the extension of a file in lower case, with its dot: ".npy" for "X.NPY". Empty if it has
+/// none.
 std::string ending_of(const std::filesystem::path& path);
 
-/// The type that the ending of a raw file names, if it does. Endings count bits, ".u8", ".f32",
-/// ".bf16"; NumPy's names and codes name it too, ".float32", ".f4", but ".u8" and ".i8" have 8 bits
-/// and ".f8" names nothing. ".half" is float16, ".pcm" int16.
+/// Returns the element type that the extension of a raw file names; empty if it names none.
+/// Extensions count bits (".u8", ".f32", ".bf16"). NumPy's names and codes are accepted too
+/// (".float32", ".f4"), except that ".u8" and ".i8" have 8 bits and ".f8" names no type. ".half" is
+/// float16, ".pcm" int16.
 std::optional<ElementType> type_of_ending(std::string_view ending);
 
 }  // namespace ooc

@@ -11,41 +11,42 @@
 
 namespace ooc {
 
-/// Why something failed. `ooc-run` maps each cause to an exit code; programs that link libooc can
+/// The kind of a failure. `ooc-run` maps each kind to an exit code; programs that link libooc can
 /// branch on it.
 enum class ErrorKind {
-  usage,          // the caller asked for something that makes no sense
-  bad_input,      // the input is not understood or not supported
+  usage,          // the arguments are invalid
+  bad_input,      // the input is malformed or not supported
   input,          // the input could not be read
   input_changed,  // the input changed while it was read
   output,         // the output could not be written
   memory,         // not enough memory for the limits given
   device,         // the GPU failed or is not usable
   stalled,        // the disk stopped answering
-  verify,         // a result did not withstand its check
-  interrupted,    // somebody asked us to stop
-  internal,       // a bug of ours
+  verify,         // a result failed its verification
+  interrupted,    // the caller requested a stop
+  internal,       // a bug in libooc
 };
 
-/// The name of a cause as it stands above: "bad_input".
+/// Returns the name of the enumerator: "bad_input".
 std::string_view to_string(ErrorKind kind) noexcept;
 
-/// What is known about a failure beyond its message. Every field may be empty.
+/// Details of a failure besides its message. Every field may be empty.
 struct ErrorDetails {
   std::filesystem::path path{};
-  std::optional<std::uint64_t> offset{};  // byte in `path`
+  std::optional<std::uint64_t> offset{};  // byte offset in `path`
   int errno_value = 0;
-  std::string why{};   // the likely cause, in the user's terms
-  std::string hint{};  // what to do about it
+  std::string why{};   // the likely cause, in terms the user knows
+  std::string hint{};  // what the user can do about it
 };
 
-/// The one exception of libooc. `what()` is one line that says what failed and where; the details
-/// are there to be shown or acted upon.
+/// The exception type of libooc. `what()` is one line that says what failed and where; details() is
+/// for display and for error handling.
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message, ErrorDetails details = {});
 
-  /// "PATH: VERB failed at byte OFFSET: Input/output error (EIO)".
+  /// Returns an error with the message "PATH: VERB failed at byte OFFSET: Input/output error
+  /// (EIO)". Path and offset are left out if empty.
   static Error from_errno(ErrorKind kind, const std::string& verb, int errno_value,
                           const std::filesystem::path& path = {},
                           std::optional<std::uint64_t> offset = {}, std::string hint = {});
@@ -58,10 +59,12 @@ class Error : public std::runtime_error {
   ErrorDetails details_;
 };
 
-/// One word for a shell, in quotes if it needs any: for hints that are copied from a terminal.
+/// Returns `text` as one shell word, quoted if necessary, so that hints can be copied into a
+/// terminal.
 std::string shell_word(const std::string& text);
 
-/// "Input/output error (EIO)".
+/// Returns the description and name of an errno: "Input/output error (EIO)". Thread-safe and
+/// independent of the locale.
 std::string describe_errno(int errno_value);
 
 }  // namespace ooc

@@ -11,7 +11,7 @@ struct Extent {
   std::uint32_t file;
   std::uint64_t offset;
   std::uint64_t bytes;
-  bool cached = false;  // to be read through the page cache, where it lies
+  bool cached = false;  // read through the page cache, which holds it
 
   friend bool operator==(const Extent&, const Extent&) = default;
 };

@@ -15,58 +15,61 @@ namespace ooc {
 
 class MappedOutput;
 
-/// Whether an output file is to be written. Of one that is merely tried, everything is found out
-/// that keeps it from being written, and whether it could be written directly; but it takes no
-/// space, and is not to be published.
+/// The purpose of opening an output file. `dry_run` finds everything that prevents writing, and
+/// whether direct writes are possible, but allocates no space; such a file must not be committed.
 enum class Purpose { write, dry_run };
 
-/// Where a path leads if its last name is a symbolic link, however often, and whether or not
-/// anything is there. Of links that go round in a circle, one of them.
+/// Returns the path that remains after the last component has been resolved while it is a symbolic
+/// link; its target need not exist. For a cycle of links, returns one of them.
 std::filesystem::path follow_links(std::filesystem::path path);
 
-/// A file that appears whole or not at all. It has no name (O_TMPFILE; where the file system knows
-/// none, an exclusive temporary beside the target) until commit() has made it durable and moved
-/// it into place; destroyed before that, it leaves nothing behind. A symbolic link stays, and what
-/// it leads to is written: a link is how people give a file a place on another disk. Space for
-/// `bytes` is allocated at once, so that a full disk fails in the first second; on tmpfs, which
-/// must find and count each page, it is merely checked at once and allocated in the background,
-/// ahead of the writers, who copy into a mapping there.
+/// An output file that appears complete or not at all. It has no name (O_TMPFILE; on file systems
+/// without it, a temporary with an exclusive name beside the target) until commit() has made it
+/// durable and moved it into place. If it is destroyed before that, it leaves nothing behind. If
+/// the path is a symbolic link, the link is kept and its target is written, because users place
+/// files on other disks with links.
+///
+/// The constructor allocates space for `bytes`, so that a full disk is reported before any work is
+/// done. On tmpfs, where every page must be allocated and counted, it only checks for space; a
+/// thread allocates in the background, ahead of writers that copy into a mapping of the file.
 class OutputFile {
  public:
-  /// Throws Error(output): no such directory, no permission, no space, or `path` leads to a file
-  /// and `replace` is false.
+  /// Throws Error(output) if there is no such directory, no permission or no space, or if `path`
+  /// exists and `replace` is false.
   OutputFile(const std::filesystem::path& path, std::uint64_t bytes, bool replace,
              Purpose purpose = Purpose::write);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// As it was named.
+  /// Returns the path as given, with links not resolved.
   const std::filesystem::path& path() const noexcept { return path_; }
 
-  /// Several threads may write, to ranges that do not overlap. Throws Error(output).
+  /// Writes `data` at `offset` (bytes). Several threads may write ranges that do not overlap.
+  /// Throws Error(output).
   void write(std::uint64_t offset, std::span<const std::byte> data);
 
-  /// Writes as much as the kernel takes at once, past the page cache if `direct`. Returns the bytes
-  /// written, or an errno, negated. Any thread.
+  /// Writes as much as one system call accepts, past the page cache if `direct`. Returns the number
+  /// of bytes written, or a negated errno. Thread-safe.
   ssize_t try_write(std::uint64_t offset, std::span<const std::byte> data, bool direct) noexcept;
 
-  /// The descriptor that writes through the page cache.
+  /// Returns the descriptor for writes through the page cache.
   int buffered() const noexcept { return descriptor_; }
 
-  /// The descriptor that bypasses it, or -1; then why_not_direct() says why. Offset, length and
-  /// memory of a direct write are multiples of File::alignment().
+  /// Returns the descriptor for direct writes, or -1; why_not_direct() then says why. Offset,
+  /// length and memory of a direct write are multiples of File::alignment().
   int direct() const noexcept { return direct_; }
   const std::string& why_not_direct() const noexcept { return why_not_direct_; }
 
-  /// Whether what is written stays in memory (tmpfs).
+  /// True if the file is in memory (tmpfs).
   bool is_tmpfs() const noexcept { return is_tmpfs_; }
 
-  /// What to tell of a failed write.
+  /// Returns the error for a write that failed at `offset`.
   Error write_error(int errno_value, std::uint64_t offset) const;
 
-  /// One fsync, never retried: a file that failed it is not published. Throws Error(output); if
-  /// only its directory cannot be made durable, when the file is already in its place.
+  /// Makes the file durable and moves it into place. fsync is called once and never retried: a file
+  /// whose fsync failed is not moved. Throws Error(output). If only the fsync of the directory
+  /// fails, it throws after the file has been moved.
   void commit();
 
  private:
@@ -79,8 +82,8 @@ class OutputFile {
   void move_into_place();
 
   std::filesystem::path path_;
-  std::filesystem::path target_;     // where that leads
-  std::filesystem::path temporary_;  // empty while nameless
+  std::filesystem::path target_;     // `path_` with links resolved
+  std::filesystem::path temporary_;  // empty while the file has no name
   bool replace_;
   int descriptor_ = -1;
   int direct_ = -1;

@@ -13,62 +13,64 @@
 
 namespace ooc {
 
-/// Which part of a raw file to use, and as what.
+/// Type and extent of raw data, and the .npy layouts to accept.
 struct Format {
-  std::optional<DType> type{};           // as given by the user; else from the file or its name
+  std::optional<DType> type{};           // given by the user; empty: from the file or its name
   std::uint64_t offset = 0;              // bytes to skip at the start of each raw file
-  std::optional<std::uint64_t> count{};  // elements to use of the whole; default: all
-  bool by_columns = false;               // accept .npy files that are stored column by column
+  std::optional<std::uint64_t> count{};  // elements to use in total; empty: all
+  bool by_columns = false;               // accept .npy files in Fortran order
 };
 
-/// What a pass reads: one sequence of elements that lies in one or several files. It owns the open
-/// files, so it moves and cannot be copied; open() them again for a second one. Its const functions
-/// may be called by several threads, and several coordinators may read it at the same time.
+/// The input of a pass: one sequence of elements in one or several files. Owns the open files, so
+/// it is movable and not copyable; call open() again for a second one. Const member functions are
+/// thread-safe, and several coordinators may read a source at the same time.
 ///
-///     const ooc::Source prices = ooc::open("prices.f32");  // float32, by its ending
-///     const ooc::Source table = ooc::open("table.npy");    // the type and shape of its header
+///     const ooc::Source prices = ooc::open("prices.f32");  // float32, by its extension
+///     const ooc::Source table = ooc::open("table.npy");    // type and shape from its header
 class Source {
  public:
-  /// All bytes of one file as plain bytes, with any header that it has: an operator reads them as
-  /// its Input, whatever that is. ooc::open() finds type and data of files that describe
-  /// themselves.
+  /// All bytes of one file, including a header if it has one, as plain bytes. An operator reads
+  /// them as its Input, whatever type that is. Use ooc::open() for files that describe their own
+  /// type.
   explicit Source(File file);
 
-  /// The parts `extents` of `files`, in that order. Throws Error(bad_input) if an extent reaches
-  /// past its file or the bytes are not a whole number of elements.
+  /// The concatenation of `extents` of `files`. Throws Error(bad_input) if an extent reaches past
+  /// the end of its file or the bytes are not a whole number of elements.
   Source(std::vector<File> files, std::vector<Extent> extents, DType type);
 
   Source(Source&&) noexcept = default;
   Source& operator=(Source&&) noexcept = default;
-  Source(const Source&) = delete;  // it owns open files: move it, or open() them again
+  Source(const Source&) = delete;  // owns open files: move it, or open() them again
   Source& operator=(const Source&) = delete;
 
   std::span<const File> files() const noexcept { return files_; }
   std::span<const Extent> extents() const noexcept { return extents_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
 
-  /// Empty for a file opened as plain bytes, which an operator may read as what it likes.
+  /// Returns the element type; empty for a file opened as plain bytes, which an operator may read
+  /// as any type.
   const std::optional<DType>& type() const noexcept { return type_; }
 
-  /// What operators take the elements for: plain bytes are u1.
+  /// Returns the element type that operators read; u1 for plain bytes.
   ElementType element() const noexcept { return type_ ? type_->element : ElementType::u1; }
 
-  /// Row-major; empty for raw files, whose elements are just a sequence.
+  /// Returns the shape in row-major order; empty for raw files, several files, or a part of one.
   std::span<const std::uint64_t> shape() const noexcept { return shape_; }
   void set_shape(std::vector<std::uint64_t> shape) { shape_ = std::move(shape); }
 
-  /// To be called when its files have been read. Throws Error(input_changed) if another program has
-  /// written to one of them since it was opened, or may have (see File::check_unchanged). Returns a
+  /// Call this after the files have been read. Throws Error(input_changed) if another program has,
+  /// or may have, written to one of them since it was opened (see File::check_unchanged). Returns a
   /// sentence if something else about them has changed.
   std::optional<std::string> check_unchanged() const;
 
-  /// "raw", "npy" or "mixed", and where the type was learnt from: "from .f32", "default", ...
+  /// "raw", "npy" or "mixed".
   std::string format = "raw";
-  std::string format_version;  // "1.0" of a .npy file; empty for raw ones, or if files differ
+  std::string format_version;  // "1.0" for a .npy file; empty for raw files, or if files differ
+  /// The origin of the type: "from .f32", "from its header", "default for raw files", ...
   std::string type_reason;
 
-  /// Whether one of its files is stored column by column (NumPy's Fortran order), so that elements
-  /// do not come in the order of the shape.
+  /// True if a file is in Fortran order, so that the order of the elements is not that of the
+  /// shape.
   bool by_columns = false;
 
  private:
@@ -79,14 +81,16 @@ class Source {
   std::vector<std::uint64_t> shape_;
 };
 
-/// Whether a file begins like a .npy file, whatever its name. Throws Error(input).
+/// True if the file begins with the magic bytes of .npy, whatever its name. Throws Error: `input`
+/// if it cannot be read, `bad_input` if it ends meanwhile.
 bool begins_like_npy(const File& file);
 
-/// Opens files as one dataset, in the order given. `.npy` files (by their magic bytes, versions 1
-/// to 3, C order unless `format` says otherwise) describe themselves; others are raw: their type is
-/// the one asked for, else the one their ending names (.f32, .i16, ...), else u1. Throws Error:
-/// `bad_input` for headers that are not understood, types that differ or contradict `format`, sizes
-/// that do not fit.
+/// Opens files as one dataset, in the order given. Files that are named `.npy` or begin with its
+/// magic bytes (versions 1 to 3; C order unless `format.by_columns`) describe themselves. Other
+/// files are raw: their type is `format.type`, else the one that their extension names (.f32, .i16,
+/// ...), else u1. Throws Error: `usage` if `paths` is empty, or for an offset into a .npy file;
+/// `input` if a file cannot be opened or read; `bad_input` for headers that cannot be parsed, types
+/// that differ or contradict `format`, and sizes that do not fit.
 Source open(std::span<const std::filesystem::path> paths, const Format& format = {});
 Source open(const std::filesystem::path& path, const Format& format = {});
 

@@ -10,24 +10,28 @@
 
 namespace ooc {
 
-/// What a format knows about one file: which of its bytes are data, and of what type.
+/// A file as its format describes it: which bytes are data, and their type.
 struct Description {
   DType type;
   std::string type_reason;
   std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;  // of a raw file not always a whole number of elements
+  std::uint64_t bytes = 0;  // for raw files not always a whole number of elements
   std::vector<std::uint64_t> shape{};
   std::string version{};
   bool by_columns = false;
 };
 
-/// Whether it begins like a .npy file, or is at least named like one.
+/// True if the file begins like a .npy file or has that extension. Throws Error as
+/// begins_like_npy().
 bool is_npy(const File& file);
 
-/// Throws Error(bad_input) if the header is not understood or does not fit the file.
+/// Parses the header of a .npy file. Throws Error: `usage` if `format` has an offset; `bad_input`
+/// if the header cannot be parsed, or contradicts the size of the file or `format`; `input` if it
+/// cannot be read.
 Description describe_npy(const File& file, const Format& format);
 
-/// Throws Error(bad_input) if the file ends before `format.offset`.
+/// Describes a raw file, with the type from `format`, its extension, or the default u1. Throws
+/// Error(bad_input) if the file ends before `format.offset`.
 Description describe_raw(const File& file, const Format& format);
 
 }  // namespace ooc

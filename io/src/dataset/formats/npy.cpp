@@ -16,8 +16,9 @@
 namespace ooc {
 namespace {
 
-// A .npy file is: magic bytes, a major and a minor version, the length of the header (two bytes in
-// version 1, four in 2 and 3), the header, which is a Python dictionary in text, and the data.
+// A .npy file consists of magic bytes, a major and a minor version (one byte each), the length of
+// the header (two bytes in version 1, four in 2 and 3), the header (a Python dictionary as text),
+// and the data.
 constexpr std::string_view magic{"\x93NUMPY", 6};
 constexpr std::size_t version_end = magic.size() + 2;
 constexpr std::size_t longest_header = 64 * KiB;
@@ -50,8 +51,8 @@ std::string read_text(const File& file, std::uint64_t offset, std::size_t bytes)
   return text;
 }
 
-/// Reads the one kind of dictionary that NumPy writes. Nothing is evaluated: whatever is not
-/// exactly this ends with an error that names the byte.
+/// Parses the form of dictionary that NumPy writes. Nothing is evaluated. Any deviation throws
+/// Error(bad_input) with the byte offset.
 class HeaderParser {
  public:
   HeaderParser(const File& file, std::string_view text, std::size_t text_offset)
@@ -143,7 +144,7 @@ class HeaderParser {
     }
     const std::size_t digits = position_ - begin;
     if (digits == 0 || (digits > 1 && text_[begin] == '0')) fail("a dimension");
-    if (peek() == 'L') ++position_;  // Python 2 wrote long integers so
+    if (peek() == 'L') ++position_;  // Python 2 wrote long integers with this suffix
     return value;
   }
 
@@ -178,7 +179,7 @@ class HeaderParser {
 
   const File& file_;
   std::string_view text_;
-  std::size_t text_offset_;  // of the text in the file
+  std::size_t text_offset_;  // offset of the text in the file
   std::size_t position_ = 0;
   std::optional<std::string> descr_;
   std::optional<bool> fortran_order_;
@@ -186,7 +187,7 @@ class HeaderParser {
 };
 
 struct Refusal {
-  std::string_view prefix;  // of a type code without its byte order
+  std::string_view prefix;  // prefix of a type code without its byte order
   std::string_view what, hint;
 };
 
@@ -202,13 +203,14 @@ constexpr std::array<Refusal, 9> refusals{{
     {"m", "time spans", "save array.view(numpy.int64)"},
 }};
 
-/// What a message shows of a type, which a hostile header can make very long.
+/// Returns a type code in quotes for a message. Truncated, because a malicious header can make it
+/// long.
 std::string quoted(const std::string& descr) {
   constexpr std::size_t most = 32;
   return "'" + descr.substr(0, most) + (descr.size() > most ? "...'" : "'");
 }
 
-/// NumPy's codes of one letter, as far as they mean the same on all machines.
+/// NumPy's one-letter codes that mean the same on all machines.
 struct Letter {
   std::string_view letter, code;
 };
@@ -225,7 +227,7 @@ constexpr std::array<Letter, 12> letters{{{"?", "b1"},
                                           {"f", "f4"},
                                           {"d", "f8"}}};
 
-/// NumPy's long name of a type it has.
+/// True if `name` is NumPy's long name of a supported type.
 bool is_numpy_name(std::string_view name) {
   constexpr std::array<std::string_view, 11> known{"uint8",   "uint16",  "uint32", "uint64",
                                                    "int8",    "int16",   "int32",  "int64",
@@ -233,7 +235,7 @@ bool is_numpy_name(std::string_view name) {
   return std::ranges::find(known, name) != known.end();
 }
 
-/// What a header says of its elements.
+/// The element type that a header declares.
 struct Elements {
   DType type;
   bool is_boolean = false;
@@ -245,7 +247,7 @@ Elements parse_type(const File& file, const std::string& descr) {
   const bool has_order =
       !code.empty() && std::string_view{"<>=|"}.find(code.front()) != std::string_view::npos;
   if (has_order) {
-    if (code.front() != '|') order = code.front();  // NumPy takes "|f4" for "=f4"
+    if (code.front() != '|') order = code.front();  // NumPy reads "|f4" as "=f4"
     code.remove_prefix(1);
   }
   const auto letter = std::ranges::find(letters, code, &Letter::letter);
@@ -258,18 +260,19 @@ Elements parse_type(const File& file, const std::string& descr) {
         "holds " + std::string{refusal.what} + " (" + quoted(descr) + "), which are not supported",
         std::string{refusal.hint});
   }
-  // Codes of two characters; bf16 and names in bits, as "f32", are ours and not NumPy's.
+  // Codes of two characters. bf16 and names that count bits, such as "f32", are ours and not
+  // NumPy's.
   if (code.size() == 2 || (!has_order && is_numpy_name(code))) {
     try {
       return {parse_dtype(order + std::string{code})};
     } catch (const Error&) {
-      // The message below says more: it names the file.
+      // The message below is better: it names the file.
     }
   }
   throw not_understood(file, "its type " + quoted(descr) + " is not known");
 }
 
-/// Bytes of all elements, or nothing if no file can be so large.
+/// Returns the size of all elements (bytes); empty if it exceeds 64 bits. `bytes`: of one element.
 std::optional<std::uint64_t> data_bytes(std::span<const std::uint64_t> shape, std::uint64_t bytes) {
   if (std::ranges::find(shape, 0u) != shape.end()) return 0;
   for (const std::uint64_t dimension : shape) {
@@ -285,7 +288,7 @@ bool is_row_major(const Header& header) {
   return !header.fortran_order || longer_than_one <= 1 || is_empty;
 }
 
-/// Where the header's text lies in the file.
+/// Position of the header's text in the file.
 struct Place {
   std::size_t offset, bytes;
   std::string version;

@@ -6,12 +6,11 @@
 
 namespace ooc {
 
-/// Blocks signals on the calling thread while it lives. Threads that are started meanwhile keep
-/// them blocked for as long as they run: so the signal handlers of a program that uses the library
-/// never run on a thread of the library. Signals by which a thread reports a fault of its own
-/// (SIGSEGV, SIGBUS, SIGABRT ...) stay as they are, so that handlers that report a crash work, and
-/// so does SIGPROF, by which profilers sample all threads. Processes that such a thread starts
-/// inherit what it blocks.
+/// Blocks signals on the calling thread during its lifetime. Threads that are started meanwhile
+/// inherit the mask and keep it, so the signal handlers of a program that uses the library never
+/// run on a thread of the library. Signals that report a fault of the thread (SIGSEGV, SIGBUS,
+/// SIGABRT ...) are not blocked, so that crash handlers work; nor is SIGPROF, with which profilers
+/// sample all threads. Child processes of such a thread inherit the mask.
 class BlockedSignals {
  public:
   BlockedSignals() noexcept;

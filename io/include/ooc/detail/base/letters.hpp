@@ -5,7 +5,7 @@
 
 namespace ooc {
 
-/// "abc1" for "ABC1". Of ASCII letters, whatever the locale.
+/// Returns `text` with ASCII letters in lower case, independent of the locale: "abc1" for "ABC1".
 inline std::string lower_case(std::string_view text) {
   std::string lower(text);
   for (char& letter : lower) {

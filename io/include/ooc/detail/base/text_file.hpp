@@ -5,8 +5,8 @@
 
 namespace ooc {
 
-/// What stands in a small file, such as those of /proc; empty if it cannot be read. A program that
-/// somebody starts meanwhile does not get it open, which it would from a std::ifstream.
+/// Returns the contents of a small file (for example in /proc); empty if it cannot be read. The
+/// file is opened with O_CLOEXEC, unlike with std::ifstream.
 std::string read_text(const std::filesystem::path& path);
 
 }  // namespace ooc

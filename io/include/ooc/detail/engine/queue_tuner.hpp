@@ -8,45 +8,47 @@
 
 namespace ooc {
 
-/// Finds out, while a transfer runs, how many requests to keep in flight.
+/// Tunes the number of requests in flight during a transfer.
 ///
-/// How many a disk wants cannot be known beforehand: one behind a network, or a striped array,
-/// leaves most of its rate unused with a dozen; a single disk becomes slower with too many. So the
-/// tuner tries half as many as the best number known; and twice as many only if that was a loss,
-/// because a disk that does as well with half of its requests has enough of them, and more of them
-/// need more memory, which fits the processor's cache less well.
+/// The best queue depth of a disk is not known in advance: a network disk or a striped array needs
+/// many requests, a single disk becomes slower with too many. The tuner tries half of the best
+/// number known. It tries twice that number only if half was slower, because a disk that is as fast
+/// with half of its requests has enough of them, and more requests need more memory, which fits
+/// less well in the processor's cache.
 ///
-/// A disk's rate changes by more from second to second than by what is to be found out, therefore
-/// the transfer changes to and fro between the two numbers, and the windows of time in which it
-/// works with one and the other are compared pair by pair. A number is taken over if it is faster
-/// by several times the error of that comparison. So a disk that was served well from the beginning
-/// loses next to nothing: queue_tuner_test.cpp holds it to 3 % even where rates waver by half.
+/// A disk's rate varies more from second to second than the effect to be measured. Therefore the
+/// transfer alternates between the two numbers, and windows of time with one and the other are
+/// compared in pairs. A number is adopted if it is faster by several times the standard error of
+/// that comparison. So a disk whose initial number was good loses almost nothing:
+/// queue_tuner_test.cpp limits the loss to 3 %, even where rates vary by half.
 ///
-/// Knows neither clock nor disk: it is told what happens, by one thread.
+/// Uses neither clock nor disk: all events are passed in, by one thread.
 class QueueTuner {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Begins with `first` requests of `request_bytes`, and keeps between `least` and `most`.
+  /// Starts with `first` requests of `request_bytes` bytes each, and stays between `least` and
+  /// `most`.
   QueueTuner(std::size_t first, std::size_t least, std::size_t most, std::size_t request_bytes);
 
-  /// How many requests are to be in flight. When that changes, the transfer follows when it can.
+  /// Returns the number of requests to keep in flight. The transfer calls follow() once it has
+  /// adopted a new number.
   std::size_t wanted() const noexcept { return trying_ ? tried_ : best_; }
 
-  /// The transfer works with what is wanted from now on.
+  /// The transfer uses wanted() requests from now on.
   void follow(Clock::time_point now);
 
-  /// `bytes` more are through.
+  /// Records the completion of `bytes` bytes.
   void complete(std::size_t bytes, Clock::time_point now);
 
-  /// The best number known.
+  /// Returns the best number known.
   std::size_t best() const noexcept { return best_; }
 
  private:
   enum class State { resting, changing, leading, measuring };
 
-  /// Of a number that is tried: faster; no faster; or, of a smaller number only, slower because the
-  /// disk had to wait for requests.
+  /// Result of a comparison: the tried number is faster; it is no faster; or, for a smaller number
+  /// only, it is slower because the disk had to wait for requests.
   enum class Verdict { better, no_better, starved };
 
   void begin_window(Clock::time_point now);
@@ -59,19 +61,19 @@ class QueueTuner {
   std::size_t best_;
 
   State state_ = State::changing;
-  Clock::time_point began_{};        // the transfer
-  Clock::time_point rests_until_{};  // then there is another comparison
-  bool upward_ = false;              // whose number is larger than the best
+  Clock::time_point began_{};        // start of the transfer
+  Clock::time_point rests_until_{};  // time of the next comparison
+  bool upward_ = false;              // the next comparison tries a larger number
 
   Clock::time_point comparison_began_{};
   std::size_t tried_ = 0;
-  bool trying_ = false;           // `tried_` is wanted, not `best_`
-  std::array<double, 2> rates_;   // of the pair's windows: best_, tried_ (bytes a second)
-  std::size_t windows_ = 0;       // that have been measured
-  std::vector<double> ratios_{};  // tried to best, a logarithm for each pair
+  bool trying_ = false;           // wanted() is `tried_`, not `best_`
+  std::array<double, 2> rates_;   // of the two windows of a pair: best_, tried_ (bytes/s)
+  std::size_t windows_ = 0;       // measured in this comparison
+  std::vector<double> ratios_{};  // log(rate of tried / rate of best), one per pair
 
-  std::size_t lead_bytes_ = 0;  // of requests begun before the window
-  std::size_t bytes_ = 0;       // of the window
+  std::size_t lead_bytes_ = 0;  // still to complete, of requests started before the window
+  std::size_t bytes_ = 0;       // completed in the window
   Clock::time_point window_began_{};
 };
 

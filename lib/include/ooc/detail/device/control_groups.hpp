@@ -9,19 +9,19 @@ namespace ooc {
 
 /// A control group that limits this process.
 struct ControlGroup {
-  std::string directory;  // of the files that say how
-  bool is_version_2;      // they are called otherwise in version 1
+  std::string directory;  // directory of the group's files
+  bool is_version_2;      // file names differ from those of version 1
 };
 
-/// The process's own group and those around it, of either version, where they control `controller`:
-/// "memory", "cpu". A container may see its own group at the root, where the path that it is told
-/// does not exist; not every directory is there, therefore. `proc` and `sys`: where the kernel
-/// shows its facts.
+/// Returns the control groups that limit this process for `controller` ("memory", "cpu"): its own
+/// group and the enclosing ones, of either version. Not every directory need exist: a container may
+/// see its own group as the root, where the path that the kernel reports does not exist. `proc` and
+/// `sys`: the mount points of procfs and sysfs.
 std::vector<ControlGroup> groups_that_limit(std::string_view controller,
                                             const std::string& proc = "/proc",
                                             const std::string& sys = "/sys");
 
-/// The time of how many cores these groups leave to this process; empty if they set no limit.
+/// Returns the CPU time that these groups allow, in cores; empty if they set no limit.
 std::optional<double> cores_of_time(const std::string& proc = "/proc",
                                     const std::string& sys = "/sys");
 

@@ -5,14 +5,15 @@
 
 namespace ooc {
 
-/// Whether a build for these architectures, as CMake names them ("75 90-real"), has code for GPUs
-/// of that compute capability. True for "native", "all" and "OFF", which do not say what they mean.
+/// True if a build for these architectures, as CMake names them ("75 90-real"), has code for GPUs
+/// of a compute capability. Also true for "native", "all" and "OFF", which name no architecture.
 bool has_code_for(std::string_view architectures, int major, int minor);
 
-/// A sentence that says so and names the build's architectures. Empty if has_code_for().
+/// Returns a sentence that says that there is no such code, and what there is code for. Empty if
+/// has_code_for() is true.
 std::string why_no_code(std::string_view architectures, int major, int minor);
 
-/// A hint for that case.
+/// Returns a hint on how to build for a compute capability.
 std::string how_to_get_code(int major, int minor);
 
 }  // namespace ooc

@@ -12,11 +12,13 @@
 
 namespace ooc {
 
-/// Tells an observer, if there is one, what a Reader or a Writer has done. Belongs to its thread.
+/// Reports the reads or writes of a Reader or Writer to an observer, if there is one. Used by the
+/// thread of the reader or writer.
 class TransferReporter final : public TransferObserver {
  public:
-  /// `kind`: read or write; `slots`: of the pool. `observe` must outlive this, and may be empty.
-  /// `own_numbers`: slots from the first on that are reported each by its own number.
+  /// `kind`: read or write. `slots`: number of slots of the pool. `observe` must outlive this
+  /// object, and may be empty. `own_numbers`: number of slots, from the first on, that are reported
+  /// by their own index; the others share numbers.
   TransferReporter(TraceEvent::Kind kind, std::size_t slots, const Observe& observe,
                    std::size_t own_numbers = std::numeric_limits<std::size_t>::max());
   void begun(std::size_t slot, std::size_t chunk) override;
@@ -25,7 +27,7 @@ class TransferReporter final : public TransferObserver {
  private:
   struct Begun {
     TraceEvent::Clock::time_point when{};
-    std::uint64_t range = 0;  // on the timeline of NVIDIA's tools
+    std::uint64_t range = 0;  // NVTX range
     std::size_t number = 0;
   };
 
@@ -34,18 +36,19 @@ class TransferReporter final : public TransferObserver {
   TraceEvent::Kind kind_;
   const Observe& observe_;
   std::size_t own_numbers_;
-  std::vector<Begun> begun_;         // by slot
-  std::vector<bool> shared_in_use_;  // numbers after those of the own slots that are in use now
+  std::vector<Begun> begun_;         // indexed by slot
+  std::vector<bool> shared_in_use_;  // numbers from `own_numbers_` on that are in use
 };
 
-/// Tells an observer, if there is one, of work on a device that lies between two events. Belongs to
-/// one thread, which is bound to the device.
+/// Reports work on a device between two events to an observer, if there is one. Used by one thread,
+/// which must be bound to the device.
 class EventReporter {
  public:
-  /// `observe` must outlive this, and may be empty: then nothing is done, here or later.
+  /// `observe` must outlive this object, and may be empty; then nothing is done, here or later.
+  /// Throws Error(device).
   EventReporter(Device& device, const Observe& observe);
 
-  /// Both events have happened. Fills in the times.
+  /// Sets the times of `work` from the two events, which must have happened, and reports it.
   void report(TraceEvent work, const Event& begun, const Event& ended);
 
  private:

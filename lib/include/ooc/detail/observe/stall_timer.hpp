@@ -5,10 +5,11 @@
 
 namespace ooc {
 
-/// For how long a disk owes an answer: transfers are in flight, and none has come back since.
+/// Measures a disk's stall time: how long transfers have been in flight without any completion.
 class StallTimer {
  public:
-  /// To be called again and again, with the bytes that are through by now; `seconds`: of any clock.
+  /// Returns the stall time so far (seconds). Call it periodically. `bytes_done`: bytes transferred
+  /// so far; `seconds`: time from any clock.
   double update(std::uint64_t bytes_done, std::size_t in_flight, double seconds) noexcept {
     if (in_flight == 0 || bytes_done != bytes_done_) {
       bytes_done_ = bytes_done;
