@@ -14,12 +14,6 @@ DeviceSpan<const std::byte> read_only(DeviceSpan<std::byte> data) {
   return {data.data, data.size};
 }
 
-/// Makes a part of its slot the payload of a chunk.
-void set_payload(Chunk& chunk, std::span<std::byte> output) {
-  chunk.segments.clear();
-  chunk.segments.push_back(output);
-}
-
 }  // namespace
 
 Lane::Lane(Device& device, std::size_t index) : device_(device), index_(index) {}
@@ -35,7 +29,7 @@ void Lane::reserve(const LaneBuffers& buffers) {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     want(inputs_[i], i < buffers.inputs ? buffers.step : 0);
   }
-  for (Result& result : results_) want(result, buffers.result);
+  for (ResultBuffer& result : results_) want(result, buffers.result);
 }
 
 void Lane::prepare(const Observe& observe) {
@@ -58,13 +52,11 @@ void Lane::prepare(const Observe& observe) {
   }
   std::ranges::for_each(inputs_, make_ready);
   std::ranges::for_each(results_, make_ready);
-  for (Result& result : results_) result.chunk = nullptr;
-  next_result_ = 0;
 }
 
 void Lane::release() {
   for (InputBuffer& input : inputs_) input.memory = Buffer();
-  for (Result& result : results_) result.memory = Buffer();
+  for (ResultBuffer& result : results_) result.memory = Buffer();
 }
 
 void Lane::run(const PassParts& pass) {
@@ -86,16 +78,17 @@ void Lane::run(const PassParts& pass) {
 
 void Lane::consume(const PassParts& pass) {
   const std::unique_ptr<Feed> feed = make_feed(pass);
+  const std::unique_ptr<Sink> sink = make_sink(pass);
   for (;;) {
-    // The reader may need the slots that take these results before it can read the next step.
-    if (!feed->is_ready()) finish_results(pass);
+    if (!feed->is_ready()) sink->flush();
     const std::optional<FedStep> step = feed->next();
     if (!step) break;
-    const DeviceSpan<std::byte> out = room_for_result(pass, *step);
-    process(pass, *step, out);
-    pass_on(pass, *step, out);
+    const DeviceSpan<std::byte> out = sink->room(*step);
+    Kernel& kernel = process(pass, *step, out);
+    sink->commit(*step, out, *kernel.ended);
+    if (device_.reads_host_memory()) take_in(kernel);  // the sink has waited for it
   }
-  finish_results(pass);
+  sink->flush();
   stream_->synchronize();
   for (Kernel& kernel : kernels_) take_in(kernel);
 }
@@ -108,16 +101,13 @@ std::unique_ptr<Feed> Lane::make_feed(const PassParts& pass) {
                                     times_.kernel);
 }
 
-/// Memory that the operator writes to: on devices that read host memory, the part of the step's
-/// slot from which the writer takes it.
-DeviceSpan<std::byte> Lane::room_for_result(const PassParts& pass, const FedStep& step) {
-  if (pass.output == nullptr) return {};
-  const std::size_t bytes = pass.output_bytes(step.data.size);
-  if (!device_.reads_host_memory()) return {results_[next_result_].memory.data(), bytes};
-  return {step.chunk->memory.subspan(pass.output_place, bytes).data(), bytes};
+std::unique_ptr<Sink> Lane::make_sink(const PassParts& pass) {
+  if (device_.reads_host_memory()) return std::make_unique<HostSink>(pass);
+  return std::make_unique<CopySink>(pass, index_, *stream_, results_, *reporter_, times_.d2h);
 }
 
-void Lane::process(const PassParts& pass, const FedStep& step, DeviceSpan<std::byte> out) {
+/// Enqueues the operator's work on a step. Returns its events.
+Lane::Kernel& Lane::process(const PassParts& pass, const FedStep& step, DeviceSpan<std::byte> out) {
   const NvtxRange range("operator", step.index);
   const DeviceSpan<std::byte> data = step.data;
   Kernel& kernel = kernels_[step.buffer];
@@ -131,61 +121,11 @@ void Lane::process(const PassParts& pass, const FedStep& step, DeviceSpan<std::b
   }
   stream_->record(*kernel.ended);
   kernel.is_pending = true;
-  kernel.work = work_on(TraceEvent::Kind::kernel, step.index, data.size);
+  kernel.work = {
+      .kind = TraceEvent::Kind::kernel, .worker = index_, .chunk = step.index, .bytes = data.size};
   if (times_.bytes == 0) times_.first_seconds = pass.watch.seconds();
   times_.bytes += data.size;
-}
-
-/// Gives the step's slot back, or its result to the writer.
-void Lane::pass_on(const PassParts& pass, const FedStep& step, DeviceSpan<std::byte> out) {
-  if (!device_.reads_host_memory()) {
-    if (pass.output != nullptr) copy_result(pass, step, out);
-    return;
-  }
-  kernels_[step.buffer].ended->synchronize();  // it reads the slot
-  take_in(kernels_[step.buffer]);
-  if (pass.readers != nullptr) return;
-  if (pass.output == nullptr) {
-    pass.pool.recycle(*step.chunk);
-    return;
-  }
-  set_payload(*step.chunk, {out.data, out.size});
-  pass.pool.publish(*step.chunk, ChunkState::computed);
-}
-
-/// Copies a result to the host, into the slot that its input came in.
-void Lane::copy_result(const PassParts& pass, const FedStep& step, DeviceSpan<std::byte> out) {
-  Result& result = results_[next_result_];
-  next_result_ = (next_result_ + 1) % results_.size();
-  const std::span<std::byte> target = step.chunk->memory.subspan(pass.output_place, out.size);
-  stream_->record(*result.copy_begun);
-  stream_->copy(target.data(), out.data, out.size);
-  stream_->record(*result.copied);
-  set_payload(*step.chunk, target);
-  result.chunk = step.chunk;
-  result.step = step.index;
-  finish_result(pass, results_[next_result_]);  // the one before
-}
-
-/// Waits until a result is in its slot, and passes it on to the writer.
-void Lane::finish_result(const PassParts& pass, Result& result) {
-  if (result.chunk == nullptr) return;
-  {
-    const NvtxRange range("d2h", result.step);
-    const Timed timed(times_.d2h.waits_in);
-    result.copied->synchronize();
-  }
-  times_.d2h.busy += result.copied->seconds_since(*result.copy_begun);
-  reporter_->report(
-      work_on(TraceEvent::Kind::d2h, result.step, result.chunk->segments.front().size()),
-      *result.copy_begun, *result.copied);
-  pass.pool.publish(*std::exchange(result.chunk, nullptr), ChunkState::computed);
-}
-
-/// In the order of their steps.
-void Lane::finish_results(const PassParts& pass) {
-  finish_result(pass, results_[next_result_]);
-  finish_result(pass, results_[(next_result_ + 1) % results_.size()]);
+  return kernel;
 }
 
 /// A kernel that did not begin would leave its part out of the answer, without any other error.
@@ -198,10 +138,6 @@ void Lane::take_in(Kernel& kernel) {
   if (!std::exchange(kernel.is_pending, false)) return;
   times_.kernel.busy += kernel.ended->seconds_since(*kernel.begun);
   reporter_->report(kernel.work, *kernel.begun, *kernel.ended);
-}
-
-TraceEvent Lane::work_on(TraceEvent::Kind kind, std::size_t step, std::uint64_t bytes) const {
-  return {.kind = kind, .worker = index_, .chunk = step, .bytes = bytes};
 }
 
 }  // namespace ooc

@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 
 #include "pass/feed.hpp"
 #include "pass/pass_parts.hpp"
+#include "pass/sink.hpp"
 #include "sizing/layout.hpp"
 
 namespace ooc {
@@ -53,26 +53,12 @@ class Lane {
     TraceEvent work;
   };
 
-  /// What was computed last is copied to the host while the next step is computed.
-  struct Result {
-    std::size_t bytes = 0;  // that the memory is to have
-    Buffer memory;
-    std::unique_ptr<Event> copy_begun, copied;
-    std::size_t step = 0;
-    Chunk* chunk = nullptr;  // takes the copy
-  };
-
   void consume(const PassParts& pass);
   std::unique_ptr<Feed> make_feed(const PassParts& pass);
-  DeviceSpan<std::byte> room_for_result(const PassParts& pass, const FedStep& step);
-  void process(const PassParts& pass, const FedStep& step, DeviceSpan<std::byte> out);
-  void pass_on(const PassParts& pass, const FedStep& step, DeviceSpan<std::byte> out);
-  void copy_result(const PassParts& pass, const FedStep& step, DeviceSpan<std::byte> out);
-  void finish_result(const PassParts& pass, Result& result);
-  void finish_results(const PassParts& pass);
+  std::unique_ptr<Sink> make_sink(const PassParts& pass);
+  Kernel& process(const PassParts& pass, const FedStep& step, DeviceSpan<std::byte> out);
   void take_in(Kernel& kernel);
   void check_launches();
-  TraceEvent work_on(TraceEvent::Kind kind, std::size_t step, std::uint64_t bytes) const;
 
   Device& device_;
   std::size_t index_;
@@ -80,8 +66,7 @@ class Lane {
   std::optional<EventReporter> reporter_;
   std::array<InputBuffer, 2> inputs_;
   std::array<Kernel, 2> kernels_;  // by input buffer
-  std::array<Result, 2> results_;
-  std::size_t next_result_ = 0;
+  std::array<ResultBuffer, 2> results_;
   Times times_;
 };
 
