@@ -37,7 +37,8 @@ struct Stats {
   double checksum_seconds = 0;       // that the hash took: only one stream at a time has it
   std::vector<std::string> reasons;  // a sentence for each choice that was not the user's
   std::vector<std::string> remarks;  // a sentence for each thing that did not go as planned
-  /// Why chunks have their size, and why there are so many streams, also if the user has said so.
+  /// Why chunks have their size, and why there are so many streams, also if the user has said so:
+  /// a sentence, which names such a setting "Options::streams".
   std::string why_chunk, why_streams;
   std::optional<double> page_cache_fraction;
   double hole_fraction = 0;  // of the source, that was never written and comes from no disk
