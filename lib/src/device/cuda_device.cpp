@@ -344,7 +344,7 @@ class CudaDevice final : public Device {
                   "no usable GPU: none of the code of this build, for " OOC_CUDA_ARCHITECTURES
                   ", runs on " +
                       device_name(ordinal_, properties.name),
-                  how_to_get_code(properties.major, properties.minor));
+                  {.hint = how_to_get_code(properties.major, properties.minor)});
     }
     calls_.started();
     cuda_has_started = true;

@@ -93,7 +93,8 @@ TEST(MakeEngine, RefusesWhereIoUringIsDemandedAndMissing) {
       return false;
     } catch (const Error& error) {
       return error.kind() == ErrorKind::usage && error.details().errno_value == ENOSYS &&
-             !error.details().hint.empty();
+             advice(error.details()) ==
+                 "unset EngineOptions::kind, or set EngineOptions::kind to threads";
     }
   });
 }
