@@ -14,6 +14,6 @@ int main(int argc, char** argv) try {
   std::cout << product.plan.resident << " stayed on the device (" << stats.device << "), "
             << stats.seconds << " s\n";
 } catch (const ooc::Error& error) {
-  std::cerr << error.what() << '\n' << error.details().hint << '\n';
+  std::cerr << error.what() << '\n' << ooc::advice(error.details()) << '\n';
   return 1;
 }

@@ -289,11 +289,29 @@ class TidyTest(unittest.TestCase):
         self.check_lines(code, HEADLESS, "a comment says what something is or does, without free "
                          "relative clauses (What ..., Whether ...)")
 
-    def test_kernels_name_no_option_of_the_program(self):
-        kernels = {name: text for name, text in TEXT.items()
-                   if name.startswith(("kernels/src/", "kernels/include/"))}
-        self.check_lines(kernels, r"(?<![\w-])--[a-z][\w-]*\b(?!\.|->)",
-                         "say it in the library's terms; apps/ooc-run/cli/remedies.cpp translates")
+    def test_the_library_names_no_option_of_the_program(self):
+        table = TEXT["apps/ooc-run/cli/options.cpp"]
+        options = "|".join(re.findall(r'\bOption\{"([a-z-]+)"', table))
+        library = {name: text for name, text in TEXT.items()
+                   if name.startswith(("io/", "lib/", "kernels/"))}
+        self.check_lines(library, rf"(?<![\w-])--({options})\b(?![.-]?\w|->)",
+                         "say it as a Remedy or in the library's terms; "
+                         "apps/ooc-run/cli/remedies.cpp has the options")
+
+    def test_settings_of_remedies_have_options(self):
+        """Every setting that the library names exists, and is in the table of cli/remedies.cpp."""
+        library = {name: TEXT[name] for name in self.library_code()}
+        in_remedies = r'Change::\w+,\s*"([\w:]+)"'
+        in_texts = r'"[^"\n]*\b((?:Options|\w+Options|Format|Target)::[a-z]\w*)[^"\n]*"'
+        named = {setting for text in library.values() for pattern in (in_remedies, in_texts)
+                 for setting in re.findall(pattern, text)}
+        rows = set(re.findall(r'SettingOption\{"([\w:]+)"', TEXT["apps/ooc-run/cli/remedies.cpp"]))
+        self.assertEqual(named, rows)
+        headers = "".join(text for name, text in library.items() if "/include/" in name)
+        for setting in named:
+            owner, member = setting.split("::")
+            body = re.search(rf"\b(?:struct|class) {owner} {{(.*?)^}};", headers, re.S | re.M)
+            self.assertRegex(body.group(1) if body else "", rf"\b{member}\b", setting)
 
     def test_the_glossary_names_what_there_is(self):
         glossary = TEXT["docs/glossary.md"]

@@ -98,9 +98,9 @@ bool speaks_of(std::string_view text, const std::string& option) {
 }
 
 /// Returns the error in the terms of a user of ooc-run: with options instead of the library's
-/// fields, and with the environment variables that stand for the options it mentions.
+/// settings, and with the environment variables that stand for the options it mentions.
 ooc::Error for_user(const ooc::Error& library_error, const Arguments& arguments) {
-  const ooc::Error error = in_terms_of_options(library_error);
+  const ooc::Error error = in_terms_of_options(library_error, arguments.command());
   ooc::ErrorDetails details = error.details();
   const std::string text = fmt::format("{}\n{}\n{}", error.what(), details.why, details.hint);
   for (const auto& variable : arguments.variables()) {

@@ -58,8 +58,8 @@ class AgreementTest(ExplainTest):
 
     def test_streams_of_so_many_threads_are_explained(self):
         Path(self.write("x.f32", bytes(MIB))).read_bytes()
-        for words, what in (([], "a stream for each of the --threads, which reads"),
-                            (["--engine", "threads"], "a stream for half of the --threads")):
+        for words, what in (([], "a stream for each of --threads, which reads"),
+                            (["--engine", "threads"], "a stream for half of --threads")):
             plan = self.explain("reduce", "x.f32", "--threads", "3", *words)
             self.assertIn(what, " ".join(plan["reasons"]))
             self.assertEqual(plan["threads"], 3)

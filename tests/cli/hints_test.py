@@ -98,12 +98,14 @@ class HintsTest(CliTest):
             "reduce mising.f32": (4, r"mising.f32: .*\(ENOENT\)", "check the name"),
             "reduce folder": (3, "folder: is a directory", "name the files in it"),
             "reduce odd.f32": (3, "odd.f32: 10 bytes are not a whole number of float32",
-                               "--count 2 leaves the rest out"),
-            "reduce tiny.f32": (3, "tiny.f32: 3 bytes", "another --dtype"),
-            "reduce a.f32 --count 2000": (3, "only 1000 elements", "smaller --count"),
-            "reduce a.f32 --offset 5000": (3, "fewer than the 5000", "smaller --offset"),
-            "reduce a.f32 plain.dat": (3, "plain.dat: holds", "--dtype .*convert .* --to '<f4'"),
-            "reduce square.npy --dtype i4": (3, "holds <f4, not the <i4", "leave out --dtype"),
+                               "use --count 2, --offset BYTES or --dtype D$"),
+            "reduce tiny.f32": (3, "tiny.f32: 3 bytes", "use --offset BYTES or --dtype D$"),
+            "reduce a.f32 --count 2000": (3, "only 1000 elements",
+                                          "lower --count, or leave out --count$"),
+            "reduce a.f32 --offset 5000": (3, "fewer than the 5000", "lower --offset$"),
+            "reduce a.f32 plain.dat": (3, "plain.dat: holds",
+                                       "use --dtype D, or convert it: .* --to '<f4'$"),
+            "reduce square.npy --dtype i4": (3, "holds <f4, not the <i4", "leave out --dtype$"),
             "reduce columns.npy": (3, "Fortran order", r'numpy.load\("columns.npy", '
                                                           r'mmap_mode="r"\)'),
             "reduce objects.npy": (3, "Python objects", "save an array of numbers"),
@@ -123,7 +125,8 @@ class HintsTest(CliTest):
 
     def test_outputs(self):
         self.check({
-            "convert a.f32 -o taken.f16": (6, "taken.f16: exists already", "--force"),
+            "convert a.f32 -o taken.f16": (6, "taken.f16: exists already",
+                                           "use --force .replaces it.$"),
             "convert a.f32 -o new/x.f16": (6, "new/x.f16: .*ENOENT", "mkdir -p new$"),
             "convert a.f32 -o folder": (6, "folder: is a directory", "name a file in it"),
             "convert a.f32": (2, "no output file given", "-o OUT"),
@@ -158,14 +161,14 @@ class HintsTest(CliTest):
             "matmul i2.npy i2.npy -o c.npy": (3, "i2.npy: holds int16",
                                               "ooc-run convert i2.npy -o OUT --to f4"),
             "matmul square.npy square.npy -o c.npy --compute tf32 --device cpu": (
-                2, "tf32 needs a GPU", "--compute f32"),
+                2, "tf32 needs a GPU", "use --compute f32 or --device cuda$"),
         })
 
     def test_limits(self):
         self.check({"reduce a.f32 --device cpu --memory 1K": (7, "8192 bytes, the limit is 1024",
-                                                              "raise --memory")})
+                                                              "raise --memory$")})
         self.refuse(2, "io_uring is not available", "reduce", "a.f32", "--engine", "uring",
-                    hint="leave out --engine uring",
+                    hint="leave out --engine, or use --engine threads .reads the same bytes.$",
                     preexec_fn=refusing("io_uring_setup", errno.EPERM))
 
 

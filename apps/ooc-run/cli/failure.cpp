@@ -7,6 +7,7 @@
 #include <exception>
 #include <new>
 
+#include "cli/remedies.hpp"
 #include "cli/terminal.hpp"
 
 namespace ooc_run {
@@ -46,8 +47,8 @@ int exit_code_of(ooc::ErrorKind kind) {
   return 1;
 }
 
-ooc::Error with_hint(const ooc::Error& error, const std::string& hint) {
-  ooc::ErrorDetails details = error.details();
+ooc::Error with_hint(const ooc::Error& error, const std::string& hint, std::string_view command) {
+  ooc::ErrorDetails details = in_terms_of_options(error, command).details();
   if (!details.hint.empty()) details.hint += "; ";
   details.hint += hint;
   return {error.kind(), error.what(), details};
@@ -60,7 +61,7 @@ void print_error(const ooc::Error& error) {
   std::string text = fmt::format("ooc-run: {}error:{} {}\n", colour ? "\x1b[1;31m" : "",
                                  colour ? "\x1b[0m" : "", printable(error.what()));
   if (!why.empty()) text += lines_for_stderr("  why:  ", why);
-  const std::string& hint = error.details().hint;
+  const std::string hint = in_terms_of_options(error).details().hint;
   if (!hint.empty()) text += lines_for_stderr("  hint: ", hint);
   print_to_stderr(text);
 }

@@ -1,15 +1,18 @@
 #pragma once
 
 #include <ooc/io/error.hpp>
+
 #include <string>
+#include <string_view>
 
 namespace ooc_run {
 
 /// Throws Error(usage).
 [[noreturn]] void refuse_usage(const std::string& message, const std::string& hint = {});
 
-/// Returns the error with another hint added.
-ooc::Error with_hint(const ooc::Error& error, const std::string& hint);
+/// Returns the error of a command with another hint added.
+ooc::Error with_hint(const ooc::Error& error, const std::string& hint,
+                     std::string_view command = {});
 
 /// Returns the exception that is being handled as an Error. To be called in a catch block.
 ooc::Error current_error();

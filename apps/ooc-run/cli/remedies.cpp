@@ -1,46 +1,107 @@
 #include "cli/remedies.hpp"
 
-#include <string>
-#include <string_view>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "cli/options.hpp"
 
 namespace ooc_run {
 namespace {
 
-/// A phrase of the library's hints, and its replacement. PATH there is the file of the error, as a
-/// word for a shell.
-struct Phrase {
-  std::string_view library, option;
+constexpr std::array names{
+    SettingOption{"ConvertOptions::strict", "strict"},
+    SettingOption{"Device::kind", "device"},
+    SettingOption{"Format::count", "count"},
+    SettingOption{"Format::offset", "offset"},
+    SettingOption{"Format::type", "dtype"},
+    SettingOption{"HistogramOptions::bins", "bins"},
+    SettingOption{"HistogramOptions::bins", "histogram"},
+    SettingOption{"HistogramOptions::range", "range"},
+    SettingOption{"MatmulOptions::precision", "compute"},
+    SettingOption{"Options::chunk_bytes", "chunk"},
+    SettingOption{"Options::device_bytes", "vram"},
+    SettingOption{"Options::direct", "direct"},
+    SettingOption{"Options::engine", "engine"},
+    SettingOption{"Options::memory_bytes", "memory"},
+    SettingOption{"Options::streams", "streams"},
+    SettingOption{"Options::threads", "threads"},
+    SettingOption{"Target::replace", "force"},
+    SettingOption{"Target::type", "to"},
 };
 
-// A phrase that contains another one is before it.
-constexpr Phrase phrases[] = {
-    {"set MatmulOptions::precision to f32, or compute on a GPU",
-     "--compute f32 works here; --device cuda needs a GPU"},
-    {"set Format::type to what a raw file holds", "say with --dtype what a raw file holds"},
-    {"unset ConvertOptions::strict", "leave out --strict"},
-    {"ooc::convert() to ", "ooc-run convert PATH -o OUT --to "},
-    {"HistogramOptions::range", "--range LOWER:UPPER"},
-    {"Format::type", "--dtype"},
-    {"Options::memory_bytes", "--memory"},
-    {"Options::device_bytes", "--vram"},
-    {"Options::threads", "--threads"},
-};
+/// Returns the option of a command that changes a setting.
+std::optional<Option> option_for(std::string_view setting, const Command& command) {
+  for (const Option& option : options_of(command)) {
+    const auto changes_it = [&](const SettingOption& row) {
+      return row.setting == setting && row.option == option.name;
+    };
+    if (std::ranges::any_of(names, changes_it)) return option;
+  }
+  return {};
+}
 
-void replace(std::string& text, std::string_view phrase, std::string_view replacement) {
-  const std::size_t at = text.find(phrase);
-  if (at != std::string::npos) text.replace(at, phrase.size(), replacement);
+/// Returns the option of the named command or, without a name, of the first that has one.
+std::optional<Option> option_for(std::string_view setting, std::string_view command) {
+  for (const Command& each : commands()) {
+    if (!command.empty() && command != each.name) continue;
+    if (auto option = option_for(setting, each)) return option;
+  }
+  return {};
+}
+
+/// Returns "--engine threads" or, for a remedy without a value, "--range LO:HI".
+std::string with_value(const Option& option, const std::string& value) {
+  const std::string text = value.empty() ? std::string(option.argument) : ooc::shell_word(value);
+  return fmt::format("--{}{}{}", option.name, text.empty() ? "" : " ", text);
+}
+
+ooc::RemedyWords words_for(const ooc::Remedy& remedy, const std::optional<Option>& option,
+                           const std::string& path) {
+  if (remedy.change == ooc::Change::convert) {
+    return {"convert", fmt::format("it: ooc-run convert {} -o OUT --to {}", ooc::shell_word(path),
+                                   ooc::shell_word(remedy.value))};
+  }
+  if (remedy.change == ooc::Change::set) return {"use", with_value(*option, remedy.value)};
+  const bool is_left_out = remedy.change == ooc::Change::unset;
+  return {is_left_out ? "leave out" : ooc::words_of(remedy).verb,
+          fmt::format("--{}", option->name)};
 }
 
 }  // namespace
 
-ooc::Error in_terms_of_options(const ooc::Error& error) {
+std::span<const SettingOption> setting_options() {
+  return names;
+}
+
+ooc::Error in_terms_of_options(const ooc::Error& error, std::string_view command) {
   ooc::ErrorDetails details = error.details();
-  for (const auto& [library, option] : phrases) {
-    std::string replacement(option);
-    replace(replacement, "PATH", ooc::shell_word(details.path));
-    replace(details.hint, library, replacement);
-  }
+  std::erase_if(details.remedies, [&](const ooc::Remedy& remedy) {
+    return remedy.change != ooc::Change::convert && !option_for(remedy.setting, command);
+  });
+  details.hint = ooc::advice(details, [&](const ooc::Remedy& remedy) {
+    return words_for(remedy, option_for(remedy.setting, command), details.path);
+  });
+  details.remedies.clear();
   return {error.kind(), error.what(), details};
+}
+
+std::string in_terms_of_options(std::string_view sentence) {
+  constexpr std::string_view letters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_:";
+  std::string text;
+  while (!sentence.empty()) {
+    const std::string_view word = sentence.substr(0, sentence.find_first_not_of(letters));
+    const auto row = std::ranges::find(names, word, &SettingOption::setting);
+    text += row == names.end() ? std::string(word) : fmt::format("--{}", row->option);
+    sentence.remove_prefix(word.size());
+    const std::string_view rest = sentence.substr(0, sentence.find_first_of(letters));
+    text += rest;
+    sentence.remove_prefix(rest.size());
+  }
+  return text;
 }
 
 }  // namespace ooc_run

@@ -147,7 +147,8 @@ ooc::Verification check_product(Session& session, const ooc::Source& a, const oo
     c.set_shape({plan.rows, plan.columns});
     return ooc::verify_matmul(session.coordinator(), a, b, c, plan.precision, 8, session.pass());
   } catch (const ooc::Error& error) {
-    throw with_hint(error, printable(target.path.string()) + " was written, but is not verified");
+    throw with_hint(error, printable(target.path.string()) + " was written, but is not verified",
+                    "matmul");
   }
 }
 

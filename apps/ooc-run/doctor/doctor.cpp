@@ -71,7 +71,7 @@ BlasFacts find_blas() {
   try {
     return {.library = ooc::cpu_blas()};
   } catch (const ooc::Error& error) {
-    return {.why = error.what(), .hint = in_terms_of_options(error).details().hint};
+    return {.why = error.what(), .hint = in_terms_of_options(error, "doctor").details().hint};
   }
 }
 

@@ -12,6 +12,7 @@
 #include <ooc/kernels/convert.hpp>
 #include <utility>
 
+#include "cli/remedies.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "dataset/type_doubt.hpp"
@@ -218,8 +219,8 @@ Outcome explain(std::string_view command, const RunSettings& settings, const ooc
   reasons.insert(reasons.begin(), warnings.begin(), warnings.end());
   for (std::string& reason : reasons_of(explanation)) reasons.push_back(std::move(reason));
   if (explanation.pass.chunks != 0) {
-    reasons.push_back(explanation.pass.why_chunk);
-    reasons.push_back(explanation.pass.why_streams);
+    reasons.push_back(in_terms_of_options(explanation.pass.why_chunk));
+    reasons.push_back(in_terms_of_options(explanation.pass.why_streams));
   }
   Json json = describe(explanation);
   json["reasons"] = reasons;

@@ -40,6 +40,39 @@ Error Error::from_errno(ErrorKind kind, const std::string& verb, int errno_value
                 .hint = std::move(hint)});
 }
 
+RemedyWords words_of(const Remedy& remedy) {
+  const std::string setting(remedy.setting);
+  switch (remedy.change) {
+    case Change::raise: return {"raise", setting};
+    case Change::lower: return {"lower", setting};
+    case Change::unset: return {"unset", setting};
+    case Change::convert: return {"convert", "it to " + remedy.value};
+    case Change::set: break;
+  }
+  return {"set", remedy.value.empty() ? setting : setting + " to " + remedy.value};
+}
+
+std::string advice(const ErrorDetails& details,
+                   const std::function<RemedyWords(const Remedy&)>& words) {
+  std::vector<RemedyWords> all;
+  for (const Remedy& remedy : details.remedies) all.push_back(words(remedy));
+  const auto have_one_verb = [&](std::size_t k) {  // words k - 1 and k
+    return k > 0 && k < all.size() && all[k - 1].verb == all[k].verb;
+  };
+  std::string sentence = details.hint;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    if (!have_one_verb(k)) {
+      sentence += (sentence.empty() ? "" : ", or ") + all[k].verb + " ";
+    } else {
+      sentence += have_one_verb(k + 1) ? ", " : " or ";
+    }
+    sentence += all[k].object;
+    const std::string& effect = details.remedies[k].effect;
+    if (!effect.empty()) sentence += " (" + effect + ")";
+  }
+  return sentence;
+}
+
 std::string shell_word(const std::string& text) {
   constexpr const char* plain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./,:+@%";

@@ -28,7 +28,7 @@ class SourceBuilder {
     }
     by_columns_ |= description.by_columns;
     if (description.version != version_) version_.clear();
-    require_same_type(file, description.type);
+    require_same_type(file, description.type, npy);
     (npy ? npy_files_ : raw_files_) += 1;
     const auto index = static_cast<std::uint32_t>(files_.size());
     const std::uint64_t bytes = bytes_to_use(file, description);
@@ -39,11 +39,13 @@ class SourceBuilder {
 
   Source build() {
     if (format_.count && elements_left_ > 0) {
-      throw Error(ErrorKind::bad_input,
-                  files_.back().path().string() + ": there are only " +
-                      std::to_string(*format_.count - elements_left_) + " elements, not the " +
-                      std::to_string(*format_.count) + " asked for",
-                  {.path = files_.back().path(), .hint = "give a smaller --count, or none"});
+      throw Error(
+          ErrorKind::bad_input,
+          files_.back().path().string() + ": there are only " +
+              std::to_string(*format_.count - elements_left_) + " elements, not the " +
+              std::to_string(*format_.count) + " asked for",
+          {.path = files_.back().path(),
+           .remedies = {{Change::lower, "Format::count"}, {Change::unset, "Format::count"}}});
     }
     if (files_.size() > 1) shape_.clear();
     Source source{std::move(files_), std::move(extents_), type_};
@@ -56,15 +58,17 @@ class SourceBuilder {
   }
 
  private:
-  void require_same_type(const File& file, DType type) const {
+  void require_same_type(const File& file, DType type, bool npy) const {
     if (type == type_) return;
+    std::vector<Remedy> remedies;
+    if (raw_files_ != 0 || !npy) remedies.push_back({Change::set, "Format::type"});
+    remedies.push_back({.change = Change::convert, .value = code_of(type_)});
     throw Error(ErrorKind::bad_input,
                 file.path().string() + ": holds " + code_of(type) + ", but " +
                     files_.front().path().string() + " holds " + code_of(type_),
                 {.path = file.path(),
                  .why = "all files of a dataset have one type",
-                 .hint = "--dtype says what raw files hold; ooc-run convert FILE -o OUT --to " +
-                         shell_word(code_of(type_)) + " makes one of another type"});
+                 .remedies = std::move(remedies)});
   }
 
   /// Returns the number of bytes to use of a file, as far as `Format::count` allows. Throws
@@ -77,6 +81,11 @@ class SourceBuilder {
     elements_left_ -= used;
     elements_used_ += used;
     if (rest != 0 && elements_left_ > 0) {
+      std::vector<Remedy> remedies{{Change::set, "Format::offset"}, {Change::set, "Format::type"}};
+      if (elements_used_ != 0) {
+        remedies.insert(remedies.begin(), {Change::set, "Format::count",
+                                           std::to_string(elements_used_), "leaves the rest out"});
+      }
       throw Error(
           ErrorKind::bad_input,
           file.path().string() + ": " + std::to_string(description.bytes) +
@@ -86,10 +95,7 @@ class SourceBuilder {
            .why = std::to_string(rest) +
                   (rest == 1 ? " byte is left over after " : " bytes are left over after ") +
                   std::to_string(elements) + (elements == 1 ? " element" : " elements"),
-           .hint = elements_used_ == 0 ? "give --offset or another --dtype"
-                                       : "--count " + std::to_string(elements_used_) +
-                                             " leaves the rest out; or give --offset or another "
-                                             "--dtype"});
+           .remedies = std::move(remedies)});
     }
     return used * element_bytes;
   }

@@ -23,7 +23,8 @@ Error not_available(int errno_value, const std::string& why) {
   return Error(ErrorKind::usage, "io_uring is not available: " + reason,
                {.errno_value = errno_value,
                 .why = errno_value != 0 ? why : "",
-                .hint = "leave out --engine uring: --engine threads reads the same bytes"});
+                .remedies = {{Change::unset, "Options::engine"},
+                             {Change::set, "Options::engine", "threads", "reads the same bytes"}}});
 }
 
 std::string likely_cause(int errno_value) {

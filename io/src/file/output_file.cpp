@@ -51,7 +51,9 @@ Error output_error(const std::string& verb, const std::filesystem::path& path,
 
 Error exists_error(const std::filesystem::path& path) {
   return Error(ErrorKind::output, path.string() + ": exists already",
-               {.path = path, .errno_value = EEXIST, .hint = "use --force to replace it"});
+               {.path = path,
+                .errno_value = EEXIST,
+                .remedies = {{Change::set, "Target::replace", "", "replaces it"}}});
 }
 
 /// Throws Error(output) if `path` does not name a regular file, or exists and `replace` is false.

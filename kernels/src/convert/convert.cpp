@@ -65,12 +65,13 @@ struct Converting {
 
   void check(const Partial& total) const {
     if (!strict || total.inexact == 0) return;
-    throw Error(
-        ErrorKind::bad_input,
-        path + ": not written, since " + std::to_string(total.inexact) +
-            (total.inexact == 1 ? " value" : " values") + " would change as " +
-            std::string(name_of(to)),
-        {.path = path, .hint = "choose a wider type, or allow it: unset ConvertOptions::strict"});
+    throw Error(ErrorKind::bad_input,
+                path + ": not written, since " + std::to_string(total.inexact) +
+                    (total.inexact == 1 ? " value" : " values") + " would change as " +
+                    std::string(name_of(to)),
+                {.path = path,
+                 .hint = "choose a wider type",
+                 .remedies = {{Change::unset, "ConvertOptions::strict"}}});
   }
 };
 

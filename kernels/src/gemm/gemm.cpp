@@ -56,7 +56,8 @@ std::unique_ptr<Gemm> make_gemm(DeviceKind device, Precision precision, ElementT
   if (precision == Precision::tf32 || precision == Precision::bf16) {
     throw Error(ErrorKind::usage,
                 std::string(name_of(precision)) + " needs a GPU: CPUs have no such product",
-                {.hint = "set MatmulOptions::precision to f32, or compute on a GPU"});
+                {.remedies = {{Change::set, "MatmulOptions::precision", "f32"},
+                              {Change::set, "Device::kind", "cuda"}}});
   }
   return make_openblas_gemm(operand, threads);
 }

@@ -48,7 +48,8 @@ void require_room_for_openblas(std::size_t threads) {
     if (room == MAP_FAILED) {
       throw Error(ErrorKind::memory, "OpenBLAS needs " + std::to_string(bytes) + " bytes to map",
                   {.why = "address space is limited",
-                   .hint = "raise the limit (ulimit -v), or lower Options::threads"});
+                   .hint = "raise the limit (ulimit -v)",
+                   .remedies = {{Change::lower, "Options::threads"}}});
     }
     ::munmap(room, bytes);
   }

@@ -69,8 +69,9 @@ void require_widths(const std::vector<double>& edges, Range range, ErrorKind kin
   if (std::ranges::adjacent_find(edges, has_no_width) == edges.end()) return;
   throw Error(
       kind, std::to_string(edges.size() - 1) + " bins do not fit into the range " + in_words(range),
-      {.why = "in double precision some of them would have no width",
-       .hint = "ask for fewer bins, or give a wider range (HistogramOptions::range)"});
+      {.why = "in double precision some of them would have no width: the range is too narrow",
+       .remedies = {{Change::lower, "HistogramOptions::bins"},
+                    {Change::set, "HistogramOptions::range"}}});
 }
 
 }  // namespace
@@ -103,12 +104,12 @@ Bins make_bins(const HistogramOptions& options, Range range, ErrorKind kind) {
     throw Error(kind, "no bins fit into the range " + in_words(range),
                 {.why = width > 0 ? "its width overflows double precision"
                                   : "in double precision it has no width",
-                 .hint = "give another range (HistogramOptions::range)"});
+                 .remedies = {{Change::set, "HistogramOptions::range"}}});
   }
   if (options.logarithmic) {
     if (!(range.lower > 0)) {
       throw Error(kind, "logarithmic bins need a range above zero, not " + in_words(range),
-                  {.hint = "give such a range (HistogramOptions::range)"});
+                  {.remedies = {{Change::set, "HistogramOptions::range"}}});
     }
     Bins bins{logarithmically_spaced(range.lower, range.upper, options.bins)};
     require_widths(bins.edges, range, kind);

@@ -77,10 +77,12 @@ Stats both_passes(const Stats& first, Stats second) {
   return second;
 }
 
-ErrorDetails details_of(const Source& source, std::string why, std::string hint = {}) {
+ErrorDetails details_of(const Source& source, std::string why, std::string hint,
+                        std::vector<Remedy> remedies = {}) {
   return {.path = source.files().empty() ? "" : source.files().front().path(),
           .why = std::move(why),
-          .hint = std::move(hint)};
+          .hint = std::move(hint),
+          .remedies = std::move(remedies)};
 }
 
 /// Throws if the second pass found other values outside of the range than infinities and NaN that
@@ -98,7 +100,7 @@ void check_unchanged(const Source& source, const Histogram& histogram, const Ext
   throw Error(
       ErrorKind::input_changed, "the input changed while it was read",
       details_of(source, "the second pass found values that the first did not",
-                 "count when no program writes to it, or give a range (HistogramOptions::range)"));
+                 "count when no program writes to it", {{Change::set, "HistogramOptions::range"}}));
 }
 
 /// Compares the checksums of both passes. There is none if it was not asked for, or if the second
@@ -125,9 +127,8 @@ Bins bins_over(const Source& source, const Extremes& extremes, const HistogramOp
   if (!extremes.any_finite()) {
     throw Error(
         ErrorKind::bad_input, "the data has no finite value to find the range of bins by",
-        details_of(
-            source, "all values are NaN or infinite",
-            "check the element type (Format::type), or give a range (HistogramOptions::range)"));
+        details_of(source, "all values are NaN or infinite; the element type may be another", "",
+                   {{Change::set, "Format::type"}, {Change::set, "HistogramOptions::range"}}));
   }
   return make_bins(options, {extremes.lowest, extremes.highest}, ErrorKind::bad_input);
 }

@@ -39,16 +39,19 @@ std::filesystem::path path_of(const Source& source) {
 }
 
 void require_matrix(const Source& source) {
-  const auto fail = [&](const std::string& problem, const std::string& hint) {
+  const auto fail = [&](const std::string& problem, const std::string& hint,
+                        std::vector<Remedy> remedies = {}) {
     throw Error(ErrorKind::bad_input, path_of(source).string() + ": " + problem,
-                {.path = path_of(source), .hint = hint});
+                {.path = path_of(source), .hint = hint, .remedies = std::move(remedies)});
   };
   if (source.extents().size() != 1) fail("a matrix lies in one file", "concatenate its files");
   using enum ElementType;
   const ElementType element = source.type().value_or(DType{}).element;
   if (element != f2 && element != bf16 && element != f4 && element != f8) {
-    fail("holds " + std::string(name_of(element)) + ", a product takes f2, bf16, f4 or f8",
-         "convert it first: ooc::convert() to f4; or set Format::type to what a raw file holds");
+    std::vector<Remedy> remedies{{.change = Change::convert, .value = "f4"}};
+    if (source.format == "raw") remedies.insert(remedies.begin(), {Change::set, "Format::type"});
+    fail("holds " + std::string(name_of(element)) + ", a product takes f2, bf16, f4 or f8", "",
+         std::move(remedies));
   }
   if (source.shape().size() != 2) {
     fail(source.shape().empty() ? "has no shape"
@@ -101,7 +104,7 @@ Pools choose_pools(const IoConfig& reads, std::uint64_t host_bytes) {
   throw Error(ErrorKind::memory,
               "the pools alone need " + std::to_string(pools.bytes()) + " bytes, the limit is " +
                   std::to_string(host_bytes),
-              {.hint = "raise Options::memory_bytes"});
+              {.remedies = {{Change::raise, "Options::memory_bytes"}}});
 }
 
 /// Returns the size of the device memory for elements that are not converted yet: a small part of
@@ -299,13 +302,12 @@ void require_matrices(const Source& a, const Source& b) {
   require_matrix(a);
   require_matrix(b);
   if (a.type()->element != b.type()->element || a.type()->swapped != b.type()->swapped) {
-    throw Error(
-        ErrorKind::bad_input,
-        path_of(a).string() + " holds " + code_of(*a.type()) + ", " + path_of(b).string() +
-            " holds " + code_of(*b.type()),
-        {.path = path_of(b),
-         .why = "both operands of a product have one type",
-         .hint = "convert one of them: ooc::convert() to " + shell_word(code_of(*a.type()))});
+    throw Error(ErrorKind::bad_input,
+                path_of(a).string() + " holds " + code_of(*a.type()) + ", " + path_of(b).string() +
+                    " holds " + code_of(*b.type()),
+                {.path = path_of(b),
+                 .why = "both operands of a product have one type",
+                 .remedies = {{.change = Change::convert, .value = code_of(*a.type())}}});
   }
   if (a.shape()[1] != b.shape()[0]) {
     throw Error(ErrorKind::bad_input,

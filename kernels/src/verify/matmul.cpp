@@ -217,7 +217,7 @@ Options ProductCheck::options_for(Options options) const {
       throw Error(ErrorKind::memory,
                   "the vectors of the check need " + std::to_string(needed) +
                       " bytes, the limit is " + std::to_string(options.memory_bytes),
-                  {.hint = "raise Options::memory_bytes"});
+                  {.remedies = {{Change::raise, "Options::memory_bytes"}}});
     }
     options.memory_bytes -= needed;
   }

@@ -38,7 +38,8 @@ struct Stats {
   double checksum_seconds = 0;       // time for hashing, which one stream at a time does
   std::vector<std::string> reasons;  // a sentence for each choice that the library made
   std::vector<std::string> remarks;  // a sentence for each deviation or problem
-  /// Reasons for the chunk size and the number of streams, also if the user set them.
+  /// Reasons for the chunk size and the number of streams, also if the user set them. A sentence
+  /// may name a setting: "Options::streams".
   std::string why_chunk, why_streams;
   std::optional<double> page_cache_fraction;
   double hole_fraction = 0;  // fraction of the source in holes, which need no disk reads

@@ -12,7 +12,8 @@ std::string why_no_cuda_device() {
 
 std::unique_ptr<Device> make_cuda_device(int /*ordinal*/) {
   throw Error(ErrorKind::device, why_no_cuda_device(),
-              {.hint = "leave out --device cuda, or build with the CUDA toolkit (preset release)"});
+              {.hint = "build with the CUDA toolkit (preset release)",
+               .remedies = {{Change::set, "Device::kind", "cpu"}}});
 }
 
 CudaFacts cuda_facts() {

@@ -37,24 +37,27 @@ class Calls {
   }
 
   /// Throws the error of a call that failed.
-  [[noreturn]] void fail(cudaError_t status, const std::string& what, std::string hint = {}) {
+  [[noreturn]] void fail(cudaError_t status, const std::string& what, ErrorDetails details = {}) {
     cudaGetLastError();
     const cudaError_t now = cudaStreamQuery(nullptr);  // does not wait
     cudaGetLastError();
     // Without a context (for example for lack of memory) this query fails as well.
     if (has_started_ && now != cudaSuccess && now != cudaErrorNotReady) has_lost_gpu_ = true;
     const bool is_full = status == cudaErrorMemoryAllocation;
-    if (is_full && hint.empty()) {
-      hint = "another program may hold the memory (nvidia-smi shows it); or lower --vram, --chunk";
+    if (is_full && details.remedies.empty()) {
+      details.hint = "free the memory that other programs hold (nvidia-smi shows it)";
+      details.remedies = {{Change::lower, "Options::device_bytes"},
+                          {Change::lower, "Options::chunk_bytes"}};
     }
-    std::string why;
     if (has_lost_gpu_) {
-      why = "a kernel or a copy before went wrong, or the GPU itself; this process has lost it";
-      hint = "if it comes again, look for its errors in `nvidia-smi -q` and `dmesg` (Xid)";
+      details = {
+          .why =
+              "a kernel or a copy before went wrong, or the GPU itself; this process has lost it",
+          .hint = "if it comes again, look for its errors in `nvidia-smi -q` and `dmesg` (Xid)"};
     }
     throw Error(is_full ? ErrorKind::memory : ErrorKind::device,
                 what + ": " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")",
-                {.why = std::move(why), .hint = std::move(hint)});
+                std::move(details));
   }
 
   /// The GPU has started; from now on it can be lost.
@@ -256,8 +259,9 @@ class PinnedMemory final : public std::pmr::memory_resource {
     calls_.check(cudaSetDevice(ordinal_));
     const cudaError_t status = cudaHostRegister(data, bytes, cudaHostRegisterPortable);
     if (status == cudaSuccess) return;
-    calls_.fail(status, "page-locking " + std::to_string(bytes) + " bytes of host memory",
-                "lower --memory, or check `ulimit -l`");
+    calls_.fail(
+        status, "page-locking " + std::to_string(bytes) + " bytes of host memory",
+        {.hint = "check `ulimit -l`", .remedies = {{Change::lower, "Options::memory_bytes"}}});
   }
 
   int ordinal_;
@@ -283,7 +287,8 @@ void require_gpu(int ordinal, Calls& calls) {
   if (!why.empty()) {
     throw Error(ErrorKind::device, "no usable GPU: " + why,
                 {.why = "there is no NVIDIA GPU here, or its driver is missing or too old",
-                 .hint = "check `nvidia-smi`, or use --device cpu"});
+                 .hint = "check `nvidia-smi`",
+                 .remedies = {{Change::set, "Device::kind", "cpu"}}});
   }
   int count = 0;
   calls.check(cudaGetDeviceCount(&count));
@@ -341,7 +346,7 @@ class CudaDevice final : public Device {
                   "no usable GPU: none of the code of this build, for " OOC_CUDA_ARCHITECTURES
                   ", runs on " +
                       device_name(ordinal_, properties.name),
-                  how_to_get_code(properties.major, properties.minor));
+                  {.hint = how_to_get_code(properties.major, properties.minor)});
     }
     calls_.started();
     cuda_has_started = true;

@@ -87,7 +87,10 @@ void* MeteredMemory::do_allocate(std::size_t bytes, std::size_t alignment) {
                 std::to_string(bytes) + " more bytes of " + what_ + " are needed, but " +
                     std::to_string(in_use - bytes) + " of the " + std::to_string(limit_) +
                     " allowed are in use",
-                {.hint = "raise the limit (--memory, --vram), or lower --chunk or --streams"});
+                {.remedies = {{Change::raise, "Options::memory_bytes"},
+                              {Change::raise, "Options::device_bytes"},
+                              {Change::lower, "Options::chunk_bytes"},
+                              {Change::lower, "Options::streams"}}});
   }
   void* data = nullptr;
   try {

@@ -13,20 +13,19 @@ namespace {
 const Target& checked(const Target& target, std::size_t element_bytes,
                       std::optional<ElementType> element) {
   if (element && *element != target.type.element) {
-    throw Error(
-        ErrorKind::usage,
-        target.path.string() + ": the operator makes " + std::string(name_of(*element)) +
-            ", the target is to hold " + std::string(name_of(target.type.element)),
-        {.path = target.path, .hint = "set the type of the target to what the operator makes"});
+    throw Error(ErrorKind::usage,
+                target.path.string() + ": the operator makes " + std::string(name_of(*element)) +
+                    ", the target is to hold " + std::string(name_of(target.type.element)),
+                {.path = target.path,
+                 .remedies = {{Change::set, "Target::type", std::string(name_of(*element))}}});
   }
   const std::size_t held = size_of(target.type.element);
   if (held == element_bytes) return target;
-  throw Error(
-      ErrorKind::usage,
-      target.path.string() + ": the operator makes elements of " + std::to_string(element_bytes) +
-          " bytes, those of " + std::string(name_of(target.type.element)) + " have " +
-          std::to_string(held),
-      {.path = target.path, .hint = "set the type of the target to what the operator makes"});
+  throw Error(ErrorKind::usage,
+              target.path.string() + ": the operator makes elements of " +
+                  std::to_string(element_bytes) + " bytes, those of " +
+                  std::string(name_of(target.type.element)) + " have " + std::to_string(held),
+              {.path = target.path, .remedies = {{Change::set, "Target::type"}}});
 }
 
 }  // namespace

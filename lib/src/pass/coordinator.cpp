@@ -169,15 +169,18 @@ void Coordinator::State::prepare_lanes(const Observe& observe, std::size_t lane_
     const std::size_t wanted = lanes.size() * lane_bytes;
     const std::uint64_t allowed = device->device_memory().bytes_left();
     const bool is_limited = allowed < wanted;
-    throw NoRoom(ErrorKind::memory,
-                 "the buffers of " + std::to_string(lanes.size()) + " streams take " +
-                     std::to_string(wanted) + " bytes of device memory, of which " +
-                     (is_limited ? std::to_string(allowed) + " are allowed"
-                                 : std::to_string(device->available_bytes()) + " are free"),
-                 {.why = error.what(),
-                  .hint = is_limited ? "raise --vram, or lower --chunk or --streams"
-                                     : "another program may hold the memory (nvidia-smi shows "
-                                       "it); or lower --chunk or --streams"});
+    std::vector<Remedy> remedies{{Change::lower, "Options::chunk_bytes"},
+                                 {Change::lower, "Options::streams"}};
+    if (is_limited) remedies.insert(remedies.begin(), {Change::raise, "Options::device_bytes"});
+    throw NoRoom(
+        ErrorKind::memory,
+        "the buffers of " + std::to_string(lanes.size()) + " streams take " +
+            std::to_string(wanted) + " bytes of device memory, of which " +
+            (is_limited ? std::to_string(allowed) + " are allowed"
+                        : std::to_string(device->available_bytes()) + " are free"),
+        {.why = error.what(),
+         .hint = is_limited ? "" : "free the memory that other programs hold (nvidia-smi shows it)",
+         .remedies = std::move(remedies)});
   }
 }
 

@@ -80,7 +80,7 @@ Choice reads_directly(const Options& options, const Source& source, double cache
     throw Error(ErrorKind::usage,
                 refusing->path().string() +
                     ": direct reads are not possible: " + refusing->why_not_direct(),
-                {.path = refusing->path(), .hint = "leave out --direct yes"});
+                {.path = refusing->path(), .remedies = {{Change::unset, "Options::direct"}}});
   }
   if (refusing != nullptr) return {false, refusing->why_not_direct()};
   if (options.direct == DirectIo::automatic && cached >= worth_page_cache) {
@@ -99,7 +99,8 @@ IoConfig way_of(const Options& options, ChunkSizes sizes, bool writes, std::size
                 Choice choice) {
   if (options.chunk_bytes != 0) {
     sizes.chunk = options.chunk_bytes;
-    sizes.why = "chunks are as large as --chunk says, in whole tiles of 65,536 elements";
+    sizes.why =
+        "chunks are as large as Options::chunk_bytes says, in whole tiles of 65,536 elements";
   }
   if (options.block_bytes != 0) sizes.block = options.block_bytes;
   IoConfig config{.writes = writes,
@@ -142,7 +143,7 @@ std::size_t usable_cores() {
 }
 
 Workers choose_workers(const Options& options, DeviceKind device) {
-  constexpr std::string_view as_asked = "as many streams as --streams says";
+  constexpr std::string_view as_asked = "as many streams as Options::streams says";
   const std::size_t cores = usable_cores();
   const auto rest = [&](std::size_t lanes) {
     return options.threads > lanes ? options.threads - lanes : 1;
@@ -167,8 +168,9 @@ Workers choose_workers(const Options& options, DeviceKind device) {
   if (options.streams != 0) {
     workers.why_lanes = workers.why_reading_lanes = as_asked;
   } else if (options.threads != 0) {
-    workers.why_lanes = "a stream for half of the --threads, which compute while others read";
-    workers.why_reading_lanes = "a stream for each of the --threads, which reads what it computes";
+    workers.why_lanes = "a stream for half of Options::threads, which compute while others read";
+    workers.why_reading_lanes =
+        "a stream for each of Options::threads, which reads what it computes";
   } else {
     workers.why_lanes = workers.why_reading_lanes = "a stream for each core";
   }

@@ -67,7 +67,7 @@ ChunkSize choose_chunk(const Options& options, const DeviceFacts& device, std::s
     std::string why(config.why_chunk);
     if (options.chunk_bytes < partition_bytes) {
       why = "chunks are of " + grouped(records.partition) +
-            " elements, the fewest there can be, though --chunk says less";
+            " elements, the fewest there can be, though Options::chunk_bytes says less";
     }
     return with_pieces(round_up(options.chunk_bytes, partition_bytes), options.chunk_bytes,
                        std::move(why));
@@ -152,10 +152,11 @@ void choose_slots(const Options& options, const DeviceFacts& device, Layout& lay
 }
 
 Error too_many_extents(std::size_t extents) {
-  return {ErrorKind::usage,
-          "direct reads are not possible: a chunk lies in " + std::to_string(extents) + " pieces",
-          {.why = "each takes a request of its own, and room for what lies around it",
-           .hint = "leave out --direct yes, or lower --chunk"}};
+  return {
+      ErrorKind::usage,
+      "direct reads are not possible: a chunk lies in " + std::to_string(extents) + " pieces",
+      {.why = "each takes a request of its own, and room for what lies around it",
+       .remedies = {{Change::unset, "Options::direct"}, {Change::lower, "Options::chunk_bytes"}}}};
 }
 
 /// Lanes that load their own chunks have a slot each, and perhaps other memory: as many lanes as
@@ -200,14 +201,14 @@ void limit_slots(const Options& options, const DeviceFacts& device, const Record
   if (gathered != 0) {
     why += ", and one more for each stream, of which there are " + std::to_string(layout.lanes);
   }
-  std::string hint = "raise --memory";
+  std::vector<Remedy> remedies{{Change::raise, "Options::memory_bytes"}};
   const bool has_more_streams = gathered != 0 && layout.lanes > 1;
-  if (has_large_chunks) hint += ", or lower --chunk";
-  if (has_more_streams) hint += has_large_chunks ? " or --streams" : ", or lower --streams";
+  if (has_large_chunks) remedies.push_back({Change::lower, "Options::chunk_bytes"});
+  if (has_more_streams) remedies.push_back({Change::lower, "Options::streams"});
   throw Error(ErrorKind::memory,
               "the pool needs at least " + std::to_string(layout.slot_bytes + gathered) +
                   " bytes, the limit is " + std::to_string(options.memory_bytes),
-              {.why = why, .hint = hint});
+              {.why = why, .remedies = std::move(remedies)});
 }
 
 }  // namespace

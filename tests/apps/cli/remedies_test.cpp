@@ -2,46 +2,64 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
+#include <vector>
+
+#include "cli/options.hpp"
 
 namespace ooc_run {
 namespace {
 
+using ooc::Change;
 using ooc::ErrorKind;
 
-std::string hint_for(const std::string& hint, const std::string& path = {}) {
-  return in_terms_of_options({ErrorKind::usage, "it failed", {.path = path, .hint = hint}})
-      .details()
-      .hint;
+std::string hint_of(const ooc::ErrorDetails& details, std::string_view command = {}) {
+  return in_terms_of_options({ErrorKind::usage, "it failed", details}, command).details().hint;
 }
 
-TEST(Remedies, NameOptionsInsteadOfFields) {
-  EXPECT_EQ(hint_for("raise Options::memory_bytes"), "raise --memory");
-  EXPECT_EQ(hint_for("allow more device memory (Options::device_bytes)"),
-            "allow more device memory (--vram)");
-  EXPECT_EQ(hint_for("raise the limit (ulimit -v), or lower Options::threads"),
-            "raise the limit (ulimit -v), or lower --threads");
-  EXPECT_EQ(hint_for("choose a wider type, or allow it: unset ConvertOptions::strict"),
-            "choose a wider type, or allow it: leave out --strict");
-  EXPECT_EQ(hint_for("set MatmulOptions::precision to f32, or compute on a GPU"),
-            "--compute f32 works here; --device cuda needs a GPU");
+TEST(Remedies, NameOptionsOfSettings) {
+  EXPECT_EQ(hint_of({.remedies = {{Change::raise, "Options::memory_bytes"},
+                                  {Change::lower, "Options::chunk_bytes"},
+                                  {Change::lower, "Options::streams"}}}),
+            "raise --memory, or lower --chunk or --streams");
+  EXPECT_EQ(hint_of({.hint = "choose a wider type",
+                     .remedies = {{Change::unset, "ConvertOptions::strict"}}}),
+            "choose a wider type, or leave out --strict");
+  EXPECT_EQ(hint_of({.remedies = {{Change::set, "MatmulOptions::precision", "f32"},
+                                  {Change::set, "Device::kind", "cuda"}}}),
+            "use --compute f32 or --device cuda");
 }
 
-TEST(Remedies, ReplaceEveryPhraseOfAHint) {
+TEST(Remedies, WithoutAValueShowWhatAnOptionTakes) {
+  EXPECT_EQ(hint_of({.remedies = {{Change::set, "Format::type"},
+                                  {Change::set, "HistogramOptions::range"},
+                                  {Change::set, "Target::replace"}}}),
+            "use --dtype D, --range LO:HI or --force");
+}
+
+TEST(Remedies, QuoteWhatAShellWouldRead) {
+  EXPECT_EQ(hint_of({.path = "a b.f8",
+                     .remedies = {{Change::set, "Format::type", "<f4"},
+                                  {.change = Change::convert, .value = "<f4"}}}),
+            "use --dtype '<f4', or convert it: ooc-run convert 'a b.f8' -o OUT --to '<f4'");
+}
+
+TEST(Remedies, AreThoseThatTheCommandKnows) {
+  const ooc::ErrorDetails details{.remedies = {{Change::lower, "HistogramOptions::bins"},
+                                               {Change::set, "HistogramOptions::range"}}};
+  EXPECT_EQ(hint_of(details, "histogram"), "lower --bins, or use --range LO:HI");
+  EXPECT_EQ(hint_of(details, "reduce"), "lower --histogram, or use --range LO:HI");
+  EXPECT_EQ(hint_of(details, "convert"), "");
   EXPECT_EQ(
-      hint_for("check the element type (Format::type), or give a range (HistogramOptions::range)"),
-      "check the element type (--dtype), or give a range (--range LOWER:UPPER)");
-  EXPECT_EQ(hint_for("convert it first: ooc::convert() to f4; or set Format::type to what a raw "
-                     "file holds",
-                     "a b.f8"),
-            "convert it first: ooc-run convert 'a b.f8' -o OUT --to f4; or say with --dtype what a "
-            "raw file holds");
+      hint_of({.hint = "wait", .remedies = {{Change::raise, "Options::memory_bytes"}}}, "gen"),
+      "wait");
 }
 
 TEST(Remedies, KeepAnyOtherHint) {
-  EXPECT_EQ(hint_for(""), "");
-  EXPECT_EQ(hint_for("give the lower end first"), "give the lower end first");
+  EXPECT_EQ(hint_of({}), "");
+  EXPECT_EQ(hint_of({.hint = "give the lower end first"}), "give the lower end first");
 }
 
 TEST(Remedies, KeepTheRestOfTheError) {
@@ -49,15 +67,36 @@ TEST(Remedies, KeepTheRestOfTheError) {
                          {.path = "x.npy",
                           .offset = 7,
                           .errno_value = ENOMEM,
-                          .why = "a limit of Options::memory_bytes",
-                          .hint = "raise Options::memory_bytes"});
-  const ooc::Error translated = in_terms_of_options(error);
+                          .why = "there is a limit",
+                          .remedies = {{Change::raise, "Options::memory_bytes"}}});
+  const ooc::Error translated = in_terms_of_options(in_terms_of_options(error));  // once suffices
   EXPECT_EQ(translated.kind(), ErrorKind::memory);
   EXPECT_STREQ(translated.what(), "too little");
   EXPECT_EQ(translated.details().path, "x.npy");
   EXPECT_EQ(translated.details().offset, 7u);
   EXPECT_EQ(translated.details().errno_value, ENOMEM);
   EXPECT_EQ(translated.details().why, error.details().why);
+  EXPECT_EQ(translated.details().hint, "raise --memory");
+  EXPECT_TRUE(translated.details().remedies.empty());
+}
+
+TEST(Remedies, NameOptionsInSentences) {
+  EXPECT_EQ(in_terms_of_options("as many streams as Options::streams says"),
+            "as many streams as --streams says");
+  EXPECT_EQ(in_terms_of_options("Options::threads, and Options::chunk_bytes"),
+            "--threads, and --chunk");
+  EXPECT_EQ(in_terms_of_options("two: OtherOptions::streams"), "two: OtherOptions::streams");
+  EXPECT_EQ(in_terms_of_options(""), "");
+}
+
+TEST(Remedies, NameOnlyOptionsThatExist) {
+  std::vector<std::string_view> options;
+  for (const Command& command : commands()) {
+    for (const Option& option : options_of(command)) options.push_back(option.name);
+  }
+  for (const auto& [setting, option] : setting_options()) {
+    EXPECT_NE(std::ranges::find(options, option), options.end()) << setting << ": " << option;
+  }
 }
 
 }  // namespace

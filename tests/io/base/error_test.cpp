@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <set>
+#include <string>
 #include <string_view>
 
 namespace ooc {
@@ -32,6 +33,41 @@ TEST(Error, NamesFilesAsAShellTakesThem) {
   EXPECT_EQ(shell_word("it's.f32"), "'it'\\''s.f32'");
   EXPECT_EQ(shell_word(">f4"), "'>f4'");
   EXPECT_EQ(shell_word(""), "''");
+}
+
+TEST(Remedy, NamesASettingOfTheLibrary) {
+  const auto in_words = [](const Remedy& remedy) { return advice({.remedies = {remedy}}); };
+  EXPECT_EQ(in_words({Change::raise, "Options::memory_bytes"}), "raise Options::memory_bytes");
+  EXPECT_EQ(in_words({Change::lower, "Format::count"}), "lower Format::count");
+  EXPECT_EQ(in_words({Change::set, "Format::type"}), "set Format::type");
+  EXPECT_EQ(in_words({Change::set, "Device::kind", "cpu"}), "set Device::kind to cpu");
+  EXPECT_EQ(in_words({Change::unset, "Options::direct"}), "unset Options::direct");
+  EXPECT_EQ(in_words({.change = Change::convert, .value = ">f4"}), "convert it to >f4");
+}
+
+TEST(Remedy, SharesItsVerbWithTheNext) {
+  const Remedy raise{Change::raise, "A"}, b{Change::lower, "B"}, c{Change::lower, "C"},
+      d{Change::lower, "D"};
+  EXPECT_EQ(advice({.remedies = {raise, b, c}}), "raise A, or lower B or C");
+  EXPECT_EQ(advice({.remedies = {b, c, d}}), "lower B, C or D");
+  EXPECT_EQ(advice({.remedies = {b, raise, c}}), "lower B, or raise A, or lower C");
+}
+
+TEST(Remedy, FollowsTheHint) {
+  EXPECT_EQ(advice({.remedies = {{Change::set, "A", "2", "is faster"}, {Change::set, "B"}}}),
+            "set A to 2 (is faster) or B");
+  EXPECT_EQ(advice({}), "");
+  EXPECT_EQ(advice({.hint = "check the drive"}), "check the drive");
+  EXPECT_EQ(advice({.hint = "check the drive", .remedies = {{Change::lower, "A"}}}),
+            "check the drive, or lower A");
+}
+
+TEST(Remedy, IsSaidInTheWordsOfAProgram) {
+  const auto words = [](const Remedy& remedy) {
+    return RemedyWords{"give", "-" + std::string(remedy.setting)};
+  };
+  EXPECT_EQ(advice({.remedies = {{Change::raise, "a"}, {Change::lower, "b"}}}, words),
+            "give -a or -b");
 }
 
 TEST(ErrorKind, HasANameOfItsOwn) {

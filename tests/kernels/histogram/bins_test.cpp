@@ -208,7 +208,7 @@ TEST(Bins, FoundRangesWithoutRoomAreBadInput) {
       FAIL() << "no error";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::bad_input);
-      EXPECT_NE(error.details().hint.find("HistogramOptions::range"), std::string::npos);
+      EXPECT_NE(advice(error.details()).find("set HistogramOptions::range"), std::string::npos);
     }
   }
 }

@@ -111,7 +111,9 @@ TEST_F(DeviceMemoryTest, SaysWhatItWouldHaveNeeded) {
       << what;
   EXPECT_NE(what.find(" are free"), std::string::npos) << what;
   EXPECT_EQ(error.details().why, "no memory is left");
-  EXPECT_NE(error.details().hint.find("--chunk"), std::string::npos);
+  EXPECT_EQ(advice(error.details()),
+            "free the memory that other programs hold (nvidia-smi shows it), or lower "
+            "Options::chunk_bytes or Options::streams");
 }
 
 TEST_F(DeviceMemoryTest, BlamesTheLimitIfThatIsTooLow) {
@@ -119,7 +121,8 @@ TEST_F(DeviceMemoryTest, BlamesTheLimitIfThatIsTooLow) {
   EXPECT_STREQ(error.what(),
                "the buffers of 2 streams take 6291456 bytes of device memory, of which 4000 are "
                "allowed");
-  EXPECT_EQ(error.details().hint, "raise --vram, or lower --chunk or --streams");
+  EXPECT_EQ(advice(error.details()),
+            "raise Options::device_bytes, or lower Options::chunk_bytes or Options::streams");
 }
 
 TEST_F(DeviceMemoryTest, KeepsAChunkThatTheUserHasFixed) {

@@ -136,7 +136,7 @@ TEST_F(LayoutTest, RefusesWhatDoesNotFit) {
     FAIL() << "a pool of less than a tile";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::memory);
-    EXPECT_FALSE(error.details().hint.empty());
+    EXPECT_EQ(advice(error.details()), "raise Options::memory_bytes");
   }
 }
 

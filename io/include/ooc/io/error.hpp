@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ooc {
 
@@ -30,14 +32,47 @@ enum class ErrorKind {
 /// Returns the name of the enumerator: "bad_input".
 std::string_view to_string(ErrorKind kind) noexcept;
 
+/// How a remedy changes a setting.
+enum class Change {
+  raise,
+  lower,
+  set,      // to Remedy::value, or to another value if that is empty
+  unset,    // back to its default
+  convert,  // no setting: converts the file of the error to the element type Remedy::value
+};
+
+/// A change after which an operation may succeed. It is data, so that a program can name the
+/// setting as its users know it.
+struct Remedy {
+  Change change;
+  std::string_view setting{};  // a field of this library, a literal: "Options::memory_bytes"
+  std::string value{};
+  std::string effect{};  // what the change does, if its name does not say so: "replaces it"
+};
+
 /// Details of a failure besides its message. Every field may be empty.
 struct ErrorDetails {
   std::filesystem::path path{};
   std::optional<std::uint64_t> offset{};  // byte offset in `path`
   int errno_value = 0;
-  std::string why{};   // the likely cause, in terms the user knows
-  std::string hint{};  // what the user can do about it
+  std::string why{};               // the likely cause, in terms the user knows
+  std::string hint{};              // what to do about it that is no change of a setting
+  std::vector<Remedy> remedies{};  // in the order of preference
 };
+
+/// A remedy in words. Remedies in a row that have the same verb share it in a sentence.
+struct RemedyWords {
+  std::string verb, object;  // "raise", "Options::memory_bytes"
+};
+
+/// Returns the words of a remedy, with the names of this library.
+RemedyWords words_of(const Remedy& remedy);
+
+/// Returns the hint and the remedies as one sentence, with the words that `words` returns. Empty if
+/// there are none. "raise Options::memory_bytes, or lower Options::chunk_bytes or
+/// Options::streams".
+std::string advice(const ErrorDetails& details,
+                   const std::function<RemedyWords(const Remedy&)>& words = words_of);
 
 /// The exception type of libooc. `what()` is one line that says what failed and where; details() is
 /// for display and for error handling.

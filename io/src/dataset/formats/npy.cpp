@@ -356,9 +356,12 @@ Description describe_npy(const File& file, const Format& format) {
   Header header = HeaderParser{file, text, place.offset}.parse();
   const auto [type, is_boolean] = parse_type(file, header.descr);
   if (format.type && *format.type != type) {
-    throw not_understood(
-        file, "holds " + code_of(type) + ", not the " + code_of(*format.type) + " asked for",
-        "leave out --dtype: the file knows it");
+    throw Error(ErrorKind::bad_input,
+                file.path().string() + ": holds " + code_of(type) + ", not the " +
+                    code_of(*format.type) + " asked for",
+                {.path = file.path(),
+                 .why = "a .npy file says itself what its type is",
+                 .remedies = {{Change::unset, "Format::type"}}});
   }
   const bool by_columns = !is_row_major(header);
   if (by_columns && !format.by_columns) {

@@ -9,7 +9,7 @@ Description describe_raw(const File& file, const Format& format) {
     throw Error(ErrorKind::bad_input,
                 file.path().string() + ": has " + std::to_string(file.size()) +
                     " bytes, fewer than the " + std::to_string(format.offset) + " to skip",
-                {.path = file.path(), .hint = "give a smaller --offset"});
+                {.path = file.path(), .remedies = {{Change::lower, "Format::offset"}}});
   }
   Description description{.type = {},
                           .type_reason = "default for raw files",

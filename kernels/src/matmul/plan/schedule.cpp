@@ -200,8 +200,8 @@ Error too_little_memory(const Problem& problem, const Limits& limits) {
               size_of(problem.inner, problem.columns),
           {.why = "its tiles would be so small that the product took millions of steps, or that "
                   "panels were loaded more often than is sensible",
-           .hint = limits.is_host_memory ? "raise Options::memory_bytes"
-                                         : "allow more device memory (Options::device_bytes)"}};
+           .remedies = {{Change::raise, limits.is_host_memory ? "Options::memory_bytes"
+                                                              : "Options::device_bytes"}}}};
 }
 
 }  // namespace
