@@ -54,8 +54,8 @@ class Stream {
   /// is page-locked.
   virtual void copy(void* target, const void* source, std::size_t bytes) = 0;
 
-  /// As copy(), for `rows` rows of `row_bytes` bytes. A pitch is the distance between the starts of
-  /// two rows (bytes).
+  /// Like copy(), but for `rows` rows of `row_bytes` bytes. A pitch is the distance between the
+  /// starts of two rows (bytes).
   virtual void copy_rows(void* target, std::size_t target_pitch, const void* source,
                          std::size_t source_pitch, std::size_t row_bytes, std::size_t rows) = 0;
   virtual void fill_zero(void* target, std::size_t bytes) = 0;
@@ -110,7 +110,8 @@ class Device {
   /// Returns device memory; on the CPU, ordinary memory.
   virtual MeteredMemory& device_memory() = 0;
 
-  /// Returns the free device memory; on the CPU, available_host_bytes(). May throw Error(device).
+  /// Returns the free device memory (bytes); on the CPU, available_host_bytes(). May throw
+  /// Error(device).
   virtual std::uint64_t available_bytes() = 0;
 
   virtual std::unique_ptr<Stream> make_stream() = 0;

@@ -11,10 +11,11 @@
 
 namespace ooc {
 
-/// What Coordinator::run() would say of a pass, as far as that is known before: the ways of reading
-/// and writing, sizes, and reasons. `device_bytes` are those of the streams' buffers, to which
-/// operators add. Reads no data, writes none (a file that is tried out will do for `output`), and
-/// starts no device. Throws what the pass would throw for its options.
+/// Predicts the Stats of a pass: how it reads and writes, its sizes, and the reasons for choices.
+/// Times are not set. `Stats::device_bytes` counts the buffers of the streams, without what
+/// operators allocate. Reads and writes no data and starts no device; the file of `output` may be
+/// opened with Purpose::dry_run. Throws the Error that Coordinator::run() would throw for these
+/// options.
 Stats dry_run_pass(const Options& options, DeviceKind device, const Source& source,
                    std::size_t element_bytes, const Output* output = nullptr,
                    const PassOptions& wanted = {});

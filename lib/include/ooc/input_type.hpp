@@ -75,8 +75,9 @@ constexpr InputType input_type_of() {
 
 /// Throws Error(bad_input) unless an operator may read the source as `wanted`.
 ///
-///  -  Plain bytes can be read as any Input, if they are a whole number of them. Those of a .npy
-///     file can be read as single bytes only, because its header would be read as data.
+///  -  Plain bytes can be read as any Input, if they are a whole number of them. A .npy file
+///     opened as plain bytes can be read as single bytes only, because its header would be read
+///     as data.
 ///  -  A source with a type is read as elements of that type. An Input of several elements is a
 ///     row. If the source's shape has more than one dimension, a row is all elements of the last
 ///     dimension, or of the last two, and so on. Otherwise a row is any number of elements that

@@ -31,12 +31,12 @@ struct PassOptions {
   /// exception from it fails the pass.
   std::function<void(const Progress&)> progress{};
 
-  /// Called after each piece of work of a stage on a chunk, by the thread that did it, so by
-  /// several threads at once. It should be fast. An exception from it fails the pass. If empty,
+  /// Called after each piece of work of a stage on a chunk, by the thread that did it; several
+  /// threads may call it at once. It should be fast. An exception from it fails the pass. If empty,
   /// nothing is recorded and no time is spent.
   Observe observe{};
 
-  /// Also computes XXH3-128 of the bytes of the source, in their order. Not for matmul().
+  /// Also computes XXH3-128 of the bytes of the source, in their order. Ignored by matmul().
   bool checksum = false;
 
   /// If true, a stopped fold returns its result for the `Stats::bytes` bytes of the source that it

@@ -35,7 +35,7 @@ struct Stats {
   /// digits, as `xxh128sum` prints them. Set if PassOptions::checksum is true and the pass was
   /// complete.
   std::optional<std::string> checksum;
-  double checksum_seconds = 0;       // time for hashing, which one stream at a time does
+  double checksum_seconds = 0;       // time spent hashing; one stream hashes at a time
   std::vector<std::string> reasons;  // a sentence for each choice that the library made
   std::vector<std::string> remarks;  // a sentence for each deviation or problem
   /// Reasons for the chunk size and the number of streams, also if the user set them. A sentence

@@ -7,7 +7,7 @@ namespace ooc {
 
 namespace {
 
-// One byte permutation instruction per 32-bit word.
+// A 32-bit word takes one byte permutation instruction.
 __device__ std::uint16_t reversed(std::uint16_t word) {
   return static_cast<std::uint16_t>(word << 8 | word >> 8);
 }

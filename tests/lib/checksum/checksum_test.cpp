@@ -62,7 +62,7 @@ TEST(Checksum, IsTheSameWithAllVectorInstructions) {
   }
 }
 
-TEST(Checksum, TakesChunksInTheirOrderWhoeverComesFirst) {
+TEST(Checksum, HashesChunksInOrderWhicheverLaneIsFirst) {
   auto bytes = test::random_bytes(100'000, 2);
   constexpr std::size_t chunks = 16;
   const auto begin_of = [&](std::size_t k) { return bytes.size() * k * k / (chunks * chunks); };
@@ -268,7 +268,7 @@ TEST_P(PassChecksumTest, IsNoneOfAPassThatWasStopped) {
 
 // The lane of the failed chunk never takes its next chunk, and the other lanes wait for the turn of
 // that chunk.
-TEST_P(PassChecksumTest, AnErrorEndsThoseWhoWaitForTheirTurn) {
+TEST_P(PassChecksumTest, AnErrorEndsTheWaitsForATurn) {
   const Source source{File::open(make_file("data.bin", 60 * 65536))};
   for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
     for (const std::uint64_t chunk : {0u, 7u, 31u}) {

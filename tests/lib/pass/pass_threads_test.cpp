@@ -46,11 +46,11 @@ TEST_F(PassThreadsTest, RunsEveryShareOnAThreadOfItsOwn) {
   EXPECT_EQ(ran, 5);
 }
 
-TEST_F(PassThreadsTest, JoinsNobody) {
+TEST_F(PassThreadsTest, JoinsWithoutThreads) {
   EXPECT_NO_THROW(threads_.join(no_report));
 }
 
-TEST_F(PassThreadsTest, AnErrorEndsAllWhoWaitInAnyPool) {
+TEST_F(PassThreadsTest, AnErrorEndsTheWaitsInAllPools) {
   threads_.start(wait_for_ever(first_));
   threads_.start(wait_for_ever(second_));
   threads_.start([] { throw std::runtime_error("the first"); });
