@@ -49,7 +49,15 @@ void expect_no_allocation_per_chunk(DeviceKind device, Pass&& pass) {
     return counts;
   };
   allocations(few);  // not counted: the first pass of a process allocates more
-  EXPECT_EQ(allocations(few), allocations(many));
+  // A lane that happens to draw no step allocates nothing for its steps, so passes are repeated
+  // until the lanes of two were alike. If each chunk allocated, no two would be.
+  constexpr int most_tries = 20;
+  std::vector<std::uint64_t> of_few, of_many;
+  for (int i = 0; i < most_tries && (i == 0 || of_few != of_many); ++i) {
+    of_few = allocations(few);
+    of_many = allocations(many);
+  }
+  EXPECT_EQ(of_few, of_many);
 }
 
 }  // namespace ooc::test
