@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <optional>
 #include <random>
@@ -262,10 +263,18 @@ TEST(ChunkPool, UsesTheLowestFreeSlotBelowTheLimit) {
 TEST(ChunkPool, LetsNoChunkRunAheadOfTheOldestWithoutBound) {
   ChunkPool pool(memory(), 2, 1, 1);
   std::size_t index = 1;
-  pool.begin(0);  // and is not finished
+  const Chunk* const oldest = pool.begin(0);
   for (; pool.can_begin(index); ++index) pool.recycle(*pool.begin(index));
   EXPECT_GE(index, 4u);
   EXPECT_LE(index, 16u);
+  std::atomic<bool> begun{false};
+  const std::jthread next([&] {
+    pool.begin(index);
+    begun = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(begun);
+  pool.recycle(*oldest);  // or the test would not end
 }
 
 TEST(ChunkPool, EveryChunkArrivesOnceWhileTheLimitChanges) {
