@@ -98,7 +98,7 @@ class HintsTest(CliTest):
             "reduce mising.f32": (4, r"mising.f32: .*\(ENOENT\)", "check the name"),
             "reduce folder": (3, "folder: is a directory", "name the files in it"),
             "reduce odd.f32": (3, "odd.f32: 10 bytes are not a whole number of float32",
-                               "use --count 2, --offset BYTES or --dtype D$"),
+                               "use --count 2 .leaves the rest out., --offset BYTES or --dtype D$"),
             "reduce tiny.f32": (3, "tiny.f32: 3 bytes", "use --offset BYTES or --dtype D$"),
             "reduce a.f32 --count 2000": (3, "only 1000 elements",
                                           "lower --count, or leave out --count$"),
