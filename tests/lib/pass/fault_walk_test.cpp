@@ -79,6 +79,14 @@ struct WeightedSumInOrder : WeightedSum {
   static constexpr Merge merge_order = Merge::in_order;
 };
 
+/// A WeightedSum with partitions of several chunks. A GPU copies these in pieces.
+struct WeightedSumOfPieces : WeightedSum {
+  static constexpr std::size_t partition_records = 4 * chunk_bytes;
+  Partial make_partial(Stream&) const {
+    return {.home = std::vector<std::uint8_t>(partition_records)};
+  }
+};
+
 std::size_t threads_of_this_process() {
   const std::filesystem::directory_iterator threads("/proc/self/task");
   return static_cast<std::size_t>(std::distance(begin(threads), end(threads)));
@@ -257,6 +265,12 @@ TEST_P(FaultWalk, OverEveryCallOfAnEngine) {
       if (writes) continue;
       walk(name + "_in_a_fold", {broken.kind}, false,
            [&](Fault& fault) { return fold_is_right(device(), options_with(fault)); });
+      walk(name + "_in_a_fold_in_order", {broken.kind}, false, [&](Fault& fault) {
+        return fold_is_right<WeightedSumInOrder>(device(), options_with(fault));
+      });
+      walk(name + "_in_a_fold_of_pieces", {broken.kind}, false, [&](Fault& fault) {
+        return fold_is_right<WeightedSumOfPieces>(device(), options_with(fault));
+      });
     }
   }
 }
@@ -279,6 +293,11 @@ TEST_P(FaultWalk, OverEveryCallOfTheDevice) {
     };
     walk(kind.name + "_in_a_fold", {kind.kind}, false,
          [&](Fault& fault) { return fold_is_right(broken(fault), options()); });
+    walk(kind.name + "_in_a_fold_in_order", {kind.kind}, false,
+         [&](Fault& fault) { return fold_is_right<WeightedSumInOrder>(broken(fault), options()); });
+    walk(kind.name + "_in_a_fold_of_pieces", {kind.kind}, false, [&](Fault& fault) {
+      return fold_is_right<WeightedSumOfPieces>(broken(fault), options());
+    });
     walk(kind.name + "_in_a_map", {kind.kind}, false,
          [&](Fault& fault) { return map_is_right(broken(fault), options()); });
     // A pass that cannot get memory to read ahead does without.
