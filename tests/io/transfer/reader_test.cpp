@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -285,7 +286,9 @@ TEST_P(ReaderTest, StopsWithAPrefix) {
     };
     const Bytes received = pass.run(stop.get_token());
     EXPECT_GT(received.size(), last * options.chunk_bytes);
-    EXPECT_LE(received.size(), (last + 1 + 2 * options.slots) * options.chunk_bytes);
+    // Lanes that are faster than the one that stops the pass may be a window of the pool ahead.
+    EXPECT_LE(received.size(),
+              (last + std::bit_ceil(4 * options.slots) + options.lanes) * options.chunk_bytes);
     EXPECT_TRUE(std::equal(received.begin(), received.end(), expected.begin()));
   }
 }
