@@ -74,7 +74,7 @@ std::optional<FedStep> HostFeed::next() {
 }
 
 CopyFeed::CopyFeed(const PassParts& pass, std::size_t lane, Stream& stream,
-                   std::array<InputBuffer, 2>& buffers, EventReporter& reporter, StageTimes& h2d,
+                   std::array<CopyBuffer, 2>& buffers, EventReporter& reporter, StageTimes& h2d,
                    StageTimes& kernel)
     : pass_(pass),
       lane_(lane),
@@ -107,7 +107,7 @@ bool CopyFeed::draw_into(Drawn& drawn) {
 
 std::optional<FedStep> CopyFeed::next() {
   Drawn& drawn = drawn_[turn_];
-  InputBuffer& buffer = memory_[turn_];
+  CopyBuffer& buffer = memory_[turn_];
   if (!drawn.step && !draw_into(drawn)) return std::nullopt;
   fill(drawn, buffer);
   Chunk* const chunk = drawn.copying.empty() ? nullptr : drawn.copying.front();
@@ -127,7 +127,7 @@ std::optional<FedStep> CopyFeed::next() {
 
 /// Enqueues the copies of a step's pieces. The stream's order alone keeps them from overtaking the
 /// work on what they overwrite.
-void CopyFeed::fill(Drawn& drawn, InputBuffer& buffer) {
+void CopyFeed::fill(Drawn& drawn, CopyBuffer& buffer) {
   for (const std::size_t end = pass_.plan.first_piece(*drawn.step + 1); drawn.next_piece < end;) {
     // The reader may need the slots of the pieces that are copied.
     if (!pass_.pool.is_at(drawn.next_piece, ChunkState::loaded)) finish_copies(drawn, buffer);
@@ -137,7 +137,7 @@ void CopyFeed::fill(Drawn& drawn, InputBuffer& buffer) {
   }
 }
 
-void CopyFeed::copy_piece(Drawn& drawn, InputBuffer& buffer, Chunk& chunk) {
+void CopyFeed::copy_piece(Drawn& drawn, CopyBuffer& buffer, Chunk& chunk) {
   if (drawn.copying.empty()) stream_.record(*buffer.copy_begun);
   std::byte* const target = buffer.memory.data() + drawn.bytes_enqueued;
   const std::byte* const end =
@@ -149,7 +149,7 @@ void CopyFeed::copy_piece(Drawn& drawn, InputBuffer& buffer, Chunk& chunk) {
 }
 
 /// Waits for the copies of a step, and gives the slots back unless they take the result.
-void CopyFeed::finish_copies(Drawn& drawn, InputBuffer& buffer) {
+void CopyFeed::finish_copies(Drawn& drawn, CopyBuffer& buffer) {
   if (drawn.copying.empty()) return;
   {
     const NvtxRange range("h2d", *drawn.step);

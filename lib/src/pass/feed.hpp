@@ -50,8 +50,6 @@ class HostFeed final : public Feed {
   std::optional<FedStep> next() override;
 
  private:
-  Chunk* load(std::size_t step);
-
   const PassParts& pass_;
   std::size_t lane_;
   Stream& stream_;
@@ -59,8 +57,8 @@ class HostFeed final : public Feed {
   StageTimes& h2d_;
 };
 
-/// Device memory for a step, and the events of its copies.
-struct InputBuffer {
+/// Device memory for a step or a result, and the events of its copy from or to the host.
+struct CopyBuffer {
   std::size_t bytes = 0;  // that the memory is to have
   Buffer memory;
   std::unique_ptr<Event> copy_begun, copied;
@@ -71,7 +69,7 @@ struct InputBuffer {
 class CopyFeed final : public Feed {
  public:
   CopyFeed(const PassParts& pass, std::size_t lane, Stream& stream,
-           std::array<InputBuffer, 2>& buffers, EventReporter& reporter, StageTimes& h2d,
+           std::array<CopyBuffer, 2>& buffers, EventReporter& reporter, StageTimes& h2d,
            StageTimes& kernel);
 
   bool is_ready() const override;
@@ -89,15 +87,15 @@ class CopyFeed final : public Feed {
   std::size_t buffers() const { return pass_.plan.pieces_per_step() == 1 ? 2 : 1; }
   bool is_loaded(std::size_t step) const;
   bool draw_into(Drawn& drawn);
-  void fill(Drawn& drawn, InputBuffer& buffer);
-  void copy_piece(Drawn& drawn, InputBuffer& buffer, Chunk& chunk);
-  void finish_copies(Drawn& drawn, InputBuffer& buffer);
+  void fill(Drawn& drawn, CopyBuffer& buffer);
+  void copy_piece(Drawn& drawn, CopyBuffer& buffer, Chunk& chunk);
+  void finish_copies(Drawn& drawn, CopyBuffer& buffer);
   void copy_ahead();
 
   const PassParts& pass_;
   std::size_t lane_;
   Stream& stream_;
-  std::array<InputBuffer, 2>& memory_;
+  std::array<CopyBuffer, 2>& memory_;
   EventReporter& reporter_;
   StageTimes& h2d_;
   StageTimes& kernel_;

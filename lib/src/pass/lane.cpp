@@ -20,7 +20,7 @@ Lane::Lane(Device& device, std::size_t index) : device_(device), index_(index) {
 
 void Lane::reserve(const LaneBuffers& buffers) {
   const bool is_host = device_.reads_host_memory();
-  const auto want = [is_host](auto& buffer, std::size_t bytes) {
+  const auto want = [is_host](CopyBuffer& buffer, std::size_t bytes) {
     buffer.bytes = bytes;
     // In memory that it shares with the pool, a lane keeps no more than the pass needs.
     const std::size_t held = buffer.memory.size();
@@ -29,13 +29,13 @@ void Lane::reserve(const LaneBuffers& buffers) {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     want(inputs_[i], i < buffers.inputs ? buffers.step : 0);
   }
-  for (ResultBuffer& result : results_) want(result, buffers.result);
+  for (CopyBuffer& result : results_) want(result, buffers.result);
 }
 
 void Lane::prepare(const Observe& observe) {
   if (!stream_) stream_ = device_.make_stream();
   reporter_.emplace(device_, observe);  // of this pass
-  const auto make_ready = [this](auto& buffer) {
+  const auto make_ready = [this](CopyBuffer& buffer) {
     if (buffer.bytes > buffer.memory.size()) {
       buffer.memory = Buffer(device_.working_memory(), buffer.bytes);
     }
@@ -55,8 +55,8 @@ void Lane::prepare(const Observe& observe) {
 }
 
 void Lane::release() {
-  for (InputBuffer& input : inputs_) input.memory = Buffer();
-  for (ResultBuffer& result : results_) result.memory = Buffer();
+  for (CopyBuffer& input : inputs_) input.memory = Buffer();
+  for (CopyBuffer& result : results_) result.memory = Buffer();
 }
 
 void Lane::run(const PassParts& pass) {

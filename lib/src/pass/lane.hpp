@@ -64,9 +64,9 @@ class Lane {
   std::size_t index_;
   std::unique_ptr<Stream> stream_;
   std::optional<EventReporter> reporter_;
-  std::array<InputBuffer, 2> inputs_;
+  std::array<CopyBuffer, 2> inputs_;
   std::array<Kernel, 2> kernels_;  // by input buffer
-  std::array<ResultBuffer, 2> results_;
+  std::array<CopyBuffer, 2> results_;
   Times times_;
 };
 

@@ -36,7 +36,7 @@ void HostSink::commit(const FedStep& step, DeviceSpan<std::byte> result, Event& 
 }
 
 CopySink::CopySink(const PassParts& pass, std::size_t lane, Stream& stream,
-                   std::array<ResultBuffer, 2>& buffers, EventReporter& reporter, StageTimes& d2h)
+                   std::array<CopyBuffer, 2>& buffers, EventReporter& reporter, StageTimes& d2h)
     : pass_(pass),
       lane_(lane),
       stream_(stream),
@@ -51,7 +51,7 @@ DeviceSpan<std::byte> CopySink::room(const FedStep& step) {
 
 void CopySink::commit(const FedStep& step, DeviceSpan<std::byte> result, Event& /*computed*/) {
   if (pass_.output == nullptr) return;  // the feed has given the slot back
-  const ResultBuffer& buffer = buffers_[turn_];
+  const CopyBuffer& buffer = buffers_[turn_];
   const std::span<std::byte> target = step.chunk->memory.subspan(pass_.output_place, result.size);
   stream_.record(*buffer.copy_begun);
   stream_.copy(target.data(), result.data, result.size);
@@ -71,7 +71,7 @@ void CopySink::flush() {
 void CopySink::finish_copy(std::size_t index) {
   if (copying_[index] == nullptr) return;
   const Chunk& chunk = *std::exchange(copying_[index], nullptr);
-  const ResultBuffer& buffer = buffers_[index];
+  const CopyBuffer& buffer = buffers_[index];
   {
     const NvtxRange range("d2h", chunk.index);
     const Timed timed(d2h_.waits_in);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <ooc/buffer.hpp>
 #include <ooc/detail/observe/reporters.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/device.hpp>
@@ -8,7 +7,6 @@
 
 #include <array>
 #include <cstddef>
-#include <memory>
 
 #include "pass/feed.hpp"
 #include "pass/pass_parts.hpp"
@@ -45,20 +43,13 @@ class HostSink final : public Sink {
   const PassParts& pass_;
 };
 
-/// Device memory for a result, and the events of its copy.
-struct ResultBuffer {
-  std::size_t bytes = 0;  // that the memory is to have
-  Buffer memory;
-  std::unique_ptr<Event> copy_begun, copied;
-};
-
 /// Copies each result to the host, into the slot that its step came in, while the operator works on
 /// the next one.
 class CopySink final : public Sink {
  public:
   /// All references must outlive it.
   CopySink(const PassParts& pass, std::size_t lane, Stream& stream,
-           std::array<ResultBuffer, 2>& buffers, EventReporter& reporter, StageTimes& d2h);
+           std::array<CopyBuffer, 2>& buffers, EventReporter& reporter, StageTimes& d2h);
 
   DeviceSpan<std::byte> room(const FedStep& step) override;
   void commit(const FedStep& step, DeviceSpan<std::byte> result, Event& computed) override;
@@ -70,7 +61,7 @@ class CopySink final : public Sink {
   const PassParts& pass_;
   std::size_t lane_;
   Stream& stream_;
-  std::array<ResultBuffer, 2>& buffers_;
+  std::array<CopyBuffer, 2>& buffers_;
   EventReporter& reporter_;
   StageTimes& d2h_;
   std::array<Chunk*, 2> copying_{};  // by buffer: the slot that takes the copy, if one is enqueued
