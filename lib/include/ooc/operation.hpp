@@ -16,7 +16,7 @@ struct Output {
   bool swapped;  // not in this machine's byte order
 };
 
-/// What a pass does with the data, free of types. Operators get here through fold() and map().
+/// The work of a pass on its data, without types. Operators get here through fold() and map().
 class Operation {
  public:
   virtual ~Operation() = default;

@@ -16,7 +16,7 @@ namespace ooc {
 class Checksum;
 class InlineReaders;
 
-/// What the lanes of a pass share.
+/// State that the lanes of a pass share.
 struct PassParts {
   const SequentialPlan& plan;
   ChunkPool& pool;

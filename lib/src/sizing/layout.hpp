@@ -28,7 +28,7 @@ struct TunedDepth {
   std::size_t first, least, most;
 };
 
-/// What a lane needs of its device for the steps of a pass (bytes).
+/// Buffers that a lane needs on its device for the steps of a pass (bytes).
 struct LaneBuffers {
   std::size_t step = 0;    // of one input buffer
   std::size_t inputs = 0;  // how many of these
@@ -66,7 +66,7 @@ constexpr std::size_t alignment_of(std::size_t element_bytes) {
   return std::min(std::size_t{1} << std::countr_zero(element_bytes), most);
 }
 
-/// What sizes depend on of a device.
+/// The facts about a device that sizes depend on.
 struct DeviceFacts {
   DeviceFacts(DeviceKind of) noexcept  // as most devices of that kind are
       : kind(of), reads_host_memory(of == DeviceKind::cpu) {}
@@ -77,7 +77,7 @@ struct DeviceFacts {
   bool reads_host_memory;
 };
 
-/// What an operation asks of the chunks.
+/// The requirements of an operation on the steps.
 struct Records {
   std::size_t bytes = 1;          // of an element
   std::size_t partition = 65536;  // elements, a power of two: steps are whole partitions
