@@ -38,19 +38,21 @@ Chunk* ChunkPool::begin(std::size_t index) {
     const std::uint32_t seen = slots_.changes();
     if (turns_.is_aborted()) throw Aborted{};
     if (index >= turns_.end()) return nullptr;
-    if (const auto slot = slots_.try_acquire()) {
-      slot_of_[index % slot_of_.size()] = *slot;
-      Chunk& chunk = chunks_[*slot];
-      chunk.index = index;
-      chunk.segments.clear();
-      return &chunk;
-    }
+    if (Chunk* const chunk = try_begin(index)) return chunk;
     slots_.wait(seen);
   }
 }
 
-bool ChunkPool::can_begin(std::size_t index) const noexcept {
-  return turns_.is_at(index, ChunkState::empty) && slots_.has_free();
+Chunk* ChunkPool::try_begin(std::size_t index) {
+  if (turns_.is_aborted() || index >= turns_.end()) return nullptr;
+  if (!turns_.is_at(index, ChunkState::empty)) return nullptr;
+  const auto slot = slots_.try_acquire();
+  if (!slot) return nullptr;
+  slot_of_[index % slot_of_.size()] = *slot;
+  Chunk& chunk = chunks_[*slot];
+  chunk.index = index;
+  chunk.segments.clear();
+  return &chunk;
 }
 
 Chunk* ChunkPool::wait(std::size_t index, ChunkState state) {

@@ -65,13 +65,6 @@ std::optional<std::size_t> Slots::try_acquire() noexcept {
   return std::nullopt;
 }
 
-bool Slots::has_free() const noexcept {
-  for (std::size_t word = 0; word < free_.size(); ++word) {
-    if (usable(word) != 0) return true;
-  }
-  return false;
-}
-
 void Slots::release(std::size_t slot) noexcept {
   const std::uint64_t bit = std::uint64_t{1} << (slot % word_bits);
   assert((free_[slot / word_bits] & bit) == 0);

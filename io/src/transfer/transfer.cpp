@@ -76,36 +76,37 @@ void Transfer::run(const EndOfChunks& end) {
     if (through != nullptr) complete(*through);
     through = nullptr;
     if (engine_->in_flight() > 0) {
-      Request* const request = wait_for_request(slot_is_missing);
-      if (request != nullptr) through = finish(static_cast<Part&>(*request));
+      through = finish(static_cast<Part&>(wait_for_request(end, slot_is_missing)));
     } else if (!wait_for_next_chunk(end)) {
       return;
     }
   }
 }
 
-/// The next request that is complete; null if the next chunk can be begun instead, where nothing
-/// but its slot was missing. Virtual disks answer many requests at once. Then the slots of most
-/// chunks come free just after, and who slept until the next answer would leave the disk with what
-/// few there were slots for in between.
-Request* Transfer::wait_for_request(bool slot_is_missing) {
+/// Waits for the next request that is complete. While nothing but a slot keeps the next chunk from
+/// being begun, looks for one again and again at first: virtual disks answer many requests at once,
+/// and the slots of most of their chunks come free just after. The disk would be left with the few
+/// requests that there were slots for if we slept until the next answer.
+Request& Transfer::wait_for_request(const EndOfChunks& end, bool slot_is_missing) {
   constexpr std::chrono::microseconds first_look{50}, last_look{2000};
-  for (auto patience = first_look; slot_is_missing && patience < last_look; patience *= 2) {
-    if (Request* const request = engine_->wait_for(patience)) return request;
-    if (can_take(next_)) return nullptr;
+  for (auto patience = first_look; slot_is_missing && patience < last_look;) {
+    if (Request* const request = engine_->wait_for(patience)) return *request;
+    const std::size_t before = next_;
+    slot_is_missing = start_requests(end);
+    patience = next_ == before ? 2 * patience : first_look;
   }
-  return &engine_->wait();
+  return engine_->wait();
 }
 
-/// Starts all that the engine and the pool have room for now. Returns whether nothing but the next
-/// chunk's slot keeps another request from being started.
+/// Starts all that the engine and the pool have room for now, without blocking: other threads may
+/// need the chunk that is through to go on. Returns whether nothing but the next chunk's slot keeps
+/// another request from being started.
 bool Transfer::start_requests(const EndOfChunks& end) {
   while (engine_->in_flight() < most_in_flight_) {
     if (remainder_.memory == nullptr) {
       if (next_ >= end()) return false;
-      if (!can_take(next_)) return true;
-      Chunk* const chunk = take(next_);
-      if (chunk == nullptr) return false;  // the pass ends here
+      Chunk* const chunk = try_take(next_);
+      if (chunk == nullptr) return true;
       begin_next_chunk(*chunk);
     }
     start_next_request();

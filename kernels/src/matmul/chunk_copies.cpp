@@ -56,17 +56,21 @@ ChunkCopies::ChunkCopies(Device& device, ChunkPool& pool, CopyDirection directio
   for (Events& events : events_) events = {device.make_event(), device.make_event()};
 }
 
-bool ChunkCopies::can_take(std::size_t index) const {
-  return direction_ == CopyDirection::h2d ? pool_.is_at(index, ChunkState::loaded)
-                                          : pool_.can_begin(index);
+Chunk* ChunkCopies::try_take(std::size_t index) {
+  if (direction_ == CopyDirection::d2h) return pool_.try_begin(index);
+  const bool is_loaded = pool_.is_at(index, ChunkState::loaded);
+  return is_loaded ? pool_.wait(index, ChunkState::loaded) : nullptr;
 }
 
 Chunk* ChunkCopies::take(std::size_t index) {
   const auto since = std::chrono::steady_clock::now();
   const auto full = [this] { return under_way_.size() == events_.size(); };
-  while (!under_way_.empty() && (full() || !can_take(index))) finish_oldest();
-  Chunk* const chunk =
-      direction_ == CopyDirection::h2d ? pool_.wait(index, ChunkState::loaded) : pool_.begin(index);
+  Chunk* chunk = nullptr;
+  while (!under_way_.empty() && (full() || (chunk = try_take(index)) == nullptr)) finish_oldest();
+  if (chunk == nullptr) {
+    chunk = direction_ == CopyDirection::h2d ? pool_.wait(index, ChunkState::loaded)
+                                             : pool_.begin(index);
+  }
   wait_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
   return chunk;
 }

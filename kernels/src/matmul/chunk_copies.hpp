@@ -47,7 +47,7 @@ class ChunkCopies {
   double wait_seconds() const { return wait_seconds_; }  // time that take() waited
 
  private:
-  bool can_take(std::size_t index) const;
+  Chunk* try_take(std::size_t index);
   struct Events {
     std::unique_ptr<Event> begun, ended;
   };

@@ -34,24 +34,22 @@ TEST(ChunkPool, LaysOutItsMemoryInPages) {
 
 TEST(ChunkPool, PassesAChunkFromThreadToThread) {
   ChunkPool pool(memory(), 2, 1, 1);
-  EXPECT_TRUE(pool.can_begin(0));
-  EXPECT_TRUE(pool.can_begin(1));
   EXPECT_FALSE(pool.is_at(0, ChunkState::loaded));
-
-  Chunk* chunk = pool.begin(0);
-  pool.begin(1);
-  EXPECT_FALSE(pool.can_begin(2));
+  Chunk* chunk = pool.try_begin(0);
+  ASSERT_NE(chunk, nullptr);
+  EXPECT_NE(pool.try_begin(1), nullptr);
+  EXPECT_EQ(pool.try_begin(2), nullptr);
   chunk->segments.push_back(chunk->memory);
   pool.publish(*chunk, ChunkState::loaded);
-  EXPECT_FALSE(pool.can_begin(0));
+  EXPECT_EQ(pool.try_begin(0), nullptr);
   ASSERT_TRUE(pool.is_at(0, ChunkState::loaded));
   EXPECT_EQ(pool.wait(0, ChunkState::loaded), chunk);
   EXPECT_EQ(chunk->index, 0u);
   EXPECT_EQ(chunk->segments.size(), 1u);
 
   pool.recycle(*chunk);
-  ASSERT_TRUE(pool.can_begin(2));
-  EXPECT_EQ(pool.begin(2)->index, 2u);
+  EXPECT_EQ(pool.try_begin(2), chunk);
+  EXPECT_EQ(chunk->index, 2u);
   EXPECT_TRUE(chunk->segments.empty());
 }
 
@@ -63,11 +61,11 @@ TEST(ChunkPool, PassesWhatIsComputedOnToTheWriter) {
   EXPECT_FALSE(pool.is_at(1, ChunkState::computed));
   pool.publish(*pool.wait(1, ChunkState::loaded), ChunkState::computed);
   EXPECT_FALSE(pool.is_at(1, ChunkState::loaded));
-  EXPECT_FALSE(pool.can_begin(2));
+  EXPECT_EQ(pool.try_begin(2), nullptr);
   ASSERT_TRUE(pool.is_at(1, ChunkState::computed));
   EXPECT_EQ(pool.wait(1, ChunkState::computed), chunk);
   pool.recycle(*chunk);
-  EXPECT_TRUE(pool.can_begin(2));
+  EXPECT_NE(pool.try_begin(2), nullptr);
 }
 
 TEST(ChunkPool, EndsBeforeAnIndexForTheWriterToo) {
@@ -90,6 +88,7 @@ TEST(ChunkPool, EndsBeforeAnIndex) {
   EXPECT_NE(pool.wait(0, ChunkState::loaded), nullptr);
   EXPECT_EQ(pool.wait(1, ChunkState::loaded), nullptr);
   EXPECT_EQ(pool.begin(1), nullptr);
+  EXPECT_EQ(pool.try_begin(1), nullptr);
   EXPECT_EQ(pool.wait(100, ChunkState::loaded), nullptr);
   pool.recycle(*first);
   EXPECT_EQ(pool.begin(2), nullptr);
@@ -101,16 +100,17 @@ TEST(ChunkPool, RestartRewinds) {
   pool.publish(*pool.begin(0), ChunkState::loaded);
   pool.end_at(1);
   pool.restart();
-  EXPECT_TRUE(pool.can_begin(0));
-  EXPECT_TRUE(pool.can_begin(1));
+  EXPECT_NE(pool.try_begin(0), nullptr);
+  EXPECT_NE(pool.try_begin(1), nullptr);
   EXPECT_FALSE(pool.is_aborted());
   pool.abort();
   EXPECT_TRUE(pool.is_aborted());
-  EXPECT_THROW(pool.begin(0), Aborted);
+  EXPECT_THROW(pool.begin(2), Aborted);
+  EXPECT_EQ(pool.try_begin(2), nullptr);
   EXPECT_THROW(pool.wait(7, ChunkState::loaded), Aborted);
   pool.restart();
   EXPECT_FALSE(pool.is_aborted());
-  EXPECT_TRUE(pool.can_begin(0));
+  EXPECT_NE(pool.try_begin(0), nullptr);
 }
 
 TEST(ChunkPool, AbortIsFinal) {
@@ -247,24 +247,24 @@ TEST(ChunkPool, UsesTheLowestFreeSlotBelowTheLimit) {
   Chunk* first = pool.begin(0);
   Chunk* second = pool.begin(1);
   EXPECT_EQ(pool.slot_of(*second), 1u);
-  EXPECT_FALSE(pool.can_begin(2));
+  EXPECT_EQ(pool.try_begin(2), nullptr);
   pool.set_limit(4);
   Chunk* third = pool.begin(2);
   EXPECT_EQ(pool.slot_of(*third), 2u);
   pool.set_limit(1);
-  EXPECT_FALSE(pool.can_begin(3));
+  EXPECT_EQ(pool.try_begin(3), nullptr);
   pool.recycle(*third);  // its slot is not used again
-  EXPECT_FALSE(pool.can_begin(3));
+  EXPECT_EQ(pool.try_begin(3), nullptr);
   pool.recycle(*first);
-  EXPECT_TRUE(pool.can_begin(3));
-  EXPECT_EQ(pool.slot_of(*pool.begin(3)), 0u);
+  EXPECT_EQ(pool.try_begin(3), first);
+  EXPECT_EQ(pool.slot_of(*first), 0u);
 }
 
 TEST(ChunkPool, LetsNoChunkRunAheadOfTheOldestWithoutBound) {
   ChunkPool pool(memory(), 2, 1, 1);
   std::size_t index = 1;
   const Chunk* const oldest = pool.begin(0);
-  for (; pool.can_begin(index); ++index) pool.recycle(*pool.begin(index));
+  for (; const Chunk* chunk = pool.try_begin(index); ++index) pool.recycle(*chunk);
   EXPECT_GE(index, 4u);
   EXPECT_LE(index, 16u);
   std::atomic<bool> begun{false};

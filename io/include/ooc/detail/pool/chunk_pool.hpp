@@ -48,8 +48,8 @@ class ChunkPool final : public MeetingPoint {
   /// before it (see end_at). Throws Aborted.
   Chunk* begin(std::size_t index);
 
-  /// True if begin() would return a chunk at once.
-  bool can_begin(std::size_t index) const noexcept;
+  /// begin() without blocking: null if there is no slot now, or no such chunk any more.
+  Chunk* try_begin(std::size_t index);
 
   /// Blocks until chunk `index` is loaded or computed. Null if the sequence ends before it. Throws
   /// Aborted.

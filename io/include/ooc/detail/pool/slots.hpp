@@ -38,9 +38,6 @@ class Slots {
   /// Returns the lowest free slot below the limit, if any. Any thread.
   std::optional<std::size_t> try_acquire() noexcept;
 
-  /// True if try_acquire() would find a slot. Only a thread that acquires may take it.
-  bool has_free() const noexcept;
-
   /// Makes a slot free. Any thread.
   void release(std::size_t slot) noexcept;
 

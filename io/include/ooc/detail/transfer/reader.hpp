@@ -44,7 +44,7 @@ class Reader final : public Transfer {
 
  private:
   Chunk* take(std::size_t index) override { return pool().begin(index); }
-  bool can_take(std::size_t index) const override { return pool().can_begin(index); }
+  Chunk* try_take(std::size_t index) override { return pool().try_begin(index); }
   void lay_out(Chunk& chunk, std::span<const Extent> extents) override;
   ByteRange range_of(const Extent& extent) const override;
   std::uint64_t end_of_request(const Extent& extent, std::uint64_t offset) const override;

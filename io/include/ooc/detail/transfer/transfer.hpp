@@ -89,8 +89,8 @@ class Transfer {
   /// Aborted.
   virtual Chunk* take(std::size_t index) = 0;
 
-  /// True if take() would return at once.
-  virtual bool can_take(std::size_t index) const = 0;
+  /// take() without blocking: null if the chunk cannot be transferred now.
+  virtual Chunk* try_take(std::size_t index) = 0;
 
   /// Sees to it that the chunk has a segment of its slot for each extent.
   virtual void lay_out(Chunk& chunk, std::span<const Extent> extents) = 0;
@@ -131,7 +131,7 @@ class Transfer {
   void run(const EndOfChunks& end);
   void drain() noexcept;
   bool start_requests(const EndOfChunks& end);
-  Request* wait_for_request(bool slot_is_missing);
+  Request& wait_for_request(const EndOfChunks& end, bool slot_is_missing);
   bool wait_for_next_chunk(const EndOfChunks& end);
   void begin_next_chunk(Chunk& chunk);
   void begin(Chunk& chunk, std::size_t slot);

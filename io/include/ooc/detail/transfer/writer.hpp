@@ -26,8 +26,8 @@ class Writer final : public Transfer {
 
  private:
   Chunk* take(std::size_t index) override { return pool().wait(index, ChunkState::computed); }
-  bool can_take(std::size_t index) const override {
-    return pool().is_at(index, ChunkState::computed);
+  Chunk* try_take(std::size_t index) override {
+    return pool().is_at(index, ChunkState::computed) ? take(index) : nullptr;
   }
   void lay_out(Chunk&, std::span<const Extent>) override {}  // as who has computed it left it
   ByteRange range_of(const Extent& extent) const override;
