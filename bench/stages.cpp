@@ -43,9 +43,8 @@ nlohmann::ordered_json read_alone(const std::string& file, bool cuda, int runs) 
   const auto device = make_device(cuda ? DeviceKind::cuda : DeviceKind::cpu);
   const Source source{File::open(file)};
   const Options options;
-  const Workers workers = choose_workers(options, device->kind());
-  const double cached = page_cache_fraction(source).value_or(0);
-  const IoConfig config = choose_read_config(options, device->kind(), workers, source, cached);
+  const Workers workers = choose_workers(options, device->facts());
+  const IoConfig config = choose_read_config(options, device->facts(), workers, facts_of(source));
   const SequentialPlan plan(source.extents(), config.chunk_bytes);
   ChunkPool pool = make_pool(*device, config);
   std::vector<double> seconds;
@@ -69,14 +68,14 @@ nlohmann::ordered_json write_alone(const std::string& file, std::uint64_t bytes,
                                    int runs) {
   const auto device = make_device(cuda ? DeviceKind::cuda : DeviceKind::cpu);
   const Options options;
-  const Workers workers = choose_workers(options, device->kind());
+  const Workers workers = choose_workers(options, device->facts());
   std::vector<double> seconds;
   IoConfig config;
   for (int run = 0; run < runs; ++run) {
     std::filesystem::remove(file);
     const Clock clock;
     TargetFile target({.path = file}, bytes, {});
-    config = choose_write_config(options, device->kind(), workers, target);
+    config = choose_write_config(options, device->facts(), workers, target.why_not_direct());
     const Clock pool_clock;
     ChunkPool pool = make_pool(*device, config);
     std::memset(pool.memory().data(), 1, pool.memory().size());

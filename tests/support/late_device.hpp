@@ -136,7 +136,9 @@ class LateDevice final : public Device {
 
   DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
   std::string name() const override { return "late"; }
-  bool reads_host_memory() const noexcept override { return reads_host_memory_; }
+  DeviceFacts facts() const noexcept override {
+    return {.uses_host_cores = false, .reads_host_memory = reads_host_memory_};
+  }
   void bind_to_thread() override {}
   MeteredMemory& host_memory() override { return cpu_->host_memory(); }
   MeteredMemory& device_memory() override { return cpu_->device_memory(); }

@@ -129,7 +129,7 @@ class WrappedDevice final : public Device {
               DeviceCall::host_memory, before_) {}
 
   DeviceKind kind() const noexcept override { return device_->kind(); }
-  bool reads_host_memory() const noexcept override { return device_->reads_host_memory(); }
+  DeviceFacts facts() const noexcept override { return device_->facts(); }
   std::string name() const override { return device_->name(); }
   void bind_to_thread() override {
     before_(DeviceCall::make);

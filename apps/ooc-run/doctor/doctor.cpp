@@ -94,8 +94,8 @@ std::vector<HealthCheck> examine(const std::string& path, const RunSettings& set
   const GroupLimits group = group_limits();
   const std::size_t cores = ooc::usable_cores();
   // Without --device it may be either. Assume the CPU, which takes more threads.
-  const ooc::Workers workers =
-      ooc::choose_workers(settings.options, settings.device.value_or(ooc::DeviceKind::cpu));
+  const ooc::Workers workers = ooc::choose_workers(
+      settings.options, ooc::facts_of(settings.device.value_or(ooc::DeviceKind::cpu)));
   const std::filesystem::path cache = ceilings_path();
   const auto ordinal = static_cast<std::size_t>(settings.ordinal);
   const bool wants_gpu = settings.device == ooc::DeviceKind::cuda;

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <ooc/detail/dataset/residency.hpp>
+#include <ooc/detail/sizing/facts.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 
 #include "cli/build_facts.hpp"
@@ -47,10 +47,10 @@ std::string why_gpu(double cpu_seconds, double gpu_seconds) {
 
 Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate) {
   const double bytes = static_cast<double>(source.bytes()) * static_cast<double>(passes);
-  const double cached = ooc::page_cache_fraction(source).value_or(0);
-  const double from_disk = (1 - cached) * (1 - ooc::hole_fraction(source)) * bytes;
+  const ooc::SourceFacts facts = ooc::facts_of(source);
+  const double from_disk = (1 - facts.cached_or_none()) * (1 - facts.holes) * bytes;
   // A source that is read in both ways, direct and buffered, is not read ahead.
-  const double ahead = ooc::can_mix_reads({}, source, cached)
+  const double ahead = ooc::can_mix_reads({}, facts)
                            ? 0
                            : std::min(from_disk, static_cast<double>(ooc::most_read_ahead_bytes));
   return {.file = source.files().empty() ? "" : source.files().front().path(),
@@ -99,7 +99,8 @@ DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options) {
   constexpr double core_copies = 3.7e9;      // from the page cache, while all cores copy
   constexpr double gpu_start_seconds = 0.3;  // start and shutdown
   const auto cores = static_cast<double>(ooc::usable_cores());
-  const auto lanes = static_cast<double>(ooc::choose_workers(options, ooc::DeviceKind::cpu).lanes);
+  const ooc::DeviceFacts cpu = ooc::facts_of(ooc::DeviceKind::cpu);
+  const auto lanes = static_cast<double>(ooc::choose_workers(options, cpu).lanes);
   const Ceilings measured = read_ceilings({task.file, "cpu", task.kernel});
   const double disk = measured.disk.value_or(disk_rate);
   const double page_cache = measured.page_cache.value_or(core_copies * cores);

@@ -113,53 +113,20 @@ double hole_bytes(const File& file, const Extent& extent) {
   return static_cast<double>(bytes);
 }
 
-/// Adds up the cached bytes of each piece of a source.
-class PieceCounter {
- public:
-  PieceCounter(const Source& source, std::uint64_t piece_bytes)
-      : source_(source),
-        piece_bytes_(piece_bytes),
-        least_bytes_(std::max({piece_bytes, 8 * MiB, source.bytes() / 65536})),
-        cached_(divide_up(source.bytes(), piece_bytes)) {}
-
-  /// Adds an extent. `first`: its position in the source (bytes). Splits extents that are cached in
-  /// part.
-  void count(const Extent& extent, std::uint64_t first) {
-    const double bytes = cached_bytes(source_.files()[extent.file], extent).value_or(0);
-    const double share = bytes / static_cast<double>(extent.bytes);
-    const bool uniform = share < 0.001 || share > 0.999;
-    if (uniform || extent.bytes <= least_bytes_) return spread(extent.bytes, first, share);
-    const std::uint64_t middle = round_up(first + extent.bytes / 2, piece_bytes_);
-    const std::uint64_t half = std::min(middle - first, extent.bytes);
-    if (half == extent.bytes) return spread(extent.bytes, first, share);
-    count({extent.file, extent.offset, half}, first);
-    count({extent.file, extent.offset + half, extent.bytes - half}, first + half);
+/// Appends the stretches of an extent. Halves those of more than `least_bytes` that are cached in
+/// part.
+void append_runs(const File& file, const Extent& extent, std::uint64_t least_bytes,
+                 std::vector<CachedRun>& runs) {
+  const double share = cached_bytes(file, extent).value_or(0) / static_cast<double>(extent.bytes);
+  const bool is_uniform = share < 0.001 || share > 0.999;
+  const std::uint64_t half = round_up(extent.bytes / 2, page_bytes);
+  if (is_uniform || extent.bytes <= least_bytes || half >= extent.bytes) {
+    runs.push_back({extent.bytes, share});
+    return;
   }
-
-  std::vector<bool> mostly_cached() const {
-    std::vector<bool> cached(cached_.size());
-    for (std::size_t i = 0; i < cached.size(); ++i) {
-      const std::uint64_t bytes = std::min(piece_bytes_, source_.bytes() - i * piece_bytes_);
-      cached[i] = cached_[i] > static_cast<double>(bytes) / 2;
-    }
-    return cached;
-  }
-
- private:
-  void spread(std::uint64_t bytes, std::uint64_t first, double share) {
-    for (std::uint64_t at = first; at < first + bytes;) {
-      const std::uint64_t piece = at / piece_bytes_;
-      const std::uint64_t end = std::min((piece + 1) * piece_bytes_, first + bytes);
-      cached_[piece] += share * static_cast<double>(end - at);
-      at = end;
-    }
-  }
-
-  const Source& source_;
-  std::uint64_t piece_bytes_;
-  std::uint64_t least_bytes_;
-  std::vector<double> cached_;  // cached bytes of each piece
-};
+  append_runs(file, {extent.file, extent.offset, half}, least_bytes, runs);
+  append_runs(file, {extent.file, extent.offset + half, extent.bytes - half}, least_bytes, runs);
+}
 
 }  // namespace
 
@@ -191,14 +158,36 @@ double hole_fraction(const Source& source) {
   return holes / static_cast<double>(source.bytes());
 }
 
-std::vector<bool> cached_pieces(const Source& source, std::uint64_t piece_bytes) {
-  PieceCounter counter(source, piece_bytes);
-  std::uint64_t first = 0;
+std::vector<CachedRun> cached_runs(const Source& source) {
+  const std::uint64_t least_bytes = std::max(8 * MiB, source.bytes() / 65536);
+  std::vector<CachedRun> runs;
   for (const Extent& extent : source.extents()) {
-    if (extent.bytes != 0) counter.count(extent, first);
-    first += extent.bytes;
+    if (extent.bytes == 0) continue;
+    append_runs(source.files()[extent.file], extent, least_bytes, runs);
   }
-  return counter.mostly_cached();
+  return runs;
+}
+
+std::vector<bool> cached_pieces(std::span<const CachedRun> runs, std::uint64_t piece_bytes) {
+  std::vector<bool> pieces;
+  double cached = 0;           // bytes of the current piece
+  std::uint64_t in_piece = 0;  // bytes of it so far
+  const auto end_piece = [&] {
+    pieces.push_back(cached > static_cast<double>(in_piece) / 2);
+    cached = 0;
+    in_piece = 0;
+  };
+  for (CachedRun run : runs) {
+    while (run.bytes != 0) {
+      const std::uint64_t taken = std::min(run.bytes, piece_bytes - in_piece);
+      cached += run.share * static_cast<double>(taken);
+      in_piece += taken;
+      run.bytes -= taken;
+      if (in_piece == piece_bytes) end_piece();
+    }
+  }
+  if (in_piece != 0) end_piece();
+  return pieces;
 }
 
 }  // namespace ooc

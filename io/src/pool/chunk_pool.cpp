@@ -33,7 +33,6 @@ void ChunkPool::restart(std::size_t limit) noexcept {
 }
 
 Chunk* ChunkPool::begin(std::size_t index) {
-  if (!turns_.wait(index, ChunkState::empty)) return nullptr;
   for (;;) {
     const std::uint32_t seen = slots_.changes();
     if (turns_.is_aborted()) throw Aborted{};

@@ -27,12 +27,10 @@ Reader::Reader(std::vector<const File*> files, const Plan& plan, ChunkPool& pool
       files_(std::move(files)),
       direct_(direct) {}
 
-std::size_t Reader::slack_bytes(std::span<const File> files, std::size_t max_extents, bool direct) {
+std::size_t Reader::slack_bytes(std::size_t max_extents, bool direct) {
   // Each extent begins on a page of the slot. Direct reads also fetch what lies before it in its
   // first block; filling up the last block and filling up to the next page are then the same.
-  const bool any_direct =
-      direct && std::ranges::any_of(files, [](const File& file) { return file.direct() >= 0; });
-  return max_extents * (any_direct ? 2 : 1) * page_bytes;
+  return max_extents * (direct ? 2 : 1) * page_bytes;
 }
 
 bool Reader::reads_directly(const Extent& extent) const {

@@ -167,10 +167,14 @@ Problem problem_of(const Source& a, const Source& b, const Types& types) {
 }
 
 /// Uses direct I/O if either file allows it. The reader then decides for each file.
-IoConfig choose_reads(const Options& limits, DeviceKind kind, Workers workers, const Source& a,
-                      const Source& b, double cached) {
-  const IoConfig of_a = choose_read_config(limits, kind, workers, a, cached);
-  const IoConfig of_b = choose_read_config(limits, kind, workers, b, cached);
+IoConfig choose_reads(const Options& limits, const DeviceFacts& device, Workers workers,
+                      const Source& a, const Source& b, double cached) {
+  const auto config_of = [&](const Source& source) {
+    SourceFacts facts = facts_of(source);
+    facts.cached = cached;  // of both
+    return choose_read_config(limits, device, workers, facts);
+  };
+  const IoConfig of_a = config_of(a), of_b = config_of(b);
   IoConfig config = of_a.direct ? of_a : of_b;
   if (config.reason.empty()) config.reason = of_a.reason.empty() ? of_b.reason : of_a.reason;
   return config;
@@ -347,10 +351,10 @@ Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
   job.problem = problem_of(a, b, job.types);
   job.files = {&file_of(a), &file_of(b)};
   job.operands = {stored(a, 0), stored(b, 1)};
-  job.workers = choose_workers(limits, kind);
+  job.workers = choose_workers(limits, device.facts());
   const std::optional<double> cached_or_unknown = cached_fraction(a, b);
   const double cached = cached_or_unknown.value_or(0);
-  job.reads = choose_reads(limits, kind, job.workers, a, b, cached);
+  job.reads = choose_reads(limits, device.facts(), job.workers, a, b, cached);
   const Memory memory = divide_memory(device, limits, output_in_memory, job);
 
   if (memory.workspace != 0) prepared.workspace = Buffer(device.device_memory(), memory.workspace);

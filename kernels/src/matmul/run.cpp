@@ -4,8 +4,8 @@
 #include "matmul/tile_sender.hpp"
 #include "matmul/work_timer.hpp"
 
+#include <ooc/detail/observe/progress_reporter.hpp>
 #include <ooc/detail/observe/reporters.hpp>
-#include <ooc/detail/observe/stall_timer.hpp>
 #include <ooc/detail/pass/pass_threads.hpp>
 #include <ooc/detail/transfer/reader.hpp>
 #include <ooc/detail/transfer/writer.hpp>
@@ -184,10 +184,10 @@ IoConfig deepened(IoConfig config, const Options& options, const RegionPlan& pla
 /// Chooses how to write. Tiles with short rows are written through the page cache, which combines
 /// them: written directly, much of each row would be at its borders
 /// (bench/results/h200-short-rows.json).
-IoConfig choose_writes(const Options& options, DeviceKind device, Workers workers,
+IoConfig choose_writes(const Options& options, const DeviceFacts& device, Workers workers,
                        const TargetFile& file, const RegionPlan& plan) {
   constexpr std::size_t least_direct = 64 * KiB;
-  const IoConfig config = choose_write_config(options, device, workers, file);
+  const IoConfig config = choose_write_config(options, device, workers, file.why_not_direct());
   if (!config.direct || options.direct == DirectIo::yes) return config;
   if (plan.mean_extent_bytes() >= least_direct) return config;
   return through_page_cache(options, device, workers, true, "the rows of the tiles are short");
@@ -226,6 +226,8 @@ std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm:
   const Options& options = coordinator.options();
   const Tiling& tiling = job.schedule.tiling;
   const Clock::time_point start = Clock::now();
+  const std::uint64_t total_bytes = job.schedule.cost.read_bytes;
+  ProgressReporter reporter(wanted.progress, total_bytes);
 
   const RegionPlan read_plan(PanelLoader::entries_of(job), job.pools.slot_bytes);
   const RegionPlan write_plan(TileSender::entries_of(job, file.data_offset()),
@@ -244,7 +246,7 @@ std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm:
 
   const IoConfig reads = deepened(job.reads, options, read_plan);
   const IoConfig writes = deepened(
-      choose_writes(options, device.kind(), job.workers, file, write_plan), options, write_plan);
+      choose_writes(options, device.facts(), job.workers, file, write_plan), options, write_plan);
   Reader reader({job.files.begin(), job.files.end()}, read_plan, in_pool,
                 make_engine(options, reads, in_pool), reads.block_bytes, reads.direct);
   Writer writer(file, write_plan, out_pool, make_engine(options, writes, out_pool),
@@ -255,7 +257,6 @@ std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm:
   writer.set_observer(write_reporter);
 
   const std::size_t tile_count = tiling.row_tiles * tiling.column_tiles;
-  const std::uint64_t total_bytes = job.schedule.cost.read_bytes;
   stats.startup_seconds += seconds_since(start);
   {
     PassThreads threads({&in_pool, &out_pool, &tiles});
@@ -267,16 +268,11 @@ std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm:
       reader.run([&] { return is_stopped() ? 0 : read_plan.size(); });
       if (is_stopped()) in_pool.end_at(0);  // the multiplier may be waiting for a piece
     });
-    StallTimer stall;
     threads.join([&] {
-      if (!wanted.progress) return;
       // By multiplications and not by bytes read, which may all be in memory long before the end.
       const double bytes = multiplier.part_done() * static_cast<double>(total_bytes);
-      Progress progress{static_cast<std::uint64_t>(bytes), total_bytes, seconds_since(start)};
-      progress.in_flight = reader.in_flight() + writer.in_flight();
-      progress.stalled_seconds = stall.update(reader.bytes_done() + writer.bytes_done(),
-                                              progress.in_flight, progress.seconds);
-      wanted.progress(progress);
+      reporter.report(static_cast<std::uint64_t>(bytes), reader.bytes_done() + writer.bytes_done(),
+                      reader.in_flight() + writer.in_flight());
     });
   }
 

@@ -1,6 +1,6 @@
 #include "verify/plain_check.hpp"
 
-#include <ooc/detail/observe/stall_timer.hpp>
+#include <ooc/detail/observe/progress_reporter.hpp>
 #include <ooc/detail/pass/pass_threads.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/device.hpp>
@@ -15,7 +15,6 @@
 #include <atomic>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <exception>
 #include <limits>
@@ -158,7 +157,7 @@ std::size_t threads_for(const Options& options, std::size_t look_bytes) {
       options.memory_bytes != 0 ? options.memory_bytes : available_host_bytes() / 4;
   // One more than there are threads: the initial value.
   const std::uint64_t room = memory - std::min<std::uint64_t>(memory, look_bytes);
-  const std::size_t lanes = choose_workers(options, DeviceKind::cpu).reading_lanes;
+  const std::size_t lanes = choose_workers(options, facts_of(DeviceKind::cpu)).reading_lanes;
   return std::clamp<std::uint64_t>(room / (look_bytes + longest_block), 1, lanes);
 }
 
@@ -169,15 +168,10 @@ void read_all(const PassOptions& wanted, const Source& source, std::size_t threa
   start_up_to(threads, team, [&](std::size_t thread) {
     blocks.or_drop_the_rest([&] { blocks.look_at_some(thread, look); });
   });
-  const auto began = std::chrono::steady_clock::now();
-  StallTimer stall;
+  ProgressReporter reporter(wanted.progress, source.bytes());
   team.join([&] {
-    if (!wanted.progress) return;
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
-    Progress progress{blocks.bytes_loaded(), source.bytes(), elapsed.count()};
-    progress.in_flight = blocks.in_flight();
-    progress.stalled_seconds = stall.update(progress.bytes, progress.in_flight, progress.seconds);
-    blocks.or_drop_the_rest([&] { wanted.progress(progress); });
+    const std::uint64_t bytes = blocks.bytes_loaded();
+    blocks.or_drop_the_rest([&] { reporter.report(bytes, bytes, blocks.in_flight()); });
   });
   if (!blocks.all_loaded()) {
     throw Error(ErrorKind::interrupted, "interrupted before the result was verified");

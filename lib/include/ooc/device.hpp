@@ -14,6 +14,20 @@ namespace ooc {
 /// The kind of a device: the CPU or an NVIDIA GPU.
 enum class DeviceKind { cpu, cuda };
 
+/// What the way data take to a device depends on.
+struct DeviceFacts {
+  /// It computes on the cores that also read files. Another device has cores of its own, and a link
+  /// or memory that large chunks keep busy.
+  bool uses_host_cores = true;
+  /// Its code reads host memory as fast as its own: data are not copied to the device.
+  bool reads_host_memory = true;
+};
+
+/// Returns the facts about most devices of a kind.
+constexpr DeviceFacts facts_of(DeviceKind kind) noexcept {
+  return {.uses_host_cores = kind == DeviceKind::cpu, .reads_host_memory = kind == DeviceKind::cpu};
+}
+
 /// A view of memory that device code may dereference. On the CPU device (`stream.kind() ==
 /// DeviceKind::cpu`) host code may dereference it too; GPU memory must first be copied to the host
 /// with Stream::copy(). `size` counts elements. Does not own the memory.
@@ -117,9 +131,8 @@ class Device {
   virtual std::unique_ptr<Stream> make_stream() = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
 
-  /// True if device code reads host memory as fast as its own: the data of a pass are then not
-  /// copied to the device.
-  virtual bool reads_host_memory() const noexcept { return kind() == DeviceKind::cpu; }
+  virtual DeviceFacts facts() const noexcept { return facts_of(kind()); }
+  bool reads_host_memory() const noexcept { return facts().reads_host_memory; }
 
   /// Returns the memory in which device code is fastest.
   MeteredMemory& working_memory() { return reads_host_memory() ? host_memory() : device_memory(); }

@@ -128,11 +128,10 @@ using ResultOf = decltype(result_of(std::declval<const Op&>(), typename Op::Part
 template <FoldOperator Op>
 class Fold final : public Operation {
  public:
-  Fold(const Op& op, std::size_t lanes) : op_(op), partials_(op, lanes) {}
+  Fold(const Op& op, Coordinator& coordinator)
+      : op_(op), partials_(op, coordinator.streams(), coordinator.device().facts()) {}
 
-  std::size_t partition(DeviceKind device) const noexcept override {
-    return partition_of<Op>(device);
-  }
+  std::size_t partition() const noexcept override { return partials_.partition(); }
   bool in_order() const noexcept override { return merge_of<Op>() == Merge::in_order; }
   void begin(std::size_t lane, Stream& stream) override { partials_.begin(lane, stream); }
   void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
@@ -163,8 +162,8 @@ class CompositeOperation final : public Operation {
   void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
                std::uint64_t first_byte, DeviceSpan<std::byte> out) override;
   void end(std::size_t lane, Stream& stream) override;
-  std::size_t partition(DeviceKind device) const noexcept override;  // the largest of theirs
-  bool in_order() const noexcept override;                           // if one of them is
+  std::size_t partition() const noexcept override;  // the largest of theirs
+  bool in_order() const noexcept override;          // if one of them is
   void abort() noexcept override;
 
  private:
@@ -184,7 +183,7 @@ Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const 
   using Input = typename Op::Input;
   detail::require_type<Input>(source);
   const Coordinator::Reservation pass = coordinator.begin_pass();
-  detail::Fold<Op> operation(op, coordinator.streams());
+  detail::Fold<Op> operation(op, coordinator);
   Stats stats = coordinator.run(pass, source, sizeof(Input), operation, wanted);
   return {operation.take(), std::move(stats)};
 }
@@ -218,7 +217,7 @@ requires(std::same_as<typename Op::Input, typename Others::Input>&&...)
     return Result<Results>{Results{folds.take()...}, std::move(stats)};
   };
   const auto run_all = [&](const auto&... ops) {
-    return run(detail::Fold<std::remove_cvref_t<decltype(ops)>>(ops, coordinator.streams())...);
+    return run(detail::Fold<std::remove_cvref_t<decltype(ops)>>(ops, coordinator)...);
   };
   return std::apply(run_all, operators);
 }

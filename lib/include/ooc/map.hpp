@@ -76,11 +76,10 @@ class Map final : public Operation {
 template <class Op>
 class GatheringMap final : public Operation {
  public:
-  GatheringMap(const Op& op, std::size_t lanes) : op_(op), partials_(op, lanes) {}
+  GatheringMap(const Op& op, Coordinator& coordinator)
+      : op_(op), partials_(op, coordinator.streams(), coordinator.device().facts()) {}
 
-  std::size_t partition(DeviceKind device) const noexcept override {
-    return partition_of<Op>(device);
-  }
+  std::size_t partition() const noexcept override { return partials_.partition(); }
   bool in_order() const noexcept override { return merge_of<Op>() == Merge::in_order; }
   void begin(std::size_t lane, Stream& stream) override { partials_.begin(lane, stream); }
   void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
@@ -155,7 +154,7 @@ Result<typename Op::Partial> map(Coordinator& coordinator, const Op& op, const S
   detail::MapOutput output(source, sizeof(typename Op::Input), target, sizeof(Made),
                            detail::element_if_any<Made>());
   const Coordinator::Reservation pass = coordinator.begin_pass();
-  detail::GatheringMap<Op> operation(op, coordinator.streams());
+  detail::GatheringMap<Op> operation(op, coordinator);
   Stats stats = output.run(coordinator, pass, operation, wanted);
   auto total = operation.take();
   if constexpr (requires { op.check(std::as_const(total)); }) op.check(std::as_const(total));

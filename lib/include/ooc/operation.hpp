@@ -23,7 +23,7 @@ class Operation {
 
   /// Elements of a partition, a power of two: every step of the pass is whole partitions, but for
   /// the end of the source.
-  virtual std::size_t partition(DeviceKind /*device*/) const noexcept { return 65536; }
+  virtual std::size_t partition() const noexcept { return 65536; }
 
   /// True if the source is to be read from beginning to end.
   virtual bool in_order() const noexcept { return false; }

@@ -66,7 +66,7 @@ constexpr std::size_t records_in(std::size_t bytes, std::size_t record_bytes) {
 /// Records of a partition of an operator, a power of two. On the CPU a partition fits a core's
 /// cache. On a GPU it is large enough for operators that wait for each result.
 template <class Op>
-constexpr std::size_t partition_of(DeviceKind device) {
+constexpr std::size_t partition_of(const DeviceFacts& device) {
   constexpr std::size_t cpu_bytes = std::size_t{1} << 20, gpu_bytes = std::size_t{8} << 20;
   constexpr std::size_t most_unordered = 65536;
   if constexpr (requires { Op::partition_records; }) {
@@ -76,7 +76,7 @@ constexpr std::size_t partition_of(DeviceKind device) {
   } else if constexpr (merge_of<Op>() == Merge::unordered || merge_of<Op>() == Merge::by_place) {
     return std::min(records_in(cpu_bytes, sizeof(typename Op::Input)), most_unordered);
   } else {
-    const bool is_small = device == DeviceKind::cpu || has_same_bits_everywhere<Op>();
+    const bool is_small = device.uses_host_cores || has_same_bits_everywhere<Op>();
     return records_in(is_small ? cpu_bytes : gpu_bytes, sizeof(typename Op::Input));
   }
 }
@@ -103,7 +103,11 @@ class Partials {
  public:
   using Partial = typename Op::Partial;
 
-  Partials(const Op& op, std::size_t lanes) : op_(op), lanes_(lanes) {}
+  Partials(const Op& op, std::size_t lanes, const DeviceFacts& device)
+      : op_(op), partition_(partition_of<Op>(device)), lanes_(lanes) {}
+
+  /// Records of a partition.
+  std::size_t partition() const noexcept { return partition_; }
 
   /// On the lane's thread, before its first step.
   void begin(std::size_t index, Stream& stream) {
@@ -117,14 +121,13 @@ class Partials {
                Body&& body) {
     std::vector<Partial>& partials = lanes_[index].partials;
     if constexpr (cuts) {
-      const std::size_t partition = partition_of<Op>(stream.kind());
-      partials.reserve(size / partition + 1);  // work that is enqueued may refer to them
-      for (std::size_t offset = 0; offset < size; offset += partition) {
+      partials.reserve(size / partition_ + 1);  // work that is enqueued may refer to them
+      for (std::size_t offset = 0; offset < size; offset += partition_) {
         partials.push_back(fresh(stream));
-        body(offset, std::min(partition, size - offset), partials.back());
+        body(offset, std::min(partition_, size - offset), partials.back());
       }
       finish(stream, partials);
-      take_in(first / partition, partials);
+      take_in(first / partition_, partials);
     } else {
       body(std::size_t{0}, size, partials.front());
       if constexpr (merge_of<Op>() == Merge::by_place) {
@@ -230,6 +233,7 @@ class Partials {
   }
 
   const Op& op_;
+  std::size_t partition_;
   std::vector<Lane> lanes_;
   std::mutex mutex_;
   std::vector<Partial> kept_;  // to be used again

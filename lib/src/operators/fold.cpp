@@ -20,10 +20,10 @@ void CompositeOperation::end(std::size_t lane, Stream& stream) {
 }
 
 /// All partitions are powers of two, so the largest is whole ones of all.
-std::size_t CompositeOperation::partition(DeviceKind device) const noexcept {
+std::size_t CompositeOperation::partition() const noexcept {
   std::size_t largest = 1;
   for (const Operation* operation : operations_) {
-    largest = std::max(largest, operation->partition(device));
+    largest = std::max(largest, operation->partition());
   }
   return largest;
 }

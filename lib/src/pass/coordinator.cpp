@@ -1,8 +1,8 @@
 #include <ooc/coordinator.hpp>
 
 #include <ooc/detail/checksum/checksum.hpp>
+#include <ooc/detail/observe/progress_reporter.hpp>
 #include <ooc/detail/observe/reporters.hpp>
-#include <ooc/detail/observe/stall_timer.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/detail/transfer/writer.hpp>
 #include <ooc/device.hpp>
@@ -55,15 +55,11 @@ struct Coordinator::State {
 
   Stats run_passes(const Source& source, std::size_t element_bytes, Operation& operation,
                    const PassOptions& wanted, const Output* output);
-  Stats run(const Layout& layout, const Stopwatch& watch, const Source& source,
+  Stats run(const Facts& facts, const Layout& layout, const Stopwatch& watch, const Source& source,
             std::size_t element_bytes, Operation& operation, const PassOptions& wanted,
             const Output* output);
-  static std::function<void()> reports(const std::function<void(const Progress&)>& progress,
-                                       const Loading& loading, const Writer* writer,
-                                       std::uint64_t total_bytes);
   void reserve(const Layout& layout);
-  void prepare_lanes(const Observe& observe, std::size_t lane_bytes);
-  LaneBuffers buffers_of(const Layout& layout) const;
+  void prepare_lanes(const Observe& observe, std::size_t buffer_bytes);
   void add_times(const Writer* writer, Stats& stats) const;
 };
 
@@ -71,7 +67,7 @@ Coordinator::Coordinator(std::unique_ptr<Device> device, Options options)
     : state_(std::make_unique<State>()) {
   state_->device = std::move(device);
   state_->options = bounded(std::move(options));
-  state_->workers = choose_workers(state_->options, state_->device->kind());
+  state_->workers = choose_workers(state_->options, state_->device->facts());
   Device& used = *state_->device;
   if (state_->options.memory_bytes != 0) {
     used.host_memory().set_limit(state_->options.memory_bytes);
@@ -117,12 +113,6 @@ std::size_t Coordinator::streams() const noexcept {
   return state_->workers.reading_lanes;
 }
 
-/// A lane that reads host memory has a buffer only for steps that are not one aligned piece of it.
-LaneBuffers Coordinator::State::buffers_of(const Layout& layout) const {
-  if (!device->reads_host_memory()) return gpu_buffers(layout);
-  return {.step = layout.plan.max_step_bytes(), .inputs = layout.gathers ? 1u : 0u};
-}
-
 /// What the layout wants to read ahead, a pass can do without.
 void Coordinator::State::reserve(const Layout& layout) {
   const std::size_t segments = layout.plan.max_extents();
@@ -132,17 +122,17 @@ void Coordinator::State::reserve(const Layout& layout) {
                                      : pool->slot_bytes() == layout.slot_bytes;
   };
   const bool fits =
-      pool && pool->size() == all_slots(layout) && slots_fit() && pool_segments >= segments;
+      pool && pool->size() == layout.all_slots() && slots_fit() && pool_segments >= segments;
   // What does not fit is given back first: both might not fit.
   if (!fits) pool.reset();
-  for (const auto& lane : lanes) lane->reserve(buffers_of(layout));
+  for (const auto& lane : lanes) lane->reserve(layout.buffers);
   const auto make_pool = [&](std::size_t slots) {
     pool = std::make_unique<ChunkPool>(device->host_memory(), slots, layout.slot_bytes, segments);
     pool_segments = segments;
   };
   if (!fits) {
     try {
-      make_pool(all_slots(layout));
+      make_pool(layout.all_slots());
     } catch (const Error& error) {
       if (layout.slots_ahead == 0 || error.kind() != ErrorKind::memory) throw;
       make_pool(layout.most_slots);
@@ -153,7 +143,7 @@ void Coordinator::State::reserve(const Layout& layout) {
 }
 
 /// Waits until the device has started, and allocates what the lanes need there. Throws Error.
-void Coordinator::State::prepare_lanes(const Observe& observe, std::size_t lane_bytes) {
+void Coordinator::State::prepare_lanes(const Observe& observe, std::size_t buffer_bytes) {
   try {
     const Timed timed(device_seconds);
     device->bind_to_thread();
@@ -166,36 +156,21 @@ void Coordinator::State::prepare_lanes(const Observe& observe, std::size_t lane_
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::memory || device->reads_host_memory()) throw;
     for (const auto& lane : lanes) lane->release();
-    const std::size_t wanted = lanes.size() * lane_bytes;
     const std::uint64_t allowed = device->device_memory().bytes_left();
-    const bool is_limited = allowed < wanted;
+    const bool is_limited = allowed < buffer_bytes;
     std::vector<Remedy> remedies{{Change::lower, "Options::chunk_bytes"},
                                  {Change::lower, "Options::streams"}};
     if (is_limited) remedies.insert(remedies.begin(), {Change::raise, "Options::device_bytes"});
     throw NoRoom(
         ErrorKind::memory,
         "the buffers of " + std::to_string(lanes.size()) + " streams take " +
-            std::to_string(wanted) + " bytes of device memory, of which " +
+            std::to_string(buffer_bytes) + " bytes of device memory, of which " +
             (is_limited ? std::to_string(allowed) + " are allowed"
                         : std::to_string(device->available_bytes()) + " are free"),
         {.why = error.what(),
          .hint = is_limited ? "" : "free the memory that other programs hold (nvidia-smi shows it)",
          .remedies = std::move(remedies)});
   }
-}
-
-/// Returns a function that reports how far the pass has come.
-std::function<void()> Coordinator::State::reports(
-    const std::function<void(const Progress&)>& progress, const Loading& loading,
-    const Writer* writer, std::uint64_t total_bytes) {
-  if (!progress) return [] {};
-  return [&, writer, total_bytes, watch = Stopwatch(), stall = StallTimer()]() mutable {
-    Progress now{loading.bytes_done(), total_bytes, watch.seconds()};
-    now.in_flight = loading.in_flight() + (writer != nullptr ? writer->in_flight() : 0);
-    const std::uint64_t through = now.bytes + (writer != nullptr ? writer->bytes_done() : 0);
-    now.stalled_seconds = stall.update(through, now.in_flight, now.seconds);
-    progress(now);
-  };
 }
 
 /// Where the time of all threads went.
@@ -246,49 +221,50 @@ Stats Coordinator::State::run_passes(const Source& source, std::size_t element_b
                                      Operation& operation, const PassOptions& wanted,
                                      const Output* output) {
   const Stopwatch watch;
-  Options now = options;  // of the attempt
   device_seconds = 0;
   device->device_memory().restart_peak();
-  bool may_read_ahead = true;
+  Facts facts = measure_facts(device->facts(), !device->has_started(), source, output);
+  Wishes wishes{.options = options,
+                .workers = workers,
+                .records = {.bytes = element_bytes,
+                            .partition = operation.partition(),
+                            .in_order = wanted.checksum || operation.in_order()},
+                .best_depth = best_depth};
   std::size_t refused_chunk_bytes = 0;
   std::string why_smaller, why_not_ahead;
-  const Records records{.bytes = element_bytes,
-                        .partition = operation.partition(device->kind()),
-                        .in_order = wanted.checksum || operation.in_order()};
   for (;;) {
-    Layout layout = choose_layout(now, DeviceFacts(*device), workers, source, records, output);
-    if (layout.tuned_depth && best_depth) start_at_depth(layout, *best_depth);
-    if (may_read_ahead && !device->has_started()) read_ahead(now, layout);
+    const Layout layout = choose_layout(facts, wishes);
     try {
-      Stats stats = run(layout, watch, source, element_bytes, operation, wanted, output);
+      Stats stats = run(facts, layout, watch, source, element_bytes, operation, wanted, output);
       if (refused_chunk_bytes != 0) {
         stats.why_chunk = "using chunks of " + std::to_string(layout.chunk_bytes) +
                           " bytes instead of " + std::to_string(refused_chunk_bytes) + ": " +
                           why_smaller;
         stats.remarks.push_back(stats.why_chunk);
       }
-      if (!may_read_ahead) {
+      if (!why_not_ahead.empty()) {
         stats.remarks.push_back("what was read while the GPU started was read again: " +
                                 why_not_ahead);
       }
       return stats;
     } catch (const NotLocked& refused) {
-      may_read_ahead = false;
       why_not_ahead = refused.what();
+      facts.device_starts = false;
     } catch (const NoRoom& refused) {
-      if (now.chunk_bytes != 0) throw;
-      now.chunk_bytes = half_chunk_bytes(layout, records);
-      if (now.chunk_bytes == 0) throw;
+      if (wishes.options.chunk_bytes != 0) throw;
+      wishes.options.chunk_bytes = half_chunk_bytes(layout, wishes.records);
+      if (wishes.options.chunk_bytes == 0) throw;
+      facts.device_starts = false;
       refused_chunk_bytes = layout.chunk_bytes;
       why_smaller = refused.what();
     }
   }
 }
 
-Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, const Source& source,
-                              std::size_t element_bytes, Operation& operation,
+Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const Stopwatch& watch,
+                              const Source& source, std::size_t element_bytes, Operation& operation,
                               const PassOptions& wanted, const Output* output) {
-  Stats stats = describe_layout(layout);
+  Stats stats = describe_layout(facts, layout);
   std::optional<Checksum> checksum;
   if (wanted.checksum) checksum.emplace();
   if (layout.plan.size() == 0) {
@@ -332,17 +308,22 @@ Stats Coordinator::State::run(const Layout& layout, const Stopwatch& watch, cons
                         .output_place = layout.writes ? layout.writes->place : 0};
   Pass pass(parts, lanes, loading.reader(), writer ? &*writer : nullptr);
   const auto prepare = [&] {
-    prepare_lanes(observe, buffers_of(layout).bytes());
+    prepare_lanes(observe, layout.buffer_bytes());
     loading.stop_reading_ahead();
   };
-  pass.run(prepare, reports(wanted.progress, loading, writer ? &*writer : nullptr, source.bytes()));
+  ProgressReporter reporter(wanted.progress, source.bytes());
+  pass.run(prepare, [&] {
+    const std::uint64_t read = loading.bytes_done();
+    const std::uint64_t written = writer ? writer->bytes_done() : 0;
+    reporter.report(read, read + written, loading.in_flight() + (writer ? writer->in_flight() : 0));
+  });
 
   stats.seconds = watch.seconds();
   device->bind_to_thread();  // the caller is about to free what the operation holds there
   if (auto remark = source.check_unchanged()) stats.remarks.push_back(std::move(*remark));
   stats.device = device->name();
   loading.describe(stats);
-  if (writer) describe_writer(writer->engine(), stats);
+  if (writer) describe_notes(writer->engine(), stats);
   if (const auto best = loading.best_depth()) best_depth = best;
   stats.slots = pool->size();
   stats.pool_bytes = pool->memory().size();

@@ -37,14 +37,27 @@ Options bounded(Options options) {
   return options;
 }
 
-Stats describe_layout(const Layout& layout) {
+Facts measure_facts(const DeviceFacts& device, bool device_starts, const Source& source,
+                    const Output* output) {
+  Facts facts{.device = device,
+              .device_starts = device_starts,
+              .host_bytes = device_starts ? available_host_bytes() : 0,
+              .source = facts_of(source),
+              .output = {}};
+  if (output != nullptr) {
+    facts.output = facts_of(output->file, output->file.data_offset(), output->element_bytes);
+  }
+  return facts;
+}
+
+Stats describe_layout(const Facts& facts, const Layout& layout) {
   Stats stats;
   stats.direct = layout.reads.direct;
   stats.reasons = layout.reasons;
   stats.why_chunk = layout.why_chunk;
   stats.why_streams = layout.why_lanes;
-  stats.page_cache_fraction = layout.page_cache_fraction;
-  stats.hole_fraction = layout.hole_fraction;
+  stats.page_cache_fraction = facts.source.cached;
+  stats.hole_fraction = facts.source.holes;
   stats.in_order = layout.interleaving == nullptr;
   stats.chunk_bytes = layout.chunk_bytes;
   stats.chunks = layout.plan.steps();
@@ -74,29 +87,26 @@ void describe_readers(const Engine* engine, const IoConfig& config, Stats& stats
   describe_notes(*engine, stats);
 }
 
-void describe_writer(const Engine& engine, Stats& stats) {
-  describe_notes(engine, stats);
-}
-
-Stats dry_run_pass(const Options& given, DeviceKind device, const Source& source,
+Stats dry_run_pass(const Options& given, DeviceKind kind, const Source& source,
                    std::size_t element_bytes, const Output* output, const PassOptions& wanted) {
   const Options options = bounded(given);
-  const Workers workers = choose_workers(options, device);
-  Layout layout = choose_layout(options, device, workers, source,
-                                {.bytes = element_bytes, .in_order = wanted.checksum}, output);
-  if (device == DeviceKind::cuda) read_ahead(options, layout);
-  Stats stats = describe_layout(layout);
+  const DeviceFacts device = facts_of(kind);
+  const bool device_starts = !device.uses_host_cores;
+  const Facts facts = measure_facts(device, device_starts, source, output);
+  const Layout layout =
+      choose_layout(facts, {.options = options,
+                            .workers = choose_workers(options, device),
+                            .records = {.bytes = element_bytes, .in_order = wanted.checksum}});
+  Stats stats = describe_layout(facts, layout);
   stats.bytes = source.bytes();
-  stats.slots = all_slots(layout);
+  stats.slots = layout.all_slots();
   stats.pool_bytes = stats.slots * layout.slot_bytes;
   if (layout.plan.size() == 0) return stats;
   if (layout.writes) stats.bytes_written = layout.writes->plan.bytes();
-  if (device == DeviceKind::cuda) {
-    stats.device_bytes = layout.lanes * gpu_buffers(layout).bytes();
-  }
+  if (!device.reads_host_memory) stats.device_bytes = layout.buffer_bytes();
   const std::unique_ptr<Engine> reads = layout.reads_inline ? nullptr : tried_engine(layout.reads);
   describe_readers(reads.get(), layout.reads, stats);
-  if (layout.writes) describe_writer(*tried_engine(layout.writes->config), stats);
+  if (layout.writes) describe_notes(*tried_engine(layout.writes->config), stats);
   return stats;
 }
 

@@ -11,18 +11,22 @@
 
 namespace ooc {
 
-// What dry_run_pass() and the coordinator have in common, so that they say the same.
+// Shared by dry_run_pass() and the coordinator, so that they report the same.
 
-/// Options of which each term is one that a pass can keep to.
+/// Returns the options with each number in the range that a pass can keep to.
 Options bounded(Options options);
 
-/// What a layout says of a pass.
-Stats describe_layout(const Layout& layout);
+/// Measures the facts about a pass. `device_starts`: see Facts.
+Facts measure_facts(const DeviceFacts& device, bool device_starts, const Source& source,
+                    const Output* output);
 
-/// Adds who reads: `engine`, or the lanes themselves if it is null.
+/// Returns the statistics that a layout determines.
+Stats describe_layout(const Facts& facts, const Layout& layout);
+
+/// Adds what reads: `engine`, or the lanes themselves if it is null.
 void describe_readers(const Engine* engine, const IoConfig& config, Stats& stats);
 
-/// Adds what who writes has to say.
-void describe_writer(const Engine& engine, Stats& stats);
+/// Adds the notes of an engine.
+void describe_notes(const Engine& engine, Stats& stats);
 
 }  // namespace ooc

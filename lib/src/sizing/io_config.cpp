@@ -55,48 +55,33 @@ std::string percent(double fraction) {
   return std::to_string(std::lround(fraction * 100)) + " %";
 }
 
-/// A file that keeps a source from being read directly. One below a page does not, among others: it
-/// goes through the page cache by itself.
-const File* first_without_direct(const Source& source) {
-  const auto files = source.files();
-  const auto allows = [](const File& file) { return file.direct() >= 0; };
-  const auto refuses = [&](const File& file) { return !allows(file) && file.size() >= page_bytes; };
-  const auto found = std::ranges::find_if(files, refuses);
-  if (found != files.end()) return &*found;
-  return files.empty() || std::ranges::any_of(files, allows) ? nullptr : &files.front();
-}
-
 struct Choice {
   bool direct;
   std::string reason{};
 };
 
-/// Direct reads for what lies on a disk, the page cache for what lies there.
-Choice reads_directly(const Options& options, const Source& source, double cached) {
-  const File* const refusing = first_without_direct(source);
+/// Reads directly what is on a disk, and through the page cache what is there.
+Choice reads_directly(const Options& options, const SourceFacts& source) {
   if (options.direct == DirectIo::no) return {false};
-  if (refusing != nullptr && options.direct == DirectIo::yes) {
-    if (refusing->disk_errno() != 0) throw read_error(*refusing, 0, refusing->disk_errno());
-    throw Error(ErrorKind::usage,
-                refusing->path().string() +
-                    ": direct reads are not possible: " + refusing->why_not_direct(),
-                {.path = refusing->path(), .remedies = {{Change::unset, "Options::direct"}}});
+  if (source.not_direct) {
+    if (options.direct == DirectIo::yes) throw source.not_direct->error;
+    return {false, source.not_direct->why};
   }
-  if (refusing != nullptr) return {false, refusing->why_not_direct()};
+  const double cached = source.cached_or_none();
   if (options.direct == DirectIo::automatic && cached >= worth_page_cache) {
     return {false, percent(cached) + " of the input is there"};
   }
   return {true};
 }
 
-ChunkSizes sizes_of(DeviceKind device, bool direct) {
-  if (device == DeviceKind::cuda) return direct ? cuda_direct : cuda_buffered;
-  return direct ? cpu_direct : cpu_buffered;
+ChunkSizes sizes_of(const DeviceFacts& device, bool direct) {
+  if (device.uses_host_cores) return direct ? cpu_direct : cpu_buffered;
+  return direct ? cuda_direct : cuda_buffered;
 }
 
-/// What follows from reading or writing directly, or not.
-IoConfig way_of(const Options& options, ChunkSizes sizes, bool writes, std::size_t threads,
-                Choice choice) {
+/// Completes the choice between direct and buffered I/O with the rest.
+IoConfig config_of(const Options& options, ChunkSizes sizes, bool writes, std::size_t threads,
+                   Choice choice) {
   if (options.chunk_bytes != 0) {
     sizes.chunk = options.chunk_bytes;
     sizes.why =
@@ -142,13 +127,12 @@ std::size_t usable_cores() {
   return std::max<std::size_t>(std::min(cores, static_cast<std::size_t>(most)), 1);
 }
 
-Workers choose_workers(const Options& options, DeviceKind device) {
+Workers choose_workers(const Options& options, const DeviceFacts& device, std::size_t cores) {
   constexpr std::string_view as_asked = "as many streams as Options::streams says";
-  const std::size_t cores = usable_cores();
   const auto rest = [&](std::size_t lanes) {
     return options.threads > lanes ? options.threads - lanes : 1;
   };
-  if (device == DeviceKind::cuda) {
+  if (!device.uses_host_cores) {
     const std::size_t lanes = options.streams != 0 ? options.streams : 2;
     const std::size_t readers =
         options.threads != 0 ? rest(lanes) : std::min(cores, most_cuda_readers);
@@ -177,40 +161,40 @@ Workers choose_workers(const Options& options, DeviceKind device) {
   return workers;
 }
 
-IoConfig choose_read_config(const Options& options, DeviceKind device, Workers workers,
-                            const Source& source, double cached) {
-  Choice choice = reads_directly(options, source, cached);
+IoConfig choose_read_config(const Options& options, const DeviceFacts& device, Workers workers,
+                            const SourceFacts& source) {
+  Choice choice = reads_directly(options, source);
   if (!choice.reason.empty()) choice.reason = "reading through the page cache: " + choice.reason;
-  return way_of(options, sizes_of(device, choice.direct), false, workers.readers, choice);
+  return config_of(options, sizes_of(device, choice.direct), false, workers.readers, choice);
 }
 
-IoConfig choose_write_config(const Options& options, DeviceKind device, Workers workers,
-                             const OutputFile& file) {
-  Choice choice{options.direct != DirectIo::no && file.direct() >= 0};
+IoConfig choose_write_config(const Options& options, const DeviceFacts& device, Workers workers,
+                             const std::string& why_not_direct) {
+  Choice choice{options.direct != DirectIo::no && why_not_direct.empty()};
   if (!choice.direct && options.direct != DirectIo::no) {
-    choice.reason = "writing through the page cache: " + file.why_not_direct();
+    choice.reason = "writing through the page cache: " + why_not_direct;
   }
-  return way_of(options, sizes_of(device, choice.direct), true, workers.writers, choice);
+  return config_of(options, sizes_of(device, choice.direct), true, workers.writers, choice);
 }
 
-bool can_mix_reads(const Options& options, const Source& source, double cached) {
+bool can_mix_reads(const Options& options, const SourceFacts& source) {
   constexpr double least = 0.01;
   // So little is read through the page cache as soon, and is there the next time.
+  const double cached = source.cached_or_none();
   const double from_disk = 1 - cached;
   if (from_disk < little && from_disk * static_cast<double>(source.bytes()) < few_bytes) {
     return false;
   }
   return options.direct == DirectIo::automatic && options.engine != EngineKind::uring &&
-         options.threads == 0 && first_without_direct(source) == nullptr && cached > least &&
-         cached < 1 - least;
+         options.threads == 0 && !source.not_direct && cached > least && cached < 1 - least;
 }
 
-IoConfig choose_mixed_read_config(const Options& options, DeviceKind device, Workers workers,
-                                  double cached) {
-  const ChunkSizes sizes = device == DeviceKind::cpu ? cpu_mixed
-                           : 1 - cached < little     ? cuda_mostly_cached
-                                                     : cuda_mixed;
-  IoConfig config = way_of(options, sizes, false, workers.readers, {true});
+IoConfig choose_mixed_read_config(const Options& options, const DeviceFacts& device,
+                                  Workers workers, double cached) {
+  const ChunkSizes sizes = device.uses_host_cores ? cpu_mixed
+                           : 1 - cached < little  ? cuda_mostly_cached
+                                                  : cuda_mixed;
+  IoConfig config = config_of(options, sizes, false, workers.readers, {true});
   config.engine = EngineKind::threads;  // which take either kind as it comes
   config.reason = percent(cached) + " from page cache, rest direct";
   // Requests to the disk are the slow ones. Of these as many are to be in flight as if there were
@@ -226,12 +210,12 @@ IoConfig choose_mixed_read_config(const Options& options, DeviceKind device, Wor
   return config;
 }
 
-IoConfig through_page_cache(const Options& options, DeviceKind device, Workers workers, bool writes,
-                            std::string reason) {
+IoConfig through_page_cache(const Options& options, const DeviceFacts& device, Workers workers,
+                            bool writes, std::string reason) {
   const std::string verb = writes ? "writing" : "reading";
-  return way_of(options, sizes_of(device, false), writes,
-                writes ? workers.writers : workers.readers,
-                {false, verb + " through the page cache: " + reason});
+  return config_of(options, sizes_of(device, false), writes,
+                   writes ? workers.writers : workers.readers,
+                   {false, verb + " through the page cache: " + reason});
 }
 
 std::unique_ptr<Engine> make_engine(const Options& options, const IoConfig& config,

@@ -1,11 +1,9 @@
 #include "sizing/layout.hpp"
 
-#include <ooc/detail/dataset/residency.hpp>
 #include <ooc/detail/transfer/reader.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace ooc {
@@ -22,8 +20,42 @@ std::string grouped(std::uint64_t number) {
 constexpr std::size_t most_direct_extents = 64;   // each costs up to two blocks more of a slot
 constexpr double enough_for_lanes_to_read = 0.9;  // so that hardly a lane waits for the disk
 
+/// How a pass reads its source.
+struct Reading {
+  IoConfig config;
+  bool both_ways;  // cached parts and the rest by turns
+  bool reads_inline;
+  std::size_t lanes;
+  std::string_view why_lanes;
+};
+
+bool could_read_both_ways(const Facts& facts, const Options& options) {
+  return facts.source.extents.size() <= most_direct_extents && can_mix_reads(options, facts.source);
+}
+
+Reading choose_reading(const Facts& facts, const Wishes& wishes) {
+  const auto& [options, workers, records, best_depth] = wishes;
+  const double cached = facts.source.cached_or_none();
+  const bool both_ways = could_read_both_ways(facts, options) && !records.in_order;
+  const bool lanes_may_read = facts.device.uses_host_cores && !facts.output &&
+                              options.engine == EngineKind::automatic && !options.make_engine &&
+                              options.threads <= workers.reading_lanes;  // else some are left
+  const bool one_thread = lanes_may_read && options.threads == 1 && workers.reading_lanes == 1;
+  IoConfig config =
+      both_ways ? choose_mixed_read_config(options, facts.device, workers, cached)
+      : one_thread && options.direct == DirectIo::automatic
+          ? through_page_cache(options, facts.device, workers, false,
+                               "one thread reads and computes, and the kernel reads ahead of it")
+          : choose_read_config(options, facts.device, workers, facts.source);
+  const bool reads_inline =
+      one_thread || (lanes_may_read && !config.direct && cached >= enough_for_lanes_to_read);
+  return {std::move(config), both_ways, reads_inline,
+          reads_inline ? workers.reading_lanes : workers.lanes,
+          reads_inline ? workers.why_reading_lanes : workers.why_lanes};
+}
+
 /// The chunk of at most `wanted` bytes that keeps to the limits, as far as any can. `buffers`: how
-/// many times a chunk's bytes lie in a slot, and in a lane's buffer, one for the input and perhaps
+/// many times a chunk's bytes are in a slot, and in a lane's buffer, one for the input and perhaps
 /// one for the output.
 std::size_t chunk_within_limits(const Options& options, const DeviceFacts& device,
                                 std::size_t lanes, std::size_t wanted, std::size_t buffers) {
@@ -38,7 +70,7 @@ std::size_t chunk_within_limits(const Options& options, const DeviceFacts& devic
   return most;
 }
 
-/// Bytes of input, and a sentence.
+/// Bytes of input, and the reason for them as a sentence.
 struct ChunkSize {
   std::size_t bytes;
   std::string why;
@@ -53,12 +85,12 @@ std::size_t piece_of(const Records& records, std::size_t wanted) {
   return std::min(elements, records.partition) * records.bytes;
 }
 
-/// `output_bytes`: of an element of the output, or 0. Whichever of input and output is larger gets
-/// the size that `config` has chosen. `in_pieces`: a slot may hold a part of a partition.
-ChunkSize choose_chunk(const Options& options, const DeviceFacts& device, std::size_t lanes,
-                       const IoConfig& config, const Records& records, std::size_t output_bytes,
-                       bool in_pieces) {
+/// Whichever of input and output is larger gets the size that `reading` has chosen.
+ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& reading) {
+  const auto& [options, workers, records, best_depth] = wishes;
+  const IoConfig& config = reading.config;
   const std::size_t partition_bytes = records.partition_bytes();
+  const bool in_pieces = !facts.device.reads_host_memory && !facts.output && !reading.both_ways;
   const auto with_pieces = [&](std::size_t bytes, std::size_t wanted, std::string why) {
     const bool splits = in_pieces && wanted < partition_bytes;
     return ChunkSize{bytes, std::move(why), splits ? piece_of(records, wanted) : bytes};
@@ -72,11 +104,13 @@ ChunkSize choose_chunk(const Options& options, const DeviceFacts& device, std::s
     return with_pieces(round_up(options.chunk_bytes, partition_bytes), options.chunk_bytes,
                        std::move(why));
   }
+  const std::size_t output_bytes = facts.output ? facts.output->element_bytes : 0;
   const std::size_t widest = std::max(records.bytes, output_bytes);
   const std::size_t buffers = output_bytes == 0 ? 1 : 2;
   const std::size_t partition_most = records.partition * widest;
   const std::size_t wanted = round_up(config.chunk_bytes, partition_most);
-  const std::size_t most = chunk_within_limits(options, device, lanes, wanted, buffers);
+  const std::size_t most =
+      chunk_within_limits(options, facts.device, reading.lanes, wanted, buffers);
   const std::size_t partitions = std::max<std::size_t>(most / partition_most, 1);
   return with_pieces(partitions * partition_bytes, std::min(most, config.chunk_bytes),
                      std::string(partitions * partition_most < wanted
@@ -84,32 +118,59 @@ ChunkSize choose_chunk(const Options& options, const DeviceFacts& device, std::s
                                      : config.why_chunk));
 }
 
-/// Adds how a result is written, and its place in the slots.
-void add_output(const Options& options, const DeviceFacts& device, Workers workers,
-                const Output& output, std::size_t element_bytes, Layout& layout) {
+Error too_many_extents(std::size_t extents) {
+  return {
+      ErrorKind::usage,
+      "direct reads are not possible: a chunk lies in " + std::to_string(extents) + " pieces",
+      {.why = "each takes a request of its own, and room for what lies around it",
+       .remedies = {{Change::unset, "Options::direct"}, {Change::lower, "Options::chunk_bytes"}}}};
+}
+
+/// The way to read pieces of `piece_bytes`, of up to `extents` extents each. Throws Error(usage).
+IoConfig read_config_for(const Facts& facts, const Wishes& wishes, IoConfig config,
+                         std::size_t extents, std::size_t piece_bytes) {
+  if (config.direct && extents > most_direct_extents) {
+    if (wishes.options.direct == DirectIo::yes) throw too_many_extents(extents);
+    config = through_page_cache(wishes.options, facts.device, wishes.workers, false,
+                                "the input is many small files");
+  }
+  config.block_bytes = std::min(config.block_bytes, piece_bytes);
+  return config;
+}
+
+/// How the result is written. `input_bytes`: of a slot, for the input.
+WriteLayout write_layout_for(const Facts& facts, const Wishes& wishes, const Layout& layout,
+                             std::size_t input_bytes) {
   const auto made_of = [&](std::uint64_t bytes) {
-    return bytes / element_bytes * output.element_bytes;
+    return bytes / wishes.records.bytes * facts.output->element_bytes;
   };
-  // On a GPU the input has left its slot when the result comes home; the CPU computes in it.
-  const std::size_t place = device.reads_host_memory ? layout.slot_bytes : 0;
-  const Extent whole{0, output.file.data_offset(), made_of(layout.plan.bytes())};
+  const Extent whole{0, facts.output->data_offset, made_of(layout.plan.bytes())};
   const std::size_t chunk_bytes = made_of(layout.chunk_bytes);
-  layout.writes = {.plan = SequentialPlan(std::span(&whole, 1), chunk_bytes, layout.interleaving),
-                   .config = choose_write_config(options, device.kind, workers, output.file),
-                   .place = place};
-  IoConfig& config = layout.writes->config;
+  IoConfig config = choose_write_config(wishes.options, facts.device, wishes.workers,
+                                        facts.output->why_not_direct);
   config.chunk_bytes = chunk_bytes;
   config.block_bytes = std::min(config.block_bytes, chunk_bytes);
-  const std::uint64_t result = std::min<std::uint64_t>(chunk_bytes, whole.bytes);
-  layout.slot_bytes =
-      std::max<std::size_t>(layout.slot_bytes, place + round_up(result, page_bytes));
+  // A GPU has copied the input out of the slot when the result arrives. The CPU computes in it.
+  return {.plan = SequentialPlan(std::span(&whole, 1), chunk_bytes, layout.interleaving),
+          .config = std::move(config),
+          .place = facts.device.reads_host_memory ? input_bytes : 0};
+}
+
+/// Two buffers for inputs, or one if steps come in pieces, and two for results if there is an
+/// output. A lane that reads host memory needs a buffer only for steps that are not one aligned
+/// piece of it.
+LaneBuffers lane_buffers_of(const Layout& layout, const DeviceFacts& device) {
+  const std::size_t step = layout.plan.max_step_bytes();
+  if (device.reads_host_memory) return {.step = step, .inputs = layout.gathers ? 1u : 0u};
+  return {.step = step,
+          .inputs = layout.plan.pieces_per_step() == 1 ? 2u : 1u,
+          .result = layout.writes ? layout.writes->config.chunk_bytes : 0};
 }
 
 /// A slot for each chunk that is computed, waits for its lane, or is being read, and one more, so
 /// that the reader need not wait for the slowest of them. `depth`: reads in flight.
 std::size_t slots_for(const Layout& layout, const DeviceFacts& device, std::size_t depth) {
   const std::size_t lanes = layout.lanes;
-  if (layout.reads_inline) return std::min(lanes, std::max<std::size_t>(layout.plan.size(), 1));
   const std::size_t ready = layout.reads.direct ? 1 : lanes;  // disks are slower than lanes
   // On the CPU a chunk is consumed in its slot. A GPU's lane has one on the way to each of its
   // input buffers; but of what comes from a disk the first is copied long before the second is
@@ -124,11 +185,11 @@ std::size_t slots_for(const Layout& layout, const DeviceFacts& device, std::size
   const IoConfig* const out = layout.writes ? &layout.writes->config : nullptr;
   const std::size_t writing =
       out != nullptr ? lanes + divide_up(out->queue_depth * out->block_bytes, out->chunk_bytes) : 0;
-  const std::size_t chunks = std::max<std::size_t>(layout.plan.size(), 1);
-  return std::min(with_lanes + reading + writing + 1, chunks);
+  return with_lanes + reading + writing + 1;
 }
 
-/// Reads of a disk are tuned if the user has not fixed them, and if they go on for long enough.
+/// True if the queue depth may be tuned: the user has not fixed it, and a disk is read for long
+/// enough.
 bool can_be_tuned(const Options& options, const Layout& layout) {
   constexpr std::uint64_t least_bytes = 1 * GiB;
   // Threads that the user has counted bound what can be in flight.
@@ -138,188 +199,195 @@ bool can_be_tuned(const Options& options, const Layout& layout) {
          layout.plan.bytes() >= least_bytes;
 }
 
-/// Slots for as many reads as are in flight at first, and for as many as there may be later.
-void choose_slots(const Options& options, const DeviceFacts& device, Layout& layout) {
-  constexpr std::size_t times_less = 4, times_more = 6;
-  const std::size_t depth = layout.reads.queue_depth;
-  layout.slots = layout.most_slots = slots_for(layout, device, depth);
-  if (!can_be_tuned(options, layout)) return;
-  const TunedDepth tuned{depth, std::max<std::size_t>(depth / times_less, 1), depth * times_more};
-  const std::size_t most = slots_for(layout, device, tuned.most);
-  if (most >= layout.plan.size()) return;
-  layout.tuned_depth = tuned;
-  layout.most_slots = most;
-}
+/// How many lanes work on how many slots, with how many reads in flight.
+struct Occupancy {
+  std::size_t lanes, slots, most_slots, queue_depth;
+  std::optional<TunedDepth> tuned_depth{};
 
-Error too_many_extents(std::size_t extents) {
-  return {
-      ErrorKind::usage,
-      "direct reads are not possible: a chunk lies in " + std::to_string(extents) + " pieces",
-      {.why = "each takes a request of its own, and room for what lies around it",
-       .remedies = {{Change::unset, "Options::direct"}, {Change::lower, "Options::chunk_bytes"}}}};
-}
-
-/// Lanes that load their own chunks have a slot each, and perhaps other memory: as many lanes as
-/// there is room for, one at least.
-void limit_lanes(std::size_t memory_bytes, std::size_t lane_bytes, Layout& layout) {
-  if (layout.slots * layout.slot_bytes + layout.lanes * lane_bytes <= memory_bytes) return;
-  const std::size_t most = memory_bytes / (layout.slot_bytes + lane_bytes);
-  layout.lanes = std::clamp<std::size_t>(most, 1, layout.lanes);
-  layout.slots = layout.most_slots = std::min(layout.slots, layout.lanes);
-  layout.why_lanes = "there are as many streams as the limit of memory has room for";
-}
-
-/// Fewer slots where the memory is limited. Throws Error(memory) if not even one is possible.
-void limit_slots(const Options& options, const DeviceFacts& device, const Records& records,
-                 Layout& layout) {
-  if (options.memory_bytes == 0) return;
-  // Gathering lanes of the CPU hold a chunk of their own each.
-  const std::size_t lane_bytes =
-      layout.gathers && device.reads_host_memory ? layout.plan.max_bytes() : 0;
-  if (layout.reads_inline) limit_lanes(options.memory_bytes, lane_bytes, layout);
-  const std::size_t gathered = layout.lanes * lane_bytes;
-  const std::size_t for_slots =
-      options.memory_bytes > gathered ? options.memory_bytes - gathered : 0;
-  const std::size_t most = for_slots / layout.slot_bytes;
-  if (layout.most_slots <= most) return;
-  layout.tuned_depth.reset();
-  layout.slots = layout.most_slots = std::min(layout.slots, most);
-  if (layout.slots != 0) {
-    // No more than the slots have room for.
-    IoConfig& reads = layout.reads;
-    const std::size_t requests_of_chunk =
-        divide_up(layout.plan.chunk_bytes(), reads.block_bytes) + layout.plan.max_extents() - 1;
-    reads.queue_depth = std::min(reads.queue_depth, layout.slots * requests_of_chunk);
-    return;
+  /// Host memory that it takes (bytes). `buffer_bytes`: of a lane's buffers in host memory.
+  std::size_t host_bytes(std::size_t slot_bytes, std::size_t buffer_bytes) const {
+    return most_slots * slot_bytes + lanes * buffer_bytes;
   }
+};
+
+/// The most generous occupancy: slots for as many reads as are in flight at first, and for as many
+/// as there may be later.
+Occupancy most_generous(const Facts& facts, const Wishes& wishes, const Layout& layout) {
+  constexpr std::size_t times_less = 4, times_more = 6;
+  const std::size_t chunks = std::max<std::size_t>(layout.plan.size(), 1);
+  const std::size_t depth = layout.reads.queue_depth;
+  const auto slots_at = [&](std::size_t reads) {
+    return std::min(layout.reads_inline ? layout.lanes : slots_for(layout, facts.device, reads),
+                    chunks);
+  };
+  const std::size_t slots = slots_at(depth);
+  if (!can_be_tuned(wishes.options, layout)) return {layout.lanes, slots, slots, depth};
+  const TunedDepth tuned{depth, std::max<std::size_t>(depth / times_less, 1), depth * times_more};
+  const std::size_t most = slots_at(tuned.most);
+  if (most >= chunks) return {layout.lanes, slots, slots, depth};
+  const std::size_t first = std::clamp(wishes.best_depth.value_or(depth), tuned.least, tuned.most);
+  return {layout.lanes, slots + chunks_read(layout, first) - chunks_read(layout, depth), most,
+          first, tuned};
+}
+
+/// The next smaller occupancy: without room to tune the queue depth, then with fewer slots and no
+/// more reads than fit in them. Lanes that load their own chunks have a slot each, so there are
+/// fewer lanes. None of less than one slot.
+std::optional<Occupancy> smaller(Occupancy now, const Layout& layout) {
+  if (now.tuned_depth) {
+    const std::size_t depth = now.tuned_depth->first;
+    const std::size_t slots = now.slots + chunks_read(layout, depth);
+    now.slots = now.most_slots = slots - chunks_read(layout, now.queue_depth);
+    now.queue_depth = depth;
+    now.tuned_depth.reset();
+    return now;
+  }
+  if (layout.reads_inline && now.lanes > 1) {
+    --now.lanes;
+    now.slots = now.most_slots = std::min(now.slots, now.lanes);
+    return now;
+  }
+  if (now.slots == 1) return std::nullopt;
+  now.most_slots = --now.slots;
+  const std::size_t requests_of_chunk =
+      divide_up(layout.plan.chunk_bytes(), layout.reads.block_bytes) + layout.plan.max_extents() -
+      1;
+  now.queue_depth = std::min(now.queue_depth, now.slots * requests_of_chunk);
+  return now;
+}
+
+/// `buffer_bytes`: of a lane, in host memory.
+Error no_room(const Layout& layout, const Wishes& wishes, std::size_t lanes,
+              std::size_t buffer_bytes) {
+  const Records& records = wishes.records;
   const std::uint64_t chunk = layout.plan.max_bytes();
   const bool has_large_chunks = layout.chunk_bytes > records.partition_bytes();
   std::string why = "one chunk of " + std::to_string(chunk) + " bytes must fit, in whole pages";
   if (!has_large_chunks && chunk == layout.chunk_bytes) {
     why += "; it has " + grouped(records.partition) + " elements at least";
   }
-  if (gathered != 0) {
-    why += ", and one more for each stream, of which there are " + std::to_string(layout.lanes);
+  if (buffer_bytes != 0) {
+    why += ", and one more for each stream, of which there are " + std::to_string(lanes);
   }
   std::vector<Remedy> remedies{{Change::raise, "Options::memory_bytes"}};
-  const bool has_more_streams = gathered != 0 && layout.lanes > 1;
   if (has_large_chunks) remedies.push_back({Change::lower, "Options::chunk_bytes"});
-  if (has_more_streams) remedies.push_back({Change::lower, "Options::streams"});
-  throw Error(ErrorKind::memory,
-              "the pool needs at least " + std::to_string(layout.slot_bytes + gathered) +
-                  " bytes, the limit is " + std::to_string(options.memory_bytes),
-              {.why = why, .remedies = std::move(remedies)});
+  if (buffer_bytes != 0 && lanes > 1) remedies.push_back({Change::lower, "Options::streams"});
+  return {ErrorKind::memory,
+          "the pool needs at least " + std::to_string(layout.slot_bytes + lanes * buffer_bytes) +
+              " bytes, the limit is " + std::to_string(wishes.options.memory_bytes),
+          {.why = why, .remedies = std::move(remedies)}};
+}
+
+/// The first occupancy, from the most generous one on, that fits the limit. Throws Error(memory).
+Occupancy choose_occupancy(const Facts& facts, const Wishes& wishes, const Layout& layout) {
+  Occupancy occupancy = most_generous(facts, wishes, layout);
+  const std::size_t limit = wishes.options.memory_bytes;
+  if (limit == 0) return occupancy;
+  const std::size_t buffer_bytes = facts.device.reads_host_memory ? layout.buffers.bytes() : 0;
+  while (occupancy.host_bytes(layout.slot_bytes, buffer_bytes) > limit) {
+    const std::optional<Occupancy> next = smaller(occupancy, layout);
+    if (!next) throw no_room(layout, wishes, occupancy.lanes, buffer_bytes);
+    occupancy = *next;
+  }
+  return occupancy;
+}
+
+/// Slots for the first chunks, so that a disk need not wait for a GPU that starts; or 0. A GPU
+/// starts in a fifth of a second or more, in which a fast disk delivers half a gigabyte. With more
+/// memory, what it takes to touch and page-lock that is more than what is won. What is read from
+/// the page cache can wait.
+std::size_t choose_slots_ahead(const Facts& facts, const Options& options, const Layout& layout) {
+  constexpr std::uint64_t share_of_memory = 16, share_of_limit = 2;
+  constexpr std::uint64_t most_slots = 4096;  // of small chunks, each of which has its own costs
+  if (!facts.device_starts || !layout.reads.direct || layout.interleaving) return 0;
+  std::uint64_t bytes = std::min(most_read_ahead_bytes, facts.host_bytes / share_of_memory);
+  if (options.memory_bytes != 0) bytes = std::min(bytes, options.memory_bytes / share_of_limit);
+  const std::uint64_t slots =
+      std::min({bytes / layout.slot_bytes, most_slots, std::uint64_t{layout.plan.size()}});
+  return slots > layout.most_slots ? slots : 0;
+}
+
+std::vector<std::string> reasons_for(const Facts& facts, const Wishes& wishes,
+                                     const Layout& layout) {
+  std::vector<std::string> reasons;
+  if (layout.plan.bytes() != 0) {
+    for (const IoConfig* used : {&layout.reads, layout.writes ? &layout.writes->config : nullptr}) {
+      if (used != nullptr && !used->reason.empty()) reasons.push_back(used->reason);
+    }
+  }
+  if (wishes.records.in_order && could_read_both_ways(facts, wishes.options)) {
+    reasons.emplace_back(
+        "reading from beginning to end, for the checksum, not cached and uncached parts by turns");
+  }
+  return reasons;
 }
 
 }  // namespace
 
-Layout choose_layout(const Options& options, const DeviceFacts& device, Workers workers,
-                     const Source& source, const Records& records, const Output* output) {
-  const std::optional<double> cached = page_cache_fraction(source);
-  const bool could_be_both_ways = source.extents().size() <= most_direct_extents &&
-                                  can_mix_reads(options, source, cached.value_or(0));
-  const bool both_ways = could_be_both_ways && !records.in_order;
-  const bool lanes_may_read = device.kind == DeviceKind::cpu && output == nullptr &&
-                              options.engine == EngineKind::automatic && !options.make_engine &&
-                              options.threads <= workers.reading_lanes;  // else some are left
-  const bool one_thread = lanes_may_read && options.threads == 1 && workers.reading_lanes == 1;
-  const IoConfig config =
-      both_ways ? choose_mixed_read_config(options, device.kind, workers, *cached)
-      : one_thread && options.direct == DirectIo::automatic
-          ? through_page_cache(options, device.kind, workers, false,
-                               "one thread reads and computes, and the kernel reads ahead of it")
-          : choose_read_config(options, device.kind, workers, source, cached.value_or(0));
-  const bool reads_inline = one_thread || (lanes_may_read && !config.direct &&
-                                           cached.value_or(0) >= enough_for_lanes_to_read);
-  const std::size_t lanes = reads_inline ? workers.reading_lanes : workers.lanes;
-  const bool in_pieces = !device.reads_host_memory && output == nullptr && !both_ways;
-  const auto [chunk_bytes, why_chunk, piece_bytes] =
-      choose_chunk(options, device, lanes, config, records,
-                   output == nullptr ? 0 : output->element_bytes, in_pieces);
-
+Layout choose_layout(const Facts& facts, const Wishes& wishes) {
+  const Reading reading = choose_reading(facts, wishes);
+  const ChunkSize chunk = choose_chunk(facts, wishes, reading);
   std::shared_ptr<const Interleaving> interleaving;
-  if (both_ways) {
-    interleaving = std::make_shared<const Interleaving>(cached_pieces(source, chunk_bytes));
+  if (reading.both_ways) {
+    interleaving =
+        std::make_shared<const Interleaving>(cached_pieces(facts.source.runs, chunk.bytes));
   }
-  Layout layout{.plan = SequentialPlan(source.extents(), piece_bytes, interleaving,
-                                       chunk_bytes / piece_bytes),
-                .interleaving = interleaving,
-                .chunk_bytes = chunk_bytes,
+  SequentialPlan plan(facts.source.extents, chunk.piece_bytes, interleaving,
+                      chunk.bytes / chunk.piece_bytes);
+  const std::size_t extents = plan.max_extents();
+  const std::size_t alignment = alignment_of(wishes.records.bytes);
+  const bool gathers =
+      extents > 1 || std::ranges::any_of(facts.source.extents, [&](const Extent& extent) {
+        return extent.offset % alignment != 0;
+      });
+  IoConfig reads = read_config_for(facts, wishes, reading.config, extents, chunk.piece_bytes);
+  const std::size_t slack = Reader::slack_bytes(extents, reads.direct && facts.source.any_direct);
+  const std::size_t input_bytes =
+      round_up(std::max<std::size_t>(plan.max_bytes() + slack, 1), page_bytes);
+
+  Layout layout{.plan = std::move(plan),
+                .interleaving = std::move(interleaving),
+                .chunk_bytes = chunk.bytes,
+                .slot_bytes = input_bytes,
+                .lanes = reading.lanes,
                 .slots = 1,
                 .most_slots = 1,
-                .slot_bytes = 0,
-                .reads = config,
-                .tuned_depth = std::nullopt,
-                .reads_inline = reads_inline,
-                .lanes = lanes,
-                .gathers = false,
-                .page_cache_fraction = cached,
-                .hole_fraction = hole_fraction(source),
+                .slots_ahead = 0,
+                .reads = std::move(reads),
+                .tuned_depth = {},
+                .reads_inline = reading.reads_inline,
+                .gathers = gathers,
+                .buffers = {},
                 .reasons = {},
-                .why_chunk = why_chunk,
-                .why_lanes = reads_inline ? workers.why_reading_lanes : workers.why_lanes};
-  const std::size_t extents = layout.plan.max_extents();
-  if (config.direct && extents > most_direct_extents) {
-    if (options.direct == DirectIo::yes) throw too_many_extents(extents);
-    layout.reads =
-        through_page_cache(options, device.kind, workers, false, "the input is many small files");
+                .why_chunk = chunk.why,
+                .why_lanes = reading.why_lanes,
+                .writes = {}};
+  if (facts.output) {
+    layout.writes = write_layout_for(facts, wishes, layout, input_bytes);
+    const std::size_t result = layout.writes->place + layout.writes->plan.max_bytes();
+    layout.slot_bytes = std::max(input_bytes, round_up(result, page_bytes));
   }
-  layout.reads.block_bytes = std::min(layout.reads.block_bytes, piece_bytes);
-  layout.gathers = extents > 1 || std::ranges::any_of(source.extents(), [&](const Extent& extent) {
-                     return extent.offset % alignment_of(records.bytes) != 0;
-                   });
-
-  const std::uint64_t payload = layout.plan.max_bytes();
-  const std::size_t slack = Reader::slack_bytes(source.files(), extents, layout.reads.direct);
-  layout.slot_bytes = round_up(std::max<std::size_t>(payload + slack, 1), page_bytes);
-  if (output != nullptr) add_output(options, device, workers, *output, records.bytes, layout);
-  if (source.bytes() != 0) {
-    for (const IoConfig* used : {&layout.reads, layout.writes ? &layout.writes->config : nullptr}) {
-      if (used != nullptr && !used->reason.empty()) layout.reasons.push_back(used->reason);
-    }
+  layout.buffers = lane_buffers_of(layout, facts.device);
+  const Occupancy occupancy = choose_occupancy(facts, wishes, layout);
+  if (occupancy.lanes < layout.lanes) {
+    layout.why_lanes = "there are as many streams as the limit of memory has room for";
   }
-  if (could_be_both_ways && !both_ways) {
-    layout.reasons.push_back(
-        "reading from beginning to end, for the checksum, not cached and uncached parts by turns");
-  }
-  choose_slots(options, device, layout);
-  limit_slots(options, device, records, layout);
-  // More would have nothing to do.
+  layout.lanes = occupancy.lanes;
+  layout.slots = occupancy.slots;
+  layout.most_slots = occupancy.most_slots;
+  layout.tuned_depth = occupancy.tuned_depth;
+  layout.reads.queue_depth = occupancy.queue_depth;
+  // More threads would have nothing to do.
   if (!layout.tuned_depth) {
     layout.reads.threads = std::min(layout.reads.threads, layout.reads.queue_depth);
   }
+  layout.slots_ahead = choose_slots_ahead(facts, wishes.options, layout);
+  layout.reasons = reasons_for(facts, wishes, layout);
   return layout;
 }
 
 std::size_t chunks_read(const Layout& layout, std::size_t depth) {
   return divide_up(depth * layout.reads.block_bytes, layout.plan.chunk_bytes());
-}
-
-void start_at_depth(Layout& layout, std::size_t depth) {
-  const std::size_t first =
-      std::exchange(layout.reads.queue_depth,
-                    std::clamp(depth, layout.tuned_depth->least, layout.tuned_depth->most));
-  layout.slots += chunks_read(layout, layout.reads.queue_depth);
-  layout.slots -= chunks_read(layout, first);
-}
-
-/// A GPU starts in a fifth of a second or more, in which a fast disk delivers half a gigabyte. With
-/// more memory, what it takes to touch and page-lock that is more than what is won.
-void read_ahead(const Options& options, Layout& layout) {
-  constexpr std::uint64_t share_of_memory = 16, share_of_limit = 2;
-  constexpr std::uint64_t most_slots = 4096;  // of small chunks, each of which has its own costs
-  if (!layout.reads.direct || layout.interleaving || layout.plan.size() == 0) return;
-  std::uint64_t bytes = std::min(most_read_ahead_bytes, available_host_bytes() / share_of_memory);
-  if (options.memory_bytes != 0) bytes = std::min(bytes, options.memory_bytes / share_of_limit);
-  const std::uint64_t slots =
-      std::min({bytes / layout.slot_bytes, most_slots, std::uint64_t{layout.plan.size()}});
-  if (slots > layout.most_slots) layout.slots_ahead = slots;
-}
-
-LaneBuffers gpu_buffers(const Layout& layout) {
-  return {.step = layout.plan.max_step_bytes(),
-          .inputs = layout.plan.pieces_per_step() == 1 ? 2u : 1u,
-          .result = layout.writes ? layout.writes->config.chunk_bytes : 0};
 }
 
 std::size_t half_chunk_bytes(const Layout& layout, const Records& records) {

@@ -72,16 +72,27 @@ TEST_F(Residency, TellsPiecesApart) {
   const Source source{File::open(path_)};
   if (!page_cache_fraction(source)) GTEST_SKIP() << test::needs_page_cache;
   constexpr std::uint64_t piece_bytes = 3 * MiB;
-  EXPECT_EQ(cached_pieces(source, piece_bytes), std::vector<bool>(6, false));
+  EXPECT_EQ(cached_pieces(cached_runs(source), piece_bytes), std::vector<bool>(6, false));
   {
     const test::HeldInPageCache held(path_);
-    EXPECT_EQ(cached_pieces(source, piece_bytes), std::vector<bool>(6, true));
+    EXPECT_EQ(cached_pieces(cached_runs(source), piece_bytes), std::vector<bool>(6, true));
   }
   const test::HeldInPageCache held(path_, file_bytes / 2);
   test::evict(path_, file_bytes / 2);
   // The file's middle is two thirds into its third piece.
-  EXPECT_EQ(cached_pieces(source, piece_bytes),
+  EXPECT_EQ(cached_pieces(cached_runs(source), piece_bytes),
             (std::vector<bool>{true, true, true, false, false, false}));
+}
+
+TEST(CachedPieces, AreCountedAcrossRuns) {
+  const auto pieces = [](std::vector<CachedRun> runs, std::uint64_t bytes) {
+    return cached_pieces(runs, bytes);
+  };
+  using Pieces = std::vector<bool>;
+  EXPECT_EQ(pieces({}, 10), Pieces{});
+  EXPECT_EQ(pieces({{25, 1}}, 10), (Pieces{true, true, true}));
+  EXPECT_EQ(pieces({{6, 1}, {4, 0}, {5, 0}, {5, 1}}, 10), (Pieces{true, false}));
+  EXPECT_EQ(pieces({{20, 0.5}, {3, 0.6}}, 10), (Pieces{false, false, true}));
 }
 
 TEST_F(Residency, CountsPiecesThatRunAcrossFiles) {
@@ -95,7 +106,7 @@ TEST_F(Residency, CountsPiecesThatRunAcrossFiles) {
                     {ElementType::u1, false});
   if (!page_cache_fraction(both)) GTEST_SKIP() << test::needs_page_cache;
   // The second piece has 2 MiB of the cached file and 6 MiB of the evicted one.
-  EXPECT_EQ(cached_pieces(both, 8 * MiB), (std::vector<bool>{true, false, false}));
+  EXPECT_EQ(cached_pieces(cached_runs(both), 8 * MiB), (std::vector<bool>{true, false, false}));
 }
 
 TEST_F(Residency, SamplesWhereTheKernelDoesNotCount) {

@@ -80,7 +80,7 @@ class Pass {
         plan_(extents, options.chunk_bytes),
         pool_(*std::pmr::new_delete_resource(), options.slots,
               std::min<std::uint64_t>(options.chunk_bytes, plan_.bytes()) +
-                  Reader::slack_bytes(dataset.files(), plan_.max_extents(), options.direct),
+                  Reader::slack_bytes(plan_.max_extents(), options.direct),
               plan_.max_extents()),
         engine_(make_engine({.kind = options.kind,
                              .depth = options.depth,

@@ -268,13 +268,13 @@ struct Unordered : Plain<float> {
 
 TEST(Partitions, HaveASizeThatDependsOnTheOperatorAlone) {
   using detail::partition_of;
-  EXPECT_EQ(partition_of<Plain<float>>(DeviceKind::cpu), 262'144u);  // 1 MiB
-  EXPECT_EQ(partition_of<Plain<float>>(DeviceKind::cuda), 2'097'152u);
-  EXPECT_EQ(partition_of<Plain<char[3]>>(DeviceKind::cpu), 262'144u);
-  EXPECT_EQ(partition_of<Plain<char[100 << 20]>>(DeviceKind::cpu), 1u);
-  EXPECT_EQ(partition_of<Everywhere>(DeviceKind::cuda), 262'144u);
-  EXPECT_EQ(partition_of<Unordered>(DeviceKind::cuda), 65'536u);
-  EXPECT_EQ(partition_of<RoundedSum>(DeviceKind::cuda), 4096u);
+  EXPECT_EQ(partition_of<Plain<float>>(facts_of(DeviceKind::cpu)), 262'144u);  // 1 MiB
+  EXPECT_EQ(partition_of<Plain<float>>(facts_of(DeviceKind::cuda)), 2'097'152u);
+  EXPECT_EQ(partition_of<Plain<char[3]>>(facts_of(DeviceKind::cpu)), 262'144u);
+  EXPECT_EQ(partition_of<Plain<char[100 << 20]>>(facts_of(DeviceKind::cpu)), 1u);
+  EXPECT_EQ(partition_of<Everywhere>(facts_of(DeviceKind::cuda)), 262'144u);
+  EXPECT_EQ(partition_of<Unordered>(facts_of(DeviceKind::cuda)), 65'536u);
+  EXPECT_EQ(partition_of<RoundedSum>(facts_of(DeviceKind::cuda)), 4096u);
 }
 
 }  // namespace

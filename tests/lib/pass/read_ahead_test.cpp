@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "sizing/dry_run_pass.hpp"
 #include "sizing/layout.hpp"
 #include "support/operators.hpp"
 #include "support/page_cache.hpp"
@@ -39,9 +40,8 @@ class DirectReadAhead : public testing::Test {
   Source source() const { return Source{File::open(path_)}; }
   Layout layout(const Options& options) const {
     const Workers workers{.lanes = 2, .reading_lanes = 2, .readers = 2, .writers = 2};
-    Layout layout = choose_layout(options, DeviceKind::cuda, workers, source(), {.bytes = 1});
-    read_ahead(options, layout);
-    return layout;
+    const Facts facts = measure_facts(facts_of(DeviceKind::cuda), true, source(), nullptr);
+    return choose_layout(facts, {.options = options, .workers = workers});
   }
 
   test::TempDir directory_;

@@ -113,10 +113,9 @@ Simulation::Simulation(World& world, const Scenario& scenario)
       scenario_(scenario),
       plan_(scenario.plan()),
       output_plan_(scenario.output_plan()),
-      input_slot_bytes_(round_up(
-          scenario.chunk_bytes +
-              Reader::slack_bytes(world.source.files(), plan_.max_extents(), scenario.direct),
-          page_bytes)),
+      input_slot_bytes_(
+          round_up(scenario.chunk_bytes + Reader::slack_bytes(plan_.max_extents(), scenario.direct),
+                   page_bytes)),
       output_place_(scenario.on_gpu ? 0 : input_slot_bytes_),
       pool_(
           *std::pmr::new_delete_resource(), scenario.slots,

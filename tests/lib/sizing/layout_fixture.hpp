@@ -1,36 +1,35 @@
 #pragma once
 
-#include <ooc/io/source.hpp>
+#include <ooc/detail/sizing/facts.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <utility>
-#include <vector>
+#include <optional>
 
 #include "sizing/layout.hpp"
-#include "support/temp_dir.hpp"
 
 namespace ooc::test {
 
+/// Chooses layouts from facts that no disk was asked for.
 class LayoutTest : public testing::Test {
  protected:
-  /// Creates a sparse file. Its holes are not in the page cache, so it is read directly.
-  File sparse_file(const char* name, std::uint64_t bytes) {
-    const auto path = dir_.path() / name;
-    std::ofstream{path};
-    std::filesystem::resize_file(path, bytes);
-    return File::open(path);
-  }
-  Source sparse(std::uint64_t bytes, std::uint64_t offset = 0) {
-    std::vector<File> files;
-    files.push_back(sparse_file("sparse.bin", offset + bytes));
-    return Source(std::move(files), {{0, offset, bytes}}, {ElementType::u1, false});
+  /// A file that allows direct reads and is not in the page cache.
+  static SourceFacts on_disk(std::uint64_t bytes, std::uint64_t offset = 0) {
+    return {.extents = {{0, offset, bytes}}, .cached = 0};
   }
 
-  test::TempDir dir_;
+  Layout layout_for(const Options& options, DeviceKind device, const SourceFacts& source,
+                    const Records& records, const std::optional<OutputFacts>& output = {}) const {
+    return layout_for(options, device, workers_, source, records, output);
+  }
+  static Layout layout_for(const Options& options, DeviceKind device, const Workers& workers,
+                           const SourceFacts& source, const Records& records,
+                           const std::optional<OutputFacts>& output = {}) {
+    return choose_layout({.device = facts_of(device), .source = source, .output = output},
+                         {.options = options, .workers = workers, .records = records});
+  }
+
   Workers workers_{.lanes = 2, .reading_lanes = 6, .readers = 4, .writers = 2};
 };
 

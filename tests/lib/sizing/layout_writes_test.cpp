@@ -1,4 +1,3 @@
-#include <ooc/io/target.hpp>
 #include <ooc/io/units.hpp>
 
 #include <gtest/gtest.h>
@@ -17,19 +16,22 @@ namespace {
 
 using test::LayoutTest;
 
+OutputFacts output_of(std::size_t element_bytes) {
+  return {.element_bytes = element_bytes};
+}
+
 TEST_F(LayoutTest, CutsTheOutputWhereItCutsTheInput) {
-  for (const char* name : {"out.npy", "out.u8"}) {
+  for (const std::uint64_t data_offset : {0u, 128u}) {
     for (const std::uint64_t elements : {std::uint64_t{1}, std::uint64_t{1'000'003}}) {
-      TargetFile file({.path = dir_.path() / name, .type = {ElementType::f8}}, elements, {});
-      const Output output{file, 8, false};
+      const OutputFacts output{.element_bytes = 8, .data_offset = data_offset};
       const Layout layout =
-          choose_layout({}, DeviceKind::cpu, workers_, sparse(elements), {.bytes = 1}, &output);
+          layout_for({}, DeviceKind::cpu, on_disk(elements), {.bytes = 1}, output);
       const SequentialPlan& writes = layout.writes->plan;
       ASSERT_EQ(writes.size(), layout.plan.size());
       std::vector<Extent> storage(writes.max_extents());
       for (std::size_t i = 0; i < writes.size(); ++i) {
         EXPECT_EQ(writes.bytes(i), 8 * layout.plan.bytes(i));
-        const Extent expected{0, file.data_offset() + 8 * layout.plan.begin(i), writes.bytes(i)};
+        const Extent expected{0, data_offset + 8 * layout.plan.begin(i), writes.bytes(i)};
         const auto extents = writes.extents(i, storage);
         ASSERT_EQ(extents.size(), 1u);
         EXPECT_EQ(extents.front(), expected);
@@ -44,34 +46,30 @@ TEST_F(LayoutTest, FindsRoomInASlotForInputAndOutput) {
     std::size_t in, out;
   };
   for (const auto& [in, out] : {Width{1, 8}, Width{8, 1}, Width{4, 4}}) {
-    TargetFile file({.path = dir_.path() / "out", .type = {ElementType::u1}}, elements * out, {});
-    const Output output{file, out, false};
-    const Source source = sparse(elements * in);
-    const Layout cpu = choose_layout({}, DeviceKind::cpu, workers_, source, {.bytes = in}, &output);
+    const OutputFacts output = output_of(out);
+    const SourceFacts source = on_disk(elements * in);
+    const Layout cpu = layout_for({}, DeviceKind::cpu, source, {.bytes = in}, output);
     const std::size_t result = cpu.chunk_bytes / in * out;
     EXPECT_EQ(cpu.writes->config.chunk_bytes, result);
     EXPECT_GE(cpu.writes->place, cpu.chunk_bytes);
     EXPECT_EQ(cpu.writes->place % page_bytes, 0u);
     EXPECT_GE(cpu.slot_bytes, cpu.writes->place + result);
     // A GPU's result replaces the input in its slot, since the input has been copied to the GPU.
-    const Layout cuda =
-        choose_layout({}, DeviceKind::cuda, workers_, source, {.bytes = in}, &output);
+    const Layout cuda = layout_for({}, DeviceKind::cuda, source, {.bytes = in}, output);
     EXPECT_EQ(cuda.writes->place, 0u);
     EXPECT_GE(cuda.slot_bytes, std::max(cuda.chunk_bytes, cuda.chunk_bytes / in * out));
     // Neither input nor output has chunks larger than those that suit the device.
-    const Layout fold = choose_layout({}, DeviceKind::cuda, workers_, source, {.bytes = in});
+    const Layout fold = layout_for({}, DeviceKind::cuda, source, {.bytes = in});
     EXPECT_LE(std::max(cuda.chunk_bytes, cuda.writes->config.chunk_bytes), fold.chunk_bytes);
   }
 }
 
 TEST_F(LayoutTest, KeepsToTheLimitsWithAnOutput) {
   constexpr std::uint64_t elements = 64 * MiB;
-  TargetFile file({.path = dir_.path() / "out", .type = {ElementType::f4}}, elements, {});
-  const Output output{file, 4, false};
   for (const std::size_t limit : {4 * MiB, 8 * MiB, 64 * MiB}) {
     for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
-      const Layout layout = choose_layout({.memory_bytes = limit, .device_bytes = limit}, device,
-                                          workers_, sparse(elements), {.bytes = 1}, &output);
+      const Layout layout = layout_for({.memory_bytes = limit, .device_bytes = limit}, device,
+                                       on_disk(elements), {.bytes = 1}, output_of(4));
       EXPECT_LE(layout.slots * layout.slot_bytes, limit);
       EXPECT_GE(layout.slots, 2u);
       const std::size_t buffers = 4 * (layout.chunk_bytes + layout.writes->config.chunk_bytes);
@@ -81,12 +79,11 @@ TEST_F(LayoutTest, KeepsToTheLimitsWithAnOutput) {
 }
 
 TEST_F(LayoutTest, SaysWhyItDoesNotWriteDirectly) {
-  TargetFile small({.path = dir_.path() / "out", .type = {ElementType::u1}}, 5, {});
-  const Output output{small, 1, false};
+  const OutputFacts small{.element_bytes = 1,
+                          .why_not_direct = "the output is smaller than a page"};
   const std::string reason = "writing through the page cache: the output is smaller than a page";
   const auto reasons = [&](const Options& options, std::uint64_t bytes) {
-    return choose_layout(options, DeviceKind::cpu, workers_, sparse(bytes), {.bytes = 1}, &output)
-        .reasons;
+    return layout_for(options, DeviceKind::cpu, on_disk(bytes), {.bytes = 1}, small).reasons;
   };
   EXPECT_EQ(reasons({}, 5).back(), reason);
   EXPECT_TRUE(reasons({.direct = DirectIo::no}, 5).empty());

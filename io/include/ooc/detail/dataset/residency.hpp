@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace ooc {
@@ -22,10 +23,19 @@ std::optional<double> page_cache_fraction(const File& file, const Extent& extent
 /// after the first few thousand holes of an extent. Reads no data.
 double hole_fraction(const Source& source);
 
-/// For each piece of `piece_bytes` of the source (the last may be shorter), returns true if more
-/// than half of it is in the page cache; false if the kernel does not report it. Refines only
-/// ranges that are cached in part, down to the largest of a piece, 8 MiB and 1/65,536 of the
-/// source.
-std::vector<bool> cached_pieces(const Source& source, std::uint64_t piece_bytes);
+/// A stretch of a source, of which a share (0 to 1) is in the page cache.
+struct CachedRun {
+  std::uint64_t bytes;
+  double share;
+};
+
+/// Returns the stretches of a source, from its beginning to its end. Refines only those that are
+/// cached in part, down to the larger of 8 MiB and 1/65,536 of the source. What the kernel does not
+/// report counts as not cached. Reads no data.
+std::vector<CachedRun> cached_runs(const Source& source);
+
+/// For each piece of `piece_bytes` of a source (the last may be shorter), returns true if more than
+/// half of it is in the page cache.
+std::vector<bool> cached_pieces(std::span<const CachedRun> runs, std::uint64_t piece_bytes);
 
 }  // namespace ooc

@@ -40,7 +40,8 @@ class Reader final : public Transfer {
   }
 
   /// Bytes that a slot needs beyond the chunk's payload, for the block ends around its extents.
-  static std::size_t slack_bytes(std::span<const File> files, std::size_t max_extents, bool direct);
+  /// `direct`: some of them may be read directly.
+  static std::size_t slack_bytes(std::size_t max_extents, bool direct);
 
  private:
   Chunk* take(std::size_t index) override { return pool().begin(index); }

@@ -1,9 +1,8 @@
 #pragma once
 
 #include <ooc/detail/pool/chunk_pool.hpp>
+#include <ooc/detail/sizing/facts.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/output_file.hpp>
-#include <ooc/io/source.hpp>
 #include <ooc/options.hpp>
 
 #include <cstddef>
@@ -21,53 +20,56 @@ inline constexpr std::uint64_t most_read_ahead_bytes = std::uint64_t{512} << 20;
 /// Cores that this process may use, or the time of how many where that is less: at least 1.
 std::size_t usable_cores();
 
-/// How many work at once.
+/// Numbers of threads and streams.
 struct Workers {
   std::size_t lanes;          // streams
-  std::size_t reading_lanes;  // where each reads what it computes: as many, or more
-  std::size_t readers;        // threads of the threads engine
-  std::size_t writers;        // of another one, if a pass writes through the page cache
+  std::size_t reading_lanes;  // streams, if each reads what it computes: as many, or more
+  std::size_t readers;        // threads of an engine that reads
+  std::size_t writers;        // threads of an engine that writes through the page cache
   std::string_view why_lanes{}, why_reading_lanes{};  // sentences
 };
 
-Workers choose_workers(const Options& options, DeviceKind device);
+/// Chooses them for a device.
+Workers choose_workers(const Options& options, const DeviceFacts& device,
+                       std::size_t cores = usable_cores());
 
-/// In which way bytes go between files and memory: what the user has fixed, and the rest as fits
-/// the device and the place where the bytes lie.
+/// How bytes go between files and memory: as the user has fixed, and else as fits the device and
+/// whether they are in the page cache.
 struct IoConfig {
   bool writes = false;
-  bool direct = false;  // past the page cache, where the file allows it
+  bool direct = false;  // with O_DIRECT, where the file allows it
   EngineKind engine = EngineKind::automatic;
   std::size_t threads = 0;  // of the threads engine
   std::size_t chunk_bytes = 0;
   std::size_t block_bytes = 0;   // of one request
   std::size_t queue_depth = 0;   // requests in flight
   std::string_view why_chunk{};  // a sentence on its size
-  std::string reason{};          // why not past the page cache, unless that was the user's choice
+  std::string reason{};          // why not directly, unless the user chose that
 };
 
-/// `cached`: the part of the source that lies in the page cache, 0 to 1. Throws Error(usage) if
-/// direct reads were asked for and are impossible.
-IoConfig choose_read_config(const Options& options, DeviceKind device, Workers workers,
-                            const Source& source, double cached);
+/// Returns how to read a source. Throws Error(usage) if direct reads were asked for and are
+/// impossible.
+IoConfig choose_read_config(const Options& options, const DeviceFacts& device, Workers workers,
+                            const SourceFacts& source);
 
-IoConfig choose_write_config(const Options& options, DeviceKind device, Workers workers,
-                             const OutputFile& file);
+/// Returns how to write a file. `why_not_direct`: empty if it can be written directly.
+IoConfig choose_write_config(const Options& options, const DeviceFacts& device, Workers workers,
+                             const std::string& why_not_direct);
 
-/// Whether to read what lies in the page cache through it and the rest directly, by turns: if there
-/// is some of each, more than a little on the disk, and the choice is ours.
-bool can_mix_reads(const Options& options, const Source& source, double cached);
+/// True if cached parts may be read through the page cache and the rest directly, by turns: there
+/// is some of each, more than a little on the disk, and the user has fixed nothing against it.
+bool can_mix_reads(const Options& options, const SourceFacts& source);
 
-/// The way for that.
-IoConfig choose_mixed_read_config(const Options& options, DeviceKind device, Workers workers,
-                                  double cached);
+/// Returns how to read them by turns.
+IoConfig choose_mixed_read_config(const Options& options, const DeviceFacts& device,
+                                  Workers workers, double cached);
 
-/// The same bytes through the page cache instead, because of `reason`.
-IoConfig through_page_cache(const Options& options, DeviceKind device, Workers workers, bool writes,
-                            std::string reason);
+/// Returns how to read or write through the page cache, because of `reason`.
+IoConfig through_page_cache(const Options& options, const DeviceFacts& device, Workers workers,
+                            bool writes, std::string reason);
 
-/// What carries them that way into or out of the pool, or what `options` wants instead. `slots`:
-/// those of the pool, from its first on, that it has to do with all the time.
+/// Makes the engine for it, or the one that `options` makes. `slots`: the first slots of the pool,
+/// which it uses all the time.
 std::unique_ptr<Engine> make_engine(const Options& options, const IoConfig& config,
                                     const ChunkPool& pool,
                                     std::size_t slots = std::numeric_limits<std::size_t>::max());

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <ooc/detail/observe/stall_timer.hpp>
+#include <ooc/pass_options.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+namespace ooc {
+
+/// Reports how far a pass has come to PassOptions::progress, if that is set. Used by one thread.
+class ProgressReporter {
+ public:
+  /// `progress` must outlive this object.
+  ProgressReporter(const std::function<void(const Progress&)>& progress, std::uint64_t total_bytes)
+      : progress_(progress), total_bytes_(total_bytes) {}
+
+  /// `bytes`: of `total_bytes`. `bytes_through`: of all transfers that have completed; they stall
+  /// if there are no more of them while some are in flight.
+  void report(std::uint64_t bytes, std::uint64_t bytes_through, std::size_t in_flight) {
+    if (!progress_) return;
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+    progress_({.bytes = bytes,
+               .total_bytes = total_bytes_,
+               .seconds = elapsed.count(),
+               .in_flight = in_flight,
+               .stalled_seconds = stall_.update(bytes_through, in_flight, elapsed.count())});
+  }
+
+ private:
+  const std::function<void(const Progress&)>& progress_;
+  std::uint64_t total_bytes_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  StallTimer stall_;
+};
+
+}  // namespace ooc

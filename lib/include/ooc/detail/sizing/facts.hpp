@@ -1,0 +1,60 @@
+#pragma once
+
+#include <ooc/detail/dataset/residency.hpp>
+#include <ooc/device.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/extent.hpp>
+#include <ooc/io/output_file.hpp>
+#include <ooc/io/source.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ooc {
+
+/// The reason why files cannot be read directly, and the error to throw if that was asked for.
+struct NotDirect {
+  std::string why;
+  Error error;
+};
+
+/// The facts about a source that sizes depend on.
+struct SourceFacts {
+  std::vector<Extent> extents{};
+  std::optional<NotDirect> not_direct{};
+  bool any_direct = true;          // some file can be read directly
+  std::optional<double> cached{};  // fraction in the page cache; empty: not known
+  std::vector<CachedRun> runs{};   // if a part is cached
+  double holes = 0;                // fraction
+
+  std::uint64_t bytes() const;
+
+  /// The fraction in the page cache, or 0.
+  double cached_or_none() const { return cached.value_or(0); }
+};
+
+/// The facts about the file that a pass writes.
+struct OutputFacts {
+  std::size_t element_bytes = 0;  // for each element of the source
+  std::uint64_t data_offset = 0;
+  std::string why_not_direct{};  // empty: it can be written directly
+};
+
+/// All that sizes depend on besides the user's wishes. Measured once before a pass.
+struct Facts {
+  DeviceFacts device{};
+  bool device_starts = false;    // in the background, while a pass can read already
+  std::uint64_t host_bytes = 0;  // of memory that is available
+  SourceFacts source{};
+  std::optional<OutputFacts> output{};
+};
+
+/// Measures them. Reads no data.
+SourceFacts facts_of(const Source& source);
+
+OutputFacts facts_of(const OutputFile& file, std::uint64_t data_offset, std::size_t element_bytes);
+
+}  // namespace ooc
