@@ -129,25 +129,26 @@ nlohmann::ordered_json pass(const PassOptions& options) {
   for (int run = 0; run < options.runs; ++run) {
     const double before = measure::cpu_seconds();
     stats = run_once(coordinator, source, options.operation);
-    const auto bytes = static_cast<double>(stats.bytes);
-    rates.push_back(bytes / stats.seconds);
+    const auto bytes = static_cast<double>(stats.outcome.bytes);
+    rates.push_back(bytes / stats.timing.seconds);
     cpu_seconds_per_gb.push_back((measure::cpu_seconds() - before) / (bytes * 1e-9));
   }
   return {{"operation", options.operation},
           {"dtype", options.dtype},
-          {"bytes", stats.bytes},
-          {"device", stats.device},
-          {"engine", stats.engine},
-          {"direct", stats.direct},
-          {"chunk_bytes", stats.chunk_bytes},
-          {"block_bytes", stats.block_bytes},
-          {"queue_depth", stats.queue_depth},
-          {"streams", stats.streams},
-          {"pool_bytes", stats.pool_bytes},
-          {"device_bytes", stats.device_bytes},
+          {"bytes", stats.outcome.bytes},
+          {"device", stats.layout.device},
+          {"engine", stats.layout.engine},
+          {"direct", stats.layout.direct},
+          {"chunk_bytes", stats.layout.chunk_bytes},
+          {"block_bytes", stats.layout.block_bytes},
+          {"queue_depth", stats.layout.queue_depth},
+          {"streams", stats.layout.streams},
+          {"pool_bytes", stats.layout.pool_bytes},
+          {"device_bytes", stats.layout.device_bytes},
           {"peak_rss_over_device_bytes", process_bytes("VmHWM") - baseline},
-          {"startup_seconds", stats.startup_seconds},
-          {"reader_waits", stats.disk.waits_out / stats.seconds},  // fraction without a free slot
+          {"startup_seconds", stats.timing.startup_seconds},
+          {"reader_waits",
+           stats.timing.disk.waits_out / stats.timing.seconds},  // fraction without a free slot
           {"bytes_per_second", spread(rates)},
           {"cpu_seconds_per_gb", spread(cpu_seconds_per_gb)}};
 }

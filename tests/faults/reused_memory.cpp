@@ -209,7 +209,8 @@ void cancel_pass(const Place& place, EngineKind kind) {
     stop.request_stop();
   });
   const PassOptions wanted{.stop = stop.get_token(), .keep_partial = true};
-  require(fold(coordinator, Ignore{}, source, wanted).stats.partial, "the pass was not cancelled");
+  require(fold(coordinator, Ignore{}, source, wanted).stats.outcome.partial,
+          "the pass was not cancelled");
 }
 
 /// Closes its ring and takes its reads to be over then.

@@ -44,8 +44,8 @@ void expect_no_allocation_per_chunk(DeviceKind device, Pass&& pass) {
         count_of_new() - new_before,
         coordinator.device().device_memory().allocations() - device_before,
         coordinator.device().host_memory().allocations() - host_before};
-    EXPECT_EQ(stats.chunks, chunks);
-    EXPECT_LT(stats.slots, stats.chunks);
+    EXPECT_EQ(stats.layout.chunks, chunks);
+    EXPECT_LT(stats.layout.slots, stats.layout.chunks);
     return counts;
   };
   allocations(few);  // not counted: the first pass of a process allocates more

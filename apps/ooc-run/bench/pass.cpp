@@ -57,7 +57,7 @@ MeasuredPass measure_pass(ooc::Coordinator& coordinator, const ooc::Source& sour
   ooc::Stats stats =
       ooc::histogram(coordinator, source, {}, {.stop = stop, .keep_partial = true}).stats;
   const double after = ooc::measure::cpu_seconds();
-  if (stats.partial) check_stop(stop);
+  if (stats.outcome.partial) check_stop(stop);
   return {std::move(stats), after - before};
 }
 

@@ -194,10 +194,11 @@ void Bench::measure_startup() {
   moved(warm_bytes_);
   {
     const Clock clock;
-    const ooc::Buffer pool(device_->host_memory(), std::max<std::size_t>(stats.pool_bytes, 1));
+    const ooc::Buffer pool(device_->host_memory(),
+                           std::max<std::size_t>(stats.layout.pool_bytes, 1));
     result_.startup.pool_seconds = clock.seconds();
   }
-  const double rest = stats.startup_seconds - result_.startup.pool_seconds;
+  const double rest = stats.timing.startup_seconds - result_.startup.pool_seconds;
   result_.startup.first_chunk_seconds = std::max(rest, 0.0);
   if (!cache_.why_not_cold().empty()) return;
   cache_.evict();
@@ -219,10 +220,10 @@ void Bench::take_pass(PassRow& row, ooc::Coordinator& coordinator, const ooc::So
   worse(row.cached_before, ooc::page_cache_fraction(source));
   const MeasuredPass pass = measure_pass(coordinator, source, job_.stop);
   worse(row.cached_after, ooc::page_cache_fraction(source));
-  row.chunk_bytes = pass.stats.chunk_bytes;
-  row.engine = pass.stats.engine;
-  row.direct = pass.stats.direct;
-  row.seconds.push_back(pass.stats.seconds);
+  row.chunk_bytes = pass.stats.layout.chunk_bytes;
+  row.engine = pass.stats.layout.engine;
+  row.direct = pass.stats.layout.direct;
+  row.seconds.push_back(pass.stats.timing.seconds);
   row.cpu_seconds.push_back(pass.cpu_seconds);
   moved(row.bytes);
 }

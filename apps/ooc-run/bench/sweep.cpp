@@ -96,7 +96,8 @@ void Sweep::measure(std::vector<Trial>& trials, const Moved& moved, std::vector<
       const ooc::Stats stats = measure_pass(*coordinators[i], source, job_.stop).stats;
       moved(trial.bytes);
       if (round == 0) continue;
-      trial.row.bytes_per_second.push_back(static_cast<double>(stats.bytes) / stats.seconds);
+      trial.row.bytes_per_second.push_back(static_cast<double>(stats.outcome.bytes) /
+                                           stats.timing.seconds);
     }
   }
   for (Trial& trial : trials) rows.push_back(std::move(trial.row));

@@ -67,11 +67,11 @@ Outcome run(const ConvertRequest& request, const Interrupt& interrupt) {
                   {"to", ooc::code_of(target.type)},
                   {"inexact", conversion.inexact},
                   {"path", target.path.string()},
-                  {"bytes_written", stats.bytes_written}},
+                  {"bytes_written", stats.outcome.bytes_written}},
        .heading = heading(source),
        .text = fmt::format("wrote {}: {}, {}\n{}\n", printable(target.path.string()),
                            describe_values(conversion.count, target.type),
-                           format_bytes(stats.bytes_written),
+                           format_bytes(stats.outcome.bytes_written),
                            describe_inexact(conversion.inexact, from.element, target.type.element)),
        .writes = true},
       stats);

@@ -28,7 +28,7 @@ Json describe_histogram(const ooc::Histogram& histogram) {
 }
 
 void require_counts(const ooc::Histogram& histogram, const ooc::Stats& stats) {
-  if (!stats.partial || histogram.count != 0) return;
+  if (!stats.outcome.partial || histogram.count != 0) return;
   throw ooc::Error(ooc::ErrorKind::interrupted, "interrupted before anything was counted");
 }
 

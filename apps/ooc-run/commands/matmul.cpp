@@ -190,7 +190,7 @@ Outcome run(const MatmulRequest& request, const Interrupt& interrupt) {
   report.work = work_of(product.plan);
   const auto prediction = session.predict(*report.work);
   report.result = describe_product(product, prediction, check, target.path);
-  report.text = explain_product(product, prediction, stats.seconds, check, target.path);
+  report.text = explain_product(product, prediction, stats.timing.seconds, check, target.path);
   Outcome outcome = session.report(report, stats);
   outcome.written = printable(target.path.string());
   if (check && !verification.passed) {

@@ -161,22 +161,23 @@ std::string selectors_text(const Info& info) {
 /// Describes the readers. Threads that compute and threads that only read are counted together,
 /// unless there are more threads than cores: then most of them only wait for the disk.
 std::string readers_text(const ooc::Stats& pass) {
-  if (pass.engine == "uring") return "io_uring";
-  if (pass.reads_inline || pass.threads <= ooc::usable_cores()) {
-    return format_count(pass.threads, "thread");
+  if (pass.layout.engine == "uring") return "io_uring";
+  if (pass.layout.reads_inline || pass.layout.threads <= ooc::usable_cores()) {
+    return format_count(pass.layout.threads, "thread");
   }
-  return fmt::format("{} and {} that read", format_count(pass.streams, "thread"),
-                     pass.threads - pass.streams);
+  return fmt::format("{} and {} that read", format_count(pass.layout.streams, "thread"),
+                     pass.layout.threads - pass.layout.streams);
 }
 
 std::string reading_text(const Reading& reading) {
   const ooc::Stats& pass = reading.explanation.pass;
-  return fmt::format("{}, {}, {}, {} x {}, {} in flight{}",
-                     reading.explanation.device.kind == ooc::DeviceKind::cuda ? "GPU" : "CPU",
-                     readers_text(pass), pass.direct ? "direct" : "page cache",
-                     group_digits(std::to_string(pass.chunks)),
-                     format_binary_bytes(pass.chunk_bytes), pass.queue_depth,
-                     pass.passes > 1 ? fmt::format(", {} passes", pass.passes) : "");
+  return fmt::format(
+      "{}, {}, {}, {} x {}, {} in flight{}",
+      reading.explanation.device.kind == ooc::DeviceKind::cuda ? "GPU" : "CPU", readers_text(pass),
+      pass.layout.direct ? "direct" : "page cache",
+      group_digits(std::to_string(pass.layout.chunks)),
+      format_binary_bytes(pass.layout.chunk_bytes), pass.layout.queue_depth,
+      pass.outcome.passes > 1 ? fmt::format(", {} passes", pass.outcome.passes) : "");
 }
 
 /// Returns the reasons of all readings without duplicates: commands share most of their reasons.
@@ -195,7 +196,7 @@ std::vector<std::string> reasons_of(const Info& info) {
     before = &reading;
   }
   for (const Reading& reading : info.readings) {
-    for (const std::string& reason : reading.explanation.pass.reasons) add(reason);
+    for (const std::string& reason : reading.explanation.pass.layout.reasons) add(reason);
   }
   return reasons;
 }

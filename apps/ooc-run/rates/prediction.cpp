@@ -76,35 +76,37 @@ class Predictor {
 }  // namespace
 
 double cached_share(const ooc::Stats& pass) {
-  const bool past_the_cache = pass.direct && pass.in_order;
-  return past_the_cache ? 0 : pass.page_cache_fraction.value_or(0);
+  const bool past_the_cache = pass.layout.direct && pass.layout.in_order;
+  return past_the_cache ? 0 : pass.layout.page_cache_fraction.value_or(0);
 }
 
 double disk_share(const ooc::Stats& pass) {
-  return (1 - cached_share(pass)) * (1 - pass.hole_fraction);
+  return (1 - cached_share(pass)) * (1 - pass.layout.hole_fraction);
 }
 
 double idle_startup_seconds(const ooc::Stats& pass) {
-  if (pass.read_ahead_bytes == 0) return pass.startup_seconds;
-  return std::min(pass.startup_seconds, std::max(0.0, pass.seconds - pass.disk.busy));
+  if (pass.layout.read_ahead_bytes == 0) return pass.timing.startup_seconds;
+  return std::min(pass.timing.startup_seconds,
+                  std::max(0.0, pass.timing.seconds - pass.timing.disk.busy));
 }
 
 Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum) {
-  const auto bytes = static_cast<double>(pass.bytes);
-  const auto passes = static_cast<double>(pass.passes);
+  const auto bytes = static_cast<double>(pass.outcome.bytes);
+  const auto passes = static_cast<double>(pass.outcome.passes);
   // Buffered reads leave the data in the page cache, where the next pass finds them if they fit.
-  const bool stays = !pass.direct && pass.bytes <= memory_bytes() / 2;
+  const bool stays = !pass.layout.direct && pass.outcome.bytes <= memory_bytes() / 2;
   Workload work;
   work.from_disk = bytes * disk_share(pass) * (stays ? 1 : passes);
   work.from_page_cache = bytes * passes - work.from_disk;
-  work.read_ahead = static_cast<double>(pass.read_ahead_bytes);
+  work.read_ahead = static_cast<double>(pass.layout.read_ahead_bytes);
   work.to_device = work.through_kernel = bytes * passes;
-  work.to_output = static_cast<double>(pass.bytes_written);
-  work.checksum = checksum && pass.bytes != 0;
+  work.to_output = static_cast<double>(pass.outcome.bytes_written);
+  work.checksum = checksum && pass.outcome.bytes != 0;
   if (device == ooc::DeviceKind::cpu) {
     const auto cores = static_cast<double>(ooc::usable_cores());
     // Threads that read and threads that compute work at the same time.
-    work.cores = std::min(1.0, static_cast<double>(std::max(pass.streams, pass.threads)) / cores);
+    work.cores = std::min(
+        1.0, static_cast<double>(std::max(pass.layout.streams, pass.layout.threads)) / cores);
   }
   return work;
 }

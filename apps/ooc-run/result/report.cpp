@@ -62,8 +62,8 @@ Json describe_stage(const ooc::StageTimes& stage, std::optional<double> bytes) {
 /// Returns the bytes that were read in all passes. Empty if a run of several passes was
 /// interrupted: their number is not known then.
 std::optional<double> bytes_read(const ooc::Stats& stats) {
-  if (stats.partial && stats.passes > 1) return {};
-  return static_cast<double>(stats.bytes) * static_cast<double>(stats.passes);
+  if (stats.outcome.partial && stats.outcome.passes > 1) return {};
+  return static_cast<double>(stats.outcome.bytes) * static_cast<double>(stats.outcome.passes);
 }
 
 /// Returns how the input was read: "page cache", "direct, io_uring" or "28 % from page cache, rest
@@ -74,14 +74,15 @@ std::string describe_way(const ooc::Stats& stats) {
   if (cached > wholly) return "page cache";
   if (cached > 1 - wholly) {
     return fmt::format("{:.0f} % from page cache, rest {}", 100 * cached,
-                       stats.direct ? "direct" : "buffered");
+                       stats.layout.direct ? "direct" : "buffered");
   }
-  return fmt::format("{}, {}", stats.direct ? "direct" : "buffered",
-                     stats.engine == "uring" ? "io_uring" : stats.engine);
+  return fmt::format("{}, {}", stats.layout.direct ? "direct" : "buffered",
+                     stats.layout.engine == "uring" ? "io_uring" : stats.layout.engine);
 }
 
 double rate_of(const ooc::Stats& stats) {
-  return stats.seconds > 0 ? static_cast<double>(stats.bytes) / stats.seconds : 0;
+  return stats.timing.seconds > 0 ? static_cast<double>(stats.outcome.bytes) / stats.timing.seconds
+                                  : 0;
 }
 
 }  // namespace
@@ -142,36 +143,36 @@ Json describe_input(const ooc::Source& source, const ooc::Format& format) {
 Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::string> reasons,
                   const std::string& verdict, const Ceilings& ceilings,
                   const std::optional<Prediction>& prediction) {
-  Json stages{{"disk", describe_stage(stats.disk, bytes_read(stats))},
-              {"h2d", describe_stage(stats.h2d, bytes_read(stats))},
-              {"kernel", describe_stage(stats.kernel, bytes_read(stats))},
+  Json stages{{"disk", describe_stage(stats.timing.disk, bytes_read(stats))},
+              {"h2d", describe_stage(stats.timing.h2d, bytes_read(stats))},
+              {"kernel", describe_stage(stats.timing.kernel, bytes_read(stats))},
               {"d2h", nullptr},
               {"write", nullptr}};
   if (writes) {
-    const auto bytes_written = static_cast<double>(stats.bytes_written);
-    stages["d2h"] = describe_stage(stats.d2h, bytes_written);
-    stages["write"] = describe_stage(stats.write, bytes_written);
+    const auto bytes_written = static_cast<double>(stats.outcome.bytes_written);
+    stages["d2h"] = describe_stage(stats.timing.d2h, bytes_written);
+    stages["write"] = describe_stage(stats.timing.write, bytes_written);
   }
-  return {{"device", stats.device},
-          {"engine", stats.engine},
-          {"direct", stats.direct},
+  return {{"device", stats.layout.device},
+          {"engine", stats.layout.engine},
+          {"direct", stats.layout.direct},
           {"reasons", std::vector<std::string>(reasons.begin(), reasons.end())},
-          {"page_cache_fraction", json_number(stats.page_cache_fraction)},
-          {"chunk_bytes", stats.chunk_bytes},
-          {"chunks", stats.chunks},
-          {"block_bytes", stats.block_bytes},
-          {"in_flight", stats.queue_depth},
-          {"streams", stats.streams},
-          {"threads", stats.threads},
-          {"pool_bytes", stats.pool_bytes},
-          {"read_ahead_bytes", stats.read_ahead_bytes},
-          {"device_bytes", stats.device_bytes},
-          {"passes", stats.passes},
-          {"seconds", stats.seconds},
+          {"page_cache_fraction", json_number(stats.layout.page_cache_fraction)},
+          {"chunk_bytes", stats.layout.chunk_bytes},
+          {"chunks", stats.layout.chunks},
+          {"block_bytes", stats.layout.block_bytes},
+          {"in_flight", stats.layout.queue_depth},
+          {"streams", stats.layout.streams},
+          {"threads", stats.layout.threads},
+          {"pool_bytes", stats.layout.pool_bytes},
+          {"read_ahead_bytes", stats.layout.read_ahead_bytes},
+          {"device_bytes", stats.layout.device_bytes},
+          {"passes", stats.outcome.passes},
+          {"seconds", stats.timing.seconds},
           {"prediction", describe(prediction)},
-          {"startup_seconds", stats.startup_seconds},
-          {"device_seconds", stats.device_seconds},
-          {"publish_seconds", writes ? Json(stats.commit_seconds) : Json(nullptr)},
+          {"startup_seconds", stats.timing.startup_seconds},
+          {"device_seconds", stats.timing.device_seconds},
+          {"publish_seconds", writes ? Json(stats.timing.commit_seconds) : Json(nullptr)},
           {"bytes_per_second", rate_of(stats)},
           {"stages", stages},
           {"ceilings", describe(ceilings)},
@@ -179,9 +180,9 @@ Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::str
 }
 
 void mark_partial(Json& result, const ooc::Stats& stats) {
-  if (!stats.partial) return;
+  if (!stats.outcome.partial) return;
   result["partial"] = true;
-  result["covered_bytes"] = stats.bytes;
+  result["covered_bytes"] = stats.outcome.bytes;
 }
 
 std::string document(std::string_view command, const Json& input, const Json& result,
@@ -207,31 +208,32 @@ std::string heading(const ooc::Source& source) {
 
 std::string footer(const ooc::Stats& stats) {
   constexpr double worth_a_word = 0.1;  // of the run
-  std::string text = fmt::format("{} in {}", format_decimal_bytes(static_cast<double>(stats.bytes)),
-                                 format_seconds(stats.seconds));
-  const double lost = std::min(stats.device_seconds, idle_startup_seconds(stats));
-  if (lost > worth_a_word * stats.seconds) {
+  std::string text =
+      fmt::format("{} in {}", format_decimal_bytes(static_cast<double>(stats.outcome.bytes)),
+                  format_seconds(stats.timing.seconds));
+  const double lost = std::min(stats.timing.device_seconds, idle_startup_seconds(stats));
+  if (lost > worth_a_word * stats.timing.seconds) {
     text += fmt::format(" ({} of it the GPU's start)", format_seconds(lost));
   }
   text += fmt::format(", {}, {}", format_rate(rate_of(stats)),
-                      stats.device == "cpu" ? "CPU" : stats.device);
-  if (!stats.engine.empty()) text += ", " + describe_way(stats);
-  if (stats.passes > 1) text += fmt::format(", {} passes", stats.passes);
+                      stats.layout.device == "cpu" ? "CPU" : stats.layout.device);
+  if (!stats.layout.engine.empty()) text += ", " + describe_way(stats);
+  if (stats.outcome.passes > 1) text += fmt::format(", {} passes", stats.outcome.passes);
   return text;
 }
 
 std::string partial_line(const ooc::Source& source, const ooc::Stats& stats) {
-  if (!stats.partial) return {};
+  if (!stats.outcome.partial) return {};
   return fmt::format("PARTIAL: interrupted; covers {}{} of {}\n",
-                     stats.in_order ? "the first " : "",
-                     format_decimal_bytes(static_cast<double>(stats.bytes)),
+                     stats.layout.in_order ? "the first " : "",
+                     format_decimal_bytes(static_cast<double>(stats.outcome.bytes)),
                      format_decimal_bytes(static_cast<double>(source.bytes())));
 }
 
 std::string checksum_line(const ooc::Stats& stats, bool wanted) {
   if (!wanted) return {};
-  return fmt::format("\n  checksum  {}\n", stats.checksum
-                                               ? "xxh3-128 " + *stats.checksum
+  return fmt::format("\n  checksum  {}\n", stats.outcome.checksum
+                                               ? "xxh3-128 " + *stats.outcome.checksum
                                                : "none: it is of all the data, or of nothing");
 }
 

@@ -31,37 +31,40 @@ std::string device_name(ooc::DeviceKind device, int ordinal) {
 namespace {
 
 std::vector<std::string> reasons_of(const Explanation& explanation) {
-  std::vector<std::string> reasons = explanation.pass.reasons;
+  std::vector<std::string> reasons = explanation.pass.layout.reasons;
   const std::string& why_device = explanation.device.reason;
   if (!why_device.empty()) reasons.insert(reasons.begin(), why_device);
   return reasons;
 }
 
 std::string reading_text(const ooc::Stats& pass) {
-  return fmt::format("{}, {}, {} of {} in flight", pass.engine == "uring" ? "io_uring" : "threads",
-                     pass.direct ? "direct" : "through the page cache",
-                     format_count(pass.queue_depth, "read"), format_binary_bytes(pass.block_bytes));
+  return fmt::format(
+      "{}, {}, {} of {} in flight", pass.layout.engine == "uring" ? "io_uring" : "threads",
+      pass.layout.direct ? "direct" : "through the page cache",
+      format_count(pass.layout.queue_depth, "read"), format_binary_bytes(pass.layout.block_bytes));
 }
 
 /// Returns the number of threads and their uses. There may be more than cores, because threads that
 /// read directly mostly wait for the disk.
 std::string threads_text(const ooc::Stats& pass) {
-  std::string text = group_digits(std::to_string(pass.threads));
-  if (pass.engine == "threads" && pass.threads > ooc::usable_cores() && !pass.reads_inline) {
-    text += fmt::format(": {} compute, {} read{}", pass.streams, pass.threads - pass.streams,
-                        pass.direct ? " and mostly wait for the disk" : "");
+  std::string text = group_digits(std::to_string(pass.layout.threads));
+  if (pass.layout.engine == "threads" && pass.layout.threads > ooc::usable_cores() &&
+      !pass.layout.reads_inline) {
+    text += fmt::format(": {} compute, {} read{}", pass.layout.streams,
+                        pass.layout.threads - pass.layout.streams,
+                        pass.layout.direct ? " and mostly wait for the disk" : "");
   }
   return text;
 }
 
 std::string memory_text(const ooc::Stats& pass) {
-  std::string text = format_bytes(pass.pool_bytes) + " for chunks";
-  if (pass.read_ahead_bytes != 0) {
+  std::string text = format_bytes(pass.layout.pool_bytes) + " for chunks";
+  if (pass.layout.read_ahead_bytes != 0) {
     text += fmt::format(", into which {} are read ahead while the GPU starts",
-                        format_decimal_bytes(static_cast<double>(pass.read_ahead_bytes)));
+                        format_decimal_bytes(static_cast<double>(pass.layout.read_ahead_bytes)));
   }
-  if (pass.device_bytes != 0) {
-    text += fmt::format(", {} on the GPU for its streams", format_bytes(pass.device_bytes));
+  if (pass.layout.device_bytes != 0) {
+    text += fmt::format(", {} on the GPU for its streams", format_bytes(pass.layout.device_bytes));
   }
   return text;
 }
@@ -70,20 +73,22 @@ std::string memory_text(const ooc::Stats& pass) {
 std::vector<FactRow> rows_of(const Explanation& explanation) {
   const ooc::Stats& pass = explanation.pass;
   std::vector<FactRow> rows;
-  if (pass.chunks == 0) return rows;
-  const auto all_bytes = static_cast<double>(pass.bytes) * static_cast<double>(pass.passes);
-  rows.push_back({"reads", format_bytes(pass.bytes)});
-  if (pass.passes > 1) {
-    rows.back().text +=
-        fmt::format(" in each of {} passes: {}", pass.passes, format_decimal_bytes(all_bytes));
+  if (pass.layout.chunks == 0) return rows;
+  const auto all_bytes =
+      static_cast<double>(pass.outcome.bytes) * static_cast<double>(pass.outcome.passes);
+  rows.push_back({"reads", format_bytes(pass.outcome.bytes)});
+  if (pass.outcome.passes > 1) {
+    rows.back().text += fmt::format(" in each of {} passes: {}", pass.outcome.passes,
+                                    format_decimal_bytes(all_bytes));
   }
-  if (pass.bytes_written != 0) rows.push_back({"writes", format_bytes(pass.bytes_written)});
-  rows.push_back({"device", pass.device});
+  if (pass.outcome.bytes_written != 0)
+    rows.push_back({"writes", format_bytes(pass.outcome.bytes_written)});
+  rows.push_back({"device", pass.layout.device});
   rows.push_back({"reading", reading_text(pass)});
   rows.push_back(
-      {"chunks",
-       fmt::format("{} of {}, for {}", group_digits(std::to_string(pass.chunks)),
-                   format_binary_bytes(pass.chunk_bytes), format_count(pass.streams, "stream"))});
+      {"chunks", fmt::format("{} of {}, for {}", group_digits(std::to_string(pass.layout.chunks)),
+                             format_binary_bytes(pass.layout.chunk_bytes),
+                             format_count(pass.layout.streams, "stream"))});
   rows.push_back({"threads", threads_text(pass)});
   rows.push_back({"memory", memory_text(pass)});
   rows.push_back({"ceilings", explain(explanation.ceilings)});
@@ -110,8 +115,8 @@ Explanation explain_run(const RunSettings& settings, const Task& task,
       choose_device(settings.device, task.work, rates_to_choose_by(task, settings.options));
   const ooc::DeviceKind device = explanation.device.kind;
   explanation.pass = dry_run(device);
-  explanation.pass.device = device_name(device, settings.ordinal);
-  explanation.ceilings = read_ceilings({task.file, explanation.pass.device, task.kernel});
+  explanation.pass.layout.device = device_name(device, settings.ordinal);
+  explanation.ceilings = read_ceilings({task.file, explanation.pass.layout.device, task.kernel});
   explanation.prediction =
       predict(work_of(explanation.pass, device, settings.checksum), device, explanation.ceilings);
   return explanation;
@@ -164,21 +169,22 @@ std::vector<FactRow> try_side_files(const SideFiles& files) {
 
 Remarks remarks_on(const Explanation& explanation, const RunSettings& settings) {
   Remarks remarks{.facts = try_side_files(settings.side_files)};
-  if (explanation.pass.passes > 1) {
+  if (explanation.pass.outcome.passes > 1) {
     remarks.reasons.emplace_back(
         "two passes: the first finds the range of the bins, which --range would give");
-    if (!explanation.pass.direct && explanation.pass.page_cache_fraction.value_or(0) < 1) {
+    if (!explanation.pass.layout.direct &&
+        explanation.pass.layout.page_cache_fraction.value_or(0) < 1) {
       remarks.reasons.emplace_back(
           "the second pass may be read in another way, from what the first brings into the page "
           "cache");
     }
   }
   constexpr double some = 0.01;
-  if (explanation.pass.hole_fraction > some) {
+  if (explanation.pass.layout.hole_fraction > some) {
     remarks.reasons.push_back(fmt::format(
         "{:.0f} % of the data are holes: they were never written, are on no disk and are "
         "predicted to come as fast as from the page cache",
-        100 * explanation.pass.hole_fraction));
+        100 * explanation.pass.layout.hole_fraction));
   }
   if (settings.verify) {
     remarks.reasons.emplace_back(
@@ -189,22 +195,22 @@ Remarks remarks_on(const Explanation& explanation, const RunSettings& settings) 
 
 Json describe(const Explanation& explanation) {
   const ooc::Stats& pass = explanation.pass;
-  return {{"device", pass.device},
-          {"engine", pass.engine},
-          {"direct", pass.direct},
+  return {{"device", pass.layout.device},
+          {"engine", pass.layout.engine},
+          {"direct", pass.layout.direct},
           {"reasons", reasons_of(explanation)},
-          {"page_cache_fraction", json_number(pass.page_cache_fraction)},
-          {"chunk_bytes", pass.chunk_bytes},
-          {"chunks", pass.chunks},
-          {"block_bytes", pass.block_bytes},
-          {"in_flight", pass.queue_depth},
-          {"streams", pass.streams},
-          {"threads", pass.threads},
-          {"pool_bytes", pass.pool_bytes},
-          {"read_ahead_bytes", pass.read_ahead_bytes},
-          {"device_bytes", pass.device_bytes},
-          {"passes", pass.passes},
-          {"bytes_written", pass.bytes_written},
+          {"page_cache_fraction", json_number(pass.layout.page_cache_fraction)},
+          {"chunk_bytes", pass.layout.chunk_bytes},
+          {"chunks", pass.layout.chunks},
+          {"block_bytes", pass.layout.block_bytes},
+          {"in_flight", pass.layout.queue_depth},
+          {"streams", pass.layout.streams},
+          {"threads", pass.layout.threads},
+          {"pool_bytes", pass.layout.pool_bytes},
+          {"read_ahead_bytes", pass.layout.read_ahead_bytes},
+          {"device_bytes", pass.layout.device_bytes},
+          {"passes", pass.outcome.passes},
+          {"bytes_written", pass.outcome.bytes_written},
           {"prediction", describe(explanation.prediction)},
           {"ceilings", describe(explanation.ceilings)}};
 }
@@ -218,9 +224,9 @@ Outcome explain(std::string_view command, const RunSettings& settings, const ooc
   }
   reasons.insert(reasons.begin(), warnings.begin(), warnings.end());
   for (std::string& reason : reasons_of(explanation)) reasons.push_back(std::move(reason));
-  if (explanation.pass.chunks != 0) {
-    reasons.push_back(in_terms_of_options(explanation.pass.why_chunk));
-    reasons.push_back(in_terms_of_options(explanation.pass.why_streams));
+  if (explanation.pass.layout.chunks != 0) {
+    reasons.push_back(in_terms_of_options(explanation.pass.layout.why_chunk));
+    reasons.push_back(in_terms_of_options(explanation.pass.layout.why_streams));
   }
   Json json = describe(explanation);
   json["reasons"] = reasons;

@@ -170,17 +170,17 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   Outcome outcome;
   const Ceilings ceilings = this->ceilings();
   std::optional<Prediction> prediction;  // none for a partial result
-  if (!stats.partial) {
+  if (!stats.outcome.partial) {
     const bool checksum = settings_.checksum;
     const Workload work = report.work.value_or(work_of(stats, device_.kind, checksum));
     prediction = ooc_run::predict(work, device_.kind, ceilings);
   }
   outcome.verdict = verdict(stats, device_.kind, ceilings);
-  if (!outcome.verdict.empty()) outcome.verdict += beside_fact(prediction, stats.seconds);
-  outcome.partial = stats.partial;
-  outcome.reasons = without_repetitions(stats.reasons);
+  if (!outcome.verdict.empty()) outcome.verdict += beside_fact(prediction, stats.timing.seconds);
+  outcome.partial = stats.outcome.partial;
+  outcome.reasons = without_repetitions(stats.layout.reasons);
   if (!device_.reason.empty()) outcome.reasons.insert(outcome.reasons.begin(), device_.reason);
-  outcome.notes = without_repetitions(stats.remarks);
+  outcome.notes = without_repetitions(stats.outcome.remarks);
   std::vector<std::string> sentences = warnings_;
   sentences.insert(sentences.end(), outcome.reasons.begin(), outcome.reasons.end());
   sentences.insert(sentences.end(), outcome.notes.begin(), outcome.notes.end());
@@ -240,7 +240,7 @@ Session::~Session() {
 }
 
 Verified Session::verify(const ooc::Stats& stats, const std::function<void()>& check) {
-  if (!settings_.verify || stats.partial) return {};
+  if (!settings_.verify || stats.outcome.partial) return {};
   end_run();
   const auto began = std::chrono::steady_clock::now();
   try {
@@ -267,7 +267,8 @@ Outcome Session::report(std::string_view command, const ooc::Source& source,
                         const Verified& verified, const std::string& figure) {
   Json input = describe_input(source, settings_.format);
   const bool checksum = settings_.checksum;
-  if (checksum) input["checksum_xxh3_128"] = stats.checksum ? Json(*stats.checksum) : nullptr;
+  if (checksum)
+    input["checksum_xxh3_128"] = stats.outcome.checksum ? Json(*stats.outcome.checksum) : nullptr;
   Outcome outcome =
       report({.command = command,
               .input = std::move(input),

@@ -41,8 +41,8 @@ std::string factor(double value) {
 /// Returns the time of the run, without a long start-up, which says nothing about the stages.
 double seconds_of(const ooc::Stats& stats) {
   const double idle = idle_startup_seconds(stats);
-  const bool is_long = idle > long_startup * stats.seconds && idle < stats.seconds;
-  return is_long ? stats.seconds - idle : stats.seconds;
+  const bool is_long = idle > long_startup * stats.timing.seconds && idle < stats.timing.seconds;
+  return is_long ? stats.timing.seconds - idle : stats.timing.seconds;
 }
 
 double share(double busy, std::size_t workers, double seconds) {
@@ -55,18 +55,19 @@ bool is_from_disk(const ooc::Stats& stats) {
 }
 
 bool has_holes(const ooc::Stats& stats) {
-  return stats.hole_fraction > 1 - wholly;
+  return stats.layout.hole_fraction > 1 - wholly;
 }
 
 /// Returns where most of the input comes from.
 std::string_view origin_of(const ooc::Stats& stats) {
   if (is_from_disk(stats)) return "the disk";
-  return stats.hole_fraction > cached_share(stats) ? "memory" : "the page cache";
+  return stats.layout.hole_fraction > cached_share(stats) ? "memory" : "the page cache";
 }
 
 /// Returns bytes of the input per second, counted in each pass.
 double rate_of(const ooc::Stats& stats) {
-  return static_cast<double>(stats.bytes) * static_cast<double>(stats.passes) / seconds_of(stats);
+  return static_cast<double>(stats.outcome.bytes) * static_cast<double>(stats.outcome.passes) /
+         seconds_of(stats);
 }
 
 /// Returns the ceiling of reading the input: its parts on the disk and in the page cache are read
@@ -86,17 +87,17 @@ std::vector<BusyStage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device
                                  const Ceilings& ceilings) {
   const double seconds = seconds_of(stats);
   const auto of_streams = [&](const ooc::StageTimes& stage) {
-    return share(stage.busy, stats.streams, seconds);
+    return share(stage.busy, stats.layout.streams, seconds);
   };
   const bool gpu = device == ooc::DeviceKind::cuda;
-  const bool writes = stats.bytes_written != 0;
+  const bool writes = stats.outcome.bytes_written != 0;
   const bool from_disk = is_from_disk(stats);
   const bool disk_only_reads = from_disk && !writes;
-  const double reading = share(stats.disk.busy, 1, seconds);
-  if (stats.reads_inline) {  // every core copies, hashes and computes in turn
-    const double hashing = share(stats.checksum_seconds, stats.streams, seconds);
+  const double reading = share(stats.timing.disk.busy, 1, seconds);
+  if (stats.layout.reads_inline) {  // every core copies, hashes and computes in turn
+    const double hashing = share(stats.timing.checksum_seconds, stats.layout.streams, seconds);
     BusyStage cores{"CPU", "", "the CPU", "more cores",
-                    reading + hashing + of_streams(stats.kernel)};
+                    reading + hashing + of_streams(stats.timing.kernel)};
     if (ceilings.page_cache && ceilings.kernel) {
       cores.ceiling = 1 / (1 / *ceilings.page_cache + 1 / *ceilings.kernel);
     }
@@ -104,17 +105,17 @@ std::vector<BusyStage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device
   }
   std::vector<BusyStage> stages{
       {"kernel", gpu ? "GPU" : "CPU kernel", "the kernel", gpu ? "a faster GPU" : "more cores",
-       of_streams(stats.kernel), ceilings.kernel},
-      {"copy", "", "the link", "a faster link", of_streams(stats.h2d), ceilings.h2d},
+       of_streams(stats.timing.kernel), ceilings.kernel},
+      {"copy", "", "the link", "a faster link", of_streams(stats.timing.h2d), ceilings.h2d},
       {disk_only_reads ? "disk" : "read", disk_only_reads ? "disk" : "reading", origin_of(stats),
        from_disk ? "a faster disk" : "faster memory", reading, source_ceiling(stats, ceilings)}};
   if (!writes) return stages;
-  const double write_busy = stats.write.busy + stats.commit_seconds;
+  const double write_busy = stats.timing.write.busy + stats.timing.commit_seconds;
   stages.push_back(
-      {"copy-back", "", "the link to the host", "a faster link", of_streams(stats.d2h)});
+      {"copy-back", "", "the link to the host", "a faster link", of_streams(stats.timing.d2h)});
   if (ceilings.d2h) {
     stages.back().ceiling =
-        *ceilings.d2h * rate_of(stats) * seconds / static_cast<double>(stats.bytes_written);
+        *ceilings.d2h * rate_of(stats) * seconds / static_cast<double>(stats.outcome.bytes_written);
   }
   stages.push_back({"write", "writing", "the output's disk", "a faster disk to write to",
                     share(write_busy, 1, seconds)});
@@ -124,7 +125,7 @@ std::vector<BusyStage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device
 /// Returns the stage of the checksum. It may bound a run, because only one stream at a time hashes.
 BusyStage checksum_stage(const ooc::Stats& stats) {
   return {"checksum", "", "the checksum", "a run without --checksum",
-          share(stats.checksum_seconds, 1, seconds_of(stats))};
+          share(stats.timing.checksum_seconds, 1, seconds_of(stats))};
 }
 
 /// Returns, for example, "6.80 of 6.95 GB/s (98 %)", or only the rate if there is no ceiling.
@@ -136,7 +137,7 @@ std::string rates_of(const ooc::Stats& stats, std::optional<double> ceiling) {
     if (text.ends_with(unit)) text.resize(text.size() - unit.size());
     text += fmt::format(" of {} ({})", most, percent(rate_of(stats) / *ceiling));
   }
-  if (stats.passes > 1) text += fmt::format(" in {} passes", stats.passes);
+  if (stats.outcome.passes > 1) text += fmt::format(" in {} passes", stats.outcome.passes);
   const double cached = cached_share(stats);
   if (cached > wholly) {
     text += " from the page cache";
@@ -145,10 +146,10 @@ std::string rates_of(const ooc::Stats& stats, std::optional<double> ceiling) {
   }
   if (has_holes(stats) && cached <= wholly) {
     text += fmt::format(", {} of it holes, which are on no disk",
-                        percent(stats.hole_fraction * (1 - cached)));
+                        percent(stats.layout.hole_fraction * (1 - cached)));
   }
-  if (stats.bytes_written == 0) return text;
-  const auto bytes_written = static_cast<double>(stats.bytes_written);
+  if (stats.outcome.bytes_written == 0) return text;
+  const auto bytes_written = static_cast<double>(stats.outcome.bytes_written);
   return text + fmt::format(", {} written", format_rate(bytes_written / seconds_of(stats)));
 }
 
@@ -196,9 +197,9 @@ std::string idle_times(const std::vector<BusyStage>& stages, const BusyStage* bo
 }  // namespace
 
 std::string verdict(const ooc::Stats& stats, ooc::DeviceKind device, const Ceilings& ceilings) {
-  if (stats.seconds <= 1 || stats.partial) return {};
+  if (stats.timing.seconds <= 1 || stats.outcome.partial) return {};
   std::vector<BusyStage> stages = stages_of(stats, device, ceilings);
-  if (stats.checksum_seconds > 0) stages.push_back(checksum_stage(stats));
+  if (stats.timing.checksum_seconds > 0) stages.push_back(checksum_stage(stats));
   const BusyStage& busiest = *std::ranges::max_element(stages, {}, &BusyStage::busy);
   const BusyStage* const bound = busiest.busy >= least_bound ? &busiest : nullptr;
   const bool unmeasured = ceilings == Ceilings{};

@@ -130,7 +130,7 @@ Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source&
                         const HistogramOptions& options, const PassOptions& wanted) {
   const std::size_t passes = histogram_passes(source, options);
   Stats stats = dry_run_pass(machine, device, source, size_of(source.element()), nullptr, wanted);
-  stats.passes = passes;
+  stats.outcome.passes = passes;
   return stats;
 }
 
@@ -141,7 +141,7 @@ Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
   auto [counted, stats] = visit(source.element(), [&]<class T>(std::type_identity<T>) {
     return fold(coordinator, CountBins<T>(found.bins), source, wanted);
   });
-  stats = check_passes(source, found, counted, std::move(stats));
+  stats = check_passes(source, found, counted, stats);
   if (source.bytes() == 0) counted = binning::empty_histogram(source.element(), options);
   return {std::move(counted), std::move(stats)};
 }

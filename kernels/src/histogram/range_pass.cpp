@@ -40,43 +40,6 @@ struct FindExtremes {
   Extremes result(Partial total) const { return total.extremes; }
 };
 
-/// Inserts the sentences of the first pass before those of the second, without repeating any.
-void put_before(std::vector<std::string>& second, const std::vector<std::string>& first) {
-  std::erase_if(second, [&](const std::string& sentence) {
-    return std::ranges::find(first, sentence) != first.end();
-  });
-  second.insert(second.begin(), first.begin(), first.end());
-}
-
-/// Combines the statistics of both passes. Most describe the second; times are added up, and the
-/// page cache is as before the first.
-Stats both_passes(const Stats& first, Stats second) {
-  const auto add = [](StageTimes& total, const StageTimes& times, double share) {
-    total.busy += times.busy * share;
-    total.waits_in += times.waits_in * share;
-    total.waits_out += times.waits_out * share;
-  };
-  // Scaled as if the first pass had had as many streams as the second.
-  const double streams = static_cast<double>(second.streams) /
-                         static_cast<double>(std::max<std::size_t>(first.streams, 1));
-  add(second.disk, first.disk, 1);
-  add(second.h2d, first.h2d, streams);
-  add(second.kernel, first.kernel, streams);
-  second.reads_inline &= first.reads_inline;
-  second.checksum_seconds += first.checksum_seconds;
-  second.passes = first.passes + second.passes;
-  second.seconds += first.seconds;
-  second.startup_seconds += first.startup_seconds;
-  second.device_seconds += first.device_seconds;
-  second.read_ahead_bytes = std::max(first.read_ahead_bytes, second.read_ahead_bytes);
-  second.pool_bytes = std::max(first.pool_bytes, second.pool_bytes);
-  second.device_bytes = std::max(first.device_bytes, second.device_bytes);
-  second.page_cache_fraction = first.page_cache_fraction;
-  put_before(second.reasons, first.reasons);
-  put_before(second.remarks, first.remarks);
-  return second;
-}
-
 ErrorDetails details_of(const Source& source, std::string why, std::string hint,
                         std::vector<Remedy> remedies = {}) {
   return {.path = source.files().empty() ? "" : source.files().front().path(),
@@ -106,12 +69,14 @@ void check_unchanged(const Source& source, const Histogram& histogram, const Ext
 /// Compares the checksums of both passes. There is none if it was not asked for, or if the second
 /// pass was stopped.
 void check_same(const Source& source, const Stats& first, const Stats& second) {
-  if (!first.checksum || !second.checksum || first.checksum == second.checksum) return;
+  if (!first.outcome.checksum || !second.outcome.checksum ||
+      first.outcome.checksum == second.outcome.checksum)
+    return;
   throw Error(
       ErrorKind::input_changed, "the input changed while it was read",
       details_of(source,
-                 "its checksum was " + *first.checksum + " in the first pass and " +
-                     *second.checksum + " in the second",
+                 "its checksum was " + *first.outcome.checksum + " in the first pass and " +
+                     *second.outcome.checksum + " in the second",
                  "if no program wrote to it, memory or a disk is failing: compare both with "
                  "what `xxh128sum` finds"));
 }
@@ -171,8 +136,8 @@ FoundBins find_bins(Coordinator& coordinator, const Source& source, const Histog
   // Bins are needed, but stay empty.
   if (source.bytes() == 0) return {share({.edges = {0, 1}}), {}};
   Result<Extremes> pass = find_extremes(coordinator, source, wanted);
-  if (pass.stats.partial) {  // so there are no bins either
-    pass.stats.bytes = 0;
+  if (pass.stats.outcome.partial) {  // so there are no bins either
+    pass.stats.outcome.bytes = 0;
     return {{}, std::move(pass)};
   }
   auto bins = share(bins_over(source, pass.value, options));
@@ -180,13 +145,14 @@ FoundBins find_bins(Coordinator& coordinator, const Source& source, const Histog
 }
 
 Stats check_passes(const Source& source, const FoundBins& found, const Histogram& histogram,
-                   Stats counting) {
-  check_count(histogram, counting.bytes / size_of(source.element()));
+                   const Stats& counting) {
+  check_count(histogram, counting.outcome.bytes / size_of(source.element()));
   if (!found.pass) return counting;
   const auto& [extremes, first] = *found.pass;
   check_same(source, first, counting);
-  check_unchanged(source, histogram, extremes, counting.partial);
-  return both_passes(first, std::move(counting));
+  check_unchanged(source, histogram, extremes, counting.outcome.partial);
+  Stats both = first;
+  return both += counting;
 }
 
 }  // namespace ooc::binning

@@ -31,6 +31,6 @@ FoundBins find_bins(Coordinator& coordinator, const Source& source, const Histog
 /// Returns the statistics of both passes together. Throws Error: `internal` unless every element
 /// was counted once, `input_changed` if the counting pass saw other values than the first one.
 Stats check_passes(const Source& source, const FoundBins& found, const Histogram& histogram,
-                   Stats counting);
+                   const Stats& counting);
 
 }  // namespace ooc::binning

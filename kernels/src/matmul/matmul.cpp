@@ -77,26 +77,27 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
   result.value.plan = prepared.plan;
   result.value.library = prepared.gemm->name();
   Stats& stats = result.stats;
-  stats.startup_seconds = prepared_seconds;
-  stats.device_seconds = prepared.device_seconds;
-  stats.device = coordinator.device().name();
-  stats.reasons = prepared.plan.reasons;
-  stats.page_cache_fraction = prepared.plan.page_cache_fraction;
+  stats.timing.startup_seconds = prepared_seconds;
+  stats.timing.device_seconds = prepared.device_seconds;
+  stats.layout.device = coordinator.device().name();
+  stats.layout.reasons = prepared.plan.reasons;
+  stats.layout.page_cache_fraction = prepared.plan.page_cache_fraction;
   if (!prepared.job.schedule.steps.empty()) {
     result.value.link_bytes =
         product::run_product(coordinator, prepared.job, *prepared.gemm, file, wanted, stats);
   }
-  result.value.bytes_read = stats.bytes;
+  result.value.bytes_read = stats.outcome.bytes;
   result.value.bytes_written = elements_of(shaped_target) * size_of(shaped_target.type.element);
 
   for (const Source* const source : {&a, &b}) {
-    if (auto remark = source->check_unchanged()) stats.remarks.push_back(std::move(*remark));
+    if (auto remark = source->check_unchanged())
+      stats.outcome.remarks.push_back(std::move(*remark));
   }
   if (wanted.stop.stop_requested()) throw product::interrupted();
   const double before_publishing = seconds();
   file.commit();
-  stats.seconds = seconds();
-  stats.commit_seconds = stats.seconds - before_publishing;
+  stats.timing.seconds = seconds();
+  stats.timing.commit_seconds = stats.timing.seconds - before_publishing;
   return result;
 }
 

@@ -196,21 +196,21 @@ IoConfig choose_writes(const Options& options, const DeviceFacts& device, Worker
 /// Sets the statistics that say how bytes were read and written, and why.
 void describe_ways(const ProductJob& job, const IoConfig& reads, const Engine& read_engine,
                    const IoConfig& writes, const Engine& write_engine, Stats& stats) {
-  stats.engine = read_engine.name();
-  stats.direct = reads.direct;
-  stats.block_bytes = reads.block_bytes;
-  stats.queue_depth = reads.queue_depth;
-  stats.chunk_bytes = job.pools.slot_bytes;
-  stats.streams = 1;  // one for each stage
+  stats.layout.engine = read_engine.name();
+  stats.layout.direct = reads.direct;
+  stats.layout.block_bytes = reads.block_bytes;
+  stats.layout.queue_depth = reads.queue_depth;
+  stats.layout.chunk_bytes = job.pools.slot_bytes;
+  stats.layout.streams = 1;  // one for each stage
   const auto helpers = [](const Engine& engine, const IoConfig& config) {
     return engine.name() == "threads" ? config.threads : 0;
   };
-  stats.threads = 4 + helpers(read_engine, reads) + helpers(write_engine, writes);
+  stats.layout.threads = 4 + helpers(read_engine, reads) + helpers(write_engine, writes);
   for (const std::string& reason : {writes.reason, read_engine.note(), write_engine.note()}) {
-    if (!reason.empty()) stats.reasons.push_back(reason);
+    if (!reason.empty()) stats.layout.reasons.push_back(reason);
   }
   for (const std::string& remark : {read_engine.remark(), write_engine.remark()}) {
-    if (!remark.empty()) stats.remarks.push_back(remark);
+    if (!remark.empty()) stats.outcome.remarks.push_back(remark);
   }
 }
 
@@ -257,7 +257,7 @@ std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm:
   writer.set_observer(write_reporter);
 
   const std::size_t tile_count = tiling.row_tiles * tiling.column_tiles;
-  stats.startup_seconds += seconds_since(start);
+  stats.timing.startup_seconds += seconds_since(start);
   {
     PassThreads threads({&in_pool, &out_pool, &tiles});
     threads.start([&] { multiplier.run(); });
@@ -276,19 +276,21 @@ std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm:
     });
   }
 
-  stats.bytes = reader.bytes_done();  // total of all passes over the files, so `passes` is 1
-  stats.bytes_written = writer.bytes_done();
-  stats.chunks = read_plan.size();
-  stats.slots = in_pool.size() + out_pool.size();
-  stats.pool_bytes = in_pool.memory().size() + out_pool.memory().size();
-  if (!device.reads_host_memory()) stats.device_bytes = device.device_memory().peak_bytes();
+  stats.outcome.bytes =
+      reader.bytes_done();  // total of all passes over the files, so `passes` is 1
+  stats.outcome.bytes_written = writer.bytes_done();
+  stats.layout.chunks = read_plan.size();
+  stats.layout.slots = in_pool.size() + out_pool.size();
+  stats.layout.pool_bytes = in_pool.memory().size() + out_pool.memory().size();
+  if (!device.reads_host_memory()) stats.layout.device_bytes = device.device_memory().peak_bytes();
   describe_ways(job, reads, reader.engine(), writes, writer.engine(), stats);
-  stats.disk = {.busy = reader.seconds_busy(), .waits_out = reader.seconds_waiting()};
-  stats.h2d = {.busy = multiplier.loader().copy_seconds(),
-               .waits_in = multiplier.loader().wait_seconds()};
-  stats.kernel = {.busy = multiplier.product_seconds()};
-  stats.d2h = {.busy = sender.copies().copy_seconds(), .waits_out = sender.copies().wait_seconds()};
-  stats.write = {.busy = writer.seconds_busy(), .waits_in = writer.seconds_waiting()};
+  stats.timing.disk = {.busy = reader.seconds_busy(), .waits_out = reader.seconds_waiting()};
+  stats.timing.h2d = {.busy = multiplier.loader().copy_seconds(),
+                      .waits_in = multiplier.loader().wait_seconds()};
+  stats.timing.kernel = {.busy = multiplier.product_seconds()};
+  stats.timing.d2h = {.busy = sender.copies().copy_seconds(),
+                      .waits_out = sender.copies().wait_seconds()};
+  stats.timing.write = {.busy = writer.seconds_busy(), .waits_in = writer.seconds_waiting()};
   return multiplier.loader().link_bytes() + sender.link_bytes();
 }
 

@@ -171,7 +171,7 @@ RowPass sum_rows(Coordinator& coordinator, const Source& matrix, std::uint64_t r
       std::vector<RowSums> pieces(pieces_of(rows, columns));
       const SumPieces<T> op{columns, factors, limit, pieces};
       auto [total, stats] = fold(coordinator, op, matrix, wanted);
-      if (stats.partial) {
+      if (stats.outcome.partial) {
         throw Error(ErrorKind::interrupted, "the check of the product was stopped before its end");
       }
       return {join(pieces, rows, columns), std::move(total.nonfinite_columns)};

@@ -46,8 +46,8 @@ Stats MapOutput::run(Coordinator& coordinator, const Coordinator::Reservation& p
 void MapOutput::commit(Stats& stats) {
   const Stopwatch watch;
   file_.commit();
-  stats.commit_seconds = watch.seconds();
-  stats.seconds += stats.commit_seconds;
+  stats.timing.commit_seconds = watch.seconds();
+  stats.timing.seconds += stats.timing.commit_seconds;
 }
 
 }  // namespace ooc::detail

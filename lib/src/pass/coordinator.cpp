@@ -176,24 +176,24 @@ void Coordinator::State::prepare_lanes(const Observe& observe, std::size_t buffe
 /// Where the time of all threads went.
 void Coordinator::State::add_times(const Writer* writer, Stats& stats) const {
   if (writer != nullptr) {
-    stats.write.busy = writer->seconds_busy();
-    stats.write.waits_in = writer->seconds_waiting();
-    stats.bytes_written = writer->bytes_done();
+    stats.timing.write.busy = writer->seconds_busy();
+    stats.timing.write.waits_in = writer->seconds_waiting();
+    stats.outcome.bytes_written = writer->bytes_done();
   }
-  stats.startup_seconds = stats.seconds;
-  stats.device_seconds = device->reads_host_memory() ? 0 : device_seconds;
+  stats.timing.startup_seconds = stats.timing.seconds;
+  stats.timing.device_seconds = device->reads_host_memory() ? 0 : device_seconds;
   for (const auto& lane : lanes) {
     const Lane::Times& times = lane->times();
     if (times.bytes != 0) {
-      stats.startup_seconds = std::min(stats.startup_seconds, times.first_seconds);
+      stats.timing.startup_seconds = std::min(stats.timing.startup_seconds, times.first_seconds);
     }
-    stats.bytes += times.bytes;
-    stats.h2d.busy += times.h2d.busy;
-    stats.h2d.waits_in += times.h2d.waits_in;
-    stats.kernel.busy += times.kernel.busy;
-    stats.kernel.waits_in += times.kernel.waits_in;
-    stats.d2h.busy += times.d2h.busy;
-    stats.d2h.waits_in += times.d2h.waits_in;
+    stats.outcome.bytes += times.bytes;
+    stats.timing.h2d.busy += times.h2d.busy;
+    stats.timing.h2d.waits_in += times.h2d.waits_in;
+    stats.timing.kernel.busy += times.kernel.busy;
+    stats.timing.kernel.waits_in += times.kernel.waits_in;
+    stats.timing.d2h.busy += times.d2h.busy;
+    stats.timing.d2h.waits_in += times.d2h.waits_in;
   }
 }
 
@@ -206,10 +206,10 @@ Stats Coordinator::run(const Reservation& /*pass*/, const Source& source, std::s
                        Operation& operation, const PassOptions& wanted, const Output* output) {
   Stats stats = state_->run_passes(source, element_bytes, operation, wanted, output);
   if (output == nullptr) {
-    if (!stats.partial || wanted.keep_partial) return stats;
+    if (!stats.outcome.partial || wanted.keep_partial) return stats;
     throw Error(ErrorKind::interrupted, "interrupted");
   }
-  if (!stats.partial && !wanted.stop.stop_requested()) return stats;
+  if (!stats.outcome.partial && !wanted.stop.stop_requested()) return stats;
   throw Error(ErrorKind::interrupted, "interrupted; nothing was written",
               {.path = output->file.path()});
 }
@@ -237,14 +237,14 @@ Stats Coordinator::State::run_passes(const Source& source, std::size_t element_b
     try {
       Stats stats = run(facts, layout, watch, source, element_bytes, operation, wanted, output);
       if (refused_chunk_bytes != 0) {
-        stats.why_chunk = "using chunks of " + std::to_string(layout.chunk_bytes) +
-                          " bytes instead of " + std::to_string(refused_chunk_bytes) + ": " +
-                          why_smaller;
-        stats.remarks.push_back(stats.why_chunk);
+        stats.layout.why_chunk = "using chunks of " + std::to_string(layout.chunk_bytes) +
+                                 " bytes instead of " + std::to_string(refused_chunk_bytes) + ": " +
+                                 why_smaller;
+        stats.outcome.remarks.push_back(stats.layout.why_chunk);
       }
       if (!why_not_ahead.empty()) {
-        stats.remarks.push_back("what was read while the GPU started was read again: " +
-                                why_not_ahead);
+        stats.outcome.remarks.push_back("what was read while the GPU started was read again: " +
+                                        why_not_ahead);
       }
       return stats;
     } catch (const NotLocked& refused) {
@@ -268,8 +268,8 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
   std::optional<Checksum> checksum;
   if (wanted.checksum) checksum.emplace();
   if (layout.plan.size() == 0) {
-    stats.device = device->name();
-    if (checksum) stats.checksum = checksum->text();
+    stats.layout.device = device->name();
+    if (checksum) stats.outcome.checksum = checksum->text();
     return stats;
   }
 
@@ -277,8 +277,9 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
   for (const auto& idle : std::span(all_lanes).subspan(layout.lanes)) idle->release();
   reserve(layout);
   if (layout.slots_ahead != 0 && !reads_ahead) {
-    stats.read_ahead_bytes = 0;
-    stats.reasons.emplace_back("not reading ahead while the GPU starts: there is no memory for it");
+    stats.layout.read_ahead_bytes = 0;
+    stats.layout.reasons.emplace_back(
+        "not reading ahead while the GPU starts: there is no memory for it");
   }
   Loading loading(options, wanted, layout, source, *pool, reads_ahead);
   const Observe& observe = wanted.observe;
@@ -318,22 +319,22 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
     reporter.report(read, read + written, loading.in_flight() + (writer ? writer->in_flight() : 0));
   });
 
-  stats.seconds = watch.seconds();
+  stats.timing.seconds = watch.seconds();
   device->bind_to_thread();  // the caller is about to free what the operation holds there
-  if (auto remark = source.check_unchanged()) stats.remarks.push_back(std::move(*remark));
-  stats.device = device->name();
+  if (auto remark = source.check_unchanged()) stats.outcome.remarks.push_back(std::move(*remark));
+  stats.layout.device = device->name();
   loading.describe(stats);
   if (writer) describe_notes(writer->engine(), stats);
   if (const auto best = loading.best_depth()) best_depth = best;
-  stats.slots = pool->size();
-  stats.pool_bytes = pool->memory().size();
+  stats.layout.slots = pool->size();
+  stats.layout.pool_bytes = pool->memory().size();
   if (!device->reads_host_memory()) {
-    stats.device_bytes = device->device_memory().peak_bytes();
+    stats.layout.device_bytes = device->device_memory().peak_bytes();
   }
   add_times(writer ? &*writer : nullptr, stats);
-  stats.partial = stats.bytes != source.bytes();
-  if (checksum) stats.checksum_seconds = checksum->seconds_busy();
-  if (checksum && !stats.partial) stats.checksum = checksum->text();
+  stats.outcome.partial = stats.outcome.bytes != source.bytes();
+  if (checksum) stats.timing.checksum_seconds = checksum->seconds_busy();
+  if (checksum && !stats.outcome.partial) stats.outcome.checksum = checksum->text();
   return stats;
 }
 

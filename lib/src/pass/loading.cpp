@@ -35,16 +35,16 @@ std::size_t Loading::in_flight() const noexcept {
 void Loading::describe(Stats& stats) const {
   describe_readers(inline_ ? nullptr : &reader_->engine(), config_, stats);
   if (inline_) {
-    stats.disk.busy = inline_->seconds_busy() / static_cast<double>(stats.streams);
+    stats.timing.disk.busy = inline_->seconds_busy() / static_cast<double>(stats.layout.streams);
     return;
   }
-  stats.disk.busy = reader_->seconds_busy();
-  stats.disk.waits_out = reader_->seconds_waiting();
+  stats.timing.disk.busy = reader_->seconds_busy();
+  stats.timing.disk.waits_out = reader_->seconds_waiting();
   if (tuner_ && tuner_->best() != first_depth_) {
-    stats.queue_depth = tuner_->best();
-    stats.reasons.push_back("keeping " + std::to_string(tuner_->best()) +
-                            " reads in flight instead of " + std::to_string(first_depth_) +
-                            ", which was faster");
+    stats.layout.queue_depth = tuner_->best();
+    stats.layout.reasons.push_back("keeping " + std::to_string(tuner_->best()) +
+                                   " reads in flight instead of " + std::to_string(first_depth_) +
+                                   ", which was faster");
   }
 }
 

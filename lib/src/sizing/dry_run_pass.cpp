@@ -52,38 +52,39 @@ Facts measure_facts(const DeviceFacts& device, bool device_starts, const Source&
 
 Stats describe_layout(const Facts& facts, const Layout& layout) {
   Stats stats;
-  stats.direct = layout.reads.direct;
-  stats.reasons = layout.reasons;
-  stats.why_chunk = layout.why_chunk;
-  stats.why_streams = layout.why_lanes;
-  stats.page_cache_fraction = facts.source.cached;
-  stats.hole_fraction = facts.source.holes;
-  stats.in_order = layout.interleaving == nullptr;
-  stats.chunk_bytes = layout.chunk_bytes;
-  stats.chunks = layout.plan.steps();
-  stats.streams = layout.lanes;
-  stats.block_bytes = layout.reads.block_bytes;
-  stats.queue_depth = layout.reads.queue_depth;
-  stats.read_ahead_bytes =
+  stats.layout.direct = layout.reads.direct;
+  stats.layout.reasons = layout.reasons;
+  stats.layout.why_chunk = layout.why_chunk;
+  stats.layout.why_streams = layout.why_lanes;
+  stats.layout.page_cache_fraction = facts.source.cached;
+  stats.layout.hole_fraction = facts.source.holes;
+  stats.layout.in_order = layout.interleaving == nullptr;
+  stats.layout.chunk_bytes = layout.chunk_bytes;
+  stats.layout.chunks = layout.plan.steps();
+  stats.layout.streams = layout.lanes;
+  stats.layout.block_bytes = layout.reads.block_bytes;
+  stats.layout.queue_depth = layout.reads.queue_depth;
+  stats.layout.read_ahead_bytes =
       std::min(layout.slots_ahead * layout.plan.chunk_bytes(), layout.plan.bytes());
   return stats;
 }
 
 void describe_notes(const Engine& engine, Stats& stats) {
-  if (!engine.note().empty()) stats.reasons.push_back(engine.note());
-  if (!engine.remark().empty()) stats.remarks.push_back(engine.remark());
+  if (!engine.note().empty()) stats.layout.reasons.push_back(engine.note());
+  if (!engine.remark().empty()) stats.outcome.remarks.push_back(engine.remark());
 }
 
 void describe_readers(const Engine* engine, const IoConfig& config, Stats& stats) {
   if (engine == nullptr) {
-    stats.engine = "threads";
-    stats.threads = stats.streams;
-    stats.queue_depth = stats.streams;
-    stats.reads_inline = true;
+    stats.layout.engine = "threads";
+    stats.layout.threads = stats.layout.streams;
+    stats.layout.queue_depth = stats.layout.streams;
+    stats.layout.reads_inline = true;
     return;
   }
-  stats.engine = engine->name();
-  stats.threads = stats.streams + (stats.engine == "threads" ? config.threads : 1);
+  stats.layout.engine = engine->name();
+  stats.layout.threads =
+      stats.layout.streams + (stats.layout.engine == "threads" ? config.threads : 1);
   describe_notes(*engine, stats);
 }
 
@@ -98,12 +99,12 @@ Stats dry_run_pass(const Options& given, DeviceKind kind, const Source& source,
                             .workers = choose_workers(options, device),
                             .records = {.bytes = element_bytes, .in_order = wanted.checksum}});
   Stats stats = describe_layout(facts, layout);
-  stats.bytes = source.bytes();
-  stats.slots = layout.all_slots();
-  stats.pool_bytes = stats.slots * layout.slot_bytes;
+  stats.outcome.bytes = source.bytes();
+  stats.layout.slots = layout.all_slots();
+  stats.layout.pool_bytes = stats.layout.slots * layout.slot_bytes;
   if (layout.plan.size() == 0) return stats;
-  if (layout.writes) stats.bytes_written = layout.writes->plan.bytes();
-  if (!device.reads_host_memory) stats.device_bytes = layout.buffer_bytes();
+  if (layout.writes) stats.outcome.bytes_written = layout.writes->plan.bytes();
+  if (!device.reads_host_memory) stats.layout.device_bytes = layout.buffer_bytes();
   const std::unique_ptr<Engine> reads = layout.reads_inline ? nullptr : tried_engine(layout.reads);
   describe_readers(reads.get(), layout.reads, stats);
   if (layout.writes) describe_notes(*tried_engine(layout.writes->config), stats);

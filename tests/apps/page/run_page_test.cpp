@@ -18,13 +18,13 @@ class RunPageTest : public Test {
  protected:
   RunPageTest() {
     ooc::Stats stats;
-    stats.bytes = 8'000'000'000;
-    stats.seconds = 2;
-    stats.chunks = 477;
-    stats.streams = 2;
-    stats.disk.busy = 1.5;
-    stats.reasons = {"buffered: <file> & more"};
-    run_ = describe_run(stats, false, stats.reasons, "disk-bound: 4.00 GB/s");
+    stats.outcome.bytes = 8'000'000'000;
+    stats.timing.seconds = 2;
+    stats.layout.chunks = 477;
+    stats.layout.streams = 2;
+    stats.timing.disk.busy = 1.5;
+    stats.layout.reasons = {"buffered: <file> & more"};
+    run_ = describe_run(stats, false, stats.layout.reasons, "disk-bound: 4.00 GB/s");
   }
 
   std::string draw(const Ceilings& ceilings = {}) const {

@@ -93,12 +93,12 @@ TEST(Predict, NothingTakesNothingButTheStart) {
 
 TEST(WorkOf, CountsAllPasses) {
   ooc::Stats pass;
-  pass.bytes = 1000;
-  pass.passes = 2;
-  pass.direct = true;
-  pass.page_cache_fraction = 0.25;  // direct reads bypass it
-  pass.bytes_written = 500;
-  pass.streams = 2;
+  pass.outcome.bytes = 1000;
+  pass.outcome.passes = 2;
+  pass.layout.direct = true;
+  pass.layout.page_cache_fraction = 0.25;  // direct reads bypass it
+  pass.outcome.bytes_written = 500;
+  pass.layout.streams = 2;
   const Workload work = work_of(pass, gpu, true);
   EXPECT_EQ(work.from_disk, 2000);
   EXPECT_EQ(work.from_page_cache, 0);
@@ -108,39 +108,39 @@ TEST(WorkOf, CountsAllPasses) {
   EXPECT_TRUE(work.checksum);
   EXPECT_EQ(work.cores, 1);
 
-  pass.in_order = false;  // cached parts are read from the page cache, in each pass
+  pass.layout.in_order = false;  // cached parts are read from the page cache, in each pass
   EXPECT_EQ(work_of(pass, gpu, false).from_disk, 1500);
   EXPECT_EQ(work_of(pass, gpu, false).from_page_cache, 500);
 }
 
 TEST(WorkOf, WhatAPassBringsIntoThePageCacheTheNextOneFindsThere) {
   ooc::Stats pass;
-  pass.bytes = 1000;
-  pass.passes = 2;
-  pass.page_cache_fraction = 0.25;
+  pass.outcome.bytes = 1000;
+  pass.outcome.passes = 2;
+  pass.layout.page_cache_fraction = 0.25;
   EXPECT_EQ(work_of(pass, cpu, false).from_disk, 750);
   EXPECT_EQ(work_of(pass, cpu, false).from_page_cache, 1250);
-  pass.bytes = 1000 * ooc::GiB * 1000;  // does not fit into the page cache
+  pass.outcome.bytes = 1000 * ooc::GiB * 1000;  // does not fit into the page cache
   EXPECT_EQ(work_of(pass, cpu, false).from_disk, 2 * 0.75 * 1e6 * ooc::GiB);
 }
 
 TEST(WorkOf, HolesComeFromNoDisk) {
   ooc::Stats pass;
-  pass.bytes = 1000;
-  pass.direct = true;
-  pass.hole_fraction = 0.75;
+  pass.outcome.bytes = 1000;
+  pass.layout.direct = true;
+  pass.layout.hole_fraction = 0.75;
   EXPECT_EQ(work_of(pass, gpu, false).from_disk, 250);
   EXPECT_EQ(work_of(pass, gpu, false).from_page_cache, 750);
-  pass.hole_fraction = 1;
+  pass.layout.hole_fraction = 1;
   EXPECT_EQ(work_of(pass, gpu, false).from_disk, 0);
 }
 
 TEST(WorkOf, FewStreamsUseFewCores) {
   ooc::Stats pass;
-  pass.streams = 1;
+  pass.layout.streams = 1;
   const auto cores = static_cast<double>(ooc::usable_cores());
   EXPECT_DOUBLE_EQ(work_of(pass, cpu, false).cores, 1 / cores);
-  pass.streams = 10000;
+  pass.layout.streams = 10000;
   EXPECT_EQ(work_of(pass, cpu, false).cores, 1);
 }
 

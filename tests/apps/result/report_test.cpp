@@ -59,43 +59,43 @@ TEST(Report, DocumentIsJson) {
 
 TEST(Report, TheFooterSaysWhatOfARunWasTheStartOfTheGpu) {
   ooc::Stats stats;
-  stats.bytes = 8'000'000'000;
-  stats.seconds = 0.5;
-  stats.device = "cuda:0 NVIDIA H200";
-  stats.startup_seconds = 0.3;
-  stats.device_seconds = 0.04;
+  stats.outcome.bytes = 8'000'000'000;
+  stats.timing.seconds = 0.5;
+  stats.layout.device = "cuda:0 NVIDIA H200";
+  stats.timing.startup_seconds = 0.3;
+  stats.timing.device_seconds = 0.04;
   EXPECT_EQ(footer(stats), "8.00 GB in 500 ms, 16.0 GB/s, cuda:0 NVIDIA H200");
-  stats.device_seconds = 0.25;
+  stats.timing.device_seconds = 0.25;
   EXPECT_EQ(footer(stats),
             "8.00 GB in 500 ms (250 ms of it the GPU's start), 16.0 GB/s, cuda:0 NVIDIA "
             "H200");
-  stats.read_ahead_bytes = 1 << 30;
-  stats.disk.busy = 0.25;  // read before the start-up ended
+  stats.layout.read_ahead_bytes = 1 << 30;
+  stats.timing.disk.busy = 0.25;  // read before the start-up ended
   EXPECT_NE(footer(stats).find("(250 ms of it the GPU's start)"), std::string::npos);
-  stats.disk.busy = 0.5;
+  stats.timing.disk.busy = 0.5;
   EXPECT_EQ(footer(stats), "8.00 GB in 500 ms, 16.0 GB/s, cuda:0 NVIDIA H200");
 }
 
 TEST(Report, TheFooterSaysWhichDeviceAndWhichWay) {
   ooc::Stats stats;
-  stats.bytes = 8'000'000'000;
-  stats.seconds = 2;
-  stats.device = "cpu";
-  stats.engine = "uring";
-  stats.direct = true;
+  stats.outcome.bytes = 8'000'000'000;
+  stats.timing.seconds = 2;
+  stats.layout.device = "cpu";
+  stats.layout.engine = "uring";
+  stats.layout.direct = true;
   EXPECT_EQ(footer(stats), "8.00 GB in 2.00 s, 4.00 GB/s, CPU, direct, io_uring");
-  stats.engine = "threads";
-  stats.in_order = false;
-  stats.page_cache_fraction = 0.28;
+  stats.layout.engine = "threads";
+  stats.layout.in_order = false;
+  stats.layout.page_cache_fraction = 0.28;
   EXPECT_EQ(footer(stats), "8.00 GB in 2.00 s, 4.00 GB/s, CPU, 28 % from page cache, rest direct");
-  stats.direct = false;
+  stats.layout.direct = false;
   EXPECT_EQ(footer(stats),
             "8.00 GB in 2.00 s, 4.00 GB/s, CPU, 28 % from page cache, rest buffered");
-  stats.page_cache_fraction = 0;
-  stats.passes = 2;
+  stats.layout.page_cache_fraction = 0;
+  stats.outcome.passes = 2;
   EXPECT_EQ(footer(stats), "8.00 GB in 2.00 s, 4.00 GB/s, CPU, buffered, threads, 2 passes");
-  stats.page_cache_fraction = 1;
-  stats.passes = 1;
+  stats.layout.page_cache_fraction = 1;
+  stats.outcome.passes = 1;
   EXPECT_EQ(footer(stats), "8.00 GB in 2.00 s, 4.00 GB/s, CPU, page cache");
 }
 
@@ -106,20 +106,20 @@ TEST(Report, PathsAreAsciiThatTerminalsDoNotObey) {
 
 TEST(Report, PartialResultsSaySo) {
   ooc::Stats stats;
-  stats.bytes = 42;
+  stats.outcome.bytes = 42;
   Json result{{"count", 1}};
   mark_partial(result, stats);
   EXPECT_EQ(result.dump(), R"({"count":1})");
-  stats.partial = true;
+  stats.outcome.partial = true;
   mark_partial(result, stats);
   EXPECT_EQ(result.dump(), R"({"count":1,"partial":true,"covered_bytes":42})");
 }
 
 TEST(Report, StagesThatBringBackAndWriteAreThoseOfCommandsThatWrite) {
   ooc::Stats stats;
-  stats.bytes = 4000;
-  stats.bytes_written = 2000;
-  stats.disk.busy = stats.write.busy = 2;
+  stats.outcome.bytes = 4000;
+  stats.outcome.bytes_written = 2000;
+  stats.timing.disk.busy = stats.timing.write.busy = 2;
   const Json fold = describe_run(stats, false, {}, "");
   EXPECT_TRUE(fold["stages"]["d2h"].is_null());
   EXPECT_TRUE(fold["stages"]["write"].is_null());

@@ -10,10 +10,10 @@ constexpr auto cuda = ooc::DeviceKind::cuda;
 
 ooc::Stats ten_seconds() {
   ooc::Stats stats;
-  stats.bytes = 50'000'000'000;
-  stats.seconds = 10;
-  stats.streams = 2;
-  stats.page_cache_fraction = 0.0;
+  stats.outcome.bytes = 50'000'000'000;
+  stats.timing.seconds = 10;
+  stats.layout.streams = 2;
+  stats.layout.page_cache_fraction = 0.0;
   return stats;
 }
 
@@ -26,9 +26,9 @@ Ceilings all_ceilings() {
 
 TEST(Verdict, DiskBounds) {
   ooc::Stats stats = ten_seconds();
-  stats.disk.busy = 9.8;
-  stats.h2d.busy = 2;
-  stats.kernel.busy = 0.6;  // of 2 x 10 s: 3 %
+  stats.timing.disk.busy = 9.8;
+  stats.timing.h2d.busy = 2;
+  stats.timing.kernel.busy = 0.6;  // of 2 x 10 s: 3 %
   EXPECT_EQ(verdict(stats, cuda, {}),
             "disk-bound: 5.00 GB/s, busy 98 % (ceilings not measured: ooc-run bench FILE); "
             "GPU idle 97 %");
@@ -36,9 +36,9 @@ TEST(Verdict, DiskBounds) {
 
 TEST(Verdict, DirectReadsTakeNothingFromThePageCache) {
   ooc::Stats stats = ten_seconds();
-  stats.page_cache_fraction = 1;
-  stats.direct = true;
-  stats.disk.busy = 10;
+  stats.layout.page_cache_fraction = 1;
+  stats.layout.direct = true;
+  stats.timing.disk.busy = 10;
   EXPECT_EQ(verdict(stats, cpu, {.disk = 5.2e9, .page_cache = 54e9}),
             "disk-bound: 5.00 of 5.20 GB/s (96 %); CPU kernel idle 100 %; more streams will not "
             "help, a faster disk would");
@@ -46,10 +46,10 @@ TEST(Verdict, DirectReadsTakeNothingFromThePageCache) {
 
 TEST(Verdict, SaysHowMuchCameFromThePageCache) {
   ooc::Stats stats = ten_seconds();
-  stats.page_cache_fraction = 0.4;
-  stats.direct = true;
-  stats.in_order = false;
-  stats.disk.busy = 9;
+  stats.layout.page_cache_fraction = 0.4;
+  stats.layout.direct = true;
+  stats.layout.in_order = false;
+  stats.timing.disk.busy = 9;
   EXPECT_EQ(verdict(stats, cpu, {}),
             "disk-bound: 5.00 GB/s, 40 % of it from the page cache, busy 90 % (ceilings not "
             "measured: ooc-run bench FILE); CPU kernel idle 100 %");
@@ -57,13 +57,13 @@ TEST(Verdict, SaysHowMuchCameFromThePageCache) {
 
 TEST(Verdict, HolesComeFromNoDisk) {
   ooc::Stats stats = ten_seconds();  // faster than a disk
-  stats.hole_fraction = 0.98;
-  stats.direct = true;
-  stats.disk.busy = 9;
+  stats.layout.hole_fraction = 0.98;
+  stats.layout.direct = true;
+  stats.timing.disk.busy = 9;
   EXPECT_EQ(verdict(stats, cpu, {.disk = 1e9, .page_cache = 4e9}),
             "read-bound: 5.00 GB/s, 98 % of it holes, which are on no disk, busy 90 %; CPU kernel "
             "idle 100 %; faster memory would help");
-  stats.hole_fraction = 0.2;
+  stats.layout.hole_fraction = 0.2;
   EXPECT_EQ(verdict(stats, cpu, {.disk = 1e9, .page_cache = 4e9}),
             "disk-bound: 5.00 GB/s, 20 % of it holes, which are on no disk, busy 90 %; CPU kernel "
             "idle 100 %; a faster disk would help");
@@ -71,9 +71,9 @@ TEST(Verdict, HolesComeFromNoDisk) {
 
 TEST(Verdict, CachedBytesComeFromThePageCache) {
   ooc::Stats stats = ten_seconds();
-  stats.page_cache_fraction = 1;
-  stats.disk.busy = 9;
-  stats.kernel.busy = 10;
+  stats.layout.page_cache_fraction = 1;
+  stats.timing.disk.busy = 9;
+  stats.timing.kernel.busy = 10;
   EXPECT_EQ(verdict(stats, cpu, {}),
             "read-bound: 5.00 GB/s from the page cache, busy 90 % (ceilings not measured: ooc-run "
             "bench FILE); CPU kernel idle 50 %");
@@ -81,8 +81,8 @@ TEST(Verdict, CachedBytesComeFromThePageCache) {
 
 TEST(Verdict, CopyBounds) {
   ooc::Stats stats = ten_seconds();
-  stats.disk.busy = 5;
-  stats.h2d.busy = 19;
+  stats.timing.disk.busy = 5;
+  stats.timing.h2d.busy = 19;
   EXPECT_EQ(verdict(stats, cuda, {}),
             "copy-bound: 5.00 GB/s, busy 95 % (ceilings not measured: ooc-run bench FILE); "
             "GPU idle 100 %, disk idle 50 %");
@@ -90,10 +90,10 @@ TEST(Verdict, CopyBounds) {
 
 TEST(Verdict, KernelBoundsOverTwoPasses) {
   ooc::Stats stats = ten_seconds();
-  stats.passes = 2;
-  stats.page_cache_fraction = {};
-  stats.disk.busy = 4;
-  stats.kernel.busy = 19.4;
+  stats.outcome.passes = 2;
+  stats.layout.page_cache_fraction = {};
+  stats.timing.disk.busy = 4;
+  stats.timing.kernel.busy = 19.4;
   EXPECT_EQ(
       verdict(stats, cpu, {}),
       "kernel-bound: 10.0 GB/s in 2 passes, busy 97 % (ceilings not measured: ooc-run bench FILE); "
@@ -102,9 +102,9 @@ TEST(Verdict, KernelBoundsOverTwoPasses) {
 
 TEST(Verdict, ChecksumBounds) {
   ooc::Stats stats = ten_seconds();
-  stats.disk.busy = 3;
-  stats.kernel.busy = 2;
-  stats.checksum_seconds = 9.7;  // one stream at a time
+  stats.timing.disk.busy = 3;
+  stats.timing.kernel.busy = 2;
+  stats.timing.checksum_seconds = 9.7;  // one stream at a time
   EXPECT_EQ(verdict(stats, cuda, all_ceilings()),
             "checksum-bound: 5.00 GB/s, busy 97 %; GPU idle 90 %, disk idle 70 %; a run without "
             "--checksum would help");
@@ -112,8 +112,8 @@ TEST(Verdict, ChecksumBounds) {
 
 TEST(Verdict, NobodyBounds) {
   ooc::Stats stats = ten_seconds();
-  stats.disk.busy = 4;
-  stats.kernel.busy = 6;
+  stats.timing.disk.busy = 4;
+  stats.timing.kernel.busy = 6;
   EXPECT_EQ(verdict(stats, cpu, {}),
             "no stage bounds the run: 5.00 GB/s (ceilings not measured: ooc-run bench FILE); "
             "CPU kernel idle 70 %, disk idle 60 %");
@@ -123,11 +123,11 @@ TEST(Verdict, NobodyBounds) {
 
 TEST(Verdict, WritingBoundsWithItsEnd) {
   ooc::Stats stats = ten_seconds();
-  stats.bytes_written = 20'000'000'000;
-  stats.disk.busy = 6;
-  stats.kernel.busy = 2;
-  stats.write.busy = 7;
-  stats.commit_seconds = 2.5;
+  stats.outcome.bytes_written = 20'000'000'000;
+  stats.timing.disk.busy = 6;
+  stats.timing.kernel.busy = 2;
+  stats.timing.write.busy = 7;
+  stats.timing.commit_seconds = 2.5;
   EXPECT_EQ(verdict(stats, cuda, {}),
             "write-bound: 5.00 GB/s, 2.00 GB/s written, busy 95 % (ceilings not measured: ooc-run "
             "bench FILE); GPU idle 90 %, reading idle 40 %");
@@ -135,15 +135,15 @@ TEST(Verdict, WritingBoundsWithItsEnd) {
 
 TEST(Verdict, InterruptedRunsHaveNone) {
   ooc::Stats stats = ten_seconds();
-  stats.partial = true;
-  stats.disk.busy = 10;
+  stats.outcome.partial = true;
+  stats.timing.disk.busy = 10;
   EXPECT_EQ(verdict(stats, cpu, all_ceilings()), "");
 }
 
 TEST(Verdict, ShortRunsHaveNone) {
   ooc::Stats stats = ten_seconds();
-  stats.seconds = 1;
-  stats.disk.busy = 1;
+  stats.timing.seconds = 1;
+  stats.timing.disk.busy = 1;
   EXPECT_EQ(verdict(stats, cpu, all_ceilings()), "");
 }
 
@@ -151,8 +151,8 @@ TEST(Verdict, ShortRunsHaveNone) {
 
 TEST(VerdictWithCeilings, AFasterDiskWouldHelpAsFarAsTheNextStageAllows) {
   ooc::Stats stats = ten_seconds();
-  stats.disk.busy = 9.8;
-  stats.kernel.busy = 0.6;
+  stats.timing.disk.busy = 9.8;
+  stats.timing.kernel.busy = 0.6;
   EXPECT_EQ(verdict(stats, cuda, all_ceilings()),
             "disk-bound: 5.00 of 5.20 GB/s (96 %); GPU idle 97 %; more streams will not help, a "
             "faster disk would (up to 11x)");
@@ -160,7 +160,7 @@ TEST(VerdictWithCeilings, AFasterDiskWouldHelpAsFarAsTheNextStageAllows) {
 
 TEST(VerdictWithCeilings, OfADiskAlone) {
   ooc::Stats stats = ten_seconds();
-  stats.disk.busy = 9.8;
+  stats.timing.disk.busy = 9.8;
   EXPECT_EQ(verdict(stats, cuda, {.disk = 5.2e9}),
             "disk-bound: 5.00 of 5.20 GB/s (96 %); GPU idle 100 %; more streams will not help, a "
             "faster disk would");
@@ -168,8 +168,8 @@ TEST(VerdictWithCeilings, OfADiskAlone) {
 
 TEST(VerdictWithCeilings, UnitsDiffer) {
   ooc::Stats stats = ten_seconds();
-  stats.bytes = 9'900'000'000;
-  stats.disk.busy = 9.8;
+  stats.outcome.bytes = 9'900'000'000;
+  stats.timing.disk.busy = 9.8;
   EXPECT_EQ(verdict(stats, cuda, {.disk = 1.1e9}),
             "disk-bound: 990 MB/s of 1.10 GB/s (90 %); GPU idle 100 %; more streams will not help, "
             "a faster disk would");
@@ -177,7 +177,7 @@ TEST(VerdictWithCeilings, UnitsDiffer) {
 
 TEST(VerdictWithCeilings, ADiskThatGaveMoreWhenItWasMeasured) {
   ooc::Stats stats = ten_seconds();
-  stats.disk.busy = 9.8;
+  stats.timing.disk.busy = 9.8;
   Ceilings ceilings = all_ceilings();
   ceilings.disk = 10e9;
   EXPECT_EQ(verdict(stats, cuda, ceilings),
@@ -187,7 +187,7 @@ TEST(VerdictWithCeilings, ADiskThatGaveMoreWhenItWasMeasured) {
 
 TEST(VerdictWithCeilings, ADiskThatGaveLessWhenItWasMeasured) {
   ooc::Stats stats = ten_seconds();
-  stats.disk.busy = 9.8;
+  stats.timing.disk.busy = 9.8;
   EXPECT_EQ(verdict(stats, cpu, {.disk = 4.7e9, .kernel = 50e9}),
             "disk-bound: 5.00 of 4.70 GB/s (106 %); CPU kernel idle 100 %; the stored ceiling is "
             "out of date: ooc-run bench FILE measures it anew");
@@ -198,8 +198,8 @@ TEST(VerdictWithCeilings, ADiskThatGaveLessWhenItWasMeasured) {
 
 TEST(VerdictWithCeilings, AFasterDiskWouldNotHelpIfTheNextStageIsAsSlow) {
   ooc::Stats stats = ten_seconds();
-  stats.disk.busy = 9.8;
-  stats.kernel.busy = 17;
+  stats.timing.disk.busy = 9.8;
+  stats.timing.kernel.busy = 17;
   EXPECT_EQ(verdict(stats, cpu, {.disk = 5.2e9, .kernel = 5.1e9}),
             "disk-bound: 5.00 of 5.20 GB/s (96 %); CPU kernel idle 15 %; more streams will not "
             "help, nor a faster disk alone: the kernel gives no more");
@@ -207,10 +207,10 @@ TEST(VerdictWithCeilings, AFasterDiskWouldNotHelpIfTheNextStageIsAsSlow) {
 
 TEST(VerdictWithCeilings, CopyBoundsAWarmRun) {
   ooc::Stats stats = ten_seconds();
-  stats.bytes = 500'000'000'000;
-  stats.page_cache_fraction = 1.0;
-  stats.disk.busy = 9;
-  stats.h2d.busy = 19.6;
+  stats.outcome.bytes = 500'000'000'000;
+  stats.layout.page_cache_fraction = 1.0;
+  stats.timing.disk.busy = 9;
+  stats.timing.h2d.busy = 19.6;
   Ceilings ceilings = all_ceilings();
   ceilings.page_cache = 80e9;
   EXPECT_EQ(verdict(stats, cuda, ceilings),
@@ -220,10 +220,10 @@ TEST(VerdictWithCeilings, CopyBoundsAWarmRun) {
 
 TEST(VerdictWithCeilings, ReadingBoundsAWarmRun) {
   ooc::Stats stats = ten_seconds();
-  stats.bytes = 500'000'000'000;
-  stats.page_cache_fraction = 1.0;
-  stats.disk.busy = 9.9;
-  stats.h2d.busy = 18;
+  stats.outcome.bytes = 500'000'000'000;
+  stats.layout.page_cache_fraction = 1.0;
+  stats.timing.disk.busy = 9.9;
+  stats.timing.h2d.busy = 18;
   EXPECT_EQ(verdict(stats, cuda, all_ceilings()),
             "read-bound: 50.0 of 54.0 GB/s (93 %) from the page cache; GPU idle 100 %; more "
             "streams will not help, faster memory would (up to 1.1x)");
@@ -231,8 +231,8 @@ TEST(VerdictWithCeilings, ReadingBoundsAWarmRun) {
 
 TEST(VerdictWithCeilings, BothWaysAtOnceForAHalfCachedFile) {
   ooc::Stats stats = ten_seconds();
-  stats.page_cache_fraction = 0.4;
-  stats.disk.busy = 9.9;
+  stats.layout.page_cache_fraction = 0.4;
+  stats.timing.disk.busy = 9.9;
   EXPECT_EQ(verdict(stats, cpu, {.disk = 3.3e9, .page_cache = 20e9}),
             "disk-bound: 5.00 of 5.50 GB/s (91 %), 40 % of it from the page cache; CPU kernel idle "
             "100 %; more streams will not help, a faster disk would");
@@ -243,10 +243,10 @@ TEST(VerdictWithCeilings, BothWaysAtOnceForAHalfCachedFile) {
 
 TEST(Verdict, CoresThatCopyAndComputeAreOneStage) {
   ooc::Stats stats = ten_seconds();
-  stats.page_cache_fraction = 1.0;
-  stats.reads_inline = true;
-  stats.disk.busy = 4.5;
-  stats.kernel.busy = 10;  // of 2 x 10 s
+  stats.layout.page_cache_fraction = 1.0;
+  stats.layout.reads_inline = true;
+  stats.timing.disk.busy = 4.5;
+  stats.timing.kernel.busy = 10;  // of 2 x 10 s
   EXPECT_EQ(verdict(stats, cpu, {}),
             "CPU-bound: 5.00 GB/s from the page cache, busy 95 % (ceilings not measured: ooc-run "
             "bench FILE)");
@@ -257,9 +257,9 @@ TEST(Verdict, CoresThatCopyAndComputeAreOneStage) {
 
 TEST(VerdictWithCeilings, TheKernelBoundsOnTheCpu) {
   ooc::Stats stats = ten_seconds();
-  stats.page_cache_fraction = 1.0;
-  stats.disk.busy = 4;
-  stats.kernel.busy = 19.6;
+  stats.layout.page_cache_fraction = 1.0;
+  stats.timing.disk.busy = 4;
+  stats.timing.kernel.busy = 19.6;
   EXPECT_EQ(verdict(stats, cpu, {.disk = 3e9, .page_cache = 17e9, .kernel = 5.4e9}),
             "kernel-bound: 5.00 of 5.40 GB/s (93 %) from the page cache; reading idle 60 %; more "
             "streams will not help, more cores would (up to 3x)");
@@ -267,17 +267,17 @@ TEST(VerdictWithCeilings, TheKernelBoundsOnTheCpu) {
 
 TEST(VerdictWithCeilings, AKernelThatWasNotMeasured) {
   ooc::Stats stats = ten_seconds();
-  stats.disk.busy = 4;
-  stats.kernel.busy = 19.4;
+  stats.timing.disk.busy = 4;
+  stats.timing.kernel.busy = 19.4;
   EXPECT_EQ(verdict(stats, cuda, {.disk = 9e9}),
             "kernel-bound: 5.00 GB/s, busy 97 %; disk idle 60 %; a faster GPU would help");
 }
 
 TEST(VerdictWithCeilings, WritingIsNotMeasured) {
   ooc::Stats stats = ten_seconds();
-  stats.bytes_written = 20'000'000'000;
-  stats.disk.busy = 6;
-  stats.write.busy = 9.5;
+  stats.outcome.bytes_written = 20'000'000'000;
+  stats.timing.disk.busy = 6;
+  stats.timing.write.busy = 9.5;
   EXPECT_EQ(verdict(stats, cuda, all_ceilings()),
             "write-bound: 5.00 GB/s, 2.00 GB/s written, busy 95 %; GPU idle 100 %, reading idle "
             "40 %; a faster disk to write to would help");
@@ -285,9 +285,9 @@ TEST(VerdictWithCeilings, WritingIsNotMeasured) {
 
 TEST(VerdictWithCeilings, CopyingBackIsComparedByWhatIsWritten) {
   ooc::Stats stats = ten_seconds();
-  stats.page_cache_fraction = 1.0;
-  stats.bytes_written = 100'000'000'000;  // twice the input: d2h allows 5.5 GB/s of input
-  stats.d2h.busy = 19;
+  stats.layout.page_cache_fraction = 1.0;
+  stats.outcome.bytes_written = 100'000'000'000;  // twice the input: d2h allows 5.5 GB/s of input
+  stats.timing.d2h.busy = 19;
   Ceilings ceilings = all_ceilings();
   ceilings.d2h = 11e9;
   EXPECT_EQ(verdict(stats, cuda, ceilings),
@@ -298,21 +298,21 @@ TEST(VerdictWithCeilings, CopyingBackIsComparedByWhatIsWritten) {
 
 TEST(VerdictWithCeilings, ALongStartUpDoesNotCount) {
   ooc::Stats stats = ten_seconds();
-  stats.startup_seconds = 0.9;  // less than a tenth
-  stats.disk.busy = 9;
+  stats.timing.startup_seconds = 0.9;  // less than a tenth
+  stats.timing.disk.busy = 9;
   EXPECT_EQ(verdict(stats, cuda, {.disk = 5.2e9}).find("disk-bound: 5.00 of 5.20 GB/s (96 %)"), 0u);
-  stats.seconds = 12.5;
-  stats.startup_seconds = 2.5;
+  stats.timing.seconds = 12.5;
+  stats.timing.startup_seconds = 2.5;
   EXPECT_EQ(verdict(stats, cuda, {.disk = 5.2e9}).find("disk-bound: 5.00 of 5.20 GB/s (96 %)"), 0u);
 }
 
 TEST(VerdictWithCeilings, AStartUpInWhichMuchWasReadCountsAsFarAsItWasUsed) {
   ooc::Stats stats = ten_seconds();
-  stats.startup_seconds = 2.5;
-  stats.disk.busy = 10;
-  stats.read_ahead_bytes = 1 << 30;
+  stats.timing.startup_seconds = 2.5;
+  stats.timing.disk.busy = 10;
+  stats.layout.read_ahead_bytes = 1 << 30;
   EXPECT_EQ(verdict(stats, cuda, {.disk = 5.2e9}).find("disk-bound: 5.00 of 5.20 GB/s (96 %)"), 0u);
-  stats.seconds = 11.5;
+  stats.timing.seconds = 11.5;
   EXPECT_EQ(verdict(stats, cuda, {.disk = 5.2e9}).find("disk-bound: 5.00 of 5.20 GB/s (96 %)"), 0u);
 }
 

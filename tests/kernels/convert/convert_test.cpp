@@ -107,8 +107,8 @@ TEST_P(ConvertTest, EveryTypeBecomesEveryOther) {
       EXPECT_TRUE(data_in(out.path) == expected.data);
       EXPECT_EQ(conversion.count, expected.count);
       EXPECT_EQ(conversion.inexact, expected.inexact);
-      EXPECT_EQ(stats.bytes, values.size());
-      EXPECT_EQ(stats.bytes_written, expected.data.size());
+      EXPECT_EQ(stats.outcome.bytes, values.size());
+      EXPECT_EQ(stats.outcome.bytes_written, expected.data.size());
     }
   }
 }
@@ -227,16 +227,16 @@ TEST_P(ConvertTest, ThePlanIsWhatIsDone) {
       EXPECT_FALSE(std::filesystem::exists(to.path));
       Coordinator coordinator(make_device(GetParam()), options);
       const Stats done = convert(coordinator, source, to).stats;
-      EXPECT_EQ(plan.bytes, done.bytes);
-      EXPECT_EQ(plan.bytes_written, done.bytes_written);
-      EXPECT_EQ(plan.chunk_bytes, done.chunk_bytes);
-      EXPECT_EQ(plan.chunks, done.chunks);
-      EXPECT_EQ(plan.pool_bytes, done.pool_bytes);
-      EXPECT_EQ(plan.engine, done.engine);
-      EXPECT_EQ(plan.direct, done.direct);
-      EXPECT_EQ(plan.reasons, done.reasons);
-      EXPECT_LE(plan.device_bytes, done.device_bytes);
-      EXPECT_EQ(plan.device_bytes == 0, done.device_bytes == 0);
+      EXPECT_EQ(plan.outcome.bytes, done.outcome.bytes);
+      EXPECT_EQ(plan.outcome.bytes_written, done.outcome.bytes_written);
+      EXPECT_EQ(plan.layout.chunk_bytes, done.layout.chunk_bytes);
+      EXPECT_EQ(plan.layout.chunks, done.layout.chunks);
+      EXPECT_EQ(plan.layout.pool_bytes, done.layout.pool_bytes);
+      EXPECT_EQ(plan.layout.engine, done.layout.engine);
+      EXPECT_EQ(plan.layout.direct, done.layout.direct);
+      EXPECT_EQ(plan.layout.reasons, done.layout.reasons);
+      EXPECT_LE(plan.layout.device_bytes, done.layout.device_bytes);
+      EXPECT_EQ(plan.layout.device_bytes == 0, done.layout.device_bytes == 0);
     }
   }
 }

@@ -100,8 +100,8 @@ TEST_P(HistogramTest, CountsTheSameHoweverItIsRead) {
             count(source, {},
                   {.chunk_bytes = tiles * tile_elements * 4, .streams = streams, .engine = engine});
         test::expect_equal(found, expected);
-        EXPECT_EQ(stats.passes, 2u);
-        EXPECT_EQ(stats.bytes, values.size() * 4);
+        EXPECT_EQ(stats.outcome.passes, 2u);
+        EXPECT_EQ(stats.outcome.bytes, values.size() * 4);
       }
     }
   }
@@ -120,7 +120,7 @@ TEST_P(HistogramTest, BytesNeedNoFirstPass) {
   std::iota(values.begin(), values.end(), std::uint8_t{0});
   const std::vector<std::uint64_t> thousands(256, 1000);
   const auto [bytes, stats] = count(source_of(values));
-  EXPECT_EQ(stats.passes, 1u);
+  EXPECT_EQ(stats.outcome.passes, 1u);
   EXPECT_EQ(bytes.edges.front(), 0);
   EXPECT_EQ(bytes.edges.back(), 256);
   EXPECT_EQ(bytes.counts, thousands);
@@ -139,7 +139,7 @@ TEST_P(HistogramTest, LogarithmicBinsOfBytesUseTheirRange) {
   const auto [found, stats] = count(source_of(values), {.bins = 2, .logarithmic = true});
   EXPECT_EQ(found.edges.front(), 1);
   EXPECT_EQ(found.edges.back(), 16);
-  EXPECT_EQ(stats.passes, 2u);
+  EXPECT_EQ(stats.outcome.passes, 2u);
   expect_error(ErrorKind::bad_input, source_of(std::vector<std::uint8_t>{0, 1}),
                {.logarithmic = true});
 }
@@ -216,9 +216,9 @@ TEST_P(HistogramTest, ThePlanKnowsThePasses) {
   for (const HistogramOptions& options : all_options) {
     const Stats plan = dry_run_histogram({}, GetParam(), floats, options);
     const Stats done = count(floats, options).stats;
-    EXPECT_EQ(plan.passes, done.passes);
-    EXPECT_EQ(plan.bytes, done.bytes);
-    EXPECT_EQ(plan.chunk_bytes, done.chunk_bytes);
+    EXPECT_EQ(plan.outcome.passes, done.outcome.passes);
+    EXPECT_EQ(plan.outcome.bytes, done.outcome.bytes);
+    EXPECT_EQ(plan.layout.chunk_bytes, done.layout.chunk_bytes);
   }
   EXPECT_THROW(dry_run_histogram({}, GetParam(), floats, {.bins = 0}), Error);
   EXPECT_THROW(dry_run_histogram({}, GetParam(), floats, {.range = {{1, 0}}}), Error);
@@ -232,7 +232,7 @@ TEST_P(HistogramTest, EmptySource) {
     EXPECT_EQ(found.count, 0u);
     EXPECT_TRUE(found.counts.empty());
     EXPECT_TRUE(found.edges.empty());
-    EXPECT_FALSE(stats.partial);
+    EXPECT_FALSE(stats.outcome.partial);
   }
   EXPECT_TRUE(count(source_of(std::vector<std::uint8_t>{})).value.edges.empty());
   for (const HistogramOptions& options :

@@ -57,7 +57,7 @@ TEST_P(RangePassTest, TakesTheTimeOfBothPasses) {
     return make_engine(wanted);
   };
   const Stats stats = count(source_of(std::vector<float>{1, 2, 3}), {}, options).stats;
-  EXPECT_GE(stats.seconds, std::chrono::duration<double>(delay).count());
+  EXPECT_GE(stats.timing.seconds, std::chrono::duration<double>(delay).count());
 }
 
 TEST_P(RangePassTest, NoticesThatTheInputChanged) {
@@ -123,7 +123,7 @@ TEST_P(RangePassTest, NoticesWithAChecksumThatTheInputChangedWithinItsRange) {
   auto changed = values;
   changed[99'999] = 1.5;
   const PassOptions with_checksum{.checksum = true};
-  const std::string before = *count(source, {}, {}, with_checksum).stats.checksum;
+  const std::string before = *count(source, {}, {}, with_checksum).stats.outcome.checksum;
   try {
     const auto change = [&] {
       const auto time = std::filesystem::last_write_time(path());
@@ -137,7 +137,7 @@ TEST_P(RangePassTest, NoticesWithAChecksumThatTheInputChangedWithinItsRange) {
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::input_changed);
-    const std::string after = *count(source, {}, {}, with_checksum).stats.checksum;
+    const std::string after = *count(source, {}, {}, with_checksum).stats.outcome.checksum;
     EXPECT_NE(before, after);
     for (const std::string& checksum : {before, after}) {
       EXPECT_NE(error.details().why.find(checksum), std::string::npos) << error.details().why;
@@ -153,8 +153,8 @@ TEST_P(RangePassTest, StopsEarly) {
   const auto [nothing, stats] = count(source, {}, {.chunk_bytes = 4 * tile_elements},
                                       {.stop = stopped.get_token(), .keep_partial = true});
   EXPECT_THROW(count(source, {}, {}, {.stop = stopped.get_token()}), Error);
-  EXPECT_TRUE(stats.partial);
-  EXPECT_EQ(stats.bytes, 0u);
+  EXPECT_TRUE(stats.outcome.partial);
+  EXPECT_EQ(stats.outcome.bytes, 0u);
   EXPECT_EQ(nothing.count, 0u);
 
   std::stop_source stop;
@@ -162,8 +162,8 @@ TEST_P(RangePassTest, StopsEarly) {
   options.chunk_bytes = 4 * tile_elements;
   const auto [prefix, prefix_stats] =
       count(source, {}, options, {.stop = stop.get_token(), .keep_partial = true});
-  EXPECT_TRUE(prefix_stats.partial);
-  EXPECT_EQ(prefix.count * sizeof(float), prefix_stats.bytes);
+  EXPECT_TRUE(prefix_stats.outcome.partial);
+  EXPECT_EQ(prefix.count * sizeof(float), prefix_stats.outcome.bytes);
   EXPECT_FALSE(prefix.edges.empty());
 }
 

@@ -100,7 +100,7 @@ class SummaryTest : public testing::TestWithParam<DeviceKind> {
         const auto [found, stats] = summarize(coordinator, source, options);
         EXPECT_EQ(bits_of(found.statistics), bits_of(statistics));
         test::expect_equal(found.histogram, counts);
-        EXPECT_EQ(stats.passes, counted.passes);
+        EXPECT_EQ(stats.outcome.passes, counted.outcome.passes);
       }
     }
   }
@@ -161,11 +161,11 @@ TEST_P(SummaryTest, StoppedEarlyBothCoverTheSame) {
   const auto [found, stats] =
       summarize(coordinator, source, {},
                 {.stop = stop.get_token(), .observe = end_soon, .keep_partial = true});
-  EXPECT_TRUE(stats.partial);
-  EXPECT_GT(stats.bytes, 0u);
-  EXPECT_LT(stats.bytes, values.size());
-  const Source part = file_.source_of(
-      std::vector(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(stats.bytes)));
+  EXPECT_TRUE(stats.outcome.partial);
+  EXPECT_GT(stats.outcome.bytes, 0u);
+  EXPECT_LT(stats.outcome.bytes, values.size());
+  const Source part = file_.source_of(std::vector(
+      values.begin(), values.begin() + static_cast<std::ptrdiff_t>(stats.outcome.bytes)));
   Coordinator another(make_device(GetParam()));
   const Summary expected = summarize(another, part).value;
   EXPECT_EQ(bits_of(found.statistics), bits_of(expected.statistics));

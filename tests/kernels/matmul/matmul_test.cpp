@@ -95,7 +95,7 @@ TEST_P(MatmulTest, IsExactForIntegersOfAnyShapeAndLimit) {
             << shape.rows << " " << shape.inner << " " << shape.columns << " " << device_bytes;
         EXPECT_EQ(product.link_bytes, product.plan.link_bytes);
         EXPECT_EQ(product.bytes_read, product.plan.bytes_read);
-        EXPECT_EQ(stats.bytes_written, product.plan.bytes_written);
+        EXPECT_EQ(stats.outcome.bytes_written, product.plan.bytes_written);
         EXPECT_LE(product.plan.device_bytes, device_bytes);
         const product::Problem problem{shape.rows, shape.columns, shape.inner, 4, 4, 4};
         const double bound = product::traffic_bound(problem, static_cast<double>(device_bytes));

@@ -72,7 +72,7 @@ TEST_P(ReduceTest, SameBitsHoweverItIsRead) {
                                                             .engine = engine,
                                                             .direct = direct});
           const auto [found, stats] = reduce(coordinator, source);
-          EXPECT_EQ(stats.chunks, divide_up(values.size(), chunk));
+          EXPECT_EQ(stats.layout.chunks, divide_up(values.size(), chunk));
           if (!first) first = found;
           expect_same_bits(found, *first);
         }
@@ -124,7 +124,7 @@ TEST_P(ReduceTest, FirstPlacesOfAHalfCachedFile) {
         const std::string why_not = test::why_not_half_cached(source);
         if (!why_not.empty()) GTEST_SKIP() << why_not;
         const auto [found, stats] = reduce(coordinator, source, {.nan = policy});
-        EXPECT_FALSE(stats.in_order);
+        EXPECT_FALSE(stats.layout.in_order);
         expect_same_bits(found, *in_order);
       }
     }

@@ -144,8 +144,8 @@ TEST_P(PassChecksumTest, IsThatOfTheFile) {
           const Stats stats = run(
               source,
               {.chunk_bytes = chunk_bytes, .streams = streams, .engine = engine, .direct = direct});
-          EXPECT_EQ(stats.checksum, one_shot(contents_)) << chunk_bytes << ' ' << streams;
-          EXPECT_GT(stats.checksum_seconds, 0);
+          EXPECT_EQ(stats.outcome.checksum, one_shot(contents_)) << chunk_bytes << ' ' << streams;
+          EXPECT_GT(stats.timing.checksum_seconds, 0);
         }
       }
     }
@@ -156,12 +156,12 @@ TEST_P(PassChecksumTest, IsNotMadeUnlessItIsAskedFor) {
   const Source source{File::open(make_file("data.bin", 100'000))};
   Coordinator coordinator(make_device(GetParam()));
   test::Visit operation;
-  EXPECT_EQ(coordinator.run(source, 1, operation).checksum, std::nullopt);
+  EXPECT_EQ(coordinator.run(source, 1, operation).outcome.checksum, std::nullopt);
 }
 
 TEST_P(PassChecksumTest, OfNoBytesIsThatOfNothing) {
   const Source source{File::open(make_file("empty.bin", 0))};
-  EXPECT_EQ(run(source, {}).checksum, of_nothing);
+  EXPECT_EQ(run(source, {}).outcome.checksum, of_nothing);
 }
 
 TEST_P(PassChecksumTest, TakesWhatLiesInTheFilesOneAfterAnother) {
@@ -174,7 +174,7 @@ TEST_P(PassChecksumTest, TakesWhatLiesInTheFilesOneAfterAnother) {
   for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
     for (const std::size_t streams : {1u, 3u}) {
       const Stats stats = run(source, {.streams = streams, .direct = direct}, 8);
-      EXPECT_EQ(stats.checksum, one_shot(contents_));
+      EXPECT_EQ(stats.outcome.checksum, one_shot(contents_));
     }
   }
 }
@@ -187,7 +187,7 @@ TEST_P(PassChecksumTest, LeavesOutTheHeaderOfAnNpyFile) {
   file += header;
   file.append(reinterpret_cast<const char*>(values.data()), values.size());
   const Source source = open(dir_.write("data.npy", file));
-  EXPECT_EQ(run(source, {.chunk_bytes = 1, .streams = 2}, 4).checksum, one_shot(values));
+  EXPECT_EQ(run(source, {.chunk_bytes = 1, .streams = 2}, 4).outcome.checksum, one_shot(values));
 }
 
 TEST_P(CpuPassChecksumTest, IsThereWithTheFewestSlots) {
@@ -198,8 +198,8 @@ TEST_P(CpuPassChecksumTest, IsThereWithTheFewestSlots) {
                                        .streams = 4,
                                        .memory_bytes = slots * (65536 + 2 * page_bytes),
                                        .engine = engine});
-      EXPECT_EQ(stats.checksum, one_shot(contents_));
-      EXPECT_LE(stats.slots, slots);
+      EXPECT_EQ(stats.outcome.checksum, one_shot(contents_));
+      EXPECT_LE(stats.layout.slots, slots);
     }
   }
 }
@@ -212,9 +212,9 @@ TEST_P(PassChecksumTest, TellsOfAFlippedBit) {
       return std::make_unique<FlippingEngine>(make_engine(wanted), place);
     };
     const Stats stats = run(source, options);
-    EXPECT_NE(stats.checksum, one_shot(contents_));
+    EXPECT_NE(stats.outcome.checksum, one_shot(contents_));
     contents_[place] ^= std::byte{16};
-    EXPECT_EQ(stats.checksum, one_shot(contents_)) << "of what was read";
+    EXPECT_EQ(stats.outcome.checksum, one_shot(contents_)) << "of what was read";
     contents_[place] ^= std::byte{16};
   }
 }
@@ -227,7 +227,7 @@ TEST_P(PassChecksumTest, IsThatOfTheInputOfAMap) {
     const Output output{file, 1, false};
     Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 65536, .streams = streams});
     test::Visit operation;
-    EXPECT_EQ(coordinator.run(source, 1, operation, {.checksum = true}, &output).checksum,
+    EXPECT_EQ(coordinator.run(source, 1, operation, {.checksum = true}, &output).outcome.checksum,
               one_shot(contents_));
   }
 }
@@ -241,9 +241,9 @@ TEST_P(PassChecksumTest, ReadsAHalfCachedFileInOrder) {
   const std::string why_not = test::why_not_half_cached(source);
   if (!why_not.empty()) GTEST_SKIP() << why_not;
   const Stats stats = run(source, {.chunk_bytes = 65536, .streams = 3});
-  EXPECT_TRUE(stats.in_order);
-  EXPECT_EQ(stats.checksum, one_shot(contents_));
-  EXPECT_TRUE(std::ranges::any_of(stats.reasons, [](const std::string& reason) {
+  EXPECT_TRUE(stats.layout.in_order);
+  EXPECT_EQ(stats.outcome.checksum, one_shot(contents_));
+  EXPECT_TRUE(std::ranges::any_of(stats.layout.reasons, [](const std::string& reason) {
     return reason.find("for the checksum") != std::string::npos;
   }));
 }
@@ -260,7 +260,7 @@ TEST_P(PassChecksumTest, IsNoneOfAPassThatWasStopped) {
         const Stats stats =
             coordinator.run(source, 1, operation,
                             {.stop = stop.get_token(), .checksum = true, .keep_partial = true});
-        EXPECT_EQ(stats.checksum.has_value(), !stats.partial);
+        EXPECT_EQ(stats.outcome.checksum.has_value(), !stats.outcome.partial);
       }
     }
   }
@@ -279,7 +279,8 @@ TEST_P(PassChecksumTest, AnErrorEndsTheWaitsForATurn) {
         throw std::runtime_error("the operator's own error");
       }));
       EXPECT_THROW(coordinator.run(source, 1, operation, {.checksum = true}), std::runtime_error);
-      EXPECT_EQ(run(source, {}).checksum, one_shot(contents_)) << "the next pass is a new one";
+      EXPECT_EQ(run(source, {}).outcome.checksum, one_shot(contents_))
+          << "the next pass is a new one";
     }
   }
 }

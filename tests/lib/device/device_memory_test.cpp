@@ -78,12 +78,12 @@ class DeviceMemoryTest : public testing::Test {
 TEST_F(DeviceMemoryTest, TakesHalfTheChunkOnce) {
   Fault none(SIZE_MAX, Fault::Mode::once);
   const Stats before = right_fold(faulty(none));
-  EXPECT_EQ(before.chunk_bytes, 8 * MiB);
+  EXPECT_EQ(before.layout.chunk_bytes, 8 * MiB);
   for (std::size_t nth = 0; nth < buffers; ++nth) {
     Fault fault(nth, Fault::Mode::once);
     const Stats stats = right_fold(faulty(fault));
-    EXPECT_EQ(stats.chunk_bytes, half_chunk_bytes);
-    const std::string& reason = stats.remarks.back();
+    EXPECT_EQ(stats.layout.chunk_bytes, half_chunk_bytes);
+    const std::string& reason = stats.outcome.remarks.back();
     EXPECT_EQ(reason.rfind("using chunks of 1572864 bytes instead of 8388608: the buffers of 2 "
                            "streams take " +
                                std::to_string(buffers * source_bytes) +
@@ -95,9 +95,9 @@ TEST_F(DeviceMemoryTest, TakesHalfTheChunkOnce) {
 }
 
 TEST_F(DeviceMemoryTest, FitsInWhatHalfTheChunksTake) {
-  EXPECT_GT(right_fold(with_room_for(source_bytes)).chunk_bytes, source_bytes);
-  EXPECT_EQ(right_fold(with_room_for(source_bytes - 1)).chunk_bytes, half_chunk_bytes);
-  EXPECT_EQ(right_fold(with_room_for(half_chunk_bytes)).chunk_bytes, half_chunk_bytes);
+  EXPECT_GT(right_fold(with_room_for(source_bytes)).layout.chunk_bytes, source_bytes);
+  EXPECT_EQ(right_fold(with_room_for(source_bytes - 1)).layout.chunk_bytes, half_chunk_bytes);
+  EXPECT_EQ(right_fold(with_room_for(half_chunk_bytes)).layout.chunk_bytes, half_chunk_bytes);
   EXPECT_EQ(refusal(with_room_for(half_chunk_bytes - 1)).kind(), ErrorKind::memory);
 }
 
@@ -128,7 +128,8 @@ TEST_F(DeviceMemoryTest, BlamesTheLimitIfThatIsTooLow) {
 TEST_F(DeviceMemoryTest, KeepsAChunkThatTheUserHasFixed) {
   const Options fixed{.chunk_bytes = 4 * test::partition_elements};
   EXPECT_EQ(refusal(with_room_for(fixed.chunk_bytes - 1), fixed).kind(), ErrorKind::memory);
-  EXPECT_EQ(right_fold(with_room_for(fixed.chunk_bytes), fixed).chunk_bytes, fixed.chunk_bytes);
+  EXPECT_EQ(right_fold(with_room_for(fixed.chunk_bytes), fixed).layout.chunk_bytes,
+            fixed.chunk_bytes);
 }
 
 TEST_F(DeviceMemoryTest, BeginsAMapAnew) {
@@ -170,9 +171,11 @@ class FullGpuTest : public DeviceMemoryTest {
 TEST_F(FullGpuTest, APassTakesHalfTheChunk) {
   leave(buffers * chunk_bytes * 3 / 4);
   const Stats stats = right_fold(make_device(DeviceKind::cuda));
-  EXPECT_EQ(stats.chunk_bytes, chunk_bytes / 2);
-  EXPECT_EQ(stats.remarks.back().rfind("using chunks of 4194304 bytes instead of 8388608: ", 0), 0u)
-      << stats.remarks.back();
+  EXPECT_EQ(stats.layout.chunk_bytes, chunk_bytes / 2);
+  EXPECT_EQ(
+      stats.outcome.remarks.back().rfind("using chunks of 4194304 bytes instead of 8388608: ", 0),
+      0u)
+      << stats.outcome.remarks.back();
 }
 
 TEST_F(FullGpuTest, APassThatDoesNotFitSaysWhatItNeeds) {
@@ -183,7 +186,7 @@ TEST_F(FullGpuTest, APassThatDoesNotFitSaysWhatItNeeds) {
             std::string::npos)
       << error.what();
   rest_ = Buffer();
-  EXPECT_EQ(right_fold(make_device(DeviceKind::cuda)).chunk_bytes, chunk_bytes);
+  EXPECT_EQ(right_fold(make_device(DeviceKind::cuda)).layout.chunk_bytes, chunk_bytes);
 }
 
 }  // namespace

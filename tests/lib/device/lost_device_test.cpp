@@ -77,7 +77,8 @@ TEST_F(LostDeviceTest, IsAskedWhetherKernelsHaveBegunAfterAllThatAnOperatorDoes)
   Coordinator coordinator(
       std::make_unique<test::WrappedDevice>(std::make_unique<test::LateDevice>(), count),
       {.chunk_bytes = chunk_bytes, .streams = streams});
-  const std::uint64_t chunks = fold(coordinator, test::Count<>{}, open(source_)).stats.chunks;
+  const std::uint64_t chunks =
+      fold(coordinator, test::Count<>{}, open(source_)).stats.layout.chunks;
   EXPECT_EQ(asked, chunks + 2 * streams);
 }
 

@@ -138,8 +138,8 @@ TEST_P(TraceEventTest, AFoldReadsCopiesAndComputesEveryChunkOnce) {
       expect_every_chunk(Kind::kernel);
       if (copies()) expect_every_chunk(Kind::h2d);
       EXPECT_EQ(seen_.size(), chunks * (copies() ? 3 : 2));
-      expect_workers(Kind::read, stats.slots);
-      expect_workers(Kind::kernel, stats.streams);
+      expect_workers(Kind::read, stats.layout.slots);
+      expect_workers(Kind::kernel, stats.layout.streams);
       expect_times_that_can_be(since);
     }
   }
@@ -156,7 +156,7 @@ TEST_P(TraceEventTest, AMapAlsoBringsBackAndWritesEveryChunkOnce) {
   if (copies()) expect_every_chunk(Kind::h2d);
   if (copies()) expect_every_chunk(Kind::d2h, 2);
   EXPECT_EQ(seen_.size(), chunks * (copies() ? 5 : 3));
-  expect_workers(Kind::write, stats.slots);
+  expect_workers(Kind::write, stats.layout.slots);
   expect_times_that_can_be(since);
 }
 
@@ -253,7 +253,7 @@ TEST_P(TraceEventTest, APassThatIsStoppedReportsWhatItCovers) {
   const Stats stats = fold(coordinator, count, source(), wanted).stats;
   std::uint64_t bytes = 0;
   for (const TraceEvent& one : of(Kind::kernel)) bytes += one.bytes;
-  EXPECT_EQ(bytes, stats.bytes);
+  EXPECT_EQ(bytes, stats.outcome.bytes);
   EXPECT_GE(bytes, 6 * chunk_bytes);
 }
 

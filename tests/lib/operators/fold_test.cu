@@ -102,8 +102,8 @@ TEST_P(FoldTest, AgreesWithAPlainLoop) {
       Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = chunk, .streams = streams});
       const auto result = fold(coordinator, CountAbove{0.25f}, Source{File::open(path)});
       EXPECT_EQ(result.value, static_cast<std::uint64_t>(expected));
-      EXPECT_EQ(result.stats.bytes, values.size() * sizeof(float));
-      EXPECT_FALSE(result.stats.partial);
+      EXPECT_EQ(result.stats.outcome.bytes, values.size() * sizeof(float));
+      EXPECT_FALSE(result.stats.outcome.partial);
     }
   }
 }
@@ -144,8 +144,8 @@ TEST_P(FoldTest, OfSeveralOperatorsEachFindsWhatItFindsAlone) {
     EXPECT_EQ(many, fold(coordinator, CountAbove{0.25f}, source).value);
     EXPECT_EQ(few, fold(coordinator, CountAbove{0.75f}, source).value);
     EXPECT_EQ(seen, fold(coordinator, Positions<float>{}, source).value);
-    EXPECT_EQ(seen.firsts.size(), stats.chunks);
-    EXPECT_EQ(stats.bytes, source.bytes());
+    EXPECT_EQ(seen.firsts.size(), stats.layout.chunks);
+    EXPECT_EQ(stats.outcome.bytes, source.bytes());
     EXPECT_LT(few, many);
   }
 }

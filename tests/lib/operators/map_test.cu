@@ -134,10 +134,10 @@ TEST_P(MapTest, WritesWhatTheOperatorMakesOfEachElement) {
       const Target out = target<float>(name);
       const Stats stats = map(coordinator, Halve<float>{}, open(path), out);
       EXPECT_EQ(values_in<float>(out.path), halves_of(values)) << count << " in " << name;
-      EXPECT_EQ(stats.bytes, count * sizeof(float));
-      EXPECT_EQ(stats.bytes_written, count * sizeof(float));
-      EXPECT_FALSE(stats.partial);
-      EXPECT_GE(stats.seconds, stats.commit_seconds);
+      EXPECT_EQ(stats.outcome.bytes, count * sizeof(float));
+      EXPECT_EQ(stats.outcome.bytes_written, count * sizeof(float));
+      EXPECT_FALSE(stats.outcome.partial);
+      EXPECT_GE(stats.timing.seconds, stats.timing.commit_seconds);
     }
   }
   EXPECT_EQ(dir_.names(), (std::vector<std::string>{"in.f32", "out.f32", "out.npy"}));
@@ -181,7 +181,7 @@ TEST_P(MapTest, WritesToMemory) {
     const Stats stats = map(coordinator, Halve<float>{}, source, out);
     EXPECT_EQ(values_in<float>(out.path), halves_of(values));
     const std::string reason = "writing through the page cache: tmpfs has no disk under it";
-    EXPECT_EQ(std::ranges::count(stats.reasons, reason), 1);
+    EXPECT_EQ(std::ranges::count(stats.layout.reasons, reason), 1);
   }
 }
 

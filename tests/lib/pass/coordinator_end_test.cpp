@@ -84,10 +84,10 @@ TEST_F(CoordinatorTest, StopsEarlyWithAPrefix) {
         StopAfter operation(stop, after * 65536);
         const Stats stats = coordinator.run(Source{File::open(path)}, 1, operation,
                                             {.stop = stop.get_token(), .keep_partial = true});
-        EXPECT_TRUE(stats.partial);
-        EXPECT_EQ(stats.slots < limits.streams, limits.memory_bytes != 0);
-        EXPECT_LT(stats.bytes, contents_.size());
-        EXPECT_EQ(stats.bytes, operation.seen_);
+        EXPECT_TRUE(stats.outcome.partial);
+        EXPECT_EQ(stats.layout.slots < limits.streams, limits.memory_bytes != 0);
+        EXPECT_LT(stats.outcome.bytes, contents_.size());
+        EXPECT_EQ(stats.outcome.bytes, operation.seen_);
         EXPECT_EQ(operation.end_, operation.seen_) << "not a prefix";
         EXPECT_GT(operation.end_, after * 65536);
       }
@@ -116,7 +116,7 @@ TEST_F(CoordinatorTest, StoppedAtAnyTimeItHasDoneAPrefix) {
       const Stats stats =
           coordinator.run(source, 1, operation, {.stop = stop.get_token(), .keep_partial = true});
       ASSERT_EQ(operation.end_, operation.seen_) << "not a prefix, pass " << pass;
-      ASSERT_EQ(stats.bytes, operation.seen_);
+      ASSERT_EQ(stats.outcome.bytes, operation.seen_);
     }
   }
 }
@@ -164,7 +164,7 @@ TEST_F(CoordinatorTest, TakesAnEngineOfLessDepthThanAskedFor) {
   const auto one_at_a_time = [](auto&) { return std::make_unique<FailingEngine>(SIZE_MAX); };
   Coordinator coordinator(make_device(DeviceKind::cpu), {.make_engine = one_at_a_time});
   Visit operation;
-  EXPECT_EQ(coordinator.run(Source{File::open(path)}, 1, operation).bytes, GiB);
+  EXPECT_EQ(coordinator.run(Source{File::open(path)}, 1, operation).outcome.bytes, GiB);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ TEST_F(CoordinatorMemoryTest, KeepsToTheMemoryItWasGiven) {
     Coordinator coordinator(make_device(DeviceKind::cpu), {.streams = 2, .memory_bytes = limit});
     const Stats stats = expect_all(coordinator, 1, 0, file_bytes);
     EXPECT_LE(coordinator.device().host_memory().peak_bytes(), limit);
-    EXPECT_EQ(stats.pool_bytes, coordinator.device().host_memory().peak_bytes());
+    EXPECT_EQ(stats.layout.pool_bytes, coordinator.device().host_memory().peak_bytes());
   }
   Coordinator coordinator(make_device(DeviceKind::cpu), {.memory_bytes = 10'000});
   try {
@@ -77,11 +77,11 @@ TEST_F(CoordinatorMemoryTest, ALimitIsKeptAfterAPassWithLargerChunks) {
       make_device(DeviceKind::cpu),
       {.chunk_bytes = 1, .streams = 1, .memory_bytes = limit, .engine = EngineKind::threads});
   const Stats large = expect_all(coordinator, 8, 0, 2 * 8 * test::partition_elements);
-  EXPECT_EQ(large.slots, 2u);
-  EXPECT_GT(large.pool_bytes + 4 * test::partition_elements, limit);
+  EXPECT_EQ(large.layout.slots, 2u);
+  EXPECT_GT(large.layout.pool_bytes + 4 * test::partition_elements, limit);
   const Stats small = expect_all(coordinator, 4, 1, 2 * 4 * test::partition_elements);
-  EXPECT_EQ(small.slots, 2u);
-  EXPECT_LT(small.pool_bytes, large.pool_bytes);
+  EXPECT_EQ(small.layout.slots, 2u);
+  EXPECT_LT(small.layout.pool_bytes, large.layout.pool_bytes);
   EXPECT_LE(coordinator.device().host_memory().peak_bytes(), limit);
 }
 

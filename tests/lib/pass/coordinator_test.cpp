@@ -44,8 +44,8 @@ TEST_F(CoordinatorTest, BringsEveryByteOnce) {
         Collect collect(contents_.size());
         const Stats stats = coordinator.run(Source{File::open(path)}, 1, collect);
         expect_all(collect);
-        EXPECT_EQ(stats.chunks, 6u);
-        EXPECT_EQ(stats.streams, streams);
+        EXPECT_EQ(stats.layout.chunks, 6u);
+        EXPECT_EQ(stats.layout.streams, streams);
         EXPECT_EQ(collect.begun, static_cast<int>(streams));
         EXPECT_EQ(collect.ended, static_cast<int>(streams));
       }
@@ -104,8 +104,8 @@ TEST_F(CoordinatorTest, SaysHowMuchItWroteAndLeavesTheFileUnpublished) {
   Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536, .streams = 3});
   CopyOut operation;
   const Stats stats = coordinator.run(source, 1, operation, {}, &output);
-  EXPECT_EQ(stats.bytes_written, source.bytes());
-  EXPECT_GT(stats.write.busy, 0);
+  EXPECT_EQ(stats.outcome.bytes_written, source.bytes());
+  EXPECT_GT(stats.timing.write.busy, 0);
   EXPECT_FALSE(std::filesystem::exists(target.path));
   file.commit();
   EXPECT_TRUE(test::read_whole(target.path).substr(file.data_offset()) == test::read_whole(path));
@@ -128,12 +128,13 @@ TEST_F(CoordinatorTest, ReadsWhatIsCachedAndWhatIsNotByTurns) {
     test::evict(path, 32 * 65536);  // the comparison has read it into the page cache
     CopyOut operation;
     const Stats stats = coordinator.run(source, 1, operation, {}, &output);
-    EXPECT_FALSE(stats.in_order);
-    EXPECT_TRUE(stats.direct);
-    EXPECT_EQ(stats.engine, "threads");
-    EXPECT_EQ(stats.bytes, source.bytes());
-    ASSERT_FALSE(stats.reasons.empty());
-    EXPECT_NE(stats.reasons[0].find("rest direct"), std::string::npos) << stats.reasons[0];
+    EXPECT_FALSE(stats.layout.in_order);
+    EXPECT_TRUE(stats.layout.direct);
+    EXPECT_EQ(stats.layout.engine, "threads");
+    EXPECT_EQ(stats.outcome.bytes, source.bytes());
+    ASSERT_FALSE(stats.layout.reasons.empty());
+    EXPECT_NE(stats.layout.reasons[0].find("rest direct"), std::string::npos)
+        << stats.layout.reasons[0];
     file.commit();
     EXPECT_TRUE(test::read_whole(dir_.path() / "out.u8") == test::read_whole(path));
   }
@@ -149,7 +150,7 @@ TEST_F(CoordinatorTest, ReadsALittleThatIsNotCachedThroughThePageCacheToo) {
   Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536});
   Collect collect(contents_.size());
   const Stats stats = coordinator.run(source, 1, collect);
-  EXPECT_FALSE(stats.direct);
+  EXPECT_FALSE(stats.layout.direct);
   expect_all(collect);
 }
 
@@ -158,8 +159,8 @@ TEST_F(CoordinatorTest, RunsAnEmptySource) {
   Coordinator coordinator(make_device(DeviceKind::cpu));
   Collect collect(0);
   const Stats stats = coordinator.run(Source{File::open(path)}, 1, collect);
-  EXPECT_EQ(stats.chunks, 0u);
-  EXPECT_FALSE(stats.partial);
+  EXPECT_EQ(stats.layout.chunks, 0u);
+  EXPECT_FALSE(stats.outcome.partial);
 }
 
 TEST_F(CoordinatorTest, RefusesDirectReadsWhereThereAreNone) {
@@ -170,9 +171,10 @@ TEST_F(CoordinatorTest, RefusesDirectReadsWhereThereAreNone) {
   EXPECT_THROW(strict.run(Source{File::open(path)}, 1, collect), Error);
   Coordinator lenient(make_device(DeviceKind::cpu));
   const Stats stats = lenient.run(Source{File::open(path)}, 1, collect);
-  EXPECT_FALSE(stats.direct);
-  ASSERT_EQ(stats.reasons.size(), 1u);
-  EXPECT_NE(stats.reasons.front().find("tmpfs"), std::string::npos) << stats.reasons.front();
+  EXPECT_FALSE(stats.layout.direct);
+  ASSERT_EQ(stats.layout.reasons.size(), 1u);
+  EXPECT_NE(stats.layout.reasons.front().find("tmpfs"), std::string::npos)
+      << stats.layout.reasons.front();
   std::filesystem::remove(path);
 }
 

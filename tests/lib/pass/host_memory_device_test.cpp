@@ -70,8 +70,8 @@ TEST_F(HostMemoryDevice, FoldsWithoutACopy) {
     Coordinator coordinator(device(), {.chunk_bytes = 65536, .streams = streams});
     const auto [found, stats] = fold(coordinator, LateSum{}, Source{File::open(path_)});
     EXPECT_EQ(found, sum);
-    EXPECT_EQ(stats.h2d.busy, 0);
-    EXPECT_FALSE(stats.reads_inline);
+    EXPECT_EQ(stats.timing.h2d.busy, 0);
+    EXPECT_FALSE(stats.layout.reads_inline);
   }
   EXPECT_EQ(copies_, 0);
 }

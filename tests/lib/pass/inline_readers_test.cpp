@@ -53,11 +53,12 @@ TEST_F(InlineReadersTest, AreAsManyThreadsAsAskedFor) {
       Compare compare(content_);
       const Stats stats = coordinator.run(source, 1, compare);
       EXPECT_EQ(compare.bytes, content_.size());
-      EXPECT_EQ(stats.bytes, content_.size());
-      EXPECT_EQ(compare.lanes, stats.streams);
-      EXPECT_TRUE(stats.reads_inline || !cached || !kernel_tells);
-      EXPECT_LE(stats.threads, std::max<std::size_t>(threads, stats.reads_inline ? 1 : 2));
-      EXPECT_EQ(stats.streams, stats.reads_inline ? threads : (threads + 1) / 2);
+      EXPECT_EQ(stats.outcome.bytes, content_.size());
+      EXPECT_EQ(compare.lanes, stats.layout.streams);
+      EXPECT_TRUE(stats.layout.reads_inline || !cached || !kernel_tells);
+      EXPECT_LE(stats.layout.threads,
+                std::max<std::size_t>(threads, stats.layout.reads_inline ? 1 : 2));
+      EXPECT_EQ(stats.layout.streams, stats.layout.reads_inline ? threads : (threads + 1) / 2);
     }
   }
 }
@@ -69,9 +70,9 @@ TEST_F(InlineReadersTest, LeaveReadingToThreadsThatAreMore) {
   Coordinator coordinator(make_device(DeviceKind::cpu),
                           {.chunk_bytes = chunk, .streams = 2, .threads = 8});
   const Stats stats = coordinator.run(source, 1, compare);
-  EXPECT_FALSE(stats.reads_inline);
-  EXPECT_EQ(stats.streams, 2u);
-  EXPECT_EQ(stats.threads, stats.direct ? 3u : 8u);
+  EXPECT_FALSE(stats.layout.reads_inline);
+  EXPECT_EQ(stats.layout.streams, 2u);
+  EXPECT_EQ(stats.layout.threads, stats.layout.direct ? 3u : 8u);
 }
 
 TEST_F(InlineReadersTest, TellOfAFileThatShrinks) {
@@ -118,7 +119,7 @@ class SlowLaneTest : public FileOfChunks {
       }
     });
     Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = chunk, .streams = 2});
-    EXPECT_TRUE(coordinator.run(source_, 1, compare).reads_inline);
+    EXPECT_TRUE(coordinator.run(source_, 1, compare).layout.reads_inline);
     EXPECT_EQ(compare.bytes, content_.size());
     return lanes;
   }

@@ -80,7 +80,7 @@ TEST_F(PassOptionsTest, AStoppedFoldThrowsUnlessAPartialAnswerIsAskedFor) {
               ErrorKind::interrupted);
     const auto [sum, stats] =
         fold(coordinator, Sum{}, source(), {.stop = stop.get_token(), .keep_partial = true});
-    EXPECT_TRUE(stats.partial);
+    EXPECT_TRUE(stats.outcome.partial);
     EXPECT_EQ(sum, 0u) << "it was stopped before it began";
   }
 }

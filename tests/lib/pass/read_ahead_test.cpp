@@ -90,16 +90,16 @@ TEST_F(DirectReadAhead, GoesOnUntilTheDeviceHasStarted) {
   const Stats ahead = coordinator.run(source(), 1, compare, observed);
   EXPECT_EQ(compare.bytes, bytes_.size());
   EXPECT_EQ(read_before_start, chunks);
-  EXPECT_EQ(ahead.slots, chunks);
-  EXPECT_EQ(ahead.read_ahead_bytes, bytes_.size());
+  EXPECT_EQ(ahead.layout.slots, chunks);
+  EXPECT_EQ(ahead.layout.read_ahead_bytes, bytes_.size());
 
   // After the device has started, the pool is small again.
   const Stats later = coordinator.run(source(), 1, compare, observed);
   EXPECT_EQ(compare.bytes, 2 * bytes_.size());
-  EXPECT_LT(later.slots, chunks / 2);
-  EXPECT_EQ(later.read_ahead_bytes, 0u);
+  EXPECT_LT(later.layout.slots, chunks / 2);
+  EXPECT_EQ(later.layout.read_ahead_bytes, 0u);
   // Reads have at most one worker for each slot of a small pool, and one for each read in flight.
-  EXPECT_LE(*workers.rbegin(), later.slots + later.queue_depth);
+  EXPECT_LE(*workers.rbegin(), later.layout.slots + later.layout.queue_depth);
 }
 
 TEST_F(DirectReadAhead, IsDoneWithoutIfItsMemoryCannotBeLocked) {
@@ -115,9 +115,9 @@ TEST_F(DirectReadAhead, IsDoneWithoutIfItsMemoryCannotBeLocked) {
   test::Compare compare(bytes_);
   const Stats stats = coordinator.run(source(), 1, compare);
   EXPECT_EQ(compare.bytes, bytes_.size());
-  EXPECT_EQ(stats.read_ahead_bytes, 0u);
-  EXPECT_LT(stats.slots, chunks / 2);
-  EXPECT_NE(stats.remarks.back().find("no pages can be locked"), std::string::npos);
+  EXPECT_EQ(stats.layout.read_ahead_bytes, 0u);
+  EXPECT_LT(stats.layout.slots, chunks / 2);
+  EXPECT_NE(stats.outcome.remarks.back().find("no pages can be locked"), std::string::npos);
 }
 
 TEST_F(DirectReadAhead, IsGoneThroughOnceIfThereIsMoreToRead) {
@@ -133,8 +133,8 @@ TEST_F(DirectReadAhead, IsGoneThroughOnceIfThereIsMoreToRead) {
     test::Compare compare(bytes_);
     const Stats stats = coordinator.run(source(), 1, compare);
     EXPECT_EQ(compare.bytes, bytes_.size());
-    EXPECT_LT(stats.slots, chunks / 2);
-    EXPECT_GT(stats.read_ahead_bytes, 0u);
+    EXPECT_LT(stats.layout.slots, chunks / 2);
+    EXPECT_GT(stats.layout.read_ahead_bytes, 0u);
   }
 }
 

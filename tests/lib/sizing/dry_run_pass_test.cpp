@@ -22,19 +22,19 @@ class DryRunPass : public testing::Test {
     Coordinator coordinator(make_device(DeviceKind::cpu), options);
     test::Visit ignore;
     const Stats stats = coordinator.run(source, 1, ignore);
-    EXPECT_EQ(plan.bytes, stats.bytes);
-    EXPECT_EQ(plan.engine, stats.engine);
-    EXPECT_EQ(plan.direct, stats.direct);
-    EXPECT_EQ(plan.reads_inline, stats.reads_inline);
-    EXPECT_EQ(plan.reasons, stats.reasons);
-    EXPECT_EQ(plan.chunk_bytes, stats.chunk_bytes);
-    EXPECT_EQ(plan.chunks, stats.chunks);
-    EXPECT_EQ(plan.streams, stats.streams);
-    EXPECT_EQ(plan.threads, stats.threads);
-    EXPECT_EQ(plan.slots, stats.slots);
-    EXPECT_EQ(plan.pool_bytes, stats.pool_bytes);
-    EXPECT_EQ(plan.block_bytes, stats.block_bytes);
-    EXPECT_EQ(plan.queue_depth, stats.queue_depth);
+    EXPECT_EQ(plan.outcome.bytes, stats.outcome.bytes);
+    EXPECT_EQ(plan.layout.engine, stats.layout.engine);
+    EXPECT_EQ(plan.layout.direct, stats.layout.direct);
+    EXPECT_EQ(plan.layout.reads_inline, stats.layout.reads_inline);
+    EXPECT_EQ(plan.layout.reasons, stats.layout.reasons);
+    EXPECT_EQ(plan.layout.chunk_bytes, stats.layout.chunk_bytes);
+    EXPECT_EQ(plan.layout.chunks, stats.layout.chunks);
+    EXPECT_EQ(plan.layout.streams, stats.layout.streams);
+    EXPECT_EQ(plan.layout.threads, stats.layout.threads);
+    EXPECT_EQ(plan.layout.slots, stats.layout.slots);
+    EXPECT_EQ(plan.layout.pool_bytes, stats.layout.pool_bytes);
+    EXPECT_EQ(plan.layout.block_bytes, stats.layout.block_bytes);
+    EXPECT_EQ(plan.layout.queue_depth, stats.layout.queue_depth);
   }
 
   test::TempDir directory_;
@@ -74,22 +74,22 @@ TEST_F(DryRunPass, RefusesWhatARunWould) {
 TEST_F(DryRunPass, KnowsWhatStreamsTakeOfAGpuThatNeedNotBeThere) {
   const Source source{File::open(path_)};
   const Options options{.chunk_bytes = 1 * MiB, .streams = 3};
-  EXPECT_EQ(dry_run_pass(options, DeviceKind::cuda, source, 1).device_bytes, 3 * 2 * MiB);
-  EXPECT_EQ(dry_run_pass(options, DeviceKind::cpu, source, 1).device_bytes, 0u);
+  EXPECT_EQ(dry_run_pass(options, DeviceKind::cuda, source, 1).layout.device_bytes, 3 * 2 * MiB);
+  EXPECT_EQ(dry_run_pass(options, DeviceKind::cpu, source, 1).layout.device_bytes, 0u);
 
   // Results have their own buffers, which are twice as large as those of the input.
   TargetFile file({.path = directory_.path() / "out"}, source.bytes(), {}, Purpose::dry_run);
   const Output output{file, 2, false};
   const Stats plan = dry_run_pass(options, DeviceKind::cuda, source, 1, &output);
-  EXPECT_EQ(plan.device_bytes, 3 * (2 + 4) * MiB);
-  EXPECT_EQ(plan.bytes_written, 2 * source.bytes());
+  EXPECT_EQ(plan.layout.device_bytes, 3 * (2 + 4) * MiB);
+  EXPECT_EQ(plan.outcome.bytes_written, 2 * source.bytes());
 }
 
 TEST_F(DryRunPass, OfNothingIsEmpty) {
   const Source source{File::open(directory_.write("empty", std::string_view{}))};
   const Stats plan = dry_run_pass({}, DeviceKind::cpu, source, 1);
-  EXPECT_EQ(plan.chunks, 0u);
-  EXPECT_TRUE(plan.engine.empty());
+  EXPECT_EQ(plan.layout.chunks, 0u);
+  EXPECT_TRUE(plan.layout.engine.empty());
 }
 
 }  // namespace

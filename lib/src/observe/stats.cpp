@@ -1,0 +1,59 @@
+#include <ooc/stats.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace ooc {
+
+namespace {
+
+/// Adds times that were summed over `scale` times fewer threads.
+void add(StageTimes& total, const StageTimes& times, double scale) {
+  total.busy = total.busy * scale + times.busy;
+  total.waits_in = total.waits_in * scale + times.waits_in;
+  total.waits_out = total.waits_out * scale + times.waits_out;
+}
+
+/// Appends the sentences that are not there yet.
+void add(std::vector<std::string>& sentences, const std::vector<std::string>& more) {
+  for (const std::string& sentence : more) {
+    if (std::ranges::find(sentences, sentence) == sentences.end()) sentences.push_back(sentence);
+  }
+}
+
+}  // namespace
+
+Stats& Stats::operator+=(const Stats& next) {
+  // As if this pass had had as many streams as the next one.
+  const double scale = static_cast<double>(next.layout.streams) /
+                       static_cast<double>(std::max<std::size_t>(layout.streams, 1));
+  add(timing.disk, next.timing.disk, 1);
+  add(timing.h2d, next.timing.h2d, scale);
+  add(timing.kernel, next.timing.kernel, scale);
+  add(timing.d2h, next.timing.d2h, scale);
+  add(timing.write, next.timing.write, 1);
+  timing.seconds += next.timing.seconds;
+  timing.startup_seconds += next.timing.startup_seconds;
+  timing.device_seconds += next.timing.device_seconds;
+  timing.checksum_seconds += next.timing.checksum_seconds;
+  timing.commit_seconds += next.timing.commit_seconds;
+
+  const LayoutStats first = std::exchange(layout, next.layout);
+  layout.reads_inline &= first.reads_inline;
+  layout.read_ahead_bytes = std::max(first.read_ahead_bytes, layout.read_ahead_bytes);
+  layout.pool_bytes = std::max(first.pool_bytes, layout.pool_bytes);
+  layout.device_bytes = std::max(first.device_bytes, layout.device_bytes);
+  layout.page_cache_fraction = first.page_cache_fraction;
+  layout.reasons = first.reasons;
+  add(layout.reasons, next.layout.reasons);
+
+  outcome.bytes = next.outcome.bytes;
+  outcome.bytes_written += next.outcome.bytes_written;
+  outcome.partial = next.outcome.partial;
+  outcome.passes += next.outcome.passes;
+  outcome.checksum = next.outcome.checksum;
+  add(outcome.remarks, next.outcome.remarks);
+  return *this;
+}
+
+}  // namespace ooc

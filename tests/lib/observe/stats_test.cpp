@@ -1,0 +1,64 @@
+#include <ooc/stats.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace ooc {
+namespace {
+
+using Sentences = std::vector<std::string>;
+
+Stats first_pass() {
+  Stats stats;
+  stats.layout = {.reads_inline = true,
+                  .reasons = {"a", "b"},
+                  .page_cache_fraction = 0.25,
+                  .chunk_bytes = 10,
+                  .streams = 2,
+                  .pool_bytes = 300};
+  stats.timing = {.seconds = 2, .startup_seconds = 1, .disk = {.busy = 3}, .kernel = {.busy = 4}};
+  stats.outcome = {.bytes = 1000, .checksum = "same", .remarks = {"x"}};
+  return stats;
+}
+
+Stats second_pass() {
+  Stats stats;
+  stats.layout = {.reasons = {"b", "c"},
+                  .page_cache_fraction = 0.75,
+                  .chunk_bytes = 20,
+                  .streams = 4,
+                  .pool_bytes = 200};
+  stats.timing = {.seconds = 5, .disk = {.busy = 1}, .kernel = {.busy = 16}};
+  stats.outcome = {
+      .bytes = 900, .bytes_written = 7, .partial = true, .checksum = "same", .remarks = {"x", "y"}};
+  return stats;
+}
+
+TEST(Stats, OfSeveralPassesAreAddedUp) {
+  Stats both = first_pass();
+  both += second_pass();
+  EXPECT_EQ(both.timing.seconds, 7);
+  EXPECT_EQ(both.timing.startup_seconds, 1);
+  EXPECT_EQ(both.timing.disk.busy, 4);
+  EXPECT_EQ(both.timing.kernel.busy, 4 * 2 + 16) << "as if the first pass had had four streams";
+  EXPECT_EQ(both.outcome.passes, 2u);
+  EXPECT_EQ(both.outcome.bytes, 900u) << "`bytes` counts the source once";
+  EXPECT_EQ(both.outcome.bytes_written, 7u);
+  EXPECT_TRUE(both.outcome.partial);
+  EXPECT_EQ(both.outcome.remarks, (Sentences{"x", "y"}));
+}
+
+TEST(Stats, DescribeTheLastPassAndTheMostMemory) {
+  Stats both = first_pass();
+  both += second_pass();
+  EXPECT_EQ(both.layout.chunk_bytes, 20u);
+  EXPECT_EQ(both.layout.pool_bytes, 300u);
+  EXPECT_EQ(both.layout.page_cache_fraction, 0.25) << "as before the first pass";
+  EXPECT_FALSE(both.layout.reads_inline);
+  EXPECT_EQ(both.layout.reasons, (Sentences{"a", "b", "c"}));
+}
+
+}  // namespace
+}  // namespace ooc
