@@ -30,7 +30,7 @@ std::byte* copy_segments(Stream& stream, std::byte* target, const Chunk& chunk) 
   return target;
 }
 
-/// Blocks until a chunk that this pass has is loaded.
+/// Blocks until a chunk is loaded. Its step has been drawn.
 Chunk& wait_for_chunk(const PassParts& pass, std::size_t index, StageTimes& h2d) {
   const NvtxRange range("wait for chunk", index);
   const Timed timed(h2d.waits_in);
@@ -39,7 +39,8 @@ Chunk& wait_for_chunk(const PassParts& pass, std::size_t index, StageTimes& h2d)
   return *chunk;
 }
 
-/// Draws a step. When there are no more, tells the threads that wait for the pool.
+/// Draws a step. If a stop request has ended the steps, also ends the sequence of the pool, which
+/// wakes the threads that wait there.
 std::optional<std::size_t> draw(const PassParts& pass) {
   const std::optional<std::size_t> step = pass.tickets.draw();
   if (!step && pass.tickets.end() < pass.plan.steps()) pass.pool.end_at(pass.end_of_chunks());
@@ -125,11 +126,11 @@ std::optional<FedStep> CopyFeed::next() {
   return fed;
 }
 
-/// Enqueues the copies of a step's pieces. The stream's order alone keeps them from overtaking the
-/// work on what they overwrite.
+/// Enqueues the copies of a step's pieces. They cannot overtake the work on the data that they
+/// overwrite, because both are on one stream.
 void CopyFeed::fill(Drawn& drawn, CopyBuffer& buffer) {
   for (const std::size_t end = pass_.plan.first_piece(*drawn.step + 1); drawn.next_piece < end;) {
-    // The reader may need the slots of the pieces that are copied.
+    // The reader may need the slots of the pieces whose copies are enqueued.
     if (!pass_.pool.is_at(drawn.next_piece, ChunkState::loaded)) finish_copies(drawn, buffer);
     Chunk& chunk = wait_for_chunk(pass_, drawn.next_piece, h2d_);
     copy_piece(drawn, buffer, chunk);
@@ -148,7 +149,7 @@ void CopyFeed::copy_piece(Drawn& drawn, CopyBuffer& buffer, Chunk& chunk) {
   ++drawn.next_piece;
 }
 
-/// Waits for the copies of a step, and gives the slots back unless they take the result.
+/// Waits for the copies of a step, and gives the slots back unless they receive the result.
 void CopyFeed::finish_copies(Drawn& drawn, CopyBuffer& buffer) {
   if (drawn.copying.empty()) return;
   {
@@ -169,9 +170,9 @@ void CopyFeed::finish_copies(Drawn& drawn, CopyBuffer& buffer) {
   drawn.copying.clear();
 }
 
-/// Enqueues the copy of the next step before this thread blocks on anything, so that the link has
-/// no gap; but only if that step is loaded, since to wait for it with this step's slot in hand
-/// could take for ever.
+/// Enqueues the copy of the next step before this thread blocks, so that the link is never idle. It
+/// does so only if that step is loaded: a thread that waited for it while it holds the slot of this
+/// step could wait for ever.
 void CopyFeed::copy_ahead() {
   const std::size_t other = (turn_ + 1) % 2;
   Drawn& drawn = drawn_[other];

@@ -22,7 +22,7 @@ void Lane::reserve(const LaneBuffers& buffers) {
   const bool is_host = device_.reads_host_memory();
   const auto want = [is_host](CopyBuffer& buffer, std::size_t bytes) {
     buffer.bytes = bytes;
-    // In memory that it shares with the pool, a lane keeps no more than the pass needs.
+    // Host memory is shared with the pool, so a lane keeps no more of it than the pass needs.
     const std::size_t held = buffer.memory.size();
     if (is_host ? held != bytes : held < bytes) buffer.memory = Buffer();
   };
@@ -48,7 +48,7 @@ void Lane::prepare(const Observe& observe) {
       kernel.begun = device_.make_event();
       kernel.ended = device_.make_event();
     }
-    kernel.is_pending = false;  // a pass that failed may have left one
+    kernel.is_pending = false;  // a failed pass may have left one
   }
   std::ranges::for_each(inputs_, make_ready);
   std::ranges::for_each(results_, make_ready);
@@ -70,7 +70,8 @@ void Lane::run(const PassParts& pass) {
     check_launches();
     stream_->synchronize();
   } catch (...) {
-    // Neither the pool nor what the operation holds may be freed while a copy of it is under way.
+    // Neither the pool nor memory of the operation may be freed while the device copies from or to
+    // it.
     stream_->drain();
     throw;
   }
@@ -128,12 +129,12 @@ Lane::Kernel& Lane::process(const PassParts& pass, const FedStep& step, DeviceSp
   return kernel;
 }
 
-/// A kernel that did not begin would leave its part out of the answer, without any other error.
+/// Throws if a kernel failed to launch. The result would lack its step, without any other error.
 void Lane::check_launches() {
   stream_->check_launch("the operator's kernel");
 }
 
-/// Takes in the device's time for a kernel that has ended.
+/// Adds up and reports the device's time for a kernel that has ended.
 void Lane::take_in(Kernel& kernel) {
   if (!std::exchange(kernel.is_pending, false)) return;
   times_.kernel.busy += kernel.ended->seconds_since(*kernel.begun);
