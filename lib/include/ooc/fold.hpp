@@ -111,7 +111,7 @@ concept LacksConst =
   op.merge(partial, partial);
 };
 
-/// What an operator's total becomes.
+/// Returns the result of an operator: its result() of the total, or the total itself.
 template <class Op>
 auto result_of(const Op& op, typename Op::Partial total) {
   if constexpr (requires { op.result(std::move(total)); }) {

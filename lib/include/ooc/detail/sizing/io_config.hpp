@@ -54,20 +54,21 @@ IoConfig choose_read_config(const Options& options, DeviceKind device, Workers w
 IoConfig choose_write_config(const Options& options, DeviceKind device, Workers workers,
                              const OutputFile& file);
 
-/// Whether to read what lies in the page cache through it and the rest directly, by turns: if there
-/// is some of each, more than a little on the disk, and the choice is ours.
+/// True if the cached part of a source is to be read through the page cache and the rest directly,
+/// by turns. Both parts must exist, more than a little must be on the disk, and `options` must
+/// leave the choice to the library.
 bool can_mix_reads(const Options& options, const Source& source, double cached);
 
-/// The way for that.
+/// Returns the configuration for such reads.
 IoConfig choose_mixed_read_config(const Options& options, DeviceKind device, Workers workers,
                                   double cached);
 
-/// The same bytes through the page cache instead, because of `reason`.
+/// Returns the configuration for the same transfer through the page cache, because of `reason`.
 IoConfig through_page_cache(const Options& options, DeviceKind device, Workers workers, bool writes,
                             std::string reason);
 
-/// What carries them that way into or out of the pool, or what `options` wants instead. `slots`:
-/// those of the pool, from its first on, that it has to do with all the time.
+/// Returns the engine for a configuration, or the one that `options` makes instead. `slots`: the
+/// number of slots, from the first of the pool on, that are used all the time.
 std::unique_ptr<Engine> make_engine(const Options& options, const IoConfig& config,
                                     const ChunkPool& pool,
                                     std::size_t slots = std::numeric_limits<std::size_t>::max());
