@@ -33,8 +33,6 @@ OLD_NAMES = re.compile(
 VAGUE_WORDS = re.compile(
     r"\b(nobody|somebody|anybody|everybody|whoever|whomever|mend(s|ed|ing)?|boils? down)\b", re.I)
 HEADLESS = re.compile(r"^\s*(///?|#) (What|Who|Whose|Whom|Of an?|Whether) (?!.*\?$)")
-# `io` and `lib` keep their words until their core is rewritten.
-OLD_WORDS = ("io/", "lib/", "tests/io/", "tests/lib/")
 
 # Folders to which #include "..." in a layer may be relative, as in "draw/svg.hpp".
 ROOM_ROOTS = {"kernels": ["kernels/src"], "apps": ["apps/ooc-run", "apps"],
@@ -282,8 +280,7 @@ class TidyTest(unittest.TestCase):
     def test_words_have_one_meaning(self):
         self.check_lines(CPP_CODE, OLD_NAMES, "names that were replaced (docs/glossary.md)")
         plain = {name: text for name, text in TEXT.items()
-                 if (is_code(name) or name.endswith(".md")) and name != "tests/tidy_test.py"
-                 and not name.startswith(OLD_WORDS)}
+                 if (is_code(name) or name.endswith(".md")) and name != "tests/tidy_test.py"}
         self.check_lines(plain, VAGUE_WORDS, "say which program, thread or function is meant")
         code = {name: text for name, text in plain.items() if is_code(name)}
         self.check_lines(code, HEADLESS, "a comment says what something is or does, without free "

@@ -215,15 +215,6 @@ std::string format_seconds(double seconds) {
   return fmt::format("{}:{:02}:{:02} h", minutes / 60, minutes % 60, whole % 60);
 }
 
-std::string group_digits(std::string digits) {
-  const std::size_t first = digits.starts_with('-') ? 1 : 0;
-  for (std::size_t at = digits.size(); at > first + 3;) {
-    at -= 3;
-    digits.insert(at, 1, ',');
-  }
-  return digits;
-}
-
 std::string enumeration(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {

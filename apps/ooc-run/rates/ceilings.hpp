@@ -27,7 +27,7 @@ nlohmann::ordered_json describe(const Ceilings& ceilings);
 /// Key of ceilings: the file system of a file, a device and a kernel, all on this machine.
 struct CeilingsOf {
   std::filesystem::path file{};
-  std::string device{};  // as in Stats::device
+  std::string device{};  // as in LayoutStats::device
   std::string kernel{};  // "histogram u1"
 };
 

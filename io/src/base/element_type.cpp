@@ -1,10 +1,10 @@
+#include <ooc/detail/base/edit_distance.hpp>
 #include <ooc/detail/base/letters.hpp>
 #include <ooc/io/element_type.hpp>
 #include <ooc/io/error.hpp>
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 namespace ooc {
 namespace {
@@ -28,22 +28,6 @@ constexpr std::array<Names, 12> names{{{"u1", "uint8", ".u8"},
                                        {"bf16", "bfloat16", ".bf16"}}};
 
 constexpr bool little_endian = std::endian::native == std::endian::little;
-
-/// Returns the Levenshtein distance of two texts.
-std::size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  for (std::size_t j = 0; j <= to.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= from.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= to.size(); ++j) {
-      const std::size_t replaced = diagonal + (from[i - 1] != to[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[to.size()];
-}
 
 /// Extensions besides those in bits and NumPy's names.
 struct OtherEnding {

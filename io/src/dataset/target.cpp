@@ -1,3 +1,4 @@
+#include <ooc/detail/base/group_digits.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/target.hpp>
 #include <ooc/io/units.hpp>
@@ -16,17 +17,6 @@ namespace {
 
 constexpr std::size_t npy_header_bytes = page_bytes;
 
-/// Returns the decimal digits in groups of three: "65,536".
-std::string grouped(std::uint64_t count) {
-  constexpr std::size_t group = 3;
-  std::string digits = std::to_string(count);
-  for (std::size_t place = digits.size(); place > group;) {
-    place -= group;
-    digits.insert(place, 1, ',');
-  }
-  return digits;
-}
-
 /// Returns the product of the lengths; empty if it exceeds 64 bits.
 std::optional<std::uint64_t> product_of(std::span<const std::uint64_t> lengths) {
   if (std::ranges::find(lengths, 0U) != lengths.end()) return 0;
@@ -41,11 +31,12 @@ std::optional<std::uint64_t> product_of(std::span<const std::uint64_t> lengths) 
 std::string equation_of(std::span<const std::uint64_t> lengths) {
   std::string text;
   for (const std::uint64_t length : lengths) {
-    text += (text.empty() ? "" : " x ") + grouped(length);
+    text += (text.empty() ? "" : " x ") + group_digits(std::to_string(length));
   }
   if (lengths.size() == 1) return text;
   const auto product = product_of(lengths);
-  return text + (product ? " = " + grouped(*product) : ", which is more than 64 bits hold");
+  return text + (product ? " = " + group_digits(std::to_string(*product))
+                         : ", which is more than 64 bits hold");
 }
 
 /// Throws Error(usage) if the path leads, through links of any kind, to one of the input files.
@@ -77,7 +68,7 @@ void require_writable_as_npy(const Target& target, std::uint64_t elements) {
   if (target.shape.empty() || product_of(target.shape) == elements) return;
   throw Error(ErrorKind::usage,
               target.path.string() + ": the shape does not fit: " + equation_of(target.shape) +
-                  ", the input has " + grouped(elements),
+                  ", the input has " + group_digits(std::to_string(elements)),
               {.path = target.path, .hint = "choose lengths whose product is that"});
 }
 

@@ -6,8 +6,9 @@ namespace ooc {
 
 namespace {
 
-/// Number of chunks by which the newest may be ahead of the oldest: a thread that is late with one
-/// chunk does not keep the others from the next ones.
+/// Returns how many chunks the newest one may be ahead of the oldest one that is not finished. It
+/// is more than the number of slots, so that a thread that is late with one chunk does not keep the
+/// others from the next ones.
 std::size_t window_for(std::size_t slots) {
   constexpr std::size_t times = 4;
   return std::bit_ceil(times * slots);

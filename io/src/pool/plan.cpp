@@ -9,13 +9,13 @@
 namespace ooc {
 namespace {
 
-/// Chunks that lie inside one extent have just that one; so only those that an extent begins or
-/// ends in need a look, and a plan of a few extents is quick at any number of chunks.
+/// Returns the largest number of extents of a chunk. Only chunks in which an extent begins or ends
+/// can have several, so this takes time for each extent, not for each chunk.
 std::size_t most_extents_in_a_chunk(std::span<const std::uint64_t> ends,
                                     std::uint64_t chunk_bytes) {
   std::size_t most = 0;
-  std::size_t count = 0;            // of extents so far ...
-  std::uint64_t current_chunk = 0;  // ... in this chunk
+  std::size_t count = 0;  // extents of `current_chunk` so far
+  std::uint64_t current_chunk = 0;
   std::uint64_t begin = 0;
   for (const std::uint64_t end : ends) {
     const std::uint64_t first_chunk = begin / chunk_bytes;
@@ -46,7 +46,7 @@ Interleaving::Interleaving(std::vector<bool> cached) : cached_(std::move(cached)
     return from;
   };
   std::size_t on_disk = next(0, false), in_cache = next(0, true);
-  double due = 0;  // pieces that the disk should have had by now, more than it had
+  double due = 0;  // uncached pieces that are due by now, less those taken
   while (order_.size() < cached_.size()) {
     due += share;
     const bool disk = in_cache == cached_.size() || (on_disk < cached_.size() && due >= 1);

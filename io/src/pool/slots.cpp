@@ -44,7 +44,7 @@ void Slots::set_limit(std::size_t slots) noexcept {
   wake();
 }
 
-/// The free slots of a word that are below the limit.
+/// Returns the free slots of a word that are below the limit, as bits.
 std::uint64_t Slots::usable(std::size_t word) const noexcept {
   const std::size_t limit = limit_;
   const std::size_t first = word * word_bits;

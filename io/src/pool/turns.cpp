@@ -26,8 +26,9 @@ void Turns::restart() noexcept {
   for (std::size_t i = 0; i < words_.size(); ++i) words_[i].turn = turn_of(i, ChunkState::empty);
 }
 
-/// A thread that changes what is waited for writes it and then counts a change. We read in the
-/// other order, so either we see what it wrote or `changes` is no longer what we have seen.
+/// A thread that changes the turn, the end or the abort flag increments `changes` after that. This
+/// function reads them in the opposite order. So it either sees the new value, or `changes` differs
+/// from `seen` and it does not sleep.
 bool Turns::wait(std::size_t index, ChunkState state) {
   Word& word = this->word(index);
   for (;;) {

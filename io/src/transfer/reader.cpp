@@ -28,8 +28,8 @@ Reader::Reader(std::vector<const File*> files, const Plan& plan, ChunkPool& pool
       direct_(direct) {}
 
 std::size_t Reader::slack_bytes(std::size_t max_extents, bool direct) {
-  // Each extent begins on a page of the slot. Direct reads also fetch what lies before it in its
-  // first block; filling up the last block and filling up to the next page are then the same.
+  // Each extent begins on a page of the slot. A direct read also fetches the first part of its
+  // first block. The rest of its last block is no extra memory: it ends where the next page begins.
   return max_extents * (direct ? 2 : 1) * page_bytes;
 }
 
@@ -37,7 +37,7 @@ bool Reader::reads_directly(const Extent& extent) const {
   return direct_ && !extent.cached && files_[extent.file]->direct() >= 0;
 }
 
-/// For direct reads all blocks that the extent touches.
+/// Returns the blocks that the extent touches if it is read directly, else the extent itself.
 Transfer::ByteRange Reader::range_of(const Extent& extent) const {
   const std::uint64_t end = extent.offset + extent.bytes;
   if (!reads_directly(extent)) return {extent.offset, end};
@@ -48,7 +48,7 @@ std::uint64_t Reader::end_of_request(const Extent& extent, std::uint64_t offset)
   return std::min(offset + block_bytes(), range_of(extent).end);
 }
 
-/// One extent after the other, each from a page on.
+/// Places the extents in the slot one after another, each from the beginning of a page.
 void Reader::lay_out(Chunk& chunk, std::span<const Extent> extents) {
   std::size_t place = 0;
   for (const Extent& extent : extents) {

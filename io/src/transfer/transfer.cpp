@@ -54,25 +54,25 @@ void Transfer::transfer_chunk(Chunk& chunk, std::size_t slot) {
   }
 }
 
-/// Waits for what is in flight, whatever becomes of it: until then our requests are in use.
+/// Waits for all requests in flight and ignores their errors: until then `parts_` are in use.
 void Transfer::drain() noexcept {
   while (const std::size_t before = engine_->in_flight()) {
     try {
       engine_->wait();
     } catch (...) {
-      // The error that made us stop is the one to report.
-      if (engine_->in_flight() == before) return;  // nor will there be another answer
+      // The error that ended the transfer is the one to report.
+      if (engine_->in_flight() == before) return;  // none will complete
     }
   }
 }
 
 void Transfer::run(const EndOfChunks& end) {
   if (tuner_ != nullptr) tuner_->follow(now_());
-  Chunk* through = nullptr;  // all of it, but who waits for it does not know yet
+  Chunk* through = nullptr;  // complete, but not passed on yet
   for (;;) {
     const bool slot_is_missing = start_requests(end);
-    // Only now: to wake a thread takes the kernel longer than to start a request, and the disk
-    // would wait for it.
+    // Only now: waking a thread takes the kernel longer than starting a request, and the disk would
+    // be idle for that time.
     if (through != nullptr) complete(*through);
     through = nullptr;
     if (engine_->in_flight() > 0) {
@@ -83,10 +83,10 @@ void Transfer::run(const EndOfChunks& end) {
   }
 }
 
-/// Waits for the next request that is complete. While nothing but a slot keeps the next chunk from
-/// being begun, looks for one again and again at first: virtual disks answer many requests at once,
-/// and the slots of most of their chunks come free just after. The disk would be left with the few
-/// requests that there were slots for if we slept until the next answer.
+/// Waits for the next completed request. If only the lack of a slot keeps the next chunk from being
+/// begun, polls for a slot first, at growing intervals. Virtual disks complete many requests at
+/// once, and most of the slots of these become free right after that. The disk would have few
+/// requests until the next completion if this function slept until then.
 Request& Transfer::wait_for_request(const EndOfChunks& end, bool slot_is_missing) {
   constexpr std::chrono::microseconds first_look{50}, last_look{2000};
   for (auto patience = first_look; slot_is_missing && patience < last_look;) {
@@ -98,9 +98,9 @@ Request& Transfer::wait_for_request(const EndOfChunks& end, bool slot_is_missing
   return engine_->wait();
 }
 
-/// Starts all that the engine and the pool have room for now, without blocking: other threads may
-/// need the chunk that is through to go on. Returns whether nothing but the next chunk's slot keeps
-/// another request from being started.
+/// Starts as many requests as the engine and the pool have room for, without blocking, because
+/// other threads may need the completed chunk to go on. Returns true if only the lack of a slot for
+/// the next chunk keeps another request from being started.
 bool Transfer::start_requests(const EndOfChunks& end) {
   while (engine_->in_flight() < most_in_flight_) {
     if (remainder_.memory == nullptr) {
@@ -114,7 +114,7 @@ bool Transfer::start_requests(const EndOfChunks& end) {
   return false;
 }
 
-/// Blocks until the next chunk is ours and begins it. False if there is none to begin.
+/// Blocks until the next chunk can be transferred, and begins it. Returns false if there is none.
 bool Transfer::wait_for_next_chunk(const EndOfChunks& end) {
   if (next_ >= end()) return false;
   const Clock::time_point since = Clock::now();
@@ -182,7 +182,7 @@ void Transfer::start_next_request() {
   }
 }
 
-/// Takes in a completed request. Returns its chunk if that is through now.
+/// Processes a completed request. Returns its chunk if that is complete now, else null.
 Chunk* Transfer::finish(Part& part) {
   if (engine_->in_flight() == 0) {
     seconds_busy_ += std::chrono::duration<double>(Clock::now() - busy_since_).count();

@@ -21,8 +21,8 @@ Transfer::ByteRange Writer::range_of(const Extent& extent) const {
   return {extent.offset, extent.offset + extent.bytes};
 }
 
-/// A direct request has whole blocks; the end of an extent, and its beginning up to where a block
-/// begins, are requests of their own.
+/// A direct request consists of whole blocks. The beginning of an extent up to the first whole
+/// block, and its end after the last one, are separate requests.
 std::uint64_t Writer::end_of_request(const Extent& extent, std::uint64_t offset) const {
   const std::uint64_t end = extent.offset + extent.bytes;
   const std::uint64_t wanted = std::min(offset + block_bytes(), end);

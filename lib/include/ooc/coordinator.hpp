@@ -41,16 +41,16 @@ class Coordinator {
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
 
-  /// Sends every chunk of the source through `operation`, as elements of `element_bytes`, and what
-  /// it makes of them to `output`, which is left to the caller to publish. Returns when all threads
+  /// Sends every chunk of the source through `operation`, as elements of `element_bytes`, and the
+  /// results to `output`, which the caller publishes. Returns when all threads
   /// of the pass have ended, and rethrows the first error of any of them. Throws Error(usage) if
   /// the coordinator runs a pass already, and Error(interrupted) if this one was stopped (see
   /// PassOptions::keep_partial). An output that was stopped is incomplete, and is to be discarded.
   Stats run(const Source& source, std::size_t element_bytes, Operation& operation,
             const PassOptions& wanted = {}, const Output* output = nullptr);
 
-  /// The same for a caller that has the right already, and keeps it beyond the pass: what an
-  /// operation holds of the lanes' memory is freed before another pass may use that.
+  /// The same for a caller that holds a reservation, and keeps it beyond the pass until it has
+  /// freed the memory of lanes that an operation holds.
   Stats run(const Reservation& pass, const Source& source, std::size_t element_bytes,
             Operation& operation, const PassOptions& wanted = {}, const Output* output = nullptr);
 
@@ -60,8 +60,8 @@ class Coordinator {
 
   /// Reserves the device and its memory for a job that is no pass, such as matmul(). No pass can
   /// run until the reservation dies. The pool and the lanes' buffers of earlier passes are freed;
-  /// the next pass allocates anew. What operators took of a stream's memory stays. To be called on
-  /// a thread that is bound to the device. Throws Error(usage) if the coordinator is busy.
+  /// the next pass allocates anew. Temporaries of operators stay. The calling thread must be bound
+  /// to the device. Throws Error(usage) if the coordinator is busy.
   Reservation reserve();
 
   Device& device() noexcept;

@@ -14,10 +14,10 @@ namespace ooc {
 /// The kind of a device: the CPU or an NVIDIA GPU.
 enum class DeviceKind { cpu, cuda };
 
-/// What the way data take to a device depends on.
+/// The facts about a device on which the way of data to it depends.
 struct DeviceFacts {
-  /// It computes on the cores that also read files. Another device has cores of its own, and a link
-  /// or memory that large chunks keep busy.
+  /// It computes on the cores that also read files. Another device has its own cores, and a link or
+  /// memory that large chunks keep busy.
   bool uses_host_cores = true;
   /// Its code reads host memory as fast as its own: data are not copied to the device.
   bool reads_host_memory = true;

@@ -12,7 +12,7 @@
 namespace ooc {
 
 /// Predicts the Stats of a pass: how it reads and writes, its sizes, and the reasons for choices.
-/// Times are not set. `Stats::device_bytes` counts the buffers of the streams, without what
+/// Times are not set. `LayoutStats::device_bytes` counts the buffers of the streams, without what
 /// operators allocate. Reads and writes no data and starts no device; the file of `output` may be
 /// opened with Purpose::dry_run. Throws the Error that Coordinator::run() would throw for these
 /// options.

@@ -65,8 +65,7 @@ concept FoldOperator = requires(const Op op, Stream& stream, typename Op::Partia
   op.merge(partial, partial);
 };
 
-/// For operators whose Partial is their own business: they derive theirs from OpaqueState. One that
-/// holds nothing is neutral.
+/// The base of partials that only their operator knows. A null pointer is neutral.
 struct OpaqueState {
   virtual ~OpaqueState() = default;
 };
@@ -111,7 +110,7 @@ concept LacksConst =
   op.merge(partial, partial);
 };
 
-/// What an operator's total becomes.
+/// Returns the result of an operator: its result() of the total, or the total itself.
 template <class Op>
 auto result_of(const Op& op, typename Op::Partial total) {
   if constexpr (requires { op.result(std::move(total)); }) {
@@ -162,7 +161,7 @@ class CompositeOperation final : public Operation {
   void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
                std::uint64_t first_byte, DeviceSpan<std::byte> out) override;
   void end(std::size_t lane, Stream& stream) override;
-  std::size_t partition() const noexcept override;  // the largest of theirs
+  std::size_t partition() const noexcept override;  // the largest one
   bool in_order() const noexcept override;          // if one of them is
   void abort() noexcept override;
 

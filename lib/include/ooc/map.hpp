@@ -72,7 +72,7 @@ class Map final : public Operation {
   const Op& op_;
 };
 
-/// One that gathers.
+/// The Operation that a gathering map is.
 template <class Op>
 class GatheringMap final : public Operation {
  public:
@@ -106,8 +106,8 @@ class GatheringMap final : public Operation {
 /// A file that is being written by a pass.
 class MapOutput {
  public:
-  /// Throws Error(usage) if the target does not hold elements of that size, and of that type if the
-  /// operator's Output is one of ours and not a struct, say.
+  /// Throws Error(usage) if the target does not hold elements of that size or, if the operator's
+  /// Output is an element type and not a struct, of that type.
   MapOutput(const Source& source, std::size_t input_bytes, const Target& target,
             std::size_t element_bytes, std::optional<ElementType> element);
 
@@ -145,7 +145,7 @@ requires(!GatheringMapOperator<Op>) Stats
   return stats;
 }
 
-/// The same, with what the operator has gathered.
+/// The same for an operator that gathers. Returns its total.
 template <GatheringMapOperator Op>
 Result<typename Op::Partial> map(Coordinator& coordinator, const Op& op, const Source& source,
                                  const Target& target, const PassOptions& wanted = {}) {

@@ -8,8 +8,8 @@
 
 namespace ooc {
 
-/// Where a pass writes: `element_bytes` for each element of the source, from where the data of the
-/// file begins.
+/// The output of a pass: `element_bytes` for each element of the source, from the beginning of the
+/// file's data.
 struct Output {
   TargetFile& file;
   std::size_t element_bytes;
@@ -28,7 +28,7 @@ class Operation {
   /// True if the source is to be read from beginning to end.
   virtual bool in_order() const noexcept { return false; }
 
-  /// On the lane's thread, before its first step.
+  /// Called on the lane's thread, before its first step.
   virtual void begin(std::size_t lane, Stream& stream) = 0;
 
   /// Works on one step. `data` is aligned to 256 bytes or to the element, and in this machine's
@@ -38,7 +38,7 @@ class Operation {
   virtual void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
                        std::uint64_t first_byte, DeviceSpan<std::byte> out) = 0;
 
-  /// On the lane's thread, after its last step.
+  /// Called on the lane's thread, after its last step.
   virtual void end(std::size_t lane, Stream& stream) = 0;
 
   /// The pass has failed: wakes lanes that wait for one another in the operation. Any thread.

@@ -16,7 +16,7 @@
 
 namespace ooc {
 
-/// In which order the partial results of a fold are merged. An operator says it by
+/// The order in which the partial results of a fold are merged. An operator sets it by
 /// `static constexpr ooc::Merge merge_order = ...`.
 enum class Merge {
   /// One partial for each partition of the data, merged in a fixed tree by their place. The result
@@ -24,17 +24,17 @@ enum class Merge {
   /// cache, also if merge() rounds. The default.
   by_partition,
 
-  /// One partial for each stream, which consumes any of the data. For results that do not depend on
-  /// the order: counts, integers, extremes. Right for partials that are large.
+  /// One partial for each stream, which consumes any of the data. Suits results that do not depend
+  /// on the order (counts, integers, extremes) and large partials.
   unordered,
 
-  /// As `unordered`, and each partial is merged into the total after every step: merge(total, part)
-  /// takes out of `part` what it has merged. For partials that keep what they have seen by its
-  /// place (see TileTree) and would otherwise grow with the data.
+  /// As `unordered`, but each partial is merged into the total after every step: merge(total, part)
+  /// removes from `part` what it has merged. Suits partials that keep results by their place (see
+  /// TileTree) and would otherwise grow with the data.
   by_place,
 
   /// One partial for each partition, merged in the order of the data; streams wait for their turn.
-  /// For merges that are not associative.
+  /// Suits merges that are not associative.
   in_order,
 };
 

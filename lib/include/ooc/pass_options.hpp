@@ -39,9 +39,9 @@ struct PassOptions {
   /// Also computes XXH3-128 of the bytes of the source, in their order. Ignored by matmul().
   bool checksum = false;
 
-  /// If true, a stopped fold returns its result for the `Stats::bytes` bytes of the source that it
-  /// has processed, and sets `Stats::partial`. If false, and always for passes that write a file, a
-  /// stopped pass throws Error(interrupted).
+  /// If true, a stopped fold returns its result for the `OutcomeStats::bytes` bytes of the source
+  /// that it has processed, and sets `OutcomeStats::partial`. If false, and always for passes that
+  /// write a file, a stopped pass throws Error(interrupted).
   bool keep_partial = false;
 };
 

@@ -52,7 +52,7 @@ struct TimingStats {
   StageTimes disk{}, h2d{}, kernel{}, d2h{}, write{};
 };
 
-/// What a pass has done.
+/// The outcome of a pass.
 struct OutcomeStats {
   std::uint64_t bytes = 0;          // of the source that were processed; all unless `partial`
   std::uint64_t bytes_written = 0;  // payload only

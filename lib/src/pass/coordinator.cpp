@@ -31,7 +31,7 @@ class NoRoom final : public Error {
   using Error::Error;
 };
 
-/// The memory that was read ahead into while a GPU started cannot be page-locked now that it has.
+/// The GPU has started, and cannot page-lock the memory that was read ahead into.
 class NotLocked final : public Error {
  public:
   using Error::Error;
@@ -113,7 +113,8 @@ std::size_t Coordinator::streams() const noexcept {
   return state_->workers.reading_lanes;
 }
 
-/// What the layout wants to read ahead, a pass can do without.
+/// Makes pool and buffers as large as the layout says. Without memory to read ahead, the pass runs
+/// without that.
 void Coordinator::State::reserve(const Layout& layout) {
   const std::size_t segments = layout.plan.max_extents();
   // A pool of larger slots will do, unless they take what others need of a limited memory.
@@ -123,7 +124,7 @@ void Coordinator::State::reserve(const Layout& layout) {
   };
   const bool fits =
       pool && pool->size() == layout.all_slots() && slots_fit() && pool_segments >= segments;
-  // What does not fit is given back first: both might not fit.
+  // The old pool is freed first, since there may be no room for both.
   if (!fits) pool.reset();
   for (const auto& lane : lanes) lane->reserve(layout.buffers);
   const auto make_pool = [&](std::size_t slots) {
@@ -173,7 +174,7 @@ void Coordinator::State::prepare_lanes(const Observe& observe, std::size_t buffe
   }
 }
 
-/// Where the time of all threads went.
+/// Adds the times of all threads.
 void Coordinator::State::add_times(const Writer* writer, Stats& stats) const {
   if (writer != nullptr) {
     stats.timing.write.busy = writer->seconds_busy();

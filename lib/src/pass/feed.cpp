@@ -30,39 +30,40 @@ std::byte* copy_segments(Stream& stream, std::byte* target, const Chunk& chunk) 
   return target;
 }
 
-/// Blocks until a chunk that this pass has is loaded.
-Chunk& wait_for_chunk(const PassParts& pass, std::size_t index, StageTimes& h2d) {
+}  // namespace
+
+Feed::Feed(const PassParts& pass, std::size_t lane, Stream& stream, StageTimes& h2d,
+           std::function<void()> before_waiting)
+    : pass_(pass),
+      lane_(lane),
+      stream_(stream),
+      h2d_(h2d),
+      before_waiting_(std::move(before_waiting)) {}
+
+std::optional<std::size_t> Feed::draw() {
+  const std::optional<std::size_t> step = pass_.tickets.draw();
+  if (!step && pass_.tickets.end() < pass_.plan.steps()) pass_.pool.end_at(pass_.end_of_chunks());
+  return step;
+}
+
+Chunk& Feed::wait_for_chunk(std::size_t index) {
+  if (!pass_.pool.is_at(index, ChunkState::loaded)) before_waiting_();
   const NvtxRange range("wait for chunk", index);
-  const Timed timed(h2d.waits_in);
-  Chunk* const chunk = pass.pool.wait(index, ChunkState::loaded);
+  const Timed timed(h2d_.waits_in);
+  Chunk* const chunk = pass_.pool.wait(index, ChunkState::loaded);
   assert(chunk != nullptr);  // all steps that are drawn are read
   return *chunk;
 }
 
-/// Draws a step. When there are no more, tells the threads that wait for the pool.
-std::optional<std::size_t> draw(const PassParts& pass) {
-  const std::optional<std::size_t> step = pass.tickets.draw();
-  if (!step && pass.tickets.end() < pass.plan.steps()) pass.pool.end_at(pass.end_of_chunks());
-  return step;
-}
-
-}  // namespace
-
-HostFeed::HostFeed(const PassParts& pass, std::size_t lane, Stream& stream, Buffer& gathered,
-                   StageTimes& h2d)
-    : pass_(pass), lane_(lane), stream_(stream), gathered_(gathered), h2d_(h2d) {}
-
-bool HostFeed::is_ready() const {
-  const std::size_t next = pass_.tickets.next();
-  return pass_.readers != nullptr || next >= pass_.plan.steps() ||
-         pass_.pool.is_at(next, ChunkState::loaded);
-}
+HostFeed::HostFeed(const PassParts& pass, std::size_t lane, Stream& stream, StageTimes& h2d,
+                   std::function<void()> before_waiting, Buffer& gathered)
+    : Feed(pass, lane, stream, h2d, std::move(before_waiting)), gathered_(gathered) {}
 
 std::optional<FedStep> HostFeed::next() {
-  const std::optional<std::size_t> step = draw(pass_);
+  const std::optional<std::size_t> step = draw();
   if (!step) return std::nullopt;
-  Chunk& chunk = pass_.readers != nullptr ? pass_.readers->load(lane_, *step)
-                                          : wait_for_chunk(pass_, *step, h2d_);
+  Chunk& chunk =
+      pass_.readers != nullptr ? pass_.readers->load(lane_, *step) : wait_for_chunk(*step);
   if (pass_.checksum != nullptr) pass_.checksum->add(chunk);
   const std::size_t bytes = pass_.plan.step_bytes(*step);
   DeviceSpan<std::byte> data{chunk.segments.front().data(), bytes};
@@ -73,15 +74,12 @@ std::optional<FedStep> HostFeed::next() {
   return FedStep{*step, data, 0, &chunk};
 }
 
-CopyFeed::CopyFeed(const PassParts& pass, std::size_t lane, Stream& stream,
-                   std::array<CopyBuffer, 2>& buffers, EventReporter& reporter, StageTimes& h2d,
-                   StageTimes& kernel)
-    : pass_(pass),
-      lane_(lane),
-      stream_(stream),
+CopyFeed::CopyFeed(const PassParts& pass, std::size_t lane, Stream& stream, StageTimes& h2d,
+                   std::function<void()> before_waiting, std::array<CopyBuffer, 2>& buffers,
+                   EventReporter& reporter, StageTimes& kernel)
+    : Feed(pass, lane, stream, h2d, std::move(before_waiting)),
       memory_(buffers),
       reporter_(reporter),
-      h2d_(h2d),
       kernel_(kernel) {
   for (Drawn& drawn : drawn_) drawn.copying.reserve(pass.plan.pieces_per_step());
 }
@@ -90,15 +88,8 @@ bool CopyFeed::is_loaded(std::size_t step) const {
   return pass_.pool.is_at(pass_.plan.first_piece(step), ChunkState::loaded);
 }
 
-bool CopyFeed::is_ready() const {
-  const Drawn& drawn = drawn_[turn_];
-  if (!drawn.copying.empty()) return true;
-  const std::size_t step = drawn.step.value_or(pass_.tickets.next());
-  return step >= pass_.plan.steps() || is_loaded(step);
-}
-
 bool CopyFeed::draw_into(Drawn& drawn) {
-  drawn.step = draw(pass_);
+  drawn.step = draw();
   if (!drawn.step) return false;
   drawn.next_piece = pass_.plan.first_piece(*drawn.step);
   drawn.bytes_enqueued = drawn.bytes_copied = 0;
@@ -125,13 +116,13 @@ std::optional<FedStep> CopyFeed::next() {
   return fed;
 }
 
-/// Enqueues the copies of a step's pieces. The stream's order alone keeps them from overtaking the
-/// work on what they overwrite.
+/// Enqueues the copies of a step's pieces. They cannot overtake the work on the data that they
+/// overwrite, because both are on one stream.
 void CopyFeed::fill(Drawn& drawn, CopyBuffer& buffer) {
   for (const std::size_t end = pass_.plan.first_piece(*drawn.step + 1); drawn.next_piece < end;) {
-    // The reader may need the slots of the pieces that are copied.
+    // The reader may need the slots of the pieces whose copies are enqueued.
     if (!pass_.pool.is_at(drawn.next_piece, ChunkState::loaded)) finish_copies(drawn, buffer);
-    Chunk& chunk = wait_for_chunk(pass_, drawn.next_piece, h2d_);
+    Chunk& chunk = wait_for_chunk(drawn.next_piece);
     copy_piece(drawn, buffer, chunk);
     if (buffers() == 1 && pass_.checksum != nullptr) pass_.checksum->add(chunk);
   }
@@ -148,7 +139,7 @@ void CopyFeed::copy_piece(Drawn& drawn, CopyBuffer& buffer, Chunk& chunk) {
   ++drawn.next_piece;
 }
 
-/// Waits for the copies of a step, and gives the slots back unless they take the result.
+/// Waits for the copies of a step, and gives the slots back unless they receive the result.
 void CopyFeed::finish_copies(Drawn& drawn, CopyBuffer& buffer) {
   if (drawn.copying.empty()) return;
   {
@@ -169,9 +160,9 @@ void CopyFeed::finish_copies(Drawn& drawn, CopyBuffer& buffer) {
   drawn.copying.clear();
 }
 
-/// Enqueues the copy of the next step before this thread blocks on anything, so that the link has
-/// no gap; but only if that step is loaded, since to wait for it with this step's slot in hand
-/// could take for ever.
+/// Enqueues the copy of the next step before this thread blocks, so that the link is never idle. It
+/// does so only if that step is loaded: a thread that waited for it while it holds the slot of this
+/// step could wait for ever.
 void CopyFeed::copy_ahead() {
   const std::size_t other = (turn_ + 1) % 2;
   Drawn& drawn = drawn_[other];

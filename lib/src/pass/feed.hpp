@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -17,12 +18,12 @@
 
 namespace ooc {
 
-/// The data of a step, where device code reads them.
+/// The data of a step, in memory that device code can read.
 struct FedStep {
   std::size_t index;
   DeviceSpan<std::byte> data;
-  std::size_t buffer;  // 0 or 1: which memory they are in, for feeds that alternate between two
-  Chunk* chunk;        // their slot in the pool, if the lane still has it
+  std::size_t buffer;  // 0 or 1: of the lane's input buffers, for feeds that have two
+  Chunk* chunk;        // in its slot; null if the slot has been given back
 };
 
 /// Brings the data of a lane's steps to the device. Belongs to the lane's thread.
@@ -30,56 +31,68 @@ class Feed {
  public:
   virtual ~Feed() = default;
 
-  /// True if next() does not wait for a read. A lane passes on its results before it waits.
-  virtual bool is_ready() const = 0;
-
-  /// Draws a step and returns its data; they stay until the next call. Nothing if there are no more
-  /// steps. Throws Error, Aborted.
+  /// Draws a step and returns its data, which stay until the next call. Returns nothing if there
+  /// are no more steps. Throws Error, Aborted.
   virtual std::optional<FedStep> next() = 0;
-};
 
-/// For devices that read host memory: a step is used in its slot, or copied if it is not one
-/// aligned piece of memory.
-class HostFeed final : public Feed {
- public:
-  /// `gathered`: memory for a step, if some have to be copied. All references must outlive it.
-  HostFeed(const PassParts& pass, std::size_t lane, Stream& stream, Buffer& gathered,
-           StageTimes& h2d);
+ protected:
+  /// `before_waiting` is called before the lane waits for a read: it gives back the slots that the
+  /// lane still has, since the reader may need them. All references must outlive the feed.
+  Feed(const PassParts& pass, std::size_t lane, Stream& stream, StageTimes& h2d,
+       std::function<void()> before_waiting);
 
-  bool is_ready() const override;
-  std::optional<FedStep> next() override;
+  /// Draws a step. If a stop request has ended the steps, also ends the sequence of the pool, which
+  /// wakes the threads that wait there.
+  std::optional<std::size_t> draw();
 
- private:
+  /// Blocks until a chunk is loaded. Its step has been drawn.
+  Chunk& wait_for_chunk(std::size_t index);
+
   const PassParts& pass_;
   std::size_t lane_;
   Stream& stream_;
-  Buffer& gathered_;
   StageTimes& h2d_;
+
+ private:
+  std::function<void()> before_waiting_;
+};
+
+/// The feed of devices that read host memory. A step is used in its slot, or copied if it is not
+/// one aligned piece of memory.
+class HostFeed final : public Feed {
+ public:
+  /// `gathered`: memory for a step, if some steps have to be copied.
+  HostFeed(const PassParts& pass, std::size_t lane, Stream& stream, StageTimes& h2d,
+           std::function<void()> before_waiting, Buffer& gathered);
+
+  std::optional<FedStep> next() override;
+
+ private:
+  Buffer& gathered_;
 };
 
 /// Device memory for a step or a result, and the events of its copy from or to the host.
 struct CopyBuffer {
-  std::size_t bytes = 0;  // that the memory is to have
+  std::size_t bytes = 0;  // size that the memory needs
   Buffer memory;
   std::unique_ptr<Event> copy_begun, copied;
 };
 
-/// Copies steps to the device: with two buffers, the next step while the operator works on this
-/// one; with one buffer, steps that consist of several pieces.
+/// Copies steps to the device. With two buffers, the next step is copied while the operator works
+/// on this one. Steps that consist of several pieces have one buffer.
 class CopyFeed final : public Feed {
  public:
-  CopyFeed(const PassParts& pass, std::size_t lane, Stream& stream,
-           std::array<CopyBuffer, 2>& buffers, EventReporter& reporter, StageTimes& h2d,
-           StageTimes& kernel);
+  CopyFeed(const PassParts& pass, std::size_t lane, Stream& stream, StageTimes& h2d,
+           std::function<void()> before_waiting, std::array<CopyBuffer, 2>& buffers,
+           EventReporter& reporter, StageTimes& kernel);
 
-  bool is_ready() const override;
   std::optional<FedStep> next() override;
 
  private:
-  /// A step that this lane has drawn and not given out, if `step` is set.
+  /// A step that this lane has drawn and not returned yet, if `step` is set.
   struct Drawn {
     std::optional<std::size_t> step{};
-    std::size_t next_piece = 0;     // that is not enqueued
+    std::size_t next_piece = 0;     // first one whose copy is not enqueued
     std::vector<Chunk*> copying{};  // pieces whose copies are enqueued
     std::size_t bytes_enqueued = 0, bytes_copied = 0;
   };
@@ -92,12 +105,8 @@ class CopyFeed final : public Feed {
   void finish_copies(Drawn& drawn, CopyBuffer& buffer);
   void copy_ahead();
 
-  const PassParts& pass_;
-  std::size_t lane_;
-  Stream& stream_;
   std::array<CopyBuffer, 2>& memory_;
   EventReporter& reporter_;
-  StageTimes& h2d_;
   StageTimes& kernel_;
   std::array<Drawn, 2> drawn_;
   std::size_t turn_ = 0;

@@ -21,7 +21,7 @@ Chunk& InlineReaders::load(std::size_t lane, std::size_t step) {
   if (pool_.is_aborted()) throw Aborted{};
   Loader& loader = loaders_[lane];
   Chunk& chunk = loader.chunk;
-  // With fewer steps than lanes there is a slot for each step.
+  // If there are fewer steps than lanes, the pool has a slot for each step.
   const std::size_t slot = plan_.steps() < loaders_.size() ? step : lane;
   chunk.memory = pool_.memory().subspan(slot * pool_.slot_bytes(), pool_.slot_bytes());
   chunk.index = step;

@@ -15,20 +15,22 @@
 
 namespace ooc {
 
-/// Readers with which the lanes of a CPU load their own steps out of the page cache: to copy them
-/// takes a core as long as to compute, and a step is then computed by the core that has it in its
-/// cache. Nothing is passed from thread to thread. Each lane has a slot of the pool for itself.
+/// The readers with which the lanes of a CPU load their own steps out of the page cache. Copying a
+/// step takes a core as long as computing it, and the core that copies a step then computes it out
+/// of its own cache. No data is passed from thread to thread. Each lane has a slot of the pool for
+/// itself.
 class InlineReaders {
  public:
-  /// All references must outlive it. The pool has a slot for each lane, or for each step.
+  /// All references must outlive this object. The pool has a slot for each lane, or for each step
+  /// if there are fewer of these.
   InlineReaders(const Source& source, const SequentialPlan& plan, ChunkPool& pool,
                 const IoConfig& config, std::size_t lanes, const PassOptions& wanted);
 
-  /// Loads a step on the calling thread, that of the lane; it replaces the lane's step before.
-  /// Throws Error, Aborted.
+  /// Loads a step on the thread of the lane, into the memory of the step that this lane loaded
+  /// before. Throws Error, Aborted.
   Chunk& load(std::size_t lane, std::size_t step);
 
-  /// Of all lanes together. bytes_done() and in_flight() may be called by any thread.
+  /// Totals of all lanes. Any thread may call bytes_done() and in_flight().
   std::uint64_t bytes_done() const noexcept;
   std::size_t in_flight() const noexcept;
   double seconds_busy() const noexcept;

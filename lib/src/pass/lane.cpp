@@ -22,7 +22,7 @@ void Lane::reserve(const LaneBuffers& buffers) {
   const bool is_host = device_.reads_host_memory();
   const auto want = [is_host](CopyBuffer& buffer, std::size_t bytes) {
     buffer.bytes = bytes;
-    // In memory that it shares with the pool, a lane keeps no more than the pass needs.
+    // Host memory is shared with the pool, so a lane keeps no more of it than the pass needs.
     const std::size_t held = buffer.memory.size();
     if (is_host ? held != bytes : held < bytes) buffer.memory = Buffer();
   };
@@ -48,7 +48,7 @@ void Lane::prepare(const Observe& observe) {
       kernel.begun = device_.make_event();
       kernel.ended = device_.make_event();
     }
-    kernel.is_pending = false;  // a pass that failed may have left one
+    kernel.is_pending = false;  // a failed pass may have left one
   }
   std::ranges::for_each(inputs_, make_ready);
   std::ranges::for_each(results_, make_ready);
@@ -70,19 +70,17 @@ void Lane::run(const PassParts& pass) {
     check_launches();
     stream_->synchronize();
   } catch (...) {
-    // Neither the pool nor what the operation holds may be freed while a copy of it is under way.
+    // Neither the pool nor memory of the operation may be freed while the device copies from or to
+    // it.
     stream_->drain();
     throw;
   }
 }
 
 void Lane::consume(const PassParts& pass) {
-  const std::unique_ptr<Feed> feed = make_feed(pass);
   const std::unique_ptr<Sink> sink = make_sink(pass);
-  for (;;) {
-    if (!feed->is_ready()) sink->flush();
-    const std::optional<FedStep> step = feed->next();
-    if (!step) break;
+  const std::unique_ptr<Feed> feed = make_feed(pass, *sink);
+  while (const std::optional<FedStep> step = feed->next()) {
     const DeviceSpan<std::byte> out = sink->room(*step);
     Kernel& kernel = process(pass, *step, out);
     sink->commit(*step, out, *kernel.ended);
@@ -93,11 +91,12 @@ void Lane::consume(const PassParts& pass) {
   for (Kernel& kernel : kernels_) take_in(kernel);
 }
 
-std::unique_ptr<Feed> Lane::make_feed(const PassParts& pass) {
+std::unique_ptr<Feed> Lane::make_feed(const PassParts& pass, Sink& sink) {
+  const auto flush = [&sink] { sink.flush(); };
   if (device_.reads_host_memory()) {
-    return std::make_unique<HostFeed>(pass, index_, *stream_, inputs_[0].memory, times_.h2d);
+    return std::make_unique<HostFeed>(pass, index_, *stream_, times_.h2d, flush, inputs_[0].memory);
   }
-  return std::make_unique<CopyFeed>(pass, index_, *stream_, inputs_, *reporter_, times_.h2d,
+  return std::make_unique<CopyFeed>(pass, index_, *stream_, times_.h2d, flush, inputs_, *reporter_,
                                     times_.kernel);
 }
 
@@ -128,12 +127,12 @@ Lane::Kernel& Lane::process(const PassParts& pass, const FedStep& step, DeviceSp
   return kernel;
 }
 
-/// A kernel that did not begin would leave its part out of the answer, without any other error.
+/// Throws if a kernel failed to launch. The result would lack its step, without any other error.
 void Lane::check_launches() {
   stream_->check_launch("the operator's kernel");
 }
 
-/// Takes in the device's time for a kernel that has ended.
+/// Adds up and reports the device's time for a kernel that has ended.
 void Lane::take_in(Kernel& kernel) {
   if (!std::exchange(kernel.is_pending, false)) return;
   times_.kernel.busy += kernel.ended->seconds_since(*kernel.begun);

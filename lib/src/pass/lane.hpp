@@ -18,30 +18,31 @@
 
 namespace ooc {
 
-/// One stream, its device memory and, during a pass, the thread that calls run(): takes step after
-/// step through the operation.
+/// A stream, its device memory and, during a pass, the thread that calls run(), which takes one
+/// step after another through the operation.
 class Lane {
  public:
   Lane(Device& device, std::size_t index);
 
-  /// Between passes: says what buffers the next pass needs, and gives back those of another size.
+  /// Sets which buffers the next pass needs, and frees those that do not fit. Between passes only.
   void reserve(const LaneBuffers& buffers);
 
-  /// Allocates them, and what else run() needs. On a thread that is bound to the device. Throws
-  /// Error.
+  /// Allocates these buffers and everything else that run() needs. The calling thread must be bound
+  /// to the device. Throws Error.
   void prepare(const Observe& observe);
 
-  /// Between passes: gives all of it back.
+  /// Frees the buffers. Between passes only.
   void release();
 
-  /// Throws Error, Aborted. When it returns or throws, the device no longer touches the pool.
+  /// Runs this lane of a pass. When it returns or throws, the device no longer accesses the pool.
+  /// Throws Error, Aborted.
   void run(const PassParts& pass);
 
-  /// Of the last run.
+  /// The times of the last run.
   struct Times {
     StageTimes h2d, kernel, d2h;
     std::uint64_t bytes = 0;
-    double first_seconds = 0;  // when the operation had returned for the first time
+    double first_seconds = 0;  // from the beginning of the pass to the operation's first return
   };
   const Times& times() const noexcept { return times_; }
 
@@ -49,12 +50,12 @@ class Lane {
   /// The operator's work on one of the input buffers.
   struct Kernel {
     std::unique_ptr<Event> begun, ended;
-    bool is_pending = false;  // the events are recorded and have not been taken in
+    bool is_pending = false;  // the events are recorded and not evaluated yet
     TraceEvent work;
   };
 
   void consume(const PassParts& pass);
-  std::unique_ptr<Feed> make_feed(const PassParts& pass);
+  std::unique_ptr<Feed> make_feed(const PassParts& pass, Sink& sink);
   std::unique_ptr<Sink> make_sink(const PassParts& pass);
   Kernel& process(const PassParts& pass, const FedStep& step, DeviceSpan<std::byte> out);
   void take_in(Kernel& kernel);

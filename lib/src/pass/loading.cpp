@@ -54,8 +54,8 @@ std::optional<std::size_t> Loading::best_depth() const {
 
 void Loading::tune(const Layout& layout, TunedDepth depth) {
   const Engine& engine = reader_->engine();
-  if (engine.depth() < depth.most) return;  // an engine of the caller's own may take fewer
-  // What no thread has taken up is not in flight.
+  if (engine.depth() < depth.most) return;  // an engine of the caller may take fewer
+  // A request that no thread has taken up is not in flight.
   const std::size_t most = engine.name() == "threads" ? config_.threads : depth.most;
   first_depth_ = depth.first;
   tuner_.emplace(config_.queue_depth, depth.least, most, config_.block_bytes);

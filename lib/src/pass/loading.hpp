@@ -18,27 +18,29 @@
 
 namespace ooc {
 
-/// What brings the chunks of a pass into the pool: a thread of its own, or the lanes.
+/// Loads the chunks of a pass: either one reader thread fills the pool, or the lanes load their own
+/// steps.
 class Loading {
  public:
-  /// All references must outlive it.
+  /// All references must outlive this object.
   Loading(const Options& options, const PassOptions& wanted, const Layout& layout,
           const Source& source, ChunkPool& pool, bool reads_ahead);
 
-  /// The device has started, so the pool needs no more slots than the pass uses at a time.
+  /// Called when the device has started: the pool needs no more slots than the pass uses at a time.
   void stop_reading_ahead() { limit_.stop_reading_ahead(); }
 
-  /// The reader that fills the pool, or the readers of the lanes; the other is null.
+  /// Return the reader that fills the pool and the readers of the lanes; one of them is null.
   Reader* reader() noexcept { return reader_ ? &*reader_ : nullptr; }
   InlineReaders* inline_readers() noexcept { return inline_ ? &*inline_ : nullptr; }
 
   std::uint64_t bytes_done() const noexcept;
   std::size_t in_flight() const noexcept;
 
-  /// How it was done, and where its time went. `stats` has the streams.
+  /// Adds to `stats` how the chunks were loaded and how long that took. `stats.streams` must be
+  /// set.
   void describe(Stats& stats) const;
 
-  /// How many reads in flight were best, if that was looked for.
+  /// Returns the best number of reads in flight; nothing if it was not tuned.
   std::optional<std::size_t> best_depth() const;
 
  private:
@@ -48,7 +50,7 @@ class Loading {
   TransferReporter reporter_;
   SlotLimit limit_;
   std::optional<QueueTuner> tuner_;
-  std::size_t first_depth_ = 0;  // that it would begin with if it knew nothing of the disk
+  std::size_t first_depth_ = 0;  // with which a pass begins if nothing is known of the disk
   std::optional<Reader> reader_;
   std::optional<InlineReaders> inline_;
 };

@@ -8,7 +8,7 @@ namespace ooc {
 
 namespace {
 
-/// The operation as something that lanes wait in.
+/// Adapts the operation, in which lanes may wait for one another, to a meeting point.
 class WaitsInOperation final : public MeetingPoint {
  public:
   explicit WaitsInOperation(Operation& operation) : operation_(operation) {}

@@ -23,10 +23,10 @@ class Pass {
        Writer* writer)
       : parts_(parts), lanes_(lanes), reader_(reader), writer_(writer) {}
 
-  /// Starts reading, calls `prepare`, which allocates for all lanes, and then starts these: if it
-  /// throws, nothing has been computed. Calls `report` ten times a second until all threads have
-  /// ended, and once more, if the lanes have started. Both run on the calling thread. Rethrows the
-  /// first error of any thread.
+  /// Starts reading, calls `prepare`, which allocates for all lanes, and then starts the lanes. If
+  /// `prepare` throws, nothing has been computed. Otherwise calls `report` ten times a second until
+  /// all threads have ended, and once more then. Both are called on the calling thread. Rethrows
+  /// the first error of any thread.
   void run(const std::function<void()>& prepare, const std::function<void()>& report);
 
  private:

@@ -21,21 +21,21 @@ struct PassParts {
   const SequentialPlan& plan;
   ChunkPool& pool;
   Tickets& tickets;        // the steps of the plan
-  InlineReaders* readers;  // with which lanes load their own steps; null: a reader fills the pool
+  InlineReaders* readers;  // of the lanes; null: a Reader fills the pool
   Operation& operation;
-  Checksum* checksum;  // null: none is made
+  Checksum* checksum;  // null: none is computed
   std::size_t element_bytes;
-  std::size_t swapped_bytes;  // of the source's elements, if not in this machine's byte order; or 0
+  std::size_t swapped_bytes;  // size of the source's elements if their bytes are swapped, else 0
   const Stopwatch& watch;
   const Observe& observe;
   const Output* output;      // null: nothing is written
-  std::size_t output_place;  // where in a slot a result goes (bytes)
+  std::size_t output_place;  // offset of a result in a slot (bytes)
 
   std::size_t output_bytes(std::size_t input_bytes) const {
     return output == nullptr ? 0 : input_bytes / element_bytes * output->element_bytes;
   }
 
-  /// Number of chunks of the pool that the pass has. After a stop request there are fewer.
+  /// Number of chunks of the pass. After a stop request there are fewer.
   std::size_t end_of_chunks() const { return plan.first_piece(tickets.end()); }
 };
 

@@ -17,12 +17,14 @@ namespace ooc {
 namespace {
 
 constexpr timespec report_interval{.tv_sec = 0, .tv_nsec = 100'000'000};
-// Nanoseconds. Lanes sleep as long as a copy takes, 20 us; Linux would make 70 of them.
+// Nanoseconds. Lanes sleep for 20 us, as long as a copy takes. With the default of Linux they would
+// sleep for 70 us.
 constexpr unsigned long finest_timer_slack = 1;
 
-/// Waits until `word` is woken, unless it is not `value`. False if the interval passed instead.
-/// The interval is relative: the standard library waits until a time of a clock, and goes wrong
-/// where that is before its epoch, as tools that set another time for a program make it.
+/// Waits until `word` is woken, unless it is not `value`. Returns false if the interval passed
+/// instead. The interval is relative: the standard library waits until a time of a clock, which
+/// fails if the clock is before its epoch. Tools that set another time for a program can make it
+/// so.
 bool wait_while(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
   return ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, &report_interval, nullptr, 0) ==
              0 ||
@@ -40,7 +42,7 @@ PassThreads::~PassThreads() {
 }
 
 void PassThreads::start(std::function<void()> share) {
-  threads_.reserve(threads_.size() + 1);  // before it runs
+  threads_.reserve(threads_.size() + 1);  // allocates before the thread runs
   threads_.push_back(start_thread([this, share = std::move(share)](const std::stop_token&) {
     prctl(PR_SET_TIMERSLACK, finest_timer_slack);
     guard(share);
@@ -64,7 +66,7 @@ bool PassThreads::guard(const std::function<void()>& body) noexcept {
     body();
     return true;
   } catch (const Aborted&) {
-    // The echo of an error that is kept already.
+    // The consequence of an error that has been kept.
   } catch (...) {
     keep(std::current_exception());
   }

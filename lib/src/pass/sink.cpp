@@ -10,7 +10,7 @@ namespace ooc {
 
 namespace {
 
-/// Makes a part of its slot the payload of a chunk.
+/// Makes `result`, a part of the slot of a chunk, the payload of the chunk.
 void set_payload(Chunk& chunk, std::span<std::byte> result) {
   chunk.segments.clear();
   chunk.segments.push_back(result);
@@ -59,7 +59,7 @@ void CopySink::commit(const FedStep& step, DeviceSpan<std::byte> result, Event& 
   set_payload(*step.chunk, target);
   copying_[turn_] = step.chunk;
   turn_ = 1 - turn_;
-  finish_copy(turn_);  // of the result before
+  finish_copy(turn_);  // of the previous result
 }
 
 void CopySink::flush() {

@@ -13,24 +13,25 @@
 
 namespace ooc {
 
-/// Takes the results of a lane's steps, each to its place in the output; without an output, it
-/// gives their slots back. Belongs to the lane's thread.
+/// Passes the results of a lane's steps on to the writer. Without an output, gives the slots of the
+/// steps back unless the feed has done so. Belongs to the lane's thread.
 class Sink {
  public:
   virtual ~Sink() = default;
 
-  /// Returns memory to which the operator writes the result of a step; empty without an output.
+  /// Returns memory for the result of a step; empty without an output.
   virtual DeviceSpan<std::byte> room(const FedStep& step) = 0;
 
-  /// The operator's work on the step is enqueued, and ends with the event `computed`.
+  /// Called when the operator's work on the step is enqueued. The event `computed` is recorded at
+  /// its end.
   virtual void commit(const FedStep& step, DeviceSpan<std::byte> result, Event& computed) = 0;
 
-  /// Passes all results on to the writer. A lane does so before it waits for a read, since the
-  /// reader may need the slots that they are in.
+  /// Passes all results on to the writer. A lane calls it before it waits for a read, because the
+  /// reader may need the slots of these results.
   virtual void flush() = 0;
 };
 
-/// For devices that read host memory: the operator writes to the slot of its step.
+/// The sink of devices that read host memory: the operator writes to the slot of its step.
 class HostSink final : public Sink {
  public:
   explicit HostSink(const PassParts& pass) : pass_(pass) {}
@@ -43,8 +44,8 @@ class HostSink final : public Sink {
   const PassParts& pass_;
 };
 
-/// Copies each result to the host, into the slot that its step came in, while the operator works on
-/// the next one.
+/// Copies each result to the host, into the slot of its step, while the operator works on the next
+/// step.
 class CopySink final : public Sink {
  public:
   /// All references must outlive it.
@@ -64,7 +65,7 @@ class CopySink final : public Sink {
   std::array<CopyBuffer, 2>& buffers_;
   EventReporter& reporter_;
   StageTimes& d2h_;
-  std::array<Chunk*, 2> copying_{};  // by buffer: the slot that takes the copy, if one is enqueued
+  std::array<Chunk*, 2> copying_{};  // by buffer: whose slot receives its copy, if one is enqueued
   std::size_t turn_ = 0;
 };
 

@@ -8,11 +8,11 @@
 
 namespace ooc {
 
-/// How many slots of a pool a pass uses: more while a GPU starts, so that the disk need not wait
-/// for it, and then as many as the queue depth takes. Any thread.
+/// The number of slots of a pool that a pass uses: more while a GPU starts, so that the disk is not
+/// idle meanwhile, and then as many as the queue depth needs. Any thread.
 class SlotLimit {
  public:
-  /// `ahead`: slots while the device starts, or 0. The pool must outlive this.
+  /// `ahead`: slots while the device starts, or 0. The pool must outlive this object.
   SlotLimit(ChunkPool& pool, std::size_t ahead, std::size_t slots)
       : pool_(pool), ahead_(ahead), slots_(slots) {
     apply();

@@ -11,7 +11,8 @@ namespace ooc {
 
 namespace {
 
-/// Whether the kernel lets us have an io_uring, only a try tells. One entry costs nothing.
+/// Makes an engine with one entry, which costs little: only a try shows whether the kernel allows
+/// an io_uring.
 std::unique_ptr<Engine> tried_engine(const IoConfig& config) {
   return make_engine(
       EngineOptions{.writes = config.writes, .kind = config.engine, .depth = 1, .threads = 0});
@@ -20,7 +21,7 @@ std::unique_ptr<Engine> tried_engine(const IoConfig& config) {
 }  // namespace
 
 Options bounded(Options options) {
-  // No machine has more, and no size that is made of them wraps around.
+  // No machine has more, and no sum or product of such numbers overflows.
   constexpr std::size_t most_bytes = std::size_t{1} << 44, most_at_once = std::size_t{1} << 16;
   for (std::size_t* bytes : {&options.chunk_bytes, &options.block_bytes}) {
     *bytes = std::min(*bytes, most_bytes);
@@ -28,7 +29,7 @@ Options bounded(Options options) {
   for (std::size_t* count : {&options.queue_depth, &options.threads, &options.streams}) {
     *count = std::min(*count, most_at_once);
   }
-  // Pools take tens of megabytes by themselves, which a container need not have.
+  // A pool takes tens of megabytes unless it is limited. A container may have less.
   constexpr std::uint64_t ample_bytes = 256 * MiB;
   if (options.memory_bytes == 0) {
     const std::uint64_t available = available_host_bytes();

@@ -9,8 +9,8 @@ namespace ooc {
 
 namespace {
 
-/// A file that keeps a source from being read directly. One below a page does not, among others: it
-/// goes through the page cache by itself.
+/// Returns a file that keeps a source from being read directly, or null. A file below a page does
+/// not, beside larger ones: it alone is read through the page cache.
 const File* first_without_direct(std::span<const File> files) {
   const auto allows = [](const File& file) { return file.direct() >= 0; };
   const auto refuses = [&](const File& file) { return !allows(file) && file.size() >= page_bytes; };

@@ -34,7 +34,7 @@ constexpr std::string_view for_core = "chunks fit a core's own cache, in which t
 // memory the reads are spread over, the slower a disk becomes (lib/README.md, "Sizes"). The
 // link is not the limit then, so small chunks will do. Bytes that come out of the page cache are to
 // fill the link, which takes large chunks, out of a pool that fits the last-level cache. The CPU
-// consumes a chunk where it lies, so there it fits in a core's own cache.
+// consumes a chunk in its slot, so there a chunk fits in a core's own cache.
 constexpr ChunkSizes cuda_direct{1 * MiB, 512 * KiB, for_disk};
 constexpr ChunkSizes cuda_buffered{8 * MiB, 1 * MiB, for_link};
 constexpr ChunkSizes cpu_direct{512 * KiB, 512 * KiB, for_core};
@@ -82,11 +82,7 @@ ChunkSizes sizes_of(const DeviceFacts& device, bool direct) {
 /// Completes the choice between direct and buffered I/O with the rest.
 IoConfig config_of(const Options& options, ChunkSizes sizes, bool writes, std::size_t threads,
                    Choice choice) {
-  if (options.chunk_bytes != 0) {
-    sizes.chunk = options.chunk_bytes;
-    sizes.why =
-        "chunks are as large as Options::chunk_bytes says, in whole tiles of 65,536 elements";
-  }
+  if (options.chunk_bytes != 0) sizes.chunk = options.chunk_bytes;
   if (options.block_bytes != 0) sizes.block = options.block_bytes;
   IoConfig config{.writes = writes,
                   .direct = choice.direct,
@@ -97,7 +93,7 @@ IoConfig config_of(const Options& options, ChunkSizes sizes, bool writes, std::s
                   .queue_depth = options.queue_depth,
                   .why_chunk = sizes.why,
                   .reason = std::move(choice.reason)};
-  // One io_uring copies cached pages by itself, one after another; threads copy them at once.
+  // An io_uring copies cached pages one after another; several threads copy them at once.
   if (config.engine == EngineKind::automatic && !config.direct) config.engine = EngineKind::threads;
   if (config.queue_depth == 0) {
     const bool copies = config.engine == EngineKind::threads && !config.direct;
@@ -120,8 +116,8 @@ std::size_t usable_cores() {
   const std::size_t cores = sched_getaffinity(0, sizeof(set), &set) == 0
                                 ? static_cast<std::size_t>(CPU_COUNT(&set))
                                 : std::thread::hardware_concurrency();
-  // A container may see more cores than it is given the time of. Read once: it is asked for by the
-  // dozen.
+  // A container may see more cores than it is given the time of. The limit is read once, since
+  // callers ask for it often.
   static const std::optional<double> of_time = cores_of_time();
   const double most = of_time ? std::ceil(*of_time) : std::numeric_limits<int>::max();
   return std::max<std::size_t>(std::min(cores, static_cast<std::size_t>(most)), 1);
@@ -141,8 +137,8 @@ Workers choose_workers(const Options& options, const DeviceFacts& device, std::s
                                      : "two streams: one computes while the other is being filled";
     return {lanes, lanes, readers, std::min(readers, most_writers), why, why};
   }
-  // On the CPU a lane computes for as long as a reader copies, or longer: as many of each as there
-  // are cores keep all of these busy whichever of the two is slower.
+  // On the CPU a lane computes for as long as a reader copies, or longer. As many lanes and readers
+  // as cores keep all cores busy whichever of the two is slower.
   const std::size_t share = options.threads != 0 ? divide_up(options.threads, 2) : cores;
   const std::size_t all = options.threads != 0 ? options.threads : cores;
   const std::size_t lanes = options.streams != 0 ? options.streams : share;
@@ -179,7 +175,7 @@ IoConfig choose_write_config(const Options& options, const DeviceFacts& device, 
 
 bool can_mix_reads(const Options& options, const SourceFacts& source) {
   constexpr double least = 0.01;
-  // So little is read through the page cache as soon, and is there the next time.
+  // Reading so little through the page cache takes no longer, and leaves it cached.
   const double cached = source.cached_or_none();
   const double from_disk = 1 - cached;
   if (from_disk < little && from_disk * static_cast<double>(source.bytes()) < few_bytes) {
@@ -197,9 +193,8 @@ IoConfig choose_mixed_read_config(const Options& options, const DeviceFacts& dev
   IoConfig config = config_of(options, sizes, false, workers.readers, {true});
   config.engine = EngineKind::threads;  // which take either kind as it comes
   config.reason = percent(cached) + " from page cache, rest direct";
-  // Requests to the disk are the slow ones. Of these as many are to be in flight as if there were
-  // no others, each with a thread that waits for it, and some threads are to be left for the
-  // others.
+  // Requests to the disk are the slow ones. As many of them must be in flight as if there were no
+  // others, each with a thread that waits for it. Some more threads copy cached pages.
   constexpr std::size_t copying_threads = 8;
   const std::size_t to_disk = std::max<std::size_t>(direct_bytes_in_flight / config.block_bytes, 1);
   const double share = Interleaving::disk_share(1 - cached);

@@ -1,5 +1,6 @@
 #include "sizing/layout.hpp"
 
+#include <ooc/detail/base/group_digits.hpp>
 #include <ooc/detail/transfer/reader.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
@@ -10,17 +11,10 @@ namespace ooc {
 
 namespace {
 
-/// A number with a comma between each three digits.
-std::string grouped(std::uint64_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
-  return text;
-}
-
 constexpr std::size_t most_direct_extents = 64;   // each costs up to two blocks more of a slot
 constexpr double enough_for_lanes_to_read = 0.9;  // so that hardly a lane waits for the disk
 
-/// How a pass reads its source.
+/// The way in which a pass reads its source.
 struct Reading {
   IoConfig config;
   bool both_ways;  // cached parts and the rest by turns
@@ -85,7 +79,7 @@ std::size_t piece_of(const Records& records, std::size_t wanted) {
   return std::min(elements, records.partition) * records.bytes;
 }
 
-/// Whichever of input and output is larger gets the size that `reading` has chosen.
+/// Gives the larger one of input and output the size that `reading` has chosen.
 ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& reading) {
   const auto& [options, workers, records, best_depth] = wishes;
   const IoConfig& config = reading.config;
@@ -96,11 +90,13 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
     return ChunkSize{bytes, std::move(why), splits ? piece_of(records, wanted) : bytes};
   };
   if (options.chunk_bytes != 0) {
-    std::string why(config.why_chunk);
-    if (options.chunk_bytes < partition_bytes) {
-      why = "chunks are of " + grouped(records.partition) +
-            " elements, the fewest there can be, though Options::chunk_bytes says less";
-    }
+    const std::string elements = group_digits(std::to_string(records.partition)) + " elements";
+    std::string why =
+        options.chunk_bytes < partition_bytes
+            ? "chunks are of " + elements +
+                  ", the fewest there can be, though Options::chunk_bytes says less"
+            : "chunks are as large as Options::chunk_bytes says, rounded up to a multiple of " +
+                  elements;
     return with_pieces(round_up(options.chunk_bytes, partition_bytes), options.chunk_bytes,
                        std::move(why));
   }
@@ -138,7 +134,7 @@ IoConfig read_config_for(const Facts& facts, const Wishes& wishes, IoConfig conf
   return config;
 }
 
-/// How the result is written. `input_bytes`: of a slot, for the input.
+/// Returns the layout of the output. `input_bytes`: of a slot, for the input.
 WriteLayout write_layout_for(const Facts& facts, const Wishes& wishes, const Layout& layout,
                              std::size_t input_bytes) {
   const auto made_of = [&](std::uint64_t bytes) {
@@ -172,15 +168,16 @@ LaneBuffers lane_buffers_of(const Layout& layout, const DeviceFacts& device) {
 std::size_t slots_for(const Layout& layout, const DeviceFacts& device, std::size_t depth) {
   const std::size_t lanes = layout.lanes;
   const std::size_t ready = layout.reads.direct ? 1 : lanes;  // disks are slower than lanes
-  // On the CPU a chunk is consumed in its slot. A GPU's lane has one on the way to each of its
-  // input buffers; but of what comes from a disk the first is copied long before the second is
-  // there.
+  // A device that reads host memory consumes a chunk in its slot. Another one's lane has a chunk on
+  // the way to each of its two input buffers. A disk is so slow that the first chunk is copied long
+  // before the second is read.
   const bool only_reads_disk = layout.reads.direct && !layout.interleaving && !layout.writes;
   const std::size_t with_lanes = device.reads_host_memory ? lanes + ready
                                  : only_reads_disk        ? lanes
                                                           : 2 * lanes + ready;
-  // Of two kinds by turns, the slow ones come out of order: with no more slots than are in flight,
-  // the disk would wait for the oldest of them (the H200 machine's lost a quarter of its rate).
+  // If two kinds of reads take turns, the slow ones complete out of order. With no more slots than
+  // reads in flight, the disk would wait for the oldest of them (on the H200 machine it lost a
+  // quarter of its rate).
   const std::size_t reading = chunks_read(layout, depth) * (layout.interleaving ? 2 : 1);
   const IoConfig* const out = layout.writes ? &layout.writes->config : nullptr;
   const std::size_t writing =
@@ -199,7 +196,7 @@ bool can_be_tuned(const Options& options, const Layout& layout) {
          layout.plan.bytes() >= least_bytes;
 }
 
-/// How many lanes work on how many slots, with how many reads in flight.
+/// Numbers of lanes, of slots and of reads in flight.
 struct Occupancy {
   std::size_t lanes, slots, most_slots, queue_depth;
   std::optional<TunedDepth> tuned_depth{};
@@ -264,7 +261,7 @@ Error no_room(const Layout& layout, const Wishes& wishes, std::size_t lanes,
   const bool has_large_chunks = layout.chunk_bytes > records.partition_bytes();
   std::string why = "one chunk of " + std::to_string(chunk) + " bytes must fit, in whole pages";
   if (!has_large_chunks && chunk == layout.chunk_bytes) {
-    why += "; it has " + grouped(records.partition) + " elements at least";
+    why += "; it has " + group_digits(std::to_string(records.partition)) + " elements at least";
   }
   if (buffer_bytes != 0) {
     why += ", and one more for each stream, of which there are " + std::to_string(lanes);
@@ -292,10 +289,10 @@ Occupancy choose_occupancy(const Facts& facts, const Wishes& wishes, const Layou
   return occupancy;
 }
 
-/// Slots for the first chunks, so that a disk need not wait for a GPU that starts; or 0. A GPU
-/// starts in a fifth of a second or more, in which a fast disk delivers half a gigabyte. With more
-/// memory, what it takes to touch and page-lock that is more than what is won. What is read from
-/// the page cache can wait.
+/// Returns the number of slots for the chunks that are read while a GPU starts, so that the disk
+/// does not wait for it; or 0. A GPU starts in a fifth of a second or more, in which a fast disk
+/// delivers half a gigabyte. It takes longer to touch and page-lock more memory than that saves.
+/// Reads from the page cache are fast enough to begin later.
 std::size_t choose_slots_ahead(const Facts& facts, const Options& options, const Layout& layout) {
   constexpr std::uint64_t share_of_memory = 16, share_of_limit = 2;
   constexpr std::uint64_t most_slots = 4096;  // of small chunks, each of which has its own costs

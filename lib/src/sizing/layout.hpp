@@ -26,7 +26,7 @@ struct Records {
   std::size_t partition_bytes() const { return partition * bytes; }
 };
 
-/// All that sizes depend on besides the facts.
+/// All that sizes depend on in addition to the facts.
 struct Wishes {
   Options options{};
   Workers workers{};
@@ -35,7 +35,7 @@ struct Wishes {
   std::optional<std::size_t> best_depth{};
 };
 
-/// How the output of a pass is written.
+/// The layout of the output of a pass.
 struct WriteLayout {
   SequentialPlan plan;
   IoConfig config;

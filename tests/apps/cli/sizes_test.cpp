@@ -150,14 +150,6 @@ TEST(Sizes, SecondsForPeople) {
   EXPECT_EQ(format_seconds(7800), "2:10:00 h");
 }
 
-TEST(Sizes, DigitsInGroupsOfThree) {
-  EXPECT_EQ(group_digits("0"), "0");
-  EXPECT_EQ(group_digits("999"), "999");
-  EXPECT_EQ(group_digits("1000"), "1,000");
-  EXPECT_EQ(group_digits("-123"), "-123");
-  EXPECT_EQ(group_digits("-1234567"), "-1,234,567");
-}
-
 TEST(Sizes, OneThingAndMany) {
   EXPECT_EQ(format_count(0, "thread"), "0 threads");
   EXPECT_EQ(format_count(1, "thread"), "1 thread");

@@ -8,18 +8,6 @@
 namespace ooc_run {
 namespace {
 
-TEST(Suggest, DistanceCountsEdits) {
-  EXPECT_EQ(edit_distance("", ""), 0u);
-  EXPECT_EQ(edit_distance("bins", "bins"), 0u);
-  EXPECT_EQ(edit_distance("", "bins"), 4u);
-  EXPECT_EQ(edit_distance("bins", ""), 4u);
-  EXPECT_EQ(edit_distance("bins", "bin"), 1u);    // deletion
-  EXPECT_EQ(edit_distance("bins", "binss"), 1u);  // insertion
-  EXPECT_EQ(edit_distance("bins", "bans"), 1u);   // replacement
-  EXPECT_EQ(edit_distance("bins", "bnis"), 1u);   // swap
-  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
-}
-
 TEST(Suggest, NearestIsWhatWasMeant) {
   constexpr std::array<std::string_view, 4> names{"histogram", "reduce", "range", "log-bins"};
   EXPECT_EQ(nearest("histogarm", names), "histogram");

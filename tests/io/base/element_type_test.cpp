@@ -129,7 +129,7 @@ TEST(DType, SuggestsTheNearest) {
   const std::vector<std::pair<const char*, const char*>> cases{
       {"float3", "'float32'"}, {">flaot64", "'float64'"}, {"unit8", "'uint8'"}, {"bf61", "'bf16'"},
       {"uint", "'uint8'"},     {"double", "'f8'"},        {"float", "'f8'"},    {"fp16", "'f2'"},
-      {"F4", "'f4'"},          {"INT32", "'int32'"}};
+      {"F4", "'f4'"},          {"INT32", "'int32'"},      {"4f", "'f4'"}};
   for (const auto& [text, expected] : cases) {
     try {
       parse_dtype(text);

@@ -38,14 +38,15 @@ class Ledger {
     times_.assign(result_.size(), 0);
   }
 
-  /// Returns the step of the pass that begins at a byte of the source, or a number beyond all.
+  /// Returns the step that begins at a byte of the source; the number of steps if none does.
   std::size_t step_at(std::uint64_t first_byte) const {
     std::size_t step = 0;
     while (step < input_plan_.steps() && input_plan_.step_begin(step) != first_byte) ++step;
     return step;
   }
 
-  /// Records that the lane has a step. True if no lane had it before, and the lane none after it.
+  /// Records that the lane has a step. Returns true if no lane had it before and this lane had none
+  /// after it.
   bool take(std::size_t lane, std::size_t step) {
     if (step >= had_.size() || step < next_[lane]) return false;
     next_[lane] = step + 1;
@@ -89,7 +90,7 @@ class Ledger {
   }
 
  private:
-  SequentialPlan plan_;  // of what is compared: input or output
+  SequentialPlan plan_;  // of the compared data: input or output
   SequentialPlan input_plan_;
   bool is_written_;
   std::vector<std::byte> expected_;

@@ -93,7 +93,8 @@ Scenario::Scenario(std::uint64_t wanted) : seed(wanted) {
   reads_ahead = (resizes || tuned) && random.one_in(2);
 }
 
-/// Chooses slots as a layout does: no lane waits for a chunk that is a whole pool ahead.
+/// Chooses the number of slots: one for each lane or chunk if lanes load their own chunks, as a
+/// layout does, else any number.
 void Scenario::choose_slots(Random& random) {
   slots = reads_inline ? std::min(lanes, plan().size()) : random.between(1, 9);
   resizes = !reads_inline && slots > 2 * lanes && random.one_in(2);
@@ -101,8 +102,8 @@ void Scenario::choose_slots(Random& random) {
   first_depth = least_depth = read_depth;
 }
 
-/// Chooses many chunks of about a block and few slots, since a tuner's change takes effect only
-/// after a round of the pool.
+/// Chooses chunks of about one block, so that there are many, and few slots. A tuner then has many
+/// requests to measure, and its changes matter to the reader.
 void Scenario::choose_tuning(Random& random) {
   block_bytes = page_bytes;
   chunk_bytes = round_up(random.between(page_bytes / 2, 2 * page_bytes), element_bytes);

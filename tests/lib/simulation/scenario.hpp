@@ -31,7 +31,7 @@ struct Scenario {
   std::size_t lanes, slots, read_depth, write_depth;
   std::size_t first_depth, least_depth;  // of a tuner; read_depth is the most
   std::size_t first_slots;               // in use at first, or after the chunks that are read ahead
-  std::size_t pieces;                    // of a step: chunks that are copied one after another
+  std::size_t pieces;                    // chunks of a step, copied one after another
   std::vector<bool> cached{};            // for each chunk, if the plan is interleaved
   std::vector<Trouble> troubles{};
 

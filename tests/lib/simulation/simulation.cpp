@@ -38,8 +38,8 @@
 namespace ooc::test {
 namespace {
 
-/// Returns a tuner for tiny requests: a window then takes few of them, and a simulated pass has
-/// few.
+/// Returns a tuner for tiny requests, so that one of its windows takes few of them: a simulated
+/// pass has few.
 QueueTuner tuner_of(const Scenario& scenario) {
   constexpr std::size_t request_bytes = 16;
   return {scenario.first_depth, scenario.least_depth, scenario.read_depth, request_bytes};
@@ -104,7 +104,7 @@ class Simulation final : Operation {
   std::optional<QueueTuner> tuner_;
   std::optional<Reader> reader_;
   std::optional<Writer> writer_;
-  std::size_t tuned_depth_ = 0;  // that the tuner wanted when the last chunk was begun
+  std::size_t tuned_depth_ = 0;  // wanted by the tuner when the last chunk was begun
   std::size_t resizes_ = 0, tunings_ = 0;
 };
 
@@ -180,13 +180,13 @@ void Simulation::run_pass() {
   check_pass();
 }
 
-/// Runs a pass as a coordinator does, with a reader and a writer of its own.
+/// Runs a pass as a coordinator does, with the simulation's reader and writer.
 void Simulation::run_threads() {
   PassOptions wanted{.stop = troubles_.stop()};
   if (scenario_.observed) {
     wanted.observe = [this](const TraceEvent& event) {
       if (scenario_.reads_inline && event.kind == TraceEvent::Kind::read) {
-        owners_.hand_over(event.worker, event.chunk, Owner::nobody, Owner::lane);
+        owners_.hand_over(event.worker, event.chunk, Owner::none, Owner::lane);
       }
       at(Place::event);
     };
@@ -248,7 +248,7 @@ void Simulation::Observer::begun(std::size_t slot, std::size_t chunk) {
     it.owners_.expect(slot, chunk, Owner::writer);
     return;
   }
-  it.owners_.hand_over(slot, chunk, Owner::nobody, Owner::reader);
+  it.owners_.hand_over(slot, chunk, Owner::none, Owner::reader);
   it.change_at_times();
 }
 
@@ -260,11 +260,11 @@ void Simulation::Observer::completed(std::size_t slot, std::size_t chunk,
   if (payload_bytes != plan.bytes(chunk)) it.complaint_.add("a chunk came in part");
   it.owners_.set_bytes_to_copy(slot, payload_bytes);
   it.owners_.hand_over(slot, chunk, writes_ ? Owner::writer : Owner::reader,
-                       writes_ ? Owner::nobody : Owner::lane);
+                       writes_ ? Owner::none : Owner::lane);
 }
 
-/// Called when the reader has begun a chunk. Changes the number of slots in use at random. A reader
-/// with a tuner does so itself, and its changes are counted.
+/// Called when the reader has begun a chunk. Changes the number of slots in use at random, if the
+/// scenario resizes the pool. A tuner changes it itself; its changes are counted.
 void Simulation::change_at_times() {
   if (tuner_ && tuned_depth_ != tuner_->wanted()) {
     tuned_depth_ = tuner_->wanted();
@@ -338,8 +338,8 @@ void Simulation::process(std::size_t lane, Stream& stream, DeviceSpan<const std:
     stream.copy(ledger_.seen(first_byte), data.data, data.size);
   }
   at(Place::processed);
-  if (scenario_.on_gpu) return;  // there a slot changes its owner after the copy
-  owners_.hand_over(slot, step, Owner::lane, scenario_.writes ? Owner::writer : Owner::nobody);
+  if (scenario_.on_gpu) return;  // there note_copy() records the new owner
+  owners_.hand_over(slot, step, Owner::lane, scenario_.writes ? Owner::writer : Owner::none);
 }
 
 void Simulation::check_pass() {

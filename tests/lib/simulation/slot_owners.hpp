@@ -30,7 +30,7 @@ class Complaint {
 
 /// The thread that may access a slot. A lane owns it when its chunk has been read, the writer when
 /// the chunk has been computed.
-enum class Owner : std::uint64_t { nobody, reader, lane, writer };
+enum class Owner : std::uint64_t { none, reader, lane, writer };
 
 /// The owner of each slot of a pool, recorded by the threads that use the pool.
 class SlotOwners {
@@ -77,7 +77,7 @@ class SlotOwners {
       const std::size_t chunk = chunk_in(*slot);
       expect(*slot, chunk, Owner::lane);
       const bool is_last = (left_[*slot] -= bytes) == 0;
-      if (is_last && !writes) hand_over(*slot, chunk, Owner::lane, Owner::nobody);
+      if (is_last && !writes) hand_over(*slot, chunk, Owner::lane, Owner::none);
     }
     if (const auto slot = slot_of(target)) {
       hand_over(*slot, chunk_in(*slot), Owner::lane, Owner::writer);
@@ -86,7 +86,7 @@ class SlotOwners {
 
  private:
   static std::uint64_t word_of(std::size_t chunk, Owner owner) {
-    return owner == Owner::nobody ? 0 : chunk << 2 | static_cast<std::uint64_t>(owner);
+    return owner == Owner::none ? 0 : chunk << 2 | static_cast<std::uint64_t>(owner);
   }
 
   void check(std::size_t slot, std::size_t chunk, Owner wanted, std::uint64_t found) {

@@ -13,7 +13,7 @@
 
 namespace ooc::test {
 
-/// Every place of a pass where something can go wrong.
+/// The places of a pass at which something can go wrong.
 enum class Place {
   begin,  // calls of the operator
   process,
@@ -36,14 +36,14 @@ enum class Place {
 
 constexpr std::size_t places = static_cast<std::size_t>(Place::device) + 1;
 
-/// A failure, or a request to stop, when a pass comes to a place for the `nth` time (from 0).
+/// A failure, or a request to stop, when a pass reaches a place for the `nth` time (from 0).
 struct Trouble {
   Place place;
   std::size_t nth;
   bool stops;
 };
 
-/// Causes the troubles of a pass. Its threads call come_to() at each place.
+/// Causes the troubles of a pass, the threads of which call come_to() at each place.
 class Troubles {
  public:
   /// Thrown by come_to(). `trouble`: the index of the trouble.
@@ -64,7 +64,7 @@ class Troubles {
     for (Struck& struck : struck_) struck.has = false;
   }
 
-  /// Counts that a thread has come to `place`. Throws Failure.
+  /// Counts that a thread has reached `place`. Throws Failure.
   void come_to(Place place) {
     const std::size_t call = calls_[static_cast<std::size_t>(place)]++;
     if (!has_any_) return;

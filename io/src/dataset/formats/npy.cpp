@@ -227,14 +227,6 @@ constexpr std::array<Letter, 12> letters{{{"?", "b1"},
                                           {"f", "f4"},
                                           {"d", "f8"}}};
 
-/// True if `name` is NumPy's long name of a supported type.
-bool is_numpy_name(std::string_view name) {
-  constexpr std::array<std::string_view, 11> known{"uint8",   "uint16",  "uint32", "uint64",
-                                                   "int8",    "int16",   "int32",  "int64",
-                                                   "float16", "float32", "float64"};
-  return std::ranges::find(known, name) != known.end();
-}
-
 /// The element type that a header declares.
 struct Elements {
   DType type;
@@ -260,14 +252,15 @@ Elements parse_type(const File& file, const std::string& descr) {
         "holds " + std::string{refusal.what} + " (" + quoted(descr) + "), which are not supported",
         std::string{refusal.hint});
   }
-  // Codes of two characters. bf16 and names that count bits, such as "f32", are ours and not
-  // NumPy's.
-  if (code.size() == 2 || (!has_order && is_numpy_name(code))) {
-    try {
-      return {parse_dtype(order + std::string{code})};
-    } catch (const Error&) {
-      // The message below is better: it names the file.
-    }
+  try {
+    const DType type = parse_dtype(order + std::string{code});
+    // NumPy writes codes of two characters, and long names without a byte order. bf16 and names
+    // that count bits, such as "f32", are ours.
+    const bool is_long_name =
+        !has_order && type.element != ElementType::bf16 && code == name_of(type.element);
+    if (code.size() == 2 || is_long_name) return {type};
+  } catch (const Error&) {
+    // The message below is better: it names the file.
   }
   throw not_understood(file, "its type " + quoted(descr) + " is not known");
 }

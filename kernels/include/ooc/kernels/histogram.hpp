@@ -46,7 +46,7 @@ struct Histogram {
 /// Counts the elements of a source in bins, exactly as `numpy.histogram(x.astype(float64), bins,
 /// range)` does, for every element type. (NumPy itself casts the edges to the type of f2 and f4
 /// data; this function does not.) Reads the source once, or twice if the range must be found first;
-/// Stats::passes says which. `wanted` applies to each pass.
+/// OutcomeStats::passes says which. `wanted` applies to each pass.
 ///
 /// For an empty source, the result has bins (with counts of 0) only if a range or edges are given.
 /// If the pass that finds the range is stopped early, the result has no bins.

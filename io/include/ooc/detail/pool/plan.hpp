@@ -11,34 +11,36 @@
 
 namespace ooc {
 
-/// The whole schedule of a pass, known before it starts: which extents chunk k is made of, to be
-/// read in this order, or written. Extents are computed when they are asked for, so that a plan
-/// takes no memory for its chunks, but for their order if that is not the sequence's.
+/// The schedule of a pass: the extents of each chunk, in the order in which chunks are read or
+/// written. It is known before the pass starts. Extents are computed on demand, so that a plan
+/// takes no memory for each chunk, except for the order of chunks that are not in the order of the
+/// sequence.
 class Plan {
  public:
   virtual ~Plan() = default;
 
-  /// How many chunks there are.
+  /// Number of chunks.
   virtual std::size_t size() const noexcept = 0;
 
-  /// The most extents that any chunk has.
+  /// The largest number of extents of a chunk.
   virtual std::size_t max_extents() const noexcept = 0;
 
-  /// The extents of a chunk, written to `storage`, which has room for max_extents().
+  /// Writes the extents of a chunk to `storage`, which has room for max_extents(), and returns
+  /// them.
   virtual std::span<const Extent> extents(std::size_t chunk, std::span<Extent> storage) const = 0;
 };
 
-/// The order in which to read the pieces of a sequence, some of which lie in the page cache and
-/// some on the disk: they take turns in proportion, so that both have work from the beginning to
-/// the end.
+/// An order for the pieces of a sequence of which some are in the page cache and some on the disk.
+/// Both kinds alternate in proportion to their numbers, so that the disk and the page cache are
+/// busy from beginning to end.
 class Interleaving {
  public:
-  /// The disk's share of any stretch of the order while there is some of both, for its share of the
-  /// whole. Of one smaller than an eighth, say, only a long stretch would keep the disk busy, and
-  /// so a large pool.
+  /// Returns the fraction of uncached pieces within the interleaved part of the order, given their
+  /// fraction of all pieces. It is between 1/8 and 7/8: with a smaller fraction, the disk would be
+  /// busy only if many chunks were in flight, which takes a large pool.
   static double disk_share(double of_the_whole) noexcept;
 
-  /// cached[i]: whether piece i lies in the page cache.
+  /// `cached[i]`: true if piece i is in the page cache.
   explicit Interleaving(std::vector<bool> cached);
 
   std::size_t pieces() const noexcept { return order_.size(); }
@@ -50,13 +52,13 @@ class Interleaving {
   std::vector<std::uint32_t> order_;
 };
 
-/// One sequence of extents, cut into chunks of equal size, of which one may run across several
-/// files.
+/// A plan that cuts one sequence of extents into chunks of equal size. A chunk may extend over
+/// several files.
 class SequentialPlan final : public Plan {
  public:
-  /// Cuts the sequence into chunks of `chunk_bytes`; the last may be shorter. `interleaving` gives
-  /// their order, if it is not that of the sequence. `pieces_per_step` chunks are one step of a
-  /// pass, and are in the order of the sequence then.
+  /// Cuts the sequence into chunks of `chunk_bytes`; the last may be shorter. `interleaving`: the
+  /// order of the chunks, if it is not that of the sequence. `pieces_per_step`: chunks of one step
+  /// of a pass; more than one only without `interleaving`.
   SequentialPlan(std::span<const Extent> sequence, std::uint64_t chunk_bytes,
                  std::shared_ptr<const Interleaving> interleaving = nullptr,
                  std::size_t pieces_per_step = 1);
@@ -65,17 +67,17 @@ class SequentialPlan final : public Plan {
   std::size_t max_extents() const noexcept override { return max_extents_; }
   std::span<const Extent> extents(std::size_t chunk, std::span<Extent> storage) const override;
 
-  /// Bytes of a chunk, but for the last.
+  /// Size of all chunks but the last (bytes).
   std::uint64_t chunk_bytes() const noexcept { return chunk_bytes_; }
 
-  /// Bytes of all chunks.
+  /// Size of the sequence (bytes).
   std::uint64_t bytes() const noexcept { return ends_.empty() ? 0 : ends_.back(); }
 
-  /// Bytes of the longest chunk.
+  /// Size of the longest chunk (bytes).
   std::uint64_t max_bytes() const noexcept { return std::min(chunk_bytes_, bytes()); }
 
-  /// The steps of a pass: step k is the chunks from first_piece(k) to first_piece(k + 1), and
-  /// begins `step_begin(k)` bytes into the sequence.
+  /// Number of steps of a pass. Step k consists of the chunks from first_piece(k) up to, but not
+  /// including, first_piece(k + 1). It begins `step_begin(k)` bytes into the sequence.
   std::size_t steps() const noexcept;
   std::size_t pieces_per_step() const noexcept { return pieces_per_step_; }
   std::size_t first_piece(std::size_t step) const noexcept {
@@ -86,12 +88,12 @@ class SequentialPlan final : public Plan {
   }
   std::uint64_t step_bytes(std::size_t step) const noexcept;
 
-  /// Bytes of the longest step.
+  /// Size of the longest step (bytes).
   std::uint64_t max_step_bytes() const noexcept {
     return std::min(chunk_bytes_ * pieces_per_step_, bytes());
   }
 
-  /// Where chunk k begins in the sequence, and how long it is (bytes).
+  /// Position of a chunk in the sequence, and its size (bytes).
   std::uint64_t begin(std::size_t chunk) const noexcept { return piece(chunk) * chunk_bytes_; }
   std::uint64_t bytes(std::size_t chunk) const noexcept;
 

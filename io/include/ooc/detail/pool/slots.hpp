@@ -11,9 +11,9 @@
 namespace ooc {
 
 /// Memory without order: slots of equal size, which threads acquire and release. The lowest free
-/// slot is acquired first, so that data goes through as little memory as possible. A limit, which
-/// may change at any time, bounds which slots can be acquired; a slot above a lowered limit is
-/// retired when it is released. Allocates in the constructor only.
+/// slot is acquired first, so that data goes through as little memory as possible. A limit bounds
+/// which slots can be acquired, and may change at any time. A slot above a lowered limit is retired
+/// when it is released. Allocates in the constructor only.
 class Slots {
  public:
   /// `slot_bytes` is rounded up to whole pages. Slots begin on pages if `memory` gives such memory.
@@ -32,7 +32,7 @@ class Slots {
   /// Makes all slots free. No thread may use or wait for one.
   void restart(std::size_t limit) noexcept;
 
-  /// Only the first `slots` slots can be acquired from now on. Any thread.
+  /// Allows only the first `slots` slots to be acquired from now on. Any thread.
   void set_limit(std::size_t slots) noexcept;
 
   /// Returns the lowest free slot below the limit, if any. Any thread.
@@ -41,7 +41,8 @@ class Slots {
   /// Makes a slot free. Any thread.
   void release(std::size_t slot) noexcept;
 
-  /// To wait for a slot: read the count, try to acquire, then wait while the count is unchanged.
+  /// Number of changes of the slots or the limit. A thread that waits for a slot reads it, tries to
+  /// acquire a slot, and calls wait() with it, which blocks while the number is unchanged.
   std::uint32_t changes() const noexcept { return changes_; }
   void wait(std::uint32_t seen) const noexcept { changes_.wait(seen); }
 
@@ -56,7 +57,7 @@ class Slots {
   std::pmr::memory_resource& resource_;
   std::size_t size_, slot_bytes_;
   std::span<std::byte> memory_;
-  std::vector<std::atomic<std::uint64_t>> free_;  // one bit for each slot
+  std::vector<std::atomic<std::uint64_t>> free_;  // one bit for each slot, set if it is free
   std::atomic<std::size_t> limit_;
   std::atomic<std::uint32_t> changes_{0};
 };

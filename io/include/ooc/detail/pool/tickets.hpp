@@ -9,16 +9,16 @@
 
 namespace ooc {
 
-/// Gives out the steps of a pass, 0, 1, 2 ..., to the threads that ask for them. A pass is stopped
-/// by giving out no more: all steps that were given out are finished, so what is done is a prefix
-/// of the steps. Any thread.
+/// Gives out the steps of a pass, 0, 1, 2 ..., to the threads that call draw(). A pass is stopped
+/// by giving out no more. All steps that were given out are finished, so the finished steps are a
+/// prefix of all steps. Any thread may call any function.
 class Tickets {
  public:
-  /// `count` steps; none is given out after a stop request.
+  /// `count`: number of steps. None is given out after a stop request.
   explicit Tickets(std::size_t count, std::stop_token stop = {})
       : count_(count), stop_(std::move(stop)) {}
 
-  /// Returns the next step; nothing if there is none, or none any more.
+  /// Returns the next step; nothing if there are no more, or after a stop request.
   std::optional<std::size_t> draw() noexcept {
     close_if_stopped();
     std::uint64_t word = word_;
@@ -28,11 +28,11 @@ class Tickets {
     return word / one;
   }
 
-  /// The step that draw() would return next if no other thread drew one.
+  /// Returns the step that draw() would return next if no other thread drew one.
   std::size_t next() const noexcept { return word_ / one; }
 
-  /// Number of steps of the pass. After a stop request it is the number of those given out, which
-  /// does not change any more.
+  /// Returns the number of steps of the pass. After a stop request it is the number of steps that
+  /// were given out, which does not change any more.
   std::size_t end() noexcept {
     close_if_stopped();
     const std::uint64_t word = word_;
@@ -44,8 +44,8 @@ class Tickets {
     if (stop_.stop_requested()) word_ |= closed;
   }
 
-  // The number of steps given out and, in the lowest bit, that no more are: in one word, so that no
-  // thread sees one without the other.
+  // The number of steps given out and, in the lowest bit, a flag that no more are. Both are in one
+  // word, so that no thread sees one without the other.
   static constexpr std::uint64_t closed = 1, one = 2;
 
   std::size_t count_;

@@ -11,29 +11,30 @@ namespace ooc {
 /// Thrown in every waiting thread after abort(). The error that caused it is reported elsewhere.
 struct Aborted {};
 
-/// Something that threads of a pass wait for.
+/// An object that threads of a pass wait for.
 class MeetingPoint {
  public:
-  /// Wakes all waiting threads with Aborted. Any thread, at any time.
+  /// Makes all waiting threads throw Aborted. May be called by any thread, at any time.
   virtual void abort() noexcept = 0;
 
  protected:
   ~MeetingPoint() = default;
 };
 
-/// How far a chunk, or another item of a sequence, has come. It goes through the states in this
-/// order, and may skip some.
+/// The progress of a chunk, or of another item of a sequence. An item goes through the states in
+/// this order, and may skip some.
 enum class ChunkState : std::uint8_t { empty, loaded, computed };
 
-/// Order without memory: the states of the indices 0, 1, 2 ... of a sequence, and threads that wait
-/// for them. One atomic word holds the state of index k and, once k is finished, of k + window:
+/// Order without memory: the states of the indices 0, 1, 2 ... of a sequence. Threads wait for an
+/// index to reach a state. One atomic word holds the state of index k and, once k is finished, that
+/// of k + window:
 ///
 ///     (k, empty) -> (k, loaded) -> (k, computed) -> (k + window, empty) -> ...
 ///
-/// All threads know the sequence, so each knows what to wait for: there is no queue and no lock. At
-/// each state an index belongs to one thread, which alone moves it on. With a window of 1 the
-/// indices are taken one after another. A larger window bounds how far the newest index may be
-/// ahead of the oldest one that is not finished.
+/// All threads know the sequence, so each knows what to wait for: there is no queue and no lock. In
+/// each state an index belongs to one thread, and only that thread moves it on. If the window is 1,
+/// the indices are processed one after another. A larger window bounds how far the newest index may
+/// be ahead of the oldest one that is not finished.
 class Turns final : public MeetingPoint {
  public:
   explicit Turns(std::size_t window);
@@ -43,30 +44,32 @@ class Turns final : public MeetingPoint {
   /// Begins another sequence. No thread may be waiting.
   void restart() noexcept;
 
-  /// Blocks until `index` is at `state`. False if the sequence ends before it. Throws Aborted.
+  /// Blocks until `index` is at `state`. Returns false if the sequence ends before `index`. Throws
+  /// Aborted.
   bool wait(std::size_t index, ChunkState state);
 
   /// True if wait() would return true at once.
   bool is_at(std::size_t index, ChunkState state) const noexcept;
 
-  /// Moves an index on to a later state.
+  /// Moves an index to a later state.
   void move_to(std::size_t index, ChunkState state) noexcept;
 
-  /// Index `index` is finished: index + window is empty now.
+  /// Finishes `index`: index + window is empty now.
   void finish(std::size_t index) noexcept;
 
-  /// Ends the sequence before `index`: threads that wait for it or a later one get false. May be
-  /// called by several threads, with the same index.
+  /// Ends the sequence before `index`: wait() returns false for it and for all later ones. Several
+  /// threads may call this with the same index.
   void end_at(std::size_t index) noexcept;
 
-  /// The index at which the sequence ends, or the largest number.
+  /// Returns the index at which the sequence ends; the largest number if no end is set.
   std::size_t end() const noexcept { return end_; }
 
   void abort() noexcept override;
   bool is_aborted() const noexcept { return aborted_; }
 
  private:
-  /// Threads sleep on `changes`, which has 32 bits: one of 64 would share its futex with others.
+  /// Threads sleep on `changes`. It has 32 bits, the size of a futex: waiting for 64 bits would use
+  /// a futex that is shared with other atomics.
   struct alignas(128) Word {  // two cache lines, since neighbours are prefetched in pairs
     std::atomic<std::uint64_t> turn{0};
     std::atomic<std::uint32_t> changes{0};

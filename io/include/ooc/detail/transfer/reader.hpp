@@ -11,7 +11,7 @@
 
 namespace ooc {
 
-/// Loads the chunks of a plan into a pool, in order, or single ones.
+/// Loads the chunks of a plan into a pool in order, or single chunks of the caller.
 class Reader final : public Transfer {
  public:
   /// `direct`: bypass the page cache for the files that allow it. `block_bytes`: the size of one
@@ -21,9 +21,9 @@ class Reader final : public Transfer {
   Reader(std::vector<const File*> files, const Plan& plan, ChunkPool& pool,
          std::unique_ptr<Engine> engine, std::size_t block_bytes, bool direct);
 
-  /// Reads the chunks of the plan from the first on, as many as `end` says, which is called before
-  /// each chunk and may become less. Throws Error, Aborted; either way no request is in flight
-  /// afterwards but those of an engine that has died.
+  /// Reads the chunks of the plan, from the first on. `end` returns their number; it is called
+  /// before each chunk, and may return less each time. Throws Error, Aborted. In either case no
+  /// request is in flight afterwards, except those of an engine that has died.
   void run(const std::function<std::size_t()>& end) { transfer_chunks(end); }
 
   /// Reads the whole plan.
@@ -31,16 +31,17 @@ class Reader final : public Transfer {
     run([this] { return plan().size(); });
   }
 
-  /// Reads one chunk, on the calling thread, that is the caller's and not the pool's: its index
-  /// says which, its memory is as large as a slot, and its segments have room for the most extents.
-  /// An observer is told of `slot`, one of the pool's. Throws as run().
+  /// Reads one chunk, which belongs to the caller and not to the pool, on the calling thread. Its
+  /// index says which chunk of the plan to read. Its memory is as large as a slot, and its segments
+  /// have room for max_extents(). `slot`: the slot of the pool that an observer is told. Throws
+  /// like run().
   void read_chunk(Chunk& chunk, std::size_t slot) {
     chunk.segments.clear();
     transfer_chunk(chunk, slot);
   }
 
-  /// Bytes that a slot needs beyond the chunk's payload, for the block ends around its extents.
-  /// `direct`: some of them may be read directly.
+  /// Returns the bytes that a slot needs in addition to the payload of a chunk, for the ends of the
+  /// blocks around its extents. `direct`: some of them may be read directly.
   static std::size_t slack_bytes(std::size_t max_extents, bool direct);
 
  private:

@@ -13,15 +13,14 @@ namespace ooc {
 /// gives their slots back.
 class Writer final : public Transfer {
  public:
-  /// `direct`: bypass the page cache, if the file allows it, with the whole blocks of each extent
-  /// that lie in the slot as they do in the file, a multiple of File::alignment() apart; what is
-  /// left at its ends, and all else, is put together in the page cache. All references must outlive
-  /// the writer.
+  /// `direct`: bypass the page cache, if the file allows it, for the whole blocks of an extent
+  /// whose addresses in the slot are multiples of File::alignment(), too. The ends of an extent and
+  /// all other bytes are written through the page cache. All references must outlive the writer.
   Writer(OutputFile& file, const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> engine,
          std::size_t block_bytes, bool direct);
 
-  /// Writes until the plan or the pool ends. Throws Error, Aborted; either way no request is in
-  /// flight afterwards but those of an engine that has died.
+  /// Writes until the plan or the sequence of the pool ends. Throws Error, Aborted. In either case
+  /// no request is in flight afterwards, except those of an engine that has died.
   void run();
 
  private:
@@ -29,7 +28,7 @@ class Writer final : public Transfer {
   Chunk* try_take(std::size_t index) override {
     return pool().is_at(index, ChunkState::computed) ? take(index) : nullptr;
   }
-  void lay_out(Chunk&, std::span<const Extent>) override {}  // as who has computed it left it
+  void lay_out(Chunk&, std::span<const Extent>) override {}  // done by the lane
   ByteRange range_of(const Extent& extent) const override;
   std::uint64_t end_of_request(const Extent& extent, std::uint64_t offset) const override;
   void prepare(Part& part, const Extent& extent) const override;

@@ -14,14 +14,14 @@ class Checksum {
   Checksum();
   ~Checksum();
 
-  /// Adds the segments of a chunk, when its turn has come: its index counts from 0. Throws Aborted.
+  /// Waits for the chunk's turn and adds its segments. Chunk indices count from 0. Throws Aborted.
   void add(const Chunk& chunk);
 
-  /// Where threads wait for their turns: to be aborted when one of them fails.
+  /// The turns that threads wait for. A pass aborts them if one of its threads fails.
   Turns& turns() noexcept { return turns_; }
 
-  /// Of all that was added, as `xxh128sum` prints it: 32 hexadecimal digits. Not while it is added
-  /// to.
+  /// Returns the checksum of all that was added as `xxh128sum` prints it: 32 hexadecimal digits. No
+  /// thread may be in add().
   std::string text() const;
 
   /// Time spent in hashing, one thread at a time.

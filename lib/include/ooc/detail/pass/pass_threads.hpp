@@ -16,7 +16,7 @@ namespace ooc {
 /// others end too, and is kept for join().
 class PassThreads {
  public:
-  /// `meeting_points`: everything that the threads wait for. They must outlive this.
+  /// `meeting_points`: all objects that the threads wait for. They must outlive this one.
   explicit PassThreads(std::vector<MeetingPoint*> meeting_points)
       : meeting_points_(std::move(meeting_points)) {}
 
@@ -25,15 +25,15 @@ class PassThreads {
   PassThreads(const PassThreads&) = delete;
   PassThreads& operator=(const PassThreads&) = delete;
 
-  /// Runs one thread's share. Throws Error(memory) if no thread can be started.
+  /// Starts a thread that runs `share`. Throws Error(memory) if none can be started.
   void start(std::function<void()> share);
 
-  /// Runs a share on the calling thread. False if it has failed: the pass is aborted then, and
-  /// join() throws what it threw, unless another error came before.
+  /// Runs a share on the calling thread. Returns false if it has thrown: the pass is aborted, and
+  /// join() rethrows that error unless another one came before.
   bool run(const std::function<void()>& share) { return guard(share); }
 
-  /// Waits until all have ended, calling `report` ten times a second and once at the end, and
-  /// rethrows the first error.
+  /// Waits until all threads have ended. Calls `report` ten times a second and once at the end.
+  /// Rethrows the first error.
   void join(const std::function<void()>& report);
 
  private:
@@ -44,8 +44,8 @@ class PassThreads {
   std::vector<MeetingPoint*> meeting_points_;
   std::mutex mutex_;
   std::exception_ptr first_;             // under the mutex
-  std::atomic<std::uint32_t> ended_{0};  // threads
-  std::vector<std::jthread> threads_;    // last: they use what stands above
+  std::atomic<std::uint32_t> ended_{0};  // number of threads
+  std::vector<std::jthread> threads_;    // last: they use the members above
 };
 
 }  // namespace ooc

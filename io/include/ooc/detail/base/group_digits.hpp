@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace ooc {
+
+/// Returns the decimal digits of an integer in groups of three: "-1,234,567" for "-1234567".
+std::string group_digits(std::string digits);
+
+}  // namespace ooc
