@@ -152,11 +152,12 @@ class Partials {
     if constexpr (merge_of<Op>() == Merge::by_partition) {
       std::optional<Node> root = tree_.take_root();
       return root ? std::move(root->partial) : Partial{};
+    } else {
+      for (Lane& lane : lanes_) {
+        for (Partial& partial : lane.partials) op_.merge(total_, partial);
+      }
+      return std::move(total_);
     }
-    for (Lane& lane : lanes_) {
-      for (Partial& partial : lane.partials) op_.merge(total_, partial);
-    }
-    return std::move(total_);
   }
 
  private:
