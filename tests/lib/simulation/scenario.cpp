@@ -97,7 +97,7 @@ Scenario::Scenario(std::uint64_t wanted) : seed(wanted) {
 /// layout does, else any number.
 void Scenario::choose_slots(Random& random) {
   slots = reads_inline ? std::min(lanes, plan().size()) : random.between(1, 9);
-  resizes = !reads_inline && slots > 2 * lanes && random.one_in(2);
+  resizes = !reads_inline && slots > 1 && random.one_in(2);
   first_slots = resizes ? random.between(1, slots) : slots;
   first_depth = least_depth = read_depth;
 }
