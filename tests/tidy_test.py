@@ -55,7 +55,6 @@ TESTED_ELSEWHERE = {
     "io/include/ooc/io/extent.hpp": "tests/io/pool/plan_test.cpp",
     "lib/include/ooc/operation.hpp": "tests/lib/pass/coordinator_test.cpp",
     "lib/include/ooc/options.hpp": "tests/lib/pass/coordinator_test.cpp",
-    "lib/include/ooc/stats.hpp": "tests/lib/pass/coordinator_test.cpp",
     "io/include/ooc/detail/transfer/transfer.hpp": "tests/io/transfer/writer_test.cpp",
     "kernels/include/ooc/kernels/blas.hpp": "tests/kernels/gemm/gemm_test.cpp",
     "kernels/include/ooc/detail/kernels/chunk_kernel.hpp": "tests/apps/bench/run_test.cpp",

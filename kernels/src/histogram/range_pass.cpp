@@ -2,7 +2,6 @@
 
 #include <ooc/io/error.hpp>
 
-#include <algorithm>
 #include <string>
 #include <type_traits>
 #include <utility>

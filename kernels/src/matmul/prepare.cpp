@@ -2,7 +2,7 @@
 
 #include "matmul/plan/cost.hpp"
 
-#include <ooc/detail/dataset/residency.hpp>
+#include <ooc/detail/sizing/facts.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
 
@@ -76,11 +76,10 @@ StoredMatrix stored(const Source& source, std::uint32_t file) {
 }
 
 /// Fraction of both operands that is in the page cache. Empty if unknown.
-std::optional<double> cached_fraction(const Source& a, const Source& b) {
-  const std::optional<double> of_a = page_cache_fraction(a), of_b = page_cache_fraction(b);
-  const double bytes = static_cast<double>(a.bytes()) + static_cast<double>(b.bytes());
-  if (!of_a || !of_b || bytes == 0) return {};
-  return (*of_a * static_cast<double>(a.bytes()) + *of_b * static_cast<double>(b.bytes())) / bytes;
+std::optional<double> cached_fraction(const SourceFacts& a, const SourceFacts& b) {
+  const auto of_a = static_cast<double>(a.bytes()), of_b = static_cast<double>(b.bytes());
+  if (!a.cached || !b.cached || of_a + of_b == 0) return {};
+  return (*a.cached * of_a + *b.cached * of_b) / (of_a + of_b);
 }
 
 /// Chooses slots for the chunks in flight and for those that the device copies, within the limit.
@@ -166,15 +165,13 @@ Problem problem_of(const Source& a, const Source& b, const Types& types) {
           .product_bytes = size_of(types.product.element)};
 }
 
-/// Uses direct I/O if either file allows it. The reader then decides for each file.
+/// Uses direct I/O if either file allows it. The reader then decides for each file. `cached`: of
+/// both.
 IoConfig choose_reads(const Options& limits, const DeviceFacts& device, Workers workers,
-                      const Source& a, const Source& b, double cached) {
-  const auto config_of = [&](const Source& source) {
-    SourceFacts facts = facts_of(source);
-    facts.cached = cached;  // of both
-    return choose_read_config(limits, device, workers, facts);
-  };
-  const IoConfig of_a = config_of(a), of_b = config_of(b);
+                      SourceFacts a, SourceFacts b, double cached) {
+  a.cached = b.cached = cached;
+  const IoConfig of_a = choose_read_config(limits, device, workers, a);
+  const IoConfig of_b = choose_read_config(limits, device, workers, b);
   IoConfig config = of_a.direct ? of_a : of_b;
   if (config.reason.empty()) config.reason = of_a.reason.empty() ? of_b.reason : of_a.reason;
   return config;
@@ -352,9 +349,11 @@ Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
   job.files = {&file_of(a), &file_of(b)};
   job.operands = {stored(a, 0), stored(b, 1)};
   job.workers = choose_workers(limits, device.facts());
-  const std::optional<double> cached_or_unknown = cached_fraction(a, b);
+  SourceFacts of_a = facts_of(a), of_b = facts_of(b);
+  const std::optional<double> cached_or_unknown = cached_fraction(of_a, of_b);
   const double cached = cached_or_unknown.value_or(0);
-  job.reads = choose_reads(limits, device.facts(), job.workers, a, b, cached);
+  job.reads =
+      choose_reads(limits, device.facts(), job.workers, std::move(of_a), std::move(of_b), cached);
   const Memory memory = divide_memory(device, limits, output_in_memory, job);
 
   if (memory.workspace != 0) prepared.workspace = Buffer(device.device_memory(), memory.workspace);
