@@ -88,20 +88,4 @@ ooc::Error in_terms_of_options(const ooc::Error& error, std::string_view command
   return {error.kind(), error.what(), details};
 }
 
-std::string in_terms_of_options(std::string_view sentence) {
-  constexpr std::string_view letters =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_:";
-  std::string text;
-  while (!sentence.empty()) {
-    const std::string_view word = sentence.substr(0, sentence.find_first_not_of(letters));
-    const auto row = std::ranges::find(names, word, &SettingOption::setting);
-    text += row == names.end() ? std::string(word) : fmt::format("--{}", row->option);
-    sentence.remove_prefix(word.size());
-    const std::string_view rest = sentence.substr(0, sentence.find_first_of(letters));
-    text += rest;
-    sentence.remove_prefix(rest.size());
-  }
-  return text;
-}
-
 }  // namespace ooc_run

@@ -13,17 +13,13 @@ struct SettingOption {
   std::string_view option;   // "chunk"
 };
 
-/// Returns all settings that errors and reasons of the library name. A setting that has different
-/// options in different commands is in several rows.
+/// Returns all settings that errors of the library name. A setting that has different options in
+/// different commands is in several rows.
 std::span<const SettingOption> setting_options();
 
 /// Returns the error with remedies that a user of ooc-run can type: all of its advice becomes the
 /// hint, in terms of the options of `command`. Remedies for which it has no option are left out. An
 /// empty `command` stands for any.
 ooc::Error in_terms_of_options(const ooc::Error& error, std::string_view command = {});
-
-/// Replaces the settings of the library in a sentence by options: "as many streams as --streams
-/// says".
-std::string in_terms_of_options(std::string_view sentence);
 
 }  // namespace ooc_run

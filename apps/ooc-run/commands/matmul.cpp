@@ -17,6 +17,7 @@
 #include "commands/matmul_report.hpp"
 #include "dataset/type_doubt.hpp"
 #include "request/output_file.hpp"
+#include "result/reasons.hpp"
 #include "run/explanation.hpp"
 #include "run/session.hpp"
 
@@ -119,7 +120,7 @@ Outcome explain_product(const MatmulRequest& request, const ooc::Target& target,
       ooc::dry_run_matmul(session.coordinator(), a, b, request.options,
                           path.empty() ? std::nullopt : std::optional(target));
   const auto prediction = session.predict(work_of(plan));
-  std::vector<std::string> reasons = plan.reasons;
+  std::vector<std::string> reasons = sentences_of(plan.reasons);
   const std::string& why_device = session.device().reason;
   if (!why_device.empty()) reasons.insert(reasons.begin(), why_device);
   Json result = describe_plan(plan, prediction, path);

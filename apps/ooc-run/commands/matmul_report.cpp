@@ -9,6 +9,7 @@
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "cli/type_words.hpp"
+#include "result/reasons.hpp"
 
 namespace ooc_run {
 namespace {
@@ -91,7 +92,7 @@ Json describe_plan(const ooc::MatmulPlan& plan, const std::optional<Prediction>&
             {"bytes_read", plan.bytes_read},
             {"bytes_written", plan.bytes_written},
             {"prediction", describe(prediction)},
-            {"reasons", plan.reasons}}}};
+            {"reasons", sentences_of(plan.reasons)}}}};
 }
 
 Json describe_product(const ooc::Product& product, const std::optional<Prediction>& prediction,

@@ -11,6 +11,7 @@
 #include "cli/fact_table.hpp"
 #include "cli/sizes.hpp"
 #include "cli/type_words.hpp"
+#include "result/reasons.hpp"
 
 namespace ooc_run {
 namespace {
@@ -196,7 +197,9 @@ std::vector<std::string> reasons_of(const Info& info) {
     before = &reading;
   }
   for (const Reading& reading : info.readings) {
-    for (const std::string& reason : reading.explanation.pass.layout.reasons) add(reason);
+    for (const ooc::Reason& reason : reading.explanation.pass.layout.reasons) {
+      add(sentence_of(reason));
+    }
   }
   return reasons;
 }

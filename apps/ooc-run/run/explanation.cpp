@@ -12,12 +12,12 @@
 #include <ooc/kernels/convert.hpp>
 #include <utility>
 
-#include "cli/remedies.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "dataset/type_doubt.hpp"
 #include "draw/picture_file.hpp"
 #include "machine/machine_facts.hpp"
+#include "result/reasons.hpp"
 
 namespace ooc_run {
 
@@ -31,7 +31,7 @@ std::string device_name(ooc::DeviceKind device, int ordinal) {
 namespace {
 
 std::vector<std::string> reasons_of(const Explanation& explanation) {
-  std::vector<std::string> reasons = explanation.pass.layout.reasons;
+  std::vector<std::string> reasons = sentences_of(explanation.pass.layout.reasons);
   const std::string& why_device = explanation.device.reason;
   if (!why_device.empty()) reasons.insert(reasons.begin(), why_device);
   return reasons;
@@ -225,8 +225,9 @@ Outcome explain(std::string_view command, const RunSettings& settings, const ooc
   reasons.insert(reasons.begin(), warnings.begin(), warnings.end());
   for (std::string& reason : reasons_of(explanation)) reasons.push_back(std::move(reason));
   if (explanation.pass.layout.chunks != 0) {
-    reasons.push_back(in_terms_of_options(explanation.pass.layout.why_chunk));
-    reasons.push_back(in_terms_of_options(explanation.pass.layout.why_streams));
+    const ooc::LayoutStats& layout = explanation.pass.layout;
+    if (layout.why_chunk) reasons.push_back(sentence_of(*layout.why_chunk));
+    if (layout.why_streams) reasons.push_back(sentence_of(*layout.why_streams));
   }
   Json json = describe(explanation);
   json["reasons"] = reasons;

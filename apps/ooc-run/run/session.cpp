@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
@@ -9,7 +10,6 @@
 #include <new>
 #include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,27 +18,17 @@
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "dataset/type_doubt.hpp"
+#include "result/reasons.hpp"
 #include "run/verdict.hpp"
 
 namespace ooc_run {
 namespace {
 
-std::string without_percentages(std::string text) {
-  for (std::size_t end = text.find(" %"); end != std::string::npos; end = text.find(" %", end)) {
-    std::size_t begin = end;
-    while (begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9') --begin;
-    text.erase(begin, end + 2 - begin);
-    end = begin;
-  }
-  return text;
-}
-
-/// Removes reasons that differ from an earlier one only in percentages: each pass gives its own.
-std::vector<std::string> without_repetitions(const std::vector<std::string>& reasons) {
-  std::set<std::string> said;
+/// Removes sentences that are there already: each engine of a pass gives its own.
+std::vector<std::string> without_repetitions(const std::vector<std::string>& sentences) {
   std::vector<std::string> rest;
-  for (const std::string& reason : reasons) {
-    if (said.insert(without_percentages(reason)).second) rest.push_back(reason);
+  for (const std::string& sentence : sentences) {
+    if (std::ranges::find(rest, sentence) == rest.end()) rest.push_back(sentence);
   }
   return rest;
 }
@@ -178,7 +168,7 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   outcome.verdict = verdict(stats, device_.kind, ceilings);
   if (!outcome.verdict.empty()) outcome.verdict += beside_fact(prediction, stats.timing.seconds);
   outcome.partial = stats.outcome.partial;
-  outcome.reasons = without_repetitions(stats.layout.reasons);
+  outcome.reasons = sentences_of(without_repetitions(stats.layout.reasons));
   if (!device_.reason.empty()) outcome.reasons.insert(outcome.reasons.begin(), device_.reason);
   outcome.notes = without_repetitions(stats.outcome.remarks);
   std::vector<std::string> sentences = warnings_;

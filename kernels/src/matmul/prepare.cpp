@@ -173,7 +173,7 @@ IoConfig choose_reads(const Options& limits, const DeviceFacts& device, Workers 
   const IoConfig of_a = choose_read_config(limits, device, workers, a);
   const IoConfig of_b = choose_read_config(limits, device, workers, b);
   IoConfig config = of_a.direct ? of_a : of_b;
-  if (config.reason.empty()) config.reason = of_a.reason.empty() ? of_b.reason : of_a.reason;
+  if (!config.reason) config.reason = of_a.reason ? of_a.reason : of_b.reason;
   return config;
 }
 
@@ -247,20 +247,16 @@ std::uint64_t passes_over(const Schedule& schedule, Operand operand) {
   return divide_up(static_cast<std::uint64_t>(loads), others * tiling.inner_tiles);
 }
 
-std::string times(std::uint64_t count) {
-  return count == 1 ? "once" : std::to_string(count) + " times";
-}
-
-std::string resident_sentence(const Schedule& schedule) {
+Reason reason_of(const Schedule& schedule) {
   const Tiling& tiling = schedule.tiling;
-  const std::string loaded = "A is loaded " + times(passes_over(schedule, Operand::a)) + ", B " +
-                             times(passes_over(schedule, Operand::b));
+  const std::uint64_t of_a = passes_over(schedule, Operand::a);
+  const std::uint64_t of_b = passes_over(schedule, Operand::b);
   switch (tiling.resident) {
-    case Resident::a: return "panels of A stay on the device: " + loaded;
-    case Resident::b: return "panels of B stay on the device: " + loaded;
+    case Resident::a: return {.what = Choice::resident_a, .figures = {of_a, of_b}};
+    case Resident::b: return {.what = Choice::resident_b, .figures = {of_a, of_b}};
     case Resident::c:
-      return "a tile of C stays on the device, one of " + std::to_string(tiling.row_tiles) + " x " +
-             std::to_string(tiling.column_tiles) + ": " + loaded;
+      return {.what = Choice::resident_c,
+              .figures = {of_a, of_b, tiling.row_tiles, tiling.column_tiles}};
   }
   __builtin_unreachable();
 }
@@ -288,12 +284,11 @@ MatmulPlan describe(const ProductJob& job, Precision precision, std::uint64_t de
   plan.bytes_written = cost.write_bytes;
   plan.direct = job.reads.direct;
   plan.flops = cost.flops;
-  if (!job.schedule.steps.empty()) plan.reasons.push_back(resident_sentence(job.schedule));
+  if (!job.schedule.steps.empty()) plan.reasons.push_back(reason_of(job.schedule));
   if (plan.cache_bytes != 0) {
-    plan.reasons.push_back("host memory keeps " + std::to_string(tiling.cache_entries) +
-                           " panels that are needed again");
+    plan.reasons.push_back({.what = Choice::cached_panels, .figures = {tiling.cache_entries}});
   }
-  if (!job.reads.reason.empty()) plan.reasons.push_back(job.reads.reason);
+  if (job.reads.reason) plan.reasons.push_back(*job.reads.reason);
   return plan;
 }
 

@@ -206,8 +206,9 @@ void describe_ways(const ProductJob& job, const IoConfig& reads, const Engine& r
     return engine.name() == "threads" ? config.threads : 0;
   };
   stats.layout.threads = 4 + helpers(read_engine, reads) + helpers(write_engine, writes);
-  for (const std::string& reason : {writes.reason, read_engine.note(), write_engine.note()}) {
-    if (!reason.empty()) stats.layout.reasons.push_back(reason);
+  if (writes.reason) stats.layout.reasons.push_back(*writes.reason);
+  for (const std::string& note : {read_engine.note(), write_engine.note()}) {
+    if (!note.empty()) stats.layout.reasons.push_back({Choice::engine, note});
   }
   for (const std::string& remark : {read_engine.remark(), write_engine.remark()}) {
     if (!remark.empty()) stats.outcome.remarks.push_back(remark);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/io/language.hpp>
+#include <ooc/reason.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,11 +19,11 @@ struct LayoutStats {
   bool direct = false;
   /// True if each stream reads its own chunks; its time is divided between reading and computing.
   bool reads_inline = false;
-  bool in_order = true;                // false: a partial result does not cover the first bytes
-  std::vector<std::string> reasons{};  // a sentence for each choice that the library made
-  /// Reasons for the chunk size and the number of streams, also if the user set them. A sentence
-  /// may name a setting: "Options::streams".
-  std::string why_chunk{}, why_streams{};
+  bool in_order = true;           // false: a partial result does not cover the first bytes
+  std::vector<Reason> reasons{};  // of choices that the library made
+  /// Reasons for the chunk size and the number of streams, also if the user set them. Empty for a
+  /// matrix product.
+  std::optional<Reason> why_chunk{}, why_streams{};
   std::optional<double> page_cache_fraction{};  // of the source, before the pass
   double hole_fraction = 0;  // fraction of the source in holes, which need no disk reads
   std::size_t chunk_bytes = 0, chunks = 0, streams = 0, threads = 0;

@@ -14,10 +14,11 @@ void add(StageTimes& total, const StageTimes& times, double scale) {
   total.waits_out = total.waits_out * scale + times.waits_out;
 }
 
-/// Appends the sentences that are not there yet.
-void add(std::vector<std::string>& sentences, const std::vector<std::string>& more) {
-  for (const std::string& sentence : more) {
-    if (std::ranges::find(sentences, sentence) == sentences.end()) sentences.push_back(sentence);
+/// Appends the items that are not there yet.
+template <typename T>
+void add(std::vector<T>& items, const std::vector<T>& more) {
+  for (const T& item : more) {
+    if (std::ranges::find(items, item) == items.end()) items.push_back(item);
   }
 }
 

@@ -238,10 +238,11 @@ Stats Coordinator::State::run_passes(const Source& source, std::size_t element_b
     try {
       Stats stats = run(facts, layout, watch, source, element_bytes, operation, wanted, output);
       if (refused_chunk_bytes != 0) {
-        stats.layout.why_chunk = "using chunks of " + std::to_string(layout.chunk_bytes) +
-                                 " bytes instead of " + std::to_string(refused_chunk_bytes) + ": " +
-                                 why_smaller;
-        stats.outcome.remarks.push_back(stats.layout.why_chunk);
+        stats.layout.why_chunk = {
+            Choice::chunk_halved, why_smaller, {layout.chunk_bytes, refused_chunk_bytes}};
+        stats.outcome.remarks.push_back("using chunks of " + std::to_string(layout.chunk_bytes) +
+                                        " bytes instead of " + std::to_string(refused_chunk_bytes) +
+                                        ": " + why_smaller);
       }
       if (!why_not_ahead.empty()) {
         stats.outcome.remarks.push_back("what was read while the GPU started was read again: " +
@@ -279,8 +280,7 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
   reserve(layout);
   if (layout.slots_ahead != 0 && !reads_ahead) {
     stats.layout.read_ahead_bytes = 0;
-    stats.layout.reasons.emplace_back(
-        "not reading ahead while the GPU starts: there is no memory for it");
+    stats.layout.reasons.push_back({Choice::no_read_ahead});
   }
   Loading loading(options, wanted, layout, source, *pool, reads_ahead);
   const Observe& observe = wanted.observe;

@@ -1,7 +1,5 @@
 #include "pass/loading.hpp"
 
-#include <string>
-
 #include "sizing/dry_run_pass.hpp"
 
 namespace ooc {
@@ -42,9 +40,8 @@ void Loading::describe(Stats& stats) const {
   stats.timing.disk.waits_out = reader_->seconds_waiting();
   if (tuner_ && tuner_->best() != first_depth_) {
     stats.layout.queue_depth = tuner_->best();
-    stats.layout.reasons.push_back("keeping " + std::to_string(tuner_->best()) +
-                                   " reads in flight instead of " + std::to_string(first_depth_) +
-                                   ", which was faster");
+    stats.layout.reasons.push_back(
+        {.what = Choice::queue_depth, .figures = {tuner_->best(), first_depth_}});
   }
 }
 

@@ -56,7 +56,7 @@ Stats describe_layout(const Facts& facts, const Layout& layout) {
   stats.layout.direct = layout.reads.direct;
   stats.layout.reasons = layout.reasons;
   stats.layout.why_chunk = layout.why_chunk;
-  stats.layout.why_streams = layout.why_lanes;
+  stats.layout.why_streams = {.what = layout.why_lanes};
   stats.layout.page_cache_fraction = facts.source.cached;
   stats.layout.hole_fraction = facts.source.holes;
   stats.layout.in_order = layout.interleaving == nullptr;
@@ -71,7 +71,7 @@ Stats describe_layout(const Facts& facts, const Layout& layout) {
 }
 
 void describe_notes(const Engine& engine, Stats& stats) {
-  if (!engine.note().empty()) stats.layout.reasons.push_back(engine.note());
+  if (!engine.note().empty()) stats.layout.reasons.push_back({Choice::engine, engine.note()});
   if (!engine.remark().empty()) stats.outcome.remarks.push_back(engine.remark());
 }
 

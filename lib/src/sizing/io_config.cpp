@@ -22,27 +22,22 @@ namespace {
 struct ChunkSizes {
   std::size_t chunk;
   std::size_t block;
-  std::string_view why;
+  Choice why;
 };
-
-constexpr std::string_view for_disk =
-    "chunks are small: the disk is slower than the link to the GPU";
-constexpr std::string_view for_link = "chunks are large enough to fill the link to the GPU";
-constexpr std::string_view for_core = "chunks fit a core's own cache, in which they are consumed";
 
 // Bytes that come from a disk go through the smallest pool that keeps the disk busy: the more
 // memory the reads are spread over, the slower a disk becomes (lib/README.md, "Sizes"). The
 // link is not the limit then, so small chunks will do. Bytes that come out of the page cache are to
 // fill the link, which takes large chunks, out of a pool that fits the last-level cache. The CPU
 // consumes a chunk in its slot, so there a chunk fits in a core's own cache.
-constexpr ChunkSizes cuda_direct{1 * MiB, 512 * KiB, for_disk};
-constexpr ChunkSizes cuda_buffered{8 * MiB, 1 * MiB, for_link};
-constexpr ChunkSizes cpu_direct{512 * KiB, 512 * KiB, for_core};
-constexpr ChunkSizes cpu_buffered{1 * MiB, 1 * MiB, for_core};
-constexpr ChunkSizes cuda_mixed{1 * MiB, 512 * KiB, for_disk};  // the disk is the limit,
-constexpr ChunkSizes cuda_mostly_cached{4 * MiB, 512 * KiB,
-                                        for_link};  // unless it has little to read
-constexpr ChunkSizes cpu_mixed{1 * MiB, 512 * KiB, for_core};
+constexpr ChunkSizes cuda_direct{1 * MiB, 512 * KiB, Choice::chunk_for_disk};
+constexpr ChunkSizes cuda_buffered{8 * MiB, 1 * MiB, Choice::chunk_for_link};
+constexpr ChunkSizes cpu_direct{512 * KiB, 512 * KiB, Choice::chunk_for_core};
+constexpr ChunkSizes cpu_buffered{1 * MiB, 1 * MiB, Choice::chunk_for_core};
+// The disk is the limit, unless it has little to read.
+constexpr ChunkSizes cuda_mixed{1 * MiB, 512 * KiB, Choice::chunk_for_disk};
+constexpr ChunkSizes cuda_mostly_cached{4 * MiB, 512 * KiB, Choice::chunk_for_link};
+constexpr ChunkSizes cpu_mixed{1 * MiB, 512 * KiB, Choice::chunk_for_core};
 constexpr std::size_t direct_bytes_in_flight = 8 * MiB;  // the best of disks seen: 2 to 32
 constexpr std::size_t most_cuda_readers = 12;     // they saturate the link; more only compete
 constexpr std::size_t most_waiting_threads = 64;  // for the disk, where there is no io_uring
@@ -51,25 +46,26 @@ constexpr double worth_page_cache = 0.5;          // of an input, there
 constexpr double little = 0.25;                   // of an input, on the disk
 constexpr std::uint64_t few_bytes = 64 * MiB;     // to be read from it
 
-std::string percent(double fraction) {
-  return std::to_string(std::lround(fraction * 100)) + " %";
+std::uint64_t percent(double fraction) {
+  return static_cast<std::uint64_t>(std::lround(fraction * 100));
 }
 
-struct Choice {
+/// Direct or buffered I/O, and the reason if it is not direct.
+struct IoMode {
   bool direct;
-  std::string reason{};
+  std::optional<Reason> reason{};
 };
 
 /// Reads directly what is on a disk, and through the page cache what is there.
-Choice reads_directly(const Options& options, const SourceFacts& source) {
+IoMode choose_read_mode(const Options& options, const SourceFacts& source) {
   if (options.direct == DirectIo::no) return {false};
   if (source.not_direct) {
     if (options.direct == DirectIo::yes) throw source.not_direct->error;
-    return {false, source.not_direct->why};
+    return {false, Reason{Choice::buffered_reads, source.not_direct->why}};
   }
   const double cached = source.cached_or_none();
   if (options.direct == DirectIo::automatic && cached >= worth_page_cache) {
-    return {false, percent(cached) + " of the input is there"};
+    return {false, Reason{.what = Choice::cached_reads, .figures = {percent(cached)}}};
   }
   return {true};
 }
@@ -81,18 +77,18 @@ ChunkSizes sizes_of(const DeviceFacts& device, bool direct) {
 
 /// Completes the choice between direct and buffered I/O with the rest.
 IoConfig config_of(const Options& options, ChunkSizes sizes, bool writes, std::size_t threads,
-                   Choice choice) {
+                   IoMode mode) {
   if (options.chunk_bytes != 0) sizes.chunk = options.chunk_bytes;
   if (options.block_bytes != 0) sizes.block = options.block_bytes;
   IoConfig config{.writes = writes,
-                  .direct = choice.direct,
+                  .direct = mode.direct,
                   .engine = options.engine,
                   .threads = threads,
                   .chunk_bytes = sizes.chunk,
                   .block_bytes = sizes.block,
                   .queue_depth = options.queue_depth,
                   .why_chunk = sizes.why,
-                  .reason = std::move(choice.reason)};
+                  .reason = std::move(mode.reason)};
   // An io_uring copies cached pages one after another; several threads copy them at once.
   if (config.engine == EngineKind::automatic && !config.direct) config.engine = EngineKind::threads;
   if (config.queue_depth == 0) {
@@ -124,7 +120,6 @@ std::size_t usable_cores() {
 }
 
 Workers choose_workers(const Options& options, const DeviceFacts& device, std::size_t cores) {
-  constexpr std::string_view as_asked = "as many streams as Options::streams says";
   const auto rest = [&](std::size_t lanes) {
     return options.threads > lanes ? options.threads - lanes : 1;
   };
@@ -132,9 +127,7 @@ Workers choose_workers(const Options& options, const DeviceFacts& device, std::s
     const std::size_t lanes = options.streams != 0 ? options.streams : 2;
     const std::size_t readers =
         options.threads != 0 ? rest(lanes) : std::min(cores, most_cuda_readers);
-    const std::string_view why = options.streams != 0
-                                     ? as_asked
-                                     : "two streams: one computes while the other is being filled";
+    const Choice why = options.streams != 0 ? Choice::streams_as_asked : Choice::two_streams;
     return {lanes, lanes, readers, std::min(readers, most_writers), why, why};
   }
   // On the CPU a lane computes for as long as a reader copies, or longer. As many lanes and readers
@@ -146,31 +139,31 @@ Workers choose_workers(const Options& options, const DeviceFacts& device, std::s
   const std::size_t readers = options.threads != 0 ? rest(lanes) : cores;
   Workers workers{lanes, reading_lanes, readers, std::min(readers, most_writers)};
   if (options.streams != 0) {
-    workers.why_lanes = workers.why_reading_lanes = as_asked;
+    workers.why_lanes = workers.why_reading_lanes = Choice::streams_as_asked;
   } else if (options.threads != 0) {
-    workers.why_lanes = "a stream for half of Options::threads, which compute while others read";
-    workers.why_reading_lanes =
-        "a stream for each of Options::threads, which reads what it computes";
+    workers.why_lanes = Choice::stream_per_two_threads;
+    workers.why_reading_lanes = Choice::stream_per_thread;
   } else {
-    workers.why_lanes = workers.why_reading_lanes = "a stream for each core";
+    workers.why_lanes = workers.why_reading_lanes = Choice::stream_per_core;
   }
   return workers;
 }
 
 IoConfig choose_read_config(const Options& options, const DeviceFacts& device, Workers workers,
                             const SourceFacts& source) {
-  Choice choice = reads_directly(options, source);
-  if (!choice.reason.empty()) choice.reason = "reading through the page cache: " + choice.reason;
-  return config_of(options, sizes_of(device, choice.direct), false, workers.readers, choice);
+  IoMode mode = choose_read_mode(options, source);
+  const ChunkSizes sizes = sizes_of(device, mode.direct);
+  return config_of(options, sizes, false, workers.readers, std::move(mode));
 }
 
 IoConfig choose_write_config(const Options& options, const DeviceFacts& device, Workers workers,
                              const std::string& why_not_direct) {
-  Choice choice{options.direct != DirectIo::no && why_not_direct.empty()};
-  if (!choice.direct && options.direct != DirectIo::no) {
-    choice.reason = "writing through the page cache: " + why_not_direct;
+  IoMode mode{options.direct != DirectIo::no && why_not_direct.empty()};
+  if (!mode.direct && options.direct != DirectIo::no) {
+    mode.reason = {Choice::buffered_writes, why_not_direct};
   }
-  return config_of(options, sizes_of(device, choice.direct), true, workers.writers, choice);
+  const ChunkSizes sizes = sizes_of(device, mode.direct);
+  return config_of(options, sizes, true, workers.writers, std::move(mode));
 }
 
 bool can_mix_reads(const Options& options, const SourceFacts& source) {
@@ -192,7 +185,7 @@ IoConfig choose_mixed_read_config(const Options& options, const DeviceFacts& dev
                                                   : cuda_mixed;
   IoConfig config = config_of(options, sizes, false, workers.readers, {true});
   config.engine = EngineKind::threads;  // which take either kind as it comes
-  config.reason = percent(cached) + " from page cache, rest direct";
+  config.reason = {.what = Choice::mixed_reads, .figures = {percent(cached)}};
   // Requests to the disk are the slow ones. As many of them must be in flight as if there were no
   // others, each with a thread that waits for it. Some more threads copy cached pages.
   constexpr std::size_t copying_threads = 8;
@@ -206,11 +199,11 @@ IoConfig choose_mixed_read_config(const Options& options, const DeviceFacts& dev
 }
 
 IoConfig through_page_cache(const Options& options, const DeviceFacts& device, Workers workers,
-                            bool writes, std::string reason) {
-  const std::string verb = writes ? "writing" : "reading";
+                            bool writes, std::string why) {
+  const Choice what = writes ? Choice::buffered_writes : Choice::buffered_reads;
   return config_of(options, sizes_of(device, false), writes,
                    writes ? workers.writers : workers.readers,
-                   {false, verb + " through the page cache: " + reason});
+                   {false, Reason{what, std::move(why)}});
 }
 
 std::unique_ptr<Engine> make_engine(const Options& options, const IoConfig& config,

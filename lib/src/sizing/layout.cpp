@@ -20,7 +20,7 @@ struct Reading {
   bool both_ways;  // cached parts and the rest by turns
   bool reads_inline;
   std::size_t lanes;
-  std::string_view why_lanes;
+  Choice why_lanes;
 };
 
 bool could_read_both_ways(const Facts& facts, const Options& options) {
@@ -64,10 +64,10 @@ std::size_t chunk_within_limits(const Options& options, const DeviceFacts& devic
   return most;
 }
 
-/// Bytes of input, and the reason for them as a sentence.
+/// Bytes of input, and the reason for them.
 struct ChunkSize {
   std::size_t bytes;
-  std::string why;
+  Reason why;
   std::size_t piece_bytes;  // what a slot holds of it
 };
 
@@ -85,20 +85,15 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
   const IoConfig& config = reading.config;
   const std::size_t partition_bytes = records.partition_bytes();
   const bool in_pieces = !facts.device.reads_host_memory && !facts.output && !reading.both_ways;
-  const auto with_pieces = [&](std::size_t bytes, std::size_t wanted, std::string why) {
+  const auto with_pieces = [&](std::size_t bytes, std::size_t wanted, Reason why) {
     const bool splits = in_pieces && wanted < partition_bytes;
     return ChunkSize{bytes, std::move(why), splits ? piece_of(records, wanted) : bytes};
   };
   if (options.chunk_bytes != 0) {
-    const std::string elements = group_digits(std::to_string(records.partition)) + " elements";
-    std::string why =
-        options.chunk_bytes < partition_bytes
-            ? "chunks are of " + elements +
-                  ", the fewest there can be, though Options::chunk_bytes says less"
-            : "chunks are as large as Options::chunk_bytes says, rounded up to a multiple of " +
-                  elements;
+    const Choice what =
+        options.chunk_bytes < partition_bytes ? Choice::chunk_at_least : Choice::chunk_as_asked;
     return with_pieces(round_up(options.chunk_bytes, partition_bytes), options.chunk_bytes,
-                       std::move(why));
+                       {.what = what, .figures = {records.partition}});
   }
   const std::size_t output_bytes = facts.output ? facts.output->element_bytes : 0;
   const std::size_t widest = std::max(records.bytes, output_bytes);
@@ -109,9 +104,8 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
       chunk_within_limits(options, facts.device, reading.lanes, wanted, buffers);
   const std::size_t partitions = std::max<std::size_t>(most / partition_most, 1);
   return with_pieces(partitions * partition_bytes, std::min(most, config.chunk_bytes),
-                     std::string(partitions * partition_most < wanted
-                                     ? "chunks are as large as the limits of memory allow"
-                                     : config.why_chunk));
+                     {.what = partitions * partition_most < wanted ? Choice::chunk_within_limits
+                                                                   : config.why_chunk});
 }
 
 Error too_many_extents(std::size_t extents) {
@@ -304,17 +298,15 @@ std::size_t choose_slots_ahead(const Facts& facts, const Options& options, const
   return slots > layout.most_slots ? slots : 0;
 }
 
-std::vector<std::string> reasons_for(const Facts& facts, const Wishes& wishes,
-                                     const Layout& layout) {
-  std::vector<std::string> reasons;
+std::vector<Reason> reasons_for(const Facts& facts, const Wishes& wishes, const Layout& layout) {
+  std::vector<Reason> reasons;
   if (layout.plan.bytes() != 0) {
     for (const IoConfig* used : {&layout.reads, layout.writes ? &layout.writes->config : nullptr}) {
-      if (used != nullptr && !used->reason.empty()) reasons.push_back(used->reason);
+      if (used != nullptr && used->reason) reasons.push_back(*used->reason);
     }
   }
   if (wishes.records.in_order && could_read_both_ways(facts, wishes.options)) {
-    reasons.emplace_back(
-        "reading from beginning to end, for the checksum, not cached and uncached parts by turns");
+    reasons.push_back({Choice::ordered_reads});
   }
   return reasons;
 }
@@ -367,7 +359,7 @@ Layout choose_layout(const Facts& facts, const Wishes& wishes) {
   layout.buffers = lane_buffers_of(layout, facts.device);
   const Occupancy occupancy = choose_occupancy(facts, wishes, layout);
   if (occupancy.lanes < layout.lanes) {
-    layout.why_lanes = "there are as many streams as the limit of memory has room for";
+    layout.why_lanes = Choice::streams_within_limits;
   }
   layout.lanes = occupancy.lanes;
   layout.slots = occupancy.slots;

@@ -4,6 +4,7 @@
 #include <ooc/detail/sizing/facts.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/options.hpp>
+#include <ooc/reason.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -11,8 +12,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace ooc {
@@ -72,9 +71,9 @@ struct Layout {
   bool reads_inline;                      // lanes load their own chunks
   bool gathers;                           // some chunk is not one aligned piece of memory
   LaneBuffers buffers;                    // of a lane
-  std::vector<std::string> reasons;
-  std::string why_chunk;
-  std::string_view why_lanes;
+  std::vector<Reason> reasons;
+  Reason why_chunk;
+  Choice why_lanes;
   std::optional<WriteLayout> writes;
 
   /// Slots of the pool.

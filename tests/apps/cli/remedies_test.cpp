@@ -80,15 +80,6 @@ TEST(Remedies, KeepTheRestOfTheError) {
   EXPECT_TRUE(translated.details().remedies.empty());
 }
 
-TEST(Remedies, NameOptionsInSentences) {
-  EXPECT_EQ(in_terms_of_options("as many streams as Options::streams says"),
-            "as many streams as --streams says");
-  EXPECT_EQ(in_terms_of_options("Options::threads, and Options::chunk_bytes"),
-            "--threads, and --chunk");
-  EXPECT_EQ(in_terms_of_options("two: OtherOptions::streams"), "two: OtherOptions::streams");
-  EXPECT_EQ(in_terms_of_options(""), "");
-}
-
 TEST(Remedies, NameOnlyOptionsThatExist) {
   std::vector<std::string_view> options;
   for (const Command& command : commands()) {

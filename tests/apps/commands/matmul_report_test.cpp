@@ -23,7 +23,7 @@ ooc::MatmulPlan a_plan() {
   plan.bytes_written = 24'000'000;
   plan.flops = 12e9;
   plan.multiplying_seconds = 2;
-  plan.reasons = {"panels of B stay on the device"};
+  plan.reasons = {{.what = ooc::Choice::resident_b, .figures = {1, 4}}};
   return plan;
 }
 
@@ -38,6 +38,8 @@ TEST(MatmulReport, APlanIsAResultWithoutARun) {
   EXPECT_TRUE(json["library"].is_null());
   EXPECT_TRUE(json["verified"].is_null());
   EXPECT_EQ(json["plan"]["prediction"]["seconds"], 2);
+  EXPECT_EQ(json["plan"]["reasons"],
+            Json{"panels of B stay on the device: A is loaded once, B 4 times"});
 }
 
 TEST(MatmulReport, AProductSaysWhatWasDoneAndWhatWasPlanned) {

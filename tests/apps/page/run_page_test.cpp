@@ -23,8 +23,8 @@ class RunPageTest : public Test {
     stats.layout.chunks = 477;
     stats.layout.streams = 2;
     stats.timing.disk.busy = 1.5;
-    stats.layout.reasons = {"buffered: <file> & more"};
-    run_ = describe_run(stats, false, stats.layout.reasons, "disk-bound: 4.00 GB/s");
+    const std::vector<std::string> reasons{"buffered: <file> & more"};
+    run_ = describe_run(stats, false, reasons, "disk-bound: 4.00 GB/s");
   }
 
   std::string draw(const Ceilings& ceilings = {}) const {

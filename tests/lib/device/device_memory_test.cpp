@@ -83,14 +83,18 @@ TEST_F(DeviceMemoryTest, TakesHalfTheChunkOnce) {
     Fault fault(nth, Fault::Mode::once);
     const Stats stats = right_fold(faulty(fault));
     EXPECT_EQ(stats.layout.chunk_bytes, half_chunk_bytes);
-    const std::string& reason = stats.outcome.remarks.back();
-    EXPECT_EQ(reason.rfind("using chunks of 1572864 bytes instead of 8388608: the buffers of 2 "
+    const Reason why = stats.layout.why_chunk.value();
+    EXPECT_EQ(why.what, Choice::chunk_halved);
+    EXPECT_EQ(why.figures, (std::vector<std::uint64_t>{half_chunk_bytes, 8 * MiB}));
+    const std::string& remark = stats.outcome.remarks.back();
+    EXPECT_TRUE(remark.ends_with(": " + why.why)) << remark;
+    EXPECT_EQ(remark.rfind("using chunks of 1572864 bytes instead of 8388608: the buffers of 2 "
                            "streams take " +
                                std::to_string(buffers * source_bytes) +
                                " bytes of device memory, of which ",
                            0),
               0u)
-        << reason;
+        << remark;
   }
 }
 

@@ -10,10 +10,14 @@ namespace {
 
 using Sentences = std::vector<std::string>;
 
+const Reason a{Choice::engine, "a"};
+const Reason b{.what = Choice::mixed_reads, .figures = {40}};
+const Reason c{.what = Choice::mixed_reads, .figures = {60}};
+
 Stats first_pass() {
   Stats stats;
   stats.layout = {.reads_inline = true,
-                  .reasons = {"a", "b"},
+                  .reasons = {a, b},
                   .page_cache_fraction = 0.25,
                   .chunk_bytes = 10,
                   .streams = 2,
@@ -25,7 +29,7 @@ Stats first_pass() {
 
 Stats second_pass() {
   Stats stats;
-  stats.layout = {.reasons = {"b", "c"},
+  stats.layout = {.reasons = {b, c},
                   .page_cache_fraction = 0.75,
                   .chunk_bytes = 20,
                   .streams = 4,
@@ -57,7 +61,7 @@ TEST(Stats, DescribeTheLastPassAndTheMostMemory) {
   EXPECT_EQ(both.layout.pool_bytes, 300u);
   EXPECT_EQ(both.layout.page_cache_fraction, 0.25) << "as before the first pass";
   EXPECT_FALSE(both.layout.reads_inline);
-  EXPECT_EQ(both.layout.reasons, (Sentences{"a", "b", "c"}));
+  EXPECT_EQ(both.layout.reasons, (std::vector{a, b, c}));
 }
 
 }  // namespace

@@ -180,7 +180,7 @@ TEST_P(MapTest, WritesToMemory) {
     out.path = memory.path() / "out.f32";
     const Stats stats = map(coordinator, Halve<float>{}, source, out);
     EXPECT_EQ(values_in<float>(out.path), halves_of(values));
-    const std::string reason = "writing through the page cache: tmpfs has no disk under it";
+    const Reason reason{Choice::buffered_writes, "tmpfs has no disk under it"};
     EXPECT_EQ(std::ranges::count(stats.layout.reasons, reason), 1);
   }
 }

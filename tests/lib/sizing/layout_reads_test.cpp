@@ -18,7 +18,7 @@ using test::LayoutTest;
 
 TEST_F(LayoutTest, ReadsADiskThroughASmallPool) {
   const Layout layout = layout_for({}, DeviceKind::cuda, on_disk(1024 * GiB), {.bytes = 4});
-  ASSERT_TRUE(layout.reads.direct) << layout.reasons.front();
+  ASSERT_TRUE(layout.reads.direct) << layout.reasons.front().why;
   EXPECT_LE(layout.slots * layout.slot_bytes, 20 * MiB);
   EXPECT_GE(layout.reads.queue_depth * layout.reads.block_bytes, 4 * MiB);
   EXPECT_LE(layout.reads.queue_depth * layout.reads.block_bytes, layout.slots * layout.slot_bytes);
@@ -92,7 +92,7 @@ TEST_F(LayoutTest, ReadsThroughThePageCacheWhatCannotBeReadDirectly) {
   source.not_direct = NotDirect{"tmpfs has no disk under it", {ErrorKind::usage, "not possible"}};
   const Layout layout = layout_for({}, DeviceKind::cuda, source, {.bytes = 1});
   EXPECT_FALSE(layout.reads.direct);
-  EXPECT_EQ(layout.reasons.front(), "reading through the page cache: tmpfs has no disk under it");
+  EXPECT_EQ(layout.reasons.front(), (Reason{Choice::buffered_reads, "tmpfs has no disk under it"}));
   test::expect_error(ErrorKind::usage, "not possible", [&] {
     layout_for({.direct = DirectIo::yes}, DeviceKind::cuda, source, {.bytes = 1});
   });

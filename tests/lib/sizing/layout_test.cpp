@@ -25,7 +25,8 @@ TEST_F(LayoutTest, OneThreadReadsWhatItComputes) {
   EXPECT_EQ(alone.lanes, 1u);
   EXPECT_FALSE(alone.reads.direct);
   EXPECT_FALSE(alone.tuned_depth);
-  EXPECT_NE(alone.reasons.front().find("reads ahead"), std::string::npos);
+  EXPECT_EQ(alone.reasons.front().what, Choice::buffered_reads);
+  EXPECT_NE(alone.reasons.front().why.find("reads ahead"), std::string::npos);
   const Layout direct = layout_for({.threads = 1, .direct = DirectIo::yes}, DeviceKind::cpu, one,
                                    source, {.bytes = 1});
   EXPECT_TRUE(direct.reads_inline);
@@ -59,7 +60,8 @@ TEST_F(LayoutTest, ReadsCachedPartsAndTheRestByTurns) {
   EXPECT_FALSE(by_turns.interleaving->is_cached(by_turns.plan.size() - 1));
   const Layout in_order = layout_for({}, DeviceKind::cuda, half, {.bytes = 4, .in_order = true});
   EXPECT_EQ(in_order.interleaving, nullptr);
-  EXPECT_NE(in_order.reasons.back().find("from beginning to end"), std::string::npos);
+  EXPECT_EQ(by_turns.reasons.front(), (Reason{.what = Choice::mixed_reads, .figures = {50}}));
+  EXPECT_EQ(in_order.reasons.back(), Reason{Choice::ordered_reads});
 }
 
 TEST_F(LayoutTest, ReadsAheadWhileADeviceStartsAsFarAsMemoryAllows) {
@@ -153,6 +155,43 @@ TEST_F(LayoutTest, RefusesWhatDoesNotFit) {
   }
 }
 
+TEST_F(LayoutTest, SaysWhyAChunkHasItsSize) {
+  const Records records{.bytes = 4};
+  const auto why = [&](const Options& options, DeviceKind device, bool cached = false) {
+    SourceFacts source = on_disk(8 * GiB);
+    source.cached = cached ? 1 : 0;
+    return layout_for(options, device, source, records).why_chunk;
+  };
+  EXPECT_EQ(why({}, DeviceKind::cpu), Reason{Choice::chunk_for_core});
+  EXPECT_EQ(why({}, DeviceKind::cuda), Reason{Choice::chunk_for_disk});
+  EXPECT_EQ(why({}, DeviceKind::cuda, true), Reason{Choice::chunk_for_link});
+  EXPECT_EQ(why({.memory_bytes = 8 * MiB}, DeviceKind::cuda, true),
+            Reason{Choice::chunk_within_limits});
+  const std::uint64_t elements = records.partition;
+  EXPECT_EQ(why({.chunk_bytes = MiB}, DeviceKind::cpu),
+            (Reason{.what = Choice::chunk_as_asked, .figures = {elements}}));
+  EXPECT_EQ(why({.chunk_bytes = 1}, DeviceKind::cpu),
+            (Reason{.what = Choice::chunk_at_least, .figures = {elements}}));
+}
+
+TEST_F(LayoutTest, SaysThatTheInputIsInThePageCache) {
+  SourceFacts source = on_disk(8 * GiB);
+  source.cached = 1;
+  EXPECT_EQ(layout_for({}, DeviceKind::cpu, source, {.bytes = 4}).reasons,
+            (std::vector{Reason{.what = Choice::cached_reads, .figures = {100}}}));
+}
+
+TEST_F(LayoutTest, SaysThatTheLimitLeavesRoomForFewerStreams) {
+  SourceFacts source = on_disk(8 * GiB);
+  source.cached = 1;
+  const Workers six = choose_workers({}, cpu, 6);
+  const auto why = [&](const Options& options) {
+    return layout_for(options, DeviceKind::cpu, six, source, {.bytes = 4}).why_lanes;
+  };
+  EXPECT_EQ(why({}), Choice::stream_per_core);
+  EXPECT_EQ(why({.chunk_bytes = MiB, .memory_bytes = 3 * MiB}), Choice::streams_within_limits);
+}
+
 TEST(Workers, AreAsManyAsAskedFor) {
   EXPECT_EQ(choose_workers({.streams = 3, .threads = 8}, facts_of(DeviceKind::cuda), 16).readers,
             5u);
@@ -160,7 +199,14 @@ TEST(Workers, AreAsManyAsAskedFor) {
     const Workers workers = choose_workers({.threads = threads}, cpu, 16);
     EXPECT_EQ(workers.lanes + workers.readers, std::max<std::size_t>(threads, 2));
     EXPECT_EQ(workers.reading_lanes, threads);
+    EXPECT_EQ(workers.why_lanes, Choice::stream_per_two_threads);
+    EXPECT_EQ(workers.why_reading_lanes, Choice::stream_per_thread);
   }
+  for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
+    EXPECT_EQ(choose_workers({.streams = 3}, facts_of(device), 16).why_lanes,
+              Choice::streams_as_asked);
+  }
+  EXPECT_EQ(choose_workers({}, facts_of(DeviceKind::cuda), 16).why_lanes, Choice::two_streams);
 }
 
 }  // namespace

@@ -81,11 +81,10 @@ TEST_F(LayoutTest, KeepsToTheLimitsWithAnOutput) {
 TEST_F(LayoutTest, SaysWhyItDoesNotWriteDirectly) {
   const OutputFacts small{.element_bytes = 1,
                           .why_not_direct = "the output is smaller than a page"};
-  const std::string reason = "writing through the page cache: the output is smaller than a page";
   const auto reasons = [&](const Options& options, std::uint64_t bytes) {
     return layout_for(options, DeviceKind::cpu, on_disk(bytes), {.bytes = 1}, small).reasons;
   };
-  EXPECT_EQ(reasons({}, 5).back(), reason);
+  EXPECT_EQ(reasons({}, 5).back(), (Reason{Choice::buffered_writes, small.why_not_direct}));
   EXPECT_TRUE(reasons({.direct = DirectIo::no}, 5).empty());
   EXPECT_TRUE(reasons({}, 0).empty());
 }

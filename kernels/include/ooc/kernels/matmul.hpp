@@ -2,6 +2,7 @@
 
 #include <ooc/fold.hpp>
 #include <ooc/io/target.hpp>
+#include <ooc/reason.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +44,7 @@ struct MatmulPlan {
   /// Time of the products alone, at a rate that was measured for the plan. Empty if the product is
   /// too small for a measurement.
   std::optional<double> multiplying_seconds{};
-  std::vector<std::string> reasons;  // sentences: why this plan was chosen
+  std::vector<Reason> reasons;  // why this plan was chosen
 };
 
 /// The result of a matrix product.

@@ -24,7 +24,7 @@ double as_double(std::uint64_t value) {
 }
 
 /// A tiling and its estimated cost.
-struct Choice {
+struct CostedTiling {
   Tiling tiling;
   bool cache_serves;
   double seconds;
@@ -50,17 +50,17 @@ double product_bytes(const Problem& problem) {
 /// Sorts choices: those within the bound of the cache first, and by time among those. Of the
 /// choices that are as fast as the best, within the accuracy of the prediction, the one that moves
 /// the fewest bytes is first.
-void sort_best_first(std::vector<Choice>& choices) {
-  std::ranges::stable_sort(choices, [](const Choice& left, const Choice& right) {
+void sort_best_first(std::vector<CostedTiling>& choices) {
+  std::ranges::stable_sort(choices, [](const CostedTiling& left, const CostedTiling& right) {
     if (left.cache_serves != right.cache_serves) return left.cache_serves;
     return left.seconds < right.seconds;
   });
   if (choices.empty()) return;
-  const Choice best = choices.front();
-  const auto slower = std::ranges::find_if(choices, [&](const Choice& choice) {
+  const CostedTiling best = choices.front();
+  const auto slower = std::ranges::find_if(choices, [&](const CostedTiling& choice) {
     return choice.cache_serves != best.cache_serves || choice.seconds > best.seconds * as_fast;
   });
-  std::ranges::stable_sort(choices.begin(), slower, {}, &Choice::moved_bytes);
+  std::ranges::stable_sort(choices.begin(), slower, {}, &CostedTiling::moved_bytes);
 }
 
 /// Libraries are faster for sizes that are multiples of this, and it makes rows of tiles end on
@@ -84,10 +84,11 @@ Tiling rounded(const Problem& problem, const Limits& limits, Tiling tiling) {
 }
 
 /// Returns the tilings within the bound of the link, best first.
-std::vector<Choice> choices_for(const Problem& problem, const Limits& limits, const Rates& rates) {
+std::vector<CostedTiling> choices_for(const Problem& problem, const Limits& limits,
+                                      const Rates& rates) {
   const Bounds bounds = bounds_of(problem, limits);
   const double c_bytes = product_bytes(problem);
-  std::vector<Choice> choices;
+  std::vector<CostedTiling> choices;
   for (const Tiling& candidate : candidate_tilings(problem, limits)) {
     const Tiling tiling = rounded(problem, limits, candidate);
     const Traffic traffic = estimate_traffic(problem, limits, tiling);
@@ -223,7 +224,7 @@ Schedule make_schedule(const Problem& problem, const Limits& limits, const Rates
     empty.cost.write_bytes = problem.rows * problem.columns * problem.product_bytes;
     return empty;
   }
-  const std::vector<Choice> choices = choices_for(problem, limits, rates);
+  const std::vector<CostedTiling> choices = choices_for(problem, limits, rates);
   const double link_bound = bounds_of(problem, limits).link;
   std::optional<Schedule> second_best;  // one whose cache holds less than estimated
   for (std::size_t i = 0; i < std::min(choices.size(), most_attempts); ++i) {

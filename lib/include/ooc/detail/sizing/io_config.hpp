@@ -4,13 +4,14 @@
 #include <ooc/detail/sizing/facts.hpp>
 #include <ooc/device.hpp>
 #include <ooc/options.hpp>
+#include <ooc/reason.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
-#include <string_view>
 
 namespace ooc {
 
@@ -26,7 +27,8 @@ struct Workers {
   std::size_t reading_lanes;  // streams, if each reads what it computes: as many, or more
   std::size_t readers;        // threads of an engine that reads
   std::size_t writers;        // threads of an engine that writes through the page cache
-  std::string_view why_lanes{}, why_reading_lanes{};  // sentences
+  Choice why_lanes = Choice::stream_per_core;          // the reason for `lanes`
+  Choice why_reading_lanes = Choice::stream_per_core;  // the reason for `reading_lanes`
 };
 
 /// Chooses them for a device.
@@ -41,10 +43,10 @@ struct IoConfig {
   EngineKind engine = EngineKind::automatic;
   std::size_t threads = 0;  // of the threads engine
   std::size_t chunk_bytes = 0;
-  std::size_t block_bytes = 0;   // of one request
-  std::size_t queue_depth = 0;   // requests in flight
-  std::string_view why_chunk{};  // a sentence on its size
-  std::string reason{};          // why not directly, unless the user chose that
+  std::size_t block_bytes = 0;                // of one request
+  std::size_t queue_depth = 0;                // requests in flight
+  Choice why_chunk = Choice::chunk_for_disk;  // the reason for `chunk_bytes`
+  std::optional<Reason> reason{};             // why not all directly, unless the user chose that
 };
 
 /// Returns how to read a source. Throws Error(usage) if direct reads were asked for and are
@@ -64,9 +66,9 @@ bool can_mix_reads(const Options& options, const SourceFacts& source);
 IoConfig choose_mixed_read_config(const Options& options, const DeviceFacts& device,
                                   Workers workers, double cached);
 
-/// Returns how to read or write through the page cache, because of `reason`.
+/// Returns how to read or write through the page cache. `why`: the cause, as in Reason.
 IoConfig through_page_cache(const Options& options, const DeviceFacts& device, Workers workers,
-                            bool writes, std::string reason);
+                            bool writes, std::string why);
 
 /// Makes the engine for it, or the one that `options` makes. `slots`: the first slots of the pool,
 /// which it uses all the time.

@@ -1,0 +1,90 @@
+#include "result/reasons.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+#include "cli/sizes.hpp"
+
+namespace ooc_run {
+namespace {
+
+std::string times(std::uint64_t count) {
+  return count == 1 ? "once" : fmt::format("{} times", count);
+}
+
+}  // namespace
+
+std::string sentence_of(const ooc::Reason& reason) {
+  const auto figure = [&](std::size_t index) { return reason.figures.at(index); };
+  const auto elements = [&] { return group_digits(std::to_string(figure(0))) + " elements"; };
+  const auto loads = [&] {
+    return fmt::format("A is loaded {}, B {}", times(figure(0)), times(figure(1)));
+  };
+  switch (reason.what) {
+    using enum ooc::Choice;
+    case buffered_reads: return "reading through the page cache: " + reason.why;
+    case cached_reads:
+      return fmt::format("reading through the page cache: {} % of the input is there", figure(0));
+    case mixed_reads: return fmt::format("{} % from page cache, rest direct", figure(0));
+    case ordered_reads:
+      return "reading from beginning to end, for the checksum, not cached and uncached parts by "
+             "turns";
+    case buffered_writes: return "writing through the page cache: " + reason.why;
+    case engine: return reason.why;
+    case queue_depth:
+      return fmt::format("keeping {} reads in flight instead of {}, which was faster", figure(0),
+                         figure(1));
+    case no_read_ahead: return "not reading ahead while the GPU starts: there is no memory for it";
+    case chunk_for_disk: return "chunks are small: the disk is slower than the link to the GPU";
+    case chunk_for_link: return "chunks are large enough to fill the link to the GPU";
+    case chunk_for_core: return "chunks fit a core's own cache, in which they are consumed";
+    case chunk_as_asked:
+      return "chunks are as large as --chunk says, rounded up to a multiple of " + elements();
+    case chunk_at_least:
+      return fmt::format("chunks are of {}, the fewest there can be, though --chunk says less",
+                         elements());
+    case chunk_within_limits: return "chunks are as large as the limits of memory allow";
+    case chunk_halved:
+      return fmt::format("using chunks of {} bytes instead of {}: {}", figure(0), figure(1),
+                         reason.why);
+    case streams_as_asked: return "as many streams as --streams says";
+    case two_streams: return "two streams: one computes while the other is being filled";
+    case stream_per_core: return "a stream for each core";
+    case stream_per_thread: return "a stream for each of --threads, which reads what it computes";
+    case stream_per_two_threads:
+      return "a stream for half of --threads, which compute while others read";
+    case streams_within_limits:
+      return "there are as many streams as the limit of memory has room for";
+    case resident_a: return "panels of A stay on the device: " + loads();
+    case resident_b: return "panels of B stay on the device: " + loads();
+    case resident_c:
+      return fmt::format("a tile of C stays on the device, one of {} x {}: {}", figure(2),
+                         figure(3), loads());
+    case cached_panels:
+      return fmt::format("host memory keeps {} panels that are needed again", figure(0));
+  }
+  __builtin_unreachable();
+}
+
+std::vector<std::string> sentences_of(std::span<const ooc::Reason> reasons) {
+  std::vector<std::string> sentences;
+  std::ranges::transform(reasons, std::back_inserter(sentences), sentence_of);
+  return sentences;
+}
+
+std::vector<ooc::Reason> without_repetitions(std::span<const ooc::Reason> reasons) {
+  std::vector<ooc::Reason> rest;
+  for (const ooc::Reason& reason : reasons) {
+    const auto repeats = [&](const ooc::Reason& other) {
+      return other.what == reason.what && other.why == reason.why;
+    };
+    if (std::ranges::none_of(rest, repeats)) rest.push_back(reason);
+  }
+  return rest;
+}
+
+}  // namespace ooc_run

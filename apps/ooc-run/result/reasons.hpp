@@ -1,0 +1,21 @@
+#pragma once
+
+#include <ooc/reason.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ooc_run {
+
+/// Returns a reason of the library as a sentence without a full stop. Names options of ooc-run,
+/// for example "as many streams as --streams says".
+std::string sentence_of(const ooc::Reason& reason);
+
+/// Returns the sentences of all reasons in their order.
+std::vector<std::string> sentences_of(std::span<const ooc::Reason> reasons);
+
+/// Returns the reasons without those that differ from an earlier one only in figures: each pass
+/// gives its own.
+std::vector<ooc::Reason> without_repetitions(std::span<const ooc::Reason> reasons);
+
+}  // namespace ooc_run

@@ -1,0 +1,107 @@
+#include "result/reasons.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/options.hpp"
+
+namespace ooc_run {
+namespace {
+
+using ooc::Choice;
+using ooc::Reason;
+
+struct Case {
+  Reason reason;
+  std::string_view sentence;
+};
+
+/// Each choice at least once.
+std::vector<Case> cases() {
+  return {
+      {{Choice::buffered_reads, "tmpfs has no disk under it"},
+       "reading through the page cache: tmpfs has no disk under it"},
+      {{Choice::cached_reads, "", {62}},
+       "reading through the page cache: 62 % of the input is there"},
+      {{Choice::mixed_reads, "", {62}}, "62 % from page cache, rest direct"},
+      {{Choice::ordered_reads},
+       "reading from beginning to end, for the checksum, not cached and uncached parts by turns"},
+      {{Choice::buffered_writes, "the output is smaller than a page"},
+       "writing through the page cache: the output is smaller than a page"},
+      {{Choice::engine, "io_uring is not available"}, "io_uring is not available"},
+      {{Choice::queue_depth, "", {1024, 16}},
+       "keeping 1024 reads in flight instead of 16, which was faster"},
+      {{Choice::no_read_ahead},
+       "not reading ahead while the GPU starts: there is no memory for it"},
+      {{Choice::chunk_for_disk}, "chunks are small: the disk is slower than the link to the GPU"},
+      {{Choice::chunk_for_link}, "chunks are large enough to fill the link to the GPU"},
+      {{Choice::chunk_for_core}, "chunks fit a core's own cache, in which they are consumed"},
+      {{Choice::chunk_as_asked, "", {65536}},
+       "chunks are as large as --chunk says, rounded up to a multiple of 65,536 elements"},
+      {{Choice::chunk_at_least, "", {65536}},
+       "chunks are of 65,536 elements, the fewest there can be, though --chunk says less"},
+      {{Choice::chunk_within_limits}, "chunks are as large as the limits of memory allow"},
+      {{Choice::chunk_halved, "the GPU is full", {4194304, 8388608}},
+       "using chunks of 4194304 bytes instead of 8388608: the GPU is full"},
+      {{Choice::streams_as_asked}, "as many streams as --streams says"},
+      {{Choice::two_streams}, "two streams: one computes while the other is being filled"},
+      {{Choice::stream_per_core}, "a stream for each core"},
+      {{Choice::stream_per_thread}, "a stream for each of --threads, which reads what it computes"},
+      {{Choice::stream_per_two_threads},
+       "a stream for half of --threads, which compute while others read"},
+      {{Choice::streams_within_limits},
+       "there are as many streams as the limit of memory has room for"},
+      {{Choice::resident_a, "", {1, 3}},
+       "panels of A stay on the device: A is loaded once, B 3 times"},
+      {{Choice::resident_b, "", {2, 1}},
+       "panels of B stay on the device: A is loaded 2 times, B once"},
+      {{Choice::resident_c, "", {4, 1, 2000, 3}},
+       "a tile of C stays on the device, one of 2000 x 3: A is loaded 4 times, B once"},
+      {{Choice::cached_panels, "", {1200}}, "host memory keeps 1200 panels that are needed again"},
+  };
+}
+
+TEST(Reasons, AreSentences) {
+  for (const auto& [reason, sentence] : cases()) EXPECT_EQ(sentence_of(reason), sentence);
+}
+
+TEST(Reasons, AreInTheirOrder) {
+  EXPECT_EQ(sentences_of(std::vector<Reason>{{Choice::stream_per_core}, {Choice::engine, "none"}}),
+            (std::vector<std::string>{"a stream for each core", "none"}));
+  EXPECT_TRUE(sentences_of({}).empty());
+}
+
+TEST(Reasons, NameOnlyOptionsThatExist) {
+  std::vector<std::string> options;
+  for (const Command& command : commands()) {
+    for (const Option& option : options_of(command)) options.emplace_back(option.name);
+  }
+  int named = 0;
+  for (const Case& each : cases()) {
+    const std::size_t begin = each.sentence.find("--");
+    if (begin == std::string_view::npos) continue;
+    const std::string_view rest = each.sentence.substr(begin + 2);
+    const auto end =
+        std::ranges::find_if_not(rest, [](unsigned char c) { return std::isalpha(c); });
+    EXPECT_NE(std::ranges::find(options, std::string(rest.begin(), end)), options.end())
+        << each.sentence;
+    ++named;
+  }
+  EXPECT_EQ(named, 5);
+}
+
+TEST(Reasons, AreRepeatedIfOnlyTheirFiguresDiffer) {
+  const Reason some{Choice::mixed_reads, "", {40}}, more{Choice::mixed_reads, "", {60}};
+  const Reason cached{Choice::cached_reads, "", {60}};
+  const Reason no_disk{Choice::buffered_writes, "no disk"}, small{Choice::buffered_writes, "small"};
+  EXPECT_EQ(without_repetitions(std::vector{some, no_disk, more, small, cached, no_disk}),
+            (std::vector{some, no_disk, small, cached}));
+}
+
+}  // namespace
+}  // namespace ooc_run
