@@ -8,17 +8,17 @@
 
 namespace ooc {
 
-/// A choice that the library makes. Braces list the figures of its Reason; a choice without braces
-/// has none. Those marked with "why" have a cause in words, the others none.
+/// A choice that the library makes. Braces list the figures of its Reason; without braces there are
+/// none. A choice that is marked with "why" has a cause in words, the others have none.
 enum class Choice : std::uint8_t {
-  // How files are read and written.
-  buffered_reads,   // all through the page cache; why
-  cached_reads,     // all through the page cache, which has much of the input: {percent of it}
+  // Reads and writes.
+  buffered_reads,   // through the page cache; why
+  cached_reads,     // through the page cache, which has much of the input: {percent of it}
   mixed_reads,      // cached parts through the page cache: {percent of the input}; rest directly
   ordered_reads,    // from beginning to end, for a checksum; mixed reads were possible
   buffered_writes,  // through the page cache; why
-  engine,           // not the preferred one, or not with all it could have; why
-  queue_depth,      // the fastest that was tried: {reads in flight, reads in flight at first}
+  engine,           // not the preferred one, or one without registered buffers; why
+  queue_depth,      // the fastest that was tried: {requests in flight, before tuning}
   no_read_ahead,    // nothing is read while a GPU starts, for lack of memory
 
   // The size of a chunk.
@@ -38,7 +38,7 @@ enum class Choice : std::uint8_t {
   stream_per_two_threads,  // one for every second of Options::threads; the others read
   streams_within_limits,   // as many as the limit of memory has room for
 
-  // The panels of a matrix product.
+  // The panels of a matrix product. Loads: times that an operand is loaded, rounded up.
   resident_a,     // panels of A stay on the device: {loads of A, loads of B}
   resident_b,     // panels of B do: {loads of A, loads of B}
   resident_c,     // a tile of C does: {loads of A, loads of B, rows of tiles, columns of tiles}
@@ -49,8 +49,8 @@ enum class Choice : std::uint8_t {
 /// two passes and put them into its own words.
 struct Reason {
   Choice what;
-  /// The cause in words, often those of the file system, the kernel or the device: "tmpfs has no
-  /// disk under it". Empty if `what` and the figures say it all.
+  /// The cause in words, often those of the file system, the kernel or the device, for example
+  /// "tmpfs has no disk under it". Empty if `what` and the figures are enough.
   std::string why{};
   std::vector<std::uint64_t> figures{};  // as listed at each Choice
 
