@@ -62,6 +62,7 @@ TESTED_ELSEWHERE = {
     "lib/include/ooc/buffer.hpp": "tests/lib/device/memory_test.cpp",
     "lib/include/ooc/execute.hpp": "tests/lib/operators/fold_test.cu",
     "lib/include/ooc/detail/sizing/io_config.hpp": "tests/lib/sizing/layout_test.cpp",
+    "lib/include/ooc/detail/sizing/typical_rates.hpp": "tests/apps/run/device_choice_test.cpp",
     "lib/include/ooc/detail/observe/reporters.hpp": "tests/lib/observe/trace_event_test.cpp",
     "lib/include/ooc/metered_memory.hpp": "tests/lib/device/memory_test.cpp",
     "lib/include/ooc/reason.hpp": "tests/apps/result/reasons_test.cpp",

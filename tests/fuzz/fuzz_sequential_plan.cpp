@@ -61,11 +61,11 @@ std::size_t check_chunk(const SequentialPlan& plan, const std::vector<Extent>& s
                         std::size_t chunk) {
   std::vector<Extent> storage(plan.max_extents());
   const std::span<const Extent> found = plan.extents(chunk, storage);
-  const std::uint64_t end = plan.begin(chunk) + plan.bytes(chunk);
+  const std::uint64_t end = plan.chunk(chunk).first + plan.bytes(chunk);
   std::uint64_t position = 0;  // where in the sequence an extent begins
   std::size_t index = 0;
   for (const Extent& whole : sequence) {
-    const std::uint64_t from = std::max(position, plan.begin(chunk));
+    const std::uint64_t from = std::max(position, plan.chunk(chunk).first);
     const std::uint64_t to = std::min(position + whole.bytes, end);
     if (from < to) {
       require(index < found.size(), "no extent is left out");
@@ -88,8 +88,9 @@ void check_plan(const SequentialPlan& plan, const std::vector<Extent>& sequence,
   for (std::size_t k = 0; k < plan.size(); ++k) {
     if (!all && k == most_checked) k = plan.size() - most_checked;
     const std::uint64_t piece = interleaving != nullptr ? interleaving->piece(k) : k;
-    require(plan.begin(k) == piece * chunk_bytes, "chunks are cut where they should be");
-    require(plan.bytes(k) == std::min(chunk_bytes, plan.bytes() - plan.begin(k)), "and are full");
+    require(plan.chunk(k).first == piece * chunk_bytes, "chunks are cut where they should be");
+    require(plan.bytes(k) == std::min(chunk_bytes, plan.bytes() - plan.chunk(k).first),
+            "and are full");
     bytes += plan.bytes(k);
     most = std::max(most, check_chunk(plan, sequence, k));
   }

@@ -95,9 +95,8 @@ class Visit final : public Operation {
  public:
   explicit Visit(AtChunk at_chunk = [](std::uint64_t) {}) : at_chunk_(std::move(at_chunk)) {}
   void begin(std::size_t, Stream&) override {}
-  void process(std::size_t, Stream&, DeviceSpan<const std::byte>, std::uint64_t first,
-               DeviceSpan<std::byte>) override {
-    at_chunk_(first);
+  void process(std::size_t, Stream&, const StepRecords& in, DeviceSpan<std::byte>) override {
+    at_chunk_(in.first);
   }
   void end(std::size_t, Stream&) override {}
 
@@ -105,15 +104,16 @@ class Visit final : public Operation {
   AtChunk at_chunk_;
 };
 
-/// Copies each chunk to its place in `data`. Needs a CPU device.
+/// Copies each chunk of one input to its place in `data`. Needs a CPU device.
 class Collect final : public Operation {
  public:
   explicit Collect(std::uint64_t bytes) : data(bytes) {}
   void begin(std::size_t, Stream&) override { ++begun; }
-  void process(std::size_t, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first,
-               DeviceSpan<std::byte>) override {
-    std::ranges::copy(in, data.begin() + static_cast<std::ptrdiff_t>(first));
-    seen += in.size;
+  void process(std::size_t, Stream&, const StepRecords& in, DeviceSpan<std::byte>) override {
+    const DeviceSpan<const std::byte> records = in.inputs.front();
+    const std::uint64_t place = in.first * (records.size / in.count);
+    std::ranges::copy(records, data.begin() + static_cast<std::ptrdiff_t>(place));
+    seen += records.size;
   }
   void end(std::size_t, Stream&) override { ++ended; }
 
@@ -132,11 +132,12 @@ class Compare final : public Operation {
       std::span<const std::byte> expected, Act act = [](auto, auto) {})
       : expected_(expected), act_(std::move(act)) {}
   void begin(std::size_t, Stream&) override { ++lanes; }
-  void process(std::size_t lane, Stream&, DeviceSpan<const std::byte> in, std::uint64_t first,
-               DeviceSpan<std::byte>) override {
-    EXPECT_TRUE(same_bytes({in.data, in.size}, expected_.subspan(first, in.size))) << first;
-    bytes += in.size;
-    act_(lane, first);
+  void process(std::size_t lane, Stream&, const StepRecords& in, DeviceSpan<std::byte>) override {
+    const DeviceSpan<const std::byte> data = in.inputs.front();
+    EXPECT_TRUE(same_bytes({data.data, data.size}, expected_.subspan(in.first, data.size)))
+        << in.first;
+    bytes += data.size;
+    act_(lane, in.first);
   }
   void end(std::size_t, Stream&) override {}
 

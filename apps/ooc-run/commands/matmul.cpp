@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <ooc/detail/sizing/typical_rates.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/kernels/matmul.hpp>
 
@@ -68,7 +69,7 @@ void shape_matrix(ooc::Source& source, const std::optional<Shape>& asked, std::s
 /// Returns the task for the choice of the device. Assumes that the operands are read from the disk
 /// once and are in memory afterwards.
 Task product_task(const ooc::Source& a, const ooc::Source& b) {
-  constexpr double core_flops = 60e9;  // f4, OpenBLAS with AVX-512
+  using ooc::typical::core_flops;
   Task task = passes_over(a, 1, core_flops);
   const Workload of_b = passes_over(b, 1, core_flops).work;
   Workload& work = task.work;

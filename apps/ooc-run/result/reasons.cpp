@@ -42,6 +42,7 @@ std::string sentence_of(const ooc::Reason& reason) {
     case chunk_for_disk: return "chunks are small: the disk is slower than the link to the GPU";
     case chunk_for_link: return "chunks are large enough to fill the link to the GPU";
     case chunk_for_core: return "chunks fit a core's own cache, in which they are consumed";
+    case chunk_for_margin: return "chunks are large beside the records around them, read twice";
     case chunk_as_asked:
       return "chunks are as large as --chunk says, rounded up to a multiple of " + elements();
     case chunk_at_least:

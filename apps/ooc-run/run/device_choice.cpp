@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ooc/detail/sizing/facts.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
+#include <ooc/detail/sizing/typical_rates.hpp>
 
 #include "cli/build_facts.hpp"
 #include "cli/type_words.hpp"
@@ -95,15 +96,13 @@ Task convert_task(const ooc::Source& source) {
 }
 
 DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options) {
-  constexpr double disk_rate = 3e9, link_rate = 50e9;
-  constexpr double core_copies = 3.7e9;      // from the page cache, while all cores copy
-  constexpr double gpu_start_seconds = 0.3;  // start and shutdown
+  namespace typical = ooc::typical;
   const auto cores = static_cast<double>(ooc::usable_cores());
   const ooc::DeviceFacts cpu = ooc::facts_of(ooc::DeviceKind::cpu);
   const auto lanes = static_cast<double>(ooc::choose_workers(options, cpu).lanes);
   const Ceilings measured = read_ceilings({task.file, "cpu", task.kernel});
-  const double disk = measured.disk.value_or(disk_rate);
-  const double page_cache = measured.page_cache.value_or(core_copies * cores);
+  const double disk = measured.disk.value_or(typical::disk);
+  const double page_cache = measured.page_cache.value_or(typical::core_copies * cores);
   const double share = std::min(1.0, lanes / cores);
   return {.cpu = {.disk = disk,
                   .page_cache = page_cache * share,
@@ -111,10 +110,10 @@ DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options) {
                   .start_seconds = 0},
           .gpu = {.disk = disk,
                   .page_cache = page_cache,
-                  .h2d = link_rate,
-                  .d2h = link_rate,
-                  .kernel = link_rate,  // the kernels are faster than the link
-                  .start_seconds = gpu_start_seconds},
+                  .h2d = typical::link,
+                  .d2h = typical::link,
+                  .kernel = typical::link,  // the kernels are faster than the link
+                  .start_seconds = typical::gpu_start_seconds},
           .cuda = build_facts::has_cuda};
 }
 

@@ -10,6 +10,15 @@
 namespace ooc {
 namespace {
 
+/// Returns the elements of a row of data of that shape.
+std::uint64_t columns_of(std::span<const std::uint64_t> shape) {
+  std::uint64_t columns = 1;
+  for (const std::uint64_t length : shape.subspan(std::min<std::size_t>(shape.size(), 1))) {
+    columns *= length;
+  }
+  return columns;
+}
+
 /// Builds a source from files of one type.
 class SourceBuilder {
  public:
@@ -23,9 +32,11 @@ class SourceBuilder {
     if (files_.empty()) {
       type_ = description.type;
       type_reason_ = std::move(description.type_reason);
+      columns_ = columns_of(description.shape);
       shape_ = std::move(description.shape);
       version_ = description.version;
     }
+    if (!files_.empty() && columns_of(description.shape) != columns_) columns_.reset();
     by_columns_ |= description.by_columns;
     if (description.version != version_) version_.clear();
     require_same_type(file, description.type, npy);
@@ -50,6 +61,7 @@ class SourceBuilder {
     if (files_.size() > 1) shape_.clear();
     Source source{std::move(files_), std::move(extents_), type_};
     source.set_shape(std::move(shape_));
+    source.set_columns(columns_);
     source.format = raw_files_ == 0 ? "npy" : npy_files_ == 0 ? "raw" : "mixed";
     source.format_version = std::move(version_);
     source.type_reason = std::move(type_reason_);
@@ -106,6 +118,7 @@ class SourceBuilder {
   std::vector<File> files_;
   std::vector<Extent> extents_;
   std::vector<std::uint64_t> shape_;
+  std::optional<std::uint64_t> columns_;
   DType type_;
   std::string type_reason_;
   std::string version_;
@@ -140,6 +153,11 @@ Source::Source(std::vector<File> files, std::vector<Extent> extents, DType type)
     throw Error(ErrorKind::bad_input, std::to_string(bytes_) + " bytes are not a whole number of " +
                                           std::string{name_of(type.element)} + " elements");
   }
+}
+
+void Source::set_shape(std::vector<std::uint64_t> shape) {
+  shape_ = std::move(shape);
+  columns_ = columns_of(shape_);
 }
 
 std::optional<std::string> Source::check_unchanged() const {

@@ -9,8 +9,21 @@
 namespace ooc {
 namespace {
 
-/// Returns the largest number of extents of a chunk. Only chunks in which an extent begins or ends
-/// can have several, so this takes time for each extent, not for each chunk.
+/// Returns the largest number of extents in `bytes` consecutive bytes of a sequence.
+std::size_t most_extents_within(std::span<const std::uint64_t> ends, std::uint64_t bytes) {
+  std::size_t most = 0, first = 0;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    // The stretch that ends with the first byte of extent i begins `bytes - 1` before it.
+    const std::uint64_t begin = i == 0 ? 0 : ends[i - 1];
+    while (ends[first] + bytes - 1 <= begin) ++first;
+    most = std::max(most, i - first + 1);
+  }
+  return most;
+}
+
+/// Returns the largest number of extents of a chunk, if chunk k begins at `k * chunk_bytes`. Only
+/// chunks in which an extent begins or ends can have several, so this takes time for each extent,
+/// not for each chunk.
 std::size_t most_extents_in_a_chunk(std::span<const std::uint64_t> ends,
                                     std::uint64_t chunk_bytes) {
   std::size_t most = 0;
@@ -57,55 +70,93 @@ Interleaving::Interleaving(std::vector<bool> cached) : cached_(std::move(cached)
   }
 }
 
-SequentialPlan::SequentialPlan(std::span<const Extent> sequence, std::uint64_t chunk_bytes,
+SequentialPlan::SequentialPlan(std::span<const Extent> extents, std::uint64_t chunk_bytes,
                                std::shared_ptr<const Interleaving> interleaving,
                                std::size_t pieces_per_step)
-    : chunk_bytes_(chunk_bytes),
-      interleaving_(std::move(interleaving)),
-      pieces_per_step_(pieces_per_step) {
-  if (chunk_bytes == 0) throw Error(ErrorKind::usage, "a chunk has at least one byte");
-  std::uint64_t end = 0;
-  for (const Extent& extent : sequence) {
+    : SequentialPlan(extents, {.chunk_records = chunk_bytes,
+                               .interleaving = std::move(interleaving),
+                               .pieces_per_step = pieces_per_step}) {}
+
+SequentialPlan::SequentialPlan(std::span<const Extent> extents, Cut cut)
+    : cut_(std::move(cut)), inputs_(cut_.record_bytes.size()) {
+  if (cut_.chunk_records == 0) throw Error(ErrorKind::usage, "a chunk has at least one byte");
+  for (const Extent& extent : extents) {
     if (extent.bytes == 0) continue;
-    end += extent.bytes;
-    sequence_.push_back(extent);
-    ends_.push_back(end);
+    Input& input = inputs_[extent.input];
+    input.ends.push_back(extent.bytes + (input.ends.empty() ? 0 : input.ends.back()));
+    input.extents.push_back(extent);
   }
-  chunks_ = divide_up(end, chunk_bytes);
-  max_extents_ = most_extents_in_a_chunk(ends_, chunk_bytes);
-  assert(!interleaving_ || (interleaving_->pieces() == chunks_ && pieces_per_step == 1));
+  const std::uint64_t margin = cut_.before + cut_.after;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const std::vector<std::uint64_t>& ends = inputs_[i].ends;
+    const std::uint64_t records = ends.empty() ? 0 : ends.back() / record_bytes(i);
+    assert(i == 0 || records == records_);
+    records_ = records;
+    record_bytes_ += record_bytes(i);
+    const std::uint64_t chunk_bytes = cut_.chunk_records * record_bytes(i);
+    max_extents_ += margin == 0 ? most_extents_in_a_chunk(ends, chunk_bytes)
+                                : most_extents_within(ends, chunk_bytes + margin * record_bytes(i));
+  }
+  chunks_ = divide_up(records_, cut_.chunk_records);
+  assert(!cut_.interleaving ||
+         (cut_.interleaving->pieces() == chunks_ && cut_.pieces_per_step == 1 && margin == 0));
 }
 
 std::size_t SequentialPlan::steps() const noexcept {
-  return divide_up(chunks_, pieces_per_step_);
+  return divide_up(chunks_, cut_.pieces_per_step);
 }
 
-std::uint64_t SequentialPlan::step_bytes(std::size_t step) const noexcept {
-  if (pieces_per_step_ == 1) return bytes(step);
-  return std::min(chunk_bytes_ * pieces_per_step_, bytes() - step_begin(step));
+RecordRange SequentialPlan::step(std::size_t step) const noexcept {
+  if (cut_.pieces_per_step == 1) return chunk(step);
+  const std::uint64_t records = cut_.chunk_records * cut_.pieces_per_step;
+  return {step * records, std::min(records, records_ - step * records)};
 }
 
-std::uint64_t SequentialPlan::bytes(std::size_t chunk) const noexcept {
+RecordRange SequentialPlan::chunk(std::size_t chunk) const noexcept {
   assert(chunk < chunks_);
-  return std::min(chunk_bytes_, bytes() - begin(chunk));
+  const std::uint64_t first = piece(chunk) * cut_.chunk_records;
+  return {first, std::min(cut_.chunk_records, records_ - first)};
+}
+
+RecordRange SequentialPlan::chunk_read(std::size_t chunk) const noexcept {
+  const RecordRange records = this->chunk(chunk), wide = with_margin(records);
+  const bool is_first = chunk % cut_.pieces_per_step == 0;
+  const bool is_last = (chunk + 1) % cut_.pieces_per_step == 0 || chunk + 1 == chunks_;
+  const std::uint64_t first = is_first ? wide.first : records.first;
+  return {first, (is_last ? wide.end() : records.end()) - first};
+}
+
+RecordRange SequentialPlan::with_margin(RecordRange records) const noexcept {
+  const std::uint64_t first = records.first - std::min(cut_.before, records.first);
+  const std::uint64_t end = records.end() + std::min(cut_.after, records_ - records.end());
+  return {first, end - first};
+}
+
+/// Records that are read for so many chunks of a step at most.
+std::uint64_t SequentialPlan::most_read(std::size_t pieces) const noexcept {
+  return std::min(cut_.chunk_records * pieces + cut_.before + cut_.after, records_);
 }
 
 std::span<const Extent> SequentialPlan::extents(std::size_t chunk,
                                                 std::span<Extent> storage) const {
   assert(chunk < chunks_ && storage.size() >= max_extents_);
-  const std::uint64_t chunk_end = begin(chunk) + bytes(chunk);
-  std::uint64_t position = begin(chunk);
-  const auto first = std::ranges::upper_bound(ends_, position);
-  auto i = static_cast<std::size_t>(first - ends_.begin());
+  const RecordRange records = chunk_read(chunk);
+  const bool cached = cut_.interleaving && cut_.interleaving->is_cached(piece(chunk));
   std::size_t count = 0;
-  const bool cached = interleaving_ && interleaving_->is_cached(piece(chunk));
-  while (position < chunk_end) {
-    const Extent& whole = sequence_[i];
-    const std::uint64_t skipped = position - (ends_[i] - whole.bytes);
-    const std::uint64_t end = std::min(ends_[i], chunk_end);
-    storage[count++] = {whole.file, whole.offset + skipped, end - position, cached};
-    position = end;
-    ++i;
+  for (std::size_t k = 0; k < inputs_.size(); ++k) {
+    const Input& input = inputs_[k];
+    const std::uint64_t chunk_end = records.end() * record_bytes(k);
+    std::uint64_t position = records.first * record_bytes(k);
+    const auto first = std::ranges::upper_bound(input.ends, position);
+    auto i = static_cast<std::size_t>(first - input.ends.begin());
+    while (position < chunk_end) {
+      const Extent& whole = input.extents[i];
+      const std::uint64_t skipped = position - (input.ends[i] - whole.bytes);
+      const std::uint64_t end = std::min(input.ends[i], chunk_end);
+      storage[count++] = {whole.file, whole.offset + skipped, end - position, cached, whole.input};
+      position = end;
+      ++i;
+    }
   }
   return storage.first(count);
 }

@@ -89,7 +89,8 @@ Stats dry_run_convert(const Options& options, DeviceKind device, const Source& s
   const std::size_t input_bytes = size_of(source.type().value_or(DType{}).element);
   TargetFile file(shaped_as(source, target), source.bytes() / input_bytes, std::array{&source},
                   Purpose::dry_run);
-  const Output output{file, size_of(target.type.element), target.type.swapped};
+  const std::size_t element_bytes = size_of(target.type.element);
+  const Output output{file, element_bytes, target.type.swapped ? element_bytes : 0};
   return dry_run_pass(options, device, source, input_bytes, &output);
 }
 

@@ -3,6 +3,7 @@
 #include "matmul/plan/cost.hpp"
 
 #include <ooc/detail/sizing/facts.hpp>
+#include <ooc/detail/sizing/typical_rates.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
 
@@ -225,16 +226,16 @@ std::optional<double> measure_flops(Device& device, gemm::Gemm& gemm, const Prob
 
 /// Returns the rates to plan with. Rates of disks and of the link are typical values, since nothing
 /// has been read yet.
-Rates rates_for(DeviceKind device, bool cached) {
+Rates rates_for(const DeviceFacts& device, bool cached) {
   Rates rates;
-  if (cached) rates.read = device == DeviceKind::cuda ? 55e9 : 10e9;
-  // Threads that copy from the page cache, or into it, take turns, and are woken for each row.
-  if (cached) rates.row_seconds = 2.5e-6;
-  rates.write = cached ? 6e9 : 3e9;
-  if (device == DeviceKind::cpu) {
-    rates.link = 8e9;  // a copy within host memory
-    rates.flops = 100e9;
+  if (cached) {
+    rates.read = device.uses_host_cores ? typical::page_cache : typical::gpu_page_cache;
+    rates.write = typical::cached_writes;
+    // Threads that copy from the page cache, or into it, take turns, and are woken for each row.
+    rates.row_seconds = 2.5e-6;
   }
+  if (device.reads_host_memory) rates.link = typical::host_copy;
+  if (device.uses_host_cores) rates.flops = typical::cpu_flops;
   return rates;
 }
 
@@ -359,8 +360,8 @@ Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
                       {prepared.workspace.data(), prepared.workspace.size()}, job.threads);
 
   // Files in the page cache are in host memory already, so a second copy would gain little.
-  const bool keeps = kind == DeviceKind::cuda && cached < mostly_cached;
-  Rates rates = rates_for(kind, cached >= mostly_cached);
+  const bool keeps = !device.reads_host_memory() && cached < mostly_cached;
+  Rates rates = rates_for(device.facts(), cached >= mostly_cached);
   const std::optional<double> measured =
       measure_flops(device, *prepared.gemm, job.problem, memory.for_panels);
   rates.flops = measured.value_or(rates.flops);

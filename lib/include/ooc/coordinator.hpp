@@ -4,12 +4,14 @@
 #include <ooc/io/source.hpp>
 #include <ooc/operation.hpp>
 #include <ooc/options.hpp>
+#include <ooc/pass_input.hpp>
 #include <ooc/pass_options.hpp>
 #include <ooc/stats.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <span>
 
 namespace ooc {
 
@@ -41,18 +43,21 @@ class Coordinator {
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
 
-  /// Sends every chunk of the source through `operation`, as elements of `element_bytes`, and the
-  /// results to `output`, which the caller publishes. Returns when all threads
-  /// of the pass have ended, and rethrows the first error of any of them. Throws Error(usage) if
-  /// the coordinator runs a pass already, and Error(interrupted) if this one was stopped (see
-  /// PassOptions::keep_partial). An output that was stopped is incomplete, and is to be discarded.
-  Stats run(const Source& source, std::size_t element_bytes, Operation& operation,
+  /// Sends all records of the inputs through `operation`, and the results to `output`, which the
+  /// caller publishes. Returns when all threads of the pass have ended, and rethrows the first
+  /// error of any of them. Throws Error: `usage` if the coordinator runs a pass already, or for a
+  /// checksum of several inputs; `bad_input` if the inputs have different numbers of records;
+  /// `interrupted` if the pass was stopped (see PassOptions::keep_partial). An output that was
+  /// stopped is incomplete, and is to be discarded.
+  ///
+  /// The caller keeps the reservation beyond the pass, until it has freed the memory of lanes that
+  /// the operation holds.
+  Stats run(const Reservation& pass, std::span<const PassInput> inputs, Operation& operation,
             const PassOptions& wanted = {}, const Output* output = nullptr);
 
-  /// The same for a caller that holds a reservation, and keeps it beyond the pass until it has
-  /// freed the memory of lanes that an operation holds.
-  Stats run(const Reservation& pass, const Source& source, std::size_t element_bytes,
-            Operation& operation, const PassOptions& wanted = {}, const Output* output = nullptr);
+  /// The same for one input, and an operation that holds no such memory.
+  Stats run(const Source& source, RecordShape record, Operation& operation,
+            const PassOptions& wanted = {}, const Output* output = nullptr);
 
   /// Keeps other passes out until the reservation dies. Throws Error(usage) if the coordinator is
   /// busy.

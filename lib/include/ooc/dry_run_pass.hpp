@@ -4,10 +4,9 @@
 #include <ooc/io/source.hpp>
 #include <ooc/operation.hpp>
 #include <ooc/options.hpp>
+#include <ooc/pass_input.hpp>
 #include <ooc/pass_options.hpp>
 #include <ooc/stats.hpp>
-
-#include <cstddef>
 
 namespace ooc {
 
@@ -17,7 +16,7 @@ namespace ooc {
 /// opened with Purpose::dry_run. Throws the Error that Coordinator::run() would throw for these
 /// options.
 Stats dry_run_pass(const Options& options, DeviceKind device, const Source& source,
-                   std::size_t element_bytes, const Output* output = nullptr,
+                   RecordShape record, const Output* output = nullptr,
                    const PassOptions& wanted = {});
 
 }  // namespace ooc

@@ -33,6 +33,9 @@ namespace ooc {
 /// tree by their place. So the result has the same bits in every run on one kind of device, also if
 /// it rounds. Chunks come in no particular order: `in.first` says where each belongs.
 ///
+/// An Input of ooc::Row<float> is a row of the data, as long as the shape of the source says; the
+/// operator then takes DeviceRows<const float>.
+///
 /// An operator may also have
 ///
 ///  -  `static constexpr Merge merge_order`: another order, for example `Merge::unordered`;
@@ -44,7 +47,8 @@ namespace ooc {
 ///     the same bits on the CPU and on a GPU. Partitions then have the same size on both (1 MiB);
 ///  -  `Partial make_partial(Stream&) const`: partials with device memory of their own, and
 ///     `void reset(Stream&, Partial&) const`, which makes one neutral again, so that a pass
-///     allocates a few of them only;
+///     allocates a few of them only. With a partial for each partition, those that exist at a time
+///     may take an eighth of the device's memory; otherwise fold() throws Error(usage);
 ///  -  `void finish(Stream&, std::span<Partial>) const`: copies such partials to the host, those of
 ///     all partitions of a step at once, or that of a stream after its last chunk;
 ///  -  `Value result(Partial) const`: makes the value that fold() returns from the total. Without
@@ -60,7 +64,7 @@ namespace ooc {
 /// before the coordinator.
 template <class Op>
 concept FoldOperator = requires(const Op op, Stream& stream, typename Op::Partial& partial,
-                                DeviceChunk<const typename Op::Input> in) {
+                                DeviceInput<typename Op::Input> in) {
   op.consume(stream, in, partial);
   op.merge(partial, partial);
 };
@@ -79,33 +83,23 @@ struct Result {
 
 namespace detail {
 
-/// A chunk's bytes as elements.
-template <class T>
-DeviceChunk<const T> elements_of(DeviceSpan<const std::byte> data, std::uint64_t first_byte) {
-  DeviceChunk<const T> chunk;
-  chunk.data = reinterpret_cast<const T*>(data.data);
-  chunk.size = data.size / sizeof(T);
-  chunk.first = first_byte / sizeof(T);
-  return chunk;
-}
-
-/// `count` elements of a chunk, from `offset` on.
-template <class T>
-DeviceChunk<T> part_of(DeviceChunk<T> chunk, std::size_t offset, std::size_t count) {
-  return {{chunk.data + offset, count}, chunk.first + offset};
-}
-
-/// Room for a chunk's elements.
-template <class T>
-DeviceSpan<T> room_for(DeviceSpan<std::byte> out) {
-  return {reinterpret_cast<T*>(out.data), out.size / sizeof(T)};
+/// `count` records of a step, from `offset` on.
+template <class Input>
+DeviceInput<Input> input_in(const StepRecords& step, std::size_t offset, std::size_t count) {
+  using View = RecordView<Input>;
+  using Element = typename View::Element;
+  const DeviceSpan<const std::byte> data = step.inputs.front();
+  const std::size_t columns = data.size / step.count_with_margin() / sizeof(Element);
+  const auto* const elements = reinterpret_cast<const Element*>(data.data);
+  return View::input(elements + (step.margin.before + offset) * columns, step.first + offset, count,
+                     columns);
 }
 
 /// An operator but for a missing const.
 template <class Op>
 concept LacksConst =
     !FoldOperator<Op> && requires(Op op, Stream& stream, typename Op::Partial& partial,
-                                  DeviceChunk<const typename Op::Input> in) {
+                                  DeviceInput<typename Op::Input> in) {
   op.consume(stream, in, partial);
   op.merge(partial, partial);
 };
@@ -127,18 +121,18 @@ using ResultOf = decltype(result_of(std::declval<const Op&>(), typename Op::Part
 template <FoldOperator Op>
 class Fold final : public Operation {
  public:
-  Fold(const Op& op, Coordinator& coordinator)
-      : op_(op), partials_(op, coordinator.streams(), coordinator.device().facts()) {}
+  Fold(const Op& op, Coordinator& coordinator, const RecordShape& record)
+      : op_(op), partials_(op, coordinator.streams(), coordinator.device(), record.bytes) {}
 
   std::size_t partition() const noexcept override { return partials_.partition(); }
   bool in_order() const noexcept override { return merge_of<Op>() == Merge::in_order; }
   void begin(std::size_t lane, Stream& stream) override { partials_.begin(lane, stream); }
-  void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
-               std::uint64_t first_byte, DeviceSpan<std::byte> /*out*/) override {
-    const auto in = elements_of<typename Op::Input>(data, first_byte);
-    partials_.consume(lane, stream, in.first, in.size,
+  void process(std::size_t lane, Stream& stream, const StepRecords& in,
+               DeviceSpan<std::byte> /*out*/) override {
+    using Input = typename Op::Input;
+    partials_.consume(lane, stream, in.first, in.count,
                       [&](std::size_t offset, std::size_t count, typename Op::Partial& partial) {
-                        op_.consume(stream, part_of(in, offset, count), partial);
+                        op_.consume(stream, input_in<Input>(in, offset, count), partial);
                       });
   }
   void end(std::size_t lane, Stream& stream) override { partials_.end(lane, stream); }
@@ -158,8 +152,8 @@ class CompositeOperation final : public Operation {
       : operations_(std::move(operations)) {}
 
   void begin(std::size_t lane, Stream& stream) override;
-  void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
-               std::uint64_t first_byte, DeviceSpan<std::byte> out) override;
+  void process(std::size_t lane, Stream& stream, const StepRecords& in,
+               DeviceSpan<std::byte> out) override;
   void end(std::size_t lane, Stream& stream) override;
   std::size_t partition() const noexcept override;  // the largest one
   bool in_order() const noexcept override;          // if one of them is
@@ -179,11 +173,10 @@ class CompositeOperation final : public Operation {
 template <FoldOperator Op>
 Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const Source& source,
                                   const PassOptions& wanted = {}) {
-  using Input = typename Op::Input;
-  detail::require_type<Input>(source);
+  const PassInput input = detail::input_of<typename Op::Input>(source);
   const Coordinator::Reservation pass = coordinator.begin_pass();
-  detail::Fold<Op> operation(op, coordinator);
-  Stats stats = coordinator.run(pass, source, sizeof(Input), operation, wanted);
+  detail::Fold<Op> operation(op, coordinator, input.record);
+  Stats stats = coordinator.run(pass, {&input, 1}, operation, wanted);
   return {operation.take(), std::move(stats)};
 }
 
@@ -206,17 +199,16 @@ requires(std::same_as<typename Op::Input, typename Others::Input>&&...)
     Result<std::tuple<detail::ResultOf<Op>, detail::ResultOf<Others>...>> fold(
         Coordinator& coordinator, const std::tuple<Op, Others...>& operators, const Source& source,
         const PassOptions& wanted = {}) {
-  using Input = typename Op::Input;
-  detail::require_type<Input>(source);
+  const PassInput input = detail::input_of<typename Op::Input>(source);
   const Coordinator::Reservation pass = coordinator.begin_pass();
   const auto run = [&](auto&&... folds) {
     detail::CompositeOperation together({&folds...});
-    Stats stats = coordinator.run(pass, source, sizeof(Input), together, wanted);
+    Stats stats = coordinator.run(pass, {&input, 1}, together, wanted);
     using Results = std::tuple<decltype(folds.take())...>;
     return Result<Results>{Results{folds.take()...}, std::move(stats)};
   };
   const auto run_all = [&](const auto&... ops) {
-    return run(detail::Fold<std::remove_cvref_t<decltype(ops)>>(ops, coordinator)...);
+    return run(detail::Fold<std::remove_cvref_t<decltype(ops)>>(ops, coordinator, input.record)...);
   };
   return std::apply(run_all, operators);
 }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <ooc/io/source.hpp>
+#include <ooc/pass_input.hpp>
+#include <ooc/row.hpp>
 
 #include <array>
 #include <concepts>
@@ -10,7 +12,7 @@
 namespace ooc {
 
 /// The element type of an operator's Input, which consists of one or more elements of that type.
-/// Defined for numbers and arrays of numbers. A struct declares it as a member type:
+/// Defined for numbers, rows and arrays of numbers. A struct declares it as a member type:
 ///
 ///     struct Point {
 ///       using Element = float;  // three of them
@@ -42,6 +44,9 @@ struct ElementOf<T> {
   using type = typename T::Element;
 };
 
+template <class T>
+struct ElementOf<Row<T>> : ElementOf<T> {};
+
 template <class T, std::size_t count>
 struct ElementOf<T[count]> : ElementOf<T> {};
 
@@ -49,6 +54,18 @@ template <class T, std::size_t count>
 struct ElementOf<std::array<T, count>> : ElementOf<T> {};
 
 namespace detail {
+
+/// Returns the number of elements of a row. Throws Error(bad_input) if files have rows of different
+/// lengths.
+std::size_t columns_of(const Source& source);
+
+/// The shape of the records of a source that an operator reads as its Input.
+template <class Input>
+RecordShape record_of(const Source& source) {
+  using Element = typename RecordView<Input>::Element;
+  if constexpr (is_row<Input>) return {columns_of(source) * sizeof(Element), alignof(Element)};
+  return sizeof(Element);
+}
 
 /// The layout of an operator's Input, as a pass requires it of a source.
 struct InputType {
@@ -60,16 +77,17 @@ struct InputType {
 };
 
 template <class T>
-constexpr InputType input_type_of() {
+constexpr InputType input_type_of(std::size_t record_bytes) {
   using Element = typename ElementOf<T>::type;
   if constexpr (std::is_void_v<Element>) {
-    return {sizeof(T), InputType::Kind::unknown};
+    return {record_bytes, InputType::Kind::unknown};
   } else if constexpr (std::same_as<Element, std::byte>) {
-    return {sizeof(T), InputType::Kind::bytes};
+    return {record_bytes, InputType::Kind::bytes};
   } else {
     static_assert(IsElement<Element>, "the elements of an Input are numbers or std::byte");
-    static_assert(sizeof(T) % sizeof(Element) == 0, "an Input has a whole number of elements");
-    return {sizeof(T), InputType::Kind::elements, element_type_of<Element>()};
+    static_assert(is_row<T> || sizeof(T) % sizeof(Element) == 0,
+                  "an Input has a whole number of elements");
+    return {record_bytes, InputType::Kind::elements, element_type_of<Element>()};
   }
 }
 
@@ -84,9 +102,12 @@ constexpr InputType input_type_of() {
 ///     divides the source's.
 void require_type(const Source& source, const InputType& wanted);
 
-template <class T>
-void require_type(const Source& source) {
-  require_type(source, input_type_of<T>());
+/// Returns the input of a pass for an operator. Throws like the above.
+template <class Input>
+PassInput input_of(const Source& source) {
+  const RecordShape record = record_of<Input>(source);
+  require_type(source, input_type_of<Input>(record.bytes));
+  return {source, record};
 }
 
 }  // namespace detail

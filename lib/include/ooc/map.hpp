@@ -18,12 +18,13 @@ namespace ooc {
 ///                      ooc::DeviceSpan<float> out) const;
 ///     };
 ///
-/// `out` is as long as `in`, and all of it is to be set. An operator that also gathers a value on
-/// the way is a GatheringMapOperator.
+/// `out` has as many records as `in`, and all of it is to be set. Input and Output may be rows (see
+/// Row). The rows of the output are as long as those of the input, or as
+/// `std::size_t output_columns(std::size_t columns) const` says. An operator that also gathers a
+/// value on the way is a GatheringMapOperator.
 template <class Op>
-concept MapOperator = requires(const Op op, Stream& stream,
-                               DeviceChunk<const typename Op::Input> in,
-                               DeviceSpan<typename Op::Output> out) {
+concept MapOperator = requires(const Op op, Stream& stream, DeviceInput<typename Op::Input> in,
+                               DeviceOutput<typename Op::Output> out) {
   op.transform(stream, in, out);
 };
 
@@ -32,8 +33,8 @@ concept MapOperator = requires(const Op op, Stream& stream,
 /// written.
 template <class Op>
 concept GatheringMapOperator = requires(const Op op, Stream& stream, typename Op::Partial& partial,
-                                        DeviceChunk<const typename Op::Input> in,
-                                        DeviceSpan<typename Op::Output> out) {
+                                        DeviceInput<typename Op::Input> in,
+                                        DeviceOutput<typename Op::Output> out) {
   op.transform(stream, in, out, partial);
   op.merge(partial, partial);
 };
@@ -43,15 +44,47 @@ namespace detail {
 /// An operator but for a missing const.
 template <class Op>
 concept MapLacksConst = !MapOperator<Op> && !GatheringMapOperator<Op> &&
-                        requires(Op op, Stream& stream, DeviceChunk<const typename Op::Input> in,
-                                 DeviceSpan<typename Op::Output> out) {
+                        requires(Op op, Stream& stream, DeviceInput<typename Op::Input> in,
+                                 DeviceOutput<typename Op::Output> out) {
   op.transform(stream, in, out);
 };
 
-template <class T>
-constexpr std::optional<ElementType> element_if_any() {
-  if constexpr (IsElement<T>) return element_type_of<T>();
-  return {};
+/// The records that an operator makes of those of an input.
+struct MadeRecords {
+  std::size_t element_bytes;
+  std::optional<ElementType> element;  // if it is one and not a struct
+  std::optional<std::size_t> columns;  // of rows
+
+  std::size_t bytes() const { return element_bytes * columns.value_or(1); }
+};
+
+template <class Op>
+MadeRecords made_by(const Op& op, const PassInput& input) {
+  using Output = typename Op::Output;
+  using Element = typename RecordView<Output>::Element;
+  MadeRecords made{sizeof(Element), {}, {}};
+  if constexpr (IsElement<Element>) made.element = element_type_of<Element>();
+  if constexpr (is_row<Output>) {
+    const std::size_t columns =
+        input.record.bytes / sizeof(typename RecordView<typename Op::Input>::Element);
+    if constexpr (requires { op.output_columns(columns); }) {
+      made.columns = op.output_columns(columns);
+    } else {
+      made.columns = columns;
+    }
+  }
+  return made;
+}
+
+/// Room for what is made of `count` records of a step, from `offset` on.
+template <class Output>
+DeviceOutput<Output> output_in(const StepRecords& step, DeviceSpan<std::byte> out,
+                               std::size_t offset, std::size_t count) {
+  using View = RecordView<Output>;
+  using Element = typename View::Element;
+  const std::size_t columns = out.size / step.count / sizeof(Element);
+  return View::output(reinterpret_cast<Element*>(out.data) + offset * columns, step.first + offset,
+                      count, columns);
 }
 
 /// The Operation that a map is.
@@ -61,10 +94,10 @@ class Map final : public Operation {
   explicit Map(const Op& op) : op_(op) {}
 
   void begin(std::size_t /*lane*/, Stream& /*stream*/) override {}
-  void process(std::size_t /*lane*/, Stream& stream, DeviceSpan<const std::byte> data,
-               std::uint64_t first_byte, DeviceSpan<std::byte> out) override {
-    op_.transform(stream, elements_of<typename Op::Input>(data, first_byte),
-                  room_for<typename Op::Output>(out));
+  void process(std::size_t /*lane*/, Stream& stream, const StepRecords& in,
+               DeviceSpan<std::byte> out) override {
+    op_.transform(stream, input_in<typename Op::Input>(in, 0, in.count),
+                  output_in<typename Op::Output>(in, out, 0, in.count));
   }
   void end(std::size_t /*lane*/, Stream& /*stream*/) override {}
 
@@ -76,20 +109,18 @@ class Map final : public Operation {
 template <class Op>
 class GatheringMap final : public Operation {
  public:
-  GatheringMap(const Op& op, Coordinator& coordinator)
-      : op_(op), partials_(op, coordinator.streams(), coordinator.device().facts()) {}
+  GatheringMap(const Op& op, Coordinator& coordinator, const RecordShape& record)
+      : op_(op), partials_(op, coordinator.streams(), coordinator.device(), record.bytes) {}
 
   std::size_t partition() const noexcept override { return partials_.partition(); }
   bool in_order() const noexcept override { return merge_of<Op>() == Merge::in_order; }
   void begin(std::size_t lane, Stream& stream) override { partials_.begin(lane, stream); }
-  void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
-               std::uint64_t first_byte, DeviceSpan<std::byte> out) override {
-    const auto in = elements_of<typename Op::Input>(data, first_byte);
-    const auto room = room_for<typename Op::Output>(out);
-    partials_.consume(lane, stream, in.first, in.size,
+  void process(std::size_t lane, Stream& stream, const StepRecords& in,
+               DeviceSpan<std::byte> out) override {
+    partials_.consume(lane, stream, in.first, in.count,
                       [&](std::size_t offset, std::size_t count, typename Op::Partial& partial) {
-                        op_.transform(stream, part_of(in, offset, count),
-                                      DeviceSpan<typename Op::Output>{room.data + offset, count},
+                        op_.transform(stream, input_in<typename Op::Input>(in, offset, count),
+                                      output_in<typename Op::Output>(in, out, offset, count),
                                       partial);
                       });
   }
@@ -108,16 +139,14 @@ class MapOutput {
  public:
   /// Throws Error(usage) if the target does not hold elements of that size or, if the operator's
   /// Output is an element type and not a struct, of that type.
-  MapOutput(const Source& source, std::size_t input_bytes, const Target& target,
-            std::size_t element_bytes, std::optional<ElementType> element);
+  MapOutput(const PassInput& input, const Target& target, const MadeRecords& made);
 
   Stats run(Coordinator& coordinator, const Coordinator::Reservation& pass, Operation& operation,
             const PassOptions& wanted);
   void commit(Stats& stats);
 
  private:
-  const Source& source_;
-  std::size_t input_bytes_;
+  const PassInput& input_;
   TargetFile file_;
   Output output_;
 };
@@ -125,19 +154,17 @@ class MapOutput {
 }  // namespace detail
 
 /// Sends each chunk of a source through an operator and writes what it makes, at the same place of
-/// the target. The target's type must be the operator's Output or, where that is a struct, say, of
-/// its size; it may have the other byte order. The file appears when all of it is on the disk.
-/// Throws Error: as a fold, and `output` or `usage` if the target cannot be written (see
-/// TargetFile), `interrupted` if the pass was stopped; then nothing was written, and what was there
-/// before still is.
+/// the target. A .npy file of rows has two dimensions unless the target has a shape. Its type must
+/// be the operator's Output or, where that is a struct, say, of its size; it may have the other
+/// byte order. The file appears when all of it is on the disk. Throws Error: as a fold, and
+/// `output` or `usage` if the target cannot be written (see TargetFile), `interrupted` if the pass
+/// was stopped; then nothing was written, and what was there before still is.
 template <MapOperator Op>
 requires(!GatheringMapOperator<Op>) Stats
     map(Coordinator& coordinator, const Op& op, const Source& source, const Target& target,
         const PassOptions& wanted = {}) {
-  detail::require_type<typename Op::Input>(source);
-  using Made = typename Op::Output;
-  detail::MapOutput output(source, sizeof(typename Op::Input), target, sizeof(Made),
-                           detail::element_if_any<Made>());
+  const PassInput input = detail::input_of<typename Op::Input>(source);
+  detail::MapOutput output(input, target, detail::made_by(op, input));
   const Coordinator::Reservation pass = coordinator.begin_pass();
   detail::Map<Op> operation(op);
   Stats stats = output.run(coordinator, pass, operation, wanted);
@@ -149,12 +176,10 @@ requires(!GatheringMapOperator<Op>) Stats
 template <GatheringMapOperator Op>
 Result<typename Op::Partial> map(Coordinator& coordinator, const Op& op, const Source& source,
                                  const Target& target, const PassOptions& wanted = {}) {
-  detail::require_type<typename Op::Input>(source);
-  using Made = typename Op::Output;
-  detail::MapOutput output(source, sizeof(typename Op::Input), target, sizeof(Made),
-                           detail::element_if_any<Made>());
+  const PassInput input = detail::input_of<typename Op::Input>(source);
+  detail::MapOutput output(input, target, detail::made_by(op, input));
   const Coordinator::Reservation pass = coordinator.begin_pass();
-  detail::GatheringMap<Op> operation(op, coordinator);
+  detail::GatheringMap<Op> operation(op, coordinator, input.record);
   Stats stats = output.run(coordinator, pass, operation, wanted);
   auto total = operation.take();
   if constexpr (requires { op.check(std::as_const(total)); }) op.check(std::as_const(total));

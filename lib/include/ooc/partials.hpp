@@ -1,12 +1,15 @@
 #pragma once
 
 #include <ooc/device.hpp>
+#include <ooc/io/error.hpp>
 #include <ooc/tile_tree.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -66,7 +69,7 @@ constexpr std::size_t records_in(std::size_t bytes, std::size_t record_bytes) {
 /// Records of a partition of an operator, a power of two. On the CPU a partition fits a core's
 /// cache. On a GPU it is large enough for operators that wait for each result.
 template <class Op>
-constexpr std::size_t partition_of(const DeviceFacts& device) {
+constexpr std::size_t partition_of(const DeviceFacts& device, std::size_t record_bytes) {
   constexpr std::size_t cpu_bytes = std::size_t{1} << 20, gpu_bytes = std::size_t{8} << 20;
   constexpr std::size_t most_unordered = 65536;
   if constexpr (requires { Op::partition_records; }) {
@@ -74,10 +77,10 @@ constexpr std::size_t partition_of(const DeviceFacts& device) {
                   "partition_records must be a power of two");
     return Op::partition_records;
   } else if constexpr (merge_of<Op>() == Merge::unordered || merge_of<Op>() == Merge::by_place) {
-    return std::min(records_in(cpu_bytes, sizeof(typename Op::Input)), most_unordered);
+    return std::min(records_in(cpu_bytes, record_bytes), most_unordered);
   } else {
     const bool is_small = device.uses_host_cores || has_same_bits_everywhere<Op>();
-    return records_in(is_small ? cpu_bytes : gpu_bytes, sizeof(typename Op::Input));
+    return records_in(is_small ? cpu_bytes : gpu_bytes, record_bytes);
   }
 }
 
@@ -97,21 +100,63 @@ class PartitionOrder {
   std::unique_ptr<State> state_;
 };
 
+/// Counts the partials of a pass that exist, and refuses more than fit in an eighth of the device.
+/// Any thread.
+class PartialMemory {
+ public:
+  explicit PartialMemory(Device& device) : device_(device) {}
+
+  /// Measures one partial: calls make(), unless that has been done, while no lane works.
+  template <class Make>
+  void measure(const Make& make) {
+    const std::scoped_lock lock(mutex_);
+    if (is_measured_) return;
+    const std::size_t before = device_.device_memory().bytes_in_use();
+    make();
+    is_measured_ = true;
+    set_bytes(device_.device_memory().bytes_in_use() - before);
+  }
+
+  /// Throws Error(usage) if there are too many.
+  void add() {
+    if (++count_ > most_) throw too_many();
+  }
+  void remove() noexcept { --count_; }
+
+ private:
+  void set_bytes(std::size_t bytes);
+  Error too_many() const;
+
+  Device& device_;
+  std::mutex mutex_;
+  bool is_measured_ = false;
+  std::size_t bytes_ = 0;  // of a partial, on the device
+  std::size_t most_ = std::numeric_limits<std::size_t>::max();
+  std::atomic<std::size_t> count_{0};
+};
+
 /// The partial results of an operator during a pass.
 template <class Op>
 class Partials {
  public:
   using Partial = typename Op::Partial;
 
-  Partials(const Op& op, std::size_t lanes, const DeviceFacts& device)
-      : op_(op), partition_(partition_of<Op>(device)), lanes_(lanes) {}
+  Partials(const Op& op, std::size_t lanes, Device& device, std::size_t record_bytes)
+      : op_(op),
+        partition_(partition_of<Op>(device.facts(), record_bytes)),
+        lanes_(lanes),
+        memory_(device) {}
 
   /// Records of a partition.
   std::size_t partition() const noexcept { return partition_; }
 
   /// On the lane's thread, before its first step.
   void begin(std::size_t index, Stream& stream) {
-    if constexpr (!cuts) lanes_[index].partials.push_back(make(stream));
+    if constexpr (cuts) {
+      memory_.measure([&] { keep(make(stream)); });
+    } else {
+      lanes_[index].partials.push_back(make(stream));
+    }
   }
 
   /// Calls body(offset, count, partial) for the records of a step, which begins at record `first`:
@@ -181,7 +226,8 @@ class Partials {
     std::vector<Partial> partials;
   };
 
-  Partial make(Stream& stream) const {
+  Partial make(Stream& stream) {
+    if constexpr (cuts) memory_.add();
     if constexpr (requires { op_.make_partial(stream); }) {
       return op_.make_partial(stream);
     } else {
@@ -208,6 +254,8 @@ class Partials {
   void keep(Partial partial) {
     if constexpr (requires(Stream & stream) { op_.reset(stream, partial); }) {
       kept_.push_back(std::move(partial));
+    } else {
+      memory_.remove();
     }
   }
 
@@ -236,6 +284,7 @@ class Partials {
   const Op& op_;
   std::size_t partition_;
   std::vector<Lane> lanes_;
+  PartialMemory memory_;
   std::mutex mutex_;
   std::vector<Partial> kept_;  // to be used again
   TileTree<Node, MergeNodes> tree_{MergeNodes{this}};

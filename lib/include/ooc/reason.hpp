@@ -25,6 +25,7 @@ enum class Choice : std::uint8_t {
   chunk_for_disk,       // small: the disk is slower than the link
   chunk_for_link,       // large enough to fill the link
   chunk_for_core,       // fits in the cache of the core that consumes it
+  chunk_for_margin,     // large beside the margin that is read twice
   chunk_as_asked,       // Options::chunk_bytes, rounded up to a multiple of: {elements}
   chunk_at_least,       // more than Options::chunk_bytes, the smallest possible: {elements}
   chunk_within_limits,  // the largest within the limits of memory

@@ -1,5 +1,6 @@
 #include <ooc/detail/checksum/checksum.hpp>
 
+#include <algorithm>
 #include <iomanip>
 #include <sstream>
 
@@ -20,13 +21,17 @@ Checksum::Checksum() : state_(std::make_unique<State>()) {
 
 Checksum::~Checksum() = default;
 
-void Checksum::add(const Chunk& chunk) {
+void Checksum::add(const Chunk& chunk, std::uint64_t first, std::uint64_t bytes) {
   turns_.wait(chunk.index, ChunkState::empty);
   {
     const NvtxRange range("checksum", chunk.index);
     const Timed timed(seconds_busy_);
     for (const std::span<std::byte> segment : chunk.segments) {
-      state_->update(state_->hash, segment.data(), segment.size());
+      const std::uint64_t skipped = std::min<std::uint64_t>(first, segment.size());
+      const std::uint64_t taken = std::min(bytes, segment.size() - skipped);
+      state_->update(state_->hash, segment.data() + skipped, taken);
+      first -= skipped;
+      bytes -= taken;
     }
   }
   turns_.finish(chunk.index);

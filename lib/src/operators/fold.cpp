@@ -8,11 +8,9 @@ void CompositeOperation::begin(std::size_t lane, Stream& stream) {
   for (Operation* operation : operations_) operation->begin(lane, stream);
 }
 
-void CompositeOperation::process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
-                                 std::uint64_t first_byte, DeviceSpan<std::byte> out) {
-  for (Operation* operation : operations_) {
-    operation->process(lane, stream, data, first_byte, out);
-  }
+void CompositeOperation::process(std::size_t lane, Stream& stream, const StepRecords& in,
+                                 DeviceSpan<std::byte> out) {
+  for (Operation* operation : operations_) operation->process(lane, stream, in, out);
 }
 
 void CompositeOperation::end(std::size_t lane, Stream& stream) {

@@ -84,6 +84,12 @@ void require_rows(const Source& source, ElementType element, std::uint64_t count
 
 }  // namespace
 
+std::size_t columns_of(const Source& source) {
+  if (source.columns()) return std::max<std::size_t>(*source.columns(), 1);
+  throw bad_source(source, "and the other files have rows of different lengths",
+                   "the operator takes whole rows, all of one length", "");
+}
+
 void require_type(const Source& source, const InputType& wanted) {
   if (!source.type()) {
     if (wanted.bytes > 1) require_no_header(source);

@@ -10,8 +10,8 @@ namespace ooc::detail {
 
 namespace {
 
-const Target& checked(const Target& target, std::size_t element_bytes,
-                      std::optional<ElementType> element) {
+Target checked(const Target& target, const MadeRecords& made, std::uint64_t records) {
+  const auto& [element_bytes, element, columns] = made;
   if (element && *element != target.type.element) {
     throw Error(ErrorKind::usage,
                 target.path.string() + ": the operator makes " + std::string(name_of(*element)) +
@@ -20,7 +20,11 @@ const Target& checked(const Target& target, std::size_t element_bytes,
                  .remedies = {{Change::set, "Target::type", std::string(name_of(*element))}}});
   }
   const std::size_t held = size_of(target.type.element);
-  if (held == element_bytes) return target;
+  if (held == element_bytes) {
+    Target checked = target;
+    if (columns && target.shape.empty()) checked.shape = {records, *columns};
+    return checked;
+  }
   throw Error(ErrorKind::usage,
               target.path.string() + ": the operator makes elements of " +
                   std::to_string(element_bytes) + " bytes, those of " +
@@ -30,17 +34,16 @@ const Target& checked(const Target& target, std::size_t element_bytes,
 
 }  // namespace
 
-MapOutput::MapOutput(const Source& source, std::size_t input_bytes, const Target& target,
-                     std::size_t element_bytes, std::optional<ElementType> element)
-    : source_(source),
-      input_bytes_(input_bytes),
-      file_(checked(target, element_bytes, element), source.bytes() / input_bytes,
-            std::array{&source}),
-      output_{file_, element_bytes, target.type.swapped} {}
+MapOutput::MapOutput(const PassInput& input, const Target& target, const MadeRecords& made)
+    : input_(input),
+      file_(checked(target, made, input.source.bytes() / input.record.bytes),
+            input.source.bytes() / input.record.bytes * made.columns.value_or(1),
+            std::array{&input.source}),
+      output_{file_, made.bytes(), target.type.swapped ? made.element_bytes : 0} {}
 
 Stats MapOutput::run(Coordinator& coordinator, const Coordinator::Reservation& pass,
                      Operation& operation, const PassOptions& wanted) {
-  return coordinator.run(pass, source_, input_bytes_, operation, wanted, &output_);
+  return coordinator.run(pass, {&input_, 1}, operation, wanted, &output_);
 }
 
 void MapOutput::commit(Stats& stats) {

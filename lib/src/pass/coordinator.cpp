@@ -10,6 +10,7 @@
 #include <ooc/io/units.hpp>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <span>
 #include <utility>
@@ -37,6 +38,14 @@ class NotLocked final : public Error {
   using Error::Error;
 };
 
+std::vector<const File*> files_of(std::span<const PassInput> inputs) {
+  std::vector<const File*> files;
+  for (const PassInput& input : inputs) {
+    for (const File& file : input.source.files()) files.push_back(&file);
+  }
+  return files;
+}
+
 }  // namespace
 
 // The order matters: lanes and pool give their memory back to the device.
@@ -53,10 +62,10 @@ struct Coordinator::State {
   bool reads_ahead = false;   // the pass that runs has a slot for each of its first chunks
   double device_seconds = 0;  // that the device has taken to start, of the pass that runs
 
-  Stats run_passes(const Source& source, std::size_t element_bytes, Operation& operation,
+  Stats run_passes(std::span<const PassInput> inputs, Operation& operation,
                    const PassOptions& wanted, const Output* output);
-  Stats run(const Facts& facts, const Layout& layout, const Stopwatch& watch, const Source& source,
-            std::size_t element_bytes, Operation& operation, const PassOptions& wanted,
+  Stats run(const Facts& facts, const Layout& layout, const Stopwatch& watch,
+            std::span<const PassInput> inputs, Operation& operation, const PassOptions& wanted,
             const Output* output);
   void reserve(const Layout& layout);
   void prepare_lanes(const Observe& observe, std::size_t buffer_bytes);
@@ -198,14 +207,18 @@ void Coordinator::State::add_times(const Writer* writer, Stats& stats) const {
   }
 }
 
-Stats Coordinator::run(const Source& source, std::size_t element_bytes, Operation& operation,
+Stats Coordinator::run(const Source& source, RecordShape record, Operation& operation,
                        const PassOptions& wanted, const Output* output) {
-  return run(begin_pass(), source, element_bytes, operation, wanted, output);
+  return run(begin_pass(), std::array{PassInput{source, record}}, operation, wanted, output);
 }
 
-Stats Coordinator::run(const Reservation& /*pass*/, const Source& source, std::size_t element_bytes,
+Stats Coordinator::run(const Reservation& /*pass*/, std::span<const PassInput> inputs,
                        Operation& operation, const PassOptions& wanted, const Output* output) {
-  Stats stats = state_->run_passes(source, element_bytes, operation, wanted, output);
+  if (wanted.checksum && inputs.size() > 1) {
+    throw Error(ErrorKind::usage, "a pass over several inputs has no checksum",
+                {.why = "a checksum is of the bytes of one source, in their order"});
+  }
+  Stats stats = state_->run_passes(inputs, operation, wanted, output);
   if (output == nullptr) {
     if (!stats.outcome.partial || wanted.keep_partial) return stats;
     throw Error(ErrorKind::interrupted, "interrupted");
@@ -218,25 +231,22 @@ Stats Coordinator::run(const Reservation& /*pass*/, const Source& source, std::s
 /// The pass is begun anew, once each, where what was read ahead cannot be page-locked, and where a
 /// GPU has no room, since others use it too: with half the chunk then, unless the user has fixed
 /// it.
-Stats Coordinator::State::run_passes(const Source& source, std::size_t element_bytes,
-                                     Operation& operation, const PassOptions& wanted,
-                                     const Output* output) {
+Stats Coordinator::State::run_passes(std::span<const PassInput> inputs, Operation& operation,
+                                     const PassOptions& wanted, const Output* output) {
   const Stopwatch watch;
   device_seconds = 0;
   device->device_memory().restart_peak();
-  Facts facts = measure_facts(device->facts(), !device->has_started(), source, output);
+  Facts facts = measure_facts(device->facts(), !device->has_started(), inputs, output);
   Wishes wishes{.options = options,
                 .workers = workers,
-                .records = {.bytes = element_bytes,
-                            .partition = operation.partition(),
-                            .in_order = wanted.checksum || operation.in_order()},
+                .records = records_of(inputs, &operation, wanted),
                 .best_depth = best_depth};
   std::size_t refused_chunk_bytes = 0;
   std::string why_smaller, why_not_ahead;
   for (;;) {
     const Layout layout = choose_layout(facts, wishes);
     try {
-      Stats stats = run(facts, layout, watch, source, element_bytes, operation, wanted, output);
+      Stats stats = run(facts, layout, watch, inputs, operation, wanted, output);
       if (refused_chunk_bytes != 0) {
         stats.layout.why_chunk = {
             Choice::chunk_halved, why_smaller, {layout.chunk_bytes, refused_chunk_bytes}};
@@ -264,7 +274,7 @@ Stats Coordinator::State::run_passes(const Source& source, std::size_t element_b
 }
 
 Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const Stopwatch& watch,
-                              const Source& source, std::size_t element_bytes, Operation& operation,
+                              std::span<const PassInput> inputs, Operation& operation,
                               const PassOptions& wanted, const Output* output) {
   Stats stats = describe_layout(facts, layout);
   std::optional<Checksum> checksum;
@@ -282,7 +292,7 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
     stats.layout.read_ahead_bytes = 0;
     stats.layout.reasons.push_back({Choice::no_read_ahead});
   }
-  Loading loading(options, wanted, layout, source, *pool, reads_ahead);
+  Loading loading(options, wanted, layout, files_of(inputs), *pool, reads_ahead);
   const Observe& observe = wanted.observe;
   std::optional<Writer> writer;
   TransferReporter write_reporter(TraceEvent::Kind::write, pool->size(), observe, layout.slots);
@@ -293,8 +303,6 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
                    writes.config.block_bytes, writes.config.direct);
     writer->set_observer(write_reporter);
   }
-  // An operator may take several elements as one, but bytes are swapped within each.
-  const bool swapped = source.type() && source.type()->swapped;
   Tickets tickets(layout.plan.steps(), wanted.stop);
   const PassParts parts{.plan = layout.plan,
                         .pool = *pool,
@@ -302,8 +310,7 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
                         .readers = loading.inline_readers(),
                         .operation = operation,
                         .checksum = checksum ? &*checksum : nullptr,
-                        .element_bytes = element_bytes,
-                        .swapped_bytes = swapped ? size_of(source.type()->element) : 0,
+                        .inputs = stored_records(inputs, layout.plan),
                         .watch = watch,
                         .observe = observe,
                         .output = output,
@@ -313,7 +320,7 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
     prepare_lanes(observe, layout.buffer_bytes());
     loading.stop_reading_ahead();
   };
-  ProgressReporter reporter(wanted.progress, source.bytes());
+  ProgressReporter reporter(wanted.progress, layout.plan.bytes());
   pass.run(prepare, [&] {
     const std::uint64_t read = loading.bytes_done();
     const std::uint64_t written = writer ? writer->bytes_done() : 0;
@@ -322,7 +329,10 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
 
   stats.timing.seconds = watch.seconds();
   device->bind_to_thread();  // the caller is about to free what the operation holds there
-  if (auto remark = source.check_unchanged()) stats.outcome.remarks.push_back(std::move(*remark));
+  for (const PassInput& input : inputs) {
+    auto remark = input.source.check_unchanged();
+    if (remark) stats.outcome.remarks.push_back(std::move(*remark));
+  }
   stats.layout.device = device->name();
   loading.describe(stats);
   if (writer) describe_notes(writer->engine(), stats);
@@ -333,7 +343,7 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
     stats.layout.device_bytes = device->device_memory().peak_bytes();
   }
   add_times(writer ? &*writer : nullptr, stats);
-  stats.outcome.partial = stats.outcome.bytes != source.bytes();
+  stats.outcome.partial = stats.outcome.bytes != layout.plan.bytes();
   if (checksum) stats.timing.checksum_seconds = checksum->seconds_busy();
   if (checksum && !stats.outcome.partial) stats.outcome.checksum = checksum->text();
   return stats;

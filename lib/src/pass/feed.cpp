@@ -8,26 +8,13 @@
 #include "device/nvtx_range.hpp"
 #include "observe/stopwatch.hpp"
 #include "pass/inline_readers.hpp"
-#include "sizing/layout.hpp"
 
 namespace ooc {
 
 namespace {
 
-/// True if a chunk can be used in its slot: it is one piece of memory, and its elements are
-/// aligned.
-bool is_in_place(const Chunk& chunk, std::size_t element_bytes) {
-  if (chunk.segments.size() != 1) return false;
-  const auto address = reinterpret_cast<std::uintptr_t>(chunk.segments.front().data());
-  return address % alignment_of(element_bytes) == 0;
-}
-
-std::byte* copy_segments(Stream& stream, std::byte* target, const Chunk& chunk) {
-  for (const std::span<std::byte> segment : chunk.segments) {
-    stream.copy(target, segment.data(), segment.size());
-    target += segment.size();
-  }
-  return target;
+Margin margin_of(RecordRange records, RecordRange read) {
+  return {records.first - read.first, read.end() - records.end()};
 }
 
 }  // namespace
@@ -38,7 +25,9 @@ Feed::Feed(const PassParts& pass, std::size_t lane, Stream& stream, StageTimes& 
       lane_(lane),
       stream_(stream),
       h2d_(h2d),
-      before_waiting_(std::move(before_waiting)) {}
+      before_waiting_(std::move(before_waiting)) {
+  for (auto& inputs : inputs_) inputs.resize(pass.inputs.size());
+}
 
 std::optional<std::size_t> Feed::draw() {
   const std::optional<std::size_t> step = pass_.tickets.draw();
@@ -55,6 +44,41 @@ Chunk& Feed::wait_for_chunk(std::size_t index) {
   return *chunk;
 }
 
+void Feed::add_to_checksum(const Chunk& chunk) {
+  if (pass_.checksum == nullptr) return;
+  const RecordRange records = pass_.plan.chunk(chunk.index);
+  const std::uint64_t before = records.first - pass_.plan.chunk_read(chunk.index).first;
+  const std::uint64_t record_bytes = pass_.plan.record_bytes(0);
+  pass_.checksum->add(chunk, before * record_bytes, records.count * record_bytes);
+}
+
+std::size_t Feed::copy(const Chunk& chunk, std::size_t step, std::byte* buffer) {
+  const RecordRange read = pass_.plan.chunk_read(chunk.index);
+  const std::uint64_t before = read.first - pass_.plan.step_read(step).first;
+  std::size_t bytes = 0;
+  auto segment = chunk.segments.begin();
+  for (const StoredRecords& input : pass_.inputs) {
+    std::byte* target = buffer + input.place + before * input.record.bytes;
+    std::byte* const end = target + read.count * input.record.bytes;
+    for (; target != end; ++segment) {
+      stream_.copy(target, segment->data(), segment->size());
+      target += segment->size();
+      bytes += segment->size();
+    }
+  }
+  return bytes;
+}
+
+FedStep Feed::describe(std::size_t step, std::byte* memory, std::size_t buffer, Chunk* chunk) {
+  const RecordRange records = pass_.plan.step(step), read = pass_.plan.step_read(step);
+  std::vector<DeviceSpan<std::byte>>& inputs = inputs_[buffer];
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    inputs[i].data = memory != nullptr ? memory + pass_.inputs[i].place : chunk->segments[i].data();
+    inputs[i].size = read.count * pass_.inputs[i].record.bytes;
+  }
+  return {step, records, margin_of(records, read), inputs, buffer, chunk};
+}
+
 HostFeed::HostFeed(const PassParts& pass, std::size_t lane, Stream& stream, StageTimes& h2d,
                    std::function<void()> before_waiting, Buffer& gathered)
     : Feed(pass, lane, stream, h2d, std::move(before_waiting)), gathered_(gathered) {}
@@ -64,14 +88,21 @@ std::optional<FedStep> HostFeed::next() {
   if (!step) return std::nullopt;
   Chunk& chunk =
       pass_.readers != nullptr ? pass_.readers->load(lane_, *step) : wait_for_chunk(*step);
-  if (pass_.checksum != nullptr) pass_.checksum->add(chunk);
-  const std::size_t bytes = pass_.plan.step_bytes(*step);
-  DeviceSpan<std::byte> data{chunk.segments.front().data(), bytes};
-  if (!is_in_place(chunk, pass_.element_bytes)) {
-    copy_segments(stream_, gathered_.data(), chunk);
-    data.data = gathered_.data();
+  add_to_checksum(chunk);
+  if (is_in_place(chunk)) return describe(*step, nullptr, 0, &chunk);
+  copy(chunk, *step, gathered_.data());
+  return describe(*step, gathered_.data(), 0, &chunk);
+}
+
+/// True if a chunk can be used in its slot: each input is one piece of memory, and its records are
+/// aligned.
+bool HostFeed::is_in_place(const Chunk& chunk) const {
+  if (chunk.segments.size() != pass_.inputs.size()) return false;
+  for (std::size_t i = 0; i < chunk.segments.size(); ++i) {
+    const auto address = reinterpret_cast<std::uintptr_t>(chunk.segments[i].data());
+    if (address % pass_.inputs[i].record.alignment != 0) return false;
   }
-  return FedStep{*step, data, 0, &chunk};
+  return true;
 }
 
 CopyFeed::CopyFeed(const PassParts& pass, std::size_t lane, Stream& stream, StageTimes& h2d,
@@ -104,13 +135,11 @@ std::optional<FedStep> CopyFeed::next() {
   Chunk* const chunk = drawn.copying.empty() ? nullptr : drawn.copying.front();
   if (buffers() == 2) {
     copy_ahead();
-    if (pass_.checksum != nullptr) pass_.checksum->add(*chunk);  // while it is copied
+    add_to_checksum(*chunk);  // while it is copied
   }
   finish_copies(drawn, buffer);
-  const FedStep fed{*drawn.step,
-                    {buffer.memory.data(), pass_.plan.step_bytes(*drawn.step)},
-                    turn_,
-                    pass_.output == nullptr ? nullptr : chunk};
+  const FedStep fed =
+      describe(*drawn.step, buffer.memory.data(), turn_, pass_.output == nullptr ? nullptr : chunk);
   drawn.step.reset();
   turn_ = (turn_ + 1) % buffers();
   return fed;
@@ -124,17 +153,14 @@ void CopyFeed::fill(Drawn& drawn, CopyBuffer& buffer) {
     if (!pass_.pool.is_at(drawn.next_piece, ChunkState::loaded)) finish_copies(drawn, buffer);
     Chunk& chunk = wait_for_chunk(drawn.next_piece);
     copy_piece(drawn, buffer, chunk);
-    if (buffers() == 1 && pass_.checksum != nullptr) pass_.checksum->add(chunk);
+    if (buffers() == 1) add_to_checksum(chunk);
   }
 }
 
 void CopyFeed::copy_piece(Drawn& drawn, CopyBuffer& buffer, Chunk& chunk) {
   if (drawn.copying.empty()) stream_.record(*buffer.copy_begun);
-  std::byte* const target = buffer.memory.data() + drawn.bytes_enqueued;
-  const std::byte* const end =
-      copy_segments(stream_, buffer.memory.data() + drawn.bytes_enqueued, chunk);
+  drawn.bytes_enqueued += copy(chunk, *drawn.step, buffer.memory.data());
   stream_.record(*buffer.copied);
-  drawn.bytes_enqueued += static_cast<std::size_t>(end - target);
   drawn.copying.push_back(&chunk);
   ++drawn.next_piece;
 }

@@ -12,16 +12,19 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "pass/pass_parts.hpp"
 
 namespace ooc {
 
-/// The data of a step, in memory that device code can read.
+/// The records of a step, in memory that device code can read, as they are stored.
 struct FedStep {
   std::size_t index;
-  DeviceSpan<std::byte> data;
+  RecordRange records;
+  Margin margin;                                  // records around them in `inputs`
+  std::span<const DeviceSpan<std::byte>> inputs;  // of each
   std::size_t buffer;  // 0 or 1: of the lane's input buffers, for feeds that have two
   Chunk* chunk;        // in its slot; null if the slot has been given back
 };
@@ -48,6 +51,17 @@ class Feed {
   /// Blocks until a chunk is loaded. Its step has been drawn.
   Chunk& wait_for_chunk(std::size_t index);
 
+  /// Adds a chunk to the checksum of the pass, if there is one.
+  void add_to_checksum(const Chunk& chunk);
+
+  /// Enqueues the copies of a chunk to its place in a buffer for its step. Returns their size
+  /// (bytes).
+  std::size_t copy(const Chunk& chunk, std::size_t step, std::byte* buffer);
+
+  /// Describes a step. `memory`: of a buffer that holds it; null if it is used in the slot of
+  /// `chunk`.
+  FedStep describe(std::size_t step, std::byte* memory, std::size_t buffer, Chunk* chunk);
+
   const PassParts& pass_;
   std::size_t lane_;
   Stream& stream_;
@@ -55,6 +69,7 @@ class Feed {
 
  private:
   std::function<void()> before_waiting_;
+  std::array<std::vector<DeviceSpan<std::byte>>, 2> inputs_;  // by buffer
 };
 
 /// The feed of devices that read host memory. A step is used in its slot, or copied if it is not
@@ -68,6 +83,8 @@ class HostFeed final : public Feed {
   std::optional<FedStep> next() override;
 
  private:
+  bool is_in_place(const Chunk& chunk) const;
+
   Buffer& gathered_;
 };
 

@@ -2,14 +2,14 @@
 
 namespace ooc {
 
-InlineReaders::InlineReaders(const Source& source, const SequentialPlan& plan, ChunkPool& pool,
-                             const IoConfig& config, std::size_t lanes, const PassOptions& wanted)
+InlineReaders::InlineReaders(const std::vector<const File*>& files, const SequentialPlan& plan,
+                             ChunkPool& pool, const IoConfig& config, std::size_t lanes,
+                             const PassOptions& wanted)
     : plan_(plan), pool_(pool), loaders_(lanes) {
   for (Loader& loader : loaders_) {
     loader.reader = std::make_unique<Reader>(
-        source.files(), plan, pool,
-        make_engine({.kind = EngineKind::threads, .depth = 1, .threads = 0}), config.block_bytes,
-        config.direct);
+        files, plan, pool, make_engine({.kind = EngineKind::threads, .depth = 1, .threads = 0}),
+        config.block_bytes, config.direct);
     loader.reporter =
         std::make_unique<TransferReporter>(TraceEvent::Kind::read, pool.size(), wanted.observe);
     loader.reader->set_observer(*loader.reporter);

@@ -5,7 +5,7 @@
 #include <ooc/detail/pool/plan.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/detail/transfer/reader.hpp>
-#include <ooc/io/source.hpp>
+#include <ooc/io/file.hpp>
 #include <ooc/pass_options.hpp>
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class InlineReaders {
  public:
   /// All references must outlive this object. The pool has a slot for each lane, or for each step
   /// if there are fewer of these.
-  InlineReaders(const Source& source, const SequentialPlan& plan, ChunkPool& pool,
+  InlineReaders(const std::vector<const File*>& files, const SequentialPlan& plan, ChunkPool& pool,
                 const IoConfig& config, std::size_t lanes, const PassOptions& wanted);
 
   /// Loads a step on the thread of the lane, into the memory of the step that this lane loaded

@@ -8,14 +8,6 @@
 
 namespace ooc {
 
-namespace {
-
-DeviceSpan<const std::byte> read_only(DeviceSpan<std::byte> data) {
-  return {data.data, data.size};
-}
-
-}  // namespace
-
 Lane::Lane(Device& device, std::size_t index) : device_(device), index_(index) {}
 
 void Lane::reserve(const LaneBuffers& buffers) {
@@ -61,6 +53,7 @@ void Lane::release() {
 
 void Lane::run(const PassParts& pass) {
   times_ = {};
+  records_.resize(pass.inputs.size());
   device_.bind_to_thread();
   try {
     pass.operation.begin(index_, *stream_);
@@ -108,22 +101,31 @@ std::unique_ptr<Sink> Lane::make_sink(const PassParts& pass) {
 /// Enqueues the operator's work on a step. Returns its events.
 Lane::Kernel& Lane::process(const PassParts& pass, const FedStep& step, DeviceSpan<std::byte> out) {
   const NvtxRange range("operator", step.index);
-  const DeviceSpan<std::byte> data = step.data;
   Kernel& kernel = kernels_[step.buffer];
   take_in(kernel);  // it ended before this step's copy into the same buffer began
   stream_->record(*kernel.begun);
-  if (pass.swapped_bytes != 0) stream_->swap_bytes(data.data, data.size, pass.swapped_bytes);
-  pass.operation.process(index_, *stream_, read_only(data), pass.plan.step_begin(step.index), out);
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+    pass.inputs[i].decode(*stream_, step.inputs[i]);
+    records_[i] = {step.inputs[i].data, step.inputs[i].size};
+    bytes += step.records.count * pass.inputs[i].record.bytes;
+  }
+  pass.operation.process(index_, *stream_,
+                         {.first = step.records.first,
+                          .count = step.records.count,
+                          .margin = step.margin,
+                          .inputs = records_},
+                         out);
   check_launches();
-  if (pass.output != nullptr && pass.output->swapped) {
-    stream_->swap_bytes(out.data, out.size, pass.output->element_bytes);
+  if (pass.output != nullptr && pass.output->swapped_bytes != 0) {
+    stream_->swap_bytes(out.data, out.size, pass.output->swapped_bytes);
   }
   stream_->record(*kernel.ended);
   kernel.is_pending = true;
   kernel.work = {
-      .kind = TraceEvent::Kind::kernel, .worker = index_, .chunk = step.index, .bytes = data.size};
+      .kind = TraceEvent::Kind::kernel, .worker = index_, .chunk = step.index, .bytes = bytes};
   if (times_.bytes == 0) times_.first_seconds = pass.watch.seconds();
-  times_.bytes += data.size;
+  times_.bytes += bytes;
   return kernel;
 }
 

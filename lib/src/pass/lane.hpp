@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "pass/feed.hpp"
 #include "pass/pass_parts.hpp"
@@ -68,6 +69,7 @@ class Lane {
   std::array<CopyBuffer, 2> inputs_;
   std::array<Kernel, 2> kernels_;  // by input buffer
   std::array<CopyBuffer, 2> results_;
+  std::vector<DeviceSpan<const std::byte>> records_;  // of each input: those of the current step
   Times times_;
 };
 

@@ -5,19 +5,18 @@
 namespace ooc {
 
 Loading::Loading(const Options& options, const PassOptions& wanted, const Layout& layout,
-                 const Source& source, ChunkPool& pool, bool reads_ahead)
+                 const std::vector<const File*>& files, ChunkPool& pool, bool reads_ahead)
     : config_(layout.reads),
       reporter_(TraceEvent::Kind::read, pool.size(), wanted.observe, layout.slots),
       limit_(pool, reads_ahead ? layout.slots_ahead : 0, layout.slots) {
   if (layout.reads_inline) {
-    inline_.emplace(source, layout.plan, pool, config_, layout.lanes, wanted);
+    inline_.emplace(files, layout.plan, pool, config_, layout.lanes, wanted);
     return;
   }
   IoConfig config = config_;
   if (layout.tuned_depth) config.queue_depth = layout.tuned_depth->most;
-  reader_.emplace(source.files(), layout.plan, pool,
-                  make_engine(options, config, pool, layout.most_slots), config_.block_bytes,
-                  config_.direct);
+  reader_.emplace(files, layout.plan, pool, make_engine(options, config, pool, layout.most_slots),
+                  config_.block_bytes, config_.direct);
   reader_->set_observer(reporter_);
   if (layout.tuned_depth) tune(layout, *layout.tuned_depth);
 }

@@ -6,11 +6,12 @@
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/detail/transfer/reader.hpp>
-#include <ooc/io/source.hpp>
+#include <ooc/io/file.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "pass/inline_readers.hpp"
 #include "pass/slot_limit.hpp"
@@ -22,9 +23,9 @@ namespace ooc {
 /// steps.
 class Loading {
  public:
-  /// All references must outlive this object.
+  /// `files`: those of all inputs. All references must outlive this object.
   Loading(const Options& options, const PassOptions& wanted, const Layout& layout,
-          const Source& source, ChunkPool& pool, bool reads_ahead);
+          const std::vector<const File*>& files, ChunkPool& pool, bool reads_ahead);
 
   /// Called when the device has started: the pool needs no more slots than the pass uses at a time.
   void stop_reading_ahead() { limit_.stop_reading_ahead(); }

@@ -8,8 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "observe/stopwatch.hpp"
+#include "pass/stored_records.hpp"
 
 namespace ooc {
 
@@ -24,15 +26,14 @@ struct PassParts {
   InlineReaders* readers;  // of the lanes; null: a Reader fills the pool
   Operation& operation;
   Checksum* checksum;  // null: none is computed
-  std::size_t element_bytes;
-  std::size_t swapped_bytes;  // size of the source's elements if their bytes are swapped, else 0
+  std::vector<StoredRecords> inputs;
   const Stopwatch& watch;
   const Observe& observe;
   const Output* output;      // null: nothing is written
   std::size_t output_place;  // offset of a result in a slot (bytes)
 
-  std::size_t output_bytes(std::size_t input_bytes) const {
-    return output == nullptr ? 0 : input_bytes / element_bytes * output->element_bytes;
+  std::size_t output_bytes(std::uint64_t records) const {
+    return output == nullptr ? 0 : records * output->element_bytes;
   }
 
   /// Number of chunks of the pass. After a stop request there are fewer.

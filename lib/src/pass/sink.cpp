@@ -20,7 +20,7 @@ void set_payload(Chunk& chunk, std::span<std::byte> result) {
 
 DeviceSpan<std::byte> HostSink::room(const FedStep& step) {
   if (pass_.output == nullptr) return {};
-  const std::size_t bytes = pass_.output_bytes(step.data.size);
+  const std::size_t bytes = pass_.output_bytes(step.records.count);
   return {step.chunk->memory.subspan(pass_.output_place, bytes).data(), bytes};
 }
 
@@ -46,7 +46,7 @@ CopySink::CopySink(const PassParts& pass, std::size_t lane, Stream& stream,
 
 DeviceSpan<std::byte> CopySink::room(const FedStep& step) {
   if (pass_.output == nullptr) return {};
-  return {buffers_[turn_].memory.data(), pass_.output_bytes(step.data.size)};
+  return {buffers_[turn_].memory.data(), pass_.output_bytes(step.records.count)};
 }
 
 void CopySink::commit(const FedStep& step, DeviceSpan<std::byte> result, Event& /*computed*/) {

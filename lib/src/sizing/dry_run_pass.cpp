@@ -2,10 +2,12 @@
 
 #include <ooc/device.hpp>
 #include <ooc/dry_run_pass.hpp>
+#include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
 
 #include <algorithm>
 #include <memory>
+#include <string>
 
 namespace ooc {
 
@@ -18,7 +20,50 @@ std::unique_ptr<Engine> tried_engine(const IoConfig& config) {
       EngineOptions{.writes = config.writes, .kind = config.engine, .depth = 1, .threads = 0});
 }
 
+std::string name_of(const PassInput& input) {
+  const auto files = input.source.files();
+  return files.empty() ? "an input" : files.front().path().string();
+}
+
+void require_same_records(std::span<const PassInput> inputs) {
+  const auto records_of = [](const PassInput& input) {
+    return input.source.bytes() / input.record.bytes;
+  };
+  for (const PassInput& input : inputs) {
+    const std::uint64_t rest = input.source.bytes() % input.record.bytes;
+    if (rest != 0) {
+      throw Error(ErrorKind::bad_input,
+                  name_of(input) + ": " + std::to_string(input.source.bytes()) +
+                      " bytes are not a whole number of records of " +
+                      std::to_string(input.record.bytes) + " bytes",
+                  {.why = std::to_string(rest) + " bytes are left over"});
+    }
+    if (records_of(input) == records_of(inputs.front())) continue;
+    throw Error(ErrorKind::bad_input,
+                name_of(inputs.front()) + " has " + std::to_string(records_of(inputs.front())) +
+                    " records, " + name_of(input) + " has " + std::to_string(records_of(input)),
+                {.why = "the inputs of a pass are read record by record, side by side"});
+  }
+}
+
 }  // namespace
+
+std::uint64_t bytes_of(std::span<const PassInput> inputs) {
+  std::uint64_t bytes = 0;
+  for (const PassInput& input : inputs) bytes += input.source.bytes();
+  return bytes;
+}
+
+Records records_of(std::span<const PassInput> inputs, const Operation* operation,
+                   const PassOptions& wanted) {
+  Records records{.inputs = {}, .in_order = wanted.checksum};
+  for (const PassInput& input : inputs) records.inputs.push_back(input.record);
+  if (operation == nullptr) return records;
+  records.partition = operation->partition();
+  records.margin = operation->margin();
+  records.in_order |= operation->in_order() || !records.margin.is_empty();
+  return records;
+}
 
 Options bounded(Options options) {
   // No machine has more, and no sum or product of such numbers overflows.
@@ -38,12 +83,13 @@ Options bounded(Options options) {
   return options;
 }
 
-Facts measure_facts(const DeviceFacts& device, bool device_starts, const Source& source,
-                    const Output* output) {
+Facts measure_facts(const DeviceFacts& device, bool device_starts,
+                    std::span<const PassInput> inputs, const Output* output) {
+  require_same_records(inputs);
   Facts facts{.device = device,
               .device_starts = device_starts,
               .host_bytes = device_starts ? available_host_bytes() : 0,
-              .source = facts_of(source),
+              .source = facts_of(inputs),
               .output = {}};
   if (output != nullptr) {
     facts.output = facts_of(output->file, output->file.data_offset(), output->element_bytes);
@@ -89,16 +135,16 @@ void describe_readers(const Engine* engine, const IoConfig& config, Stats& stats
   describe_notes(*engine, stats);
 }
 
-Stats dry_run_pass(const Options& given, DeviceKind kind, const Source& source,
-                   std::size_t element_bytes, const Output* output, const PassOptions& wanted) {
+Stats dry_run_pass(const Options& given, DeviceKind kind, const Source& source, RecordShape record,
+                   const Output* output, const PassOptions& wanted) {
   const Options options = bounded(given);
   const DeviceFacts device = facts_of(kind);
   const bool device_starts = !device.uses_host_cores;
-  const Facts facts = measure_facts(device, device_starts, source, output);
-  const Layout layout =
-      choose_layout(facts, {.options = options,
-                            .workers = choose_workers(options, device),
-                            .records = {.bytes = element_bytes, .in_order = wanted.checksum}});
+  const PassInput input{source, record};
+  const Facts facts = measure_facts(device, device_starts, {&input, 1}, output);
+  const Layout layout = choose_layout(facts, {.options = options,
+                                              .workers = choose_workers(options, device),
+                                              .records = records_of({&input, 1}, nullptr, wanted)});
   Stats stats = describe_layout(facts, layout);
   stats.outcome.bytes = source.bytes();
   stats.layout.slots = layout.all_slots();

@@ -6,6 +6,8 @@
 #include <ooc/stats.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 #include "sizing/layout.hpp"
 
@@ -16,9 +18,18 @@ namespace ooc {
 /// Returns the options with each number in the range that a pass can keep to.
 Options bounded(Options options);
 
-/// Measures the facts about a pass. `device_starts`: see Facts.
-Facts measure_facts(const DeviceFacts& device, bool device_starts, const Source& source,
-                    const Output* output);
+/// Measures the facts about a pass. `device_starts`: see Facts. Throws Error(bad_input) if an input
+/// is not whole records, or if the inputs have different numbers of them.
+Facts measure_facts(const DeviceFacts& device, bool device_starts,
+                    std::span<const PassInput> inputs, const Output* output);
+
+/// Returns the requirements of an operation, whose numbers are those of `operation` unless that is
+/// null.
+Records records_of(std::span<const PassInput> inputs, const Operation* operation,
+                   const PassOptions& wanted);
+
+/// Returns the size of all inputs (bytes).
+std::uint64_t bytes_of(std::span<const PassInput> inputs);
 
 /// Returns the statistics that a layout determines.
 Stats describe_layout(const Facts& facts, const Layout& layout);

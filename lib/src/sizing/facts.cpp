@@ -3,6 +3,7 @@
 #include <ooc/io/units.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace ooc {
@@ -26,6 +27,39 @@ Error refused_by(const File& file) {
           {.path = file.path(), .remedies = {{Change::unset, "Options::direct"}}}};
 }
 
+/// Returns the stretches of zipped inputs: each is as cached as the least cached of its parts.
+/// Returns none if these differ, since a chunk is then neither cached nor on the disk.
+std::vector<CachedRun> zipped_runs(std::span<const PassInput> inputs) {
+  std::vector<std::vector<CachedRun>> all;
+  std::uint64_t record_bytes = 0;
+  for (const PassInput& input : inputs) {
+    all.push_back(cached_runs(input.source));
+    std::uint64_t end = 0, first = 0;
+    for (CachedRun& run : all.back()) {  // counts records from here on
+      end += run.bytes;
+      run.bytes = end / input.record.bytes - first;
+      first += run.bytes;
+    }
+    record_bytes += input.record.bytes;
+  }
+  std::vector<std::size_t> at(inputs.size());
+  std::vector<CachedRun> zipped;
+  for (;;) {
+    CachedRun next{std::numeric_limits<std::uint64_t>::max(), 1};
+    bool any_cached = false;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      while (at[i] < all[i].size() && all[i][at[i]].bytes == 0) ++at[i];
+      if (at[i] == all[i].size()) return zipped;
+      const CachedRun& run = all[i][at[i]];
+      next = {std::min(next.bytes, run.bytes), std::min(next.share, run.share)};
+      any_cached |= run.share > 0.5;
+    }
+    if (any_cached != (next.share > 0.5)) return {};
+    for (std::size_t i = 0; i < all.size(); ++i) all[i][at[i]].bytes -= next.bytes;
+    zipped.push_back({next.bytes * record_bytes, next.share});
+  }
+}
+
 }  // namespace
 
 std::uint64_t SourceFacts::bytes() const {
@@ -47,6 +81,36 @@ SourceFacts facts_of(const Source& source) {
   if (is_divided) facts.runs = cached_runs(source);
   facts.holes = hole_fraction(source);
   return facts;
+}
+
+SourceFacts facts_of(std::span<const PassInput> inputs) {
+  if (inputs.size() == 1) return facts_of(inputs.front().source);
+  SourceFacts all{.any_direct = false};
+  double cached = 0, holes = 0;
+  bool is_known = true;
+  std::uint32_t files = 0, index = 0;
+  for (const PassInput& input : inputs) {
+    SourceFacts facts = facts_of(input.source);
+    const auto bytes = static_cast<double>(input.source.bytes());
+    cached += facts.cached_or_none() * bytes;
+    holes += facts.holes * bytes;
+    is_known &= facts.cached.has_value();
+    all.any_direct |= facts.any_direct;
+    if (facts.not_direct && !all.not_direct) all.not_direct = std::move(facts.not_direct);
+    for (Extent extent : facts.extents) {
+      extent.file += files;
+      extent.input = index;
+      all.extents.push_back(extent);
+    }
+    files += static_cast<std::uint32_t>(input.source.files().size());
+    ++index;
+  }
+  const auto bytes = static_cast<double>(all.bytes());
+  if (bytes == 0) return all;
+  if (is_known) all.cached = cached / bytes;
+  all.holes = holes / bytes;
+  if (all.cached_or_none() > 0 && all.cached_or_none() < 1) all.runs = zipped_runs(inputs);
+  return all;
 }
 
 OutputFacts facts_of(const OutputFile& file, std::uint64_t data_offset, std::size_t element_bytes) {

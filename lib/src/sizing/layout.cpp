@@ -7,6 +7,8 @@
 
 #include <utility>
 
+#include "sizing/occupancy.hpp"
+
 namespace ooc {
 
 namespace {
@@ -24,7 +26,8 @@ struct Reading {
 };
 
 bool could_read_both_ways(const Facts& facts, const Options& options) {
-  return facts.source.extents.size() <= most_direct_extents && can_mix_reads(options, facts.source);
+  return facts.source.extents.size() <= most_direct_extents && !facts.source.runs.empty() &&
+         can_mix_reads(options, facts.source);
 }
 
 Reading choose_reading(const Facts& facts, const Wishes& wishes) {
@@ -75,8 +78,8 @@ struct ChunkSize {
 std::size_t piece_of(const Records& records, std::size_t wanted) {
   constexpr std::size_t least_bytes = 64 * KiB;
   const std::size_t elements =
-      std::bit_floor(std::max<std::size_t>(std::max(wanted, least_bytes) / records.bytes, 1));
-  return std::min(elements, records.partition) * records.bytes;
+      std::bit_floor(std::max<std::size_t>(std::max(wanted, least_bytes) / records.bytes(), 1));
+  return std::min(elements, records.partition) * records.bytes();
 }
 
 /// Gives the larger one of input and output the size that `reading` has chosen.
@@ -96,15 +99,19 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
                        {.what = what, .figures = {records.partition}});
   }
   const std::size_t output_bytes = facts.output ? facts.output->element_bytes : 0;
-  const std::size_t widest = std::max(records.bytes, output_bytes);
+  const std::size_t widest = std::max(records.bytes(), output_bytes);
   const std::size_t buffers = output_bytes == 0 ? 1 : 2;
   const std::size_t partition_most = records.partition * widest;
-  const std::size_t wanted = round_up(config.chunk_bytes, partition_most);
+  constexpr std::size_t times_margin = 50;  // so that reading it twice costs 2 % at most
+  const std::size_t beside_margin = times_margin * records.margin_bytes();
+  const bool for_margin = beside_margin > config.chunk_bytes;
+  const std::size_t wanted = round_up(std::max(config.chunk_bytes, beside_margin), partition_most);
   const std::size_t most =
       chunk_within_limits(options, facts.device, reading.lanes, wanted, buffers);
   const std::size_t partitions = std::max<std::size_t>(most / partition_most, 1);
   return with_pieces(partitions * partition_bytes, std::min(most, config.chunk_bytes),
                      {.what = partitions * partition_most < wanted ? Choice::chunk_within_limits
+                              : for_margin                         ? Choice::chunk_for_margin
                                                                    : config.why_chunk});
 }
 
@@ -132,7 +139,7 @@ IoConfig read_config_for(const Facts& facts, const Wishes& wishes, IoConfig conf
 WriteLayout write_layout_for(const Facts& facts, const Wishes& wishes, const Layout& layout,
                              std::size_t input_bytes) {
   const auto made_of = [&](std::uint64_t bytes) {
-    return bytes / wishes.records.bytes * facts.output->element_bytes;
+    return bytes / wishes.records.bytes() * facts.output->element_bytes;
   };
   const Extent whole{0, facts.output->data_offset, made_of(layout.plan.bytes())};
   const std::size_t chunk_bytes = made_of(layout.chunk_bytes);
@@ -150,137 +157,11 @@ WriteLayout write_layout_for(const Facts& facts, const Wishes& wishes, const Lay
 /// output. A lane that reads host memory needs a buffer only for steps that are not one aligned
 /// piece of it.
 LaneBuffers lane_buffers_of(const Layout& layout, const DeviceFacts& device) {
-  const std::size_t step = layout.plan.max_step_bytes();
+  const std::size_t step = place_in_step(layout.plan, layout.plan.inputs());
   if (device.reads_host_memory) return {.step = step, .inputs = layout.gathers ? 1u : 0u};
   return {.step = step,
           .inputs = layout.plan.pieces_per_step() == 1 ? 2u : 1u,
           .result = layout.writes ? layout.writes->config.chunk_bytes : 0};
-}
-
-/// A slot for each chunk that is computed, waits for its lane, or is being read, and one more, so
-/// that the reader need not wait for the slowest of them. `depth`: reads in flight.
-std::size_t slots_for(const Layout& layout, const DeviceFacts& device, std::size_t depth) {
-  const std::size_t lanes = layout.lanes;
-  const std::size_t ready = layout.reads.direct ? 1 : lanes;  // disks are slower than lanes
-  // A device that reads host memory consumes a chunk in its slot. Another one's lane has a chunk on
-  // the way to each of its two input buffers. A disk is so slow that the first chunk is copied long
-  // before the second is read.
-  const bool only_reads_disk = layout.reads.direct && !layout.interleaving && !layout.writes;
-  const std::size_t with_lanes = device.reads_host_memory ? lanes + ready
-                                 : only_reads_disk        ? lanes
-                                                          : 2 * lanes + ready;
-  // If two kinds of reads take turns, the slow ones complete out of order. With no more slots than
-  // reads in flight, the disk would wait for the oldest of them (on the H200 machine it lost a
-  // quarter of its rate).
-  const std::size_t reading = chunks_read(layout, depth) * (layout.interleaving ? 2 : 1);
-  const IoConfig* const out = layout.writes ? &layout.writes->config : nullptr;
-  const std::size_t writing =
-      out != nullptr ? lanes + divide_up(out->queue_depth * out->block_bytes, out->chunk_bytes) : 0;
-  return with_lanes + reading + writing + 1;
-}
-
-/// True if the queue depth may be tuned: the user has not fixed it, and a disk is read for long
-/// enough.
-bool can_be_tuned(const Options& options, const Layout& layout) {
-  constexpr std::uint64_t least_bytes = 1 * GiB;
-  // Threads that the user has counted bound what can be in flight.
-  const bool threads_fixed = options.engine == EngineKind::threads && options.threads != 0;
-  return options.queue_depth == 0 && options.block_bytes == 0 && !threads_fixed &&
-         layout.reads.direct && !layout.reads_inline && !layout.interleaving &&
-         layout.plan.bytes() >= least_bytes;
-}
-
-/// Numbers of lanes, of slots and of reads in flight.
-struct Occupancy {
-  std::size_t lanes, slots, most_slots, queue_depth;
-  std::optional<TunedDepth> tuned_depth{};
-
-  /// Host memory that it takes (bytes). `buffer_bytes`: of a lane's buffers in host memory.
-  std::size_t host_bytes(std::size_t slot_bytes, std::size_t buffer_bytes) const {
-    return most_slots * slot_bytes + lanes * buffer_bytes;
-  }
-};
-
-/// The most generous occupancy: slots for as many reads as are in flight at first, and for as many
-/// as there may be later.
-Occupancy most_generous(const Facts& facts, const Wishes& wishes, const Layout& layout) {
-  constexpr std::size_t times_less = 4, times_more = 6;
-  const std::size_t chunks = std::max<std::size_t>(layout.plan.size(), 1);
-  const std::size_t depth = layout.reads.queue_depth;
-  const auto slots_at = [&](std::size_t reads) {
-    return std::min(layout.reads_inline ? layout.lanes : slots_for(layout, facts.device, reads),
-                    chunks);
-  };
-  const std::size_t slots = slots_at(depth);
-  if (!can_be_tuned(wishes.options, layout)) return {layout.lanes, slots, slots, depth};
-  const TunedDepth tuned{depth, std::max<std::size_t>(depth / times_less, 1), depth * times_more};
-  const std::size_t most = slots_at(tuned.most);
-  if (most >= chunks) return {layout.lanes, slots, slots, depth};
-  const std::size_t first = std::clamp(wishes.best_depth.value_or(depth), tuned.least, tuned.most);
-  return {layout.lanes, slots + chunks_read(layout, first) - chunks_read(layout, depth), most,
-          first, tuned};
-}
-
-/// The next smaller occupancy: without room to tune the queue depth, then with fewer slots and no
-/// more reads than fit in them. Lanes that load their own chunks have a slot each, so there are
-/// fewer lanes. None of less than one slot.
-std::optional<Occupancy> smaller(Occupancy now, const Layout& layout) {
-  if (now.tuned_depth) {
-    const std::size_t depth = now.tuned_depth->first;
-    const std::size_t slots = now.slots + chunks_read(layout, depth);
-    now.slots = now.most_slots = slots - chunks_read(layout, now.queue_depth);
-    now.queue_depth = depth;
-    now.tuned_depth.reset();
-    return now;
-  }
-  if (layout.reads_inline && now.lanes > 1) {
-    --now.lanes;
-    now.slots = now.most_slots = std::min(now.slots, now.lanes);
-    return now;
-  }
-  if (now.slots == 1) return std::nullopt;
-  now.most_slots = --now.slots;
-  const std::size_t requests_of_chunk =
-      divide_up(layout.plan.chunk_bytes(), layout.reads.block_bytes) + layout.plan.max_extents() -
-      1;
-  now.queue_depth = std::min(now.queue_depth, now.slots * requests_of_chunk);
-  return now;
-}
-
-/// `buffer_bytes`: of a lane, in host memory.
-Error no_room(const Layout& layout, const Wishes& wishes, std::size_t lanes,
-              std::size_t buffer_bytes) {
-  const Records& records = wishes.records;
-  const std::uint64_t chunk = layout.plan.max_bytes();
-  const bool has_large_chunks = layout.chunk_bytes > records.partition_bytes();
-  std::string why = "one chunk of " + std::to_string(chunk) + " bytes must fit, in whole pages";
-  if (!has_large_chunks && chunk == layout.chunk_bytes) {
-    why += "; it has " + group_digits(std::to_string(records.partition)) + " elements at least";
-  }
-  if (buffer_bytes != 0) {
-    why += ", and one more for each stream, of which there are " + std::to_string(lanes);
-  }
-  std::vector<Remedy> remedies{{Change::raise, "Options::memory_bytes"}};
-  if (has_large_chunks) remedies.push_back({Change::lower, "Options::chunk_bytes"});
-  if (buffer_bytes != 0 && lanes > 1) remedies.push_back({Change::lower, "Options::streams"});
-  return {ErrorKind::memory,
-          "the pool needs at least " + std::to_string(layout.slot_bytes + lanes * buffer_bytes) +
-              " bytes, the limit is " + std::to_string(wishes.options.memory_bytes),
-          {.why = why, .remedies = std::move(remedies)}};
-}
-
-/// The first occupancy, from the most generous one on, that fits the limit. Throws Error(memory).
-Occupancy choose_occupancy(const Facts& facts, const Wishes& wishes, const Layout& layout) {
-  Occupancy occupancy = most_generous(facts, wishes, layout);
-  const std::size_t limit = wishes.options.memory_bytes;
-  if (limit == 0) return occupancy;
-  const std::size_t buffer_bytes = facts.device.reads_host_memory ? layout.buffers.bytes() : 0;
-  while (occupancy.host_bytes(layout.slot_bytes, buffer_bytes) > limit) {
-    const std::optional<Occupancy> next = smaller(occupancy, layout);
-    if (!next) throw no_room(layout, wishes, occupancy.lanes, buffer_bytes);
-    occupancy = *next;
-  }
-  return occupancy;
 }
 
 /// Returns the number of slots for the chunks that are read while a GPU starts, so that the disk
@@ -298,6 +179,20 @@ std::size_t choose_slots_ahead(const Facts& facts, const Options& options, const
   return slots > layout.most_slots ? slots : 0;
 }
 
+std::vector<std::uint64_t> record_bytes_of(const Records& records) {
+  std::vector<std::uint64_t> bytes;
+  for (const RecordShape& record : records.inputs) bytes.push_back(record.bytes);
+  return bytes;
+}
+
+/// True if some chunk may begin in its file where records are not aligned in memory.
+bool has_unaligned(const SourceFacts& source, const Records& records) {
+  return std::ranges::any_of(source.extents, [&](const Extent& extent) {
+    const RecordShape& record = records.inputs[extent.input];
+    return extent.offset % record.alignment != 0 || record.bytes % record.alignment != 0;
+  });
+}
+
 std::vector<Reason> reasons_for(const Facts& facts, const Wishes& wishes, const Layout& layout) {
   std::vector<Reason> reasons;
   if (layout.plan.bytes() != 0) {
@@ -313,6 +208,20 @@ std::vector<Reason> reasons_for(const Facts& facts, const Wishes& wishes, const 
 
 }  // namespace
 
+std::size_t Records::bytes() const {
+  std::size_t sum = 0;
+  for (const RecordShape& record : inputs) sum += record.bytes;
+  return sum;
+}
+
+std::size_t place_in_step(const SequentialPlan& plan, std::size_t input) {
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < input; ++i) {
+    place = round_up(place, RecordShape::most_alignment) + plan.max_step_bytes(i);
+  }
+  return input < plan.inputs() ? round_up(place, RecordShape::most_alignment) : place;
+}
+
 Layout choose_layout(const Facts& facts, const Wishes& wishes) {
   const Reading reading = choose_reading(facts, wishes);
   const ChunkSize chunk = choose_chunk(facts, wishes, reading);
@@ -321,14 +230,15 @@ Layout choose_layout(const Facts& facts, const Wishes& wishes) {
     interleaving =
         std::make_shared<const Interleaving>(cached_pieces(facts.source.runs, chunk.bytes));
   }
-  SequentialPlan plan(facts.source.extents, chunk.piece_bytes, interleaving,
-                      chunk.bytes / chunk.piece_bytes);
+  const Records& records = wishes.records;
+  SequentialPlan plan(facts.source.extents, {.chunk_records = chunk.piece_bytes / records.bytes(),
+                                             .record_bytes = record_bytes_of(records),
+                                             .interleaving = interleaving,
+                                             .pieces_per_step = chunk.bytes / chunk.piece_bytes,
+                                             .before = records.margin.before,
+                                             .after = records.margin.after});
   const std::size_t extents = plan.max_extents();
-  const std::size_t alignment = alignment_of(wishes.records.bytes);
-  const bool gathers =
-      extents > 1 || std::ranges::any_of(facts.source.extents, [&](const Extent& extent) {
-        return extent.offset % alignment != 0;
-      });
+  const bool gathers = extents > records.inputs.size() || has_unaligned(facts.source, records);
   IoConfig reads = read_config_for(facts, wishes, reading.config, extents, chunk.piece_bytes);
   const std::size_t slack = Reader::slack_bytes(extents, reads.direct && facts.source.any_direct);
   const std::size_t input_bytes =
@@ -380,7 +290,7 @@ std::size_t chunks_read(const Layout& layout, std::size_t depth) {
 }
 
 std::size_t half_chunk_bytes(const Layout& layout, const Records& records) {
-  const std::uint64_t chunk = layout.plan.max_step_bytes();
+  const std::uint64_t chunk = std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes());
   const std::size_t half = round_up(chunk / 2, records.partition_bytes());
   return half < chunk ? half : 0;
 }

@@ -3,11 +3,12 @@
 #include <ooc/detail/pool/plan.hpp>
 #include <ooc/detail/sizing/facts.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
+#include <ooc/operation.hpp>
 #include <ooc/options.hpp>
+#include <ooc/pass_input.hpp>
 #include <ooc/reason.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,11 +19,15 @@ namespace ooc {
 
 /// The requirements of an operation on the steps.
 struct Records {
-  std::size_t bytes = 1;          // of an element
-  std::size_t partition = 65536;  // elements, a power of two: steps are whole partitions
+  std::vector<RecordShape> inputs = std::vector<RecordShape>(1, 1);
+  std::size_t partition = 65536;  // records, a power of two: steps are whole partitions
+  Margin margin{};                // records that are read around those of a step
   bool in_order = false;          // the source is read from beginning to end
 
-  std::size_t partition_bytes() const { return partition * bytes; }
+  /// Of all inputs.
+  std::size_t bytes() const;
+  std::size_t partition_bytes() const { return partition * bytes(); }
+  std::size_t margin_bytes() const { return (margin.before + margin.after) * bytes(); }
 };
 
 /// All that sizes depend on in addition to the facts.
@@ -49,7 +54,7 @@ struct TunedDepth {
 
 /// Buffers that a lane needs for the steps of a pass (bytes).
 struct LaneBuffers {
-  std::size_t step = 0;    // of one input buffer
+  std::size_t step = 0;    // of one input buffer, which has the records of all inputs
   std::size_t inputs = 0;  // number of input buffers
   std::size_t result = 0;  // of each of two output buffers
 
@@ -83,12 +88,9 @@ struct Layout {
   std::size_t buffer_bytes() const { return lanes * buffers.bytes(); }
 };
 
-/// The alignment of elements of a size (bytes): the largest power of two that divides it, but no
-/// more than any type needs.
-constexpr std::size_t alignment_of(std::size_t element_bytes) {
-  constexpr std::size_t most = 256;
-  return std::min(std::size_t{1} << std::countr_zero(element_bytes), most);
-}
+/// Returns where the records of an input begin in a buffer for a step, aligned for any type; for
+/// the number of inputs, the size of the buffer (bytes).
+std::size_t place_in_step(const SequentialPlan& plan, std::size_t input);
 
 /// Chooses all sizes of a pass. Keeps what the user has fixed, unless the limits leave no room for
 /// so many reads in flight, or for so many streams that load their own chunks. Depends on nothing

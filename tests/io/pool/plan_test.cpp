@@ -26,7 +26,7 @@ TEST(Plan, CutsOneFile) {
   EXPECT_EQ(plan.max_extents(), 1u);
   EXPECT_EQ(extents_of(plan, 0), (std::vector<Extent>{{0, 100, 10}}));
   EXPECT_EQ(extents_of(plan, 2), (std::vector<Extent>{{0, 120, 5}}));
-  EXPECT_EQ(plan.begin(2), 20u);
+  EXPECT_EQ(plan.chunk(2).first, 20u);
   EXPECT_EQ(plan.bytes(2), 5u);
 }
 
@@ -120,7 +120,7 @@ TEST(Plan, ReadsInTheOrderOfAnInterleaving) {
   EXPECT_EQ(extents_of(plan, 0), (std::vector<Extent>{{0, 120, 10, true}}));
   EXPECT_EQ(extents_of(plan, 1), (std::vector<Extent>{{0, 100, 10, false}}));
   EXPECT_EQ(extents_of(plan, 2), (std::vector<Extent>{{0, 130, 5, true}}));
-  EXPECT_EQ(plan.begin(2), 30u);
+  EXPECT_EQ(plan.chunk(2).first, 30u);
   EXPECT_EQ(plan.bytes(2), 5u);
   EXPECT_EQ(plan.bytes(3), 10u);
 }
@@ -145,7 +145,7 @@ TEST(Plan, GivesEachByteToOneChunkInOrder) {
     std::vector<std::pair<std::uint32_t, std::uint64_t>> actual;
     std::size_t most = 0;
     for (std::size_t chunk = 0; chunk < plan.size(); ++chunk) {
-      EXPECT_EQ(plan.begin(chunk), actual.size());
+      EXPECT_EQ(plan.chunk(chunk).first, actual.size());
       const auto extents = extents_of(plan, chunk);
       most = std::max(most, extents.size());
       for (const Extent& extent : extents) {
@@ -153,10 +153,76 @@ TEST(Plan, GivesEachByteToOneChunkInOrder) {
           actual.emplace_back(extent.file, extent.offset + i);
         }
       }
-      EXPECT_EQ(plan.begin(chunk) + plan.bytes(chunk), actual.size());
+      EXPECT_EQ(plan.chunk(chunk).first + plan.bytes(chunk), actual.size());
     }
     EXPECT_EQ(actual, expected);
     EXPECT_EQ(plan.max_extents(), most);
+  }
+}
+
+// As above, for several inputs with a margin around steps of several chunks.
+TEST(Plan, GivesTheSameRecordsOfEachInputWithTheirMargin) {
+  using Bytes = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
+  std::mt19937 random(2);
+  for (int round = 0; round < 300; ++round) {
+    const std::uint64_t records = random() % 60;
+    Cut cut{.chunk_records = 1 + random() % 20,
+            .record_bytes = std::vector<std::uint64_t>(1 + random() % 3),
+            .pieces_per_step = 1 + random() % 3};
+    if (random() % 2 != 0) cut.before = random() % 30;
+    if (random() % 2 != 0) cut.after = random() % 30;
+    std::vector<Extent> extents;
+    std::vector<Bytes> inputs(cut.record_bytes.size());
+    for (std::uint32_t i = 0; i < inputs.size(); ++i) {
+      cut.record_bytes[i] = 1 + random() % 5;
+      for (std::uint64_t left = records * cut.record_bytes[i]; left != 0;) {
+        const std::uint64_t bytes = std::min<std::uint64_t>(left, 1 + random() % 50);
+        extents.push_back({.file = static_cast<std::uint32_t>(random() % 3),
+                           .offset = random() % 1000,
+                           .bytes = bytes,
+                           .input = i});
+        for (std::uint64_t j = 0; j < bytes; ++j) {
+          inputs[i].emplace_back(extents.back().file, extents.back().offset + j);
+        }
+        left -= bytes;
+      }
+    }
+    const SequentialPlan plan(extents, cut);
+    ASSERT_EQ(plan.records(), records);
+    ASSERT_EQ(plan.size(), (records + cut.chunk_records - 1) / cut.chunk_records);
+    for (std::size_t chunk = 0; chunk < plan.size(); ++chunk) {
+      const std::size_t in_step = chunk % cut.pieces_per_step;
+      const std::uint64_t begin = chunk * cut.chunk_records;
+      const std::uint64_t end = std::min(begin + cut.chunk_records, records);
+      const bool is_last = in_step + 1 == cut.pieces_per_step || chunk + 1 == plan.size();
+      const std::uint64_t first = in_step != 0 ? begin : begin - std::min(begin, cut.before);
+      const std::uint64_t last = is_last ? std::min(end + cut.after, records) : end;
+      EXPECT_EQ(plan.chunk_read(chunk).first, first);
+      EXPECT_EQ(plan.chunk_read(chunk).end(), last);
+      EXPECT_LE(plan.bytes(chunk), plan.max_bytes());
+      const auto found = extents_of(plan, chunk);
+      std::vector<Bytes> actual(inputs.size());
+      EXPECT_TRUE(std::ranges::is_sorted(found, {}, &Extent::input));
+      for (const Extent& extent : found) {
+        for (std::uint64_t j = 0; j < extent.bytes; ++j) {
+          actual[extent.input].emplace_back(extent.file, extent.offset + j);
+        }
+      }
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const auto at = [&](std::uint64_t record) {
+          return inputs[i].begin() + static_cast<std::ptrdiff_t>(record * cut.record_bytes[i]);
+        };
+        EXPECT_EQ(actual[i], Bytes(at(first), at(last)));
+      }
+    }
+    for (std::size_t step = 0; step < plan.steps(); ++step) {
+      EXPECT_EQ(plan.step(step).first, plan.chunk(plan.first_piece(step)).first);
+      EXPECT_EQ(plan.step_read(step).first, plan.chunk_read(plan.first_piece(step)).first);
+      EXPECT_EQ(plan.step_read(step).end(), plan.chunk_read(plan.first_piece(step + 1) - 1).end());
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        EXPECT_LE(plan.step_read(step).count * cut.record_bytes[i], plan.max_step_bytes(i));
+      }
+    }
   }
 }
 

@@ -71,10 +71,14 @@ TEST(Checksum, HashesChunksInOrderWhicheverLaneIsFirst) {
     std::vector<std::jthread> lanes;
     for (std::size_t k = chunks; k-- > 0;) {
       lanes.emplace_back([&, k] {
-        const std::span all(bytes.data() + begin_of(k), begin_of(k + 1) - begin_of(k));
-        Chunk chunk{.index = k, .segments = {all.first(all.size() / 3)}};
-        chunk.segments.push_back(all.subspan(all.size() / 3));
-        checksum.add(chunk);
+        // With what is around it: more than the first segment has, in some.
+        const std::size_t before = std::min<std::size_t>(begin_of(k), 5 * k);
+        const std::size_t after = std::min(bytes.size() - begin_of(k + 1), k);
+        const std::size_t size = begin_of(k + 1) - begin_of(k);
+        const std::span all(bytes.data() + begin_of(k) - before, before + size + after);
+        Chunk chunk{.index = k, .segments = {all.first(all.size() / 40)}};
+        chunk.segments.push_back(all.subspan(all.size() / 40));
+        checksum.add(chunk, before, size);
       });
     }
   }
@@ -224,7 +228,7 @@ TEST_P(PassChecksumTest, IsThatOfTheInputOfAMap) {
   for (const std::size_t streams : {1u, 2u, 5u}) {
     TargetFile file({.path = dir_.path() / "out.u8", .type = {ElementType::u1}, .replace = true},
                     source.bytes(), {});
-    const Output output{file, 1, false};
+    const Output output{file, 1};
     Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 65536, .streams = streams});
     test::Visit operation;
     EXPECT_EQ(coordinator.run(source, 1, operation, {.checksum = true}, &output).outcome.checksum,

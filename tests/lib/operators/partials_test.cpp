@@ -1,3 +1,4 @@
+#include <ooc/buffer.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/map.hpp>
 #include <ooc/partials.hpp>
@@ -22,6 +23,7 @@
 #include <tuple>
 #include <vector>
 
+#include "io/expect_error.hpp"
 #include "support/data_file.hpp"
 #include "support/late_device.hpp"
 #include "support/page_cache.hpp"
@@ -94,6 +96,31 @@ struct FailsInOrder : PartitionsInOrder {
     }
     PartitionsInOrder::consume(stream, in, partial);
   }
+};
+
+/// Counts the bytes. Its partials have a mebibyte of device memory each.
+struct Large {
+  using Input = std::uint8_t;
+  struct Partial {
+    Buffer memory{};
+    std::uint64_t bytes = 0;
+  };
+  static constexpr std::size_t partition_records = 1024;
+
+  Partial make_partial(Stream& stream) const { return {Buffer(stream.temporaries(), 1 << 20)}; }
+  void consume(Stream&, DeviceChunk<const std::uint8_t> in, Partial& partial) const {
+    partial.bytes += in.size;
+  }
+  void merge(Partial& total, const Partial& part) const { total.bytes += part.bytes; }
+  std::uint64_t result(const Partial& total) const { return total.bytes; }
+};
+
+struct LargeAndReset : Large {
+  void reset(Stream&, Partial& partial) const { partial.bytes = 0; }
+};
+
+struct LargeUnordered : Large {
+  static constexpr Merge merge_order = Merge::unordered;
 };
 
 class PartialsTest : public testing::Test {
@@ -252,6 +279,21 @@ TEST_F(PartialsTest, LanesThatWaitForTheirTurnEndWithThePass) {
   }
 }
 
+// A step has four partitions here, and the tree of 64 partitions some more.
+TEST_F(PartialsTest, ThatTakeMoreThanAnEighthOfTheDeviceAreRefused) {
+  const auto path = dir_.write("data.bin", std::vector<std::byte>(64 * 1024));
+  const auto count = [&](const auto& op, std::size_t device_bytes) {
+    Coordinator coordinator(make_device(DeviceKind::cpu),
+                            {.chunk_bytes = 4 * 1024, .streams = 1, .device_bytes = device_bytes});
+    return fold(coordinator, op, Source{File::open(path)}).value;
+  };
+  EXPECT_EQ(count(Large{}, 128 << 20), 64u * 1024);
+  EXPECT_EQ(count(LargeAndReset{}, 128 << 20), 64u * 1024);
+  test::expect_error(ErrorKind::usage, "an eighth", [&] { count(Large{}, 20 << 20); });
+  test::expect_error(ErrorKind::usage, "an eighth", [&] { count(LargeAndReset{}, 20 << 20); });
+  EXPECT_EQ(count(LargeUnordered{}, 20 << 20), 64u * 1024);
+}
+
 template <class Element>
 struct Plain {
   using Input = Element;
@@ -268,13 +310,15 @@ struct Unordered : Plain<float> {
 
 TEST(Partitions, HaveASizeThatDependsOnTheOperatorAlone) {
   using detail::partition_of;
-  EXPECT_EQ(partition_of<Plain<float>>(facts_of(DeviceKind::cpu)), 262'144u);  // 1 MiB
-  EXPECT_EQ(partition_of<Plain<float>>(facts_of(DeviceKind::cuda)), 2'097'152u);
-  EXPECT_EQ(partition_of<Plain<char[3]>>(facts_of(DeviceKind::cpu)), 262'144u);
-  EXPECT_EQ(partition_of<Plain<char[100 << 20]>>(facts_of(DeviceKind::cpu)), 1u);
-  EXPECT_EQ(partition_of<Everywhere>(facts_of(DeviceKind::cuda)), 262'144u);
-  EXPECT_EQ(partition_of<Unordered>(facts_of(DeviceKind::cuda)), 65'536u);
-  EXPECT_EQ(partition_of<RoundedSum>(facts_of(DeviceKind::cuda)), 4096u);
+  EXPECT_EQ(partition_of<Plain<float>>(facts_of(DeviceKind::cpu), 4), 262'144u);  // 1 MiB
+  EXPECT_EQ(partition_of<Plain<float>>(facts_of(DeviceKind::cuda), 4), 2'097'152u);
+  EXPECT_EQ(partition_of<Plain<char[3]>>(facts_of(DeviceKind::cpu), 3), 262'144u);
+  EXPECT_EQ(partition_of<Plain<char[100 << 20]>>(facts_of(DeviceKind::cpu), 100 << 20), 1u);
+  EXPECT_EQ(partition_of<Everywhere>(facts_of(DeviceKind::cuda), 4), 262'144u);
+  EXPECT_EQ(partition_of<Unordered>(facts_of(DeviceKind::cuda), 4), 65'536u);
+  EXPECT_EQ(partition_of<RoundedSum>(facts_of(DeviceKind::cuda), 4), 4096u);
+  // Rows of 300 float: the largest power of two of them in 8 MiB.
+  EXPECT_EQ(partition_of<Plain<Row<float>>>(facts_of(DeviceKind::cuda), 1200), 4096u);
 }
 
 }  // namespace

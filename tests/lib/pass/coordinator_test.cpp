@@ -25,10 +25,10 @@ using test::CoordinatorTest;
 class CopyOut final : public Operation {
  public:
   void begin(std::size_t, Stream&) override {}
-  void process(std::size_t, Stream& stream, DeviceSpan<const std::byte> in, std::uint64_t,
+  void process(std::size_t, Stream& stream, const StepRecords& in,
                DeviceSpan<std::byte> out) override {
-    EXPECT_EQ(out.size, in.size);
-    stream.copy(out.data, in.data, in.size);
+    EXPECT_EQ(out.size, in.count);
+    stream.copy(out.data, in.inputs.front().data, in.count);
   }
   void end(std::size_t, Stream&) override {}
 };
@@ -100,7 +100,7 @@ TEST_F(CoordinatorTest, SaysHowMuchItWroteAndLeavesTheFileUnpublished) {
   const Source source{File::open(path)};
   const Target target{.path = dir_.path() / "out.npy", .type = {ElementType::u1}};
   TargetFile file(target, source.bytes(), {});
-  const Output output{file, 1, false};
+  const Output output{file, 1};
   Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536, .streams = 3});
   CopyOut operation;
   const Stats stats = coordinator.run(source, 1, operation, {}, &output);
@@ -122,7 +122,7 @@ TEST_F(CoordinatorTest, ReadsWhatIsCachedAndWhatIsNotByTurns) {
   for (const std::size_t streams : {1u, 3u}) {
     TargetFile file({.path = dir_.path() / "out.u8", .type = {ElementType::u1}, .replace = true},
                     source.bytes(), {});
-    const Output output{file, 1, false};
+    const Output output{file, 1};
     Coordinator coordinator(make_device(DeviceKind::cpu),
                             {.chunk_bytes = 65536, .streams = streams});
     test::evict(path, 32 * 65536);  // the comparison has read it into the page cache

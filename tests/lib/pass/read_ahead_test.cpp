@@ -40,7 +40,9 @@ class DirectReadAhead : public testing::Test {
   Source source() const { return Source{File::open(path_)}; }
   Layout layout(const Options& options) const {
     const Workers workers{.lanes = 2, .reading_lanes = 2, .readers = 2, .writers = 2};
-    const Facts facts = measure_facts(facts_of(DeviceKind::cuda), true, source(), nullptr);
+    const Source measured = source();
+    const PassInput input{measured, 1};
+    const Facts facts = measure_facts(facts_of(DeviceKind::cuda), true, {&input, 1}, nullptr);
     return choose_layout(facts, {.options = options, .workers = workers});
   }
 

@@ -25,6 +25,7 @@ class Ledger {
       : plan_(scenario.writes ? scenario.output_plan() : scenario.plan()),
         input_plan_(scenario.plan()),
         is_written_(scenario.writes),
+        record_bytes_(scenario.writes ? 1 : scenario.record_bytes()),
         expected_(std::move(expected)),
         next_(scenario.lanes),
         had_(input_plan_.steps()),
@@ -38,10 +39,10 @@ class Ledger {
     times_.assign(result_.size(), 0);
   }
 
-  /// Returns the step that begins at a byte of the source; the number of steps if none does.
-  std::size_t step_at(std::uint64_t first_byte) const {
+  /// Returns the step that begins with a record; the number of steps if none does.
+  std::size_t step_at(std::uint64_t first) const {
     std::size_t step = 0;
-    while (step < input_plan_.steps() && input_plan_.step_begin(step) != first_byte) ++step;
+    while (step < input_plan_.steps() && input_plan_.step(step).first != first) ++step;
     return step;
   }
 
@@ -53,13 +54,15 @@ class Ledger {
     return !had_[step].exchange(true);
   }
 
-  /// Returns where the bytes that the operator sees from `first_byte` on are to be copied.
-  std::byte* seen(std::uint64_t first_byte) { return result_.data() + first_byte; }
+  /// Returns where the records that the operator of a fold sees from `first` on are to be copied.
+  std::byte* seen(std::uint64_t first) { return result_.data() + first * record_bytes_; }
 
   void write(std::uint64_t offset, const std::byte* data, std::size_t bytes) {
     std::memcpy(result_.data() + offset, data, bytes);
     for (std::size_t i = 0; i < bytes; ++i) ++times_[offset + i];
   }
+
+  bool had(std::size_t step) const { return had_[step]; }
 
   /// Number of steps that lanes have had.
   std::size_t steps() const {
@@ -81,8 +84,9 @@ class Ledger {
     for (std::size_t step = 0; step < had_.size(); ++step) {
       const bool is_done = step < steps;
       if (had_[step] != is_done) complaint_.add("what was done is not a prefix");
-      const std::uint64_t end = plan_.step_begin(step) + plan_.step_bytes(step);
-      for (std::uint64_t i = plan_.step_begin(step); i < end; ++i) {
+      const RecordRange records = plan_.step(step);
+      for (std::uint64_t i = records.first * record_bytes_; i < records.end() * record_bytes_;
+           ++i) {
         if (result_[i] != (is_done ? expected_[i] : paint)) complaint_.add("a wrong byte");
         if (times_[i] != (is_done && is_written_)) complaint_.add("a byte was not written once");
       }
@@ -93,6 +97,7 @@ class Ledger {
   SequentialPlan plan_;  // of the compared data: input or output
   SequentialPlan input_plan_;
   bool is_written_;
+  std::size_t record_bytes_;  // of the compared data
   std::vector<std::byte> expected_;
   std::vector<std::byte> result_;
   std::vector<std::uint8_t> times_;     // how often each byte of the result was written

@@ -9,7 +9,6 @@
 #include <sstream>
 #include <string>
 
-#include "sizing/layout.hpp"
 #include "support/random.hpp"
 
 namespace ooc::test {
@@ -21,19 +20,25 @@ constexpr std::size_t file_bytes = 60'000;
 constexpr std::size_t most_output_bytes = 12 * files * file_bytes;
 constexpr std::size_t element_sizes[] = {1, 2, 3, 4, 8, 12};
 
-std::vector<Extent> random_extents(Random& random, std::size_t element_bytes,
-                                   std::size_t most_bytes) {
-  std::vector<Extent> extents;
-  std::size_t sum = 0;
-  for (std::size_t left = random.one_in(2) ? 1 : random.between(2, 3); left > 0; --left) {
-    std::size_t bytes = random.between(element_bytes, most_bytes);
-    if (left == 1) bytes = round_up(sum + bytes, element_bytes) - sum;  // whole elements
-    const std::size_t offset = random.below(file_bytes - bytes + 1);
+/// Appends extents of `bytes` in all.
+void add_random_extents(Random& random, std::uint32_t input, std::size_t bytes,
+                        std::vector<Extent>& extents) {
+  constexpr std::size_t most_extents = 3;  // but for a large input
+  const std::size_t end = extents.size() + most_extents;
+  while (bytes > 0) {
+    const std::size_t most = std::min(bytes, file_bytes);
+    const bool is_last = extents.size() + 1 >= end || random.one_in(2);
+    const std::size_t taken = is_last ? most : random.between(1, most);
+    const std::size_t offset = random.below(file_bytes - taken + 1);
     const std::size_t aligned = random.one_in(2) ? round_down(offset, 8) : offset;
-    extents.push_back({static_cast<std::uint32_t>(random.below(files)), aligned, bytes});
-    sum += bytes;
+    const auto file = static_cast<std::uint32_t>(random.below(files));
+    extents.push_back({.file = file, .offset = aligned, .bytes = taken, .input = input});
+    bytes -= taken;
   }
-  return extents;
+}
+
+bool is_word(std::size_t bytes) {
+  return bytes == 2 || bytes == 4 || bytes == 8;
 }
 
 std::vector<std::vector<std::byte>> random_contents() {
@@ -63,29 +68,33 @@ Scenario::Scenario(std::uint64_t wanted) : seed(wanted) {
   pieces = on_gpu && !writes && random.one_in(3) ? random.between(2, 4) : 1;
   direct = !reads_inline && random.one_in(2);
   observed = reads_inline || random.one_in(4);
-  element_bytes = element_sizes[random.below(std::size(element_sizes))];
+  for (std::size_t inputs = random.one_in(3) ? 2 : 1; inputs > 0; --inputs) {
+    records.emplace_back(element_sizes[random.below(std::size(element_sizes))]);
+  }
   output_element_bytes = element_sizes[random.below(std::size(element_sizes))];
-  const bool is_word = element_bytes == 2 || element_bytes == 4 || element_bytes == 8;
-  swapped = is_word && random.one_in(3);
+  swapped = random.one_in(4);
   tuned = !reads_inline && random.one_in(6);
-  extents =
-      random_extents(random, element_bytes, tuned ? file_bytes - element_bytes : file_bytes / 4);
-
-  std::uint64_t bytes = 0;
-  for (const Extent& extent : extents) bytes += extent.bytes;
-  chunk_bytes = round_up(divide_up(bytes, random.between(1, 24)), element_bytes);
+  const std::size_t most_bytes = tuned ? 2 * file_bytes : file_bytes / 2;
+  const std::size_t count = random.between(1, most_bytes / record_bytes());
+  for (std::uint32_t i = 0; i < records.size(); ++i) {
+    add_random_extents(random, i, count * records[i].bytes, extents);
+  }
+  chunk_records = divide_up(count, random.between(1, 24));
   if (!reads_inline && !tuned && pieces == 1 && random.one_in(4)) {
-    cached.resize(divide_up(bytes, chunk_bytes));
+    cached.resize(divide_up(count, chunk_records));
     for (std::size_t i = 0; i < cached.size(); ++i) cached[i] = random.one_in(2);
+  } else if (random.one_in(3)) {
+    margin = {random.below(40), random.below(40)};
   }
   block_bytes = page_bytes * random.between(1, 3);
   read_depth = random.between(1, 6);
   write_depth = random.between(1, 4);
   lanes = random.between(1, 4);
-  checksummed = cached.empty() && random.one_in(3);  // a checksum needs the bytes in order
+  // A checksum needs the bytes of one input in order.
+  checksummed = cached.empty() && records.size() == 1 && random.one_in(3);
   tuned ? choose_tuning(random) : choose_slots(random);
 
-  for (std::size_t count = random.below(3); count > 0; --count) {
+  for (std::size_t left = random.below(3); left > 0; --left) {
     const auto place = static_cast<Place>(random.below(places));
     const bool can_be_often = place >= Place::read_start || place == Place::process;
     troubles.push_back({place, random.below(can_be_often ? 24 : 8), random.one_in(3)});
@@ -106,14 +115,15 @@ void Scenario::choose_slots(Random& random) {
 /// requests to measure, and its changes matter to the reader.
 void Scenario::choose_tuning(Random& random) {
   block_bytes = page_bytes;
-  chunk_bytes = round_up(random.between(page_bytes / 2, 2 * page_bytes), element_bytes);
+  chunk_records =
+      std::max<std::size_t>(random.between(page_bytes / 2, 2 * page_bytes) / record_bytes(), 1);
   lanes = random.between(1, 2);
   read_depth = random.between(2, 4);
   first_depth = random.between(1, read_depth);
   least_depth = random.between(1, first_depth);
   resizes = false;
   const auto in_flight = [&](std::size_t depth) {
-    return divide_up(depth * block_bytes, chunk_bytes);
+    return divide_up(depth * block_bytes, chunk_bytes());
   };
   const std::size_t others = 2 * lanes + random.between(1, 2);
   slots = others + in_flight(read_depth);
@@ -121,23 +131,42 @@ void Scenario::choose_tuning(Random& random) {
 }
 
 SequentialPlan Scenario::plan() const {
-  if (cached.empty()) return {extents, chunk_bytes, nullptr, pieces};
-  return {extents, chunk_bytes, std::make_shared<const Interleaving>(cached)};
+  std::vector<std::uint64_t> bytes;
+  for (const RecordShape& record : records) bytes.push_back(record.bytes);
+  return {extents,
+          {.chunk_records = chunk_records,
+           .record_bytes = bytes,
+           .interleaving = cached.empty() ? nullptr : std::make_shared<const Interleaving>(cached),
+           .pieces_per_step = pieces,
+           .before = margin.before,
+           .after = margin.after}};
 }
 
 SequentialPlan Scenario::output_plan() const {
-  const std::array whole{Extent{0, 0, output_bytes(plan().bytes())}};
-  const std::uint64_t bytes = std::max<std::uint64_t>(output_bytes(chunk_bytes), 1);
+  const std::array whole{Extent{0, 0, output_bytes(plan().records())}};
+  const std::uint64_t bytes = std::max<std::uint64_t>(output_bytes(chunk_records), 1);
   if (cached.empty() || !writes) return {whole, bytes};
   return {whole, bytes, std::make_shared<const Interleaving>(cached)};
 }
 
-std::uint64_t Scenario::output_bytes(std::uint64_t input_bytes) const {
-  return writes ? input_bytes / element_bytes * output_element_bytes : 0;
+std::size_t Scenario::record_bytes() const {
+  std::size_t sum = 0;
+  for (const RecordShape& record : records) sum += record.bytes;
+  return sum;
+}
+
+std::size_t Scenario::swapped_bytes(std::size_t input) const {
+  return swapped && is_word(records[input].bytes) ? records[input].bytes : 0;
+}
+
+std::uint64_t Scenario::output_bytes(std::uint64_t of_records) const {
+  return writes ? of_records * output_element_bytes : 0;
 }
 
 bool Scenario::gathers() const {
-  return extents.size() > 1 || extents.front().offset % alignment_of(element_bytes) != 0;
+  return extents.size() > records.size() || std::ranges::any_of(extents, [&](const Extent& extent) {
+           return extent.offset % records[extent.input].alignment != 0;
+         });
 }
 
 std::string Scenario::describe() const {
@@ -151,11 +180,14 @@ std::string Scenario::describe() const {
        << (reads_ahead ? ", reads ahead" : "") << (checksummed ? ", checksummed" : "")
        << (cached.empty() ? "" : ", interleaved") << "; " << lanes << " lanes, " << first_slots
        << " of " << slots << " slots, depth " << first_depth << " from " << least_depth << " to "
-       << read_depth << ", and " << write_depth << "; elements of " << element_bytes << " to "
-       << output_element_bytes << ", chunks of " << chunk_bytes << ", blocks of " << block_bytes
+       << read_depth << ", and " << write_depth << "; records of";
+  for (const RecordShape& record : records) text << " " << record.bytes;
+  text << " bytes to " << output_element_bytes << ", chunks of " << chunk_records << ", "
+       << margin.before << " before and " << margin.after << " after, blocks of " << block_bytes
        << " bytes; extents";
   for (const Extent& extent : extents) {
-    text << " " << extent.file << ":" << extent.offset << "+" << extent.bytes;
+    text << " " << extent.input << "/" << extent.file << ":" << extent.offset << "+"
+         << extent.bytes;
   }
   for (const Trouble& trouble : troubles) {
     text << "; " << (trouble.stops ? "stopped" : "failing") << " at place "
@@ -164,27 +196,40 @@ std::string Scenario::describe() const {
   return text.str();
 }
 
-std::vector<std::byte> World::input_of(const Scenario& scenario) const {
+std::vector<std::byte> World::input_of(const Scenario& scenario, std::size_t input_index) const {
   std::vector<std::byte> input;
   for (const Extent& extent : scenario.extents) {
+    if (extent.input != input_index) continue;
     const auto bytes = std::span(contents[extent.file]).subspan(extent.offset, extent.bytes);
     input.insert(input.end(), bytes.begin(), bytes.end());
   }
   return input;
 }
 
+std::vector<std::byte> World::seen_of(const Scenario& scenario, std::size_t input) const {
+  std::vector<std::byte> seen = input_of(scenario, input);
+  const std::size_t bytes = scenario.swapped_bytes(input);
+  for (std::size_t i = 0; bytes != 0 && i < seen.size(); i += bytes) {
+    std::reverse(seen.data() + i, seen.data() + i + bytes);
+  }
+  return seen;
+}
+
 std::vector<std::byte> World::result_of(const Scenario& scenario) const {
-  std::vector<std::byte> input = input_of(scenario);
-  const std::size_t from = scenario.element_bytes, to = scenario.output_element_bytes;
-  for (std::size_t i = 0; scenario.swapped && i < input.size(); i += from) {
-    std::reverse(input.data() + i, input.data() + i + from);
+  const std::size_t to = scenario.writes ? scenario.output_element_bytes : scenario.record_bytes();
+  const std::size_t count = scenario.plan().records();
+  std::vector<std::byte> result(count * to);
+  std::size_t place = 0;  // of an input in a record
+  for (std::size_t input = 0; input < scenario.records.size(); ++input) {
+    if (scenario.writes && input > 0) break;  // a map makes its output of the first input
+    const std::vector<std::byte> seen = seen_of(scenario, input);
+    const std::size_t from = scenario.records[input].bytes;
+    for (std::size_t i = 0; i < count; ++i) {
+      std::copy_n(seen.data() + i * from, std::min(from, to), result.data() + i * to + place);
+    }
+    place += from;
   }
-  if (!scenario.writes) return input;
-  std::vector<std::byte> output(scenario.output_bytes(input.size()));
-  for (std::size_t i = 0; i < input.size() / from; ++i) {
-    std::copy_n(input.data() + i * from, std::min(from, to), output.data() + i * to);
-  }
-  return output;
+  return result;
 }
 
 World::World()

@@ -3,6 +3,8 @@
 #include <ooc/detail/pool/plan.hpp>
 #include <ooc/io/source.hpp>
 #include <ooc/io/target.hpp>
+#include <ooc/operation.hpp>
+#include <ooc/pass_input.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,10 +26,12 @@ struct Scenario {
   std::vector<Extent> extents{};
   bool on_gpu, writes, reads_inline;  // on a GPU; a map; lanes load their own chunks
   bool direct, swapped, observed, checksummed;
-  bool resizes, tuned;  // the pool is resized at random, or by a QueueTuner
-  bool reads_ahead;     // each of the first chunks has its own slot
-  std::size_t element_bytes, output_element_bytes;
-  std::size_t chunk_bytes, block_bytes;
+  bool resizes, tuned;                 // the pool is resized at random, or by a QueueTuner
+  bool reads_ahead;                    // each of the first chunks has its own slot
+  std::vector<RecordShape> records{};  // of each input, which have the same extents in number
+  std::size_t output_element_bytes;
+  std::size_t chunk_records, block_bytes;
+  Margin margin{};
   std::size_t lanes, slots, read_depth, write_depth;
   std::size_t first_depth, least_depth;  // of a tuner; read_depth is the most
   std::size_t first_slots;               // in use at first, or after the chunks that are read ahead
@@ -37,7 +41,10 @@ struct Scenario {
 
   SequentialPlan plan() const;
   SequentialPlan output_plan() const;
-  std::uint64_t output_bytes(std::uint64_t input_bytes) const;  // 0 for a fold
+  std::size_t record_bytes() const;                    // of all inputs
+  std::size_t swapped_bytes(std::size_t input) const;  // 0: as it is stored
+  std::size_t chunk_bytes() const { return chunk_records * record_bytes(); }
+  std::uint64_t output_bytes(std::uint64_t of_records) const;  // 0 for a fold
   bool gathers() const;  // some chunk is not one aligned piece of memory
   std::string describe() const;
 
@@ -51,10 +58,14 @@ struct Scenario {
 struct World {
   World();
 
-  /// Returns the bytes of a scenario's source.
-  std::vector<std::byte> input_of(const Scenario& scenario) const;
+  /// Returns the bytes of an input of a scenario, as they are stored.
+  std::vector<std::byte> input_of(const Scenario& scenario, std::size_t input) const;
 
-  /// Returns the bytes that a fold must see, or that a map must write.
+  /// Returns the bytes that an operation must see of an input.
+  std::vector<std::byte> seen_of(const Scenario& scenario, std::size_t input) const;
+
+  /// Returns the bytes that a fold must have seen, record by record with those of all inputs side
+  /// by side, or that a map must write.
   std::vector<std::byte> result_of(const Scenario& scenario) const;
 
   TempDir dir;

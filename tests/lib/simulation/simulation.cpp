@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "lib/simulation/ledger.hpp"
+#include "lib/simulation/margin_ledger.hpp"
 #include "lib/simulation/slot_owners.hpp"
 #include "lib/simulation/troubles.hpp"
 #include "observe/stopwatch.hpp"
@@ -48,7 +49,7 @@ QueueTuner tuner_of(const Scenario& scenario) {
 /// Returns the checksum of the first `bytes` of `data`, added as one chunk.
 std::string checksum_of(std::vector<std::byte> data, std::size_t bytes) {
   Checksum checksum;
-  checksum.add({.index = 0, .segments = {std::span(data).first(bytes)}});
+  checksum.add({.index = 0, .segments = {data}}, 0, bytes);
   return checksum.text();
 }
 
@@ -74,6 +75,7 @@ class Simulation final : Operation {
   void run_pass();
   void run_threads();
   void tune(Reader& reader);
+  bool is_right(const StepRecords& in, std::size_t step) const;
   void check_pass();
 
   std::unique_ptr<Device> make_device();
@@ -82,8 +84,8 @@ class Simulation final : Operation {
   void change_at_times();
 
   void begin(std::size_t, Stream&) override { at(Place::begin); }
-  void process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
-               std::uint64_t first_byte, DeviceSpan<std::byte> out) override;
+  void process(std::size_t lane, Stream& stream, const StepRecords& in,
+               DeviceSpan<std::byte> out) override;
   void end(std::size_t, Stream&) override { at(Place::end); }
 
   World& world_;
@@ -98,6 +100,7 @@ class Simulation final : Operation {
   std::vector<std::unique_ptr<Lane>> lanes_;
   Troubles troubles_{scenario_.troubles, pool_};
   Ledger ledger_{scenario_, world_.result_of(scenario_), complaint_};
+  MarginLedger margins_{scenario_, world_, plan_, complaint_};
 
   // State of the current pass.
   std::optional<Checksum> checksum_;
@@ -114,13 +117,13 @@ Simulation::Simulation(World& world, const Scenario& scenario)
       plan_(scenario.plan()),
       output_plan_(scenario.output_plan()),
       input_slot_bytes_(
-          round_up(scenario.chunk_bytes + Reader::slack_bytes(plan_.max_extents(), scenario.direct),
+          round_up(plan_.max_bytes() + Reader::slack_bytes(plan_.max_extents(), scenario.direct),
                    page_bytes)),
       output_place_(scenario.on_gpu ? 0 : input_slot_bytes_),
-      pool_(
-          *std::pmr::new_delete_resource(), scenario.slots,
-          std::max(input_slot_bytes_, output_place_ + scenario.output_bytes(scenario.chunk_bytes)),
-          plan_.max_extents()),
+      pool_(*std::pmr::new_delete_resource(), scenario.slots,
+            std::max(input_slot_bytes_,
+                     output_place_ + scenario.output_bytes(scenario.chunk_records)),
+            plan_.max_extents()),
       device_(make_device()) {
   for (std::size_t i = 0; i < scenario.lanes; ++i) {
     lanes_.push_back(std::make_unique<Lane>(*device_, i));
@@ -153,6 +156,7 @@ void Simulation::at(Place place) {
 
 void Simulation::run_pass() {
   ledger_.restart();
+  margins_.restart();
   checksum_.reset();
   if (scenario_.checksummed) checksum_.emplace();
   tuner_.reset();
@@ -163,9 +167,9 @@ void Simulation::run_pass() {
   const bool copies = scenario_.on_gpu;
   const std::size_t inputs = copies ? (plan_.pieces_per_step() == 1 ? 2 : 1) : scenario_.gathers();
   for (const auto& lane : lanes_) {
-    lane->reserve({.step = plan_.max_step_bytes(),
+    lane->reserve({.step = place_in_step(plan_, plan_.inputs()),
                    .inputs = inputs,
-                   .result = copies ? scenario_.output_bytes(scenario_.chunk_bytes) : 0});
+                   .result = copies ? scenario_.output_bytes(scenario_.chunk_records) : 0});
   }
   pool_.restart(scenario_.reads_ahead ? scenario_.slots : scenario_.first_slots);
   try {
@@ -194,7 +198,9 @@ void Simulation::run_threads() {
   std::optional<InlineReaders> inline_readers;
   if (scenario_.reads_inline) {
     const IoConfig config{.block_bytes = scenario_.block_bytes};
-    inline_readers.emplace(world_.source, plan_, pool_, config, lanes_.size(), wanted);
+    std::vector<const File*> files;
+    for (const File& file : world_.source.files()) files.push_back(&file);
+    inline_readers.emplace(files, plan_, pool_, config, lanes_.size(), wanted);
   }
   Observer reads(*this, false), writes(*this, true);
   reader_.emplace(world_.source.files(), plan_, pool_, make_engine(false), scenario_.block_bytes,
@@ -204,7 +210,11 @@ void Simulation::run_threads() {
   reader_->set_observer(reads);
   writer_->set_observer(writes);
   if (tuner_) tune(*reader_);
-  const Output output{world_.target, scenario_.output_element_bytes, false};
+  const Output output{world_.target, scenario_.output_element_bytes};
+  std::vector<StoredRecords> inputs;
+  for (std::size_t i = 0; i < scenario_.records.size(); ++i) {
+    inputs.push_back({scenario_.records[i], place_in_step(plan_, i), scenario_.swapped_bytes(i)});
+  }
   const Stopwatch watch;
   Tickets tickets(plan_.steps(), wanted.stop);
   const PassParts parts{.plan = plan_,
@@ -213,8 +223,7 @@ void Simulation::run_threads() {
                         .readers = inline_readers ? &*inline_readers : nullptr,
                         .operation = *this,
                         .checksum = checksum_ ? &*checksum_ : nullptr,
-                        .element_bytes = scenario_.element_bytes,
-                        .swapped_bytes = scenario_.swapped ? scenario_.element_bytes : 0,
+                        .inputs = std::move(inputs),
                         .watch = watch,
                         .observe = wanted.observe,
                         .output = scenario_.writes ? &output : nullptr,
@@ -230,7 +239,7 @@ void Simulation::run_threads() {
 
 void Simulation::tune(Reader& reader) {
   const auto chunks_read = [this](std::size_t depth) {
-    return divide_up(depth * scenario_.block_bytes, scenario_.chunk_bytes);
+    return divide_up(depth * scenario_.block_bytes, scenario_.chunk_bytes());
   };
   const std::size_t others = scenario_.first_slots - chunks_read(scenario_.first_depth);
   reader.set_tuner(
@@ -316,27 +325,43 @@ std::unique_ptr<Device> Simulation::make_device() {
       std::pmr::new_delete_resource());
 }
 
-/// Copies its input to the ledger, or to the output as elements of another size.
-void Simulation::process(std::size_t lane, Stream& stream, DeviceSpan<const std::byte> data,
-                         std::uint64_t first_byte, DeviceSpan<std::byte> out) {
+/// True if a step has the records that the plan says, aligned.
+bool Simulation::is_right(const StepRecords& in, std::size_t step) const {
+  const RecordRange records = plan_.step(step), read = plan_.step_read(step);
+  bool is_right = in.count == records.count && in.first - in.margin.before == read.first &&
+                  in.count_with_margin() == read.count &&
+                  in.inputs.size() == scenario_.records.size();
+  for (std::size_t i = 0; is_right && i < in.inputs.size(); ++i) {
+    const RecordShape& record = scenario_.records[i];
+    const auto address = reinterpret_cast<std::uintptr_t>(in.inputs[i].data);
+    is_right = in.inputs[i].size == read.count * record.bytes && address % record.alignment == 0;
+  }
+  return is_right;
+}
+
+/// Copies its inputs to the ledger, or the first to the output as elements of another size.
+void Simulation::process(std::size_t lane, Stream& stream, const StepRecords& in,
+                         DeviceSpan<std::byte> out) {
   at(Place::process);
-  const std::size_t step = ledger_.step_at(first_byte);
-  const std::size_t alignment = alignment_of(scenario_.element_bytes);
-  if (!ledger_.take(lane, step) || data.size != plan_.step_bytes(step) ||
-      out.size != scenario_.output_bytes(data.size) ||
-      reinterpret_cast<std::uintptr_t>(data.data) % alignment != 0) {
+  const std::size_t step = ledger_.step_at(in.first);
+  if (!ledger_.take(lane, step) || !is_right(in, step) ||
+      out.size != scenario_.output_bytes(in.count)) {
     complaint_.add("a lane got a step twice, in part, or not in rising order");
     return;
   }
   const std::size_t slot = owners_.slot_of_lane_with(step);
   if (!scenario_.on_gpu) owners_.expect(slot, step, Owner::lane);
-  if (scenario_.writes) {
-    const std::size_t from = scenario_.element_bytes, to = scenario_.output_element_bytes;
-    stream.fill_zero(out.data, out.size);
-    stream.copy_rows(out.data, to, data.data, from, std::min(from, to), data.size / from);
-  } else {
-    stream.copy(ledger_.seen(first_byte), data.data, data.size);
+  const std::size_t to =
+      scenario_.writes ? scenario_.output_element_bytes : scenario_.record_bytes();
+  std::byte* target = scenario_.writes ? out.data : ledger_.seen(in.first);
+  if (scenario_.writes) stream.fill_zero(out.data, out.size);
+  for (std::size_t i = 0; i < (scenario_.writes ? 1 : in.inputs.size()); ++i) {
+    const std::size_t from = scenario_.records[i].bytes;
+    const std::byte* const first = in.inputs[i].data + in.margin.before * from;
+    stream.copy_rows(target, to, first, from, std::min(from, to), in.count);
+    target += from;
   }
+  margins_.copy(stream, in, step);
   at(Place::processed);
   if (scenario_.on_gpu) return;  // there note_copy() records the new owner
   owners_.hand_over(slot, step, Owner::lane, scenario_.writes ? Owner::writer : Owner::none);
@@ -355,10 +380,12 @@ void Simulation::check_pass() {
   }
   if (has_failed) return ledger_.check_failed_pass();
   ledger_.check_prefix(troubles_.was_stopped());
+  margins_.check(ledger_);
   if (!checksum_) return;
   const std::size_t steps = ledger_.steps();
-  const std::size_t bytes = steps < plan_.steps() ? plan_.step_begin(steps) : plan_.bytes();
-  if (checksum_->text() != checksum_of(world_.input_of(scenario_), bytes)) {
+  const std::size_t records = steps < plan_.steps() ? plan_.step(steps).first : plan_.records();
+  const std::size_t bytes = records * scenario_.record_bytes();
+  if (checksum_->text() != checksum_of(world_.input_of(scenario_, 0), bytes)) {
     complaint_.add("a wrong checksum");
   }
 }

@@ -19,6 +19,14 @@ class LayoutTest : public testing::Test {
     return {.extents = {{0, offset, bytes}}, .cached = 0};
   }
 
+  /// Records of one input.
+  static Records records_of(std::size_t bytes, bool in_order = false) {
+    Records records;
+    records.inputs = {bytes};
+    records.in_order = in_order;
+    return records;
+  }
+
   Layout layout_for(const Options& options, DeviceKind device, const SourceFacts& source,
                     const Records& records, const std::optional<OutputFacts>& output = {}) const {
     return layout_for(options, device, workers_, source, records, output);
@@ -26,8 +34,11 @@ class LayoutTest : public testing::Test {
   static Layout layout_for(const Options& options, DeviceKind device, const Workers& workers,
                            const SourceFacts& source, const Records& records,
                            const std::optional<OutputFacts>& output = {}) {
-    return choose_layout({.device = facts_of(device), .source = source, .output = output},
-                         {.options = options, .workers = workers, .records = records});
+    Wishes wishes;
+    wishes.options = options;
+    wishes.workers = workers;
+    wishes.records = records;
+    return choose_layout({.device = facts_of(device), .source = source, .output = output}, wishes);
   }
 
   Workers workers_{.lanes = 2, .reading_lanes = 6, .readers = 4, .writers = 2};

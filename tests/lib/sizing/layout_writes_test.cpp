@@ -25,13 +25,13 @@ TEST_F(LayoutTest, CutsTheOutputWhereItCutsTheInput) {
     for (const std::uint64_t elements : {std::uint64_t{1}, std::uint64_t{1'000'003}}) {
       const OutputFacts output{.element_bytes = 8, .data_offset = data_offset};
       const Layout layout =
-          layout_for({}, DeviceKind::cpu, on_disk(elements), {.bytes = 1}, output);
+          layout_for({}, DeviceKind::cpu, on_disk(elements), records_of(1), output);
       const SequentialPlan& writes = layout.writes->plan;
       ASSERT_EQ(writes.size(), layout.plan.size());
       std::vector<Extent> storage(writes.max_extents());
       for (std::size_t i = 0; i < writes.size(); ++i) {
         EXPECT_EQ(writes.bytes(i), 8 * layout.plan.bytes(i));
-        const Extent expected{0, data_offset + 8 * layout.plan.begin(i), writes.bytes(i)};
+        const Extent expected{0, data_offset + 8 * layout.plan.chunk(i).first, writes.bytes(i)};
         const auto extents = writes.extents(i, storage);
         ASSERT_EQ(extents.size(), 1u);
         EXPECT_EQ(extents.front(), expected);
@@ -48,18 +48,18 @@ TEST_F(LayoutTest, FindsRoomInASlotForInputAndOutput) {
   for (const auto& [in, out] : {Width{1, 8}, Width{8, 1}, Width{4, 4}}) {
     const OutputFacts output = output_of(out);
     const SourceFacts source = on_disk(elements * in);
-    const Layout cpu = layout_for({}, DeviceKind::cpu, source, {.bytes = in}, output);
+    const Layout cpu = layout_for({}, DeviceKind::cpu, source, records_of(in), output);
     const std::size_t result = cpu.chunk_bytes / in * out;
     EXPECT_EQ(cpu.writes->config.chunk_bytes, result);
     EXPECT_GE(cpu.writes->place, cpu.chunk_bytes);
     EXPECT_EQ(cpu.writes->place % page_bytes, 0u);
     EXPECT_GE(cpu.slot_bytes, cpu.writes->place + result);
     // A GPU's result replaces the input in its slot, since the input has been copied to the GPU.
-    const Layout cuda = layout_for({}, DeviceKind::cuda, source, {.bytes = in}, output);
+    const Layout cuda = layout_for({}, DeviceKind::cuda, source, records_of(in), output);
     EXPECT_EQ(cuda.writes->place, 0u);
     EXPECT_GE(cuda.slot_bytes, std::max(cuda.chunk_bytes, cuda.chunk_bytes / in * out));
     // Neither input nor output has chunks larger than those that suit the device.
-    const Layout fold = layout_for({}, DeviceKind::cuda, source, {.bytes = in});
+    const Layout fold = layout_for({}, DeviceKind::cuda, source, records_of(in));
     EXPECT_LE(std::max(cuda.chunk_bytes, cuda.writes->config.chunk_bytes), fold.chunk_bytes);
   }
 }
@@ -69,7 +69,7 @@ TEST_F(LayoutTest, KeepsToTheLimitsWithAnOutput) {
   for (const std::size_t limit : {4 * MiB, 8 * MiB, 64 * MiB}) {
     for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
       const Layout layout = layout_for({.memory_bytes = limit, .device_bytes = limit}, device,
-                                       on_disk(elements), {.bytes = 1}, output_of(4));
+                                       on_disk(elements), records_of(1), output_of(4));
       EXPECT_LE(layout.slots * layout.slot_bytes, limit);
       EXPECT_GE(layout.slots, 2u);
       const std::size_t buffers = 4 * (layout.chunk_bytes + layout.writes->config.chunk_bytes);
@@ -82,7 +82,7 @@ TEST_F(LayoutTest, SaysWhyItDoesNotWriteDirectly) {
   const OutputFacts small{.element_bytes = 1,
                           .why_not_direct = "the output is smaller than a page"};
   const auto reasons = [&](const Options& options, std::uint64_t bytes) {
-    return layout_for(options, DeviceKind::cpu, on_disk(bytes), {.bytes = 1}, small).reasons;
+    return layout_for(options, DeviceKind::cpu, on_disk(bytes), records_of(1), small).reasons;
   };
   EXPECT_EQ(reasons({}, 5).back(), (Reason{Choice::buffered_writes, small.why_not_direct}));
   EXPECT_TRUE(reasons({.direct = DirectIo::no}, 5).empty());

@@ -56,7 +56,13 @@ class Source {
 
   /// Returns the shape in row-major order; empty for raw files, several files, or a part of one.
   std::span<const std::uint64_t> shape() const noexcept { return shape_; }
-  void set_shape(std::vector<std::uint64_t> shape) { shape_ = std::move(shape); }
+  void set_shape(std::vector<std::uint64_t> shape);
+
+  /// Returns the number of elements of a row, which is the product of all lengths of the shape but
+  /// the first: 1 for data of one dimension. Several files have the rows of each. Empty if these
+  /// have different lengths.
+  std::optional<std::uint64_t> columns() const noexcept { return columns_; }
+  void set_columns(std::optional<std::uint64_t> columns) noexcept { columns_ = columns; }
 
   /// Call this after the files have been read. Throws Error(input_changed) if another program has,
   /// or may have, written to one of them since it was opened (see File::check_unchanged). Returns a
@@ -79,6 +85,7 @@ class Source {
   std::uint64_t bytes_ = 0;
   std::optional<DType> type_;
   std::vector<std::uint64_t> shape_;
+  std::optional<std::uint64_t> columns_ = 1;
 };
 
 /// True if the file begins with the magic bytes of .npy, whatever its name. Throws Error: `input`

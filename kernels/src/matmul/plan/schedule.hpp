@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ooc/detail/sizing/typical_rates.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -32,10 +34,10 @@ struct Limits {
 
 /// Rates of the machine, per second: bytes, and floating-point operations.
 struct Rates {
-  double read = 3e9;
-  double link = 50e9;  // each way
-  double write = 3e9;
-  double flops = 50e12;
+  double read = typical::disk;
+  double link = typical::link;  // each way
+  double write = typical::disk;
+  double flops = typical::gpu_flops;
   double row_seconds = 1e-6;  // seconds to request one row of a panel
 };
 

@@ -52,14 +52,35 @@ class Interleaving {
   std::vector<std::uint32_t> order_;
 };
 
-/// A plan that cuts one sequence of extents into chunks of equal size. A chunk may extend over
-/// several files.
+/// Consecutive records.
+struct RecordRange {
+  std::uint64_t first = 0, count = 0;
+
+  std::uint64_t end() const noexcept { return first + count; }
+};
+
+/// The way in which a plan cuts its inputs.
+struct Cut {
+  std::uint64_t chunk_records = 1;             // of each input; the last chunk may have fewer
+  std::vector<std::uint64_t> record_bytes{1};  // of each input
+  /// The order of the chunks, if it is not that of the inputs.
+  std::shared_ptr<const Interleaving> interleaving{};
+  std::size_t pieces_per_step = 1;  // more than one only without `interleaving`
+  /// Records before and after those of a step that are read with them, as far as there are any.
+  /// Only without `interleaving`.
+  std::uint64_t before = 0, after = 0;
+};
+
+/// A plan that cuts one or several inputs of equally many records into chunks. A chunk has the same
+/// records of each, one input after the other. It may extend over several files.
 class SequentialPlan final : public Plan {
  public:
-  /// Cuts the sequence into chunks of `chunk_bytes`; the last may be shorter. `interleaving`: the
-  /// order of the chunks, if it is not that of the sequence. `pieces_per_step`: chunks of one step
-  /// of a pass; more than one only without `interleaving`.
-  SequentialPlan(std::span<const Extent> sequence, std::uint64_t chunk_bytes,
+  /// `extents`: of all inputs, those of each in its order. Throws Error(usage) if chunks have no
+  /// records.
+  SequentialPlan(std::span<const Extent> extents, Cut cut);
+
+  /// Cuts one input into chunks of `chunk_bytes`.
+  SequentialPlan(std::span<const Extent> extents, std::uint64_t chunk_bytes,
                  std::shared_ptr<const Interleaving> interleaving = nullptr,
                  std::size_t pieces_per_step = 1);
 
@@ -67,48 +88,61 @@ class SequentialPlan final : public Plan {
   std::size_t max_extents() const noexcept override { return max_extents_; }
   std::span<const Extent> extents(std::size_t chunk, std::span<Extent> storage) const override;
 
-  /// Size of all chunks but the last (bytes).
-  std::uint64_t chunk_bytes() const noexcept { return chunk_bytes_; }
+  /// Number of inputs, and the size of a record of one of them (bytes).
+  std::size_t inputs() const noexcept { return inputs_.size(); }
+  std::uint64_t record_bytes(std::size_t input) const noexcept { return cut_.record_bytes[input]; }
 
-  /// Size of the sequence (bytes).
-  std::uint64_t bytes() const noexcept { return ends_.empty() ? 0 : ends_.back(); }
+  /// Number of records of each input, and the size of all of them (bytes).
+  std::uint64_t records() const noexcept { return records_; }
+  std::uint64_t bytes() const noexcept { return records_ * record_bytes_; }
 
-  /// Size of the longest chunk (bytes).
-  std::uint64_t max_bytes() const noexcept { return std::min(chunk_bytes_, bytes()); }
+  /// Size of all chunks but the last, without margins (bytes).
+  std::uint64_t chunk_bytes() const noexcept { return cut_.chunk_records * record_bytes_; }
+
+  /// Size of the longest chunk, and of one input in the longest step, with margins (bytes).
+  std::uint64_t max_bytes() const noexcept { return most_read(1) * record_bytes_; }
+  std::uint64_t max_step_bytes(std::size_t input) const noexcept {
+    return most_read(cut_.pieces_per_step) * record_bytes(input);
+  }
 
   /// Number of steps of a pass. Step k consists of the chunks from first_piece(k) up to, but not
-  /// including, first_piece(k + 1). It begins `step_begin(k)` bytes into the sequence.
+  /// including, first_piece(k + 1).
   std::size_t steps() const noexcept;
-  std::size_t pieces_per_step() const noexcept { return pieces_per_step_; }
+  std::size_t pieces_per_step() const noexcept { return cut_.pieces_per_step; }
   std::size_t first_piece(std::size_t step) const noexcept {
-    return std::min(step * pieces_per_step_, chunks_);
-  }
-  std::uint64_t step_begin(std::size_t step) const noexcept {
-    return begin(step * pieces_per_step_);
-  }
-  std::uint64_t step_bytes(std::size_t step) const noexcept;
-
-  /// Size of the longest step (bytes).
-  std::uint64_t max_step_bytes() const noexcept {
-    return std::min(chunk_bytes_ * pieces_per_step_, bytes());
+    return std::min(step * cut_.pieces_per_step, chunks_);
   }
 
-  /// Position of a chunk in the sequence, and its size (bytes).
-  std::uint64_t begin(std::size_t chunk) const noexcept { return piece(chunk) * chunk_bytes_; }
-  std::uint64_t bytes(std::size_t chunk) const noexcept;
+  /// The records of a step or a chunk, and those that are read for it: with the margin before them
+  /// in the first chunk of a step, and after them in the last.
+  RecordRange step(std::size_t step) const noexcept;
+  RecordRange step_read(std::size_t step) const noexcept { return with_margin(this->step(step)); }
+  RecordRange chunk(std::size_t chunk) const noexcept;
+  RecordRange chunk_read(std::size_t chunk) const noexcept;
+
+  /// Size of what is read for a chunk (bytes).
+  std::uint64_t bytes(std::size_t chunk) const noexcept {
+    return chunk_read(chunk).count * record_bytes_;
+  }
 
  private:
-  std::size_t piece(std::size_t chunk) const noexcept {
-    return interleaving_ ? interleaving_->piece(chunk) : chunk;
-  }
+  struct Input {
+    std::vector<Extent> extents{};      // without empty ones
+    std::vector<std::uint64_t> ends{};  // ends[i]: bytes of extents[0..i]
+  };
 
-  std::vector<Extent> sequence_;     // without empty extents
-  std::vector<std::uint64_t> ends_;  // ends_[i]: bytes of sequence_[0..i]
-  std::uint64_t chunk_bytes_;
+  std::size_t piece(std::size_t chunk) const noexcept {
+    return cut_.interleaving ? cut_.interleaving->piece(chunk) : chunk;
+  }
+  RecordRange with_margin(RecordRange records) const noexcept;
+  std::uint64_t most_read(std::size_t pieces) const noexcept;
+
+  Cut cut_;
+  std::vector<Input> inputs_;
+  std::uint64_t records_ = 0;       // of each input
+  std::uint64_t record_bytes_ = 0;  // of all inputs
   std::size_t chunks_ = 0;
   std::size_t max_extents_ = 0;
-  std::shared_ptr<const Interleaving> interleaving_;
-  std::size_t pieces_per_step_;
 };
 
 }  // namespace ooc

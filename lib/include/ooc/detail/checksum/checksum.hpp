@@ -2,6 +2,8 @@
 
 #include <ooc/detail/pool/chunk_pool.hpp>
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -14,8 +16,10 @@ class Checksum {
   Checksum();
   ~Checksum();
 
-  /// Waits for the chunk's turn and adds its segments. Chunk indices count from 0. Throws Aborted.
-  void add(const Chunk& chunk);
+  /// Waits for the chunk's turn and adds `bytes` of its segments, from byte `first` on. Chunk
+  /// indices count from 0. Throws Aborted.
+  void add(const Chunk& chunk, std::uint64_t first = 0,
+           std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max());
 
   /// The turns that threads wait for. A pass aborts them if one of its threads fails.
   Turns& turns() noexcept { return turns_; }

@@ -6,10 +6,12 @@
 #include <ooc/io/extent.hpp>
 #include <ooc/io/output_file.hpp>
 #include <ooc/io/source.hpp>
+#include <ooc/pass_input.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,14 +23,15 @@ struct NotDirect {
   Error error;
 };
 
-/// The facts about a source that sizes depend on.
+/// The facts about a source, or about all inputs of a pass, that sizes depend on.
 struct SourceFacts {
-  std::vector<Extent> extents{};
+  std::vector<Extent> extents{};  // files count from 0 over all inputs
   std::optional<NotDirect> not_direct{};
   bool any_direct = true;          // some file can be read directly
   std::optional<double> cached{};  // fraction in the page cache; empty: not known
-  std::vector<CachedRun> runs{};   // if a part is cached
-  double holes = 0;                // fraction
+  /// If a part is cached, and of several inputs the same part of each.
+  std::vector<CachedRun> runs{};
+  double holes = 0;  // fraction
 
   std::uint64_t bytes() const;
 
@@ -38,7 +41,7 @@ struct SourceFacts {
 
 /// The facts about the file that a pass writes.
 struct OutputFacts {
-  std::size_t element_bytes = 0;  // for each element of the source
+  std::size_t element_bytes = 0;  // for each record of the inputs
   std::uint64_t data_offset = 0;
   std::string why_not_direct{};  // empty: it can be written directly
 };
@@ -54,6 +57,7 @@ struct Facts {
 
 /// Measures them. Reads no data.
 SourceFacts facts_of(const Source& source);
+SourceFacts facts_of(std::span<const PassInput> inputs);
 
 OutputFacts facts_of(const OutputFile& file, std::uint64_t data_offset, std::size_t element_bytes);
 

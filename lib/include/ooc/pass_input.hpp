@@ -1,0 +1,33 @@
+#pragma once
+
+#include <ooc/io/source.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+namespace ooc {
+
+/// The size and the alignment of a record (bytes). A record is what a pass never divides: an
+/// element, a struct, or a row of elements whose number is known at run time.
+struct RecordShape {
+  std::size_t bytes;
+  std::size_t alignment;  // a power of two
+
+  /// A record of one value: it is aligned to the largest power of two that divides its size, but to
+  /// no more than any type needs.
+  constexpr RecordShape(std::size_t size)
+      : RecordShape(size, std::min(std::size_t{1} << std::countr_zero(size), most_alignment)) {}
+  constexpr RecordShape(std::size_t size, std::size_t aligned_to)
+      : bytes(size), alignment(aligned_to) {}
+
+  static constexpr std::size_t most_alignment = 256;
+};
+
+/// An input of a pass. If there are several, they have equally many records.
+struct PassInput {
+  const Source& source;
+  RecordShape record;
+};
+
+}  // namespace ooc

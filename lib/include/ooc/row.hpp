@@ -1,0 +1,85 @@
+#pragma once
+
+#include <ooc/device.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ooc {
+
+/// The Input or Output of an operator that works on rows of elements, whose number is known at run
+/// time: the columns of an input are those of its source (see Source::columns()).
+///
+///     struct ColumnMeans {
+///       using Input = ooc::Row<float>;
+///       using Partial = std::vector<double>;
+///       void consume(ooc::Stream&, ooc::DeviceRows<const float> in, Partial& sums) const;
+///       void merge(Partial& total, const Partial& part) const;
+///     };
+template <class T>
+struct Row {};
+
+/// Rows of a dataset on the device, one after another. `size` counts elements, `first` is the index
+/// of the first row in the dataset. Rows are aligned to their elements only.
+template <class T>
+struct DeviceRows : DeviceSpan<T> {
+  std::uint64_t first = 0;
+  std::size_t columns = 1;
+
+  constexpr std::size_t rows() const noexcept { return this->size / columns; }
+  constexpr DeviceSpan<T> row(std::size_t index) const noexcept {
+    return {this->data + index * columns, columns};
+  }
+};
+
+namespace detail {
+
+/// The records of an operator's Input or Output on the device.
+template <class Record>
+struct RecordView {
+  using Input = DeviceChunk<const Record>;
+  using Output = DeviceSpan<Record>;
+  using Element = Record;
+
+  static Input input(const Record* data, std::uint64_t first, std::size_t records,
+                     std::size_t /*columns*/) {
+    return {{data, records}, first};
+  }
+  static Output output(Record* data, std::uint64_t /*first*/, std::size_t records,
+                       std::size_t /*columns*/) {
+    return {data, records};
+  }
+};
+
+template <class T>
+struct RecordView<Row<T>> {
+  using Input = DeviceRows<const T>;
+  using Output = DeviceRows<T>;
+  using Element = T;
+
+  static Input input(const T* data, std::uint64_t first, std::size_t records, std::size_t columns) {
+    return {{data, records * columns}, first, columns};
+  }
+  static Output output(T* data, std::uint64_t first, std::size_t records, std::size_t columns) {
+    return {{data, records * columns}, first, columns};
+  }
+};
+
+template <class Record>
+inline constexpr bool is_row = false;
+template <class T>
+inline constexpr bool is_row<Row<T>> = true;
+
+}  // namespace detail
+
+/// The form in which an operator gets its Input: DeviceChunk<const T>, or DeviceRows<const T> for
+/// Row<T>.
+template <class Input>
+using DeviceInput = typename detail::RecordView<Input>::Input;
+
+/// The form in which an operator gets room for its Output: DeviceSpan<T>, or DeviceRows<T> for
+/// Row<T>.
+template <class Output>
+using DeviceOutput = typename detail::RecordView<Output>::Output;
+
+}  // namespace ooc

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <ooc/detail/pool/plan.hpp>
+#include <ooc/device.hpp>
+#include <ooc/pass_input.hpp>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace ooc {
+
+/// The records of one input as they are stored, and their place in a step on the device.
+struct StoredRecords {
+  RecordShape record{1};
+  std::size_t place = 0;          // in a buffer for a step (bytes)
+  std::size_t swapped_bytes = 0;  // size of the elements if their bytes are swapped, else 0
+
+  /// Turns stored bytes, which are on the device, into the records that an operation reads. Works
+  /// in place.
+  void decode(Stream& stream, DeviceSpan<std::byte> data) const;
+};
+
+/// Returns how the inputs of a pass are stored.
+std::vector<StoredRecords> stored_records(std::span<const PassInput> inputs,
+                                          const SequentialPlan& plan);
+
+}  // namespace ooc

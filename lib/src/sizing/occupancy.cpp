@@ -1,0 +1,133 @@
+#include "sizing/occupancy.hpp"
+
+#include <ooc/detail/base/group_digits.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/units.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ooc {
+
+namespace {
+
+/// A slot for each chunk that is computed, waits for its lane, or is being read, and one more, so
+/// that the reader need not wait for the slowest of them. `depth`: reads in flight.
+std::size_t slots_for(const Layout& layout, const DeviceFacts& device, std::size_t depth) {
+  const std::size_t lanes = layout.lanes;
+  const std::size_t ready = layout.reads.direct ? 1 : lanes;  // disks are slower than lanes
+  // A device that reads host memory consumes a chunk in its slot. Another one's lane has a chunk on
+  // the way to each of its two input buffers. A disk is so slow that the first chunk is copied long
+  // before the second is read.
+  const bool only_reads_disk = layout.reads.direct && !layout.interleaving && !layout.writes;
+  const std::size_t with_lanes = device.reads_host_memory ? lanes + ready
+                                 : only_reads_disk        ? lanes
+                                                          : 2 * lanes + ready;
+  // If two kinds of reads take turns, the slow ones complete out of order. With no more slots than
+  // reads in flight, the disk would wait for the oldest of them (on the H200 machine it lost a
+  // quarter of its rate).
+  const std::size_t reading = chunks_read(layout, depth) * (layout.interleaving ? 2 : 1);
+  const IoConfig* const out = layout.writes ? &layout.writes->config : nullptr;
+  const std::size_t writing =
+      out != nullptr ? lanes + divide_up(out->queue_depth * out->block_bytes, out->chunk_bytes) : 0;
+  return with_lanes + reading + writing + 1;
+}
+
+/// True if the queue depth may be tuned: the user has not fixed it, and a disk is read for long
+/// enough.
+bool can_be_tuned(const Options& options, const Layout& layout) {
+  constexpr std::uint64_t least_bytes = 1 * GiB;
+  // Threads that the user has counted bound what can be in flight.
+  const bool threads_fixed = options.engine == EngineKind::threads && options.threads != 0;
+  return options.queue_depth == 0 && options.block_bytes == 0 && !threads_fixed &&
+         layout.reads.direct && !layout.reads_inline && !layout.interleaving &&
+         layout.plan.bytes() >= least_bytes;
+}
+
+/// The most generous occupancy: slots for as many reads as are in flight at first, and for as many
+/// as there may be later.
+Occupancy most_generous(const Facts& facts, const Wishes& wishes, const Layout& layout) {
+  constexpr std::size_t times_less = 4, times_more = 6;
+  const std::size_t chunks = std::max<std::size_t>(layout.plan.size(), 1);
+  const std::size_t depth = layout.reads.queue_depth;
+  const auto slots_at = [&](std::size_t reads) {
+    return std::min(layout.reads_inline ? layout.lanes : slots_for(layout, facts.device, reads),
+                    chunks);
+  };
+  const std::size_t slots = slots_at(depth);
+  if (!can_be_tuned(wishes.options, layout)) return {layout.lanes, slots, slots, depth};
+  const TunedDepth tuned{depth, std::max<std::size_t>(depth / times_less, 1), depth * times_more};
+  const std::size_t most = slots_at(tuned.most);
+  if (most >= chunks) return {layout.lanes, slots, slots, depth};
+  const std::size_t first = std::clamp(wishes.best_depth.value_or(depth), tuned.least, tuned.most);
+  return {layout.lanes, slots + chunks_read(layout, first) - chunks_read(layout, depth), most,
+          first, tuned};
+}
+
+/// The next smaller occupancy: without room to tune the queue depth, then with fewer slots and no
+/// more reads than fit in them. Lanes that load their own chunks have a slot each, so there are
+/// fewer lanes. None of less than one slot.
+std::optional<Occupancy> smaller(Occupancy now, const Layout& layout) {
+  if (now.tuned_depth) {
+    const std::size_t depth = now.tuned_depth->first;
+    const std::size_t slots = now.slots + chunks_read(layout, depth);
+    now.slots = now.most_slots = slots - chunks_read(layout, now.queue_depth);
+    now.queue_depth = depth;
+    now.tuned_depth.reset();
+    return now;
+  }
+  if (layout.reads_inline && now.lanes > 1) {
+    --now.lanes;
+    now.slots = now.most_slots = std::min(now.slots, now.lanes);
+    return now;
+  }
+  if (now.slots == 1) return std::nullopt;
+  now.most_slots = --now.slots;
+  const std::size_t requests_of_chunk =
+      divide_up(layout.plan.chunk_bytes(), layout.reads.block_bytes) + layout.plan.max_extents() -
+      1;
+  now.queue_depth = std::min(now.queue_depth, now.slots * requests_of_chunk);
+  return now;
+}
+
+/// `buffer_bytes`: of a lane, in host memory.
+Error no_room(const Layout& layout, const Wishes& wishes, std::size_t lanes,
+              std::size_t buffer_bytes) {
+  const Records& records = wishes.records;
+  const std::uint64_t chunk = layout.plan.max_bytes();
+  const bool has_large_chunks = layout.chunk_bytes > records.partition_bytes();
+  std::string why = "one chunk of " + std::to_string(chunk) + " bytes must fit, in whole pages";
+  if (!has_large_chunks && chunk == layout.chunk_bytes) {
+    why += "; it has " + group_digits(std::to_string(records.partition)) + " elements at least";
+  }
+  if (buffer_bytes != 0) {
+    why += ", and one more for each stream, of which there are " + std::to_string(lanes);
+  }
+  std::vector<Remedy> remedies{{Change::raise, "Options::memory_bytes"}};
+  if (has_large_chunks) remedies.push_back({Change::lower, "Options::chunk_bytes"});
+  if (buffer_bytes != 0 && lanes > 1) remedies.push_back({Change::lower, "Options::streams"});
+  return {ErrorKind::memory,
+          "the pool needs at least " + std::to_string(layout.slot_bytes + lanes * buffer_bytes) +
+              " bytes, the limit is " + std::to_string(wishes.options.memory_bytes),
+          {.why = why, .remedies = std::move(remedies)}};
+}
+
+}  // namespace
+
+Occupancy choose_occupancy(const Facts& facts, const Wishes& wishes, const Layout& layout) {
+  Occupancy occupancy = most_generous(facts, wishes, layout);
+  const std::size_t limit = wishes.options.memory_bytes;
+  if (limit == 0) return occupancy;
+  const std::size_t buffer_bytes = facts.device.reads_host_memory ? layout.buffers.bytes() : 0;
+  while (occupancy.host_bytes(layout.slot_bytes, buffer_bytes) > limit) {
+    const std::optional<Occupancy> next = smaller(occupancy, layout);
+    if (!next) throw no_room(layout, wishes, occupancy.lanes, buffer_bytes);
+    occupancy = *next;
+  }
+  return occupancy;
+}
+
+}  // namespace ooc
