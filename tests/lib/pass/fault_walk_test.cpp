@@ -21,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "lib/pass/fault_walk_operators.hpp"
 #include "support/counted_new.hpp"
 #include "support/effort.hpp"
 #include "support/failing_threads.hpp"
@@ -36,56 +37,18 @@
 namespace ooc {
 namespace {
 
+using test::chunk_bytes;
+using test::CompareTwice;
 using test::Copy;
 using test::DeviceFault;
 using test::EngineCall;
 using test::Fault;
+using test::WeightedSum;
+using test::WeightedSumInOrder;
+using test::WeightedSumOfPieces;
+using test::WeightedSumOfStreams;
 
-constexpr std::size_t chunk_bytes = 65536;
 constexpr std::size_t chunks = 9;
-
-/// A sum that depends on every byte and its index. Copies the bytes to the host first, since the
-/// host must not read device memory.
-struct WeightedSum {
-  using Input = std::uint8_t;
-  static constexpr std::size_t partition_records = chunk_bytes;
-  struct Partial {
-    std::vector<std::uint8_t> home;
-    std::uint64_t sum = 0;
-  };
-
-  Partial make_partial(Stream&) const { return {.home = std::vector<std::uint8_t>(chunk_bytes)}; }
-  void consume(Stream& stream, DeviceChunk<const std::uint8_t> in, Partial& partial) const {
-    stream.copy(partial.home.data(), in.data, in.size);
-    stream.synchronize();
-    partial.sum += sum_of({partial.home.data(), in.size}, in.first);
-  }
-  void merge(Partial& total, const Partial& part) const { total.sum += part.sum; }
-
-  static std::uint64_t sum_of(std::span<const std::uint8_t> bytes, std::uint64_t first) {
-    std::uint64_t sum = 0;
-    for (const std::uint8_t byte : bytes) sum += (byte + 1) * ++first;
-    return sum;
-  }
-};
-
-/// A WeightedSum with one partial for each stream.
-struct WeightedSumOfStreams : WeightedSum {
-  static constexpr Merge merge_order = Merge::unordered;
-};
-
-/// A WeightedSum whose partials are merged one after another.
-struct WeightedSumInOrder : WeightedSum {
-  static constexpr Merge merge_order = Merge::in_order;
-};
-
-/// A WeightedSum with partitions of several chunks. A GPU copies these in pieces.
-struct WeightedSumOfPieces : WeightedSum {
-  static constexpr std::size_t partition_records = 4 * chunk_bytes;
-  Partial make_partial(Stream&) const {
-    return {.home = std::vector<std::uint8_t>(partition_records)};
-  }
-};
 
 std::size_t threads_of_this_process() {
   const std::filesystem::directory_iterator threads("/proc/self/task");
@@ -133,6 +96,16 @@ class FaultWalk : public testing::TestWithParam<Machine> {
                      const PassOptions& wanted = {}) {
     Coordinator coordinator(std::move(device), options);
     return fold(coordinator, Sum{}, open(source_), wanted).value.sum == sum_;
+  }
+
+  /// True if a pass over the source, zipped with itself, sees the right bytes. Throws its errors.
+  bool zip_is_right(std::unique_ptr<Device> device, const Options& options) {
+    Coordinator coordinator(std::move(device), options);
+    const Source first = open(source_), second = open(source_);
+    const PassInput inputs[] = {{first, 1}, {second, 1}};
+    CompareTwice compare(bytes_, coordinator.streams());
+    coordinator.run(coordinator.begin_pass(), inputs, compare);
+    return compare.is_right();
   }
 
   /// Runs a map of the source and returns true. Throws its errors. walk() checks the file.
@@ -271,6 +244,8 @@ TEST_P(FaultWalk, OverEveryCallOfAnEngine) {
       walk(name + "_in_a_fold_of_pieces", {broken.kind}, false, [&](Fault& fault) {
         return fold_is_right<WeightedSumOfPieces>(device(), options_with(fault));
       });
+      walk(name + "_of_two_inputs", {broken.kind}, false,
+           [&](Fault& fault) { return zip_is_right(device(), options_with(fault)); });
     }
   }
 }
@@ -298,6 +273,8 @@ TEST_P(FaultWalk, OverEveryCallOfTheDevice) {
     walk(kind.name + "_in_a_fold_of_pieces", {kind.kind}, false, [&](Fault& fault) {
       return fold_is_right<WeightedSumOfPieces>(broken(fault), options());
     });
+    walk(kind.name + "_of_two_inputs", {kind.kind}, false,
+         [&](Fault& fault) { return zip_is_right(broken(fault), options()); });
     walk(kind.name + "_in_a_map", {kind.kind}, false,
          [&](Fault& fault) { return map_is_right(broken(fault), options()); });
     // A pass that cannot get memory to read ahead does without.
@@ -324,6 +301,10 @@ TEST_P(HostFaultWalk, OverEveryCallOfOperatorNew) {
     walk(name + "_in_a_map", {ErrorKind::memory}, true, [&](Fault& fault) {
       const test::FailingNew failing(fault);
       return map_is_right(device(), wanted);
+    });
+    walk(name + "_of_two_inputs", {ErrorKind::memory}, true, [&](Fault& fault) {
+      const test::FailingNew failing(fault);
+      return zip_is_right(device(), wanted);
     });
   }
   if (GetParam() != Machine::cpu) return;
