@@ -10,11 +10,11 @@
 namespace ooc {
 namespace {
 
-/// Returns the elements of a row of data of that shape.
-std::uint64_t columns_of(std::span<const std::uint64_t> shape) {
+/// Returns the number of elements of a row of data of that shape; empty if it exceeds 64 bits.
+std::optional<std::uint64_t> columns_of(std::span<const std::uint64_t> shape) {
   std::uint64_t columns = 1;
   for (const std::uint64_t length : shape.subspan(std::min<std::size_t>(shape.size(), 1))) {
-    columns *= length;
+    if (__builtin_mul_overflow(columns, length, &columns)) return std::nullopt;
   }
   return columns;
 }
@@ -29,14 +29,14 @@ class SourceBuilder {
   void add(File file) {
     const bool npy = is_npy(file);
     Description description = npy ? describe_npy(file, format_) : describe_raw(file, format_);
+    const std::optional<std::uint64_t> columns = columns_of(description.shape);
     if (files_.empty()) {
       type_ = description.type;
       type_reason_ = std::move(description.type_reason);
-      columns_ = columns_of(description.shape);
+      columns_ = columns;
       shape_ = std::move(description.shape);
       version_ = description.version;
     }
-    if (!files_.empty() && columns_of(description.shape) != columns_) columns_.reset();
     by_columns_ |= description.by_columns;
     if (description.version != version_) version_.clear();
     require_same_type(file, description.type, npy);
@@ -44,6 +44,7 @@ class SourceBuilder {
     const auto index = static_cast<std::uint32_t>(files_.size());
     const std::uint64_t bytes = bytes_to_use(file, description);
     extents_.push_back({index, description.offset, bytes});
+    if (bytes != 0 && columns != columns_) columns_.reset();
     if (bytes != description.bytes) shape_.clear();
     files_.push_back(std::move(file));
   }

@@ -79,7 +79,7 @@ SequentialPlan::SequentialPlan(std::span<const Extent> extents, std::uint64_t ch
 
 SequentialPlan::SequentialPlan(std::span<const Extent> extents, Cut cut)
     : cut_(std::move(cut)), inputs_(cut_.record_bytes.size()) {
-  if (cut_.chunk_records == 0) throw Error(ErrorKind::usage, "a chunk has at least one byte");
+  if (cut_.chunk_records == 0) throw Error(ErrorKind::usage, "a chunk has at least one record");
   for (const Extent& extent : extents) {
     if (extent.bytes == 0) continue;
     Input& input = inputs_[extent.input];

@@ -15,8 +15,8 @@ namespace ooc {
 /// resource. fold() destroys partials, and the buffers in them, before it returns. Buffers that an
 /// operator's result() or merge() takes out of a partial must be destroyed before the coordinator.
 ///
-/// Threads: make_partial() allocates the buffers of a partial, once per stream. Only the thread of
-/// that stream may use them until merge().
+/// Threads: make_partial() allocates the buffers of a partial. Only the thread of that stream may
+/// use them until merge().
 class Buffer {
  public:
   Buffer() = default;

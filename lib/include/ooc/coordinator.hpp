@@ -72,7 +72,7 @@ class Coordinator {
   Device& device() noexcept;
   const Options& options() const noexcept;
 
-  /// The most streams that the next passes use, so the number of partial results of a fold.
+  /// The most streams that the next passes use.
   std::size_t streams() const noexcept;
 
  private:

@@ -39,16 +39,13 @@ namespace ooc {
 /// An operator may also have
 ///
 ///  -  `static constexpr Merge merge_order`: another order, for example `Merge::unordered`;
-///  -  `static constexpr std::size_t partition_records`: another size of partitions, a power of
-///  two.
-///     With orders that have a partial for each stream, a call then gets one or several whole
-///     partitions;
+///  -  `static constexpr std::size_t partition_records`: another size of partitions. With orders
+///     that have a partial for each stream, a call then gets one or several whole partitions;
 ///  -  `static constexpr bool same_bits_everywhere = true`: what consume() and merge() compute has
 ///     the same bits on the CPU and on a GPU. Partitions then have the same size on both (1 MiB);
 ///  -  `Partial make_partial(Stream&) const`: partials with device memory of their own, and
 ///     `void reset(Stream&, Partial&) const`, which makes one neutral again, so that a pass
-///     allocates a few of them only. With a partial for each partition, those that exist at a time
-///     may take an eighth of the device's memory; otherwise fold() throws Error(usage);
+///     allocates a few of them only;
 ///  -  `void finish(Stream&, std::span<Partial>) const`: copies such partials to the host, those of
 ///     all partitions of a step at once, or that of a stream after its last chunk;
 ///  -  `Value result(Partial) const`: makes the value that fold() returns from the total. Without
@@ -122,7 +119,7 @@ template <FoldOperator Op>
 class Fold final : public Operation {
  public:
   Fold(const Op& op, Coordinator& coordinator, const RecordShape& record)
-      : op_(op), partials_(op, coordinator.streams(), coordinator.device(), record.bytes) {}
+      : op_(op), partials_(op, coordinator.streams(), coordinator.device().facts(), record.bytes) {}
 
   std::size_t partition() const noexcept override { return partials_.partition(); }
   bool in_order() const noexcept override { return merge_of<Op>() == Merge::in_order; }
@@ -156,6 +153,7 @@ class CompositeOperation final : public Operation {
                DeviceSpan<std::byte> out) override;
   void end(std::size_t lane, Stream& stream) override;
   std::size_t partition() const noexcept override;  // the largest one
+  Margin margin() const noexcept override;          // the largest one
   bool in_order() const noexcept override;          // if one of them is
   void abort() noexcept override;
 

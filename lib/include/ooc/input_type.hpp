@@ -55,15 +55,18 @@ struct ElementOf<std::array<T, count>> : ElementOf<T> {};
 
 namespace detail {
 
-/// Returns the number of elements of a row. Throws Error(bad_input) if files have rows of different
-/// lengths.
-std::size_t columns_of(const Source& source);
+/// Returns the size of a row of elements of a size (bytes). Throws Error(bad_input) if files have
+/// rows of different lengths, or rows have no elements.
+std::size_t row_bytes_of(const Source& source, std::size_t element_bytes);
 
 /// The shape of the records of a source that an operator reads as its Input.
 template <class Input>
 RecordShape record_of(const Source& source) {
   using Element = typename RecordView<Input>::Element;
-  if constexpr (is_row<Input>) return {columns_of(source) * sizeof(Element), alignof(Element)};
+  if constexpr (is_row<Input>) {
+    static_assert(IsElement<Element>, "a row consists of numbers");
+    return {row_bytes_of(source, sizeof(Element)), alignof(Element)};
+  }
   return sizeof(Element);
 }
 

@@ -3,6 +3,7 @@
 #include <ooc/fold.hpp>
 #include <ooc/io/target.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -91,8 +92,11 @@ DeviceOutput<Output> output_in(const StepRecords& step, DeviceSpan<std::byte> ou
 template <class Op>
 class Map final : public Operation {
  public:
-  explicit Map(const Op& op) : op_(op) {}
+  /// `record_bytes`: of the input or of the output, whichever is larger.
+  Map(const Op& op, std::size_t record_bytes)
+      : op_(op), partition_(partition_of_streams(record_bytes)) {}
 
+  std::size_t partition() const noexcept override { return partition_; }
   void begin(std::size_t /*lane*/, Stream& /*stream*/) override {}
   void process(std::size_t /*lane*/, Stream& stream, const StepRecords& in,
                DeviceSpan<std::byte> out) override {
@@ -103,14 +107,15 @@ class Map final : public Operation {
 
  private:
   const Op& op_;
+  std::size_t partition_;
 };
 
 /// The Operation that a gathering map is.
 template <class Op>
 class GatheringMap final : public Operation {
  public:
-  GatheringMap(const Op& op, Coordinator& coordinator, const RecordShape& record)
-      : op_(op), partials_(op, coordinator.streams(), coordinator.device(), record.bytes) {}
+  GatheringMap(const Op& op, Coordinator& coordinator, std::size_t record_bytes)
+      : op_(op), partials_(op, coordinator.streams(), coordinator.device().facts(), record_bytes) {}
 
   std::size_t partition() const noexcept override { return partials_.partition(); }
   bool in_order() const noexcept override { return merge_of<Op>() == Merge::in_order; }
@@ -164,9 +169,10 @@ requires(!GatheringMapOperator<Op>) Stats
     map(Coordinator& coordinator, const Op& op, const Source& source, const Target& target,
         const PassOptions& wanted = {}) {
   const PassInput input = detail::input_of<typename Op::Input>(source);
-  detail::MapOutput output(input, target, detail::made_by(op, input));
+  const detail::MadeRecords made = detail::made_by(op, input);
+  detail::MapOutput output(input, target, made);
   const Coordinator::Reservation pass = coordinator.begin_pass();
-  detail::Map<Op> operation(op);
+  detail::Map<Op> operation(op, std::max(input.record.bytes, made.bytes()));
   Stats stats = output.run(coordinator, pass, operation, wanted);
   output.commit(stats);
   return stats;
@@ -177,9 +183,10 @@ template <GatheringMapOperator Op>
 Result<typename Op::Partial> map(Coordinator& coordinator, const Op& op, const Source& source,
                                  const Target& target, const PassOptions& wanted = {}) {
   const PassInput input = detail::input_of<typename Op::Input>(source);
-  detail::MapOutput output(input, target, detail::made_by(op, input));
+  const detail::MadeRecords made = detail::made_by(op, input);
+  detail::MapOutput output(input, target, made);
   const Coordinator::Reservation pass = coordinator.begin_pass();
-  detail::GatheringMap<Op> operation(op, coordinator, input.record);
+  detail::GatheringMap<Op> operation(op, coordinator, std::max(input.record.bytes, made.bytes()));
   Stats stats = output.run(coordinator, pass, operation, wanted);
   auto total = operation.take();
   if constexpr (requires { op.check(std::as_const(total)); }) op.check(std::as_const(total));

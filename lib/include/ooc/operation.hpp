@@ -9,12 +9,12 @@
 
 namespace ooc {
 
-/// The output of a pass: `element_bytes` for each record of the input, from the beginning of the
+/// The output of a pass: `record_bytes` for each record of the inputs, from the beginning of the
 /// file's data. `swapped_bytes`: size of the values whose bytes are swapped on the way to the file,
 /// or 0 if it has this machine's byte order.
 struct Output {
   TargetFile& file;
-  std::size_t element_bytes;
+  std::size_t record_bytes;
   std::size_t swapped_bytes = 0;
 };
 
@@ -56,9 +56,9 @@ class Operation {
   virtual void begin(std::size_t lane, Stream& stream) = 0;
 
   /// Works on one step. Each input is aligned to 256 bytes or to its records, and in this machine's
-  /// byte order. `out` has room for as many elements of the output as the step has records, all of
-  /// which are to be set; without an output it is empty. Each lane is given steps in the order of
-  /// the pass, and any lane any step.
+  /// byte order. `out` has room for a record of the output for each of the step, all of which are
+  /// to be set; without an output it is empty. Each lane is given steps in the order of the pass,
+  /// and any lane any step.
   virtual void process(std::size_t lane, Stream& stream, const StepRecords& in,
                        DeviceSpan<std::byte> out) = 0;
 

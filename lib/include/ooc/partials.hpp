@@ -5,15 +5,14 @@
 #include <ooc/tile_tree.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -61,26 +60,33 @@ constexpr bool has_same_bits_everywhere() {
   }
 }
 
+inline constexpr std::size_t cpu_partition_bytes = std::size_t{1} << 20;
+inline constexpr std::size_t gpu_partition_bytes = std::size_t{8} << 20;
+
 /// Number of records of the largest power of two that is at most `bytes`, and at least one.
 constexpr std::size_t records_in(std::size_t bytes, std::size_t record_bytes) {
   return std::bit_floor(std::max<std::size_t>(bytes / record_bytes, 1));
+}
+
+/// Records of a partition for operators whose results do not depend on it.
+constexpr std::size_t partition_of_streams(std::size_t record_bytes) {
+  constexpr std::size_t most = 65536;
+  return std::min(records_in(cpu_partition_bytes, record_bytes), most);
 }
 
 /// Records of a partition of an operator, a power of two. On the CPU a partition fits a core's
 /// cache. On a GPU it is large enough for operators that wait for each result.
 template <class Op>
 constexpr std::size_t partition_of(const DeviceFacts& device, std::size_t record_bytes) {
-  constexpr std::size_t cpu_bytes = std::size_t{1} << 20, gpu_bytes = std::size_t{8} << 20;
-  constexpr std::size_t most_unordered = 65536;
   if constexpr (requires { Op::partition_records; }) {
     static_assert(std::has_single_bit(std::size_t{Op::partition_records}),
                   "partition_records must be a power of two");
     return Op::partition_records;
   } else if constexpr (merge_of<Op>() == Merge::unordered || merge_of<Op>() == Merge::by_place) {
-    return std::min(records_in(cpu_bytes, record_bytes), most_unordered);
+    return partition_of_streams(record_bytes);
   } else {
     const bool is_small = device.uses_host_cores || has_same_bits_everywhere<Op>();
-    return records_in(is_small ? cpu_bytes : gpu_bytes, record_bytes);
+    return records_in(is_small ? cpu_partition_bytes : gpu_partition_bytes, record_bytes);
   }
 }
 
@@ -100,40 +106,8 @@ class PartitionOrder {
   std::unique_ptr<State> state_;
 };
 
-/// Counts the partials of a pass that exist, and refuses more than fit in an eighth of the device.
-/// Any thread.
-class PartialMemory {
- public:
-  explicit PartialMemory(Device& device) : device_(device) {}
-
-  /// Measures one partial: calls make(), unless that has been done, while no lane works.
-  template <class Make>
-  void measure(const Make& make) {
-    const std::scoped_lock lock(mutex_);
-    if (is_measured_) return;
-    const std::size_t before = device_.device_memory().bytes_in_use();
-    make();
-    is_measured_ = true;
-    set_bytes(device_.device_memory().bytes_in_use() - before);
-  }
-
-  /// Throws Error(usage) if there are too many.
-  void add() {
-    if (++count_ > most_) throw too_many();
-  }
-  void remove() noexcept { --count_; }
-
- private:
-  void set_bytes(std::size_t bytes);
-  Error too_many() const;
-
-  Device& device_;
-  std::mutex mutex_;
-  bool is_measured_ = false;
-  std::size_t bytes_ = 0;  // of a partial, on the device
-  std::size_t most_ = std::numeric_limits<std::size_t>::max();
-  std::atomic<std::size_t> count_{0};
-};
+/// Returns the error for partials that find no more memory.
+Error too_many_partials(const Error& error);
 
 /// The partial results of an operator during a pass.
 template <class Op>
@@ -141,22 +115,15 @@ class Partials {
  public:
   using Partial = typename Op::Partial;
 
-  Partials(const Op& op, std::size_t lanes, Device& device, std::size_t record_bytes)
-      : op_(op),
-        partition_(partition_of<Op>(device.facts(), record_bytes)),
-        lanes_(lanes),
-        memory_(device) {}
+  Partials(const Op& op, std::size_t lanes, const DeviceFacts& device, std::size_t record_bytes)
+      : op_(op), partition_(partition_of<Op>(device, record_bytes)), lanes_(lanes) {}
 
   /// Records of a partition.
   std::size_t partition() const noexcept { return partition_; }
 
   /// On the lane's thread, before its first step.
   void begin(std::size_t index, Stream& stream) {
-    if constexpr (cuts) {
-      memory_.measure([&] { keep(make(stream)); });
-    } else {
-      lanes_[index].partials.push_back(make(stream));
-    }
+    if constexpr (!cuts) lanes_[index].partials.push_back(make(stream));
   }
 
   /// Calls body(offset, count, partial) for the records of a step, which begins at record `first`:
@@ -168,11 +135,11 @@ class Partials {
     if constexpr (cuts) {
       partials.reserve(size / partition_ + 1);  // work that is enqueued may refer to them
       for (std::size_t offset = 0; offset < size; offset += partition_) {
-        partials.push_back(fresh(stream));
+        partials.push_back(fresh(index, stream));
         body(offset, std::min(partition_, size - offset), partials.back());
       }
       finish(stream, partials);
-      take_in(first / partition_, partials);
+      take_in(first / partition_, index);
     } else {
       body(std::size_t{0}, size, partials.front());
       if constexpr (merge_of<Op>() == Merge::by_place) {
@@ -211,23 +178,24 @@ class Partials {
 
   struct Node {
     Partial partial;
+    std::size_t lane;  // which made it
   };
 
-  /// Joins two neighbours in the tree, and keeps the right partial to be used again.
+  /// Joins two neighbours in the tree, and gives the right partial back to its lane.
   struct MergeNodes {
     Partials* self;
     void operator()(Node& left, Node& right) const {
       self->op_.merge(left.partial, right.partial);
-      self->keep(std::move(right.partial));
+      self->give_back(std::move(right.partial), right.lane);
     }
   };
 
   struct alignas(128) Lane {  // apart, so that lanes do not share cache lines
     std::vector<Partial> partials;
+    std::vector<Partial> merged;  // to be used again or freed by this lane; under the mutex
   };
 
-  Partial make(Stream& stream) {
-    if constexpr (cuts) memory_.add();
+  Partial make(Stream& stream) const {
     if constexpr (requires { op_.make_partial(stream); }) {
       return op_.make_partial(stream);
     } else {
@@ -236,26 +204,40 @@ class Partials {
   }
 
   /// A partial that was used before and reset, or a new one.
-  Partial fresh(Stream& stream) {
+  Partial fresh(std::size_t index, Stream& stream) {
+    std::optional<Partial> used = take_back(index);
     if constexpr (requires(Partial & partial) { op_.reset(stream, partial); }) {
-      std::unique_lock lock(mutex_);
-      if (!kept_.empty()) {
-        Partial partial = std::move(kept_.back());
-        kept_.pop_back();
-        lock.unlock();
-        op_.reset(stream, partial);
-        return partial;
+      if (used) {
+        op_.reset(stream, *used);
+        return std::move(*used);
       }
     }
-    return make(stream);
+    used.reset();
+    try {
+      return make(stream);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::memory) throw;
+      throw too_many_partials(error);
+    }
   }
 
-  /// Under the mutex.
-  void keep(Partial partial) {
-    if constexpr (requires(Stream & stream) { op_.reset(stream, partial); }) {
-      kept_.push_back(std::move(partial));
-    } else {
-      memory_.remove();
+  std::optional<Partial> take_back(std::size_t index) {
+    std::optional<Partial> used;
+    if constexpr (!std::is_trivially_destructible_v<Partial>) {
+      const std::scoped_lock lock(mutex_);
+      std::vector<Partial>& merged = lanes_[index].merged;
+      if (merged.empty()) return used;
+      used = std::move(merged.back());
+      merged.pop_back();
+    }
+    return used;
+  }
+
+  /// Memory of a partial may be of the temporaries of its lane's stream, which only that lane may
+  /// use. Under the mutex.
+  void give_back(Partial partial, std::size_t lane) {
+    if constexpr (!std::is_trivially_destructible_v<Partial>) {
+      lanes_[lane].merged.push_back(std::move(partial));
     }
   }
 
@@ -263,30 +245,28 @@ class Partials {
     if constexpr (requires { op_.finish(stream, partials); }) op_.finish(stream, partials);
   }
 
-  /// Merges the partials of consecutive partitions, which are empty then.
-  void take_in(std::size_t partition, std::vector<Partial>& partials) {
-    for (Partial& partial : partials) {
+  /// Merges the partials of a lane, which are of consecutive partitions.
+  void take_in(std::size_t partition, std::size_t index) {
+    for (Partial& partial : lanes_[index].partials) {
       if constexpr (merge_of<Op>() == Merge::in_order) {
         order_.wait_for(partition);
         op_.merge(total_, partial);
         const std::scoped_lock lock(mutex_);
-        keep(std::move(partial));
+        give_back(std::move(partial), index);
         order_.through(partition);
       } else {
         const std::scoped_lock lock(mutex_);
-        tree_.add(partition, Node{std::move(partial)});
+        tree_.add(partition, Node{std::move(partial), index});
       }
       ++partition;
     }
-    partials.clear();
+    lanes_[index].partials.clear();
   }
 
   const Op& op_;
   std::size_t partition_;
   std::vector<Lane> lanes_;
-  PartialMemory memory_;
   std::mutex mutex_;
-  std::vector<Partial> kept_;  // to be used again
   TileTree<Node, MergeNodes> tree_{MergeNodes{this}};
   PartitionOrder order_;
   Partial total_{};

@@ -3,7 +3,6 @@
 #include <ooc/io/source.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 
 namespace ooc {
@@ -17,7 +16,7 @@ struct RecordShape {
   /// A record of one value: it is aligned to the largest power of two that divides its size, but to
   /// no more than any type needs.
   constexpr RecordShape(std::size_t size)
-      : RecordShape(size, std::min(std::size_t{1} << std::countr_zero(size), most_alignment)) {}
+      : RecordShape(size, std::min(size & (~size + 1), most_alignment)) {}
   constexpr RecordShape(std::size_t size, std::size_t aligned_to)
       : bytes(size), alignment(aligned_to) {}
 

@@ -26,6 +26,15 @@ std::size_t CompositeOperation::partition() const noexcept {
   return largest;
 }
 
+Margin CompositeOperation::margin() const noexcept {
+  Margin largest;
+  for (const Operation* operation : operations_) {
+    const Margin margin = operation->margin();
+    largest = {std::max(largest.before, margin.before), std::max(largest.after, margin.after)};
+  }
+  return largest;
+}
+
 bool CompositeOperation::in_order() const noexcept {
   return std::ranges::any_of(operations_, &Operation::in_order);
 }

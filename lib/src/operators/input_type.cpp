@@ -56,7 +56,7 @@ void require_no_header(const Source& source) {
 }
 
 /// True if `count` elements are those of the last dimension, of the last two, and so on.
-bool is_row(const Source& source, std::uint64_t count) {
+bool is_whole_row(const Source& source, std::uint64_t count) {
   std::uint64_t product = 1;
   const auto shape = source.shape();
   for (auto length = shape.rbegin(); length != shape.rend() && product < count; ++length) {
@@ -73,7 +73,7 @@ void require_rows(const Source& source, ElementType element, std::uint64_t count
         "is stored column by column, the operator takes rows of " + describe(element, count),
         "the elements of a row do not lie side by side", "save it row by row");
   }
-  if (source.shape().size() > 1 && !is_row(source, count)) {
+  if (source.shape().size() > 1 && !is_whole_row(source, count)) {
     throw bad_source(source,
                      "has the shape " + describe_shape(source) + ", the operator takes rows of " +
                          describe(element, count),
@@ -84,10 +84,19 @@ void require_rows(const Source& source, ElementType element, std::uint64_t count
 
 }  // namespace
 
-std::size_t columns_of(const Source& source) {
-  if (source.columns()) return std::max<std::size_t>(*source.columns(), 1);
-  throw bad_source(source, "and the other files have rows of different lengths",
-                   "the operator takes whole rows, all of one length", "");
+std::size_t row_bytes_of(const Source& source, std::size_t element_bytes) {
+  if (!source.columns()) {
+    throw bad_source(source, "the rows of the files have different lengths",
+                     "the operator takes whole rows, all of one length", "");
+  }
+  const std::uint64_t columns = *source.columns();
+  const bool has_rows = !source.shape().empty() && source.shape().front() != 0;
+  std::size_t bytes = 0;
+  if ((columns == 0 && has_rows) || __builtin_mul_overflow(columns, element_bytes, &bytes)) {
+    throw bad_source(source, "has the shape " + describe_shape(source),
+                     columns == 0 ? "its rows have no elements" : "its rows are too long", "");
+  }
+  return std::max(bytes, element_bytes);
 }
 
 void require_type(const Source& source, const InputType& wanted) {

@@ -1,29 +1,20 @@
-#include <ooc/detail/base/group_digits.hpp>
 #include <ooc/detail/pool/turns.hpp>
 #include <ooc/partials.hpp>
 
-#include <algorithm>
 #include <string>
+#include <utility>
 
 namespace ooc::detail {
 
-void PartialMemory::set_bytes(std::size_t bytes) {
-  constexpr std::size_t share = 8;
-  if (bytes == 0) return;
-  const std::uint64_t left = device_.device_memory().bytes_left();
-  bytes_ = bytes;
-  most_ = (std::min<std::uint64_t>(device_.available_bytes(), left) + bytes) / share / bytes;
-}
-
-Error PartialMemory::too_many() const {
-  return {
-      ErrorKind::usage,
-      "the partial results of the operator take more than an eighth of the device's memory",
-      {.why = "each takes " + group_digits(std::to_string(bytes_)) +
-              " bytes there, and more than " + group_digits(std::to_string(most_)) +
-              " exist at a time: those of partitions that are not neighbours cannot be merged",
-       .hint = "if the result does not depend on the order, give the operator `static constexpr "
-               "ooc::Merge merge_order = ooc::Merge::unordered`: one partial for each stream"}};
+Error too_many_partials(const Error& error) {
+  ErrorDetails details = error.details();
+  details.why = std::string(error.what()) +
+                "; each partition has a partial result, until it is merged with its neighbour";
+  details.hint =
+      "if the result does not depend on the order, give the operator `static constexpr "
+      "ooc::Merge merge_order = ooc::Merge::unordered`: one partial for each stream";
+  return {ErrorKind::memory, "there is no memory for so many partial results of the operator",
+          std::move(details)};
 }
 
 struct PartitionOrder::State {

@@ -239,7 +239,7 @@ Stats Coordinator::State::run_passes(std::span<const PassInput> inputs, Operatio
   Facts facts = measure_facts(device->facts(), !device->has_started(), inputs, output);
   Wishes wishes{.options = options,
                 .workers = workers,
-                .records = records_of(inputs, &operation, wanted),
+                .needs = needs_of(inputs, &operation, wanted),
                 .best_depth = best_depth};
   std::size_t refused_chunk_bytes = 0;
   std::string why_smaller, why_not_ahead;
@@ -264,7 +264,7 @@ Stats Coordinator::State::run_passes(std::span<const PassInput> inputs, Operatio
       facts.device_starts = false;
     } catch (const NoRoom& refused) {
       if (wishes.options.chunk_bytes != 0) throw;
-      wishes.options.chunk_bytes = half_chunk_bytes(layout, wishes.records);
+      wishes.options.chunk_bytes = half_chunk_bytes(layout, wishes.needs);
       if (wishes.options.chunk_bytes == 0) throw;
       facts.device_starts = false;
       refused_chunk_bytes = layout.chunk_bytes;

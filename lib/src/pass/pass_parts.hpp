@@ -33,7 +33,7 @@ struct PassParts {
   std::size_t output_place;  // offset of a result in a slot (bytes)
 
   std::size_t output_bytes(std::uint64_t records) const {
-    return output == nullptr ? 0 : records * output->element_bytes;
+    return output == nullptr ? 0 : records * output->record_bytes;
   }
 
   /// Number of chunks of the pass. After a stop request there are fewer.

@@ -1,5 +1,8 @@
 #include "pass/stored_records.hpp"
 
+#include <algorithm>
+
+#include "sizing/dry_run_pass.hpp"
 #include "sizing/layout.hpp"
 
 namespace ooc {
@@ -12,11 +15,10 @@ std::vector<StoredRecords> stored_records(std::span<const PassInput> inputs,
                                           const SequentialPlan& plan) {
   std::vector<StoredRecords> all;
   for (const auto& [source, record] : inputs) {
-    // A record may have several elements, but bytes are swapped within each.
-    const bool is_swapped = source.type() && source.type()->swapped;
-    all.push_back({.record = record,
+    const std::size_t swapped = swapped_bytes_of(source);
+    all.push_back({.record = {record.bytes, std::max(record.alignment, swapped)},
                    .place = place_in_step(plan, all.size()),
-                   .swapped_bytes = is_swapped ? size_of(source.type()->element) : 0});
+                   .swapped_bytes = swapped});
   }
   return all;
 }

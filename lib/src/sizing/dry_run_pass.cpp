@@ -30,11 +30,12 @@ void require_same_records(std::span<const PassInput> inputs) {
     return input.source.bytes() / input.record.bytes;
   };
   for (const PassInput& input : inputs) {
+    if (input.record.bytes == 0) throw Error(ErrorKind::usage, "a record has at least one byte");
     const std::uint64_t rest = input.source.bytes() % input.record.bytes;
     if (rest != 0) {
       throw Error(ErrorKind::bad_input,
                   name_of(input) + ": " + std::to_string(input.source.bytes()) +
-                      " bytes are not a whole number of records of " +
+                      " bytes are not a whole number of needs of " +
                       std::to_string(input.record.bytes) + " bytes",
                   {.why = std::to_string(rest) + " bytes are left over"});
     }
@@ -48,21 +49,28 @@ void require_same_records(std::span<const PassInput> inputs) {
 
 }  // namespace
 
-std::uint64_t bytes_of(std::span<const PassInput> inputs) {
-  std::uint64_t bytes = 0;
-  for (const PassInput& input : inputs) bytes += input.source.bytes();
-  return bytes;
+std::size_t swapped_bytes_of(const Source& source) {
+  return source.type() && source.type()->swapped ? size_of(source.type()->element) : 0;
 }
 
-Records records_of(std::span<const PassInput> inputs, const Operation* operation,
+StepNeeds needs_of(std::span<const PassInput> inputs, const Operation* operation,
                    const PassOptions& wanted) {
-  Records records{.inputs = {}, .in_order = wanted.checksum};
-  for (const PassInput& input : inputs) records.inputs.push_back(input.record);
-  if (operation == nullptr) return records;
-  records.partition = operation->partition();
-  records.margin = operation->margin();
-  records.in_order |= operation->in_order() || !records.margin.is_empty();
-  return records;
+  StepNeeds needs{.inputs = {}, .in_order = wanted.checksum};
+  if (operation != nullptr) {
+    needs.partition = operation->partition();
+    needs.margin = operation->margin();
+    needs.in_order |= operation->in_order() || !needs.margin.is_empty();
+  }
+  for (const PassInput& input : inputs) {
+    // Bytes are swapped within elements, so steps and memory are cut between these also if a record
+    // is a byte.
+    const std::size_t swapped = swapped_bytes_of(input.source);
+    RecordShape record = input.record;
+    record.alignment = std::max(record.alignment, swapped);
+    while (swapped != 0 && needs.partition * record.bytes % swapped != 0) needs.partition *= 2;
+    needs.inputs.push_back(record);
+  }
+  return needs;
 }
 
 Options bounded(Options options) {
@@ -88,11 +96,11 @@ Facts measure_facts(const DeviceFacts& device, bool device_starts,
   require_same_records(inputs);
   Facts facts{.device = device,
               .device_starts = device_starts,
-              .host_bytes = device_starts ? available_host_bytes() : 0,
+              .host_bytes = available_host_bytes(),
               .source = facts_of(inputs),
               .output = {}};
   if (output != nullptr) {
-    facts.output = facts_of(output->file, output->file.data_offset(), output->element_bytes);
+    facts.output = facts_of(output->file, output->file.data_offset(), output->record_bytes);
   }
   return facts;
 }
@@ -144,7 +152,7 @@ Stats dry_run_pass(const Options& given, DeviceKind kind, const Source& source, 
   const Facts facts = measure_facts(device, device_starts, {&input, 1}, output);
   const Layout layout = choose_layout(facts, {.options = options,
                                               .workers = choose_workers(options, device),
-                                              .records = records_of({&input, 1}, nullptr, wanted)});
+                                              .needs = needs_of({&input, 1}, nullptr, wanted)});
   Stats stats = describe_layout(facts, layout);
   stats.outcome.bytes = source.bytes();
   stats.layout.slots = layout.all_slots();

@@ -23,13 +23,12 @@ Options bounded(Options options);
 Facts measure_facts(const DeviceFacts& device, bool device_starts,
                     std::span<const PassInput> inputs, const Output* output);
 
-/// Returns the requirements of an operation, whose numbers are those of `operation` unless that is
-/// null.
-Records records_of(std::span<const PassInput> inputs, const Operation* operation,
-                   const PassOptions& wanted);
+/// Returns the size of a source's elements if their bytes are swapped, else 0.
+std::size_t swapped_bytes_of(const Source& source);
 
-/// Returns the size of all inputs (bytes).
-std::uint64_t bytes_of(std::span<const PassInput> inputs);
+/// Returns what an operation needs of the steps. Without one: null.
+StepNeeds needs_of(std::span<const PassInput> inputs, const Operation* operation,
+                   const PassOptions& wanted);
 
 /// Returns the statistics that a layout determines.
 Stats describe_layout(const Facts& facts, const Layout& layout);

@@ -3,7 +3,6 @@
 #include <ooc/io/units.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace ooc {
@@ -27,39 +26,6 @@ Error refused_by(const File& file) {
           {.path = file.path(), .remedies = {{Change::unset, "Options::direct"}}}};
 }
 
-/// Returns the stretches of zipped inputs: each is as cached as the least cached of its parts.
-/// Returns none if these differ, since a chunk is then neither cached nor on the disk.
-std::vector<CachedRun> zipped_runs(std::span<const PassInput> inputs) {
-  std::vector<std::vector<CachedRun>> all;
-  std::uint64_t record_bytes = 0;
-  for (const PassInput& input : inputs) {
-    all.push_back(cached_runs(input.source));
-    std::uint64_t end = 0, first = 0;
-    for (CachedRun& run : all.back()) {  // counts records from here on
-      end += run.bytes;
-      run.bytes = end / input.record.bytes - first;
-      first += run.bytes;
-    }
-    record_bytes += input.record.bytes;
-  }
-  std::vector<std::size_t> at(inputs.size());
-  std::vector<CachedRun> zipped;
-  for (;;) {
-    CachedRun next{std::numeric_limits<std::uint64_t>::max(), 1};
-    bool any_cached = false;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      while (at[i] < all[i].size() && all[i][at[i]].bytes == 0) ++at[i];
-      if (at[i] == all[i].size()) return zipped;
-      const CachedRun& run = all[i][at[i]];
-      next = {std::min(next.bytes, run.bytes), std::min(next.share, run.share)};
-      any_cached |= run.share > 0.5;
-    }
-    if (any_cached != (next.share > 0.5)) return {};
-    for (std::size_t i = 0; i < all.size(); ++i) all[i][at[i]].bytes -= next.bytes;
-    zipped.push_back({next.bytes * record_bytes, next.share});
-  }
-}
-
 }  // namespace
 
 std::uint64_t SourceFacts::bytes() const {
@@ -70,7 +36,9 @@ std::uint64_t SourceFacts::bytes() const {
 
 SourceFacts facts_of(const Source& source) {
   SourceFacts facts;
-  facts.extents.assign(source.extents().begin(), source.extents().end());
+  for (const Extent& extent : source.extents()) {
+    facts.extents.push_back({extent.file, extent.offset, extent.bytes});
+  }
   if (const File* const file = first_without_direct(source.files())) {
     facts.not_direct = NotDirect{file->why_not_direct(), refused_by(*file)};
   }
@@ -109,12 +77,11 @@ SourceFacts facts_of(std::span<const PassInput> inputs) {
   if (bytes == 0) return all;
   if (is_known) all.cached = cached / bytes;
   all.holes = holes / bytes;
-  if (all.cached_or_none() > 0 && all.cached_or_none() < 1) all.runs = zipped_runs(inputs);
   return all;
 }
 
-OutputFacts facts_of(const OutputFile& file, std::uint64_t data_offset, std::size_t element_bytes) {
-  return {.element_bytes = element_bytes,
+OutputFacts facts_of(const OutputFile& file, std::uint64_t data_offset, std::size_t record_bytes) {
+  return {.record_bytes = record_bytes,
           .data_offset = data_offset,
           .why_not_direct = file.why_not_direct()};
 }

@@ -31,9 +31,9 @@ bool could_read_both_ways(const Facts& facts, const Options& options) {
 }
 
 Reading choose_reading(const Facts& facts, const Wishes& wishes) {
-  const auto& [options, workers, records, best_depth] = wishes;
+  const auto& [options, workers, needs, best_depth] = wishes;
   const double cached = facts.source.cached_or_none();
-  const bool both_ways = could_read_both_ways(facts, options) && !records.in_order;
+  const bool both_ways = could_read_both_ways(facts, options) && !needs.in_order;
   const bool lanes_may_read = facts.device.uses_host_cores && !facts.output &&
                               options.engine == EngineKind::automatic && !options.make_engine &&
                               options.threads <= workers.reading_lanes;  // else some are left
@@ -75,35 +75,35 @@ struct ChunkSize {
 };
 
 /// The largest part of a partition that is a power of two records and at most `wanted` bytes.
-std::size_t piece_of(const Records& records, std::size_t wanted) {
+std::size_t piece_of(const StepNeeds& needs, std::size_t wanted) {
   constexpr std::size_t least_bytes = 64 * KiB;
   const std::size_t elements =
-      std::bit_floor(std::max<std::size_t>(std::max(wanted, least_bytes) / records.bytes(), 1));
-  return std::min(elements, records.partition) * records.bytes();
+      std::bit_floor(std::max<std::size_t>(std::max(wanted, least_bytes) / needs.bytes(), 1));
+  return std::min(elements, needs.partition) * needs.bytes();
 }
 
 /// Gives the larger one of input and output the size that `reading` has chosen.
 ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& reading) {
-  const auto& [options, workers, records, best_depth] = wishes;
+  const auto& [options, workers, needs, best_depth] = wishes;
   const IoConfig& config = reading.config;
-  const std::size_t partition_bytes = records.partition_bytes();
+  const std::size_t partition_bytes = needs.partition_bytes();
   const bool in_pieces = !facts.device.reads_host_memory && !facts.output && !reading.both_ways;
   const auto with_pieces = [&](std::size_t bytes, std::size_t wanted, Reason why) {
     const bool splits = in_pieces && wanted < partition_bytes;
-    return ChunkSize{bytes, std::move(why), splits ? piece_of(records, wanted) : bytes};
+    return ChunkSize{bytes, std::move(why), splits ? piece_of(needs, wanted) : bytes};
   };
   if (options.chunk_bytes != 0) {
     const Choice what =
         options.chunk_bytes < partition_bytes ? Choice::chunk_at_least : Choice::chunk_as_asked;
     return with_pieces(round_up(options.chunk_bytes, partition_bytes), options.chunk_bytes,
-                       {.what = what, .figures = {records.partition}});
+                       {.what = what, .figures = {needs.partition}});
   }
-  const std::size_t output_bytes = facts.output ? facts.output->element_bytes : 0;
-  const std::size_t widest = std::max(records.bytes(), output_bytes);
+  const std::size_t output_bytes = facts.output ? facts.output->record_bytes : 0;
+  const std::size_t widest = std::max(needs.bytes(), output_bytes);
   const std::size_t buffers = output_bytes == 0 ? 1 : 2;
-  const std::size_t partition_most = records.partition * widest;
+  const std::size_t partition_most = needs.partition * widest;
   constexpr std::size_t times_margin = 50;  // so that reading it twice costs 2 % at most
-  const std::size_t beside_margin = times_margin * records.margin_bytes();
+  const std::size_t beside_margin = times_margin * needs.margin_bytes();
   const bool for_margin = beside_margin > config.chunk_bytes;
   const std::size_t wanted = round_up(std::max(config.chunk_bytes, beside_margin), partition_most);
   const std::size_t most =
@@ -139,7 +139,7 @@ IoConfig read_config_for(const Facts& facts, const Wishes& wishes, IoConfig conf
 WriteLayout write_layout_for(const Facts& facts, const Wishes& wishes, const Layout& layout,
                              std::size_t input_bytes) {
   const auto made_of = [&](std::uint64_t bytes) {
-    return bytes / wishes.records.bytes() * facts.output->element_bytes;
+    return bytes / wishes.needs.bytes() * facts.output->record_bytes;
   };
   const Extent whole{0, facts.output->data_offset, made_of(layout.plan.bytes())};
   const std::size_t chunk_bytes = made_of(layout.chunk_bytes);
@@ -179,17 +179,16 @@ std::size_t choose_slots_ahead(const Facts& facts, const Options& options, const
   return slots > layout.most_slots ? slots : 0;
 }
 
-std::vector<std::uint64_t> record_bytes_of(const Records& records) {
+std::vector<std::uint64_t> record_bytes_of(const StepNeeds& needs) {
   std::vector<std::uint64_t> bytes;
-  for (const RecordShape& record : records.inputs) bytes.push_back(record.bytes);
+  for (const RecordShape& record : needs.inputs) bytes.push_back(record.bytes);
   return bytes;
 }
 
-/// True if some chunk may begin in its file where records are not aligned in memory.
-bool has_unaligned(const SourceFacts& source, const Records& records) {
+/// True if some chunk is not aligned in its slot.
+bool has_unaligned(const SourceFacts& source, const StepNeeds& needs) {
   return std::ranges::any_of(source.extents, [&](const Extent& extent) {
-    const RecordShape& record = records.inputs[extent.input];
-    return extent.offset % record.alignment != 0 || record.bytes % record.alignment != 0;
+    return extent.offset % needs.inputs[extent.input].alignment != 0;
   });
 }
 
@@ -200,7 +199,7 @@ std::vector<Reason> reasons_for(const Facts& facts, const Wishes& wishes, const 
       if (used != nullptr && used->reason) reasons.push_back(*used->reason);
     }
   }
-  if (wishes.records.in_order && could_read_both_ways(facts, wishes.options)) {
+  if (wishes.needs.in_order && could_read_both_ways(facts, wishes.options)) {
     reasons.push_back({Choice::ordered_reads});
   }
   return reasons;
@@ -208,7 +207,7 @@ std::vector<Reason> reasons_for(const Facts& facts, const Wishes& wishes, const 
 
 }  // namespace
 
-std::size_t Records::bytes() const {
+std::size_t StepNeeds::bytes() const {
   std::size_t sum = 0;
   for (const RecordShape& record : inputs) sum += record.bytes;
   return sum;
@@ -230,15 +229,15 @@ Layout choose_layout(const Facts& facts, const Wishes& wishes) {
     interleaving =
         std::make_shared<const Interleaving>(cached_pieces(facts.source.runs, chunk.bytes));
   }
-  const Records& records = wishes.records;
-  SequentialPlan plan(facts.source.extents, {.chunk_records = chunk.piece_bytes / records.bytes(),
-                                             .record_bytes = record_bytes_of(records),
+  const StepNeeds& needs = wishes.needs;
+  SequentialPlan plan(facts.source.extents, {.chunk_records = chunk.piece_bytes / needs.bytes(),
+                                             .record_bytes = record_bytes_of(needs),
                                              .interleaving = interleaving,
                                              .pieces_per_step = chunk.bytes / chunk.piece_bytes,
-                                             .before = records.margin.before,
-                                             .after = records.margin.after});
+                                             .before = needs.margin.before,
+                                             .after = needs.margin.after});
   const std::size_t extents = plan.max_extents();
-  const bool gathers = extents > records.inputs.size() || has_unaligned(facts.source, records);
+  const bool gathers = extents > needs.inputs.size() || has_unaligned(facts.source, needs);
   IoConfig reads = read_config_for(facts, wishes, reading.config, extents, chunk.piece_bytes);
   const std::size_t slack = Reader::slack_bytes(extents, reads.direct && facts.source.any_direct);
   const std::size_t input_bytes =
@@ -289,9 +288,9 @@ std::size_t chunks_read(const Layout& layout, std::size_t depth) {
   return divide_up(depth * layout.reads.block_bytes, layout.plan.chunk_bytes());
 }
 
-std::size_t half_chunk_bytes(const Layout& layout, const Records& records) {
+std::size_t half_chunk_bytes(const Layout& layout, const StepNeeds& needs) {
   const std::uint64_t chunk = std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes());
-  const std::size_t half = round_up(chunk / 2, records.partition_bytes());
+  const std::size_t half = round_up(chunk / 2, needs.partition_bytes());
   return half < chunk ? half : 0;
 }
 

@@ -17,8 +17,8 @@
 
 namespace ooc {
 
-/// The requirements of an operation on the steps.
-struct Records {
+/// The requirements of an operation on the steps of a pass.
+struct StepNeeds {
   std::vector<RecordShape> inputs = std::vector<RecordShape>(1, 1);
   std::size_t partition = 65536;  // records, a power of two: steps are whole partitions
   Margin margin{};                // records that are read around those of a step
@@ -34,7 +34,7 @@ struct Records {
 struct Wishes {
   Options options{};
   Workers workers{};
-  Records records{};
+  StepNeeds needs{};
   /// The number of reads in flight that was best in an earlier pass.
   std::optional<std::size_t> best_depth{};
 };
@@ -103,6 +103,6 @@ std::size_t chunks_read(const Layout& layout, std::size_t depth);
 
 /// Half the chunk of a layout, or of the source if that is smaller, in whole partitions (bytes). 0
 /// if that is not less.
-std::size_t half_chunk_bytes(const Layout& layout, const Records& records);
+std::size_t half_chunk_bytes(const Layout& layout, const StepNeeds& needs);
 
 }  // namespace ooc

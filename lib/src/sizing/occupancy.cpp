@@ -94,14 +94,15 @@ std::optional<Occupancy> smaller(Occupancy now, const Layout& layout) {
 }
 
 /// `buffer_bytes`: of a lane, in host memory.
-Error no_room(const Layout& layout, const Wishes& wishes, std::size_t lanes,
+Error no_room(const Layout& layout, const Wishes& wishes, std::size_t limit, std::size_t lanes,
               std::size_t buffer_bytes) {
-  const Records& records = wishes.records;
+  const StepNeeds& needs = wishes.needs;
   const std::uint64_t chunk = layout.plan.max_bytes();
-  const bool has_large_chunks = layout.chunk_bytes > records.partition_bytes();
+  const bool has_large_chunks = layout.chunk_bytes > needs.partition_bytes();
   std::string why = "one chunk of " + std::to_string(chunk) + " bytes must fit, in whole pages";
   if (!has_large_chunks && chunk == layout.chunk_bytes) {
-    why += "; it has " + group_digits(std::to_string(records.partition)) + " elements at least";
+    why += "; it has " + group_digits(std::to_string(needs.partition)) +
+           (wishes.needs.partition == 1 ? " record at least" : " records at least");
   }
   if (buffer_bytes != 0) {
     why += ", and one more for each stream, of which there are " + std::to_string(lanes);
@@ -111,7 +112,9 @@ Error no_room(const Layout& layout, const Wishes& wishes, std::size_t lanes,
   if (buffer_bytes != 0 && lanes > 1) remedies.push_back({Change::lower, "Options::streams"});
   return {ErrorKind::memory,
           "the pool needs at least " + std::to_string(layout.slot_bytes + lanes * buffer_bytes) +
-              " bytes, the limit is " + std::to_string(wishes.options.memory_bytes),
+              (wishes.options.memory_bytes != 0 ? " bytes, the limit is "
+                                                : " bytes, half of the available memory is ") +
+              std::to_string(limit),
           {.why = why, .remedies = std::move(remedies)}};
 }
 
@@ -119,12 +122,14 @@ Error no_room(const Layout& layout, const Wishes& wishes, std::size_t lanes,
 
 Occupancy choose_occupancy(const Facts& facts, const Wishes& wishes, const Layout& layout) {
   Occupancy occupancy = most_generous(facts, wishes, layout);
-  const std::size_t limit = wishes.options.memory_bytes;
+  // Without a limit, long records could take more memory than there is.
+  const std::size_t limit =
+      wishes.options.memory_bytes != 0 ? wishes.options.memory_bytes : facts.host_bytes / 2;
   if (limit == 0) return occupancy;
   const std::size_t buffer_bytes = facts.device.reads_host_memory ? layout.buffers.bytes() : 0;
   while (occupancy.host_bytes(layout.slot_bytes, buffer_bytes) > limit) {
     const std::optional<Occupancy> next = smaller(occupancy, layout);
-    if (!next) throw no_room(layout, wishes, occupancy.lanes, buffer_bytes);
+    if (!next) throw no_room(layout, wishes, limit, occupancy.lanes, buffer_bytes);
     occupancy = *next;
   }
   return occupancy;

@@ -18,7 +18,8 @@ struct Occupancy {
   }
 };
 
-/// Chooses the first occupancy, from the most generous one on, that fits the limit of memory.
+/// Chooses the first occupancy, from the most generous one on, that fits the limit of memory,
+/// or half of what is available.
 /// `layout`: without one. Throws Error(memory).
 Occupancy choose_occupancy(const Facts& facts, const Wishes& wishes, const Layout& layout);
 

@@ -48,7 +48,7 @@ TEST(Plan, OfNothingHasNoChunks) {
 }
 
 TEST(Plan, RefusesChunksOfNothing) {
-  test::expect_error(ErrorKind::usage, "at least one byte", [] { SequentialPlan({}, 0); });
+  test::expect_error(ErrorKind::usage, "at least one record", [] { SequentialPlan({}, 0); });
 }
 
 TEST(Plan, IsQuickForAnExabyte) {

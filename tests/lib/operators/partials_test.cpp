@@ -280,18 +280,28 @@ TEST_F(PartialsTest, LanesThatWaitForTheirTurnEndWithThePass) {
 }
 
 // A step has four partitions here, and the tree of 64 partitions some more.
-TEST_F(PartialsTest, ThatTakeMoreThanAnEighthOfTheDeviceAreRefused) {
+TEST_F(PartialsTest, ThatFindNoMemoryEndThePassWithAdvice) {
   const auto path = dir_.write("data.bin", std::vector<std::byte>(64 * 1024));
   const auto count = [&](const auto& op, std::size_t device_bytes) {
     Coordinator coordinator(make_device(DeviceKind::cpu),
-                            {.chunk_bytes = 4 * 1024, .streams = 1, .device_bytes = device_bytes});
+                            {.chunk_bytes = 4 * 1024, .streams = 3, .device_bytes = device_bytes});
     return fold(coordinator, op, Source{File::open(path)}).value;
   };
   EXPECT_EQ(count(Large{}, 128 << 20), 64u * 1024);
   EXPECT_EQ(count(LargeAndReset{}, 128 << 20), 64u * 1024);
-  test::expect_error(ErrorKind::usage, "an eighth", [&] { count(Large{}, 20 << 20); });
-  test::expect_error(ErrorKind::usage, "an eighth", [&] { count(LargeAndReset{}, 20 << 20); });
-  EXPECT_EQ(count(LargeUnordered{}, 20 << 20), 64u * 1024);
+  const auto expect_advice = [&](const auto& op) {
+    try {
+      count(op, 3 << 20);
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::memory);
+      EXPECT_NE(std::string(error.what()).find("partial results"), std::string::npos);
+      EXPECT_NE(error.details().hint.find("Merge::unordered"), std::string::npos);
+    }
+  };
+  expect_advice(Large{});
+  expect_advice(LargeAndReset{});
+  EXPECT_EQ(count(LargeUnordered{}, 3 << 20), 64u * 1024);
 }
 
 template <class Element>

@@ -186,8 +186,18 @@ TEST_P(RowTest, HaveAllElementsButThoseOfTheFirstDimension) {
   EXPECT_EQ(fold(machine, sums, open(npy("line.npy", values, {60}))).value, expected(values, 1));
   EXPECT_EQ(fold(machine, sums, open(npy("none.npy", std::vector<std::uint8_t>{}, {0, 3}))).value,
             Sums{});
-  EXPECT_EQ(fold(machine, sums, open(npy("empty.npy", std::vector<std::uint8_t>{}, {3, 0}))).value,
-            Sums{});
+  const std::vector<std::uint8_t> nothing;
+  test::expect_error(ErrorKind::bad_input, "has the shape 3 x 0", [&] {
+    fold(machine, sums, open(npy("empty.npy", nothing, {3, 0})));
+  });
+  const std::uint64_t huge = std::uint64_t{1} << 62;
+  test::expect_error(ErrorKind::bad_input, "has the shape 0 x", [&] {
+    fold(machine, ColumnSums<std::uint32_t>{},
+         open(npy("huge.npy", std::vector<std::uint32_t>{}, {0, huge})));
+  });
+  test::expect_error(ErrorKind::bad_input, "different lengths", [&] {
+    fold(machine, sums, open(npy("huger.npy", nothing, {0, huge, 8})));
+  });
 }
 
 TEST_P(RowTest, OfSeveralFilesGoOnInTheNext) {
@@ -199,7 +209,9 @@ TEST_P(RowTest, OfSeveralFilesGoOnInTheNext) {
   EXPECT_EQ(fold(machine, ColumnSums<std::uint32_t>{}, open(paths)).value, expected(values, 6));
 
   const std::array differ{paths[0], npy("third.npy", second, {1202, 3})};
-  test::expect_error(ErrorKind::bad_input, "rows of different lengths",
+  EXPECT_EQ(fold(machine, ColumnSums<std::uint32_t>{}, open(differ, {.count = 2400})).value.rows,
+            400u);
+  test::expect_error(ErrorKind::bad_input, "different lengths",
                      [&] { fold(machine, ColumnSums<std::uint32_t>{}, open(differ)); });
 }
 
@@ -245,6 +257,15 @@ TEST_P(RowTest, AreFoldedByTwoOperatorsInOnePass) {
   const auto both = fold(machine, std::tuple{sums, sums}, source).value;
   EXPECT_EQ(std::get<0>(both), expected(values, 5));
   EXPECT_EQ(std::get<1>(both), expected(values, 5));
+}
+
+// The larger one of an input and an output row determines the chunks.
+TEST_P(RowTest, OfAMapAreInChunksOfTheUsualSize) {
+  const auto values = counted<std::uint32_t>(200 * 30'000);
+  const Source source = open(npy("rows.npy", values, {200, 30'000}));
+  Coordinator machine = coordinator({.memory_bytes = 256u << 20});
+  const Target target{.path = dir_.path() / "sums.npy", .type = {ElementType::u4}};
+  EXPECT_LE(map(machine, RowSums{}, source, target).layout.chunk_bytes, 8u << 20);
 }
 
 TEST_P(RowTest, AreMappedToElements) {

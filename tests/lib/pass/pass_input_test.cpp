@@ -1,6 +1,8 @@
 // Passes over several inputs, and with a margin.
 
 #include <ooc/coordinator.hpp>
+#include <ooc/fold.hpp>
+#include <ooc/io/target.hpp>
 #include <ooc/pass_input.hpp>
 
 #include <gtest/gtest.h>
@@ -16,7 +18,6 @@
 
 #include "io/expect_error.hpp"
 #include "support/devices.hpp"
-#include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
@@ -167,17 +168,86 @@ TEST_P(PassInputTest, WithAMarginHaveTheChecksumOfTheirBytes) {
   EXPECT_EQ(checksum({5, 100}), checksum({}));
 }
 
-TEST_P(PassInputTest, OfWhichOnlyOneIsCachedAreReadRight) {
-  const auto first = test::random_bytes(records_ * 8, 8), second = test::random_bytes(records_, 1);
-  const std::array sources{make_source("first", first), make_source("second", second)};
-  for (const std::size_t evicted : {0u, 1u}) {
-    for (const File& file : sources[evicted].files()) test::evict(file.path());
-    const std::array inputs{PassInput{sources[0], 8}, PassInput{sources[1], 1}};
-    CompareInputs compare({first, second}, {8, 1});
-    Coordinator coordinator(make_device(GetParam()));
-    coordinator.run(coordinator.begin_pass(), inputs, compare);
-    EXPECT_EQ(compare.records, records_);
+// Records of one byte, so that only the elements say where bytes may be cut.
+TEST_P(PassInputTest, InTheOtherByteOrderAreSwappedInTheirOwnWidth) {
+  const std::size_t count = 100'000;
+  std::vector<std::byte> wide = test::random_bytes(count * 4, 4),
+                         pair = test::random_bytes(count * 2, 2);
+  const auto source_of = [&](const std::string& name, std::span<const std::byte> bytes,
+                             ElementType element) {
+    return open(dir_.write(name, bytes), {.type = DType{element, true}});
+  };
+  const Source first = source_of("wide", wide, ElementType::u4);
+  const Source second = source_of("pair", pair, ElementType::u2);
+  for (std::size_t i = 0; i < wide.size(); i += 4) std::reverse(&wide[i], &wide[i] + 4);
+  for (std::size_t i = 0; i < pair.size(); i += 2) std::reverse(&pair[i], &pair[i] + 2);
+  for (const std::size_t chunk_bytes : {std::size_t{0}, std::size_t{50'001}}) {
+    Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = chunk_bytes});
+    CompareInputs both({wide, pair}, {4, 2}, {3, 5}, 1);
+    const std::array inputs{PassInput{first, 4}, PassInput{second, 2}};
+    coordinator.run(coordinator.begin_pass(), inputs, both);
+    EXPECT_EQ(both.records, count);
+    CompareInputs bytes({wide}, {1}, {}, 1);
+    coordinator.run(first, 1, bytes);
+    EXPECT_EQ(bytes.records, wide.size());
   }
+}
+
+/// Copies its second input to the output.
+class CopySecond final : public Operation {
+ public:
+  Margin margin() const noexcept override { return {2, 3}; }
+  void begin(std::size_t, Stream&) override {}
+  void process(std::size_t, Stream& stream, const StepRecords& in,
+               DeviceSpan<std::byte> out) override {
+    stream.copy(out.data, in.inputs[1].data + in.margin.before * 2, out.size);
+  }
+  void end(std::size_t, Stream&) override {}
+};
+
+TEST_P(PassInputTest, AreMappedToOneFile) {
+  const auto first = test::random_bytes(records_, 1), second = test::random_bytes(records_ * 2, 2);
+  const std::array sources{make_source("first", first), make_source("second", second)};
+  const std::array inputs{PassInput{sources[0], 1}, PassInput{sources[1], 2}};
+  for (const DirectIo direct : {DirectIo::no, DirectIo::automatic}) {
+    const Target target{
+        .path = dir_.path() / "copy.u1", .type = {ElementType::u1}, .replace = true};
+    TargetFile file(target, records_ * 2, {});
+    const Output output{file, 2};
+    Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 30'000, .direct = direct});
+    CopySecond copy;
+    coordinator.run(coordinator.begin_pass(), inputs, copy, {}, &output);
+    file.commit();
+    EXPECT_TRUE(test::same_bytes(test::bytes_of(test::read_whole(target.path)), second));
+  }
+}
+
+/// Counts records that are equal to their index modulo 256.
+struct CountRight {
+  using Input = std::uint8_t;
+  using Partial = std::uint64_t;
+  void consume(Stream& stream, DeviceChunk<const std::uint8_t> in, Partial& count) const {
+    std::vector<std::uint8_t> host(in.size);
+    stream.copy(host.data(), in.data, in.size);
+    stream.synchronize();
+    for (std::size_t i = 0; i < in.size; ++i) count += host[i] == (in.first + i) % 256;
+  }
+  void merge(Partial& total, const Partial& part) const { total += part; }
+};
+
+// A fold takes its own records of a step, whatever margin another operation asks for.
+TEST_P(PassInputTest, HaveTheLargestMarginOfSeveralOperations) {
+  std::vector<std::byte> bytes(records_);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i % 256);
+  const Source source = make_source("counted", bytes);
+  Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 20'000});
+  const CountRight op;
+  detail::Fold<CountRight> fold(op, coordinator, 1);
+  CompareInputs compare({bytes}, {1}, {7, 0});
+  detail::CompositeOperation both({&fold, &compare});
+  coordinator.run(source, 1, both);
+  EXPECT_EQ(fold.take(), records_);
+  EXPECT_EQ(compare.records, records_);
 }
 
 TEST_P(PassInputTest, OfDifferentLengthsAreRefused) {

@@ -60,34 +60,16 @@ TEST_F(FactsTest, OfASourceThatIsCachedInPartTheStretchesAreMeasured) {
   EXPECT_LT(facts.runs.back().share, 0.1);
 }
 
-// They are read by turns only if the same records of each are cached.
-TEST_F(FactsTest, OfSeveralInputsTheStretchesAreMeasuredIfTheSameRecordsAreCached) {
-  const auto wide = dir_.write("wide", test::random_bytes(64 * MiB, 1));
-  const auto narrow = dir_.write("narrow", test::random_bytes(16 * MiB, 2));
-  const Source sources[] = {Source{File::open(wide)}, Source{File::open(narrow)}};
-  const PassInput inputs[] = {{sources[0], 4}, {sources[1], 1}};
-  test::evict(wide);
-  test::evict(narrow);
-  const test::HeldInPageCache wide_part(wide, 32 * MiB);
-  test::evict(wide, 32 * MiB);
-  const SourceFacts one_cached = facts_of(inputs);
-  if (!one_cached.cached || *one_cached.cached == 0 || *one_cached.cached == 1) {
-    GTEST_SKIP() << test::needs_page_cache;
-  }
-  EXPECT_TRUE(one_cached.runs.empty());
-
-  const test::HeldInPageCache narrow_part(narrow, 8 * MiB);
-  test::evict(narrow, 8 * MiB);
+TEST_F(FactsTest, OfSeveralInputsAreThoseOfAllFiles) {
+  const Source wide{sparse("wide.bin", 8 * MiB)}, narrow{sparse("narrow.bin", 2 * MiB)};
+  const PassInput inputs[] = {{wide, 4}, {narrow, 1}};
   const SourceFacts facts = facts_of(inputs);
-  EXPECT_NEAR(facts.cached_or_none(), 0.5, 0.1);
-  ASSERT_GE(facts.runs.size(), 2u);
-  EXPECT_GT(facts.runs.front().share, 0.9);
-  EXPECT_LT(facts.runs.back().share, 0.1);
-  std::uint64_t bytes = 0;
-  for (const CachedRun& run : facts.runs) bytes += run.bytes;
-  EXPECT_EQ(bytes, 80 * MiB);
+  EXPECT_EQ(facts.bytes(), 10 * MiB);
   ASSERT_EQ(facts.extents.size(), 2u);
-  EXPECT_EQ(facts.extents[1], (Extent{.file = 1, .offset = 0, .bytes = 16 * MiB, .input = 1}));
+  EXPECT_EQ(facts.extents[0], (Extent{.file = 0, .offset = 0, .bytes = 8 * MiB}));
+  EXPECT_EQ(facts.extents[1], (Extent{.file = 1, .offset = 0, .bytes = 2 * MiB, .input = 1}));
+  EXPECT_EQ(facts.any_direct, facts_of(wide).any_direct);
+  EXPECT_TRUE(facts.runs.empty());
 }
 
 // A file below a page goes through the page cache by itself.

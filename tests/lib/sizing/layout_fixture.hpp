@@ -19,25 +19,25 @@ class LayoutTest : public testing::Test {
     return {.extents = {{0, offset, bytes}}, .cached = 0};
   }
 
-  /// Records of one input.
-  static Records records_of(std::size_t bytes, bool in_order = false) {
-    Records records;
-    records.inputs = {bytes};
-    records.in_order = in_order;
-    return records;
+  /// The requirements of an operation on one input.
+  static StepNeeds needs_of(std::size_t bytes, bool in_order = false) {
+    StepNeeds needs;
+    needs.inputs = {bytes};
+    needs.in_order = in_order;
+    return needs;
   }
 
   Layout layout_for(const Options& options, DeviceKind device, const SourceFacts& source,
-                    const Records& records, const std::optional<OutputFacts>& output = {}) const {
-    return layout_for(options, device, workers_, source, records, output);
+                    const StepNeeds& needs, const std::optional<OutputFacts>& output = {}) const {
+    return layout_for(options, device, workers_, source, needs, output);
   }
   static Layout layout_for(const Options& options, DeviceKind device, const Workers& workers,
-                           const SourceFacts& source, const Records& records,
+                           const SourceFacts& source, const StepNeeds& needs,
                            const std::optional<OutputFacts>& output = {}) {
     Wishes wishes;
     wishes.options = options;
     wishes.workers = workers;
-    wishes.records = records;
+    wishes.needs = needs;
     return choose_layout({.device = facts_of(device), .source = source, .output = output}, wishes);
   }
 

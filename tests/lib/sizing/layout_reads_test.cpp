@@ -17,7 +17,7 @@ namespace {
 using test::LayoutTest;
 
 TEST_F(LayoutTest, ReadsADiskThroughASmallPool) {
-  const Layout layout = layout_for({}, DeviceKind::cuda, on_disk(1024 * GiB), records_of(4));
+  const Layout layout = layout_for({}, DeviceKind::cuda, on_disk(1024 * GiB), needs_of(4));
   ASSERT_TRUE(layout.reads.direct) << layout.reasons.front().why;
   EXPECT_LE(layout.slots * layout.slot_bytes, 20 * MiB);
   EXPECT_GE(layout.reads.queue_depth * layout.reads.block_bytes, 4 * MiB);
@@ -25,7 +25,7 @@ TEST_F(LayoutTest, ReadsADiskThroughASmallPool) {
 }
 
 TEST_F(LayoutTest, LeavesRoomForMoreReadsOfALargeInput) {
-  const Layout layout = layout_for({}, DeviceKind::cuda, on_disk(8 * GiB), records_of(4));
+  const Layout layout = layout_for({}, DeviceKind::cuda, on_disk(8 * GiB), needs_of(4));
   ASSERT_TRUE(layout.tuned_depth);
   EXPECT_LT(layout.tuned_depth->least, layout.reads.queue_depth);
   EXPECT_GT(layout.tuned_depth->most, layout.reads.queue_depth);
@@ -35,14 +35,14 @@ TEST_F(LayoutTest, LeavesRoomForMoreReadsOfALargeInput) {
 }
 
 TEST_F(LayoutTest, BeginsWithAsManyReadsAsWereBestBefore) {
-  const Layout known_nothing = layout_for({}, DeviceKind::cuda, on_disk(8 * GiB), records_of(4));
+  const Layout known_nothing = layout_for({}, DeviceKind::cuda, on_disk(8 * GiB), needs_of(4));
   const auto slots_of = [](const Layout& layout) {
     return divide_up(layout.reads.queue_depth * layout.reads.block_bytes, layout.chunk_bytes);
   };
   for (const std::size_t depth : {1u, 7u, 16u, 31u, 1000u}) {
     Wishes wishes;
     wishes.workers = workers_;
-    wishes.records = records_of(4);
+    wishes.needs = needs_of(4);
     wishes.best_depth = depth;
     const Layout layout =
         choose_layout({.device = facts_of(DeviceKind::cuda), .source = on_disk(8 * GiB)}, wishes);
@@ -56,7 +56,7 @@ TEST_F(LayoutTest, BeginsWithAsManyReadsAsWereBestBefore) {
 
 TEST_F(LayoutTest, ReadsOfADiskGoRoundInLittleMoreThanIsInFlight) {
   const auto beyond_flight = [&](const Options& options) {
-    const Layout layout = layout_for(options, DeviceKind::cuda, on_disk(8 * GiB), records_of(4));
+    const Layout layout = layout_for(options, DeviceKind::cuda, on_disk(8 * GiB), needs_of(4));
     return layout.slots -
            divide_up(layout.reads.queue_depth * layout.reads.block_bytes, layout.chunk_bytes);
   };
@@ -68,7 +68,7 @@ TEST_F(LayoutTest, ReadsOfADiskGoRoundInLittleMoreThanIsInFlight) {
 TEST_F(LayoutTest, HasAThreadForEachReadOfADiskInFlight) {
   const auto threads_of = [&](const Options& options) {
     const IoConfig& reads =
-        layout_for(options, DeviceKind::cuda, on_disk(8 * GiB), records_of(4)).reads;
+        layout_for(options, DeviceKind::cuda, on_disk(8 * GiB), needs_of(4)).reads;
     EXPECT_LE(reads.threads, reads.queue_depth);
     return reads.threads;
   };
@@ -84,7 +84,7 @@ TEST_F(LayoutTest, RefusesDirectReadsOfManySmallFiles) {
     source.extents.push_back({file, 0, 2 * page_bytes});
   }
   const auto layout_with = [&](DirectIo direct) {
-    return layout_for({.direct = direct}, DeviceKind::cuda, source, records_of(1));
+    return layout_for({.direct = direct}, DeviceKind::cuda, source, needs_of(1));
   };
   EXPECT_FALSE(layout_with(DirectIo::automatic).reads.direct);
   test::expect_error(ErrorKind::usage, "lies in 100 pieces", [&] { layout_with(DirectIo::yes); });
@@ -93,17 +93,17 @@ TEST_F(LayoutTest, RefusesDirectReadsOfManySmallFiles) {
 TEST_F(LayoutTest, ReadsThroughThePageCacheWhatCannotBeReadDirectly) {
   SourceFacts source = on_disk(8 * GiB);
   source.not_direct = NotDirect{"tmpfs has no disk under it", {ErrorKind::usage, "not possible"}};
-  const Layout layout = layout_for({}, DeviceKind::cuda, source, records_of(1));
+  const Layout layout = layout_for({}, DeviceKind::cuda, source, needs_of(1));
   EXPECT_FALSE(layout.reads.direct);
   EXPECT_EQ(layout.reasons.front(), (Reason{Choice::buffered_reads, "tmpfs has no disk under it"}));
   test::expect_error(ErrorKind::usage, "not possible", [&] {
-    layout_for({.direct = DirectIo::yes}, DeviceKind::cuda, source, records_of(1));
+    layout_for({.direct = DirectIo::yes}, DeviceKind::cuda, source, needs_of(1));
   });
 }
 
 TEST_F(LayoutTest, KeepsToTheReadsThatTheUserHasFixed) {
   const auto is_fixed = [&](const Options& options, std::uint64_t bytes) {
-    const Layout layout = layout_for(options, DeviceKind::cuda, on_disk(bytes), records_of(4));
+    const Layout layout = layout_for(options, DeviceKind::cuda, on_disk(bytes), needs_of(4));
     return !layout.tuned_depth && layout.most_slots == layout.slots;
   };
   EXPECT_FALSE(is_fixed({}, 8 * GiB));
@@ -117,7 +117,7 @@ TEST_F(LayoutTest, KeepsToTheReadsThatTheUserHasFixed) {
 
 TEST_F(LayoutTest, FillsTheLinkFromThePageCache) {
   const Layout layout =
-      layout_for({.direct = DirectIo::no}, DeviceKind::cuda, on_disk(8 * GiB), records_of(4));
+      layout_for({.direct = DirectIo::no}, DeviceKind::cuda, on_disk(8 * GiB), needs_of(4));
   EXPECT_EQ(layout.reads.engine, EngineKind::threads);
   EXPECT_GE(layout.chunk_bytes, 8 * MiB);
 }
@@ -125,7 +125,7 @@ TEST_F(LayoutTest, FillsTheLinkFromThePageCache) {
 TEST_F(LayoutTest, TunesTheReadsIfTheLimitHasJustRoomForIt) {
   const auto layout_within = [&](std::size_t memory_bytes) {
     return layout_for({.chunk_bytes = MiB, .memory_bytes = memory_bytes}, DeviceKind::cuda,
-                      on_disk(8 * GiB), records_of(1));
+                      on_disk(8 * GiB), needs_of(1));
   };
   const Layout ample = layout_within(GiB);
   ASSERT_TRUE(ample.tuned_depth);
@@ -137,7 +137,7 @@ TEST_F(LayoutTest, TunesTheReadsIfTheLimitHasJustRoomForIt) {
 
 TEST_F(LayoutTest, LargeBlocksLeaveRequestsToStart) {
   const Layout layout = layout_for({.chunk_bytes = 64 * MiB, .block_bytes = 64 * MiB},
-                                   DeviceKind::cpu, on_disk(1 * GiB), records_of(1));
+                                   DeviceKind::cpu, on_disk(1 * GiB), needs_of(1));
   EXPECT_GE(layout.reads.queue_depth, 1u);
 }
 

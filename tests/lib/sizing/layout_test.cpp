@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "io/expect_error.hpp"
 #include "lib/sizing/layout_fixture.hpp"
 #include "support/operators.hpp"
 
@@ -20,7 +21,7 @@ constexpr DeviceFacts cpu = facts_of(DeviceKind::cpu);
 TEST_F(LayoutTest, OneThreadReadsWhatItComputes) {
   const Workers one = choose_workers({.threads = 1}, cpu, 8);
   const SourceFacts source = on_disk(8 * GiB);
-  const Layout alone = layout_for({.threads = 1}, DeviceKind::cpu, one, source, records_of(1));
+  const Layout alone = layout_for({.threads = 1}, DeviceKind::cpu, one, source, needs_of(1));
   EXPECT_TRUE(alone.reads_inline);
   EXPECT_EQ(alone.lanes, 1u);
   EXPECT_FALSE(alone.reads.direct);
@@ -28,23 +29,22 @@ TEST_F(LayoutTest, OneThreadReadsWhatItComputes) {
   EXPECT_EQ(alone.reasons.front().what, Choice::buffered_reads);
   EXPECT_NE(alone.reasons.front().why.find("reads ahead"), std::string::npos);
   const Layout direct = layout_for({.threads = 1, .direct = DirectIo::yes}, DeviceKind::cpu, one,
-                                   source, records_of(1));
+                                   source, needs_of(1));
   EXPECT_TRUE(direct.reads_inline);
   EXPECT_TRUE(direct.reads.direct);
   EXPECT_FALSE(direct.tuned_depth);
   const Options four_streams{.streams = 4, .threads = 1};
   const Workers four = choose_workers(four_streams, cpu, 8);
-  EXPECT_FALSE(layout_for(four_streams, DeviceKind::cpu, four, source, records_of(1)).reads_inline);
+  EXPECT_FALSE(layout_for(four_streams, DeviceKind::cpu, four, source, needs_of(1)).reads_inline);
   const Workers two = choose_workers({.threads = 2}, cpu, 8);
-  EXPECT_FALSE(
-      layout_for({.threads = 2}, DeviceKind::cpu, two, source, records_of(1)).reads_inline);
+  EXPECT_FALSE(layout_for({.threads = 2}, DeviceKind::cpu, two, source, needs_of(1)).reads_inline);
 }
 
 TEST_F(LayoutTest, CutsChunksInWholeTiles) {
   for (const std::size_t element_bytes : {1u, 2u, 4u, 8u}) {
     for (const std::size_t chunk : {std::size_t{1}, 300'000 * std::size_t{1}, 5 * MiB}) {
       const Layout layout = layout_for({.chunk_bytes = chunk}, DeviceKind::cpu, on_disk(64 * MiB),
-                                       records_of(element_bytes));
+                                       needs_of(element_bytes));
       EXPECT_EQ(layout.chunk_bytes % (test::partition_elements * element_bytes), 0u);
       EXPECT_GE(layout.chunk_bytes, chunk);
     }
@@ -55,11 +55,11 @@ TEST_F(LayoutTest, ReadsCachedPartsAndTheRestByTurns) {
   SourceFacts half = on_disk(64 * MiB);
   half.cached = 0.5;
   half.runs = {{32 * MiB, 1}, {32 * MiB, 0}};
-  const Layout by_turns = layout_for({}, DeviceKind::cuda, half, records_of(4));
+  const Layout by_turns = layout_for({}, DeviceKind::cuda, half, needs_of(4));
   ASSERT_NE(by_turns.interleaving, nullptr);
   EXPECT_TRUE(by_turns.interleaving->is_cached(0));
   EXPECT_FALSE(by_turns.interleaving->is_cached(by_turns.plan.size() - 1));
-  const Layout in_order = layout_for({}, DeviceKind::cuda, half, records_of(4, true));
+  const Layout in_order = layout_for({}, DeviceKind::cuda, half, needs_of(4, true));
   EXPECT_EQ(in_order.interleaving, nullptr);
   EXPECT_EQ(by_turns.reasons.front(), (Reason{.what = Choice::mixed_reads, .figures = {50}}));
   EXPECT_EQ(in_order.reasons.back(), Reason{Choice::ordered_reads});
@@ -82,21 +82,21 @@ TEST_F(LayoutTest, ReadsAheadWhileADeviceStartsAsFarAsMemoryAllows) {
 }
 
 TEST_F(LayoutTest, NeedsNoMoreSlotsThanThereAreChunks) {
-  EXPECT_EQ(layout_for({}, DeviceKind::cpu, on_disk(1 * MiB), records_of(1)).slots, 2u);
-  EXPECT_EQ(layout_for({}, DeviceKind::cpu, on_disk(100), records_of(1)).slots, 1u);
-  EXPECT_EQ(layout_for({}, DeviceKind::cpu, on_disk(0), records_of(1)).slots, 1u);
+  EXPECT_EQ(layout_for({}, DeviceKind::cpu, on_disk(1 * MiB), needs_of(1)).slots, 2u);
+  EXPECT_EQ(layout_for({}, DeviceKind::cpu, on_disk(100), needs_of(1)).slots, 1u);
+  EXPECT_EQ(layout_for({}, DeviceKind::cpu, on_disk(0), needs_of(1)).slots, 1u);
 }
 
 TEST_F(LayoutTest, KeepsToTheLimits) {
   for (const std::size_t limit : {512 * KiB, 2 * MiB, 8 * MiB, 64 * MiB}) {
     const Layout layout =
-        layout_for({.memory_bytes = limit}, DeviceKind::cuda, on_disk(8 * GiB), records_of(1));
+        layout_for({.memory_bytes = limit}, DeviceKind::cuda, on_disk(8 * GiB), needs_of(1));
     EXPECT_LE(layout.slots * layout.slot_bytes, limit);
     EXPECT_GE(layout.slots, 2u);
     EXPECT_LE(layout.reads.queue_depth * layout.reads.block_bytes, limit);
     EXPECT_LE(layout.reads.threads, layout.reads.queue_depth);
     const Layout small =
-        layout_for({.device_bytes = limit}, DeviceKind::cuda, on_disk(8 * GiB), records_of(1));
+        layout_for({.device_bytes = limit}, DeviceKind::cuda, on_disk(8 * GiB), needs_of(1));
     // Two buffers for each lane, and as much again for memory of operators.
     EXPECT_LE(4 * workers_.lanes * small.chunk_bytes, limit);
   }
@@ -104,8 +104,8 @@ TEST_F(LayoutTest, KeepsToTheLimits) {
 
 TEST_F(LayoutTest, CountsTheMemoryOfGatheringLanes) {
   const Options options{.chunk_bytes = 1 * MiB, .memory_bytes = 4 * MiB};
-  const Layout aligned = layout_for(options, DeviceKind::cpu, on_disk(8 * GiB, 4), records_of(4));
-  const Layout odd = layout_for(options, DeviceKind::cpu, on_disk(8 * GiB, 3), records_of(4));
+  const Layout aligned = layout_for(options, DeviceKind::cpu, on_disk(8 * GiB, 4), needs_of(4));
+  const Layout odd = layout_for(options, DeviceKind::cpu, on_disk(8 * GiB, 3), needs_of(4));
   EXPECT_FALSE(aligned.gathers);
   EXPECT_TRUE(odd.gathers);
   EXPECT_LE(odd.slots * odd.slot_bytes + workers_.lanes * odd.chunk_bytes, 4 * MiB);
@@ -117,7 +117,7 @@ TEST_F(LayoutTest, HasAsManyLanesThatLoadTheirOwnChunksAsThereIsRoomFor) {
     source.cached = 1;
     const auto lanes = [&](std::size_t memory_bytes) {
       const Layout layout = layout_for({.chunk_bytes = 256 * KiB, .memory_bytes = memory_bytes},
-                                       DeviceKind::cpu, source, records_of(4));
+                                       DeviceKind::cpu, source, needs_of(4));
       EXPECT_TRUE(layout.reads_inline);
       EXPECT_EQ(layout.gathers, offset != 0);
       EXPECT_EQ(layout.slots, layout.lanes);
@@ -131,7 +131,7 @@ TEST_F(LayoutTest, HasAsManyLanesThatLoadTheirOwnChunksAsThereIsRoomFor) {
     EXPECT_THROW(lanes(200 * KiB), Error);
     // The source is one chunk here, in one slot, and each lane gathers in a buffer of 2 MiB.
     const Layout one = layout_for({.chunk_bytes = 4 * MiB, .memory_bytes = 8 * MiB},
-                                  DeviceKind::cpu, source, records_of(4));
+                                  DeviceKind::cpu, source, needs_of(4));
     EXPECT_EQ(one.slots, 1u);
     EXPECT_EQ(one.lanes, offset == 0 ? workers_.reading_lanes : 2u);
   }
@@ -139,7 +139,7 @@ TEST_F(LayoutTest, HasAsManyLanesThatLoadTheirOwnChunksAsThereIsRoomFor) {
 
 TEST_F(LayoutTest, GathersWhatIsNotAlignedAsItsType) {
   const auto gathers = [&](std::uint64_t offset, std::size_t element_bytes) {
-    return layout_for({}, DeviceKind::cpu, on_disk(120, offset), records_of(element_bytes)).gathers;
+    return layout_for({}, DeviceKind::cpu, on_disk(120, offset), needs_of(element_bytes)).gathers;
   };
   EXPECT_FALSE(gathers(8, 8));
   EXPECT_TRUE(gathers(4, 8));
@@ -150,7 +150,7 @@ TEST_F(LayoutTest, GathersWhatIsNotAlignedAsItsType) {
 
 TEST_F(LayoutTest, RefusesWhatDoesNotFit) {
   try {
-    layout_for({.memory_bytes = 1000}, DeviceKind::cpu, on_disk(8 * GiB), records_of(1));
+    layout_for({.memory_bytes = 1000}, DeviceKind::cpu, on_disk(8 * GiB), needs_of(1));
     FAIL() << "a pool of less than a tile";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::memory);
@@ -159,18 +159,18 @@ TEST_F(LayoutTest, RefusesWhatDoesNotFit) {
 }
 
 TEST_F(LayoutTest, SaysWhyAChunkHasItsSize) {
-  const Records records = records_of(4);
+  const StepNeeds needs = needs_of(4);
   const auto why = [&](const Options& options, DeviceKind device, bool cached = false) {
     SourceFacts source = on_disk(8 * GiB);
     source.cached = cached ? 1 : 0;
-    return layout_for(options, device, source, records).why_chunk;
+    return layout_for(options, device, source, needs).why_chunk;
   };
   EXPECT_EQ(why({}, DeviceKind::cpu), Reason{Choice::chunk_for_core});
   EXPECT_EQ(why({}, DeviceKind::cuda), Reason{Choice::chunk_for_disk});
   EXPECT_EQ(why({}, DeviceKind::cuda, true), Reason{Choice::chunk_for_link});
   EXPECT_EQ(why({.memory_bytes = 8 * MiB}, DeviceKind::cuda, true),
             Reason{Choice::chunk_within_limits});
-  const std::uint64_t elements = records.partition;
+  const std::uint64_t elements = needs.partition;
   EXPECT_EQ(why({.chunk_bytes = MiB}, DeviceKind::cpu),
             (Reason{.what = Choice::chunk_as_asked, .figures = {elements}}));
   EXPECT_EQ(why({.chunk_bytes = 1}, DeviceKind::cpu),
@@ -180,7 +180,7 @@ TEST_F(LayoutTest, SaysWhyAChunkHasItsSize) {
 TEST_F(LayoutTest, SaysThatTheInputIsInThePageCache) {
   SourceFacts source = on_disk(8 * GiB);
   source.cached = 1;
-  EXPECT_EQ(layout_for({}, DeviceKind::cpu, source, records_of(4)).reasons,
+  EXPECT_EQ(layout_for({}, DeviceKind::cpu, source, needs_of(4)).reasons,
             (std::vector{Reason{.what = Choice::cached_reads, .figures = {100}}}));
 }
 
@@ -189,7 +189,7 @@ TEST_F(LayoutTest, SaysThatTheLimitLeavesRoomForFewerStreams) {
   source.cached = 1;
   const Workers six = choose_workers({}, cpu, 6);
   const auto why = [&](const Options& options) {
-    return layout_for(options, DeviceKind::cpu, six, source, records_of(4)).why_lanes;
+    return layout_for(options, DeviceKind::cpu, six, source, needs_of(4)).why_lanes;
   };
   EXPECT_EQ(why({}), Choice::stream_per_core);
   EXPECT_EQ(why({.chunk_bytes = MiB, .memory_bytes = 3 * MiB}), Choice::streams_within_limits);
@@ -215,9 +215,9 @@ TEST(Workers, AreAsManyAsAskedFor) {
 TEST_F(LayoutTest, CutsSeveralInputsBySteps) {
   SourceFacts zipped = on_disk(64 * MiB);
   zipped.extents.push_back({.file = 1, .offset = 0, .bytes = 16 * MiB, .input = 1});
-  Records records = records_of(4);
-  records.inputs.emplace_back(1);
-  const Layout layout = layout_for({}, DeviceKind::cuda, zipped, records);
+  StepNeeds needs = needs_of(4);
+  needs.inputs.emplace_back(1);
+  const Layout layout = layout_for({}, DeviceKind::cuda, zipped, needs);
   EXPECT_EQ(layout.plan.records(), 16 * MiB);
   EXPECT_EQ(layout.chunk_bytes % (65536 * 5), 0u);
   EXPECT_FALSE(layout.gathers);
@@ -225,30 +225,46 @@ TEST_F(LayoutTest, CutsSeveralInputsBySteps) {
   EXPECT_EQ(place_in_step(layout.plan, 0), 0u);
   EXPECT_EQ(place_in_step(layout.plan, 1), layout.plan.max_step_bytes(0));
   EXPECT_EQ(layout.buffers.step, layout.plan.max_step_bytes(0) + layout.plan.max_step_bytes(1));
-  records.inputs = {3, 1};
-  records.partition = 1;
+  needs.inputs = {3, 1};
+  needs.partition = 1;
   zipped.extents = {{0, 0, 300}, {.file = 1, .offset = 0, .bytes = 100, .input = 1}};
-  const Layout small = layout_for({}, DeviceKind::cuda, zipped, records);
+  const Layout small = layout_for({}, DeviceKind::cuda, zipped, needs);
   EXPECT_EQ(place_in_step(small.plan, 1), 512u);
 }
 
 // The margin of two steps is read twice.
 TEST_F(LayoutTest, ChunksAreLargeBesideTheirMargin) {
-  Records records = records_of(4, true);
-  const std::size_t usual = layout_for({}, DeviceKind::cuda, on_disk(8 * GiB), records).chunk_bytes;
-  records.margin = {100, 100};
-  const Layout same = layout_for({}, DeviceKind::cuda, on_disk(8 * GiB), records);
+  StepNeeds needs = needs_of(4, true);
+  const std::size_t usual = layout_for({}, DeviceKind::cuda, on_disk(8 * GiB), needs).chunk_bytes;
+  needs.margin = {100, 100};
+  const Layout same = layout_for({}, DeviceKind::cuda, on_disk(8 * GiB), needs);
   EXPECT_EQ(same.chunk_bytes, usual);
   EXPECT_EQ(same.why_chunk.what, Choice::chunk_for_disk);
-  records.margin = {20'000, 30'000};
-  const Layout layout = layout_for({}, DeviceKind::cuda, on_disk(8 * GiB), records);
+  needs.margin = {20'000, 30'000};
+  const Layout layout = layout_for({}, DeviceKind::cuda, on_disk(8 * GiB), needs);
   EXPECT_GE(layout.chunk_bytes, 50u * 4 * 50'000);
   EXPECT_EQ(layout.why_chunk.what, Choice::chunk_for_margin);
   EXPECT_GE(layout.slot_bytes, layout.plan.max_bytes());
   const Layout limited =
-      layout_for({.memory_bytes = 32 * MiB}, DeviceKind::cuda, on_disk(8 * GiB), records);
+      layout_for({.memory_bytes = 32 * MiB}, DeviceKind::cuda, on_disk(8 * GiB), needs);
   EXPECT_LT(limited.chunk_bytes, layout.chunk_bytes);
   EXPECT_EQ(limited.why_chunk.what, Choice::chunk_within_limits);
+}
+
+TEST_F(LayoutTest, LongRecordsTakeHalfOfTheAvailableMemoryAtMost) {
+  StepNeeds needs = needs_of(1 * GiB);
+  needs.partition = 1;
+  Facts facts{.device = facts_of(DeviceKind::cuda), .source = on_disk(64 * GiB)};
+  Wishes wishes;
+  wishes.workers = workers_;
+  wishes.needs = needs;
+  EXPECT_GT(choose_layout(facts, wishes).all_slots(), 3u);
+  facts.host_bytes = 7 * GiB;
+  const Layout layout = choose_layout(facts, wishes);
+  EXPECT_EQ(layout.all_slots(), 3u);
+  facts.host_bytes = 1 * GiB;
+  test::expect_error(ErrorKind::memory, "half of the available memory",
+                     [&] { choose_layout(facts, wishes); });
 }
 
 }  // namespace

@@ -16,16 +16,15 @@ namespace {
 
 using test::LayoutTest;
 
-OutputFacts output_of(std::size_t element_bytes) {
-  return {.element_bytes = element_bytes};
+OutputFacts output_of(std::size_t record_bytes) {
+  return {.record_bytes = record_bytes};
 }
 
 TEST_F(LayoutTest, CutsTheOutputWhereItCutsTheInput) {
   for (const std::uint64_t data_offset : {0u, 128u}) {
     for (const std::uint64_t elements : {std::uint64_t{1}, std::uint64_t{1'000'003}}) {
-      const OutputFacts output{.element_bytes = 8, .data_offset = data_offset};
-      const Layout layout =
-          layout_for({}, DeviceKind::cpu, on_disk(elements), records_of(1), output);
+      const OutputFacts output{.record_bytes = 8, .data_offset = data_offset};
+      const Layout layout = layout_for({}, DeviceKind::cpu, on_disk(elements), needs_of(1), output);
       const SequentialPlan& writes = layout.writes->plan;
       ASSERT_EQ(writes.size(), layout.plan.size());
       std::vector<Extent> storage(writes.max_extents());
@@ -48,18 +47,18 @@ TEST_F(LayoutTest, FindsRoomInASlotForInputAndOutput) {
   for (const auto& [in, out] : {Width{1, 8}, Width{8, 1}, Width{4, 4}}) {
     const OutputFacts output = output_of(out);
     const SourceFacts source = on_disk(elements * in);
-    const Layout cpu = layout_for({}, DeviceKind::cpu, source, records_of(in), output);
+    const Layout cpu = layout_for({}, DeviceKind::cpu, source, needs_of(in), output);
     const std::size_t result = cpu.chunk_bytes / in * out;
     EXPECT_EQ(cpu.writes->config.chunk_bytes, result);
     EXPECT_GE(cpu.writes->place, cpu.chunk_bytes);
     EXPECT_EQ(cpu.writes->place % page_bytes, 0u);
     EXPECT_GE(cpu.slot_bytes, cpu.writes->place + result);
     // A GPU's result replaces the input in its slot, since the input has been copied to the GPU.
-    const Layout cuda = layout_for({}, DeviceKind::cuda, source, records_of(in), output);
+    const Layout cuda = layout_for({}, DeviceKind::cuda, source, needs_of(in), output);
     EXPECT_EQ(cuda.writes->place, 0u);
     EXPECT_GE(cuda.slot_bytes, std::max(cuda.chunk_bytes, cuda.chunk_bytes / in * out));
     // Neither input nor output has chunks larger than those that suit the device.
-    const Layout fold = layout_for({}, DeviceKind::cuda, source, records_of(in));
+    const Layout fold = layout_for({}, DeviceKind::cuda, source, needs_of(in));
     EXPECT_LE(std::max(cuda.chunk_bytes, cuda.writes->config.chunk_bytes), fold.chunk_bytes);
   }
 }
@@ -69,7 +68,7 @@ TEST_F(LayoutTest, KeepsToTheLimitsWithAnOutput) {
   for (const std::size_t limit : {4 * MiB, 8 * MiB, 64 * MiB}) {
     for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
       const Layout layout = layout_for({.memory_bytes = limit, .device_bytes = limit}, device,
-                                       on_disk(elements), records_of(1), output_of(4));
+                                       on_disk(elements), needs_of(1), output_of(4));
       EXPECT_LE(layout.slots * layout.slot_bytes, limit);
       EXPECT_GE(layout.slots, 2u);
       const std::size_t buffers = 4 * (layout.chunk_bytes + layout.writes->config.chunk_bytes);
@@ -79,10 +78,9 @@ TEST_F(LayoutTest, KeepsToTheLimitsWithAnOutput) {
 }
 
 TEST_F(LayoutTest, SaysWhyItDoesNotWriteDirectly) {
-  const OutputFacts small{.element_bytes = 1,
-                          .why_not_direct = "the output is smaller than a page"};
+  const OutputFacts small{.record_bytes = 1, .why_not_direct = "the output is smaller than a page"};
   const auto reasons = [&](const Options& options, std::uint64_t bytes) {
-    return layout_for(options, DeviceKind::cpu, on_disk(bytes), records_of(1), small).reasons;
+    return layout_for(options, DeviceKind::cpu, on_disk(bytes), needs_of(1), small).reasons;
   };
   EXPECT_EQ(reasons({}, 5).back(), (Reason{Choice::buffered_writes, small.why_not_direct}));
   EXPECT_TRUE(reasons({.direct = DirectIo::no}, 5).empty());

@@ -60,7 +60,7 @@ class Source {
 
   /// Returns the number of elements of a row, which is the product of all lengths of the shape but
   /// the first: 1 for data of one dimension. Several files have the rows of each. Empty if these
-  /// have different lengths.
+  /// have different lengths, or the product does not fit in 64 bits.
   std::optional<std::uint64_t> columns() const noexcept { return columns_; }
   void set_columns(std::optional<std::uint64_t> columns) noexcept { columns_ = columns; }
 

@@ -3,6 +3,7 @@
 #include <ooc/detail/observe/stall_timer.hpp>
 #include <ooc/pass_options.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -17,12 +18,13 @@ class ProgressReporter {
   ProgressReporter(const std::function<void(const Progress&)>& progress, std::uint64_t total_bytes)
       : progress_(progress), total_bytes_(total_bytes) {}
 
-  /// `bytes`: of `total_bytes`. `bytes_through`: of all transfers that have completed; they stall
-  /// if there are no more of them while some are in flight.
+  /// `bytes`: of `total_bytes`; margins, which are read twice, may make it more. `bytes_through`:
+  /// of all transfers that have completed; they stall if there are no more of them while some are
+  /// in flight.
   void report(std::uint64_t bytes, std::uint64_t bytes_through, std::size_t in_flight) {
     if (!progress_) return;
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
-    progress_({.bytes = bytes,
+    progress_({.bytes = std::min(bytes, total_bytes_),
                .total_bytes = total_bytes_,
                .seconds = elapsed.count(),
                .in_flight = in_flight,

@@ -29,9 +29,8 @@ struct SourceFacts {
   std::optional<NotDirect> not_direct{};
   bool any_direct = true;          // some file can be read directly
   std::optional<double> cached{};  // fraction in the page cache; empty: not known
-  /// If a part is cached, and of several inputs the same part of each.
-  std::vector<CachedRun> runs{};
-  double holes = 0;  // fraction
+  std::vector<CachedRun> runs{};   // of one source, if a part is cached
+  double holes = 0;                // fraction
 
   std::uint64_t bytes() const;
 
@@ -41,7 +40,7 @@ struct SourceFacts {
 
 /// The facts about the file that a pass writes.
 struct OutputFacts {
-  std::size_t element_bytes = 0;  // for each record of the inputs
+  std::size_t record_bytes = 0;  // for each record of the inputs
   std::uint64_t data_offset = 0;
   std::string why_not_direct{};  // empty: it can be written directly
 };
@@ -50,7 +49,7 @@ struct OutputFacts {
 struct Facts {
   DeviceFacts device{};
   bool device_starts = false;    // in the background, while a pass can read already
-  std::uint64_t host_bytes = 0;  // of memory that is available
+  std::uint64_t host_bytes = 0;  // of memory that is available; 0: not known
   SourceFacts source{};
   std::optional<OutputFacts> output{};
 };
@@ -59,6 +58,6 @@ struct Facts {
 SourceFacts facts_of(const Source& source);
 SourceFacts facts_of(std::span<const PassInput> inputs);
 
-OutputFacts facts_of(const OutputFile& file, std::uint64_t data_offset, std::size_t element_bytes);
+OutputFacts facts_of(const OutputFile& file, std::uint64_t data_offset, std::size_t record_bytes);
 
 }  // namespace ooc
