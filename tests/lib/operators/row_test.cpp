@@ -265,7 +265,7 @@ TEST_P(RowTest, OfAMapAreInChunksOfTheUsualSize) {
   const Source source = open(npy("rows.npy", values, {200, 30'000}));
   Coordinator machine = coordinator({.memory_bytes = 256u << 20});
   const Target target{.path = dir_.path() / "sums.npy", .type = {ElementType::u4}};
-  EXPECT_LE(map(machine, RowSums{}, source, target).layout.chunk_bytes, 8u << 20);
+  EXPECT_LE(map(machine, RowSums{}, source, target).layout.chunk_bytes, 16u << 20);
 }
 
 TEST_P(RowTest, AreMappedToElements) {
