@@ -87,9 +87,11 @@ import numpy as np
 
 values = (np.arange(1_000_001) * 7919 % 1000 / 1000).astype(np.float32)
 values.tofile("prices.f32")
+(np.arange(1_000_001) * 31 % 3).astype(np.uint8).tofile("good.u8")
 random = np.random.default_rng(5)
 for name, shape in ("a.npy", (300, 500)), ("b.npy", (500, 70)):
     np.save(name, random.integers(-8, 9, shape).astype(np.float32))
+np.save("points.npy", random.integers(-8, 9, (70_001, 13)).astype(np.float32))
 PYTHON
 
 # check PROGRAM RULE: expects that RULE, in Python, is true of the program's results.
@@ -103,7 +105,12 @@ import numpy as np
 values = np.fromfile("prices.f32", np.float32)
 mean = np.float32(values.mean(dtype=np.float64))
 stddev = np.float32(values.std(dtype=np.float64))
-a, b = (np.load(name).astype(int) for name in ("a.npy", "b.npy"))
+a, b, points = (np.load(name).astype(int) for name in ("a.npy", "b.npy", "points.npy"))
+good = np.fromfile("good.u8", np.uint8)
+until = np.concatenate(([0], values.cumsum(dtype=np.float64)))
+index = np.arange(len(values))
+ends = np.minimum(index + 4, len(values)), np.maximum(index - 3, 0)
+around = (until[ends[0]] - until[ends[1]]) / (ends[0] - ends[1])
 sys.exit(None if eval(sys.argv[1]) else "not so")
 PYTHON
 }
@@ -122,6 +129,20 @@ for program in build/standardise_*; do
   "$program"
   check "$program" "np.array_equal(np.load('standardised.npy'), (values - mean) / stddev)"
   rm standardised.npy
+done
+for program in build/masked_sum_*; do
+  "$program" | tee sum.txt
+  check "$program" "np.isclose(np.loadtxt('sum.txt'), values[good != 0].sum(dtype=np.float64))"
+done
+for program in build/row_norms_*; do
+  "$program"
+  check "$program" "np.array_equal(np.load('norms.npy'), (points ** 2).sum(axis=1))"
+  rm norms.npy
+done
+for program in build/moving_average_*; do
+  "$program"
+  check "$program" "np.allclose(np.load('averages.npy'), around, rtol=1e-5, atol=1e-6)"
+  rm averages.npy
 done
 build/multiply a.npy b.npy c.npy
 check build/multiply "np.array_equal(np.load('c.npy'), a @ b)"

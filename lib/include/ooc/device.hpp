@@ -47,6 +47,16 @@ struct DeviceChunk : DeviceSpan<T> {
   std::uint64_t first = 0;
 };
 
+/// A chunk with its neighbours: `data` may be read from index -before up to, but not including,
+/// size + after. `size` and `first` are of the chunk itself.
+template <class T>
+struct DeviceWindow : DeviceChunk<T> {
+  std::size_t before = 0, after = 0;
+
+  /// Returns an element of the chunk or a neighbour; the neighbour before has index -1.
+  constexpr T& at(std::ptrdiff_t index) const noexcept { return this->data[index]; }
+};
+
 /// A point in a stream's work that a thread can wait for. All calls may throw Error(device).
 class Event {
  public:

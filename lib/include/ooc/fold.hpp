@@ -5,6 +5,7 @@
 #include <ooc/coordinator.hpp>
 #include <ooc/input_type.hpp>
 #include <ooc/partials.hpp>
+#include <ooc/zip.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -17,6 +18,24 @@
 #include <vector>
 
 namespace ooc {
+
+namespace detail {
+
+template <class Op, class Tuple>
+inline constexpr bool consumes = false;
+template <class Op, class... Inputs>
+inline constexpr bool consumes<Op, std::tuple<Inputs...>> = requires(Op& op, Stream& stream,
+                                                                     typename Op::Partial& partial,
+                                                                     DeviceInput<Inputs>... in) {
+  op.consume(stream, in..., partial);
+  op.merge(partial, partial);
+};
+
+/// An operator whose Input is a tuple.
+template <class Op>
+concept FoldsSeveral = consumes<Op, typename Op::Input>;
+
+}  // namespace detail
 
 /// Reduces a dataset to a value. The operator is const during a pass: what changes is in Partials.
 /// `Partial{}` must be neutral and merge() associative.
@@ -34,10 +53,14 @@ namespace ooc {
 /// it rounds. Chunks come in no particular order: `in.first` says where each belongs.
 ///
 /// An Input of ooc::Row<float> is a row of the data, as long as the shape of the source says; the
-/// operator then takes DeviceRows<const float>.
+/// operator then takes DeviceRows<const float>. An Input of a std::tuple is read from several
+/// sources (see zip()).
 ///
 /// An operator may also have
 ///
+///  -  `std::size_t before() const` and `after() const`: numbers of neighbours that it looks at. It
+///     takes DeviceWindow<const float> then, which says how many there are: fewer at the ends of
+///     the data. Sources are read from beginning to end, and neighbours are those of all files;
 ///  -  `static constexpr Merge merge_order`: another order, for example `Merge::unordered`;
 ///  -  `static constexpr std::size_t partition_records`: another size of partitions. With orders
 ///     that have a partial for each stream, a call then gets one or several whole partitions;
@@ -64,7 +87,8 @@ concept FoldOperator = requires(const Op op, Stream& stream, typename Op::Partia
                                 DeviceInput<typename Op::Input> in) {
   op.consume(stream, in, partial);
   op.merge(partial, partial);
-};
+}
+|| detail::FoldsSeveral<const Op>;
 
 /// The base of partials that only their operator knows. A null pointer is neutral.
 struct OpaqueState {
@@ -80,26 +104,10 @@ struct Result {
 
 namespace detail {
 
-/// `count` records of a step, from `offset` on.
-template <class Input>
-DeviceInput<Input> input_in(const StepRecords& step, std::size_t offset, std::size_t count) {
-  using View = RecordView<Input>;
-  using Element = typename View::Element;
-  const DeviceSpan<const std::byte> data = step.inputs.front();
-  const std::size_t columns = data.size / step.count_with_margin() / sizeof(Element);
-  const auto* const elements = reinterpret_cast<const Element*>(data.data);
-  return View::input(elements + (step.margin.before + offset) * columns, step.first + offset, count,
-                     columns);
-}
-
 /// An operator but for a missing const.
 template <class Op>
 concept LacksConst =
-    !FoldOperator<Op> && requires(Op op, Stream& stream, typename Op::Partial& partial,
-                                  DeviceInput<typename Op::Input> in) {
-  op.consume(stream, in, partial);
-  op.merge(partial, partial);
-};
+    !FoldOperator<Op> && consumes<Op, typename InputsOf<typename Op::Input>::Tuple>;
 
 /// Returns the result of an operator: its result() of the total, or the total itself.
 template <class Op>
@@ -118,18 +126,21 @@ using ResultOf = decltype(result_of(std::declval<const Op&>(), typename Op::Part
 template <FoldOperator Op>
 class Fold final : public Operation {
  public:
-  Fold(const Op& op, Coordinator& coordinator, const RecordShape& record)
-      : op_(op), partials_(op, coordinator.streams(), coordinator.device().facts(), record.bytes) {}
+  /// `record_bytes`: of all inputs.
+  Fold(const Op& op, Coordinator& coordinator, std::size_t record_bytes)
+      : op_(op), partials_(op, coordinator.streams(), coordinator.device().facts(), record_bytes) {}
 
   std::size_t partition() const noexcept override { return partials_.partition(); }
+  Margin margin() const noexcept override { return margin_of(op_); }
   bool in_order() const noexcept override { return merge_of<Op>() == Merge::in_order; }
   void begin(std::size_t lane, Stream& stream) override { partials_.begin(lane, stream); }
   void process(std::size_t lane, Stream& stream, const StepRecords& in,
                DeviceSpan<std::byte> /*out*/) override {
-    using Input = typename Op::Input;
     partials_.consume(lane, stream, in.first, in.count,
                       [&](std::size_t offset, std::size_t count, typename Op::Partial& partial) {
-                        op_.consume(stream, input_in<Input>(in, offset, count), partial);
+                        call_with_inputs<typename Op::Input>(
+                            in, {offset, count, margin_of(op_)},
+                            [&](auto... inputs) { op_.consume(stream, inputs..., partial); });
                       });
   }
   void end(std::size_t lane, Stream& stream) override { partials_.end(lane, stream); }
@@ -163,24 +174,24 @@ class CompositeOperation final : public Operation {
 
 }  // namespace detail
 
-/// Folds a source with an operator, on the calling thread and those of the coordinator, which runs
-/// one pass at a time; the operator and the source must stay until it returns. A source of a known
-/// type must hold the elements of the operator's Input (see ElementOf); one opened as plain bytes
-/// is read as that Input, unless it is a .npy file. Throws Error, and Error(interrupted) if the
-/// pass was stopped (see PassOptions::keep_partial).
-template <FoldOperator Op>
-Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const Source& source,
+/// Folds a source, or several that are zipped, with an operator, on the calling thread and those of
+/// the coordinator, which runs one pass at a time; the operator and the source must stay until it
+/// returns. A source of a known type must hold the elements of the operator's Input (see
+/// ElementOf); one opened as plain bytes is read as that Input, unless it is a .npy file. Throws
+/// Error, and Error(interrupted) if the pass was stopped (see PassOptions::keep_partial).
+template <FoldOperator Op, detail::PassSource From>
+Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const From& from,
                                   const PassOptions& wanted = {}) {
-  const PassInput input = detail::input_of<typename Op::Input>(source);
+  const auto inputs = detail::inputs_of<typename Op::Input>(from);
   const Coordinator::Reservation pass = coordinator.begin_pass();
-  detail::Fold<Op> operation(op, coordinator, input.record);
-  Stats stats = coordinator.run(pass, {&input, 1}, operation, wanted);
+  detail::Fold<Op> operation(op, coordinator, detail::record_bytes_of(inputs));
+  Stats stats = coordinator.run(pass, inputs, operation, wanted);
   return {operation.take(), std::move(stats)};
 }
 
 /// Says what is missing where an operator's functions are not const.
-template <detail::LacksConst Op, class... Others>
-auto fold(Coordinator&, const Op&, const Source&, const Others&...) {
+template <detail::LacksConst Op, detail::PassSource From, class... Others>
+auto fold(Coordinator&, const Op&, const From&, const Others&...) {
   static_assert(FoldOperator<Op>,
                 "consume() and merge() of an operator must be const: write `void consume(...) "
                 "const`, and keep what changes during a pass in the Partial");
@@ -192,21 +203,22 @@ auto fold(Coordinator&, const Op&, const Source&, const Others&...) {
 ///
 ///     auto [found, stats] = ooc::fold(coordinator, std::tuple{Sum{}, Reduction<float>{}}, prices);
 ///     auto& [sum, statistics] = found;
-template <FoldOperator Op, FoldOperator... Others>
+template <FoldOperator Op, FoldOperator... Others, detail::PassSource From>
 requires(std::same_as<typename Op::Input, typename Others::Input>&&...)
     Result<std::tuple<detail::ResultOf<Op>, detail::ResultOf<Others>...>> fold(
-        Coordinator& coordinator, const std::tuple<Op, Others...>& operators, const Source& source,
+        Coordinator& coordinator, const std::tuple<Op, Others...>& operators, const From& from,
         const PassOptions& wanted = {}) {
-  const PassInput input = detail::input_of<typename Op::Input>(source);
+  const auto inputs = detail::inputs_of<typename Op::Input>(from);
   const Coordinator::Reservation pass = coordinator.begin_pass();
   const auto run = [&](auto&&... folds) {
     detail::CompositeOperation together({&folds...});
-    Stats stats = coordinator.run(pass, {&input, 1}, together, wanted);
+    Stats stats = coordinator.run(pass, inputs, together, wanted);
     using Results = std::tuple<decltype(folds.take())...>;
     return Result<Results>{Results{folds.take()...}, std::move(stats)};
   };
   const auto run_all = [&](const auto&... ops) {
-    return run(detail::Fold<std::remove_cvref_t<decltype(ops)>>(ops, coordinator, input.record)...);
+    return run(detail::Fold<std::remove_cvref_t<decltype(ops)>>(
+        ops, coordinator, detail::record_bytes_of(inputs))...);
   };
   return std::apply(run_all, operators);
 }

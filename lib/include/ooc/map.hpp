@@ -6,9 +6,25 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <span>
+#include <tuple>
 #include <utility>
 
 namespace ooc {
+
+namespace detail {
+
+/// An operator whose Input is a tuple; one that gathers has Partials.
+template <class Op, class Tuple, class... Partials>
+inline constexpr bool transforms = false;
+template <class Op, class... Inputs, class... Partials>
+inline constexpr bool transforms<Op, std::tuple<Inputs...>, Partials...> =
+    requires(Op& op, Stream& stream, DeviceInput<Inputs>... in,
+             DeviceOutput<typename Op::Output> out, Partials&... partials) {
+  op.transform(stream, in..., out, partials...);
+};
+
+}  // namespace detail
 
 /// Turns each element of a dataset into an element of a file. The operator is const.
 ///
@@ -20,14 +36,16 @@ namespace ooc {
 ///     };
 ///
 /// `out` has as many records as `in`, and all of it is to be set. Input and Output may be rows (see
-/// Row). The rows of the output are as long as those of the input, or as
-/// `std::size_t output_columns(std::size_t columns) const` says. An operator that also gathers a
-/// value on the way is a GatheringMapOperator.
+/// Row); an Input of a std::tuple is read from several sources (see zip()). The rows of the output
+/// are as long as those of the input, or as `std::size_t output_columns(std::size_t columns) const`
+/// says. A map may have neighbours of its input (`before()`, `after()`), as a FoldOperator
+/// may. An operator that also gathers a value on the way is a GatheringMapOperator.
 template <class Op>
 concept MapOperator = requires(const Op op, Stream& stream, DeviceInput<typename Op::Input> in,
                                DeviceOutput<typename Op::Output> out) {
   op.transform(stream, in, out);
-};
+}
+|| detail::transforms<const Op, typename Op::Input>;
 
 /// A map that is a fold too: it has a Partial and merge(), and all that a FoldOperator may have.
 /// `void check(const Partial& total) const`, if it has that, may throw: the file is then not
@@ -38,17 +56,15 @@ concept GatheringMapOperator = requires(const Op op, Stream& stream, typename Op
                                         DeviceOutput<typename Op::Output> out) {
   op.transform(stream, in, out, partial);
   op.merge(partial, partial);
-};
+}
+|| detail::transforms<const Op, typename Op::Input, typename Op::Partial>;
 
 namespace detail {
 
 /// An operator but for a missing const.
 template <class Op>
 concept MapLacksConst = !MapOperator<Op> && !GatheringMapOperator<Op> &&
-                        requires(Op op, Stream& stream, DeviceInput<typename Op::Input> in,
-                                 DeviceOutput<typename Op::Output> out) {
-  op.transform(stream, in, out);
-};
+                        transforms<Op, typename InputsOf<typename Op::Input>::Tuple>;
 
 /// The records that an operator makes of those of an input.
 struct MadeRecords {
@@ -59,15 +75,16 @@ struct MadeRecords {
   std::size_t bytes() const { return element_bytes * columns.value_or(1); }
 };
 
+/// `input`: the first one, whose rows may say how long those of the output are.
 template <class Op>
 MadeRecords made_by(const Op& op, const PassInput& input) {
+  using First = std::tuple_element_t<0, typename InputsOf<typename Op::Input>::Tuple>;
   using Output = typename Op::Output;
   using Element = typename RecordView<Output>::Element;
   MadeRecords made{sizeof(Element), {}, {}};
   if constexpr (IsElement<Element>) made.element = element_type_of<Element>();
   if constexpr (is_row<Output>) {
-    const std::size_t columns =
-        input.record.bytes / sizeof(typename RecordView<typename Op::Input>::Element);
+    const std::size_t columns = input.record.bytes / sizeof(typename RecordView<First>::Element);
     if constexpr (requires { op.output_columns(columns); }) {
       made.columns = op.output_columns(columns);
     } else {
@@ -97,11 +114,14 @@ class Map final : public Operation {
       : op_(op), partition_(partition_of_streams(record_bytes)) {}
 
   std::size_t partition() const noexcept override { return partition_; }
+  Margin margin() const noexcept override { return margin_of(op_); }
   void begin(std::size_t /*lane*/, Stream& /*stream*/) override {}
   void process(std::size_t /*lane*/, Stream& stream, const StepRecords& in,
                DeviceSpan<std::byte> out) override {
-    op_.transform(stream, input_in<typename Op::Input>(in, 0, in.count),
-                  output_in<typename Op::Output>(in, out, 0, in.count));
+    const auto room = output_in<typename Op::Output>(in, out, 0, in.count);
+    call_with_inputs<typename Op::Input>(in, {0, in.count, margin_of(op_)}, [&](auto... inputs) {
+      op_.transform(stream, inputs..., room);
+    });
   }
   void end(std::size_t /*lane*/, Stream& /*stream*/) override {}
 
@@ -118,15 +138,18 @@ class GatheringMap final : public Operation {
       : op_(op), partials_(op, coordinator.streams(), coordinator.device().facts(), record_bytes) {}
 
   std::size_t partition() const noexcept override { return partials_.partition(); }
+  Margin margin() const noexcept override { return margin_of(op_); }
   bool in_order() const noexcept override { return merge_of<Op>() == Merge::in_order; }
   void begin(std::size_t lane, Stream& stream) override { partials_.begin(lane, stream); }
   void process(std::size_t lane, Stream& stream, const StepRecords& in,
                DeviceSpan<std::byte> out) override {
     partials_.consume(lane, stream, in.first, in.count,
                       [&](std::size_t offset, std::size_t count, typename Op::Partial& partial) {
-                        op_.transform(stream, input_in<typename Op::Input>(in, offset, count),
-                                      output_in<typename Op::Output>(in, out, offset, count),
-                                      partial);
+                        const auto room = output_in<typename Op::Output>(in, out, offset, count);
+                        call_with_inputs<typename Op::Input>(
+                            in, {offset, count, margin_of(op_)}, [&](auto... inputs) {
+                              op_.transform(stream, inputs..., room, partial);
+                            });
                       });
   }
   void end(std::size_t lane, Stream& stream) override { partials_.end(lane, stream); }
@@ -144,14 +167,14 @@ class MapOutput {
  public:
   /// Throws Error(usage) if the target does not hold elements of that size or, if the operator's
   /// Output is an element type and not a struct, of that type.
-  MapOutput(const PassInput& input, const Target& target, const MadeRecords& made);
+  MapOutput(std::span<const PassInput> inputs, const Target& target, const MadeRecords& made);
 
   Stats run(Coordinator& coordinator, const Coordinator::Reservation& pass, Operation& operation,
             const PassOptions& wanted);
   void commit(Stats& stats);
 
  private:
-  const PassInput& input_;
+  std::span<const PassInput> inputs_;
   TargetFile file_;
   Output output_;
 };
@@ -164,29 +187,30 @@ class MapOutput {
 /// byte order. The file appears when all of it is on the disk. Throws Error: as a fold, and
 /// `output` or `usage` if the target cannot be written (see TargetFile), `interrupted` if the pass
 /// was stopped; then nothing was written, and what was there before still is.
-template <MapOperator Op>
+template <MapOperator Op, detail::PassSource From>
 requires(!GatheringMapOperator<Op>) Stats
-    map(Coordinator& coordinator, const Op& op, const Source& source, const Target& target,
+    map(Coordinator& coordinator, const Op& op, const From& from, const Target& target,
         const PassOptions& wanted = {}) {
-  const PassInput input = detail::input_of<typename Op::Input>(source);
-  const detail::MadeRecords made = detail::made_by(op, input);
-  detail::MapOutput output(input, target, made);
+  const auto inputs = detail::inputs_of<typename Op::Input>(from);
+  const detail::MadeRecords made = detail::made_by(op, inputs.front());
+  detail::MapOutput output(inputs, target, made);
   const Coordinator::Reservation pass = coordinator.begin_pass();
-  detail::Map<Op> operation(op, std::max(input.record.bytes, made.bytes()));
+  detail::Map<Op> operation(op, std::max(detail::record_bytes_of(inputs), made.bytes()));
   Stats stats = output.run(coordinator, pass, operation, wanted);
   output.commit(stats);
   return stats;
 }
 
 /// The same for an operator that gathers. Returns its total.
-template <GatheringMapOperator Op>
-Result<typename Op::Partial> map(Coordinator& coordinator, const Op& op, const Source& source,
+template <GatheringMapOperator Op, detail::PassSource From>
+Result<typename Op::Partial> map(Coordinator& coordinator, const Op& op, const From& from,
                                  const Target& target, const PassOptions& wanted = {}) {
-  const PassInput input = detail::input_of<typename Op::Input>(source);
-  const detail::MadeRecords made = detail::made_by(op, input);
-  detail::MapOutput output(input, target, made);
+  const auto inputs = detail::inputs_of<typename Op::Input>(from);
+  const detail::MadeRecords made = detail::made_by(op, inputs.front());
+  detail::MapOutput output(inputs, target, made);
   const Coordinator::Reservation pass = coordinator.begin_pass();
-  detail::GatheringMap<Op> operation(op, coordinator, std::max(input.record.bytes, made.bytes()));
+  detail::GatheringMap<Op> operation(op, coordinator,
+                                     std::max(detail::record_bytes_of(inputs), made.bytes()));
   Stats stats = output.run(coordinator, pass, operation, wanted);
   auto total = operation.take();
   if constexpr (requires { op.check(std::as_const(total)); }) op.check(std::as_const(total));
@@ -195,8 +219,8 @@ Result<typename Op::Partial> map(Coordinator& coordinator, const Op& op, const S
 }
 
 /// Says what is missing where an operator's transform() is not const.
-template <detail::MapLacksConst Op, class... Others>
-auto map(Coordinator&, const Op&, const Source&, const Target&, const Others&...) {
+template <detail::MapLacksConst Op, detail::PassSource From, class... Others>
+auto map(Coordinator&, const Op&, const From&, const Target&, const Others&...) {
   static_assert(MapOperator<Op>,
                 "transform() of an operator must be const: write `void transform(...) const`");
   return Stats{};

@@ -20,15 +20,19 @@ template <class T>
 struct Row {};
 
 /// Rows of a dataset on the device, one after another. `size` counts elements, `first` is the index
-/// of the first row in the dataset. Rows are aligned to their elements only.
+/// of the first row in the dataset. Rows are aligned to their elements only. `before` and `after`:
+/// neighbouring rows that may be read too (see FoldOperator).
 template <class T>
 struct DeviceRows : DeviceSpan<T> {
   std::uint64_t first = 0;
   std::size_t columns = 1;
+  std::size_t before = 0, after = 0;
 
   constexpr std::size_t rows() const noexcept { return this->size / columns; }
-  constexpr DeviceSpan<T> row(std::size_t index) const noexcept {
-    return {this->data + index * columns, columns};
+
+  /// Returns a row; the neighbour before the first has index -1.
+  constexpr DeviceSpan<T> row(std::ptrdiff_t index) const noexcept {
+    return {this->data + index * static_cast<std::ptrdiff_t>(columns), columns};
   }
 };
 
@@ -37,13 +41,13 @@ namespace detail {
 /// The records of an operator's Input or Output on the device.
 template <class Record>
 struct RecordView {
-  using Input = DeviceChunk<const Record>;
+  using Input = DeviceWindow<const Record>;
   using Output = DeviceSpan<Record>;
   using Element = Record;
 
   static Input input(const Record* data, std::uint64_t first, std::size_t records,
-                     std::size_t /*columns*/) {
-    return {{data, records}, first};
+                     std::size_t /*columns*/, std::size_t before, std::size_t after) {
+    return {{{data, records}, first}, before, after};
   }
   static Output output(Record* data, std::uint64_t /*first*/, std::size_t records,
                        std::size_t /*columns*/) {
@@ -57,8 +61,9 @@ struct RecordView<Row<T>> {
   using Output = DeviceRows<T>;
   using Element = T;
 
-  static Input input(const T* data, std::uint64_t first, std::size_t records, std::size_t columns) {
-    return {{data, records * columns}, first, columns};
+  static Input input(const T* data, std::uint64_t first, std::size_t records, std::size_t columns,
+                     std::size_t before, std::size_t after) {
+    return {{data, records * columns}, first, columns, before, after};
   }
   static Output output(T* data, std::uint64_t first, std::size_t records, std::size_t columns) {
     return {{data, records * columns}, first, columns};
@@ -72,8 +77,8 @@ inline constexpr bool is_row<Row<T>> = true;
 
 }  // namespace detail
 
-/// The form in which an operator gets its Input: DeviceChunk<const T>, or DeviceRows<const T> for
-/// Row<T>.
+/// The form in which an operator gets its Input: DeviceWindow<const T>, which is a
+/// DeviceChunk<const T>, or DeviceRows<const T> for Row<T>.
 template <class Input>
 using DeviceInput = typename detail::RecordView<Input>::Input;
 

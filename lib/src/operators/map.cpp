@@ -3,6 +3,7 @@
 #include <ooc/io/error.hpp>
 
 #include <string>
+#include <vector>
 
 #include "observe/stopwatch.hpp"
 
@@ -32,18 +33,28 @@ Target checked(const Target& target, const MadeRecords& made, std::uint64_t reco
               {.path = target.path, .remedies = {{Change::set, "Target::type"}}});
 }
 
+std::uint64_t records_of(std::span<const PassInput> inputs) {
+  return inputs.front().source.bytes() / inputs.front().record.bytes;
+}
+
+std::vector<const Source*> sources_of(std::span<const PassInput> inputs) {
+  std::vector<const Source*> sources;
+  for (const PassInput& input : inputs) sources.push_back(&input.source);
+  return sources;
+}
+
 }  // namespace
 
-MapOutput::MapOutput(const PassInput& input, const Target& target, const MadeRecords& made)
-    : input_(input),
-      file_(checked(target, made, input.source.bytes() / input.record.bytes),
-            input.source.bytes() / input.record.bytes * made.columns.value_or(1),
-            std::array{&input.source}),
+MapOutput::MapOutput(std::span<const PassInput> inputs, const Target& target,
+                     const MadeRecords& made)
+    : inputs_(inputs),
+      file_(checked(target, made, records_of(inputs)),
+            records_of(inputs) * made.columns.value_or(1), sources_of(inputs)),
       output_{file_, made.bytes(), target.type.swapped ? made.element_bytes : 0} {}
 
 Stats MapOutput::run(Coordinator& coordinator, const Coordinator::Reservation& pass,
                      Operation& operation, const PassOptions& wanted) {
-  return coordinator.run(pass, {&input_, 1}, operation, wanted, &output_);
+  return coordinator.run(pass, inputs_, operation, wanted, &output_);
 }
 
 void MapOutput::commit(Stats& stats) {
