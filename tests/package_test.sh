@@ -73,6 +73,10 @@ void halve(ooc::Coordinator& coordinator, const ooc::Source& source, const ooc::
 PROGRAM
 refuse c++20 'use of deleted function' <<'PROGRAM'
 #include <ooc/ooc.hpp>
+const auto dangling = ooc::zip(ooc::open("a.f32"), ooc::open("b.f32"));
+PROGRAM
+refuse c++20 'use of deleted function' <<'PROGRAM'
+#include <ooc/ooc.hpp>
 ooc::Source copy_of(const ooc::Source& source) { return source; }
 PROGRAM
 
@@ -136,8 +140,8 @@ for program in build/masked_sum_*; do
 done
 for program in build/row_norms_*; do
   "$program"
-  check "$program" "np.array_equal(np.load('norms.npy'), (points ** 2).sum(axis=1))"
-  rm norms.npy
+  check "$program" "np.array_equal(np.load('squared_norms.npy'), (points ** 2).sum(axis=1))"
+  rm squared_norms.npy
 done
 for program in build/moving_average_*; do
   "$program"

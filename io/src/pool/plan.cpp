@@ -86,13 +86,18 @@ SequentialPlan::SequentialPlan(std::span<const Extent> extents, Cut cut)
     input.ends.push_back(extent.bytes + (input.ends.empty() ? 0 : input.ends.back()));
     input.extents.push_back(extent);
   }
-  const std::uint64_t margin = cut_.before + cut_.after;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const std::vector<std::uint64_t>& ends = inputs_[i].ends;
     const std::uint64_t records = ends.empty() ? 0 : ends.back() / record_bytes(i);
     assert(i == 0 || records == records_);
     records_ = records;
     record_bytes_ += record_bytes(i);
+  }
+  cut_.before = std::min(cut_.before, records_);
+  cut_.after = std::min(cut_.after, records_);
+  const std::uint64_t margin = cut_.before + cut_.after;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const std::vector<std::uint64_t>& ends = inputs_[i].ends;
     const std::uint64_t chunk_bytes = cut_.chunk_records * record_bytes(i);
     max_extents_ += margin == 0 ? most_extents_in_a_chunk(ends, chunk_bytes)
                                 : most_extents_within(ends, chunk_bytes + margin * record_bytes(i));

@@ -11,7 +11,8 @@
 namespace ooc {
 
 /// Predicts the Stats of a pass: how it reads and writes, its sizes, and the reasons for choices.
-/// They are those of an operation with partitions of 65,536 records, as the built-in ones have.
+/// They are those of an operation on one source with partitions of 65,536 records and no margin, as
+/// the built-in ones have.
 /// Times are not set. `LayoutStats::device_bytes` counts the buffers of the streams, without what
 /// operators allocate. Reads and writes no data and starts no device; the file of `output` may be
 /// opened with Purpose::dry_run. Throws the Error that Coordinator::run() would throw for these

@@ -58,17 +58,19 @@ concept FoldsSeveral = consumes<Op, typename Op::Input>;
 ///
 /// An operator may also have
 ///
-///  -  `std::size_t before() const` and `after() const`: numbers of neighbours that it looks at. It
-///     takes DeviceWindow<const float> then, which says how many there are: fewer at the ends of
-///     the data. Sources are read from beginning to end, and neighbours are those of all files;
+///  -  `std::size_t before() const` and `after() const`: numbers of neighbours that it looks at,
+///     which stay the same during a pass. It takes DeviceWindow<const float> then, which says how
+///     many there are: fewer at the ends of the data. It is aligned to its elements only. Sources
+///     are read from beginning to end, and neighbours are those of all files. Chunks have 50 times
+///     as many elements, if memory allows;
 ///  -  `static constexpr Merge merge_order`: another order, for example `Merge::unordered`;
 ///  -  `static constexpr std::size_t partition_records`: another size of partitions. With orders
 ///     that have a partial for each stream, a call then gets one or several whole partitions;
 ///  -  `static constexpr bool same_bits_everywhere = true`: what consume() and merge() compute has
 ///     the same bits on the CPU and on a GPU. Partitions then have the same size on both (1 MiB);
 ///  -  `Partial make_partial(Stream&) const`: partials with device memory of their own, and
-///     `void reset(Stream&, Partial&) const`, which makes one neutral again, so that a pass
-///     allocates a few of them only;
+///     `void reset(Stream&, Partial&) const`, which makes one neutral again, also one that
+///     merge() has moved from, so that a pass allocates a few of them only;
 ///  -  `void finish(Stream&, std::span<Partial>) const`: copies such partials to the host, those of
 ///     all partitions of a step at once, or that of a stream after its last chunk;
 ///  -  `Value result(Partial) const`: makes the value that fold() returns from the total. Without

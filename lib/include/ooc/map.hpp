@@ -4,10 +4,12 @@
 #include <ooc/io/target.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace ooc {
@@ -37,8 +39,8 @@ inline constexpr bool transforms<Op, std::tuple<Inputs...>, Partials...> =
 ///
 /// `out` has as many records as `in`, and all of it is to be set. Input and Output may be rows (see
 /// Row); an Input of a std::tuple is read from several sources (see zip()). The rows of the output
-/// are as long as those of the input, or as `std::size_t output_columns(std::size_t columns) const`
-/// says. A map may have neighbours of its input (`before()`, `after()`), as a FoldOperator
+/// are as long as those of the inputs, or as `std::size_t output_columns(std::size_t columns)
+/// const` says. A map may have neighbours of its input (`before()`, `after()`), as a FoldOperator
 /// may. An operator that also gathers a value on the way is a GatheringMapOperator.
 template <class Op>
 concept MapOperator = requires(const Op op, Stream& stream, DeviceInput<typename Op::Input> in,
@@ -57,7 +59,8 @@ concept GatheringMapOperator = requires(const Op op, Stream& stream, typename Op
   op.transform(stream, in, out, partial);
   op.merge(partial, partial);
 }
-|| detail::transforms<const Op, typename Op::Input, typename Op::Partial>;
+|| (detail::transforms<const Op, typename Op::Input, typename Op::Partial> &&
+    requires(const Op op, typename Op::Partial& partial) { op.merge(partial, partial); });
 
 namespace detail {
 
@@ -75,21 +78,53 @@ struct MadeRecords {
   std::size_t bytes() const { return element_bytes * columns.value_or(1); }
 };
 
-/// `input`: the first one, whose rows may say how long those of the output are.
-template <class Op>
-MadeRecords made_by(const Op& op, const PassInput& input) {
-  using First = std::tuple_element_t<0, typename InputsOf<typename Op::Input>::Tuple>;
+Error rows_differ(std::size_t columns, std::size_t others);
+Error no_columns();
+
+template <class Tuple>
+inline constexpr bool has_rows = false;
+template <class... Inputs>
+inline constexpr bool has_rows<std::tuple<Inputs...>> = (is_row<Inputs> || ...);
+
+/// Returns the number of elements of the rows among the inputs of an operator; nothing if there are
+/// none. Throws Error(usage) if they differ.
+template <class Input, std::size_t count>
+std::optional<std::size_t> columns_of(const std::array<PassInput, count>& inputs) {
+  using Tuple = typename InputsOf<Input>::Tuple;
+  std::optional<std::size_t> columns;
+  const auto add = [&]<class One>(std::type_identity<One>, const RecordShape& record) {
+    if constexpr (is_row<One>) {
+      const std::size_t found = record.bytes / sizeof(typename RecordView<One>::Element);
+      if (columns.value_or(found) != found) throw rows_differ(*columns, found);
+      columns = found;
+    }
+  };
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    (add(std::type_identity<std::tuple_element_t<i, Tuple>>{}, inputs[i].record), ...);
+  }
+  (std::make_index_sequence<count>{});
+  return columns;
+}
+
+template <class Op, std::size_t count>
+MadeRecords made_by(const Op& op, const std::array<PassInput, count>& inputs) {
   using Output = typename Op::Output;
   using Element = typename RecordView<Output>::Element;
   MadeRecords made{sizeof(Element), {}, {}};
   if constexpr (IsElement<Element>) made.element = element_type_of<Element>();
   if constexpr (is_row<Output>) {
-    const std::size_t columns = input.record.bytes / sizeof(typename RecordView<First>::Element);
-    if constexpr (requires { op.output_columns(columns); }) {
-      made.columns = op.output_columns(columns);
-    } else {
-      made.columns = columns;
-    }
+    constexpr bool says = requires {
+      op.output_columns(std::size_t{});
+    };
+    static_assert(
+        says || !requires(Op & any) { any.output_columns(std::size_t{}); },
+        "output_columns() of an operator must be const");
+    static_assert(says || has_rows<typename InputsOf<typename Op::Input>::Tuple>,
+                  "an Output of rows without an Input of rows needs `std::size_t "
+                  "output_columns(std::size_t) const`");
+    made.columns = columns_of<typename Op::Input>(inputs).value_or(1);
+    if constexpr (says) made.columns = op.output_columns(*made.columns);
+    if (*made.columns == 0) throw no_columns();
   }
   return made;
 }
@@ -192,7 +227,7 @@ requires(!GatheringMapOperator<Op>) Stats
     map(Coordinator& coordinator, const Op& op, const From& from, const Target& target,
         const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
-  const detail::MadeRecords made = detail::made_by(op, inputs.front());
+  const detail::MadeRecords made = detail::made_by(op, inputs);
   detail::MapOutput output(inputs, target, made);
   const Coordinator::Reservation pass = coordinator.begin_pass();
   detail::Map<Op> operation(op, std::max(detail::record_bytes_of(inputs), made.bytes()));
@@ -206,7 +241,7 @@ template <GatheringMapOperator Op, detail::PassSource From>
 Result<typename Op::Partial> map(Coordinator& coordinator, const Op& op, const From& from,
                                  const Target& target, const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
-  const detail::MadeRecords made = detail::made_by(op, inputs.front());
+  const detail::MadeRecords made = detail::made_by(op, inputs);
   detail::MapOutput output(inputs, target, made);
   const Coordinator::Reservation pass = coordinator.begin_pass();
   detail::GatheringMap<Op> operation(op, coordinator,

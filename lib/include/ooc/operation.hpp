@@ -29,7 +29,7 @@ struct Margin {
 struct StepRecords {
   std::uint64_t first = 0;  // place of the first one in the inputs
   std::size_t count = 0;
-  Margin margin{};  // records around them in `inputs`: fewer at the ends of the data
+  Margin margin{};  // records around them in `inputs`: fewer than asked for at the ends of the data
   /// For each input, `margin.before + count + margin.after` records.
   std::span<const DeviceSpan<const std::byte>> inputs{};
 
@@ -45,8 +45,8 @@ class Operation {
   /// the end of the source.
   virtual std::size_t partition() const noexcept { return 65536; }
 
-  /// Records that a step is given in addition to its own. The source is then read from beginning to
-  /// end.
+  /// Records that a step is given in addition to its own, or more. The source is then read from
+  /// beginning to end.
   virtual Margin margin() const noexcept { return {}; }
 
   /// True if the source is to be read from beginning to end.

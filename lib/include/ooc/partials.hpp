@@ -116,7 +116,12 @@ class Partials {
   using Partial = typename Op::Partial;
 
   Partials(const Op& op, std::size_t lanes, const DeviceFacts& device, std::size_t record_bytes)
-      : op_(op), partition_(partition_of<Op>(device, record_bytes)), lanes_(lanes) {}
+      : op_(op), partition_(partition_of<Op>(device, record_bytes)), lanes_(lanes) {
+    static_assert(!has_reset<Op> || has_reset<const Op>, "reset() of an operator must be const");
+    static_assert(!has_finish<Op> || has_finish<const Op>, "finish() of an operator must be const");
+    static_assert(!has_make_partial<Op> || has_make_partial<const Op>,
+                  "make_partial() of an operator must be const");
+  }
 
   /// Records of a partition.
   std::size_t partition() const noexcept { return partition_; }
@@ -173,6 +178,19 @@ class Partials {
   }
 
  private:
+  template <class T>
+  static constexpr bool has_reset = requires(T& op, Stream& stream, Partial& partial) {
+    op.reset(stream, partial);
+  };
+  template <class T>
+  static constexpr bool has_finish = requires(T& op, Stream& stream, std::span<Partial> all) {
+    op.finish(stream, all);
+  };
+  template <class T>
+  static constexpr bool has_make_partial = requires(T& op, Stream& stream) {
+    op.make_partial(stream);
+  };
+
   static constexpr bool cuts =
       merge_of<Op>() == Merge::by_partition || merge_of<Op>() == Merge::in_order;
 
@@ -185,7 +203,13 @@ class Partials {
   struct MergeNodes {
     Partials* self;
     void operator()(Node& left, Node& right) const {
-      self->op_.merge(left.partial, right.partial);
+      try {
+        self->op_.merge(left.partial, right.partial);
+      } catch (...) {
+        self->give_back(std::move(left.partial), left.lane);
+        self->give_back(std::move(right.partial), right.lane);
+        throw;
+      }
       self->give_back(std::move(right.partial), right.lane);
     }
   };
@@ -196,7 +220,7 @@ class Partials {
   };
 
   Partial make(Stream& stream) const {
-    if constexpr (requires { op_.make_partial(stream); }) {
+    if constexpr (has_make_partial<const Op>) {
       return op_.make_partial(stream);
     } else {
       return Partial{};
@@ -206,7 +230,7 @@ class Partials {
   /// A partial that was used before and reset, or a new one.
   Partial fresh(std::size_t index, Stream& stream) {
     std::optional<Partial> used = take_back(index);
-    if constexpr (requires(Partial & partial) { op_.reset(stream, partial); }) {
+    if constexpr (has_reset<const Op>) {
       if (used) {
         op_.reset(stream, *used);
         return std::move(*used);
@@ -242,7 +266,7 @@ class Partials {
   }
 
   void finish(Stream& stream, std::span<Partial> partials) const {
-    if constexpr (requires { op_.finish(stream, partials); }) op_.finish(stream, partials);
+    if constexpr (has_finish<const Op>) op_.finish(stream, partials);
   }
 
   /// Merges the partials of a lane, which are of consecutive partitions.

@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstddef>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace ooc {
@@ -40,11 +41,16 @@ class Zipped {
 ///     ooc::fold(coordinator, MaskedSum{}, ooc::zip(values, mask));
 ///
 /// A partition has the bytes of all sources together. Sources that are cached in part are read in
-/// one way, which suits most of their bytes.
+/// one way, which suits most of their bytes. Temporaries are refused: give each source a name.
 template <std::same_as<Source>... Sources>
 requires(sizeof...(Sources) >= 2) Zipped<sizeof...(Sources)> zip(const Sources&... sources) {
   return Zipped<sizeof...(Sources)>({&sources...});
 }
+
+/// Refuses sources that would end before the Zipped.
+template <class... Sources>
+requires((std::same_as<std::remove_cvref_t<Sources>, Source> && ...) &&
+         (!std::is_lvalue_reference_v<Sources> || ...)) void zip(Sources&&... sources) = delete;
 
 namespace detail {
 
@@ -103,9 +109,27 @@ struct StepPart {
 /// Returns the neighbours that an operator wants: before() and after(), if it has them.
 template <class Op>
 Margin margin_of(const Op& op) {
+  static_assert(
+      !requires(Op & any) { any.before(); } || requires { op.before(); },
+      "before() of an operator must be const");
+  static_assert(
+      !requires(Op & any) { any.after(); } || requires { op.after(); },
+      "after() of an operator must be const");
   Margin margin;
-  if constexpr (requires { op.before(); }) margin.before = op.before();
-  if constexpr (requires { op.after(); }) margin.after = op.after();
+  if constexpr (requires { op.before(); }) {
+    static_assert(std::unsigned_integral<decltype(op.before())>, "before() returns std::size_t");
+    margin.before = op.before();
+  } else {
+    static_assert(
+        !requires { op.before; }, "before is a function: `std::size_t before() const`");
+  }
+  if constexpr (requires { op.after(); }) {
+    static_assert(std::unsigned_integral<decltype(op.after())>, "after() returns std::size_t");
+    margin.after = op.after();
+  } else {
+    static_assert(
+        !requires { op.after; }, "after is a function: `std::size_t after() const`");
+  }
   return margin;
 }
 

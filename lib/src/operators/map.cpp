@@ -45,6 +45,21 @@ std::vector<const Source*> sources_of(std::span<const PassInput> inputs) {
 
 }  // namespace
 
+Error rows_differ(std::size_t columns, std::size_t others) {
+  return {ErrorKind::usage,
+          "an input has rows of " + std::to_string(columns) + " elements, another of " +
+              std::to_string(others),
+          {.why = "the rows of the output are as long as those of the inputs",
+           .hint = "let the operator say how long they are: `std::size_t "
+                   "output_columns(std::size_t columns) const`"}};
+}
+
+Error no_columns() {
+  return {ErrorKind::usage,
+          "output_columns() of the operator returns 0",
+          {.why = "a row has at least one element"}};
+}
+
 MapOutput::MapOutput(std::span<const PassInput> inputs, const Target& target,
                      const MadeRecords& made)
     : inputs_(inputs),

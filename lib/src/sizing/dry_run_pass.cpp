@@ -35,7 +35,7 @@ void require_same_records(std::span<const PassInput> inputs) {
     if (rest != 0) {
       throw Error(ErrorKind::bad_input,
                   name_of(input) + ": " + std::to_string(input.source.bytes()) +
-                      " bytes are not a whole number of needs of " +
+                      " bytes are not a whole number of records of " +
                       std::to_string(input.record.bytes) + " bytes",
                   {.why = std::to_string(rest) + " bytes are left over"});
     }
@@ -68,6 +68,12 @@ StepNeeds needs_of(std::span<const PassInput> inputs, const Operation* operation
     RecordShape record = input.record;
     record.alignment = std::max(record.alignment, swapped);
     while (swapped != 0 && needs.partition * record.bytes % swapped != 0) needs.partition *= 2;
+    const std::size_t count = input.source.bytes() / record.bytes;
+    needs.margin = {std::min(needs.margin.before, count), std::min(needs.margin.after, count)};
+    if (swapped != 0 && record.bytes % swapped != 0) {
+      needs.margin.before = round_up(needs.margin.before, swapped);
+      needs.margin.after = round_up(needs.margin.after, swapped);
+    }
     needs.inputs.push_back(record);
   }
   return needs;

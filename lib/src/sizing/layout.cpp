@@ -5,6 +5,7 @@
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
 
+#include <limits>
 #include <utility>
 
 #include "sizing/occupancy.hpp"
@@ -103,7 +104,11 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
   const std::size_t buffers = output_bytes == 0 ? 1 : 2;
   const std::size_t partition_most = needs.partition * widest;
   constexpr std::size_t times_margin = 50;  // so that reading it twice costs 2 % at most
-  const std::size_t beside_margin = times_margin * needs.margin_bytes();
+  // Half of the available memory is the limit without another one.
+  const std::size_t available =
+      chunk_within_limits({.memory_bytes = facts.host_bytes / 2}, facts.device, reading.lanes,
+                          std::numeric_limits<std::size_t>::max(), buffers);
+  const std::size_t beside_margin = std::min(times_margin * needs.margin_bytes(), available);
   const bool for_margin = beside_margin > config.chunk_bytes;
   const std::size_t wanted = round_up(std::max(config.chunk_bytes, beside_margin), partition_most);
   const std::size_t most =

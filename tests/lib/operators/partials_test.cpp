@@ -279,6 +279,23 @@ TEST_F(PartialsTest, LanesThatWaitForTheirTurnEndWithThePass) {
   }
 }
 
+/// Fails in some merges.
+struct LargeThatFails : Large {
+  void merge(Partial& total, const Partial& part) const {
+    Large::merge(total, part);
+    if (total.bytes > 20'000) throw std::runtime_error("failed as it should");
+  }
+};
+
+// ThreadSanitizer finds partials whose memory another lane frees.
+TEST_F(PartialsTest, OfAMergeThatFailsAreFreedByTheirLanes) {
+  const auto path = dir_.write("data.bin", std::vector<std::byte>(64 * 1024));
+  for (int round = 0; round < 20; ++round) {
+    Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 4 * 1024, .streams = 3});
+    EXPECT_THROW(fold(coordinator, LargeThatFails{}, Source{File::open(path)}), std::runtime_error);
+  }
+}
+
 // A step has four partitions here, and the tree of 64 partitions some more.
 TEST_F(PartialsTest, ThatFindNoMemoryEndThePassWithAdvice) {
   const auto path = dir_.write("data.bin", std::vector<std::byte>(64 * 1024));

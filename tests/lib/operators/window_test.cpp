@@ -68,6 +68,51 @@ struct WindowSum {
   void merge(Partial& total, const Partial& part) const { total += part; }
 };
 
+struct InOrder : WindowSum {
+  static constexpr Merge merge_order = Merge::in_order;
+};
+
+struct Unordered : WindowSum {
+  static constexpr Merge merge_order = Merge::unordered;
+};
+
+/// Adds up, for each partition, the numbers of neighbours that it has.
+struct EndsSum {
+  using Input = Value;
+  using Partial = std::uint64_t;
+  static constexpr std::size_t partition_records = 65536;
+  std::size_t width = 0;
+
+  std::size_t before() const { return width; }
+  std::size_t after() const { return width; }
+  void consume(Stream& stream, DeviceWindow<const Value> in, Partial& sum) const {
+    const HostWindow window(stream, in);
+    sum += in.before + 3 * in.after + window.values.front() + window.values.back();
+  }
+  void merge(Partial& total, const Partial& part) const { total += part; }
+};
+
+/// Adds up the bits by which bytes differ from the one before, weighted by their index.
+struct ByteChanges {
+  using Input = std::byte;
+  using Partial = std::uint64_t;
+  static constexpr Merge merge_order = Merge::unordered;
+  static constexpr std::size_t partition_records = 1;
+
+  std::size_t before() const { return 1; }
+  void consume(Stream& stream, DeviceWindow<const std::byte> in, Partial& sum) const {
+    std::vector<std::byte> host(in.before + in.size);
+    stream.copy(host.data(), in.data - in.before, host.size());
+    stream.synchronize();
+    for (std::size_t i = in.before; i < host.size(); ++i) {
+      if (i == 0) continue;
+      sum += (in.first + i - in.before + 1) * (std::to_integer<std::uint64_t>(host[i]) ^
+                                               std::to_integer<std::uint64_t>(host[i - 1]));
+    }
+  }
+  void merge(Partial& total, const Partial& part) const { total += part; }
+};
+
 /// Replaces each element by the sum around it.
 struct MovingSum {
   using Input = Value;
@@ -151,6 +196,16 @@ class WindowTest : public testing::TestWithParam<DeviceKind> {
     return total;
   }
 
+  /// The sum that EndsSum finds if windows have all values.
+  std::uint64_t ends_sum(std::size_t count) const {
+    std::uint64_t sum = 0;
+    for (std::size_t first = 0; first < count; first += EndsSum::partition_records) {
+      const std::size_t end = std::min(first + EndsSum::partition_records, count);
+      sum += first + 3 * (count - end) + values_.front() + values_.back();
+    }
+    return sum;
+  }
+
   /// The values in two files.
   Source source() const {
     const std::span all(values_);
@@ -216,6 +271,45 @@ TEST_P(WindowTest, OfOperatorsInOnePassHaveTheirOwnWidth) {
   const auto plain = fold(machine, WindowSum{}, source(), {.checksum = true});
   EXPECT_EQ(all.stats.outcome.checksum, plain.stats.outcome.checksum);
   EXPECT_EQ(all.stats.outcome.bytes, plain.stats.outcome.bytes);
+}
+
+TEST_P(WindowTest, MayBeWiderThanAllData) {
+  const Source from = source();
+  for (const std::size_t width : {count_, std::size_t{1} << 62, ~std::size_t{0}}) {
+    for (const std::size_t chunk_bytes : {std::size_t{0}, std::size_t{600'000}}) {
+      Coordinator machine = coordinator({.chunk_bytes = chunk_bytes, .streams = 1});
+      EXPECT_EQ(fold(machine, EndsSum{width}, from).value, ends_sum(count_)) << width;
+    }
+  }
+}
+
+// Bytes of elements in the other byte order: a margin of one byte must not cut an element.
+TEST_P(WindowTest, OfSwappedBytesAreWholeElements) {
+  const std::filesystem::path path = dir_.path() / "values.u32";
+  std::vector<Value> swapped = values_;
+  for (Value& value : swapped) value = __builtin_bswap32(value);
+  test::write_file(path, swapped);
+  std::uint64_t expected = 0;
+  const auto bytes = std::as_bytes(std::span(values_));
+  for (std::size_t i = 1; i < bytes.size(); ++i) {
+    expected += (i + 1) * (std::to_integer<std::uint64_t>(bytes[i]) ^
+                           std::to_integer<std::uint64_t>(bytes[i - 1]));
+  }
+  const Source from = open(path, {.type = DType{ElementType::u4, true}});
+  for (const DirectIo direct : {DirectIo::no, DirectIo::automatic}) {
+    for (const std::size_t chunk_bytes : {std::size_t{0}, std::size_t{1}}) {
+      Coordinator machine = coordinator({.chunk_bytes = chunk_bytes, .direct = direct});
+      EXPECT_EQ(fold(machine, ByteChanges{}, from).value, expected);
+    }
+  }
+}
+
+TEST_P(WindowTest, AreTheSameInEveryOrderOfMerging) {
+  Coordinator machine = coordinator({.chunk_bytes = 60'000, .streams = 3});
+  const std::uint64_t expected = weighted(moving_sums(30, 2));
+  const Source from = source();
+  EXPECT_EQ(fold(machine, InOrder{{30, 2}}, from).value, expected);
+  EXPECT_EQ(fold(machine, Unordered{{30, 2}}, from).value, expected);
 }
 
 TEST_P(WindowTest, MayBeOfRows) {
