@@ -28,20 +28,19 @@ struct HostWindow {
       : values(in.before + in.size + in.after), before(in.before), after(in.after) {
     stream.copy(values.data(), in.data - in.before, values.size() * sizeof(Value));
     stream.synchronize();
+    until.resize(values.size() + 1);
+    for (std::size_t i = 0; i < values.size(); ++i) until[i + 1] = until[i] + values[i];
   }
 
   /// Returns the sum of element `index` of the chunk and its neighbours.
   Value sum_around(std::size_t index) const {
-    const auto first = values.begin() + static_cast<std::ptrdiff_t>(before + index);
-    Value sum = 0;
-    const auto from = first - static_cast<std::ptrdiff_t>(std::min(before + index, wanted_before));
-    const auto left = static_cast<std::size_t>(values.end() - first) - 1;
-    const auto to = first + static_cast<std::ptrdiff_t>(std::min(left, wanted_after)) + 1;
-    for (auto value = from; value != to; ++value) sum += *value;
-    return sum;
+    const std::size_t place = before + index;
+    const std::size_t end = place + 1 + std::min(values.size() - place - 1, wanted_after);
+    return until[end] - until[place - std::min(place, wanted_before)];
   }
 
   std::vector<Value> values;
+  std::vector<Value> until;  // sums of the values before each
   std::size_t before, after;
   std::size_t wanted_before = 0, wanted_after = 0;
 };
