@@ -119,34 +119,35 @@ sys.exit(None if eval(sys.argv[1]) else "not so")
 PYTHON
 }
 
-for program in build/count_above_*; do
-  "$program" | tee count.txt
-  check "$program" "np.loadtxt('count.txt') == np.sum(values > 0.5)"
-done
-for program in build/three_answers_*; do
-  "$program" | tee answers.txt
-  check "$program" "np.loadtxt('answers.txt')[0] == np.sum(values > 0.5)"
-  check "$program" "np.isclose(np.loadtxt('answers.txt')[1], mean, rtol=1e-5)"
-  check "$program" "(np.loadtxt('answers.txt')[2:] == np.histogram(values, 4, (0, 1))[0]).all()"
-done
-for program in build/standardise_*; do
-  "$program"
-  check "$program" "np.array_equal(np.load('standardised.npy'), (values - mean) / stddev)"
-  rm standardised.npy
-done
-for program in build/masked_sum_*; do
-  "$program" | tee sum.txt
-  check "$program" "np.isclose(np.loadtxt('sum.txt'), values[good != 0].sum(dtype=np.float64))"
-done
-for program in build/row_norms_*; do
-  "$program"
-  check "$program" "np.array_equal(np.load('squared_norms.npy'), (points ** 2).sum(axis=1))"
-  rm squared_norms.npy
-done
-for program in build/moving_average_*; do
-  "$program"
-  check "$program" "np.allclose(np.load('averages.npy'), around, rtol=1e-5, atol=1e-6)"
-  rm averages.npy
-done
+# prints NAME RULE...: runs all builds of an example, whose output is in output.txt for the rules.
+prints() {
+  local program rule
+  for program in build/"$1"_*; do
+    "$program" | tee output.txt
+    for rule in "${@:2}"; do check "$program" "$rule"; done
+  done
+}
+
+# writes NAME FILE RULE: runs all builds of an example that writes a file.
+writes() {
+  local program
+  for program in build/"$1"_*; do
+    "$program"
+    check "$program" "$3"
+    rm "$2"
+  done
+}
+
+prints count_above "np.loadtxt('output.txt') == np.sum(values > 0.5)"
+prints three_answers "np.loadtxt('output.txt')[0] == np.sum(values > 0.5)" \
+  "np.isclose(np.loadtxt('output.txt')[1], mean, rtol=1e-5)" \
+  "(np.loadtxt('output.txt')[2:] == np.histogram(values, 4, (0, 1))[0]).all()"
+prints masked_sum "np.isclose(np.loadtxt('output.txt'), values[good != 0].sum(dtype=np.float64))"
+writes standardise standardised.npy \
+  "np.array_equal(np.load('standardised.npy'), (values - mean) / stddev)"
+writes row_norms squared_norms.npy \
+  "np.array_equal(np.load('squared_norms.npy'), (points ** 2).sum(axis=1))"
+writes moving_average averages.npy \
+  "np.allclose(np.load('averages.npy'), around, rtol=1e-5, atol=1e-6)"
 build/multiply a.npy b.npy c.npy
 check build/multiply "np.array_equal(np.load('c.npy'), a @ b)"

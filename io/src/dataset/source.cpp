@@ -6,17 +6,14 @@
 #include <utility>
 
 #include "dataset/formats/formats.hpp"
+#include "dataset/product_of.hpp"
 
 namespace ooc {
 namespace {
 
 /// Returns the number of elements of a row of data of that shape; empty if it exceeds 64 bits.
 std::optional<std::uint64_t> columns_of(std::span<const std::uint64_t> shape) {
-  std::uint64_t columns = 1;
-  for (const std::uint64_t length : shape.subspan(std::min<std::size_t>(shape.size(), 1))) {
-    if (__builtin_mul_overflow(columns, length, &columns)) return std::nullopt;
-  }
-  return columns;
+  return product_of(shape.subspan(std::min<std::size_t>(shape.size(), 1)));
 }
 
 /// Builds a source from files of one type.

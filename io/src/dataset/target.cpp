@@ -12,20 +12,12 @@
 #include <span>
 #include <string>
 
+#include "dataset/product_of.hpp"
+
 namespace ooc {
 namespace {
 
 constexpr std::size_t npy_header_bytes = page_bytes;
-
-/// Returns the product of the lengths; empty if it exceeds 64 bits.
-std::optional<std::uint64_t> product_of(std::span<const std::uint64_t> lengths) {
-  if (std::ranges::find(lengths, 0U) != lengths.end()) return 0;
-  std::uint64_t product = 1;
-  for (const std::uint64_t length : lengths) {
-    if (__builtin_mul_overflow(product, length, &product)) return {};
-  }
-  return product;
-}
 
 /// Returns the lengths and their product: "256 x 256 = 65,536".
 std::string equation_of(std::span<const std::uint64_t> lengths) {

@@ -106,31 +106,31 @@ struct StepPart {
   Margin margin{};
 };
 
+/// Returns what `call` returns of an operator; 0 if the operator has no such function.
+template <class Op, class Call>
+std::size_t neighbours(const Op& op, const Call& call) {
+  if constexpr (std::is_invocable_v<Call, const Op&>) {
+    static_assert(std::unsigned_integral<std::invoke_result_t<Call, const Op&>>,
+                  "before() and after() of an operator return std::size_t");
+    return call(op);
+  } else {
+    static_assert(!std::is_invocable_v<Call, Op&>,
+                  "before() and after() of an operator must be const");
+    return 0;
+  }
+}
+
 /// Returns the neighbours that an operator wants: before() and after(), if it has them.
 template <class Op>
 Margin margin_of(const Op& op) {
   static_assert(
-      !requires(Op & any) { any.before(); } || requires { op.before(); },
-      "before() of an operator must be const");
+      requires { op.before(); } || !requires { op.before; },
+      "before is a function: `std::size_t before() const`");
   static_assert(
-      !requires(Op & any) { any.after(); } || requires { op.after(); },
-      "after() of an operator must be const");
-  Margin margin;
-  if constexpr (requires { op.before(); }) {
-    static_assert(std::unsigned_integral<decltype(op.before())>, "before() returns std::size_t");
-    margin.before = op.before();
-  } else {
-    static_assert(
-        !requires { op.before; }, "before is a function: `std::size_t before() const`");
-  }
-  if constexpr (requires { op.after(); }) {
-    static_assert(std::unsigned_integral<decltype(op.after())>, "after() returns std::size_t");
-    margin.after = op.after();
-  } else {
-    static_assert(
-        !requires { op.after; }, "after is a function: `std::size_t after() const`");
-  }
-  return margin;
+      requires { op.after(); } || !requires { op.after; },
+      "after is a function: `std::size_t after() const`");
+  return {neighbours(op, [](auto& any) -> decltype(any.before()) { return any.before(); }),
+          neighbours(op, [](auto& any) -> decltype(any.after()) { return any.after(); })};
 }
 
 /// The records of one input in a part of a step.

@@ -1,4 +1,5 @@
 #include "dataset/formats/formats.hpp"
+#include "dataset/product_of.hpp"
 
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
@@ -265,15 +266,6 @@ Elements parse_type(const File& file, const std::string& descr) {
   throw not_understood(file, "its type " + quoted(descr) + " is not known");
 }
 
-/// Returns the size of all elements (bytes); empty if it exceeds 64 bits. `bytes`: of one element.
-std::optional<std::uint64_t> data_bytes(std::span<const std::uint64_t> shape, std::uint64_t bytes) {
-  if (std::ranges::find(shape, 0u) != shape.end()) return 0;
-  for (const std::uint64_t dimension : shape) {
-    if (__builtin_mul_overflow(bytes, dimension, &bytes)) return {};
-  }
-  return bytes;
-}
-
 bool is_row_major(const Header& header) {
   const auto longer_than_one =
       std::ranges::count_if(header.shape, [](std::uint64_t dimension) { return dimension > 1; });
@@ -364,7 +356,7 @@ Description describe_npy(const File& file, const Format& format) {
                              "\"w+\", x.dtype, x.shape)[:] = x");
   }
   const std::uint64_t offset = place.offset + place.bytes;
-  const std::optional<std::uint64_t> bytes = data_bytes(header.shape, size_of(type.element));
+  const std::optional<std::uint64_t> bytes = product_of(header.shape, size_of(type.element));
   if (!bytes || *bytes > std::numeric_limits<std::uint64_t>::max() - offset) {
     throw not_understood(file, "its .npy header claims more data than a file can hold");
   }
