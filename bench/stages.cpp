@@ -82,7 +82,7 @@ nlohmann::ordered_json write_alone(const std::string& file, std::uint64_t bytes,
     const double pool_seconds = pool_clock.seconds();
     const Extent whole{0, 0, bytes};
     const SequentialPlan plan({&whole, 1}, config.chunk_bytes);
-    Writer writer(target, plan, pool, make_engine(options, config, pool), config.block_bytes,
+    Writer writer({&target}, plan, pool, make_engine(options, config, pool), config.block_bytes,
                   config.direct);
     PassThreads threads({&pool});
     threads.start([&] { writer.run(); });

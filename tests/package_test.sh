@@ -41,8 +41,8 @@ refuse() {
     exit 1
   fi
 }
-for header in ooc fold map coordinator device buffer io/source io/error io/target io/element_type \
-  kernels/reduce kernels/histogram kernels/number; do
+for header in ooc fold map filter scan write coordinator device buffer io/source io/error \
+  io/target io/element_type kernels/reduce kernels/histogram kernels/number; do
   refuse c++17 'libooc needs C++20' <<< "#include <ooc/$header.hpp>"
 done
 refuse c++20 'consume() and merge() of an operator must be const' <<'PROGRAM'
@@ -149,5 +149,10 @@ writes row_norms squared_norms.npy \
   "np.array_equal(np.load('squared_norms.npy'), (points ** 2).sum(axis=1))"
 writes moving_average averages.npy \
   "np.allclose(np.load('averages.npy'), around, rtol=1e-5, atol=1e-6)"
+prints keep_above "open('output.txt').read() == f'{np.sum(values > 0.5)} of {len(values)}\n'" \
+  "np.array_equal(np.load('high.npy'), values[values > 0.5])"
+writes running_sum totals.npy "np.allclose(np.load('totals.npy'), until[1:], rtol=1e-12)"
+writes quantise bytes.npy "np.array_equal(np.load('bytes.npy'), np.rint(points.astype(np.float32) /
+  (np.abs(points).max(axis=1, keepdims=True).astype(np.float32) / np.float32(127))))"
 build/multiply a.npy b.npy c.npy
 check build/multiply "np.array_equal(np.load('c.npy'), a @ b)"

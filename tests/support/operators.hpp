@@ -95,7 +95,7 @@ class Visit final : public Operation {
  public:
   explicit Visit(AtChunk at_chunk = [](std::uint64_t) {}) : at_chunk_(std::move(at_chunk)) {}
   void begin(std::size_t, Stream&) override {}
-  void process(std::size_t, Stream&, const StepRecords& in, DeviceSpan<std::byte>) override {
+  void process(std::size_t, Stream&, const StepRecords& in, const StepResults&) override {
     at_chunk_(in.first);
   }
   void end(std::size_t, Stream&) override {}
@@ -109,7 +109,7 @@ class Collect final : public Operation {
  public:
   explicit Collect(std::uint64_t bytes) : data(bytes) {}
   void begin(std::size_t, Stream&) override { ++begun; }
-  void process(std::size_t, Stream&, const StepRecords& in, DeviceSpan<std::byte>) override {
+  void process(std::size_t, Stream&, const StepRecords& in, const StepResults&) override {
     const DeviceSpan<const std::byte> records = in.inputs.front();
     const std::uint64_t place = in.first * (records.size / in.count);
     std::ranges::copy(records, data.begin() + static_cast<std::ptrdiff_t>(place));
@@ -132,7 +132,7 @@ class Compare final : public Operation {
       std::span<const std::byte> expected, Act act = [](auto, auto) {})
       : expected_(expected), act_(std::move(act)) {}
   void begin(std::size_t, Stream&) override { ++lanes; }
-  void process(std::size_t lane, Stream&, const StepRecords& in, DeviceSpan<std::byte>) override {
+  void process(std::size_t lane, Stream&, const StepRecords& in, const StepResults&) override {
     const DeviceSpan<const std::byte> data = in.inputs.front();
     EXPECT_TRUE(same_bytes({data.data, data.size}, expected_.subspan(in.first, data.size)))
         << in.first;

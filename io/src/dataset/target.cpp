@@ -92,10 +92,30 @@ TargetFile::TargetFile(const Target& target, std::uint64_t elements,
                        std::span<const Source* const> inputs, Purpose purpose)
     : OutputFile(checked_path(target, elements, inputs), file_bytes(target, elements),
                  target.replace, purpose),
+      is_npy_(target.is_npy()),
+      type_(target.type),
       data_offset_(header_bytes(target)) {
-  if (!target.is_npy() || purpose == Purpose::dry_run) return;
+  if (!is_npy_ || purpose != Purpose::write) return;
   const std::vector<std::uint64_t> sequence{elements};
-  write(0, npy_header(target.type, target.shape.empty() ? sequence : target.shape));
+  write(0, npy_header(type_, target.shape.empty() ? sequence : target.shape));
+}
+
+std::uint64_t TargetFile::append(std::uint64_t bytes) {
+  const std::uint64_t offset = data_offset_ + appended_bytes_;
+  grow(offset + bytes);
+  appended_bytes_ += bytes;
+  return offset;
+}
+
+void TargetFile::end(std::span<const std::uint64_t> row_shape) {
+  std::vector<std::uint64_t> shape{appended_bytes_ / size_of(type_.element)};
+  for (const std::uint64_t length : row_shape) {
+    shape.front() /= length;
+    shape.push_back(length);
+  }
+  append(0);  // allocates the header if there is nothing else
+  if (is_npy_) write(0, npy_header(type_, shape));
+  trim(data_offset_ + appended_bytes_);
 }
 
 std::vector<std::byte> npy_header(DType type, std::span<const std::uint64_t> shape) {

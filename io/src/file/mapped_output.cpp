@@ -18,12 +18,19 @@ namespace {
 constexpr std::uint64_t piece_bytes = 64 * MiB;  // the allocator can be stopped after each piece
 constexpr std::size_t least_unmapped_bytes = 256 * KiB;
 
+/// True if the file system has no fallocate(), as ramfs, which allocates pages on first access.
+bool is_unknown(int errno_value) {
+  return errno_value == EOPNOTSUPP || errno_value == ENOSYS;
+}
+
 }  // namespace
 
-MappedOutput::MappedOutput(int descriptor, std::uint64_t bytes) : descriptor_(descriptor) {
+MappedOutput::MappedOutput(int descriptor, std::uint64_t bytes, Purpose purpose)
+    : descriptor_(descriptor) {
   void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (memory == MAP_FAILED) return;
   memory_ = {static_cast<std::byte*>(memory), bytes};
+  if (purpose == Purpose::append) return;
   try {
     allocator_ = start_thread([this](const std::stop_token& stop) { allocate(stop); });
   } catch (const std::exception&) {
@@ -37,13 +44,24 @@ MappedOutput::~MappedOutput() {
   if (!memory_.empty()) ::munmap(memory_.data(), memory_.size());
 }
 
+int MappedOutput::grow(std::uint64_t bytes) {
+  const std::uint64_t ample = std::min<std::uint64_t>(round_up(bytes, piece_bytes), memory_.size());
+  int errno_value = 0;
+  for (const std::uint64_t end : {ample, bytes}) {
+    const std::uint64_t done = allocated_;
+    if (bytes <= done) return 0;
+    errno_value = allocate_range(descriptor_, done, end - done);
+    if (errno_value == 0) allocated_ = end;
+    if (errno_value != 0 && is_unknown(errno_value)) allocated_ = memory_.size();
+  }
+  return errno_value;
+}
+
 void MappedOutput::allocate(const std::stop_token& stop) {
   for (std::uint64_t done = 0; done < memory_.size() && !stop.stop_requested();) {
     const std::uint64_t bytes = std::min<std::uint64_t>(piece_bytes, memory_.size() - done);
     const int errno_value = allocate_range(descriptor_, done, bytes);
-    // ramfs has no fallocate(); it allocates pages on first access.
-    const bool unknown = errno_value == EOPNOTSUPP || errno_value == ENOSYS;
-    if (errno_value != 0 && !unknown) errno_ = errno_value;
+    if (errno_value != 0 && !is_unknown(errno_value)) errno_ = errno_value;
     done = errno_value == 0 ? done + bytes : memory_.size();
     allocated_ = done;
     allocated_.notify_all();

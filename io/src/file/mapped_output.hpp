@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ooc/io/output_file.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -11,12 +13,13 @@ namespace ooc {
 
 /// A file on tmpfs that is written by copying into a mapping of it. tmpfs allocates and counts
 /// pages at 12 GB/s at most, on one thread. A background thread does this ahead of the writers, so
-/// that work before the first write (for example the start of a GPU) does not wait for it.
+/// that work before the first write (for example the start of a GPU) does not wait for it. In a
+/// file that is appended to, grow() does it instead.
 class MappedOutput {
  public:
   /// The file must consist of `bytes` bytes of holes, `bytes` > 0. The descriptor must outlive this
   /// object. If a limit on address space prevents the mapping, holds() is always false.
-  MappedOutput(int descriptor, std::uint64_t bytes);
+  MappedOutput(int descriptor, std::uint64_t bytes, Purpose purpose);
 
   /// Stops the background allocation and unmaps the file.
   ~MappedOutput();
@@ -32,7 +35,10 @@ class MappedOutput {
   /// EINVAL if the kernel cannot populate pages safely (before Linux 5.14). Thread-safe.
   int write(std::uint64_t offset, std::span<const std::byte> data) noexcept;
 
-  /// Waits until the whole mapping is allocated. Returns 0 or an errno.
+  /// Allocates the first `bytes` bytes and some more. Returns 0 or an errno.
+  int grow(std::uint64_t bytes);
+
+  /// Waits until all that is to be allocated is. Returns 0 or an errno.
   int finish();
 
  private:

@@ -12,6 +12,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -27,6 +28,7 @@ namespace {
 constexpr mode_t mode = 0666;          // minus the umask
 constexpr mode_t private_mode = 0600;  // until the rights of the replaced file are set
 constexpr int most_name_tries = 100;
+constexpr std::uint64_t growth_bytes = 1 * GiB;
 
 std::string hint_for(int errno_value, const std::filesystem::path& path) {
   switch (errno_value) {
@@ -131,19 +133,21 @@ std::filesystem::path follow_links(std::filesystem::path path) {
   return path;
 }
 
-OutputFile::OutputFile(const std::filesystem::path& path, bool replace)
-    : path_(path), target_(follow_links(path)), replace_(replace) {}
+OutputFile::OutputFile(const std::filesystem::path& path, bool replace, std::uint64_t most_bytes)
+    : path_(path), target_(follow_links(path)), replace_(replace), most_bytes_(most_bytes) {}
 
 // Delegates, so that the destructor cleans up if a later step throws.
 OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, bool replace,
                        Purpose purpose)
-    : OutputFile(path, replace) {
+    : OutputFile(path, replace, bytes) {
   require_replaceable(path_, target_, replace);
-  if (purpose == Purpose::write) remove_stale_temporaries(target_);
+  if (purpose != Purpose::dry_run) remove_stale_temporaries(target_);
   create();
   is_tmpfs_ = ooc::is_tmpfs(descriptor_);
-  require_space(bytes);
-  if (purpose == Purpose::write) allocate(bytes);
+  if (purpose != Purpose::append && !has_space(bytes)) {
+    throw output_error("allocate", target_, ENOSPC);
+  }
+  if (purpose != Purpose::dry_run) allocate(bytes, purpose);
   open_direct(bytes);
   if (replace_) keep_rights();
 }
@@ -189,29 +193,58 @@ void OutputFile::keep_rights() {
   if (rights != (ours.st_mode & all)) std::ignore = ::fchmod(descriptor_, rights);
 }
 
-/// Throws Error(output) if the free space is known to be too small. Checked before fallocate(),
-/// which would take all free space from other programs before it fails.
-void OutputFile::require_space(std::uint64_t bytes) const {
+/// False if the free space is known to be smaller. Checked before fallocate(), which would take all
+/// free space from other programs before it fails.
+bool OutputFile::has_space(std::uint64_t bytes) const {
   struct statvfs status {};
   const bool known = ::fstatvfs(descriptor_, &status) == 0 && status.f_blocks != 0;  // 0: no limit
   // Use f_bavail for root too: uid 0 in a container may lack CAP_SYS_RESOURCE.
   const std::uint64_t free = std::uint64_t{status.f_bavail} * status.f_frsize;
-  if (known && free < bytes) throw output_error("allocate", target_, ENOSPC);
+  return !known || free >= bytes;
 }
 
-void OutputFile::allocate(std::uint64_t bytes) {
+void OutputFile::allocate(std::uint64_t bytes, Purpose purpose) {
   if (bytes == 0) return;
   const FileSizeSignal blocked;
   if (!is_tmpfs_) {
-    const int errno_value = allocate_range(descriptor_, 0, bytes);
-    if (errno_value == 0) return;
-    const bool unknown = errno_value == EOPNOTSUPP || errno_value == ENOSYS;
-    if (!unknown) throw output_error("allocate", target_, errno_value);
+    const int errno_value = purpose == Purpose::append ? 0 : allocate_to(bytes);
+    if (errno_value != 0) throw output_error("allocate", target_, errno_value);
+    return;
   }
   if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
+    if (purpose == Purpose::append) return;  // more than the limit on file sizes: no mapping
     throw output_error("allocate", target_);
   }
-  if (is_tmpfs_) mapped_ = std::make_unique<MappedOutput>(descriptor_, bytes);
+  mapped_ = std::make_unique<MappedOutput>(descriptor_, bytes, purpose);
+}
+
+/// Allocates the part of the file before `bytes` that is not allocated yet. Returns 0 or an errno.
+int OutputFile::allocate_to(std::uint64_t bytes) {
+  const FileSizeSignal blocked;
+  int errno_value = allocate_range(descriptor_, allocated_, bytes - allocated_);
+  if (errno_value == EOPNOTSUPP || errno_value == ENOSYS) {
+    errno_value = ::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0 ? errno : 0;
+  }
+  if (errno_value == 0) allocated_ = bytes;
+  return errno_value;
+}
+
+void OutputFile::grow(std::uint64_t bytes) {
+  int errno_value = 0;
+  if (mapped_) {
+    errno_value = mapped_->grow(bytes);
+  } else if (bytes > allocated_ && !is_tmpfs_) {
+    const std::uint64_t ample = std::min(std::max(bytes, allocated_ + growth_bytes), most_bytes_);
+    if (has_space(ample - allocated_) && allocate_to(ample) == 0) return;
+    errno_value = has_space(bytes - allocated_) ? allocate_to(bytes) : ENOSPC;
+  }
+  if (errno_value != 0) throw output_error("allocate", target_, errno_value);
+}
+
+void OutputFile::trim(std::uint64_t bytes) {
+  if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) {
+    throw output_error("set the size of", target_);
+  }
 }
 
 /// Opens a descriptor for direct I/O and tries a write, because some file systems accept O_DIRECT
@@ -273,11 +306,16 @@ Error OutputFile::write_error(int errno_value, std::uint64_t offset) const {
                            hint_for(errno_value, target_));
 }
 
-void OutputFile::commit() {
+void OutputFile::make_durable() {
   if (const int errno_value = mapped_ ? mapped_->finish() : 0) {
     throw output_error("allocate", target_, errno_value);
   }
   if (::fsync(descriptor_) != 0) throw output_error("fsync", target_);
+  is_durable_ = true;
+}
+
+void OutputFile::commit() {
+  if (!is_durable_) make_durable();
   const Directory directory(target_);
   move_into_place();
   if (direct_ >= 0) ::close(std::exchange(direct_, -1));

@@ -78,7 +78,7 @@ SequentialPlan::SequentialPlan(std::span<const Extent> extents, std::uint64_t ch
                                .pieces_per_step = pieces_per_step}) {}
 
 SequentialPlan::SequentialPlan(std::span<const Extent> extents, Cut cut)
-    : cut_(std::move(cut)), inputs_(cut_.record_bytes.size()) {
+    : cut_(std::move(cut)), inputs_(cut_.record_bytes.size()), records_(cut_.records) {
   if (cut_.chunk_records == 0) throw Error(ErrorKind::usage, "a chunk has at least one record");
   for (const Extent& extent : extents) {
     if (extent.bytes == 0) continue;

@@ -108,6 +108,7 @@ bool Transfer::start_requests(const EndOfChunks& end) {
       Chunk* const chunk = try_take(next_);
       if (chunk == nullptr) return true;
       begin_next_chunk(*chunk);
+      continue;  // it may have no extents
     }
     start_next_request();
   }
@@ -128,6 +129,9 @@ bool Transfer::wait_for_next_chunk(const EndOfChunks& end) {
 void Transfer::begin_next_chunk(Chunk& chunk) {
   ++next_;
   begin(chunk, pool_.slot_of(chunk));
+  if (remainder_.memory != nullptr) return;
+  if (observer_ != nullptr) observer_->completed(slot_, chunk.index, 0);
+  complete(chunk);  // it has no extents
 }
 
 void Transfer::begin(Chunk& chunk, std::size_t slot) {

@@ -7,11 +7,11 @@
 
 namespace ooc {
 
-Writer::Writer(OutputFile& file, const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> engine,
-               std::size_t block_bytes, bool direct)
+Writer::Writer(std::vector<OutputFile*> files, const Plan& plan, ChunkPool& pool,
+               std::unique_ptr<Engine> engine, std::size_t block_bytes, bool direct)
     : Transfer(plan, pool, std::move(engine), block_bytes),
-      file_(file),
-      direct_(direct && file.direct() >= 0) {}
+      files_(std::move(files)),
+      direct_(direct) {}
 
 void Writer::run() {
   transfer_chunks([this] { return plan().size(); });
@@ -26,17 +26,21 @@ Transfer::ByteRange Writer::range_of(const Extent& extent) const {
 std::uint64_t Writer::end_of_request(const Extent& extent, std::uint64_t offset) const {
   const std::uint64_t end = extent.offset + extent.bytes;
   const std::uint64_t wanted = std::min(offset + block_bytes(), end);
-  if (!direct_) return wanted;
+  if (!writes_directly(extent)) return wanted;
   const std::uint64_t block_begin = round_up(offset, File::alignment());
   if (offset != block_begin) return std::min(block_begin, end);
   const std::uint64_t block_end = round_down(wanted, File::alignment());
   return block_end > offset ? block_end : end;
 }
 
-void Writer::prepare(Part& part, const Extent& /*extent*/) const {
+bool Writer::writes_directly(const Extent& extent) const {
+  return direct_ && files_[extent.file]->direct() >= 0;
+}
+
+void Writer::prepare(Part& part, const Extent& extent) const {
   const auto whole = [](std::uint64_t value) { return value % File::alignment() == 0; };
-  part.target = &file_;
-  part.direct = direct_ && whole(part.offset) && whole(part.bytes) &&
+  part.target = files_[extent.file];
+  part.direct = writes_directly(extent) && whole(part.offset) && whole(part.bytes) &&
                 whole(reinterpret_cast<std::uintptr_t>(part.memory));
 }
 

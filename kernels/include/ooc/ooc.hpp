@@ -5,6 +5,7 @@
 #include <ooc/buffer.hpp>
 #include <ooc/coordinator.hpp>
 #include <ooc/device.hpp>
+#include <ooc/filter.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/source.hpp>
@@ -16,3 +17,5 @@
 #include <ooc/kernels/reduce.hpp>
 #include <ooc/kernels/summary.hpp>
 #include <ooc/map.hpp>
+#include <ooc/scan.hpp>
+#include <ooc/write.hpp>

@@ -129,7 +129,7 @@ std::size_t histogram_passes(const Source& source, const HistogramOptions& optio
 Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source& source,
                         const HistogramOptions& options, const PassOptions& wanted) {
   const std::size_t passes = histogram_passes(source, options);
-  Stats stats = dry_run_pass(machine, device, source, size_of(source.element()), nullptr, wanted);
+  Stats stats = dry_run_pass(machine, device, source, size_of(source.element()), {}, wanted);
   stats.outcome.passes = passes;
   return stats;
 }

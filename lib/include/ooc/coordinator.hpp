@@ -43,21 +43,22 @@ class Coordinator {
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
 
-  /// Sends all records of the inputs through `operation`, and the results to `output`, which the
-  /// caller publishes. Returns when all threads of the pass have ended, and rethrows the first
-  /// error of any of them. Throws Error: `usage` if the coordinator runs a pass already, or for a
-  /// checksum of several inputs; `bad_input` if the inputs have different numbers of records;
-  /// `interrupted` if the pass was stopped (see PassOptions::keep_partial). An output that was
-  /// stopped is incomplete, and is to be discarded.
+  /// Sends all records of the inputs through `operation`, and the results to `outputs`, which the
+  /// caller publishes; a pass may have no inputs (see Operation::records()) or no outputs. Returns
+  /// when all threads of the pass have ended, and rethrows the first error of any of them. Throws
+  /// Error: `usage` if the coordinator runs a pass already, or for a checksum of several inputs;
+  /// `bad_input` if the inputs have different numbers of records; `interrupted` if the pass was
+  /// stopped (see PassOptions::keep_partial). An output that was stopped is incomplete, and is to
+  /// be discarded.
   ///
   /// The caller keeps the reservation beyond the pass, until it has freed the memory of lanes that
   /// the operation holds.
   Stats run(const Reservation& pass, std::span<const PassInput> inputs, Operation& operation,
-            const PassOptions& wanted = {}, const Output* output = nullptr);
+            const PassOptions& wanted = {}, std::span<const Output> outputs = {});
 
   /// The same for one input, and an operation that holds no such memory.
   Stats run(const Source& source, RecordShape record, Operation& operation,
-            const PassOptions& wanted = {}, const Output* output = nullptr);
+            const PassOptions& wanted = {}, std::span<const Output> outputs = {});
 
   /// Keeps other passes out until the reservation dies. Throws Error(usage) if the coordinator is
   /// busy.

@@ -3,6 +3,7 @@
 #include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
 
+#include <thrust/copy.h>
 #include <thrust/execution_policy.h>
 #include <thrust/system/cpp/execution_policy.h>
 
@@ -11,6 +12,7 @@
 #endif
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace ooc {
@@ -48,6 +50,22 @@ void execute(Stream& stream, Body&& body) {
   throw Error(ErrorKind::device, "this operator was compiled for the CPU only",
               {.hint = "put it in a .cu file, so that nvcc compiles it for the GPU too"});
 #endif
+}
+
+/// The work of a filter's select(): copies the elements of `in` for which `predicate(element)` is
+/// true to the beginning of `out`, in their order, and sets `*kept`, which is device memory, to
+/// their number. On a GPU, where `predicate` is called, the calling file is to be compiled by nvcc.
+/// Throws as execute().
+template <class T, class Predicate>
+void keep_if(Stream& stream, DeviceSpan<const T> in, DeviceSpan<T> out, std::uint64_t* kept,
+             const Predicate& predicate) {
+  std::uint64_t count = 0;
+  execute(stream, [&](auto policy) {
+    const T* const begin = in.begin();
+    T* const end = thrust::copy_if(policy, begin, in.end(), out.begin(), predicate);
+    count = static_cast<std::uint64_t>(end - out.begin());
+  });
+  stream.copy(kept, &count, sizeof count);
 }
 
 }  // namespace ooc

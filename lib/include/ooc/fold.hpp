@@ -109,7 +109,7 @@ namespace detail {
 /// An operator but for a missing const.
 template <class Op>
 concept LacksConst =
-    !FoldOperator<Op> && consumes<Op, typename InputsOf<typename Op::Input>::Tuple>;
+    !FoldOperator<Op> && consumes<Op, typename RecordsOf<typename Op::Input>::Tuple>;
 
 /// Returns the result of an operator: its result() of the total, or the total itself.
 template <class Op>
@@ -137,7 +137,7 @@ class Fold final : public Operation {
   bool in_order() const noexcept override { return merge_of<Op>() == Merge::in_order; }
   void begin(std::size_t lane, Stream& stream) override { partials_.begin(lane, stream); }
   void process(std::size_t lane, Stream& stream, const StepRecords& in,
-               DeviceSpan<std::byte> /*out*/) override {
+               const StepResults& /*out*/) override {
     partials_.consume(lane, stream, in.first, in.count,
                       [&](std::size_t offset, std::size_t count, typename Op::Partial& partial) {
                         call_with_inputs<typename Op::Input>(
@@ -163,7 +163,7 @@ class CompositeOperation final : public Operation {
 
   void begin(std::size_t lane, Stream& stream) override;
   void process(std::size_t lane, Stream& stream, const StepRecords& in,
-               DeviceSpan<std::byte> out) override;
+               const StepResults& out) override;
   void end(std::size_t lane, Stream& stream) override;
   std::size_t partition() const noexcept override;  // the largest one
   Margin margin() const noexcept override;          // the largest one

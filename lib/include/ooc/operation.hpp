@@ -9,9 +9,9 @@
 
 namespace ooc {
 
-/// The output of a pass: `record_bytes` for each record of the inputs, from the beginning of the
-/// file's data. `swapped_bytes`: size of the values whose bytes are swapped on the way to the file,
-/// or 0 if it has this machine's byte order.
+/// A file that a pass writes: `record_bytes` for each record that is made, from the beginning of
+/// the file's data. `swapped_bytes`: size of the values whose bytes are swapped on the way to the
+/// file, or 0 if it has this machine's byte order.
 struct Output {
   TargetFile& file;
   std::size_t record_bytes;
@@ -27,6 +27,7 @@ struct Margin {
 
 /// The records of a step, which are the same ones of each input.
 struct StepRecords {
+  std::size_t index = 0;    // of the step, in the order of the pass
   std::uint64_t first = 0;  // place of the first one in the inputs
   std::size_t count = 0;
   Margin margin{};  // records around them in `inputs`: fewer than asked for at the ends of the data
@@ -34,6 +35,14 @@ struct StepRecords {
   std::span<const DeviceSpan<const std::byte>> inputs{};
 
   std::size_t count_with_margin() const noexcept { return margin.before + count + margin.after; }
+};
+
+/// Room on the device for what is made of a step.
+struct StepResults {
+  /// For each output, one record for each of the step.
+  std::span<const DeviceSpan<std::byte>> outputs{};
+  /// If the operation selects, the number of records that it makes for each output.
+  std::uint64_t* made = nullptr;
 };
 
 /// The work of a pass on its data, without types. Operators get here through fold() and map().
@@ -52,15 +61,22 @@ class Operation {
   /// True if the source is to be read from beginning to end.
   virtual bool in_order() const noexcept { return false; }
 
+  /// True if the operation makes fewer records than a step has, or as many. It says how many in
+  /// StepResults::made, and those of each step follow those of the step before in the file. A pass
+  /// appends to its outputs then: they were opened for that.
+  virtual bool selects() const noexcept { return false; }
+
+  /// The number of records of a pass without inputs.
+  virtual std::uint64_t records() const noexcept { return 0; }
+
   /// Called on the lane's thread, before its first step.
   virtual void begin(std::size_t lane, Stream& stream) = 0;
 
   /// Works on one step. Each input is aligned to 256 bytes or to its records, and in this machine's
-  /// byte order. `out` has room for a record of the output for each of the step, all of which are
-  /// to be set; without an output it is empty. Each lane is given steps in the order of the pass,
-  /// and any lane any step.
+  /// byte order. All records of `out` are to be set, unless the operation selects. Each lane is
+  /// given steps in the order of the pass, and any lane any step.
   virtual void process(std::size_t lane, Stream& stream, const StepRecords& in,
-                       DeviceSpan<std::byte> out) = 0;
+                       const StepResults& out) = 0;
 
   /// Called on the lane's thread, after its last step.
   virtual void end(std::size_t lane, Stream& stream) = 0;

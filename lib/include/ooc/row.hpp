@@ -42,16 +42,16 @@ namespace detail {
 template <class Record>
 struct RecordView {
   using Input = DeviceWindow<const Record>;
-  using Output = DeviceSpan<Record>;
+  using Output = DeviceChunk<Record>;
   using Element = Record;
 
   static Input input(const Record* data, std::uint64_t first, std::size_t records,
                      std::size_t /*columns*/, std::size_t before, std::size_t after) {
     return {{{data, records}, first}, before, after};
   }
-  static Output output(Record* data, std::uint64_t /*first*/, std::size_t records,
+  static Output output(Record* data, std::uint64_t first, std::size_t records,
                        std::size_t /*columns*/) {
-    return {data, records};
+    return {{data, records}, first};
   }
 };
 
@@ -82,8 +82,8 @@ inline constexpr bool is_row<Row<T>> = true;
 template <class Input>
 using DeviceInput = typename detail::RecordView<Input>::Input;
 
-/// The form in which an operator gets room for its Output: DeviceSpan<T>, or DeviceRows<T> for
-/// Row<T>.
+/// The form in which an operator gets room for its Output: DeviceChunk<T>, which is a
+/// DeviceSpan<T>, or DeviceRows<T> for Row<T>.
 template <class Output>
 using DeviceOutput = typename detail::RecordView<Output>::Output;
 

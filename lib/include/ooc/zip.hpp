@@ -54,27 +54,27 @@ requires((std::same_as<std::remove_cvref_t<Sources>, Source> && ...) &&
 
 namespace detail {
 
-/// The inputs of an operator as a tuple of their types.
-template <class Input>
-struct InputsOf {
-  using Tuple = std::tuple<Input>;
+/// The Input or Output of an operator as a tuple of the types of its records.
+template <class Records>
+struct RecordsOf {
+  using Tuple = std::tuple<Records>;
 };
-template <class... Inputs>
-struct InputsOf<std::tuple<Inputs...>> {
-  using Tuple = std::tuple<Inputs...>;
+template <class... Records>
+struct RecordsOf<std::tuple<Records...>> {
+  using Tuple = std::tuple<Records...>;
 };
 
 /// Returns the inputs of a pass for an operator. Throws as input_of().
 template <class Input>
 std::array<PassInput, 1> inputs_of(const Source& source) {
-  static_assert(std::tuple_size_v<typename InputsOf<Input>::Tuple> == 1,
+  static_assert(std::tuple_size_v<typename RecordsOf<Input>::Tuple> == 1,
                 "the operator takes several inputs: give it ooc::zip(first, second)");
-  return {input_of<std::tuple_element_t<0, typename InputsOf<Input>::Tuple>>(source)};
+  return {input_of<std::tuple_element_t<0, typename RecordsOf<Input>::Tuple>>(source)};
 }
 
 template <class Input, std::size_t count>
 std::array<PassInput, count> inputs_of(const Zipped<count>& zipped) {
-  using Tuple = typename InputsOf<Input>::Tuple;
+  using Tuple = typename RecordsOf<Input>::Tuple;
   static_assert(std::tuple_size_v<Tuple> == count,
                 "the operator's Input is a std::tuple of one type for each source");
   return [&]<std::size_t... i>(std::index_sequence<i...>) {
@@ -151,7 +151,7 @@ DeviceInput<Input> input_in(const StepRecords& step, std::size_t index, const St
 /// Calls `call` with these records of all inputs.
 template <class Input, class Call>
 void call_with_inputs(const StepRecords& step, const StepPart& part, Call&& call) {
-  using Tuple = typename InputsOf<Input>::Tuple;
+  using Tuple = typename RecordsOf<Input>::Tuple;
   [&]<std::size_t... i>(std::index_sequence<i...>) {
     call(input_in<std::tuple_element_t<i, Tuple>>(step, i, part)...);
   }

@@ -9,7 +9,7 @@ void CompositeOperation::begin(std::size_t lane, Stream& stream) {
 }
 
 void CompositeOperation::process(std::size_t lane, Stream& stream, const StepRecords& in,
-                                 DeviceSpan<std::byte> out) {
+                                 const StepResults& out) {
   for (Operation* operation : operations_) operation->process(lane, stream, in, out);
 }
 

@@ -1,7 +1,8 @@
-#include <ooc/map.hpp>
+#include <ooc/outputs.hpp>
 
 #include <ooc/io/error.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,8 @@ namespace ooc::detail {
 
 namespace {
 
-Target checked(const Target& target, const MadeRecords& made, std::uint64_t records) {
+/// Throws Error(usage) unless the target holds what the operator makes.
+const Target& checked(const Target& target, const MadeRecords& made) {
   const auto& [element_bytes, element, columns] = made;
   if (element && *element != target.type.element) {
     throw Error(ErrorKind::usage,
@@ -21,16 +23,34 @@ Target checked(const Target& target, const MadeRecords& made, std::uint64_t reco
                  .remedies = {{Change::set, "Target::type", std::string(name_of(*element))}}});
   }
   const std::size_t held = size_of(target.type.element);
-  if (held == element_bytes) {
-    Target checked = target;
-    if (columns && target.shape.empty()) checked.shape = {records, *columns};
-    return checked;
-  }
+  if (held == element_bytes) return target;
   throw Error(ErrorKind::usage,
               target.path.string() + ": the operator makes elements of " +
                   std::to_string(element_bytes) + " bytes, those of " +
                   std::string(name_of(target.type.element)) + " have " + std::to_string(held),
               {.path = target.path, .remedies = {{Change::set, "Target::type"}}});
+}
+
+/// Throws Error(usage) if two targets are one file.
+void require_different(std::span<const Target> targets) {
+  for (std::size_t i = 1; i < targets.size(); ++i) {
+    const auto path = follow_links(targets[i].path).lexically_normal();
+    const auto is_same = [&path](const Target& target) {
+      return follow_links(target.path).lexically_normal() == path;
+    };
+    if (std::ranges::none_of(targets.first(i), is_same)) continue;
+    throw Error(ErrorKind::usage, targets[i].path.string() + ": is the target of two outputs",
+                {.path = targets[i].path, .hint = "give each output a file of its own"});
+  }
+}
+
+void require_no_shape(const Target& target) {
+  if (target.shape.empty()) return;
+  throw Error(ErrorKind::usage,
+              target.path.string() + ": the shape of what is kept cannot be given",
+              {.path = target.path,
+               .why = "the number of records shows when all are read",
+               .hint = "leave the shape of the target empty"});
 }
 
 std::uint64_t records_of(std::span<const PassInput> inputs) {
@@ -60,21 +80,48 @@ Error no_columns() {
           {.why = "a row has at least one element"}};
 }
 
-MapOutput::MapOutput(std::span<const PassInput> inputs, const Target& target,
-                     const MadeRecords& made)
-    : inputs_(inputs),
-      file_(checked(target, made, records_of(inputs)),
-            records_of(inputs) * made.columns.value_or(1), sources_of(inputs)),
-      output_{file_, made.bytes(), target.type.swapped ? made.element_bytes : 0} {}
-
-Stats MapOutput::run(Coordinator& coordinator, const Coordinator::Reservation& pass,
-                     Operation& operation, const PassOptions& wanted) {
-  return coordinator.run(pass, inputs_, operation, wanted, &output_);
+OutputFiles::OutputFiles(std::span<const PassInput> inputs, std::span<const Target> targets,
+                         std::span<const MadeRecords> made, Purpose purpose)
+    : purpose_(purpose) {
+  open(records_of(inputs), targets, made, sources_of(inputs));
 }
 
-void MapOutput::commit(Stats& stats) {
+OutputFiles::OutputFiles(std::uint64_t records, std::span<const Target> targets,
+                         std::span<const MadeRecords> made)
+    : purpose_(Purpose::write) {
+  open(records, targets, made, {});
+}
+
+void OutputFiles::open(std::uint64_t records, std::span<const Target> targets,
+                       std::span<const MadeRecords> made, std::span<const Source* const> sources) {
+  require_different(targets);
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const std::size_t columns = made[i].columns.value_or(1);
+    Target target = checked(targets[i], made[i]);
+    if (purpose_ == Purpose::append) {
+      require_no_shape(target);
+      row_shapes_.emplace_back();
+      if (made[i].columns) row_shapes_.back().push_back(columns);
+    } else if (made[i].columns && target.shape.empty()) {
+      target.shape = {records, columns};
+    }
+    files_.push_back(std::make_unique<TargetFile>(target, records * columns, sources, purpose_));
+    outputs_.push_back(
+        {*files_.back(), made[i].bytes(), target.type.swapped ? made[i].element_bytes : 0});
+  }
+}
+
+std::uint64_t OutputFiles::appended(std::size_t output) const {
+  return files_[output]->appended_bytes() / outputs_[output].record_bytes;
+}
+
+void OutputFiles::commit(Stats& stats) {
   const Stopwatch watch;
-  file_.commit();
+  if (purpose_ == Purpose::append) {
+    for (std::size_t i = 0; i < files_.size(); ++i) files_[i]->end(row_shapes_[i]);
+  }
+  for (const auto& file : files_) file->make_durable();
+  for (const auto& file : files_) file->commit();
   stats.timing.commit_seconds = watch.seconds();
   stats.timing.seconds += stats.timing.commit_seconds;
 }

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "observe/stopwatch.hpp"
+#include "pass/appender.hpp"
 #include "pass/lane.hpp"
 #include "pass/loading.hpp"
 #include "pass/pass.hpp"
@@ -46,6 +47,12 @@ std::vector<const File*> files_of(std::span<const PassInput> inputs) {
   return files;
 }
 
+std::vector<OutputFile*> files_of(std::span<const Output> outputs) {
+  std::vector<OutputFile*> files;
+  for (const Output& output : outputs) files.push_back(&output.file);
+  return files;
+}
+
 }  // namespace
 
 // The order matters: lanes and pool give their memory back to the device.
@@ -63,11 +70,11 @@ struct Coordinator::State {
   double device_seconds = 0;  // that the device has taken to start, of the pass that runs
 
   Stats run_passes(std::span<const PassInput> inputs, Operation& operation,
-                   const PassOptions& wanted, const Output* output);
+                   const PassOptions& wanted, std::span<const Output> outputs);
   Stats run(const Facts& facts, const Layout& layout, const Stopwatch& watch,
             std::span<const PassInput> inputs, Operation& operation, const PassOptions& wanted,
-            const Output* output);
-  void reserve(const Layout& layout);
+            std::span<const Output> outputs);
+  void reserve(const Layout& layout, std::size_t outputs);
   void prepare_lanes(const Observe& observe, std::size_t buffer_bytes);
   void add_times(const Writer* writer, Stats& stats) const;
 };
@@ -124,8 +131,8 @@ std::size_t Coordinator::streams() const noexcept {
 
 /// Makes pool and buffers as large as the layout says. Without memory to read ahead, the pass runs
 /// without that.
-void Coordinator::State::reserve(const Layout& layout) {
-  const std::size_t segments = layout.plan.max_extents();
+void Coordinator::State::reserve(const Layout& layout, std::size_t outputs) {
+  const std::size_t segments = std::max(layout.plan.max_extents(), outputs);
   // A pool of larger slots will do, unless they take what others need of a limited memory.
   const auto slots_fit = [&] {
     return options.memory_bytes == 0 ? pool->slot_bytes() >= layout.slot_bytes
@@ -208,35 +215,36 @@ void Coordinator::State::add_times(const Writer* writer, Stats& stats) const {
 }
 
 Stats Coordinator::run(const Source& source, RecordShape record, Operation& operation,
-                       const PassOptions& wanted, const Output* output) {
-  return run(begin_pass(), std::array{PassInput{source, record}}, operation, wanted, output);
+                       const PassOptions& wanted, std::span<const Output> outputs) {
+  return run(begin_pass(), std::array{PassInput{source, record}}, operation, wanted, outputs);
 }
 
 Stats Coordinator::run(const Reservation& /*pass*/, std::span<const PassInput> inputs,
-                       Operation& operation, const PassOptions& wanted, const Output* output) {
+                       Operation& operation, const PassOptions& wanted,
+                       std::span<const Output> outputs) {
   if (wanted.checksum && inputs.size() > 1) {
     throw Error(ErrorKind::usage, "a pass over several inputs has no checksum",
                 {.why = "a checksum is of the bytes of one source, in their order"});
   }
-  Stats stats = state_->run_passes(inputs, operation, wanted, output);
-  if (output == nullptr) {
+  Stats stats = state_->run_passes(inputs, operation, wanted, outputs);
+  if (outputs.empty()) {
     if (!stats.outcome.partial || wanted.keep_partial) return stats;
     throw Error(ErrorKind::interrupted, "interrupted");
   }
   if (!stats.outcome.partial && !wanted.stop.stop_requested()) return stats;
   throw Error(ErrorKind::interrupted, "interrupted; nothing was written",
-              {.path = output->file.path()});
+              {.path = outputs.front().file.path()});
 }
 
 /// The pass is begun anew, once each, where what was read ahead cannot be page-locked, and where a
 /// GPU has no room, since others use it too: with half the chunk then, unless the user has fixed
 /// it.
 Stats Coordinator::State::run_passes(std::span<const PassInput> inputs, Operation& operation,
-                                     const PassOptions& wanted, const Output* output) {
+                                     const PassOptions& wanted, std::span<const Output> outputs) {
   const Stopwatch watch;
   device_seconds = 0;
   device->device_memory().restart_peak();
-  Facts facts = measure_facts(device->facts(), !device->has_started(), inputs, output);
+  Facts facts = measure_facts(device->facts(), !device->has_started(), inputs, outputs);
   Wishes wishes{.options = options,
                 .workers = workers,
                 .needs = needs_of(inputs, &operation, wanted),
@@ -246,7 +254,7 @@ Stats Coordinator::State::run_passes(std::span<const PassInput> inputs, Operatio
   for (;;) {
     const Layout layout = choose_layout(facts, wishes);
     try {
-      Stats stats = run(facts, layout, watch, inputs, operation, wanted, output);
+      Stats stats = run(facts, layout, watch, inputs, operation, wanted, outputs);
       if (refused_chunk_bytes != 0) {
         stats.layout.why_chunk = {
             Choice::chunk_halved, why_smaller, {layout.chunk_bytes, refused_chunk_bytes}};
@@ -275,7 +283,7 @@ Stats Coordinator::State::run_passes(std::span<const PassInput> inputs, Operatio
 
 Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const Stopwatch& watch,
                               std::span<const PassInput> inputs, Operation& operation,
-                              const PassOptions& wanted, const Output* output) {
+                              const PassOptions& wanted, std::span<const Output> outputs) {
   Stats stats = describe_layout(facts, layout);
   std::optional<Checksum> checksum;
   if (wanted.checksum) checksum.emplace();
@@ -287,7 +295,7 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
 
   lanes = std::span(all_lanes).first(layout.lanes);
   for (const auto& idle : std::span(all_lanes).subspan(layout.lanes)) idle->release();
-  reserve(layout);
+  reserve(layout, outputs.size());
   if (layout.slots_ahead != 0 && !reads_ahead) {
     stats.layout.read_ahead_bytes = 0;
     stats.layout.reasons.push_back({Choice::no_read_ahead});
@@ -296,10 +304,12 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
   const Observe& observe = wanted.observe;
   std::optional<Writer> writer;
   TransferReporter write_reporter(TraceEvent::Kind::write, pool->size(), observe, layout.slots);
-  if (output != nullptr) {
+  std::optional<Appender> appender;
+  if (!outputs.empty()) {
     const WriteLayout& writes = *layout.writes;
-    writer.emplace(output->file, writes.plan, *pool,
-                   make_engine(options, writes.config, *pool, layout.most_slots),
+    if (operation.selects()) appender.emplace(outputs, layout.plan, pool->window());
+    writer.emplace(files_of(outputs), appender ? static_cast<const Plan&>(*appender) : writes.plan,
+                   *pool, make_engine(options, writes.config, *pool, layout.most_slots),
                    writes.config.block_bytes, writes.config.direct);
     writer->set_observer(write_reporter);
   }
@@ -313,18 +323,22 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
                         .inputs = stored_records(inputs, layout.plan),
                         .watch = watch,
                         .observe = observe,
-                        .output = output,
-                        .output_place = layout.writes ? layout.writes->place : 0};
+                        .outputs = outputs,
+                        .places = layout.writes ? layout.writes->places : ResultPlaces{},
+                        .appender = appender ? &*appender : nullptr};
   Pass pass(parts, lanes, loading.reader(), writer ? &*writer : nullptr);
   const auto prepare = [&] {
     prepare_lanes(observe, layout.buffer_bytes());
     loading.stop_reading_ahead();
   };
-  ProgressReporter reporter(wanted.progress, layout.plan.bytes());
+  const bool only_writes = inputs.empty() && layout.writes;
+  ProgressReporter reporter(wanted.progress,
+                            only_writes ? layout.writes->plan.bytes() : layout.plan.bytes());
   pass.run(prepare, [&] {
     const std::uint64_t read = loading.bytes_done();
     const std::uint64_t written = writer ? writer->bytes_done() : 0;
-    reporter.report(read, read + written, loading.in_flight() + (writer ? writer->in_flight() : 0));
+    reporter.report(only_writes ? written : read, read + written,
+                    loading.in_flight() + (writer ? writer->in_flight() : 0));
   });
 
   stats.timing.seconds = watch.seconds();

@@ -139,7 +139,7 @@ std::optional<FedStep> CopyFeed::next() {
   }
   finish_copies(drawn, buffer);
   const FedStep fed =
-      describe(*drawn.step, buffer.memory.data(), turn_, pass_.output == nullptr ? nullptr : chunk);
+      describe(*drawn.step, buffer.memory.data(), turn_, pass_.writes() ? chunk : nullptr);
   drawn.step.reset();
   turn_ = (turn_ + 1) % buffers();
   return fed;
@@ -180,7 +180,7 @@ void CopyFeed::finish_copies(Drawn& drawn, CopyBuffer& buffer) {
        .chunk = *drawn.step,
        .bytes = drawn.bytes_enqueued - std::exchange(drawn.bytes_copied, drawn.bytes_enqueued)},
       *buffer.copy_begun, *buffer.copied);
-  if (pass_.output == nullptr) {
+  if (!pass_.writes()) {
     for (const Chunk* chunk : drawn.copying) pass_.pool.recycle(*chunk);
   }
   drawn.copying.clear();

@@ -74,7 +74,7 @@ void Lane::consume(const PassParts& pass) {
   const std::unique_ptr<Sink> sink = make_sink(pass);
   const std::unique_ptr<Feed> feed = make_feed(pass, *sink);
   while (const std::optional<FedStep> step = feed->next()) {
-    const DeviceSpan<std::byte> out = sink->room(*step);
+    const StepResults out = sink->room(*step);
     Kernel& kernel = process(pass, *step, out);
     sink->commit(*step, out, *kernel.ended);
     if (device_.reads_host_memory()) take_in(kernel);  // the sink has waited for it
@@ -99,7 +99,7 @@ std::unique_ptr<Sink> Lane::make_sink(const PassParts& pass) {
 }
 
 /// Enqueues the operator's work on a step. Returns its events.
-Lane::Kernel& Lane::process(const PassParts& pass, const FedStep& step, DeviceSpan<std::byte> out) {
+Lane::Kernel& Lane::process(const PassParts& pass, const FedStep& step, const StepResults& out) {
   const NvtxRange range("operator", step.index);
   Kernel& kernel = kernels_[step.buffer];
   take_in(kernel);  // it ended before this step's copy into the same buffer began
@@ -111,14 +111,17 @@ Lane::Kernel& Lane::process(const PassParts& pass, const FedStep& step, DeviceSp
     bytes += step.records.count * pass.inputs[i].record.bytes;
   }
   pass.operation.process(index_, *stream_,
-                         {.first = step.records.first,
+                         {.index = step.index,
+                          .first = step.records.first,
                           .count = step.records.count,
                           .margin = step.margin,
                           .inputs = records_},
                          out);
   check_launches();
-  if (pass.output != nullptr && pass.output->swapped_bytes != 0) {
-    stream_->swap_bytes(out.data, out.size, pass.output->swapped_bytes);
+  for (std::size_t i = 0; i < out.outputs.size(); ++i) {
+    const auto [data, size] = out.outputs[i];
+    const std::size_t swapped = pass.outputs[i].swapped_bytes;
+    if (swapped != 0) stream_->swap_bytes(data, size, swapped);
   }
   stream_->record(*kernel.ended);
   kernel.is_pending = true;

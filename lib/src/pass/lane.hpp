@@ -58,7 +58,7 @@ class Lane {
   void consume(const PassParts& pass);
   std::unique_ptr<Feed> make_feed(const PassParts& pass, Sink& sink);
   std::unique_ptr<Sink> make_sink(const PassParts& pass);
-  Kernel& process(const PassParts& pass, const FedStep& step, DeviceSpan<std::byte> out);
+  Kernel& process(const PassParts& pass, const FedStep& step, const StepResults& out);
   void take_in(Kernel& kernel);
   void check_launches();
 

@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "pass/appender.hpp"
+
 namespace ooc {
 
 namespace {
@@ -24,6 +26,7 @@ void Pass::run(const std::function<void()>& prepare, const std::function<void()>
   WaitsInOperation in_operation(parts_.operation);
   std::vector<MeetingPoint*> meeting_points{&parts_.pool, &in_operation};
   if (parts_.checksum != nullptr) meeting_points.push_back(&parts_.checksum->turns());
+  if (parts_.appender != nullptr) meeting_points.push_back(&parts_.appender->turns());
   PassThreads threads(std::move(meeting_points));
   if (reader_ != nullptr) {
     threads.start([this] { reader_->run([this] { return parts_.end_of_chunks(); }); });

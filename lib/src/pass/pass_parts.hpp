@@ -8,13 +8,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "observe/stopwatch.hpp"
 #include "pass/stored_records.hpp"
+#include "sizing/layout.hpp"
 
 namespace ooc {
 
+class Appender;
 class Checksum;
 class InlineReaders;
 
@@ -29,12 +32,11 @@ struct PassParts {
   std::vector<StoredRecords> inputs;
   const Stopwatch& watch;
   const Observe& observe;
-  const Output* output;      // null: nothing is written
-  std::size_t output_place;  // offset of a result in a slot (bytes)
+  std::span<const Output> outputs;
+  ResultPlaces places;  // of the outputs
+  Appender* appender;   // null: the places of results in the outputs are known before the pass
 
-  std::size_t output_bytes(std::uint64_t records) const {
-    return output == nullptr ? 0 : records * output->record_bytes;
-  }
+  bool writes() const { return !outputs.empty(); }
 
   /// Number of chunks of the pass. After a stop request there are fewer.
   std::size_t end_of_chunks() const { return plan.first_piece(tickets.end()); }

@@ -1,65 +1,101 @@
 #include "pass/sink.hpp"
 
-#include <span>
+#include <cstring>
 #include <utility>
 
 #include "device/nvtx_range.hpp"
 #include "observe/stopwatch.hpp"
+#include "pass/appender.hpp"
 
 namespace ooc {
 
-namespace {
+StepResults Sink::room_in(std::byte* memory, std::uint64_t records) {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    outputs_[i] = {memory + pass_.places.outputs[i], records * pass_.outputs[i].record_bytes};
+  }
+  return {.outputs = outputs_,
+          .made = pass_.appender == nullptr
+                      ? nullptr
+                      : reinterpret_cast<std::uint64_t*>(memory + pass_.places.made)};
+}
 
-/// Makes `result`, a part of the slot of a chunk, the payload of the chunk.
-void set_payload(Chunk& chunk, std::span<std::byte> result) {
+std::span<const Sink::Moved> Sink::lay_out(Chunk& chunk, const StepResults& results,
+                                           const std::uint64_t* made) {
   chunk.segments.clear();
-  chunk.segments.push_back(result);
+  moved_.clear();
+  const auto add = [&](std::size_t output, std::size_t shift, std::uint64_t bytes) {
+    const std::size_t place = pass_.places.in_slot + pass_.places.outputs[output] + shift;
+    chunk.segments.push_back(chunk.memory.subspan(place, bytes));
+    moved_.push_back({chunk.segments.back(), results.outputs[output].data});
+  };
+  if (pass_.appender == nullptr) {
+    for (std::size_t i = 0; i < results.outputs.size(); ++i) add(i, 0, results.outputs[i].size);
+    return moved_;
+  }
+  // Bytes lie as far from the beginning of a page as in their file, so that whole pages can be
+  // written directly.
+  for (const Extent& extent : pass_.appender->append(chunk.index, {made, results.outputs.size()})) {
+    add(extent.input, extent.offset % page_bytes, extent.bytes);
+  }
+  return moved_;
 }
 
-}  // namespace
-
-DeviceSpan<std::byte> HostSink::room(const FedStep& step) {
-  if (pass_.output == nullptr) return {};
-  const std::size_t bytes = pass_.output_bytes(step.records.count);
-  return {step.chunk->memory.subspan(pass_.output_place, bytes).data(), bytes};
+StepResults HostSink::room(const FedStep& step) {
+  if (!pass_.writes()) return {};
+  return room_in(step.chunk->memory.data() + pass_.places.in_slot, step.records.count);
 }
 
-void HostSink::commit(const FedStep& step, DeviceSpan<std::byte> result, Event& computed) {
+void HostSink::commit(const FedStep& step, const StepResults& results, Event& computed) {
   computed.synchronize();  // the operator reads the slot
   if (pass_.readers != nullptr) return;
-  if (pass_.output == nullptr) {
+  if (!pass_.writes()) {
     pass_.pool.recycle(*step.chunk);
     return;
   }
-  set_payload(*step.chunk, {result.data, result.size});
+  for (const auto& [target, source] : lay_out(*step.chunk, results, results.made)) {
+    if (target.data() != source) std::memmove(target.data(), source, target.size());
+  }
   pass_.pool.publish(*step.chunk, ChunkState::computed);
 }
 
 CopySink::CopySink(const PassParts& pass, std::size_t lane, Stream& stream,
                    std::array<CopyBuffer, 2>& buffers, EventReporter& reporter, StageTimes& d2h)
-    : pass_(pass),
-      lane_(lane),
-      stream_(stream),
-      buffers_(buffers),
-      reporter_(reporter),
-      d2h_(d2h) {}
+    : Sink(pass), lane_(lane), stream_(stream), buffers_(buffers), reporter_(reporter), d2h_(d2h) {}
 
-DeviceSpan<std::byte> CopySink::room(const FedStep& step) {
-  if (pass_.output == nullptr) return {};
-  return {buffers_[turn_].memory.data(), pass_.output_bytes(step.records.count)};
+StepResults CopySink::room(const FedStep& step) {
+  if (!pass_.writes()) return {};
+  return room_in(buffers_[turn_].memory.data(), step.records.count);
 }
 
-void CopySink::commit(const FedStep& step, DeviceSpan<std::byte> result, Event& /*computed*/) {
-  if (pass_.output == nullptr) return;  // the feed has given the slot back
+void CopySink::commit(const FedStep& step, const StepResults& results, Event& /*computed*/) {
+  if (!pass_.writes()) return;  // the feed has given the slot back
   const CopyBuffer& buffer = buffers_[turn_];
-  const std::span<std::byte> target = step.chunk->memory.subspan(pass_.output_place, result.size);
+  const std::uint64_t* const made = fetch_made(step, results);
   stream_.record(*buffer.copy_begun);
-  stream_.copy(target.data(), result.data, result.size);
+  std::size_t bytes = 0;
+  for (const auto& [target, source] : lay_out(*step.chunk, results, made)) {
+    stream_.copy(target.data(), source, target.size());
+    bytes += target.size();
+  }
   stream_.record(*buffer.copied);
-  set_payload(*step.chunk, target);
-  copying_[turn_] = step.chunk;
+  copying_[turn_] = {step.chunk, bytes};
   turn_ = 1 - turn_;
   finish_copy(turn_);  // of the previous result
+}
+
+/// If the pass appends, brings the numbers of records to the slot and waits for them. Other lanes
+/// wait for this one's turn, so the previous result, whose copy is through, is passed on first.
+const std::uint64_t* CopySink::fetch_made(const FedStep& step, const StepResults& results) {
+  if (results.made == nullptr) return nullptr;
+  const CopyBuffer& buffer = buffers_[turn_];
+  std::byte* const made = step.chunk->memory.data() + pass_.places.in_slot + pass_.places.made;
+  stream_.copy(made, results.made, results.outputs.size() * sizeof(std::uint64_t));
+  stream_.record(*buffer.copied);
+  finish_copy(1 - turn_);
+  const NvtxRange range("wait for the number of records", step.index);
+  const Timed timed(d2h_.waits_in);
+  buffer.copied->synchronize();
+  return reinterpret_cast<const std::uint64_t*>(made);
 }
 
 void CopySink::flush() {
@@ -69,8 +105,9 @@ void CopySink::flush() {
 
 /// Waits until a result is in its slot, and passes it on to the writer.
 void CopySink::finish_copy(std::size_t index) {
-  if (copying_[index] == nullptr) return;
-  const Chunk& chunk = *std::exchange(copying_[index], nullptr);
+  const auto [copied, bytes] = std::exchange(copying_[index], {});
+  if (copied == nullptr) return;
+  const Chunk& chunk = *copied;
   const CopyBuffer& buffer = buffers_[index];
   {
     const NvtxRange range("d2h", chunk.index);
@@ -78,11 +115,9 @@ void CopySink::finish_copy(std::size_t index) {
     buffer.copied->synchronize();
   }
   d2h_.busy += buffer.copied->seconds_since(*buffer.copy_begun);
-  reporter_.report({.kind = TraceEvent::Kind::d2h,
-                    .worker = lane_,
-                    .chunk = chunk.index,
-                    .bytes = chunk.segments.front().size()},
-                   *buffer.copy_begun, *buffer.copied);
+  reporter_.report(
+      {.kind = TraceEvent::Kind::d2h, .worker = lane_, .chunk = chunk.index, .bytes = bytes},
+      *buffer.copy_begun, *buffer.copied);
   pass_.pool.publish(chunk, ChunkState::computed);
 }
 

@@ -7,65 +7,95 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
 
 #include "pass/feed.hpp"
 #include "pass/pass_parts.hpp"
 
 namespace ooc {
 
-/// Passes the results of a lane's steps on to the writer. Without an output, gives the slots of the
+/// Passes the results of a lane's steps on to the writer. Without outputs, gives the slots of the
 /// steps back unless the feed has done so. Belongs to the lane's thread.
 class Sink {
  public:
   virtual ~Sink() = default;
 
-  /// Returns memory for the result of a step; empty without an output.
-  virtual DeviceSpan<std::byte> room(const FedStep& step) = 0;
+  /// Returns room for the results of a step, until the next call.
+  virtual StepResults room(const FedStep& step) = 0;
 
   /// Called when the operator's work on the step is enqueued. The event `computed` is recorded at
   /// its end.
-  virtual void commit(const FedStep& step, DeviceSpan<std::byte> result, Event& computed) = 0;
+  virtual void commit(const FedStep& step, const StepResults& results, Event& computed) = 0;
 
   /// Passes all results on to the writer. A lane calls it before it waits for a read, because the
   /// reader may need the slots of these results.
   virtual void flush() = 0;
+
+ protected:
+  explicit Sink(const PassParts& pass) : pass_(pass), outputs_(pass.outputs.size()) {}
+
+  /// Returns room for the results of a number of records in `memory`.
+  StepResults room_in(std::byte* memory, std::uint64_t records);
+
+  /// A result on the device, and its place in the slot of its step.
+  struct Moved {
+    std::span<std::byte> target;
+    const std::byte* source;
+  };
+
+  /// Makes the places of the results in their slot the segments of the chunk. If the pass appends,
+  /// waits for the turn of the step, and `made` are the numbers of records. Returns where each of
+  /// these segments comes from. Throws Error, Aborted.
+  std::span<const Moved> lay_out(Chunk& chunk, const StepResults& results,
+                                 const std::uint64_t* made);
+
+  const PassParts& pass_;
+
+ private:
+  std::vector<DeviceSpan<std::byte>> outputs_;
+  std::vector<Moved> moved_;
 };
 
 /// The sink of devices that read host memory: the operator writes to the slot of its step.
 class HostSink final : public Sink {
  public:
-  explicit HostSink(const PassParts& pass) : pass_(pass) {}
+  explicit HostSink(const PassParts& pass) : Sink(pass) {}
 
-  DeviceSpan<std::byte> room(const FedStep& step) override;
-  void commit(const FedStep& step, DeviceSpan<std::byte> result, Event& computed) override;
+  StepResults room(const FedStep& step) override;
+  void commit(const FedStep& step, const StepResults& results, Event& computed) override;
   void flush() override {}
-
- private:
-  const PassParts& pass_;
 };
 
-/// Copies each result to the host, into the slot of its step, while the operator works on the next
-/// step.
+/// Copies results to the host, into the slot of their step, while the operator works on the next
+/// step. If the pass appends, the numbers of records come home first.
 class CopySink final : public Sink {
  public:
   /// All references must outlive it.
   CopySink(const PassParts& pass, std::size_t lane, Stream& stream,
            std::array<CopyBuffer, 2>& buffers, EventReporter& reporter, StageTimes& d2h);
 
-  DeviceSpan<std::byte> room(const FedStep& step) override;
-  void commit(const FedStep& step, DeviceSpan<std::byte> result, Event& computed) override;
+  StepResults room(const FedStep& step) override;
+  void commit(const FedStep& step, const StepResults& results, Event& computed) override;
   void flush() override;
 
  private:
+  /// Results whose copy is enqueued.
+  struct Copying {
+    Chunk* chunk = nullptr;  // whose slot receives them; null: none
+    std::size_t bytes = 0;
+  };
+
+  const std::uint64_t* fetch_made(const FedStep& step, const StepResults& results);
   void finish_copy(std::size_t buffer);
 
-  const PassParts& pass_;
   std::size_t lane_;
   Stream& stream_;
   std::array<CopyBuffer, 2>& buffers_;
   EventReporter& reporter_;
   StageTimes& d2h_;
-  std::array<Chunk*, 2> copying_{};  // by buffer: whose slot receives its copy, if one is enqueued
+  std::array<Copying, 2> copying_{};  // by buffer
   std::size_t turn_ = 0;
 };
 

@@ -59,7 +59,9 @@ StepNeeds needs_of(std::span<const PassInput> inputs, const Operation* operation
   if (operation != nullptr) {
     needs.partition = operation->partition();
     needs.margin = operation->margin();
-    needs.in_order |= operation->in_order() || !needs.margin.is_empty();
+    needs.selects = operation->selects();
+    needs.in_order |= operation->in_order() || needs.selects || !needs.margin.is_empty();
+    if (inputs.empty()) needs.records = operation->records();
   }
   for (const PassInput& input : inputs) {
     // Bytes are swapped within elements, so steps and memory are cut between these also if a record
@@ -98,15 +100,15 @@ Options bounded(Options options) {
 }
 
 Facts measure_facts(const DeviceFacts& device, bool device_starts,
-                    std::span<const PassInput> inputs, const Output* output) {
+                    std::span<const PassInput> inputs, std::span<const Output> outputs) {
   require_same_records(inputs);
   Facts facts{.device = device,
               .device_starts = device_starts,
               .host_bytes = available_host_bytes(),
               .source = facts_of(inputs),
-              .output = {}};
-  if (output != nullptr) {
-    facts.output = facts_of(output->file, output->file.data_offset(), output->record_bytes);
+              .outputs = {}};
+  for (const Output& output : outputs) {
+    facts.outputs.push_back(facts_of(output.file, output.file.data_offset(), output.record_bytes));
   }
   return facts;
 }
@@ -150,12 +152,12 @@ void describe_readers(const Engine* engine, const IoConfig& config, Stats& stats
 }
 
 Stats dry_run_pass(const Options& given, DeviceKind kind, const Source& source, RecordShape record,
-                   const Output* output, const PassOptions& wanted) {
+                   std::span<const Output> outputs, const PassOptions& wanted) {
   const Options options = bounded(given);
   const DeviceFacts device = facts_of(kind);
   const bool device_starts = !device.uses_host_cores;
   const PassInput input{source, record};
-  const Facts facts = measure_facts(device, device_starts, {&input, 1}, output);
+  const Facts facts = measure_facts(device, device_starts, {&input, 1}, outputs);
   const Layout layout = choose_layout(facts, {.options = options,
                                               .workers = choose_workers(options, device),
                                               .needs = needs_of({&input, 1}, nullptr, wanted)});

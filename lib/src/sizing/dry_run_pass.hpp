@@ -21,7 +21,7 @@ Options bounded(Options options);
 /// Measures the facts about a pass. `device_starts`: see Facts. Throws Error(bad_input) if an input
 /// is not whole records, or if the inputs have different numbers of them.
 Facts measure_facts(const DeviceFacts& device, bool device_starts,
-                    std::span<const PassInput> inputs, const Output* output);
+                    std::span<const PassInput> inputs, std::span<const Output> outputs);
 
 /// Returns the size of a source's elements if their bytes are swapped, else 0.
 std::size_t swapped_bytes_of(const Source& source);

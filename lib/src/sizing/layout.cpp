@@ -35,7 +35,7 @@ Reading choose_reading(const Facts& facts, const Wishes& wishes) {
   const auto& [options, workers, needs, best_depth] = wishes;
   const double cached = facts.source.cached_or_none();
   const bool both_ways = could_read_both_ways(facts, options) && !needs.in_order;
-  const bool lanes_may_read = facts.device.uses_host_cores && !facts.output &&
+  const bool lanes_may_read = facts.device.uses_host_cores && facts.outputs.empty() &&
                               options.engine == EngineKind::automatic && !options.make_engine &&
                               options.threads <= workers.reading_lanes;  // else some are left
   const bool one_thread = lanes_may_read && options.threads == 1 && workers.reading_lanes == 1;
@@ -68,38 +68,48 @@ std::size_t chunk_within_limits(const Options& options, const DeviceFacts& devic
   return most;
 }
 
-/// Bytes of input, and the reason for them.
+/// Records of a step, and the reason for their number.
 struct ChunkSize {
-  std::size_t bytes;
+  std::size_t records;
   Reason why;
-  std::size_t piece_bytes;  // what a slot holds of it
+  std::size_t piece_records;  // what a slot holds of them
 };
 
-/// The largest part of a partition that is a power of two records and at most `wanted` bytes.
+/// Bytes that a record takes in all outputs.
+std::size_t output_bytes_of(const Facts& facts) {
+  std::size_t sum = 0;
+  for (const OutputFacts& output : facts.outputs) sum += output.record_bytes;
+  return sum;
+}
+
+/// The records of the largest part of a partition that is a power of two of them and at most
+/// `wanted` bytes.
 std::size_t piece_of(const StepNeeds& needs, std::size_t wanted) {
   constexpr std::size_t least_bytes = 64 * KiB;
   const std::size_t elements =
       std::bit_floor(std::max<std::size_t>(std::max(wanted, least_bytes) / needs.bytes(), 1));
-  return std::min(elements, needs.partition) * needs.bytes();
+  return std::min(elements, needs.partition);
 }
 
 /// Gives the larger one of input and output the size that `reading` has chosen.
 ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& reading) {
   const auto& [options, workers, needs, best_depth] = wishes;
   const IoConfig& config = reading.config;
-  const std::size_t partition_bytes = needs.partition_bytes();
-  const bool in_pieces = !facts.device.reads_host_memory && !facts.output && !reading.both_ways;
-  const auto with_pieces = [&](std::size_t bytes, std::size_t wanted, Reason why) {
+  const std::size_t output_bytes = output_bytes_of(facts);
+  const std::size_t record_bytes = needs.inputs.empty() ? output_bytes : needs.bytes();
+  const std::size_t partition_bytes = needs.partition * record_bytes;
+  const bool in_pieces =
+      !facts.device.reads_host_memory && facts.outputs.empty() && !reading.both_ways;
+  const auto with_pieces = [&](std::size_t records, std::size_t wanted, Reason why) {
     const bool splits = in_pieces && wanted < partition_bytes;
-    return ChunkSize{bytes, std::move(why), splits ? piece_of(needs, wanted) : bytes};
+    return ChunkSize{records, std::move(why), splits ? piece_of(needs, wanted) : records};
   };
   if (options.chunk_bytes != 0) {
     const Choice what =
         options.chunk_bytes < partition_bytes ? Choice::chunk_at_least : Choice::chunk_as_asked;
-    return with_pieces(round_up(options.chunk_bytes, partition_bytes), options.chunk_bytes,
-                       {.what = what, .figures = {needs.partition}});
+    return with_pieces(divide_up(options.chunk_bytes, partition_bytes) * needs.partition,
+                       options.chunk_bytes, {.what = what, .figures = {needs.partition}});
   }
-  const std::size_t output_bytes = facts.output ? facts.output->record_bytes : 0;
   const std::size_t widest = std::max(needs.bytes(), output_bytes);
   const std::size_t buffers = output_bytes == 0 ? 1 : 2;
   const std::size_t partition_most = needs.partition * widest;
@@ -114,7 +124,7 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
   const std::size_t most =
       chunk_within_limits(options, facts.device, reading.lanes, wanted, buffers);
   const std::size_t partitions = std::max<std::size_t>(most / partition_most, 1);
-  return with_pieces(partitions * partition_bytes, std::min(most, config.chunk_bytes),
+  return with_pieces(partitions * needs.partition, std::min(most, config.chunk_bytes),
                      {.what = partitions * partition_most < wanted ? Choice::chunk_within_limits
                               : for_margin                         ? Choice::chunk_for_margin
                                                                    : config.why_chunk});
@@ -136,26 +146,36 @@ IoConfig read_config_for(const Facts& facts, const Wishes& wishes, IoConfig conf
     config = through_page_cache(wishes.options, facts.device, wishes.workers, false,
                                 "the input is many small files");
   }
-  config.block_bytes = std::min(config.block_bytes, piece_bytes);
+  if (piece_bytes != 0) config.block_bytes = std::min(config.block_bytes, piece_bytes);
   return config;
 }
 
-/// Returns the layout of the output. `input_bytes`: of a slot, for the input.
+/// Returns the layout of the outputs. `input_bytes`: of a slot, for the inputs.
 WriteLayout write_layout_for(const Facts& facts, const Wishes& wishes, const Layout& layout,
                              std::size_t input_bytes) {
-  const auto made_of = [&](std::uint64_t bytes) {
-    return bytes / wishes.needs.bytes() * facts.output->record_bytes;
-  };
-  const Extent whole{0, facts.output->data_offset, made_of(layout.plan.bytes())};
-  const std::size_t chunk_bytes = made_of(layout.chunk_bytes);
-  IoConfig config = choose_write_config(wishes.options, facts.device, wishes.workers,
-                                        facts.output->why_not_direct);
-  config.chunk_bytes = chunk_bytes;
-  config.block_bytes = std::min(config.block_bytes, chunk_bytes);
-  // A GPU has copied the input out of the slot when the result arrives. The CPU computes in it.
-  return {.plan = SequentialPlan(std::span(&whole, 1), chunk_bytes, layout.interleaving),
-          .config = std::move(config),
-          .place = facts.device.reads_host_memory ? input_bytes : 0};
+  Cut cut{.chunk_records = layout.chunk_bytes / layout.record_bytes,
+          .record_bytes = {},
+          .interleaving = layout.interleaving};
+  std::vector<Extent> extents;
+  std::string why_not_direct;  // of the first one that cannot be written directly
+  for (const OutputFacts& output : facts.outputs) {
+    const auto index = static_cast<std::uint32_t>(extents.size());
+    extents.push_back({.file = index,
+                       .offset = output.data_offset,
+                       .bytes = layout.plan.records() * output.record_bytes,
+                       .input = index});
+    cut.record_bytes.push_back(output.record_bytes);
+    if (why_not_direct.empty()) why_not_direct = output.why_not_direct;
+  }
+  IoConfig config =
+      choose_write_config(wishes.options, facts.device, wishes.workers, why_not_direct);
+  config.chunk_bytes = cut.chunk_records * output_bytes_of(facts);
+  config.block_bytes = std::min(config.block_bytes, config.chunk_bytes);
+  SequentialPlan plan(extents, std::move(cut));
+  // A GPU has copied the inputs out of the slot when the results arrive. The CPU computes in it.
+  ResultPlaces places =
+      places_of(plan, wishes.needs.selects, facts.device.reads_host_memory ? input_bytes : 0);
+  return {.plan = std::move(plan), .config = std::move(config), .places = std::move(places)};
 }
 
 /// Two buffers for inputs, or one if steps come in pieces, and two for results if there is an
@@ -166,7 +186,7 @@ LaneBuffers lane_buffers_of(const Layout& layout, const DeviceFacts& device) {
   if (device.reads_host_memory) return {.step = step, .inputs = layout.gathers ? 1u : 0u};
   return {.step = step,
           .inputs = layout.plan.pieces_per_step() == 1 ? 2u : 1u,
-          .result = layout.writes ? layout.writes->config.chunk_bytes : 0};
+          .result = layout.writes ? layout.writes->places.bytes : 0};
 }
 
 /// Returns the number of slots for the chunks that are read while a GPU starts, so that the disk
@@ -177,6 +197,7 @@ std::size_t choose_slots_ahead(const Facts& facts, const Options& options, const
   constexpr std::uint64_t share_of_memory = 16, share_of_limit = 2;
   constexpr std::uint64_t most_slots = 4096;  // of small chunks, each of which has its own costs
   if (!facts.device_starts || !layout.reads.direct || layout.interleaving) return 0;
+  if (layout.plan.inputs() == 0) return 0;
   std::uint64_t bytes = std::min(most_read_ahead_bytes, facts.host_bytes / share_of_memory);
   if (options.memory_bytes != 0) bytes = std::min(bytes, options.memory_bytes / share_of_limit);
   const std::uint64_t slots =
@@ -226,31 +247,47 @@ std::size_t place_in_step(const SequentialPlan& plan, std::size_t input) {
   return input < plan.inputs() ? round_up(place, RecordShape::most_alignment) : place;
 }
 
+ResultPlaces places_of(const SequentialPlan& writes, bool selects, std::size_t in_slot) {
+  ResultPlaces places{.in_slot = in_slot};
+  for (std::size_t i = 0; i < writes.inputs(); ++i) {
+    places.outputs.push_back(places.bytes);
+    places.bytes += round_up(writes.max_step_bytes(i), page_bytes);
+    // Appended results lie as far from the beginning of a page as in their file.
+    if (selects) places.bytes += page_bytes;
+  }
+  places.made = places.bytes;
+  if (selects) places.bytes += round_up(writes.inputs() * sizeof(std::uint64_t), page_bytes);
+  return places;
+}
+
 Layout choose_layout(const Facts& facts, const Wishes& wishes) {
   const Reading reading = choose_reading(facts, wishes);
   const ChunkSize chunk = choose_chunk(facts, wishes, reading);
   std::shared_ptr<const Interleaving> interleaving;
   if (reading.both_ways) {
-    interleaving =
-        std::make_shared<const Interleaving>(cached_pieces(facts.source.runs, chunk.bytes));
+    interleaving = std::make_shared<const Interleaving>(
+        cached_pieces(facts.source.runs, chunk.records * wishes.needs.bytes()));
   }
   const StepNeeds& needs = wishes.needs;
-  SequentialPlan plan(facts.source.extents, {.chunk_records = chunk.piece_bytes / needs.bytes(),
+  SequentialPlan plan(facts.source.extents, {.chunk_records = chunk.piece_records,
                                              .record_bytes = record_bytes_of(needs),
                                              .interleaving = interleaving,
-                                             .pieces_per_step = chunk.bytes / chunk.piece_bytes,
+                                             .pieces_per_step = chunk.records / chunk.piece_records,
                                              .before = needs.margin.before,
-                                             .after = needs.margin.after});
+                                             .after = needs.margin.after,
+                                             .records = needs.records});
   const std::size_t extents = plan.max_extents();
   const bool gathers = extents > needs.inputs.size() || has_unaligned(facts.source, needs);
-  IoConfig reads = read_config_for(facts, wishes, reading.config, extents, chunk.piece_bytes);
+  IoConfig reads = read_config_for(facts, wishes, reading.config, extents, plan.chunk_bytes());
+  const std::size_t record_bytes = needs.inputs.empty() ? output_bytes_of(facts) : needs.bytes();
   const std::size_t slack = Reader::slack_bytes(extents, reads.direct && facts.source.any_direct);
   const std::size_t input_bytes =
       round_up(std::max<std::size_t>(plan.max_bytes() + slack, 1), page_bytes);
 
   Layout layout{.plan = std::move(plan),
                 .interleaving = std::move(interleaving),
-                .chunk_bytes = chunk.bytes,
+                .record_bytes = record_bytes,
+                .chunk_bytes = chunk.records * record_bytes,
                 .slot_bytes = input_bytes,
                 .lanes = reading.lanes,
                 .slots = 1,
@@ -265,10 +302,10 @@ Layout choose_layout(const Facts& facts, const Wishes& wishes) {
                 .why_chunk = chunk.why,
                 .why_lanes = reading.why_lanes,
                 .writes = {}};
-  if (facts.output) {
+  if (!facts.outputs.empty()) {
     layout.writes = write_layout_for(facts, wishes, layout, input_bytes);
-    const std::size_t result = layout.writes->place + layout.writes->plan.max_bytes();
-    layout.slot_bytes = std::max(input_bytes, round_up(result, page_bytes));
+    const ResultPlaces& places = layout.writes->places;
+    layout.slot_bytes = std::max(input_bytes, places.in_slot + places.bytes);
   }
   layout.buffers = lane_buffers_of(layout, facts.device);
   const Occupancy occupancy = choose_occupancy(facts, wishes, layout);
@@ -290,12 +327,14 @@ Layout choose_layout(const Facts& facts, const Wishes& wishes) {
 }
 
 std::size_t chunks_read(const Layout& layout, std::size_t depth) {
+  if (layout.plan.inputs() == 0) return 1;  // the reader passes them on, one at a time
   return divide_up(depth * layout.reads.block_bytes, layout.plan.chunk_bytes());
 }
 
 std::size_t half_chunk_bytes(const Layout& layout, const StepNeeds& needs) {
-  const std::uint64_t chunk = std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes());
-  const std::size_t half = round_up(chunk / 2, needs.partition_bytes());
+  const std::uint64_t all = layout.plan.records() * layout.record_bytes;
+  const std::uint64_t chunk = std::min<std::uint64_t>(layout.chunk_bytes, all);
+  const std::size_t half = round_up(chunk / 2, needs.partition * layout.record_bytes);
   return half < chunk ? half : 0;
 }
 

@@ -23,10 +23,11 @@ struct StepNeeds {
   std::size_t partition = 65536;  // records, a power of two: steps are whole partitions
   Margin margin{};                // records that are read around those of a step
   bool in_order = false;          // the source is read from beginning to end
+  bool selects = false;           // the length of the outputs shows during the pass
+  std::uint64_t records = 0;      // of a pass without inputs
 
   /// Of all inputs.
   std::size_t bytes() const;
-  std::size_t partition_bytes() const { return partition * bytes(); }
   std::size_t margin_bytes() const { return (margin.before + margin.after) * bytes(); }
 };
 
@@ -39,11 +40,22 @@ struct Wishes {
   std::optional<std::size_t> best_depth{};
 };
 
-/// The layout of the output of a pass.
+/// The places of the results of a step (bytes).
+struct ResultPlaces {
+  std::size_t in_slot = 0;             // where they begin in the slot of their step
+  std::vector<std::size_t> outputs{};  // from there, of each output
+  std::size_t made = 0;                // from there, of the numbers of records if the pass selects
+  std::size_t bytes = 0;               // of all results
+};
+
+/// Returns the places for results of a plan, whose inputs are the outputs of the pass.
+ResultPlaces places_of(const SequentialPlan& writes, bool selects, std::size_t in_slot);
+
+/// The layout of the outputs of a pass.
 struct WriteLayout {
-  SequentialPlan plan;
+  SequentialPlan plan;  // of a pass that selects: if all records were kept
   IoConfig config;
-  std::size_t place;  // of the result in its slot (bytes)
+  ResultPlaces places;
 };
 
 /// The queue depths of a QueueTuner: the one to begin with if nothing is known of the disk, and the
@@ -65,7 +77,8 @@ struct LaneBuffers {
 struct Layout {
   SequentialPlan plan;
   std::shared_ptr<const Interleaving> interleaving;  // of a source that is cached in part
-  std::size_t chunk_bytes;                           // of a step; a slot may hold a piece of one
+  std::size_t record_bytes;                          // of all inputs or, without any, outputs
+  std::size_t chunk_bytes;  // of a step, in such records; a slot may hold a piece of one
   std::size_t slot_bytes;
   std::size_t lanes;
   std::size_t slots;        // in use at first

@@ -87,7 +87,9 @@ std::optional<Occupancy> smaller(Occupancy now, const Layout& layout) {
   if (now.slots == 1) return std::nullopt;
   now.most_slots = --now.slots;
   const std::size_t requests_of_chunk =
-      divide_up(layout.plan.chunk_bytes(), layout.reads.block_bytes) + layout.plan.max_extents() -
+      std::max<std::size_t>(divide_up(layout.plan.chunk_bytes(), layout.reads.block_bytes) +
+                                layout.plan.max_extents(),
+                            2) -
       1;
   now.queue_depth = std::min(now.queue_depth, now.slots * requests_of_chunk);
   return now;
@@ -98,7 +100,7 @@ Error no_room(const Layout& layout, const Wishes& wishes, std::size_t limit, std
               std::size_t buffer_bytes) {
   const StepNeeds& needs = wishes.needs;
   const std::uint64_t chunk = layout.plan.max_bytes();
-  const bool has_large_chunks = layout.chunk_bytes > needs.partition_bytes();
+  const bool has_large_chunks = layout.chunk_bytes > needs.partition * layout.record_bytes;
   std::string why = "one chunk of " + std::to_string(chunk) + " bytes must fit, in whole pages";
   if (!has_large_chunks && chunk == layout.chunk_bytes) {
     why += "; it has " + group_digits(std::to_string(needs.partition)) +

@@ -90,6 +90,27 @@ TEST_F(TargetTest, ShapesMayHaveNoElements) {
   EXPECT_EQ(test::read_whole(path("x.npy")), header(f4, {huge, huge, 0}));
 }
 
+TEST_F(TargetTest, MayBeAppendedTo) {
+  for (const Shape& row_shape : {Shape{}, Shape{3}, Shape{2, 3}}) {
+    for (const std::uint64_t rows : {0u, 5u}) {
+      const std::uint64_t row_bytes = 4 * (row_shape.empty() ? 1 : row_shape.size() == 1 ? 3 : 6);
+      TargetFile file({.path = path("appended.npy"), .type = {ElementType::f4}, .replace = true},
+                      1'000'000, {}, Purpose::append);
+      for (std::uint64_t row = 0; row < rows; ++row) {
+        EXPECT_EQ(file.append(row_bytes), file.data_offset() + row * row_bytes);
+      }
+      EXPECT_EQ(file.appended_bytes(), rows * row_bytes);
+      file.end(row_shape);
+      file.commit();
+      Shape shape{rows};
+      shape.insert(shape.end(), row_shape.begin(), row_shape.end());
+      const Source source = open(path("appended.npy"));
+      EXPECT_EQ(Shape(source.shape().begin(), source.shape().end()), shape);
+      EXPECT_EQ(source.bytes(), rows * row_bytes);
+    }
+  }
+}
+
 TEST_F(TargetTest, RawFilesAreNothingButData) {
   const Target target{.path = path("x.bf16"), .type = {ElementType::bf16}, .shape = {7}};
   TargetFile file(target, 3, {});

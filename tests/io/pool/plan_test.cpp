@@ -47,6 +47,17 @@ TEST(Plan, OfNothingHasNoChunks) {
   EXPECT_EQ(SequentialPlan(empty, 10).max_extents(), 0u);
 }
 
+TEST(Plan, WithoutInputsHasRecordsAndNoExtents) {
+  const SequentialPlan plan({}, {.chunk_records = 10, .record_bytes = {}, .records = 25});
+  EXPECT_EQ(plan.size(), 3u);
+  EXPECT_EQ(plan.records(), 25u);
+  EXPECT_EQ(plan.bytes(), 0u);
+  EXPECT_EQ(plan.max_extents(), 0u);
+  EXPECT_EQ(plan.step(2).first, 20u);
+  EXPECT_EQ(plan.step(2).count, 5u);
+  EXPECT_TRUE(plan.extents(2, {}).empty());
+}
+
 TEST(Plan, RefusesChunksOfNothing) {
   test::expect_error(ErrorKind::usage, "at least one record", [] { SequentialPlan({}, 0); });
 }

@@ -167,7 +167,7 @@ class WriterTest : public test::EachWay {
                                                      .storage = pool.memory(),
                                                      .storage_piece = pool.slot_bytes()}));
     const WatchedEngine& engine = *owned_engine;
-    Writer writer(file, plan, pool, std::move(owned_engine), block_bytes, direct());
+    Writer writer({&file}, plan, pool, std::move(owned_engine), block_bytes, direct());
     {
       const std::jthread lane([&] {
         Producer producer(plan, contents, place);
@@ -217,6 +217,37 @@ TEST_P(WriterTest, WritesNothingOfNothing) {
   expect_written(ListedPlan({}), {}, 1, 4096, 1, Place::as_in_file);
 }
 
+TEST_P(WriterTest, PassesChunksWithoutExtents) {
+  const Bytes data = contents(0, 50'000);
+  const ListedPlan plan({{}, {{0, 0, 20'000}}, {}, {}, {{0, 20'000, 30'000}}, {}});
+  for (const std::size_t slots : {1u, 2u, 6u}) {
+    expect_written(plan, data, slots, 4096, 3, Place::as_in_file);
+  }
+  expect_written(ListedPlan({{}, {}, {}}), {}, 1, 4096, 1, Place::as_in_file);
+}
+
+TEST_P(WriterTest, WritesToSeveralFiles) {
+  constexpr std::size_t bytes = 60'000;
+  const Bytes data = contents(0, bytes);
+  std::vector<std::vector<Extent>> chunks;  // with the same bytes for both files
+  for (std::uint64_t done = 0; done < bytes; done += 20'000) {
+    chunks.push_back({{0, done, 20'000}, {1, done, 20'000}});
+  }
+  const ListedPlan plan(chunks);
+  OutputFile first(directory_.path() / "first", bytes, false);
+  OutputFile second(directory_.path() / "second", bytes, false);
+  ChunkPool pool(memory(), plan.size(), Producer::slot_bytes(plan), plan.max_extents());
+  Producer(plan, data, Place::as_in_file).fill_all(pool);
+  Writer writer({&first, &second}, plan, pool, make(), 8192, direct());
+  writer.run();
+  EXPECT_EQ(writer.bytes_done(), 2 * bytes);
+  for (const OutputFile* file : {&first, &second}) {
+    Bytes written(bytes);
+    EXPECT_EQ(::pread(file->buffered(), written.data(), bytes, 0), static_cast<ssize_t>(bytes));
+    EXPECT_TRUE(written == data);
+  }
+}
+
 TEST_P(WriterTest, WritesDirectlyAllButTheEnds) {
   constexpr std::size_t begin = 128, bytes = 100'000;
   const ListedPlan plan = consecutive(begin, bytes, bytes);
@@ -228,7 +259,7 @@ TEST_P(WriterTest, WritesDirectlyAllButTheEnds) {
     Producer(plan, data, place).fill_all(pool);
     auto owned_engine = std::make_unique<WatchedEngine>(make());
     const WatchedEngine& engine = *owned_engine;
-    Writer writer(file, plan, pool, std::move(owned_engine), 8192, direct());
+    Writer writer({&file}, plan, pool, std::move(owned_engine), 8192, direct());
     writer.run();
     if (!direct() || place == Place::odd) {
       EXPECT_TRUE(engine.direct.empty());
@@ -256,7 +287,7 @@ TEST_P(WriterTest, KeepsAsManyInFlightAsTheEngineTakes) {
     Producer(plan, data, Place::as_in_file).fill_all(pool);
     auto owned_engine = std::make_unique<WatchedEngine>(make(depth));
     const WatchedEngine& engine = *owned_engine;
-    Writer writer(file, plan, pool, std::move(owned_engine), 4096, direct());
+    Writer writer({&file}, plan, pool, std::move(owned_engine), 4096, direct());
     writer.run();
     EXPECT_EQ(engine.most_in_flight, depth);
     EXPECT_EQ(engine.in_flight(), 0u);
@@ -269,7 +300,7 @@ TEST_P(WriterTest, AllocatesNothingWhileItWrites) {
   OutputFile file(directory_.path() / "result", data.size(), false);
   ChunkPool pool(memory(), plan.size(), Producer::slot_bytes(plan), plan.max_extents());
   Producer(plan, data, Place::as_in_file).fill_all(pool);
-  Writer writer(file, plan, pool, make(), 8192, direct());
+  Writer writer({&file}, plan, pool, make(), 8192, direct());
   const std::size_t before = test::count_of_new_by_this_thread();
   writer.run();
   EXPECT_EQ(test::count_of_new_by_this_thread(), before);
@@ -284,8 +315,8 @@ TEST_P(WriterTest, PassesErrorsOnWithNothingLeftInFlight) {
     ChunkPool pool(memory(), plan.size(), Producer::slot_bytes(plan), 1);
     Producer(plan, data, Place::as_in_file).fill_all(pool);
     const auto fail = [&] { throw file.write_error(EIO, 7); };
-    Writer writer(file, plan, pool, std::make_unique<test::FaultyEngine>(make(), good_writes, fail),
-                  4096, direct());
+    Writer writer({&file}, plan, pool,
+                  std::make_unique<test::FaultyEngine>(make(), good_writes, fail), 4096, direct());
     test::expect_error(ErrorKind::output,
                        "result: write failed at byte 7: Input/output error (EIO)",
                        [&] { writer.run(); });
@@ -300,7 +331,7 @@ TEST_P(WriterTest, EndsWhereThePoolEnds) {
   for (const std::size_t end : {0u, 1u, 3u}) {
     OutputFile file(directory_.path() / "result", data.size(), false);
     ChunkPool pool(memory(), 4, Producer::slot_bytes(plan), 1);
-    Writer writer(file, plan, pool, make(), 4096, direct());
+    Writer writer({&file}, plan, pool, make(), 4096, direct());
     {
       const std::jthread reader([&] {
         Producer producer(plan, data, Place::as_in_file);
@@ -319,7 +350,7 @@ TEST_P(WriterTest, StopsWhenThePoolIsAborted) {
   const Bytes data = contents(0, 200'000);
   OutputFile file(directory_.path() / "result", data.size(), false);
   ChunkPool pool(memory(), 3, Producer::slot_bytes(plan), 1);
-  Writer writer(file, plan, pool, make(), 4096, direct());
+  Writer writer({&file}, plan, pool, make(), 4096, direct());
   const std::jthread lane([&] {
     Producer producer(plan, data, Place::as_in_file);
     for (std::size_t i = 0; i < 5; ++i) producer.fill(pool, i);

@@ -231,8 +231,9 @@ TEST_P(PassChecksumTest, IsThatOfTheInputOfAMap) {
     const Output output{file, 1};
     Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 65536, .streams = streams});
     test::Visit operation;
-    EXPECT_EQ(coordinator.run(source, 1, operation, {.checksum = true}, &output).outcome.checksum,
-              one_shot(contents_));
+    EXPECT_EQ(
+        coordinator.run(source, 1, operation, {.checksum = true}, {&output, 1}).outcome.checksum,
+        one_shot(contents_));
   }
 }
 

@@ -47,7 +47,7 @@ class StopAfter final : public Operation {
  public:
   StopAfter(std::stop_source& source, std::uint64_t after) : stop_(source), after_(after) {}
   void begin(std::size_t, Stream&) override {}
-  void process(std::size_t lane, Stream&, const StepRecords& in, DeviceSpan<std::byte>) override {
+  void process(std::size_t lane, Stream&, const StepRecords& in, const StepResults&) override {
     if (lane % 2 != 0) std::this_thread::sleep_for(std::chrono::microseconds(300));
     std::uint64_t end = end_;
     while (end < in.first + in.count && !end_.compare_exchange_weak(end, in.first + in.count)) {

@@ -26,9 +26,9 @@ class CopyOut final : public Operation {
  public:
   void begin(std::size_t, Stream&) override {}
   void process(std::size_t, Stream& stream, const StepRecords& in,
-               DeviceSpan<std::byte> out) override {
-    EXPECT_EQ(out.size, in.count);
-    stream.copy(out.data, in.inputs.front().data, in.count);
+               const StepResults& out) override {
+    EXPECT_EQ(out.outputs.front().size, in.count);
+    stream.copy(out.outputs.front().data, in.inputs.front().data, in.count);
   }
   void end(std::size_t, Stream&) override {}
 };
@@ -103,7 +103,7 @@ TEST_F(CoordinatorTest, SaysHowMuchItWroteAndLeavesTheFileUnpublished) {
   const Output output{file, 1};
   Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536, .streams = 3});
   CopyOut operation;
-  const Stats stats = coordinator.run(source, 1, operation, {}, &output);
+  const Stats stats = coordinator.run(source, 1, operation, {}, {&output, 1});
   EXPECT_EQ(stats.outcome.bytes_written, source.bytes());
   EXPECT_GT(stats.timing.write.busy, 0);
   EXPECT_FALSE(std::filesystem::exists(target.path));
@@ -127,7 +127,7 @@ TEST_F(CoordinatorTest, ReadsWhatIsCachedAndWhatIsNotByTurns) {
                             {.chunk_bytes = 65536, .streams = streams});
     test::evict(path, 32 * 65536);  // the comparison has read it into the page cache
     CopyOut operation;
-    const Stats stats = coordinator.run(source, 1, operation, {}, &output);
+    const Stats stats = coordinator.run(source, 1, operation, {}, {&output, 1});
     EXPECT_FALSE(stats.layout.in_order);
     EXPECT_TRUE(stats.layout.direct);
     EXPECT_EQ(stats.layout.engine, "threads");

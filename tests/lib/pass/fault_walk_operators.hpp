@@ -2,10 +2,16 @@
 
 #include <ooc/fold.hpp>
 
+#include <gtest/gtest.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <deque>
+#include <mutex>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "support/temp_dir.hpp"
@@ -57,6 +63,83 @@ struct WeightedSumOfPieces : WeightedSum {
   }
 };
 
+/// Host memory for copies, which may end after the call of the operator that began them has thrown.
+class HostMemory {
+ public:
+  std::span<std::byte> take(std::size_t bytes) {
+    const std::scoped_lock lock(mutex_);
+    return blocks_.emplace_back(bytes);
+  }
+
+  template <class T>
+  T get(Stream& stream, const T* place) {
+    const auto memory = take(sizeof(T));
+    stream.copy(memory.data(), place, sizeof(T));
+    stream.synchronize();
+    return *reinterpret_cast<const T*>(memory.data());
+  }
+
+  template <class T>
+  void set(Stream& stream, T* place, const T& value) {
+    const auto memory = take(sizeof(T));
+    std::memcpy(memory.data(), &value, sizeof(T));
+    stream.copy(place, memory.data(), sizeof(T));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::deque<std::vector<std::byte>> blocks_;
+};
+
+/// A filter that keeps all bytes.
+struct KeepAll {
+  using Input = std::uint8_t;
+  using Output = std::uint8_t;
+  HostMemory& home;
+
+  void select(Stream& stream, DeviceChunk<const std::uint8_t> in, DeviceSpan<std::uint8_t> out,
+              std::uint64_t* kept) const {
+    stream.copy(out.data, in.data, in.size);
+    home.set(stream, kept, std::uint64_t{in.size});
+  }
+};
+
+/// A scan that copies bytes, and passes on how many there were.
+struct CountingScan {
+  using Input = std::uint8_t;
+  using Output = std::uint8_t;
+  using Carry = std::uint64_t;
+  static constexpr std::size_t partition_records = chunk_bytes / 4;
+  HostMemory& home;
+
+  void begin(Stream& stream, DeviceChunk<const std::uint8_t> in, DeviceSpan<std::uint8_t> out,
+             Carry* own) const {
+    stream.copy(out.data, in.data, in.size);
+    home.set(stream, own, Carry{in.size});
+  }
+  void join(Stream& stream, const Carry* before, const Carry* own, Carry* after) const {
+    home.set(stream, after, home.get(stream, before) + home.get(stream, own));
+  }
+  void finish(Stream& stream, DeviceChunk<std::uint8_t> out, const Carry* before) const {
+    EXPECT_EQ(home.get(stream, before), out.first);
+  }
+};
+
+/// Writes bytes to a file and, twice each, to another.
+struct Repeat {
+  using Output = std::tuple<std::uint8_t, std::uint16_t>;
+  std::span<const std::byte> bytes;
+  HostMemory& home;
+
+  void produce(Stream& stream, DeviceChunk<std::uint8_t> out,
+               DeviceChunk<std::uint16_t> twice) const {
+    stream.copy(out.data, bytes.data() + out.first, out.size);
+    const std::span<std::byte> pairs = home.take(2 * twice.size);
+    for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i] = bytes[out.first + i / 2];
+    stream.copy(twice.data, pairs.data(), pairs.size());
+  }
+};
+
 /// Compares two inputs, with the records around those of each step, with the bytes of their file.
 class CompareTwice final : public Operation {
  public:
@@ -67,7 +150,7 @@ class CompareTwice final : public Operation {
   Margin margin() const noexcept override { return {100, 5000}; }
   void begin(std::size_t, Stream&) override {}
   void process(std::size_t lane, Stream& stream, const StepRecords& in,
-               DeviceSpan<std::byte>) override {
+               const StepResults&) override {
     const std::span host = std::span(home_[lane]).first(in.count_with_margin());
     const auto expected = bytes_.subspan(in.first - in.margin.before, host.size());
     for (const DeviceSpan<const std::byte> input : in.inputs) {

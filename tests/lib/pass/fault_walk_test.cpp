@@ -2,191 +2,34 @@
 // operator new, and starts of threads. Each time the pass must end, with the right answer or with
 // an error.
 
-#include <ooc/fold.hpp>
 #include <ooc/io/error.hpp>
-#include <ooc/map.hpp>
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <limits>
 #include <memory>
-#include <new>
-#include <span>
 #include <string>
-#include <thread>
-#include <vector>
 
+#include "lib/pass/fault_walk_fixture.hpp"
 #include "lib/pass/fault_walk_operators.hpp"
 #include "support/counted_new.hpp"
-#include "support/effort.hpp"
 #include "support/failing_threads.hpp"
 #include "support/fault.hpp"
 #include "support/faulty_device.hpp"
 #include "support/faulty_engine.hpp"
-#include "support/late_device.hpp"
-#include "support/operators.hpp"
 #include "support/page_cache.hpp"
-#include "support/temp_dir.hpp"
-#include "support/watchdog.hpp"
 
 namespace ooc {
 namespace {
 
-using test::chunk_bytes;
-using test::CompareTwice;
-using test::Copy;
 using test::DeviceFault;
 using test::EngineCall;
 using test::Fault;
-using test::WeightedSum;
+using test::FaultWalk;
+using test::Machine;
 using test::WeightedSumInOrder;
 using test::WeightedSumOfPieces;
 using test::WeightedSumOfStreams;
-
-constexpr std::size_t chunks = 9;
-
-std::size_t threads_of_this_process() {
-  const std::filesystem::directory_iterator threads("/proc/self/task");
-  return static_cast<std::size_t>(std::distance(begin(threads), end(threads)));
-}
-
-/// The device of a pass: the CPU, a LateDevice as a substitute for a GPU, or a real GPU.
-enum class Machine { cpu, late, cuda };
-
-class FaultWalk : public testing::TestWithParam<Machine> {
- protected:
-  void SetUp() override {
-    if (GetParam() == Machine::cuda && !why_no_gpu().empty()) {
-      GTEST_SKIP() << "no GPU: " << why_no_gpu();
-    }
-  }
-
-  static std::unique_ptr<Device> device() {
-    if (GetParam() == Machine::late) return std::make_unique<test::LateDevice>();
-    return make_device(GetParam() == Machine::cpu ? DeviceKind::cpu : DeviceKind::cuda);
-  }
-
-  /// Makes a WrappedDevice count as not started.
-  static std::unique_ptr<Device> stopped(std::unique_ptr<Device> device) {
-    dynamic_cast<test::WrappedDevice&>(*device).stop();
-    return device;
-  }
-
-  static Options options() {
-    return {.chunk_bytes = chunk_bytes, .streams = 2, .threads = 4, .block_bytes = chunk_bytes / 2};
-  }
-
-  /// Returns options of a pass with fewer slots than chunks, and with direct reads if possible.
-  Options reading_ahead(std::size_t streams) const {
-    Options wanted = options();
-    wanted.streams = streams;
-    wanted.queue_depth = 2;
-    if (open(source_).files()[0].direct() >= 0) wanted.direct = DirectIo::yes;
-    return wanted;
-  }
-
-  /// True if a fold of the source gives the right answer. Throws the errors of the fold.
-  template <class Sum = WeightedSum>
-  bool fold_is_right(std::unique_ptr<Device> device, const Options& options,
-                     const PassOptions& wanted = {}) {
-    Coordinator coordinator(std::move(device), options);
-    return fold(coordinator, Sum{}, open(source_), wanted).value.sum == sum_;
-  }
-
-  /// True if a pass over the source, zipped with itself, sees the right bytes. Throws its errors.
-  bool zip_is_right(std::unique_ptr<Device> device, const Options& options) {
-    Coordinator coordinator(std::move(device), options);
-    const Source first = open(source_), second = open(source_);
-    const PassInput inputs[] = {{first, 1}, {second, 1}};
-    CompareTwice compare(bytes_, coordinator.streams());
-    coordinator.run(coordinator.begin_pass(), inputs, compare);
-    return compare.is_right();
-  }
-
-  /// Runs a map of the source and returns true. Throws its errors. walk() checks the file.
-  bool map_is_right(std::unique_ptr<Device> device, const Options& options,
-                    const PassOptions& wanted = {}) {
-    Coordinator coordinator(std::move(device), options);
-    map(coordinator, Copy{}, open(source_), {.path = target_, .type = {ElementType::u1}}, wanted);
-    return true;
-  }
-
-  test::HeldInPageCache hold_source() const { return test::HeldInPageCache(source_); }
-
-  // A map with as many streams has a larger pool. A pass whose pool holds all chunks does not read
-  // ahead.
-  static constexpr std::size_t fold_streams = 2, map_streams = 1;
-
-  void expect_that_passes_read_ahead() const {
-    if (reading_ahead(fold_streams).direct != DirectIo::yes) return;
-    const auto coordinator = [this](std::size_t streams) {
-      auto wrapped = std::make_unique<test::WrappedDevice>(device(), [](test::DeviceCall) {});
-      return Coordinator(stopped(std::move(wrapped)), reading_ahead(streams));
-    };
-    Coordinator folding = coordinator(fold_streams), mapping = coordinator(map_streams);
-    EXPECT_GT(fold(folding, WeightedSum{}, open(source_)).stats.layout.read_ahead_bytes, 0u);
-    const Target target{.path = target_, .type = {ElementType::u1}};
-    EXPECT_GT(map(mapping, Copy{}, open(source_), target).layout.read_ahead_bytes, 0u);
-    std::filesystem::remove(target_);
-  }
-
-  /// Runs `pass` with a fault at each call. Expects each run to give the right answer or to throw
-  /// an error of `causes`, and to leave neither a file nor a thread. A run may succeed despite a
-  /// fault only if the call is `dispensable`.
-  void walk(const std::string& name, const std::vector<ErrorKind>& causes, bool dispensable,
-            const std::function<bool(Fault&)>& pass) {
-    Fault none(std::numeric_limits<std::size_t>::max(), Fault::Mode::once);
-    expect_right_or_error({}, false, pass, none);
-    const std::size_t threads = threads_of_this_process();  // threads of a driver stay
-    // Under ThreadSanitizer every fifth call fails. AddressSanitizer looks for leaks after each.
-    const std::size_t step = test::sanitizers == "thread" ? 5 : 1;
-    for (const Fault::Mode mode : {Fault::Mode::once, Fault::Mode::from_then_on}) {
-      const std::size_t points = test::walk(mode, step, [&](Fault& fault) {
-        SCOPED_TRACE(name + ", run " + std::to_string(++runs_));
-        watchdog_.begin(runs_);
-        expect_right_or_error(causes, dispensable, pass, fault);
-        while (threads_of_this_process() > threads) std::this_thread::yield();
-      });
-      EXPECT_GT(points, 0u) << name;
-      RecordProperty(name + (mode == Fault::Mode::once ? "_once" : "_from_then_on"),
-                     static_cast<int>(points));
-    }
-  }
-
- private:
-  void expect_right_or_error(const std::vector<ErrorKind>& causes, bool dispensable,
-                             const std::function<bool(Fault&)>& pass, Fault& fault) {
-    try {
-      EXPECT_TRUE(pass(fault)) << "a wrong answer";
-      EXPECT_TRUE(dispensable || !fault.has_struck()) << "the fault went unnoticed";
-      if (std::filesystem::exists(target_)) {
-        EXPECT_TRUE(test::read_whole(target_) == test::read_whole(source_));
-        std::filesystem::remove(target_);
-      }
-    } catch (const Error& error) {
-      EXPECT_NE(std::ranges::find(causes, error.kind()), causes.end()) << error.what();
-      EXPECT_TRUE(fault.has_struck()) << error.what();
-    } catch (const std::bad_alloc&) {
-      EXPECT_NE(std::ranges::find(causes, ErrorKind::memory), causes.end());
-      EXPECT_TRUE(fault.has_struck());
-    }
-    EXPECT_EQ(dir_.names(), std::vector<std::string>{"source.u8"});
-  }
-
-  test::TempDir dir_;
-  std::vector<std::byte> bytes_ = test::random_bytes(chunks * chunk_bytes - 5, 1);
-  std::filesystem::path source_ = dir_.write("source.u8", bytes_);
-  std::filesystem::path target_ = dir_.path() / "target.u8";
-  std::uint64_t sum_ =
-      WeightedSum::sum_of({reinterpret_cast<const std::uint8_t*>(bytes_.data()), bytes_.size()}, 0);
-  test::Watchdog watchdog_;
-  std::uint64_t runs_ = 0;
-};
 
 std::string machine_name(const testing::TestParamInfo<Machine>& machine) {
   return machine.param == Machine::cpu ? "cpu" : machine.param == Machine::late ? "late" : "cuda";
@@ -235,7 +78,15 @@ TEST_P(FaultWalk, OverEveryCallOfAnEngine) {
       const std::string name = broken.name + (kind == EngineKind::threads ? "_with_threads" : "");
       walk(name + "_in_a_map", {broken.kind}, false,
            [&](Fault& fault) { return map_is_right(device(), options_with(fault)); });
-      if (writes) continue;
+      walk(name + "_in_a_filter", {broken.kind}, false,
+           [&](Fault& fault) { return filter_is_right(device(), options_with(fault)); });
+      walk(name + "_in_a_scan", {broken.kind}, false,
+           [&](Fault& fault) { return scan_is_right(device(), options_with(fault)); });
+      if (writes) {
+        walk(name + "_of_two_outputs", {broken.kind}, false,
+             [&](Fault& fault) { return write_is_right(device(), options_with(fault)); });
+        continue;
+      }
       walk(name + "_in_a_fold", {broken.kind}, false,
            [&](Fault& fault) { return fold_is_right(device(), options_with(fault)); });
       walk(name + "_in_a_fold_in_order", {broken.kind}, false, [&](Fault& fault) {
@@ -277,6 +128,12 @@ TEST_P(FaultWalk, OverEveryCallOfTheDevice) {
          [&](Fault& fault) { return zip_is_right(broken(fault), options()); });
     walk(kind.name + "_in_a_map", {kind.kind}, false,
          [&](Fault& fault) { return map_is_right(broken(fault), options()); });
+    walk(kind.name + "_in_a_filter", {kind.kind}, false,
+         [&](Fault& fault) { return filter_is_right(broken(fault), options()); });
+    walk(kind.name + "_in_a_scan", {kind.kind}, false,
+         [&](Fault& fault) { return scan_is_right(broken(fault), options()); });
+    walk(kind.name + "_of_two_outputs", {kind.kind}, false,
+         [&](Fault& fault) { return write_is_right(broken(fault), options()); });
     // A pass that cannot get memory to read ahead does without.
     const bool dispensable = kind.fault == DeviceFault::host_memory;
     walk(kind.name + "_reading_ahead_in_a_fold", {kind.kind}, dispensable, [&](Fault& fault) {
@@ -301,6 +158,10 @@ TEST_P(HostFaultWalk, OverEveryCallOfOperatorNew) {
     walk(name + "_in_a_map", {ErrorKind::memory}, true, [&](Fault& fault) {
       const test::FailingNew failing(fault);
       return map_is_right(device(), wanted);
+    });
+    walk(name + "_in_a_filter", {ErrorKind::memory}, true, [&](Fault& fault) {
+      const test::FailingNew failing(fault);
+      return filter_is_right(device(), wanted);
     });
     walk(name + "_of_two_inputs", {ErrorKind::memory}, true, [&](Fault& fault) {
       const test::FailingNew failing(fault);

@@ -36,7 +36,7 @@ class CompareInputs final : public Operation {
   std::size_t partition() const noexcept override { return partition_; }
   Margin margin() const noexcept override { return margin_; }
   void begin(std::size_t, Stream&) override {}
-  void process(std::size_t, Stream& stream, const StepRecords& in, DeviceSpan<std::byte>) override {
+  void process(std::size_t, Stream& stream, const StepRecords& in, const StepResults&) override {
     const std::uint64_t all = expected_.front().size() / record_bytes_.front();
     EXPECT_EQ(in.first % partition_, 0u);
     EXPECT_EQ(in.margin.before, std::min<std::uint64_t>(margin_.before, in.first));
@@ -199,8 +199,9 @@ class CopySecond final : public Operation {
   Margin margin() const noexcept override { return {2, 3}; }
   void begin(std::size_t, Stream&) override {}
   void process(std::size_t, Stream& stream, const StepRecords& in,
-               DeviceSpan<std::byte> out) override {
-    stream.copy(out.data, in.inputs[1].data + in.margin.before * 2, out.size);
+               const StepResults& out) override {
+    const auto [data, size] = out.outputs.front();
+    stream.copy(data, in.inputs[1].data + in.margin.before * 2, size);
   }
   void end(std::size_t, Stream&) override {}
 };
@@ -216,7 +217,7 @@ TEST_P(PassInputTest, AreMappedToOneFile) {
     const Output output{file, 2};
     Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 30'000, .direct = direct});
     CopySecond copy;
-    coordinator.run(coordinator.begin_pass(), inputs, copy, {}, &output);
+    coordinator.run(coordinator.begin_pass(), inputs, copy, {}, {&output, 1});
     file.commit();
     EXPECT_TRUE(test::same_bytes(test::bytes_of(test::read_whole(target.path)), second));
   }

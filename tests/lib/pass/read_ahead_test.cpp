@@ -42,7 +42,7 @@ class DirectReadAhead : public testing::Test {
     const Workers workers{.lanes = 2, .reading_lanes = 2, .readers = 2, .writers = 2};
     const Source measured = source();
     const PassInput input{measured, 1};
-    const Facts facts = measure_facts(facts_of(DeviceKind::cuda), true, {&input, 1}, nullptr);
+    const Facts facts = measure_facts(facts_of(DeviceKind::cuda), true, {&input, 1}, {});
     return choose_layout(facts, {.options = options, .workers = workers});
   }
 

@@ -22,13 +22,13 @@ constexpr std::byte paint{0xee};  // of bytes that were not written
 class Ledger {
  public:
   Ledger(const Scenario& scenario, std::vector<std::byte> expected, Complaint& complaint)
-      : plan_(scenario.writes ? scenario.output_plan() : scenario.plan()),
-        input_plan_(scenario.plan()),
+      : plan_(scenario.plan()),
+        ranges_(scenario.result_ranges()),
         is_written_(scenario.writes),
-        record_bytes_(scenario.writes ? 1 : scenario.record_bytes()),
+        record_bytes_(scenario.record_bytes()),
         expected_(std::move(expected)),
         next_(scenario.lanes),
-        had_(input_plan_.steps()),
+        had_(plan_.steps()),
         complaint_(complaint) {}
 
   /// Begins another pass.
@@ -42,7 +42,7 @@ class Ledger {
   /// Returns the step that begins with a record; the number of steps if none does.
   std::size_t step_at(std::uint64_t first) const {
     std::size_t step = 0;
-    while (step < input_plan_.steps() && input_plan_.step(step).first != first) ++step;
+    while (step < plan_.steps() && plan_.step(step).first != first) ++step;
     return step;
   }
 
@@ -64,6 +64,9 @@ class Ledger {
 
   bool had(std::size_t step) const { return had_[step]; }
 
+  /// Bytes that are compared of a step.
+  std::uint64_t bytes_of(std::size_t step) const { return ranges_[step].count; }
+
   /// Number of steps that lanes have had.
   std::size_t steps() const {
     return static_cast<std::size_t>(std::count(had_.begin(), had_.end(), true));
@@ -84,9 +87,7 @@ class Ledger {
     for (std::size_t step = 0; step < had_.size(); ++step) {
       const bool is_done = step < steps;
       if (had_[step] != is_done) complaint_.add("what was done is not a prefix");
-      const RecordRange records = plan_.step(step);
-      for (std::uint64_t i = records.first * record_bytes_; i < records.end() * record_bytes_;
-           ++i) {
+      for (std::uint64_t i = ranges_[step].first; i < ranges_[step].end(); ++i) {
         if (result_[i] != (is_done ? expected_[i] : paint)) complaint_.add("a wrong byte");
         if (times_[i] != (is_done && is_written_)) complaint_.add("a byte was not written once");
       }
@@ -94,10 +95,10 @@ class Ledger {
   }
 
  private:
-  SequentialPlan plan_;  // of the compared data: input or output
-  SequentialPlan input_plan_;
+  SequentialPlan plan_;
+  std::vector<RecordRange> ranges_;  // bytes of each step in the compared data
   bool is_written_;
-  std::size_t record_bytes_;  // of the compared data
+  std::size_t record_bytes_;  // of all inputs
   std::vector<std::byte> expected_;
   std::vector<std::byte> result_;
   std::vector<std::uint8_t> times_;     // how often each byte of the result was written

@@ -1,5 +1,6 @@
 #include "lib/simulation/scenario.hpp"
 
+#include <ooc/detail/checksum/checksum.hpp>
 #include <ooc/io/units.hpp>
 
 #include <algorithm>
@@ -64,6 +65,7 @@ Scenario::Scenario(std::uint64_t wanted) : seed(wanted) {
   Random random(seed);
   on_gpu = random.one_in(2);
   writes = random.one_in(2);
+  selects = writes && random.one_in(3);
   reads_inline = !on_gpu && !writes && random.one_in(3);
   pieces = on_gpu && !writes && random.one_in(3) ? random.between(2, 4) : 1;
   direct = !reads_inline && random.one_in(2);
@@ -80,7 +82,7 @@ Scenario::Scenario(std::uint64_t wanted) : seed(wanted) {
     add_random_extents(random, i, count * records[i].bytes, extents);
   }
   chunk_records = divide_up(count, random.between(1, 24));
-  if (!reads_inline && !tuned && pieces == 1 && random.one_in(4)) {
+  if (!reads_inline && !tuned && !selects && pieces == 1 && random.one_in(4)) {
     cached.resize(divide_up(count, chunk_records));
     for (std::size_t i = 0; i < cached.size(); ++i) cached[i] = random.one_in(2);
   } else if (random.one_in(3)) {
@@ -163,6 +165,36 @@ std::uint64_t Scenario::output_bytes(std::uint64_t of_records) const {
   return writes ? of_records * output_element_bytes : 0;
 }
 
+std::uint64_t Scenario::made(std::size_t step) const {
+  const std::uint64_t count = plan().step(step).count;
+  if (!selects) return count;
+  Random random(seed + 31 * step);
+  return random.one_in(4) ? 0 : random.one_in(4) ? count : random.below(count + 1);
+}
+
+std::vector<RecordRange> Scenario::result_ranges() const {
+  const SequentialPlan input = plan(), output = output_plan();
+  std::vector<RecordRange> ranges;
+  std::uint64_t end = 0;
+  for (std::size_t step = 0; step < input.steps(); ++step) {
+    const RecordRange step_records = input.step(step);
+    if (selects) {
+      ranges.push_back({end, output_bytes(made(step))});
+    } else if (writes) {
+      ranges.push_back(output.step(step));
+    } else {
+      ranges.push_back({step_records.first * record_bytes(), step_records.count * record_bytes()});
+    }
+    end = ranges.back().end();
+  }
+  return ranges;
+}
+
+QueueTuner Scenario::tuner() const {
+  constexpr std::size_t request_bytes = 16;
+  return {first_depth, least_depth, read_depth, request_bytes};
+}
+
 bool Scenario::gathers() const {
   return extents.size() > records.size() || std::ranges::any_of(extents, [&](const Extent& extent) {
            return extent.offset % records[extent.input].alignment != 0;
@@ -172,7 +204,10 @@ bool Scenario::gathers() const {
 std::string Scenario::describe() const {
   std::ostringstream text;
   text << "seed " << seed << " (OOC_SIMULATION_SEED=" << seed
-       << "): " << (on_gpu ? "GPU, " : "CPU, ") << (writes ? "map" : "fold")
+       << "): " << (on_gpu ? "GPU, " : "CPU, ")
+       << (selects  ? "filter"
+           : writes ? "map"
+                    : "fold")
        << (reads_inline ? ", lanes read" : "")
        << (pieces > 1 ? ", steps of " + std::to_string(pieces) + " pieces" : "")
        << (direct ? ", direct" : "") << (swapped ? ", swapped" : "")
@@ -206,6 +241,13 @@ std::vector<std::byte> World::input_of(const Scenario& scenario, std::size_t inp
   return input;
 }
 
+std::string World::checksum_of(const Scenario& scenario, std::size_t records) const {
+  std::vector<std::byte> input = input_of(scenario, 0);
+  Checksum checksum;
+  checksum.add({.index = 0, .segments = {input}}, 0, records * scenario.records.front().bytes);
+  return checksum.text();
+}
+
 std::vector<std::byte> World::seen_of(const Scenario& scenario, std::size_t input) const {
   std::vector<std::byte> seen = input_of(scenario, input);
   const std::size_t bytes = scenario.swapped_bytes(input);
@@ -229,7 +271,14 @@ std::vector<std::byte> World::result_of(const Scenario& scenario) const {
     }
     place += from;
   }
-  return result;
+  if (!scenario.selects) return result;
+  std::vector<std::byte> kept;
+  const SequentialPlan plan = scenario.plan();
+  for (std::size_t step = 0; step < plan.steps(); ++step) {
+    const auto first = result.begin() + static_cast<std::ptrdiff_t>(plan.step(step).first * to);
+    kept.insert(kept.end(), first, first + static_cast<std::ptrdiff_t>(scenario.made(step) * to));
+  }
+  return kept;
 }
 
 World::World()

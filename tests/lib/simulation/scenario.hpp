@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/detail/engine/queue_tuner.hpp>
 #include <ooc/detail/pool/plan.hpp>
 #include <ooc/io/source.hpp>
 #include <ooc/io/target.hpp>
@@ -25,6 +26,7 @@ struct Scenario {
   std::uint64_t seed;
   std::vector<Extent> extents{};
   bool on_gpu, writes, reads_inline;  // on a GPU; a map; lanes load their own chunks
+  bool selects;                       // a map that keeps some records of each step
   bool direct, swapped, observed, checksummed;
   bool resizes, tuned;                 // the pool is resized at random, or by a QueueTuner
   bool reads_ahead;                    // each of the first chunks has its own slot
@@ -45,6 +47,12 @@ struct Scenario {
   std::size_t swapped_bytes(std::size_t input) const;  // 0: as it is stored
   std::size_t chunk_bytes() const { return chunk_records * record_bytes(); }
   std::uint64_t output_bytes(std::uint64_t of_records) const;  // 0 for a fold
+  std::uint64_t made(std::size_t step) const;  // records of the output, the first ones of a step
+  /// The bytes of each step in what a fold sees or a map writes.
+  std::vector<RecordRange> result_ranges() const;
+  /// A tuner for tiny requests, so that one of its windows takes few of them: a simulated pass has
+  /// few.
+  QueueTuner tuner() const;
   bool gathers() const;  // some chunk is not one aligned piece of memory
   std::string describe() const;
 
@@ -63,6 +71,9 @@ struct World {
 
   /// Returns the bytes that an operation must see of an input.
   std::vector<std::byte> seen_of(const Scenario& scenario, std::size_t input) const;
+
+  /// Returns the checksum of the first records of the first input.
+  std::string checksum_of(const Scenario& scenario, std::size_t records) const;
 
   /// Returns the bytes that a fold must have seen, record by record with those of all inputs side
   /// by side, or that a map must write.

@@ -22,9 +22,11 @@
 
 #include "lib/simulation/ledger.hpp"
 #include "lib/simulation/margin_ledger.hpp"
+#include "lib/simulation/simulated_output.hpp"
 #include "lib/simulation/slot_owners.hpp"
 #include "lib/simulation/troubles.hpp"
 #include "observe/stopwatch.hpp"
+#include "pass/appender.hpp"
 #include "pass/inline_readers.hpp"
 #include "pass/lane.hpp"
 #include "pass/pass.hpp"
@@ -38,20 +40,6 @@
 
 namespace ooc::test {
 namespace {
-
-/// Returns a tuner for tiny requests, so that one of its windows takes few of them: a simulated
-/// pass has few.
-QueueTuner tuner_of(const Scenario& scenario) {
-  constexpr std::size_t request_bytes = 16;
-  return {scenario.first_depth, scenario.least_depth, scenario.read_depth, request_bytes};
-}
-
-/// Returns the checksum of the first `bytes` of `data`, added as one chunk.
-std::string checksum_of(std::vector<std::byte> data, std::size_t bytes) {
-  Checksum checksum;
-  checksum.add({.index = 0, .segments = {data}}, 0, bytes);
-  return checksum.text();
-}
 
 class Simulation final : Operation {
  public:
@@ -84,8 +72,9 @@ class Simulation final : Operation {
   void change_at_times();
 
   void begin(std::size_t, Stream&) override { at(Place::begin); }
+  bool selects() const noexcept override { return scenario_.selects; }
   void process(std::size_t lane, Stream& stream, const StepRecords& in,
-               DeviceSpan<std::byte> out) override;
+               const StepResults& out) override;
   void end(std::size_t, Stream&) override { at(Place::end); }
 
   World& world_;
@@ -93,7 +82,8 @@ class Simulation final : Operation {
   Random random_{scenario_.seed};
   Complaint complaint_;
   SequentialPlan plan_, output_plan_;
-  std::size_t input_slot_bytes_, output_place_;
+  std::size_t input_slot_bytes_;
+  ResultPlaces places_;
   ChunkPool pool_;
   SlotOwners owners_{pool_, complaint_};
   std::unique_ptr<Device> device_;
@@ -107,7 +97,8 @@ class Simulation final : Operation {
   std::optional<QueueTuner> tuner_;
   std::optional<Reader> reader_;
   std::optional<Writer> writer_;
-  std::size_t tuned_depth_ = 0;  // wanted by the tuner when the last chunk was begun
+  std::vector<std::uint64_t> made_{};  // by step
+  std::size_t tuned_depth_ = 0;        // wanted by the tuner when the last chunk was begun
   std::size_t resizes_ = 0, tunings_ = 0;
 };
 
@@ -119,12 +110,11 @@ Simulation::Simulation(World& world, const Scenario& scenario)
       input_slot_bytes_(
           round_up(plan_.max_bytes() + Reader::slack_bytes(plan_.max_extents(), scenario.direct),
                    page_bytes)),
-      output_place_(scenario.on_gpu ? 0 : input_slot_bytes_),
+      places_(places_of(output_plan_, scenario.selects, scenario.on_gpu ? 0 : input_slot_bytes_)),
       pool_(*std::pmr::new_delete_resource(), scenario.slots,
-            std::max(input_slot_bytes_,
-                     output_place_ + scenario.output_bytes(scenario.chunk_records)),
-            plan_.max_extents()),
+            std::max(input_slot_bytes_, places_.in_slot + places_.bytes), plan_.max_extents()),
       device_(make_device()) {
+  for (std::size_t step = 0; step < plan_.steps(); ++step) made_.push_back(scenario.made(step));
   for (std::size_t i = 0; i < scenario.lanes; ++i) {
     lanes_.push_back(std::make_unique<Lane>(*device_, i));
   }
@@ -160,7 +150,7 @@ void Simulation::run_pass() {
   checksum_.reset();
   if (scenario_.checksummed) checksum_.emplace();
   tuner_.reset();
-  if (scenario_.tuned) tuner_.emplace(tuner_of(scenario_));
+  if (scenario_.tuned) tuner_.emplace(scenario_.tuner());
   tuned_depth_ = scenario_.first_depth;
   owners_.restart();
   std::ranges::fill(pool_.memory(), paint);
@@ -169,7 +159,7 @@ void Simulation::run_pass() {
   for (const auto& lane : lanes_) {
     lane->reserve({.step = place_in_step(plan_, plan_.inputs()),
                    .inputs = inputs,
-                   .result = copies ? scenario_.output_bytes(scenario_.chunk_records) : 0});
+                   .result = copies && scenario_.writes ? places_.bytes : 0});
   }
   pool_.restart(scenario_.reads_ahead ? scenario_.slots : scenario_.first_slots);
   try {
@@ -205,12 +195,15 @@ void Simulation::run_threads() {
   Observer reads(*this, false), writes(*this, true);
   reader_.emplace(world_.source.files(), plan_, pool_, make_engine(false), scenario_.block_bytes,
                   scenario_.direct);
-  writer_.emplace(world_.target, output_plan_, pool_, make_engine(true), scenario_.block_bytes,
-                  scenario_.direct);
+  SimulatedOutput written(world_, scenario_, plan_, places_, pool_.window());
+  Appender* const appender = written.appender();
+  const Output& output = written.output();
+  writer_.emplace(std::vector<OutputFile*>{&output.file},
+                  appender != nullptr ? static_cast<const Plan&>(*appender) : output_plan_, pool_,
+                  make_engine(true), scenario_.block_bytes, scenario_.direct);
   reader_->set_observer(reads);
   writer_->set_observer(writes);
   if (tuner_) tune(*reader_);
-  const Output output{world_.target, scenario_.output_element_bytes};
   std::vector<StoredRecords> inputs;
   for (std::size_t i = 0; i < scenario_.records.size(); ++i) {
     inputs.push_back({scenario_.records[i], place_in_step(plan_, i), scenario_.swapped_bytes(i)});
@@ -226,8 +219,9 @@ void Simulation::run_threads() {
                         .inputs = std::move(inputs),
                         .watch = watch,
                         .observe = wanted.observe,
-                        .output = scenario_.writes ? &output : nullptr,
-                        .output_place = output_place_};
+                        .outputs = {&output, scenario_.writes ? 1u : 0u},
+                        .places = places_,
+                        .appender = appender};
   Pass pass(parts, lanes_, scenario_.reads_inline ? nullptr : &*reader_,
             scenario_.writes ? &*writer_ : nullptr);
   const auto prepare = [&] {
@@ -265,8 +259,8 @@ void Simulation::Observer::completed(std::size_t slot, std::size_t chunk,
                                      std::uint64_t payload_bytes) {
   Simulation& it = simulation_;
   it.at(writes_ ? Place::write_completed : Place::read_completed);
-  const SequentialPlan& plan = writes_ ? it.output_plan_ : it.plan_;
-  if (payload_bytes != plan.bytes(chunk)) it.complaint_.add("a chunk came in part");
+  const std::uint64_t bytes = writes_ ? it.ledger_.bytes_of(chunk) : it.plan_.bytes(chunk);
+  if (payload_bytes != bytes) it.complaint_.add("a chunk came in part");
   it.owners_.set_bytes_to_copy(slot, payload_bytes);
   it.owners_.hand_over(slot, chunk, writes_ ? Owner::writer : Owner::reader,
                        writes_ ? Owner::none : Owner::lane);
@@ -341,10 +335,12 @@ bool Simulation::is_right(const StepRecords& in, std::size_t step) const {
 
 /// Copies its inputs to the ledger, or the first to the output as elements of another size.
 void Simulation::process(std::size_t lane, Stream& stream, const StepRecords& in,
-                         DeviceSpan<std::byte> out) {
+                         const StepResults& results) {
   at(Place::process);
+  const DeviceSpan<std::byte> out =
+      scenario_.writes ? results.outputs.front() : DeviceSpan<std::byte>{};
   const std::size_t step = ledger_.step_at(in.first);
-  if (!ledger_.take(lane, step) || !is_right(in, step) ||
+  if (!ledger_.take(lane, step) || in.index != step || !is_right(in, step) ||
       out.size != scenario_.output_bytes(in.count)) {
     complaint_.add("a lane got a step twice, in part, or not in rising order");
     return;
@@ -362,6 +358,12 @@ void Simulation::process(std::size_t lane, Stream& stream, const StepRecords& in
     target += from;
   }
   margins_.copy(stream, in, step);
+  if (scenario_.selects) {
+    stream.copy(results.made, &made_[step], sizeof(made_[step]));
+    owners_.set_bytes_to_come(slot, sizeof(made_[step]) + ledger_.bytes_of(step));
+  } else {
+    owners_.set_bytes_to_come(slot, out.size);
+  }
   at(Place::processed);
   if (scenario_.on_gpu) return;  // there note_copy() records the new owner
   owners_.hand_over(slot, step, Owner::lane, scenario_.writes ? Owner::writer : Owner::none);
@@ -384,8 +386,7 @@ void Simulation::check_pass() {
   if (!checksum_) return;
   const std::size_t steps = ledger_.steps();
   const std::size_t records = steps < plan_.steps() ? plan_.step(steps).first : plan_.records();
-  const std::size_t bytes = records * scenario_.record_bytes();
-  if (checksum_->text() != checksum_of(world_.input_of(scenario_, 0), bytes)) {
+  if (checksum_->text() != world_.checksum_of(scenario_, records)) {
     complaint_.add("a wrong checksum");
   }
 }

@@ -36,7 +36,11 @@ enum class Owner : std::uint64_t { none, reader, lane, writer };
 class SlotOwners {
  public:
   SlotOwners(const ChunkPool& pool, Complaint& complaint)
-      : pool_(pool), slots_(pool.size()), left_(pool.size()), complaint_(complaint) {}
+      : pool_(pool),
+        slots_(pool.size()),
+        left_(pool.size()),
+        to_come_(pool.size()),
+        complaint_(complaint) {}
 
   void restart() {
     for (auto& slot : slots_) slot = 0;
@@ -70,8 +74,12 @@ class SlotOwners {
   /// Sets the number of bytes that a GPU is to copy out of the slot.
   void set_bytes_to_copy(std::size_t slot, std::size_t bytes) { left_[slot] = bytes; }
 
+  /// Sets the number of bytes that a GPU is to copy into the slot.
+  void set_bytes_to_come(std::size_t slot, std::size_t bytes) { to_come_[slot] = bytes; }
+
   /// Records a copy of a GPU, which may be out of the pool or into it. A slot is free when all its
-  /// bytes have been copied, unless it waits for results (`writes`).
+  /// bytes have been copied, unless it waits for results (`writes`). It is the writer's when all of
+  /// these have come.
   void note_copy(const void* target, const void* source, std::size_t bytes, bool writes) {
     if (const auto slot = slot_of(source)) {
       const std::size_t chunk = chunk_in(*slot);
@@ -80,7 +88,9 @@ class SlotOwners {
       if (is_last && !writes) hand_over(*slot, chunk, Owner::lane, Owner::none);
     }
     if (const auto slot = slot_of(target)) {
-      hand_over(*slot, chunk_in(*slot), Owner::lane, Owner::writer);
+      expect(*slot, chunk_in(*slot), Owner::lane);
+      const bool is_last = (to_come_[*slot] -= bytes) == 0;
+      if (is_last) hand_over(*slot, chunk_in(*slot), Owner::lane, Owner::writer);
     }
   }
 
@@ -99,7 +109,8 @@ class SlotOwners {
 
   const ChunkPool& pool_;
   std::vector<std::atomic<std::uint64_t>> slots_;
-  std::vector<std::atomic<std::size_t>> left_;  // bytes of each slot that are to be copied out
+  std::vector<std::atomic<std::size_t>> left_;     // bytes of each slot that are to be copied out
+  std::vector<std::atomic<std::size_t>> to_come_;  // and into it
   Complaint& complaint_;
 };
 

@@ -80,7 +80,7 @@ TEST_F(DryRunPass, KnowsWhatStreamsTakeOfAGpuThatNeedNotBeThere) {
   // Results have their own buffers, which are twice as large as those of the input.
   TargetFile file({.path = directory_.path() / "out"}, source.bytes(), {}, Purpose::dry_run);
   const Output output{file, 2};
-  const Stats plan = dry_run_pass(options, DeviceKind::cuda, source, 1, &output);
+  const Stats plan = dry_run_pass(options, DeviceKind::cuda, source, 1, {&output, 1});
   EXPECT_EQ(plan.layout.device_bytes, 3 * (2 + 4) * MiB);
   EXPECT_EQ(plan.outcome.bytes_written, 2 * source.bytes());
 }

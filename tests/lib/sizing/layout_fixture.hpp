@@ -38,7 +38,9 @@ class LayoutTest : public testing::Test {
     wishes.options = options;
     wishes.workers = workers;
     wishes.needs = needs;
-    return choose_layout({.device = facts_of(device), .source = source, .output = output}, wishes);
+    Facts facts{.device = facts_of(device), .source = source};
+    if (output) facts.outputs.push_back(*output);
+    return choose_layout(facts, wishes);
   }
 
   Workers workers_{.lanes = 2, .reading_lanes = 6, .readers = 4, .writers = 2};

@@ -50,12 +50,12 @@ TEST_F(LayoutTest, FindsRoomInASlotForInputAndOutput) {
     const Layout cpu = layout_for({}, DeviceKind::cpu, source, needs_of(in), output);
     const std::size_t result = cpu.chunk_bytes / in * out;
     EXPECT_EQ(cpu.writes->config.chunk_bytes, result);
-    EXPECT_GE(cpu.writes->place, cpu.chunk_bytes);
-    EXPECT_EQ(cpu.writes->place % page_bytes, 0u);
-    EXPECT_GE(cpu.slot_bytes, cpu.writes->place + result);
+    EXPECT_GE(cpu.writes->places.in_slot, cpu.chunk_bytes);
+    EXPECT_EQ(cpu.writes->places.in_slot % page_bytes, 0u);
+    EXPECT_GE(cpu.slot_bytes, cpu.writes->places.in_slot + result);
     // A GPU's result replaces the input in its slot, since the input has been copied to the GPU.
     const Layout cuda = layout_for({}, DeviceKind::cuda, source, needs_of(in), output);
-    EXPECT_EQ(cuda.writes->place, 0u);
+    EXPECT_EQ(cuda.writes->places.in_slot, 0u);
     EXPECT_GE(cuda.slot_bytes, std::max(cuda.chunk_bytes, cuda.chunk_bytes / in * out));
     // Neither input nor output has chunks larger than those that suit the device.
     const Layout fold = layout_for({}, DeviceKind::cuda, source, needs_of(in));

@@ -25,6 +25,7 @@ struct Target {
 /// visible. The data begins at a page boundary, so that chunks can be written directly.
 class TargetFile : public OutputFile {
  public:
+  /// `elements`: the most there may be if the file is appended to; end() writes its header then.
   /// Throws Error: `usage` if the target is the same file as one of the inputs, or its type or
   /// shape cannot be written; `output` as OutputFile.
   TargetFile(const Target& target, std::uint64_t elements, std::span<const Source* const> inputs,
@@ -33,8 +34,22 @@ class TargetFile : public OutputFile {
   /// Returns the offset of the first element in the file (bytes).
   std::uint64_t data_offset() const noexcept { return data_offset_; }
 
+  /// Takes the next `bytes` bytes of a file that is appended to, and returns their offset in it.
+  /// Not thread-safe. Throws Error(output) if there is no space.
+  std::uint64_t append(std::uint64_t bytes);
+
+  /// Size of all that was appended (bytes).
+  std::uint64_t appended_bytes() const noexcept { return appended_bytes_; }
+
+  /// Ends a file that is appended to: writes its header and sets its size. `row_shape`: of each of
+  /// the rows that it consists of; empty: it is a sequence of elements. Throws Error(output).
+  void end(std::span<const std::uint64_t> row_shape);
+
  private:
+  bool is_npy_;
+  DType type_;
   std::uint64_t data_offset_;
+  std::uint64_t appended_bytes_ = 0;
 };
 
 /// Returns the header of a .npy file, padded to 4096 bytes, which NumPy allows. Throws Error(usage)

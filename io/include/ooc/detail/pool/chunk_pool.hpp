@@ -35,6 +35,9 @@ class ChunkPool final : public MeetingPoint {
 
   std::size_t size() const noexcept { return slots_.size(); }
   std::size_t slot_bytes() const noexcept { return slots_.slot_bytes(); }
+
+  /// The indices of chunks that are in the pool at a time differ modulo this number.
+  std::size_t window() const noexcept { return turns_.window(); }
   std::span<std::byte> memory() const noexcept { return slots_.memory(); }
 
   /// Begins another sequence of chunks, which uses the first `limit` slots. No thread may be

@@ -69,10 +69,12 @@ struct Cut {
   /// Records before and after those of a step that are read with them, as far as there are any.
   /// Only without `interleaving`.
   std::uint64_t before = 0, after = 0;
+  std::uint64_t records = 0;  // of a pass without inputs
 };
 
 /// A plan that cuts one or several inputs of equally many records into chunks. A chunk has the same
-/// records of each, one input after the other. It may extend over several files.
+/// records of each, one input after the other. It may extend over several files. Without inputs,
+/// chunks have records but no extents.
 class SequentialPlan final : public Plan {
  public:
   /// `extents`: of all inputs, those of each in its order. Throws Error(usage) if chunks have no

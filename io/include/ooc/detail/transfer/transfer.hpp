@@ -28,7 +28,8 @@ class TransferObserver {
 
 /// The common base of Reader and Writer. It takes the chunks of a plan from the pool one after
 /// another, or is given single ones. It cuts their extents into requests of one block each, and
-/// keeps as many of these in flight as its engine takes, or as a tuner wants. It belongs to one
+/// keeps as many of these in flight as its engine takes, or as a tuner wants. A chunk without
+/// extents is complete at once. It belongs to one
 /// thread, but any thread may call bytes_done() and in_flight(). It owns its engine, whose
 /// destructor waits for the requests in flight: pool and files must outlive the transfer.
 class Transfer {

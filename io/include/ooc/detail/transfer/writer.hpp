@@ -6,18 +6,19 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace ooc {
 
-/// Writes the chunks of a plan from a pool to a file, in order, each as soon as it is computed, and
+/// Writes the chunks of a plan from a pool to files, in order, each as soon as it is computed, and
 /// gives their slots back.
 class Writer final : public Transfer {
  public:
-  /// `direct`: bypass the page cache, if the file allows it, for the whole blocks of an extent
-  /// whose addresses in the slot are multiples of File::alignment(), too. The ends of an extent and
-  /// all other bytes are written through the page cache. All references must outlive the writer.
-  Writer(OutputFile& file, const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> engine,
-         std::size_t block_bytes, bool direct);
+  /// `direct`: bypass the page cache, if a file allows it, for the whole blocks of an extent whose
+  /// addresses in the slot are multiples of File::alignment(), too. The ends of an extent and all
+  /// other bytes are written through the page cache. All references must outlive the writer.
+  Writer(std::vector<OutputFile*> files, const Plan& plan, ChunkPool& pool,
+         std::unique_ptr<Engine> engine, std::size_t block_bytes, bool direct);
 
   /// Writes until the plan or the sequence of the pool ends. Throws Error, Aborted. In either case
   /// no request is in flight afterwards, except those of an engine that has died.
@@ -34,7 +35,9 @@ class Writer final : public Transfer {
   void prepare(Part& part, const Extent& extent) const override;
   void complete(Chunk& chunk) override { pool().recycle(chunk); }
 
-  OutputFile& file_;
+  bool writes_directly(const Extent& extent) const;
+
+  std::vector<OutputFile*> files_;
   bool direct_;
 };
 

@@ -38,9 +38,9 @@ struct SourceFacts {
   double cached_or_none() const { return cached.value_or(0); }
 };
 
-/// The facts about the file that a pass writes.
+/// The facts about a file that a pass writes.
 struct OutputFacts {
-  std::size_t record_bytes = 0;  // for each record of the inputs
+  std::size_t record_bytes = 0;
   std::uint64_t data_offset = 0;
   std::string why_not_direct{};  // empty: it can be written directly
 };
@@ -51,7 +51,7 @@ struct Facts {
   bool device_starts = false;    // in the background, while a pass can read already
   std::uint64_t host_bytes = 0;  // of memory that is available; 0: not known
   SourceFacts source{};
-  std::optional<OutputFacts> output{};
+  std::vector<OutputFacts> outputs{};
 };
 
 /// Measures them. Reads no data.

@@ -1,0 +1,185 @@
+#pragma once
+
+#include <ooc/buffer.hpp>
+#include <ooc/fold.hpp>
+#include <ooc/outputs.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace ooc {
+
+namespace detail {
+
+template <class Op, class Inputs, class Outputs>
+inline constexpr bool scans_all = false;
+template <class Op, class... Inputs, class... Outputs>
+inline constexpr bool scans_all<Op, std::tuple<Inputs...>, std::tuple<Outputs...>> =
+    requires(Op& op, Stream& stream, DeviceInput<Inputs>... in, DeviceOutput<Outputs>... out,
+             const typename Op::Carry* before, typename Op::Carry* carry) {
+  op.begin(stream, in..., out..., carry);
+  op.join(stream, before, before, carry);
+  op.finish(stream, out..., before);
+};
+
+template <class Op>
+inline constexpr bool scans = scans_all<Op, typename RecordsOf<typename Op::Input>::Tuple,
+                                        typename RecordsOf<typename Op::Output>::Tuple>;
+
+}  // namespace detail
+
+/// A map whose result depends on all records before, such as a running sum. The operator is const.
+///
+///     struct RunningSum {
+///       using Input = std::int32_t;
+///       using Output = std::int64_t;
+///       using Carry = std::int64_t;  // passed on by each partition; Carry{} comes before the
+///       first void begin(ooc::Stream&, ooc::DeviceChunk<const std::int32_t> in,
+///                  ooc::DeviceSpan<std::int64_t> out, Carry* own) const;
+///       void join(ooc::Stream&, const Carry* before, const Carry* own, Carry* after) const;
+///       void finish(ooc::Stream&, ooc::DeviceSpan<std::int64_t> out, const Carry* before) const;
+///     };
+///
+/// begin() works on a partition by itself, and leaves in `*own` what it adds; join() turns the
+/// carry of all partitions before into that of these and this one; finish() completes the results.
+/// The carries are memory of the device, of a type that memcpy() may copy; the functions enqueue
+/// their work on the stream. Partitions are joined one after another; begin() and finish() of
+/// several overlap, and the host waits for no carry.
+///
+/// Partitions are as in a fold (see Merge::by_partition), so the results have the same bits
+/// whatever the size of chunks and the number of streams. Input and Output are as those of a
+/// MapOperator.
+template <class Op>
+concept ScanOperator = detail::scans<const Op>;
+
+namespace detail {
+
+/// An operator but for a missing const.
+template <class Op>
+concept ScanLacksConst = !ScanOperator<Op> && scans<Op>;
+
+/// The Operation that a scan is.
+template <ScanOperator Op>
+class Scan final : public Operation {
+ public:
+  using Carry = typename Op::Carry;
+  static_assert(std::is_trivially_copyable_v<Carry>, "a Carry is copied by memcpy()");
+
+  /// `record_bytes`: of the inputs or of the outputs, whichever is larger.
+  Scan(const Op& op, Coordinator& coordinator, std::size_t record_bytes)
+      : op_(op),
+        device_(coordinator.device()),
+        partition_(partition_of<Op>(coordinator.device().facts(), record_bytes)),
+        lanes_(coordinator.streams()) {}
+
+  std::size_t partition() const noexcept override { return partition_; }
+  Margin margin() const noexcept override { return margin_of(op_); }
+  bool in_order() const noexcept override { return true; }
+
+  void begin(std::size_t lane, Stream& stream) override {
+    lanes_[lane].stream = &stream;
+    lanes_[lane].joined = device_.make_event();
+  }
+
+  void process(std::size_t lane, Stream& stream, const StepRecords& in,
+               const StepResults& out) override {
+    Lane& mine = lanes_[lane];
+    const std::size_t partitions = (in.count + partition_ - 1) / partition_;
+    const auto [own, before] = mine.carries_for(partitions);
+    const auto part_of = [&](std::size_t i) {
+      const std::size_t offset = i * partition_;
+      return StepPart{offset, std::min(partition_, in.count - offset), margin_of(op_)};
+    };
+    for (std::size_t i = 0; i < partitions; ++i) {
+      call_with_records<Op>(in, out, part_of(i), [&, part = own + i](auto... records) {
+        op_.begin(stream, records..., part);
+      });
+    }
+    order_.wait_for(in.index);
+    if (latest_ == nullptr) {
+      stream.copy(before, &first_, sizeof(Carry));
+    } else {
+      stream.wait(*latest_->joined);
+      // Copied, since that lane may join its next step before this one finishes.
+      stream.copy(before, latest_->after, sizeof(Carry));
+    }
+    for (std::size_t i = 0; i < partitions; ++i) {
+      op_.join(stream, before + i, own + i, before + i + 1);
+    }
+    stream.record(*mine.joined);
+    mine.after = before + partitions;
+    latest_ = &mine;
+    order_.through(in.index);
+    for (std::size_t i = 0; i < partitions; ++i) {
+      call_with_outputs<Op>(in, out, part_of(i), [&, carry = before + i](auto... room) {
+        op_.finish(stream, room..., std::as_const(carry));
+      });
+    }
+  }
+
+  void end(std::size_t /*lane*/, Stream& /*stream*/) override {}
+  void abort() noexcept override { order_.abort(); }
+
+ private:
+  struct Carries {
+    Carry* own;     // of each partition of a step
+    Carry* before;  // each of them, and after the last
+  };
+
+  struct Lane {
+    Stream* stream = nullptr;
+    std::unique_ptr<Event> joined;
+    Buffer memory{};               // stays until all lanes have ended: others read it
+    const Carry* after = nullptr;  // of the step that this lane joined last
+
+    /// No step of a lane is longer than its first one, so this allocates once.
+    Carries carries_for(std::size_t partitions) {
+      if (memory.size() == 0) {
+        memory = Buffer(stream->temporaries(), (2 * partitions + 1) * sizeof(Carry));
+      }
+      auto* const own = reinterpret_cast<Carry*>(memory.data());
+      return {own, own + partitions};
+    }
+  };
+
+  const Op& op_;
+  Device& device_;
+  std::size_t partition_;
+  std::vector<Lane> lanes_;
+  Carry first_{};
+  PartitionOrder order_;
+  Lane* latest_ = nullptr;  // of the step that was joined last
+};
+
+}  // namespace detail
+
+/// Scans a source with an operator, and writes to a target, or to each of several, as map() does.
+/// The source is read once, from beginning to end. Throws Error as map().
+template <ScanOperator Op, detail::PassSource From>
+Stats scan(Coordinator& coordinator, const Op& op, const From& from, const TargetsOf<Op>& targets,
+           const PassOptions& wanted = {}) {
+  const auto inputs = detail::inputs_of<typename Op::Input>(from);
+  const auto made = detail::made_by(op, inputs);
+  detail::OutputFiles files(inputs, detail::all_of(targets), made);
+  const Coordinator::Reservation pass = coordinator.begin_pass();
+  detail::Scan<Op> operation(op, coordinator, detail::widest_record(inputs, made));
+  Stats stats = coordinator.run(pass, inputs, operation, wanted, files.outputs());
+  files.commit(stats);
+  return stats;
+}
+
+/// Says what is missing where an operator's functions are not const.
+template <detail::ScanLacksConst Op, detail::PassSource From, class... Others>
+Stats scan(Coordinator&, const Op&, const From&, const TargetsOf<Op>&, const Others&...) {
+  static_assert(ScanOperator<Op>,
+                "begin(), join() and finish() of an operator must be const: write `void begin(...) "
+                "const`");
+  return {};
+}
+
+}  // namespace ooc

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <ooc/device.hpp>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace ooc::test {
+
+/// Returns a copy of what is on the device, on the host.
+template <class T>
+std::vector<std::remove_const_t<T>> on_host(Stream& stream, DeviceSpan<T> in) {
+  std::vector<std::remove_const_t<T>> values(in.size);
+  if (in.size != 0) stream.copy(values.data(), in.data, in.size * sizeof(T));
+  stream.synchronize();
+  return values;
+}
+
+/// Copies values to the device, and waits for that.
+template <class T>
+void to_device(Stream& stream, T* target, std::span<const T> values) {
+  if (!values.empty()) stream.copy(target, values.data(), values.size_bytes());
+  stream.synchronize();
+}
+
+template <class T>
+void to_device(Stream& stream, T* target, const T& value) {
+  to_device(stream, target, std::span<const T>(&value, 1));
+}
+
+}  // namespace ooc::test
