@@ -5,31 +5,46 @@
 // rows      sums of the 128 columns of a matrix, against `reduce` of its elements
 // zip       values of two files at a time, against one file of as many bytes
 // windows   an operator that looks at its neighbours, against one that does not look beyond a chunk
+// filter    the half of the values that is above a half, against a map that writes as many bytes
+// scan      running sums in doubles, against a map to doubles
+//
+// The last two write to DIRECTORY. After "to nowhere", an engine drops what it is given; its file
+// is in the current directory, which is to be on a disk, where it takes space but no time.
 //
 // Makes the files that are missing (values.f32, first.f32, second.f32) and leaves them there.
 // Prints rates without the start of the device, and the median of their ratios with its range.
 
 #include <ooc/buffer.hpp>
 #include <ooc/execute.hpp>
+#include <ooc/filter.hpp>
 #include <ooc/fold.hpp>
+#include <ooc/io/engine.hpp>
 #include <ooc/kernels/reduce.hpp>
+#include <ooc/map.hpp>
+#include <ooc/scan.hpp>
 
+#include <thrust/copy.h>
 #include <thrust/count.h>
 #include <thrust/functional.h>
 #include <thrust/inner_product.h>
 #include <thrust/iterator/counting_iterator.h>
+#include <thrust/scan.h>
+#include <thrust/transform.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iomanip>
 #include <iostream>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -139,6 +154,90 @@ struct CountPeaks : CountAbove {
   }
 };
 
+/// The upper half of each value, which is as many bytes as a filter keeps of them.
+struct UpperHalf {
+  using Input = float;
+  using Output = std::uint16_t;
+  constexpr std::uint16_t operator()(float value) const {
+    return static_cast<std::uint16_t>(value * 65535);
+  }
+  void transform(ooc::Stream& stream, ooc::DeviceSpan<const float> in,
+                 ooc::DeviceSpan<std::uint16_t> out) const {
+    ooc::execute(stream, [&](auto policy) {
+      thrust::transform(policy, in.begin(), in.end(), out.begin(), *this);
+    });
+  }
+};
+
+struct KeepAbove {
+  using Input = float;
+  using Output = float;
+  void select(ooc::Stream& stream, ooc::DeviceChunk<const float> in, ooc::DeviceSpan<float> out,
+              std::uint64_t* kept) const {
+    ooc::keep_if(stream, in, out, kept, Above{});
+  }
+};
+
+struct Widen {
+  using Input = float;
+  using Output = double;
+  void transform(ooc::Stream& stream, ooc::DeviceSpan<const float> in,
+                 ooc::DeviceSpan<double> out) const {
+    ooc::execute(stream,
+                 [&](auto policy) { thrust::copy(policy, in.begin(), in.end(), out.begin()); });
+  }
+};
+
+struct AddCarry {
+  const double* before;
+  constexpr double operator()(double sum) const { return sum + *before; }
+};
+
+struct RunningSum {
+  using Input = float;
+  using Output = double;
+  using Carry = double;
+
+  void begin(ooc::Stream& stream, ooc::DeviceSpan<const float> in, ooc::DeviceSpan<double> out,
+             double* own) const {
+    ooc::execute(stream, [&](auto policy) {
+      thrust::inclusive_scan(policy, in.begin(), in.end(), out.begin(), 0.0,
+                             thrust::plus<double>{});
+      thrust::copy_n(policy, out.end() - 1, 1, own);
+    });
+  }
+  void join(ooc::Stream& stream, const double* before, const double* own, double* after) const {
+    ooc::execute(stream, [&](auto policy) {
+      thrust::transform(policy, before, before + 1, own, after, thrust::plus<double>{});
+    });
+  }
+  void finish(ooc::Stream& stream, ooc::DeviceSpan<double> out, const double* before) const {
+    ooc::execute(stream, [&](auto policy) {
+      thrust::transform(policy, out.begin(), out.end(), out.begin(), AddCarry{before});
+    });
+  }
+};
+
+/// Completes writes without writing.
+class Nowhere final : public ooc::Engine {
+ public:
+  explicit Nowhere(std::size_t depth) : depth_(depth) {}
+  void start(ooc::Request& request) override { started_.push_back(&request); }
+  ooc::Request& wait() override {
+    ooc::Request* const request = started_.front();
+    started_.pop_front();
+    request->done = request->bytes;
+    return *request;
+  }
+  std::size_t in_flight() const noexcept override { return started_.size(); }
+  std::size_t depth() const noexcept override { return depth_; }
+  std::string_view name() const noexcept override { return "nowhere"; }
+
+ private:
+  std::size_t depth_;
+  std::deque<ooc::Request*> started_;
+};
+
 void make_file(const std::filesystem::path& path, std::uint64_t bytes) {
   std::error_code ignored;
   if (std::filesystem::file_size(path, ignored) == bytes) return;
@@ -215,6 +314,33 @@ int main(int count, char** arguments) {
       fold(ColumnSums{}, matrix));
   compare("zip", rounds, fold(CountAbove{}, values), fold(CountAboveInBoth{}, zipped));
   compare("windows", rounds, fold(CountPeaks(0), values), fold(CountPeaks(1), values));
+
+  for (const bool drops : {false, true}) {
+    const std::filesystem::path made =
+        (drops ? "." : directory) / std::filesystem::path("made.npy");
+    ooc::Options options;
+    if (drops) {
+      std::cout << "to nowhere\n";
+      options.make_engine = [](const ooc::EngineOptions& wanted) -> std::unique_ptr<ooc::Engine> {
+        if (!wanted.writes) return ooc::make_engine(wanted);
+        return std::make_unique<Nowhere>(wanted.depth);
+      };
+    }
+    ooc::Coordinator writing(
+        ooc::make_device(on_cpu ? ooc::DeviceKind::cpu : ooc::DeviceKind::cuda), options);
+    const auto target = [&](ooc::ElementType type) {
+      return ooc::Target{.path = made, .type = {type}, .replace = true};
+    };
+    using enum ooc::ElementType;
+    compare(
+        "filter", rounds,
+        [&] { return rate_of(ooc::map(writing, UpperHalf{}, values, target(u2))); },
+        [&] { return rate_of(ooc::filter(writing, KeepAbove{}, values, target(f4)).stats); });
+    compare(
+        "scan", rounds, [&] { return rate_of(ooc::map(writing, Widen{}, values, target(f8))); },
+        [&] { return rate_of(ooc::scan(writing, RunningSum{}, values, target(f8))); });
+    std::filesystem::remove(made);
+  }
 
   const auto sums = ooc::fold(coordinator, ColumnSums{}, matrix).value.sums;
   double sum = 0;

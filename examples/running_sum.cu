@@ -13,6 +13,7 @@ struct AddCarry {
   constexpr double operator()(double sum) const { return sum + *before; }
 };
 
+/// On a GPU the last bits of a sum may differ from run to run, since Thrust adds in any order.
 struct RunningSum {
   using Input = float;
   using Output = double;

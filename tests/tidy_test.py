@@ -53,6 +53,7 @@ LANGUAGE = "io/include/ooc/io/language.hpp"
 TESTED_ELSEWHERE = {
     LANGUAGE: "tests/package_test.sh",
     "io/include/ooc/io/extent.hpp": "tests/io/pool/plan_test.cpp",
+    "io/include/ooc/io/producer.hpp": "tests/io/transfer/producer_reader_test.cpp",
     "lib/include/ooc/operation.hpp": "tests/lib/pass/coordinator_test.cpp",
     "lib/include/ooc/options.hpp": "tests/lib/pass/coordinator_test.cpp",
     "io/include/ooc/detail/transfer/transfer.hpp": "tests/io/transfer/writer_test.cpp",

@@ -28,9 +28,47 @@ class FileTest(CliTest):
             with self.subTest(name=name):
                 self.refuse(3, name, "reduce", name, hint=hint)
 
+    def piped(self, data):
+        """Returns the end of a pipe that gives these bytes."""
+        cat = subprocess.Popen(["cat", self.write("piped.bytes", data)], stdout=subprocess.PIPE)
+        self.addCleanup(cat.wait)
+        self.addCleanup(cat.stdout.close)
+        return cat.stdout
+
     def test_standard_input(self):
-        self.refuse(3, "standard input is not supported", "histogram", "-",
-                    hint="/dev/stdin < FILE reads a file")
+        numbers = b"".join(struct.pack("<f", i % 7) for i in range(100_000))
+        document = self.json("reduce", "-", "--dtype", "f4", stdin=self.piped(numbers))
+        self.assertEqual(document["result"]["count"], 100_000)
+        self.assertEqual(document["input"]["files"], [{"path": "-", "bytes": 400_000}])
+        same = self.json("reduce", self.write("x.f32", numbers))
+        self.assertEqual(document["result"], same["result"])
+        words = ("--dtype", "f4", "--range", "0:7", "--bins", "7")
+        document = self.json("histogram", "-", *words, stdin=self.piped(numbers))
+        same = self.json("histogram", self.path("x.f32"), *words)
+        self.assertEqual(document["result"], same["result"])
+        words = ("--dtype", "f4", "--checksum")
+        document = self.json("reduce", "-", *words, stdin=self.piped(numbers))
+        same = self.json("reduce", self.path("x.f32"), "--checksum")
+        self.assertEqual(document["input"]["checksum_xxh3_128"],
+                         same["input"]["checksum_xxh3_128"])
+        empty = self.json("reduce", "-", "--dtype", "f4", stdin=self.piped(b""))
+        self.assertEqual(empty["result"]["count"], 0)
+
+    def test_standard_input_is_read_once(self):
+        for words, code, message, hint in (
+                (("reduce", "-"), 2, "the type of standard input is not known", "--dtype"),
+                (("histogram", "-", "--dtype", "f4"), 2, "reads it twice", "--range"),
+                (("reduce", "-", "--dtype", "f4", "--verify"), 2, "can be read once", "a file"),
+                (("reduce", "-", "--dtype", "f4", "--offset", "4"), 2, "is for files", "tail"),
+                (("reduce", "-", "--dtype", "f4", "--count", "4"), 2, "is for files", "head"),
+                (("reduce", "-", "-", "--dtype", "f4"), 2, "one of several", "a file"),
+                (("info", "-"), 2, "cannot read standard input", "a file"),
+                (("reduce", "-", "--dtype", "f4", "--direct", "yes"), 2, "not a file", "--direct"),
+                (("reduce", "-", "--dtype", "f4"), 3, "6 bytes are not a whole number", None)):
+            with self.subTest(words=words):
+                self.refuse(code, message, *words, hint=hint, stdin=self.piped(b"123456"))
+
+    def test_standard_input_that_is_a_file(self):
         with open(self.write("x.u8", bytes(100)), "rb") as file:
             document = self.json("reduce", "/dev/stdin", stdin=file)
         self.assertEqual(document["result"]["count"], 100)

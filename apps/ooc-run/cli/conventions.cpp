@@ -18,6 +18,9 @@ constexpr std::array all_topics{
     Topic{"Types",
           "NumPy's codes and names, with byte order if wanted: >f4, uint16; also f32, u16. Endings "
           "of raw files count bits, as .u8 .i16 .f32 .bf16; others mean plain bytes."},
+    Topic{"Standard input",
+          "histogram and reduce read it as the file -, once, with --dtype. A histogram of it needs "
+          "--range, but for u1 and i1."},
     Topic{
         "Names",
         "Control characters of a file's name are shown as \\x1b or \\u202e. In JSON, a byte that "

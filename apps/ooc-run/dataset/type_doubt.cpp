@@ -130,7 +130,7 @@ bool type_is_default(const ooc::Source& source, const ooc::Format& format) {
 }
 
 std::string type_doubt(const ooc::Source& source, const ooc::Format& format) {
-  if (source.bytes() == 0) return {};
+  if (source.bytes() == 0 || source.is_produced()) return {};
   const std::filesystem::path& path = source.files().front().path();
   std::string doubt = doubt_about_asked(source, format);
   if (doubt.empty() && type_is_default(source, format)) {

@@ -81,11 +81,13 @@ double cached_share(const ooc::Stats& pass) {
 }
 
 double disk_share(const ooc::Stats& pass) {
+  if (pass.layout.is_produced) return 0;
   return (1 - cached_share(pass)) * (1 - pass.layout.hole_fraction);
 }
 
 double idle_startup_seconds(const ooc::Stats& pass) {
-  if (pass.layout.read_ahead_bytes == 0) return pass.timing.startup_seconds;
+  const bool reads_meanwhile = pass.layout.read_ahead_bytes != 0 || pass.layout.is_produced;
+  if (!reads_meanwhile) return pass.timing.startup_seconds;
   return std::min(pass.timing.startup_seconds,
                   std::max(0.0, pass.timing.seconds - pass.timing.disk.busy));
 }

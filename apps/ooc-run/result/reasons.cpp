@@ -26,6 +26,7 @@ std::string sentence_of(const ooc::Reason& reason) {
   };
   switch (reason.what) {
     using enum ooc::Choice;
+    case produced_reads: return reason.why + " is read once, from beginning to end";
     case buffered_reads: return "reading through the page cache: " + reason.why;
     case cached_reads:
       return fmt::format("reading through the page cache: {} % of the input is there", figure(0));

@@ -126,6 +126,7 @@ Json describe_input(const ooc::Source& source, const ooc::Format& format) {
   for (const ooc::File& file : source.files()) {
     files.push_back({{"path", file.path().string()}, {"bytes", file.size()}});
   }
+  if (source.is_produced()) files.push_back({{"path", "-"}, {"bytes", source.bytes()}});
   Json shape;
   if (!source.shape().empty()) {
     shape = std::vector<std::uint64_t>(source.shape().begin(), source.shape().end());
@@ -199,11 +200,13 @@ std::string describe_values(std::uint64_t count, ooc::DType type) {
 }
 
 std::string heading(const ooc::Source& source) {
-  std::string name = printable(source.files().front().path().string());
+  std::string name = printable(source.name());
   if (source.files().size() > 1) name += fmt::format(" and {} more", source.files().size() - 1);
-  return fmt::format("{}: {} ({})", name,
-                     describe_values(count_of(source), source.type().value_or(ooc::DType{})),
-                     source.type_reason);
+  const ooc::DType type = source.type().value_or(ooc::DType{});
+  const std::string values = source.is_produced() && source.bytes() == 0
+                                 ? "values of " + describe_type(type)
+                                 : describe_values(count_of(source), type);
+  return fmt::format("{}: {} ({})", name, values, source.type_reason);
 }
 
 std::string footer(const ooc::Stats& stats) {
@@ -218,16 +221,18 @@ std::string footer(const ooc::Stats& stats) {
   text += fmt::format(", {}, {}", format_rate(rate_of(stats)),
                       stats.layout.device == "cpu" ? "CPU" : stats.layout.device);
   if (!stats.layout.engine.empty()) text += ", " + describe_way(stats);
+  if (stats.layout.is_produced) text += ", as it came";
   if (stats.outcome.passes > 1) text += fmt::format(", {} passes", stats.outcome.passes);
   return text;
 }
 
 std::string partial_line(const ooc::Source& source, const ooc::Stats& stats) {
   if (!stats.outcome.partial) return {};
-  return fmt::format("PARTIAL: interrupted; covers {}{} of {}\n",
-                     stats.layout.in_order ? "the first " : "",
-                     format_decimal_bytes(static_cast<double>(stats.outcome.bytes)),
-                     format_decimal_bytes(static_cast<double>(source.bytes())));
+  return fmt::format(
+      "PARTIAL: interrupted; covers {}{} of {}\n", stats.layout.in_order ? "the first " : "",
+      format_decimal_bytes(static_cast<double>(stats.outcome.bytes)),
+      source.is_produced() ? printable(source.name())
+                           : format_decimal_bytes(static_cast<double>(source.bytes())));
 }
 
 std::string checksum_line(const ooc::Stats& stats, bool wanted) {

@@ -73,10 +73,12 @@ std::string memory_text(const ooc::Stats& pass) {
 std::vector<FactRow> rows_of(const Explanation& explanation) {
   const ooc::Stats& pass = explanation.pass;
   std::vector<FactRow> rows;
-  if (pass.layout.chunks == 0) return rows;
+  const bool is_produced = pass.layout.is_produced;
+  if (pass.layout.chunks == 0 && !is_produced) return rows;
   const auto all_bytes =
       static_cast<double>(pass.outcome.bytes) * static_cast<double>(pass.outcome.passes);
-  rows.push_back({"reads", format_bytes(pass.outcome.bytes)});
+  rows.push_back(
+      {"reads", is_produced ? "all there is, as it comes" : format_bytes(pass.outcome.bytes)});
   if (pass.outcome.passes > 1) {
     rows.back().text += fmt::format(" in each of {} passes: {}", pass.outcome.passes,
                                     format_decimal_bytes(all_bytes));
@@ -84,11 +86,13 @@ std::vector<FactRow> rows_of(const Explanation& explanation) {
   if (pass.outcome.bytes_written != 0)
     rows.push_back({"writes", format_bytes(pass.outcome.bytes_written)});
   rows.push_back({"device", pass.layout.device});
-  rows.push_back({"reading", reading_text(pass)});
+  if (!is_produced) rows.push_back({"reading", reading_text(pass)});
   rows.push_back(
-      {"chunks", fmt::format("{} of {}, for {}", group_digits(std::to_string(pass.layout.chunks)),
-                             format_binary_bytes(pass.layout.chunk_bytes),
-                             format_count(pass.layout.streams, "stream"))});
+      {"chunks",
+       fmt::format("{}of {}, for {}",
+                   is_produced ? "" : group_digits(std::to_string(pass.layout.chunks)) + " ",
+                   format_binary_bytes(pass.layout.chunk_bytes),
+                   format_count(pass.layout.streams, "stream"))});
   rows.push_back({"threads", threads_text(pass)});
   rows.push_back({"memory", memory_text(pass)});
   rows.push_back({"ceilings", explain(explanation.ceilings)});

@@ -61,8 +61,9 @@ std::string describe_stages(const std::vector<StageShare>& stages, bool unicode)
 
 /// Returns a progress line without its percentage.
 std::string details(const ProgressState& state) {
-  std::string text = fmt::format("{} of {}", format_decimal_bytes(static_cast<double>(state.bytes)),
-                                 format_decimal_bytes(static_cast<double>(state.total_bytes)));
+  std::string text = format_decimal_bytes(static_cast<double>(state.bytes));
+  if (state.total_bytes == 0) return state.rate > 0 ? text + ", " + format_rate(state.rate) : text;
+  text += " of " + format_decimal_bytes(static_cast<double>(state.total_bytes));
   if (state.passes > 1) text += fmt::format(", pass {} of {}", state.pass, state.passes);
   const std::string rest = pace(state);
   return rest.empty() ? text : text + ", " + rest;
@@ -71,10 +72,12 @@ std::string details(const ProgressState& state) {
 }  // namespace
 
 std::string describe_progress(const ProgressState& state) {
+  if (state.total_bytes == 0) return details(state);  // how much there is shows at the end
   return fmt::format("{:.0f} %, {}", 100 * share_done(state), details(state));
 }
 
 std::string draw_progress(const ProgressState& state, const Terminal& terminal) {
+  if (state.total_bytes == 0) return details(state);
   const std::string percent = fmt::format("{:3.0f} % ", 100 * share_done(state));
   // A line that is wider than the screen could not be erased. A terminal may append "^C" to it, so
   // leave room for that.

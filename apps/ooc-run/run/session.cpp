@@ -1,6 +1,7 @@
 #include "run/session.hpp"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -24,6 +25,8 @@
 namespace ooc_run {
 namespace {
 
+constexpr const char* standard_input = "-";
+
 /// Removes sentences that are there already: each engine of a pass gives its own.
 std::vector<std::string> without_repetitions(const std::vector<std::string>& sentences) {
   std::vector<std::string> rest;
@@ -43,6 +46,27 @@ ooc::Error not_verified(const ooc::Error& error) {
 }
 
 }  // namespace
+
+ooc::Source open_input(const RunSettings& settings) {
+  const auto& [type, offset, count, by_columns] = settings.format;
+  if (settings.files != std::vector<std::string>{standard_input}) return open_numbers(settings);
+  const auto refuse = [](const std::string& what, const std::string& hint) {
+    throw ooc::Error(ooc::ErrorKind::usage, "-: " + what, {.hint = hint});
+  };
+  if (!type) refuse("the type of standard input is not known", "say it with --dtype D");
+  if (offset != 0) refuse("--offset is for files", "tail -c +N leaves out the first N - 1 bytes");
+  if (count) refuse("--count is for files", "head -c N reads the first N bytes");
+  if (settings.verify) {
+    refuse("--verify reads the data again, and standard input can be read once",
+           "save it to a file");
+  }
+  if (::isatty(STDIN_FILENO) != 0) {
+    refuse("standard input is a terminal", "pipe data to it, as in: cat FILE | ooc-run ...");
+  }
+  ooc::Source source = ooc::from_descriptor(STDIN_FILENO, *type, {}, "standard input");
+  source.type_reason = "asked for";
+  return source;
+}
 
 ooc::Source open_numbers(const RunSettings& settings) {
   return open_numbers(settings.files, settings);
@@ -69,11 +93,12 @@ ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& 
 ooc::Source open_source(std::span<const std::string> files, const RunSettings& settings) {
   std::vector<std::filesystem::path> paths;
   for (const std::string& file : files) {
-    if (file == "-") {
-      throw ooc::Error(ooc::ErrorKind::bad_input, "-: standard input is not supported",
-                       {.why = "the work is planned before it starts, which takes a size",
-                        .hint = "/dev/stdin < FILE reads a file; save the data of a pipe to one; a "
-                                "file named '-' is './-'"});
+    if (file == standard_input) {
+      throw ooc::Error(ooc::ErrorKind::usage,
+                       files.size() > 1 ? "-: standard input cannot be one of several files"
+                                        : "-: this command cannot read standard input",
+                       {.why = "it can be read once, from beginning to end",
+                        .hint = "save it to a file; a file named '-' is './-'"});
     }
     paths.emplace_back(file);
   }
@@ -160,7 +185,7 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   Outcome outcome;
   const Ceilings ceilings = this->ceilings();
   std::optional<Prediction> prediction;  // none for a partial result
-  if (!stats.outcome.partial) {
+  if (!stats.outcome.partial && !stats.layout.is_produced) {
     const bool checksum = settings_.checksum;
     const Workload work = report.work.value_or(work_of(stats, device_.kind, checksum));
     prediction = ooc_run::predict(work, device_.kind, ceilings);

@@ -29,6 +29,9 @@ ooc::Source open_source(std::span<const std::string> files, const RunSettings& s
 ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& settings);
 ooc::Source open_numbers(const RunSettings& settings);  // all files of the settings
 
+/// The same for commands that can read standard input, which is the file "-".
+ooc::Source open_input(const RunSettings& settings);
+
 /// A command's description of its input and its result, as JSON and as text.
 struct Report {
   std::string_view command;

@@ -60,6 +60,7 @@ bool has_holes(const ooc::Stats& stats) {
 
 /// Returns where most of the input comes from.
 std::string_view origin_of(const ooc::Stats& stats) {
+  if (stats.layout.is_produced) return "the input";
   if (is_from_disk(stats)) return "the disk";
   return stats.layout.hole_fraction > cached_share(stats) ? "memory" : "the page cache";
 }
@@ -73,7 +74,7 @@ double rate_of(const ooc::Stats& stats) {
 /// Returns the ceiling of reading the input: its parts on the disk and in the page cache are read
 /// concurrently. Empty if a part of it is holes, because the rate of those is not measured.
 std::optional<double> source_ceiling(const ooc::Stats& stats, const Ceilings& ceilings) {
-  if (has_holes(stats)) return {};
+  if (has_holes(stats) || stats.layout.is_produced) return {};
   const double cached = cached_share(stats);
   if (cached > wholly) return ceilings.page_cache;
   if (cached < 1 - wholly) return ceilings.disk;
@@ -109,6 +110,10 @@ std::vector<BusyStage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device
       {"copy", "", "the link", "a faster link", of_streams(stats.timing.h2d), ceilings.h2d},
       {disk_only_reads ? "disk" : "read", disk_only_reads ? "disk" : "reading", origin_of(stats),
        from_disk ? "a faster disk" : "faster memory", reading, source_ceiling(stats, ceilings)}};
+  if (stats.layout.is_produced) {
+    stages.back().bound = "input";
+    stages.back().remedy = "faster input";
+  }
   if (!writes) return stages;
   const double write_busy = stats.timing.write.busy + stats.timing.commit_seconds;
   stages.push_back(
@@ -202,7 +207,7 @@ std::string verdict(const ooc::Stats& stats, ooc::DeviceKind device, const Ceili
   if (stats.timing.checksum_seconds > 0) stages.push_back(checksum_stage(stats));
   const BusyStage& busiest = *std::ranges::max_element(stages, {}, &BusyStage::busy);
   const BusyStage* const bound = busiest.busy >= least_bound ? &busiest : nullptr;
-  const bool unmeasured = ceilings == Ceilings{};
+  const bool unmeasured = ceilings == Ceilings{} && !stats.layout.is_produced;
   const std::string ceiling = unmeasured ? " (ceilings not measured: ooc-run bench FILE)" : "";
   if (bound == nullptr) {
     return fmt::format("no stage bounds the run: {}{}{}", rates_of(stats, {}), ceiling,

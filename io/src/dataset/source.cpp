@@ -153,6 +153,38 @@ Source::Source(std::vector<File> files, std::vector<Extent> extents, DType type)
   }
 }
 
+Source::Source(std::unique_ptr<Producer> producer, DType type,
+               std::span<const std::uint64_t> row_shape)
+    : produced_(std::make_unique<Produced>()), type_(type) {
+  if (producer == nullptr) throw Error(ErrorKind::usage, "a produced source needs a producer");
+  produced_->producer = std::move(producer);
+  columns_ = product_of(row_shape);
+  if (columns_.value_or(0) == 0) {
+    throw Error(ErrorKind::usage,
+                "a row has at least one element, and at most as many as 64 bits count");
+  }
+}
+
+void Source::require_unread() const {
+  if (!is_produced() || !produced_->taken.test()) return;
+  throw Error(ErrorKind::usage, name() + ": was read already",
+              {.why = "what a producer makes can be read once"});
+}
+
+void Source::begin_producer() const {
+  require_unread();
+  if (is_produced()) produced_->taken.test_and_set();
+}
+
+void Source::end_producer(std::uint64_t read_bytes) const noexcept {
+  if (is_produced()) produced_->bytes = read_bytes;
+}
+
+std::string Source::name() const {
+  if (is_produced()) return produced_->producer->name();
+  return files_.empty() ? "an input" : files_.front().path().string();
+}
+
 void Source::set_shape(std::vector<std::uint64_t> shape) {
   shape_ = std::move(shape);
   columns_ = columns_of(shape_);
@@ -182,6 +214,16 @@ Source open(std::span<const std::filesystem::path> paths, const Format& format) 
 
 Source open(const std::filesystem::path& path, const Format& format) {
   return open(std::span{&path, 1}, format);
+}
+
+Source produced(std::unique_ptr<Producer> producer, DType type,
+                std::span<const std::uint64_t> row_shape) {
+  return {std::move(producer), type, row_shape};
+}
+
+Source from_descriptor(int descriptor, DType type, std::span<const std::uint64_t> row_shape,
+                       std::string name) {
+  return produced(read_descriptor(descriptor, std::move(name)), type, row_shape);
 }
 
 }  // namespace ooc

@@ -45,14 +45,15 @@ MappedOutput::~MappedOutput() {
 }
 
 int MappedOutput::grow(std::uint64_t bytes) {
+  if (memory_.empty()) return 0;  // without a mapping, writes allocate
   const std::uint64_t ample = std::min<std::uint64_t>(round_up(bytes, piece_bytes), memory_.size());
   int errno_value = 0;
   for (const std::uint64_t end : {ample, bytes}) {
     const std::uint64_t done = allocated_;
     if (bytes <= done) return 0;
     errno_value = allocate_range(descriptor_, done, end - done);
+    if (is_unknown(errno_value)) errno_value = 0;
     if (errno_value == 0) allocated_ = end;
-    if (errno_value != 0 && is_unknown(errno_value)) allocated_ = memory_.size();
   }
   return errno_value;
 }

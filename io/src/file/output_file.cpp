@@ -235,7 +235,8 @@ void OutputFile::grow(std::uint64_t bytes) {
     errno_value = mapped_->grow(bytes);
   } else if (bytes > allocated_ && !is_tmpfs_) {
     const std::uint64_t ample = std::min(std::max(bytes, allocated_ + growth_bytes), most_bytes_);
-    if (has_space(ample - allocated_) && allocate_to(ample) == 0) return;
+    constexpr std::uint64_t share = 4;  // of what is free, at most: other outputs grow, too
+    if (has_space(share * (ample - allocated_)) && allocate_to(ample) == 0) return;
     errno_value = has_space(bytes - allocated_) ? allocate_to(bytes) : ENOSPC;
   }
   if (errno_value != 0) throw output_error("allocate", target_, errno_value);

@@ -56,7 +56,9 @@ void Turns::finish(std::size_t index) noexcept {
 }
 
 void Turns::end_at(std::size_t index) noexcept {
-  end_ = index;
+  std::size_t end = end_;
+  while (index < end && !end_.compare_exchange_weak(end, index)) {
+  }
   for (Word& word : words_) wake(word);
 }
 

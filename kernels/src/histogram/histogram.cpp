@@ -123,12 +123,13 @@ template class CountBins<BFloat16>;
 
 std::size_t histogram_passes(const Source& source, const HistogramOptions& options) {
   const bool known = binning::known_bins(source.element(), options).has_value();
-  return known || source.bytes() == 0 ? 1 : 2;
+  return known || source.is_empty() ? 1 : 2;
 }
 
 Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source& source,
                         const HistogramOptions& options, const PassOptions& wanted) {
   const std::size_t passes = histogram_passes(source, options);
+  if (passes > 1 && source.is_produced()) throw binning::read_once(source);
   Stats stats = dry_run_pass(machine, device, source, size_of(source.element()), {}, wanted);
   stats.outcome.passes = passes;
   return stats;
@@ -142,7 +143,7 @@ Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
     return fold(coordinator, CountBins<T>(found.bins), source, wanted);
   });
   stats = check_passes(source, found, counted, stats);
-  if (source.bytes() == 0) counted = binning::empty_histogram(source.element(), options);
+  if (stats.outcome.bytes == 0) counted = binning::empty_histogram(source.element(), options);
   return {std::move(counted), std::move(stats)};
 }
 

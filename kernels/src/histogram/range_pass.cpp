@@ -128,12 +128,20 @@ Histogram empty_histogram(ElementType type, const HistogramOptions& options) {
   return {.edges = bins->edges, .counts = std::vector<std::uint64_t>(bins->size())};
 }
 
+Error read_once(const Source& source) {
+  return {ErrorKind::usage,
+          source.name() + ": a histogram without a range reads it twice",
+          {.why = "it can be read once; the first pass looks for the range",
+           .remedies = {{Change::set, "HistogramOptions::range"}}}};
+}
+
 FoundBins find_bins(Coordinator& coordinator, const Source& source, const HistogramOptions& options,
                     const PassOptions& wanted) {
   const auto share = [](Bins bins) { return std::make_shared<const Bins>(std::move(bins)); };
   if (auto known = known_bins(source.element(), options)) return {share(*std::move(known)), {}};
   // Bins are needed, but stay empty.
-  if (source.bytes() == 0) return {share({.edges = {0, 1}}), {}};
+  if (source.is_empty()) return {share({.edges = {0, 1}}), {}};
+  if (source.is_produced()) throw read_once(source);
   Result<Extremes> pass = find_extremes(coordinator, source, wanted);
   if (pass.stats.outcome.partial) {  // so there are no bins either
     pass.stats.outcome.bytes = 0;

@@ -17,6 +17,9 @@ std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options
 /// Returns the histogram of no elements: counts of 0 if range or edges are given, else no bins.
 Histogram empty_histogram(ElementType type, const HistogramOptions& options);
 
+/// Returns the error for a source that can be read once only.
+Error read_once(const Source& source);
+
 /// The bins to count in, and the result of the pass that found them, if there was one.
 struct FoundBins {
   std::shared_ptr<const Bins> bins;  // null if that pass was stopped

@@ -2,6 +2,7 @@
 
 #include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
+#include <ooc/row.hpp>
 
 #include <thrust/copy.h>
 #include <thrust/execution_policy.h>
@@ -67,5 +68,10 @@ void keep_if(Stream& stream, DeviceSpan<const T> in, DeviceSpan<T> out, std::uin
   });
   stream.copy(kept, &count, sizeof count);
 }
+
+/// Elements of rows are not rows: a filter of rows needs another way to keep them.
+template <class T, class Predicate>
+void keep_if(Stream&, DeviceRows<const T>, DeviceRows<T>, std::uint64_t*,
+             const Predicate&) = delete;
 
 }  // namespace ooc

@@ -44,7 +44,7 @@ inline constexpr bool selects = selects_all<Op, typename RecordsOf<typename Op::
 /// and `after()` too. With an Output of a std::tuple there is room for each, and `kept` points to a
 /// number for each: so a filter divides its records among several files.
 template <class Op>
-concept FilterOperator = detail::selects<const Op>;
+concept FilterOperator = detail::HasRecords<Op> && detail::selects<const Op>;
 
 /// The numbers of records that a filter has seen and kept.
 struct Selection {
@@ -55,7 +55,7 @@ namespace detail {
 
 /// An operator but for a missing const.
 template <class Op>
-concept FilterLacksConst = !FilterOperator<Op> && selects<Op>;
+concept FilterLacksConst = HasRecords<Op> && !FilterOperator<Op> && selects<Op>;
 
 /// The Operation that a filter is.
 template <FilterOperator Op>
@@ -111,7 +111,7 @@ auto filter(Coordinator& coordinator, const Op& op, const From& from, const Targ
   detail::Filter<Op> operation(op, detail::widest_record(inputs, made));
   Stats stats = coordinator.run(pass, inputs, operation, wanted, files.outputs());
   files.commit(stats);
-  const std::uint64_t seen = inputs.front().source.bytes() / inputs.front().record.bytes;
+  const std::uint64_t seen = stats.outcome.bytes / detail::record_bytes_of(inputs);
   auto found = detail::selections_of<detail::outputs_of<Op>>(seen, files);
   return Result<decltype(found)>{found, std::move(stats)};
 }

@@ -46,30 +46,25 @@ inline constexpr bool transforms =
 /// may have neighbours of its input (`before()`, `after()`), as a FoldOperator may. An operator
 /// that also gathers a value on the way is a GatheringMapOperator.
 template <class Op>
-concept MapOperator = requires(const Op op, Stream& stream, DeviceInput<typename Op::Input> in,
-                               DeviceOutput<typename Op::Output> out) {
-  op.transform(stream, in, out);
-}
-|| detail::transforms<const Op>;
+concept MapOperator = detail::HasRecords<Op> && detail::transforms<const Op>;
 
 /// A map that is a fold too: it has a Partial and merge(), and all that a FoldOperator may have.
 /// `void check(const Partial& total) const`, if it has that, may throw: the file is then not
 /// written.
 template <class Op>
-concept GatheringMapOperator = requires(const Op op, Stream& stream, typename Op::Partial& partial,
-                                        DeviceInput<typename Op::Input> in,
-                                        DeviceOutput<typename Op::Output> out) {
-  op.transform(stream, in, out, partial);
+concept GatheringMapOperator = detail::HasRecords<Op> && requires {
+  typename Op::Partial;
+} && detail::transforms<const Op, typename Op::Partial> &&
+    requires(const Op op, typename Op::Partial& partial) {
   op.merge(partial, partial);
-}
-|| (detail::transforms<const Op, typename Op::Partial> &&
-    requires(const Op op, typename Op::Partial& partial) { op.merge(partial, partial); });
+};
 
 namespace detail {
 
 /// An operator but for a missing const.
 template <class Op>
-concept MapLacksConst = !MapOperator<Op> && !GatheringMapOperator<Op> && transforms<Op>;
+concept MapLacksConst =
+    HasRecords<Op> && !MapOperator<Op> && !GatheringMapOperator<Op> && transforms<Op>;
 
 /// The Operation that a map is.
 template <class Op>

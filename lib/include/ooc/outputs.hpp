@@ -20,6 +20,16 @@ namespace ooc {
 
 namespace detail {
 
+/// A type that says which records it makes, or also which it reads.
+template <class Op>
+concept HasOutput = requires {
+  typename Op::Output;
+};
+template <class Op>
+concept HasRecords = HasOutput<Op> && requires {
+  typename Op::Input;
+};
+
 template <class Output>
 struct TargetsFor {
   using type = Target;
@@ -194,12 +204,14 @@ void call_with_records(const StepRecords& step, const StepResults& out, const St
   });
 }
 
-/// The files that a pass writes. They appear together at the end, or none does.
+/// The files that a pass writes. When all of them are on the disk, they are moved into place, one
+/// after another; if one cannot be, those before it stay.
 class OutputFiles {
  public:
-  /// A file for each target, of one record for each of the inputs. With Purpose::append, for as
-  /// many as the pass makes. Throws Error(usage) if a target does not hold elements of that size
-  /// or, if the Output is an element type and not a struct, of that type; as TargetFile.
+  /// A file for each target, of one record for each of the inputs. With Purpose::append, or if the
+  /// input is produced, of as many as the pass makes. Throws Error(usage) if a target does not hold
+  /// elements of that size or, if the Output is an element type and not a struct, of that type; as
+  /// TargetFile.
   OutputFiles(std::span<const PassInput> inputs, std::span<const Target> targets,
               std::span<const MadeRecords> made, Purpose purpose = Purpose::write);
 

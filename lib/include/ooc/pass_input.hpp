@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 namespace ooc {
 
@@ -28,5 +30,11 @@ struct PassInput {
   const Source& source;
   RecordShape record;
 };
+
+/// The number of records of an input; of a producer, more than it can make.
+std::uint64_t records_of(const PassInput& input);
+
+/// True if a producer makes the input of a pass.
+bool is_produced(std::span<const PassInput> inputs);
 
 }  // namespace ooc

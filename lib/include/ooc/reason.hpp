@@ -13,6 +13,7 @@ namespace ooc {
 enum class Choice : std::uint8_t {
   // Reads and writes.
   buffered_reads,   // through the page cache; why
+  produced_reads,   // from a producer, once, from beginning to end; its name
   cached_reads,     // through the page cache, which has much of the input: {percent of it}
   mixed_reads,      // cached parts through the page cache: {percent of the input}; rest directly
   ordered_reads,    // from beginning to end, as was asked for; mixed reads were possible

@@ -38,8 +38,8 @@ inline constexpr bool scans = scans_all<Op, typename RecordsOf<typename Op::Inpu
 ///     struct RunningSum {
 ///       using Input = std::int32_t;
 ///       using Output = std::int64_t;
-///       using Carry = std::int64_t;  // passed on by each partition; Carry{} comes before the
-///       first void begin(ooc::Stream&, ooc::DeviceChunk<const std::int32_t> in,
+///       using Carry = std::int64_t;  // Carry{} comes before the first partition
+///       void begin(ooc::Stream&, ooc::DeviceChunk<const std::int32_t> in,
 ///                  ooc::DeviceSpan<std::int64_t> out, Carry* own) const;
 ///       void join(ooc::Stream&, const Carry* before, const Carry* own, Carry* after) const;
 ///       void finish(ooc::Stream&, ooc::DeviceSpan<std::int64_t> out, const Carry* before) const;
@@ -51,17 +51,18 @@ inline constexpr bool scans = scans_all<Op, typename RecordsOf<typename Op::Inpu
 /// their work on the stream. Partitions are joined one after another; begin() and finish() of
 /// several overlap, and the host waits for no carry.
 ///
-/// Partitions are as in a fold (see Merge::by_partition), so the results have the same bits
-/// whatever the size of chunks and the number of streams. Input and Output are as those of a
-/// MapOperator.
+/// Partitions are as in a fold (see Merge::by_partition). So if the functions have the same bits
+/// each time, the results do, whatever the size of chunks and the number of streams. (Scans of
+/// floating point numbers by Thrust or CUB need not have on a GPU.) Input and Output are as those
+/// of a MapOperator.
 template <class Op>
-concept ScanOperator = detail::scans<const Op>;
+concept ScanOperator = detail::HasRecords<Op> && detail::scans<const Op>;
 
 namespace detail {
 
 /// An operator but for a missing const.
 template <class Op>
-concept ScanLacksConst = !ScanOperator<Op> && scans<Op>;
+concept ScanLacksConst = HasRecords<Op> && !ScanOperator<Op> && scans<Op>;
 
 /// The Operation that a scan is.
 template <ScanOperator Op>

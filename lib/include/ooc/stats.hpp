@@ -17,6 +17,7 @@ struct LayoutStats {
   std::string device{};
   std::string engine{};  // "uring" or "threads"
   bool direct = false;
+  bool is_produced = false;  // by a producer, on a thread of the pass; there is no engine then
   /// True if each stream reads its own chunks; its time is divided between reading and computing.
   bool reads_inline = false;
   bool in_order = true;           // false: a partial result does not cover the first bytes

@@ -37,13 +37,13 @@ inline constexpr bool produces = produces_all<Op, typename RecordsOf<typename Op
 /// as that of a MapOperator; for rows, `std::size_t output_columns(std::size_t) const` says how
 /// long they are; its argument is 1.
 template <class Op>
-concept WriteOperator = detail::produces<const Op>;
+concept WriteOperator = detail::HasOutput<Op> && detail::produces<const Op>;
 
 namespace detail {
 
 /// An operator but for a missing const.
 template <class Op>
-concept WriteLacksConst = !WriteOperator<Op> && produces<Op>;
+concept WriteLacksConst = HasOutput<Op> && !WriteOperator<Op> && produces<Op>;
 
 /// The Operation that a write is.
 template <WriteOperator Op>

@@ -1,9 +1,12 @@
 #include <ooc/outputs.hpp>
 
+#include <ooc/detail/sizing/facts.hpp>
 #include <ooc/io/error.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "observe/stopwatch.hpp"
@@ -31,17 +34,31 @@ const Target& checked(const Target& target, const MadeRecords& made) {
               {.path = target.path, .remedies = {{Change::set, "Target::type"}}});
 }
 
+/// The same for all names of a file, whether it exists or not.
+std::filesystem::path place_of(const Target& target) {
+  std::error_code error;
+  const auto path = std::filesystem::absolute(follow_links(target.path), error);
+  if (error) return target.path;
+  const auto directory = std::filesystem::weakly_canonical(path.parent_path(), error);
+  return error ? path : directory / path.filename();
+}
+
 /// Throws Error(usage) if two targets are one file.
 void require_different(std::span<const Target> targets) {
   for (std::size_t i = 1; i < targets.size(); ++i) {
-    const auto path = follow_links(targets[i].path).lexically_normal();
-    const auto is_same = [&path](const Target& target) {
-      return follow_links(target.path).lexically_normal() == path;
+    const auto is_same = [place = place_of(targets[i])](const Target& target) {
+      return place_of(target) == place;
     };
     if (std::ranges::none_of(targets.first(i), is_same)) continue;
     throw Error(ErrorKind::usage, targets[i].path.string() + ": is the target of two outputs",
                 {.path = targets[i].path, .hint = "give each output a file of its own"});
   }
+}
+
+Error too_large(const Target& target) {
+  return {ErrorKind::usage,
+          target.path.string() + ": so large a file there cannot be",
+          {.path = target.path}};
 }
 
 void require_no_shape(const Target& target) {
@@ -51,10 +68,6 @@ void require_no_shape(const Target& target) {
               {.path = target.path,
                .why = "the number of records shows when all are read",
                .hint = "leave the shape of the target empty"});
-}
-
-std::uint64_t records_of(std::span<const PassInput> inputs) {
-  return inputs.front().source.bytes() / inputs.front().record.bytes;
 }
 
 std::vector<const Source*> sources_of(std::span<const PassInput> inputs) {
@@ -82,8 +95,8 @@ Error no_columns() {
 
 OutputFiles::OutputFiles(std::span<const PassInput> inputs, std::span<const Target> targets,
                          std::span<const MadeRecords> made, Purpose purpose)
-    : purpose_(purpose) {
-  open(records_of(inputs), targets, made, sources_of(inputs));
+    : purpose_(is_produced(inputs) ? Purpose::append : purpose) {
+  open(records_of(inputs.front()), targets, made, sources_of(inputs));
 }
 
 OutputFiles::OutputFiles(std::uint64_t records, std::span<const Target> targets,
@@ -97,6 +110,11 @@ void OutputFiles::open(std::uint64_t records, std::span<const Target> targets,
   require_different(targets);
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const std::size_t columns = made[i].columns.value_or(1);
+    std::uint64_t most = records;
+    if (made[i].bytes() > most_produced_bytes / std::max<std::uint64_t>(records, 1)) {
+      if (purpose_ != Purpose::append) throw too_large(targets[i]);
+      most = most_produced_bytes / made[i].bytes();
+    }
     Target target = checked(targets[i], made[i]);
     if (purpose_ == Purpose::append) {
       require_no_shape(target);
@@ -105,7 +123,7 @@ void OutputFiles::open(std::uint64_t records, std::span<const Target> targets,
     } else if (made[i].columns && target.shape.empty()) {
       target.shape = {records, columns};
     }
-    files_.push_back(std::make_unique<TargetFile>(target, records * columns, sources, purpose_));
+    files_.push_back(std::make_unique<TargetFile>(target, most * columns, sources, purpose_));
     outputs_.push_back(
         {*files_.back(), made[i].bytes(), target.type.swapped ? made[i].element_bytes : 0});
   }

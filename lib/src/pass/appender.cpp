@@ -3,6 +3,7 @@
 #include <ooc/io/error.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 namespace ooc {
@@ -12,14 +13,16 @@ Appender::Appender(std::span<const Output> outputs, const SequentialPlan& reads,
   for (std::vector<Extent>& extents : extents_) extents.reserve(outputs.size());
 }
 
-std::span<const Extent> Appender::append(std::size_t chunk, std::span<const std::uint64_t> made) {
-  const std::uint64_t most = reads_.chunk(chunk).count;
+std::span<const Extent> Appender::append(std::size_t chunk, std::span<const std::uint64_t> made,
+                                         std::uint64_t most) {
   const auto wrong =
       std::ranges::find_if(made, [most](std::uint64_t count) { return count > most; });
   if (wrong != made.end()) {
+    const bool is_said = *wrong != std::numeric_limits<std::uint64_t>::max();
     throw Error(ErrorKind::usage,
-                "the operator says that it kept " + std::to_string(*wrong) + " of " +
-                    std::to_string(most) + " records",
+                is_said ? "the operator says that it kept " + std::to_string(*wrong) + " of " +
+                              std::to_string(most) + " records"
+                        : "the operator does not say how many records it kept",
                 {.why = "select() sets `*kept` to the number of records at the beginning of its "
                         "output, on the stream that it is given"});
   }

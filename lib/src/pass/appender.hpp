@@ -21,9 +21,10 @@ class Appender final : public Plan {
   Appender(std::span<const Output> outputs, const SequentialPlan& reads, std::size_t window);
 
   /// Waits until all chunks before this one have been appended, and takes the next bytes of each
-  /// output for it. `made`: records for each output. Returns the extents that are not empty, one
-  /// for each output at most; Extent::input says which. Throws Error, Aborted.
-  std::span<const Extent> append(std::size_t chunk, std::span<const std::uint64_t> made);
+  /// output for it. `made`: records for each output, of `most`. Returns the extents that are not
+  /// empty, one for each output at most; Extent::input says which. Throws Error, Aborted.
+  std::span<const Extent> append(std::size_t chunk, std::span<const std::uint64_t> made,
+                                 std::uint64_t most);
 
   /// The turns that lanes wait for. A pass aborts them if one of its threads fails.
   Turns& turns() noexcept { return turns_; }

@@ -39,14 +39,6 @@ class NotLocked final : public Error {
   using Error::Error;
 };
 
-std::vector<const File*> files_of(std::span<const PassInput> inputs) {
-  std::vector<const File*> files;
-  for (const PassInput& input : inputs) {
-    for (const File& file : input.source.files()) files.push_back(&file);
-  }
-  return files;
-}
-
 std::vector<OutputFile*> files_of(std::span<const Output> outputs) {
   std::vector<OutputFile*> files;
   for (const Output& output : outputs) files.push_back(&output.file);
@@ -201,7 +193,7 @@ void Coordinator::State::add_times(const Writer* writer, Stats& stats) const {
   stats.timing.device_seconds = device->reads_host_memory() ? 0 : device_seconds;
   for (const auto& lane : lanes) {
     const Lane::Times& times = lane->times();
-    if (times.bytes != 0) {
+    if (times.steps != 0) {
       stats.timing.startup_seconds = std::min(stats.timing.startup_seconds, times.first_seconds);
     }
     stats.outcome.bytes += times.bytes;
@@ -222,9 +214,14 @@ Stats Coordinator::run(const Source& source, RecordShape record, Operation& oper
 Stats Coordinator::run(const Reservation& /*pass*/, std::span<const PassInput> inputs,
                        Operation& operation, const PassOptions& wanted,
                        std::span<const Output> outputs) {
-  if (wanted.checksum && inputs.size() > 1) {
-    throw Error(ErrorKind::usage, "a pass over several inputs has no checksum",
+  if (wanted.checksum && inputs.size() != 1) {
+    throw Error(ErrorKind::usage,
+                inputs.empty() ? "a pass without a source has no checksum"
+                               : "a pass over several inputs has no checksum",
                 {.why = "a checksum is of the bytes of one source, in their order"});
+  }
+  if (inputs.empty() && outputs.empty()) {
+    throw Error(ErrorKind::usage, "a pass has an input or an output");
   }
   Stats stats = state_->run_passes(inputs, operation, wanted, outputs);
   if (outputs.empty()) {
@@ -249,6 +246,7 @@ Stats Coordinator::State::run_passes(std::span<const PassInput> inputs, Operatio
                 .workers = workers,
                 .needs = needs_of(inputs, &operation, wanted),
                 .best_depth = best_depth};
+  for (const PassInput& input : inputs) input.source.require_unread();
   std::size_t refused_chunk_bytes = 0;
   std::string why_smaller, why_not_ahead;
   for (;;) {
@@ -300,14 +298,15 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
     stats.layout.read_ahead_bytes = 0;
     stats.layout.reasons.push_back({Choice::no_read_ahead});
   }
-  Loading loading(options, wanted, layout, files_of(inputs), *pool, reads_ahead);
+  Loading loading(options, wanted, layout, inputs, *pool, reads_ahead);
   const Observe& observe = wanted.observe;
   std::optional<Writer> writer;
   TransferReporter write_reporter(TraceEvent::Kind::write, pool->size(), observe, layout.slots);
   std::optional<Appender> appender;
   if (!outputs.empty()) {
     const WriteLayout& writes = *layout.writes;
-    if (operation.selects()) appender.emplace(outputs, layout.plan, pool->window());
+    const bool appends = operation.selects() || is_produced(inputs);
+    if (appends) appender.emplace(outputs, layout.plan, pool->window());
     writer.emplace(files_of(outputs), appender ? static_cast<const Plan&>(*appender) : writes.plan,
                    *pool, make_engine(options, writes.config, *pool, layout.most_slots),
                    writes.config.block_bytes, writes.config.direct);
@@ -325,15 +324,18 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
                         .observe = observe,
                         .outputs = outputs,
                         .places = layout.writes ? layout.writes->places : ResultPlaces{},
-                        .appender = appender ? &*appender : nullptr};
-  Pass pass(parts, lanes, loading.reader(), writer ? &*writer : nullptr);
+                        .appender = appender ? &*appender : nullptr,
+                        .is_produced = is_produced(inputs)};
+  Pass pass(parts, lanes, loading.reader(), loading.producer(), writer ? &*writer : nullptr);
   const auto prepare = [&] {
     prepare_lanes(observe, layout.buffer_bytes());
+    for (const PassInput& input : inputs) input.source.begin_producer();
     loading.stop_reading_ahead();
   };
   const bool only_writes = inputs.empty() && layout.writes;
-  ProgressReporter reporter(wanted.progress,
-                            only_writes ? layout.writes->plan.bytes() : layout.plan.bytes());
+  ProgressReporter reporter(wanted.progress, parts.is_produced ? 0
+                                             : only_writes     ? layout.writes->plan.bytes()
+                                                               : layout.plan.bytes());
   pass.run(prepare, [&] {
     const std::uint64_t read = loading.bytes_done();
     const std::uint64_t written = writer ? writer->bytes_done() : 0;
@@ -358,6 +360,12 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
   }
   add_times(writer ? &*writer : nullptr, stats);
   stats.outcome.partial = stats.outcome.bytes != layout.plan.bytes();
+  if (const ProducerReader* const reading = loading.producer()) {
+    const bool is_whole = reading->has_ended() && stats.outcome.bytes == reading->bytes_done();
+    stats.outcome.partial = !is_whole;
+    inputs.front().source.end_producer(stats.outcome.bytes);
+    stats.layout.chunks = divide_up(stats.outcome.bytes, layout.plan.chunk_bytes());
+  }
   if (checksum) stats.timing.checksum_seconds = checksum->seconds_busy();
   if (checksum && !stats.outcome.partial) stats.outcome.checksum = checksum->text();
   return stats;

@@ -35,13 +35,13 @@ std::optional<std::size_t> Feed::draw() {
   return step;
 }
 
-Chunk& Feed::wait_for_chunk(std::size_t index) {
+Chunk* Feed::wait_for_chunk(std::size_t index) {
   if (!pass_.pool.is_at(index, ChunkState::loaded)) before_waiting_();
   const NvtxRange range("wait for chunk", index);
   const Timed timed(h2d_.waits_in);
   Chunk* const chunk = pass_.pool.wait(index, ChunkState::loaded);
-  assert(chunk != nullptr);  // all steps that are drawn are read
-  return *chunk;
+  assert(chunk != nullptr || pass_.is_produced);  // all steps that are drawn are read
+  return chunk;
 }
 
 void Feed::add_to_checksum(const Chunk& chunk) {
@@ -53,7 +53,7 @@ void Feed::add_to_checksum(const Chunk& chunk) {
 }
 
 std::size_t Feed::copy(const Chunk& chunk, std::size_t step, std::byte* buffer) {
-  const RecordRange read = pass_.plan.chunk_read(chunk.index);
+  const RecordRange read = pass_.records_in(chunk);
   const std::uint64_t before = read.first - pass_.plan.step_read(step).first;
   std::size_t bytes = 0;
   auto segment = chunk.segments.begin();
@@ -69,8 +69,9 @@ std::size_t Feed::copy(const Chunk& chunk, std::size_t step, std::byte* buffer) 
   return bytes;
 }
 
-FedStep Feed::describe(std::size_t step, std::byte* memory, std::size_t buffer, Chunk* chunk) {
-  const RecordRange records = pass_.plan.step(step), read = pass_.plan.step_read(step);
+FedStep Feed::describe(std::size_t step, RecordRange read, std::byte* memory, std::size_t buffer,
+                       Chunk* chunk) {
+  const RecordRange records = pass_.is_produced ? read : pass_.plan.step(step);
   std::vector<DeviceSpan<std::byte>>& inputs = inputs_[buffer];
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     inputs[i].data = memory != nullptr ? memory + pass_.inputs[i].place : chunk->segments[i].data();
@@ -86,12 +87,14 @@ HostFeed::HostFeed(const PassParts& pass, std::size_t lane, Stream& stream, Stag
 std::optional<FedStep> HostFeed::next() {
   const std::optional<std::size_t> step = draw();
   if (!step) return std::nullopt;
-  Chunk& chunk =
-      pass_.readers != nullptr ? pass_.readers->load(lane_, *step) : wait_for_chunk(*step);
-  add_to_checksum(chunk);
-  if (is_in_place(chunk)) return describe(*step, nullptr, 0, &chunk);
-  copy(chunk, *step, gathered_.data());
-  return describe(*step, gathered_.data(), 0, &chunk);
+  Chunk* const chunk =
+      pass_.readers != nullptr ? &pass_.readers->load(lane_, *step) : wait_for_chunk(*step);
+  if (chunk == nullptr) return std::nullopt;
+  add_to_checksum(*chunk);
+  const RecordRange read = pass_.records_in(*chunk);
+  if (is_in_place(*chunk)) return describe(*step, read, nullptr, 0, chunk);
+  copy(*chunk, *step, gathered_.data());
+  return describe(*step, read, gathered_.data(), 0, chunk);
 }
 
 /// True if a chunk can be used in its slot: each input is one piece of memory, and its records are
@@ -124,6 +127,7 @@ bool CopyFeed::draw_into(Drawn& drawn) {
   if (!drawn.step) return false;
   drawn.next_piece = pass_.plan.first_piece(*drawn.step);
   drawn.bytes_enqueued = drawn.bytes_copied = 0;
+  drawn.read = pass_.plan.step_read(*drawn.step);
   return true;
 }
 
@@ -131,34 +135,38 @@ std::optional<FedStep> CopyFeed::next() {
   Drawn& drawn = drawn_[turn_];
   CopyBuffer& buffer = memory_[turn_];
   if (!drawn.step && !draw_into(drawn)) return std::nullopt;
-  fill(drawn, buffer);
+  if (!fill(drawn, buffer)) return std::nullopt;
   Chunk* const chunk = drawn.copying.empty() ? nullptr : drawn.copying.front();
   if (buffers() == 2) {
     copy_ahead();
     add_to_checksum(*chunk);  // while it is copied
   }
   finish_copies(drawn, buffer);
-  const FedStep fed =
-      describe(*drawn.step, buffer.memory.data(), turn_, pass_.writes() ? chunk : nullptr);
+  const FedStep fed = describe(*drawn.step, drawn.read, buffer.memory.data(), turn_,
+                               pass_.writes() ? chunk : nullptr);
   drawn.step.reset();
   turn_ = (turn_ + 1) % buffers();
   return fed;
 }
 
 /// Enqueues the copies of a step's pieces. They cannot overtake the work on the data that they
-/// overwrite, because both are on one stream.
-void CopyFeed::fill(Drawn& drawn, CopyBuffer& buffer) {
+/// overwrite, because both are on one stream. Returns false if a producer has ended before the
+/// step.
+bool CopyFeed::fill(Drawn& drawn, CopyBuffer& buffer) {
   for (const std::size_t end = pass_.plan.first_piece(*drawn.step + 1); drawn.next_piece < end;) {
     // The reader may need the slots of the pieces whose copies are enqueued.
     if (!pass_.pool.is_at(drawn.next_piece, ChunkState::loaded)) finish_copies(drawn, buffer);
-    Chunk& chunk = wait_for_chunk(drawn.next_piece);
-    copy_piece(drawn, buffer, chunk);
-    if (buffers() == 1) add_to_checksum(chunk);
+    Chunk* const chunk = wait_for_chunk(drawn.next_piece);
+    if (chunk == nullptr) return false;
+    copy_piece(drawn, buffer, *chunk);
+    if (buffers() == 1) add_to_checksum(*chunk);
   }
+  return true;
 }
 
 void CopyFeed::copy_piece(Drawn& drawn, CopyBuffer& buffer, Chunk& chunk) {
   if (drawn.copying.empty()) stream_.record(*buffer.copy_begun);
+  if (pass_.is_produced) drawn.read = pass_.records_in(chunk);
   drawn.bytes_enqueued += copy(chunk, *drawn.step, buffer.memory.data());
   stream_.record(*buffer.copied);
   drawn.copying.push_back(&chunk);

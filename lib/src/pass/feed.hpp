@@ -48,8 +48,9 @@ class Feed {
   /// wakes the threads that wait there.
   std::optional<std::size_t> draw();
 
-  /// Blocks until a chunk is loaded. Its step has been drawn.
-  Chunk& wait_for_chunk(std::size_t index);
+  /// Blocks until a chunk is loaded. Its step has been drawn. Returns null if a producer has ended
+  /// before it.
+  Chunk* wait_for_chunk(std::size_t index);
 
   /// Adds a chunk to the checksum of the pass, if there is one.
   void add_to_checksum(const Chunk& chunk);
@@ -58,9 +59,10 @@ class Feed {
   /// (bytes).
   std::size_t copy(const Chunk& chunk, std::size_t step, std::byte* buffer);
 
-  /// Describes a step. `memory`: of a buffer that holds it; null if it is used in the slot of
-  /// `chunk`.
-  FedStep describe(std::size_t step, std::byte* memory, std::size_t buffer, Chunk* chunk);
+  /// Describes a step of which `read` was read. `memory`: of a buffer that holds it; null if it is
+  /// used in the slot of `chunk`.
+  FedStep describe(std::size_t step, RecordRange read, std::byte* memory, std::size_t buffer,
+                   Chunk* chunk);
 
   const PassParts& pass_;
   std::size_t lane_;
@@ -111,13 +113,14 @@ class CopyFeed final : public Feed {
     std::optional<std::size_t> step{};
     std::size_t next_piece = 0;     // first one whose copy is not enqueued
     std::vector<Chunk*> copying{};  // pieces whose copies are enqueued
+    RecordRange read{};             // the records of the step, with its margin
     std::size_t bytes_enqueued = 0, bytes_copied = 0;
   };
 
   std::size_t buffers() const { return pass_.plan.pieces_per_step() == 1 ? 2 : 1; }
   bool is_loaded(std::size_t step) const;
   bool draw_into(Drawn& drawn);
-  void fill(Drawn& drawn, CopyBuffer& buffer);
+  bool fill(Drawn& drawn, CopyBuffer& buffer);
   void copy_piece(Drawn& drawn, CopyBuffer& buffer, Chunk& chunk);
   void finish_copies(Drawn& drawn, CopyBuffer& buffer);
   void copy_ahead();

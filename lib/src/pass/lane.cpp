@@ -127,7 +127,7 @@ Lane::Kernel& Lane::process(const PassParts& pass, const FedStep& step, const St
   kernel.is_pending = true;
   kernel.work = {
       .kind = TraceEvent::Kind::kernel, .worker = index_, .chunk = step.index, .bytes = bytes};
-  if (times_.bytes == 0) times_.first_seconds = pass.watch.seconds();
+  if (times_.steps++ == 0) times_.first_seconds = pass.watch.seconds();
   times_.bytes += bytes;
   return kernel;
 }

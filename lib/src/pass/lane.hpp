@@ -43,6 +43,7 @@ class Lane {
   struct Times {
     StageTimes h2d, kernel, d2h;
     std::uint64_t bytes = 0;
+    std::size_t steps = 0;
     double first_seconds = 0;  // from the beginning of the pass to the operation's first return
   };
   const Times& times() const noexcept { return times_; }

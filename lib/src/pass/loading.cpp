@@ -1,14 +1,37 @@
 #include "pass/loading.hpp"
 
+#include <numeric>
+
 #include "sizing/dry_run_pass.hpp"
 
 namespace ooc {
 
+namespace {
+
+std::vector<const File*> files_of(std::span<const PassInput> inputs) {
+  std::vector<const File*> files;
+  for (const PassInput& input : inputs) {
+    for (const File& file : input.source.files()) files.push_back(&file);
+  }
+  return files;
+}
+
+}  // namespace
+
 Loading::Loading(const Options& options, const PassOptions& wanted, const Layout& layout,
-                 const std::vector<const File*>& files, ChunkPool& pool, bool reads_ahead)
+                 std::span<const PassInput> inputs, ChunkPool& pool, bool reads_ahead)
     : config_(layout.reads),
       reporter_(TraceEvent::Kind::read, pool.size(), wanted.observe, layout.slots),
       limit_(pool, reads_ahead ? layout.slots_ahead : 0, layout.slots) {
+  if (is_produced(inputs)) {
+    const auto& [source, record] = inputs.front();
+    // Elements are whole, too, where an operator reads their bytes.
+    const std::size_t whole = std::lcm(record.bytes, size_of(source.element()));
+    producer_.emplace(*source.producer(), pool, layout.plan.chunk_bytes(), whole, wanted.stop);
+    producer_->set_observer(reporter_);
+    return;
+  }
+  const std::vector<const File*> files = files_of(inputs);
   if (layout.reads_inline) {
     inline_.emplace(files, layout.plan, pool, config_, layout.lanes, wanted);
     return;
@@ -22,14 +45,23 @@ Loading::Loading(const Options& options, const PassOptions& wanted, const Layout
 }
 
 std::uint64_t Loading::bytes_done() const noexcept {
+  if (producer_) return producer_->bytes_done();
   return reader_ ? reader_->bytes_done() : inline_->bytes_done();
 }
 
 std::size_t Loading::in_flight() const noexcept {
+  if (producer_) return 0;  // it may be silent for as long as it likes
   return reader_ ? reader_->in_flight() : inline_->in_flight();
 }
 
 void Loading::describe(Stats& stats) const {
+  if (producer_) {
+    stats.layout.threads = stats.layout.streams + 1;
+    stats.layout.is_produced = true;
+    stats.timing.disk.busy = producer_->seconds_busy();
+    stats.timing.disk.waits_out = producer_->seconds_waiting();
+    return;
+  }
   describe_readers(inline_ ? nullptr : &reader_->engine(), config_, stats);
   if (inline_) {
     stats.timing.disk.busy = inline_->seconds_busy() / static_cast<double>(stats.layout.streams);

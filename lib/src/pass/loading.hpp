@@ -5,12 +5,15 @@
 #include <ooc/detail/observe/reporters.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
+#include <ooc/detail/transfer/producer_reader.hpp>
 #include <ooc/detail/transfer/reader.hpp>
 #include <ooc/io/file.hpp>
+#include <ooc/pass_input.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "pass/inline_readers.hpp"
@@ -19,19 +22,20 @@
 
 namespace ooc {
 
-/// Loads the chunks of a pass: either one reader thread fills the pool, or the lanes load their own
-/// steps.
+/// Loads the chunks of a pass: a reader thread fills the pool from files or from a producer, or the
+/// lanes load their own steps.
 class Loading {
  public:
-  /// `files`: those of all inputs. All references must outlive this object.
+  /// All references must outlive this object.
   Loading(const Options& options, const PassOptions& wanted, const Layout& layout,
-          const std::vector<const File*>& files, ChunkPool& pool, bool reads_ahead);
+          std::span<const PassInput> inputs, ChunkPool& pool, bool reads_ahead);
 
   /// Called when the device has started: the pool needs no more slots than the pass uses at a time.
   void stop_reading_ahead() { limit_.stop_reading_ahead(); }
 
-  /// Return the reader that fills the pool and the readers of the lanes; one of them is null.
+  /// Return the readers that fill the pool and the readers of the lanes; all but one are null.
   Reader* reader() noexcept { return reader_ ? &*reader_ : nullptr; }
+  ProducerReader* producer() noexcept { return producer_ ? &*producer_ : nullptr; }
   InlineReaders* inline_readers() noexcept { return inline_ ? &*inline_ : nullptr; }
 
   std::uint64_t bytes_done() const noexcept;
@@ -53,6 +57,7 @@ class Loading {
   std::optional<QueueTuner> tuner_;
   std::size_t first_depth_ = 0;  // with which a pass begins if nothing is known of the disk
   std::optional<Reader> reader_;
+  std::optional<ProducerReader> producer_;
   std::optional<InlineReaders> inline_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <ooc/detail/checksum/checksum.hpp>
 
+#include <atomic>
 #include <vector>
 
 #include "pass/appender.hpp"
@@ -14,10 +15,18 @@ namespace {
 class WaitsInOperation final : public MeetingPoint {
  public:
   explicit WaitsInOperation(Operation& operation) : operation_(operation) {}
-  void abort() noexcept override { operation_.abort(); }
+
+  /// Called before the lanes start. Until then no thread waits there, and the operation may be used
+  /// in another attempt at the pass, so it is not to be aborted.
+  void begin() noexcept { has_begun_ = true; }
+
+  void abort() noexcept override {
+    if (has_begun_) operation_.abort();
+  }
 
  private:
   Operation& operation_;
+  std::atomic<bool> has_begun_{false};
 };
 
 }  // namespace
@@ -27,12 +36,15 @@ void Pass::run(const std::function<void()>& prepare, const std::function<void()>
   std::vector<MeetingPoint*> meeting_points{&parts_.pool, &in_operation};
   if (parts_.checksum != nullptr) meeting_points.push_back(&parts_.checksum->turns());
   if (parts_.appender != nullptr) meeting_points.push_back(&parts_.appender->turns());
+  if (producer_ != nullptr) meeting_points.push_back(producer_);
   PassThreads threads(std::move(meeting_points));
   if (reader_ != nullptr) {
     threads.start([this] { reader_->run([this] { return parts_.end_of_chunks(); }); });
   }
   const bool is_prepared = threads.run(prepare);
   if (is_prepared) {
+    in_operation.begin();
+    if (producer_ != nullptr) threads.start([this] { producer_->run(); });
     for (const auto& lane : lanes_) {
       threads.start([this, &lane = *lane] { lane.run(parts_); });
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/detail/pass/pass_threads.hpp>
+#include <ooc/detail/transfer/producer_reader.hpp>
 #include <ooc/detail/transfer/reader.hpp>
 #include <ooc/detail/transfer/writer.hpp>
 
@@ -17,13 +18,14 @@ namespace ooc {
 /// example with smaller buffers, is another object.
 class Pass {
  public:
-  /// `reader`: null if the lanes load their own steps. `writer`: null without an output. All
-  /// references must outlive the pass.
+  /// `reader`: null if a producer or the lanes load the steps; `producer`: null if not.
+  /// `writer`: null without an output. All references must outlive the pass.
   Pass(const PassParts& parts, std::span<const std::unique_ptr<Lane>> lanes, Reader* reader,
-       Writer* writer)
-      : parts_(parts), lanes_(lanes), reader_(reader), writer_(writer) {}
+       ProducerReader* producer, Writer* writer)
+      : parts_(parts), lanes_(lanes), reader_(reader), producer_(producer), writer_(writer) {}
 
-  /// Starts reading, calls `prepare`, which allocates for all lanes, and then starts the lanes. If
+  /// Starts reading, calls `prepare`, which allocates for all lanes, and then starts the lanes. A
+  /// producer is started after `prepare`, since what it has made is gone if that fails. If
   /// `prepare` throws, nothing has been computed. Otherwise calls `report` ten times a second until
   /// all threads have ended, and once more then. Both are called on the calling thread. Rethrows
   /// the first error of any thread.
@@ -33,6 +35,7 @@ class Pass {
   const PassParts& parts_;
   std::span<const std::unique_ptr<Lane>> lanes_;
   Reader* reader_;
+  ProducerReader* producer_;
   Writer* writer_;
 };
 

@@ -33,10 +33,18 @@ struct PassParts {
   const Stopwatch& watch;
   const Observe& observe;
   std::span<const Output> outputs;
-  ResultPlaces places;  // of the outputs
-  Appender* appender;   // null: the places of results in the outputs are known before the pass
+  ResultPlaces places;       // of the outputs
+  Appender* appender;        // null: the places of results in the outputs are known before the pass
+  bool is_produced = false;  // the last chunk may have fewer records than the plan says
 
   bool writes() const { return !outputs.empty(); }
+
+  /// The records of a step whose only chunk is loaded.
+  RecordRange records_in(const Chunk& chunk) const {
+    RecordRange records = plan.chunk_read(chunk.index);
+    if (is_produced) records.count = chunk.segments.front().size() / plan.record_bytes(0);
+    return records;
+  }
 
   /// Number of chunks of the pass. After a stop request there are fewer.
   std::size_t end_of_chunks() const { return plan.first_piece(tickets.end()); }

@@ -1,6 +1,7 @@
 #include <ooc/detail/pass/pass_threads.hpp>
 
 #include <ooc/detail/base/threads.hpp>
+#include <ooc/io/error.hpp>
 
 #include <linux/futex.h>
 #include <sys/prctl.h>
@@ -59,6 +60,7 @@ void PassThreads::join(const std::function<void()>& report) {
   ended_ = 0;
   guard(report);
   if (first_) std::rethrow_exception(first_);
+  if (was_aborted_) throw Error(ErrorKind::internal, "a pass was aborted without an error");
 }
 
 bool PassThreads::guard(const std::function<void()>& body) noexcept {
@@ -66,7 +68,8 @@ bool PassThreads::guard(const std::function<void()>& body) noexcept {
     body();
     return true;
   } catch (const Aborted&) {
-    // The consequence of an error that has been kept.
+    // The consequence of an error that has been kept. If there is none, others may wait for ever.
+    if (!was_aborted_.exchange(true)) abort();
   } catch (...) {
     keep(std::current_exception());
   }

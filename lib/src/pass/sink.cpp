@@ -1,5 +1,6 @@
 #include "pass/sink.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -13,14 +14,16 @@ StepResults Sink::room_in(std::byte* memory, std::uint64_t records) {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     outputs_[i] = {memory + pass_.places.outputs[i], records * pass_.outputs[i].record_bytes};
   }
-  return {.outputs = outputs_,
-          .made = pass_.appender == nullptr
-                      ? nullptr
-                      : reinterpret_cast<std::uint64_t*>(memory + pass_.places.made)};
+  StepResults results{.outputs = outputs_};
+  if (pass_.operation.selects()) {
+    results.made = reinterpret_cast<std::uint64_t*>(memory + pass_.places.made);
+  }
+  return results;
 }
 
-std::span<const Sink::Moved> Sink::lay_out(Chunk& chunk, const StepResults& results,
+std::span<const Sink::Moved> Sink::lay_out(const FedStep& step, const StepResults& results,
                                            const std::uint64_t* made) {
+  Chunk& chunk = *step.chunk;
   chunk.segments.clear();
   moved_.clear();
   const auto add = [&](std::size_t output, std::size_t shift, std::uint64_t bytes) {
@@ -28,13 +31,19 @@ std::span<const Sink::Moved> Sink::lay_out(Chunk& chunk, const StepResults& resu
     chunk.segments.push_back(chunk.memory.subspan(place, bytes));
     moved_.push_back({chunk.segments.back(), results.outputs[output].data});
   };
+  const std::size_t outputs = results.outputs.size();
   if (pass_.appender == nullptr) {
-    for (std::size_t i = 0; i < results.outputs.size(); ++i) add(i, 0, results.outputs[i].size);
+    for (std::size_t i = 0; i < outputs; ++i) add(i, 0, results.outputs[i].size);
     return moved_;
+  }
+  const std::uint64_t most = step.records.count;
+  if (made == nullptr) {
+    made_.assign(outputs, most);
+    made = made_.data();
   }
   // Bytes lie as far from the beginning of a page as in their file, so that whole pages can be
   // written directly.
-  for (const Extent& extent : pass_.appender->append(chunk.index, {made, results.outputs.size()})) {
+  for (const Extent& extent : pass_.appender->append(chunk.index, {made, outputs}, most)) {
     add(extent.input, extent.offset % page_bytes, extent.bytes);
   }
   return moved_;
@@ -42,7 +51,10 @@ std::span<const Sink::Moved> Sink::lay_out(Chunk& chunk, const StepResults& resu
 
 StepResults HostSink::room(const FedStep& step) {
   if (!pass_.writes()) return {};
-  return room_in(step.chunk->memory.data() + pass_.places.in_slot, step.records.count);
+  const StepResults results =
+      room_in(step.chunk->memory.data() + pass_.places.in_slot, step.records.count);
+  if (results.made != nullptr) std::fill_n(results.made, results.outputs.size(), not_said);
+  return results;
 }
 
 void HostSink::commit(const FedStep& step, const StepResults& results, Event& computed) {
@@ -52,7 +64,7 @@ void HostSink::commit(const FedStep& step, const StepResults& results, Event& co
     pass_.pool.recycle(*step.chunk);
     return;
   }
-  for (const auto& [target, source] : lay_out(*step.chunk, results, results.made)) {
+  for (const auto& [target, source] : lay_out(step, results, results.made)) {
     if (target.data() != source) std::memmove(target.data(), source, target.size());
   }
   pass_.pool.publish(*step.chunk, ChunkState::computed);
@@ -64,7 +76,13 @@ CopySink::CopySink(const PassParts& pass, std::size_t lane, Stream& stream,
 
 StepResults CopySink::room(const FedStep& step) {
   if (!pass_.writes()) return {};
-  return room_in(buffers_[turn_].memory.data(), step.records.count);
+  const StepResults results = room_in(buffers_[turn_].memory.data(), step.records.count);
+  if (results.made != nullptr) {
+    const std::span<std::uint64_t> made = made_in_slot(step);
+    std::ranges::fill(made, not_said);
+    stream_.copy(results.made, made.data(), made.size_bytes());
+  }
+  return results;
 }
 
 void CopySink::commit(const FedStep& step, const StepResults& results, Event& /*computed*/) {
@@ -73,7 +91,7 @@ void CopySink::commit(const FedStep& step, const StepResults& results, Event& /*
   const std::uint64_t* const made = fetch_made(step, results);
   stream_.record(*buffer.copy_begun);
   std::size_t bytes = 0;
-  for (const auto& [target, source] : lay_out(*step.chunk, results, made)) {
+  for (const auto& [target, source] : lay_out(step, results, made)) {
     stream_.copy(target.data(), source, target.size());
     bytes += target.size();
   }
@@ -83,19 +101,25 @@ void CopySink::commit(const FedStep& step, const StepResults& results, Event& /*
   finish_copy(turn_);  // of the previous result
 }
 
-/// If the pass appends, brings the numbers of records to the slot and waits for them. Other lanes
-/// wait for this one's turn, so the previous result, whose copy is through, is passed on first.
+std::span<std::uint64_t> CopySink::made_in_slot(const FedStep& step) const {
+  std::byte* const made = step.chunk->memory.data() + pass_.places.in_slot + pass_.places.made;
+  return {reinterpret_cast<std::uint64_t*>(made), pass_.outputs.size()};
+}
+
+/// If the operation selects, brings the numbers of records to the slot and waits for them. Other
+/// lanes wait for this one's turn, so the previous result, whose copy is through, is passed on
+/// first.
 const std::uint64_t* CopySink::fetch_made(const FedStep& step, const StepResults& results) {
   if (results.made == nullptr) return nullptr;
   const CopyBuffer& buffer = buffers_[turn_];
-  std::byte* const made = step.chunk->memory.data() + pass_.places.in_slot + pass_.places.made;
-  stream_.copy(made, results.made, results.outputs.size() * sizeof(std::uint64_t));
+  const std::span<std::uint64_t> made = made_in_slot(step);
+  stream_.copy(made.data(), results.made, made.size_bytes());
   stream_.record(*buffer.copied);
   finish_copy(1 - turn_);
   const NvtxRange range("wait for the number of records", step.index);
   const Timed timed(d2h_.waits_in);
   buffer.copied->synchronize();
-  return reinterpret_cast<const std::uint64_t*>(made);
+  return made.data();
 }
 
 void CopySink::flush() {

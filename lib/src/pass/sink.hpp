@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -39,22 +40,26 @@ class Sink {
   /// Returns room for the results of a number of records in `memory`.
   StepResults room_in(std::byte* memory, std::uint64_t records);
 
+  /// A number of records that no operator makes: that of one that forgets to say how many.
+  static constexpr std::uint64_t not_said = std::numeric_limits<std::uint64_t>::max();
+
   /// A result on the device, and its place in the slot of its step.
   struct Moved {
     std::span<std::byte> target;
     const std::byte* source;
   };
 
-  /// Makes the places of the results in their slot the segments of the chunk. If the pass appends,
-  /// waits for the turn of the step, and `made` are the numbers of records. Returns where each of
-  /// these segments comes from. Throws Error, Aborted.
-  std::span<const Moved> lay_out(Chunk& chunk, const StepResults& results,
+  /// Makes the places of the results in their slot the segments of its chunk. If the pass appends,
+  /// waits for the turn of the step. `made`: the numbers of records if the operation selects.
+  /// Returns where each of these segments comes from. Throws Error, Aborted.
+  std::span<const Moved> lay_out(const FedStep& step, const StepResults& results,
                                  const std::uint64_t* made);
 
   const PassParts& pass_;
 
  private:
   std::vector<DeviceSpan<std::byte>> outputs_;
+  std::vector<std::uint64_t> made_;  // numbers of records of an operation that makes all
   std::vector<Moved> moved_;
 };
 
@@ -87,6 +92,7 @@ class CopySink final : public Sink {
     std::size_t bytes = 0;
   };
 
+  std::span<std::uint64_t> made_in_slot(const FedStep& step) const;
   const std::uint64_t* fetch_made(const FedStep& step, const StepResults& results);
   void finish_copy(std::size_t buffer);
 

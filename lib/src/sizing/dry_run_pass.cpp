@@ -20,34 +20,48 @@ std::unique_ptr<Engine> tried_engine(const IoConfig& config) {
       EngineOptions{.writes = config.writes, .kind = config.engine, .depth = 1, .threads = 0});
 }
 
-std::string name_of(const PassInput& input) {
-  const auto files = input.source.files();
-  return files.empty() ? "an input" : files.front().path().string();
-}
-
 void require_same_records(std::span<const PassInput> inputs) {
-  const auto records_of = [](const PassInput& input) {
-    return input.source.bytes() / input.record.bytes;
-  };
   for (const PassInput& input : inputs) {
+    if (input.source.is_produced() && inputs.size() > 1) {
+      throw Error(ErrorKind::usage, input.source.name() + ": cannot be read beside another input",
+                  {.why = "what a producer makes is a pass's only input",
+                   .hint = "write it to a file first"});
+    }
     if (input.record.bytes == 0) throw Error(ErrorKind::usage, "a record has at least one byte");
     const std::uint64_t rest = input.source.bytes() % input.record.bytes;
     if (rest != 0) {
       throw Error(ErrorKind::bad_input,
-                  name_of(input) + ": " + std::to_string(input.source.bytes()) +
+                  input.source.name() + ": " + std::to_string(input.source.bytes()) +
                       " bytes are not a whole number of records of " +
                       std::to_string(input.record.bytes) + " bytes",
                   {.why = std::to_string(rest) + " bytes are left over"});
     }
     if (records_of(input) == records_of(inputs.front())) continue;
     throw Error(ErrorKind::bad_input,
-                name_of(inputs.front()) + " has " + std::to_string(records_of(inputs.front())) +
-                    " records, " + name_of(input) + " has " + std::to_string(records_of(input)),
+                inputs.front().source.name() + " has " +
+                    std::to_string(records_of(inputs.front())) + " records, " +
+                    input.source.name() + " has " + std::to_string(records_of(input)),
                 {.why = "the inputs of a pass are read record by record, side by side"});
   }
 }
 
+Error no_neighbours(const Source& source) {
+  return {ErrorKind::usage,
+          source.name() + ": an operator with neighbours cannot read it",
+          {.why = "it is read once, from beginning to end", .hint = "write it to a file first"}};
+}
+
 }  // namespace
+
+bool is_produced(std::span<const PassInput> inputs) {
+  return std::ranges::any_of(inputs,
+                             [](const PassInput& input) { return input.source.is_produced(); });
+}
+
+std::uint64_t records_of(const PassInput& input) {
+  return (input.source.is_produced() ? most_produced_bytes : input.source.bytes()) /
+         input.record.bytes;
+}
 
 std::size_t swapped_bytes_of(const Source& source) {
   return source.type() && source.type()->swapped ? size_of(source.type()->element) : 0;
@@ -59,9 +73,13 @@ StepNeeds needs_of(std::span<const PassInput> inputs, const Operation* operation
   if (operation != nullptr) {
     needs.partition = operation->partition();
     needs.margin = operation->margin();
-    needs.selects = operation->selects();
-    needs.in_order |= operation->in_order() || needs.selects || !needs.margin.is_empty();
+    needs.appends = operation->selects();
+    needs.in_order |= operation->in_order() || needs.appends || !needs.margin.is_empty();
     if (inputs.empty()) needs.records = operation->records();
+  }
+  if (is_produced(inputs)) {
+    if (!needs.margin.is_empty()) throw no_neighbours(inputs.front().source);
+    needs.appends = needs.in_order = true;
   }
   for (const PassInput& input : inputs) {
     // Bytes are swapped within elements, so steps and memory are cut between these also if a record
@@ -70,7 +88,7 @@ StepNeeds needs_of(std::span<const PassInput> inputs, const Operation* operation
     RecordShape record = input.record;
     record.alignment = std::max(record.alignment, swapped);
     while (swapped != 0 && needs.partition * record.bytes % swapped != 0) needs.partition *= 2;
-    const std::size_t count = input.source.bytes() / record.bytes;
+    const std::uint64_t count = records_of(input);
     needs.margin = {std::min(needs.margin.before, count), std::min(needs.margin.after, count)};
     if (swapped != 0 && record.bytes % swapped != 0) {
       needs.margin.before = round_up(needs.margin.before, swapped);
@@ -163,13 +181,21 @@ Stats dry_run_pass(const Options& given, DeviceKind kind, const Source& source, 
                                               .needs = needs_of({&input, 1}, nullptr, wanted)});
   Stats stats = describe_layout(facts, layout);
   stats.outcome.bytes = source.bytes();
+  if (source.is_produced()) {
+    stats.layout.is_produced = true;
+    stats.layout.chunks = 0;
+    stats.layout.threads = stats.layout.streams + 1;
+  }
   stats.layout.slots = layout.all_slots();
   stats.layout.pool_bytes = stats.layout.slots * layout.slot_bytes;
   if (layout.plan.size() == 0) return stats;
   if (layout.writes) stats.outcome.bytes_written = layout.writes->plan.bytes();
   if (!device.reads_host_memory) stats.layout.device_bytes = layout.buffer_bytes();
-  const std::unique_ptr<Engine> reads = layout.reads_inline ? nullptr : tried_engine(layout.reads);
-  describe_readers(reads.get(), layout.reads, stats);
+  if (!source.is_produced()) {
+    const std::unique_ptr<Engine> reads =
+        layout.reads_inline ? nullptr : tried_engine(layout.reads);
+    describe_readers(reads.get(), layout.reads, stats);
+  }
   if (layout.writes) describe_notes(*tried_engine(layout.writes->config), stats);
   return stats;
 }

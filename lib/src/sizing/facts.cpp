@@ -36,6 +36,17 @@ std::uint64_t SourceFacts::bytes() const {
 
 SourceFacts facts_of(const Source& source) {
   SourceFacts facts;
+  if (source.is_produced()) {
+    facts.is_produced = true;
+    facts.any_direct = false;
+    facts.extents.push_back({0, 0, most_produced_bytes});
+    facts.not_direct =
+        NotDirect{source.name(),
+                  {ErrorKind::usage,
+                   source.name() + ": direct reads are not possible: it is not a file",
+                   {.remedies = {{Change::unset, "Options::direct"}}}}};
+    return facts;
+  }
   for (const Extent& extent : source.extents()) {
     facts.extents.push_back({extent.file, extent.offset, extent.bytes});
   }

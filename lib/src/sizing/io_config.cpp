@@ -58,10 +58,11 @@ struct IoMode {
 
 /// Reads directly what is on a disk, and through the page cache what is there.
 IoMode choose_read_mode(const Options& options, const SourceFacts& source) {
-  if (options.direct == DirectIo::no) return {false};
+  if (options.direct == DirectIo::no && !source.is_produced) return {false};
   if (source.not_direct) {
     if (options.direct == DirectIo::yes) throw source.not_direct->error;
-    return {false, Reason{Choice::buffered_reads, source.not_direct->why}};
+    const Choice what = source.is_produced ? Choice::produced_reads : Choice::buffered_reads;
+    return {false, Reason{what, source.not_direct->why}};
   }
   const double cached = source.cached_or_none();
   if (options.direct == DirectIo::automatic && cached >= worth_page_cache) {

@@ -36,6 +36,7 @@ Reading choose_reading(const Facts& facts, const Wishes& wishes) {
   const double cached = facts.source.cached_or_none();
   const bool both_ways = could_read_both_ways(facts, options) && !needs.in_order;
   const bool lanes_may_read = facts.device.uses_host_cores && facts.outputs.empty() &&
+                              !facts.source.is_produced &&
                               options.engine == EngineKind::automatic && !options.make_engine &&
                               options.threads <= workers.reading_lanes;  // else some are left
   const bool one_thread = lanes_may_read && options.threads == 1 && workers.reading_lanes == 1;
@@ -98,8 +99,8 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
   const std::size_t output_bytes = output_bytes_of(facts);
   const std::size_t record_bytes = needs.inputs.empty() ? output_bytes : needs.bytes();
   const std::size_t partition_bytes = needs.partition * record_bytes;
-  const bool in_pieces =
-      !facts.device.reads_host_memory && facts.outputs.empty() && !reading.both_ways;
+  const bool in_pieces = !facts.device.reads_host_memory && facts.outputs.empty() &&
+                         !reading.both_ways && !facts.source.is_produced;
   const auto with_pieces = [&](std::size_t records, std::size_t wanted, Reason why) {
     const bool splits = in_pieces && wanted < partition_bytes;
     return ChunkSize{records, std::move(why), splits ? piece_of(needs, wanted) : records};
@@ -156,13 +157,17 @@ WriteLayout write_layout_for(const Facts& facts, const Wishes& wishes, const Lay
   Cut cut{.chunk_records = layout.chunk_bytes / layout.record_bytes,
           .record_bytes = {},
           .interleaving = layout.interleaving};
+  // Appended results have no places yet; one chunk shows their size.
+  const std::uint64_t records = wishes.needs.appends
+                                    ? std::min(layout.plan.records(), cut.chunk_records)
+                                    : layout.plan.records();
   std::vector<Extent> extents;
   std::string why_not_direct;  // of the first one that cannot be written directly
   for (const OutputFacts& output : facts.outputs) {
     const auto index = static_cast<std::uint32_t>(extents.size());
     extents.push_back({.file = index,
                        .offset = output.data_offset,
-                       .bytes = layout.plan.records() * output.record_bytes,
+                       .bytes = records * output.record_bytes,
                        .input = index});
     cut.record_bytes.push_back(output.record_bytes);
     if (why_not_direct.empty()) why_not_direct = output.why_not_direct;
@@ -174,7 +179,7 @@ WriteLayout write_layout_for(const Facts& facts, const Wishes& wishes, const Lay
   SequentialPlan plan(extents, std::move(cut));
   // A GPU has copied the inputs out of the slot when the results arrive. The CPU computes in it.
   ResultPlaces places =
-      places_of(plan, wishes.needs.selects, facts.device.reads_host_memory ? input_bytes : 0);
+      places_of(plan, wishes.needs.appends, facts.device.reads_host_memory ? input_bytes : 0);
   return {.plan = std::move(plan), .config = std::move(config), .places = std::move(places)};
 }
 
@@ -220,8 +225,9 @@ bool has_unaligned(const SourceFacts& source, const StepNeeds& needs) {
 
 std::vector<Reason> reasons_for(const Facts& facts, const Wishes& wishes, const Layout& layout) {
   std::vector<Reason> reasons;
-  if (layout.plan.bytes() != 0) {
-    for (const IoConfig* used : {&layout.reads, layout.writes ? &layout.writes->config : nullptr}) {
+  if (layout.plan.size() != 0) {
+    const IoConfig* const reads = layout.plan.inputs() == 0 ? nullptr : &layout.reads;
+    for (const IoConfig* used : {reads, layout.writes ? &layout.writes->config : nullptr}) {
       if (used != nullptr && used->reason) reasons.push_back(*used->reason);
     }
   }
@@ -247,16 +253,16 @@ std::size_t place_in_step(const SequentialPlan& plan, std::size_t input) {
   return input < plan.inputs() ? round_up(place, RecordShape::most_alignment) : place;
 }
 
-ResultPlaces places_of(const SequentialPlan& writes, bool selects, std::size_t in_slot) {
+ResultPlaces places_of(const SequentialPlan& writes, bool appends, std::size_t in_slot) {
   ResultPlaces places{.in_slot = in_slot};
   for (std::size_t i = 0; i < writes.inputs(); ++i) {
     places.outputs.push_back(places.bytes);
     places.bytes += round_up(writes.max_step_bytes(i), page_bytes);
     // Appended results lie as far from the beginning of a page as in their file.
-    if (selects) places.bytes += page_bytes;
+    if (appends) places.bytes += page_bytes;
   }
   places.made = places.bytes;
-  if (selects) places.bytes += round_up(writes.inputs() * sizeof(std::uint64_t), page_bytes);
+  if (appends) places.bytes += round_up(writes.inputs() * sizeof(std::uint64_t), page_bytes);
   return places;
 }
 

@@ -23,7 +23,7 @@ struct StepNeeds {
   std::size_t partition = 65536;  // records, a power of two: steps are whole partitions
   Margin margin{};                // records that are read around those of a step
   bool in_order = false;          // the source is read from beginning to end
-  bool selects = false;           // the length of the outputs shows during the pass
+  bool appends = false;           // the length of the outputs shows during the pass
   std::uint64_t records = 0;      // of a pass without inputs
 
   /// Of all inputs.
@@ -44,16 +44,16 @@ struct Wishes {
 struct ResultPlaces {
   std::size_t in_slot = 0;             // where they begin in the slot of their step
   std::vector<std::size_t> outputs{};  // from there, of each output
-  std::size_t made = 0;                // from there, of the numbers of records if the pass selects
+  std::size_t made = 0;                // from there, of the numbers of records if it appends
   std::size_t bytes = 0;               // of all results
 };
 
 /// Returns the places for results of a plan, whose inputs are the outputs of the pass.
-ResultPlaces places_of(const SequentialPlan& writes, bool selects, std::size_t in_slot);
+ResultPlaces places_of(const SequentialPlan& writes, bool appends, std::size_t in_slot);
 
 /// The layout of the outputs of a pass.
 struct WriteLayout {
-  SequentialPlan plan;  // of a pass that selects: if all records were kept
+  SequentialPlan plan;  // of a pass that appends: if all records were kept
   IoConfig config;
   ResultPlaces places;
 };

@@ -24,6 +24,16 @@ TEST(Turns, GoFromStateToStateAndThenToTheIndexOneWindowOn) {
   EXPECT_TRUE(turns.wait(4, ChunkState::empty));
 }
 
+TEST(Turns, EndAtTheLowestIndex) {
+  for (const bool lowest_first : {true, false}) {
+    Turns turns(8);
+    turns.end_at(lowest_first ? 3 : 5);
+    turns.end_at(lowest_first ? 5 : 3);
+    EXPECT_EQ(turns.end(), 3u);
+    EXPECT_FALSE(turns.wait(4, ChunkState::loaded));
+  }
+}
+
 TEST(Turns, OfWindowOneAreTakenInOrder) {
   constexpr std::size_t count = 2000, threads = 4;
   Turns turns(1);

@@ -9,10 +9,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <numeric>
+#include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -96,6 +100,51 @@ TEST_F(DeviceMemoryTest, TakesHalfTheChunkOnce) {
               0u)
         << remark;
   }
+}
+
+/// Takes chunks in their order, so its lanes wait for one another.
+struct LastInOrder {
+  using Input = std::uint8_t;
+  using Partial = std::uint64_t;
+  static constexpr Merge merge_order = Merge::in_order;
+  static constexpr std::size_t partition_records = test::partition_elements;
+
+  void consume(Stream&, DeviceChunk<const std::uint8_t> in, Partial& end) const {
+    end = in.first + in.size;
+  }
+  void merge(Partial& total, const Partial& part) const { total = part; }
+};
+
+/// Gives zeros.
+class Zeros final : public Producer {
+ public:
+  std::size_t fill(std::span<std::byte> room, const std::stop_token&) override {
+    const std::size_t bytes = std::min(room.size(), left_);
+    std::ranges::fill(room.first(bytes), std::byte{0});
+    left_ -= bytes;
+    return bytes;
+  }
+
+ private:
+  std::size_t left_ = 100'000'000;
+};
+
+// The second attempt has the same operation and the same producer as the first.
+TEST_F(DeviceMemoryTest, TakesHalfTheChunkWithWhatIsLeftOfTheFirstAttempt) {
+  const Options two_streams{.streams = streams, .direct = DirectIo::no};
+  {
+    Fault fault(0, Fault::Mode::once);
+    Coordinator coordinator(faulty(fault), two_streams);
+    const auto [end, stats] = fold(coordinator, LastInOrder{}, open(source_));
+    EXPECT_EQ(end, source_bytes);
+    EXPECT_EQ(stats.layout.chunk_bytes, half_chunk_bytes);
+  }
+  Fault fault(0, Fault::Mode::once);
+  Coordinator coordinator(faulty(fault), two_streams);
+  const Source zeros = produced(std::make_unique<Zeros>(), {ElementType::u1});
+  const auto [end, stats] = fold(coordinator, LastInOrder{}, zeros);
+  EXPECT_EQ(end, 100'000'000u);
+  EXPECT_EQ(stats.layout.chunk_bytes, 4 * MiB);
 }
 
 TEST_F(DeviceMemoryTest, FitsInWhatHalfTheChunksTake) {

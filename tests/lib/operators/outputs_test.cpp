@@ -15,14 +15,15 @@
 #include <vector>
 
 #include "support/data_file.hpp"
-#include "support/devices.hpp"
 #include "support/host_operators.hpp"
+#include "support/machines.hpp"
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
 namespace {
 
+using test::Machine;
 using test::on_host;
 using test::to_device;
 using Value = std::uint32_t;
@@ -87,12 +88,15 @@ struct SumAndTwice {
   }
 };
 
-class OutputsTest : public testing::TestWithParam<DeviceKind> {
+static_assert(MapOperator<LowAndSquare> && GatheringMapOperator<CountingLowAndSquare>);
+static_assert(!MapOperator<int> && !GatheringMapOperator<LowAndSquare>);
+
+class OutputsTest : public testing::TestWithParam<Machine> {
  protected:
   static constexpr std::size_t count_ = 400'002;  // whole rows of three
 
   void SetUp() override {
-    OOC_SKIP_WITHOUT(GetParam());
+    OOC_SKIP_WITHOUT_MACHINE(GetParam());
     for (std::size_t i = 0; i < count_; ++i) values_.push_back(static_cast<Value>(i * 40503));
     test::write_file(dir_.path() / "values.u32", values_);
   }
@@ -126,7 +130,7 @@ class OutputsTest : public testing::TestWithParam<DeviceKind> {
   std::vector<Value> values_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Devices, OutputsTest, test::all_devices, test::device_name);
+INSTANTIATE_TEST_SUITE_P(Machines, OutputsTest, test::all_machines, test::machine_name);
 
 TEST_P(OutputsTest, EachHasAFile) {
   const test::HeldInPageCache held(dir_.path() / "values.u32");
@@ -134,7 +138,7 @@ TEST_P(OutputsTest, EachHasAFile) {
     for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
       for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
         Coordinator coordinator(
-            make_device(GetParam()),
+            test::make_device(GetParam()),
             {.chunk_bytes = chunk, .streams = 2, .engine = engine, .direct = direct});
         const Stats stats = map(coordinator, LowAndSquare{}, source(), targets());
         expect_low_and_squares();
@@ -146,7 +150,7 @@ TEST_P(OutputsTest, EachHasAFile) {
 
 TEST_P(OutputsTest, MayBeOnSeveralFileSystems) {
   const test::TempDir memory("/dev/shm");
-  Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 262144});
+  Coordinator coordinator(test::make_device(GetParam()), {.chunk_bytes = 262144});
   std::array<Target, 2> two = targets();
   two[1].path = memory.path() / "squares.npy";
   map(coordinator, LowAndSquare{}, source(), two);
@@ -155,7 +159,7 @@ TEST_P(OutputsTest, MayBeOnSeveralFileSystems) {
 }
 
 TEST_P(OutputsTest, GatherOnTheWay) {
-  Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 262144});
+  Coordinator coordinator(test::make_device(GetParam()), {.chunk_bytes = 262144});
   EXPECT_EQ(map(coordinator, CountingLowAndSquare{}, source(), targets()).value, count_);
   expect_low_and_squares();
 }
@@ -168,7 +172,7 @@ TEST_P(OutputsTest, MayBeRowsOfTheirOwnLengths) {
                   count_, {});
   file.write(file.data_offset(), std::as_bytes(std::span(values_)));
   file.commit();
-  Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 262144});
+  Coordinator coordinator(test::make_device(GetParam()), {.chunk_bytes = 262144});
   const std::array two{target("sums.u32", ElementType::u4), target("twice.npy", ElementType::u4)};
   map(coordinator, SumAndTwice{}, open(dir_.path() / "rows.npy"), two);
   std::vector<Value> sums, twice;
@@ -184,7 +188,7 @@ TEST_P(OutputsTest, MayBeRowsOfTheirOwnLengths) {
 }
 
 TEST_P(OutputsTest, AppearTogetherOrNotAtAll) {
-  Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 262144});
+  Coordinator coordinator(test::make_device(GetParam()), {.chunk_bytes = 262144});
   const auto error_of = [&](const auto& op, const std::array<Target, 2>& two) -> std::string {
     try {
       map(coordinator, op, source(), two);

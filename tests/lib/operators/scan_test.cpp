@@ -17,13 +17,14 @@
 #include <vector>
 
 #include "support/data_file.hpp"
-#include "support/devices.hpp"
 #include "support/host_operators.hpp"
+#include "support/machines.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
 namespace {
 
+using test::Machine;
 using test::on_host;
 using test::to_device;
 
@@ -99,11 +100,11 @@ struct FailingJoin : RunningSum {
   }
 };
 
-class ScanTest : public testing::TestWithParam<DeviceKind> {
+class ScanTest : public testing::TestWithParam<Machine> {
  protected:
   static constexpr std::size_t count_ = 300'007;
 
-  void SetUp() override { OOC_SKIP_WITHOUT(GetParam()); }
+  void SetUp() override { OOC_SKIP_WITHOUT_MACHINE(GetParam()); }
 
   Target target(const std::string& name, ElementType type) const {
     return {.path = dir_.path() / name, .type = {type}, .replace = true};
@@ -117,7 +118,7 @@ class ScanTest : public testing::TestWithParam<DeviceKind> {
   test::TempDir dir_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Devices, ScanTest, test::all_devices, test::device_name);
+INSTANTIATE_TEST_SUITE_P(Machines, ScanTest, test::all_machines, test::machine_name);
 
 TEST_P(ScanTest, SumsFromTheBeginning) {
   std::vector<std::int32_t> values(count_);
@@ -127,7 +128,8 @@ TEST_P(ScanTest, SumsFromTheBeginning) {
   const Source numbers = source("values.i32", values);
   for (const std::size_t streams : {1u, 2u, 4u}) {
     for (const std::size_t chunk : {16384u, 262144u}) {
-      Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = chunk, .streams = streams});
+      Coordinator coordinator(test::make_device(GetParam()),
+                              {.chunk_bytes = chunk, .streams = streams});
       const Stats stats =
           scan(coordinator, RunningSum{}, numbers, target("sums.i64", ElementType::i8));
       EXPECT_TRUE(stats.layout.in_order);
@@ -147,7 +149,8 @@ TEST_P(ScanTest, HasTheSameBitsInChunksOfAnySize) {
   std::string first;
   for (const std::size_t streams : {1u, 3u}) {
     for (const std::size_t chunk : {std::size_t{0}, std::size_t{1} << 20}) {
-      Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = chunk, .streams = streams});
+      Coordinator coordinator(test::make_device(GetParam()),
+                              {.chunk_bytes = chunk, .streams = streams});
       const std::array targets{target("sums.f32", ElementType::f4),
                                target("before.u32", ElementType::u4)};
       scan(coordinator, RoundedSum{}, numbers, targets);
@@ -162,7 +165,7 @@ TEST_P(ScanTest, HasTheSameBitsInChunksOfAnySize) {
 
 TEST_P(ScanTest, EndsWhenAJoinFails) {
   const Source numbers = source("values.i32", std::vector<std::int32_t>(count_, 1));
-  Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 16384, .streams = 3});
+  Coordinator coordinator(test::make_device(GetParam()), {.chunk_bytes = 16384, .streams = 3});
   try {
     scan(coordinator, FailingJoin{}, numbers, target("sums.i64", ElementType::i8));
     ADD_FAILURE() << "no error";

@@ -15,13 +15,14 @@
 #include <tuple>
 #include <vector>
 
-#include "support/devices.hpp"
 #include "support/host_operators.hpp"
+#include "support/machines.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
 namespace {
 
+using test::Machine;
 using test::to_device;
 
 struct Ramp {
@@ -52,11 +53,13 @@ struct RampAndRows {
   }
 };
 
-class WriteTest : public testing::TestWithParam<DeviceKind> {
+static_assert(WriteOperator<Ramp> && WriteOperator<RampAndRows> && !WriteOperator<int>);
+
+class WriteTest : public testing::TestWithParam<Machine> {
  protected:
   static constexpr std::uint64_t count_ = 500'003;
 
-  void SetUp() override { OOC_SKIP_WITHOUT(GetParam()); }
+  void SetUp() override { OOC_SKIP_WITHOUT_MACHINE(GetParam()); }
 
   Target target(const std::string& name, ElementType type = ElementType::u8) const {
     return {.path = dir_.path() / name, .type = {type}, .replace = true};
@@ -71,13 +74,13 @@ class WriteTest : public testing::TestWithParam<DeviceKind> {
   test::TempDir dir_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Devices, WriteTest, test::all_devices, test::device_name);
+INSTANTIATE_TEST_SUITE_P(Machines, WriteTest, test::all_machines, test::machine_name);
 
 TEST_P(WriteTest, MakesRecordsFromTheirPlaces) {
   for (const std::size_t chunk : {std::size_t{0}, std::size_t{1} << 20}) {
     for (const std::size_t streams : {1u, 3u}) {
       for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
-        Coordinator coordinator(make_device(GetParam()),
+        Coordinator coordinator(test::make_device(GetParam()),
                                 {.chunk_bytes = chunk, .streams = streams, .direct = direct});
         const Stats stats = write(coordinator, Ramp{}, target("ramp.u64"), count_);
         EXPECT_TRUE(is_ramp("ramp.u64", count_)) << chunk << ", " << streams;
@@ -90,7 +93,7 @@ TEST_P(WriteTest, MakesRecordsFromTheirPlaces) {
 }
 
 TEST_P(WriteTest, WritesSeveralFilesAndRows) {
-  Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 1 << 20});
+  Coordinator coordinator(test::make_device(GetParam()), {.chunk_bytes = 1 << 20});
   const std::array targets{target("ramp.npy"), target("rows.npy", ElementType::u1)};
   write(coordinator, RampAndRows{3}, targets, count_);
   EXPECT_TRUE(is_ramp("ramp.npy", count_, 4096));
@@ -104,13 +107,13 @@ TEST_P(WriteTest, WritesSeveralFilesAndRows) {
 }
 
 TEST_P(WriteTest, OfNothingWritesAFileOfNothing) {
-  Coordinator coordinator(make_device(GetParam()));
+  Coordinator coordinator(test::make_device(GetParam()));
   write(coordinator, Ramp{}, target("ramp.npy"), 0);
   EXPECT_EQ(open(dir_.path() / "ramp.npy").bytes(), 0u);
 }
 
 TEST_P(WriteTest, ReportsWhatIsWritten) {
-  Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 1 << 20});
+  Coordinator coordinator(test::make_device(GetParam()), {.chunk_bytes = 1 << 20});
   Progress last;
   write(coordinator, Ramp{}, target("ramp.u64"), count_,
         {.progress = [&](const Progress& progress) { last = progress; }});
@@ -118,8 +121,18 @@ TEST_P(WriteTest, ReportsWhatIsWritten) {
   EXPECT_EQ(last.total_bytes, count_ * 8);
 }
 
+TEST_P(WriteTest, RefusesWhatCannotBe) {
+  Coordinator coordinator(test::make_device(GetParam()));
+  EXPECT_THROW(write(coordinator, Ramp{}, target("ramp.u64"), count_, {.checksum = true}), Error);
+  const std::array targets{target("ramp.u64"), target("rows.u8", ElementType::u1)};
+  for (const std::uint64_t count : {std::uint64_t{1} << 61, ~std::uint64_t{0}}) {
+    EXPECT_THROW(write(coordinator, RampAndRows{8}, targets, count), Error);
+  }
+  EXPECT_EQ(dir_.names(), std::vector<std::string>{});
+}
+
 TEST_P(WriteTest, LeavesNothingBehindWhenItIsStopped) {
-  Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 1 << 20});
+  Coordinator coordinator(test::make_device(GetParam()), {.chunk_bytes = 1 << 20});
   std::stop_source stop;
   stop.request_stop();
   try {

@@ -43,10 +43,10 @@ TEST_F(AppenderTest, PutsEachStepBehindTheOneBefore) {
   EXPECT_EQ(appender_.size(), 10u);
   EXPECT_EQ(appender_.max_extents(), 2u);
   const std::uint64_t header = first_.data_offset();
-  appender_.append(0, Counts{7, 10});
-  appender_.append(1, Counts{0, 4});
-  appender_.append(2, Counts{0, 0});
-  appender_.append(3, Counts{1, 0});
+  appender_.append(0, Counts{7, 10}, 10);
+  appender_.append(1, Counts{0, 4}, 10);
+  appender_.append(2, Counts{0, 0}, 10);
+  appender_.append(3, Counts{1, 0}, 10);
   EXPECT_EQ(extents(0), (std::vector<Extent>{{0, header, 7, false, 0}, {1, 0, 30, false, 1}}));
   EXPECT_EQ(extents(1), (std::vector<Extent>{{1, 30, 12, false, 1}}));
   EXPECT_EQ(extents(2), std::vector<Extent>{});
@@ -56,8 +56,8 @@ TEST_F(AppenderTest, PutsEachStepBehindTheOneBefore) {
 }
 
 TEST_F(AppenderTest, WaitsForTheStepsBefore) {
-  std::thread later([&] { appender_.append(1, Counts{2, 2}); });
-  appender_.append(0, Counts{5, 5});
+  std::thread later([&] { appender_.append(1, Counts{2, 2}, 10); });
+  appender_.append(0, Counts{5, 5}, 10);
   later.join();
   EXPECT_EQ(extents(1).front().offset, first_.data_offset() + 5);
   EXPECT_EQ(extents(1).back().offset, 15u);
@@ -67,7 +67,7 @@ TEST_F(AppenderTest, WakesThoseThatWaitForAFailedStep) {
   bool was_aborted = false;
   std::thread later([&] {
     try {
-      appender_.append(1, Counts{2, 2});
+      appender_.append(1, Counts{2, 2}, 10);
     } catch (const Aborted&) {
       was_aborted = true;
     }
@@ -78,8 +78,8 @@ TEST_F(AppenderTest, WakesThoseThatWaitForAFailedStep) {
 }
 
 TEST_F(AppenderTest, RefusesMoreThanAStepHas) {
-  EXPECT_THROW(appender_.append(0, Counts{10, 11}), Error);
-  EXPECT_THROW(appender_.append(9, Counts{6, 0}), Error);  // the last step has five records
+  EXPECT_THROW(appender_.append(0, Counts{10, 11}, 10), Error);
+  EXPECT_THROW(appender_.append(9, Counts{6, 0}, 5), Error);  // the last step has five records
 }
 
 }  // namespace

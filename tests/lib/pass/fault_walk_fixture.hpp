@@ -26,7 +26,7 @@
 #include "support/effort.hpp"
 #include "support/fault.hpp"
 #include "support/faulty_device.hpp"
-#include "support/late_device.hpp"
+#include "support/machines.hpp"
 #include "support/operators.hpp"
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
@@ -41,22 +41,12 @@ inline std::size_t threads_of_this_process() {
   return static_cast<std::size_t>(std::distance(begin(threads), end(threads)));
 }
 
-/// The device of a pass: the CPU, a LateDevice as a substitute for a GPU, or a real GPU.
-enum class Machine { cpu, late, cuda };
-
 /// Passes of all kinds over a small file, and a walk over the calls that can fail in them.
 class FaultWalk : public testing::TestWithParam<Machine> {
  protected:
-  void SetUp() override {
-    if (GetParam() == Machine::cuda && !why_no_gpu().empty()) {
-      GTEST_SKIP() << "no GPU: " << why_no_gpu();
-    }
-  }
+  void SetUp() override { OOC_SKIP_WITHOUT_MACHINE(GetParam()); }
 
-  static std::unique_ptr<Device> device() {
-    if (GetParam() == Machine::late) return std::make_unique<LateDevice>();
-    return make_device(GetParam() == Machine::cpu ? DeviceKind::cpu : DeviceKind::cuda);
-  }
+  static std::unique_ptr<Device> device() { return make_device(GetParam()); }
 
   /// Makes a WrappedDevice count as not started.
   static std::unique_ptr<Device> stopped(std::unique_ptr<Device> device) {

@@ -17,6 +17,7 @@
 #include "support/fault.hpp"
 #include "support/faulty_device.hpp"
 #include "support/faulty_engine.hpp"
+#include "support/machines.hpp"
 #include "support/page_cache.hpp"
 
 namespace ooc {
@@ -31,18 +32,13 @@ using test::WeightedSumInOrder;
 using test::WeightedSumOfPieces;
 using test::WeightedSumOfStreams;
 
-std::string machine_name(const testing::TestParamInfo<Machine>& machine) {
-  return machine.param == Machine::cpu ? "cpu" : machine.param == Machine::late ? "late" : "cuda";
-}
-
-INSTANTIATE_TEST_SUITE_P(Machines, FaultWalk,
-                         testing::Values(Machine::cpu, Machine::late, Machine::cuda), machine_name);
+INSTANTIATE_TEST_SUITE_P(Machines, FaultWalk, test::all_machines, test::machine_name);
 
 /// A fixture for faults in calls that a GPU's driver also makes, so it uses no real GPU.
 class HostFaultWalk : public FaultWalk {};
 
 INSTANTIATE_TEST_SUITE_P(Machines, HostFaultWalk, testing::Values(Machine::cpu, Machine::late),
-                         machine_name);
+                         test::machine_name);
 
 /// An error of an engine, and the call at which it comes. Errors of kind `output` are of a writer.
 struct EngineFault {

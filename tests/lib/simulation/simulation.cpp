@@ -222,7 +222,7 @@ void Simulation::run_threads() {
                         .outputs = {&output, scenario_.writes ? 1u : 0u},
                         .places = places_,
                         .appender = appender};
-  Pass pass(parts, lanes_, scenario_.reads_inline ? nullptr : &*reader_,
+  Pass pass(parts, lanes_, scenario_.reads_inline ? nullptr : &*reader_, nullptr,
             scenario_.writes ? &*writer_ : nullptr);
   const auto prepare = [&] {
     for (const auto& lane : lanes_) lane->prepare(wanted.observe);

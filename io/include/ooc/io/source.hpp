@@ -3,9 +3,12 @@
 #include <ooc/io/element_type.hpp>
 #include <ooc/io/extent.hpp>
 #include <ooc/io/file.hpp>
+#include <ooc/io/producer.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,9 +24,10 @@ struct Format {
   bool by_columns = false;               // accept .npy files in Fortran order
 };
 
-/// The input of a pass: one sequence of elements in one or several files. Owns the open files, so
-/// it is movable and not copyable; call open() again for a second one. Const member functions are
-/// thread-safe, and several coordinators may read a source at the same time.
+/// The input of a pass: one sequence of elements, in one or several files or made by a producer.
+/// Owns the open files, so it is movable and not copyable; call open() again for a second one.
+/// Const member functions are thread-safe, and several coordinators may read files at the same
+/// time.
 ///
 ///     const ooc::Source prices = ooc::open("prices.f32");  // float32, by its extension
 ///     const ooc::Source table = ooc::open("table.npy");    // type and shape from its header
@@ -38,6 +42,10 @@ class Source {
   /// the end of its file or the bytes are not a whole number of elements.
   Source(std::vector<File> files, std::vector<Extent> extents, DType type);
 
+  /// Elements of `type` from a producer or, with a `row_shape`, rows of that shape.
+  Source(std::unique_ptr<Producer> producer, DType type,
+         std::span<const std::uint64_t> row_shape = {});
+
   Source(Source&&) noexcept = default;
   Source& operator=(Source&&) noexcept = default;
   Source(const Source&) = delete;  // owns open files: move it, or open() them again
@@ -45,7 +53,26 @@ class Source {
 
   std::span<const File> files() const noexcept { return files_; }
   std::span<const Extent> extents() const noexcept { return extents_; }
-  std::uint64_t bytes() const noexcept { return bytes_; }
+
+  /// Size of all elements; of what a producer makes, 0 before it was read.
+  std::uint64_t bytes() const noexcept { return is_produced() ? produced_->bytes.load() : bytes_; }
+
+  /// True if a producer makes the elements. Such a source is read once, from beginning to end.
+  bool is_produced() const noexcept { return produced_ != nullptr; }
+
+  /// True if there are no elements for certain.
+  bool is_empty() const noexcept { return bytes_ == 0 && !is_produced(); }
+
+  /// For the passes of the library: the producer, if there is one; the beginning of its only
+  /// reading, for which it throws Error(usage) if there was one before; and how much was read of it
+  /// (bytes).
+  Producer* producer() const noexcept { return produced_ ? produced_->producer.get() : nullptr; }
+  void begin_producer() const;
+  void end_producer(std::uint64_t read_bytes) const noexcept;
+  void require_unread() const;
+
+  /// Returns a name for messages: the path of the first file, or the name of the producer.
+  std::string name() const;
 
   /// Returns the element type; empty for a file opened as plain bytes, which an operator may read
   /// as any type.
@@ -80,8 +107,15 @@ class Source {
   bool by_columns = false;
 
  private:
+  struct Produced {
+    std::unique_ptr<Producer> producer;
+    std::atomic_flag taken{};
+    std::atomic<std::uint64_t> bytes{0};
+  };
+
   std::vector<File> files_;
   std::vector<Extent> extents_;
+  std::unique_ptr<Produced> produced_;
   std::uint64_t bytes_ = 0;
   std::optional<DType> type_;
   std::vector<std::uint64_t> shape_;
@@ -100,5 +134,15 @@ bool begins_like_npy(const File& file);
 /// that differ or contradict `format`, and sizes that do not fit.
 Source open(std::span<const std::filesystem::path> paths, const Format& format = {});
 Source open(const std::filesystem::path& path, const Format& format = {});
+
+/// Returns what a producer makes as a source, which can be read once. See Producer.
+Source produced(std::unique_ptr<Producer> producer, DType type,
+                std::span<const std::uint64_t> row_shape = {});
+
+/// Returns what is read from a descriptor (see read_descriptor()) as such a source:
+///
+///     const ooc::Source input = ooc::from_descriptor(STDIN_FILENO, {ooc::ElementType::f4});
+Source from_descriptor(int descriptor, DType type, std::span<const std::uint64_t> row_shape = {},
+                       std::string name = "the input");
 
 }  // namespace ooc

@@ -58,7 +58,7 @@ class Turns final : public MeetingPoint {
   void finish(std::size_t index) noexcept;
 
   /// Ends the sequence before `index`: wait() returns false for it and for all later ones. Several
-  /// threads may call this with the same index.
+  /// threads may call this; the lowest index holds.
   void end_at(std::size_t index) noexcept;
 
   /// Returns the index at which the sequence ends; the largest number if no end is set.

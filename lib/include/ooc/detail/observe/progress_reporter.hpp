@@ -14,17 +14,17 @@ namespace ooc {
 /// Reports how far a pass has come to PassOptions::progress, if that is set. Used by one thread.
 class ProgressReporter {
  public:
-  /// `progress` must outlive this object.
+  /// `progress` must outlive this object. `total_bytes`: 0 if it is not known.
   ProgressReporter(const std::function<void(const Progress&)>& progress, std::uint64_t total_bytes)
       : progress_(progress), total_bytes_(total_bytes) {}
 
-  /// `bytes`: of `total_bytes`; margins, which are read twice, may make it more. `bytes_through`:
-  /// of all transfers that have completed; they stall if there are no more of them while some are
-  /// in flight.
+  /// `bytes`: of `total_bytes`, if that is known; margins, which are read twice, may make it more.
+  /// `bytes_through`: of all transfers that have completed; they stall if there are no more of them
+  /// while some are in flight.
   void report(std::uint64_t bytes, std::uint64_t bytes_through, std::size_t in_flight) {
     if (!progress_) return;
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
-    progress_({.bytes = std::min(bytes, total_bytes_),
+    progress_({.bytes = total_bytes_ == 0 ? bytes : std::min(bytes, total_bytes_),
                .total_bytes = total_bytes_,
                .seconds = elapsed.count(),
                .in_flight = in_flight,

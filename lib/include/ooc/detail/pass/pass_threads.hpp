@@ -33,7 +33,7 @@ class PassThreads {
   bool run(const std::function<void()>& share) { return guard(share); }
 
   /// Waits until all threads have ended. Calls `report` ten times a second and once at the end.
-  /// Rethrows the first error.
+  /// Rethrows the first error; Error(internal) if a thread has been aborted without one.
   void join(const std::function<void()>& report);
 
  private:
@@ -43,7 +43,8 @@ class PassThreads {
 
   std::vector<MeetingPoint*> meeting_points_;
   std::mutex mutex_;
-  std::exception_ptr first_;             // under the mutex
+  std::exception_ptr first_;  // under the mutex
+  std::atomic<bool> was_aborted_{false};
   std::atomic<std::uint32_t> ended_{0};  // number of threads
   std::vector<std::jthread> threads_;    // last: they use the members above
 };

@@ -31,6 +31,8 @@ struct SourceFacts {
   std::optional<double> cached{};  // fraction in the page cache; empty: not known
   std::vector<CachedRun> runs{};   // of one source, if a part is cached
   double holes = 0;                // fraction
+  /// It comes from a producer and has no known size; `extents` has more than that can be.
+  bool is_produced = false;
 
   std::uint64_t bytes() const;
 
@@ -53,6 +55,9 @@ struct Facts {
   SourceFacts source{};
   std::vector<OutputFacts> outputs{};
 };
+
+/// More than any producer makes, and few enough that sums of such sizes do not overflow (bytes).
+inline constexpr std::uint64_t most_produced_bytes = std::uint64_t{1} << 56;
 
 /// Measures them. Reads no data.
 SourceFacts facts_of(const Source& source);

@@ -1,0 +1,64 @@
+#include <ooc/io/error.hpp>
+#include <ooc/io/producer.hpp>
+#include <ooc/io/units.hpp>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace ooc {
+namespace {
+
+class DescriptorProducer final : public Producer {
+ public:
+  DescriptorProducer(int descriptor, std::string name)
+      : descriptor_(descriptor), name_(std::move(name)) {
+    const int flags = ::fcntl(descriptor_, F_GETFL);
+    if (flags < 0) throw failed();
+    if ((flags & O_ACCMODE) == O_WRONLY || (flags & O_PATH) != 0) {
+      errno = EBADF;
+      throw failed();
+    }
+    // Fails for all but pipes, and where users may not have such large ones.
+    constexpr int large = static_cast<int>(1 * MiB);
+    if (::fcntl(descriptor_, F_GETPIPE_SZ) < large) ::fcntl(descriptor_, F_SETPIPE_SZ, large);
+  }
+
+  std::size_t fill(std::span<std::byte> room, const std::stop_token& stop) override {
+    while (!stop.stop_requested()) {
+      if (!is_ready()) continue;
+      const ssize_t bytes = ::read(descriptor_, room.data(), room.size());
+      if (bytes >= 0) return static_cast<std::size_t>(bytes);
+      if (errno != EINTR && errno != EAGAIN) throw failed();
+    }
+    return 0;
+  }
+
+  std::string name() const override { return name_; }
+
+ private:
+  /// Waits for bytes, or for the end, a tenth of a second at most. A read could not be stopped.
+  bool is_ready() const {
+    constexpr int interval = 100;  // milliseconds
+    pollfd wanted{.fd = descriptor_, .events = POLLIN, .revents = 0};
+    const int ready = ::poll(&wanted, 1, interval);
+    if (ready < 0 && errno != EINTR) throw failed();
+    return ready > 0;
+  }
+
+  Error failed() const { return Error::from_errno(ErrorKind::input, "read", errno, name_, {}, ""); }
+
+  int descriptor_;
+  std::string name_;
+};
+
+}  // namespace
+
+std::unique_ptr<Producer> read_descriptor(int descriptor, std::string name) {
+  return std::make_unique<DescriptorProducer>(descriptor, std::move(name));
+}
+
+}  // namespace ooc
