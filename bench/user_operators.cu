@@ -1,6 +1,6 @@
 // Measures operators of users against simpler ones over the same bytes, by turns:
 //
-//   ooc-bench-operators DIRECTORY GIB [--cpu] [ROUNDS]
+//   ooc-bench-operators DIRECTORY GIB [--cpu] [--direct] [ROUNDS]
 //
 // rows      sums of the 128 columns of a matrix, against `reduce` of its elements
 // zip       values of two files at a time, against one file of as many bytes
@@ -10,6 +10,8 @@
 //
 // The last two write to DIRECTORY. After "to nowhere", an engine drops what it is given; its file
 // is in the current directory, which is to be on a disk, where it takes space but no time.
+//
+// With --direct, only the last two run, and read past the page cache.
 //
 // Makes the files that are missing (values.f32, first.f32, second.f32) and leaves them there.
 // Prints rates without the start of the device, and the median of their ratios with its range.
@@ -287,14 +289,15 @@ void compare(const std::string& name, std::size_t rounds, const std::function<do
 int main(int count, char** arguments) {
   const std::vector<std::string> words(arguments + 1, arguments + count);
   if (words.size() < 2) {
-    std::cerr << "usage: ooc-bench-operators DIRECTORY GIB [--cpu] [ROUNDS]\n";
+    std::cerr << "usage: ooc-bench-operators DIRECTORY GIB [--cpu] [--direct] [ROUNDS]\n";
     return 2;
   }
   const std::filesystem::path directory = words[0];
   const std::uint64_t bytes = std::stoull(words[1]) << 30;
-  const bool on_cpu = words.size() > 2 && words[2] == "--cpu";
+  const bool on_cpu = std::ranges::count(words, "--cpu") != 0;
+  const bool direct = std::ranges::count(words, "--direct") != 0;
   const std::size_t rounds =
-      words.size() > 2 && words.back() != "--cpu" ? std::stoul(words.back()) : 9;
+      words.size() > 2 && words.back().front() != '-' ? std::stoul(words.back()) : 9;
   make_file(directory / "values.f32", bytes);
   make_file(directory / "first.f32", bytes / 2);
   make_file(directory / "second.f32", bytes / 2);
@@ -309,16 +312,18 @@ int main(int count, char** arguments) {
     return [&coordinator, op, &from] { return rate_of(ooc::fold(coordinator, op, from).stats); };
   };
   const auto zipped = ooc::zip(first, second);
-  compare(
-      "rows", rounds, [&] { return rate_of(ooc::reduce(coordinator, values).stats); },
-      fold(ColumnSums{}, matrix));
-  compare("zip", rounds, fold(CountAbove{}, values), fold(CountAboveInBoth{}, zipped));
-  compare("windows", rounds, fold(CountPeaks(0), values), fold(CountPeaks(1), values));
-
+  if (!direct) {
+    compare(
+        "rows", rounds, [&] { return rate_of(ooc::reduce(coordinator, values).stats); },
+        fold(ColumnSums{}, matrix));
+    compare("zip", rounds, fold(CountAbove{}, values), fold(CountAboveInBoth{}, zipped));
+    compare("windows", rounds, fold(CountPeaks(0), values), fold(CountPeaks(1), values));
+  }
   for (const bool drops : {false, true}) {
     const std::filesystem::path made =
         (drops ? "." : directory) / std::filesystem::path("made.npy");
     ooc::Options options;
+    if (direct) options.direct = ooc::DirectIo::yes;
     if (drops) {
       std::cout << "to nowhere\n";
       options.make_engine = [](const ooc::EngineOptions& wanted) -> std::unique_ptr<ooc::Engine> {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/buffer.hpp>
 #include <ooc/device.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/row.hpp>
@@ -10,10 +11,12 @@
 
 #ifdef __CUDACC__
 #include <thrust/system/cuda/execution_policy.h>
+#include <cub/device/device_select.cuh>
 #endif
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 namespace ooc {
@@ -55,18 +58,32 @@ void execute(Stream& stream, Body&& body) {
 
 /// The work of a filter's select(): copies the elements of `in` for which `predicate(element)` is
 /// true to the beginning of `out`, in their order, and sets `*kept`, which is device memory, to
-/// their number. On a GPU, where `predicate` is called, the calling file is to be compiled by nvcc.
-/// Throws as execute().
+/// their number. On a GPU, where `predicate` is called, the calling file is to be compiled by nvcc;
+/// the work is enqueued, and nothing waits for it. Throws Error(device), also as execute().
 template <class T, class Predicate>
 void keep_if(Stream& stream, DeviceSpan<const T> in, DeviceSpan<T> out, std::uint64_t* kept,
              const Predicate& predicate) {
-  std::uint64_t count = 0;
+#ifdef __CUDACC__
+  if (stream.kind() == DeviceKind::cuda) {
+    std::size_t bytes = 0;
+    const auto select = [&](void* memory) {
+      return cub::DeviceSelect::If(memory, bytes, in.data, out.data, kept, in.size, predicate,
+                                   static_cast<cudaStream_t>(stream.native()));
+    };
+    cudaError_t status = select(nullptr);  // the memory that it needs
+    if (status == cudaSuccess) {
+      const Buffer memory(stream.temporaries(), bytes);
+      status = select(memory.data());
+    }
+    if (status == cudaSuccess) return;
+    throw Error(ErrorKind::device, std::string("keep_if: ") + cudaGetErrorString(status));
+  }
+#endif
   execute(stream, [&](auto policy) {
     const T* const begin = in.begin();
     T* const end = thrust::copy_if(policy, begin, in.end(), out.begin(), predicate);
-    count = static_cast<std::uint64_t>(end - out.begin());
+    *kept = static_cast<std::uint64_t>(end - out.begin());
   });
-  stream.copy(kept, &count, sizeof count);
 }
 
 /// Elements of rows are not rows: a filter of rows needs another way to keep them.
