@@ -143,7 +143,9 @@ Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
     return fold(coordinator, CountBins<T>(found.bins), source, wanted);
   });
   stats = check_passes(source, found, counted, stats);
-  if (stats.outcome.bytes == 0) counted = binning::empty_histogram(source.element(), options);
+  if (stats.outcome.bytes == 0 && !stats.outcome.partial) {
+    counted = binning::empty_histogram(source.element(), options);
+  }
   return {std::move(counted), std::move(stats)};
 }
 

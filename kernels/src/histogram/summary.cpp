@@ -17,7 +17,7 @@ Result<Summary> summarize(Coordinator& coordinator, const Source& source,
     auto [answers, stats] = fold(coordinator, both, source, wanted);
     auto& [statistics, histogram] = answers;
     stats = check_passes(source, found, histogram, std::move(stats));
-    if (stats.outcome.bytes == 0) {
+    if (stats.outcome.bytes == 0 && !stats.outcome.partial) {
       histogram = binning::empty_histogram(source.element(), options.histogram);
     }
     return {{std::move(statistics), std::move(histogram)}, std::move(stats)};
