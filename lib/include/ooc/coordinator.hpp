@@ -46,10 +46,10 @@ class Coordinator {
   /// Sends all records of the inputs through `operation`, and the results to `outputs`, which the
   /// caller publishes; a pass may have no inputs (see Operation::records()) or no outputs. Returns
   /// when all threads of the pass have ended, and rethrows the first error of any of them. Throws
-  /// Error: `usage` if the coordinator runs a pass already, or for a checksum of several inputs;
-  /// `bad_input` if the inputs have different numbers of records; `interrupted` if the pass was
-  /// stopped (see PassOptions::keep_partial). An output that was stopped is incomplete, and is to
-  /// be discarded.
+  /// Error: `usage` if the coordinator runs a pass already, for a checksum unless there is one
+  /// input, or without inputs and outputs; `bad_input` if the inputs have different numbers of
+  /// records; `interrupted` if the pass was stopped (see PassOptions::keep_partial). An output that
+  /// was stopped is incomplete, and is to be discarded.
   ///
   /// The caller keeps the reservation beyond the pass, until it has freed the memory of lanes that
   /// the operation holds.
