@@ -154,5 +154,11 @@ prints keep_above "open('output.txt').read() == f'{np.sum(values > 0.5)} of {len
 writes running_sum totals.npy "np.allclose(np.load('totals.npy'), until[1:], rtol=1e-12)"
 writes quantise bytes.npy "np.array_equal(np.load('bytes.npy'), np.rint(points.astype(np.float32) /
   (np.abs(points).max(axis=1, keepdims=True).astype(np.float32) / np.float32(127))))"
+for program in build/standard_input_*; do
+  cat prices.f32 | "$program" | tee output.txt
+  check "$program" "np.isclose(float(open('output.txt').read().split()[0]), until[-1]) and \
+    ' 1000001 values' in open('output.txt').read()"
+  if head -c 7 prices.f32 | "$program"; then exit 1; fi
+done
 build/multiply a.npy b.npy c.npy
 check build/multiply "np.array_equal(np.load('c.npy'), a @ b)"
