@@ -111,7 +111,8 @@ class HintsTest(CliTest):
             "reduce objects.npy": (3, "Python objects", "save an array of numbers"),
             "reduce text.npy": (3, "strings", "numpy.uint32"),
             "reduce complex.npy": (3, "complex numbers", "array.real.dtype"),
-            "reduce -": (3, "standard input", "/dev/stdin < FILE"),
+            "reduce -": (2, "the type of standard input", "--dtype D"),
+            "convert - -o y.f32 --to f4": (2, "cannot read standard input", "save it to a file"),
         })
 
     def test_no_permission(self):

@@ -31,7 +31,13 @@ TEST(Progress, BeginAndEnd) {
   state.bytes = state.total_bytes;
   state.rate = 5e9;
   EXPECT_EQ(describe_progress(state), "100 %, 10.0 GB of 10.0 GB, 5.00 GB/s, 0.00 ms left");
-  EXPECT_EQ(describe_progress({}), "100 %, 0 bytes of 0 bytes");
+}
+
+TEST(Progress, OfWhatHasNoKnownSizeIsARate) {
+  EXPECT_EQ(describe_progress({}), "0 bytes");
+  const ProgressState input{.bytes = 5'000'000'000, .total_bytes = 0, .rate = 2.5e9};
+  EXPECT_EQ(describe_progress(input), "5.00 GB, 2.50 GB/s");
+  EXPECT_EQ(draw_progress(input, {.columns = 80}), "5.00 GB, 2.50 GB/s");
 }
 
 TEST(Progress, ShowsAsMuchAsThereIsRoomFor) {
