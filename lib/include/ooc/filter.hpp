@@ -39,10 +39,11 @@ inline constexpr bool selects = selects_all<Op, typename RecordsOf<typename Op::
 ///     };
 ///
 /// select() puts the records that it keeps at the beginning of `out`, which has room for as many as
-/// `in` has, in their order, and their number in `*kept`, which is memory of the device; both by
-/// work that it enqueues on the stream. Input and Output are as those of a MapOperator; `before()`
-/// and `after()` too. With an Output of a std::tuple there is room for each, and `kept` points to a
-/// number for each: so a filter divides its records among several files.
+/// `in` has, in their order, and their number in `*kept`, which is memory of the device and has no
+/// useful value before; both by work that it enqueues on the stream. Input and Output are as those
+/// of a MapOperator; `before()` and `after()` too. With an Output of a std::tuple there is room for
+/// each, and `kept` points to a number for each: so a filter divides its records among several
+/// files.
 template <class Op>
 concept FilterOperator = detail::HasRecords<Op> && detail::selects<const Op>;
 

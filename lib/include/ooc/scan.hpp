@@ -45,11 +45,11 @@ inline constexpr bool scans = scans_all<Op, typename RecordsOf<typename Op::Inpu
 ///       void finish(ooc::Stream&, ooc::DeviceSpan<std::int64_t> out, const Carry* before) const;
 ///     };
 ///
-/// begin() works on a partition by itself, and leaves in `*own` what it adds; join() turns the
-/// carry of all partitions before into that of these and this one; finish() completes the results.
-/// The carries are memory of the device, of a type that memcpy() may copy; the functions enqueue
-/// their work on the stream. Partitions are joined one after another; begin() and finish() of
-/// several overlap, and the host waits for no carry.
+/// begin() works on a partition by itself, and leaves in `*own`, which is Carry{} before, what it
+/// adds; join() turns the carry of all partitions before into that of these and this one; finish()
+/// completes the results. The carries are memory of the device, of a type that memcpy() may copy;
+/// the functions enqueue their work on the stream. Partitions are joined one after another; begin()
+/// and finish() of several overlap, and the host waits for no carry.
 ///
 /// Partitions are as in a fold (see Merge::by_partition). So if the functions have the same bits
 /// each time, the results do, whatever the size of chunks and the number of streams. (Scans of
@@ -91,7 +91,8 @@ class Scan final : public Operation {
                const StepResults& out) override {
     Lane& mine = lanes_[lane];
     const std::size_t partitions = (in.count + partition_ - 1) / partition_;
-    const auto [own, before] = mine.carries_for(partitions);
+    const auto [initial, own, before] = mine.carries_for(partitions, first_);
+    stream.copy(own, initial, partitions * sizeof(Carry));
     const auto part_of = [&](std::size_t i) {
       const std::size_t offset = i * partition_;
       return StepPart{offset, std::min(partition_, in.count - offset), margin_of(op_)};
@@ -103,7 +104,7 @@ class Scan final : public Operation {
     }
     order_.wait_for(in.index);
     if (latest_ == nullptr) {
-      stream.copy(before, &first_, sizeof(Carry));
+      stream.copy(before, initial, sizeof(Carry));
     } else {
       stream.wait(*latest_->joined);
       // Copied, since that lane may join its next step before this one finishes.
@@ -128,8 +129,9 @@ class Scan final : public Operation {
 
  private:
   struct Carries {
-    Carry* own;     // of each partition of a step
-    Carry* before;  // each of them, and after the last
+    const Carry* initial;  // Carry{}, for each partition of a step
+    Carry* own;            // of each of them
+    Carry* before;         // each of them, and after the last
   };
 
   struct Lane {
@@ -139,12 +141,15 @@ class Scan final : public Operation {
     const Carry* after = nullptr;  // of the step that this lane joined last
 
     /// No step of a lane is longer than its first one, so this allocates once.
-    Carries carries_for(std::size_t partitions) {
+    Carries carries_for(std::size_t partitions, const Carry& first) {
       if (memory.size() == 0) {
-        memory = Buffer(stream->temporaries(), (2 * partitions + 1) * sizeof(Carry));
+        memory = Buffer(stream->temporaries(), (3 * partitions + 1) * sizeof(Carry));
+        for (std::size_t i = 0; i < partitions; ++i) {
+          stream->copy(memory.template as<Carry>() + i, &first, sizeof(Carry));
+        }
       }
-      auto* const own = reinterpret_cast<Carry*>(memory.data());
-      return {own, own + partitions};
+      Carry* const initial = memory.template as<Carry>();
+      return {initial, initial + partitions, initial + 2 * partitions};
     }
   };
 

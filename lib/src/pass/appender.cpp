@@ -3,7 +3,6 @@
 #include <ooc/io/error.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 namespace ooc {
@@ -18,13 +17,13 @@ std::span<const Extent> Appender::append(std::size_t chunk, std::span<const std:
   const auto wrong =
       std::ranges::find_if(made, [most](std::uint64_t count) { return count > most; });
   if (wrong != made.end()) {
-    const bool is_said = *wrong != std::numeric_limits<std::uint64_t>::max();
     throw Error(ErrorKind::usage,
-                is_said ? "the operator says that it kept " + std::to_string(*wrong) + " of " +
-                              std::to_string(most) + " records"
-                        : "the operator does not say how many records it kept",
-                {.why = "select() sets `*kept` to the number of records at the beginning of its "
-                        "output, on the stream that it is given"});
+                *wrong >= not_said ? "the operator does not say how many records it kept"
+                                   : "the operator says that it kept " + std::to_string(*wrong) +
+                                         " of " + std::to_string(most) + " records",
+                {.why = "`*kept` has no useful value before select() sets it",
+                 .hint = "assign the number of records at the beginning of each output in every "
+                         "call of select(), on the stream that it is given"});
   }
   turns_.wait(chunk, ChunkState::empty);
   std::vector<Extent>& extents = extents_[chunk % extents_.size()];

@@ -26,6 +26,10 @@ class Appender final : public Plan {
   std::span<const Extent> append(std::size_t chunk, std::span<const std::uint64_t> made,
                                  std::uint64_t most);
 
+  /// The number of records of an operation that does not say how many it makes. One that adds to it
+  /// says too many.
+  static constexpr std::uint64_t not_said = std::uint64_t{1} << 63;
+
   /// The turns that lanes wait for. A pass aborts them if one of its threads fails.
   Turns& turns() noexcept { return turns_; }
 

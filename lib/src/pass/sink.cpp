@@ -53,7 +53,8 @@ StepResults HostSink::room(const FedStep& step) {
   if (!pass_.writes()) return {};
   const StepResults results =
       room_in(step.chunk->memory.data() + pass_.places.in_slot, step.records.count);
-  if (results.made != nullptr) std::fill_n(results.made, results.outputs.size(), not_said);
+  if (results.made != nullptr)
+    std::fill_n(results.made, results.outputs.size(), Appender::not_said);
   return results;
 }
 
@@ -79,7 +80,7 @@ StepResults CopySink::room(const FedStep& step) {
   const StepResults results = room_in(buffers_[turn_].memory.data(), step.records.count);
   if (results.made != nullptr) {
     const std::span<std::uint64_t> made = made_in_slot(step);
-    std::ranges::fill(made, not_said);
+    std::ranges::fill(made, Appender::not_said);
     stream_.copy(results.made, made.data(), made.size_bytes());
   }
   return results;

@@ -8,7 +8,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -39,9 +38,6 @@ class Sink {
 
   /// Returns room for the results of a number of records in `memory`.
   StepResults room_in(std::byte* memory, std::uint64_t records);
-
-  /// A number of records that no operator makes: that of one that forgets to say how many.
-  static constexpr std::uint64_t not_said = std::numeric_limits<std::uint64_t>::max();
 
   /// A result on the device, and its place in the slot of its step.
   struct Moved {

@@ -131,24 +131,17 @@ struct KeepRises {
   }
 };
 
-/// Says that it kept one record more than there are.
-struct KeepTooMany {
+/// Says nothing, adds to what was there before, or says one record more than there are.
+struct KeepWrongly {
   using Input = Value;
   using Output = Value;
+  enum class Way { silent, adds, too_many } way;
 
   void select(Stream& stream, DeviceChunk<const Value> in, DeviceSpan<Value>,
               std::uint64_t* kept) const {
-    to_device(stream, kept, std::uint64_t{in.size + 1});
-  }
-};
-
-/// Does not say how many it kept.
-struct KeepSilently {
-  using Input = Value;
-  using Output = Value;
-
-  void select(Stream& stream, DeviceChunk<const Value>, DeviceSpan<Value>, std::uint64_t*) const {
-    stream.synchronize();
+    const std::uint64_t before = on_host(stream, DeviceSpan<std::uint64_t>{kept, 1}).front();
+    if (way == Way::adds) to_device(stream, kept, before + 7);
+    if (way == Way::too_many) to_device(stream, kept, std::uint64_t{in.size + 1});
   }
 };
 
@@ -363,10 +356,13 @@ TEST_P(FilterTest, LeavesNothingBehindWhenItFails) {
     }
     return "no error";
   };
-  EXPECT_EQ(error_of(KeepTooMany{}, target("kept.u32")),
+  using Way = KeepWrongly::Way;
+  EXPECT_EQ(error_of(KeepWrongly{Way::too_many}, target("kept.u32")),
             "the operator says that it kept 65537 of 65536 records");
-  EXPECT_EQ(error_of(KeepSilently{}, target("kept.u32")),
-            "the operator does not say how many records it kept");
+  for (const Way way : {Way::silent, Way::adds}) {
+    EXPECT_EQ(error_of(KeepWrongly{way}, target("kept.u32")),
+              "the operator does not say how many records it kept");
+  }
   Target shaped = target("kept.npy");
   shaped.shape = {7};
   EXPECT_EQ(error_of(KeepBelow{5}, shaped),

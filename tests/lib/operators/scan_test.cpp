@@ -46,7 +46,7 @@ struct RunningSum {
     std::vector<Output> sums(values.size());
     std::partial_sum(values.begin(), values.end(), sums.begin(), std::plus<Output>());
     to_device(stream, out.data, std::span<const Output>(sums));
-    to_device(stream, own, sums.back());
+    to_device(stream, own, value_of(stream, own) + sums.back());  // it is 0 before
   }
   void join(Stream& stream, const Carry* before, const Carry* own, Carry* after) const {
     to_device(stream, after, value_of(stream, before) + value_of(stream, own));
