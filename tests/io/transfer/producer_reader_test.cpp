@@ -33,7 +33,7 @@ class Pieces final : public Producer {
     EXPECT_FALSE(room.empty());
     const std::size_t most = std::min(room.size(), bytes_.size() - done_);
     const std::size_t count = most == 0 ? 0 : random_.between(1, most);
-    std::memcpy(room.data(), bytes_.data() + done_, count);
+    if (count != 0) std::memcpy(room.data(), bytes_.data() + done_, count);
     done_ += count;
     return count;
   }

@@ -45,7 +45,7 @@ class Pieces final : public Producer {
   std::size_t fill(std::span<std::byte> room, const std::stop_token&) override {
     const std::size_t most = std::min(room.size(), bytes_.size());
     const std::size_t count = most == 0 ? 0 : random_.between(1, most);
-    std::memcpy(room.data(), bytes_.data(), count);
+    if (count != 0) std::memcpy(room.data(), bytes_.data(), count);
     bytes_ = bytes_.subspan(count);
     return count;
   }
