@@ -28,6 +28,12 @@ inline bool is_tmpfs(int descriptor) {
   return magic == TMPFS_MAGIC || magic == RAMFS_MAGIC;
 }
 
+/// True if allocate_range() says that the file system has no fallocate(). ramfs has none, and
+/// allocates pages on first access.
+inline bool lacks_fallocate(int errno_value) {
+  return errno_value == EOPNOTSUPP || errno_value == ENOSYS;
+}
+
 /// Allocates the unallocated parts of a byte range. Returns 0 or an errno.
 inline int allocate_range(int descriptor, std::uint64_t offset, std::uint64_t bytes) {
   int result = 0;

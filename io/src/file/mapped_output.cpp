@@ -18,11 +18,6 @@ namespace {
 constexpr std::uint64_t piece_bytes = 64 * MiB;  // the allocator can be stopped after each piece
 constexpr std::size_t least_unmapped_bytes = 256 * KiB;
 
-/// True if the file system has no fallocate(), as ramfs, which allocates pages on first access.
-bool is_unknown(int errno_value) {
-  return errno_value == EOPNOTSUPP || errno_value == ENOSYS;
-}
-
 }  // namespace
 
 MappedOutput::MappedOutput(int descriptor, std::uint64_t bytes, Purpose purpose)
@@ -52,7 +47,7 @@ int MappedOutput::grow(std::uint64_t bytes) {
     const std::uint64_t done = allocated_;
     if (bytes <= done) return 0;
     errno_value = allocate_range(descriptor_, done, end - done);
-    if (is_unknown(errno_value)) errno_value = 0;
+    if (lacks_fallocate(errno_value)) errno_value = 0;
     if (errno_value == 0) allocated_ = end;
   }
   return errno_value;
@@ -62,7 +57,7 @@ void MappedOutput::allocate(const std::stop_token& stop) {
   for (std::uint64_t done = 0; done < memory_.size() && !stop.stop_requested();) {
     const std::uint64_t bytes = std::min<std::uint64_t>(piece_bytes, memory_.size() - done);
     const int errno_value = allocate_range(descriptor_, done, bytes);
-    if (errno_value != 0 && !is_unknown(errno_value)) errno_ = errno_value;
+    if (errno_value != 0 && !lacks_fallocate(errno_value)) errno_ = errno_value;
     done = errno_value == 0 ? done + bytes : memory_.size();
     allocated_ = done;
     allocated_.notify_all();

@@ -222,7 +222,7 @@ void OutputFile::allocate(std::uint64_t bytes, Purpose purpose) {
 int OutputFile::allocate_to(std::uint64_t bytes) {
   const FileSizeSignal blocked;
   int errno_value = allocate_range(descriptor_, allocated_, bytes - allocated_);
-  if (errno_value == EOPNOTSUPP || errno_value == ENOSYS) {
+  if (lacks_fallocate(errno_value)) {
     errno_value = ::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0 ? errno : 0;
   }
   if (errno_value == 0) allocated_ = bytes;

@@ -130,8 +130,8 @@ class Scan final : public Operation {
  private:
   struct Carries {
     const Carry* initial;  // Carry{}, for each partition of a step
-    Carry* own;            // of each of them
-    Carry* before;         // each of them, and after the last
+    Carry* own;            // what each partition adds
+    Carry* before;         // of all that is before each partition, and of all with the last one
   };
 
   struct Lane {

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -32,9 +31,9 @@ class Producer {
   virtual ~Producer() = default;
 
   /// Fills the beginning of `room`, which is not empty, and returns how many bytes it has put
-  /// there; 0 only at the end. It may block, but is to return soon after `stop` is requested; what
-  /// it returns then is not used. A pass calls it on one thread, with room in page-locked memory if
-  /// it runs on a GPU. What it throws ends the pass.
+  /// there; 0 only at the end. It may block, but is to return soon after `stop` is requested, with
+  /// what it has by then. A pass calls it on one thread, with room in page-locked memory if it runs
+  /// on a GPU. What it throws ends the pass.
   virtual std::size_t fill(std::span<std::byte> room, const std::stop_token& stop) = 0;
 
   /// The name of the data in messages.
