@@ -57,6 +57,8 @@ choose_preset
 # one per core.
 build() {
   local log=build/$1.log word options=() targets=()
+  # With paths relative to this directory, ccache serves another checkout of the same files too.
+  export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
   [[ $1 != release ]] || options=("-DCMAKE_CUDA_ARCHITECTURES=$gpus")
   for word in "${@:2}"; do
     if [[ $word == -D* ]]; then options+=("$word"); else targets+=("$word"); fi
