@@ -5,6 +5,7 @@
 // rows      sums of the 128 columns of a matrix, against `reduce` of its elements
 // zip       values of two files at a time, against one file of as many bytes
 // windows   an operator that looks at its neighbours, against one that does not look beyond a chunk
+// chunks    the sums of the columns in a loop of the caller's, against the fold of "rows"
 // filter    the half of the values that is above a half, against a map that writes as many bytes
 // scan      running sums in doubles, against a map to doubles
 //
@@ -17,6 +18,7 @@
 // Prints rates without the start of the device, and the median of their ratios with its range.
 
 #include <ooc/buffer.hpp>
+#include <ooc/chunks.hpp>
 #include <ooc/execute.hpp>
 #include <ooc/filter.hpp>
 #include <ooc/fold.hpp>
@@ -63,6 +65,19 @@ __global__ void add_columns(const float* data, std::size_t elements, double* sum
   atomicAdd(sums + first % columns, sum);
 }
 
+/// Adds rows to the sums of their columns, in memory of the device.
+void add_rows(ooc::Stream& stream, ooc::DeviceRows<const float> in, double* sums) {
+  if (stream.kind() == ooc::DeviceKind::cuda) {
+    constexpr unsigned threads = 2 * columns, blocks = 1024;
+    add_columns<<<blocks, threads, 0, static_cast<cudaStream_t>(stream.native())>>>(in.data,
+                                                                                    in.size, sums);
+    return;
+  }
+  for (std::size_t row = 0; row < in.rows(); ++row) {
+    for (std::size_t i = 0; i < columns; ++i) sums[i] += in.data[row * columns + i];
+  }
+}
+
 /// Sums of columns, in memory of the device.
 struct ColumnSums {
   using Input = ooc::Row<float>;
@@ -80,16 +95,7 @@ struct ColumnSums {
     stream.fill_zero(partial.on_device.data(), columns * sizeof(double));
   }
   void consume(ooc::Stream& stream, ooc::DeviceRows<const float> in, Partial& partial) const {
-    double* const sums = partial.on_device.as<double>();
-    if (stream.native() != nullptr) {
-      constexpr unsigned threads = 2 * columns, blocks = 1024;
-      add_columns<<<blocks, threads, 0, static_cast<cudaStream_t>(stream.native())>>>(
-          in.data, in.size, sums);
-      return;
-    }
-    for (std::size_t row = 0; row < in.rows(); ++row) {
-      for (std::size_t i = 0; i < columns; ++i) sums[i] += in.data[row * columns + i];
-    }
+    add_rows(stream, in, partial.on_device.as<double>());
   }
   void finish(ooc::Stream& stream, std::span<Partial> partials) const {
     for (Partial& partial : partials) {
@@ -261,6 +267,21 @@ double rate_of(const ooc::Stats& stats) {
          (stats.timing.seconds - stats.timing.startup_seconds);
 }
 
+/// The rate of the same sums in a loop of the caller's.
+double rate_of_loop(ooc::Coordinator& coordinator, const ooc::Source& matrix) {
+  ooc::Device& device = coordinator.device();
+  device.bind_to_thread();
+  const auto stream = device.make_stream();
+  const ooc::Buffer sums(device.working_memory(), columns * sizeof(double));
+  stream->fill_zero(sums.data(), sums.size());
+  ooc::Chunks chunks(coordinator, matrix);
+  while (const auto chunk = chunks.next(*stream)) {
+    add_rows(*stream, chunk->rows<float>(), sums.as<double>());
+  }
+  stream->synchronize();
+  return rate_of(chunks.stats());
+}
+
 double median(std::vector<double> values) {
   std::ranges::sort(values);
   return values[values.size() / 2];
@@ -318,6 +339,8 @@ int main(int count, char** arguments) {
         fold(ColumnSums{}, matrix));
     compare("zip", rounds, fold(CountAbove{}, values), fold(CountAboveInBoth{}, zipped));
     compare("windows", rounds, fold(CountPeaks(0), values), fold(CountPeaks(1), values));
+    compare("chunks", rounds, fold(ColumnSums{}, matrix),
+            [&] { return rate_of_loop(coordinator, matrix); });
   }
   for (const bool drops : {false, true}) {
     const std::filesystem::path made =

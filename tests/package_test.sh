@@ -95,7 +95,9 @@ values.tofile("prices.f32")
 random = np.random.default_rng(5)
 for name, shape in ("a.npy", (300, 500)), ("b.npy", (500, 70)):
     np.save(name, random.integers(-8, 9, shape).astype(np.float32))
-np.save("points.npy", random.integers(-8, 9, (70_001, 13)).astype(np.float32))
+points = random.integers(-8, 9, (70_001, 13)).astype(np.float32)
+np.save("points.npy", points)
+(points @ np.arange(13, dtype=np.float32) / 4).tofile("labels.f32")
 PYTHON
 
 # check PROGRAM RULE: expects that RULE, in Python, is true of the program's results.
@@ -154,6 +156,7 @@ prints keep_above "open('output.txt').read() == f'{np.sum(values > 0.5)} of {len
 writes running_sum totals.npy "np.allclose(np.load('totals.npy'), until[1:], rtol=1e-12)"
 writes quantise bytes.npy "np.array_equal(np.load('bytes.npy'), np.rint(points.astype(np.float32) /
   (np.abs(points).max(axis=1, keepdims=True).astype(np.float32) / np.float32(127))))"
+prints device_loop "np.allclose(np.loadtxt('output.txt'), np.arange(13) / 4, atol=1e-6)"
 for program in build/standard_input_*; do
   cat prices.f32 | "$program" | tee output.txt
   check "$program" "np.isclose(float(open('output.txt').read().split()[0]), until[-1]) and \

@@ -1,5 +1,5 @@
 // An input is a list of extents, the size of the chunks, and the cached pieces. The chunks must
-// have every byte once, in the order of the sequence or of the interleaving.
+// have every byte once, in the order of the sequence or in that of a ChunkOrder.
 
 #include <ooc/detail/pool/plan.hpp>
 #include <ooc/io/units.hpp>
@@ -34,22 +34,22 @@ std::uint64_t take_chunk_bytes(Numbers& numbers, std::uint64_t total) {
   return std::max<std::uint64_t>(chunk, 1);
 }
 
-std::shared_ptr<const Interleaving> take_interleaving(Numbers& numbers, std::uint64_t pieces) {
+std::shared_ptr<const ChunkOrder> take_order(Numbers& numbers, std::uint64_t pieces) {
   if (pieces > most_checked || numbers.between(0, 1) == 0) return nullptr;
   std::vector<bool> cached(pieces);
   for (std::size_t i = 0; i < cached.size(); ++i) cached[i] = numbers.between(0, 1) == 1;
-  return std::make_shared<const Interleaving>(std::move(cached));
+  return std::make_shared<const ChunkOrder>(ChunkOrder::by_turns(std::move(cached)));
 }
 
 /// Checks that every piece comes once, and that the pieces of each kind keep their order.
-void check_order(const Interleaving& interleaving) {
-  std::vector<bool> seen(interleaving.pieces());
+void check_order(const ChunkOrder& order) {
+  std::vector<bool> seen(order.size());
   std::vector<std::size_t> next{0, 0};  // of each kind, no piece before this one is left
-  for (std::size_t k = 0; k < interleaving.pieces(); ++k) {
-    const std::size_t piece = interleaving.piece(k);
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const std::size_t piece = order.piece(k);
     require(piece < seen.size() && !seen[piece], "every piece has one turn");
     seen[piece] = true;
-    std::size_t& least = next[interleaving.is_cached(piece) ? 1 : 0];
+    std::size_t& least = next[order.is_cached(piece) ? 1 : 0];
     require(piece >= least, "pieces of a kind keep their order");
     least = piece + 1;
   }
@@ -81,13 +81,13 @@ std::size_t check_chunk(const SequentialPlan& plan, const std::vector<Extent>& s
 }
 
 void check_plan(const SequentialPlan& plan, const std::vector<Extent>& sequence,
-                std::uint64_t chunk_bytes, const Interleaving* interleaving) {
+                std::uint64_t chunk_bytes, const ChunkOrder* order) {
   std::uint64_t bytes = 0;
   std::size_t most = 0;
   const bool all = plan.size() <= 2 * most_checked;
   for (std::size_t k = 0; k < plan.size(); ++k) {
     if (!all && k == most_checked) k = plan.size() - most_checked;
-    const std::uint64_t piece = interleaving != nullptr ? interleaving->piece(k) : k;
+    const std::uint64_t piece = order != nullptr ? order->piece(k) : k;
     require(plan.chunk(k).first == piece * chunk_bytes, "chunks are cut where they should be");
     require(plan.bytes(k) == std::min(chunk_bytes, plan.bytes() - plan.chunk(k).first),
             "and are full");
@@ -108,12 +108,12 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::uint64_t total = 0;
   for (const Extent& extent : sequence) total += extent.bytes;
   const std::uint64_t chunk_bytes = fuzz::take_chunk_bytes(numbers, total);
-  const auto interleaving = fuzz::take_interleaving(numbers, divide_up(total, chunk_bytes));
-  if (interleaving) fuzz::check_order(*interleaving);
+  const auto order = fuzz::take_order(numbers, divide_up(total, chunk_bytes));
+  if (order) fuzz::check_order(*order);
 
-  const SequentialPlan plan(sequence, chunk_bytes, interleaving);
+  const SequentialPlan plan(sequence, chunk_bytes, order);
   fuzz::require(plan.bytes() == total, "a plan has the bytes of its sequence");
   fuzz::require(plan.size() == divide_up(total, chunk_bytes), "and no chunk too many");
-  fuzz::check_plan(plan, sequence, chunk_bytes, interleaving.get());
+  fuzz::check_plan(plan, sequence, chunk_bytes, order.get());
   return 0;
 }

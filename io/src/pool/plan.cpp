@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
+#include <random>
 #include <utility>
 
 namespace ooc {
@@ -44,37 +46,61 @@ std::size_t most_extents_in_a_chunk(std::span<const std::uint64_t> ends,
 
 }  // namespace
 
-double Interleaving::disk_share(double of_the_whole) noexcept {
+double ChunkOrder::disk_share(double of_the_whole) noexcept {
   constexpr double least = 1.0 / 8;
   return std::clamp(of_the_whole, least, 1 - least);
 }
 
-Interleaving::Interleaving(std::vector<bool> cached) : cached_(std::move(cached)) {
-  const auto count = static_cast<double>(std::ranges::count(cached_, false));
-  const double share =
-      disk_share(count / static_cast<double>(std::max(cached_.size(), std::size_t{1})));
-  order_.reserve(cached_.size());
-  const auto next = [this](std::size_t from, bool kind) {
-    while (from < cached_.size() && cached_[from] != kind) ++from;
+ChunkOrder ChunkOrder::by_turns(std::vector<bool> cached) {
+  const std::size_t pieces = cached.size();
+  const auto count = static_cast<double>(std::ranges::count(cached, false));
+  const double share = disk_share(count / static_cast<double>(std::max(pieces, std::size_t{1})));
+  const auto next = [&](std::size_t from, bool kind) {
+    while (from < pieces && cached[from] != kind) ++from;
     return from;
   };
+  std::vector<std::uint32_t> order;
+  order.reserve(pieces);
   std::size_t on_disk = next(0, false), in_cache = next(0, true);
   double due = 0;  // uncached pieces that are due by now, less those taken
-  while (order_.size() < cached_.size()) {
+  while (order.size() < pieces) {
     due += share;
-    const bool disk = in_cache == cached_.size() || (on_disk < cached_.size() && due >= 1);
+    const bool disk = in_cache == pieces || (on_disk < pieces && due >= 1);
     std::size_t& taken = disk ? on_disk : in_cache;
     if (disk) due -= 1;
-    order_.push_back(static_cast<std::uint32_t>(taken));
+    order.push_back(static_cast<std::uint32_t>(taken));
     taken = next(taken + 1, !disk);
   }
+  ChunkOrder by_turns;
+  by_turns.cached_ = std::move(cached);
+  by_turns.order_ = std::move(order);
+  return by_turns;
+}
+
+ChunkOrder ChunkOrder::sample(std::size_t pieces, std::optional<std::uint64_t> shuffle_seed,
+                              std::size_t shard, std::size_t shards) {
+  ChunkOrder sample;
+  std::vector<std::uint32_t>& order = sample.order_;
+  order.resize(pieces);
+  std::iota(order.begin(), order.end(), std::uint32_t{0});
+  if (shuffle_seed) {
+    // Fisher and Yates. std::shuffle() has another order in another standard library.
+    std::mt19937_64 random(*shuffle_seed);
+    for (std::size_t left = pieces; left > 1; --left) {
+      const auto scaled = static_cast<unsigned __int128>(random()) * left;
+      std::swap(order[left - 1], order[static_cast<std::size_t>(scaled >> 64)]);
+    }
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = shard; i < pieces; i += shards) order[kept++] = order[i];
+  order.resize(kept);
+  return sample;
 }
 
 SequentialPlan::SequentialPlan(std::span<const Extent> extents, std::uint64_t chunk_bytes,
-                               std::shared_ptr<const Interleaving> interleaving,
-                               std::size_t pieces_per_step)
+                               std::shared_ptr<const ChunkOrder> order, std::size_t pieces_per_step)
     : SequentialPlan(extents, {.chunk_records = chunk_bytes,
-                               .interleaving = std::move(interleaving),
+                               .order = std::move(order),
                                .pieces_per_step = pieces_per_step}) {}
 
 SequentialPlan::SequentialPlan(std::span<const Extent> extents, Cut cut)
@@ -103,8 +129,12 @@ SequentialPlan::SequentialPlan(std::span<const Extent> extents, Cut cut)
                                 : most_extents_within(ends, chunk_bytes + margin * record_bytes(i));
   }
   chunks_ = divide_up(records_, cut_.chunk_records);
-  assert(!cut_.interleaving ||
-         (cut_.interleaving->pieces() == chunks_ && cut_.pieces_per_step == 1 && margin == 0));
+  planned_records_ = records_;
+  if (!cut_.order) return;
+  assert(cut_.pieces_per_step == 1 && margin == 0 && cut_.order->size() <= chunks_);
+  chunks_ = cut_.order->size();
+  planned_records_ = 0;
+  for (std::size_t i = 0; i < chunks_; ++i) planned_records_ += chunk(i).count;
 }
 
 std::size_t SequentialPlan::steps() const noexcept {
@@ -146,7 +176,7 @@ std::span<const Extent> SequentialPlan::extents(std::size_t chunk,
                                                 std::span<Extent> storage) const {
   assert(chunk < chunks_ && storage.size() >= max_extents_);
   const RecordRange records = chunk_read(chunk);
-  const bool cached = cut_.interleaving && cut_.interleaving->is_cached(piece(chunk));
+  const bool cached = cut_.order && cut_.order->is_cached(piece(chunk));
   std::size_t count = 0;
   for (std::size_t k = 0; k < inputs_.size(); ++k) {
     const Input& input = inputs_[k];

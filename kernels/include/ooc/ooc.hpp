@@ -3,6 +3,7 @@
 // Includes all of libooc that needs no Thrust. To write operators, include <ooc/execute.hpp> too.
 
 #include <ooc/buffer.hpp>
+#include <ooc/chunks.hpp>
 #include <ooc/coordinator.hpp>
 #include <ooc/device.hpp>
 #include <ooc/filter.hpp>

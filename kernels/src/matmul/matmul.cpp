@@ -41,11 +41,12 @@ std::uint64_t bytes_in_memory(const TargetFile& file, const Target& product) {
 
 MatmulPlan dry_run_matmul(Coordinator& coordinator, const Source& a, const Source& b,
                           const MatmulOptions& options, const std::optional<Target>& target) {
-  const Coordinator::Reservation reservation = coordinator.reserve();
-  if (!target) return product::prepare(coordinator, a, b, options, 0).plan;
+  Coordinator::Reservation reservation = coordinator.reserve();
+  if (!target) return product::prepare(coordinator, reservation, a, b, options, 0).plan;
   const Target product = shaped(*target, a, b, options);
   const TargetFile file(product, elements_of(product), std::array{&a, &b}, Purpose::dry_run);
-  return product::prepare(coordinator, a, b, options, bytes_in_memory(file, product)).plan;
+  return product::prepare(coordinator, reservation, a, b, options, bytes_in_memory(file, product))
+      .plan;
 }
 
 ElementType product_type(const Source& a, const MatmulOptions& options) {
@@ -60,7 +61,7 @@ ElementType product_type(const Source& a, const MatmulOptions& options) {
 Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
                        const Target& target, const MatmulOptions& options,
                        const PassOptions& wanted) {
-  const Coordinator::Reservation reservation = coordinator.reserve();
+  Coordinator::Reservation reservation = coordinator.reserve();
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -69,8 +70,8 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
   TargetFile file(shaped_target, elements_of(shaped_target),
                   std::array{&a, &b});  // created first, so that a full disk fails at once
 
-  product::Prepared prepared =
-      product::prepare(coordinator, a, b, options, bytes_in_memory(file, shaped_target));
+  product::Prepared prepared = product::prepare(coordinator, reservation, a, b, options,
+                                                bytes_in_memory(file, shaped_target));
   prepared.job.types.product = shaped_target.type;
   const double prepared_seconds = seconds();
   Result<Product> result;

@@ -322,13 +322,13 @@ Precision precision_of(const Source& a, const MatmulOptions& options) {
   return options.precision.value_or(own);
 }
 
-Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
-                 const MatmulOptions& options, std::uint64_t output_in_memory) {
+Prepared prepare(Coordinator& coordinator, Coordinator::Reservation& reservation, const Source& a,
+                 const Source& b, const MatmulOptions& options, std::uint64_t output_in_memory) {
   require_matrices(a, b);
   Device& device = coordinator.device();
   std::jthread library = gemm::load_early(device.kind());  // overlaps with the start of the GPU
   const auto began = std::chrono::steady_clock::now();
-  device.bind_to_thread();
+  reservation.bind_thread();
   const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - began;
   device.device_memory().restart_peak();
   const Options& limits = coordinator.options();

@@ -26,10 +26,10 @@ void require_matrices(const Source& a, const Source& b);
 /// Returns options.precision, or else the default for the type of the inputs.
 Precision precision_of(const Source& a, const MatmulOptions& options);
 
-/// Loads the library, divides the memory, and makes the schedule. The caller must have reserved the
-/// coordinator. `output_in_memory`: bytes of host memory that the output takes because it is in
+/// Loads the library, divides the memory, and makes the schedule. `reservation`: of
+/// the coordinator. `output_in_memory`: bytes of host memory that the output takes because it is in
 /// tmpfs. Throws Error as dry_run_matmul().
-Prepared prepare(Coordinator& coordinator, const Source& a, const Source& b,
-                 const MatmulOptions& options, std::uint64_t output_in_memory);
+Prepared prepare(Coordinator& coordinator, Coordinator::Reservation& reservation, const Source& a,
+                 const Source& b, const MatmulOptions& options, std::uint64_t output_in_memory);
 
 }  // namespace ooc::product

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <thread>
 
 namespace ooc {
 
@@ -29,13 +30,24 @@ class Coordinator {
   class [[nodiscard]] Reservation {
    public:
     /// Throws Error(usage) if another has it.
-    explicit Reservation(std::atomic_flag& busy);
+    Reservation(std::atomic_flag& busy, Device& device);
+
+    /// Binds the calling thread to the device, until the reservation dies on that thread: then
+    /// CUDA uses the GPU there that it used before. Throws Error(device).
+    void bind_thread();
 
    private:
     struct Clear {
       void operator()(std::atomic_flag* busy) const noexcept { busy->clear(); }
     };
+    struct BindBack {
+      std::thread::id thread;
+      int gpu;
+      void operator()(Device* device) const noexcept;
+    };
     std::unique_ptr<std::atomic_flag, Clear> busy_;
+    Device* device_;
+    std::unique_ptr<Device, BindBack> bound_;
   };
 
   explicit Coordinator(std::unique_ptr<Device> device, Options options = {});
@@ -52,8 +64,8 @@ class Coordinator {
   /// was stopped is incomplete, and is to be discarded.
   ///
   /// The caller keeps the reservation beyond the pass, until it has freed the memory of lanes that
-  /// the operation holds.
-  Stats run(const Reservation& pass, std::span<const PassInput> inputs, Operation& operation,
+  /// the operation holds. The calling thread is bound to the device until then.
+  Stats run(Reservation& pass, std::span<const PassInput> inputs, Operation& operation,
             const PassOptions& wanted = {}, std::span<const Output> outputs = {});
 
   /// The same for one input, and an operation that holds no such memory.
@@ -66,8 +78,8 @@ class Coordinator {
 
   /// Reserves the device and its memory for a job that is no pass, such as matmul(). No pass can
   /// run until the reservation dies. The pool and the lanes' buffers of earlier passes are freed;
-  /// the next pass allocates anew. Temporaries of operators stay. The calling thread must be bound
-  /// to the device. Throws Error(usage) if the coordinator is busy.
+  /// the next pass allocates anew. Temporaries of operators stay. Throws Error(usage) if the
+  /// coordinator is busy.
   Reservation reserve();
 
   Device& device() noexcept;

@@ -125,6 +125,14 @@ class Device {
   /// until the device has started. Throws Error(device) if it is missing or not usable.
   virtual void bind_to_thread() = 0;
 
+  /// Binds the calling thread as bind_to_thread() does, and returns the number of the GPU that CUDA
+  /// used on this thread before. bind_back() binds it to that one again.
+  virtual int bind_for_now() {
+    bind_to_thread();
+    return 0;
+  }
+  virtual void bind_back(int /*gpu*/) noexcept {}
+
   /// True if the device has started, or starts at once because the driver is already initialised.
   virtual bool has_started() const { return true; }
 
@@ -141,6 +149,10 @@ class Device {
   virtual std::unique_ptr<Stream> make_stream() = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
 
+  /// Returns a stream of the caller's, which has to outlive it: a cudaStream_t; null is CUDA's
+  /// default stream. On a device without native streams, a new stream.
+  virtual std::unique_ptr<Stream> borrow_stream(void* /*native*/) { return make_stream(); }
+
   virtual DeviceFacts facts() const noexcept { return facts_of(kind()); }
   bool reads_host_memory() const noexcept { return facts().reads_host_memory; }
 
@@ -156,9 +168,24 @@ std::uint64_t available_host_bytes();
 /// for the first GPU. Empty if there is a usable GPU.
 std::string why_no_gpu();
 
-/// Creates a device. `ordinal` is the index of the GPU. A GPU starts in the background, which takes
-/// a fifth of a second or more. Throws Error(device) if libooc was built without CUDA; all other
-/// problems with the GPU are reported by Device::bind_to_thread().
+/// The options of a GPU.
+struct CudaDeviceOptions {
+  int ordinal = 0;  // index of the GPU
+
+  /// All device memory comes from here if it is set, for example from the pool of the program's own
+  /// allocator. It gives memory of that GPU, is called by several threads at once with that GPU as
+  /// the current one, throws std::bad_alloc if it has no more, and must outlive the device. What it
+  /// is given back, no stream uses any longer.
+  std::pmr::memory_resource* device_memory = nullptr;
+};
+
+/// Creates a device for a GPU, which starts in the background: that takes a fifth of a second or
+/// more. Throws Error(device) if libooc was built without CUDA; all other problems with the GPU are
+/// reported by Device::bind_to_thread().
+std::unique_ptr<Device> make_cuda_device(const CudaDeviceOptions& options);
+
+/// Creates a device for the CPU, or for the GPU with the index `ordinal` as make_cuda_device()
+/// does.
 std::unique_ptr<Device> make_device(DeviceKind kind, int ordinal = 0);
 
 /// Creates a device for the first GPU if it is usable, else for the CPU.

@@ -108,7 +108,7 @@ auto filter(Coordinator& coordinator, const Op& op, const From& from, const Targ
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
   const auto made = detail::made_by(op, inputs);
   detail::OutputFiles files(inputs, detail::all_of(targets), made, Purpose::append);
-  const Coordinator::Reservation pass = coordinator.begin_pass();
+  Coordinator::Reservation pass = coordinator.begin_pass();
   detail::Filter<Op> operation(op, detail::widest_record(inputs, made));
   Stats stats = coordinator.run(pass, inputs, operation, wanted, files.outputs());
   files.commit(stats);

@@ -161,6 +161,7 @@ class CompositeOperation final : public Operation {
   explicit CompositeOperation(std::vector<Operation*> operations)
       : operations_(std::move(operations)) {}
 
+  void prepare(std::size_t lanes) override;
   void begin(std::size_t lane, Stream& stream) override;
   void process(std::size_t lane, Stream& stream, const StepRecords& in,
                const StepResults& out) override;
@@ -185,7 +186,7 @@ template <FoldOperator Op, detail::PassSource From>
 Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const From& from,
                                   const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
-  const Coordinator::Reservation pass = coordinator.begin_pass();
+  Coordinator::Reservation pass = coordinator.begin_pass();
   detail::Fold<Op> operation(op, coordinator, detail::record_bytes_of(inputs));
   Stats stats = coordinator.run(pass, inputs, operation, wanted);
   return {operation.take(), std::move(stats)};
@@ -211,7 +212,7 @@ requires(std::same_as<typename Op::Input, typename Others::Input>&&...)
         Coordinator& coordinator, const std::tuple<Op, Others...>& operators, const From& from,
         const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
-  const Coordinator::Reservation pass = coordinator.begin_pass();
+  Coordinator::Reservation pass = coordinator.begin_pass();
   const auto run = [&](auto&&... folds) {
     detail::CompositeOperation together({&folds...});
     Stats stats = coordinator.run(pass, inputs, together, wanted);

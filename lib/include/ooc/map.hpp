@@ -136,7 +136,7 @@ requires(!GatheringMapOperator<Op>) Stats
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
   const auto made = detail::made_by(op, inputs);
   detail::OutputFiles files(inputs, detail::all_of(targets), made);
-  const Coordinator::Reservation pass = coordinator.begin_pass();
+  Coordinator::Reservation pass = coordinator.begin_pass();
   detail::Map<Op> operation(op, detail::widest_record(inputs, made));
   Stats stats = coordinator.run(pass, inputs, operation, wanted, files.outputs());
   files.commit(stats);
@@ -150,7 +150,7 @@ Result<typename Op::Partial> map(Coordinator& coordinator, const Op& op, const F
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
   const auto made = detail::made_by(op, inputs);
   detail::OutputFiles files(inputs, detail::all_of(targets), made);
-  const Coordinator::Reservation pass = coordinator.begin_pass();
+  Coordinator::Reservation pass = coordinator.begin_pass();
   detail::GatheringMap<Op> operation(op, coordinator, detail::widest_record(inputs, made));
   Stats stats = coordinator.run(pass, inputs, operation, wanted, files.outputs());
   auto total = operation.take();

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace ooc {
@@ -45,6 +46,17 @@ struct StepResults {
   std::uint64_t* made = nullptr;
 };
 
+/// The way in which an operation lends the steps of its pass to another thread.
+struct Lending {
+  std::size_t step_records = 0;  // of each step but the last; 0: the pass chooses
+  /// Every `shards`-th step from `shard` on, after they were shuffled if there is a seed.
+  std::optional<std::uint64_t> shuffle_seed{};
+  std::size_t shard = 0, shards = 1;
+
+  /// True if all steps are lent, in the order of the data.
+  bool is_everything() const noexcept { return !shuffle_seed && shards == 1; }
+};
+
 /// The work of a pass on its data, without types. Operators get here through fold() and map().
 class Operation {
  public:
@@ -68,6 +80,13 @@ class Operation {
 
   /// The number of records of a pass without inputs.
   virtual std::uint64_t records() const noexcept { return 0; }
+
+  /// Set if process() returns only when another thread has given the step back. A lane then has no
+  /// step beside that one.
+  virtual std::optional<Lending> lending() const noexcept { return {}; }
+
+  /// Called once before all others below, with the number of lanes.
+  virtual void prepare(std::size_t /*lanes*/) {}
 
   /// Called on the lane's thread, before its first step.
   virtual void begin(std::size_t lane, Stream& stream) = 0;

@@ -172,7 +172,7 @@ Stats scan(Coordinator& coordinator, const Op& op, const From& from, const Targe
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
   const auto made = detail::made_by(op, inputs);
   detail::OutputFiles files(inputs, detail::all_of(targets), made);
-  const Coordinator::Reservation pass = coordinator.begin_pass();
+  Coordinator::Reservation pass = coordinator.begin_pass();
   detail::Scan<Op> operation(op, coordinator, detail::widest_record(inputs, made));
   Stats stats = coordinator.run(pass, inputs, operation, wanted, files.outputs());
   files.commit(stats);

@@ -77,7 +77,7 @@ Stats write(Coordinator& coordinator, const Op& op, const TargetsOf<Op>& targets
             std::uint64_t count, const PassOptions& wanted = {}) {
   const auto made = detail::made_with(op, std::nullopt);
   detail::OutputFiles files(count, detail::all_of(targets), made);
-  const Coordinator::Reservation pass = coordinator.begin_pass();
+  Coordinator::Reservation pass = coordinator.begin_pass();
   detail::Write<Op> operation(op, count, detail::widest_record(std::array<PassInput, 0>{}, made));
   Stats stats = coordinator.run(pass, {}, operation, wanted, files.outputs());
   files.commit(stats);

@@ -10,7 +10,7 @@ std::string why_no_cuda_device() {
   return "this libooc was built without CUDA";
 }
 
-std::unique_ptr<Device> make_cuda_device(int /*ordinal*/) {
+std::unique_ptr<Device> make_cuda_device(const CudaDeviceOptions& /*options*/) {
   throw Error(ErrorKind::device, why_no_cuda_device(),
               {.hint = "build with the CUDA toolkit (preset release)",
                .remedies = {{Change::set, "Device::kind", "cpu"}}});

@@ -16,7 +16,7 @@ std::string why_no_gpu() {
 }
 
 std::unique_ptr<Device> make_device(DeviceKind kind, int ordinal) {
-  return kind == DeviceKind::cuda ? make_cuda_device(ordinal) : make_cpu_device();
+  return kind == DeviceKind::cuda ? make_cuda_device({.ordinal = ordinal}) : make_cpu_device();
 }
 
 std::unique_ptr<Device> best_device() {

@@ -10,7 +10,6 @@ namespace ooc {
 std::unique_ptr<Device> make_cpu_device();
 
 // Defined in cuda_device.cpp, or in cuda_absent.cpp in builds without CUDA.
-std::unique_ptr<Device> make_cuda_device(int ordinal);
 std::string why_no_cuda_device();
 
 }  // namespace ooc

@@ -4,6 +4,10 @@
 
 namespace ooc::detail {
 
+void CompositeOperation::prepare(std::size_t lanes) {
+  for (Operation* operation : operations_) operation->prepare(lanes);
+}
+
 void CompositeOperation::begin(std::size_t lane, Stream& stream) {
   for (Operation* operation : operations_) operation->begin(lane, stream);
 }

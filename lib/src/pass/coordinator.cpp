@@ -57,6 +57,7 @@ struct Coordinator::State {
   std::size_t pool_segments = 0;
   std::unique_ptr<ChunkPool> pool;
   std::vector<std::unique_ptr<Lane>> all_lanes;
+  Reservation* reservation = nullptr;              // of the pass that runs
   std::span<const std::unique_ptr<Lane>> lanes{};  // of the pass that runs
   bool reads_ahead = false;   // the pass that runs has a slot for each of its first chunks
   double device_seconds = 0;  // that the device has taken to start, of the pass that runs
@@ -90,7 +91,7 @@ Coordinator::Coordinator(std::unique_ptr<Device> device, Options options)
 
 Coordinator::~Coordinator() = default;
 
-Coordinator::Reservation::Reservation(std::atomic_flag& busy) {
+Coordinator::Reservation::Reservation(std::atomic_flag& busy, Device& device) : device_(&device) {
   if (!busy.test_and_set()) {
     busy_.reset(&busy);
     return;
@@ -100,8 +101,18 @@ Coordinator::Reservation::Reservation(std::atomic_flag& busy) {
                .hint = "wait for that pass, or make a coordinator for each thread"});
 }
 
+void Coordinator::Reservation::bind_thread() {
+  if (bound_) return device_->bind_to_thread();  // to which a callback may have bound it since
+  const int gpu = device_->bind_for_now();
+  bound_ = {device_, BindBack{std::this_thread::get_id(), gpu}};
+}
+
+void Coordinator::Reservation::BindBack::operator()(Device* device) const noexcept {
+  if (thread == std::this_thread::get_id()) device->bind_back(gpu);
+}
+
 Coordinator::Reservation Coordinator::begin_pass() {
-  return Reservation(state_->busy);
+  return {state_->busy, *state_->device};
 }
 
 Coordinator::Reservation Coordinator::reserve() {
@@ -155,7 +166,7 @@ void Coordinator::State::reserve(const Layout& layout, std::size_t outputs) {
 void Coordinator::State::prepare_lanes(const Observe& observe, std::size_t buffer_bytes) {
   try {
     const Timed timed(device_seconds);
-    device->bind_to_thread();
+    reservation->bind_thread();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::memory || !reads_ahead || !device->has_started()) throw;
     throw NotLocked(error.kind(), error.what(), error.details());
@@ -208,12 +219,12 @@ void Coordinator::State::add_times(const Writer* writer, Stats& stats) const {
 
 Stats Coordinator::run(const Source& source, RecordShape record, Operation& operation,
                        const PassOptions& wanted, std::span<const Output> outputs) {
-  return run(begin_pass(), std::array{PassInput{source, record}}, operation, wanted, outputs);
+  Reservation pass = begin_pass();
+  return run(pass, std::array{PassInput{source, record}}, operation, wanted, outputs);
 }
 
-Stats Coordinator::run(const Reservation& /*pass*/, std::span<const PassInput> inputs,
-                       Operation& operation, const PassOptions& wanted,
-                       std::span<const Output> outputs) {
+Stats Coordinator::run(Reservation& pass, std::span<const PassInput> inputs, Operation& operation,
+                       const PassOptions& wanted, std::span<const Output> outputs) {
   if (wanted.checksum && inputs.size() != 1) {
     throw Error(ErrorKind::usage,
                 inputs.empty() ? "a pass without a source has no checksum"
@@ -223,6 +234,7 @@ Stats Coordinator::run(const Reservation& /*pass*/, std::span<const PassInput> i
   if (inputs.empty() && outputs.empty()) {
     throw Error(ErrorKind::usage, "a pass has an input or an output");
   }
+  state_->reservation = &pass;
   Stats stats = state_->run_passes(inputs, operation, wanted, outputs);
   if (outputs.empty()) {
     if (!stats.outcome.partial || wanted.keep_partial) return stats;
@@ -269,7 +281,8 @@ Stats Coordinator::State::run_passes(std::span<const PassInput> inputs, Operatio
       why_not_ahead = refused.what();
       facts.device_starts = false;
     } catch (const NoRoom& refused) {
-      if (wishes.options.chunk_bytes != 0) throw;
+      const bool is_fixed = wishes.needs.lending && wishes.needs.lending->step_records != 0;
+      if (wishes.options.chunk_bytes != 0 || is_fixed) throw;
       wishes.options.chunk_bytes = half_chunk_bytes(layout, wishes.needs);
       if (wishes.options.chunk_bytes == 0) throw;
       facts.device_starts = false;
@@ -344,7 +357,7 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
   });
 
   stats.timing.seconds = watch.seconds();
-  device->bind_to_thread();  // the caller is about to free what the operation holds there
+  reservation->bind_thread();  // the caller is about to free what the operation holds there
   for (const PassInput& input : inputs) {
     auto remark = input.source.check_unchanged();
     if (remark) stats.outcome.remarks.push_back(std::move(*remark));

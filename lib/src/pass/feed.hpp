@@ -98,7 +98,7 @@ struct CopyBuffer {
 };
 
 /// Copies steps to the device. With two buffers, the next step is copied while the operator works
-/// on this one. Steps that consist of several pieces have one buffer.
+/// on this one. Steps that consist of several pieces, or are lent, have one buffer.
 class CopyFeed final : public Feed {
  public:
   CopyFeed(const PassParts& pass, std::size_t lane, Stream& stream, StageTimes& h2d,
@@ -117,7 +117,7 @@ class CopyFeed final : public Feed {
     std::size_t bytes_enqueued = 0, bytes_copied = 0;
   };
 
-  std::size_t buffers() const { return pass_.plan.pieces_per_step() == 1 ? 2 : 1; }
+  std::size_t buffers() const { return memory_[1].bytes == 0 ? 1 : 2; }
   bool is_loaded(std::size_t step) const;
   bool draw_into(Drawn& drawn);
   bool fill(Drawn& drawn, CopyBuffer& buffer);

@@ -51,6 +51,20 @@ Error no_neighbours(const Source& source) {
           {.why = "it is read once, from beginning to end", .hint = "write it to a file first"}};
 }
 
+/// Throws unless a pass may read a part of the inputs, in any order.
+void require_any_order(std::span<const PassInput> inputs, const PassOptions& wanted) {
+  if (wanted.checksum) {
+    throw Error(ErrorKind::usage, "chunks that are shuffled or sharded have no checksum",
+                {.why = "a checksum is of all bytes of a source, in their order"});
+  }
+  if (is_produced(inputs)) {
+    throw Error(
+        ErrorKind::usage,
+        inputs.front().source.name() + ": its chunks cannot be shuffled or sharded",
+        {.why = "it is read once, from beginning to end", .hint = "write it to a file first"});
+  }
+}
+
 }  // namespace
 
 bool is_produced(std::span<const PassInput> inputs) {
@@ -76,7 +90,10 @@ StepNeeds needs_of(std::span<const PassInput> inputs, const Operation* operation
     needs.appends = operation->selects();
     needs.in_order |= operation->in_order() || needs.appends || !needs.margin.is_empty();
     if (inputs.empty()) needs.records = operation->records();
+    needs.lending = operation->lending();
+    needs.in_order |= needs.lending.has_value();
   }
+  if (needs.lending && !needs.lending->is_everything()) require_any_order(inputs, wanted);
   if (is_produced(inputs)) {
     if (!needs.margin.is_empty()) throw no_neighbours(inputs.front().source);
     needs.appends = needs.in_order = true;
@@ -139,7 +156,7 @@ Stats describe_layout(const Facts& facts, const Layout& layout) {
   stats.layout.why_streams = {.what = layout.why_lanes};
   stats.layout.page_cache_fraction = facts.source.cached;
   stats.layout.hole_fraction = facts.source.holes;
-  stats.layout.in_order = layout.interleaving == nullptr;
+  stats.layout.in_order = layout.order == nullptr;
   stats.layout.chunk_bytes = layout.chunk_bytes;
   stats.layout.chunks = layout.plan.steps();
   stats.layout.streams = layout.lanes;

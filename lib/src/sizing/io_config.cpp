@@ -191,7 +191,7 @@ IoConfig choose_mixed_read_config(const Options& options, const DeviceFacts& dev
   // others, each with a thread that waits for it. Some more threads copy cached pages.
   constexpr std::size_t copying_threads = 8;
   const std::size_t to_disk = std::max<std::size_t>(direct_bytes_in_flight / config.block_bytes, 1);
-  const double share = Interleaving::disk_share(1 - cached);
+  const double share = ChunkOrder::disk_share(1 - cached);
   if (options.queue_depth == 0) {
     config.queue_depth = static_cast<std::size_t>(std::ceil(static_cast<double>(to_disk) / share));
   }

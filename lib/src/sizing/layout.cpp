@@ -100,11 +100,15 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
   const std::size_t record_bytes = needs.inputs.empty() ? output_bytes : needs.bytes();
   const std::size_t partition_bytes = needs.partition * record_bytes;
   const bool in_pieces = !facts.device.reads_host_memory && facts.outputs.empty() &&
-                         !reading.both_ways && !facts.source.is_produced;
+                         !reading.both_ways && !facts.source.is_produced && !needs.lending;
   const auto with_pieces = [&](std::size_t records, std::size_t wanted, Reason why) {
     const bool splits = in_pieces && wanted < partition_bytes;
     return ChunkSize{records, std::move(why), splits ? piece_of(needs, wanted) : records};
   };
+  if (needs.lending && needs.lending->step_records != 0) {
+    const std::size_t records = needs.lending->step_records;
+    return {records, {.what = Choice::chunk_as_asked, .figures = {records}}, records};
+  }
   if (options.chunk_bytes != 0) {
     const Choice what =
         options.chunk_bytes < partition_bytes ? Choice::chunk_at_least : Choice::chunk_as_asked;
@@ -129,6 +133,19 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
                      {.what = partitions * partition_most < wanted ? Choice::chunk_within_limits
                               : for_margin                         ? Choice::chunk_for_margin
                                                                    : config.why_chunk});
+}
+
+/// Returns the order in which the pieces of a source are read; null for its own.
+std::shared_ptr<const ChunkOrder> choose_order(const Facts& facts, const StepNeeds& needs,
+                                               const Reading& reading, const ChunkSize& chunk) {
+  if (reading.both_ways) {
+    return std::make_shared<const ChunkOrder>(
+        ChunkOrder::by_turns(cached_pieces(facts.source.runs, chunk.records * needs.bytes())));
+  }
+  if (!needs.lending || needs.lending->is_everything()) return nullptr;
+  const auto& [records, seed, shard, shards] = *needs.lending;
+  const std::uint64_t pieces = divide_up(facts.source.bytes() / needs.bytes(), chunk.records);
+  return std::make_shared<const ChunkOrder>(ChunkOrder::sample(pieces, seed, shard, shards));
 }
 
 Error too_many_extents(std::size_t extents) {
@@ -156,7 +173,7 @@ WriteLayout write_layout_for(const Facts& facts, const Wishes& wishes, const Lay
                              std::size_t input_bytes) {
   Cut cut{.chunk_records = layout.chunk_bytes / layout.record_bytes,
           .record_bytes = {},
-          .interleaving = layout.interleaving};
+          .order = layout.order};
   // Appended results have no places yet; one chunk shows their size.
   const std::uint64_t records = wishes.needs.appends
                                     ? std::min(layout.plan.records(), cut.chunk_records)
@@ -186,11 +203,11 @@ WriteLayout write_layout_for(const Facts& facts, const Wishes& wishes, const Lay
 /// Two buffers for inputs, or one if steps come in pieces, and two for results if there is an
 /// output. A lane that reads host memory needs a buffer only for steps that are not one aligned
 /// piece of it.
-LaneBuffers lane_buffers_of(const Layout& layout, const DeviceFacts& device) {
+LaneBuffers lane_buffers_of(const Layout& layout, const DeviceFacts& device, bool is_lent) {
   const std::size_t step = place_in_step(layout.plan, layout.plan.inputs());
   if (device.reads_host_memory) return {.step = step, .inputs = layout.gathers ? 1u : 0u};
   return {.step = step,
-          .inputs = layout.plan.pieces_per_step() == 1 ? 2u : 1u,
+          .inputs = layout.plan.pieces_per_step() == 1 && !is_lent ? 2u : 1u,
           .result = layout.writes ? layout.writes->places.bytes : 0};
 }
 
@@ -201,7 +218,7 @@ LaneBuffers lane_buffers_of(const Layout& layout, const DeviceFacts& device) {
 std::size_t choose_slots_ahead(const Facts& facts, const Options& options, const Layout& layout) {
   constexpr std::uint64_t share_of_memory = 16, share_of_limit = 2;
   constexpr std::uint64_t most_slots = 4096;  // of small chunks, each of which has its own costs
-  if (!facts.device_starts || !layout.reads.direct || layout.interleaving) return 0;
+  if (!facts.device_starts || !layout.reads.direct || layout.reads_by_turns()) return 0;
   if (layout.plan.inputs() == 0) return 0;
   std::uint64_t bytes = std::min(most_read_ahead_bytes, facts.host_bytes / share_of_memory);
   if (options.memory_bytes != 0) bytes = std::min(bytes, options.memory_bytes / share_of_limit);
@@ -269,15 +286,11 @@ ResultPlaces places_of(const SequentialPlan& writes, bool appends, std::size_t i
 Layout choose_layout(const Facts& facts, const Wishes& wishes) {
   const Reading reading = choose_reading(facts, wishes);
   const ChunkSize chunk = choose_chunk(facts, wishes, reading);
-  std::shared_ptr<const Interleaving> interleaving;
-  if (reading.both_ways) {
-    interleaving = std::make_shared<const Interleaving>(
-        cached_pieces(facts.source.runs, chunk.records * wishes.needs.bytes()));
-  }
   const StepNeeds& needs = wishes.needs;
+  const std::shared_ptr<const ChunkOrder> order = choose_order(facts, needs, reading, chunk);
   SequentialPlan plan(facts.source.extents, {.chunk_records = chunk.piece_records,
                                              .record_bytes = record_bytes_of(needs),
-                                             .interleaving = interleaving,
+                                             .order = order,
                                              .pieces_per_step = chunk.records / chunk.piece_records,
                                              .before = needs.margin.before,
                                              .after = needs.margin.after,
@@ -291,7 +304,7 @@ Layout choose_layout(const Facts& facts, const Wishes& wishes) {
       round_up(std::max<std::size_t>(plan.max_bytes() + slack, 1), page_bytes);
 
   Layout layout{.plan = std::move(plan),
-                .interleaving = std::move(interleaving),
+                .order = order,
                 .record_bytes = record_bytes,
                 .chunk_bytes = chunk.records * record_bytes,
                 .slot_bytes = input_bytes,
@@ -313,7 +326,7 @@ Layout choose_layout(const Facts& facts, const Wishes& wishes) {
     const ResultPlaces& places = layout.writes->places;
     layout.slot_bytes = std::max(input_bytes, places.in_slot + places.bytes);
   }
-  layout.buffers = lane_buffers_of(layout, facts.device);
+  layout.buffers = lane_buffers_of(layout, facts.device, needs.lending.has_value());
   const Occupancy occupancy = choose_occupancy(facts, wishes, layout);
   if (occupancy.lanes < layout.lanes) {
     layout.why_lanes = Choice::streams_within_limits;

@@ -25,6 +25,7 @@ struct StepNeeds {
   bool in_order = false;          // the source is read from beginning to end
   bool appends = false;           // the length of the outputs shows during the pass
   std::uint64_t records = 0;      // of a pass without inputs
+  std::optional<Lending> lending{};
 
   /// Of all inputs.
   std::size_t bytes() const;
@@ -76,8 +77,8 @@ struct LaneBuffers {
 /// All sizes of a pass, decided before it starts.
 struct Layout {
   SequentialPlan plan;
-  std::shared_ptr<const Interleaving> interleaving;  // of a source that is cached in part
-  std::size_t record_bytes;                          // of all inputs or, without any, outputs
+  std::shared_ptr<const ChunkOrder> order;  // of the plan; null: that of the source
+  std::size_t record_bytes;                 // of all inputs or, without any, outputs
   std::size_t chunk_bytes;  // of a step, in such records; a slot may hold a piece of one
   std::size_t slot_bytes;
   std::size_t lanes;
@@ -93,6 +94,9 @@ struct Layout {
   Reason why_chunk;
   Choice why_lanes;
   std::optional<WriteLayout> writes;
+
+  /// True if cached parts of the source and the rest are read by turns.
+  bool reads_by_turns() const { return order && order->is_by_turns(); }
 
   /// Slots of the pool.
   std::size_t all_slots() const { return std::max(most_slots, slots_ahead); }

@@ -22,14 +22,14 @@ std::size_t slots_for(const Layout& layout, const DeviceFacts& device, std::size
   // A device that reads host memory consumes a chunk in its slot. Another one's lane has a chunk on
   // the way to each of its two input buffers. A disk is so slow that the first chunk is copied long
   // before the second is read.
-  const bool only_reads_disk = layout.reads.direct && !layout.interleaving && !layout.writes;
+  const bool only_reads_disk = layout.reads.direct && !layout.reads_by_turns() && !layout.writes;
   const std::size_t with_lanes = device.reads_host_memory ? lanes + ready
                                  : only_reads_disk        ? lanes
                                                           : 2 * lanes + ready;
   // If two kinds of reads take turns, the slow ones complete out of order. With no more slots than
   // reads in flight, the disk would wait for the oldest of them (on the H200 machine it lost a
   // quarter of its rate).
-  const std::size_t reading = chunks_read(layout, depth) * (layout.interleaving ? 2 : 1);
+  const std::size_t reading = chunks_read(layout, depth) * (layout.reads_by_turns() ? 2 : 1);
   const IoConfig* const out = layout.writes ? &layout.writes->config : nullptr;
   const std::size_t writing =
       out != nullptr ? lanes + divide_up(out->queue_depth * out->block_bytes, out->chunk_bytes) : 0;
@@ -43,7 +43,7 @@ bool can_be_tuned(const Options& options, const Layout& layout) {
   // Threads that the user has counted bound what can be in flight.
   const bool threads_fixed = options.engine == EngineKind::threads && options.threads != 0;
   return options.queue_depth == 0 && options.block_bytes == 0 && !threads_fixed &&
-         layout.reads.direct && !layout.reads_inline && !layout.interleaving &&
+         layout.reads.direct && !layout.reads_inline && !layout.reads_by_turns() &&
          layout.plan.bytes() >= least_bytes;
 }
 

@@ -70,48 +70,48 @@ TEST(Plan, IsQuickForAnExabyte) {
   EXPECT_EQ(extents_of(plan, std::size_t{1} << 40), (std::vector<Extent>{{1, 0, 5}}));
 }
 
-std::vector<std::size_t> order_of(const Interleaving& interleaving) {
-  std::vector<std::size_t> order;
-  for (std::size_t k = 0; k < interleaving.pieces(); ++k) order.push_back(interleaving.piece(k));
-  return order;
+std::vector<std::size_t> pieces_of(const ChunkOrder& order) {
+  std::vector<std::size_t> pieces;
+  for (std::size_t k = 0; k < order.size(); ++k) pieces.push_back(order.piece(k));
+  return pieces;
 }
 
-TEST(Interleaving, TakesTurnsInProportion) {
-  const Interleaving halves({true, true, true, true, false, false, false, false});
-  EXPECT_EQ(order_of(halves), (std::vector<std::size_t>{0, 4, 1, 5, 2, 6, 3, 7}));
-  const Interleaving thirds({false, true, true, false, true, true});
-  EXPECT_EQ(order_of(thirds), (std::vector<std::size_t>{1, 2, 0, 4, 5, 3}));
+TEST(ChunkOrder, TakesTurnsInProportion) {
+  const auto halves = ChunkOrder::by_turns({true, true, true, true, false, false, false, false});
+  EXPECT_EQ(pieces_of(halves), (std::vector<std::size_t>{0, 4, 1, 5, 2, 6, 3, 7}));
+  const auto thirds = ChunkOrder::by_turns({false, true, true, false, true, true});
+  EXPECT_EQ(pieces_of(thirds), (std::vector<std::size_t>{1, 2, 0, 4, 5, 3}));
 }
 
-TEST(Interleaving, OfOneKindIsTheOrderOfTheSequence) {
+TEST(ChunkOrder, OfOneKindIsTheOrderOfTheSequence) {
   const std::vector<std::size_t> straight{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
-  EXPECT_EQ(order_of(Interleaving(std::vector<bool>(10, true))), straight);
-  EXPECT_EQ(order_of(Interleaving(std::vector<bool>(10, false))), straight);
-  EXPECT_EQ(Interleaving({}).pieces(), 0u);
+  EXPECT_EQ(pieces_of(ChunkOrder::by_turns(std::vector<bool>(10, true))), straight);
+  EXPECT_EQ(pieces_of(ChunkOrder::by_turns(std::vector<bool>(10, false))), straight);
+  EXPECT_EQ(ChunkOrder::by_turns({}).size(), 0u);
 }
 
 // For any set of cached pieces, the order has each piece once and keeps cached and uncached pieces
 // sorted. While both kinds are left, the uncached ones make up the disk's share of each prefix.
-TEST(Interleaving, GivesEachPieceOneTurn) {
+TEST(ChunkOrder, GivesEachPieceOneTurn) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
     std::vector<bool> cached(random() % 300);
     const auto threshold = random() % 100;
     for (std::size_t i = 0; i < cached.size(); ++i) cached[i] = random() % 100 < threshold;
-    const Interleaving interleaving(cached);
-    const std::vector<std::size_t> order = order_of(interleaving);
+    const ChunkOrder by_turns = ChunkOrder::by_turns(cached);
+    const std::vector<std::size_t> order = pieces_of(by_turns);
     std::vector<std::size_t> sorted = order;
     std::ranges::sort(sorted);
     ASSERT_EQ(sorted.size(), cached.size());
     for (std::size_t i = 0; i < sorted.size(); ++i) EXPECT_EQ(sorted[i], i);
-    const auto is_cached = [&](std::size_t piece) { return interleaving.is_cached(piece); };
+    const auto is_cached = [&](std::size_t piece) { return by_turns.is_cached(piece); };
     const auto rest = std::ranges::stable_partition(sorted = order, is_cached);
     EXPECT_TRUE(std::is_sorted(sorted.begin(), rest.begin()));
     EXPECT_TRUE(std::ranges::is_sorted(rest));
 
     const double all = static_cast<double>(std::max<std::size_t>(cached.size(), 1));
     const auto on_disk = static_cast<std::size_t>(std::ranges::count(cached, false));
-    const double share = Interleaving::disk_share(static_cast<double>(on_disk) / all);
+    const double share = ChunkOrder::disk_share(static_cast<double>(on_disk) / all);
     std::size_t from_disk = 0;
     for (std::size_t k = 0; k < order.size(); ++k) {
       from_disk += is_cached(order[k]) ? 0 : 1;
@@ -122,11 +122,11 @@ TEST(Interleaving, GivesEachPieceOneTurn) {
   }
 }
 
-TEST(Plan, ReadsInTheOrderOfAnInterleaving) {
+TEST(Plan, ReadsByTurns) {
   const std::vector<Extent> file{{0, 100, 35}};
-  const auto interleaving =
-      std::make_shared<const Interleaving>(std::vector<bool>{false, false, true, true});
-  const SequentialPlan plan(file, 10, interleaving);
+  const auto by_turns =
+      std::make_shared<const ChunkOrder>(ChunkOrder::by_turns({false, false, true, true}));
+  const SequentialPlan plan(file, 10, by_turns);
   ASSERT_EQ(plan.size(), 4u);
   EXPECT_EQ(extents_of(plan, 0), (std::vector<Extent>{{0, 120, 10, true}}));
   EXPECT_EQ(extents_of(plan, 1), (std::vector<Extent>{{0, 100, 10, false}}));
@@ -134,6 +134,41 @@ TEST(Plan, ReadsInTheOrderOfAnInterleaving) {
   EXPECT_EQ(plan.chunk(2).first, 30u);
   EXPECT_EQ(plan.bytes(2), 5u);
   EXPECT_EQ(plan.bytes(3), 10u);
+}
+
+TEST(Plan, HasTheChunksOfASampleOnly) {
+  const std::vector<Extent> file{{0, 100, 35}};
+  const auto shard = [&](std::size_t index) {
+    return SequentialPlan(file, 10,
+                          std::make_shared<const ChunkOrder>(ChunkOrder::sample(4, {}, index, 3)));
+  };
+  ASSERT_EQ(shard(0).size(), 2u);
+  EXPECT_EQ(extents_of(shard(0), 1), (std::vector<Extent>{{0, 130, 5}}));
+  EXPECT_EQ(shard(0).bytes(), 15u);
+  EXPECT_EQ(shard(2).bytes(), 10u);
+  EXPECT_EQ(shard(2).step(0).first, 20u);
+}
+
+// The order is part of the interface: a training run must be repeatable elsewhere.
+TEST(ChunkOrder, ShufflesByTheSeedAlone) {
+  const auto shuffled = [](std::size_t pieces, std::uint64_t seed) {
+    return pieces_of(ChunkOrder::sample(pieces, seed, 0, 1));
+  };
+  EXPECT_EQ(shuffled(8, 1), (std::vector<std::size_t>{3, 4, 5, 7, 6, 2, 0, 1}));
+  EXPECT_NE(shuffled(1000, 1), shuffled(1000, 2));
+  std::vector<std::size_t> sorted = shuffled(1000, 7);
+  std::ranges::sort(sorted);
+  for (std::size_t i = 0; i < sorted.size(); ++i) EXPECT_EQ(sorted[i], i);
+}
+
+TEST(ChunkOrder, DealsShuffledPiecesOutToShards) {
+  const std::vector<std::size_t> all = pieces_of(ChunkOrder::sample(10, 5, 0, 1));
+  for (std::size_t shard = 0; shard < 3; ++shard) {
+    const std::vector<std::size_t> part = pieces_of(ChunkOrder::sample(10, 5, shard, 3));
+    ASSERT_EQ(part.size(), shard == 0 ? 4u : 3u);
+    for (std::size_t i = 0; i < part.size(); ++i) EXPECT_EQ(part[i], all[shard + 3 * i]);
+  }
+  EXPECT_EQ(ChunkOrder::sample(2, {}, 2, 3).size(), 0u);
 }
 
 // The expected chunks come from a walk over the sequence, byte by byte.

@@ -81,7 +81,8 @@ class FaultWalk : public testing::TestWithParam<Machine> {
     const Source first = open(source_), second = open(source_);
     const PassInput inputs[] = {{first, 1}, {second, 1}};
     CompareTwice compare(bytes_, coordinator.streams());
-    coordinator.run(coordinator.begin_pass(), inputs, compare);
+    Coordinator::Reservation pass = coordinator.begin_pass();
+    coordinator.run(pass, inputs, compare);
     return compare.is_right();
   }
 

@@ -1,5 +1,6 @@
 // Tests that the library does not disturb other code of the same program.
 
+#include <ooc/chunks.hpp>
 #include <ooc/fold.hpp>
 
 #include <ooc/io/units.hpp>
@@ -12,11 +13,14 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "support/data_file.hpp"
 #include "support/engines.hpp"
+#include "support/late_device.hpp"
 #include "support/operators.hpp"
 #include "support/temp_dir.hpp"
 
@@ -84,6 +88,33 @@ TEST(Guest, SeveralCoordinatorsReadOneSourceAtTheSameTime) {
   };
   std::vector<std::jthread> threads;
   for (int i = 0; i < 3; ++i) threads.emplace_back(run_passes);
+}
+
+// LateDevice stands for a GPU that is not the program's own.
+TEST(Guest, TheGpuOfTheProgramIsWhatItWas) {
+  const test::TempDir directory;
+  const std::filesystem::path path = directory.path() / "data";
+  test::write_file(path, std::vector<std::uint8_t>(3 * test::partition_elements, 1));
+  const Source source{File::open(path)};
+  int& gpu = test::LateDevice::gpu_of_thread;
+  Coordinator coordinator(std::make_unique<test::LateDevice>());
+  ASSERT_NE(gpu, test::LateDevice::ordinal);
+  const int before = gpu;
+  std::vector<int> during;
+  const auto note = [&](const Progress&) { during.push_back(gpu); };
+  fold(coordinator, test::Sum{}, source, {.progress = note});
+  EXPECT_EQ(gpu, before);
+  EXPECT_EQ(during.back(), test::LateDevice::ordinal);  // the pass needs it there
+
+  const test::Count<> failing{[](auto) { throw std::runtime_error("an operator's"); }};
+  EXPECT_THROW(fold(coordinator, failing, source), std::runtime_error);
+  EXPECT_EQ(gpu, before);
+  {
+    Chunks chunks(coordinator, source);
+    EXPECT_EQ(gpu, before);
+    while (chunks.next()) EXPECT_EQ(gpu, before);
+  }
+  EXPECT_EQ(gpu, before);
 }
 
 }  // namespace

@@ -100,7 +100,8 @@ class PassInputTest : public testing::TestWithParam<DeviceKind> {
     }
     CompareInputs compare(std::move(expected), record_bytes, margin, partition);
     Coordinator coordinator(make_device(GetParam()), options);
-    const Stats stats = coordinator.run(coordinator.begin_pass(), inputs, compare);
+    Coordinator::Reservation pass = coordinator.begin_pass();
+    const Stats stats = coordinator.run(pass, inputs, compare);
     EXPECT_EQ(compare.records, records_);
     EXPECT_EQ(stats.outcome.bytes, bytes);
     EXPECT_FALSE(stats.outcome.partial);
@@ -185,7 +186,10 @@ TEST_P(PassInputTest, InTheOtherByteOrderAreSwappedInTheirOwnWidth) {
     Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = chunk_bytes});
     CompareInputs both({wide, pair}, {4, 2}, {3, 5}, 1);
     const std::array inputs{PassInput{first, 4}, PassInput{second, 2}};
-    coordinator.run(coordinator.begin_pass(), inputs, both);
+    {
+      Coordinator::Reservation pass = coordinator.begin_pass();
+      coordinator.run(pass, inputs, both);
+    }
     EXPECT_EQ(both.records, count);
     CompareInputs bytes({wide}, {1}, {}, 1);
     coordinator.run(first, 1, bytes);
@@ -217,7 +221,8 @@ TEST_P(PassInputTest, AreMappedToOneFile) {
     const Output output{file, 2};
     Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 30'000, .direct = direct});
     CopySecond copy;
-    coordinator.run(coordinator.begin_pass(), inputs, copy, {}, {&output, 1});
+    Coordinator::Reservation pass = coordinator.begin_pass();
+    coordinator.run(pass, inputs, copy, {}, {&output, 1});
     file.commit();
     EXPECT_TRUE(test::same_bytes(test::bytes_of(test::read_whole(target.path)), second));
   }
@@ -258,7 +263,8 @@ TEST_P(PassInputTest, OfDifferentLengthsAreRefused) {
   CompareInputs compare({{}, {}}, {4, 1});
   const auto run = [&](RecordShape first, RecordShape second, const PassOptions& wanted) {
     const std::array inputs{PassInput{longer, first}, PassInput{shorter, second}};
-    coordinator.run(coordinator.begin_pass(), inputs, compare, wanted);
+    Coordinator::Reservation pass = coordinator.begin_pass();
+    coordinator.run(pass, inputs, compare, wanted);
   };
   test::expect_error(ErrorKind::bad_input, "has 1000 records", [&] { run(4, 1, {}); });
   test::expect_error(ErrorKind::bad_input, "has 999", [&] { run(4, 1, {}); });

@@ -132,13 +132,21 @@ void Scenario::choose_tuning(Random& random) {
   first_slots = others + in_flight(first_depth);
 }
 
+namespace {
+
+std::shared_ptr<const ChunkOrder> by_turns(const std::vector<bool>& cached) {
+  return std::make_shared<const ChunkOrder>(ChunkOrder::by_turns(cached));
+}
+
+}  // namespace
+
 SequentialPlan Scenario::plan() const {
   std::vector<std::uint64_t> bytes;
   for (const RecordShape& record : records) bytes.push_back(record.bytes);
   return {extents,
           {.chunk_records = chunk_records,
            .record_bytes = bytes,
-           .interleaving = cached.empty() ? nullptr : std::make_shared<const Interleaving>(cached),
+           .order = cached.empty() ? nullptr : by_turns(cached),
            .pieces_per_step = pieces,
            .before = margin.before,
            .after = margin.after}};
@@ -148,7 +156,7 @@ SequentialPlan Scenario::output_plan() const {
   const std::array whole{Extent{0, 0, output_bytes(plan().records())}};
   const std::uint64_t bytes = std::max<std::uint64_t>(output_bytes(chunk_records), 1);
   if (cached.empty() || !writes) return {whole, bytes};
-  return {whole, bytes, std::make_shared<const Interleaving>(cached)};
+  return {whole, bytes, by_turns(cached)};
 }
 
 std::size_t Scenario::record_bytes() const {

@@ -56,11 +56,11 @@ TEST_F(LayoutTest, ReadsCachedPartsAndTheRestByTurns) {
   half.cached = 0.5;
   half.runs = {{32 * MiB, 1}, {32 * MiB, 0}};
   const Layout by_turns = layout_for({}, DeviceKind::cuda, half, needs_of(4));
-  ASSERT_NE(by_turns.interleaving, nullptr);
-  EXPECT_TRUE(by_turns.interleaving->is_cached(0));
-  EXPECT_FALSE(by_turns.interleaving->is_cached(by_turns.plan.size() - 1));
+  ASSERT_NE(by_turns.order, nullptr);
+  EXPECT_TRUE(by_turns.order->is_cached(0));
+  EXPECT_FALSE(by_turns.order->is_cached(by_turns.plan.size() - 1));
   const Layout in_order = layout_for({}, DeviceKind::cuda, half, needs_of(4, true));
-  EXPECT_EQ(in_order.interleaving, nullptr);
+  EXPECT_EQ(in_order.order, nullptr);
   EXPECT_EQ(by_turns.reasons.front(), (Reason{.what = Choice::mixed_reads, .figures = {50}}));
   EXPECT_EQ(in_order.reasons.back(), Reason{Choice::ordered_reads});
 }

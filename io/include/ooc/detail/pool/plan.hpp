@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,25 +31,33 @@ class Plan {
   virtual std::span<const Extent> extents(std::size_t chunk, std::span<Extent> storage) const = 0;
 };
 
-/// An order for the pieces of a sequence of which some are in the page cache and some on the disk.
-/// Both kinds alternate in proportion to their numbers, so that the disk and the page cache are
-/// busy from beginning to end.
-class Interleaving {
+/// The pieces of a sequence that a plan has, in the order of its chunks.
+class ChunkOrder {
  public:
-  /// Returns the fraction of uncached pieces within the interleaved part of the order, given their
-  /// fraction of all pieces. It is between 1/8 and 7/8: with a smaller fraction, the disk would be
-  /// busy only if many chunks were in flight, which takes a large pool.
+  /// Pieces of which some are in the page cache and some on the disk: `cached[i]` is true if piece
+  /// i is cached. Both kinds alternate in proportion to their numbers, so that the disk and the
+  /// page cache are busy from beginning to end.
+  static ChunkOrder by_turns(std::vector<bool> cached);
+
+  /// Returns the fraction of uncached pieces where both kinds alternate, given their fraction of
+  /// all pieces. It is between 1/8 and 7/8: with a smaller fraction, the disk would be busy only if
+  /// many chunks were in flight, which takes a large pool.
   static double disk_share(double of_the_whole) noexcept;
 
-  /// `cached[i]`: true if piece i is in the page cache.
-  explicit Interleaving(std::vector<bool> cached);
+  /// Every `shards`-th of all pieces from `shard` on, after they were shuffled if there is a seed.
+  /// The same seed and number of pieces give the same order everywhere.
+  static ChunkOrder sample(std::size_t pieces, std::optional<std::uint64_t> shuffle_seed,
+                           std::size_t shard, std::size_t shards);
 
-  std::size_t pieces() const noexcept { return order_.size(); }
+  /// Number of chunks.
+  std::size_t size() const noexcept { return order_.size(); }
   std::size_t piece(std::size_t chunk) const noexcept { return order_[chunk]; }
-  bool is_cached(std::size_t piece) const noexcept { return cached_[piece]; }
+
+  bool is_by_turns() const noexcept { return !cached_.empty(); }
+  bool is_cached(std::size_t piece) const noexcept { return is_by_turns() && cached_[piece]; }
 
  private:
-  std::vector<bool> cached_;
+  std::vector<bool> cached_;  // of an order by turns
   std::vector<std::uint32_t> order_;
 };
 
@@ -64,10 +73,10 @@ struct Cut {
   std::uint64_t chunk_records = 1;             // of each input; the last chunk may have fewer
   std::vector<std::uint64_t> record_bytes{1};  // of each input
   /// The order of the chunks, if it is not that of the inputs.
-  std::shared_ptr<const Interleaving> interleaving{};
-  std::size_t pieces_per_step = 1;  // more than one only without `interleaving`
+  std::shared_ptr<const ChunkOrder> order{};
+  std::size_t pieces_per_step = 1;  // more than one only without `order`
   /// Records before and after those of a step that are read with them, as far as there are any.
-  /// Only without `interleaving`.
+  /// Only without `order`.
   std::uint64_t before = 0, after = 0;
   std::uint64_t records = 0;  // of a pass without inputs
 };
@@ -83,7 +92,7 @@ class SequentialPlan final : public Plan {
 
   /// Cuts one input into chunks of `chunk_bytes`.
   SequentialPlan(std::span<const Extent> extents, std::uint64_t chunk_bytes,
-                 std::shared_ptr<const Interleaving> interleaving = nullptr,
+                 std::shared_ptr<const ChunkOrder> order = nullptr,
                  std::size_t pieces_per_step = 1);
 
   std::size_t size() const noexcept override { return chunks_; }
@@ -94,9 +103,11 @@ class SequentialPlan final : public Plan {
   std::size_t inputs() const noexcept { return inputs_.size(); }
   std::uint64_t record_bytes(std::size_t input) const noexcept { return cut_.record_bytes[input]; }
 
-  /// Number of records of each input, and the size of all of them (bytes).
+  /// Number of records of each input.
   std::uint64_t records() const noexcept { return records_; }
-  std::uint64_t bytes() const noexcept { return records_ * record_bytes_; }
+
+  /// Size of the records of all chunks (bytes).
+  std::uint64_t bytes() const noexcept { return planned_records_ * record_bytes_; }
 
   /// Size of all chunks but the last, without margins (bytes).
   std::uint64_t chunk_bytes() const noexcept { return cut_.chunk_records * record_bytes_; }
@@ -134,15 +145,16 @@ class SequentialPlan final : public Plan {
   };
 
   std::size_t piece(std::size_t chunk) const noexcept {
-    return cut_.interleaving ? cut_.interleaving->piece(chunk) : chunk;
+    return cut_.order ? cut_.order->piece(chunk) : chunk;
   }
   RecordRange with_margin(RecordRange records) const noexcept;
   std::uint64_t most_read(std::size_t pieces) const noexcept;
 
   Cut cut_;
   std::vector<Input> inputs_;
-  std::uint64_t records_ = 0;       // of each input
-  std::uint64_t record_bytes_ = 0;  // of all inputs
+  std::uint64_t records_ = 0;          // of each input
+  std::uint64_t planned_records_ = 0;  // of each input, in all chunks
+  std::uint64_t record_bytes_ = 0;     // of all inputs
   std::size_t chunks_ = 0;
   std::size_t max_extents_ = 0;
 };

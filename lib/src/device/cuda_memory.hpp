@@ -1,0 +1,78 @@
+#pragma once
+
+#include <ooc/device.hpp>
+
+#include <cstddef>
+#include <memory_resource>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "device/cuda_calls.hpp"
+#include "device/memory.hpp"
+
+namespace ooc {
+
+/// Memory of the GPU that is bound to the calling thread.
+class CudaMemory final : public std::pmr::memory_resource {
+ public:
+  explicit CudaMemory(Calls& calls) : calls_(calls) {}
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  Calls& calls_;
+};
+
+/// Device memory of the program's own allocator (CudaDeviceOptions::device_memory).
+class GivenMemory final : public std::pmr::memory_resource {
+ public:
+  GivenMemory(std::pmr::memory_resource* upstream, Calls& calls)
+      : upstream_(upstream), calls_(calls) {}
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  std::pmr::memory_resource* upstream_;
+  Calls& calls_;
+};
+
+/// Page-locked memory, mapped in huge pages and then registered with CUDA. This takes a tenth of
+/// the time of cudaHostAlloc, and io_uring can register the memory too, because it is anonymous.
+/// Each block is registered in one piece, because a copy must not cross from one registration into
+/// the next. Memory can be allocated, and read into, before CUDA has started; lock_early()
+/// registers it later. Thread-safe.
+class PinnedMemory final : public std::pmr::memory_resource {
+ public:
+  PinnedMemory(int ordinal, Calls& calls) : ordinal_(ordinal), calls_(calls) {}
+
+  /// Registers the memory that was allocated before CUDA started. Throws Error; memory that is
+  /// still unregistered then can be registered by another call, or freed.
+  void lock_early();
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  void lock_pages(void* data, std::size_t bytes);
+
+  int ordinal_;
+  Calls& calls_;
+  HugePageMemory pages_;
+  std::mutex mutex_;
+  bool started_ = false;
+  std::vector<std::span<std::byte>> early_;  // not registered yet
+};
+
+}  // namespace ooc

@@ -1,0 +1,125 @@
+// Tests that the library is a good guest of a program that uses CUDA itself.
+
+#include <ooc/chunks.hpp>
+#include <ooc/fold.hpp>
+#include <ooc/io/error.hpp>
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <new>
+#include <vector>
+
+#include "io/expect_error.hpp"
+#include "support/operators.hpp"
+#include "support/values_file.hpp"
+
+namespace ooc {
+namespace {
+
+/// Memory of the GPU that is in use, up to a limit.
+class Counted final : public std::pmr::memory_resource {
+ public:
+  explicit Counted(std::size_t limit) : limit_(limit) {}
+
+  std::atomic<std::size_t> in_use{0}, calls{0};
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t /*alignment*/) override {
+    ++calls;
+    void* data = nullptr;
+    if (in_use + bytes > limit_ || cudaMalloc(&data, bytes) != cudaSuccess) throw std::bad_alloc();
+    in_use += bytes;
+    return data;
+  }
+  void do_deallocate(void* data, std::size_t bytes, std::size_t /*alignment*/) override {
+    in_use -= bytes;
+    EXPECT_EQ(cudaFree(data), cudaSuccess);
+  }
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  std::size_t limit_;
+};
+
+class GuestCudaTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!why_no_gpu().empty()) GTEST_SKIP() << "no GPU: " << why_no_gpu();
+  }
+
+  const std::vector<std::uint8_t> bytes_ = test::random_bits<std::uint8_t>(50'000'000);
+  test::ValuesFile file_;
+  const Source source_ = file_.source_of(bytes_);
+};
+
+TEST_F(GuestCudaTest, AllDeviceMemoryComesFromTheProgram) {
+  Counted memory(~std::size_t{0});
+  {
+    Coordinator coordinator(make_cuda_device({.device_memory = &memory}));
+    std::uint64_t expected = 0;
+    for (const std::uint8_t byte : bytes_) expected += byte;
+    EXPECT_EQ(fold(coordinator, test::Sum{}, source_).value, expected);
+    EXPECT_GT(memory.in_use, 0u);
+    EXPECT_EQ(memory.in_use, coordinator.device().device_memory().bytes_in_use());
+  }
+  EXPECT_GT(memory.calls, 0u);
+  EXPECT_EQ(memory.in_use, 0u);
+}
+
+TEST_F(GuestCudaTest, ItsLackOfMemoryIsAnErrorOfThePass) {
+  Counted memory(1 << 16);
+  Coordinator coordinator(make_cuda_device({.device_memory = &memory}));
+  test::expect_error(ErrorKind::memory, "device memory",
+                     [&] { fold(coordinator, test::Sum{}, source_); });
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+}
+
+TEST_F(GuestCudaTest, TheProgramsGpuAndErrorsAreLeftAlone) {
+  int gpus = 0;
+  ASSERT_EQ(cudaGetDeviceCount(&gpus), cudaSuccess);
+  Coordinator coordinator(make_device(DeviceKind::cuda, gpus - 1));
+  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+  for (int pass = 0; pass < 3; ++pass) {
+    void* none = nullptr;
+    EXPECT_NE(cudaMalloc(&none, ~std::size_t{0} >> 1), cudaSuccess);  // an error of the program's
+    fold(coordinator, test::Sum{}, source_);
+    int gpu = -1;
+    EXPECT_EQ(cudaGetDevice(&gpu), cudaSuccess);
+    EXPECT_EQ(gpu, 0);
+    EXPECT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation);
+  }
+}
+
+// The copies are on CUDA's default stream and on one of the program's, and nothing waits for them.
+TEST_F(GuestCudaTest, ChunksAreGoodForWorkOnStreamsOfTheProgram) {
+  Coordinator coordinator(make_device(DeviceKind::cuda));
+  cudaStream_t own{};
+  ASSERT_EQ(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking), cudaSuccess);
+  for (cudaStream_t stream : {cudaStream_t{}, own}) {
+    std::uint8_t* copied = nullptr;
+    ASSERT_EQ(cudaMalloc(&copied, bytes_.size()), cudaSuccess);
+    Chunks chunks(coordinator, source_, {.rows = 1'000'000, .shuffle_seed = 9});
+    while (const auto chunk = chunks.next(stream)) {
+      const auto rows = chunk->rows<std::uint8_t>();
+      EXPECT_EQ(cudaMemcpyAsync(copied + rows.first, rows.data, rows.size, cudaMemcpyDeviceToDevice,
+                                stream),
+                cudaSuccess);
+    }
+    std::vector<std::uint8_t> seen(bytes_.size());
+    EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    EXPECT_EQ(cudaMemcpy(seen.data(), copied, seen.size(), cudaMemcpyDeviceToHost), cudaSuccess);
+    EXPECT_EQ(seen, bytes_);
+    cudaFree(copied);
+  }
+  cudaStreamDestroy(own);
+}
+
+}  // namespace
+}  // namespace ooc

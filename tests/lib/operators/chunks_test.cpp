@@ -1,0 +1,340 @@
+// Tests Chunks: loops of the caller over the chunks of a source.
+
+#include <ooc/chunks.hpp>
+#include <ooc/fold.hpp>
+#include <ooc/io/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "io/expect_error.hpp"
+#include "support/faulty_engine.hpp"
+#include "support/host_operators.hpp"
+#include "support/machines.hpp"
+#include "support/values_file.hpp"
+
+namespace ooc {
+namespace {
+
+using test::expect_error;
+using test::Machine;
+using test::on_host;
+
+static_assert(!std::is_constructible_v<Chunks, Coordinator&, Source>);
+static_assert(!std::is_copy_constructible_v<Lease> && std::is_nothrow_move_constructible_v<Lease>);
+
+std::vector<std::uint32_t> numbers(std::size_t count) {
+  std::vector<std::uint32_t> values(count);
+  std::iota(values.begin(), values.end(), 7u);
+  return values;
+}
+
+/// Gives values, as many as there is room for.
+class Values final : public Producer {
+ public:
+  explicit Values(std::span<const std::uint32_t> values) : bytes_(std::as_bytes(values)) {}
+
+  std::size_t fill(std::span<std::byte> room, const std::stop_token&) override {
+    const std::size_t count = std::min(room.size(), bytes_.size());
+    if (count != 0) std::memcpy(room.data(), bytes_.data(), count);
+    bytes_ = bytes_.subspan(count);
+    return count;
+  }
+  std::string name() const override { return "values"; }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+class ChunksTest : public testing::TestWithParam<Machine> {
+ protected:
+  void SetUp() override {
+    OOC_SKIP_WITHOUT_MACHINE(GetParam());
+    used_.emplace(test::make_device(GetParam()), Options{.streams = 2});
+    used_->device().bind_to_thread();
+    stream_ = used_->device().make_stream();
+  }
+
+  Source rows_of(std::size_t rows, std::size_t columns) const {
+    Source source = file_.source_of(numbers(rows * columns));
+    source.set_shape({rows, columns});
+    return source;
+  }
+
+  test::ValuesFile file_;
+  std::optional<Coordinator> used_;
+  std::unique_ptr<Stream> stream_;
+};
+
+// The leases die before any work of the stream has been waited for. On a device that works late,
+// nothing of it has run by then.
+TEST_P(ChunksTest, GiveAllRowsInOrderToWorkThatEndsLater) {
+  constexpr std::size_t rows = 100'003, columns = 3;
+  for (const bool swapped : {false, true}) {
+    std::vector<std::uint32_t> stored = numbers(rows * columns);
+    if (swapped) {
+      for (std::uint32_t& value : stored) value = __builtin_bswap32(value);
+    }
+    Source source = file_.source_of(stored, swapped);
+    source.set_shape({rows, columns});
+    std::vector<std::uint32_t> copied(rows * columns);
+    Chunks chunks(*used_, source, {.rows = 1000});
+    std::size_t next = 0, count = 0;
+    while (const std::optional<Lease> chunk = chunks.next(*stream_)) {
+      EXPECT_EQ(chunk->first(), next);
+      EXPECT_EQ(chunk->count(), std::min<std::size_t>(1000, rows - next));
+      const auto in = chunk->rows<std::uint32_t>();
+      ASSERT_EQ(in.rows(), chunk->count());
+      ASSERT_EQ(in.columns, columns);
+      stream_->copy(copied.data() + next * columns, in.data, in.size * sizeof(std::uint32_t));
+      next += chunk->count();
+      ++count;
+    }
+    stream_->synchronize();
+    EXPECT_EQ(count, 101u);
+    EXPECT_EQ(copied, numbers(rows * columns));
+    EXPECT_EQ(chunks.stats().outcome.bytes, rows * columns * sizeof(std::uint32_t));
+    EXPECT_EQ(chunks.stats().layout.chunks, 101u);
+    EXPECT_FALSE(chunks.next(*stream_));  // and again
+  }
+}
+
+TEST_P(ChunksTest, ChooseTheirSizeIfNoneIsGiven) {
+  const Source source = file_.source_of(numbers(3'000'000));
+  std::uint64_t sum = 0;
+  Chunks chunks(*used_, source);
+  while (const auto chunk = chunks.next(*stream_)) {
+    for (const std::uint32_t value :
+         on_host<const std::uint32_t>(*stream_, chunk->rows<std::uint32_t>())) {
+      sum += value;
+    }
+  }
+  EXPECT_EQ(sum, std::uint64_t{3'000'000} * 2'999'999 / 2 + 7ull * 3'000'000);
+}
+
+TEST_P(ChunksTest, GiveEveryChunkToOneShardInTheOrderOfTheSeed) {
+  const Source source = rows_of(1'050, 2);
+  const auto firsts = [&](ChunksOptions options) {
+    std::vector<std::uint64_t> order;
+    options.rows = 100;
+    Chunks chunks(*used_, source, options);
+    while (const auto chunk = chunks.next(*stream_)) {
+      order.push_back(chunk->first());
+      const auto values = on_host<const std::uint32_t>(*stream_, chunk->rows<std::uint32_t>());
+      EXPECT_EQ(values.front(), 7 + 2 * chunk->first());
+      EXPECT_EQ(chunk->count(), chunk->first() == 1'000 ? 50u : 100u);
+    }
+    EXPECT_FALSE(chunks.stats().outcome.partial);
+    return order;
+  };
+  const auto all = firsts({.shuffle_seed = 3});
+  EXPECT_EQ(all.size(), 11u);
+  EXPECT_EQ(std::set(all.begin(), all.end()).size(), 11u);
+  EXPECT_FALSE(std::ranges::is_sorted(all));
+  EXPECT_NE(all, firsts({.shuffle_seed = 4}));
+  for (std::size_t shard = 0; shard < 3; ++shard) {
+    const auto part = firsts({.shuffle_seed = 3, .shard = shard, .shards = 3});
+    ASSERT_EQ(part.size(), shard == 2 ? 3u : 4u);
+    for (std::size_t i = 0; i < part.size(); ++i) EXPECT_EQ(part[i], all[shard + 3 * i]);
+  }
+  EXPECT_EQ(firsts({.shard = 1, .shards = 4}), (std::vector<std::uint64_t>{100, 500, 900}));
+  EXPECT_TRUE(firsts({.shard = 11, .shards = 12}).empty());
+}
+
+TEST_P(ChunksTest, GiveTheSameRowsOfSourcesThatAreZipped) {
+  const Source table = rows_of(5'000, 3);
+  const test::ValuesFile labels;
+  const Source label = labels.source_of(test::random_bits<std::uint8_t>(5'000));
+  const auto expected = test::random_bits<std::uint8_t>(5'000);
+  const Zipped<2> both = zip(table, label);
+  Chunks chunks(*used_, both, {.rows = 64, .shuffle_seed = 1});
+  std::size_t rows = 0;
+  while (const auto chunk = chunks.next(*stream_)) {
+    const auto values = on_host<const std::uint32_t>(*stream_, chunk->rows<std::uint32_t>(0));
+    const auto marks = on_host<const std::uint8_t>(*stream_, chunk->rows<std::uint8_t>(1));
+    ASSERT_EQ(values.size(), 3 * marks.size());
+    EXPECT_EQ(values.front(), 7 + 3 * chunk->first());
+    EXPECT_TRUE(
+        std::ranges::equal(marks, std::span(expected).subspan(chunk->first(), chunk->count())));
+    rows += chunk->count();
+    expect_error(ErrorKind::usage, "no source 2", [&] { chunk->bytes(2); });
+  }
+  EXPECT_EQ(rows, 5'000u);
+}
+
+TEST_P(ChunksTest, SeveralCanBeHeldAndGivenBackInAnyOrder) {
+  const Source source = rows_of(1'000, 1);
+  Chunks chunks(*used_, source, {.rows = 10});
+  std::uint64_t next = 0;
+  for (int round = 0; round < 50; ++round) {
+    std::optional<Lease> first = chunks.next(*stream_);
+    const std::optional<Lease> second = chunks.next(*stream_);
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(first->first(), next);
+    EXPECT_EQ(second->first(), next + 10);
+    if (round == 0) {
+      expect_error(ErrorKind::usage, "are lent: 2", [&] { chunks.next(*stream_); });
+    }
+    next += 20;
+    if (round % 2 == 0) first.reset();
+  }
+  EXPECT_FALSE(chunks.next(*stream_));
+  EXPECT_FALSE(chunks.stats().outcome.partial);
+}
+
+TEST_P(ChunksTest, TheLastOnesMayBeHeldAtTheEnd) {
+  const Source source = rows_of(20, 1);
+  Chunks chunks(*used_, source, {.rows = 20});
+  std::optional<Lease> only = chunks.next(*stream_);
+  ASSERT_TRUE(only);
+  EXPECT_FALSE(chunks.next(*stream_));
+  expect_error(ErrorKind::usage, "no statistics yet", [&] { chunks.stats(); });
+  only.reset();
+  EXPECT_FALSE(chunks.next(*stream_));
+  EXPECT_EQ(chunks.stats().outcome.bytes, 80u);
+}
+
+TEST_P(ChunksTest, CanBeLeftAtAnyTime) {
+  const Source source = rows_of(100'000, 1);
+  for (int taken = 0; taken < 5; ++taken) {
+    Chunks chunks(*used_, source, {.rows = 100});
+    for (int i = 0; i < taken; ++i) EXPECT_TRUE(chunks.next(*stream_));
+    expect_error(ErrorKind::usage, "busy", [&] { Chunks(*used_, source); });
+  }
+  Chunks again(*used_, source, {.rows = 50'000});
+  while (again.next(*stream_)) {
+  }
+  EXPECT_EQ(again.stats().outcome.bytes, 400'000u);
+}
+
+TEST_P(ChunksTest, HaveTheChecksumOfTheSourceIfTheyAreAllOfIt) {
+  const Source source = rows_of(70'001, 1);
+  Chunks chunks(*used_, source, {.rows = 999, .pass = {.checksum = true}});
+  while (chunks.next(*stream_)) {
+  }
+  struct Nothing {
+    using Input = std::uint32_t;
+    using Partial = int;
+    void consume(Stream&, DeviceChunk<const std::uint32_t>, Partial&) const {}
+    void merge(Partial&, const Partial&) const {}
+  };
+  Coordinator other(test::make_device(Machine::cpu));
+  const auto expected = fold(other, Nothing{}, source, {.checksum = true});
+  EXPECT_EQ(chunks.stats().outcome.checksum, expected.stats.outcome.checksum);
+  EXPECT_TRUE(expected.stats.outcome.checksum);
+}
+
+TEST_P(ChunksTest, RefuseWhatTheyCannotGive) {
+  const Source source = rows_of(100, 1);
+  const auto refused = [&](ErrorKind kind, const std::string& message, ChunksOptions options) {
+    expect_error(kind, message, [&] {
+      Chunks chunks(*used_, source, std::move(options));
+      chunks.next(*stream_);
+    });
+  };
+  refused(ErrorKind::usage, "no shard 2 of 2", {.shard = 2, .shards = 2});
+  refused(ErrorKind::usage, "no shard 0 of 0", {.shards = 0});
+  refused(ErrorKind::usage, "no checksum", {.shuffle_seed = 1, .pass = {.checksum = true}});
+  refused(ErrorKind::usage, "no checksum", {.shards = 2, .pass = {.checksum = true}});
+  Chunks chunks(*used_, source);
+  const auto chunk = chunks.next(*stream_);
+  expect_error(ErrorKind::usage, "holds uint32, not float32", [&] { chunk->rows<float>(); });
+  EXPECT_EQ(chunk->rows<std::byte>().columns, sizeof(std::uint32_t));
+}
+
+TEST_P(ChunksTest, AnEmptySourceHasNone) {
+  const Source source = file_.source_of(std::vector<float>{});
+  Chunks chunks(*used_, source, {.shuffle_seed = 1});
+  EXPECT_FALSE(chunks.next(*stream_));
+  EXPECT_EQ(chunks.stats().outcome.bytes, 0u);
+}
+
+TEST_P(ChunksTest, AStopEndsThemWithAnError) {
+  const Source source = rows_of(100'000, 1);
+  for (const bool keep_partial : {false, true}) {
+    std::stop_source stop;
+    Chunks chunks(*used_, source,
+                  {.rows = 10, .pass = {.stop = stop.get_token(), .keep_partial = keep_partial}});
+    EXPECT_TRUE(chunks.next(*stream_));
+    stop.request_stop();
+    const auto take_all = [&] {
+      while (chunks.next(*stream_)) {
+      }
+    };
+    if (!keep_partial) {
+      expect_error(ErrorKind::interrupted, "interrupted", take_all);
+      continue;
+    }
+    take_all();
+    EXPECT_TRUE(chunks.stats().outcome.partial);
+    EXPECT_LT(chunks.stats().outcome.bytes, 400'000u);
+  }
+}
+
+TEST_P(ChunksTest, AFailedReadIsThrownToTheCaller) {
+  const Source source = rows_of(100'000, 1);
+  Options options{.streams = 2};
+  options.make_engine = [](const EngineOptions& wanted) {
+    return std::make_unique<test::FaultyEngine>(
+        make_engine(wanted), 5, [] { throw Error(ErrorKind::input, "the disk is broken"); });
+  };
+  Coordinator coordinator(test::make_device(GetParam()), options);
+  coordinator.device().bind_to_thread();
+  const auto stream = coordinator.device().make_stream();
+  Chunks chunks(coordinator, source, {.rows = 1'000});
+  const auto take_all = [&] {
+    while (chunks.next(*stream)) {
+    }
+  };
+  expect_error(ErrorKind::input, "the disk is broken", take_all);
+  expect_error(ErrorKind::input, "the disk is broken", take_all);  // again, instead of an end
+  expect_error(ErrorKind::usage, "no statistics", [&] { chunks.stats(); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, ChunksTest, test::all_machines, test::machine_name);
+
+// The null stream is the caller's own thread on the CPU, and CUDA's default stream on a GPU.
+TEST(Chunks, NeedNoStreamOnTheCpu) {
+  const test::ValuesFile file;
+  const Source source = file.source_of(numbers(100'000));
+  Coordinator coordinator(make_device(DeviceKind::cpu));
+  std::uint64_t sum = 0;
+  Chunks chunks(coordinator, source, {.rows = 1'024});
+  while (const auto chunk = chunks.next()) {
+    for (const std::uint32_t value : chunk->rows<std::uint32_t>()) sum += value;
+  }
+  EXPECT_EQ(sum, std::uint64_t{100'000} * 99'999 / 2 + 700'000);
+}
+
+TEST(Chunks, ComeFromAProducerInOrderOnly) {
+  const std::vector<std::uint32_t> values = numbers(50'000);
+  const Source input = produced(std::make_unique<Values>(values), {ElementType::u4});
+  Coordinator coordinator(make_device(DeviceKind::cpu));
+  expect_error(ErrorKind::usage, "cannot be shuffled",
+               [&] { Chunks(coordinator, input, {.shuffle_seed = 1}).next(); });
+  std::vector<std::uint32_t> all;
+  Chunks chunks(coordinator, input, {.rows = 300});
+  while (const auto chunk = chunks.next()) {
+    EXPECT_EQ(chunk->first(), all.size());
+    const auto rows = chunk->rows<std::uint32_t>();
+    all.insert(all.end(), rows.begin(), rows.end());
+  }
+  EXPECT_EQ(all, values);
+}
+
+}  // namespace
+}  // namespace ooc
