@@ -1,6 +1,6 @@
 // An input is a command line, one word per line. It must be understood, or refused as wrong usage.
 
-#include <ooc/io/element_type.hpp>
+#include <ooc/io/dtype.hpp>
 #include <ooc/io/error.hpp>
 
 #include <string>

@@ -1,7 +1,7 @@
 // An input is the name of an element type. A name that is understood must mean the same as the code
 // of its type.
 
-#include <ooc/io/element_type.hpp>
+#include <ooc/io/dtype.hpp>
 #include <ooc/io/error.hpp>
 
 #include <optional>

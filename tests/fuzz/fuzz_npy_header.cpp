@@ -40,7 +40,7 @@ void check(const Description& found, const File& file) {
   constexpr std::uint64_t shortest_header = 10;
   require(found.offset > shortest_header && found.offset <= file.size(), "data behind the header");
   require(found.bytes == file.size() - found.offset, "data up to the end of the file");
-  unsigned __int128 bytes = size_of(found.type.element);
+  unsigned __int128 bytes = size_of(found.type);
   bool empty = false;
   for (const std::uint64_t length : found.shape) empty = empty || length == 0;
   for (const std::uint64_t length : found.shape) {

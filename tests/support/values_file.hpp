@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/io/element_type.hpp>
+#include <ooc/io/dtype.hpp>
 #include <ooc/io/source.hpp>
 
 #include <cstddef>

@@ -8,13 +8,14 @@
 
 namespace ooc_run {
 
-std::string describe_type(ooc::DType type) {
+std::string describe_type(const ooc::DType& type) {
+  if (type.is_struct()) return ooc::code_of(type);
   return fmt::format("{}{}", ooc::name_of(type.element), type.swapped ? ", bytes swapped" : "");
 }
 
-std::string dtype_word(ooc::DType type) {
+std::string dtype_word(const ooc::DType& type) {
   const std::string code = ooc::code_of(type);
-  return code.front() == '>' ? ooc::shell_word(code) : code.substr(1);
+  return code.front() == '>' || type.is_struct() ? ooc::shell_word(code) : code.substr(1);
 }
 
 bool is_float(ooc::ElementType type) {

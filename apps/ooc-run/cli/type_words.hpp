@@ -1,7 +1,7 @@
 #pragma once
 
 #include <filesystem>
-#include <ooc/io/element_type.hpp>
+#include <ooc/io/dtype.hpp>
 #include <optional>
 #include <string>
 
@@ -10,10 +10,10 @@ namespace ooc_run {
 // Element types as words: on a command line, in file names and in messages.
 
 /// Returns, for example, "float32" or "float32, bytes swapped".
-std::string describe_type(ooc::DType type);
+std::string describe_type(const ooc::DType& type);
 
 /// Returns a type as the value of --dtype, quoted for a shell where necessary: "f4", "'>f4'".
-std::string dtype_word(ooc::DType type);
+std::string dtype_word(const ooc::DType& type);
 
 /// True if the values of a type are floating-point numbers.
 bool is_float(ooc::ElementType type);

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ooc/io/element_type.hpp>
+#include <ooc/io/dtype.hpp>
 #include <ooc/kernels/number.hpp>
 #include <span>
 

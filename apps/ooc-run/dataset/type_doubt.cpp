@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <ooc/io/element_type.hpp>
+#include <ooc/io/dtype.hpp>
 #include <ooc/io/error.hpp>
 #include <span>
 #include <string_view>

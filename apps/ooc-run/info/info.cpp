@@ -45,8 +45,9 @@ Outcome run(const InfoRequest& request, const Interrupt& /*interrupt*/) {
   require_gpu_if_wanted(settings);
   info.files = describe_files(source);  // first: reading data changes what is in the page cache
   const bool is_asked_for = settings.format.type || settings.format.offset != 0;
+  const bool has_structs = source.type() && source.type()->is_struct();
   const bool is_readable = is_asked_for || std::ranges::all_of(source.files(), holds_numbers);
-  if (source.bytes() != 0 && !source.by_columns && is_readable) {
+  if (source.bytes() != 0 && !source.by_columns && !has_structs && is_readable) {
     info.readings.push_back({"histogram", explain_histogram(settings, source, {})});
     info.readings.push_back({"reduce", explain_reduce(settings, source, {})});
   }

@@ -24,7 +24,17 @@ bool has_one_format(const Info& info, std::string_view format) {
   return info.source.format == format;
 }
 
-std::string byte_order(ooc::DType type) {
+/// Returns the byte order of elements, or of all fields that have one.
+std::string byte_order(const ooc::DType& type) {
+  if (type.is_struct()) {
+    std::string order = "none";
+    for (const ooc::Field& field : type.fields) {
+      const std::string own = byte_order({field.element, field.swapped});
+      if (own == "none" || own == order) continue;
+      order = order == "none" ? own : "mixed";
+    }
+    return order;
+  }
   if (ooc::size_of(type.element) == 1) return "none";
   const bool little = (std::endian::native == std::endian::little) != type.swapped;
   return little ? "little" : "big";
@@ -101,6 +111,10 @@ std::string format_text(const Info& info) {
 
 std::string type_text(const Info& info) {
   const ooc::DType type = type_of(info);
+  if (type.is_struct()) {
+    return fmt::format("struct of {} {}", format_count(type.struct_bytes, "byte"),
+                       ooc::code_of(type));
+  }
   const std::string order = byte_order(type);
   return fmt::format("{}, {}{}", ooc::name_of(type.element),
                      format_count(ooc::size_of(type.element), "byte"),
@@ -234,6 +248,9 @@ std::vector<FactRow> rows_of_data(const Info& info) {
   if (info.source.by_columns) {
     rows.push_back({"but", "other commands refuse it, and say how to save it row by row"});
   }
+  if (type_of(info).is_struct()) {
+    rows.push_back({"but", "other commands refuse it, and say how to save one field"});
+  }
   rows.push_back({"type", type_text(info)});
   if (info.guess) rows.push_back({"looks like", guess_text(info)});
   if (!info.source.shape().empty()) rows.push_back({"shape", shape_text(info)});
@@ -281,7 +298,7 @@ Json describe_info(const Info& info) {
   return {{"format_version", json_text_or_null(info.source.format_version)},
           {"fortran_order", info.source.by_columns},
           {"byte_order", byte_order(type_of(info))},
-          {"element_bytes", ooc::size_of(type_of(info).element)},
+          {"element_bytes", ooc::size_of(type_of(info))},
           {"page_cache_fraction", json_number(ooc::page_cache_fraction(info.source))},
           {"selectors", selectors(info)},
           {"signature", info.signature ? Json(info.signature->name) : Json(nullptr)},

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <array>
-#include <ooc/io/element_type.hpp>
+#include <ooc/io/dtype.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/output_file.hpp>
 #include <string_view>
@@ -119,6 +119,11 @@ std::filesystem::path read_output_path(const Arguments& arguments, const std::st
 std::optional<ooc::DType> read_output_type(const Arguments& arguments, std::string_view option,
                                            const std::filesystem::path& path) {
   if (const auto asked = arguments.get(option, ooc::parse_dtype)) {
+    if (asked->is_struct()) {
+      throw ooc::Error(ooc::ErrorKind::usage,
+                       fmt::format("--{} says a struct; elements of one type are written", option),
+                       {.hint = fmt::format("--{} f4", option)});
+    }
     require_ending(path, asked->element, fmt::format("--{} says", option));
     return asked;
   }

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <ooc/io/element_type.hpp>
+#include <ooc/io/dtype.hpp>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <ooc/io/element_type.hpp>
+#include <ooc/io/dtype.hpp>
 #include <ooc/io/target.hpp>
 #include <ooc/kernels/convert.hpp>
 #include <ooc/kernels/histogram.hpp>

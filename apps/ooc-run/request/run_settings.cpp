@@ -2,7 +2,7 @@
 
 #include <array>
 #include <charconv>
-#include <ooc/io/element_type.hpp>
+#include <ooc/io/dtype.hpp>
 #include <ooc/io/error.hpp>
 #include <string_view>
 #include <system_error>

@@ -88,7 +88,7 @@ double rate_of(const ooc::Stats& stats) {
 }  // namespace
 
 std::uint64_t count_of(const ooc::Source& source) {
-  return source.type() ? source.bytes() / ooc::size_of(source.type()->element) : source.bytes();
+  return source.type() ? source.bytes() / ooc::size_of(*source.type()) : source.bytes();
 }
 
 Json json_number(double value) {
@@ -195,7 +195,9 @@ std::string document(std::string_view command, const Json& input, const Json& re
       dump(std::vector<std::string>(warnings.begin(), warnings.end())));
 }
 
-std::string describe_values(std::uint64_t count, ooc::DType type) {
+std::string describe_values(std::uint64_t count, const ooc::DType& type) {
+  if (type.is_struct())
+    return fmt::format("{} {}", format_count(count, "struct"), describe_type(type));
   return fmt::format("{} of {}", format_count(count, "value"), describe_type(type));
 }
 

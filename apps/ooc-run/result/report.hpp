@@ -44,7 +44,7 @@ std::string document(std::string_view command, const Json& input, const Json& re
 // Text for messages.
 
 /// Returns, for example, "1,000 values of float32".
-std::string describe_values(std::uint64_t count, ooc::DType type);
+std::string describe_values(std::uint64_t count, const ooc::DType& type);
 
 /// Returns, for example, "prices.f32: 1,000 values of float32 (from .f32)".
 std::string heading(const ooc::Source& source);

@@ -37,6 +37,35 @@ std::vector<std::string> without_repetitions(const std::vector<std::string>& sen
 }
 
 /// Returns the error for a check that could not be completed. It says nothing about the result.
+/// The hint to save one field of a file of structs, as a command for Python.
+std::string field_hint(const ooc::Source& source, const ooc::Format& format) {
+  const ooc::DType& type = *source.type();
+  const ooc::Field& field = type.fields.front();
+  const std::string path = source.files().empty() ? "FILE" : source.files().front().path().string();
+  const auto quoted = [](const std::string& text) { return Json(text).dump(); };
+  if (source.format == "npy") {
+    return fmt::format(
+        "save one field: numpy.save(\"field.npy\", numpy.load({}, mmap_mode=\"r\")[{}])",
+        quoted(path), quoted(field.name));
+  }
+  const ooc::DType element{field.element, field.swapped};
+  const std::string shape = field.count == 1 ? "" : fmt::format("({},)", field.count);
+  return fmt::format(
+      "save one field: numpy.save(\"field.npy\", numpy.memmap({}, {{\"names\": [{}], \"formats\": "
+      "[\"{}{}\"], \"offsets\": [{}], \"itemsize\": {}}}, \"r\", {})[{}])",
+      quoted(path), quoted(field.name), shape, ooc::code_of(element), field.offset,
+      type.struct_bytes, format.offset, quoted(field.name));
+}
+
+/// Throws Error(bad_input) if the files hold structs.
+void require_elements(const ooc::Source& source, const ooc::Format& format) {
+  if (!source.type() || !source.type()->is_struct()) return;
+  throw ooc::Error(
+      ooc::ErrorKind::bad_input,
+      fmt::format("{}: holds structs {}", source.name(), ooc::code_of(*source.type())),
+      {.why = "this command takes elements of one type", .hint = field_hint(source, format)});
+}
+
 ooc::Error not_verified(const ooc::Error& error) {
   const std::string what = error.kind() == ooc::ErrorKind::interrupted
                                ? error.what()
@@ -54,6 +83,8 @@ ooc::Source open_input(const RunSettings& settings) {
     throw ooc::Error(ooc::ErrorKind::usage, "-: " + what, {.hint = hint});
   };
   if (!type) refuse("the type of standard input is not known", "say it with --dtype D");
+  if (type->is_struct())
+    refuse("this command takes elements of one type", "save a field to a file");
   if (offset != 0) refuse("--offset is for files", "tail -c +N leaves out the first N - 1 bytes");
   if (count) refuse("--count is for files", "head -c N reads the first N bytes");
   if (settings.verify) {
@@ -76,6 +107,7 @@ ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& 
   const bool is_asked_for = settings.format.type || settings.format.offset != 0;
   try {
     ooc::Source source = open_source(files, settings);
+    require_elements(source, settings.format);
     if (!is_asked_for) {
       for (const ooc::File& file : source.files()) require_numbers(file);
     }

@@ -16,6 +16,12 @@ std::optional<std::uint64_t> columns_of(std::span<const std::uint64_t> shape) {
   return product_of(shape.subspan(std::min<std::size_t>(shape.size(), 1)));
 }
 
+/// Returns the elements of a type, for messages.
+std::string elements_of(const DType& type) {
+  if (!type.is_struct()) return std::string(name_of(type.element)) + " elements";
+  return "structs of " + std::to_string(type.struct_bytes) + " bytes";
+}
+
 /// Builds a source from files of one type.
 class SourceBuilder {
  public:
@@ -68,11 +74,13 @@ class SourceBuilder {
   }
 
  private:
-  void require_same_type(const File& file, DType type, bool npy) const {
+  void require_same_type(const File& file, const DType& type, bool npy) const {
     if (type == type_) return;
     std::vector<Remedy> remedies;
     if (raw_files_ != 0 || !npy) remedies.push_back({Change::set, "Format::type"});
-    remedies.push_back({.change = Change::convert, .value = code_of(type_)});
+    if (!type.is_struct() && !type_.is_struct()) {
+      remedies.push_back({.change = Change::convert, .value = code_of(type_)});
+    }
     throw Error(ErrorKind::bad_input,
                 file.path().string() + ": holds " + code_of(type) + ", but " +
                     files_.front().path().string() + " holds " + code_of(type_),
@@ -84,7 +92,7 @@ class SourceBuilder {
   /// Returns the number of bytes to use of a file, as far as `Format::count` allows. Throws
   /// Error(bad_input) if they are not whole elements.
   std::uint64_t bytes_to_use(const File& file, const Description& description) {
-    const std::size_t element_bytes = ooc::size_of(type_.element);
+    const std::size_t element_bytes = ooc::size_of(type_);
     const std::uint64_t elements = description.bytes / element_bytes;
     const std::uint64_t rest = description.bytes % element_bytes;
     const std::uint64_t used = std::min(elements, elements_left_);
@@ -100,7 +108,7 @@ class SourceBuilder {
           ErrorKind::bad_input,
           file.path().string() + ": " + std::to_string(description.bytes) +
               (description.bytes == 1 ? " byte is" : " bytes are") + " not a whole number of " +
-              std::string{name_of(type_.element)} + " elements",
+              elements_of(type_),
           {.path = file.path(),
            .why = std::to_string(rest) +
                   (rest == 1 ? " byte is left over after " : " bytes are left over after ") +
@@ -133,7 +141,7 @@ Source::Source(File file) : bytes_(file.size()) {
 }
 
 Source::Source(std::vector<File> files, std::vector<Extent> extents, DType type)
-    : files_(std::move(files)), extents_(std::move(extents)), type_(type) {
+    : files_(std::move(files)), extents_(std::move(extents)), type_(std::move(type)) {
   for (const Extent& extent : extents_) {
     if (extent.file >= files_.size()) throw Error(ErrorKind::bad_input, "an extent of no file");
     const File& file = files_[extent.file];
@@ -147,15 +155,15 @@ Source::Source(std::vector<File> files, std::vector<Extent> extents, DType type)
       throw Error(ErrorKind::bad_input, "a dataset has fewer than 2^64 bytes");
     }
   }
-  if (bytes_ % ooc::size_of(type.element) != 0) {
-    throw Error(ErrorKind::bad_input, std::to_string(bytes_) + " bytes are not a whole number of " +
-                                          std::string{name_of(type.element)} + " elements");
+  if (bytes_ % ooc::size_of(*type_) != 0) {
+    throw Error(ErrorKind::bad_input,
+                std::to_string(bytes_) + " bytes are not a whole number of " + elements_of(*type_));
   }
 }
 
 Source::Source(std::unique_ptr<Producer> producer, DType type,
                std::span<const std::uint64_t> row_shape)
-    : produced_(std::make_unique<Produced>()), type_(type) {
+    : produced_(std::make_unique<Produced>()), type_(std::move(type)) {
   if (producer == nullptr) throw Error(ErrorKind::usage, "a produced source needs a producer");
   produced_->producer = std::move(producer);
   columns_ = product_of(row_shape);
@@ -218,12 +226,12 @@ Source open(const std::filesystem::path& path, const Format& format) {
 
 Source produced(std::unique_ptr<Producer> producer, DType type,
                 std::span<const std::uint64_t> row_shape) {
-  return {std::move(producer), type, row_shape};
+  return {std::move(producer), std::move(type), row_shape};
 }
 
 Source from_descriptor(int descriptor, DType type, std::span<const std::uint64_t> row_shape,
                        std::string name) {
-  return produced(read_descriptor(descriptor, std::move(name)), type, row_shape);
+  return produced(read_descriptor(descriptor, std::move(name)), std::move(type), row_shape);
 }
 
 }  // namespace ooc

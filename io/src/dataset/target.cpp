@@ -49,8 +49,13 @@ void refuse_input(const Target& target, std::span<const Source* const> inputs) {
   }
 }
 
+bool has_bf16(const DType& type) {
+  if (!type.is_struct()) return type.element == ElementType::bf16;
+  return std::ranges::find(type.fields, ElementType::bf16, &Field::element) != type.fields.end();
+}
+
 void require_writable_as_npy(const Target& target, std::uint64_t elements) {
-  if (target.type.element == ElementType::bf16) {
+  if (has_bf16(target.type)) {
     throw Error(
         ErrorKind::usage, target.path.string() + ": bf16 cannot be in a .npy file",
         {.path = target.path,
@@ -78,12 +83,45 @@ std::uint64_t header_bytes(const Target& target) {
 std::uint64_t file_bytes(const Target& target, std::uint64_t elements) {
   std::uint64_t bytes = 0;
   const bool too_large =
-      __builtin_mul_overflow(elements, size_of(target.type.element), &bytes) || bytes >> 62 != 0;
+      __builtin_mul_overflow(elements, size_of(target.type), &bytes) || bytes >> 62 != 0;
   if (too_large) {
     throw Error(ErrorKind::usage, target.path.string() + ": so large a file there cannot be",
                 {.path = target.path});
   }
   return header_bytes(target) + bytes;
+}
+
+/// Returns a string as Python writes it. Throws Error(usage) if the name of a field is not plain.
+std::string python_string(const std::string& name) {
+  const char quote = name.find('\'') == std::string::npos ? '\'' : '"';
+  const auto is_plain = [quote](char letter) {
+    return letter >= ' ' && letter <= '~' && letter != '\\' && letter != quote;
+  };
+  if (name.empty() || !std::ranges::all_of(name, is_plain)) {
+    throw Error(ErrorKind::usage, "a field of a .npy file has a name of plain characters");
+  }
+  return quote + name + quote;
+}
+
+/// Returns the type as NumPy writes it: a code or, for a struct, a list of its fields. Padding is a
+/// field without a name.
+std::string descr_of(const DType& type) {
+  if (!type.is_struct()) return "'" + code_of(type) + "'";
+  std::string text = "[";
+  std::size_t end = 0;  // of the field before
+  const auto add = [&](const std::string& field) { text += (text.size() > 1 ? ", " : "") + field; };
+  const auto pad_to = [&](std::size_t offset) {
+    if (offset > end) add("('', '|V" + std::to_string(offset - end) + "')");
+  };
+  for (const Field& field : type.fields) {
+    pad_to(field.offset);
+    const std::string code = code_of(DType{field.element, field.swapped});
+    const std::string shape = field.count == 1 ? "" : ", (" + std::to_string(field.count) + ",)";
+    add("(" + python_string(field.name) + ", '" + code + "'" + shape + ")");
+    end = field.offset + field.bytes();
+  }
+  pad_to(type.struct_bytes);
+  return text + "]";
 }
 
 }  // namespace
@@ -108,7 +146,7 @@ std::uint64_t TargetFile::append(std::uint64_t bytes) {
 }
 
 void TargetFile::end(std::span<const std::uint64_t> row_shape) {
-  std::vector<std::uint64_t> shape{appended_bytes_ / size_of(type_.element)};
+  std::vector<std::uint64_t> shape{appended_bytes_ / size_of(type_)};
   for (const std::uint64_t length : row_shape) {
     shape.front() /= length;
     shape.push_back(length);
@@ -118,13 +156,16 @@ void TargetFile::end(std::span<const std::uint64_t> row_shape) {
   trim(data_offset_ + appended_bytes_);
 }
 
-std::vector<std::byte> npy_header(DType type, std::span<const std::uint64_t> shape) {
-  std::string text = "{'descr': '" + code_of(type) + "', 'fortran_order': False, 'shape': (";
+std::vector<std::byte> npy_header(const DType& type, std::span<const std::uint64_t> shape) {
+  std::string text = "{'descr': " + descr_of(type) + ", 'fortran_order': False, 'shape': (";
   for (const std::uint64_t length : shape) text += std::to_string(length) + ", ";
   text += "), }";
   constexpr std::size_t prefix_bytes = 10;
   constexpr std::size_t text_bytes = npy_header_bytes - prefix_bytes;
-  if (text.size() >= text_bytes) throw Error(ErrorKind::usage, "a shape of too many dimensions");
+  if (text.size() >= text_bytes) {
+    throw Error(ErrorKind::usage, type.is_struct() ? "too many fields for a .npy file"
+                                                   : "a shape of too many dimensions");
+  }
   std::string header = "\x93NUMPY\x01";
   header += '\0';
   header += static_cast<char>(text_bytes & 0xff);

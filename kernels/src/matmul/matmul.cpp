@@ -19,7 +19,7 @@ namespace {
 Target shaped(Target target, const Source& a, const Source& b, const MatmulOptions& options) {
   product::require_matrices(a, b);
   target.shape = {a.shape()[0], b.shape()[1]};
-  target.type.element = product_type(a, options);
+  target.type = {product_type(a, options), target.type.swapped};
   return target;
 }
 

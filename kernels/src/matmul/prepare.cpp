@@ -48,6 +48,9 @@ void require_matrix(const Source& source) {
   if (source.extents().size() != 1) fail("a matrix lies in one file", "concatenate its files");
   using enum ElementType;
   const ElementType element = source.type().value_or(DType{}).element;
+  if (source.type() && source.type()->is_struct()) {
+    fail("holds structs, a product takes f2, bf16, f4 or f8", "save one field to a file");
+  }
   if (element != f2 && element != bf16 && element != f4 && element != f8) {
     std::vector<Remedy> remedies{{.change = Change::convert, .value = "f4"}};
     if (source.format == "raw") remedies.insert(remedies.begin(), {Change::set, "Format::type"});

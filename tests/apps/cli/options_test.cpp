@@ -1,7 +1,7 @@
 #include "cli/options.hpp"
 
 #include <gtest/gtest.h>
-#include <ooc/io/element_type.hpp>
+#include <ooc/io/dtype.hpp>
 #include <ooc/io/error.hpp>
 
 #include <algorithm>

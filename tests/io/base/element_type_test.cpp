@@ -5,9 +5,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
-
-#include "io/expect_error.hpp"
 
 namespace ooc {
 namespace {
@@ -56,17 +55,6 @@ TEST(ElementType, KnowsItsCppType) {
   EXPECT_EQ(size_of(ElementType::bf16), 2u);
 }
 
-TEST(DType, CodesAndNamesComeBack) {
-  for (int i = 0; i < 12; ++i) {
-    const auto element = static_cast<ElementType>(i);
-    EXPECT_EQ(parse_dtype(name_of(element)), (DType{element, false}));
-    for (const bool swapped : {false, size_of(element) > 1}) {
-      const DType type{element, swapped};
-      EXPECT_EQ(parse_dtype(code_of(type)), type) << code_of(type);
-    }
-  }
-}
-
 TEST(ElementType, IsNamedByTheEndingOfARawFile) {
   ElementType expected = ElementType::u1;
   for (const char* ending : {".u8", ".u16", ".u32", ".u64", ".i8", ".i16", ".i32", ".i64", ".f16",
@@ -88,67 +76,6 @@ TEST(ElementType, IsNamedByEndingsInOtherWords) {
       {".pcm", ElementType::i2}};
   for (const auto& [ending, expected] : cases)
     EXPECT_EQ(type_of_ending(ending), expected) << ending;
-}
-
-TEST(DType, UnderstandsShortNamesInBits) {
-  const std::vector<std::pair<const char*, ElementType>> cases{
-      {"f16", ElementType::f2}, {"f32", ElementType::f4}, {"f64", ElementType::f8},
-      {"i16", ElementType::i2}, {"i32", ElementType::i4}, {"i64", ElementType::i8},
-      {"u16", ElementType::u2}, {"u32", ElementType::u4}, {"u64", ElementType::u8}};
-  for (const auto& [text, expected] : cases) {
-    EXPECT_EQ(parse_dtype(text), DType{expected}) << text;
-    EXPECT_EQ(parse_dtype(std::string(">") + text), (DType{expected, true})) << text;
-  }
-  EXPECT_EQ(parse_dtype("u8"), DType{ElementType::u8});  // a NumPy code, which counts bytes
-  EXPECT_EQ(parse_dtype("i8"), DType{ElementType::i8});
-}
-
-TEST(DType, UnderstandsByteOrder) {
-  EXPECT_EQ(parse_dtype("f4"), (DType{ElementType::f4, false}));
-  EXPECT_EQ(parse_dtype("=f4"), (DType{ElementType::f4, false}));
-  EXPECT_EQ(parse_dtype("<f4"), (DType{ElementType::f4, false}));
-  EXPECT_EQ(parse_dtype(">i2"), (DType{ElementType::i2, true}));
-  EXPECT_EQ(parse_dtype(">bfloat16"), (DType{ElementType::bf16, true}));
-  EXPECT_EQ(parse_dtype("|u1"), (DType{ElementType::u1, false}));
-  EXPECT_EQ(parse_dtype(">u1"), (DType{ElementType::u1, false}));
-  EXPECT_EQ(code_of({ElementType::u1, false}), "|u1");
-  EXPECT_EQ(code_of({ElementType::f4, false}), "<f4");
-  EXPECT_EQ(code_of({ElementType::bf16, true}), ">bf16");
-}
-
-TEST(DType, RefusesWhatItDoesNotKnow) {
-  for (const char* text : {"", "<", "f3", "F4", "float", "f4 ", "<>f4", "u128", "complex64"}) {
-    test::expect_error(ErrorKind::usage, "unknown dtype", [&] { parse_dtype(text); });
-  }
-  test::expect_error(ErrorKind::usage, "no byte order", [] { parse_dtype("|f4"); });
-  test::expect_error(ErrorKind::usage, "unknown dtype",
-                     [] { parse_dtype(std::string(1'000'000, 'x')); });
-}
-
-TEST(DType, SuggestsTheNearest) {
-  const std::vector<std::pair<const char*, const char*>> cases{
-      {"float3", "'float32'"}, {">flaot64", "'float64'"}, {"unit8", "'uint8'"}, {"bf61", "'bf16'"},
-      {"uint", "'uint8'"},     {"double", "'f8'"},        {"float", "'f8'"},    {"fp16", "'f2'"},
-      {"F4", "'f4'"},          {"INT32", "'int32'"},      {"4f", "'f4'"}};
-  for (const auto& [text, expected] : cases) {
-    try {
-      parse_dtype(text);
-      ADD_FAILURE() << text;
-    } catch (const Error& error) {
-      EXPECT_NE(error.details().hint.find(expected), std::string::npos) << error.details().hint;
-    }
-  }
-}
-
-TEST(DType, SuggestsNothingForWhatIsFarFromAll) {
-  for (const char* text : {"complex64", "string", "", "x"}) {
-    try {
-      parse_dtype(text);
-      ADD_FAILURE() << text;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.details().hint, "") << text;
-    }
-  }
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ using test::TempDir;
 using Names = std::vector<std::string>;
 using Shape = std::vector<std::uint64_t>;
 
-constexpr DType f4{ElementType::f4};
+const DType f4{ElementType::f4};
 constexpr std::size_t header_bytes = 4096;
 
 std::string header(DType type, const Shape& shape) {
@@ -46,6 +46,18 @@ TEST(NpyHeader, SaysTypeAndShapeToNumPy) {
             header_that_says("{'descr': '|u1', 'fortran_order': False, 'shape': (), }"));
 }
 
+TEST(NpyHeader, SaysFieldsAndPaddingToNumPy) {
+  EXPECT_EQ(header(parse_dtype("{x:f4,:V4,y:>i8[3],':u1,:V7}"), {2}),
+            header_that_says("{'descr': [('x', '<f4'), ('', '|V4'), ('y', '>i8', (3,)), (\"'\", "
+                             "'|u1'), ('', '|V7')], 'fortran_order': False, 'shape': (2, ), }"));
+  expect_error(ErrorKind::usage, "has a name of plain characters",
+               [] { npy_header(parse_dtype("{'\":u1}"), Shape{1}); });
+  std::string many = "{a:u1";
+  for (int i = 0; i < 400; ++i) many += ",b" + std::to_string(i) + ":f4";
+  expect_error(ErrorKind::usage, "too many fields",
+               [&] { npy_header(parse_dtype(many + "}"), {}); });
+}
+
 TEST(NpyHeader, HasRoomForAllDimensionsOfNumPy) {
   EXPECT_EQ(header(f4, Shape(64, ~std::uint64_t{0})).size(), header_bytes);
   expect_error(ErrorKind::usage, "too many dimensions", [] { npy_header(f4, Shape(2000, 1)); });
@@ -66,13 +78,14 @@ class TargetTest : public testing::Test {
 
 TEST_F(TargetTest, NpyFilesComeBackAsTheyWereMeant) {
   for (const Shape& shape : {Shape{6}, Shape{2, 3}, Shape{1, 6, 1}}) {
-    for (const DType type : {f4, DType{ElementType::i8, true}, DType{ElementType::u1}}) {
+    for (const DType& type : {f4, DType{ElementType::i8, true}, DType{ElementType::u1},
+                              parse_dtype("{x:f4,:V3,y:>f2[2]}")}) {
       write({.path = path("x.npy"), .type = type, .shape = shape, .replace = true}, 6);
       const Source source = open(path("x.npy"));
       EXPECT_EQ(source.type(), type);
       EXPECT_EQ(Shape(source.shape().begin(), source.shape().end()), shape);
       EXPECT_EQ(source.extents().front().offset, header_bytes);
-      EXPECT_EQ(source.bytes(), 6 * size_of(type.element));
+      EXPECT_EQ(source.bytes(), 6 * size_of(type));
     }
   }
 }

@@ -41,14 +41,6 @@ struct BFloat16 {
 /// The element types of a dataset, named by NumPy's codes. NumPy has no bf16.
 enum class ElementType : std::uint8_t { u1, u2, u4, u8, i1, i2, i4, i8, f2, f4, f8, bf16 };
 
-/// An element type and its byte order in the file.
-struct DType {
-  ElementType element = ElementType::u1;
-  bool swapped = false;  // the file's byte order differs from this machine's
-
-  friend bool operator==(const DType&, const DType&) = default;
-};
-
 /// True for floating-point types, including Float16 and BFloat16.
 template <class T>
 inline constexpr bool is_floating =
@@ -113,16 +105,6 @@ constexpr std::size_t size_of(ElementType element) {
 
 /// Returns NumPy's long name: "float32", "uint8"; for bf16 "bfloat16".
 std::string_view name_of(ElementType element);
-
-/// Returns NumPy's code with the byte order: "<f4", ">i2", "|u1". For bf16, which NumPy does not
-/// have, "<bf16" or ">bf16".
-std::string code_of(DType type);
-
-/// Parses the name of an element type. Accepts NumPy's codes and names with an optional byte order
-/// ("f4", ">i2", "|u1", "uint8", "float32"), "bf16" and "bfloat16", and the unambiguous short names
-/// of Rust and C ("f32", "u16", "i64"). "u8" and "i8" are NumPy's codes: 8 bytes. Throws
-/// Error(usage) for other names and suggests the nearest match.
-DType parse_dtype(std::string_view text);
 
 /// Returns the extension of a file in lower case, with its dot: ".npy" for "X.NPY". Empty if it has
 /// none.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/io/element_type.hpp>
+#include <ooc/io/dtype.hpp>
 #include <ooc/io/extent.hpp>
 #include <ooc/io/file.hpp>
 #include <ooc/io/producer.hpp>
@@ -78,7 +78,8 @@ class Source {
   /// as any type.
   const std::optional<DType>& type() const noexcept { return type_; }
 
-  /// Returns the element type that operators read; u1 for plain bytes.
+  /// Returns the element type that operators read; u1 for plain bytes and for structs, whose fields
+  /// type() has.
   ElementType element() const noexcept { return type_ ? type_->element : ElementType::u1; }
 
   /// Returns the shape in row-major order; empty for raw files, several files, or a part of one.

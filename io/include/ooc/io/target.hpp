@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/io/element_type.hpp>
+#include <ooc/io/dtype.hpp>
 #include <ooc/io/output_file.hpp>
 #include <ooc/io/source.hpp>
 
@@ -11,7 +11,7 @@
 
 namespace ooc {
 
-/// The output of a pass: elements of one type, in row-major order.
+/// The output of a pass: elements or structs of one type, in row-major order.
 struct Target {
   std::filesystem::path path;          // .npy if its extension says so, else raw
   DType type{};                        // type and byte order in the file; bf16 only in raw files
@@ -53,7 +53,7 @@ class TargetFile : public OutputFile {
 };
 
 /// Returns the header of a .npy file, padded to 4096 bytes, which NumPy allows. Throws Error(usage)
-/// if the shape does not fit in it.
-std::vector<std::byte> npy_header(DType type, std::span<const std::uint64_t> shape);
+/// if the shape or the fields do not fit in it, or a field cannot have its name.
+std::vector<std::byte> npy_header(const DType& type, std::span<const std::uint64_t> shape);
 
 }  // namespace ooc

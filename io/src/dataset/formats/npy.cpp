@@ -1,4 +1,5 @@
 #include "dataset/formats/formats.hpp"
+#include "dataset/formats/npy_type.hpp"
 #include "dataset/product_of.hpp"
 
 #include <ooc/io/error.hpp>
@@ -24,17 +25,13 @@ constexpr std::string_view magic{"\x93NUMPY", 6};
 constexpr std::size_t version_end = magic.size() + 2;
 constexpr std::size_t longest_header = 64 * KiB;
 constexpr std::size_t most_dimensions = 64;  // NumPy's own limit
+constexpr std::size_t most_fields = 1024;    // with padding; a header has room for five times more
 
 struct Header {
-  std::string descr;
+  NpyDescr descr;
   bool fortran_order = false;
   std::vector<std::uint64_t> shape;
 };
-
-Error not_understood(const File& file, const std::string& problem, const std::string& hint = {}) {
-  return Error(ErrorKind::bad_input, file.path().string() + ": " + problem,
-               {.path = file.path(), .hint = hint});
-}
 
 std::string read_text(const File& file, std::uint64_t offset, std::size_t bytes) {
   std::string text(bytes, '\0');
@@ -96,13 +93,44 @@ class HeaderParser {
     }
   }
 
-  std::string parse_descr() {
+  NpyDescr parse_descr() {
+    if (!accept('[')) return {.code = parse_string("a type"), .fields = {}};
+    NpyDescr descr;
+    while (!accept(']')) {
+      if (descr.fields.size() == most_fields) fail("no more than 1024 fields");
+      descr.fields.push_back(parse_field());
+      if (accept(',')) continue;
+      expect(']');
+      break;
+    }
+    if (descr.fields.empty()) throw not_understood(file_, "holds structs without fields");
+    return descr;
+  }
+
+  /// A field is a tuple of its name, its type and, if it has several elements, their shape.
+  NpyField parse_field() {
+    expect('(');
+    if (accept('(')) {
+      parse_string("a title");
+      expect(',');
+      const std::string name = parse_string("a name");
+      throw not_understood(file_, "field " + in_quotes(name) + " has a title besides its name",
+                           "numpy.save(\"plain.npy\", array.astype([(name, array.dtype[name]) for "
+                           "name in array.dtype.names]))");
+    }
+    NpyField field{.name = parse_string("a name"), .code = {}, .shape = {}};
+    expect(',');
     skip_space();
     if (peek() == '[') {
-      throw not_understood(file_, "holds records of several fields, not numbers of one type",
-                           "save one field: numpy.save(\"field.npy\", array[\"name\"])");
+      throw not_understood(file_, "field " + in_quotes(field.name) + " is a struct of its own",
+                           "import numpy.lib.recfunctions as r; numpy.save(\"flat.npy\", "
+                           "r.repack_fields(array, recurse=True).view(list(r.flatten_descr("
+                           "array.dtype))))");
     }
-    return parse_string("a type");
+    field.code = parse_string("a type");
+    if (accept(',')) field.shape = parse_shape();
+    expect(')');
+    return field;
   }
 
   bool parse_bool() {
@@ -182,89 +210,10 @@ class HeaderParser {
   std::string_view text_;
   std::size_t text_offset_;  // offset of the text in the file
   std::size_t position_ = 0;
-  std::optional<std::string> descr_;
+  std::optional<NpyDescr> descr_;
   std::optional<bool> fortran_order_;
   std::optional<std::vector<std::uint64_t>> shape_;
 };
-
-struct Refusal {
-  std::string_view prefix;  // prefix of a type code without its byte order
-  std::string_view what, hint;
-};
-
-constexpr std::array<Refusal, 9> refusals{{
-    {"c", "complex numbers", "save array.view(array.real.dtype): real and imaginary parts in turn"},
-    {"f16", "long doubles", "save array.astype(numpy.float64)"},
-    {"f12", "long doubles", "save array.astype(numpy.float64)"},
-    {"O", "pickled Python objects", "save an array of numbers"},
-    {"S", "strings", "save array.view(numpy.uint8)"},
-    {"U", "strings", "save array.view(numpy.uint32)"},
-    {"V", "opaque bytes", "save array.view(numpy.uint8), or numpy.uint16 for bfloat16"},
-    {"M", "dates", "save array.view(numpy.int64)"},
-    {"m", "time spans", "save array.view(numpy.int64)"},
-}};
-
-/// Returns a type code in quotes for a message. Truncated, because a malicious header can make it
-/// long.
-std::string quoted(const std::string& descr) {
-  constexpr std::size_t most = 32;
-  return "'" + descr.substr(0, most) + (descr.size() > most ? "...'" : "'");
-}
-
-/// NumPy's one-letter codes that mean the same on all machines.
-struct Letter {
-  std::string_view letter, code;
-};
-constexpr std::array<Letter, 12> letters{{{"?", "b1"},
-                                          {"b", "i1"},
-                                          {"B", "u1"},
-                                          {"h", "i2"},
-                                          {"H", "u2"},
-                                          {"i", "i4"},
-                                          {"I", "u4"},
-                                          {"q", "i8"},
-                                          {"Q", "u8"},
-                                          {"e", "f2"},
-                                          {"f", "f4"},
-                                          {"d", "f8"}}};
-
-/// The element type that a header declares.
-struct Elements {
-  DType type;
-  bool is_boolean = false;
-};
-
-Elements parse_type(const File& file, const std::string& descr) {
-  std::string_view code = descr;
-  char order = '=';
-  const bool has_order =
-      !code.empty() && std::string_view{"<>=|"}.find(code.front()) != std::string_view::npos;
-  if (has_order) {
-    if (code.front() != '|') order = code.front();  // NumPy reads "|f4" as "=f4"
-    code.remove_prefix(1);
-  }
-  const auto letter = std::ranges::find(letters, code, &Letter::letter);
-  if (letter != letters.end()) code = letter->code;
-  if (code == "b1" || (code == "bool" && !has_order)) return {{ElementType::u1, false}, true};
-  for (const Refusal& refusal : refusals) {
-    if (!code.starts_with(refusal.prefix)) continue;
-    throw not_understood(
-        file,
-        "holds " + std::string{refusal.what} + " (" + quoted(descr) + "), which are not supported",
-        std::string{refusal.hint});
-  }
-  try {
-    const DType type = parse_dtype(order + std::string{code});
-    // NumPy writes codes of two characters, and long names without a byte order. bf16 and names
-    // that count bits, such as "f32", are ours.
-    const bool is_long_name =
-        !has_order && type.element != ElementType::bf16 && code == name_of(type.element);
-    if (code.size() == 2 || is_long_name) return {type};
-  } catch (const Error&) {
-    // The message below is better: it names the file.
-  }
-  throw not_understood(file, "its type " + quoted(descr) + " is not known");
-}
 
 bool is_row_major(const Header& header) {
   const auto longer_than_one =
@@ -339,7 +288,7 @@ Description describe_npy(const File& file, const Format& format) {
   Place place = find_header(file);
   const std::string text = read_text(file, place.offset, place.bytes);
   Header header = HeaderParser{file, text, place.offset}.parse();
-  const auto [type, is_boolean] = parse_type(file, header.descr);
+  const auto [type, is_boolean] = npy_type(file, header.descr);
   if (format.type && *format.type != type) {
     throw Error(ErrorKind::bad_input,
                 file.path().string() + ": holds " + code_of(type) + ", not the " +
@@ -356,7 +305,7 @@ Description describe_npy(const File& file, const Format& format) {
                              "\"w+\", x.dtype, x.shape)[:] = x");
   }
   const std::uint64_t offset = place.offset + place.bytes;
-  const std::optional<std::uint64_t> bytes = product_of(header.shape, size_of(type.element));
+  const std::optional<std::uint64_t> bytes = product_of(header.shape, size_of(type));
   if (!bytes || *bytes > std::numeric_limits<std::uint64_t>::max() - offset) {
     throw not_understood(file, "its .npy header claims more data than a file can hold");
   }

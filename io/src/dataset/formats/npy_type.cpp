@@ -1,0 +1,153 @@
+#include "dataset/formats/npy_type.hpp"
+
+#include <ooc/io/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/struct_type.hpp"
+#include "dataset/product_of.hpp"
+
+namespace ooc {
+namespace {
+
+struct Refusal {
+  std::string_view prefix;  // prefix of a type code without its byte order
+  std::string_view what, hint;
+};
+
+constexpr std::array<Refusal, 9> refusals{{
+    {"c", "complex numbers", "save array.view(array.real.dtype): real and imaginary parts in turn"},
+    {"f16", "long doubles", "save array.astype(numpy.float64)"},
+    {"f12", "long doubles", "save array.astype(numpy.float64)"},
+    {"O", "pickled Python objects", "save an array of numbers"},
+    {"S", "strings", "save array.view(numpy.uint8)"},
+    {"U", "strings", "save array.view(numpy.uint32)"},
+    {"V", "opaque bytes", "save array.view(numpy.uint8), or numpy.uint16 for bfloat16"},
+    {"M", "dates", "save array.view(numpy.int64)"},
+    {"m", "time spans", "save array.view(numpy.int64)"},
+}};
+
+/// NumPy's one-letter codes that mean the same on all machines.
+struct Letter {
+  std::string_view letter, code;
+};
+constexpr std::array<Letter, 12> letters{{{"?", "b1"},
+                                          {"b", "i1"},
+                                          {"B", "u1"},
+                                          {"h", "i2"},
+                                          {"H", "u2"},
+                                          {"i", "i4"},
+                                          {"I", "u4"},
+                                          {"q", "i8"},
+                                          {"Q", "u8"},
+                                          {"e", "f2"},
+                                          {"f", "f4"},
+                                          {"d", "f8"}}};
+
+/// Returns a type of one element. `holds`: the beginning of a message about it. `hint`: of a field.
+NpyType parse_element(const File& file, const std::string& holds, const std::string& descr,
+                      const std::string& hint) {
+  std::string_view code = descr;
+  char order = '=';
+  const bool has_order =
+      !code.empty() && std::string_view{"<>=|"}.find(code.front()) != std::string_view::npos;
+  if (has_order) {
+    if (code.front() != '|') order = code.front();  // NumPy reads "|f4" as "=f4"
+    code.remove_prefix(1);
+  }
+  const auto letter = std::ranges::find(letters, code, &Letter::letter);
+  if (letter != letters.end()) code = letter->code;
+  if (code == "b1" || (code == "bool" && !has_order)) return {{ElementType::u1, false}, true};
+  for (const Refusal& refusal : refusals) {
+    if (!code.starts_with(refusal.prefix)) continue;
+    throw not_understood(
+        file,
+        holds + std::string{refusal.what} + " (" + in_quotes(descr) + "), which are not supported",
+        hint.empty() ? std::string{refusal.hint} : hint);
+  }
+  try {
+    const DType type = parse_dtype(order + std::string{code});
+    // NumPy writes codes of two characters, and long names without a byte order. bf16 and names
+    // that count bits, such as "f32", are ours.
+    const bool is_long_name =
+        !has_order && type.element != ElementType::bf16 && code == name_of(type.element);
+    if (code.size() == 2 || is_long_name) return {type};
+  } catch (const Error&) {
+    // The message below is better: it names the file.
+  }
+  const std::string which = hint.empty() ? "its type " : holds + "the type ";
+  throw not_understood(
+      file, which + in_quotes(descr) + (hint.empty() ? " is" : ", which is") + " not known", hint);
+}
+
+/// Returns the number of bytes of "|V4", which is padding if it has no name.
+std::optional<std::size_t> padding_of(const NpyField& field) {
+  std::string_view code = field.code;
+  if (code.starts_with('|')) code.remove_prefix(1);
+  if (!field.name.empty() || !code.starts_with('V')) return std::nullopt;
+  std::size_t bytes = 0;
+  const auto [end, error] = std::from_chars(code.begin() + 1, code.end(), bytes);
+  if (error != std::errc() || end != code.end()) return std::nullopt;
+  return bytes;
+}
+
+/// The remedy for a field that cannot be read: NumPy makes a copy of the others.
+std::string without(const std::vector<NpyField>& fields, const NpyField& refused) {
+  constexpr std::size_t most = 8;  // more make no readable hint
+  std::string names;
+  std::size_t count = 0;
+  for (const NpyField& field : fields) {
+    if (&field == &refused || field.name.empty() || ++count > most) continue;
+    names += (names.empty() ? "\"" : ", \"") + field.name + "\"";
+  }
+  if (count == 0 || count > most) return "save an array without this field";
+  return "save the other fields: import numpy.lib.recfunctions as r; numpy.save(\"fields.npy\", "
+         "r.repack_fields(array[[" +
+         names + "]]))";
+}
+
+}  // namespace
+
+std::string in_quotes(const std::string& descr) {
+  constexpr std::size_t most = 32;
+  return "'" + descr.substr(0, most) + (descr.size() > most ? "...'" : "'");
+}
+
+Error not_understood(const File& file, const std::string& problem, const std::string& hint) {
+  return Error(ErrorKind::bad_input, file.path().string() + ": " + problem,
+               {.path = file.path(), .hint = hint});
+}
+
+NpyType npy_type(const File& file, const NpyDescr& descr) {
+  if (descr.fields.empty()) return parse_element(file, "holds ", descr.code, "");
+  DType type;
+  for (const NpyField& field : descr.fields) {
+    std::string problem;
+    if (const auto bytes = padding_of(field)) {
+      problem = append_padding(type, *bytes);
+    } else {
+      const std::string hint = without(descr.fields, field);
+      const std::string holds = "field " + in_quotes(field.name) + " holds ";
+      const DType element = parse_element(file, holds, field.code, hint).type;
+      const auto count = product_of(field.shape);
+      problem = count ? append_field(type, {.name = field.name,
+                                            .element = element.element,
+                                            .swapped = element.swapped,
+                                            .count = *count})
+                      : "has more elements than 64 bits count";
+      if (field.name.empty()) problem = "has no name";
+    }
+    if (!problem.empty()) {
+      throw not_understood(file, "field " + in_quotes(field.name) + ": " + problem);
+    }
+  }
+  if (!type.is_struct()) throw not_understood(file, "holds structs without fields");
+  return {std::move(type)};
+}
+
+}  // namespace ooc

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <ooc/io/dtype.hpp>
+#include <ooc/io/error.hpp>
+#include <ooc/io/file.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ooc {
+
+/// A field as the header of a .npy file declares it.
+struct NpyField {
+  std::string name, code;
+  std::vector<std::uint64_t> shape;
+};
+
+/// The type that a header declares: the code of an element or, if there are fields, a struct.
+struct NpyDescr {
+  std::string code;
+  std::vector<NpyField> fields;
+};
+
+struct NpyType {
+  DType type;
+  bool is_boolean = false;
+};
+
+/// Returns a name or a type code in quotes for a message. Truncated, because a malicious header can
+/// make it long.
+std::string in_quotes(const std::string& text);
+
+Error not_understood(const File& file, const std::string& problem, const std::string& hint = {});
+
+/// Returns the type that is meant. Throws Error(bad_input) with the field that is not supported.
+NpyType npy_type(const File& file, const NpyDescr& descr);
+
+}  // namespace ooc

@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+
+#include <ooc/io/dtype.hpp>
+#include <ooc/io/error.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/expect_error.hpp"
+
+namespace ooc {
+namespace {
+
+TEST(DType, CodesAndNamesComeBack) {
+  for (int i = 0; i < 12; ++i) {
+    const auto element = static_cast<ElementType>(i);
+    EXPECT_EQ(parse_dtype(name_of(element)), (DType{element, false}));
+    for (const bool swapped : {false, size_of(element) > 1}) {
+      const DType type{element, swapped};
+      EXPECT_EQ(parse_dtype(code_of(type)), type) << code_of(type);
+    }
+  }
+}
+
+TEST(DType, UnderstandsShortNamesInBits) {
+  const std::vector<std::pair<const char*, ElementType>> cases{
+      {"f16", ElementType::f2}, {"f32", ElementType::f4}, {"f64", ElementType::f8},
+      {"i16", ElementType::i2}, {"i32", ElementType::i4}, {"i64", ElementType::i8},
+      {"u16", ElementType::u2}, {"u32", ElementType::u4}, {"u64", ElementType::u8}};
+  for (const auto& [text, expected] : cases) {
+    EXPECT_EQ(parse_dtype(text), DType{expected}) << text;
+    EXPECT_EQ(parse_dtype(std::string(">") + text), (DType{expected, true})) << text;
+  }
+  EXPECT_EQ(parse_dtype("u8"), DType{ElementType::u8});  // a NumPy code, which counts bytes
+  EXPECT_EQ(parse_dtype("i8"), DType{ElementType::i8});
+}
+
+TEST(DType, UnderstandsByteOrder) {
+  EXPECT_EQ(parse_dtype("f4"), (DType{ElementType::f4, false}));
+  EXPECT_EQ(parse_dtype("=f4"), (DType{ElementType::f4, false}));
+  EXPECT_EQ(parse_dtype("<f4"), (DType{ElementType::f4, false}));
+  EXPECT_EQ(parse_dtype(">i2"), (DType{ElementType::i2, true}));
+  EXPECT_EQ(parse_dtype(">bfloat16"), (DType{ElementType::bf16, true}));
+  EXPECT_EQ(parse_dtype("|u1"), (DType{ElementType::u1, false}));
+  EXPECT_EQ(parse_dtype(">u1"), (DType{ElementType::u1, false}));
+  EXPECT_EQ(code_of({ElementType::u1, false}), "|u1");
+  EXPECT_EQ(code_of({ElementType::f4, false}), "<f4");
+  EXPECT_EQ(code_of({ElementType::bf16, true}), ">bf16");
+}
+
+TEST(DType, RefusesWhatItDoesNotKnow) {
+  for (const char* text : {"", "<", "f3", "F4", "float", "f4 ", "<>f4", "u128", "complex64"}) {
+    test::expect_error(ErrorKind::usage, "unknown dtype", [&] { parse_dtype(text); });
+  }
+  test::expect_error(ErrorKind::usage, "no byte order", [] { parse_dtype("|f4"); });
+  test::expect_error(ErrorKind::usage, "unknown dtype",
+                     [] { parse_dtype(std::string(1'000'000, 'x')); });
+}
+
+TEST(DType, SuggestsTheNearest) {
+  const std::vector<std::pair<const char*, const char*>> cases{
+      {"float3", "'float32'"}, {">flaot64", "'float64'"}, {"unit8", "'uint8'"}, {"bf61", "'bf16'"},
+      {"uint", "'uint8'"},     {"double", "'f8'"},        {"float", "'f8'"},    {"fp16", "'f2'"},
+      {"F4", "'f4'"},          {"INT32", "'int32'"},      {"4f", "'f4'"}};
+  for (const auto& [text, expected] : cases) {
+    try {
+      parse_dtype(text);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_NE(error.details().hint.find(expected), std::string::npos) << error.details().hint;
+    }
+  }
+}
+
+TEST(DType, SuggestsNothingForWhatIsFarFromAll) {
+  for (const char* text : {"complex64", "string", "", "x"}) {
+    try {
+      parse_dtype(text);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.details().hint, "") << text;
+    }
+  }
+}
+
+TEST(StructType, HasItsFieldsInTheirOrder) {
+  const DType type = parse_dtype("{x:f4, y : >i2 ,v:float32[3],:V4,last:u1}");
+  ASSERT_EQ(type.fields.size(), 4u);
+  EXPECT_TRUE(type.is_struct());
+  EXPECT_EQ(type.fields[0], (Field{"x", ElementType::f4, false, 0, 1}));
+  EXPECT_EQ(type.fields[1], (Field{"y", ElementType::i2, true, 4, 1}));
+  EXPECT_EQ(type.fields[2], (Field{"v", ElementType::f4, false, 6, 3}));
+  EXPECT_EQ(type.fields[3], (Field{"last", ElementType::u1, false, 22, 1}));
+  EXPECT_EQ(type.struct_bytes, 23u);
+  EXPECT_EQ(size_of(type), 23u);
+  EXPECT_EQ(size_of(DType{ElementType::f8}), 8u);
+  EXPECT_FALSE(DType{ElementType::f8}.is_struct());
+}
+
+TEST(StructType, ComesBackFromItsCode) {
+  for (const char* code : {"{x:<f4}", "{x:<f4,y:>i2,v:<f4[3]}", "{:V1,x:|u1,:V2,y:<bf16,:V3}"}) {
+    EXPECT_EQ(code_of(parse_dtype(code)), code);
+  }
+  EXPECT_EQ(code_of(parse_dtype("{x:u1,:V2,:V3,y:u1,:V0}")), "{x:|u1,:V5,y:|u1}");
+}
+
+TEST(StructType, IsRefusedWithItsFieldAndTheCharacter) {
+  const std::vector<std::pair<const char*, const char*>> cases{
+      {"{x:f4,y:f3}", "character 7: field 'y': unknown dtype 'f3'"},
+      {"{x:f4,y}", "character 7: field 'y': a ':' and a type are missing"},
+      {"{x:f4,x:f4}", "character 7: field 'x': there are two fields of that name"},
+      {"{x:f4,y:|f4}", "character 7: field 'y': dtype '|f4' has no byte order"},
+      {"{x:f4,y:f4[0]}", "field 'y': has no elements"},
+      {"{x:f4,y:f4[]}", "field 'y': '' is no number"},
+      {"{x:f4,y:f4[-1]}", "field 'y': '-1' is no number"},
+      {"{x:f4,y:f4[2}", "field 'y': '2}' is no number"},
+      {"{x:f4,y:f4[18446744073709551616]}", "is no number"},
+      {"{x:f4,y:f8[4611686018427387904]}", "field 'y': a struct has at most 2^30 bytes"},
+      {"{x:f4,y:f4[268435456]}", "field 'y': a struct has at most 2^30 bytes"},
+      {"{x:f4,:V1073741821}", "a struct has at most 2^30 bytes"},
+      {"{x:f4,:f4}", "character 7: a field has a name"},
+      {"{x:f4", "',' or '}' is missing"},
+      {"{x:f4}}", "nothing is to follow"},
+      {"{:V4}", "a struct has at least one field"},
+      {"{}", "a ':' and a type are missing"},
+      {"{x:{y:f4}}", "field 'x': unknown dtype ''"}};
+  for (const auto& [text, problem] : cases) {
+    test::expect_error(ErrorKind::usage, problem, [&] { parse_dtype(text); });
+  }
+  EXPECT_NO_THROW(parse_dtype("{x:f4,:V1073741820}"));
+}
+
+TEST(StructType, SuggestsTheNearestTypeOfAField) {
+  try {
+    parse_dtype("{x:float3}");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.details().hint, "did you mean 'float32'?");
+  }
+}
+
+}  // namespace
+}  // namespace ooc
