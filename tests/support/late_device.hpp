@@ -10,9 +10,11 @@
 #include <memory>
 #include <memory_resource>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace ooc::test {
 
@@ -72,6 +74,12 @@ class LateStream final : public Stream {
   }
   void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) override {
     add([=, this] { worker_->swap_bytes(data, bytes, element_bytes); });
+  }
+  void move_fields(const MovedRecords& records, std::span<const FieldMove> moves) override {
+    // A copy, as a GPU takes one when the work is enqueued.
+    add([this, records, list = std::vector(moves.begin(), moves.end())] {
+      worker_->move_fields(records, list);
+    });
   }
   void record(Event& event) override {
     const std::scoped_lock lock(working_);

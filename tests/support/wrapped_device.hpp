@@ -88,6 +88,10 @@ class WrappedStream final : public Stream {
     before_(DeviceCall::work);
     stream_->swap_bytes(data, bytes, element_bytes);
   }
+  void move_fields(const MovedRecords& records, std::span<const FieldMove> moves) override {
+    before_(DeviceCall::work);
+    stream_->move_fields(records, moves);
+  }
   void record(Event& event) override {
     before_(DeviceCall::work);
     stream_->record(dynamic_cast<WrappedEvent&>(event).within());

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <memory_resource>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -57,6 +58,22 @@ struct DeviceWindow : DeviceChunk<T> {
   constexpr T& at(std::ptrdiff_t index) const noexcept { return this->data[index]; }
 };
 
+/// The way of a field from a record to the place that it has in another one.
+struct FieldMove {
+  std::size_t from = 0, to = 0;   // offsets in the records (bytes)
+  std::size_t bytes = 0;          // size of the field
+  std::size_t swapped_bytes = 0;  // size of its elements if their bytes are reversed on the way
+};
+
+/// Records, and room for those that their fields are moved to. Sizes are in bytes.
+struct MovedRecords {
+  std::byte* target = nullptr;
+  std::size_t target_bytes = 0;  // of a record
+  const std::byte* source = nullptr;
+  std::size_t source_bytes = 0;  // of a record
+  std::size_t count = 0;
+};
+
 /// A point in a stream's work that a thread can wait for. All calls may throw Error(device).
 class Event {
  public:
@@ -87,6 +104,10 @@ class Stream {
   /// Reverses the bytes of each element of `element_bytes` (1, 2, 4 or 8) in an array of `bytes`
   /// bytes.
   virtual void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) = 0;
+
+  /// Copies fields of records, each to its place in the record of that number in another array. The
+  /// arrays do not overlap. What lies between the fields there is left as it is.
+  virtual void move_fields(const MovedRecords& records, std::span<const FieldMove> moves) = 0;
 
   virtual void record(Event& event) = 0;
 

@@ -112,7 +112,7 @@ auto filter(Coordinator& coordinator, const Op& op, const From& from, const Targ
   detail::Filter<Op> operation(op, detail::widest_record(inputs, made));
   Stats stats = coordinator.run(pass, inputs, operation, wanted, files.outputs());
   files.commit(stats);
-  const std::uint64_t seen = stats.outcome.bytes / detail::record_bytes_of(inputs);
+  const std::uint64_t seen = stats.outcome.bytes / detail::stored_bytes_of(inputs);
   auto found = detail::selections_of<detail::outputs_of<Op>>(seen, files);
   return Result<decltype(found)>{found, std::move(stats)};
 }

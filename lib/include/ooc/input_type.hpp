@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/fields.hpp>
 #include <ooc/io/source.hpp>
 #include <ooc/pass_input.hpp>
 #include <ooc/row.hpp>
@@ -8,6 +9,7 @@
 #include <concepts>
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 namespace ooc {
 
@@ -20,7 +22,8 @@ namespace ooc {
 ///     };
 ///
 /// For a struct that cannot be changed, specialise ElementOf. `std::byte` means the bytes of
-/// elements of any type. `void` means unknown; such a struct can be read from plain bytes only.
+/// elements of any type. `void` means unknown; such a struct can be read from plain bytes, or, if
+/// it declares its fields (see fields()), from files of structs.
 template <class T>
 struct ElementOf {
   using type = void;
@@ -103,11 +106,25 @@ constexpr InputType input_type_of(std::size_t record_bytes) {
 ///     row. If the source's shape has more than one dimension, a row is all elements of the last
 ///     dimension, or of the last two, and so on. Otherwise a row is any number of elements that
 ///     divides the source's.
+///  -  A source of structs is read as a struct that declares its fields, or as bytes of whole ones.
 void require_type(const Source& source, const InputType& wanted);
+
+/// Returns how the structs of a source become those that an operator reads. Throws
+/// Error(bad_input) with the field if one is not there, or has another type.
+Decoding decoding_of(const Source& source, const DType& wanted);
 
 /// Returns the input of a pass for an operator. Throws like the above.
 template <class Input>
 PassInput input_of(const Source& source) {
+  if constexpr (HasFields<Input>) {
+    constexpr bool has_element = !std::is_void_v<typename ElementOf<Input>::type>;
+    if (source.type() && (source.type()->is_struct() || !has_element)) {
+      Decoding decoding = decoding_of(source, type_of<Input>());
+      // Fields are moved from wherever they are.
+      const std::size_t alignment = decoding.moves.empty() ? alignof(Input) : 1;
+      return {source, {size_of(*source.type()), alignment}, std::move(decoding)};
+    }
+  }
   const RecordShape record = record_of<Input>(source);
   require_type(source, input_type_of<Input>(record.bytes));
   return {source, record};

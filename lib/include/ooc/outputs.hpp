@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/coordinator.hpp>
+#include <ooc/fields.hpp>
 #include <ooc/io/target.hpp>
 #include <ooc/zip.hpp>
 
@@ -59,7 +60,7 @@ std::span<const Target> all_of(const std::array<Target, count>& targets) {
 /// The records that an operator makes for one of its outputs.
 struct MadeRecords {
   std::size_t element_bytes;
-  std::optional<ElementType> element;  // if it is one and not a struct
+  std::optional<DType> type;           // unless it is a struct that does not declare its fields
   std::optional<std::size_t> columns;  // of rows
 
   std::size_t bytes() const { return element_bytes * columns.value_or(1); }
@@ -141,7 +142,7 @@ std::array<MadeRecords, outputs_of<Op>> made_with(const Op& op,
   const auto made_as = [&]<class Output>(std::type_identity<Output>, std::size_t length) {
     using Element = typename RecordView<Output>::Element;
     MadeRecords made{sizeof(Element), {}, {}};
-    if constexpr (IsElement<Element>) made.element = element_type_of<Element>();
+    if constexpr (IsElement<Element> || HasFields<Element>) made.type = type_of<Element>();
     if constexpr (is_row<Output>) made.columns = length;
     if (made.columns == std::size_t{0}) throw no_columns();
     return made;
@@ -210,8 +211,8 @@ class OutputFiles {
  public:
   /// A file for each target, of one record for each of the inputs. With Purpose::append, or if the
   /// input is produced, of as many as the pass makes. Throws Error(usage) if a target does not hold
-  /// elements of that size or, if the Output is an element type and not a struct, of that type; as
-  /// TargetFile.
+  /// elements of that size or, unless the Output is a struct that does not declare its fields, of
+  /// that type; as TargetFile.
   OutputFiles(std::span<const PassInput> inputs, std::span<const Target> targets,
               std::span<const MadeRecords> made, Purpose purpose = Purpose::write);
 

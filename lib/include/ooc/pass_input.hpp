@@ -1,11 +1,13 @@
 #pragma once
 
+#include <ooc/device.hpp>
 #include <ooc/io/source.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace ooc {
 
@@ -25,10 +27,23 @@ struct RecordShape {
   static constexpr std::size_t most_alignment = 256;
 };
 
+/// The way from a stored record to the struct that an operator reads. Without moves, that is the
+/// record as it is stored.
+struct Decoding {
+  std::size_t bytes = 0;  // size of the struct
+  std::vector<FieldMove> moves{};
+};
+
 /// An input of a pass. If there are several, they have equally many records.
 struct PassInput {
   const Source& source;
-  RecordShape record;
+  RecordShape record;  // as it is stored
+  Decoding decoding{};
+
+  /// Size of what an operator reads (bytes).
+  std::size_t decoded_bytes() const noexcept {
+    return decoding.moves.empty() ? record.bytes : decoding.bytes;
+  }
 };
 
 /// The number of records of an input; of a producer, more than it can make.

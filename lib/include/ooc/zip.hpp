@@ -92,11 +92,20 @@ inline constexpr bool is_zipped<Zipped<count>> = true;
 template <class T>
 concept PassSource = std::same_as<T, Source> || is_zipped<T>;
 
-/// Size of a record of all inputs (bytes).
+/// Size of a record of all inputs, as it is stored (bytes).
+template <std::size_t count>
+std::size_t stored_bytes_of(const std::array<PassInput, count>& inputs) {
+  std::size_t bytes = 0;
+  for (const PassInput& input : inputs) bytes += input.record.bytes;
+  return bytes;
+}
+
+/// The same, or as operators read it if that is more: the size on which partitions depend.
 template <std::size_t count>
 std::size_t record_bytes_of(const std::array<PassInput, count>& inputs) {
   std::size_t bytes = 0;
-  for (const PassInput& input : inputs) bytes += input.record.bytes;
+  for (const PassInput& input : inputs)
+    bytes += std::max(input.record.bytes, input.decoded_bytes());
   return bytes;
 }
 

@@ -1,8 +1,10 @@
 #include <ooc/io/error.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -24,6 +26,33 @@ template <class Word>
 void swap_words(void* data, std::size_t bytes) {
   Word* const words = static_cast<Word*>(data);
   for (std::size_t i = 0; i < bytes / sizeof(Word); ++i) words[i] = reversed(words[i]);
+}
+
+void move_field(const MovedRecords& records, const FieldMove& move) {
+  std::byte* target = records.target + move.to;
+  const std::byte* source = records.source + move.from;
+  for (std::size_t i = 0; i < records.count; ++i) {
+    std::memcpy(target, source, move.bytes);
+    target += records.target_bytes;
+    source += records.source_bytes;
+  }
+}
+
+/// Moves a field of elements whose bytes are reversed. They need not be aligned.
+template <class Word>
+void move_swapped(const MovedRecords& records, const FieldMove& move) {
+  std::byte* target = records.target + move.to;
+  const std::byte* source = records.source + move.from;
+  for (std::size_t i = 0; i < records.count; ++i) {
+    for (std::size_t offset = 0; offset < move.bytes; offset += sizeof(Word)) {
+      Word word;
+      std::memcpy(&word, source + offset, sizeof(Word));
+      word = reversed(word);
+      std::memcpy(target + offset, &word, sizeof(Word));
+    }
+    target += records.target_bytes;
+    source += records.source_bytes;
+  }
 }
 
 /// A time stamp. The CPU's streams finish all work before the call returns, so an event has
@@ -68,6 +97,25 @@ class CpuStream final : public Stream {
       case 8: return swap_words<std::uint64_t>(data, bytes);
     }
     throw Error(ErrorKind::internal, "elements of " + std::to_string(element_bytes) + " bytes");
+  }
+  void move_fields(const MovedRecords& all, std::span<const FieldMove> moves) override {
+    // A few records at a time, so that they are in the cache for all their fields.
+    constexpr std::size_t at_once = 1024;
+    for (std::size_t done = 0; done < all.count; done += at_once) {
+      const MovedRecords records{.target = all.target + done * all.target_bytes,
+                                 .target_bytes = all.target_bytes,
+                                 .source = all.source + done * all.source_bytes,
+                                 .source_bytes = all.source_bytes,
+                                 .count = std::min(at_once, all.count - done)};
+      for (const FieldMove& move : moves) {
+        switch (move.swapped_bytes) {
+          case 2: move_swapped<std::uint16_t>(records, move); break;
+          case 4: move_swapped<std::uint32_t>(records, move); break;
+          case 8: move_swapped<std::uint64_t>(records, move); break;
+          default: move_field(records, move);
+        }
+      }
+    }
   }
   void record(Event& event) override { dynamic_cast<CpuEvent&>(event).happen(); }
   void wait(Event& /*event*/) override {}

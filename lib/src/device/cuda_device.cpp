@@ -9,12 +9,14 @@
 #include <ctime>
 #include <future>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "device/cuda_calls.hpp"
 #include "device/cuda_memory.hpp"
 #include "device/devices.hpp"
+#include "device/move_fields.hpp"
 #include "device/swap_bytes.hpp"
 
 namespace ooc {
@@ -100,6 +102,9 @@ class CudaStream final : public Stream {
   }
   void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) override {
     calls_.check(swap_bytes_cuda(data, bytes, element_bytes, stream_));
+  }
+  void move_fields(const MovedRecords& records, std::span<const FieldMove> moves) override {
+    calls_.check(move_fields_cuda(records, moves, stream_));
   }
   void record(Event& event) override {
     calls_.check(cudaEventRecord(dynamic_cast<CudaEvent&>(event).get(), stream_));

@@ -82,6 +82,29 @@ void require_rows(const Source& source, ElementType element, std::uint64_t count
   }
 }
 
+void require_bytes_of_structs(const Source& source, const InputType& wanted) {
+  const DType& held = *source.type();
+  if (wanted.kind != Kind::bytes) {
+    throw bad_source(source,
+                     "holds structs " + code_of(held) + ", the operator takes " +
+                         (wanted.kind == Kind::unknown
+                              ? "a struct that does not declare its fields"
+                              : describe(wanted.element, wanted.bytes / size_of(wanted.element))),
+                     "an operator reads the fields that its Input names",
+                     "give it an Input that declares them: `static constexpr auto fields = "
+                     "ooc::fields(ooc::field(\"" +
+                         held.fields.front().name + "\", &Input::member));`");
+  }
+  if (wanted.bytes != 1 && wanted.bytes % held.struct_bytes != 0) {
+    throw bad_source(source,
+                     "holds structs of " + std::to_string(held.struct_bytes) +
+                         " bytes, the operator takes " + std::to_string(wanted.bytes) +
+                         " bytes at once",
+                     "these are not a whole number of structs", "");
+  }
+  require_whole(source, wanted.bytes);
+}
+
 }  // namespace
 
 std::size_t row_bytes_of(const Source& source, std::size_t element_bytes) {
@@ -104,6 +127,7 @@ void require_type(const Source& source, const InputType& wanted) {
     if (wanted.bytes > 1) require_no_header(source);
     return require_whole(source, wanted.bytes);
   }
+  if (source.type()->is_struct()) return require_bytes_of_structs(source, wanted);
   const ElementType held = source.type()->element;
   if (wanted.kind == Kind::unknown) {
     throw bad_source(source,

@@ -15,22 +15,36 @@ namespace ooc::detail {
 
 namespace {
 
+std::string words_for(const DType& type) {
+  return type.is_struct() ? code_of(type) : std::string(name_of(type.element));
+}
+
+/// True if a target may hold what an operator makes: the same struct, or the same elements in
+/// either byte order.
+bool is_as_made(const DType& held, const DType& made) {
+  return held == made || (!held.is_struct() && !made.is_struct() && held.element == made.element);
+}
+
 /// Throws Error(usage) unless the target holds what the operator makes.
 const Target& checked(const Target& target, const MadeRecords& made) {
-  const auto& [element_bytes, element, columns] = made;
-  if (element && *element != target.type.element) {
-    throw Error(ErrorKind::usage,
-                target.path.string() + ": the operator makes " + std::string(name_of(*element)) +
-                    ", the target is to hold " + std::string(name_of(target.type.element)),
-                {.path = target.path,
-                 .remedies = {{Change::set, "Target::type", std::string(name_of(*element))}}});
+  const auto& [element_bytes, type, columns] = made;
+  if (type && !is_as_made(target.type, *type)) {
+    const bool says_struct = type->is_struct() && target.type.is_struct();
+    throw Error(
+        ErrorKind::usage,
+        target.path.string() + ": the operator makes " + words_for(*type) +
+            ", the target is to hold " + words_for(target.type),
+        {.path = target.path,
+         .why = says_struct ? "structs are written as they are in memory" : "",
+         .hint = type->is_struct() ? "ooc::type_of<Output>() is the type of the target" : "",
+         .remedies = {{Change::set, "Target::type", words_for(*type)}}});
   }
-  const std::size_t held = size_of(target.type.element);
+  const std::size_t held = size_of(target.type);
   if (held == element_bytes) return target;
   throw Error(ErrorKind::usage,
               target.path.string() + ": the operator makes elements of " +
-                  std::to_string(element_bytes) + " bytes, those of " +
-                  std::string(name_of(target.type.element)) + " have " + std::to_string(held),
+                  std::to_string(element_bytes) + " bytes, those of " + words_for(target.type) +
+                  " have " + std::to_string(held),
               {.path = target.path, .remedies = {{Change::set, "Target::type"}}});
 }
 

@@ -12,16 +12,20 @@ Lane::Lane(Device& device, std::size_t index) : device_(device), index_(index) {
 
 void Lane::reserve(const LaneBuffers& buffers) {
   const bool is_host = device_.reads_host_memory();
-  const auto want = [is_host](CopyBuffer& buffer, std::size_t bytes) {
-    buffer.bytes = bytes;
+  const auto keep = [is_host](Buffer& memory, std::size_t bytes) {
     // Host memory is shared with the pool, so a lane keeps no more of it than the pass needs.
-    const std::size_t held = buffer.memory.size();
-    if (is_host ? held != bytes : held < bytes) buffer.memory = Buffer();
+    const std::size_t held = memory.size();
+    if (is_host ? held != bytes : held < bytes) memory = Buffer();
+    return bytes;
+  };
+  const auto want = [&keep](CopyBuffer& buffer, std::size_t bytes) {
+    buffer.bytes = keep(buffer.memory, bytes);
   };
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     want(inputs_[i], i < buffers.inputs ? buffers.step : 0);
   }
   for (CopyBuffer& result : results_) want(result, buffers.result);
+  decoded_bytes_ = keep(decoded_, buffers.decoded);
 }
 
 void Lane::prepare(const Observe& observe) {
@@ -35,6 +39,9 @@ void Lane::prepare(const Observe& observe) {
     buffer.copy_begun = device_.make_event();
     buffer.copied = device_.make_event();
   };
+  if (decoded_bytes_ > decoded_.size()) {
+    decoded_ = Buffer(device_.working_memory(), decoded_bytes_);
+  }
   for (Kernel& kernel : kernels_) {
     if (!kernel.begun) {
       kernel.begun = device_.make_event();
@@ -49,6 +56,7 @@ void Lane::prepare(const Observe& observe) {
 void Lane::release() {
   for (CopyBuffer& input : inputs_) input.memory = Buffer();
   for (CopyBuffer& result : results_) result.memory = Buffer();
+  decoded_ = Buffer();
 }
 
 void Lane::run(const PassParts& pass) {
@@ -106,8 +114,7 @@ Lane::Kernel& Lane::process(const PassParts& pass, const FedStep& step, const St
   stream_->record(*kernel.begun);
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < step.inputs.size(); ++i) {
-    pass.inputs[i].decode(*stream_, step.inputs[i]);
-    records_[i] = {step.inputs[i].data, step.inputs[i].size};
+    records_[i] = pass.inputs[i].decode(*stream_, step.inputs[i], decoded_.data());
     bytes += step.records.count * pass.inputs[i].record.bytes;
   }
   pass.operation.process(index_, *stream_,

@@ -15,10 +15,13 @@ struct StoredRecords {
   RecordShape record{1};
   std::size_t place = 0;          // in a buffer for a step (bytes)
   std::size_t swapped_bytes = 0;  // size of the elements if their bytes are swapped, else 0
+  Decoding decoding{};            // of structs
+  std::size_t decoded_place = 0;  // in a buffer for decoded structs (bytes)
 
-  /// Turns stored bytes, which are on the device, into the records that an operation reads. Works
-  /// in place.
-  void decode(Stream& stream, DeviceSpan<std::byte> data) const;
+  /// Turns stored bytes, which are on the device, into the records that an operation reads, and
+  /// returns these. Elements are swapped in place; the fields of structs are moved to `decoded`.
+  DeviceSpan<const std::byte> decode(Stream& stream, DeviceSpan<std::byte> data,
+                                     std::byte* decoded) const;
 };
 
 /// Returns how the inputs of a pass are stored.

@@ -81,9 +81,17 @@ std::size_t swapped_bytes_of(const Source& source) {
   return source.type() && source.type()->swapped ? size_of(source.type()->element) : 0;
 }
 
+std::vector<std::size_t> decoded_bytes_of(std::span<const PassInput> inputs) {
+  std::vector<std::size_t> bytes;
+  for (const PassInput& input : inputs) {
+    bytes.push_back(input.decoding.moves.empty() ? 0 : input.decoding.bytes);
+  }
+  return bytes;
+}
+
 StepNeeds needs_of(std::span<const PassInput> inputs, const Operation* operation,
                    const PassOptions& wanted) {
-  StepNeeds needs{.inputs = {}, .in_order = wanted.checksum};
+  StepNeeds needs{.inputs = {}, .decoded = decoded_bytes_of(inputs), .in_order = wanted.checksum};
   if (operation != nullptr) {
     needs.partition = operation->partition();
     needs.margin = operation->margin();

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "sizing/layout.hpp"
 
@@ -25,6 +26,9 @@ Facts measure_facts(const DeviceFacts& device, bool device_starts,
 
 /// Returns the size of a source's elements if their bytes are swapped, else 0.
 std::size_t swapped_bytes_of(const Source& source);
+
+/// Returns the sizes of the structs that inputs are decoded to, or 0 for those that are not.
+std::vector<std::size_t> decoded_bytes_of(std::span<const PassInput> inputs);
 
 /// Returns what an operation needs of the steps. Without one: null.
 StepNeeds needs_of(std::span<const PassInput> inputs, const Operation* operation,

@@ -6,6 +6,8 @@
 #include <ooc/io/units.hpp>
 
 #include <limits>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include "sizing/occupancy.hpp"
@@ -115,8 +117,8 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
     return with_pieces(divide_up(options.chunk_bytes, partition_bytes) * needs.partition,
                        options.chunk_bytes, {.what = what, .figures = {needs.partition}});
   }
-  const std::size_t widest = std::max(needs.bytes(), output_bytes);
-  const std::size_t buffers = output_bytes == 0 ? 1 : 2;
+  const std::size_t widest = std::max({needs.bytes(), output_bytes, needs.decoded_bytes()});
+  const std::size_t buffers = 1u + (output_bytes != 0) + (needs.decoded_bytes() != 0);
   const std::size_t partition_most = needs.partition * widest;
   constexpr std::size_t times_margin = 50;  // so that reading it twice costs 2 % at most
   // Half of the available memory is the limit without another one.
@@ -203,12 +205,17 @@ WriteLayout write_layout_for(const Facts& facts, const Wishes& wishes, const Lay
 /// Two buffers for inputs, or one if steps come in pieces, and two for results if there is an
 /// output. A lane that reads host memory needs a buffer only for steps that are not one aligned
 /// piece of it.
-LaneBuffers lane_buffers_of(const Layout& layout, const DeviceFacts& device, bool is_lent) {
+LaneBuffers lane_buffers_of(const Layout& layout, const DeviceFacts& device,
+                            const StepNeeds& needs) {
   const std::size_t step = place_in_step(layout.plan, layout.plan.inputs());
-  if (device.reads_host_memory) return {.step = step, .inputs = layout.gathers ? 1u : 0u};
+  const std::size_t structs = decoded_place(layout.plan, needs.decoded, needs.decoded.size());
+  if (device.reads_host_memory) {
+    return {.step = step, .inputs = layout.gathers ? 1u : 0u, .decoded = structs};
+  }
   return {.step = step,
-          .inputs = layout.plan.pieces_per_step() == 1 && !is_lent ? 2u : 1u,
-          .result = layout.writes ? layout.writes->places.bytes : 0};
+          .inputs = layout.plan.pieces_per_step() == 1 && !needs.lending ? 2u : 1u,
+          .result = layout.writes ? layout.writes->places.bytes : 0,
+          .decoded = structs};
 }
 
 /// Returns the number of slots for the chunks that are read while a GPU starts, so that the disk
@@ -260,6 +267,20 @@ std::size_t StepNeeds::bytes() const {
   std::size_t sum = 0;
   for (const RecordShape& record : inputs) sum += record.bytes;
   return sum;
+}
+
+std::size_t StepNeeds::decoded_bytes() const {
+  return std::accumulate(decoded.begin(), decoded.end(), std::size_t{0});
+}
+
+std::size_t decoded_place(const SequentialPlan& plan, std::span<const std::size_t> decoded,
+                          std::size_t input) {
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < input; ++i) {
+    const std::size_t records = plan.max_step_bytes(i) / plan.record_bytes(i);
+    place += round_up(records * decoded[i], RecordShape::most_alignment);
+  }
+  return place;
 }
 
 std::size_t place_in_step(const SequentialPlan& plan, std::size_t input) {
@@ -326,7 +347,7 @@ Layout choose_layout(const Facts& facts, const Wishes& wishes) {
     const ResultPlaces& places = layout.writes->places;
     layout.slot_bytes = std::max(input_bytes, places.in_slot + places.bytes);
   }
-  layout.buffers = lane_buffers_of(layout, facts.device, needs.lending.has_value());
+  layout.buffers = lane_buffers_of(layout, facts.device, needs);
   const Occupancy occupancy = choose_occupancy(facts, wishes, layout);
   if (occupancy.lanes < layout.lanes) {
     layout.why_lanes = Choice::streams_within_limits;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace ooc {
@@ -20,15 +21,17 @@ namespace ooc {
 /// The requirements of an operation on the steps of a pass.
 struct StepNeeds {
   std::vector<RecordShape> inputs = std::vector<RecordShape>(1, 1);
-  std::size_t partition = 65536;  // records, a power of two: steps are whole partitions
-  Margin margin{};                // records that are read around those of a step
-  bool in_order = false;          // the source is read from beginning to end
-  bool appends = false;           // the length of the outputs shows during the pass
-  std::uint64_t records = 0;      // of a pass without inputs
+  std::vector<std::size_t> decoded{};  // of each input that is decoded, the bytes it has then; or 0
+  std::size_t partition = 65536;       // records, a power of two: steps are whole partitions
+  Margin margin{};                     // records that are read around those of a step
+  bool in_order = false;               // the source is read from beginning to end
+  bool appends = false;                // the length of the outputs shows during the pass
+  std::uint64_t records = 0;           // of a pass without inputs
   std::optional<Lending> lending{};
 
   /// Of all inputs.
   std::size_t bytes() const;
+  std::size_t decoded_bytes() const;
   std::size_t margin_bytes() const { return (margin.before + margin.after) * bytes(); }
 };
 
@@ -70,8 +73,11 @@ struct LaneBuffers {
   std::size_t step = 0;    // of one input buffer, which has the records of all inputs
   std::size_t inputs = 0;  // number of input buffers
   std::size_t result = 0;  // of each of two output buffers
+  /// For the structs of a step that is decoded. One is enough: the next step is decoded on the same
+  /// stream, after the operator's work on this one.
+  std::size_t decoded = 0;
 
-  std::size_t bytes() const { return inputs * step + 2 * result; }
+  std::size_t bytes() const { return inputs * step + 2 * result + decoded; }
 };
 
 /// All sizes of a pass, decided before it starts.
@@ -108,6 +114,10 @@ struct Layout {
 /// Returns where the records of an input begin in a buffer for a step, aligned for any type; for
 /// the number of inputs, the size of the buffer (bytes).
 std::size_t place_in_step(const SequentialPlan& plan, std::size_t input);
+
+/// The same in the buffer for decoded structs. `decoded`: see StepNeeds.
+std::size_t decoded_place(const SequentialPlan& plan, std::span<const std::size_t> decoded,
+                          std::size_t input);
 
 /// Chooses all sizes of a pass. Keeps what the user has fixed, unless the limits leave no room for
 /// so many reads in flight, or for so many streams that load their own chunks. Depends on nothing

@@ -117,6 +117,52 @@ TEST_P(DeviceTest, SwapsBytesOfEachElement) {
   }
 }
 
+TEST_P(DeviceTest, MovesFieldsOfEachRecord) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const auto device = make_device(GetParam());
+  const auto stream = device->make_stream();
+  // Odd places, so that fields are copied by bytes, and places that allow words of each size.
+  struct Case {
+    std::size_t source_bytes, target_bytes;
+    std::vector<FieldMove> moves;
+  };
+  std::vector<Case> cases{
+      {13, 11, {{1, 0, 3, 0}, {5, 4, 4, 4}, {9, 9, 2, 2}}},
+      {24, 32, {{16, 0, 8, 0}, {0, 24, 8, 8}, {8, 8, 8, 4}, {8, 16, 6, 2}}},
+      {12, 8, {{8, 0, 4, 0}, {0, 4, 4, 0}}},
+      {6, 4, {{4, 0, 2, 0}, {0, 2, 2, 0}}},
+  };
+  cases.push_back({250, 250, {}});
+  for (std::size_t i = 0; i < 250; ++i) cases.back().moves.push_back({i, 249 - i, 1, 0});
+  for (const auto& [source_bytes, target_bytes, moves] : cases) {
+    for (const std::size_t count : {0u, 1u, 1025u, 30'001u}) {
+      std::vector<unsigned char> source(count * source_bytes + 1);
+      for (std::size_t i = 0; i < source.size(); ++i)
+        source[i] = static_cast<unsigned char>(i * 31);
+      std::vector<unsigned char> expected(count * target_bytes + 1, 0xee);
+      const std::vector<unsigned char> before = expected;
+      for (std::size_t i = 0; i < count; ++i) {
+        for (const FieldMove& move : moves) {
+          for (std::size_t k = 0; k < move.bytes; ++k) {
+            const std::size_t last = move.swapped_bytes == 0 ? 0 : move.swapped_bytes - 1;
+            const std::size_t place = k / (last + 1) * (last + 1) + (last - k % (last + 1));
+            expected[i * target_bytes + move.to + place] = source[i * source_bytes + move.from + k];
+          }
+        }
+      }
+      const Buffer from(device->device_memory(), source.size());
+      const Buffer to(device->device_memory(), expected.size());
+      stream->copy(from.data(), source.data(), source.size());
+      stream->copy(to.data(), before.data(), before.size());
+      stream->move_fields({to.data(), target_bytes, from.data(), source_bytes, count}, moves);
+      std::vector<unsigned char> found(expected.size());
+      stream->copy(found.data(), to.data(), found.size());
+      stream->synchronize();
+      EXPECT_EQ(found, expected) << source_bytes << " x " << count;
+    }
+  }
+}
+
 TEST_P(DeviceTest, RecyclesTemporaries) {
   OOC_SKIP_WITHOUT(GetParam());
   const auto device = make_device(GetParam());

@@ -232,6 +232,35 @@ TEST_F(LayoutTest, CutsSeveralInputsBySteps) {
   EXPECT_EQ(place_in_step(small.plan, 1), 512u);
 }
 
+TEST_F(LayoutTest, HasOneBufferForDecodedStructs) {
+  SourceFacts zipped = on_disk(30 * MiB);
+  zipped.extents.push_back({.file = 1, .offset = 0, .bytes = 30 * MiB, .input = 1});
+  zipped.extents.push_back({.file = 2, .offset = 0, .bytes = 30 * MiB, .input = 2});
+  StepNeeds needs;
+  needs.inputs = {{10, 1}, {10, 2}, {10, 1}};
+  needs.partition = 1000;
+  const Layout plain = layout_for({}, DeviceKind::cuda, zipped, needs);
+  EXPECT_EQ(plain.buffers.decoded, 0u);
+  needs.decoded = {5, 0, 40};
+  for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
+    const Layout layout = layout_for({.chunk_bytes = 1}, device, zipped, needs);
+    const std::size_t records = layout.plan.max_step_bytes(0) / 10;
+    EXPECT_EQ(records, 1000u);
+    EXPECT_EQ(decoded_place(layout.plan, needs.decoded, 0), 0u);
+    EXPECT_EQ(decoded_place(layout.plan, needs.decoded, 2), 5120u);  // a multiple of 256
+    EXPECT_EQ(layout.buffers.decoded, 5120u + 40'192u);
+    const LaneBuffers& buffers = layout.buffers;
+    EXPECT_EQ(buffers.bytes(), buffers.inputs * buffers.step + buffers.decoded);
+  }
+  // With a limit of memory there is room for it.
+  const auto chunk = [&](const StepNeeds& of) {
+    return layout_for({.device_bytes = 64 * MiB}, DeviceKind::cuda, zipped, of).chunk_bytes;
+  };
+  const std::size_t decoded = chunk(needs);
+  needs.decoded = {};
+  EXPECT_LT(decoded, chunk(needs));
+}
+
 // The margin of two steps is read twice.
 TEST_F(LayoutTest, ChunksAreLargeBesideTheirMargin) {
   StepNeeds needs = needs_of(4, true);

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <ooc/device.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <span>
+
+namespace ooc {
+
+/// Enqueues kernels that do what Stream::move_fields() says.
+cudaError_t move_fields_cuda(const MovedRecords& records, std::span<const FieldMove> moves,
+                             cudaStream_t stream);
+
+}  // namespace ooc

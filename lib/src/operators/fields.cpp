@@ -1,0 +1,77 @@
+#include <ooc/input_type.hpp>
+
+#include <ooc/io/error.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace ooc::detail {
+
+namespace {
+
+Error unfit(const Source& source, const std::string& problem, const std::string& why,
+            const std::string& hint) {
+  return Error(ErrorKind::bad_input, source.name() + ": " + problem,
+               {.path = source.files().empty() ? "" : source.files().front().path(),
+                .why = why,
+                .hint = hint});
+}
+
+/// Returns the field of a file for a field of the operator's struct. Throws Error(bad_input).
+const Field& found(const Source& source, const Field& wanted) {
+  const std::vector<Field>& held = source.type()->fields;
+  const auto field = std::ranges::find(held, wanted.name, &Field::name);
+  if (field == held.end()) {
+    throw unfit(
+        source,
+        "has no field '" + wanted.name + "', which the operator takes as " + code_of(wanted),
+        "the file holds " + code_of(*source.type()), "");
+  }
+  if (field->element != wanted.element || field->count != wanted.count) {
+    throw unfit(source,
+                "field '" + wanted.name + "' holds " + code_of(*field) +
+                    ", the operator takes it as " + code_of(wanted),
+                "fields have the same name, type and number of elements; they may have another "
+                "byte order",
+                "give the member of the operator's struct the type that the file holds");
+  }
+  return *field;
+}
+
+/// Adds a move, or lengthens the one before if the field follows that on both sides.
+void add(std::vector<FieldMove>& moves, const FieldMove& move) {
+  if (!moves.empty() && moves.back().swapped_bytes == 0 && move.swapped_bytes == 0) {
+    FieldMove& last = moves.back();
+    if (last.from + last.bytes == move.from && last.to + last.bytes == move.to) {
+      last.bytes += move.bytes;
+      return;
+    }
+  }
+  moves.push_back(move);
+}
+
+}  // namespace
+
+Decoding decoding_of(const Source& source, const DType& wanted) {
+  if (!source.type()->is_struct()) {
+    throw unfit(source,
+                "holds " + std::string(name_of(source.type()->element)) +
+                    ", the operator takes structs " + code_of(wanted),
+                "elements have no names", "open it with the type of its structs (Format::type)");
+  }
+  Decoding decoding{.bytes = wanted.struct_bytes};
+  bool is_same = source.type()->struct_bytes == wanted.struct_bytes;
+  for (const Field& field : wanted.fields) {
+    const Field& held = found(source, field);
+    is_same &= held.offset == field.offset && !held.swapped;
+    add(decoding.moves, {.from = held.offset,
+                         .to = field.offset,
+                         .bytes = field.bytes(),
+                         .swapped_bytes = held.swapped ? size_of(field.element) : 0});
+  }
+  if (is_same) decoding.moves.clear();
+  return decoding;
+}
+
+}  // namespace ooc::detail
