@@ -98,6 +98,11 @@ for name, shape in ("a.npy", (300, 500)), ("b.npy", (500, 70)):
 points = random.integers(-8, 9, (70_001, 13)).astype(np.float32)
 np.save("points.npy", points)
 (points @ np.arange(13, dtype=np.float32) / 4).tofile("labels.f32")
+# Fields in another order than that of the program, in the other byte order, and with one more.
+particles = np.zeros(300_001, [("id", "<u4"), ("x", ">f4"), ("mass", ">f8"), ("y", "<f4")])
+for name, values_of in ("x", 7), ("mass", 5), ("y", 11):
+    particles[name] = np.arange(len(particles)) * values_of % 1000 + 1
+np.save("particles.npy", particles)
 PYTHON
 
 # check PROGRAM RULE: expects that RULE, in Python, is true of the program's results.
@@ -113,6 +118,7 @@ mean = np.float32(values.mean(dtype=np.float64))
 stddev = np.float32(values.std(dtype=np.float64))
 a, b, points = (np.load(name).astype(int) for name in ("a.npy", "b.npy", "points.npy"))
 good = np.fromfile("good.u8", np.uint8)
+particles = np.load("particles.npy")
 until = np.concatenate(([0], values.cumsum(dtype=np.float64)))
 index = np.arange(len(values))
 ends = np.minimum(index + 4, len(values)), np.maximum(index - 3, 0)
@@ -153,6 +159,9 @@ writes moving_average averages.npy \
   "np.allclose(np.load('averages.npy'), around, rtol=1e-5, atol=1e-6)"
 prints keep_above "open('output.txt').read() == f'{np.sum(values > 0.5)} of {len(values)}\n'" \
   "np.array_equal(np.load('high.npy'), values[values > 0.5])"
+prints heavy_particles "np.array_equal(np.load('heavy.npy'), particles[particles['mass'] > 500][
+  ['mass', 'x', 'y']].astype(np.load('heavy.npy').dtype))" \
+  "np.load('heavy.npy').dtype == [('mass', '<f8'), ('x', '<f4'), ('y', '<f4')]"
 writes running_sum totals.npy "np.allclose(np.load('totals.npy'), until[1:], rtol=1e-12)"
 writes quantise bytes.npy "np.array_equal(np.load('bytes.npy'), np.rint(points.astype(np.float32) /
   (np.abs(points).max(axis=1, keepdims=True).astype(np.float32) / np.float32(127))))"
