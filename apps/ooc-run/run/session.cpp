@@ -36,7 +36,6 @@ std::vector<std::string> without_repetitions(const std::vector<std::string>& sen
   return rest;
 }
 
-/// Returns the error for a check that could not be completed. It says nothing about the result.
 /// The hint to save one field of a file of structs, as a command for Python.
 std::string field_hint(const ooc::Source& source, const ooc::Format& format) {
   const ooc::DType& type = *source.type();
@@ -66,6 +65,7 @@ void require_elements(const ooc::Source& source, const ooc::Format& format) {
       {.why = "this command takes elements of one type", .hint = field_hint(source, format)});
 }
 
+/// Returns the error for a check that could not be completed. It says nothing about the result.
 ooc::Error not_verified(const ooc::Error& error) {
   const std::string what = error.kind() == ooc::ErrorKind::interrupted
                                ? error.what()

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/coordinator.hpp>
+#include <ooc/fields.hpp>
 #include <ooc/input_type.hpp>
 #include <ooc/pass_options.hpp>
 #include <ooc/row.hpp>
@@ -73,17 +74,19 @@ class Lease {
   std::uint64_t first() const noexcept;
   std::size_t count() const noexcept;
 
-  /// All rows, of one of the sources that were zipped. They are aligned to their elements, and in
-  /// this machine's byte order. Throws Error(usage) if there is no such source.
+  /// All rows, of one of the sources that were zipped. They are aligned to their elements, which
+  /// are in this machine's byte order; structs are as they are in the file. Throws Error(usage) if
+  /// there is no such source.
   DeviceSpan<const std::byte> bytes(std::size_t source = 0) const;
 
-  /// The same as elements. Throws Error(usage) unless the source holds elements of this type;
-  /// std::byte stands for any.
+  /// The same as elements, or as structs that declare their fields. Throws Error(usage) unless the
+  /// source holds elements of this type, or structs whose fields lie as in T; std::byte stands for
+  /// any. Throws Error(bad_input) if a field is not there.
   template <class T>
-  requires(IsElement<T> ||
+  requires(IsElement<T> || detail::HasFields<T> ||
            std::same_as<T, std::byte>) DeviceRows<const T> rows(std::size_t source = 0)
   const {
-    if constexpr (IsElement<T>) require_type(source, element_type_of<T>());
+    if constexpr (!std::same_as<T, std::byte>) require_type(source, type_of<T>());
     const DeviceSpan<const std::byte> all = bytes(source);
     const std::size_t size = all.size / sizeof(T);
     return {{reinterpret_cast<const T*>(all.data), size}, first(), size / count()};
@@ -94,7 +97,7 @@ class Lease {
   explicit Lease(std::unique_ptr<detail::LentStep, detail::GiveBack> step)
       : step_(std::move(step)) {}
 
-  void require_type(std::size_t source, ElementType wanted) const;
+  void require_type(std::size_t source, const DType& wanted) const;
 
   std::unique_ptr<detail::LentStep, detail::GiveBack> step_;
 };
@@ -130,7 +133,7 @@ class Chunks {
   /// Blocks until the next chunk is on the device, and returns it; nothing at the end of the data.
   /// Work that is enqueued on `stream` from now on finds its rows, and work that is on the stream
   /// when the lease dies is done before the memory is used again. Up to Coordinator::streams()
-  /// leases may live at once, and no chunk is loaded ahead then.
+  /// leases may live at once, or more; fewer chunks are loaded ahead then.
   ///
   /// Throws Error(usage) if it would wait for ever, because there are so many leases; the error of
   /// the pass, if that has failed; Error(interrupted) after a stop, unless

@@ -2,6 +2,7 @@
 
 #include <ooc/detail/base/threads.hpp>
 #include <ooc/io/error.hpp>
+#include <ooc/partials.hpp>
 
 #include <algorithm>
 #include <condition_variable>
@@ -33,10 +34,17 @@ struct LentStep {
 /// take(). A lane waits until its step is back, so there are as many leases as lanes at most.
 class Lender final : public Operation {
  public:
-  Lender(Device& device, const Lending& lending, std::vector<const Source*> sources)
-      : device_(device), lending_(lending), sources_(std::move(sources)) {}
+  Lender(Device& device, const Lending& lending, std::vector<const Source*> sources,
+         std::size_t record_bytes)
+      : device_(device),
+        lending_(lending),
+        sources_(std::move(sources)),
+        partition_(
+            records_in(device.facts().uses_host_cores ? cpu_partition_bytes : gpu_partition_bytes,
+                       record_bytes)) {}
 
-  std::size_t partition() const noexcept override { return 1; }
+  /// As of a fold. Smaller steps take longer to hand over than to copy.
+  std::size_t partition() const noexcept override { return partition_; }
   std::optional<Lending> lending() const noexcept override { return lending_; }
   void prepare(std::size_t lanes) override;
   void begin(std::size_t /*lane*/, Stream& /*stream*/) override {}
@@ -66,6 +74,7 @@ class Lender final : public Operation {
   Device& device_;
   Lending lending_;
   std::vector<const Source*> sources_;
+  std::size_t partition_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<LentStep> steps_;    // of each lane
@@ -185,13 +194,20 @@ DeviceSpan<const std::byte> Lease::bytes(std::size_t source) const {
   return step_->inputs[source];
 }
 
-void Lease::require_type(std::size_t source, ElementType wanted) const {
+void Lease::require_type(std::size_t source, const DType& wanted) const {
   const Source& held = step_.get_deleter().lender->source(source);
-  if (held.type() && held.element() == wanted) return;
+  if (held.type() && held.type()->is_struct() && wanted.is_struct()) {
+    if (detail::decoding_of(held, wanted).moves.empty()) return;
+  } else if (held.type() && !held.type()->is_struct() && !wanted.is_struct() &&
+             held.element() == wanted.element) {
+    return;
+  }
+  const auto words = [](const DType& type) {
+    return type.is_struct() ? code_of(type) : std::string(name_of(type.element));
+  };
   throw Error(ErrorKind::usage,
-              held.name() + ": holds " +
-                  std::string(held.type() ? name_of(held.element()) : "plain bytes") + ", not " +
-                  std::string(name_of(wanted)),
+              held.name() + ": holds " + (held.type() ? words(*held.type()) : "plain bytes") +
+                  ", not " + words(wanted),
               {.why = "rows<T>() gives the elements as they are",
                .hint = held.type() ? "" : "ooc::open(path, {.type = ...}) gives them a type"});
 }
@@ -224,10 +240,16 @@ namespace {
 std::vector<PassInput> inputs_of(const std::vector<const Source*>& sources) {
   std::vector<PassInput> inputs;
   for (const Source* source : sources) {
-    const std::size_t element = size_of(source->element());
+    const std::size_t element = size_of(source->type().value_or(DType{}));
     inputs.push_back({*source, RecordShape(detail::row_bytes_of(*source, element), element)});
   }
   return inputs;
+}
+
+std::size_t record_bytes_of(const std::vector<PassInput>& inputs) {
+  std::size_t bytes = 0;
+  for (const PassInput& input : inputs) bytes += input.record.bytes;
+  return bytes;
 }
 
 Lending lending_of(const ChunksOptions& options) {
@@ -248,7 +270,8 @@ Chunks::State::State(Coordinator& used, const std::vector<const Source*>& source
       options(std::move(given)),
       pass(used.begin_pass()),
       inputs(inputs_of(sources)),
-      lender(std::make_shared<detail::Lender>(used.device(), lending_of(options), sources)),
+      lender(std::make_shared<detail::Lender>(used.device(), lending_of(options), sources,
+                                              record_bytes_of(inputs))),
       forward(options.pass.stop, [this] { stop.request_stop(); }),
       thread(start_thread([this](const std::stop_token&) { run(); })) {}
 

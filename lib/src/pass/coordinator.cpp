@@ -84,7 +84,9 @@ Coordinator::Coordinator(std::unique_ptr<Device> device, Options options)
   if (state_->options.device_bytes != 0) {
     used.device_memory().set_limit(state_->options.device_bytes);
   }
-  for (std::size_t i = 0; i < streams(); ++i) {
+  // Twice as many where lanes have one buffer instead of two (Operation::lending()).
+  const std::size_t most_lanes = std::max(streams(), 2 * state_->workers.lanes);
+  for (std::size_t i = 0; i < most_lanes; ++i) {
     state_->all_lanes.push_back(std::make_unique<Lane>(used, i));
   }
 }

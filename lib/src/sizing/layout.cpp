@@ -50,8 +50,12 @@ Reading choose_reading(const Facts& facts, const Wishes& wishes) {
           : choose_read_config(options, facts.device, workers, facts.source);
   const bool reads_inline =
       one_thread || (lanes_may_read && !config.direct && cached >= enough_for_lanes_to_read);
+  // A lane that lends its step has one buffer; twice as many have the buffers of a fold.
+  const bool has_one_buffer = needs.lending && !facts.device.reads_host_memory;
   return {std::move(config), both_ways, reads_inline,
-          reads_inline ? workers.reading_lanes : workers.lanes,
+          reads_inline     ? workers.reading_lanes
+          : has_one_buffer ? 2 * workers.lanes
+                           : workers.lanes,
           reads_inline ? workers.why_reading_lanes : workers.why_lanes};
 }
 
@@ -102,7 +106,8 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
   const std::size_t record_bytes = needs.inputs.empty() ? output_bytes : needs.bytes();
   const std::size_t partition_bytes = needs.partition * record_bytes;
   const bool in_pieces = !facts.device.reads_host_memory && facts.outputs.empty() &&
-                         !reading.both_ways && !facts.source.is_produced && !needs.lending;
+                         !reading.both_ways && !facts.source.is_produced &&
+                         (!needs.lending || needs.lending->is_everything());
   const auto with_pieces = [&](std::size_t records, std::size_t wanted, Reason why) {
     const bool splits = in_pieces && wanted < partition_bytes;
     return ChunkSize{records, std::move(why), splits ? piece_of(needs, wanted) : records};

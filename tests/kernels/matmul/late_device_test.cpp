@@ -81,7 +81,8 @@ class LateMatmulTest : public testing::Test {
     const Source a = matrix("a", shape.rows, shape.inner);
     const Source b = matrix("b", shape.inner, shape.columns);
     Coordinator planner(make_device(DeviceKind::cpu), {.streams = 2, .memory_bytes = 64 * MiB});
-    ProductJob job = prepare(planner, a, b, {}, 0).job;
+    Coordinator::Reservation reservation = planner.reserve();
+    ProductJob job = prepare(planner, reservation, a, b, {}, 0).job;
     job.schedule = make_schedule(job.problem, limits, {});
     std::set<std::int32_t> sent;  // entries of the cache
     for (const Load& load : job.schedule.loads) {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "io/expect_error.hpp"
+#include "support/data_file.hpp"
 #include "support/faulty_engine.hpp"
 #include "support/host_operators.hpp"
 #include "support/machines.hpp"
@@ -179,21 +180,51 @@ TEST_P(ChunksTest, GiveTheSameRowsOfSourcesThatAreZipped) {
 TEST_P(ChunksTest, SeveralCanBeHeldAndGivenBackInAnyOrder) {
   const Source source = rows_of(1'000, 1);
   Chunks chunks(*used_, source, {.rows = 10});
-  std::uint64_t next = 0;
-  for (int round = 0; round < 50; ++round) {
-    std::optional<Lease> first = chunks.next(*stream_);
-    const std::optional<Lease> second = chunks.next(*stream_);
-    ASSERT_TRUE(first && second);
-    EXPECT_EQ(first->first(), next);
-    EXPECT_EQ(second->first(), next + 10);
-    if (round == 0) {
-      expect_error(ErrorKind::usage, "are lent: 2", [&] { chunks.next(*stream_); });
-    }
-    next += 20;
-    if (round % 2 == 0) first.reset();
+  std::vector<Lease> held;
+  const auto take_one = [&] { held.push_back(*chunks.next(*stream_)); };
+  const auto take_all = [&] {
+    for (;;) take_one();
+  };
+  expect_error(ErrorKind::usage, "next() would wait for ever", take_all);
+  EXPECT_GE(held.size(), used_->streams());
+  std::uint64_t next = held.size();
+  for (std::uint64_t i = 0; i < next; ++i) EXPECT_EQ(held[i].first(), 10 * i);
+  for (; next < 100; ++next) {
+    held.erase(held.begin() + static_cast<std::ptrdiff_t>(next % held.size()));
+    take_one();
+    EXPECT_EQ(held.back().first(), 10 * next);
   }
+  held.clear();
   EXPECT_FALSE(chunks.next(*stream_));
   EXPECT_FALSE(chunks.stats().outcome.partial);
+}
+
+struct Pair {
+  std::uint32_t left, right;
+  static constexpr auto fields =
+      ooc::fields(field("left", &Pair::left), field("right", &Pair::right));
+};
+
+TEST_P(ChunksTest, GiveStructsThatLieAsInTheFile) {
+  const std::vector<std::uint32_t> values = numbers(2'000);
+  test::write_file(file_.path(), values);
+  const Source pairs = open(file_.path(), {.type = parse_dtype("{left:u4,right:u4}")});
+  Chunks chunks(*used_, pairs, {.rows = 100});
+  std::size_t next = 0;
+  while (const auto chunk = chunks.next(*stream_)) {
+    for (const Pair& pair : on_host<const Pair>(*stream_, chunk->rows<Pair>())) {
+      EXPECT_EQ(pair.left, values[next++]);
+      EXPECT_EQ(pair.right, values[next++]);
+    }
+    expect_error(ErrorKind::usage, "holds {left:<u4,right:<u4}, not uint32",
+                 [&] { chunk->rows<std::uint32_t>(); });
+  }
+  EXPECT_EQ(next, values.size());
+  const Source turned = open(file_.path(), {.type = parse_dtype("{right:u4,left:u4}")});
+  Chunks others(*used_, turned);
+  const auto chunk = others.next(*stream_);
+  expect_error(ErrorKind::usage, "not {left:<u4,right:<u4}", [&] { chunk->rows<Pair>(); });
+  EXPECT_EQ(chunk->bytes().size, 8'000u);
 }
 
 TEST_P(ChunksTest, TheLastOnesMayBeHeldAtTheEnd) {
