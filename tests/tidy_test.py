@@ -122,8 +122,9 @@ def layer_of(name):
 
 
 def layer_of_header(header):
-    """Returns the layer of a header <ooc/...>."""
-    return next((layer for layer in LAYERS if f"{layer}/include/{header}" in FILES), None)
+    """Returns the layer of a header <ooc/...>. CMake generates some from files with ".in"."""
+    return next((layer for layer in LAYERS for end in ("", ".in")
+                 if f"{layer}/include/{header}{end}" in FILES), None)
 
 
 def included_file(name, header):

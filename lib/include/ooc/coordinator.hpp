@@ -7,6 +7,7 @@
 #include <ooc/pass_input.hpp>
 #include <ooc/pass_options.hpp>
 #include <ooc/stats.hpp>
+#include <ooc/version.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -50,7 +51,10 @@ class Coordinator {
     std::unique_ptr<Device, BindBack> bound_;
   };
 
-  explicit Coordinator(std::unique_ptr<Device> device, Options options = {});
+  /// `headers` is the version of the headers that the calling file was compiled with; leave it out.
+  /// Throws Error(usage) if the library is of another version (major or minor).
+  explicit Coordinator(std::unique_ptr<Device> device, Options options = {},
+                       Version headers = {OOC_VERSION_MAJOR, OOC_VERSION_MINOR, OOC_VERSION_PATCH});
   ~Coordinator();
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;

@@ -13,6 +13,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "observe/stopwatch.hpp"
@@ -45,6 +46,23 @@ std::vector<OutputFile*> files_of(std::span<const Output> outputs) {
   return files;
 }
 
+std::string name_of(Version version) {
+  return std::to_string(version.major) + "." + std::to_string(version.minor) + "." +
+         std::to_string(version.patch);
+}
+
+/// The types of another version may have other members than those that the program has compiled.
+void check_version(Version headers) {
+  const Version library = version();
+  if (headers.major == library.major && headers.minor == library.minor) return;
+  throw Error(ErrorKind::usage,
+              "this program was compiled with the headers of libooc " + name_of(headers) +
+                  ", and runs with libooc " + name_of(library),
+              {.why = "before 1.0, each minor version may change the types of the headers",
+               .hint = "compile it with the headers of the library that it finds; ldd PROGRAM "
+                       "shows the path of a shared one"});
+}
+
 }  // namespace
 
 // The order matters: lanes and pool give their memory back to the device.
@@ -72,8 +90,9 @@ struct Coordinator::State {
   void add_times(const Writer* writer, Stats& stats) const;
 };
 
-Coordinator::Coordinator(std::unique_ptr<Device> device, Options options)
+Coordinator::Coordinator(std::unique_ptr<Device> device, Options options, Version headers)
     : state_(std::make_unique<State>()) {
+  check_version(headers);
   state_->device = std::move(device);
   state_->options = bounded(std::move(options));
   state_->workers = choose_workers(state_->options, state_->device->facts());
