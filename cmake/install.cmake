@@ -1,5 +1,5 @@
 # Installation: the libraries with their headers, for CMake (lib/ooc-config.cmake.in) and pkg-config
-# (lib/ooc.pc.in), and ooc-run.
+# (lib/ooc.pc.in), and ooc-run. The components are packages of their own (cmake/debian.cmake).
 
 include(CMakePackageConfigHelpers)
 
@@ -7,17 +7,34 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ooc)
 
 # A set of targets for each choice of the user, so that a program needs to find only what its own
 # choice links.
-install(TARGETS ooc ooc_shared EXPORT ooc-targets FILE_SET HEADERS)
-install(TARGETS ooc_static EXPORT ooc-static-targets)
-install(TARGETS ooc_operators EXPORT ooc-operators-targets FILE_SET HEADERS)
+install(TARGETS ooc_shared EXPORT ooc-targets
+        LIBRARY COMPONENT library NAMELINK_COMPONENT development)
+install(TARGETS ooc EXPORT ooc-targets FILE_SET HEADERS COMPONENT development)
+install(TARGETS ooc_static EXPORT ooc-static-targets ARCHIVE COMPONENT development)
+install(TARGETS ooc_operators EXPORT ooc-operators-targets
+        FILE_SET HEADERS COMPONENT development)
 foreach(set IN ITEMS ooc-targets ooc-static-targets ooc-operators-targets)
-  install(EXPORT ${set} NAMESPACE ooc:: DESTINATION ${package_dir})
+  install(EXPORT ${set} NAMESPACE ooc:: DESTINATION ${package_dir} COMPONENT development)
 endforeach()
 configure_package_config_file(lib/ooc-config.cmake.in ooc-config.cmake
   INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(ooc-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ooc-config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/ooc-config-version.cmake
-        DESTINATION ${package_dir})
+        DESTINATION ${package_dir} COMPONENT development)
 
-install(TARGETS ooc-run)
+# Its paths follow the file, so that the package can be moved.
+cmake_path(SET to_prefix "${CMAKE_INSTALL_PREFIX}")
+cmake_path(RELATIVE_PATH to_prefix BASE_DIRECTORY "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig")
+cmake_path(APPEND pc_includedir "\${prefix}" "${CMAKE_INSTALL_INCLUDEDIR}")
+cmake_path(APPEND pc_libdir "\${prefix}" "${CMAKE_INSTALL_LIBDIR}")
+set(pc_libs_private -pthread -l${CMAKE_DL_LIBS})
+if(OOC_CUDA)
+  list(APPEND pc_libs_private -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt)
+endif()
+list(JOIN pc_libs_private " " pc_libs_private)
+configure_file(lib/ooc.pc.in ooc.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ooc.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+
+install(TARGETS ooc-run COMPONENT program)
