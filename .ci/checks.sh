@@ -16,6 +16,7 @@ missing=$(/usr/bin/python3 - "$results/probe" <<'PYTHON'
 import ctypes
 import mmap
 import os
+import shutil
 import sys
 
 libc = ctypes.CDLL(None)
@@ -51,6 +52,9 @@ with open(path, "w+b") as file:
     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     if warm != PAGES or cached_pages(file.fileno(), 0) != 0:
         labels.append("needs-page-cache")
+for tool in "lintian", "mmdebstrap":
+    if shutil.which(tool) is None or shutil.which("dpkg-shlibdeps") is None:
+        labels.append(f"needs-{tool}")
 print(*labels)
 PYTHON
 )
