@@ -34,6 +34,10 @@ from cli_support import PROGRAM, clean_environment  # noqa: E402
 NOT_RUN = {
     ("README.md", "scripts/demo"): "installs and builds; CI calls scripts/test",
     ("docs/building.md", "scripts/setup"): "installs and builds, as scripts/test does",
+    ("docs/building.md", "cd build/cpu && cpack && apt-get install ./ooc-run_*.deb"):
+        "makes and installs packages: debian_test.sh does it",
+    ("docs/library.md", "c++ -std=c++20 -O2 program.cpp $(pkg-config --cflags --libs ooc)"):
+        "linking_test.py does it",
     ("CONTRIBUTING.md", "scripts/setup"): "installs and builds, as .ci/run does",
     ("datasets/README.md",
      'ooc-run histogram "$(datasets/fetch minilm)" --dtype f4 --offset 15512'):
