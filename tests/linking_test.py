@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Tests how programs link the installed libraries: linking_test.py BUILD_DIRECTORY COMPILER
 
-Builds tests/linking against the shared and the static one, by CMake and by pkg-config."""
+Builds tests/linking against the shared and the static one, by CMake and by pkg-config, and compares
+what the shared library exports with what the installed headers declare."""
 
+import collections
 import os
 import re
 import shutil
@@ -24,6 +26,33 @@ def run(*command, fails=False, **options):
     if (done.returncode != 0) != fails:
         raise AssertionError(f"{command} ended with {done.returncode}:\n{done.stdout}")
     return done.stdout
+
+
+class Symbols:
+    """The functions of libooc in a file, without inline ones and those of one source file."""
+
+    def __init__(self, *options):
+        listing = run("nm", "--demangle", "--defined-only", "--extern-only", *options)
+        self.types = set(re.findall(r" typeinfo for ooc::(?:detail::)?(\w+)$", listing, re.M))
+        self.functions = collections.Counter()  # with the number of overloads
+        self.members = set()                    # as (class, name)
+        for name in set(re.findall(r" T ooc::(?:detail::)?(.*)$", listing, re.M)):
+            *owners, function = re.sub(r"\[.*?\]", "", name).partition("(")[0].split("::")
+            if owners:
+                self.members.add((owners[0], "::".join([*owners[1:], function])))
+            else:
+                self.functions[function] += 1
+
+
+def declared_functions(header):
+    """Returns the names of functions that a header declares and the library defines."""
+    found, begins = [], True
+    for line in header.splitlines():
+        other = re.match(r"\W|(inline|constexpr|template|requires|class|struct|using)\b", line)
+        if begins and not other:
+            found += re.findall(r"^[^(]*?(\w+)\(", line)
+        begins = not line or line.startswith("//") or line.endswith((";", "{", "}"))
+    return found
 
 
 class LinkingTest(unittest.TestCase):
@@ -121,6 +150,24 @@ class LinkingTest(unittest.TestCase):
         self.assertIn(f"headers of libooc {major}.{int(minor) + 1}.{patch}, and runs with libooc "
                       f"{self.version}", said)
         self.assertIn("hint: ", said)
+
+    def test_the_shared_library_exports_what_the_headers_declare_and_no_more(self):
+        exported = Symbols("--dynamic", self.library)
+        all_members = Symbols(next(self.prefix.rglob("libooc.a"))).members
+        functions, classes = collections.Counter(), {}
+        for text in self.headers.values():
+            functions.update(declared_functions(text))
+            classes.update({name: body for name, body in re.findall(
+                r"^(?:class|struct) (?:OOC_API )?(\w+)[^;{]*{(.*?)^};", text, re.M | re.S)})
+        self.assertGreater(functions.total(), 50)
+        self.assertEqual(exported.functions, functions)
+        self.assertLessEqual({owner for owner, _ in exported.members}, set(classes))
+        self.assertEqual([f"{owner}::{member}" for owner, member in all_members - exported.members
+                          if f"{member}(" in classes.get(owner, "")], [])
+        # Casts and exceptions compare types by these.
+        polymorphic = {name for name, body in classes.items() if "virtual " in body}
+        self.assertGreater(len(polymorphic), 5)
+        self.assertLessEqual(polymorphic | {"Error", "MeteredMemory"}, exported.types)
 
 
 if __name__ == "__main__":

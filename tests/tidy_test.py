@@ -52,6 +52,7 @@ LANGUAGE = "io/include/ooc/io/language.hpp"
 # Public headers without a test file of the same name, and the files that test them.
 TESTED_ELSEWHERE = {
     LANGUAGE: "tests/package_test.sh",
+    "io/include/ooc/io/api.hpp": "tests/linking_test.py",
     "io/include/ooc/io/extent.hpp": "tests/io/pool/plan_test.cpp",
     "io/include/ooc/io/producer.hpp": "tests/io/transfer/producer_reader_test.cpp",
     "lib/include/ooc/operation.hpp": "tests/lib/pass/coordinator_test.cpp",
@@ -310,7 +311,8 @@ class TidyTest(unittest.TestCase):
         headers = "".join(text for name, text in library.items() if "/include/" in name)
         for setting in named:
             owner, member = setting.split("::")
-            body = re.search(rf"\b(?:struct|class) {owner} {{(.*?)^}};", headers, re.S | re.M)
+            body = re.search(rf"\b(?:struct|class) (?:OOC_API )?{owner} {{(.*?)^}};", headers,
+                             re.S | re.M)
             self.assertRegex(body.group(1) if body else "", rf"\b{member}\b", setting)
 
     def test_the_glossary_names_what_there_is(self):

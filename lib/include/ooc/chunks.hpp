@@ -3,6 +3,7 @@
 #include <ooc/coordinator.hpp>
 #include <ooc/fields.hpp>
 #include <ooc/input_type.hpp>
+#include <ooc/io/api.hpp>
 #include <ooc/pass_options.hpp>
 #include <ooc/row.hpp>
 #include <ooc/stats.hpp>
@@ -25,7 +26,7 @@ class Lender;
 struct LentStep;
 
 /// Gives a step back to its lane, in the order of a stream's work.
-struct GiveBack {
+struct OOC_API GiveBack {
   std::shared_ptr<Lender> lender;
   Stream* stream;
 
@@ -68,7 +69,7 @@ struct ChunksOptions {
 /// Lifetime: it must die before the Chunks that it comes from, and before the stream that was given
 /// to next(). It may die while that stream still works on the chunk: the memory is used again
 /// only when the work is done that was on the stream by then.
-class Lease {
+class OOC_API Lease {
  public:
   /// Index of the first row in the data, and number of rows.
   std::uint64_t first() const noexcept;
@@ -117,7 +118,7 @@ class Lease {
 /// data.
 ///
 /// Lifetime: the coordinator and the sources must outlive it.
-class Chunks {
+class OOC_API Chunks {
  public:
   /// Begins to read. Throws Error(usage) if the coordinator is busy, for shards that do not exist,
   /// for a checksum of chunks that are shuffled or sharded; `bad_input` if the sources have

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/device.hpp>
+#include <ooc/io/api.hpp>
 #include <ooc/io/source.hpp>
 #include <ooc/operation.hpp>
 #include <ooc/options.hpp>
@@ -25,7 +26,7 @@ namespace ooc {
 /// that want two at once make two coordinators, which may read one Source.
 ///
 /// Lifetime: a coordinator must outlive the Buffers that results of its passes hold.
-class Coordinator {
+class OOC_API Coordinator {
  public:
   /// The right to use a coordinator, for as long as it lives. It must die before the coordinator.
   class [[nodiscard]] Reservation {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/io/api.hpp>
 #include <ooc/metered_memory.hpp>
 
 #include <cstddef>
@@ -75,7 +76,7 @@ struct MovedRecords {
 };
 
 /// A point in a stream's work that a thread can wait for. All calls may throw Error(device).
-class Event {
+class OOC_API Event {
  public:
   virtual ~Event() = default;
   virtual void synchronize() = 0;  // blocks the calling thread; no busy-waiting
@@ -86,7 +87,7 @@ class Event {
 
 /// An in-order queue of device work. Used by one thread at a time. All calls may throw
 /// Error(device).
-class Stream {
+class OOC_API Stream {
  public:
   virtual ~Stream() = default;
   virtual DeviceKind kind() const noexcept = 0;
@@ -136,7 +137,7 @@ class Stream {
 /// events and memory. After a faulty kernel the whole process has lost the GPU: all calls throw
 /// Error(device), destructors make no CUDA calls, and the process should end with _exit(), because
 /// CUDA's own exit handlers may hang.
-class Device {
+class OOC_API Device {
  public:
   virtual ~Device() = default;
   virtual DeviceKind kind() const noexcept = 0;
@@ -183,11 +184,11 @@ class Device {
 
 /// Returns the host memory (bytes) that the kernel estimates to be available without swapping,
 /// within the limit of the container if there is one.
-std::uint64_t available_host_bytes();
+OOC_API std::uint64_t available_host_bytes();
 
 /// Returns the reason why no GPU can be used: the driver's message, or that this build has no code
 /// for the first GPU. Empty if there is a usable GPU.
-std::string why_no_gpu();
+OOC_API std::string why_no_gpu();
 
 /// The options of a GPU.
 struct CudaDeviceOptions {
@@ -203,13 +204,13 @@ struct CudaDeviceOptions {
 /// Creates a device for a GPU, which starts in the background: that takes a fifth of a second or
 /// more. Throws Error(device) if libooc was built without CUDA; all other problems with the GPU are
 /// reported by Device::bind_to_thread().
-std::unique_ptr<Device> make_cuda_device(const CudaDeviceOptions& options);
+OOC_API std::unique_ptr<Device> make_cuda_device(const CudaDeviceOptions& options);
 
 /// Creates a device for the CPU, or for the GPU with the index `ordinal` as make_cuda_device()
 /// does.
-std::unique_ptr<Device> make_device(DeviceKind kind, int ordinal = 0);
+OOC_API std::unique_ptr<Device> make_device(DeviceKind kind, int ordinal = 0);
 
 /// Creates a device for the first GPU if it is usable, else for the CPU.
-std::unique_ptr<Device> best_device();
+OOC_API std::unique_ptr<Device> best_device();
 
 }  // namespace ooc

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/device.hpp>
+#include <ooc/io/api.hpp>
 #include <ooc/io/source.hpp>
 #include <ooc/operation.hpp>
 #include <ooc/options.hpp>
@@ -19,8 +20,8 @@ namespace ooc {
 /// operators allocate. Reads and writes no data and starts no device; the files of `outputs` may be
 /// opened with Purpose::dry_run. Throws the Error that Coordinator::run() would throw for these
 /// options.
-Stats dry_run_pass(const Options& options, DeviceKind device, const Source& source,
-                   RecordShape record, std::span<const Output> outputs = {},
-                   const PassOptions& wanted = {});
+OOC_API Stats dry_run_pass(const Options& options, DeviceKind device, const Source& source,
+                           RecordShape record, std::span<const Output> outputs = {},
+                           const PassOptions& wanted = {});
 
 }  // namespace ooc

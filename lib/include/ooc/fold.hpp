@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/io/api.hpp>
 #include <ooc/io/language.hpp>
 
 #include <ooc/coordinator.hpp>
@@ -93,7 +94,7 @@ concept FoldOperator = requires(const Op op, Stream& stream, typename Op::Partia
 || detail::FoldsSeveral<const Op>;
 
 /// The base of partials that only their operator knows. A null pointer is neutral.
-struct OpaqueState {
+struct OOC_API OpaqueState {
   virtual ~OpaqueState() = default;
 };
 using OpaquePartial = std::unique_ptr<OpaqueState>;
@@ -156,7 +157,7 @@ class Fold final : public Operation {
 };
 
 /// Several operations as one: each chunk goes through all of them, one after another.
-class CompositeOperation final : public Operation {
+class OOC_API CompositeOperation final : public Operation {
  public:
   explicit CompositeOperation(std::vector<Operation*> operations)
       : operations_(std::move(operations)) {}

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/fields.hpp>
+#include <ooc/io/api.hpp>
 #include <ooc/io/source.hpp>
 #include <ooc/pass_input.hpp>
 #include <ooc/row.hpp>
@@ -60,7 +61,7 @@ namespace detail {
 
 /// Returns the size of a row of elements of a size (bytes). Throws Error(bad_input) if files have
 /// rows of different lengths, or rows have no elements.
-std::size_t row_bytes_of(const Source& source, std::size_t element_bytes);
+OOC_API std::size_t row_bytes_of(const Source& source, std::size_t element_bytes);
 
 /// The shape of the records of a source that an operator reads as its Input.
 template <class Input>
@@ -107,11 +108,11 @@ constexpr InputType input_type_of(std::size_t record_bytes) {
 ///     dimension, or of the last two, and so on. Otherwise a row is any number of elements that
 ///     divides the source's.
 ///  -  A source of structs is read as a struct that declares its fields, or as bytes of whole ones.
-void require_type(const Source& source, const InputType& wanted);
+OOC_API void require_type(const Source& source, const InputType& wanted);
 
 /// Returns how the structs of a source become those that an operator reads. Throws
 /// Error(bad_input) with the field if one is not there, or has another type.
-Decoding decoding_of(const Source& source, const DType& wanted);
+OOC_API Decoding decoding_of(const Source& source, const DType& wanted);
 
 /// Returns the input of a pass for an operator. Throws like the above.
 template <class Input>

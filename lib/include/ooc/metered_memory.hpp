@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/io/api.hpp>
 #include <ooc/io/language.hpp>
 
 #include <atomic>
@@ -12,7 +13,7 @@ namespace ooc {
 
 /// A memory resource that counts allocated bytes and enforces a limit. Thread-safe if the upstream
 /// resource is.
-class MeteredMemory final : public std::pmr::memory_resource {
+class OOC_API MeteredMemory final : public std::pmr::memory_resource {
  public:
   /// `what` names the memory in messages: "host memory", "device memory". `upstream` must outlive
   /// this.

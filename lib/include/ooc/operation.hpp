@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/device.hpp>
+#include <ooc/io/api.hpp>
 #include <ooc/io/target.hpp>
 
 #include <cstddef>
@@ -58,7 +59,7 @@ struct Lending {
 };
 
 /// The work of a pass on its data, without types. Operators get here through fold() and map().
-class Operation {
+class OOC_API Operation {
  public:
   virtual ~Operation() = default;
 

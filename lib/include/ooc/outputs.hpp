@@ -2,6 +2,7 @@
 
 #include <ooc/coordinator.hpp>
 #include <ooc/fields.hpp>
+#include <ooc/io/api.hpp>
 #include <ooc/io/target.hpp>
 #include <ooc/zip.hpp>
 
@@ -66,8 +67,8 @@ struct MadeRecords {
   std::size_t bytes() const { return element_bytes * columns.value_or(1); }
 };
 
-Error rows_differ(std::size_t columns, std::size_t others);
-Error no_columns();
+OOC_API Error rows_differ(std::size_t columns, std::size_t others);
+OOC_API Error no_columns();
 
 template <class Tuple>
 inline constexpr bool has_rows = false;
@@ -207,7 +208,7 @@ void call_with_records(const StepRecords& step, const StepResults& out, const St
 
 /// The files that a pass writes. When all of them are on the disk, they are moved into place, one
 /// after another; if one cannot be, those before it stay.
-class OutputFiles {
+class OOC_API OutputFiles {
  public:
   /// A file for each target, of one record for each of the inputs. With Purpose::append, or if the
   /// input is produced, of as many as the pass makes. Throws Error(usage) if a target does not hold

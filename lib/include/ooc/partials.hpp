@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/device.hpp>
+#include <ooc/io/api.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/tile_tree.hpp>
 
@@ -91,7 +92,7 @@ constexpr std::size_t partition_of(const DeviceFacts& device, std::size_t record
 }
 
 /// Lets threads work on consecutive partitions one after another.
-class PartitionOrder {
+class OOC_API PartitionOrder {
  public:
   PartitionOrder();
   ~PartitionOrder();
@@ -107,7 +108,7 @@ class PartitionOrder {
 };
 
 /// Returns the error for partials that find no more memory.
-Error too_many_partials(const Error& error);
+OOC_API Error too_many_partials(const Error& error);
 
 /// The partial results of an operator during a pass.
 template <class Op>

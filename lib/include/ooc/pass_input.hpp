@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/device.hpp>
+#include <ooc/io/api.hpp>
 #include <ooc/io/source.hpp>
 
 #include <algorithm>
@@ -47,9 +48,9 @@ struct PassInput {
 };
 
 /// The number of records of an input; of a producer, more than it can make.
-std::uint64_t records_of(const PassInput& input);
+OOC_API std::uint64_t records_of(const PassInput& input);
 
 /// True if a producer makes the input of a pass.
-bool is_produced(std::span<const PassInput> inputs);
+OOC_API bool is_produced(std::span<const PassInput> inputs);
 
 }  // namespace ooc

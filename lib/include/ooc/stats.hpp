@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/io/api.hpp>
 #include <ooc/io/language.hpp>
 #include <ooc/reason.hpp>
 
@@ -77,7 +78,7 @@ struct Stats {
   /// Adds the next pass over the same source: times and passes are added up. The layout is that of
   /// the next pass, with the largest sizes in memory, the page cache as before the first pass, and
   /// the reasons of both.
-  Stats& operator+=(const Stats& next);
+  OOC_API Stats& operator+=(const Stats& next);
 };
 
 }  // namespace ooc

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/io/api.hpp>
 #include <ooc/io/element_type.hpp>
 
 #include <cstddef>
@@ -42,10 +43,10 @@ inline std::size_t size_of(const DType& type) {
 
 /// Returns NumPy's code with the byte order: "<f4", ">i2", "|u1". For bf16, which NumPy does not
 /// have, "<bf16" or ">bf16". For a struct, the text that parse_dtype() understands.
-std::string code_of(const DType& type);
+OOC_API std::string code_of(const DType& type);
 
 /// The same for a field: "<f4", or "<f4[3]" for three.
-std::string code_of(const Field& field);
+OOC_API std::string code_of(const Field& field);
 
 /// Parses the name of an element type. Accepts NumPy's codes and names with an optional byte order
 /// ("f4", ">i2", "|u1", "uint8", "float32"), "bf16" and "bfloat16", and the unambiguous short names
@@ -56,6 +57,6 @@ std::string code_of(const Field& field);
 ///
 /// Throws Error(usage) for other names and suggests the nearest match; for a struct, with the field
 /// and its place in the text.
-DType parse_dtype(std::string_view text);
+OOC_API DType parse_dtype(std::string_view text);
 
 }  // namespace ooc

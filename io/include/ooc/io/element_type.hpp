@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/io/api.hpp>
 #include <ooc/io/language.hpp>
 
 #include <bit>
@@ -104,16 +105,16 @@ constexpr std::size_t size_of(ElementType element) {
 }
 
 /// Returns NumPy's long name: "float32", "uint8"; for bf16 "bfloat16".
-std::string_view name_of(ElementType element);
+OOC_API std::string_view name_of(ElementType element);
 
 /// Returns the extension of a file in lower case, with its dot: ".npy" for "X.NPY". Empty if it has
 /// none.
-std::string ending_of(const std::filesystem::path& path);
+OOC_API std::string ending_of(const std::filesystem::path& path);
 
 /// Returns the element type that the extension of a raw file names; empty if it names none.
 /// Extensions count bits (".u8", ".f32", ".bf16"). NumPy's names and codes are accepted too
 /// (".float32", ".f4"), except that ".u8" and ".i8" have 8 bits and ".f8" names no type. ".half" is
 /// float16, ".pcm" int16.
-std::optional<ElementType> type_of_ending(std::string_view ending);
+OOC_API std::optional<ElementType> type_of_ending(std::string_view ending);
 
 }  // namespace ooc

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/io/api.hpp>
 #include <ooc/io/language.hpp>
 
 #include <chrono>
@@ -41,7 +42,7 @@ struct Request {
 /// Performs reads and writes asynchronously. Used by one thread. Short transfers and interruptions
 /// are resumed internally. The destructor waits for the requests in flight, because the kernel may
 /// use their memory until they are complete.
-class Engine {
+class OOC_API Engine {
  public:
   virtual ~Engine() = default;
 
@@ -85,6 +86,6 @@ struct EngineOptions {
 /// Creates an engine. `automatic` selects io_uring, or threads with a note() that says why not.
 /// Throws Error(usage) if `depth` is 0, or for `uring` if the kernel refuses io_uring;
 /// Error(memory) if no thread can be started.
-std::unique_ptr<Engine> make_engine(const EngineOptions& options);
+OOC_API std::unique_ptr<Engine> make_engine(const EngineOptions& options);
 
 }  // namespace ooc

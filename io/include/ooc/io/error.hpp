@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/io/api.hpp>
 #include <ooc/io/language.hpp>
 
 #include <cstdint>
@@ -30,7 +31,7 @@ enum class ErrorKind {
 };
 
 /// Returns the name of the enumerator: "bad_input".
-std::string_view to_string(ErrorKind kind) noexcept;
+OOC_API std::string_view to_string(ErrorKind kind) noexcept;
 
 /// How a remedy changes a setting.
 enum class Change {
@@ -66,17 +67,17 @@ struct RemedyWords {
 };
 
 /// Returns the words of a remedy, with the names of this library.
-RemedyWords words_of(const Remedy& remedy);
+OOC_API RemedyWords words_of(const Remedy& remedy);
 
 /// Returns the hint and the remedies as one sentence, with the words that `words` returns. Empty if
 /// there are none. "raise Options::memory_bytes, or lower Options::chunk_bytes or
 /// Options::streams".
-std::string advice(const ErrorDetails& details,
-                   const std::function<RemedyWords(const Remedy&)>& words = words_of);
+OOC_API std::string advice(const ErrorDetails& details,
+                           const std::function<RemedyWords(const Remedy&)>& words = words_of);
 
 /// The exception type of libooc. `what()` is one line that says what failed and where; details() is
 /// for display and for error handling.
-class Error : public std::runtime_error {
+class OOC_API Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message, ErrorDetails details = {});
 
@@ -96,10 +97,10 @@ class Error : public std::runtime_error {
 
 /// Returns `text` as one shell word, quoted if necessary, so that hints can be copied into a
 /// terminal.
-std::string shell_word(const std::string& text);
+OOC_API std::string shell_word(const std::string& text);
 
 /// Returns the description and name of an errno: "Input/output error (EIO)". Thread-safe and
 /// independent of the locale.
-std::string describe_errno(int errno_value);
+OOC_API std::string describe_errno(int errno_value);
 
 }  // namespace ooc

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/io/api.hpp>
 #include <ooc/io/error.hpp>
 #include <ooc/io/units.hpp>
 
@@ -15,7 +16,7 @@ namespace ooc {
 /// An input file: a regular file or a block device, open for reading. Owns its descriptors;
 /// movable, not copyable. Buffered reads are always possible. Direct reads (O_DIRECT) are possible
 /// if a test read succeeded when the file was opened.
-class File {
+class OOC_API File {
  public:
   /// Opens a file. Throws Error: `input` if it cannot be opened, `bad_input` if it is a directory,
   /// a FIFO, a socket, a character device, or a file of procfs or sysfs.
@@ -78,10 +79,10 @@ class File {
 };
 
 /// Returns the error for a read that failed at `offset`.
-Error read_error(const File& file, std::uint64_t offset, int errno_value);
+OOC_API Error read_error(const File& file, std::uint64_t offset, int errno_value);
 
 /// Returns the error for a read that found the end of the file at byte `end`, before the size that
 /// the file had when it was opened.
-Error shrank_error(const File& file, std::uint64_t end);
+OOC_API Error shrank_error(const File& file, std::uint64_t end);
 
 }  // namespace ooc

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/io/api.hpp>
 #include <ooc/io/error.hpp>
 
 #include <sys/types.h>
@@ -22,7 +23,7 @@ enum class Purpose { write, append, dry_run };
 
 /// Returns the path that remains after the last component has been resolved while it is a symbolic
 /// link; its target need not exist. For a cycle of links, returns one of them.
-std::filesystem::path follow_links(std::filesystem::path path);
+OOC_API std::filesystem::path follow_links(std::filesystem::path path);
 
 /// An output file that appears complete or not at all. It has no name (O_TMPFILE; on file systems
 /// without it, a temporary with an exclusive name beside the target) until commit() has made it
@@ -34,7 +35,7 @@ std::filesystem::path follow_links(std::filesystem::path path);
 /// done. On tmpfs, where every page must be allocated and counted, it only checks for space; a
 /// thread allocates in the background, ahead of writers that copy into a mapping of the file. A
 /// file that is appended to is allocated by grow() instead.
-class OutputFile {
+class OOC_API OutputFile {
  public:
   /// `bytes`: the size of the file; the most that it may have if it is appended to. Throws
   /// Error(output) if there is no such directory, no permission or no space, or if `path` exists

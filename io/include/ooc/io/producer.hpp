@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/io/api.hpp>
 #include <ooc/io/language.hpp>
 
 #include <cstddef>
@@ -26,7 +27,7 @@ namespace ooc {
 ///       std::uint64_t left_ = 1'000'000;
 ///     };
 ///     const ooc::Source ones = ooc::produced(std::make_unique<Ones>(), {ooc::ElementType::u1});
-class Producer {
+class OOC_API Producer {
  public:
   virtual ~Producer() = default;
 
@@ -43,6 +44,6 @@ class Producer {
 /// Returns a producer that reads a pipe, a socket, a terminal or a file from where it is, to its
 /// end. The descriptor stays open, and must do so until the pass has ended. A pipe is enlarged to
 /// 1 MiB if the system allows that. Throws Error(input) when it cannot be read.
-std::unique_ptr<Producer> read_descriptor(int descriptor, std::string name);
+OOC_API std::unique_ptr<Producer> read_descriptor(int descriptor, std::string name);
 
 }  // namespace ooc

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/io/api.hpp>
 #include <ooc/io/dtype.hpp>
 #include <ooc/io/extent.hpp>
 #include <ooc/io/file.hpp>
@@ -31,7 +32,7 @@ struct Format {
 ///
 ///     const ooc::Source prices = ooc::open("prices.f32");  // float32, by its extension
 ///     const ooc::Source table = ooc::open("table.npy");    // type and shape from its header
-class Source {
+class OOC_API Source {
  public:
   /// All bytes of one file, including a header if it has one, as plain bytes. An operator reads
   /// them as its Input, whatever type that is. Use ooc::open() for files that describe their own
@@ -125,7 +126,7 @@ class Source {
 
 /// True if the file begins with the magic bytes of .npy, whatever its name. Throws Error: `input`
 /// if it cannot be read, `bad_input` if it ends meanwhile.
-bool begins_like_npy(const File& file);
+OOC_API bool begins_like_npy(const File& file);
 
 /// Opens files as one dataset, in the order given. Files that are named `.npy` or begin with its
 /// magic bytes (versions 1 to 3; C order unless `format.by_columns`) describe themselves. Other
@@ -133,17 +134,18 @@ bool begins_like_npy(const File& file);
 /// ...), else u1. Throws Error: `usage` if `paths` is empty, or for an offset into a .npy file;
 /// `input` if a file cannot be opened or read; `bad_input` for headers that cannot be parsed, types
 /// that differ or contradict `format`, and sizes that do not fit.
-Source open(std::span<const std::filesystem::path> paths, const Format& format = {});
-Source open(const std::filesystem::path& path, const Format& format = {});
+OOC_API Source open(std::span<const std::filesystem::path> paths, const Format& format = {});
+OOC_API Source open(const std::filesystem::path& path, const Format& format = {});
 
 /// Returns what a producer makes as a source, which can be read once. See Producer.
-Source produced(std::unique_ptr<Producer> producer, DType type,
-                std::span<const std::uint64_t> row_shape = {});
+OOC_API Source produced(std::unique_ptr<Producer> producer, DType type,
+                        std::span<const std::uint64_t> row_shape = {});
 
 /// Returns what is read from a descriptor (see read_descriptor()) as such a source:
 ///
 ///     const ooc::Source input = ooc::from_descriptor(STDIN_FILENO, {ooc::ElementType::f4});
-Source from_descriptor(int descriptor, DType type, std::span<const std::uint64_t> row_shape = {},
-                       std::string name = "the input");
+OOC_API Source from_descriptor(int descriptor, DType type,
+                               std::span<const std::uint64_t> row_shape = {},
+                               std::string name = "the input");
 
 }  // namespace ooc

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/io/api.hpp>
 #include <ooc/io/dtype.hpp>
 #include <ooc/io/output_file.hpp>
 #include <ooc/io/source.hpp>
@@ -23,7 +24,7 @@ struct Target {
 
 /// The open file of a target, with space for all elements and its header written. commit() makes it
 /// visible. The data begins at a page boundary, so that chunks can be written directly.
-class TargetFile : public OutputFile {
+class OOC_API TargetFile : public OutputFile {
  public:
   /// `elements`: the most there may be if the file is appended to; end() writes its header then.
   /// Throws Error: `usage` if the target is the same file as one of the inputs, or its type or
@@ -54,6 +55,6 @@ class TargetFile : public OutputFile {
 
 /// Returns the header of a .npy file, padded to 4096 bytes, which NumPy allows. Throws Error(usage)
 /// if the shape or the fields do not fit in it, or a field cannot have its name.
-std::vector<std::byte> npy_header(const DType& type, std::span<const std::uint64_t> shape);
+OOC_API std::vector<std::byte> npy_header(const DType& type, std::span<const std::uint64_t> shape);
 
 }  // namespace ooc

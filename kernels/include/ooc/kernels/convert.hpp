@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/fold.hpp>
+#include <ooc/io/api.hpp>
 #include <ooc/io/target.hpp>
 
 #include <cstdint>
@@ -28,13 +29,14 @@ struct Conversion {
 ///
 /// The output has the source's shape unless `target.shape` is set. Throws Error as map() does, and
 /// `bad_input` if `options.strict` and a value would change; no output file is left behind then.
-Result<Conversion> convert(Coordinator& coordinator, const Source& source, const Target& target,
-                           const ConvertOptions& options = {}, const PassOptions& wanted = {});
+OOC_API Result<Conversion> convert(Coordinator& coordinator, const Source& source,
+                                   const Target& target, const ConvertOptions& options = {},
+                                   const PassOptions& wanted = {});
 
 /// Returns what dry_run_pass() predicts for convert() with these arguments. Checks that the target
 /// can be written, and leaves no file behind. Throws the errors that convert() would throw before
 /// it reads.
-Stats dry_run_convert(const Options& options, DeviceKind device, const Source& source,
-                      const Target& target);
+OOC_API Stats dry_run_convert(const Options& options, DeviceKind device, const Source& source,
+                              const Target& target);
 
 }  // namespace ooc

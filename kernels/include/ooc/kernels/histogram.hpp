@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/fold.hpp>
+#include <ooc/io/api.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -54,17 +55,19 @@ struct Histogram {
 /// Throws Error: `usage` for invalid bins or an invalid range; `bad_input` if the data has no
 /// finite value, or if its range is too narrow in double precision for so many bins;
 /// `input_changed` if the second pass finds values that the first did not; and as fold() does.
-Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
-                            const HistogramOptions& options = {}, const PassOptions& wanted = {});
+OOC_API Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
+                                    const HistogramOptions& options = {},
+                                    const PassOptions& wanted = {});
 
 /// Number of times that histogram() reads the source: 2 if it must find the range first, else 1.
 /// Throws Error(usage) for invalid options.
-std::size_t histogram_passes(const Source& source, const HistogramOptions& options);
+OOC_API std::size_t histogram_passes(const Source& source, const HistogramOptions& options);
 
 /// Returns what dry_run_pass() predicts for histogram() with these arguments. Throws Error(usage)
 /// for invalid options, and as dry_run_pass() does.
-Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source& source,
-                        const HistogramOptions& options = {}, const PassOptions& wanted = {});
+OOC_API Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source& source,
+                                const HistogramOptions& options = {},
+                                const PassOptions& wanted = {});
 
 namespace binning {
 struct Bins;
@@ -73,7 +76,7 @@ struct Bins;
 /// The counting of histogram() as an operator, for a known element type, so that it can be folded
 /// together with other operators in one pass.
 template <IsElement T>
-class CountBins {
+class OOC_API CountBins {
  public:
   using Input = T;
   using Partial = OpaquePartial;
@@ -102,8 +105,8 @@ class CountBins {
 /// to within their rounding; if not, throws Error(verify), which names the first difference. Throws
 /// also as a pass does, and Error(interrupted) if it is stopped. Uses Options::streams or
 /// Options::threads threads, or by default one for each core.
-void verify_histogram(Coordinator& coordinator, const Source& source,
-                      const HistogramOptions& options, const Histogram& found,
-                      const PassOptions& wanted = {});
+OOC_API void verify_histogram(Coordinator& coordinator, const Source& source,
+                              const HistogramOptions& options, const Histogram& found,
+                              const PassOptions& wanted = {});
 
 }  // namespace ooc

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/fold.hpp>
+#include <ooc/io/api.hpp>
 #include <ooc/io/target.hpp>
 #include <ooc/reason.hpp>
 
@@ -19,7 +20,7 @@ namespace ooc {
 enum class Precision : std::uint8_t { f32, tf32, bf16, f64 };
 
 /// Returns "f32", "tf32", "bf16" or "f64".
-std::string_view name_of(Precision precision);
+OOC_API std::string_view name_of(Precision precision);
 
 struct MatmulOptions {
   std::optional<Precision> precision{};  // default: f64 for f8 inputs, else f32
@@ -61,13 +62,13 @@ struct Product {
 /// throws the errors of matmul() if not, and leaves no file behind. Throws Error: `bad_input` if
 /// shapes or types do not fit together; `memory` if the limits are too low for one panel; `device`
 /// as matmul() does.
-MatmulPlan dry_run_matmul(Coordinator& coordinator, const Source& a, const Source& b,
-                          const MatmulOptions& options = {},
-                          const std::optional<Target>& target = {});
+OOC_API MatmulPlan dry_run_matmul(Coordinator& coordinator, const Source& a, const Source& b,
+                                  const MatmulOptions& options = {},
+                                  const std::optional<Target>& target = {});
 
 /// Returns the element type of a product whose first operand is `a`: f8 if it is computed in f64,
 /// else f4. Throws Error(bad_input) if `a` has no element type.
-ElementType product_type(const Source& a, const MatmulOptions& options = {});
+OOC_API ElementType product_type(const Source& a, const MatmulOptions& options = {});
 
 /// Computes C = A B. All three are in files, which may be far larger than the memory of device and
 /// host. C has the type product_type(); `target.type` only selects the byte order, and
@@ -82,9 +83,9 @@ ElementType product_type(const Source& a, const MatmulOptions& options = {});
 /// once.
 ///
 /// Throws Error as dry_run_matmul() and as a pass does.
-Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
-                       const Target& target, const MatmulOptions& options = {},
-                       const PassOptions& wanted = {});
+OOC_API Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
+                               const Target& target, const MatmulOptions& options = {},
+                               const PassOptions& wanted = {});
 
 /// The result of Freivalds' check.
 struct Verification {
@@ -107,8 +108,8 @@ struct Verification {
 /// Throws Error: `usage` if `vectors` is 0; `bad_input` if shapes or types do not fit; `memory` if
 /// the limit is too low for the vectors, which take about 300 bytes for each row and column;
 /// `interrupted` if stopped; and as a pass does.
-Verification verify_matmul(Coordinator& coordinator, const Source& a, const Source& b,
-                           const Source& c, Precision precision, std::size_t vectors = 8,
-                           const PassOptions& wanted = {});
+OOC_API Verification verify_matmul(Coordinator& coordinator, const Source& a, const Source& b,
+                                   const Source& c, Precision precision, std::size_t vectors = 8,
+                                   const PassOptions& wanted = {});
 
 }  // namespace ooc

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/io/api.hpp>
 #include <ooc/io/language.hpp>
 
 #include <string>
@@ -17,7 +18,7 @@ __extension__ using int128 = __int128;
 ///     std::cout << to_string(found.sum) << '\n';                         // all digits
 ///
 /// It is a std::variant: std::get<ooc::int128>() returns an integer exactly.
-class Number : public std::variant<std::monostate, int128, double> {
+class OOC_API Number : public std::variant<std::monostate, int128, double> {
  public:
   using variant::variant;
 
@@ -29,9 +30,9 @@ class Number : public std::variant<std::monostate, int128, double> {
 };
 
 /// Returns all digits, in base ten.
-std::string to_string(int128 value);
+OOC_API std::string to_string(int128 value);
 
 /// Returns the shortest text that reads back as the same value; "nothing" if the number is empty.
-std::string to_string(const Number& number);
+OOC_API std::string to_string(const Number& number);
 
 }  // namespace ooc

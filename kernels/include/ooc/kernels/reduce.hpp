@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/fold.hpp>
+#include <ooc/io/api.hpp>
 #include <ooc/kernels/number.hpp>
 
 #include <cstdint>
@@ -44,13 +45,14 @@ inline constexpr std::size_t tile_elements = 65536;
 /// element is infinite. The mean of finite elements is then always finite. Variance is never exact.
 ///
 /// Throws Error as fold() does.
-Result<Statistics> reduce(Coordinator& coordinator, const Source& source,
-                          const ReduceOptions& options = {}, const PassOptions& wanted = {});
+OOC_API Result<Statistics> reduce(Coordinator& coordinator, const Source& source,
+                                  const ReduceOptions& options = {},
+                                  const PassOptions& wanted = {});
 
 /// reduce() as an operator, for a known element type, so that it can be folded together with other
 /// operators in one pass.
 template <IsElement T>
-class Reduction {
+class OOC_API Reduction {
  public:
   using Input = T;
   using Partial = OpaquePartial;
@@ -76,7 +78,8 @@ class Reduction {
 /// Error(verify), which names the first difference. Throws also as a pass does, and
 /// Error(interrupted) if it is stopped. Uses Options::streams or Options::threads threads, or by
 /// default one for each core.
-void verify_reduce(Coordinator& coordinator, const Source& source, const ReduceOptions& options,
-                   const Statistics& found, const PassOptions& wanted = {});
+OOC_API void verify_reduce(Coordinator& coordinator, const Source& source,
+                           const ReduceOptions& options, const Statistics& found,
+                           const PassOptions& wanted = {});
 
 }  // namespace ooc

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/io/api.hpp>
 #include <ooc/kernels/histogram.hpp>
 #include <ooc/kernels/reduce.hpp>
 
@@ -18,11 +19,13 @@ struct SummaryOptions {
 /// Computes reduce() and histogram() of a source together, in one pass. If the range of the bins is
 /// not known, another pass finds it first, as in histogram(). If stopped early, both results cover
 /// the same part of the source. Throws Error as reduce() and histogram() do.
-Result<Summary> summarize(Coordinator& coordinator, const Source& source,
-                          const SummaryOptions& options = {}, const PassOptions& wanted = {});
+OOC_API Result<Summary> summarize(Coordinator& coordinator, const Source& source,
+                                  const SummaryOptions& options = {},
+                                  const PassOptions& wanted = {});
 
 /// Verifies both results: calls verify_reduce(), then verify_histogram(), and throws as these do.
-void verify_summary(Coordinator& coordinator, const Source& source, const SummaryOptions& options,
-                    const Summary& found, const PassOptions& wanted = {});
+OOC_API void verify_summary(Coordinator& coordinator, const Source& source,
+                            const SummaryOptions& options, const Summary& found,
+                            const PassOptions& wanted = {});
 
 }  // namespace ooc
