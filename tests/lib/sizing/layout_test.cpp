@@ -65,6 +65,26 @@ TEST_F(LayoutTest, ReadsCachedPartsAndTheRestByTurns) {
   EXPECT_EQ(in_order.reasons.back(), Reason{Choice::ordered_reads});
 }
 
+TEST_F(LayoutTest, AStepThatIsLentHasABufferOfItsOwn) {
+  StepNeeds needs = needs_of(4);
+  const SourceFacts source = on_disk(64 * MiB);
+  const Layout folds = layout_for({}, DeviceKind::cuda, source, needs);
+  needs.lending = Lending{.step_records = 1000};
+  const Layout lends = layout_for({}, DeviceKind::cuda, source, needs);
+  EXPECT_EQ(lends.plan.step(0).count, 1000u);
+  EXPECT_EQ(lends.order, nullptr);
+  EXPECT_EQ(lends.buffers.inputs, 1u);
+  EXPECT_EQ(lends.lanes, 2 * folds.lanes);
+  needs.lending->shuffle_seed = 1;
+  const Layout shuffled = layout_for({}, DeviceKind::cuda, source, needs);
+  ASSERT_NE(shuffled.order, nullptr);
+  EXPECT_FALSE(shuffled.reads_by_turns());
+  EXPECT_EQ(shuffled.plan.bytes(), 64 * MiB);
+  needs.lending->step_records = 1;
+  test::expect_error(ErrorKind::usage, "68,719,476,736 chunks are too many",
+                     [&] { layout_for({}, DeviceKind::cuda, on_disk(256 * GiB), needs); });
+}
+
 TEST_F(LayoutTest, ReadsAheadWhileADeviceStartsAsFarAsMemoryAllows) {
   Facts facts{.device = facts_of(DeviceKind::cuda), .source = on_disk(8 * GiB)};
   const auto ahead = [&](std::uint64_t host_bytes) {
