@@ -39,9 +39,15 @@ std::vector<std::string> without_repetitions(const std::vector<std::string>& sen
 /// The hint to save one field of a file of structs, as a command for Python.
 std::string field_hint(const ooc::Source& source, const ooc::Format& format) {
   const ooc::DType& type = *source.type();
-  const ooc::Field& field = type.fields.front();
+  const auto plain = std::ranges::find_if(type.fields, [](const ooc::Field& each) {
+    return each.element != ooc::ElementType::bf16;  // for which NumPy has no code
+  });
+  if (plain == type.fields.end()) return "NumPy cannot save one field, since all are bf16";
+  const ooc::Field& field = *plain;
   const std::string path = source.files().empty() ? "FILE" : source.files().front().path().string();
-  const auto quoted = [](const std::string& text) { return Json(text).dump(); };
+  const auto quoted = [](const std::string& text) {
+    return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  };
   if (source.format == "npy") {
     return fmt::format(
         "save one field: numpy.save(\"field.npy\", numpy.load({}, mmap_mode=\"r\")[{}])",
@@ -51,9 +57,10 @@ std::string field_hint(const ooc::Source& source, const ooc::Format& format) {
   const std::string shape = field.count == 1 ? "" : fmt::format("({},)", field.count);
   return fmt::format(
       "save one field: numpy.save(\"field.npy\", numpy.memmap({}, {{\"names\": [{}], \"formats\": "
-      "[\"{}{}\"], \"offsets\": [{}], \"itemsize\": {}}}, \"r\", {})[{}])",
+      "[\"{}{}\"], \"offsets\": [{}], \"itemsize\": {}}}, \"r\", {}{})[{}])",
       quoted(path), quoted(field.name), shape, ooc::code_of(element), field.offset,
-      type.struct_bytes, format.offset, quoted(field.name));
+      type.struct_bytes, format.offset, format.count ? fmt::format(", {}", *format.count) : "",
+      quoted(field.name));
 }
 
 /// Throws Error(bad_input) if the files hold structs.

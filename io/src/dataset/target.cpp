@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "dataset/product_of.hpp"
 
@@ -54,6 +55,17 @@ bool has_bf16(const DType& type) {
   return std::ranges::find(type.fields, ElementType::bf16, &Field::element) != type.fields.end();
 }
 
+/// Throws Error(usage) unless the header of structs can be written, however many there will be.
+void require_header(const Target& target) {
+  const std::vector<std::uint64_t> longest(std::max<std::size_t>(target.shape.size(), 1), ~0ull);
+  try {
+    npy_header(target.type, longest);
+  } catch (const Error& error) {
+    throw Error(error.kind(), target.path.string() + ": " + error.what(),
+                {.path = target.path, .hint = "a file that is not named .npy has no header"});
+  }
+}
+
 void require_writable_as_npy(const Target& target, std::uint64_t elements) {
   if (has_bf16(target.type)) {
     throw Error(
@@ -62,6 +74,7 @@ void require_writable_as_npy(const Target& target, std::uint64_t elements) {
          .hint =
              "NumPy has no code for it; f4 holds all its values, and .bf16 is a raw file of it"});
   }
+  if (target.type.is_struct()) require_header(target);
   if (target.shape.empty() || product_of(target.shape) == elements) return;
   throw Error(ErrorKind::usage,
               target.path.string() + ": the shape does not fit: " + equation_of(target.shape) +

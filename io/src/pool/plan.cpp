@@ -92,7 +92,10 @@ ChunkOrder ChunkOrder::sample(std::size_t pieces, std::optional<std::uint64_t> s
     }
   }
   std::size_t kept = 0;
-  for (std::size_t i = shard; i < pieces; i += shards) order[kept++] = order[i];
+  for (std::size_t i = shard; i < pieces; i += shards) {
+    order[kept++] = order[i];
+    if (shards >= pieces - i) break;  // the sum might overflow
+  }
   order.resize(kept);
   return sample;
 }

@@ -75,6 +75,20 @@ struct Converting {
   }
 };
 
+/// Throws unless both hold elements of one type. A struct would be read as its bytes.
+void require_elements(const Source& source, const Target& target) {
+  if (source.type() && source.type()->is_struct()) {
+    throw Error(ErrorKind::bad_input, source.name() + ": holds structs " + code_of(*source.type()),
+                {.why = "elements of one type are converted",
+                 .hint = "map() takes the fields that the Input of an operator declares"});
+  }
+  if (target.type.is_struct()) {
+    throw Error(ErrorKind::usage,
+                target.path.string() + ": is to hold structs " + code_of(target.type),
+                {.path = target.path, .why = "elements of one type are converted"});
+  }
+}
+
 /// The target, with the source's shape if it has none.
 Target shaped_as(const Source& source, const Target& target) {
   Target shaped = target;
@@ -86,6 +100,7 @@ Target shaped_as(const Source& source, const Target& target) {
 
 Stats dry_run_convert(const Options& options, DeviceKind device, const Source& source,
                       const Target& target) {
+  require_elements(source, target);
   const std::size_t input_bytes = size_of(source.type().value_or(DType{}).element);
   TargetFile file(shaped_as(source, target), source.bytes() / input_bytes, std::array{&source},
                   Purpose::dry_run);
@@ -96,6 +111,7 @@ Stats dry_run_convert(const Options& options, DeviceKind device, const Source& s
 
 Result<Conversion> convert(Coordinator& coordinator, const Source& source, const Target& target,
                            const ConvertOptions& options, const PassOptions& wanted) {
+  require_elements(source, target);
   const ElementType from = source.type().value_or(DType{}).element;
   const ElementType to = target.type.element;
   const Target shaped = shaped_as(source, target);

@@ -120,9 +120,9 @@ class OOC_API Lease {
 /// Lifetime: the coordinator and the sources must outlive it.
 class OOC_API Chunks {
  public:
-  /// Begins to read. Throws Error(usage) if the coordinator is busy, for shards that do not exist,
-  /// for a checksum of chunks that are shuffled or sharded; `bad_input` if the sources have
-  /// different numbers of rows; `memory` if no thread can be started.
+  /// Begins to read. Throws Error(usage) if the coordinator is busy, or for shards that do not
+  /// exist; `bad_input` if rows of a source have different lengths; `memory` if no thread can be
+  /// started.
   template <detail::PassSource From>
   Chunks(Coordinator& coordinator, const From& from, ChunksOptions options = {})
       : Chunks(coordinator, detail::sources_of(from), std::move(options)) {}
@@ -134,15 +134,18 @@ class OOC_API Chunks {
   /// Blocks until the next chunk is on the device, and returns it; nothing at the end of the data.
   /// Work that is enqueued on `stream` from now on finds its rows, and work that is on the stream
   /// when the lease dies is done before the memory is used again. Up to Coordinator::streams()
-  /// leases may live at once, or more; fewer chunks are loaded ahead then.
+  /// leases may live at once, unless limits of memory allow fewer; then no chunk is loaded ahead.
   ///
-  /// Throws Error(usage) if it would wait for ever, because there are so many leases; the error of
-  /// the pass, if that has failed; Error(interrupted) after a stop, unless
+  /// Throws Error(usage) if all these live, also at the end of the data, and for a checksum of
+  /// chunks that are shuffled or sharded; `bad_input` if the sources have different numbers of
+  /// rows; the error of the pass, if that has failed; Error(interrupted) after a stop, unless
   /// PassOptions::keep_partial is set: then the chunks end early.
   std::optional<Lease> next(Stream& stream);
 
-  /// The same for a stream of the caller: a `cudaStream_t`. Null is CUDA's default stream, and is
-  /// right on the CPU, where the caller's work is done when it returns.
+  /// The same for a stream of the caller: a `cudaStream_t`. Null is CUDA's default stream, whose
+  /// leases die on a thread that is bound to the coordinator's GPU, and is right on the CPU, where
+  /// the caller's work is done when it returns. Throws Error(usage) for cudaStreamPerThread, which
+  /// is another stream on each thread.
   std::optional<Lease> next(void* cuda_stream = nullptr);
 
   /// Returns the statistics of the pass, once next() has returned nothing. Throws Error(usage)

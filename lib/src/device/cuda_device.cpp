@@ -159,7 +159,7 @@ class CudaDevice final : public Device {
  public:
   explicit CudaDevice(const CudaDeviceOptions& options)
       : ordinal_(options.ordinal),
-        given_(options.device_memory, calls_),
+        given_(options.device_memory, ordinal_, calls_),
         device_memory_(options.device_memory != nullptr
                            ? static_cast<std::pmr::memory_resource&>(given_)
                            : cuda_,
@@ -176,11 +176,17 @@ class CudaDevice final : public Device {
     name_.get();  // CUDA starts on another thread
     int before = 0;
     calls_.check(cudaGetDevice(&before));
-    bind_to_thread();
+    try {
+      bind_to_thread();
+    } catch (...) {
+      bind_back(before);
+      throw;
+    }
     return before;
   }
   void bind_back(int gpu) noexcept override {
-    if (gpu != ordinal_ && !calls_.has_lost_gpu()) cudaSetDevice(gpu);
+    if (gpu == ordinal_ || calls_.has_lost_gpu()) return;
+    if (cudaSetDevice(gpu) != cudaSuccess) cudaGetLastError();  // full, or for others only
   }
   bool has_started() const override { return cuda_has_started; }
   MeteredMemory& host_memory() override { return host_memory_; }
@@ -196,6 +202,10 @@ class CudaDevice final : public Device {
   }
   std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(calls_); }
   std::unique_ptr<Stream> borrow_stream(void* native) override {
+    if (native == cudaStreamPerThread) {
+      throw Error(ErrorKind::usage, "cudaStreamPerThread is another stream on each thread",
+                  {.hint = "make a stream, or take the default stream"});
+    }
     return std::make_unique<CudaStream>(device_memory_, calls_, static_cast<cudaStream_t>(native));
   }
 

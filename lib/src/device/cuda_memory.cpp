@@ -36,6 +36,24 @@ void touch(std::byte* data, std::size_t bytes) {
   start_threads(workers, std::min({pieces, cores, most_threads}), touch_pieces);
 }
 
+/// Makes a GPU the current one of the calling thread for as long as it lives.
+class Current {
+ public:
+  explicit Current(int ordinal) {
+    is_other_ = cudaGetDevice(&before_) == cudaSuccess && before_ != ordinal;
+    if (is_other_) cudaSetDevice(ordinal);
+  }
+  ~Current() {
+    if (is_other_ && cudaSetDevice(before_) != cudaSuccess) cudaGetLastError();
+  }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+
+ private:
+  int before_ = 0;
+  bool is_other_ = false;
+};
+
 }  // namespace
 
 void* CudaMemory::do_allocate(std::size_t bytes, std::size_t /*alignment*/) {
@@ -50,6 +68,7 @@ void CudaMemory::do_deallocate(void* data, std::size_t /*bytes*/, std::size_t /*
 }
 
 void* GivenMemory::do_allocate(std::size_t bytes, std::size_t alignment) {
+  const Current current(ordinal_);
   try {
     return upstream_->allocate(bytes, alignment);
   } catch (const std::bad_alloc&) {
@@ -62,7 +81,9 @@ void* GivenMemory::do_allocate(std::size_t bytes, std::size_t alignment) {
 }
 
 void GivenMemory::do_deallocate(void* data, std::size_t bytes, std::size_t alignment) {
-  if (!calls_.has_lost_gpu()) upstream_->deallocate(data, bytes, alignment);
+  if (calls_.has_lost_gpu()) return;
+  const Current current(ordinal_);
+  upstream_->deallocate(data, bytes, alignment);
 }
 
 void PinnedMemory::lock_early() {
@@ -101,11 +122,8 @@ void PinnedMemory::do_deallocate(void* data, std::size_t bytes, std::size_t alig
 }
 
 void PinnedMemory::lock_pages(void* data, std::size_t bytes) {
-  int before = 0;
-  calls_.check(cudaGetDevice(&before));  // of a thread that may be the program's
-  calls_.check(cudaSetDevice(ordinal_));
+  const Current current(ordinal_);  // the thread may be one of the program's
   const cudaError_t status = cudaHostRegister(data, bytes, cudaHostRegisterPortable);
-  if (before != ordinal_) cudaSetDevice(before);
   if (status == cudaSuccess) return;
   calls_.fail(
       status, "page-locking " + std::to_string(bytes) + " bytes of host memory",

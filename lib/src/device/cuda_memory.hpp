@@ -28,11 +28,12 @@ class CudaMemory final : public std::pmr::memory_resource {
   Calls& calls_;
 };
 
-/// Device memory of the program's own allocator (CudaDeviceOptions::device_memory).
+/// Device memory of the program's own allocator (CudaDeviceOptions::device_memory), which is called
+/// with the device as the current one.
 class GivenMemory final : public std::pmr::memory_resource {
  public:
-  GivenMemory(std::pmr::memory_resource* upstream, Calls& calls)
-      : upstream_(upstream), calls_(calls) {}
+  GivenMemory(std::pmr::memory_resource* upstream, int ordinal, Calls& calls)
+      : upstream_(upstream), ordinal_(ordinal), calls_(calls) {}
 
  private:
   void* do_allocate(std::size_t bytes, std::size_t alignment) override;
@@ -42,6 +43,7 @@ class GivenMemory final : public std::pmr::memory_resource {
   }
 
   std::pmr::memory_resource* upstream_;
+  int ordinal_;
   Calls& calls_;
 };
 

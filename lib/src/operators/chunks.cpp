@@ -62,6 +62,10 @@ class Lender final : public Operation {
   /// The borrower wants no more steps, or the pass has ended.
   void close() noexcept;
 
+  /// Waits for the borrower's work on steps that no lane has taken back, since it was closed. The
+  /// pass has ended.
+  void finish() noexcept;
+
   bool is_closed() const;
   const Source& source(std::size_t index) const;
 
@@ -124,6 +128,7 @@ void Lender::end(std::size_t /*lane*/, Stream& /*stream*/) {
 LentStep* Lender::take() {
   std::unique_lock lock(mutex_);
   for (;;) {
+    if (is_closed_) return nullptr;
     const auto step = std::ranges::find_if(steps_, [&](const LentStep& each) {
       return each.state == LentStep::State::offered && each.index == next_;
     });
@@ -132,14 +137,13 @@ LentStep* Lender::take() {
       ++next_;
       return &*step;
     }
-    if (is_closed_) return nullptr;
     if (lanes_running_ != 0 && lent() == lanes_running_) {
       // A lane ends only when there are no more steps.
       if (lanes_running_ < steps_.size()) return nullptr;
       throw Error(
           ErrorKind::usage,
           "all chunks that can be on the device at once are lent: " + std::to_string(lent()),
-          {.why = "next() would wait for ever",
+          {.why = "there is no memory for another",
            .hint = "let a Lease die before the next call",
            .remedies = {{Change::raise, "Options::streams"}}});
     }
@@ -162,6 +166,16 @@ void Lender::close() noexcept {
   const std::scoped_lock lock(mutex_);
   is_closed_ = true;
   changed_.notify_all();
+}
+
+void Lender::finish() noexcept {
+  for (LentStep& step : steps_) {
+    if (std::exchange(step.state, LentStep::State::none) != LentStep::State::returned) continue;
+    try {
+      if (!step.error) step.done->synchronize();
+    } catch (...) {  // the GPU is lost, and its memory is not used again
+    }
+  }
 }
 
 bool Lender::is_closed() const {
@@ -241,7 +255,8 @@ std::vector<PassInput> inputs_of(const std::vector<const Source*>& sources) {
   std::vector<PassInput> inputs;
   for (const Source* source : sources) {
     const std::size_t element = size_of(source->type().value_or(DType{}));
-    inputs.push_back({*source, RecordShape(detail::row_bytes_of(*source, element), element)});
+    inputs.push_back({*source, RecordShape(detail::row_bytes_of(*source, element),
+                                           RecordShape(element).alignment)});
   }
   return inputs;
 }
@@ -279,6 +294,8 @@ Chunks::State::State(Coordinator& used, const std::vector<const Source*>& source
 Chunks::State::~State() {
   stop.request_stop();
   lender->close();
+  if (thread.joinable()) thread.join();
+  lender->finish();
 }
 
 void Chunks::State::run() {

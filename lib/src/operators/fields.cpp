@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "operators/distinct_fields.hpp"
+
 namespace ooc::detail {
 
 namespace {
@@ -53,7 +55,24 @@ void add(std::vector<FieldMove>& moves, const FieldMove& move) {
 
 }  // namespace
 
+void require_distinct_fields(const DType& type) {
+  std::size_t end = 0;  // of the fields before, which are sorted by their offsets
+  for (auto field = type.fields.begin(); field != type.fields.end(); ++field) {
+    const bool is_repeated = std::find_if(type.fields.begin(), field, [&](const Field& each) {
+                               return each.name == field->name;
+                             }) != field;
+    if (is_repeated || field->offset < end) {
+      throw Error(ErrorKind::usage,
+                  "the operator's struct declares field '" + field->name +
+                      (is_repeated ? "' twice" : "' where another field is"),
+                  {.why = "a field is one member, and has a name of its own"});
+    }
+    end = field->offset + field->bytes();
+  }
+}
+
 Decoding decoding_of(const Source& source, const DType& wanted) {
+  require_distinct_fields(wanted);
   if (!source.type()->is_struct()) {
     throw unfit(source,
                 "holds " + std::string(name_of(source.type()->element)) +

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "observe/stopwatch.hpp"
+#include "operators/distinct_fields.hpp"
 
 namespace ooc::detail {
 
@@ -28,6 +29,7 @@ bool is_as_made(const DType& held, const DType& made) {
 /// Throws Error(usage) unless the target holds what the operator makes.
 const Target& checked(const Target& target, const MadeRecords& made) {
   const auto& [element_bytes, type, columns] = made;
+  if (type) require_distinct_fields(*type);
   if (type && !is_as_made(target.type, *type)) {
     const bool says_struct = type->is_struct() && target.type.is_struct();
     throw Error(

@@ -109,10 +109,11 @@ bool HostFeed::is_in_place(const Chunk& chunk) const {
 }
 
 CopyFeed::CopyFeed(const PassParts& pass, std::size_t lane, Stream& stream, StageTimes& h2d,
-                   std::function<void()> before_waiting, std::array<CopyBuffer, 2>& buffers,
-                   EventReporter& reporter, StageTimes& kernel)
+                   std::function<void()> before_waiting, std::array<CopyBuffer, 2>& memory,
+                   std::size_t buffers, EventReporter& reporter, StageTimes& kernel)
     : Feed(pass, lane, stream, h2d, std::move(before_waiting)),
-      memory_(buffers),
+      memory_(memory),
+      buffers_(buffers),
       reporter_(reporter),
       kernel_(kernel) {
   for (Drawn& drawn : drawn_) drawn.copying.reserve(pass.plan.pieces_per_step());
@@ -137,7 +138,7 @@ std::optional<FedStep> CopyFeed::next() {
   if (!drawn.step && !draw_into(drawn)) return std::nullopt;
   if (!fill(drawn, buffer)) return std::nullopt;
   Chunk* const chunk = drawn.copying.empty() ? nullptr : drawn.copying.front();
-  if (buffers() == 2) {
+  if (buffers_ == 2) {
     copy_ahead();
     add_to_checksum(*chunk);  // while it is copied
   }
@@ -145,7 +146,7 @@ std::optional<FedStep> CopyFeed::next() {
   const FedStep fed = describe(*drawn.step, drawn.read, buffer.memory.data(), turn_,
                                pass_.writes() ? chunk : nullptr);
   drawn.step.reset();
-  turn_ = (turn_ + 1) % buffers();
+  turn_ = (turn_ + 1) % buffers_;
   return fed;
 }
 
@@ -159,7 +160,7 @@ bool CopyFeed::fill(Drawn& drawn, CopyBuffer& buffer) {
     Chunk* const chunk = wait_for_chunk(drawn.next_piece);
     if (chunk == nullptr) return false;
     copy_piece(drawn, buffer, *chunk);
-    if (buffers() == 1) add_to_checksum(*chunk);
+    if (buffers_ == 1) add_to_checksum(*chunk);
   }
   return true;
 }

@@ -102,8 +102,8 @@ struct CopyBuffer {
 class CopyFeed final : public Feed {
  public:
   CopyFeed(const PassParts& pass, std::size_t lane, Stream& stream, StageTimes& h2d,
-           std::function<void()> before_waiting, std::array<CopyBuffer, 2>& buffers,
-           EventReporter& reporter, StageTimes& kernel);
+           std::function<void()> before_waiting, std::array<CopyBuffer, 2>& memory,
+           std::size_t buffers, EventReporter& reporter, StageTimes& kernel);
 
   std::optional<FedStep> next() override;
 
@@ -117,7 +117,6 @@ class CopyFeed final : public Feed {
     std::size_t bytes_enqueued = 0, bytes_copied = 0;
   };
 
-  std::size_t buffers() const { return memory_[1].bytes == 0 ? 1 : 2; }
   bool is_loaded(std::size_t step) const;
   bool draw_into(Drawn& drawn);
   bool fill(Drawn& drawn, CopyBuffer& buffer);
@@ -126,6 +125,7 @@ class CopyFeed final : public Feed {
   void copy_ahead();
 
   std::array<CopyBuffer, 2>& memory_;
+  std::size_t buffers_;  // of these
   EventReporter& reporter_;
   StageTimes& kernel_;
   std::array<Drawn, 2> drawn_;

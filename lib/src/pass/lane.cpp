@@ -24,6 +24,7 @@ void Lane::reserve(const LaneBuffers& buffers) {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     want(inputs_[i], i < buffers.inputs ? buffers.step : 0);
   }
+  input_buffers_ = buffers.inputs;
   for (CopyBuffer& result : results_) want(result, buffers.result);
   decoded_bytes_ = keep(decoded_, buffers.decoded);
 }
@@ -97,8 +98,8 @@ std::unique_ptr<Feed> Lane::make_feed(const PassParts& pass, Sink& sink) {
   if (device_.reads_host_memory()) {
     return std::make_unique<HostFeed>(pass, index_, *stream_, times_.h2d, flush, inputs_[0].memory);
   }
-  return std::make_unique<CopyFeed>(pass, index_, *stream_, times_.h2d, flush, inputs_, *reporter_,
-                                    times_.kernel);
+  return std::make_unique<CopyFeed>(pass, index_, *stream_, times_.h2d, flush, inputs_,
+                                    input_buffers_, *reporter_, times_.kernel);
 }
 
 std::unique_ptr<Sink> Lane::make_sink(const PassParts& pass) {

@@ -68,6 +68,7 @@ class Lane {
   std::unique_ptr<Stream> stream_;
   std::optional<EventReporter> reporter_;
   std::array<CopyBuffer, 2> inputs_;
+  std::size_t input_buffers_ = 0;  // of these, that the pass uses
   std::size_t decoded_bytes_ = 0;  // size that `decoded_` needs
   Buffer decoded_;                 // for the structs of a step
   std::array<Kernel, 2> kernels_;  // by input buffer

@@ -113,7 +113,11 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
     return ChunkSize{records, std::move(why), splits ? piece_of(needs, wanted) : records};
   };
   if (needs.lending && needs.lending->step_records != 0) {
-    const std::size_t records = needs.lending->step_records;
+    // No more than there are, since sums and products of such sizes must not overflow.
+    const std::uint64_t all = facts.source.is_produced ? most_produced_bytes / needs.bytes() / 4096
+                                                       : facts.source.bytes() / needs.bytes();
+    const std::size_t records =
+        std::min<std::uint64_t>(needs.lending->step_records, std::max<std::uint64_t>(all, 1));
     return {records, {.what = Choice::chunk_as_asked, .figures = {records}}, records};
   }
   if (options.chunk_bytes != 0) {

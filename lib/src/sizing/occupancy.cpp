@@ -69,8 +69,8 @@ Occupancy most_generous(const Facts& facts, const Wishes& wishes, const Layout& 
 
 /// The next smaller occupancy: without room to tune the queue depth, then with fewer slots and no
 /// more reads than fit in them. Lanes that load their own chunks have a slot each, so there are
-/// fewer lanes. None of less than one slot.
-std::optional<Occupancy> smaller(Occupancy now, const Layout& layout) {
+/// fewer lanes. So have lanes whose steps are lent in their slots. None of less than one slot.
+std::optional<Occupancy> smaller(Occupancy now, const Layout& layout, bool lends_slots) {
   if (now.tuned_depth) {
     const std::size_t depth = now.tuned_depth->first;
     const std::size_t slots = now.slots + chunks_read(layout, depth);
@@ -86,6 +86,7 @@ std::optional<Occupancy> smaller(Occupancy now, const Layout& layout) {
   }
   if (now.slots == 1) return std::nullopt;
   now.most_slots = --now.slots;
+  if (lends_slots) now.lanes = std::min(now.lanes, now.slots);
   const std::size_t requests_of_chunk =
       std::max<std::size_t>(divide_up(layout.plan.chunk_bytes(), layout.reads.block_bytes) +
                                 layout.plan.max_extents(),
@@ -127,10 +128,11 @@ Occupancy choose_occupancy(const Facts& facts, const Wishes& wishes, const Layou
   // Without a limit, long records could take more memory than there is.
   const std::size_t limit =
       wishes.options.memory_bytes != 0 ? wishes.options.memory_bytes : facts.host_bytes / 2;
+  const bool lends_slots = wishes.needs.lending && facts.device.reads_host_memory;
   if (limit == 0) return occupancy;
   const std::size_t buffer_bytes = facts.device.reads_host_memory ? layout.buffers.bytes() : 0;
   while (occupancy.host_bytes(layout.slot_bytes, buffer_bytes) > limit) {
-    const std::optional<Occupancy> next = smaller(occupancy, layout);
+    const std::optional<Occupancy> next = smaller(occupancy, layout, lends_slots);
     if (!next) throw no_room(layout, wishes, limit, occupancy.lanes, buffer_bytes);
     occupancy = *next;
   }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/expect_error.hpp"
 #include "support/devices.hpp"
 #include "support/temp_dir.hpp"
 
@@ -248,6 +249,22 @@ TEST_P(ConvertTest, ASourceWithoutATypeIsBytes) {
   const Target out = target("out.raw", {ElementType::u4});
   EXPECT_EQ(convert(any, source, out).value.count, 1001u);
   EXPECT_TRUE(data_in(out.path) == Expected(values, ElementType::u1, ElementType::u4).data);
+}
+
+TEST_P(ConvertTest, StructsAreRefused) {
+  const std::filesystem::path path = dir_.write("in.raw", Bytes(120));
+  const Source structs = open(path, {.type = parse_dtype("{x:f4,y:f8}")});
+  const Source numbers = open(path, {.type = DType{ElementType::f4}});
+  const Target out = target("out.raw", {ElementType::u4});
+  const Target to_structs = target("out.raw", parse_dtype("{x:f4}"));
+  Coordinator any = coordinator();
+  test::expect_error(ErrorKind::bad_input, "holds structs", [&] { convert(any, structs, out); });
+  test::expect_error(ErrorKind::bad_input, "holds structs",
+                     [&] { dry_run_convert({}, DeviceKind::cpu, structs, out); });
+  test::expect_error(ErrorKind::usage, "is to hold structs",
+                     [&] { convert(any, numbers, to_structs); });
+  test::expect_error(ErrorKind::usage, "is to hold structs",
+                     [&] { dry_run_convert({}, DeviceKind::cpu, numbers, to_structs); });
 }
 
 TEST_P(ConvertTest, NothingBecomesNothing) {

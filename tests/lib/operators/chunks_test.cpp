@@ -185,7 +185,7 @@ TEST_P(ChunksTest, SeveralCanBeHeldAndGivenBackInAnyOrder) {
   const auto take_all = [&] {
     for (;;) take_one();
   };
-  expect_error(ErrorKind::usage, "next() would wait for ever", take_all);
+  expect_error(ErrorKind::usage, "are lent", take_all);
   EXPECT_GE(held.size(), used_->streams());
   std::uint64_t next = held.size();
   for (std::uint64_t i = 0; i < next; ++i) EXPECT_EQ(held[i].first(), 10 * i);
@@ -199,32 +199,37 @@ TEST_P(ChunksTest, SeveralCanBeHeldAndGivenBackInAnyOrder) {
   EXPECT_FALSE(chunks.stats().outcome.partial);
 }
 
-struct Pair {
-  std::uint32_t left, right;
+struct Triple {  // whose size is no power of two
+  std::uint32_t left, middle, right;
   static constexpr auto fields =
-      ooc::fields(field("left", &Pair::left), field("right", &Pair::right));
+      ooc::fields(field("left", &Triple::left), field("middle", &Triple::middle),
+                  field("right", &Triple::right));
 };
 
 TEST_P(ChunksTest, GiveStructsThatLieAsInTheFile) {
-  const std::vector<std::uint32_t> values = numbers(2'000);
+  const std::vector<std::uint32_t> values = numbers(30'000);
   test::write_file(file_.path(), values);
-  const Source pairs = open(file_.path(), {.type = parse_dtype("{left:u4,right:u4}")});
-  Chunks chunks(*used_, pairs, {.rows = 100});
+  const Source triples = open(file_.path(), {.type = parse_dtype("{left:u4,middle:u4,right:u4}")});
   std::size_t next = 0;
-  while (const auto chunk = chunks.next(*stream_)) {
-    for (const Pair& pair : on_host<const Pair>(*stream_, chunk->rows<Pair>())) {
-      EXPECT_EQ(pair.left, values[next++]);
-      EXPECT_EQ(pair.right, values[next++]);
+  {
+    Chunks chunks(*used_, triples, {.rows = 100});
+    while (const auto chunk = chunks.next(*stream_)) {
+      for (const Triple& triple : on_host<const Triple>(*stream_, chunk->rows<Triple>())) {
+        EXPECT_EQ(triple.left, values[next++]);
+        EXPECT_EQ(triple.middle, values[next++]);
+        EXPECT_EQ(triple.right, values[next++]);
+      }
+      expect_error(ErrorKind::usage, "holds {left:<u4,middle:<u4,right:<u4}, not uint32",
+                   [&] { chunk->rows<std::uint32_t>(); });
     }
-    expect_error(ErrorKind::usage, "holds {left:<u4,right:<u4}, not uint32",
-                 [&] { chunk->rows<std::uint32_t>(); });
+    EXPECT_EQ(next, values.size());
   }
-  EXPECT_EQ(next, values.size());
-  const Source turned = open(file_.path(), {.type = parse_dtype("{right:u4,left:u4}")});
+  const Source turned = open(file_.path(), {.type = parse_dtype("{right:u4,middle:u4,left:u4}")});
   Chunks others(*used_, turned);
   const auto chunk = others.next(*stream_);
-  expect_error(ErrorKind::usage, "not {left:<u4,right:<u4}", [&] { chunk->rows<Pair>(); });
-  EXPECT_EQ(chunk->bytes().size, 8'000u);
+  expect_error(ErrorKind::usage, "not {left:<u4,middle:<u4,right:<u4}",
+               [&] { chunk->rows<Triple>(); });
+  EXPECT_EQ(chunk->bytes().size % sizeof(Triple), 0u);
 }
 
 TEST_P(ChunksTest, TheLastOnesMayBeHeldAtTheEnd) {
@@ -285,6 +290,43 @@ TEST_P(ChunksTest, RefuseWhatTheyCannotGive) {
   const auto chunk = chunks.next(*stream_);
   expect_error(ErrorKind::usage, "holds uint32, not float32", [&] { chunk->rows<float>(); });
   EXPECT_EQ(chunk->rows<std::byte>().columns, sizeof(std::uint32_t));
+}
+
+TEST_P(ChunksTest, TakeAnyNumberOfRowsAndShards) {
+  const Source source = rows_of(1'000, 1);
+  constexpr std::size_t most = ~std::size_t{0};
+  for (const std::size_t rows : {std::size_t{1} << 62, most}) {
+    Chunks chunks(*used_, source, {.rows = rows});
+    const auto all = chunks.next(*stream_);
+    ASSERT_TRUE(all);
+    EXPECT_EQ(all->count(), 1'000u);
+  }
+  Chunks one(*used_, source, {.rows = 100, .shard = 5, .shards = most});
+  EXPECT_EQ(one.next(*stream_)->first(), 500u);
+  EXPECT_FALSE(one.next(*stream_));
+}
+
+// With fewer slots than lanes, a lane could wait for a slot whose step is lent.
+TEST_P(ChunksTest, AreFewerWhereMemoryIsLimited) {
+  const Source source = rows_of(1'000'000, 1);
+  Options options{.streams = 16, .memory_bytes = 4'000'000};
+  options.make_engine = [](const EngineOptions& wanted) { return make_engine(wanted); };
+  Coordinator limited(test::make_device(GetParam()), options);
+  limited.device().bind_to_thread();
+  const auto stream = limited.device().make_stream();
+  Chunks chunks(limited, source, {.rows = 100'000});
+  std::vector<Lease> held;
+  const auto take_all = [&] {
+    for (;;) held.push_back(*chunks.next(*stream));
+  };
+  if (GetParam() == Machine::cpu) {
+    expect_error(ErrorKind::usage, "are lent", take_all);
+    EXPECT_LT(held.size(), 10u);
+  }
+  held.clear();
+  while (chunks.next(*stream)) {
+  }
+  EXPECT_EQ(chunks.stats().outcome.bytes, 4'000'000u);
 }
 
 TEST_P(ChunksTest, AnEmptySourceHasNone) {

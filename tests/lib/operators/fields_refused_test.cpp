@@ -74,6 +74,35 @@ struct Ignore {
   void merge(int&, const int&) const {}
 };
 
+struct Twice {
+  float x, y;
+  static constexpr auto fields = ooc::fields(field("x", &Twice::x), field("x", &Twice::y));
+};
+
+struct Shared {
+  float x;
+  static constexpr auto fields = ooc::fields(field("x", &Shared::x), field("y", &Shared::x));
+};
+
+template <class T>
+struct Make {
+  using Input = float;
+  using Output = T;
+  void transform(Stream&, DeviceSpan<const float>, DeviceSpan<T>) const {}
+};
+
+TEST_P(StructTest, HasDistinctFields) {
+  const Source structs = open(write("in.npy", parse_dtype("{x:f4,y:f4}")));
+  const Source numbers = open(dir_.write("x.f32", std::string(160, 'x')));
+  const auto refuse = [&]<class T>(std::type_identity<T>, std::string_view problem) {
+    expect_error(ErrorKind::usage, problem, [&] { fold(*coordinator_, Ignore<T>{}, structs); });
+    expect_error(ErrorKind::usage, problem,
+                 [&] { map(*coordinator_, Make<T>{}, numbers, target("out.npy", type_of<T>())); });
+  };
+  refuse(std::type_identity<Twice>{}, "declares field 'x' twice");
+  refuse(std::type_identity<Shared>{}, "declares field 'y' where another field is");
+}
+
 TEST_P(StructTest, IsNotReadAsSomethingElse) {
   const Source structs = open(write("in.npy", parse_dtype("{mass:f8,kind:i2}")));
   const auto refuse = [&]<class T>(std::type_identity<T>, std::string_view problem,
