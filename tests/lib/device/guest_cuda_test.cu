@@ -48,6 +48,13 @@ class Counted final : public std::pmr::memory_resource {
   std::size_t limit_;
 };
 
+/// Keeps a stream busy for a millisecond or so, in which several chunks could be copied.
+__global__ void wait_a_while() {
+  const long long begin = clock64();
+  while (clock64() - begin < 2'000'000) {
+  }
+}
+
 class GuestCudaTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -98,6 +105,7 @@ TEST_F(GuestCudaTest, TheProgramsGpuAndErrorsAreLeftAlone) {
 }
 
 // The copies are on CUDA's default stream and on one of the program's, and nothing waits for them.
+// Each comes long after the lease has died.
 TEST_F(GuestCudaTest, ChunksAreGoodForWorkOnStreamsOfTheProgram) {
   Coordinator coordinator(make_device(DeviceKind::cuda));
   cudaStream_t own{};
@@ -108,6 +116,7 @@ TEST_F(GuestCudaTest, ChunksAreGoodForWorkOnStreamsOfTheProgram) {
     Chunks chunks(coordinator, source_, {.rows = 1'000'000, .shuffle_seed = 9});
     while (const auto chunk = chunks.next(stream)) {
       const auto rows = chunk->rows<std::uint8_t>();
+      wait_a_while<<<1, 1, 0, stream>>>();
       EXPECT_EQ(cudaMemcpyAsync(copied + rows.first, rows.data, rows.size, cudaMemcpyDeviceToDevice,
                                 stream),
                 cudaSuccess);

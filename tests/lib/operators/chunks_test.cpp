@@ -11,8 +11,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <numeric>
-#include <optional>
 #include <set>
 #include <span>
 #include <stop_token>
@@ -22,8 +20,8 @@
 #include <vector>
 
 #include "io/expect_error.hpp"
+#include "lib/operators/chunks_fixture.hpp"
 #include "support/data_file.hpp"
-#include "support/faulty_engine.hpp"
 #include "support/host_operators.hpp"
 #include "support/machines.hpp"
 #include "support/values_file.hpp"
@@ -33,16 +31,13 @@ namespace {
 
 using test::expect_error;
 using test::Machine;
+using test::numbers;
 using test::on_host;
+
+class ChunksTest : public test::ChunksFixture {};
 
 static_assert(!std::is_constructible_v<Chunks, Coordinator&, Source>);
 static_assert(!std::is_copy_constructible_v<Lease> && std::is_nothrow_move_constructible_v<Lease>);
-
-std::vector<std::uint32_t> numbers(std::size_t count) {
-  std::vector<std::uint32_t> values(count);
-  std::iota(values.begin(), values.end(), 7u);
-  return values;
-}
 
 /// Gives values, as many as there is room for.
 class Values final : public Producer {
@@ -59,26 +54,6 @@ class Values final : public Producer {
 
  private:
   std::span<const std::byte> bytes_;
-};
-
-class ChunksTest : public testing::TestWithParam<Machine> {
- protected:
-  void SetUp() override {
-    OOC_SKIP_WITHOUT_MACHINE(GetParam());
-    used_.emplace(test::make_device(GetParam()), Options{.streams = 2});
-    used_->device().bind_to_thread();
-    stream_ = used_->device().make_stream();
-  }
-
-  Source rows_of(std::size_t rows, std::size_t columns) const {
-    Source source = file_.source_of(numbers(rows * columns));
-    source.set_shape({rows, columns});
-    return source;
-  }
-
-  test::ValuesFile file_;
-  std::optional<Coordinator> used_;
-  std::unique_ptr<Stream> stream_;
 };
 
 // The leases die before any work of the stream has been waited for. On a device that works late,
@@ -272,110 +247,6 @@ TEST_P(ChunksTest, HaveTheChecksumOfTheSourceIfTheyAreAllOfIt) {
   const auto expected = fold(other, Nothing{}, source, {.checksum = true});
   EXPECT_EQ(chunks.stats().outcome.checksum, expected.stats.outcome.checksum);
   EXPECT_TRUE(expected.stats.outcome.checksum);
-}
-
-TEST_P(ChunksTest, RefuseWhatTheyCannotGive) {
-  const Source source = rows_of(100, 1);
-  const auto refused = [&](ErrorKind kind, const std::string& message, ChunksOptions options) {
-    expect_error(kind, message, [&] {
-      Chunks chunks(*used_, source, std::move(options));
-      chunks.next(*stream_);
-    });
-  };
-  refused(ErrorKind::usage, "no shard 2 of 2", {.shard = 2, .shards = 2});
-  refused(ErrorKind::usage, "no shard 0 of 0", {.shards = 0});
-  refused(ErrorKind::usage, "no checksum", {.shuffle_seed = 1, .pass = {.checksum = true}});
-  refused(ErrorKind::usage, "no checksum", {.shards = 2, .pass = {.checksum = true}});
-  Chunks chunks(*used_, source);
-  const auto chunk = chunks.next(*stream_);
-  expect_error(ErrorKind::usage, "holds uint32, not float32", [&] { chunk->rows<float>(); });
-  EXPECT_EQ(chunk->rows<std::byte>().columns, sizeof(std::uint32_t));
-}
-
-TEST_P(ChunksTest, TakeAnyNumberOfRowsAndShards) {
-  const Source source = rows_of(1'000, 1);
-  constexpr std::size_t most = ~std::size_t{0};
-  for (const std::size_t rows : {std::size_t{1} << 62, most}) {
-    Chunks chunks(*used_, source, {.rows = rows});
-    const auto all = chunks.next(*stream_);
-    ASSERT_TRUE(all);
-    EXPECT_EQ(all->count(), 1'000u);
-  }
-  Chunks one(*used_, source, {.rows = 100, .shard = 5, .shards = most});
-  EXPECT_EQ(one.next(*stream_)->first(), 500u);
-  EXPECT_FALSE(one.next(*stream_));
-}
-
-// With fewer slots than lanes, a lane could wait for a slot whose step is lent.
-TEST_P(ChunksTest, AreFewerWhereMemoryIsLimited) {
-  const Source source = rows_of(1'000'000, 1);
-  Options options{.streams = 16, .memory_bytes = 4'000'000};
-  options.make_engine = [](const EngineOptions& wanted) { return make_engine(wanted); };
-  Coordinator limited(test::make_device(GetParam()), options);
-  limited.device().bind_to_thread();
-  const auto stream = limited.device().make_stream();
-  Chunks chunks(limited, source, {.rows = 100'000});
-  std::vector<Lease> held;
-  const auto take_all = [&] {
-    for (;;) held.push_back(*chunks.next(*stream));
-  };
-  if (GetParam() == Machine::cpu) {
-    expect_error(ErrorKind::usage, "are lent", take_all);
-    EXPECT_LT(held.size(), 10u);
-  }
-  held.clear();
-  while (chunks.next(*stream)) {
-  }
-  EXPECT_EQ(chunks.stats().outcome.bytes, 4'000'000u);
-}
-
-TEST_P(ChunksTest, AnEmptySourceHasNone) {
-  const Source source = file_.source_of(std::vector<float>{});
-  Chunks chunks(*used_, source, {.shuffle_seed = 1});
-  EXPECT_FALSE(chunks.next(*stream_));
-  EXPECT_EQ(chunks.stats().outcome.bytes, 0u);
-}
-
-TEST_P(ChunksTest, AStopEndsThemWithAnError) {
-  const Source source = rows_of(100'000, 1);
-  for (const bool keep_partial : {false, true}) {
-    std::stop_source stop;
-    Chunks chunks(*used_, source,
-                  {.rows = 10, .pass = {.stop = stop.get_token(), .keep_partial = keep_partial}});
-    EXPECT_TRUE(chunks.next(*stream_));
-    stop.request_stop();
-    const auto take_all = [&] {
-      while (chunks.next(*stream_)) {
-      }
-    };
-    if (!keep_partial) {
-      expect_error(ErrorKind::interrupted, "interrupted", take_all);
-      continue;
-    }
-    take_all();
-    EXPECT_TRUE(chunks.stats().outcome.partial);
-    EXPECT_LT(chunks.stats().outcome.bytes, 400'000u);
-  }
-}
-
-TEST_P(ChunksTest, AFailedReadIsThrownToTheCaller) {
-  const Source source = rows_of(100'000, 1);
-  Options options{.streams = 2};
-  options.make_engine = [](const EngineOptions& wanted) {
-    return std::make_unique<test::FaultyEngine>(
-        make_engine(wanted), 5, [] { throw Error(ErrorKind::input, "the disk is broken"); });
-  };
-  Coordinator coordinator(test::make_device(GetParam()), options);
-  coordinator.device().bind_to_thread();
-  const auto stream = coordinator.device().make_stream();
-  Chunks chunks(coordinator, source, {.rows = 1'000});
-  const auto take_all = [&] {
-    while (chunks.next(*stream)) {
-    }
-  };
-  expect_error(ErrorKind::input, "the disk is broken", take_all);
-  expect_error(ErrorKind::input, "the disk is broken", take_all);  // again, instead of an end
-  expect_error(ErrorKind::usage, "no statistics", [&] { chunks.stats(); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, ChunksTest, test::all_machines, test::machine_name);
