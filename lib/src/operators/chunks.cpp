@@ -18,6 +18,10 @@
 namespace ooc {
 namespace detail {
 
+/// Size of a step on a GPU if the caller gives none. To hand over a step takes as long as to copy a
+/// megabyte, so steps are larger than those of a fold (decision 080).
+constexpr std::size_t gpu_step_bytes = std::size_t{32} << 20;
+
 /// The step that a lane lends, one after another.
 struct LentStep {
   enum class State { none, offered, lent, returned };
@@ -39,11 +43,9 @@ class Lender final : public Operation {
       : device_(device),
         lending_(lending),
         sources_(std::move(sources)),
-        partition_(
-            records_in(device.facts().uses_host_cores ? cpu_partition_bytes : gpu_partition_bytes,
-                       record_bytes)) {}
+        partition_(records_in(device.facts().uses_host_cores ? cpu_partition_bytes : gpu_step_bytes,
+                              record_bytes)) {}
 
-  /// As of a fold. Smaller steps take longer to hand over than to copy.
   std::size_t partition() const noexcept override { return partition_; }
   std::optional<Lending> lending() const noexcept override { return lending_; }
   void prepare(std::size_t lanes) override;

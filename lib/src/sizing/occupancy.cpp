@@ -16,8 +16,11 @@ namespace {
 
 /// A slot for each chunk that is computed, waits for its lane, or is being read, and one more, so
 /// that the reader need not wait for the slowest of them. `depth`: reads in flight.
-std::size_t slots_for(const Layout& layout, const DeviceFacts& device, std::size_t depth) {
-  const std::size_t lanes = layout.lanes;
+std::size_t slots_for(const Layout& layout, const DeviceFacts& device, bool is_lent,
+                      std::size_t depth) {
+  // Of lanes that lend, there are twice as many, each with one buffer.
+  const bool has_one_buffer = is_lent && !device.reads_host_memory;
+  const std::size_t lanes = has_one_buffer ? divide_up(layout.lanes, 2) : layout.lanes;
   const std::size_t ready = layout.reads.direct ? 1 : lanes;  // disks are slower than lanes
   // A device that reads host memory consumes a chunk in its slot. Another one's lane has a chunk on
   // the way to each of its two input buffers. A disk is so slow that the first chunk is copied long
@@ -53,9 +56,11 @@ Occupancy most_generous(const Facts& facts, const Wishes& wishes, const Layout& 
   constexpr std::size_t times_less = 4, times_more = 6;
   const std::size_t chunks = std::max<std::size_t>(layout.plan.size(), 1);
   const std::size_t depth = layout.reads.queue_depth;
+  const bool is_lent = wishes.needs.lending.has_value();
   const auto slots_at = [&](std::size_t reads) {
-    return std::min(layout.reads_inline ? layout.lanes : slots_for(layout, facts.device, reads),
-                    chunks);
+    return std::min(
+        layout.reads_inline ? layout.lanes : slots_for(layout, facts.device, is_lent, reads),
+        chunks);
   };
   const std::size_t slots = slots_at(depth);
   if (!can_be_tuned(wishes.options, layout)) return {layout.lanes, slots, slots, depth};
