@@ -301,10 +301,10 @@ Chunks::State::~State() {
 }
 
 void Chunks::State::run() {
-  PassOptions wanted = options.pass;
-  wanted.stop = stop.get_token();
-  wanted.keep_partial = true;  // next() says that it was stopped
   try {
+    PassOptions wanted = options.pass;
+    wanted.stop = stop.get_token();
+    wanted.keep_partial = true;  // next() says that it was stopped
     stats = coordinator.run(pass, inputs, *lender, wanted);
   } catch (...) {
     error = std::current_exception();

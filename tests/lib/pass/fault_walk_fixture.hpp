@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/chunks.hpp>
 #include <ooc/filter.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/io/error.hpp>
@@ -121,6 +122,27 @@ class FaultWalk : public testing::TestWithParam<Machine> {
       if (twice[i] != static_cast<char>(bytes_[i / 2])) return false;
     }
     return twice.size() == 2 * bytes_.size();
+  }
+
+  /// True if a loop over chunks sees the right bytes. Throws its errors, and those of its own
+  /// calls.
+  bool chunks_are_right(std::unique_ptr<Device> device, const Options& options) {
+    std::vector<std::byte> seen(bytes_.size());
+    const Source source = open(source_);
+    Coordinator coordinator(std::move(device), options);
+    coordinator.device().bind_to_thread();
+    const auto stream = coordinator.device().make_stream();
+    try {
+      Chunks chunks(coordinator, source, {.rows = chunk_bytes, .shuffle_seed = 1});
+      while (const auto chunk = chunks.next(*stream)) {
+        stream->copy(seen.data() + chunk->first(), chunk->bytes().data, chunk->count());
+      }
+      stream->synchronize();
+    } catch (...) {
+      stream->drain();
+      throw;
+    }
+    return seen == bytes_;
   }
 
   HeldInPageCache hold_source() const { return HeldInPageCache(source_); }

@@ -93,6 +93,8 @@ TEST_P(FaultWalk, OverEveryCallOfAnEngine) {
       });
       walk(name + "_of_two_inputs", {broken.kind}, false,
            [&](Fault& fault) { return zip_is_right(device(), options_with(fault)); });
+      walk(name + "_in_chunks", {broken.kind}, false,
+           [&](Fault& fault) { return chunks_are_right(device(), options_with(fault)); });
     }
   }
 }
@@ -122,6 +124,8 @@ TEST_P(FaultWalk, OverEveryCallOfTheDevice) {
     });
     walk(kind.name + "_of_two_inputs", {kind.kind}, false,
          [&](Fault& fault) { return zip_is_right(broken(fault), options()); });
+    walk(kind.name + "_in_chunks", {kind.kind}, false,
+         [&](Fault& fault) { return chunks_are_right(broken(fault), options()); });
     walk(kind.name + "_in_a_map", {kind.kind}, false,
          [&](Fault& fault) { return map_is_right(broken(fault), options()); });
     walk(kind.name + "_in_a_filter", {kind.kind}, false,
@@ -163,6 +167,10 @@ TEST_P(HostFaultWalk, OverEveryCallOfOperatorNew) {
       const test::FailingNew failing(fault);
       return zip_is_right(device(), wanted);
     });
+    walk(name + "_in_chunks", {ErrorKind::memory}, true, [&](Fault& fault) {
+      const test::FailingNew failing(fault);
+      return chunks_are_right(device(), wanted);
+    });
   }
   if (GetParam() != Machine::cpu) return;
   const test::HeldInPageCache held = hold_source();  // so that lanes load their own chunks
@@ -199,6 +207,10 @@ TEST_P(HostFaultWalk, OverEveryStartOfAThread) {
     walk(config.name + "_in_a_map", {ErrorKind::memory}, true, [&](Fault& fault) {
       const test::FailingThreads failing(fault);
       return map_is_right(device(), wanted, hashed);
+    });
+    walk(config.name + "_in_chunks", {ErrorKind::memory}, true, [&](Fault& fault) {
+      const test::FailingThreads failing(fault);
+      return chunks_are_right(device(), wanted);
     });
   }
 }
