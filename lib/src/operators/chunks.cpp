@@ -15,6 +15,8 @@
 #include <thread>
 #include <utility>
 
+#include "operators/type_words.hpp"
+
 namespace ooc {
 namespace detail {
 
@@ -218,12 +220,10 @@ void Lease::require_type(std::size_t source, const DType& wanted) const {
              held.element() == wanted.element) {
     return;
   }
-  const auto words = [](const DType& type) {
-    return type.is_struct() ? code_of(type) : std::string(name_of(type.element));
-  };
   throw Error(ErrorKind::usage,
-              held.name() + ": holds " + (held.type() ? words(*held.type()) : "plain bytes") +
-                  ", not " + words(wanted),
+              held.name() + ": holds " +
+                  (held.type() ? detail::words_for(*held.type()) : "plain bytes") + ", not " +
+                  detail::words_for(wanted),
               {.why = "rows<T>() gives the elements as they are",
                .hint = held.type() ? "" : "ooc::open(path, {.type = ...}) gives them a type"});
 }

@@ -11,14 +11,11 @@
 
 #include "observe/stopwatch.hpp"
 #include "operators/distinct_fields.hpp"
+#include "operators/type_words.hpp"
 
 namespace ooc::detail {
 
 namespace {
-
-std::string words_for(const DType& type) {
-  return type.is_struct() ? code_of(type) : std::string(name_of(type.element));
-}
 
 /// True if a target may hold what an operator makes: the same struct, or the same elements in
 /// either byte order.
