@@ -2,7 +2,7 @@
 
 #include "measure/disk.hpp"
 
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
 
 #include <array>
 

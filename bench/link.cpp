@@ -2,9 +2,9 @@
 
 #include "measure/link.hpp"
 
-#include <ooc/buffer.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/device/buffer.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/units.hpp>
 
 #include <array>
 

@@ -1,8 +1,8 @@
 // ooc-bench prints the rates of single stages as JSON. bench/README.md explains how to combine
 // them.
 
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
 
 #include <boost/program_options.hpp>
 

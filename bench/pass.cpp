@@ -3,9 +3,9 @@
 // any size, to measure memory.
 
 #include <ooc/coordinator.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/kernels/histogram.hpp>
-#include <ooc/kernels/reduce.hpp>
+#include <ooc/detail/kernels/histogram.hpp>
+#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <chrono>

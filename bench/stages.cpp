@@ -1,14 +1,14 @@
 // Measures the stages of a run that writes a file, each alone: reads into the pool, kernels on data
 // in device memory, and writes out of the pool. link.cpp measures the copies over the link.
 
-#include <ooc/buffer.hpp>
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/residency.hpp>
+#include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/pass/pass_threads.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/detail/transfer/reader.hpp>
 #include <ooc/detail/transfer/writer.hpp>
-#include <ooc/io/target.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/target.hpp>
 
 #include "bench.hpp"
 #include "convert/values.hpp"

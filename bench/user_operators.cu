@@ -17,13 +17,13 @@
 // Makes the files that are missing (values.f32, first.f32, second.f32) and leaves them there.
 // Prints rates without the start of the device, and the median of their ratios with its range.
 
-#include <ooc/buffer.hpp>
 #include <ooc/chunks.hpp>
+#include <ooc/detail/device/buffer.hpp>
+#include <ooc/detail/engine/engine.hpp>
+#include <ooc/detail/kernels/reduce.hpp>
 #include <ooc/execute.hpp>
 #include <ooc/filter.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/io/engine.hpp>
-#include <ooc/kernels/reduce.hpp>
 #include <ooc/map.hpp>
 #include <ooc/scan.hpp>
 

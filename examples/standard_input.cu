@@ -1,6 +1,6 @@
+#include <ooc/error.hpp>
 #include <ooc/execute.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/io/error.hpp>
 
 #include <thrust/functional.h>
 #include <thrust/reduce.h>

@@ -1,5 +1,5 @@
+#include <ooc/detail/kernels/reduce.hpp>
 #include <ooc/execute.hpp>
-#include <ooc/kernels/reduce.hpp>
 #include <ooc/map.hpp>
 
 #include <thrust/transform.h>

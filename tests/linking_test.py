@@ -140,11 +140,11 @@ class LinkingTest(unittest.TestCase):
 
     def test_headers_and_library_of_two_versions_are_refused(self):
         """As if a program were compiled with the headers of the next minor version."""
-        other = self.work / "include/ooc/version.hpp"
+        other = self.work / "include/ooc/detail/base/version.hpp"
         other.parent.mkdir(parents=True, exist_ok=True)
         major, minor, patch = self.version.split(".")
         other.write_text(re.sub(r"(OOC_VERSION_MINOR) \d+", rf"\1 {int(minor) + 1}",
-                                (self.prefix / "include/ooc/version.hpp").read_text()))
+                                (self.prefix / "include/ooc/detail/base/version.hpp").read_text()))
         program = self.compile("-I", self.work / "include", *self.pkg_config("--cflags", "--libs"))
         said = run(program, env={**os.environ, **self.finds()}, fails=True)
         self.assertIn(f"headers of libooc {major}.{int(minor) + 1}.{patch}, and runs with libooc "

@@ -41,8 +41,7 @@ refuse() {
     exit 1
   fi
 }
-for header in ooc fold map filter scan write coordinator device buffer io/source io/error \
-  io/target io/element_type kernels/reduce kernels/histogram kernels/number; do
+for header in ooc fold map filter scan write coordinator device source error target ooc execute chunks fields; do
   refuse c++17 'libooc needs C++20' <<< "#include <ooc/$header.hpp>"
 done
 refuse c++20 'consume() and merge() of an operator must be const' <<'PROGRAM'

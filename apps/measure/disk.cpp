@@ -1,9 +1,9 @@
 #include "measure/disk.hpp"
 
-#include <ooc/buffer.hpp>
-#include <ooc/io/engine.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/device/buffer.hpp>
+#include <ooc/detail/engine/engine.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <numeric>

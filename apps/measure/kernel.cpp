@@ -1,9 +1,9 @@
 #include "measure/kernel.hpp"
 
-#include <ooc/buffer.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/error.hpp>
 
 #include <unistd.h>
 

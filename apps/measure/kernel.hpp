@@ -1,8 +1,8 @@
 #pragma once
 
+#include <ooc/detail/file/file.hpp>
 #include <ooc/detail/kernels/chunk_kernel.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/file.hpp>
 
 #include <cstddef>
 #include <memory>

@@ -1,7 +1,7 @@
 #include "measure/link.hpp"
 
-#include <ooc/buffer.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/device/buffer.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 #include "measure/page_cache.hpp"
 
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/error.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/io/file.hpp>
+#include <ooc/detail/file/file.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "measure/serial.hpp"
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <ooc/buffer.hpp>
+#include <ooc/detail/device/buffer.hpp>
+#include <ooc/detail/file/file.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/file.hpp>
 
 #include <cstddef>
 #include <cstdint>

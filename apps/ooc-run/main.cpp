@@ -7,7 +7,7 @@
 #include <csignal>
 #include <exception>
 #include <new>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 #include <string>
 #include <string_view>
 #include <variant>

@@ -1,8 +1,8 @@
 #include <ooc/detail/kernels/chunk_kernel.hpp>
 
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/kernels/reduce.hpp>
 #include <ooc/detail/kernels/simd.hpp>
-#include <ooc/io/units.hpp>
-#include <ooc/kernels/reduce.hpp>
 
 #include <utility>
 #include <vector>

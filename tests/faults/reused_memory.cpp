@@ -9,12 +9,12 @@
 // design needs io_uring and there is none, it prints the reason instead. The last designs are
 // naive: they show what the others avoid.
 
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/engine/engine.hpp>
+#include <ooc/detail/file/file.hpp>
 #include <ooc/detail/transfer/reader.hpp>
+#include <ooc/error.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/io/engine.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/file.hpp>
-#include <ooc/io/units.hpp>
 
 #include <liburing.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 // An input is a command line, one word per line. It must be understood, or refused as wrong usage.
 
-#include <ooc/io/dtype.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/detail/base/dtype.hpp>
+#include <ooc/error.hpp>
 
 #include <string>
 #include <vector>

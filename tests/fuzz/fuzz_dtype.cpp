@@ -1,8 +1,8 @@
 // An input is the name of an element type. A name that is understood must mean the same as the code
 // of its type.
 
-#include <ooc/io/dtype.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/detail/base/dtype.hpp>
+#include <ooc/error.hpp>
 
 #include <optional>
 

@@ -1,8 +1,8 @@
 // An input is a .npy file. It must be described correctly or refused, and take little memory.
 
-#include <ooc/io/error.hpp>
-#include <ooc/io/file.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/file/file.hpp>
+#include <ooc/error.hpp>
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // An input is a matrix in a file, a rectangle of it, and the size of a slot. The pieces must fit in
 // slots and follow each other row by row, so that each element is in one piece.
 
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
 
 #include <algorithm>
 #include <vector>

@@ -1,8 +1,8 @@
 // An input is a list of extents, the size of the chunks, and the cached pieces. The chunks must
 // have every byte once, in the order of the sequence or in that of a ChunkOrder.
 
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/pool/plan.hpp>
-#include <ooc/io/units.hpp>
 
 #include <memory>
 #include <vector>

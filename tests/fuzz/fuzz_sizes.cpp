@@ -1,7 +1,7 @@
 // An input is a number as users write one. All parsers must agree on it, and every number must have
 // a readable form.
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <optional>
 #include <string_view>

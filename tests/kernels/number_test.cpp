@@ -1,4 +1,4 @@
-#include <ooc/kernels/number.hpp>
+#include <ooc/detail/kernels/number.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <ooc/coordinator.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
 
 #include <gtest/gtest.h>
 

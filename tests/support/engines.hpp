@@ -1,7 +1,7 @@
 #pragma once
 
-#include <ooc/io/engine.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/detail/engine/engine.hpp>
+#include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
 #include <linux/io_uring.h>

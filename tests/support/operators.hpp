@@ -1,8 +1,8 @@
 #pragma once
 
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/operators/partials.hpp>
 #include <ooc/device.hpp>
-#include <ooc/partials.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <ooc/detail/dataset/residency.hpp>
-#include <ooc/io/source.hpp>
+#include <ooc/source.hpp>
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <ooc/io/dtype.hpp>
-#include <ooc/io/source.hpp>
+#include <ooc/detail/base/dtype.hpp>
+#include <ooc/source.hpp>
 
 #include <cstddef>
 #include <cstdint>

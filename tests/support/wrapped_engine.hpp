@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/io/engine.hpp>
+#include <ooc/detail/engine/engine.hpp>
 
 #include <cstddef>
 #include <memory>

@@ -7,9 +7,9 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <ooc/detail/base/units.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/error.hpp>
 #include <optional>
 
 #include "bench/pass.hpp"

@@ -4,9 +4,9 @@
 
 #include <cmath>
 #include <ooc/detail/dataset/residency.hpp>
+#include <ooc/detail/kernels/histogram.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/kernels/histogram.hpp>
+#include <ooc/error.hpp>
 #include <utility>
 
 #include "machine/environment.hpp"

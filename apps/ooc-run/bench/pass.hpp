@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <memory>
 #include <ooc/coordinator.hpp>
-#include <ooc/io/file.hpp>
-#include <ooc/io/source.hpp>
+#include <ooc/detail/file/file.hpp>
+#include <ooc/source.hpp>
 #include <optional>
 #include <string>
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
 
 #include "draw/axis.hpp"
 #include "draw/svg.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
 
 #include "cli/build_facts.hpp"
 #include "cli/sizes.hpp"

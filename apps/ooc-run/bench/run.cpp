@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <ooc/buffer.hpp>
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/residency.hpp>
+#include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/error.hpp>
 #include <utility>
 
 #include "bench/pass.hpp"

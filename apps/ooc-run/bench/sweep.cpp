@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
 
 namespace ooc_run {
 namespace {

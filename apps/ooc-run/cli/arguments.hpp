@@ -6,7 +6,7 @@
 #include <concepts>
 #include <functional>
 #include <map>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 #include <optional>
 #include <span>
 #include <string>

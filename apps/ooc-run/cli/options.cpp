@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 #include <system_error>
 
 #include "cli/suggest.hpp"

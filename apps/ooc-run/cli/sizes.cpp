@@ -8,8 +8,8 @@
 #include <cmath>
 #include <limits>
 #include <ooc/detail/base/letters.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
 #include <span>
 #include <system_error>
 

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 #include <string_view>
 #include <type_traits>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <filesystem>
-#include <ooc/io/dtype.hpp>
+#include <ooc/detail/base/dtype.hpp>
 #include <optional>
 #include <string>
 

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
-#include <ooc/io/error.hpp>
-#include <ooc/kernels/convert.hpp>
+#include <ooc/detail/kernels/convert.hpp>
+#include <ooc/error.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-#include <ooc/kernels/histogram.hpp>
+#include <ooc/detail/kernels/histogram.hpp>
 
 #include "commands/commands.hpp"
 #include "commands/histogram_report.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 #include <unistd.h>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #include <fmt/core.h>
+#include <ooc/detail/kernels/matmul.hpp>
 #include <ooc/detail/sizing/typical_rates.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/kernels/matmul.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,9 +2,9 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/source.hpp>
-#include <ooc/kernels/matmul.hpp>
+#include <ooc/detail/kernels/matmul.hpp>
+#include <ooc/error.hpp>
+#include <ooc/source.hpp>
 #include <optional>
 #include <string>
 #include <vector>

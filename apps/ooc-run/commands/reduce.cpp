@@ -1,5 +1,5 @@
 #include <fmt/core.h>
-#include <ooc/kernels/summary.hpp>
+#include <ooc/detail/kernels/summary.hpp>
 
 #include <algorithm>
 #include <array>

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/residency.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/error.hpp>
 #include <span>
 
 namespace ooc_run {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <ooc/io/source.hpp>
+#include <ooc/source.hpp>
 #include <optional>
 #include <string>
 #include <vector>

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 #include <type_traits>
 
 namespace ooc_run {

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ooc/io/dtype.hpp>
-#include <ooc/kernels/number.hpp>
+#include <ooc/detail/base/dtype.hpp>
+#include <ooc/detail/kernels/number.hpp>
 #include <span>
 
 namespace ooc_run {

@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <ooc/io/dtype.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/detail/base/dtype.hpp>
+#include <ooc/error.hpp>
 #include <span>
 #include <string_view>
 #include <vector>

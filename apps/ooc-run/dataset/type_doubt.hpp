@@ -1,8 +1,8 @@
 #pragma once
 
 #include <filesystem>
-#include <ooc/io/element_type.hpp>
-#include <ooc/io/source.hpp>
+#include <ooc/detail/base/element_type.hpp>
+#include <ooc/source.hpp>
 #include <optional>
 #include <string>
 

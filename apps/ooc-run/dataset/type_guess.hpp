@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ooc/io/dtype.hpp>
+#include <ooc/detail/base/dtype.hpp>
 #include <optional>
 #include <span>
 #include <string>

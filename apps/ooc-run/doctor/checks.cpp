@@ -6,8 +6,8 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/device/cuda_code.hpp>
-#include <ooc/io/units.hpp>
 #include <utility>
 
 #include "cli/sizes.hpp"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <ooc/detail/device/cuda_facts.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 #include <optional>
 #include <string>
 #include <string_view>

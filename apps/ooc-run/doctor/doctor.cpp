@@ -7,12 +7,12 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <ooc/detail/device/cuda_facts.hpp>
+#include <ooc/detail/file/file.hpp>
+#include <ooc/detail/file/output_file.hpp>
+#include <ooc/detail/kernels/blas.hpp>
 #include <ooc/detail/kernels/simd.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/file.hpp>
-#include <ooc/io/output_file.hpp>
-#include <ooc/kernels/blas.hpp>
 #include <vector>
 
 #include "cli/build_facts.hpp"

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ooc/kernels/histogram.hpp>
+#include <ooc/detail/kernels/histogram.hpp>
 #include <string>
 #include <string_view>
 #include <vector>

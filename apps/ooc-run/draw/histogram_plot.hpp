@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/kernels/histogram.hpp>
+#include <ooc/detail/kernels/histogram.hpp>
 #include <string>
 
 namespace ooc_run {

@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <ooc/io/element_type.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/detail/base/element_type.hpp>
+#include <ooc/error.hpp>
 #include <span>
 
 #include "cli/failure.hpp"

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 #include <functional>
-#include <ooc/io/output_file.hpp>
+#include <ooc/detail/file/output_file.hpp>
 #include <string>
 #include <string_view>
 

@@ -10,7 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 namespace ooc_run {
 namespace {

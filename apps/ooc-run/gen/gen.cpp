@@ -8,11 +8,11 @@
 #include <exception>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/checksum/checksum.hpp>
 #include <ooc/detail/pass/pass_threads.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/target.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/error.hpp>
+#include <ooc/target.hpp>
 #include <thread>
 #include <vector>
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include "dataset/type_doubt.hpp"
 #include "info/report.hpp"

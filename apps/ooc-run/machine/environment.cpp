@@ -20,7 +20,7 @@
 #include <iterator>
 #include <ooc/detail/base/text_file.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 #include <sstream>
 #include <vector>
 

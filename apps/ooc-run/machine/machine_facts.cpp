@@ -6,12 +6,12 @@
 #include <array>
 #include <charconv>
 #include <ooc/detail/base/text_file.hpp>
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/device/control_groups.hpp>
 #include <ooc/detail/device/cuda_code.hpp>
+#include <ooc/detail/engine/engine.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/engine.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/error.hpp>
 #include <sstream>
 #include <system_error>
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include "cli/arguments.hpp"
 #include "cli/failure.hpp"

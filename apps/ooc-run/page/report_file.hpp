@@ -1,7 +1,7 @@
 #pragma once
 
 #include <filesystem>
-#include <ooc/io/output_file.hpp>
+#include <ooc/detail/file/output_file.hpp>
 #include <string>
 
 #include "page/run_page.hpp"

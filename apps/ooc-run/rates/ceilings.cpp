@@ -5,8 +5,8 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <ooc/detail/base/text_file.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/output_file.hpp>
+#include <ooc/detail/file/output_file.hpp>
+#include <ooc/error.hpp>
 #include <span>
 #include <system_error>
 

@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include <filesystem>
-#include <ooc/io/error.hpp>
-#include <ooc/io/output_file.hpp>
+#include <ooc/detail/file/output_file.hpp>
+#include <ooc/error.hpp>
 #include <string>
 #include <string_view>
 #include <system_error>

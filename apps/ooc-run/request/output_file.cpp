@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <array>
-#include <ooc/io/dtype.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/output_file.hpp>
+#include <ooc/detail/base/dtype.hpp>
+#include <ooc/detail/file/output_file.hpp>
+#include <ooc/error.hpp>
 #include <string_view>
 #include <system_error>
 #include <utility>

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <ooc/io/dtype.hpp>
-#include <ooc/io/target.hpp>
-#include <ooc/kernels/convert.hpp>
-#include <ooc/kernels/histogram.hpp>
-#include <ooc/kernels/matmul.hpp>
-#include <ooc/kernels/reduce.hpp>
+#include <ooc/detail/base/dtype.hpp>
+#include <ooc/detail/kernels/convert.hpp>
+#include <ooc/detail/kernels/histogram.hpp>
+#include <ooc/detail/kernels/matmul.hpp>
+#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/target.hpp>
 #include <optional>
 #include <variant>
 #include <vector>

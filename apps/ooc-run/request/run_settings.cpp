@@ -2,8 +2,8 @@
 
 #include <array>
 #include <charconv>
-#include <ooc/io/dtype.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/detail/base/dtype.hpp>
+#include <ooc/error.hpp>
 #include <string_view>
 #include <system_error>
 

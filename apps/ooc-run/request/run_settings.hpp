@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <ooc/coordinator.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/source.hpp>
+#include <ooc/source.hpp>
 #include <optional>
 #include <string>
 #include <vector>

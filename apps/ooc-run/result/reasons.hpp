@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/reason.hpp>
+#include <ooc/detail/observe/reason.hpp>
 #include <span>
 #include <string>
 #include <vector>

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <ooc/coordinator.hpp>
-#include <ooc/io/source.hpp>
-#include <ooc/kernels/number.hpp>
+#include <ooc/detail/kernels/number.hpp>
+#include <ooc/source.hpp>
 #include <optional>
 #include <span>
 #include <string>

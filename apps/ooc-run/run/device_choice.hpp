@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <filesystem>
 #include <ooc/coordinator.hpp>
-#include <ooc/io/source.hpp>
-#include <ooc/kernels/summary.hpp>
+#include <ooc/detail/kernels/summary.hpp>
+#include <ooc/source.hpp>
 #include <optional>
 #include <string>
 

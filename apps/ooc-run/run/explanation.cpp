@@ -5,11 +5,11 @@
 
 #include <nlohmann/json.hpp>
 #include <ooc/detail/device/cuda_facts.hpp>
+#include <ooc/detail/file/output_file.hpp>
+#include <ooc/detail/kernels/convert.hpp>
+#include <ooc/detail/sizing/dry_run_pass.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
-#include <ooc/dry_run_pass.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/output_file.hpp>
-#include <ooc/kernels/convert.hpp>
+#include <ooc/error.hpp>
 #include <utility>
 
 #include "cli/sizes.hpp"

@@ -3,9 +3,9 @@
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <ooc/coordinator.hpp>
-#include <ooc/io/source.hpp>
-#include <ooc/io/target.hpp>
-#include <ooc/kernels/summary.hpp>
+#include <ooc/detail/kernels/summary.hpp>
+#include <ooc/source.hpp>
+#include <ooc/target.hpp>
 #include <optional>
 #include <span>
 #include <string>

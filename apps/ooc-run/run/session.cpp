@@ -10,7 +10,7 @@
 #include <memory>
 #include <new>
 #include <ooc/device.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 #include <string>
 #include <utility>
 #include <vector>

@@ -4,7 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ooc/coordinator.hpp>
-#include <ooc/io/source.hpp>
+#include <ooc/source.hpp>
 #include <span>
 #include <string>
 #include <string_view>

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include "cli/sizes.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ooc/trace_event.hpp>
+#include <ooc/detail/observe/trace_event.hpp>
 #include <string>
 #include <string_view>
 #include <vector>

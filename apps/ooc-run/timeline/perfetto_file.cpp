@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
 #include <protozero/pbf_writer.hpp>
 #include <span>
 

@@ -2,7 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <ooc/io/output_file.hpp>
+#include <ooc/detail/file/output_file.hpp>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 #include <optional>
 #include <span>
 #include <tuple>

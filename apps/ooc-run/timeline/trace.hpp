@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
-#include <ooc/io/output_file.hpp>
-#include <ooc/trace_event.hpp>
+#include <ooc/detail/file/output_file.hpp>
+#include <ooc/detail/observe/trace_event.hpp>
 #include <string>
 #include <vector>
 

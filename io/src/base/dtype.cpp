@@ -1,7 +1,7 @@
+#include <ooc/detail/base/dtype.hpp>
 #include <ooc/detail/base/edit_distance.hpp>
 #include <ooc/detail/base/letters.hpp>
-#include <ooc/io/dtype.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
+#include <ooc/detail/base/element_type.hpp>
 #include <ooc/detail/base/letters.hpp>
-#include <ooc/io/element_type.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/io/dtype.hpp>
+#include <ooc/detail/base/dtype.hpp>
 
 #include <cstddef>
 #include <string>

@@ -1,7 +1,7 @@
 #include <ooc/detail/base/threads.hpp>
 
 #include <ooc/detail/base/blocked_signals.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <system_error>
 #include <utility>

@@ -1,4 +1,4 @@
-#include <ooc/version.hpp>
+#include <ooc/detail/base/version.hpp>
 
 namespace ooc {
 

@@ -1,6 +1,6 @@
-#include <ooc/io/error.hpp>
-#include <ooc/io/producer.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/dataset/producer.hpp>
+#include <ooc/error.hpp>
 
 #include <fcntl.h>
 #include <poll.h>

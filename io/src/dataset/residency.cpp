@@ -1,7 +1,7 @@
 #include "file/file_system.hpp"
 
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/residency.hpp>
-#include <ooc/io/units.hpp>
 
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-#include <ooc/io/error.hpp>
-#include <ooc/io/source.hpp>
+#include <ooc/error.hpp>
+#include <ooc/source.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 #include <ooc/detail/base/group_digits.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/target.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
+#include <ooc/target.hpp>
 
 #include <sys/stat.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <ooc/io/engine.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/engine/engine.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -1,8 +1,8 @@
 #include "engine/engines.hpp"
 
 #include <ooc/detail/base/threads.hpp>
-#include <ooc/io/file.hpp>
-#include <ooc/io/output_file.hpp>
+#include <ooc/detail/file/file.hpp>
+#include <ooc/detail/file/output_file.hpp>
 
 #include <unistd.h>
 

@@ -1,9 +1,9 @@
 #include "engine/engines.hpp"
 #include "file/file_size_signal.hpp"
 
-#include <ooc/io/error.hpp>
-#include <ooc/io/file.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/file/file.hpp>
+#include <ooc/error.hpp>
 
 #include <liburing.h>
 #include <sys/uio.h>

@@ -1,7 +1,7 @@
 #include "file/file_system.hpp"
 
-#include <ooc/io/error.hpp>
-#include <ooc/io/file.hpp>
+#include <ooc/detail/file/file.hpp>
+#include <ooc/error.hpp>
 
 #include <fcntl.h>
 #include <linux/fs.h>

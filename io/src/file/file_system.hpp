@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
 
 #include <fcntl.h>
 #include <linux/magic.h>

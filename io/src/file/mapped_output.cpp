@@ -3,7 +3,7 @@
 #include "file/file_system.hpp"
 
 #include <ooc/detail/base/threads.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
 
 #include <sys/mman.h>
 

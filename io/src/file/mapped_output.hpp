@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/io/output_file.hpp>
+#include <ooc/detail/file/output_file.hpp>
 
 #include <atomic>
 #include <cstddef>

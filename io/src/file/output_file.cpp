@@ -3,9 +3,9 @@
 #include "file/mapped_output.hpp"
 #include "file/temporaries.hpp"
 
-#include <ooc/io/file.hpp>
-#include <ooc/io/output_file.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/file/file.hpp>
+#include <ooc/detail/file/output_file.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>

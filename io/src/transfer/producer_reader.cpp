@@ -1,5 +1,5 @@
 #include <ooc/detail/transfer/producer_reader.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <chrono>
 #include <string>

@@ -1,5 +1,5 @@
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/transfer/transfer.hpp>
-#include <ooc/io/units.hpp>
 
 #include <algorithm>
 #include <cassert>

@@ -1,6 +1,6 @@
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/file/file.hpp>
 #include <ooc/detail/transfer/writer.hpp>
-#include <ooc/io/file.hpp>
-#include <ooc/io/units.hpp>
 
 #include <algorithm>
 #include <utility>

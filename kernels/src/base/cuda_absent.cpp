@@ -1,6 +1,6 @@
 #include "base/cuda_absent.hpp"
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 namespace ooc {
 

@@ -1,5 +1,5 @@
-#include <ooc/io/error.hpp>
-#include <ooc/kernels/number.hpp>
+#include <ooc/detail/kernels/number.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,10 @@
-#include <ooc/dry_run_pass.hpp>
-#include <ooc/kernels/convert.hpp>
+#include <ooc/detail/kernels/convert.hpp>
+#include <ooc/detail/sizing/dry_run_pass.hpp>
 
 #include "convert/values.hpp"
 
-#include <ooc/buffer.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/detail/device/buffer.hpp>
+#include <ooc/error.hpp>
 #include <ooc/map.hpp>
 
 #include <array>

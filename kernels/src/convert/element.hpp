@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/io/element_type.hpp>
+#include <ooc/detail/base/element_type.hpp>
 
 #include <bit>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <ooc/detail/base/element_type.hpp>
 #include <ooc/detail/kernels/simd.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/element_type.hpp>
 
 #include <cstddef>
 #include <cstdint>

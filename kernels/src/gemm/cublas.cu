@@ -1,7 +1,7 @@
 #include "gemm/gemm.hpp"
 #include "gemm/shared_library.hpp"
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>

@@ -1,9 +1,9 @@
 #include "gemm/gemm.hpp"
 
 #include <ooc/detail/base/threads.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
-#include <ooc/kernels/blas.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/kernels/blas.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <exception>

@@ -2,8 +2,8 @@
 #include "gemm/shared_library.hpp"
 
 #include <ooc/detail/base/threads.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
 
 #include <sys/mman.h>
 #include <sys/resource.h>

@@ -1,7 +1,7 @@
 #include "gemm/shared_library.hpp"
 
 #include <ooc/detail/base/blocked_signals.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <dlfcn.h>
 

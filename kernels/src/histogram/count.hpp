@@ -2,9 +2,9 @@
 
 #include "histogram/bins.hpp"
 
+#include <ooc/detail/base/element_type.hpp>
 #include <ooc/detail/kernels/simd.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/element_type.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include <ooc/buffer.hpp>
+#include <ooc/detail/device/buffer.hpp>
 
 #include <cuda_runtime.h>
 

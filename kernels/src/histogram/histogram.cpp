@@ -1,7 +1,7 @@
-#include <ooc/dry_run_pass.hpp>
-#include <ooc/kernels/histogram.hpp>
+#include <ooc/detail/kernels/histogram.hpp>
+#include <ooc/detail/sizing/dry_run_pass.hpp>
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <functional>

@@ -1,6 +1,6 @@
 #include "histogram/range_pass.hpp"
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <string>
 #include <type_traits>

@@ -1,4 +1,4 @@
-#include <ooc/kernels/summary.hpp>
+#include <ooc/detail/kernels/summary.hpp>
 
 #include <tuple>
 #include <type_traits>

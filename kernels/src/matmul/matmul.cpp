@@ -1,10 +1,10 @@
-#include <ooc/kernels/matmul.hpp>
+#include <ooc/detail/kernels/matmul.hpp>
 
 #include "gemm/gemm.hpp"
 #include "matmul/prepare.hpp"
 #include "matmul/run.hpp"
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <array>
 #include <chrono>

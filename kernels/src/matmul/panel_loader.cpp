@@ -2,7 +2,7 @@
 
 #include "convert/values.hpp"
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <cstring>

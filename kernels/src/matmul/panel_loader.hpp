@@ -4,7 +4,7 @@
 #include "matmul/run.hpp"
 #include "matmul/work_timer.hpp"
 
-#include <ooc/buffer.hpp>
+#include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/device.hpp>
 

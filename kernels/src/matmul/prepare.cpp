@@ -2,10 +2,10 @@
 
 #include "matmul/plan/cost.hpp"
 
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/sizing/facts.hpp>
 #include <ooc/detail/sizing/typical_rates.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -3,9 +3,9 @@
 #include "gemm/gemm.hpp"
 #include "matmul/run.hpp"
 
-#include <ooc/buffer.hpp>
 #include <ooc/coordinator.hpp>
-#include <ooc/kernels/matmul.hpp>
+#include <ooc/detail/device/buffer.hpp>
+#include <ooc/detail/kernels/matmul.hpp>
 
 #include <memory>
 

@@ -4,13 +4,13 @@
 #include "matmul/tile_sender.hpp"
 #include "matmul/work_timer.hpp"
 
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/observe/progress_reporter.hpp>
 #include <ooc/detail/observe/reporters.hpp>
 #include <ooc/detail/pass/pass_threads.hpp>
 #include <ooc/detail/transfer/reader.hpp>
 #include <ooc/detail/transfer/writer.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <atomic>

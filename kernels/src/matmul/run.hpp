@@ -6,7 +6,7 @@
 
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <array>
 #include <cstddef>

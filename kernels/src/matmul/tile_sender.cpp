@@ -1,6 +1,6 @@
 #include "matmul/tile_sender.hpp"
 
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
 
 namespace ooc::product {
 

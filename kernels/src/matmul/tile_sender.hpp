@@ -3,7 +3,7 @@
 #include "matmul/chunk_copies.hpp"
 #include "matmul/run.hpp"
 
-#include <ooc/buffer.hpp>
+#include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/device.hpp>
 

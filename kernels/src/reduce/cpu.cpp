@@ -1,7 +1,7 @@
 #include "reduce/columns.hpp"
 
 #include <ooc/coordinator.hpp>
-#include <ooc/kernels/reduce.hpp>
+#include <ooc/detail/kernels/reduce.hpp>
 
 #include <algorithm>
 #include <array>

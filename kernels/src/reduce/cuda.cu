@@ -1,8 +1,8 @@
 #include "reduce/tiles.hpp"
 
-#include <ooc/buffer.hpp>
 #include <ooc/coordinator.hpp>
-#include <ooc/kernels/reduce.hpp>
+#include <ooc/detail/device/buffer.hpp>
+#include <ooc/detail/kernels/reduce.hpp>
 
 #include <cuda_runtime_api.h>
 

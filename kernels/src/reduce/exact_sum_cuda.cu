@@ -1,7 +1,7 @@
 #include "reduce/exact_sum.hpp"
 
-#include <ooc/buffer.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/device/buffer.hpp>
 
 #include <cuda_runtime_api.h>
 

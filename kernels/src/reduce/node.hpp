@@ -2,7 +2,7 @@
 
 #include "reduce/tiles.hpp"
 
-#include <ooc/kernels/number.hpp>
+#include <ooc/detail/kernels/number.hpp>
 
 #include <cmath>
 #include <cstddef>

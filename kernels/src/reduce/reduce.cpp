@@ -2,9 +2,9 @@
 #include "reduce/node.hpp"
 #include "reduce/tiles.hpp"
 
-#include <ooc/io/units.hpp>
-#include <ooc/kernels/reduce.hpp>
-#include <ooc/tile_tree.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/detail/operators/tile_tree.hpp>
 
 #include <algorithm>
 #include <cassert>

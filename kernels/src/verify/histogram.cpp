@@ -1,7 +1,7 @@
 #include "verify/plain_check.hpp"
 
-#include <ooc/io/error.hpp>
-#include <ooc/kernels/histogram.hpp>
+#include <ooc/detail/kernels/histogram.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 #include "verify/row_sums.hpp"
 
-#include <ooc/io/error.hpp>
-#include <ooc/kernels/matmul.hpp>
+#include <ooc/detail/kernels/matmul.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <chrono>

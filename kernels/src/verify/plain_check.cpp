@@ -1,12 +1,12 @@
 #include "verify/plain_check.hpp"
 
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/file/file.hpp>
 #include <ooc/detail/observe/progress_reporter.hpp>
 #include <ooc/detail/pass/pass_threads.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/file.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/error.hpp>
 
 #include <unistd.h>
 

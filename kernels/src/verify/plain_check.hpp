@@ -1,9 +1,9 @@
 #pragma once
 
 #include <ooc/coordinator.hpp>
-#include <ooc/io/element_type.hpp>
-#include <ooc/io/source.hpp>
-#include <ooc/kernels/number.hpp>
+#include <ooc/detail/base/element_type.hpp>
+#include <ooc/detail/kernels/number.hpp>
+#include <ooc/source.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/kernels/number.hpp>
+#include <ooc/detail/kernels/number.hpp>
 
 #include <cstdint>
 #include <vector>

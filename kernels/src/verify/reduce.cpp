@@ -1,8 +1,8 @@
 #include "verify/plain_check.hpp"
 #include "verify/plain_sum.hpp"
 
-#include <ooc/io/error.hpp>
-#include <ooc/kernels/reduce.hpp>
+#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,9 +1,9 @@
 #include "verify/row_sums.hpp"
 
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/error.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
-#include <ooc/kernels/reduce.hpp>
 
 #include <algorithm>
 #include <cassert>

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/observe/stats.hpp>
+#include <ooc/detail/operators/input_type.hpp>
+#include <ooc/detail/operators/row.hpp>
+#include <ooc/detail/operators/zip.hpp>
+#include <ooc/detail/pass/pass_options.hpp>
 #include <ooc/fields.hpp>
-#include <ooc/input_type.hpp>
-#include <ooc/io/api.hpp>
-#include <ooc/pass_options.hpp>
-#include <ooc/row.hpp>
-#include <ooc/stats.hpp>
-#include <ooc/zip.hpp>
 
 #include <concepts>
 #include <cstddef>

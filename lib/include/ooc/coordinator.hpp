@@ -1,14 +1,14 @@
 #pragma once
 
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/base/version.hpp>
+#include <ooc/detail/observe/stats.hpp>
+#include <ooc/detail/pass/operation.hpp>
+#include <ooc/detail/pass/options.hpp>
+#include <ooc/detail/pass/pass_input.hpp>
+#include <ooc/detail/pass/pass_options.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/api.hpp>
-#include <ooc/io/source.hpp>
-#include <ooc/operation.hpp>
-#include <ooc/options.hpp>
-#include <ooc/pass_input.hpp>
-#include <ooc/pass_options.hpp>
-#include <ooc/stats.hpp>
-#include <ooc/version.hpp>
+#include <ooc/source.hpp>
 
 #include <atomic>
 #include <cstddef>

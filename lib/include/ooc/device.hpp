@@ -1,7 +1,7 @@
 #pragma once
 
-#include <ooc/io/api.hpp>
-#include <ooc/metered_memory.hpp>
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/device/metered_memory.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <ooc/buffer.hpp>
+#include <ooc/detail/device/buffer.hpp>
+#include <ooc/detail/operators/row.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/row.hpp>
+#include <ooc/error.hpp>
 
 #include <thrust/copy.h>
 #include <thrust/execution_policy.h>

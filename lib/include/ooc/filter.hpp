@@ -1,7 +1,7 @@
 #pragma once
 
+#include <ooc/detail/operators/outputs.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/outputs.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <ooc/io/api.hpp>
-#include <ooc/io/language.hpp>
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/base/language.hpp>
 
 #include <ooc/coordinator.hpp>
-#include <ooc/input_type.hpp>
-#include <ooc/partials.hpp>
-#include <ooc/zip.hpp>
+#include <ooc/detail/operators/input_type.hpp>
+#include <ooc/detail/operators/partials.hpp>
+#include <ooc/detail/operators/zip.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <ooc/buffer.hpp>
+#include <ooc/detail/device/buffer.hpp>
+#include <ooc/detail/operators/outputs.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/outputs.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 #include <ooc/detail/device/cuda_facts.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include "device/devices.hpp"
 #include "device/nvtx_range.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <cuda_runtime_api.h>
 

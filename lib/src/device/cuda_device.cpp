@@ -1,7 +1,7 @@
 #include <ooc/detail/base/blocked_signals.hpp>
 #include <ooc/detail/device/cuda_code.hpp>
 #include <ooc/detail/device/cuda_facts.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <cuda_runtime_api.h>
 

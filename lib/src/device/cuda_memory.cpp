@@ -1,8 +1,8 @@
 #include "device/cuda_memory.hpp"
 
 #include <ooc/detail/base/threads.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
 
 #include <cuda_runtime_api.h>
 

@@ -1,11 +1,11 @@
 #include "device/memory.hpp"
 
 #include <ooc/detail/base/text_file.hpp>
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/device/control_groups.hpp>
+#include <ooc/detail/device/metered_memory.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
-#include <ooc/metered_memory.hpp>
+#include <ooc/error.hpp>
 
 #include <sys/mman.h>
 

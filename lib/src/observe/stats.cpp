@@ -1,4 +1,4 @@
-#include <ooc/stats.hpp>
+#include <ooc/detail/observe/stats.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,8 @@
 #include <ooc/chunks.hpp>
 
 #include <ooc/detail/base/threads.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/partials.hpp>
+#include <ooc/detail/operators/partials.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <condition_variable>

@@ -1,6 +1,6 @@
-#include <ooc/input_type.hpp>
+#include <ooc/detail/operators/input_type.hpp>
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <string>

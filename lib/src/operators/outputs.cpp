@@ -1,7 +1,7 @@
-#include <ooc/outputs.hpp>
+#include <ooc/detail/operators/outputs.hpp>
 
 #include <ooc/detail/sizing/facts.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,5 +1,5 @@
+#include <ooc/detail/operators/partials.hpp>
 #include <ooc/detail/pool/turns.hpp>
-#include <ooc/partials.hpp>
 
 #include <string>
 #include <utility>

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <ooc/detail/pass/operation.hpp>
 #include <ooc/detail/pool/plan.hpp>
 #include <ooc/detail/pool/turns.hpp>
-#include <ooc/operation.hpp>
 
 #include <cstddef>
 #include <cstdint>

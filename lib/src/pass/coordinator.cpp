@@ -1,13 +1,13 @@
 #include <ooc/coordinator.hpp>
 
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/checksum/checksum.hpp>
 #include <ooc/detail/observe/progress_reporter.hpp>
 #include <ooc/detail/observe/reporters.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/detail/transfer/writer.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <array>

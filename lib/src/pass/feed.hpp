@@ -1,10 +1,10 @@
 #pragma once
 
-#include <ooc/buffer.hpp>
+#include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/observe/reporters.hpp>
+#include <ooc/detail/observe/stats.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/device.hpp>
-#include <ooc/stats.hpp>
 
 #include <array>
 #include <cstddef>

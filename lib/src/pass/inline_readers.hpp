@@ -1,12 +1,12 @@
 #pragma once
 
+#include <ooc/detail/file/file.hpp>
 #include <ooc/detail/observe/reporters.hpp>
+#include <ooc/detail/pass/pass_options.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/detail/pool/plan.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/detail/transfer/reader.hpp>
-#include <ooc/io/file.hpp>
-#include <ooc/pass_options.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,13 +2,13 @@
 
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/engine/queue_tuner.hpp>
+#include <ooc/detail/file/file.hpp>
 #include <ooc/detail/observe/reporters.hpp>
+#include <ooc/detail/pass/pass_input.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/detail/transfer/producer_reader.hpp>
 #include <ooc/detail/transfer/reader.hpp>
-#include <ooc/io/file.hpp>
-#include <ooc/pass_input.hpp>
 
 #include <cstddef>
 #include <cstdint>

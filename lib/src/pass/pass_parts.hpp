@@ -1,10 +1,10 @@
 #pragma once
 
+#include <ooc/detail/observe/trace_event.hpp>
+#include <ooc/detail/pass/operation.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/detail/pool/plan.hpp>
 #include <ooc/detail/pool/tickets.hpp>
-#include <ooc/operation.hpp>
-#include <ooc/trace_event.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include <ooc/detail/pass/pass_threads.hpp>
 
 #include <ooc/detail/base/threads.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <linux/futex.h>
 #include <sys/prctl.h>

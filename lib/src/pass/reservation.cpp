@@ -1,5 +1,5 @@
 #include <ooc/coordinator.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 namespace ooc {
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <ooc/detail/observe/reporters.hpp>
+#include <ooc/detail/observe/stats.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/device.hpp>
-#include <ooc/stats.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <ooc/detail/pass/pass_input.hpp>
 #include <ooc/detail/pool/plan.hpp>
 #include <ooc/device.hpp>
-#include <ooc/pass_input.hpp>
 
 #include <cstddef>
 #include <span>

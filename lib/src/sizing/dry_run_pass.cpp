@@ -1,9 +1,9 @@
 #include "sizing/dry_run_pass.hpp"
 
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/sizing/dry_run_pass.hpp>
 #include <ooc/device.hpp>
-#include <ooc/dry_run_pass.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <memory>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/engine/engine.hpp>
+#include <ooc/detail/observe/stats.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
-#include <ooc/io/engine.hpp>
-#include <ooc/stats.hpp>
 
 #include <cstddef>
 #include <cstdint>

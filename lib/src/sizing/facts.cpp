@@ -1,6 +1,6 @@
 #include <ooc/detail/sizing/facts.hpp>
 
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
 
 #include <algorithm>
 #include <utility>

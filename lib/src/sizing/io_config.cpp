@@ -1,9 +1,9 @@
 #include <ooc/detail/sizing/io_config.hpp>
 
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/device/control_groups.hpp>
 #include <ooc/detail/pool/plan.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/error.hpp>
 
 #include <sched.h>
 

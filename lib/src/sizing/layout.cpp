@@ -1,9 +1,9 @@
 #include "sizing/layout.hpp"
 
 #include <ooc/detail/base/group_digits.hpp>
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/transfer/reader.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/error.hpp>
 
 #include <limits>
 #include <numeric>

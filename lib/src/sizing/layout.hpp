@@ -1,12 +1,12 @@
 #pragma once
 
+#include <ooc/detail/observe/reason.hpp>
+#include <ooc/detail/pass/operation.hpp>
+#include <ooc/detail/pass/options.hpp>
+#include <ooc/detail/pass/pass_input.hpp>
 #include <ooc/detail/pool/plan.hpp>
 #include <ooc/detail/sizing/facts.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
-#include <ooc/operation.hpp>
-#include <ooc/options.hpp>
-#include <ooc/pass_input.hpp>
-#include <ooc/reason.hpp>
 
 #include <algorithm>
 #include <cstddef>

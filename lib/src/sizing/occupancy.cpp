@@ -1,8 +1,8 @@
 #include "sizing/occupancy.hpp"
 
 #include <ooc/detail/base/group_digits.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <cstdint>

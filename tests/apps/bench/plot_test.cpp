@@ -1,7 +1,7 @@
 #include "bench/plot.hpp"
 
 #include <gtest/gtest.h>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
 
 #include <algorithm>
 #include <string>

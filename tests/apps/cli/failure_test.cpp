@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 namespace ooc_run {
 namespace {

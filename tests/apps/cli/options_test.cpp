@@ -1,8 +1,8 @@
 #include "cli/options.hpp"
 
 #include <gtest/gtest.h>
-#include <ooc/io/dtype.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/detail/base/dtype.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 #include "cli/sizes.hpp"
 
 #include <gtest/gtest.h>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <cmath>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "dataset/generator.hpp"
 
 #include <gtest/gtest.h>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
 #include <string>
 
 namespace ooc_run {

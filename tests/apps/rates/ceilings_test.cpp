@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <cstdlib>
 #include <fstream>

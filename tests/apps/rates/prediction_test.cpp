@@ -1,8 +1,8 @@
 #include "rates/prediction.hpp"
 
 #include <gtest/gtest.h>
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
-#include <ooc/io/units.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <ooc/io/dtype.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/detail/base/dtype.hpp>
+#include <ooc/error.hpp>
 
 #include <string>
 #include <utility>

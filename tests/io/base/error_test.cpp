@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <cerrno>
 #include <set>

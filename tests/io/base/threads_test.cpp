@@ -1,6 +1,6 @@
 #include <ooc/detail/base/threads.hpp>
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
 

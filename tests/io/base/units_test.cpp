@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
 
 #include <limits>
 

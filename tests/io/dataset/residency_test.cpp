@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/residency.hpp>
-#include <ooc/io/units.hpp>
 
 #include <sys/syscall.h>
 

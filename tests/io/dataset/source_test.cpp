@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <ooc/io/source.hpp>
+#include <ooc/source.hpp>
 
 #include <cstdint>
 #include <filesystem>

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <ooc/io/error.hpp>
-#include <ooc/io/target.hpp>
+#include <ooc/error.hpp>
+#include <ooc/target.hpp>
 
 #include <sys/stat.h>
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <ooc/io/engine.hpp>
-#include <ooc/io/file.hpp>
+#include <ooc/detail/engine/engine.hpp>
+#include <ooc/detail/file/file.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <ooc/io/engine.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/output_file.hpp>
+#include <ooc/detail/engine/engine.hpp>
+#include <ooc/detail/file/output_file.hpp>
+#include <ooc/error.hpp>
 
 #include <sys/resource.h>
 

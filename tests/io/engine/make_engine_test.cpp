@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <ooc/io/engine.hpp>
-#include <ooc/io/file.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/engine/engine.hpp>
+#include <ooc/detail/file/file.hpp>
 
 #include <sys/eventfd.h>
 #include <sys/resource.h>

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/engine/queue_tuner.hpp>
-#include <ooc/io/units.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <ooc/io/error.hpp>
-#include <ooc/io/file.hpp>
-#include <ooc/io/output_file.hpp>
+#include <ooc/detail/file/file.hpp>
+#include <ooc/detail/file/output_file.hpp>
+#include <ooc/error.hpp>
 
 #include <cerrno>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <ooc/io/file.hpp>
+#include <ooc/detail/file/file.hpp>
 
 #include <fcntl.h>
 #include <sys/socket.h>

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
-#include <ooc/io/error.hpp>
-#include <ooc/io/file.hpp>
-#include <ooc/io/output_file.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/file/file.hpp>
+#include <ooc/detail/file/output_file.hpp>
+#include <ooc/error.hpp>
 
 #include <fcntl.h>
 #include <grp.h>

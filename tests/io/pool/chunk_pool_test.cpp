@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
-#include <ooc/io/units.hpp>
 
 #include <array>
 #include <atomic>

@@ -1,5 +1,5 @@
 #include <ooc/detail/pool/slots.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <ooc/detail/transfer/producer_reader.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <unistd.h>
 

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ooc/detail/file/file.hpp>
 #include <ooc/detail/transfer/reader.hpp>
-#include <ooc/io/file.hpp>
 
 #include <cstddef>
 #include <cstdint>

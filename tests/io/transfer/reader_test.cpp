@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/file/file.hpp>
 #include <ooc/detail/pool/tickets.hpp>
 #include <ooc/detail/transfer/reader.hpp>
-#include <ooc/io/file.hpp>
-#include <ooc/io/units.hpp>
 
 #include <algorithm>
 #include <array>

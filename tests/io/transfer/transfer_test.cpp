@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <ooc/detail/file/file.hpp>
 #include <ooc/detail/transfer/reader.hpp>
-#include <ooc/io/file.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/file/file.hpp>
 #include <ooc/detail/transfer/writer.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/file.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/error.hpp>
 
 #include <unistd.h>
 

@@ -1,10 +1,10 @@
-#include <ooc/kernels/convert.hpp>
-#include <ooc/kernels/reduce.hpp>
+#include <ooc/detail/kernels/convert.hpp>
+#include <ooc/detail/kernels/reduce.hpp>
 
 #include "convert/values.hpp"
 
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "convert/values.hpp"
 
-#include <ooc/buffer.hpp>
-#include <ooc/kernels/number.hpp>
+#include <ooc/detail/device/buffer.hpp>
+#include <ooc/detail/kernels/number.hpp>
 
 #include <gtest/gtest.h>
 

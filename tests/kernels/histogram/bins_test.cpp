@@ -1,4 +1,4 @@
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
 

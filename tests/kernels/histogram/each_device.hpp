@@ -1,7 +1,7 @@
 #pragma once
 
-#include <ooc/io/error.hpp>
-#include <ooc/kernels/histogram.hpp>
+#include <ooc/detail/kernels/histogram.hpp>
+#include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include <ooc/kernels/histogram.hpp>
-#include <ooc/kernels/reduce.hpp>
+#include <ooc/detail/kernels/histogram.hpp>
+#include <ooc/detail/kernels/reduce.hpp>
 
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // Tests several results from one read, by built-in operators and a user's. Each must have the same
 // bits as when it is computed alone.
 
-#include <ooc/kernels/reduce.hpp>
-#include <ooc/kernels/summary.hpp>
+#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/detail/kernels/summary.hpp>
 
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 #include "matmul/prepare.hpp"
 
 #include <ooc/coordinator.hpp>
-#include <ooc/io/target.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/target.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include <ooc/kernels/convert.hpp>
-#include <ooc/kernels/matmul.hpp>
+#include <ooc/detail/kernels/convert.hpp>
+#include <ooc/detail/kernels/matmul.hpp>
 
 #include "matmul/plan/schedule.hpp"
 
 #include <ooc/coordinator.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "reduce/exact_bins.hpp"
 
-#include <ooc/buffer.hpp>
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/device/buffer.hpp>
 
 #include <gtest/gtest.h>
 

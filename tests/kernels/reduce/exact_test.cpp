@@ -1,6 +1,6 @@
-#include <ooc/kernels/reduce.hpp>
+#include <ooc/detail/kernels/reduce.hpp>
 
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <ooc/io/units.hpp>
-#include <ooc/kernels/reduce.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/kernels/reduce.hpp>
 
 #include <gtest/gtest.h>
 

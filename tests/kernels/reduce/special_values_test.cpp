@@ -1,4 +1,4 @@
-#include <ooc/kernels/reduce.hpp>
+#include <ooc/detail/kernels/reduce.hpp>
 
 #include <gtest/gtest.h>
 

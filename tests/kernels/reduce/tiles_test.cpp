@@ -1,10 +1,10 @@
 #include "reduce/tiles.hpp"
 
-#include <ooc/buffer.hpp>
 #include <ooc/coordinator.hpp>
-#include <ooc/io/units.hpp>
-#include <ooc/kernels/reduce.hpp>
-#include <ooc/tile_tree.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/device/buffer.hpp>
+#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/detail/operators/tile_tree.hpp>
 
 #include <gtest/gtest.h>
 

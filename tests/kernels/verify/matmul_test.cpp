@@ -1,6 +1,6 @@
-#include <ooc/kernels/matmul.hpp>
+#include <ooc/detail/kernels/matmul.hpp>
 
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include "verify/plain_check.hpp"
 
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/checksum/checksum.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/source.hpp>
-#include <ooc/io/target.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/error.hpp>
+#include <ooc/source.hpp>
+#include <ooc/target.hpp>
 
 #include <gtest/gtest.h>
 

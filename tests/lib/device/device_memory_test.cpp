@@ -1,10 +1,10 @@
 // Tests passes on a GPU without enough memory for their buffers. A pass halves its chunks once, or
 // reports how much memory it would have needed.
 
-#include <ooc/buffer.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/device/buffer.hpp>
+#include <ooc/error.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
 #include <ooc/map.hpp>
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 #include <ooc/device.hpp>
 
-#include <ooc/buffer.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/device/buffer.hpp>
+#include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Tests that the library is a good guest of a program that uses CUDA itself.
 
 #include <ooc/chunks.hpp>
+#include <ooc/error.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/io/error.hpp>
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>

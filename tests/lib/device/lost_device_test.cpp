@@ -1,8 +1,8 @@
 // After an invalid access of a kernel every call of a GPU fails. Tests that a pass then ends
 // without further calls.
 
+#include <ooc/error.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/io/error.hpp>
 #include <ooc/map.hpp>
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // Tests passes with invalid kernels. After an invalid access the GPU is lost to the process, so
 // such a test runs in its own process, which is killed if it hangs.
 
+#include <ooc/error.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/io/error.hpp>
 #include <ooc/map.hpp>
 
 #include <gtest/gtest.h>

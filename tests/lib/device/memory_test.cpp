@@ -1,9 +1,9 @@
 #include "device/memory.hpp"
 
-#include <ooc/buffer.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
-#include <ooc/metered_memory.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/device/buffer.hpp>
+#include <ooc/detail/device/metered_memory.hpp>
+#include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
 

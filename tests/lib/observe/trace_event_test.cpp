@@ -1,10 +1,10 @@
 // Tests that an observer gets each trace event of a pass once, with consistent times.
 
 #include <ooc/detail/observe/reporters.hpp>
+#include <ooc/detail/observe/trace_event.hpp>
+#include <ooc/error.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/io/error.hpp>
 #include <ooc/map.hpp>
-#include <ooc/trace_event.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Tests the ends of loops over chunks: refusals, limits, stops and errors.
 
 #include <ooc/chunks.hpp>
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
 

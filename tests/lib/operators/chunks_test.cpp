@@ -1,8 +1,8 @@
 // Tests Chunks: loops of the caller over the chunks of a source.
 
 #include <ooc/chunks.hpp>
+#include <ooc/error.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/io/error.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Tests filters of elements, rows and zipped sources, to one target and to several.
 
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
 #include <ooc/filter.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
 
 #include <gtest/gtest.h>
 

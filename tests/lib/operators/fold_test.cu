@@ -1,9 +1,9 @@
 // Tests folds that a user writes with Thrust. Compiled by nvcc they run on both devices, compiled
 // by g++ on the CPU.
 
+#include <ooc/detail/base/units.hpp>
 #include <ooc/execute.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/io/units.hpp>
 
 #include <gtest/gtest.h>
 #include <thrust/count.h>

@@ -1,7 +1,7 @@
 // Tests which sources an operator may read, depending on the element type of its Input.
 
+#include <ooc/detail/operators/input_type.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/input_type.hpp>
 #include <ooc/map.hpp>
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Tests that a map that fails leaves its target as it was, and no other file beside it.
 
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
 #include <ooc/map.hpp>
 
 #include <gtest/gtest.h>

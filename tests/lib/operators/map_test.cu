@@ -1,9 +1,9 @@
 // Tests maps that a user writes with Thrust. Compiled by nvcc they run on both devices, compiled by
 // g++ on the CPU.
 
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
 #include <ooc/execute.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
 #include <ooc/map.hpp>
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // Tests maps to several files.
 
-#include <ooc/io/error.hpp>
+#include <ooc/detail/operators/outputs.hpp>
+#include <ooc/error.hpp>
 #include <ooc/map.hpp>
-#include <ooc/outputs.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-#include <ooc/buffer.hpp>
+#include <ooc/detail/device/buffer.hpp>
+#include <ooc/detail/operators/partials.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/map.hpp>
-#include <ooc/partials.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
+#include <ooc/detail/operators/row.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/map.hpp>
-#include <ooc/row.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Tests scans: running sums, whose carry passes from partition to partition.
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 #include <ooc/scan.hpp>
 
 #include <gtest/gtest.h>

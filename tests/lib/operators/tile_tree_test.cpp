@@ -1,4 +1,4 @@
-#include <ooc/tile_tree.hpp>
+#include <ooc/detail/operators/tile_tree.hpp>
 
 #include <gtest/gtest.h>
 

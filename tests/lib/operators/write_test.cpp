@@ -1,6 +1,6 @@
 // Tests passes without a source.
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 #include <ooc/write.hpp>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
+#include <ooc/detail/operators/zip.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/map.hpp>
-#include <ooc/zip.hpp>
 
 #include <gtest/gtest.h>
 

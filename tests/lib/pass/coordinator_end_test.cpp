@@ -1,6 +1,6 @@
 #include <ooc/coordinator.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/base/version.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/version.hpp>
+#include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
 

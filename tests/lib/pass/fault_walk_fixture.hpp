@@ -1,9 +1,9 @@
 #pragma once
 
 #include <ooc/chunks.hpp>
+#include <ooc/error.hpp>
 #include <ooc/filter.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/io/error.hpp>
 #include <ooc/map.hpp>
 #include <ooc/scan.hpp>
 #include <ooc/write.hpp>

@@ -2,7 +2,7 @@
 // operator new, and starts of threads. Each time the pass must end, with the right answer or with
 // an error.
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
 

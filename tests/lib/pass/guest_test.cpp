@@ -3,7 +3,7 @@
 #include <ooc/chunks.hpp>
 #include <ooc/fold.hpp>
 
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 #include "pass/inline_readers.hpp"
 
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/residency.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
 

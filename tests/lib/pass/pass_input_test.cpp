@@ -1,9 +1,9 @@
 // Passes over several inputs, and with a margin.
 
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/pass/pass_input.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/io/target.hpp>
-#include <ooc/pass_input.hpp>
+#include <ooc/target.hpp>
 
 #include <gtest/gtest.h>
 

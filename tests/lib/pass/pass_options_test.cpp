@@ -1,7 +1,7 @@
-#include <ooc/pass_options.hpp>
+#include <ooc/detail/pass/pass_options.hpp>
 
+#include <ooc/error.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/io/error.hpp>
 #include <ooc/map.hpp>
 
 #include <gtest/gtest.h>

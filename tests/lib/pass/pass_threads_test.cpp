@@ -1,7 +1,7 @@
 #include <ooc/detail/pass/pass_threads.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
 

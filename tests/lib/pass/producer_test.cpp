@@ -1,9 +1,9 @@
 // Tests passes over what a producer makes.
 
+#include <ooc/detail/dataset/producer.hpp>
+#include <ooc/error.hpp>
 #include <ooc/filter.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/producer.hpp>
 #include <ooc/map.hpp>
 #include <ooc/scan.hpp>
 

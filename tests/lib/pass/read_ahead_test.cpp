@@ -1,7 +1,7 @@
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/file/file.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/file.hpp>
-#include <ooc/io/units.hpp>
 
 #include <gtest/gtest.h>
 

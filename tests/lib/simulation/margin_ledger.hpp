@@ -1,8 +1,8 @@
 #pragma once
 
+#include <ooc/detail/pass/operation.hpp>
 #include <ooc/detail/pool/plan.hpp>
 #include <ooc/device.hpp>
-#include <ooc/operation.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #include "lib/simulation/scenario.hpp"
 
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/checksum/checksum.hpp>
-#include <ooc/io/units.hpp>
 
 #include <algorithm>
 #include <array>

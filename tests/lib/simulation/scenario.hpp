@@ -1,11 +1,11 @@
 #pragma once
 
 #include <ooc/detail/engine/queue_tuner.hpp>
+#include <ooc/detail/pass/operation.hpp>
+#include <ooc/detail/pass/pass_input.hpp>
 #include <ooc/detail/pool/plan.hpp>
-#include <ooc/io/source.hpp>
-#include <ooc/io/target.hpp>
-#include <ooc/operation.hpp>
-#include <ooc/pass_input.hpp>
+#include <ooc/source.hpp>
+#include <ooc/target.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <ooc/io/target.hpp>
-#include <ooc/operation.hpp>
+#include <ooc/detail/pass/operation.hpp>
+#include <ooc/target.hpp>
 
 #include <cstddef>
 #include <cstdint>

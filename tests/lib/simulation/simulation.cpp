@@ -1,13 +1,13 @@
 #include "lib/simulation/simulation.hpp"
 
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/checksum/checksum.hpp>
 #include <ooc/detail/engine/queue_tuner.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/detail/pool/tickets.hpp>
 #include <ooc/detail/transfer/reader.hpp>
 #include <ooc/detail/transfer/writer.hpp>
-#include <ooc/io/units.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 #include <ooc/coordinator.hpp>
-#include <ooc/dry_run_pass.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/sizing/dry_run_pass.hpp>
+#include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #include <ooc/detail/sizing/facts.hpp>
 
-#include <ooc/io/target.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/target.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
 
 #include <gtest/gtest.h>
 

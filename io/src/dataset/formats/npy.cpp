@@ -2,8 +2,8 @@
 #include "dataset/formats/npy_type.hpp"
 #include "dataset/product_of.hpp"
 
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
 
 #include <unistd.h>
 

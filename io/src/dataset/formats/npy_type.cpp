@@ -1,6 +1,6 @@
 #include "dataset/formats/npy_type.hpp"
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <array>

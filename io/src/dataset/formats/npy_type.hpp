@@ -1,8 +1,8 @@
 #pragma once
 
-#include <ooc/io/dtype.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/file.hpp>
+#include <ooc/detail/base/dtype.hpp>
+#include <ooc/detail/file/file.hpp>
+#include <ooc/error.hpp>
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 #include "dataset/formats/formats.hpp"
 
-#include <ooc/io/error.hpp>
+#include <ooc/error.hpp>
 
 namespace ooc {
 

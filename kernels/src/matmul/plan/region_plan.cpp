@@ -1,6 +1,6 @@
 #include "matmul/plan/region_plan.hpp"
 
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
 
 #include <algorithm>
 #include <cassert>

@@ -1,7 +1,7 @@
 #include "matmul/plan/schedule.hpp"
 
-#include <ooc/io/error.hpp>
-#include <ooc/io/units.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <cmath>

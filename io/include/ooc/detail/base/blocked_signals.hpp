@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/io/language.hpp>
+#include <ooc/detail/base/language.hpp>
 
 #include <csignal>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/io/source.hpp>
+#include <ooc/source.hpp>
 
 #include <cstdint>
 #include <optional>

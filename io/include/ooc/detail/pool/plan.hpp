@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/io/extent.hpp>
+#include <ooc/detail/file/extent.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <ooc/detail/dataset/producer.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/detail/transfer/transfer.hpp>
-#include <ooc/io/producer.hpp>
 
 #include <atomic>
 #include <cstddef>

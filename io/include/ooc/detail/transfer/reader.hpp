@@ -1,7 +1,7 @@
 #pragma once
 
+#include <ooc/detail/file/file.hpp>
 #include <ooc/detail/transfer/transfer.hpp>
-#include <ooc/io/file.hpp>
 
 #include <cstddef>
 #include <functional>

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <ooc/detail/engine/engine.hpp>
 #include <ooc/detail/engine/queue_tuner.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/detail/pool/plan.hpp>
-#include <ooc/io/engine.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <ooc/detail/file/output_file.hpp>
 #include <ooc/detail/transfer/transfer.hpp>
-#include <ooc/io/output_file.hpp>
 
 #include <cstddef>
 #include <memory>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <ooc/detail/observe/stall_timer.hpp>
-#include <ooc/pass_options.hpp>
+#include <ooc/detail/pass/pass_options.hpp>
 
 #include <algorithm>
 #include <chrono>

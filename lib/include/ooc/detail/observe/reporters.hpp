@@ -1,8 +1,8 @@
 #pragma once
 
+#include <ooc/detail/observe/trace_event.hpp>
 #include <ooc/detail/transfer/transfer.hpp>
 #include <ooc/device.hpp>
-#include <ooc/trace_event.hpp>
 
 #include <cstddef>
 #include <cstdint>

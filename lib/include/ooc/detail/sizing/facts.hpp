@@ -1,12 +1,12 @@
 #pragma once
 
 #include <ooc/detail/dataset/residency.hpp>
+#include <ooc/detail/file/extent.hpp>
+#include <ooc/detail/file/output_file.hpp>
+#include <ooc/detail/pass/pass_input.hpp>
 #include <ooc/device.hpp>
-#include <ooc/io/error.hpp>
-#include <ooc/io/extent.hpp>
-#include <ooc/io/output_file.hpp>
-#include <ooc/io/source.hpp>
-#include <ooc/pass_input.hpp>
+#include <ooc/error.hpp>
+#include <ooc/source.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <ooc/detail/observe/reason.hpp>
+#include <ooc/detail/pass/options.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/detail/sizing/facts.hpp>
 #include <ooc/device.hpp>
-#include <ooc/options.hpp>
-#include <ooc/reason.hpp>
 
 #include <cstddef>
 #include <cstdint>

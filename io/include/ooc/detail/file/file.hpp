@@ -1,0 +1,88 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
+
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace ooc {
+
+/// An input file: a regular file or a block device, open for reading. Owns its descriptors;
+/// movable, not copyable. Buffered reads are always possible. Direct reads (O_DIRECT) are possible
+/// if a test read succeeded when the file was opened.
+class OOC_API File {
+ public:
+  /// Opens a file. Throws Error: `input` if it cannot be opened, `bad_input` if it is a directory,
+  /// a FIFO, a socket, a character device, or a file of procfs or sysfs.
+  static File open(const std::filesystem::path& path);
+
+  File(File&& other) noexcept;
+  File& operator=(File&& other) noexcept;
+  ~File();
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+  std::uint64_t size() const noexcept { return size_; }
+
+  /// Returns the descriptor for reads through the page cache.
+  int buffered() const noexcept { return buffered_; }
+
+  /// Returns the descriptor for direct reads, or -1; why_not_direct() then says why.
+  int direct() const noexcept { return direct_; }
+  const std::string& why_not_direct() const noexcept { return why_not_direct_; }
+
+  /// Returns the errno of the test read if the disk failed it, or 0. It is 0 if the file system
+  /// does not support direct reads.
+  int disk_errno() const noexcept { return disk_errno_; }
+
+  /// Throws Error(input_changed) if another program has written to the file since it was opened, or
+  /// may have. It throws if
+  ///
+  ///  -  the file's size or modification time (mtime) differs; or
+  ///  -  only its change time (ctime) differs, as after a write whose mtime was set back (`cp -p`,
+  ///     `rsync --inplace -t`, `touch -r`). A rename, a new link, and a new mode or owner change
+  ///     the ctime too; if one of these explains it, this does not throw.
+  ///
+  /// A write is not detected if it happens within one tick of the file system's clock (some
+  /// milliseconds before Linux 6.13), if its mtime is set back and mode, owner, links or name
+  /// change as well, or if the file is a block device. False positives: new extended attributes,
+  /// access times that are set (`touch -a`, `tar --atime-preserve`), and a name, link, mode or
+  /// owner that changes and changes back.
+  void check_unchanged() const;
+
+  /// True if the path still names this file and its ctime is unchanged, so that neither data nor
+  /// attributes have changed. Reads continue from the opened file in any case.
+  bool is_as_it_was() const noexcept;
+
+  /// Returns the alignment of offset, length and memory of direct reads (bytes). Files that need
+  /// more than a page are read through the page cache.
+  static constexpr std::size_t alignment() noexcept { return page_bytes; }
+
+ private:
+  File() = default;
+  bool is_in_its_place() const noexcept;  // its path still names it
+  void open_direct();
+  void try_direct_read();
+
+  std::filesystem::path path_;
+  std::uint64_t size_ = 0;
+  struct stat opened_ {};  // its status when it was opened
+  int buffered_ = -1;
+  int direct_ = -1;
+  std::string why_not_direct_;
+  int disk_errno_ = 0;
+};
+
+/// Returns the error for a read that failed at `offset`.
+OOC_API Error read_error(const File& file, std::uint64_t offset, int errno_value);
+
+/// Returns the error for a read that found the end of the file at byte `end`, before the size that
+/// the file had when it was opened.
+OOC_API Error shrank_error(const File& file, std::uint64_t end);
+
+}  // namespace ooc

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/error.hpp>
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace ooc {
+
+class MappedOutput;
+
+/// The purpose of opening an output file. `append`: its length shows while it is written (see
+/// OutputFile::grow()). `dry_run` finds everything that prevents writing, and whether direct writes
+/// are possible, but allocates no space; such a file must not be committed.
+enum class Purpose { write, append, dry_run };
+
+/// Returns the path that remains after the last component has been resolved while it is a symbolic
+/// link; its target need not exist. For a cycle of links, returns one of them.
+OOC_API std::filesystem::path follow_links(std::filesystem::path path);
+
+/// An output file that appears complete or not at all. It has no name (O_TMPFILE; on file systems
+/// without it, a temporary with an exclusive name beside the target) until commit() has made it
+/// durable and moved it into place. If it is destroyed before that, it leaves nothing behind. If
+/// the path is a symbolic link, the link is kept and its target is written, because users place
+/// files on other disks with links.
+///
+/// The constructor allocates space for `bytes`, so that a full disk is reported before any work is
+/// done. On tmpfs, where every page must be allocated and counted, it only checks for space; a
+/// thread allocates in the background, ahead of writers that copy into a mapping of the file. A
+/// file that is appended to is allocated by grow() instead.
+class OOC_API OutputFile {
+ public:
+  /// `bytes`: the size of the file; the most that it may have if it is appended to. Throws
+  /// Error(output) if there is no such directory, no permission or no space, or if `path` exists
+  /// and `replace` is false.
+  OutputFile(const std::filesystem::path& path, std::uint64_t bytes, bool replace,
+             Purpose purpose = Purpose::write);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  /// Returns the path as given, with links not resolved.
+  const std::filesystem::path& path() const noexcept { return path_; }
+
+  /// Ensures that there is space for the first `bytes` bytes of a file that is appended to. It
+  /// allocates more than that, a GiB at a time, if the disk has it. Not thread-safe. Throws
+  /// Error(output).
+  void grow(std::uint64_t bytes);
+
+  /// Sets the size of a file that is appended to, when all of it is written. Throws Error(output).
+  void trim(std::uint64_t bytes);
+
+  /// Writes `data` at `offset` (bytes). Several threads may write ranges that do not overlap.
+  /// Throws Error(output).
+  void write(std::uint64_t offset, std::span<const std::byte> data);
+
+  /// Writes as much as one system call accepts, past the page cache if `direct`. Returns the number
+  /// of bytes written, or a negated errno. Thread-safe.
+  ssize_t try_write(std::uint64_t offset, std::span<const std::byte> data, bool direct) noexcept;
+
+  /// Returns the descriptor for writes through the page cache.
+  int buffered() const noexcept { return descriptor_; }
+
+  /// Returns the descriptor for direct writes, or -1; why_not_direct() then says why. Offset,
+  /// length and memory of a direct write are multiples of File::alignment().
+  int direct() const noexcept { return direct_; }
+  const std::string& why_not_direct() const noexcept { return why_not_direct_; }
+
+  /// True if the file is in memory (tmpfs).
+  bool is_tmpfs() const noexcept { return is_tmpfs_; }
+
+  /// Returns the error for a write that failed at `offset`.
+  Error write_error(int errno_value, std::uint64_t offset) const;
+
+  /// Makes what is written durable. fsync is called once and never retried. Throws Error(output).
+  void make_durable();
+
+  /// Makes the file durable, unless make_durable() has, and moves it into place. A file whose fsync
+  /// failed is not moved. Throws Error(output). If only the fsync of the directory fails, it throws
+  /// after the file has been moved.
+  void commit();
+
+ private:
+  OutputFile(const std::filesystem::path& path, bool replace, std::uint64_t most_bytes);
+  void create();
+  void keep_rights();
+  bool has_space(std::uint64_t bytes) const;
+  void allocate(std::uint64_t bytes, Purpose purpose);
+  int allocate_to(std::uint64_t bytes);
+  void open_direct(std::uint64_t bytes);
+  void move_into_place();
+
+  std::filesystem::path path_;
+  std::filesystem::path target_;     // `path_` with links resolved
+  std::filesystem::path temporary_;  // empty while the file has no name
+  bool replace_;
+  int descriptor_ = -1;
+  int direct_ = -1;
+  std::string why_not_direct_;
+  bool is_tmpfs_ = false;
+  bool is_durable_ = false;
+  std::uint64_t most_bytes_;
+  std::uint64_t allocated_ = 0;           // bytes from the beginning
+  std::unique_ptr<MappedOutput> mapped_;  // on tmpfs only
+};
+
+}  // namespace ooc

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/base/language.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ooc {
+
+/// The kind of a failure. `ooc-run` maps each kind to an exit code; programs that link libooc can
+/// branch on it.
+enum class ErrorKind {
+  usage,          // the arguments are invalid
+  bad_input,      // the input is malformed or not supported
+  input,          // the input could not be read
+  input_changed,  // the input changed while it was read
+  output,         // the output could not be written
+  memory,         // not enough memory for the limits given
+  device,         // the GPU failed or is not usable
+  stalled,        // the disk stopped answering
+  verify,         // a result failed its verification
+  interrupted,    // the caller requested a stop
+  internal,       // a bug in libooc
+};
+
+/// Returns the name of the enumerator: "bad_input".
+OOC_API std::string_view to_string(ErrorKind kind) noexcept;
+
+/// How a remedy changes a setting.
+enum class Change {
+  raise,
+  lower,
+  set,      // to Remedy::value, or to another value if that is empty
+  unset,    // back to its default
+  convert,  // no setting: converts the file of the error to the element type Remedy::value
+};
+
+/// A change after which an operation may succeed. It is data, so that a program can name the
+/// setting as its users know it.
+struct Remedy {
+  Change change;
+  std::string_view setting{};  // a field of this library, a literal: "Options::memory_bytes"
+  std::string value{};
+  std::string effect{};  // what the change does, if its name does not say so: "replaces it"
+};
+
+/// Details of a failure besides its message. Every field may be empty.
+struct ErrorDetails {
+  std::filesystem::path path{};
+  std::optional<std::uint64_t> offset{};  // byte offset in `path`
+  int errno_value = 0;
+  std::string why{};               // the likely cause, in terms the user knows
+  std::string hint{};              // what to do about it that is no change of a setting
+  std::vector<Remedy> remedies{};  // in the order of preference
+};
+
+/// A remedy in words. Remedies in a row that have the same verb share it in a sentence.
+struct RemedyWords {
+  std::string verb, object;  // "raise", "Options::memory_bytes"
+};
+
+/// Returns the words of a remedy, with the names of this library.
+OOC_API RemedyWords words_of(const Remedy& remedy);
+
+/// Returns the hint and the remedies as one sentence, with the words that `words` returns. Empty if
+/// there are none. "raise Options::memory_bytes, or lower Options::chunk_bytes or
+/// Options::streams".
+OOC_API std::string advice(const ErrorDetails& details,
+                           const std::function<RemedyWords(const Remedy&)>& words = words_of);
+
+/// The exception type of libooc. `what()` is one line that says what failed and where; details() is
+/// for display and for error handling.
+class OOC_API Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, const std::string& message, ErrorDetails details = {});
+
+  /// Returns an error with the message "PATH: VERB failed at byte OFFSET: Input/output error
+  /// (EIO)". Path and offset are left out if empty.
+  static Error from_errno(ErrorKind kind, const std::string& verb, int errno_value,
+                          const std::filesystem::path& path = {},
+                          std::optional<std::uint64_t> offset = {}, std::string hint = {});
+
+  ErrorKind kind() const noexcept { return kind_; }
+  const ErrorDetails& details() const noexcept { return details_; }
+
+ private:
+  ErrorKind kind_;
+  ErrorDetails details_;
+};
+
+/// Returns `text` as one shell word, quoted if necessary, so that hints can be copied into a
+/// terminal.
+OOC_API std::string shell_word(const std::string& text);
+
+/// Returns the description and name of an errno: "Input/output error (EIO)". Thread-safe and
+/// independent of the locale.
+OOC_API std::string describe_errno(int errno_value);
+
+}  // namespace ooc

@@ -1,0 +1,151 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/base/dtype.hpp>
+#include <ooc/detail/dataset/producer.hpp>
+#include <ooc/detail/file/extent.hpp>
+#include <ooc/detail/file/file.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ooc {
+
+/// Type and extent of raw data, and the .npy layouts to accept.
+struct Format {
+  std::optional<DType> type{};           // given by the user; empty: from the file or its name
+  std::uint64_t offset = 0;              // bytes to skip at the start of each raw file
+  std::optional<std::uint64_t> count{};  // elements to use in total; empty: all
+  bool by_columns = false;               // accept .npy files in Fortran order
+};
+
+/// The input of a pass: one sequence of elements, in one or several files or made by a producer.
+/// Owns the open files, so it is movable and not copyable; call open() again for a second one.
+/// Const member functions are thread-safe, and several coordinators may read files at the same
+/// time.
+///
+///     const ooc::Source prices = ooc::open("prices.f32");  // float32, by its extension
+///     const ooc::Source table = ooc::open("table.npy");    // type and shape from its header
+class OOC_API Source {
+ public:
+  /// All bytes of one file, including a header if it has one, as plain bytes. An operator reads
+  /// them as its Input, whatever type that is. Use ooc::open() for files that describe their own
+  /// type.
+  explicit Source(File file);
+
+  /// The concatenation of `extents` of `files`. Throws Error(bad_input) if an extent reaches past
+  /// the end of its file or the bytes are not a whole number of elements.
+  Source(std::vector<File> files, std::vector<Extent> extents, DType type);
+
+  /// Elements of `type` from a producer or, with a `row_shape`, rows of that shape.
+  Source(std::unique_ptr<Producer> producer, DType type,
+         std::span<const std::uint64_t> row_shape = {});
+
+  Source(Source&&) noexcept = default;
+  Source& operator=(Source&&) noexcept = default;
+  Source(const Source&) = delete;  // owns open files: move it, or open() them again
+  Source& operator=(const Source&) = delete;
+
+  std::span<const File> files() const noexcept { return files_; }
+  std::span<const Extent> extents() const noexcept { return extents_; }
+
+  /// Size of all elements; of what a producer makes, 0 before it was read.
+  std::uint64_t bytes() const noexcept { return is_produced() ? produced_->bytes.load() : bytes_; }
+
+  /// True if a producer makes the elements. Such a source is read once, from beginning to end.
+  bool is_produced() const noexcept { return produced_ != nullptr; }
+
+  /// True if there are no elements for certain.
+  bool is_empty() const noexcept { return bytes_ == 0 && !is_produced(); }
+
+  /// For the passes of the library: the producer, if there is one; the beginning of its only
+  /// reading, for which it throws Error(usage) if there was one before; and how much was read of it
+  /// (bytes).
+  Producer* producer() const noexcept { return produced_ ? produced_->producer.get() : nullptr; }
+  void begin_producer() const;
+  void end_producer(std::uint64_t read_bytes) const noexcept;
+  void require_unread() const;
+
+  /// Returns a name for messages: the path of the first file, or the name of the producer.
+  std::string name() const;
+
+  /// Returns the element type; empty for a file opened as plain bytes, which an operator may read
+  /// as any type.
+  const std::optional<DType>& type() const noexcept { return type_; }
+
+  /// Returns the element type that operators read; u1 for plain bytes and for structs, whose fields
+  /// type() has.
+  ElementType element() const noexcept { return type_ ? type_->element : ElementType::u1; }
+
+  /// Returns the shape in row-major order; empty for raw files, several files, or a part of one.
+  std::span<const std::uint64_t> shape() const noexcept { return shape_; }
+  void set_shape(std::vector<std::uint64_t> shape);
+
+  /// Returns the number of elements of a row, which is the product of all lengths of the shape but
+  /// the first: 1 for data of one dimension. Several files have the rows of each. Empty if these
+  /// have different lengths, or the product does not fit in 64 bits.
+  std::optional<std::uint64_t> columns() const noexcept { return columns_; }
+  void set_columns(std::optional<std::uint64_t> columns) noexcept { columns_ = columns; }
+
+  /// Call this after the files have been read. Throws Error(input_changed) if another program has,
+  /// or may have, written to one of them since it was opened (see File::check_unchanged). Returns a
+  /// sentence if something else about them has changed.
+  std::optional<std::string> check_unchanged() const;
+
+  /// "raw", "npy" or "mixed".
+  std::string format = "raw";
+  std::string format_version;  // "1.0" for a .npy file; empty for raw files, or if files differ
+  /// The origin of the type: "from .f32", "from its header", "default for raw files", ...
+  std::string type_reason;
+
+  /// True if a file is in Fortran order, so that the order of the elements is not that of the
+  /// shape.
+  bool by_columns = false;
+
+ private:
+  struct Produced {
+    std::unique_ptr<Producer> producer;
+    std::atomic_flag taken{};
+    std::atomic<std::uint64_t> bytes{0};
+  };
+
+  std::vector<File> files_;
+  std::vector<Extent> extents_;
+  std::unique_ptr<Produced> produced_;
+  std::uint64_t bytes_ = 0;
+  std::optional<DType> type_;
+  std::vector<std::uint64_t> shape_;
+  std::optional<std::uint64_t> columns_ = 1;
+};
+
+/// True if the file begins with the magic bytes of .npy, whatever its name. Throws Error: `input`
+/// if it cannot be read, `bad_input` if it ends meanwhile.
+OOC_API bool begins_like_npy(const File& file);
+
+/// Opens files as one dataset, in the order given. Files that are named `.npy` or begin with its
+/// magic bytes (versions 1 to 3; C order unless `format.by_columns`) describe themselves. Other
+/// files are raw: their type is `format.type`, else the one that their extension names (.f32, .i16,
+/// ...), else u1. Throws Error: `usage` if `paths` is empty, or for an offset into a .npy file;
+/// `input` if a file cannot be opened or read; `bad_input` for headers that cannot be parsed, types
+/// that differ or contradict `format`, and sizes that do not fit.
+OOC_API Source open(std::span<const std::filesystem::path> paths, const Format& format = {});
+OOC_API Source open(const std::filesystem::path& path, const Format& format = {});
+
+/// Returns what a producer makes as a source, which can be read once. See Producer.
+OOC_API Source produced(std::unique_ptr<Producer> producer, DType type,
+                        std::span<const std::uint64_t> row_shape = {});
+
+/// Returns what is read from a descriptor (see read_descriptor()) as such a source:
+///
+///     const ooc::Source input = ooc::from_descriptor(STDIN_FILENO, {ooc::ElementType::f4});
+OOC_API Source from_descriptor(int descriptor, DType type,
+                               std::span<const std::uint64_t> row_shape = {},
+                               std::string name = "the input");
+
+}  // namespace ooc

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/base/dtype.hpp>
+#include <ooc/detail/file/output_file.hpp>
+#include <ooc/source.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+namespace ooc {
+
+/// The output of a pass: elements or structs of one type, in row-major order.
+struct Target {
+  std::filesystem::path path;          // .npy if its extension says so, else raw
+  DType type{};                        // type and byte order in the file; bf16 only in raw files
+  std::vector<std::uint64_t> shape{};  // for .npy; empty: one dimension
+  bool replace = false;                // replace an existing file; otherwise that is an error
+
+  bool is_npy() const { return ending_of(path) == ".npy"; }
+};
+
+/// The open file of a target, with space for all elements and its header written. commit() makes it
+/// visible. The data begins at a page boundary, so that chunks can be written directly.
+class OOC_API TargetFile : public OutputFile {
+ public:
+  /// `elements`: the most there may be if the file is appended to; end() writes its header then.
+  /// Throws Error: `usage` if the target is the same file as one of the inputs, or its type or
+  /// shape cannot be written; `output` as OutputFile.
+  TargetFile(const Target& target, std::uint64_t elements, std::span<const Source* const> inputs,
+             Purpose purpose = Purpose::write);
+
+  /// Returns the offset of the first element in the file (bytes).
+  std::uint64_t data_offset() const noexcept { return data_offset_; }
+
+  /// Takes the next `bytes` bytes of a file that is appended to, and returns their offset in it.
+  /// Not thread-safe. Throws Error(output) if there is no space.
+  std::uint64_t append(std::uint64_t bytes);
+
+  /// Size of all that was appended (bytes).
+  std::uint64_t appended_bytes() const noexcept { return appended_bytes_; }
+
+  /// Ends a file that is appended to: writes its header and sets its size. `row_shape`: of each of
+  /// the rows that it consists of; empty: it is a sequence of elements. Throws Error(output).
+  void end(std::span<const std::uint64_t> row_shape);
+
+ private:
+  bool is_npy_;
+  DType type_;
+  std::uint64_t data_offset_;
+  std::uint64_t appended_bytes_ = 0;
+};
+
+/// Returns the header of a .npy file, padded to 4096 bytes, which NumPy allows. Throws Error(usage)
+/// if the shape or the fields do not fit in it, or a field cannot have its name.
+OOC_API std::vector<std::byte> npy_header(const DType& type, std::span<const std::uint64_t> shape);
+
+}  // namespace ooc

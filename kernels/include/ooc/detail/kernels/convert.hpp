@@ -1,0 +1,42 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/fold.hpp>
+#include <ooc/target.hpp>
+
+#include <cstdint>
+
+namespace ooc {
+
+struct ConvertOptions {
+  bool strict = false;  // fail, without an output file, if any value would change
+};
+
+/// The result of a conversion.
+struct Conversion {
+  std::uint64_t count = 0;    // elements converted
+  std::uint64_t inexact = 0;  // elements whose value changed
+};
+
+/// Converts all elements of a source to `target.type` and writes them to `target`. Any element type
+/// converts to any other, in either byte order, from raw or .npy to raw or .npy. A source without a
+/// type is taken as bytes (u1). The result has the same bits on every device:
+///
+///  -  to a float: rounded once, to nearest even; values that are too large become infinite;
+///  -  a float to an integer: truncated, as by NumPy's astype. A value out of range becomes the
+///     nearest value of the type, and NaN becomes 0 (NumPy defines neither);
+///  -  an integer to an integer: modulo 2^bits, as by NumPy's astype.
+///
+/// The output has the source's shape unless `target.shape` is set. Throws Error as map() does, and
+/// `bad_input` if `options.strict` and a value would change; no output file is left behind then.
+OOC_API Result<Conversion> convert(Coordinator& coordinator, const Source& source,
+                                   const Target& target, const ConvertOptions& options = {},
+                                   const PassOptions& wanted = {});
+
+/// Returns what dry_run_pass() predicts for convert() with these arguments. Checks that the target
+/// can be written, and leaves no file behind. Throws the errors that convert() would throw before
+/// it reads.
+OOC_API Stats dry_run_convert(const Options& options, DeviceKind device, const Source& source,
+                              const Target& target);
+
+}  // namespace ooc

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/fold.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace ooc {
+
+inline constexpr std::size_t max_bins = std::size_t{1} << 20;
+
+/// The bins of a histogram.
+struct HistogramOptions {
+  std::size_t bins = 256;  // 1 to max_bins
+
+  struct Range {
+    double lower, upper;
+  };
+
+  /// Ends of the first and last bin. Default: 0 to 256 for u1 and -128 to 128 for i1, unless
+  /// `logarithmic`; for all other data the finite minimum and maximum, which a pass before the
+  /// counting pass finds. A range of width 0 is widened by 0.5 on each side.
+  std::optional<Range> range{};
+
+  bool logarithmic = false;  // equal widths on a logarithmic scale; the range must be positive
+
+  /// Edges of the bins, if not empty: finite and non-decreasing, 2 to max_bins + 1 of them. The
+  /// other options are ignored then.
+  std::vector<double> edges{};
+};
+
+/// A histogram. Bin i holds the values in [edges[i], edges[i + 1]); the last bin includes its upper
+/// edge. Every element is counted once: sum(counts) + below + above + nan == count. -Inf counts as
+/// below, +Inf as above.
+struct Histogram {
+  std::vector<double> edges;
+  std::vector<std::uint64_t> counts;
+  std::uint64_t below = 0, above = 0, nan = 0, count = 0;
+};
+
+/// Counts the elements of a source in bins, exactly as `numpy.histogram(x.astype(float64), bins,
+/// range)` does, for every element type. (NumPy itself casts the edges to the type of f2 and f4
+/// data; this function does not.) Reads the source once, or twice if the range must be found first;
+/// OutcomeStats::passes says which. `wanted` applies to each pass.
+///
+/// For an empty source, the result has bins (with counts of 0) only if a range or edges are given.
+/// If the pass that finds the range is stopped early, the result has no bins.
+///
+/// Throws Error: `usage` for invalid bins or an invalid range; `bad_input` if the data has no
+/// finite value, or if its range is too narrow in double precision for so many bins;
+/// `input_changed` if the second pass finds values that the first did not; and as fold() does.
+OOC_API Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
+                                    const HistogramOptions& options = {},
+                                    const PassOptions& wanted = {});
+
+/// Number of times that histogram() reads the source: 2 if it must find the range first, else 1.
+/// Throws Error(usage) for invalid options.
+OOC_API std::size_t histogram_passes(const Source& source, const HistogramOptions& options);
+
+/// Returns what dry_run_pass() predicts for histogram() with these arguments. Throws Error(usage)
+/// for invalid options, and as dry_run_pass() does.
+OOC_API Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source& source,
+                                const HistogramOptions& options = {},
+                                const PassOptions& wanted = {});
+
+namespace binning {
+struct Bins;
+}
+
+/// The counting of histogram() as an operator, for a known element type, so that it can be folded
+/// together with other operators in one pass.
+template <IsElement T>
+class OOC_API CountBins {
+ public:
+  using Input = T;
+  using Partial = OpaquePartial;
+  static constexpr Merge merge_order = Merge::unordered;
+
+  /// Throws Error(usage) for invalid options, and if they do not determine the range: an operator
+  /// cannot read the data twice.
+  explicit CountBins(const HistogramOptions& options = {});
+
+  /// Used by histogram(), which has found the range.
+  explicit CountBins(std::shared_ptr<const binning::Bins> bins) : bins_(std::move(bins)) {}
+
+  Partial make_partial(Stream& stream) const;
+  void consume(Stream& stream, DeviceChunk<const T> in, Partial& partial) const;
+  void finish(Stream& stream, std::span<Partial> partials) const;
+  void merge(Partial& total, Partial& part) const;
+  Histogram result(Partial total) const;
+
+ private:
+  std::shared_ptr<const binning::Bins> bins_;  // shared by all copies
+};
+
+/// Verifies a result of histogram() on a whole source, given the same options. Reads the source
+/// once more, through the page cache and on the CPU, finds each value's bin by comparing it with
+/// the edges, and shares no other code with histogram(). All counts must be equal, and edges equal
+/// to within their rounding; if not, throws Error(verify), which names the first difference. Throws
+/// also as a pass does, and Error(interrupted) if it is stopped. Uses Options::streams or
+/// Options::threads threads, or by default one for each core.
+OOC_API void verify_histogram(Coordinator& coordinator, const Source& source,
+                              const HistogramOptions& options, const Histogram& found,
+                              const PassOptions& wanted = {});
+
+}  // namespace ooc

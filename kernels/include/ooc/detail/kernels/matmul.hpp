@@ -1,0 +1,115 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/observe/reason.hpp>
+#include <ooc/fold.hpp>
+#include <ooc/target.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ooc {
+
+/// The precision in which products are formed and summed. f32 and f64 follow IEEE 754. tf32 and
+/// bf16 use tensor cores: operands are rounded to 11 and 8 bits of significand, and products are
+/// summed in f32.
+enum class Precision : std::uint8_t { f32, tf32, bf16, f64 };
+
+/// Returns "f32", "tf32", "bf16" or "f64".
+OOC_API std::string_view name_of(Precision precision);
+
+struct MatmulOptions {
+  std::optional<Precision> precision{};  // default: f64 for f8 inputs, else f32
+};
+
+/// A plan for a matrix product: the tiling, and what it costs. Bytes are payload.
+struct MatmulPlan {
+  std::uint64_t rows = 0, columns = 0, inner = 0;  // rows and columns of C; columns of A
+  DType type{};                                    // of C
+  Precision precision = Precision::f32;
+  std::string resident;  // the matrix of which a part stays on the device: "A", "B" or "C"
+  std::uint64_t tile_rows = 0, tile_columns = 0, tile_inner = 0;  // of one product on the device
+  std::uint64_t passes = 0;                     // over the operand that is loaded most often
+  std::uint64_t device_bytes = 0;               // device memory that the product uses
+  std::uint64_t cache_bytes = 0;                // host memory for panels that are read again
+  std::uint64_t link_bytes = 0;                 // to the device and back
+  std::uint64_t bytes_read = 0;                 // from the files
+  std::uint64_t bytes_written = 0;              // to the file
+  bool direct = false;                          // bypasses the page cache
+  std::optional<double> page_cache_fraction{};  // fraction of both operands that is in it
+  double flops = 0;
+  /// Time of the products alone, at a rate that was measured for the plan. Empty if the product is
+  /// too small for a measurement.
+  std::optional<double> multiplying_seconds{};
+  std::vector<Reason> reasons;  // why this plan was chosen
+};
+
+/// The result of a matrix product.
+struct Product {
+  MatmulPlan plan;
+  std::string library;           // "cuBLAS 13.0.2"
+  std::uint64_t link_bytes = 0;  // counted, as are the next two
+  std::uint64_t bytes_read = 0;
+  std::uint64_t bytes_written = 0;
+};
+
+/// Plans C = A B. Both matrices have a shape of two lengths (Source::shape: rows, columns) and the
+/// same element type: f2, bf16, f4 or f8. If a target is given, checks that it could be written,
+/// throws the errors of matmul() if not, and leaves no file behind. Throws Error: `bad_input` if
+/// shapes or types do not fit together; `memory` if the limits are too low for one panel; `device`
+/// as matmul() does.
+OOC_API MatmulPlan dry_run_matmul(Coordinator& coordinator, const Source& a, const Source& b,
+                                  const MatmulOptions& options = {},
+                                  const std::optional<Target>& target = {});
+
+/// Returns the element type of a product whose first operand is `a`: f8 if it is computed in f64,
+/// else f4. Throws Error(bad_input) if `a` has no element type.
+OOC_API ElementType product_type(const Source& a, const MatmulOptions& options = {});
+
+/// Computes C = A B. All three are in files, which may be far larger than the memory of device and
+/// host. C has the type product_type(); `target.type` only selects the byte order, and
+/// `target.shape` is ignored.
+///
+/// Error bound, elementwise: |C - AB| <= (2 u + gamma(inner + panels)) |A||B|, where u is the
+/// rounding of the operands to the precision, gamma(n) = n v / (1 - n v), and v is the unit
+/// roundoff of the sums. Where all sums are integers that the precision holds exactly, C has the
+/// same bits for any limit and device.
+///
+/// Traffic: at most twice the lower bound of T. M. Smith and others (arXiv 1702.02017), plus C
+/// once.
+///
+/// Throws Error as dry_run_matmul() and as a pass does.
+OOC_API Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
+                               const Target& target, const MatmulOptions& options = {},
+                               const PassOptions& wanted = {});
+
+/// The result of Freivalds' check.
+struct Verification {
+  std::size_t vectors = 0;      // number of random vectors of +1 and -1
+  double largest_ratio = 0;     // of difference to rounding bound, over all rows; at most 1 to pass
+  std::uint64_t worst_row = 0;  // row with that ratio
+  std::uint64_t unchecked_rows = 0;  // because of NaN, infinity or overflow
+  bool passed = false;
+};
+
+/// Verifies C = A B without computing the product again: compares A (B x) with C x for random
+/// vectors x (R. Freivalds' check), on the CPU in double precision. Reads each file once for every
+/// eight vectors. `precision` is the one that C was computed in.
+///
+/// A correct product always passes. An error that exceeds the rounding bound of its whole row,
+/// which is some 10 sqrt(columns) times the bound of one element, is missed with a probability of
+/// at most 2^-vectors. NaN and infinity in A and B must appear in the rows and columns of C that
+/// depend on them, and in no others unless a sum overflows.
+///
+/// Throws Error: `usage` if `vectors` is 0; `bad_input` if shapes or types do not fit; `memory` if
+/// the limit is too low for the vectors, which take about 300 bytes for each row and column;
+/// `interrupted` if stopped; and as a pass does.
+OOC_API Verification verify_matmul(Coordinator& coordinator, const Source& a, const Source& b,
+                                   const Source& c, Precision precision, std::size_t vectors = 8,
+                                   const PassOptions& wanted = {});
+
+}  // namespace ooc

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/kernels/histogram.hpp>
+#include <ooc/detail/kernels/reduce.hpp>
+
+namespace ooc {
+
+struct Summary {
+  Statistics statistics;
+  Histogram histogram;
+};
+
+struct SummaryOptions {
+  ReduceOptions reduce{};
+  HistogramOptions histogram{};
+};
+
+/// Computes reduce() and histogram() of a source together, in one pass. If the range of the bins is
+/// not known, another pass finds it first, as in histogram(). If stopped early, both results cover
+/// the same part of the source. Throws Error as reduce() and histogram() do.
+OOC_API Result<Summary> summarize(Coordinator& coordinator, const Source& source,
+                                  const SummaryOptions& options = {},
+                                  const PassOptions& wanted = {});
+
+/// Verifies both results: calls verify_reduce(), then verify_histogram(), and throws as these do.
+OOC_API void verify_summary(Coordinator& coordinator, const Source& source,
+                            const SummaryOptions& options, const Summary& found,
+                            const PassOptions& wanted = {});
+
+}  // namespace ooc

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/base/language.hpp>
+#include <ooc/detail/observe/reason.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ooc {
+
+/// How a pass reads, computes and writes: choices and sizes, and the reasons for them. Known before
+/// the pass starts, but for what is said below.
+struct LayoutStats {
+  std::string device{};
+  std::string engine{};  // "uring" or "threads"
+  bool direct = false;
+  bool is_produced = false;  // by a producer, on a thread of the pass; there is no engine then
+  /// True if each stream reads its own chunks; its time is divided between reading and computing.
+  bool reads_inline = false;
+  bool in_order = true;           // false: a partial result does not cover the first bytes
+  std::vector<Reason> reasons{};  // of choices that the library made
+  /// Reasons for the chunk size and the number of streams, also if the user set them. Empty for a
+  /// matrix product.
+  std::optional<Reason> why_chunk{}, why_streams{};
+  std::optional<double> page_cache_fraction{};  // of the source, before the pass
+  double hole_fraction = 0;  // fraction of the source in holes, which need no disk reads
+  std::size_t chunk_bytes = 0, chunks = 0, streams = 0, threads = 0;
+  std::size_t slots = 0;                         // of the pool, not all of which need be in use
+  std::size_t block_bytes = 0, queue_depth = 0;  // the depth that was best, after the pass
+  std::size_t pool_bytes = 0;
+  /// Bytes of the source for which there is space while a GPU starts.
+  std::uint64_t read_ahead_bytes = 0;
+  std::size_t device_bytes = 0;  // on a GPU: of the streams' buffers; the peak, after the pass
+};
+
+/// Times of a stage, summed over its threads (seconds).
+struct StageTimes {
+  double busy = 0;
+  double waits_in = 0;   // waiting for the previous stage
+  double waits_out = 0;  // waiting for space in the next stage
+};
+
+/// Where the time of a pass went (seconds).
+struct TimingStats {
+  double seconds = 0;           // of the whole pass
+  double startup_seconds = 0;   // part of `seconds` until the first chunk was done
+  double device_seconds = 0;    // part of `startup_seconds` that the GPU took to start
+  double checksum_seconds = 0;  // time spent hashing; one stream hashes at a time
+  /// Part of `seconds` in which the output was made durable and moved into place.
+  double commit_seconds = 0;
+  StageTimes disk{}, h2d{}, kernel{}, d2h{}, write{};
+};
+
+/// The outcome of a pass.
+struct OutcomeStats {
+  std::uint64_t bytes = 0;          // of the source that were processed; all unless `partial`
+  std::uint64_t bytes_written = 0;  // payload only
+  bool partial = false;             // stopped before the end
+  std::size_t passes = 1;           // passes over the source; `bytes` counts it once
+  /// XXH3-128 of the source's bytes as stored, without headers, in their order: 32 hexadecimal
+  /// digits, as `xxh128sum` prints them. Set if PassOptions::checksum is true and the pass was
+  /// complete.
+  std::optional<std::string> checksum{};
+  std::vector<std::string> remarks{};  // a sentence for each deviation or problem
+};
+
+/// Statistics of a pass or of a job of several passes. A dry run sets the layout, and of the
+/// outcome the bytes and passes.
+struct Stats {
+  LayoutStats layout{};
+  TimingStats timing{};
+  OutcomeStats outcome{};
+
+  /// Adds the next pass over the same source: times and passes are added up. The layout is that of
+  /// the next pass, with the largest sizes in memory, the page cache as before the first pass, and
+  /// the reasons of both.
+  OOC_API Stats& operator+=(const Stats& next);
+};
+
+}  // namespace ooc

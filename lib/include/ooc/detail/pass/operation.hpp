@@ -1,0 +1,108 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/device.hpp>
+#include <ooc/target.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace ooc {
+
+/// A file that a pass writes: `record_bytes` for each record that is made, from the beginning of
+/// the file's data. `swapped_bytes`: size of the values whose bytes are swapped on the way to the
+/// file, or 0 if it has this machine's byte order.
+struct Output {
+  TargetFile& file;
+  std::size_t record_bytes;
+  std::size_t swapped_bytes = 0;
+};
+
+/// The number of records that an operation needs before and after those that it works on.
+struct Margin {
+  std::size_t before = 0, after = 0;
+
+  bool is_empty() const noexcept { return before == 0 && after == 0; }
+};
+
+/// The records of a step, which are the same ones of each input.
+struct StepRecords {
+  std::size_t index = 0;    // of the step, in the order of the pass
+  std::uint64_t first = 0;  // place of the first one in the inputs
+  std::size_t count = 0;
+  Margin margin{};  // records around them in `inputs`: fewer than asked for at the ends of the data
+  /// For each input, `margin.before + count + margin.after` records.
+  std::span<const DeviceSpan<const std::byte>> inputs{};
+
+  std::size_t count_with_margin() const noexcept { return margin.before + count + margin.after; }
+};
+
+/// Room on the device for what is made of a step.
+struct StepResults {
+  /// For each output, one record for each of the step.
+  std::span<const DeviceSpan<std::byte>> outputs{};
+  /// If the operation selects, the number of records that it makes for each output.
+  std::uint64_t* made = nullptr;
+};
+
+/// The way in which an operation lends the steps of its pass to another thread.
+struct Lending {
+  std::size_t step_records = 0;  // of each step but the last; 0: the pass chooses
+  /// Every `shards`-th step from `shard` on, after they were shuffled if there is a seed.
+  std::optional<std::uint64_t> shuffle_seed{};
+  std::size_t shard = 0, shards = 1;
+
+  /// True if all steps are lent, in the order of the data.
+  bool is_everything() const noexcept { return !shuffle_seed && shards == 1; }
+};
+
+/// The work of a pass on its data, without types. Operators get here through fold() and map().
+class OOC_API Operation {
+ public:
+  virtual ~Operation() = default;
+
+  /// Records of a partition, a power of two: every step of the pass is whole partitions, but for
+  /// the end of the source.
+  virtual std::size_t partition() const noexcept { return 65536; }
+
+  /// Records that a step is given in addition to its own, or more. The source is then read from
+  /// beginning to end.
+  virtual Margin margin() const noexcept { return {}; }
+
+  /// True if the source is to be read from beginning to end.
+  virtual bool in_order() const noexcept { return false; }
+
+  /// True if the operation makes fewer records than a step has, or as many. It says how many in
+  /// StepResults::made, and those of each step follow those of the step before in the file. A pass
+  /// appends to its outputs then: they were opened for that.
+  virtual bool selects() const noexcept { return false; }
+
+  /// The number of records of a pass without inputs.
+  virtual std::uint64_t records() const noexcept { return 0; }
+
+  /// Set if process() returns only when another thread has given the step back. A lane then has no
+  /// step beside that one.
+  virtual std::optional<Lending> lending() const noexcept { return {}; }
+
+  /// Called once before all others below, with the number of lanes.
+  virtual void prepare(std::size_t /*lanes*/) {}
+
+  /// Called on the lane's thread, before its first step.
+  virtual void begin(std::size_t lane, Stream& stream) = 0;
+
+  /// Works on one step. Each input is aligned to 256 bytes or to its records, and in this machine's
+  /// byte order. All records of `out` are to be set, unless the operation selects. Each lane is
+  /// given steps in the order of the pass, and any lane any step.
+  virtual void process(std::size_t lane, Stream& stream, const StepRecords& in,
+                       const StepResults& out) = 0;
+
+  /// Called on the lane's thread, after its last step.
+  virtual void end(std::size_t lane, Stream& stream) = 0;
+
+  /// The pass has failed: wakes lanes that wait for one another in the operation. Any thread.
+  virtual void abort() noexcept {}
+};
+
+}  // namespace ooc

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <ooc/detail/observe/trace_event.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+
+namespace ooc {
+
+/// The progress of a pass.
+struct Progress {
+  std::uint64_t bytes = 0;
+  std::uint64_t total_bytes = 0;  // 0 if that shows at the end
+  double seconds = 0;
+  std::size_t in_flight = 0;   // reads and writes in flight
+  double stalled_seconds = 0;  // time without a completion among these
+};
+
+/// Options of one pass; Options, of a coordinator, concern the machine. A job of several passes,
+/// such as a histogram that first looks for its range, uses the same PassOptions for each.
+///
+///     std::stop_source stop;
+///     ooc::fold(coordinator, op, source, {.stop = stop.get_token()});
+struct PassOptions {
+  /// Stops the pass early. The coordinator can be used again afterwards.
+  std::stop_token stop{};
+
+  /// Called about ten times a second, and once at the end, on the thread that runs the pass. An
+  /// exception from it fails the pass.
+  std::function<void(const Progress&)> progress{};
+
+  /// Called after each piece of work of a stage on a chunk, by the thread that did it; several
+  /// threads may call it at once. It should be fast. An exception from it fails the pass. If empty,
+  /// nothing is recorded and no time is spent.
+  Observe observe{};
+
+  /// Also computes XXH3-128 of the bytes of the source, in their order. Ignored by matmul().
+  bool checksum = false;
+
+  /// If true, a stopped fold returns its result for the `OutcomeStats::bytes` bytes of the source
+  /// that it has processed, and sets `OutcomeStats::partial`. If false, and always for passes that
+  /// write a file, a stopped pass throws Error(interrupted).
+  bool keep_partial = false;
+};
+
+}  // namespace ooc
