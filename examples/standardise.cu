@@ -1,4 +1,4 @@
-#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/operators.hpp>
 #include <ooc/execute.hpp>
 #include <ooc/map.hpp>
 

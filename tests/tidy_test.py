@@ -1,28 +1,14 @@
 #!/usr/bin/env python3
 """Checks the small rules of CONTRIBUTING.md, so that reviews can focus on the large ones."""
 
-import os
 import re
-import subprocess
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-# Each layer may include itself and those before it. Nothing may include the last: it measures.
-LAYERS = ["io", "lib", "kernels", "apps", "bench"]
+from tidy_project import (CODE, CPP_CODE, FILES, LAYERS, ROOMS, ROOT, TEXT, UMBRELLA,
+                          included_file, layer_of, layer_of_header, public_headers, room_of,
+                          with_all_they_include)
 
-# The rooms of a layer: each may include itself and those before it. Files of the layer outside of
-# any room (main.cpp) may include all of them.
-ROOMS = {
-    "io": ["src/base", "src/file", "src/dataset", "src/pool", "src/engine", "src/transfer"],
-    "lib": ["src/device", "src/observe", "src/checksum", "src/sizing", "src/pass",
-            "src/operators"],
-    "kernels": ["src/base", "src/gemm", "src/histogram", "src/reduce", "src/convert",
-                "src/matmul/plan", "src/matmul", "src/verify"],
-    "apps": ["measure", *(f"ooc-run/{room}" for room in (
-        "cli", "manual", "machine", "dataset", "request", "timeline", "rates", "result", "draw",
-        "page", "run", "commands", "info", "doctor", "gen", "bench"))],
-}
 MAX_SOURCES = 16  # in a room
 
 # Names that were replaced by those of docs/glossary.md, and vague words. Neither may come back.
@@ -34,11 +20,6 @@ VAGUE_WORDS = re.compile(
     r"\b(nobody|somebody|anybody|everybody|whoever|whomever|mend(s|ed|ing)?|boils? down)\b", re.I)
 HEADLESS = re.compile(r"^\s*(///?|#) (What|Who|Whose|Whom|Of an?|Whether) (?!.*\?$)")
 
-# Folders to which #include "..." in a layer may be relative, as in "draw/svg.hpp".
-ROOM_ROOTS = {"kernels": ["kernels/src"], "apps": ["apps/ooc-run", "apps"],
-              "bench": ["bench", "kernels/src", "apps"]}
-CPP = {".cpp", ".hpp", ".cu"}
-CODE = CPP | {".py", ".sh", ".cmake", ".in"}
 MAX_COLUMNS = 100
 MAX_LINES = 400
 MAX_BYTES = 1 << 20
@@ -49,7 +30,13 @@ BACKENDS_MEET = "lib/include/ooc/execute.hpp"
 # The one header that refuses an older standard of the language.
 LANGUAGE = "io/include/ooc/detail/base/language.hpp"
 
-# Public headers without a test file of the same name, and the files that test them.
+MAX_PUBLIC = 16
+
+# Documents for those who change the library, which may name its parts.
+INSIDE = re.compile(r"(io|lib|kernels|apps|bench)/.*|docs/decisions/.*|docs/glossary\.md|"
+                    r"CONTRIBUTING\.md")
+
+# Headers without a test file of the same name, and the files that test them.
 TESTED_ELSEWHERE = {
     LANGUAGE: "tests/package_test.sh",
     "io/include/ooc/detail/base/api.hpp": "tests/linking_test.py",
@@ -61,6 +48,7 @@ TESTED_ELSEWHERE = {
     "kernels/include/ooc/detail/kernels/blas.hpp": "tests/kernels/gemm/gemm_test.cpp",
     "kernels/include/ooc/detail/kernels/chunk_kernel.hpp": "tests/apps/bench/run_test.cpp",
     "kernels/include/ooc/ooc.hpp": "tests/package_test.sh",
+    "kernels/include/ooc/operators.hpp": "tests/package_test.sh",
     "lib/include/ooc/detail/device/buffer.hpp": "tests/lib/device/memory_test.cpp",
     "lib/include/ooc/execute.hpp": "tests/lib/operators/fold_test.cu",
     "lib/include/ooc/detail/sizing/io_config.hpp": "tests/lib/sizing/layout_test.cpp",
@@ -83,65 +71,8 @@ THIRD_PARTY = {
 CUDA = re.compile(r"cuda[\w./]*|cublas_v2\.h|thrust/.+|cub/.+|nvtx3/.+")
 
 
-def project_files():
-    """Returns the files of the project: those that git would track or, without git, all."""
-    git = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                         cwd=ROOT, capture_output=True, check=False)
-    if git.returncode == 0:
-        names = git.stdout.decode().split("\0")
-        return sorted(ROOT / name for name in names if name and (ROOT / name).is_file())
-    left_out = {".git", ".deps", ".cache", "build", "__pycache__"}
-    return sorted(path for path in ROOT.rglob("*")
-                  if path.is_file() and not left_out & set(path.relative_to(ROOT).parts))
-
-
-def without_comments_and_strings(text):
-    """Returns only the C++ code, with the same numbers of lines."""
-    pattern = re.compile(
-        r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S)
-    return pattern.sub(lambda match: "\n" * match.group().count("\n") or '""', text)
-
-
 def without_code(markdown):
     return re.sub(r"^```.*?^```", "", markdown, flags=re.S | re.M)
-
-
-FILES = {str(path.relative_to(ROOT)): path for path in project_files()}
-TEXT = {}
-for file_name, file_path in FILES.items():
-    try:
-        TEXT[file_name] = file_path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        pass  # data
-CPP_CODE = {name: without_comments_and_strings(text) for name, text in TEXT.items()
-            if Path(name).suffix in CPP}
-
-
-def layer_of(name):
-    """Returns one of LAYERS, or else the name of the top folder."""
-    return name.split("/")[0]
-
-
-def layer_of_header(header):
-    """Returns the layer of a header <ooc/...>. CMake generates some from files with ".in"."""
-    return next((layer for layer in LAYERS for end in ("", ".in")
-                 if f"{layer}/include/{header}{end}" in FILES), None)
-
-
-def included_file(name, header):
-    """Returns the path of the private header that the file `name` includes as "header", or None.
-    CMake generates a header from a file of the same name with ".in"."""
-    layer = layer_of(name)
-    places = [str(Path(name).parent), *ROOM_ROOTS.get(layer, [f"{layer}/src"])]
-    paths = [os.path.normpath(f"{place}/{header}") for place in places]
-    return next((path for path in paths if path in FILES or f"{path}.in" in FILES), None)
-
-
-def room_of(name):
-    """Returns the room of a file, for example "apps/ooc-run/draw"; None outside of all rooms."""
-    rooms = [f"{layer}/{room}" for layer, names in ROOMS.items() for room in names]
-    found = [room for room in rooms if name.startswith(f"{room}/")]
-    return max(found, key=len, default=None)
 
 
 def is_code(name):
@@ -360,7 +291,37 @@ class TidyTest(unittest.TestCase):
                   and not any(f"/{name}".endswith(f"/{header}") for header in included)]
         self.assertFalse(unused, "headers that nothing includes")
 
-    def test_every_public_header_has_a_test(self):
+    def test_public_headers_are_few(self):
+        public = public_headers()
+        self.assertIn(UMBRELLA, public)
+        self.assertLessEqual(len(public - {UMBRELLA}), MAX_PUBLIC, sorted(public))
+        umbrella = with_all_they_include({UMBRELLA})
+        self.assertEqual(public - umbrella, {"ooc/execute.hpp"}, f"{UMBRELLA} includes all others")
+
+    def test_headers_are_installed_where_public_ones_include_them(self):
+        installed = set()
+        for layer in LAYERS[:3]:
+            text = TEXT[f"{layer}/CMakeLists.txt"]
+            variables = dict(re.findall(r"set\((\w+) (\S+)\)", text))
+            text = re.sub(r"\${(\w+)}", lambda match: variables.get(match[1], ""), text)
+            for files in re.findall(r"FILE_SET HEADERS.*?FILES(.*?)(?:PRIVATE|\))", text, re.S):
+                installed |= set(re.findall(r"ooc/[\w/]+\.hpp", files))
+        self.assertEqual(installed, with_all_they_include(public_headers()))
+
+    def test_documents_name_headers_that_users_may_include(self):
+        public = public_headers()
+        for name, text in TEXT.items():
+            if not name.startswith(("examples/", "tests/linking/")) and not name.endswith(".md"):
+                continue
+            for header in re.findall(r"(?<![\w-])ooc/[a-z_/]+\.hpp", text):
+                if INSIDE.fullmatch(name):
+                    self.assertIsNotNone(layer_of_header(header), f"{name} names {header}")
+                elif name != "CHANGELOG.md":  # which names headers of the past, too
+                    self.assertIn(header, public, name)
+        listed = TEXT["docs/library.md"].partition("\n## Headers\n")[2].partition("\n## ")[0]
+        self.assertEqual(set(re.findall(r"ooc/\w+\.hpp", listed)), public, "docs/library.md")
+
+    def test_every_header_has_a_test(self):
         untested = []
         for name in CPP_CODE:
             if not name.endswith(".hpp") or "/include/" not in name:
@@ -369,7 +330,7 @@ class TidyTest(unittest.TestCase):
             elsewhere = TESTED_ELSEWHERE.get(name)
             if elsewhere not in FILES and not any(map(test.fullmatch, FILES)):
                 untested.append(name)
-        self.assertFalse(untested, "public headers without a test:\n" + "\n".join(untested))
+        self.assertFalse(untested, "headers without a test:\n" + "\n".join(untested))
 
     def test_links_lead_somewhere(self):
         broken = [f"{name}: {link}" for name, text in TEXT.items() if name.endswith(".md")

@@ -4,19 +4,13 @@
 
 #include <ooc/chunks.hpp>
 #include <ooc/coordinator.hpp>
-#include <ooc/detail/device/buffer.hpp>
-#include <ooc/detail/kernels/blas.hpp>
-#include <ooc/detail/kernels/convert.hpp>
-#include <ooc/detail/kernels/histogram.hpp>
-#include <ooc/detail/kernels/matmul.hpp>
-#include <ooc/detail/kernels/reduce.hpp>
-#include <ooc/detail/kernels/summary.hpp>
 #include <ooc/device.hpp>
 #include <ooc/error.hpp>
 #include <ooc/fields.hpp>
 #include <ooc/filter.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/map.hpp>
+#include <ooc/operators.hpp>
 #include <ooc/scan.hpp>
 #include <ooc/source.hpp>
 #include <ooc/target.hpp>

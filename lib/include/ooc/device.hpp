@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/detail/base/api.hpp>
+#include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/device/metered_memory.hpp>
 
 #include <cstddef>

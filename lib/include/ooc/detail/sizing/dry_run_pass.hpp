@@ -1,6 +1,5 @@
 #pragma once
 
-#include <ooc/detail/base/api.hpp>
 #include <ooc/detail/observe/stats.hpp>
 #include <ooc/detail/pass/operation.hpp>
 #include <ooc/detail/pass/options.hpp>
@@ -20,8 +19,8 @@ namespace ooc {
 /// operators allocate. Reads and writes no data and starts no device; the files of `outputs` may be
 /// opened with Purpose::dry_run. Throws the Error that Coordinator::run() would throw for these
 /// options.
-OOC_API Stats dry_run_pass(const Options& options, DeviceKind device, const Source& source,
-                           RecordShape record, std::span<const Output> outputs = {},
-                           const PassOptions& wanted = {});
+Stats dry_run_pass(const Options& options, DeviceKind device, const Source& source,
+                   RecordShape record, std::span<const Output> outputs = {},
+                   const PassOptions& wanted = {});
 
 }  // namespace ooc
