@@ -17,17 +17,17 @@ namespace ooc {
 /// The kind of a failure. `ooc-run` maps each kind to an exit code; programs that link libooc can
 /// branch on it.
 enum class ErrorKind {
-  usage,          // the arguments are invalid
-  bad_input,      // the input is malformed or not supported
-  input,          // the input could not be read
-  input_changed,  // the input changed while it was read
-  output,         // the output could not be written
-  memory,         // not enough memory for the limits given
-  device,         // the GPU failed or is not usable
-  stalled,        // the disk stopped answering
-  verify,         // a result failed its verification
-  interrupted,    // the caller requested a stop
-  internal,       // a bug in libooc
+  usage,          ///< the arguments are invalid
+  bad_input,      ///< the input is malformed or not supported
+  input,          ///< the input could not be read
+  input_changed,  ///< the input changed while it was read
+  output,         ///< the output could not be written
+  memory,         ///< not enough memory for the limits given
+  device,         ///< the GPU failed or is not usable
+  stalled,        ///< the disk stopped answering
+  verify,         ///< a result failed its verification
+  interrupted,    ///< the caller requested a stop
+  internal,       ///< a bug in libooc
 };
 
 /// Returns the name of the enumerator: "bad_input".
@@ -37,33 +37,34 @@ OOC_API std::string_view to_string(ErrorKind kind) noexcept;
 enum class Change {
   raise,
   lower,
-  set,      // to Remedy::value, or to another value if that is empty
-  unset,    // back to its default
-  convert,  // no setting: converts the file of the error to the element type Remedy::value
+  set,      ///< to Remedy::value, or to another value if that is empty
+  unset,    ///< back to its default
+  convert,  ///< no setting: converts the file of the error to the element type Remedy::value
 };
 
 /// A change after which an operation may succeed. It is data, so that a program can name the
 /// setting as its users know it.
 struct Remedy {
-  Change change;
-  std::string_view setting{};  // a field of this library, a literal: "Options::memory_bytes"
-  std::string value{};
-  std::string effect{};  // what the change does, if its name does not say so: "replaces it"
+  Change change;               ///< how to change the setting
+  std::string_view setting{};  ///< a field of this library, a literal: "Options::memory_bytes"
+  std::string value{};         ///< the new value; may be empty
+  std::string effect{};        ///< what the change does, if its name does not say so: "replaces it"
 };
 
 /// Details of a failure besides its message. Every field may be empty.
 struct ErrorDetails {
-  std::filesystem::path path{};
-  std::optional<std::uint64_t> offset{};  // byte offset in `path`
-  int errno_value = 0;
-  std::string why{};               // the likely cause, in terms the user knows
-  std::string hint{};              // what to do about it that is no change of a setting
-  std::vector<Remedy> remedies{};  // in the order of preference
+  std::filesystem::path path{};           ///< the file that it is about
+  std::optional<std::uint64_t> offset{};  ///< byte offset in `path`
+  int errno_value = 0;                    ///< of the system call that failed; 0: none did
+  std::string why{};                      ///< the likely cause, in terms the user knows
+  std::string hint{};                     ///< what to do about it that is no change of a setting
+  std::vector<Remedy> remedies{};         ///< in the order of preference
 };
 
 /// A remedy in words. Remedies in a row that have the same verb share it in a sentence.
 struct RemedyWords {
-  std::string verb, object;  // "raise", "Options::memory_bytes"
+  std::string verb;    ///< "raise"
+  std::string object;  ///< "Options::memory_bytes"
 };
 
 /// Returns the words of a remedy, with the names of this library.
@@ -77,8 +78,16 @@ OOC_API std::string advice(const ErrorDetails& details,
 
 /// The exception type of libooc. `what()` is one line that says what failed and where; details() is
 /// for display and for error handling.
+///
+///     try {
+///       ooc::reduce(coordinator, source);
+///     } catch (const ooc::Error& error) {
+///       std::cerr << error.what() << '\n' << ooc::advice(error.details()) << '\n';
+///       return error.kind() == ooc::ErrorKind::input ? 3 : 1;
+///     }
 class OOC_API Error : public std::runtime_error {
  public:
+  /// `message`: one line that says what failed and where.
   Error(ErrorKind kind, const std::string& message, ErrorDetails details = {});
 
   /// Returns an error with the message "PATH: VERB failed at byte OFFSET: Input/output error
@@ -87,7 +96,9 @@ class OOC_API Error : public std::runtime_error {
                           const std::filesystem::path& path = {},
                           std::optional<std::uint64_t> offset = {}, std::string hint = {});
 
+  /// Returns the kind of the failure.
   ErrorKind kind() const noexcept { return kind_; }
+  /// Returns what is known besides the message. It lives as long as the error.
   const ErrorDetails& details() const noexcept { return details_; }
 
  private:

@@ -19,10 +19,10 @@ namespace ooc {
 
 /// Type and extent of raw data, and the .npy layouts to accept.
 struct Format {
-  std::optional<DType> type{};           // given by the user; empty: from the file or its name
-  std::uint64_t offset = 0;              // bytes to skip at the start of each raw file
-  std::optional<std::uint64_t> count{};  // elements to use in total; empty: all
-  bool by_columns = false;               // accept .npy files in Fortran order
+  std::optional<DType> type{};           ///< given by the user; empty: from the file or its name
+  std::uint64_t offset = 0;              ///< bytes to skip at the start of each raw file
+  std::optional<std::uint64_t> count{};  ///< elements to use in total; empty: all
+  bool by_columns = false;               ///< accept .npy files in Fortran order
 };
 
 /// The input of a pass: one sequence of elements, in one or several files or made by a producer.
@@ -47,12 +47,14 @@ class OOC_API Source {
   Source(std::unique_ptr<Producer> producer, DType type,
          std::span<const std::uint64_t> row_shape = {});
 
-  Source(Source&&) noexcept = default;
-  Source& operator=(Source&&) noexcept = default;
-  Source(const Source&) = delete;  // owns open files: move it, or open() them again
+  Source(Source&&) noexcept = default;             ///< Takes the open files over.
+  Source& operator=(Source&&) noexcept = default;  ///< Takes the open files over.
+  Source(const Source&) = delete;                  // owns open files: move it, or open() them again
   Source& operator=(const Source&) = delete;
 
+  /// Returns the open files, in the order of the data; empty for a producer.
   std::span<const File> files() const noexcept { return files_; }
+  /// Returns the ranges of bytes that the data consist of, in their order.
   std::span<const Extent> extents() const noexcept { return extents_; }
 
   /// Size of all elements; of what a producer makes, 0 before it was read.
@@ -64,12 +66,15 @@ class OOC_API Source {
   /// True if there are no elements for certain.
   bool is_empty() const noexcept { return bytes_ == 0 && !is_produced(); }
 
-  /// For the passes of the library: the producer, if there is one; the beginning of its only
-  /// reading, for which it throws Error(usage) if there was one before; and how much was read of it
-  /// (bytes).
+  /// Returns the producer; null if there is none. Passes of the library use this and the next three
+  /// functions.
   Producer* producer() const noexcept { return produced_ ? produced_->producer.get() : nullptr; }
+  /// Marks the beginning of the only reading of a producer. Throws Error(usage) if there was one
+  /// before.
   void begin_producer() const;
+  /// Marks the end of that reading, after `read_bytes` bytes.
   void end_producer(std::uint64_t read_bytes) const noexcept;
+  /// Throws Error(usage) if a producer was read already.
   void require_unread() const;
 
   /// Returns a name for messages: the path of the first file, or the name of the producer.
@@ -85,12 +90,14 @@ class OOC_API Source {
 
   /// Returns the shape in row-major order; empty for raw files, several files, or a part of one.
   std::span<const std::uint64_t> shape() const noexcept { return shape_; }
+  /// Sets the shape, and columns() by it. The data stay as they are.
   void set_shape(std::vector<std::uint64_t> shape);
 
   /// Returns the number of elements of a row, which is the product of all lengths of the shape but
   /// the first: 1 for data of one dimension. Several files have the rows of each. Empty if these
   /// have different lengths, or the product does not fit in 64 bits.
   std::optional<std::uint64_t> columns() const noexcept { return columns_; }
+  /// Sets the number of elements of a row. The data stay as they are.
   void set_columns(std::optional<std::uint64_t> columns) noexcept { columns_ = columns; }
 
   /// Call this after the files have been read. Throws Error(input_changed) if another program has,
@@ -100,7 +107,7 @@ class OOC_API Source {
 
   /// "raw", "npy" or "mixed".
   std::string format = "raw";
-  std::string format_version;  // "1.0" for a .npy file; empty for raw files, or if files differ
+  std::string format_version;  ///< "1.0" for a .npy file; empty for raw files, or if files differ
   /// The origin of the type: "from .f32", "from its header", "default for raw files", ...
   std::string type_reason;
 
@@ -135,6 +142,7 @@ OOC_API bool begins_like_npy(const File& file);
 /// `input` if a file cannot be opened or read; `bad_input` for headers that cannot be parsed, types
 /// that differ or contradict `format`, and sizes that do not fit.
 OOC_API Source open(std::span<const std::filesystem::path> paths, const Format& format = {});
+/// Opens one file in the same way.
 OOC_API Source open(const std::filesystem::path& path, const Format& format = {});
 
 /// Returns what a producer makes as a source, which can be read once. See Producer.

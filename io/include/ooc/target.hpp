@@ -13,12 +13,15 @@
 namespace ooc {
 
 /// The output of a pass: elements or structs of one type, in row-major order.
+///
+///     ooc::map(coordinator, op, source, {.path = "halved.npy", .type = {ooc::ElementType::f4}});
 struct Target {
-  std::filesystem::path path;          // .npy if its extension says so, else raw
-  DType type{};                        // type and byte order in the file; bf16 only in raw files
-  std::vector<std::uint64_t> shape{};  // for .npy; empty: one dimension
-  bool replace = false;                // replace an existing file; otherwise that is an error
+  std::filesystem::path path;          ///< .npy if its extension says so, else raw
+  DType type{};                        ///< type and byte order in the file; bf16 only in raw files
+  std::vector<std::uint64_t> shape{};  ///< for .npy; empty: one dimension
+  bool replace = false;                ///< replace an existing file; otherwise that is an error
 
+  /// True if the file is to have a .npy header.
   bool is_npy() const { return ending_of(path) == ".npy"; }
 };
 

@@ -1,7 +1,5 @@
 #pragma once
 
-// Includes all of libooc that needs no Thrust. To write operators, include <ooc/execute.hpp> too.
-
 #include <ooc/chunks.hpp>
 #include <ooc/coordinator.hpp>
 #include <ooc/device.hpp>
@@ -15,3 +13,10 @@
 #include <ooc/source.hpp>
 #include <ooc/target.hpp>
 #include <ooc/write.hpp>
+
+/// All of libooc that needs no Thrust. To write operators, include <ooc/execute.hpp> too.
+///
+///     ooc::Coordinator coordinator(ooc::best_device());
+///     const auto [found, stats] = ooc::reduce(coordinator, ooc::open("prices.f32"));
+///     std::cout << to_string(found.sum) << '\n';
+namespace ooc {}

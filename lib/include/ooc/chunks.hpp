@@ -58,7 +58,8 @@ struct ChunksOptions {
 
   /// Only every `shards`-th chunk, from number `shard` on. With a seed, chunks are shuffled first,
   /// so that all shards with one seed have each chunk once.
-  std::size_t shard = 0, shards = 1;
+  std::size_t shard = 0;
+  std::size_t shards = 1;  ///< number of shards; 1: all chunks
 
   /// Options of the pass. `progress` is called on a thread of the library.
   PassOptions pass{};
@@ -71,8 +72,10 @@ struct ChunksOptions {
 /// only when the work is done that was on the stream by then.
 class OOC_API Lease {
  public:
-  /// Index of the first row in the data, and number of rows.
+  /// Returns the index of the first row in the data.
   std::uint64_t first() const noexcept;
+
+  /// Returns the number of rows.
   std::size_t count() const noexcept;
 
   /// All rows, of one of the sources that were zipped. They are aligned to their elements, which
@@ -128,7 +131,7 @@ class OOC_API Chunks {
       : Chunks(coordinator, detail::sources_of(from), std::move(options)) {}
   Chunks(Coordinator&, Source&&, ChunksOptions = {}) = delete;  // it would end before the loop
   ~Chunks();
-  Chunks(Chunks&&) noexcept;
+  Chunks(Chunks&&) noexcept;  ///< Takes the pass over; only destroy the other one.
   Chunks& operator=(Chunks&&) = delete;
 
   /// Blocks until the next chunk is on the device, and returns it; nothing at the end of the data.

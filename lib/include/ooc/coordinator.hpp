@@ -21,6 +21,8 @@ namespace ooc {
 /// Owns a device, its streams and the chunk pool, and runs passes over them. The pool stays between
 /// passes and may grow there, never during one.
 ///
+///     ooc::Coordinator coordinator(ooc::best_device(), {.memory_bytes = std::size_t{8} << 30});
+///
 /// Threads: a coordinator runs one pass at a time, on whichever thread calls. A second one that is
 /// begun meanwhile, on another thread or by a callback of the first, throws Error(usage); programs
 /// that want two at once make two coordinators, which may read one Source.
@@ -87,7 +89,11 @@ class OOC_API Coordinator {
   /// coordinator is busy.
   Reservation reserve();
 
+  /// Returns the device, which lives as long as the coordinator.
   Device& device() noexcept;
+
+  /// Returns the options that were given. If less than 256 MiB of memory are available, they have a
+  /// limit of memory, too.
   const Options& options() const noexcept;
 
   /// The most streams that the next passes use.

@@ -33,28 +33,32 @@ constexpr DeviceFacts facts_of(DeviceKind kind) noexcept {
 
 /// A view of memory that device code may dereference. On the CPU device (`stream.kind() ==
 /// DeviceKind::cpu`) host code may dereference it too; GPU memory must first be copied to the host
-/// with Stream::copy(). `size` counts elements. Does not own the memory.
+/// with Stream::copy(). Does not own the memory.
 template <class T>
 struct DeviceSpan {
-  T* data = nullptr;
-  std::size_t size = 0;
+  T* data = nullptr;     ///< the first element
+  std::size_t size = 0;  ///< number of elements
 
+  /// Returns a pointer to the first element, for algorithms.
   constexpr T* begin() const noexcept { return data; }
+  /// Returns the pointer after the last element.
   constexpr T* end() const noexcept { return data + size; }
+  /// Returns an element, where the memory may be dereferenced. `index` is less than `size`.
   constexpr T& operator[](std::size_t index) const noexcept { return data[index]; }
 };
 
-/// A chunk of the dataset on the device. `first` is the index of its first element in the dataset.
+/// A chunk of the dataset on the device.
 template <class T>
 struct DeviceChunk : DeviceSpan<T> {
-  std::uint64_t first = 0;
+  std::uint64_t first = 0;  ///< index of its first element in the dataset
 };
 
 /// A chunk with its neighbours: `data` may be read from index -before up to, but not including,
 /// size + after. `size` and `first` are of the chunk itself.
 template <class T>
 struct DeviceWindow : DeviceChunk<T> {
-  std::size_t before = 0, after = 0;
+  std::size_t before = 0;  ///< neighbours before the chunk: fewer at the beginning of the data
+  std::size_t after = 0;   ///< neighbours after the chunk: fewer at the end of the data
 
   /// Returns an element of the chunk or a neighbour; the neighbour before has index -1.
   constexpr T& at(std::ptrdiff_t index) const noexcept { return this->data[index]; }
@@ -62,25 +66,28 @@ struct DeviceWindow : DeviceChunk<T> {
 
 /// The way of a field from a record to the place that it has in another one.
 struct FieldMove {
-  std::size_t from = 0, to = 0;   // offsets in the records (bytes)
-  std::size_t bytes = 0;          // size of the field
-  std::size_t swapped_bytes = 0;  // size of its elements if their bytes are reversed on the way
+  std::size_t from = 0;           ///< offset in the records that are read (bytes)
+  std::size_t to = 0;             ///< offset in those that are made (bytes)
+  std::size_t bytes = 0;          ///< size of the field
+  std::size_t swapped_bytes = 0;  ///< size of its elements if their bytes are reversed on the way
 };
 
 /// Records, and room for those that their fields are moved to. Sizes are in bytes.
 struct MovedRecords {
-  std::byte* target = nullptr;
-  std::size_t target_bytes = 0;  // of a record
-  const std::byte* source = nullptr;
-  std::size_t source_bytes = 0;  // of a record
-  std::size_t count = 0;
+  std::byte* target = nullptr;        ///< room for the records that are made
+  std::size_t target_bytes = 0;       ///< of a record
+  const std::byte* source = nullptr;  ///< the records that are read
+  std::size_t source_bytes = 0;       ///< of a record
+  std::size_t count = 0;              ///< number of records
 };
 
 /// A point in a stream's work that a thread can wait for. All calls may throw Error(device).
 class OOC_API Event {
  public:
   virtual ~Event() = default;
-  virtual void synchronize() = 0;  // blocks the calling thread; no busy-waiting
+
+  /// Blocks the calling thread until the point is reached; no busy-waiting.
+  virtual void synchronize() = 0;
 
   /// Returns the device time since `earlier` (seconds). Both events must have happened.
   virtual double seconds_since(const Event& earlier) const = 0;
@@ -91,6 +98,8 @@ class OOC_API Event {
 class OOC_API Stream {
  public:
   virtual ~Stream() = default;
+
+  /// Returns the kind of the stream's device.
   virtual DeviceKind kind() const noexcept = 0;
 
   /// Copies `bytes` bytes; each side may be host or device memory. Asynchronous if the host memory
@@ -101,6 +110,8 @@ class OOC_API Stream {
   /// starts of two rows (bytes).
   virtual void copy_rows(void* target, std::size_t target_pitch, const void* source,
                          std::size_t source_pitch, std::size_t row_bytes, std::size_t rows) = 0;
+
+  /// Sets memory of the device to zero.
   virtual void fill_zero(void* target, std::size_t bytes) = 0;
 
   /// Reverses the bytes of each element of `element_bytes` (1, 2, 4 or 8) in an array of `bytes`
@@ -111,10 +122,13 @@ class OOC_API Stream {
   /// arrays do not overlap. What lies between the fields there is left as it is.
   virtual void move_fields(const MovedRecords& records, std::span<const FieldMove> moves) = 0;
 
+  /// Makes `event` the point after all work that is enqueued by now.
   virtual void record(Event& event) = 0;
 
   /// Makes work that is enqueued later wait for the event, which may be on another stream.
   virtual void wait(Event& event) = 0;
+
+  /// Blocks the calling thread until all work that is enqueued by now is done.
   virtual void synchronize() = 0;
 
   /// Throws Error(device) if the last `<<<...>>>` launch failed to start; `what` names it in the
@@ -141,7 +155,11 @@ class OOC_API Stream {
 class OOC_API Device {
  public:
   virtual ~Device() = default;
+
+  /// Returns the kind of the device.
   virtual DeviceKind kind() const noexcept = 0;
+
+  /// Returns the name of the GPU, or "cpu".
   virtual std::string name() const = 0;
 
   /// Must be called on each thread before it uses the device for anything but host_memory(). Waits
@@ -154,6 +172,8 @@ class OOC_API Device {
     bind_to_thread();
     return 0;
   }
+
+  /// Binds the calling thread to the GPU that bind_for_now() returned.
   virtual void bind_back(int /*gpu*/) noexcept {}
 
   /// True if the device has started, or starts at once because the driver is already initialised.
@@ -169,14 +189,20 @@ class OOC_API Device {
   /// Error(device).
   virtual std::uint64_t available_bytes() = 0;
 
+  /// Returns a new stream, which the device must outlive.
   virtual std::unique_ptr<Stream> make_stream() = 0;
+
+  /// Returns a new event, which the device must outlive.
   virtual std::unique_ptr<Event> make_event() = 0;
 
   /// Returns a stream of the caller's, which has to outlive it: a cudaStream_t; null is CUDA's
   /// default stream. On a device without native streams, a new stream.
   virtual std::unique_ptr<Stream> borrow_stream(void* /*native*/) { return make_stream(); }
 
+  /// Returns the facts on which the way of data to the device depends.
   virtual DeviceFacts facts() const noexcept { return facts_of(kind()); }
+
+  /// True if data are not copied to the device.
   bool reads_host_memory() const noexcept { return facts().reads_host_memory; }
 
   /// Returns the memory in which device code is fastest.
@@ -193,7 +219,7 @@ OOC_API std::string why_no_gpu();
 
 /// The options of a GPU.
 struct CudaDeviceOptions {
-  int ordinal = 0;  // index of the GPU
+  int ordinal = 0;  ///< index of the GPU
 
   /// All device memory comes from here if it is set, for example from the pool of the program's own
   /// allocator. It gives memory of that GPU, is called by several threads at once with that GPU as

@@ -25,12 +25,17 @@ namespace ooc {
 /// nothing during a pass.
 class ThrustAllocator {
  public:
-  using value_type = char;
+  using value_type = char;  ///< Thrust allocates bytes.
 
+  /// The stream must outlive the allocator and what it has allocated.
   explicit ThrustAllocator(Stream& stream) : resource_(&stream.temporaries()) {}
+
+  /// Allocates temporary memory, aligned to 256 bytes. Throws Error(memory) if there is none.
   char* allocate(std::ptrdiff_t bytes) {
     return static_cast<char*>(resource_->allocate(static_cast<std::size_t>(bytes), 256));
   }
+
+  /// Gives the memory back; it is used again in the order of the stream.
   void deallocate(char* data, std::size_t bytes) { resource_->deallocate(data, bytes, 256); }
 
  private:
@@ -39,7 +44,12 @@ class ThrustAllocator {
 
 /// Calls `body(policy)` with the Thrust execution policy of a stream: `thrust::cpp::par` on the
 /// CPU, `thrust::cuda::par_nosync(allocator).on(stream)` on a GPU. Throws Error(device) on a GPU if
-/// the calling file was not compiled by nvcc, because it then contains no GPU code.
+/// the calling file was not compiled by nvcc, because it then contains no GPU code. The work is
+/// enqueued; algorithms that return a value wait for it.
+///
+///     ooc::execute(stream, [&](auto policy) {
+///       thrust::transform(policy, in.begin(), in.end(), out.begin(), Halve{});
+///     });
 template <class Body>
 void execute(Stream& stream, Body&& body) {
   if (stream.kind() == DeviceKind::cpu) {

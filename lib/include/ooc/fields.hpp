@@ -15,10 +15,11 @@ namespace ooc {
 /// A member of a struct and the name of its field in a file.
 template <class Struct, class Member>
 struct FieldMember {
-  const char* name;
-  Member Struct::*member;
+  const char* name;        ///< of the field; a literal
+  Member Struct::*member;  ///< the member that it is read into
 };
 
+/// Names the field of a member, for fields().
 template <class Struct, class Member>
 constexpr FieldMember<Struct, Member> field(const char* name, Member Struct::*member) {
   return {name, member};
@@ -56,9 +57,10 @@ inline constexpr bool is_fields<std::tuple<FieldMember<Structs, Members>...>> = 
 template <class T>
 struct FieldsOf {};
 
+/// The fields that a struct declares itself.
 template <class T>
 requires(detail::is_fields<std::remove_cvref_t<decltype(T::fields)>>) struct FieldsOf<T> {
-  static constexpr auto value = T::fields;
+  static constexpr auto value = T::fields;  ///< the declared ones
 };
 
 namespace detail {

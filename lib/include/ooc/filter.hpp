@@ -49,7 +49,8 @@ concept FilterOperator = detail::HasRecords<Op> && detail::selects<const Op>;
 
 /// The numbers of records that a filter has seen and kept.
 struct Selection {
-  std::uint64_t seen = 0, kept = 0;
+  std::uint64_t seen = 0;  ///< records of the source
+  std::uint64_t kept = 0;  ///< records of the output
 };
 
 namespace detail {

@@ -97,12 +97,14 @@ concept FoldOperator = requires(const Op op, Stream& stream, typename Op::Partia
 struct OOC_API OpaqueState {
   virtual ~OpaqueState() = default;
 };
+/// A partial that only its operator knows.
 using OpaquePartial = std::unique_ptr<OpaqueState>;
 
+/// The result of a pass: `const auto [value, stats] = ooc::fold(coordinator, op, source);`.
 template <class T>
 struct Result {
-  T value;
-  Stats stats;
+  T value;      ///< made by the operator
+  Stats stats;  ///< of the pass
 };
 
 namespace detail {
@@ -183,6 +185,9 @@ class OOC_API CompositeOperation final : public Operation {
 /// returns. A source of a known type must hold the elements of the operator's Input (see
 /// ElementOf); one opened as plain bytes is read as that Input, unless it is a .npy file. Throws
 /// Error, and Error(interrupted) if the pass was stopped (see PassOptions::keep_partial).
+///
+///     const ooc::Source prices = ooc::open("prices.f32");
+///     const auto [sum, stats] = ooc::fold(coordinator, Sum{}, prices);
 template <FoldOperator Op, detail::PassSource From>
 Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const From& from,
                                   const PassOptions& wanted = {}) {

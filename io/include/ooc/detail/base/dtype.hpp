@@ -12,12 +12,13 @@ namespace ooc {
 
 /// A field of a struct: an element, or several of one type.
 struct Field {
-  std::string name;
-  ElementType element = ElementType::u1;
-  bool swapped = false;    // the file's byte order differs from this machine's
-  std::size_t offset = 0;  // in the struct (bytes)
-  std::size_t count = 1;   // of elements
+  std::string name;                       ///< by which a struct in C++ finds it
+  ElementType element = ElementType::u1;  ///< of each of its elements
+  bool swapped = false;                   ///< the file's byte order differs from this machine's
+  std::size_t offset = 0;                 ///< in the struct (bytes)
+  std::size_t count = 1;                  ///< of elements
 
+  /// Returns the size of all its elements (bytes).
   std::size_t bytes() const { return size_of(element) * count; }
 
   friend bool operator==(const Field&, const Field&) = default;
@@ -26,11 +27,12 @@ struct Field {
 /// The type of a dataset: an element type and its byte order in the file or, if there are fields, a
 /// struct.
 struct DType {
-  ElementType element = ElementType::u1;
-  bool swapped = false;         // the file's byte order differs from this machine's
-  std::vector<Field> fields{};  // of a struct, by their offsets; they do not overlap
-  std::size_t struct_bytes{};   // size of a struct, with its padding
+  ElementType element = ElementType::u1;  ///< unless it is a struct
+  bool swapped = false;                   ///< the file's byte order differs from this machine's
+  std::vector<Field> fields{};            ///< of a struct, by their offsets; they do not overlap
+  std::size_t struct_bytes{};             ///< size of a struct, with its padding
 
+  /// True if records have fields.
   bool is_struct() const noexcept { return !fields.empty(); }
 
   friend bool operator==(const DType&, const DType&) = default;

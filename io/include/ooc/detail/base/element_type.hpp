@@ -17,8 +17,9 @@ namespace ooc {
 
 /// An IEEE 754 binary16 value (NumPy's float16), stored as its bits. Conversion to float is exact.
 struct Float16 {
-  std::uint16_t bits;
+  std::uint16_t bits;  ///< sign, 5 bits of exponent, 10 of fraction
 
+  /// Returns the same value; a NaN stays a NaN.
   constexpr explicit operator float() const {
     // Shifting exponent and fraction into place leaves the exponent 112 too small. The
     // multiplication corrects the exponent and normalises subnormals. Both steps are exact.
@@ -32,8 +33,9 @@ struct Float16 {
 
 /// A bfloat16 value: the upper half of a float. Conversion to float is exact.
 struct BFloat16 {
-  std::uint16_t bits;
+  std::uint16_t bits;  ///< sign, 8 bits of exponent, 7 of fraction
 
+  /// Returns the same value; a NaN stays a NaN.
   constexpr explicit operator float() const {
     return std::bit_cast<float>(std::uint32_t{bits} << 16);
   }

@@ -7,9 +7,9 @@
 
 namespace ooc {
 
-inline constexpr std::size_t KiB = std::size_t{1} << 10;
-inline constexpr std::size_t MiB = std::size_t{1} << 20;
-inline constexpr std::size_t GiB = std::size_t{1} << 30;
+inline constexpr std::size_t KiB = std::size_t{1} << 10;  ///< 1,024 bytes
+inline constexpr std::size_t MiB = std::size_t{1} << 20;  ///< 1,024 KiB
+inline constexpr std::size_t GiB = std::size_t{1} << 30;  ///< 1,024 MiB
 
 /// Alignment of offset, length and memory of direct I/O (bytes). Sufficient for every disk whose
 /// blocks fit in a page of memory.

@@ -27,16 +27,16 @@ enum class DirectIo { automatic, yes, no };
 /// end of the file; `needed` is the number of bytes that must arrive. An engine may finish a direct
 /// request through the page cache; it then sets `direct` to false.
 struct Request {
-  const File* source = nullptr;
-  OutputFile* target = nullptr;
-  bool direct = false;
-  std::byte* memory = nullptr;
-  std::uint64_t offset = 0;
-  std::size_t bytes = 0;
-  std::size_t needed = 0;
-  std::size_t chunk = 0;    // index of the chunk; unused by the engine
-  std::size_t done = 0;     // bytes transferred; set by the engine
-  std::size_t retries = 0;  // after interruptions; set by the engine
+  const File* source = nullptr;  ///< the file of a read
+  OutputFile* target = nullptr;  ///< the file of a write
+  bool direct = false;           ///< bypasses the page cache
+  std::byte* memory = nullptr;   ///< page-aligned if `direct`
+  std::uint64_t offset = 0;      ///< in the file (bytes)
+  std::size_t bytes = 0;         ///< to be transferred
+  std::size_t needed = 0;        ///< of these, before the end of the file
+  std::size_t chunk = 0;         ///< index of the chunk; unused by the engine
+  std::size_t done = 0;          ///< bytes transferred; set by the engine
+  std::size_t retries = 0;       ///< after interruptions; set by the engine
 };
 
 /// Performs reads and writes asynchronously. Used by one thread. Short transfers and interruptions
@@ -60,12 +60,15 @@ class OOC_API Engine {
   /// block for longer.
   virtual Request* wait_for(std::chrono::microseconds /*patience*/) { return &wait(); }
 
+  /// Returns the number of requests that were started and not returned yet.
   virtual std::size_t in_flight() const noexcept = 0;
+  /// Returns the most requests that may be in flight.
   virtual std::size_t depth() const noexcept = 0;
 
-  /// Returns "uring" or "threads". note() says how the engine differs from the preferred
-  /// configuration; may be empty.
+  /// Returns "uring" or "threads".
   virtual std::string_view name() const noexcept = 0;
+
+  /// Says how the engine differs from the preferred configuration; may be empty.
   virtual std::string note() const { return {}; }
 
   /// Describes problems so far: fewer threads than wanted, direct requests that were refused. May
@@ -73,14 +76,15 @@ class OOC_API Engine {
   virtual std::string remark() const { return {}; }
 };
 
+/// Options of make_engine().
 struct EngineOptions {
-  bool writes = false;  // expected use; engines can do both
-  EngineKind kind = EngineKind::automatic;
-  std::size_t depth = 8;    // maximum number of requests in flight
-  std::size_t threads = 1;  // threads engine only; 0: the caller's thread transfers, in wait()
+  bool writes = false;                      ///< expected use; engines can do both
+  EngineKind kind = EngineKind::automatic;  ///< the implementation
+  std::size_t depth = 8;                    ///< maximum number of requests in flight
+  std::size_t threads = 1;  ///< threads engine only; 0: the caller's thread transfers, in wait()
   /// Memory that most requests use. Registered with io_uring where that is permitted.
   std::span<std::byte> storage{};
-  std::size_t storage_piece = 0;  // size of a registered buffer (bytes); 0: all of `storage`
+  std::size_t storage_piece = 0;  ///< size of a registered buffer (bytes); 0: all of `storage`
 };
 
 /// Creates an engine. `automatic` selects io_uring, or threads with a note() that says why not.

@@ -22,18 +22,24 @@ class OOC_API File {
   /// a FIFO, a socket, a character device, or a file of procfs or sysfs.
   static File open(const std::filesystem::path& path);
 
+  /// Takes the open file over; `other` has none afterwards.
   File(File&& other) noexcept;
+  /// Exchanges the open files.
   File& operator=(File&& other) noexcept;
   ~File();
 
+  /// Returns the path as given to open().
   const std::filesystem::path& path() const noexcept { return path_; }
+  /// Returns the size of the file or block device when it was opened (bytes).
   std::uint64_t size() const noexcept { return size_; }
 
   /// Returns the descriptor for reads through the page cache.
   int buffered() const noexcept { return buffered_; }
 
-  /// Returns the descriptor for direct reads, or -1; why_not_direct() then says why.
+  /// Returns the descriptor for direct reads, or -1.
   int direct() const noexcept { return direct_; }
+
+  /// Says why direct reads are not possible; empty if they are.
   const std::string& why_not_direct() const noexcept { return why_not_direct_; }
 
   /// Returns the errno of the test read if the disk failed it, or 0. It is 0 if the file system

@@ -68,9 +68,11 @@ class OOC_API OutputFile {
   /// Returns the descriptor for writes through the page cache.
   int buffered() const noexcept { return descriptor_; }
 
-  /// Returns the descriptor for direct writes, or -1; why_not_direct() then says why. Offset,
-  /// length and memory of a direct write are multiples of File::alignment().
+  /// Returns the descriptor for direct writes, or -1. Offset, length and memory of a direct write
+  /// are multiples of File::alignment().
   int direct() const noexcept { return direct_; }
+
+  /// Says why direct writes are not possible; empty if they are.
   const std::string& why_not_direct() const noexcept { return why_not_direct_; }
 
   /// True if the file is in memory (tmpfs).

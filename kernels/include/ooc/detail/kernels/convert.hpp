@@ -8,14 +8,15 @@
 
 namespace ooc {
 
+/// Options of convert().
 struct ConvertOptions {
-  bool strict = false;  // fail, without an output file, if any value would change
+  bool strict = false;  ///< fail, without an output file, if any value would change
 };
 
 /// The result of a conversion.
 struct Conversion {
-  std::uint64_t count = 0;    // elements converted
-  std::uint64_t inexact = 0;  // elements whose value changed
+  std::uint64_t count = 0;    ///< elements converted
+  std::uint64_t inexact = 0;  ///< elements whose value changed
 };
 
 /// Converts all elements of a source to `target.type` and writes them to `target`. Any element type
@@ -26,6 +27,8 @@ struct Conversion {
 ///  -  a float to an integer: truncated, as by NumPy's astype. A value out of range becomes the
 ///     nearest value of the type, and NaN becomes 0 (NumPy defines neither);
 ///  -  an integer to an integer: modulo 2^bits, as by NumPy's astype.
+///
+///     ooc::convert(coordinator, source, {.path = "small.npy", .type = {ooc::ElementType::f2}});
 ///
 /// The output has the source's shape unless `target.shape` is set. Throws Error as map() does, and
 /// `bad_input` if `options.strict` and a value would change; no output file is left behind then.

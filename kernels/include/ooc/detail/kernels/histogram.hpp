@@ -13,14 +13,16 @@
 
 namespace ooc {
 
-inline constexpr std::size_t max_bins = std::size_t{1} << 20;
+inline constexpr std::size_t max_bins = std::size_t{1} << 20;  ///< the most of a histogram
 
 /// The bins of a histogram.
 struct HistogramOptions {
-  std::size_t bins = 256;  // 1 to max_bins
+  std::size_t bins = 256;  ///< 1 to max_bins
 
+  /// The ends of the bins.
   struct Range {
-    double lower, upper;
+    double lower;  ///< edge of the first bin
+    double upper;  ///< edge of the last bin, which it belongs to
   };
 
   /// Ends of the first and last bin. Default: 0 to 256 for u1 and -128 to 128 for i1, unless
@@ -28,7 +30,7 @@ struct HistogramOptions {
   /// counting pass finds. A range of width 0 is widened by 0.5 on each side.
   std::optional<Range> range{};
 
-  bool logarithmic = false;  // equal widths on a logarithmic scale; the range must be positive
+  bool logarithmic = false;  ///< equal widths on a logarithmic scale; the range must be positive
 
   /// Edges of the bins, if not empty: finite and non-decreasing, 2 to max_bins + 1 of them. The
   /// other options are ignored then.
@@ -39,15 +41,20 @@ struct HistogramOptions {
 /// edge. Every element is counted once: sum(counts) + below + above + nan == count. -Inf counts as
 /// below, +Inf as above.
 struct Histogram {
-  std::vector<double> edges;
-  std::vector<std::uint64_t> counts;
-  std::uint64_t below = 0, above = 0, nan = 0, count = 0;
+  std::vector<double> edges;          ///< one more than there are bins; non-decreasing
+  std::vector<std::uint64_t> counts;  ///< of elements in each bin
+  std::uint64_t below = 0;            ///< elements below the first edge
+  std::uint64_t above = 0;            ///< elements above the last edge
+  std::uint64_t nan = 0;              ///< elements that are NaN
+  std::uint64_t count = 0;            ///< all elements
 };
 
 /// Counts the elements of a source in bins, exactly as `numpy.histogram(x.astype(float64), bins,
 /// range)` does, for every element type. (NumPy itself casts the edges to the type of f2 and f4
 /// data; this function does not.) Reads the source once, or twice if the range must be found first;
 /// OutcomeStats::passes says which. `wanted` applies to each pass.
+///
+///     const auto [found, stats] = ooc::histogram(coordinator, source, {.bins = 100});
 ///
 /// For an empty source, the result has bins (with counts of 0) only if a range or edges are given.
 /// If the pass that finds the range is stopped early, the result has no bins.
@@ -78,9 +85,9 @@ struct Bins;
 template <IsElement T>
 class OOC_API CountBins {
  public:
-  using Input = T;
-  using Partial = OpaquePartial;
-  static constexpr Merge merge_order = Merge::unordered;
+  using Input = T;                                        ///< the element type of the source
+  using Partial = OpaquePartial;                          ///< the counts of a stream
+  static constexpr Merge merge_order = Merge::unordered;  ///< Counts depend on no order.
 
   /// Throws Error(usage) for invalid options, and if they do not determine the range: an operator
   /// cannot read the data twice.
@@ -89,10 +96,15 @@ class OOC_API CountBins {
   /// Used by histogram(), which has found the range.
   explicit CountBins(std::shared_ptr<const binning::Bins> bins) : bins_(std::move(bins)) {}
 
+  /// Makes counters, all 0, for the stream's device.
   Partial make_partial(Stream& stream) const;
+  /// Counts the elements of a chunk.
   void consume(Stream& stream, DeviceChunk<const T> in, Partial& partial) const;
+  /// Copies the counts to the host.
   void finish(Stream& stream, std::span<Partial> partials) const;
+  /// Adds the counts of `part` to those of `total`.
   void merge(Partial& total, Partial& part) const;
+  /// Returns the histogram of all counts.
   Histogram result(Partial total) const;
 
  private:

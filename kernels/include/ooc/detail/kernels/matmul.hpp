@@ -22,39 +22,44 @@ enum class Precision : std::uint8_t { f32, tf32, bf16, f64 };
 /// Returns "f32", "tf32", "bf16" or "f64".
 OOC_API std::string_view name_of(Precision precision);
 
+/// Options of matmul().
 struct MatmulOptions {
-  std::optional<Precision> precision{};  // default: f64 for f8 inputs, else f32
+  std::optional<Precision> precision{};  ///< default: f64 for f8 inputs, else f32
 };
 
 /// A plan for a matrix product: the tiling, and what it costs. Bytes are payload.
 struct MatmulPlan {
-  std::uint64_t rows = 0, columns = 0, inner = 0;  // rows and columns of C; columns of A
-  DType type{};                                    // of C
-  Precision precision = Precision::f32;
-  std::string resident;  // the matrix of which a part stays on the device: "A", "B" or "C"
-  std::uint64_t tile_rows = 0, tile_columns = 0, tile_inner = 0;  // of one product on the device
-  std::uint64_t passes = 0;                     // over the operand that is loaded most often
-  std::uint64_t device_bytes = 0;               // device memory that the product uses
-  std::uint64_t cache_bytes = 0;                // host memory for panels that are read again
-  std::uint64_t link_bytes = 0;                 // to the device and back
-  std::uint64_t bytes_read = 0;                 // from the files
-  std::uint64_t bytes_written = 0;              // to the file
-  bool direct = false;                          // bypasses the page cache
-  std::optional<double> page_cache_fraction{};  // fraction of both operands that is in it
-  double flops = 0;
+  std::uint64_t rows = 0;                ///< of A and C
+  std::uint64_t columns = 0;             ///< of B and C
+  std::uint64_t inner = 0;               ///< columns of A, which are as many as the rows of B
+  DType type{};                          ///< of C
+  Precision precision = Precision::f32;  ///< of products and sums
+  std::string resident;         ///< the matrix of which a part stays on the device: "A", "B" or "C"
+  std::uint64_t tile_rows = 0;  ///< rows of one product on the device
+  std::uint64_t tile_columns = 0;               ///< its columns
+  std::uint64_t tile_inner = 0;                 ///< columns of its first operand
+  std::uint64_t passes = 0;                     ///< over the operand that is loaded most often
+  std::uint64_t device_bytes = 0;               ///< device memory that the product uses
+  std::uint64_t cache_bytes = 0;                ///< host memory for panels that are read again
+  std::uint64_t link_bytes = 0;                 ///< to the device and back
+  std::uint64_t bytes_read = 0;                 ///< from the files
+  std::uint64_t bytes_written = 0;              ///< to the file
+  bool direct = false;                          ///< bypasses the page cache
+  std::optional<double> page_cache_fraction{};  ///< fraction of both operands that is in it
+  double flops = 0;                             ///< floating-point operations, of all products
   /// Time of the products alone, at a rate that was measured for the plan. Empty if the product is
   /// too small for a measurement.
   std::optional<double> multiplying_seconds{};
-  std::vector<Reason> reasons;  // why this plan was chosen
+  std::vector<Reason> reasons;  ///< why this plan was chosen
 };
 
 /// The result of a matrix product.
 struct Product {
-  MatmulPlan plan;
-  std::string library;           // "cuBLAS 13.0.2"
-  std::uint64_t link_bytes = 0;  // counted, as are the next two
-  std::uint64_t bytes_read = 0;
-  std::uint64_t bytes_written = 0;
+  MatmulPlan plan;                  ///< as dry_run_matmul() returns it
+  std::string library;              ///< "cuBLAS 13.0.2"
+  std::uint64_t link_bytes = 0;     ///< moved to the device and back, as counted
+  std::uint64_t bytes_read = 0;     ///< from the files, as counted
+  std::uint64_t bytes_written = 0;  ///< to the file, as counted
 };
 
 /// Plans C = A B. Both matrices have a shape of two lengths (Source::shape: rows, columns) and the
@@ -74,6 +79,9 @@ OOC_API ElementType product_type(const Source& a, const MatmulOptions& options =
 /// host. C has the type product_type(); `target.type` only selects the byte order, and
 /// `target.shape` is ignored.
 ///
+///     const ooc::Source a = ooc::open("a.npy"), b = ooc::open("b.npy");
+///     ooc::matmul(coordinator, a, b, {.path = "c.npy", .type = {ooc::product_type(a)}});
+///
 /// Error bound, elementwise: |C - AB| <= (2 u + gamma(inner + panels)) |A||B|, where u is the
 /// rounding of the operands to the precision, gamma(n) = n v / (1 - n v), and v is the unit
 /// roundoff of the sums. Where all sums are integers that the precision holds exactly, C has the
@@ -89,11 +97,12 @@ OOC_API Result<Product> matmul(Coordinator& coordinator, const Source& a, const 
 
 /// The result of Freivalds' check.
 struct Verification {
-  std::size_t vectors = 0;      // number of random vectors of +1 and -1
-  double largest_ratio = 0;     // of difference to rounding bound, over all rows; at most 1 to pass
-  std::uint64_t worst_row = 0;  // row with that ratio
-  std::uint64_t unchecked_rows = 0;  // because of NaN, infinity or overflow
-  bool passed = false;
+  std::size_t vectors = 0;  ///< number of random vectors of +1 and -1
+  /// The largest ratio of difference to rounding bound, over all rows; at most 1 to pass.
+  double largest_ratio = 0;
+  std::uint64_t worst_row = 0;       ///< row with that ratio
+  std::uint64_t unchecked_rows = 0;  ///< because of NaN, infinity or overflow
+  bool passed = false;               ///< C is A B, as far as the check can tell
 };
 
 /// Verifies C = A B without computing the product again: compares A (B x) with C x for random

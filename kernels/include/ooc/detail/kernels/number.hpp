@@ -8,6 +8,7 @@
 
 namespace ooc {
 
+/// An integer of 128 bits, in which sums of integers are exact.
 __extension__ using int128 = __int128;
 
 /// A value of a dataset, or a sum of values: an exact integer for integer types, a double for
@@ -22,7 +23,9 @@ class OOC_API Number : public std::variant<std::monostate, int128, double> {
  public:
   using variant::variant;
 
+  /// True unless the number is empty.
   bool has_value() const noexcept { return !std::holds_alternative<std::monostate>(*this); }
+  /// True if the number is an exact integer.
   bool is_integer() const noexcept { return std::holds_alternative<int128>(*this); }
 
   /// Returns the nearest double. Throws Error(usage) if the number is empty.

@@ -13,8 +13,9 @@ namespace ooc {
 /// `omit`: NaN is skipped, as in NumPy's nan-functions.
 enum class NanPolicy { propagate, omit };
 
+/// Options of reduce().
 struct ReduceOptions {
-  NanPolicy nan = NanPolicy::propagate;
+  NanPolicy nan = NanPolicy::propagate;  ///< the treatment of NaN
 
   /// Round sum and mean once, from their exact values, to the nearest double, ties to even. Slower:
   /// every element is also added to exact counters.
@@ -23,12 +24,18 @@ struct ReduceOptions {
 
 /// Statistics of all elements. Without elements the sum is 0 and the other values are empty.
 struct Statistics {
-  std::uint64_t count = 0;  // all elements, including NaN
-  std::uint64_t nan = 0;
-  Number sum, min, max;  // min and max are the elements at argmin and argmax
-  // First index of the minimum or maximum; -0 equals +0.
-  std::optional<std::uint64_t> argmin, argmax;
-  std::optional<double> mean, variance, stddev;  // sum / count; population variance
+  std::uint64_t count = 0;  ///< all elements, including NaN
+  std::uint64_t nan = 0;    ///< elements that are NaN
+  Number sum;               ///< of all elements
+  Number min;               ///< the element at argmin
+  Number max;               ///< the element at argmax
+
+  std::optional<std::uint64_t> argmin;  ///< first index of the minimum; -0 equals +0
+  std::optional<std::uint64_t> argmax;  ///< first index of the maximum; -0 equals +0
+
+  std::optional<double> mean;      ///< sum / count
+  std::optional<double> variance;  ///< of the population: the mean of the squared deviations
+  std::optional<double> stddev;    ///< the square root of the variance
 };
 
 /// Elements of a tile, the unit from which floating-point results are built up.
@@ -40,6 +47,9 @@ inline constexpr std::size_t tile_elements = 65536;
 /// engine and device: each tile has 256 interleaved sums and a second loop for the squared
 /// deviations, and tiles are merged in a binary tree by the formula of Chan, Golub and LeVeque
 /// (1979).
+///
+///     const auto [found, stats] = ooc::reduce(coordinator, source);
+///     std::cout << to_string(found.sum) << '\n';
 ///
 /// With ReduceOptions::exact, the sum is infinite only if it is beyond the largest double or if an
 /// element is infinite. The mean of finite elements is then always finite. Variance is never exact.
@@ -54,17 +64,23 @@ OOC_API Result<Statistics> reduce(Coordinator& coordinator, const Source& source
 template <IsElement T>
 class OOC_API Reduction {
  public:
-  using Input = T;
-  using Partial = OpaquePartial;
-  static constexpr Merge merge_order = Merge::by_place;
-  static constexpr std::size_t partition_records = tile_elements;
+  using Input = T;                                       ///< the element type of the source
+  using Partial = OpaquePartial;                         ///< the statistics of tiles
+  static constexpr Merge merge_order = Merge::by_place;  ///< Partials keep their place.
+  static constexpr std::size_t partition_records = tile_elements;  ///< Partitions are tiles.
 
+  /// The options are those of reduce().
   explicit Reduction(ReduceOptions options = {}) : options_(options) {}
 
+  /// Makes a partial without elements, for the stream's device.
   Partial make_partial(Stream& stream) const;
+  /// Adds the elements of a chunk, which is whole tiles but for the end of the data.
   void consume(Stream& stream, DeviceChunk<const T> in, Partial& partial) const;
+  /// Takes exact sums, if they were asked for, out of their counters.
   void finish(Stream& stream, std::span<Partial> partials) const;
+  /// Moves the tiles of `part` to `total`.
   void merge(Partial& total, Partial& part) const;
+  /// Returns the statistics of all tiles.
   Statistics result(Partial total) const;
 
  private:

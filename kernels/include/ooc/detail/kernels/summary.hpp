@@ -6,14 +6,16 @@
 
 namespace ooc {
 
+/// The result of summarize().
 struct Summary {
-  Statistics statistics;
-  Histogram histogram;
+  Statistics statistics;  ///< as reduce() returns them
+  Histogram histogram;    ///< as histogram() returns it
 };
 
+/// Options of summarize().
 struct SummaryOptions {
-  ReduceOptions reduce{};
-  HistogramOptions histogram{};
+  ReduceOptions reduce{};        ///< those of reduce()
+  HistogramOptions histogram{};  ///< those of histogram()
 };
 
 /// Computes reduce() and histogram() of a source together, in one pass. If the range of the bins is

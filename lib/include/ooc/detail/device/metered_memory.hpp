@@ -22,7 +22,9 @@ class OOC_API MeteredMemory final : public std::pmr::memory_resource {
   /// Sets the most bytes that may be in use. Allocations that would exceed it throw Error(memory).
   void set_limit(std::size_t bytes) noexcept { limit_ = bytes; }
 
+  /// Returns the most bytes that may be in use.
   std::size_t limit() const noexcept { return limit_; }
+  /// Returns the bytes that are allocated and not freed.
   std::size_t bytes_in_use() const noexcept { return in_use_; }
   /// Returns the bytes left below the limit.
   std::size_t bytes_left() const noexcept {
@@ -31,7 +33,9 @@ class OOC_API MeteredMemory final : public std::pmr::memory_resource {
   }
   /// Returns the most bytes in use at one time since restart_peak().
   std::size_t peak_bytes() const noexcept { return peak_; }
+  /// Begins to look for the peak anew.
   void restart_peak() noexcept { peak_ = in_use_.load(); }
+  /// Returns how often memory was allocated.
   std::uint64_t allocations() const noexcept { return allocations_; }
 
  private:

@@ -15,65 +15,77 @@ namespace ooc {
 /// How a pass reads, computes and writes: choices and sizes, and the reasons for them. Known before
 /// the pass starts, but for what is said below.
 struct LayoutStats {
-  std::string device{};
-  std::string engine{};  // "uring" or "threads"
-  bool direct = false;
-  bool is_produced = false;  // by a producer, on a thread of the pass; there is no engine then
+  std::string device{};      ///< its name, for example "NVIDIA H200"
+  std::string engine{};      ///< "uring" or "threads"
+  bool direct = false;       ///< reads bypass the page cache
+  bool is_produced = false;  ///< by a producer, on a thread of the pass; there is no engine then
   /// True if each stream reads its own chunks; its time is divided between reading and computing.
   bool reads_inline = false;
-  bool in_order = true;           // false: a partial result does not cover the first bytes
-  std::vector<Reason> reasons{};  // of choices that the library made
-  /// Reasons for the chunk size and the number of streams, also if the user set them. Empty for a
-  /// matrix product.
-  std::optional<Reason> why_chunk{}, why_streams{};
-  std::optional<double> page_cache_fraction{};  // of the source, before the pass
-  double hole_fraction = 0;  // fraction of the source in holes, which need no disk reads
-  std::size_t chunk_bytes = 0, chunks = 0, streams = 0, threads = 0;
-  std::size_t slots = 0;                         // of the pool, not all of which need be in use
-  std::size_t block_bytes = 0, queue_depth = 0;  // the depth that was best, after the pass
-  std::size_t pool_bytes = 0;
+  bool in_order = true;           ///< false: a partial result does not cover the first bytes
+  std::vector<Reason> reasons{};  ///< of choices that the library made
+  /// The reason for the chunk size, also if the user set it. Empty for a matrix product.
+  std::optional<Reason> why_chunk{};
+  /// The reason for the number of streams, also if the user set it. Empty for a matrix product.
+  std::optional<Reason> why_streams{};
+  std::optional<double> page_cache_fraction{};  ///< of the source, before the pass
+  double hole_fraction = 0;     ///< fraction of the source in holes, which need no disk reads
+  std::size_t chunk_bytes = 0;  ///< size of a chunk
+  std::size_t chunks = 0;       ///< number of chunks; of a producer, 0 before the pass
+  std::size_t streams = 0;      ///< lanes that work at once
+  std::size_t threads = 0;      ///< threads that read, compute or write
+  std::size_t slots = 0;        ///< of the pool, not all of which need be in use
+  std::size_t block_bytes = 0;  ///< size of a read request
+  std::size_t queue_depth = 0;  ///< reads in flight: the depth that was best, after the pass
+  std::size_t pool_bytes = 0;   ///< memory of the pool on the host
   /// Bytes of the source for which there is space while a GPU starts.
   std::uint64_t read_ahead_bytes = 0;
-  std::size_t device_bytes = 0;  // on a GPU: of the streams' buffers; the peak, after the pass
+  std::size_t device_bytes = 0;  ///< on a GPU: of the streams' buffers; the peak, after the pass
 };
 
 /// Times of a stage, summed over its threads (seconds).
 struct StageTimes {
-  double busy = 0;
-  double waits_in = 0;   // waiting for the previous stage
-  double waits_out = 0;  // waiting for space in the next stage
+  double busy = 0;       ///< working on chunks
+  double waits_in = 0;   ///< waiting for the previous stage
+  double waits_out = 0;  ///< waiting for space in the next stage
 };
 
 /// Where the time of a pass went (seconds).
 struct TimingStats {
-  double seconds = 0;           // of the whole pass
-  double startup_seconds = 0;   // part of `seconds` until the first chunk was done
-  double device_seconds = 0;    // part of `startup_seconds` that the GPU took to start
-  double checksum_seconds = 0;  // time spent hashing; one stream hashes at a time
+  double seconds = 0;           ///< of the whole pass
+  double startup_seconds = 0;   ///< part of `seconds` until the first chunk was done
+  double device_seconds = 0;    ///< part of `startup_seconds` that the GPU took to start
+  double checksum_seconds = 0;  ///< time spent hashing; one stream hashes at a time
   /// Part of `seconds` in which the output was made durable and moved into place.
   double commit_seconds = 0;
-  StageTimes disk{}, h2d{}, kernel{}, d2h{}, write{};
+  StageTimes disk{};    ///< reads, or a producer
+  StageTimes h2d{};     ///< copies to the device
+  StageTimes kernel{};  ///< operators
+  StageTimes d2h{};     ///< copies of results from the device
+  StageTimes write{};   ///< writes
 };
 
 /// The outcome of a pass.
 struct OutcomeStats {
-  std::uint64_t bytes = 0;          // of the source that were processed; all unless `partial`
-  std::uint64_t bytes_written = 0;  // payload only
-  bool partial = false;             // stopped before the end
-  std::size_t passes = 1;           // passes over the source; `bytes` counts it once
+  std::uint64_t bytes = 0;          ///< of the source that were processed; all unless `partial`
+  std::uint64_t bytes_written = 0;  ///< payload only
+  bool partial = false;             ///< stopped before the end
+  std::size_t passes = 1;           ///< passes over the source; `bytes` counts it once
   /// XXH3-128 of the source's bytes as stored, without headers, in their order: 32 hexadecimal
   /// digits, as `xxh128sum` prints them. Set if PassOptions::checksum is true and the pass was
   /// complete.
   std::optional<std::string> checksum{};
-  std::vector<std::string> remarks{};  // a sentence for each deviation or problem
+  std::vector<std::string> remarks{};  ///< a sentence for each deviation or problem
 };
 
 /// Statistics of a pass or of a job of several passes. A dry run sets the layout, and of the
 /// outcome the bytes and passes.
+///
+///     const auto [value, stats] = ooc::fold(coordinator, op, source);
+///     std::cout << double(stats.outcome.bytes) / stats.timing.seconds << " bytes a second\n";
 struct Stats {
-  LayoutStats layout{};
-  TimingStats timing{};
-  OutcomeStats outcome{};
+  LayoutStats layout{};    ///< how it reads, computes and writes
+  TimingStats timing{};    ///< how long it took
+  OutcomeStats outcome{};  ///< what it did
 
   /// Adds the next pass over the same source: times and passes are added up. The layout is that of
   /// the next pass, with the largest sizes in memory, the page cache as before the first pass, and

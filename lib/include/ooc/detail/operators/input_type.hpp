@@ -27,33 +27,39 @@ namespace ooc {
 /// it declares its fields (see fields()), from files of structs.
 template <class T>
 struct ElementOf {
-  using type = void;
+  using type = void;  ///< unknown
 };
 
+/// A number is its own element.
 template <IsElement T>
 struct ElementOf<T> {
-  using type = T;
+  using type = T;  ///< the number
 };
 
+/// Bytes of elements of any type.
 template <>
 struct ElementOf<std::byte> {
-  using type = std::byte;
+  using type = std::byte;  ///< any
 };
 
+/// A struct that declares its elements.
 template <class T>
 requires requires {
   typename T::Element;
 }
 struct ElementOf<T> {
-  using type = typename T::Element;
+  using type = typename T::Element;  ///< as declared
 };
 
+/// Rows have the elements of their type.
 template <class T>
 struct ElementOf<Row<T>> : ElementOf<T> {};
 
+/// Arrays have the elements of their type.
 template <class T, std::size_t count>
 struct ElementOf<T[count]> : ElementOf<T> {};
 
+/// Arrays have the elements of their type.
 template <class T, std::size_t count>
 struct ElementOf<std::array<T, count>> : ElementOf<T> {};
 

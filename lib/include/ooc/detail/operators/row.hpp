@@ -19,15 +19,17 @@ namespace ooc {
 template <class T>
 struct Row {};
 
-/// Rows of a dataset on the device, one after another. `size` counts elements, `first` is the index
-/// of the first row in the dataset. Rows are aligned to their elements only. `before` and `after`:
-/// neighbouring rows that may be read too (see FoldOperator).
+/// Rows of a dataset on the device, one after another. `size` counts elements. Rows are aligned to
+/// their elements only. Neighbouring rows are there if the operator asks for them (see
+/// FoldOperator).
 template <class T>
 struct DeviceRows : DeviceSpan<T> {
-  std::uint64_t first = 0;
-  std::size_t columns = 1;
-  std::size_t before = 0, after = 0;
+  std::uint64_t first = 0;  ///< index of the first row in the dataset
+  std::size_t columns = 1;  ///< elements of a row
+  std::size_t before = 0;   ///< rows before these that may be read
+  std::size_t after = 0;    ///< rows after these that may be read
 
+  /// Returns the number of rows.
   constexpr std::size_t rows() const noexcept { return this->size / columns; }
 
   /// Returns a row; the neighbour before the first has index -1.

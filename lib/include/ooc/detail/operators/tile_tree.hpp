@@ -14,6 +14,7 @@ namespace ooc {
 
 /// Joins a node of a TileTree with its right neighbour by its own function.
 struct MergeRight {
+  /// Merges `right` into `left`.
   template <class Node>
   void operator()(Node& left, const Node& right) const {
     left.merge_right(right);
@@ -30,9 +31,12 @@ struct MergeRight {
 template <class Node, class Merge = MergeRight>
 class TileTree {
  public:
+  /// `merge`: called as described above.
   explicit TileTree(Merge merge = {}) : merge_(merge) { nodes_.reserve(64); }
 
+  /// True if no tile was added since the tree was made or emptied.
   bool empty() const noexcept { return nodes_.empty(); }
+  /// Drops all nodes.
   void clear() noexcept { nodes_.clear(); }
 
   /// Adds the node of one tile. Each tile once.

@@ -21,7 +21,9 @@ namespace ooc {
 template <std::size_t count>
 class Zipped {
  public:
+  /// Called by zip().
   explicit Zipped(const std::array<const Source*, count>& sources) : sources_(sources) {}
+  /// Returns the source of an index, which is less than `count`.
   const Source& operator[](std::size_t index) const { return *sources_[index]; }
 
  private:

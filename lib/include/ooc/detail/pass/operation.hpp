@@ -11,31 +11,35 @@
 
 namespace ooc {
 
-/// A file that a pass writes: `record_bytes` for each record that is made, from the beginning of
-/// the file's data. `swapped_bytes`: size of the values whose bytes are swapped on the way to the
-/// file, or 0 if it has this machine's byte order.
+/// A file that a pass writes, from the beginning of the file's data.
 struct Output {
-  TargetFile& file;
-  std::size_t record_bytes;
+  TargetFile& file;          ///< the open file, which outlives the pass
+  std::size_t record_bytes;  ///< size of each record that is made
+  /// Size of the values whose bytes are swapped on the way to the file, or 0 if it has this
+  /// machine's byte order.
   std::size_t swapped_bytes = 0;
 };
 
 /// The number of records that an operation needs before and after those that it works on.
 struct Margin {
-  std::size_t before = 0, after = 0;
+  std::size_t before = 0;  ///< before them
+  std::size_t after = 0;   ///< after them
 
+  /// True if it needs none.
   bool is_empty() const noexcept { return before == 0 && after == 0; }
 };
 
 /// The records of a step, which are the same ones of each input.
 struct StepRecords {
-  std::size_t index = 0;    // of the step, in the order of the pass
-  std::uint64_t first = 0;  // place of the first one in the inputs
-  std::size_t count = 0;
-  Margin margin{};  // records around them in `inputs`: fewer than asked for at the ends of the data
+  std::size_t index = 0;    ///< of the step, in the order of the pass
+  std::uint64_t first = 0;  ///< place of the first one in the inputs
+  std::size_t count = 0;    ///< number of records, without the margin
+  /// Records around them in `inputs`: fewer than asked for at the ends of the data.
+  Margin margin{};
   /// For each input, `margin.before + count + margin.after` records.
   std::span<const DeviceSpan<const std::byte>> inputs{};
 
+  /// Returns the number of records, with the margin.
   std::size_t count_with_margin() const noexcept { return margin.before + count + margin.after; }
 };
 
@@ -49,10 +53,10 @@ struct StepResults {
 
 /// The way in which an operation lends the steps of its pass to another thread.
 struct Lending {
-  std::size_t step_records = 0;  // of each step but the last; 0: the pass chooses
-  /// Every `shards`-th step from `shard` on, after they were shuffled if there is a seed.
-  std::optional<std::uint64_t> shuffle_seed{};
-  std::size_t shard = 0, shards = 1;
+  std::size_t step_records = 0;                 ///< of each step but the last; 0: the pass chooses
+  std::optional<std::uint64_t> shuffle_seed{};  ///< if set, steps are shuffled first
+  std::size_t shard = 0;                        ///< the first step that is lent
+  std::size_t shards = 1;                       ///< every so-many-th step is lent
 
   /// True if all steps are lent, in the order of the data.
   bool is_everything() const noexcept { return !shuffle_seed && shards == 1; }

@@ -11,11 +11,11 @@ namespace ooc {
 
 /// The progress of a pass.
 struct Progress {
-  std::uint64_t bytes = 0;
-  std::uint64_t total_bytes = 0;  // 0 if that shows at the end
-  double seconds = 0;
-  std::size_t in_flight = 0;   // reads and writes in flight
-  double stalled_seconds = 0;  // time without a completion among these
+  std::uint64_t bytes = 0;        ///< of the source that are done
+  std::uint64_t total_bytes = 0;  ///< 0 if that shows at the end
+  double seconds = 0;             ///< since the pass began
+  std::size_t in_flight = 0;      ///< reads and writes in flight
+  double stalled_seconds = 0;     ///< time without a completion among these
 };
 
 /// Options of one pass; Options, of a coordinator, concern the machine. A job of several passes,
