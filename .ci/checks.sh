@@ -52,6 +52,8 @@ with open(path, "w+b") as file:
     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     if warm != PAGES or cached_pages(file.fileno(), 0) != 0:
         labels.append("needs-page-cache")
+if shutil.which("doxygen") is None:
+    labels.append("needs-doxygen")
 for tool in "lintian", "mmdebstrap":
     if shutil.which(tool) is None or shutil.which("dpkg-shlibdeps") is None:
         labels.append(f"needs-{tool}")
