@@ -70,6 +70,8 @@ void execute(Stream& stream, Body&& body) {
 /// true to the beginning of `out`, in their order, and sets `*kept`, which is device memory, to
 /// their number. On a GPU, where `predicate` is called, the calling file is to be compiled by nvcc;
 /// the work is enqueued, and nothing waits for it. Throws Error(device), also as execute().
+///
+///     ooc::keep_if(stream, in, out, kept, Above{threshold});  // in select()
 template <class T, class Predicate>
 void keep_if(Stream& stream, DeviceSpan<const T> in, DeviceSpan<T> out, std::uint64_t* kept,
              const Predicate& predicate) {

@@ -103,6 +103,10 @@ auto selections_of(std::uint64_t seen, const OutputFiles& files) {
 /// end. Space on the disk is taken while the output grows; if there is no more, nothing is left
 /// behind. The file appears when all of it is on the disk. Throws Error: as map(), and `usage` if
 /// the operator says that it kept more records than it was given.
+///
+///     const ooc::Target high{"high.npy", ooc::type_of<float>()};
+///     const auto [found, stats] = ooc::filter(coordinator, KeepAbove{0.5f}, prices, high);
+///     std::cout << found.kept << " of " << found.seen << '\n';
 template <FilterOperator Op, detail::PassSource From>
 auto filter(Coordinator& coordinator, const Op& op, const From& from, const TargetsOf<Op>& targets,
             const PassOptions& wanted = {}) {

@@ -129,6 +129,9 @@ class GatheringMap final : public Operation {
 /// may have the other byte order. Files appear when all of them are on the disk. Throws Error: as a
 /// fold, and `output` or `usage` if the target cannot be written (see TargetFile), `interrupted` if
 /// the pass was stopped; then nothing was written, and what was there before still is.
+///
+///     const ooc::Source prices = ooc::open("prices.f32");
+///     ooc::map(coordinator, Halve{}, prices, {"halved.npy", ooc::type_of<float>()});
 template <MapOperator Op, detail::PassSource From>
 requires(!GatheringMapOperator<Op>) Stats
     map(Coordinator& coordinator, const Op& op, const From& from, const TargetsOf<Op>& targets,
@@ -144,6 +147,8 @@ requires(!GatheringMapOperator<Op>) Stats
 }
 
 /// The same for an operator that gathers. Returns its total.
+///
+///     const auto [total, stats] = ooc::map(coordinator, HalveAndAdd{}, prices, target);
 template <GatheringMapOperator Op, detail::PassSource From>
 Result<typename Op::Partial> map(Coordinator& coordinator, const Op& op, const From& from,
                                  const TargetsOf<Op>& targets, const PassOptions& wanted = {}) {

@@ -166,6 +166,8 @@ class Scan final : public Operation {
 
 /// Scans a source with an operator, and writes to a target, or to each of several, as map() does.
 /// The source is read once, from beginning to end. Throws Error as map().
+///
+///     ooc::scan(coordinator, RunningSum{}, counts, {"sums.npy", ooc::type_of<std::int64_t>()});
 template <ScanOperator Op, detail::PassSource From>
 Stats scan(Coordinator& coordinator, const Op& op, const From& from, const TargetsOf<Op>& targets,
            const PassOptions& wanted = {}) {

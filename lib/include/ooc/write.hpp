@@ -72,6 +72,8 @@ class Write final : public Operation {
 
 /// Writes `count` records that an operator makes to a target, or to each of several. Throws Error
 /// as map().
+///
+///     ooc::write(coordinator, Ramp{}, {"ramp.npy", ooc::type_of<double>()}, 1'000'000);
 template <WriteOperator Op>
 Stats write(Coordinator& coordinator, const Op& op, const TargetsOf<Op>& targets,
             std::uint64_t count, const PassOptions& wanted = {}) {

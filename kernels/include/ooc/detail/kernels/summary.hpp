@@ -21,6 +21,10 @@ struct SummaryOptions {
 /// Computes reduce() and histogram() of a source together, in one pass. If the range of the bins is
 /// not known, another pass finds it first, as in histogram(). If stopped early, both results cover
 /// the same part of the source. Throws Error as reduce() and histogram() do.
+///
+///     const auto [found, stats] = ooc::summarize(coordinator, source);
+///     std::cout << found.histogram.counts.size() << " bins, sum "
+///               << to_string(found.statistics.sum) << '\n';
 OOC_API Result<Summary> summarize(Coordinator& coordinator, const Source& source,
                                   const SummaryOptions& options = {},
                                   const PassOptions& wanted = {});
