@@ -24,6 +24,10 @@ std::string sentence_of(const ooc::Reason& reason) {
   const auto loads = [&] {
     return fmt::format("A is loaded {}, B {}", times(figure(0)), times(figure(1)));
   };
+  const auto share = [&] {
+    const double share = static_cast<double>(figure(0)) / static_cast<double>(figure(1));
+    return figure(0) == figure(1) ? "all" : fmt::format("{:.0f} %", 100 * share);
+  };
   switch (reason.what) {
     using enum ooc::Choice;
     case produced_reads: return reason.why + " is read once, from beginning to end";
@@ -40,6 +44,12 @@ std::string sentence_of(const ooc::Reason& reason) {
       return fmt::format("keeping {} reads in flight instead of {}, which was faster", figure(0),
                          figure(1));
     case no_read_ahead: return "not reading ahead while the GPU starts: there is no memory for it";
+    case input_not_kept:
+      return "reading the input in each pass: the device has no memory to keep it";
+    case resident_input:
+      return "later passes find " + share() +
+             " of the input on the device, where the first left it";
+    case chunk_for_kernels: return "chunks are large, since nothing is loaded";
     case chunk_for_disk: return "chunks are small: the disk is slower than the link to the GPU";
     case chunk_for_link: return "chunks are large enough to fill the link to the GPU";
     case chunk_for_core: return "chunks fit a core's own cache, in which they are consumed";

@@ -178,6 +178,7 @@ std::uint64_t SequentialPlan::most_read(std::size_t pieces) const noexcept {
 std::span<const Extent> SequentialPlan::extents(std::size_t chunk,
                                                 std::span<Extent> storage) const {
   assert(chunk < chunks_ && storage.size() >= max_extents_);
+  if (is_resident(chunk / cut_.pieces_per_step)) return {};
   const RecordRange records = chunk_read(chunk);
   const bool cached = cut_.order && cut_.order->is_cached(piece(chunk));
   std::size_t count = 0;

@@ -33,14 +33,23 @@ struct OOC_API GiveBack {
   void operator()(LentStep* step) const noexcept;
 };
 
+/// A source of chunks, and the memory that keeps it on the device, or null.
+struct ChunkSource {
+  const Source* source;
+  ResidentMemory* resident = nullptr;
+};
+
 /// The sources of a pass, one or several.
-inline std::vector<const Source*> sources_of(const Source& source) {
-  return {&source};
+inline std::vector<ChunkSource> sources_of(const Source& source) {
+  return {{&source}};
+}
+inline std::vector<ChunkSource> sources_of(const Resident& kept) {
+  return {{&kept.source(), &kept.memory()}};
 }
 template <std::size_t count>
-std::vector<const Source*> sources_of(const Zipped<count>& zipped) {
-  std::vector<const Source*> sources;
-  for (std::size_t i = 0; i < count; ++i) sources.push_back(&zipped[i]);
+std::vector<ChunkSource> sources_of(const Zipped<count>& zipped) {
+  std::vector<ChunkSource> sources;
+  for (std::size_t i = 0; i < count; ++i) sources.push_back({&zipped[i]});
   return sources;
 }
 
@@ -130,6 +139,7 @@ class OOC_API Chunks {
   Chunks(Coordinator& coordinator, const From& from, ChunksOptions options = {})
       : Chunks(coordinator, detail::sources_of(from), std::move(options)) {}
   Chunks(Coordinator&, Source&&, ChunksOptions = {}) = delete;  // it would end before the loop
+  Chunks(Coordinator&, Resident&&, ChunksOptions = {}) = delete;
   ~Chunks();
   Chunks(Chunks&&) noexcept;  ///< Takes the pass over; only destroy the other one.
   Chunks& operator=(Chunks&&) = delete;
@@ -158,7 +168,7 @@ class OOC_API Chunks {
  private:
   struct State;
 
-  Chunks(Coordinator& coordinator, const std::vector<const Source*>& sources,
+  Chunks(Coordinator& coordinator, const std::vector<detail::ChunkSource>& sources,
          ChunksOptions options);
 
   std::unique_ptr<State> state_;

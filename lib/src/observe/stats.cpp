@@ -49,6 +49,7 @@ Stats& Stats::operator+=(const Stats& next) {
   add(layout.reasons, next.layout.reasons);
 
   outcome.bytes = next.outcome.bytes;
+  outcome.resident_bytes += next.outcome.resident_bytes;
   outcome.bytes_written += next.outcome.bytes_written;
   outcome.partial = next.outcome.partial;
   outcome.passes += next.outcome.passes;

@@ -40,7 +40,7 @@ struct LentStep {
 /// take(). A lane waits until its step is back, so there are as many leases as lanes at most.
 class Lender final : public Operation {
  public:
-  Lender(Device& device, const Lending& lending, std::vector<const Source*> sources,
+  Lender(Device& device, const Lending& lending, std::vector<ChunkSource> sources,
          std::size_t record_bytes)
       : device_(device),
         lending_(lending),
@@ -81,7 +81,7 @@ class Lender final : public Operation {
 
   Device& device_;
   Lending lending_;
-  std::vector<const Source*> sources_;
+  std::vector<ChunkSource> sources_;
   std::size_t partition_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -188,7 +188,7 @@ bool Lender::is_closed() const {
 }
 
 const Source& Lender::source(std::size_t index) const {
-  if (index < sources_.size()) return *sources_[index];
+  if (index < sources_.size()) return *sources_[index].source;
   throw Error(ErrorKind::usage, "there is no source " + std::to_string(index),
               {.why = "the chunks have " + std::to_string(sources_.size()) + ", from 0 on"});
 }
@@ -230,7 +230,7 @@ void Lease::require_type(std::size_t source, const DType& wanted) const {
 
 // The order matters: the thread uses what stands before it.
 struct Chunks::State {
-  State(Coordinator& used, const std::vector<const Source*>& sources, ChunksOptions given);
+  State(Coordinator& used, const std::vector<detail::ChunkSource>& sources, ChunksOptions given);
   ~State();
 
   void run();
@@ -253,12 +253,15 @@ struct Chunks::State {
 
 namespace {
 
-std::vector<PassInput> inputs_of(const std::vector<const Source*>& sources) {
+std::vector<PassInput> inputs_of(const std::vector<detail::ChunkSource>& sources) {
   std::vector<PassInput> inputs;
-  for (const Source* source : sources) {
+  for (const auto& [source, resident] : sources) {
     const std::size_t element = size_of(source->type().value_or(DType{}));
-    inputs.push_back({*source, RecordShape(detail::row_bytes_of(*source, element),
-                                           RecordShape(element).alignment)});
+    inputs.push_back({.source = *source,
+                      .record = RecordShape(detail::row_bytes_of(*source, element),
+                                            RecordShape(element).alignment),
+                      .decoding = {},
+                      .resident = resident});
   }
   return inputs;
 }
@@ -281,7 +284,7 @@ Lending lending_of(const ChunksOptions& options) {
 
 }  // namespace
 
-Chunks::State::State(Coordinator& used, const std::vector<const Source*>& sources,
+Chunks::State::State(Coordinator& used, const std::vector<detail::ChunkSource>& sources,
                      ChunksOptions given)
     : coordinator(used),
       options(std::move(given)),
@@ -329,7 +332,7 @@ Stream& Chunks::State::borrowed(void* cuda_stream) {
   return *stream;
 }
 
-Chunks::Chunks(Coordinator& coordinator, const std::vector<const Source*>& sources,
+Chunks::Chunks(Coordinator& coordinator, const std::vector<detail::ChunkSource>& sources,
                ChunksOptions options)
     : state_(std::make_unique<State>(coordinator, sources, std::move(options))) {}
 

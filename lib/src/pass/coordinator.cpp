@@ -16,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "device/resident_memory.hpp"
 #include "observe/stopwatch.hpp"
 #include "pass/appender.hpp"
 #include "pass/lane.hpp"
@@ -44,6 +45,19 @@ std::vector<OutputFile*> files_of(std::span<const Output> outputs) {
   std::vector<OutputFile*> files;
   for (const Output& output : outputs) files.push_back(&output.file);
   return files;
+}
+
+/// Returns the memory that keeps the input of a pass on the device, if the pass finds data there or
+/// leaves them there; else null.
+detail::ResidentMemory* resident_memory_for(std::span<const PassInput> inputs,
+                                            const Operation& operation, const Layout& layout) {
+  if (inputs.size() != 1 || inputs.front().resident == nullptr) return nullptr;
+  detail::ResidentMemory& memory = *inputs.front().resident;
+  if (layout.plan.resident_records() != 0) return &memory;
+  // Margins of two steps have the same places.
+  const bool fills = memory.wants_data() && operation.margin().is_empty() &&
+                     layout.plan.bytes() == inputs.front().source.bytes();
+  return fills ? &memory : nullptr;
 }
 
 std::string name_of(Version version) {
@@ -86,7 +100,8 @@ struct Coordinator::State {
             std::span<const PassInput> inputs, Operation& operation, const PassOptions& wanted,
             std::span<const Output> outputs);
   void reserve(const Layout& layout, std::size_t outputs);
-  void prepare_lanes(const Observe& observe, std::size_t buffer_bytes);
+  void prepare_lanes(const Observe& observe, std::size_t buffer_bytes,
+                     detail::ResidentMemory* resident);
   void add_times(const Writer* writer, Stats& stats) const;
 };
 
@@ -163,8 +178,10 @@ void Coordinator::State::reserve(const Layout& layout, std::size_t outputs) {
   pool->restart(layout.slots);
 }
 
-/// Waits until the device has started, and allocates what the lanes need there. Throws Error.
-void Coordinator::State::prepare_lanes(const Observe& observe, std::size_t buffer_bytes) {
+/// Waits until the device has started, and allocates what the lanes need there, after memory that
+/// keeps the input there. Throws Error.
+void Coordinator::State::prepare_lanes(const Observe& observe, std::size_t buffer_bytes,
+                                       detail::ResidentMemory* resident) {
   try {
     const Timed timed(device_seconds);
     reservation->bind_thread();
@@ -172,6 +189,7 @@ void Coordinator::State::prepare_lanes(const Observe& observe, std::size_t buffe
     if (error.kind() != ErrorKind::memory || !reads_ahead || !device->has_started()) throw;
     throw NotLocked(error.kind(), error.what(), error.details());
   }
+  if (resident != nullptr) resident->reserve(buffer_bytes);
   try {
     for (const auto& lane : lanes) lane->prepare(observe);
   } catch (const Error& error) {
@@ -259,9 +277,12 @@ Stats Coordinator::State::run_passes(std::span<const PassInput> inputs, Operatio
                 .workers = workers,
                 .needs = needs_of(inputs, &operation, wanted),
                 .best_depth = best_depth};
-  for (const PassInput& input : inputs) input.source.require_unread();
+  for (const PassInput& input : inputs) {
+    input.source.require_unread();
+    if (input.resident != nullptr) input.resident->require_on(*device);
+  }
   std::size_t refused_chunk_bytes = 0;
-  std::string why_smaller, why_not_ahead;
+  std::string why_smaller, why_not_ahead, why_not_resident;
   for (;;) {
     const Layout layout = choose_layout(facts, wishes);
     try {
@@ -273,6 +294,10 @@ Stats Coordinator::State::run_passes(std::span<const PassInput> inputs, Operatio
                                         " bytes instead of " + std::to_string(refused_chunk_bytes) +
                                         ": " + why_smaller);
       }
+      if (!why_not_resident.empty()) {
+        stats.outcome.remarks.push_back("the input does not stay on the device: " +
+                                        why_not_resident);
+      }
       if (!why_not_ahead.empty()) {
         stats.outcome.remarks.push_back("what was read while the GPU started was read again: " +
                                         why_not_ahead);
@@ -282,6 +307,13 @@ Stats Coordinator::State::run_passes(std::span<const PassInput> inputs, Operatio
       why_not_ahead = refused.what();
       facts.device_starts = false;
     } catch (const NoRoom& refused) {
+      if (!inputs.empty() && inputs.front().resident != nullptr &&
+          inputs.front().resident->release()) {
+        wishes.needs.resident = 0;
+        facts.device_starts = false;
+        why_not_resident = refused.what();
+        continue;
+      }
       const bool is_fixed = wishes.needs.lending && wishes.needs.lending->step_records != 0;
       if (wishes.options.chunk_bytes != 0 || is_fixed) throw;
       wishes.options.chunk_bytes = half_chunk_bytes(layout, wishes.needs);
@@ -327,6 +359,10 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
     writer->set_observer(write_reporter);
   }
   Tickets tickets(layout.plan.steps(), wanted.stop);
+  detail::ResidentMemory* const resident = resident_memory_for(inputs, operation, layout);
+  const bool fills_resident = resident != nullptr && layout.plan.resident_records() == 0;
+  if (resident != nullptr) resident->begin_pass();
+  const auto resident_bytes = [&] { return resident != nullptr ? resident->used_bytes() : 0; };
   const PassParts parts{.plan = layout.plan,
                         .pool = *pool,
                         .tickets = tickets,
@@ -339,10 +375,11 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
                         .outputs = outputs,
                         .places = layout.writes ? layout.writes->places : ResultPlaces{},
                         .appender = appender ? &*appender : nullptr,
-                        .is_produced = is_produced(inputs)};
+                        .is_produced = is_produced(inputs),
+                        .resident = resident};
   Pass pass(parts, lanes, loading.reader(), loading.producer(), writer ? &*writer : nullptr);
   const auto prepare = [&] {
-    prepare_lanes(observe, layout.buffer_bytes());
+    prepare_lanes(observe, layout.buffer_bytes(), fills_resident ? resident : nullptr);
     for (const PassInput& input : inputs) input.source.begin_producer();
     loading.stop_reading_ahead();
   };
@@ -351,7 +388,7 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
                                              : only_writes     ? layout.writes->plan.bytes()
                                                                : layout.plan.bytes());
   pass.run(prepare, [&] {
-    const std::uint64_t read = loading.bytes_done();
+    const std::uint64_t read = loading.bytes_done() + resident_bytes();
     const std::uint64_t written = writer ? writer->bytes_done() : 0;
     reporter.report(only_writes ? written : read, read + written,
                     loading.in_flight() + (writer ? writer->in_flight() : 0));
@@ -373,7 +410,12 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
     stats.layout.device_bytes = device->device_memory().peak_bytes();
   }
   add_times(writer ? &*writer : nullptr, stats);
+  stats.outcome.resident_bytes = resident_bytes();
   stats.outcome.partial = stats.outcome.bytes != layout.plan.bytes();
+  if (fills_resident && !stats.outcome.partial) {
+    resident->hold(layout.plan.bytes(), layout.chunk_bytes);
+    if (resident->bytes() == 0) stats.layout.reasons.push_back({Choice::input_not_kept});
+  }
   if (const ProducerReader* const reading = loading.producer()) {
     const bool is_whole = reading->has_ended() && stats.outcome.bytes == reading->bytes_done();
     stats.outcome.partial = !is_whole;

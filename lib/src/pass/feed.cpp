@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "device/nvtx_range.hpp"
+#include "device/resident_memory.hpp"
 #include "observe/stopwatch.hpp"
 #include "pass/inline_readers.hpp"
 
@@ -18,6 +19,12 @@ Margin margin_of(RecordRange records, RecordRange read) {
 }
 
 }  // namespace
+
+std::byte* PassParts::resident_place(std::size_t step) const {
+  if (resident == nullptr) return nullptr;
+  const RecordRange read = plan.step_read(step);
+  return resident->place(read.first * plan.record_bytes(0), read.count * plan.record_bytes(0));
+}
 
 Feed::Feed(const PassParts& pass, std::size_t lane, Stream& stream, StageTimes& h2d,
            std::function<void()> before_waiting)
@@ -77,7 +84,13 @@ FedStep Feed::describe(std::size_t step, RecordRange read, std::byte* memory, st
     inputs[i].data = memory != nullptr ? memory + pass_.inputs[i].place : chunk->segments[i].data();
     inputs[i].size = read.count * pass_.inputs[i].record.bytes;
   }
-  return {step, records, margin_of(records, read), inputs, buffer, chunk};
+  return {.index = step,
+          .records = records,
+          .margin = margin_of(records, read),
+          .inputs = inputs,
+          .buffer = buffer,
+          .is_resident = pass_.plan.is_resident(step),
+          .chunk = chunk};
 }
 
 HostFeed::HostFeed(const PassParts& pass, std::size_t lane, Stream& stream, StageTimes& h2d,
@@ -92,9 +105,11 @@ std::optional<FedStep> HostFeed::next() {
   if (chunk == nullptr) return std::nullopt;
   add_to_checksum(*chunk);
   const RecordRange read = pass_.records_in(*chunk);
-  if (is_in_place(*chunk)) return describe(*step, read, nullptr, 0, chunk);
-  copy(*chunk, *step, gathered_.data());
-  return describe(*step, read, gathered_.data(), 0, chunk);
+  std::byte* const place = pass_.resident_place(*step);
+  if (place == nullptr && is_in_place(*chunk)) return describe(*step, read, nullptr, 0, chunk);
+  std::byte* const memory = place != nullptr ? place : gathered_.data();
+  if (!pass_.plan.is_resident(*step)) copy(*chunk, *step, memory);
+  return describe(*step, read, memory, 0, chunk);
 }
 
 /// True if a chunk can be used in its slot: each input is one piece of memory, and its records are
@@ -123,9 +138,12 @@ bool CopyFeed::is_loaded(std::size_t step) const {
   return pass_.pool.is_at(pass_.plan.first_piece(step), ChunkState::loaded);
 }
 
-bool CopyFeed::draw_into(Drawn& drawn) {
+bool CopyFeed::draw_into(Drawn& drawn, CopyBuffer& buffer) {
   drawn.step = draw();
   if (!drawn.step) return false;
+  std::byte* const place = pass_.resident_place(*drawn.step);
+  drawn.memory = place != nullptr ? place : buffer.memory.data();
+  drawn.is_resident = pass_.plan.is_resident(*drawn.step);
   drawn.next_piece = pass_.plan.first_piece(*drawn.step);
   drawn.bytes_enqueued = drawn.bytes_copied = 0;
   drawn.read = pass_.plan.step_read(*drawn.step);
@@ -135,7 +153,7 @@ bool CopyFeed::draw_into(Drawn& drawn) {
 std::optional<FedStep> CopyFeed::next() {
   Drawn& drawn = drawn_[turn_];
   CopyBuffer& buffer = memory_[turn_];
-  if (!drawn.step && !draw_into(drawn)) return std::nullopt;
+  if (!drawn.step && !draw_into(drawn, buffer)) return std::nullopt;
   if (!fill(drawn, buffer)) return std::nullopt;
   Chunk* const chunk = drawn.copying.empty() ? nullptr : drawn.copying.front();
   if (buffers_ == 2) {
@@ -143,8 +161,8 @@ std::optional<FedStep> CopyFeed::next() {
     add_to_checksum(*chunk);  // while it is copied
   }
   finish_copies(drawn, buffer);
-  const FedStep fed = describe(*drawn.step, drawn.read, buffer.memory.data(), turn_,
-                               pass_.writes() ? chunk : nullptr);
+  const FedStep fed =
+      describe(*drawn.step, drawn.read, drawn.memory, turn_, pass_.writes() ? chunk : nullptr);
   drawn.step.reset();
   turn_ = (turn_ + 1) % buffers_;
   return fed;
@@ -166,10 +184,12 @@ bool CopyFeed::fill(Drawn& drawn, CopyBuffer& buffer) {
 }
 
 void CopyFeed::copy_piece(Drawn& drawn, CopyBuffer& buffer, Chunk& chunk) {
-  if (drawn.copying.empty()) stream_.record(*buffer.copy_begun);
-  if (pass_.is_produced) drawn.read = pass_.records_in(chunk);
-  drawn.bytes_enqueued += copy(chunk, *drawn.step, buffer.memory.data());
-  stream_.record(*buffer.copied);
+  if (!drawn.is_resident) {
+    if (drawn.copying.empty()) stream_.record(*buffer.copy_begun);
+    if (pass_.is_produced) drawn.read = pass_.records_in(chunk);
+    drawn.bytes_enqueued += copy(chunk, *drawn.step, drawn.memory);
+    stream_.record(*buffer.copied);
+  }
   drawn.copying.push_back(&chunk);
   ++drawn.next_piece;
 }
@@ -177,6 +197,14 @@ void CopyFeed::copy_piece(Drawn& drawn, CopyBuffer& buffer, Chunk& chunk) {
 /// Waits for the copies of a step, and gives the slots back unless they receive the result.
 void CopyFeed::finish_copies(Drawn& drawn, CopyBuffer& buffer) {
   if (drawn.copying.empty()) return;
+  if (!drawn.is_resident) wait_for_copies(drawn, buffer);
+  if (!pass_.writes()) {
+    for (const Chunk* chunk : drawn.copying) pass_.pool.recycle(*chunk);
+  }
+  drawn.copying.clear();
+}
+
+void CopyFeed::wait_for_copies(Drawn& drawn, CopyBuffer& buffer) {
   {
     const NvtxRange range("h2d", *drawn.step);
     const Timed timed(kernel_.waits_in);
@@ -189,10 +217,6 @@ void CopyFeed::finish_copies(Drawn& drawn, CopyBuffer& buffer) {
        .chunk = *drawn.step,
        .bytes = drawn.bytes_enqueued - std::exchange(drawn.bytes_copied, drawn.bytes_enqueued)},
       *buffer.copy_begun, *buffer.copied);
-  if (!pass_.writes()) {
-    for (const Chunk* chunk : drawn.copying) pass_.pool.recycle(*chunk);
-  }
-  drawn.copying.clear();
 }
 
 /// Enqueues the copy of the next step before this thread blocks, so that the link is never idle. It
@@ -203,7 +227,9 @@ void CopyFeed::copy_ahead() {
   Drawn& drawn = drawn_[other];
   if (!drawn.step) {
     const std::size_t next = pass_.tickets.next();
-    if (next >= pass_.plan.steps() || !is_loaded(next) || !draw_into(drawn)) return;
+    if (next >= pass_.plan.steps() || !is_loaded(next) || !draw_into(drawn, memory_[other])) {
+      return;
+    }
   }
   if (is_loaded(*drawn.step)) fill(drawn, memory_[other]);
 }

@@ -26,6 +26,7 @@ struct FedStep {
   Margin margin;                                  // records around them in `inputs`
   std::span<const DeviceSpan<std::byte>> inputs;  // of each
   std::size_t buffer;  // 0 or 1: of the lane's input buffers, for feeds that have two
+  bool is_resident;    // from a pass before, which has swapped the elements
   Chunk* chunk;        // in its slot; null if the slot has been given back
 };
 
@@ -111,6 +112,8 @@ class CopyFeed final : public Feed {
   /// A step that this lane has drawn and not returned yet, if `step` is set.
   struct Drawn {
     std::optional<std::size_t> step{};
+    std::byte* memory = nullptr;    // for its data
+    bool is_resident = false;       // these are there from a pass before
     std::size_t next_piece = 0;     // first one whose copy is not enqueued
     std::vector<Chunk*> copying{};  // pieces whose copies are enqueued
     RecordRange read{};             // the records of the step, with its margin
@@ -118,10 +121,11 @@ class CopyFeed final : public Feed {
   };
 
   bool is_loaded(std::size_t step) const;
-  bool draw_into(Drawn& drawn);
+  bool draw_into(Drawn& drawn, CopyBuffer& buffer);
   bool fill(Drawn& drawn, CopyBuffer& buffer);
   void copy_piece(Drawn& drawn, CopyBuffer& buffer, Chunk& chunk);
   void finish_copies(Drawn& drawn, CopyBuffer& buffer);
+  void wait_for_copies(Drawn& drawn, CopyBuffer& buffer);
   void copy_ahead();
 
   std::array<CopyBuffer, 2>& memory_;

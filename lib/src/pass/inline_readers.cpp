@@ -25,7 +25,8 @@ Chunk& InlineReaders::load(std::size_t lane, std::size_t step) {
   const std::size_t slot = plan_.steps() < loaders_.size() ? step : lane;
   chunk.memory = pool_.memory().subspan(slot * pool_.slot_bytes(), pool_.slot_bytes());
   chunk.index = step;
-  loader.reader->read_chunk(chunk, slot);
+  chunk.segments.clear();
+  if (!plan_.is_resident(step)) loader.reader->read_chunk(chunk, slot);
   return chunk;
 }
 

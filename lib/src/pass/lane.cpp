@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "device/nvtx_range.hpp"
+#include "device/resident_memory.hpp"
 #include "observe/stopwatch.hpp"
 
 namespace ooc {
@@ -111,10 +112,11 @@ std::unique_ptr<Sink> Lane::make_sink(const PassParts& pass) {
 Lane::Kernel& Lane::process(const PassParts& pass, const FedStep& step, const StepResults& out) {
   const NvtxRange range("operator", step.index);
   Kernel& kernel = kernels_[step.buffer];
-  take_in(kernel);  // it ended before this step's copy into the same buffer began
+  take_in(kernel);
   stream_->record(*kernel.begun);
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+    if (!step.is_resident) pass.inputs[i].swap(*stream_, step.inputs[i]);
     records_[i] = pass.inputs[i].decode(*stream_, step.inputs[i], decoded_.data());
     bytes += step.records.count * pass.inputs[i].record.bytes;
   }
@@ -135,6 +137,7 @@ Lane::Kernel& Lane::process(const PassParts& pass, const FedStep& step, const St
   kernel.is_pending = true;
   kernel.work = {
       .kind = TraceEvent::Kind::kernel, .worker = index_, .chunk = step.index, .bytes = bytes};
+  if (step.is_resident) pass.resident->count_used(bytes);
   if (times_.steps++ == 0) times_.first_seconds = pass.watch.seconds();
   times_.bytes += bytes;
   return kernel;
@@ -148,6 +151,7 @@ void Lane::check_launches() {
 /// Adds up and reports the device's time for a kernel that has ended.
 void Lane::take_in(Kernel& kernel) {
   if (!std::exchange(kernel.is_pending, false)) return;
+  kernel.ended->synchronize();  // which it has, unless the steps since then are resident
   times_.kernel.busy += kernel.ended->seconds_since(*kernel.begun);
   reporter_->report(kernel.work, *kernel.begun, *kernel.ended);
 }

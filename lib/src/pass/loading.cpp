@@ -24,7 +24,7 @@ Loading::Loading(const Options& options, const PassOptions& wanted, const Layout
       reporter_(TraceEvent::Kind::read, pool.size(), wanted.observe, layout.slots),
       limit_(pool, reads_ahead ? layout.slots_ahead : 0, layout.slots) {
   if (is_produced(inputs)) {
-    const auto& [source, record, decoding] = inputs.front();
+    const auto& [source, record, decoding, resident] = inputs.front();
     // Elements are whole, too, where an operator reads their bytes.
     const std::size_t whole = std::lcm(record.bytes, size_of(source.type().value_or(DType{})));
     producer_.emplace(*source.producer(), pool, layout.plan.chunk_bytes(), whole, wanted.stop);

@@ -20,6 +20,9 @@ namespace ooc {
 class Appender;
 class Checksum;
 class InlineReaders;
+namespace detail {
+class ResidentMemory;
+}
 
 /// State that the lanes of a pass share.
 struct PassParts {
@@ -36,8 +39,13 @@ struct PassParts {
   ResultPlaces places;       // of the outputs
   Appender* appender;        // null: the places of results in the outputs are known before the pass
   bool is_produced = false;  // the last chunk may have fewer records than the plan says
+  detail::ResidentMemory* resident = nullptr;  // of the input: holds data, or is to be filled
 
   bool writes() const { return !outputs.empty(); }
+
+  /// Returns the place of a step in the memory that keeps the input on the device; null if it has
+  /// none there.
+  std::byte* resident_place(std::size_t step) const;
 
   /// The records of a step whose only chunk is loaded.
   RecordRange records_in(const Chunk& chunk) const {

@@ -7,9 +7,12 @@
 
 namespace ooc {
 
+void StoredRecords::swap(Stream& stream, DeviceSpan<std::byte> data) const {
+  if (swapped_bytes != 0) stream.swap_bytes(data.data, data.size, swapped_bytes);
+}
+
 DeviceSpan<const std::byte> StoredRecords::decode(Stream& stream, DeviceSpan<std::byte> data,
                                                   std::byte* decoded) const {
-  if (swapped_bytes != 0) stream.swap_bytes(data.data, data.size, swapped_bytes);
   if (decoding.moves.empty()) return {data.data, data.size};
   const MovedRecords records{.target = decoded + decoded_place,
                              .target_bytes = decoding.bytes,
@@ -24,7 +27,7 @@ std::vector<StoredRecords> stored_records(std::span<const PassInput> inputs,
                                           const SequentialPlan& plan) {
   std::vector<StoredRecords> all;
   const std::vector<std::size_t> decoded = decoded_bytes_of(inputs);
-  for (const auto& [source, record, decoding] : inputs) {
+  for (const auto& [source, record, decoding, resident] : inputs) {
     const std::size_t swapped = swapped_bytes_of(source);
     all.push_back({.record = {record.bytes, std::max(record.alignment, swapped)},
                    .place = place_in_step(plan, all.size()),

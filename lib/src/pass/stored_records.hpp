@@ -18,8 +18,10 @@ struct StoredRecords {
   Decoding decoding{};            // of structs
   std::size_t decoded_place = 0;  // in a buffer for decoded structs (bytes)
 
-  /// Turns stored bytes, which are on the device, into the records that an operation reads, and
-  /// returns these. Elements are swapped in place; the fields of structs are moved to `decoded`.
+  /// Puts elements that were loaded to the device into this machine's byte order.
+  void swap(Stream& stream, DeviceSpan<std::byte> data) const;
+
+  /// Returns the records that an operation reads. The fields of structs are moved to `decoded`.
   DeviceSpan<const std::byte> decode(Stream& stream, DeviceSpan<std::byte> data,
                                      std::byte* decoded) const;
 };

@@ -9,6 +9,8 @@
 #include <memory>
 #include <string>
 
+#include "device/resident_memory.hpp"
+
 namespace ooc {
 
 namespace {
@@ -120,6 +122,10 @@ StepNeeds needs_of(std::span<const PassInput> inputs, const Operation* operation
       needs.margin.after = round_up(needs.margin.after, swapped);
     }
     needs.inputs.push_back(record);
+    // A checksum is of bytes that are in host memory.
+    if (input.resident != nullptr && !wanted.checksum) {
+      needs.resident = input.resident->bytes() / record.bytes;
+    }
   }
   return needs;
 }

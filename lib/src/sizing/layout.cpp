@@ -16,13 +16,15 @@ namespace ooc {
 
 namespace {
 
-constexpr std::size_t most_direct_extents = 64;   // each costs up to two blocks more of a slot
-constexpr double enough_for_lanes_to_read = 0.9;  // so that hardly a lane waits for the disk
+constexpr std::size_t most_direct_extents = 64;        // each costs up to two blocks more of a slot
+constexpr std::size_t resident_step_bytes = 64 * MiB;  // a GPU reads them in 20 microseconds
+constexpr double enough_for_lanes_to_read = 0.9;       // so that hardly a lane waits for the disk
 
 /// The way in which a pass reads its source.
 struct Reading {
   IoConfig config;
-  bool both_ways;  // cached parts and the rest by turns
+  bool is_resident;  // the device has all of it
+  bool both_ways;    // cached parts and the rest by turns
   bool reads_inline;
   std::size_t lanes;
   Choice why_lanes;
@@ -36,7 +38,10 @@ bool could_read_both_ways(const Facts& facts, const Options& options) {
 Reading choose_reading(const Facts& facts, const Wishes& wishes) {
   const auto& [options, workers, needs, best_depth] = wishes;
   const double cached = facts.source.cached_or_none();
-  const bool both_ways = could_read_both_ways(facts, options) && !needs.in_order;
+  const std::uint64_t resident_bytes = needs.resident * needs.bytes();
+  const bool is_resident = resident_bytes != 0 && resident_bytes >= facts.source.bytes();
+  const bool both_ways =
+      could_read_both_ways(facts, options) && !needs.in_order && needs.resident == 0;
   const bool lanes_may_read = facts.device.uses_host_cores && facts.outputs.empty() &&
                               !facts.source.is_produced &&
                               options.engine == EngineKind::automatic && !options.make_engine &&
@@ -48,11 +53,18 @@ Reading choose_reading(const Facts& facts, const Wishes& wishes) {
           ? through_page_cache(options, facts.device, workers, false,
                                "one thread reads and computes, and the kernel reads ahead of it")
           : choose_read_config(options, facts.device, workers, facts.source);
-  const bool reads_inline =
-      one_thread || (lanes_may_read && !config.direct && cached >= enough_for_lanes_to_read);
+  const bool reads_inline = one_thread || (lanes_may_read && !config.direct &&
+                                           (is_resident || cached >= enough_for_lanes_to_read));
+  if (is_resident && !facts.device.reads_host_memory) {
+    config.chunk_bytes = resident_step_bytes;
+    config.why_chunk = Choice::chunk_for_kernels;
+  }
   // A lane that lends its step has one buffer; twice as many have the buffers of a fold.
   const bool has_one_buffer = needs.lending && !facts.device.reads_host_memory;
-  return {std::move(config), both_ways, reads_inline,
+  return {std::move(config),
+          is_resident,
+          both_ways,
+          reads_inline,
           reads_inline     ? workers.reading_lanes
           : has_one_buffer ? 2 * workers.lanes
                            : workers.lanes,
@@ -98,6 +110,11 @@ std::size_t piece_of(const StepNeeds& needs, std::size_t wanted) {
   return std::min(elements, needs.partition);
 }
 
+/// True if steps that the device has, and those that are loaded, take turns.
+bool takes_turns(const Reading& reading, const StepNeeds& needs) {
+  return needs.resident != 0 && !reading.is_resident && !needs.in_order;
+}
+
 /// Gives the larger one of input and output the size that `reading` has chosen.
 ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& reading) {
   const auto& [options, workers, needs, best_depth] = wishes;
@@ -106,7 +123,8 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
   const std::size_t record_bytes = needs.inputs.empty() ? output_bytes : needs.bytes();
   const std::size_t partition_bytes = needs.partition * record_bytes;
   const bool in_pieces = !facts.device.reads_host_memory && facts.outputs.empty() &&
-                         !reading.both_ways && !facts.source.is_produced &&
+                         !reading.both_ways && !takes_turns(reading, needs) &&
+                         !facts.source.is_produced &&
                          (!needs.lending || needs.lending->is_everything());
   const auto with_pieces = [&](std::size_t records, std::size_t wanted, Reason why) {
     const bool splits = in_pieces && wanted < partition_bytes;
@@ -152,6 +170,11 @@ std::shared_ptr<const ChunkOrder> choose_order(const Facts& facts, const StepNee
   if (reading.both_ways) {
     return std::make_shared<const ChunkOrder>(
         ChunkOrder::by_turns(cached_pieces(facts.source.runs, chunk.records * needs.bytes())));
+  }
+  if (takes_turns(reading, needs)) {
+    std::vector<bool> resident(divide_up(facts.source.bytes() / needs.bytes(), chunk.records));
+    std::fill_n(resident.begin(), needs.resident / chunk.records, true);
+    return std::make_shared<const ChunkOrder>(ChunkOrder::by_turns(std::move(resident)));
   }
   if (!needs.lending || needs.lending->is_everything()) return nullptr;
   const auto& [records, seed, shard, shards] = *needs.lending;
@@ -223,7 +246,8 @@ WriteLayout write_layout_for(const Facts& facts, const Wishes& wishes, const Lay
 /// piece of it.
 LaneBuffers lane_buffers_of(const Layout& layout, const DeviceFacts& device,
                             const StepNeeds& needs) {
-  const std::size_t step = place_in_step(layout.plan, layout.plan.inputs());
+  const bool loads = !layout.plan.reads_nothing();
+  const std::size_t step = loads ? place_in_step(layout.plan, layout.plan.inputs()) : 0;
   const std::size_t structs = decoded_place(layout.plan, needs.decoded, needs.decoded.size());
   if (device.reads_host_memory) {
     return {.step = step, .inputs = layout.gathers ? 1u : 0u, .decoded = structs};
@@ -242,7 +266,7 @@ std::size_t choose_slots_ahead(const Facts& facts, const Options& options, const
   constexpr std::uint64_t share_of_memory = 16, share_of_limit = 2;
   constexpr std::uint64_t most_slots = 4096;  // of small chunks, each of which has its own costs
   if (!facts.device_starts || !layout.reads.direct || layout.reads_by_turns()) return 0;
-  if (layout.plan.inputs() == 0) return 0;
+  if (layout.plan.reads_nothing()) return 0;
   std::uint64_t bytes = std::min(most_read_ahead_bytes, facts.host_bytes / share_of_memory);
   if (options.memory_bytes != 0) bytes = std::min(bytes, options.memory_bytes / share_of_limit);
   const std::uint64_t slots =
@@ -266,12 +290,15 @@ bool has_unaligned(const SourceFacts& source, const StepNeeds& needs) {
 std::vector<Reason> reasons_for(const Facts& facts, const Wishes& wishes, const Layout& layout) {
   std::vector<Reason> reasons;
   if (layout.plan.size() != 0) {
-    const IoConfig* const reads = layout.plan.inputs() == 0 ? nullptr : &layout.reads;
+    const IoConfig* const reads = layout.plan.reads_nothing() ? nullptr : &layout.reads;
     for (const IoConfig* used : {reads, layout.writes ? &layout.writes->config : nullptr}) {
       if (used != nullptr && used->reason) reasons.push_back(*used->reason);
     }
   }
-  if (wishes.needs.in_order && could_read_both_ways(facts, wishes.options)) {
+  if (const std::uint64_t resident = wishes.needs.resident; resident != 0) {
+    reasons.push_back({.what = Choice::resident_input,
+                       .figures = {resident * layout.record_bytes, layout.plan.bytes()}});
+  } else if (wishes.needs.in_order && could_read_both_ways(facts, wishes.options)) {
     reasons.push_back({Choice::ordered_reads});
   }
   return reasons;
@@ -331,14 +358,15 @@ Layout choose_layout(const Facts& facts, const Wishes& wishes) {
                                              .pieces_per_step = chunk.records / chunk.piece_records,
                                              .before = needs.margin.before,
                                              .after = needs.margin.after,
-                                             .records = needs.records});
+                                             .records = needs.records,
+                                             .resident_records = needs.resident});
   const std::size_t extents = plan.max_extents();
   const bool gathers = extents > needs.inputs.size() || has_unaligned(facts.source, needs);
   IoConfig reads = read_config_for(facts, wishes, reading.config, extents, plan.chunk_bytes());
   const std::size_t record_bytes = needs.inputs.empty() ? output_bytes_of(facts) : needs.bytes();
   const std::size_t slack = Reader::slack_bytes(extents, reads.direct && facts.source.any_direct);
-  const std::size_t input_bytes =
-      round_up(std::max<std::size_t>(plan.max_bytes() + slack, 1), page_bytes);
+  const std::size_t loaded_bytes = reading.is_resident ? 0 : plan.max_bytes() + slack;
+  const std::size_t input_bytes = round_up(std::max<std::size_t>(loaded_bytes, 1), page_bytes);
 
   Layout layout{.plan = std::move(plan),
                 .order = order,
@@ -383,7 +411,7 @@ Layout choose_layout(const Facts& facts, const Wishes& wishes) {
 }
 
 std::size_t chunks_read(const Layout& layout, std::size_t depth) {
-  if (layout.plan.inputs() == 0) return 1;  // the reader passes them on, one at a time
+  if (layout.plan.reads_nothing()) return 1;  // the reader passes them on, one at a time
   return divide_up(depth * layout.reads.block_bytes, layout.plan.chunk_bytes());
 }
 

@@ -34,9 +34,9 @@ class Plan {
 /// The pieces of a sequence that a plan has, in the order of its chunks.
 class ChunkOrder {
  public:
-  /// Pieces of which some are in the page cache and some on the disk: `cached[i]` is true if piece
-  /// i is cached. Both kinds alternate in proportion to their numbers, so that the disk and the
-  /// page cache are busy from beginning to end.
+  /// Pieces of which some are in memory, the page cache or that of the device, and some on the
+  /// disk: `cached[i]` is true if piece i is in memory. Both kinds alternate in proportion to their
+  /// numbers, so that the disk and the memory are busy from beginning to end.
   static ChunkOrder by_turns(std::vector<bool> cached);
 
   /// Returns the fraction of uncached pieces where both kinds alternate, given their fraction of
@@ -79,6 +79,9 @@ struct Cut {
   /// Only without `order`.
   std::uint64_t before = 0, after = 0;
   std::uint64_t records = 0;  // of a pass without inputs
+  /// The first records of the inputs are on the device already. Steps of these only have chunks
+  /// without extents.
+  std::uint64_t resident_records = 0;
 };
 
 /// A plan that cuts one or several inputs of equally many records into chunks. A chunk has the same
@@ -105,6 +108,19 @@ class SequentialPlan final : public Plan {
 
   /// Number of records of each input.
   std::uint64_t records() const noexcept { return records_; }
+
+  /// Number of records that are on the device already.
+  std::uint64_t resident_records() const noexcept { return cut_.resident_records; }
+
+  /// True if all records of a step, and its margin, are on the device already.
+  bool is_resident(std::size_t step) const noexcept {
+    return cut_.resident_records != 0 && step_read(step).end() <= cut_.resident_records;
+  }
+
+  /// True if no chunk has extents.
+  bool reads_nothing() const noexcept {
+    return inputs_.empty() || cut_.resident_records >= records_;
+  }
 
   /// Size of the records of all chunks (bytes).
   std::uint64_t bytes() const noexcept { return planned_records_ * record_bytes_; }

@@ -17,6 +17,8 @@ enum class Choice : std::uint8_t {
   cached_reads,     ///< through the page cache, which has much of the input: {percent of it}
   mixed_reads,      ///< cached parts through the page cache: {percent of the input}; rest directly
   ordered_reads,    ///< from beginning to end, as was asked for; mixed reads were possible
+  input_not_kept,   ///< on the device for the next pass, for lack of memory there
+  resident_input,   ///< the first bytes are on the device already: {bytes, of the input}
   buffered_writes,  ///< through the page cache; why
   engine,           ///< not the preferred one, or one without registered buffers; why
   queue_depth,      ///< the fastest that was tried: {requests in flight, before tuning}
@@ -27,6 +29,7 @@ enum class Choice : std::uint8_t {
   chunk_for_link,       ///< large enough to fill the link
   chunk_for_core,       ///< fits in the cache of the core that consumes it
   chunk_for_margin,     ///< large beside the margin that is read twice
+  chunk_for_kernels,    ///< large enough to hide the start of kernels, since nothing is loaded
   chunk_as_asked,       ///< Options::chunk_bytes, rounded up to a multiple of: {records}
   chunk_at_least,       ///< more than Options::chunk_bytes, the smallest possible: {records}
   chunk_within_limits,  ///< the largest within the limits of memory

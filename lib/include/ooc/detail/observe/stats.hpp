@@ -66,10 +66,11 @@ struct TimingStats {
 
 /// The outcome of a pass.
 struct OutcomeStats {
-  std::uint64_t bytes = 0;          ///< of the source that were processed; all unless `partial`
-  std::uint64_t bytes_written = 0;  ///< payload only
-  bool partial = false;             ///< stopped before the end
-  std::size_t passes = 1;           ///< passes over the source; `bytes` counts it once
+  std::uint64_t bytes = 0;           ///< of the source that were processed; all unless `partial`
+  std::uint64_t bytes_written = 0;   ///< payload only
+  std::uint64_t resident_bytes = 0;  ///< of all passes, that were on the device already
+  bool partial = false;              ///< stopped before the end
+  std::size_t passes = 1;            ///< passes over the source; `bytes` counts it once
   /// XXH3-128 of the source's bytes as stored, without headers, in their order: 32 hexadecimal
   /// digits, as `xxh128sum` prints them. Set if PassOptions::checksum is true and the pass was
   /// complete.

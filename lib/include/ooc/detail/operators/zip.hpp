@@ -4,6 +4,7 @@
 #include <ooc/detail/operators/row.hpp>
 #include <ooc/detail/pass/operation.hpp>
 #include <ooc/detail/pass/pass_input.hpp>
+#include <ooc/resident.hpp>
 #include <ooc/source.hpp>
 
 #include <algorithm>
@@ -74,6 +75,13 @@ std::array<PassInput, 1> inputs_of(const Source& source) {
   return {input_of<std::tuple_element_t<0, typename RecordsOf<Input>::Tuple>>(source)};
 }
 
+template <class Input>
+std::array<PassInput, 1> inputs_of(const Resident& kept) {
+  std::array<PassInput, 1> inputs = inputs_of<Input>(kept.source());
+  inputs.front().resident = &kept.memory();
+  return inputs;
+}
+
 template <class Input, std::size_t count>
 std::array<PassInput, count> inputs_of(const Zipped<count>& zipped) {
   using Tuple = typename RecordsOf<Input>::Tuple;
@@ -90,9 +98,9 @@ inline constexpr bool is_zipped = false;
 template <std::size_t count>
 inline constexpr bool is_zipped<Zipped<count>> = true;
 
-/// A source, or several that are zipped.
+/// A source, several that are zipped, or one that stays on the device.
 template <class T>
-concept PassSource = std::same_as<T, Source> || is_zipped<T>;
+concept PassSource = std::same_as<T, Source> || is_zipped<T> || std::same_as<T, Resident>;
 
 /// Size of a record of all inputs, as it is stored (bytes).
 template <std::size_t count>

@@ -36,11 +36,17 @@ struct Decoding {
   std::vector<FieldMove> moves{};  ///< of each field, or of several that follow one another
 };
 
+namespace detail {
+class ResidentMemory;
+}
+
 /// An input of a pass. If there are several, they have equally many records.
 struct PassInput {
   const Source& source;  ///< outlives the pass
   RecordShape record;    ///< as it is stored
   Decoding decoding{};   ///< the way to what the operator reads
+  /// Memory that keeps the source on the device, if the pass has no other input; or null.
+  detail::ResidentMemory* resident = nullptr;
 
   /// Size of what an operator reads (bytes).
   std::size_t decoded_bytes() const noexcept {

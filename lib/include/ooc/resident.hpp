@@ -1,0 +1,63 @@
+#pragma once
+
+#include <ooc/coordinator.hpp>
+#include <ooc/detail/base/api.hpp>
+#include <ooc/source.hpp>
+
+#include <cstdint>
+#include <memory>
+
+namespace ooc {
+
+namespace detail {
+class ResidentMemory;
+}
+
+/// Options of data that stay on the device.
+struct ResidentOptions {
+  /// The most device memory to take. 0: on a GPU what is free when the first pass begins, less a
+  /// tenth and what that pass needs; on the CPU nothing, since the page cache does the same there.
+  std::uint64_t device_bytes = 0;
+};
+
+/// A source that is read several times, of which as much as fits stays on the device between
+/// passes. Every pass takes it in place of the source: the first one reads the source and leaves
+/// its first part in device memory, the next ones read the rest only, while they work on that part.
+/// Results have the same bits as without it.
+///
+///     const ooc::Source points = ooc::open("points.npy");
+///     const ooc::Resident kept(coordinator, points);
+///     for (int step = 0; step < 20; ++step) centres = means(ooc::fold(coordinator, ..., kept));
+///
+/// The first pass that reads the whole source fills the memory. A pass with neighbours does not
+/// (see FoldOperator), nor does a part of the chunks. A pass with a checksum reads all from the
+/// files. If later there is no room for the buffers of a pass, the memory is given back, and
+/// OutcomeStats::remarks says so.
+///
+/// Threads: used by one pass at a time, of the coordinator that it was made for.
+///
+/// Lifetime: the source and the coordinator must outlive it.
+class OOC_API Resident {
+ public:
+  /// Takes no memory before the first pass. Throws Error(usage) for a source that can be read once
+  /// only.
+  Resident(Coordinator& coordinator, const Source& source, ResidentOptions options = {});
+  Resident(Coordinator&, Source&&,
+           ResidentOptions = {}) = delete;  // it would end before the passes
+  ~Resident();
+  Resident(Resident&&) noexcept;
+  Resident& operator=(Resident&&) noexcept;
+
+  const Source& source() const noexcept;
+
+  /// Size of the part of the source that is on the device (bytes); 0 before the first pass.
+  std::uint64_t resident_bytes() const noexcept;
+
+  /// For the passes over it.
+  detail::ResidentMemory& memory() const noexcept { return *memory_; }
+
+ private:
+  std::unique_ptr<detail::ResidentMemory> memory_;
+};
+
+}  // namespace ooc
