@@ -6,6 +6,9 @@
 // zip       values of two files at a time, against one file of as many bytes
 // windows   an operator that looks at its neighbours, against one that does not look beyond a chunk
 // chunks    the sums of the columns in a loop of the caller's, against the fold of "rows"
+// resident  20 passes over data that stay on the device, against the time of one pass that reads
+// them
+//           and 19 that find them there
 // filter    the half of the values that is above a half, against a map that writes as many bytes
 // scan      running sums in doubles, against a map to doubles
 //
@@ -25,6 +28,7 @@
 #include <ooc/filter.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/map.hpp>
+#include <ooc/resident.hpp>
 #include <ooc/scan.hpp>
 
 #include <thrust/copy.h>
@@ -36,6 +40,7 @@
 #include <thrust/transform.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -287,6 +292,36 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+/// Measures passes over data that stay. A ratio of 1 is the time that the single passes predict.
+void measure_resident(ooc::Coordinator& coordinator, const ooc::Source& matrix,
+                      std::size_t rounds) {
+  constexpr std::size_t passes = 20;
+  const auto seconds = [&](const auto& from) {
+    return ooc::fold(coordinator, ColumnSums{}, from).stats.timing.seconds;
+  };
+  std::vector<double> ratios, reading, finding;
+  std::uint64_t resident_bytes = 0;
+  seconds(matrix);
+  for (std::size_t i = 0; i < rounds; ++i) {
+    const double reads = seconds(matrix);
+    const ooc::Resident kept(coordinator, matrix);
+    const auto begin = std::chrono::steady_clock::now();
+    std::vector<double> later;
+    seconds(kept);
+    for (std::size_t pass = 1; pass < passes; ++pass) later.push_back(seconds(kept));
+    const std::chrono::duration<double> all = std::chrono::steady_clock::now() - begin;
+    const double finds = median(later);
+    ratios.push_back((reads + (passes - 1) * finds) / all.count());
+    reading.push_back(reads);
+    finding.push_back(finds);
+    resident_bytes = kept.resident_bytes();
+  }
+  std::cout << std::fixed << std::setprecision(3) << "resident: ratio " << median(ratios) << " ("
+            << *std::ranges::min_element(ratios) << " to " << *std::ranges::max_element(ratios)
+            << "), " << resident_bytes << " bytes stay; a pass takes " << std::setprecision(4)
+            << median(reading) << " s, then " << median(finding) << " s" << std::endl;
+}
+
 /// Measures two operators by turns.
 void compare(const std::string& name, std::size_t rounds, const std::function<double()>& base,
              const std::function<double()>& other) {
@@ -341,6 +376,7 @@ int main(int count, char** arguments) {
     compare("windows", rounds, fold(CountPeaks(0), values), fold(CountPeaks(1), values));
     compare("chunks", rounds, fold(ColumnSums{}, matrix),
             [&] { return rate_of_loop(coordinator, matrix); });
+    measure_resident(coordinator, matrix, rounds);
   }
   for (const bool drops : {false, true}) {
     const std::filesystem::path made =

@@ -98,10 +98,12 @@ Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum) 
   // Buffered reads leave the data in the page cache, where the next pass finds them if they fit.
   const bool stays = !pass.layout.direct && pass.outcome.bytes <= memory_bytes() / 2;
   Workload work;
-  work.from_disk = bytes * disk_share(pass) * (stays ? 1 : passes);
-  work.from_page_cache = bytes * passes - work.from_disk;
+  const double read = bytes * passes - static_cast<double>(pass.outcome.resident_bytes);
+  work.from_disk = disk_share(pass) * (stays ? bytes : read);
+  work.from_page_cache = read - work.from_disk;
   work.read_ahead = static_cast<double>(pass.layout.read_ahead_bytes);
-  work.to_device = work.through_kernel = bytes * passes;
+  work.to_device = read;
+  work.through_kernel = bytes * passes;
   work.to_output = static_cast<double>(pass.outcome.bytes_written);
   work.checksum = checksum && pass.outcome.bytes != 0;
   if (device == ooc::DeviceKind::cpu) {

@@ -25,8 +25,9 @@ std::string sentence_of(const ooc::Reason& reason) {
     return fmt::format("A is loaded {}, B {}", times(figure(0)), times(figure(1)));
   };
   const auto share = [&] {
-    const double share = static_cast<double>(figure(0)) / static_cast<double>(figure(1));
-    return figure(0) == figure(1) ? "all" : fmt::format("{:.0f} %", 100 * share);
+    if (figure(0) == figure(1)) return std::string("all");
+    return fmt::format("{:.0f} %",
+                       100 * static_cast<double>(figure(0)) / static_cast<double>(figure(1)));
   };
   switch (reason.what) {
     using enum ooc::Choice;

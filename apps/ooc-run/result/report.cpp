@@ -59,11 +59,29 @@ Json describe_stage(const ooc::StageTimes& stage, std::optional<double> bytes) {
   return json;
 }
 
-/// Returns the bytes that were read in all passes. Empty if a run of several passes was
+/// Returns the bytes that operators got in all passes. Empty if a run of several passes was
 /// interrupted: their number is not known then.
-std::optional<double> bytes_read(const ooc::Stats& stats) {
+std::optional<double> bytes_used(const ooc::Stats& stats) {
   if (stats.outcome.partial && stats.outcome.passes > 1) return {};
   return static_cast<double>(stats.outcome.bytes) * static_cast<double>(stats.outcome.passes);
+}
+
+/// Returns those of them that were read.
+std::optional<double> bytes_read(const ooc::Stats& stats) {
+  const auto used = bytes_used(stats);
+  if (!used) return {};
+  return *used - static_cast<double>(stats.outcome.resident_bytes);
+}
+
+/// Returns, for example, ", 2 passes, the second from GPU memory".
+std::string describe_passes(const ooc::Stats& stats) {
+  if (stats.outcome.passes == 1) return {};
+  std::string text = fmt::format(", {} passes", stats.outcome.passes);
+  if (stats.outcome.resident_bytes == 0) return text;
+  const double share =
+      static_cast<double>(stats.outcome.resident_bytes) / static_cast<double>(stats.outcome.bytes);
+  return text + (share < 1 ? fmt::format(", {:.0f} % of the second from GPU memory", 100 * share)
+                           : ", the second from GPU memory");
 }
 
 /// Returns how the input was read: "page cache", "direct, io_uring" or "28 % from page cache, rest
@@ -146,7 +164,7 @@ Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::str
                   const std::optional<Prediction>& prediction) {
   Json stages{{"disk", describe_stage(stats.timing.disk, bytes_read(stats))},
               {"h2d", describe_stage(stats.timing.h2d, bytes_read(stats))},
-              {"kernel", describe_stage(stats.timing.kernel, bytes_read(stats))},
+              {"kernel", describe_stage(stats.timing.kernel, bytes_used(stats))},
               {"d2h", nullptr},
               {"write", nullptr}};
   if (writes) {
@@ -169,6 +187,7 @@ Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::str
           {"read_ahead_bytes", stats.layout.read_ahead_bytes},
           {"device_bytes", stats.layout.device_bytes},
           {"passes", stats.outcome.passes},
+          {"resident_bytes", stats.outcome.resident_bytes},
           {"seconds", stats.timing.seconds},
           {"prediction", describe(prediction)},
           {"startup_seconds", stats.timing.startup_seconds},
@@ -224,8 +243,7 @@ std::string footer(const ooc::Stats& stats) {
                       stats.layout.device == "cpu" ? "CPU" : stats.layout.device);
   if (!stats.layout.engine.empty()) text += ", " + describe_way(stats);
   if (stats.layout.is_produced) text += ", as it came";
-  if (stats.outcome.passes > 1) text += fmt::format(", {} passes", stats.outcome.passes);
-  return text;
+  return text + describe_passes(stats);
 }
 
 std::string partial_line(const ooc::Source& source, const ooc::Stats& stats) {

@@ -75,13 +75,18 @@ std::vector<FactRow> rows_of(const Explanation& explanation) {
   std::vector<FactRow> rows;
   const bool is_produced = pass.layout.is_produced;
   if (pass.layout.chunks == 0 && !is_produced) return rows;
-  const auto all_bytes =
-      static_cast<double>(pass.outcome.bytes) * static_cast<double>(pass.outcome.passes);
+  const double all_bytes =
+      static_cast<double>(pass.outcome.bytes) * static_cast<double>(pass.outcome.passes) -
+      static_cast<double>(pass.outcome.resident_bytes);
   rows.push_back(
       {"reads", is_produced ? "all there is, as it comes" : format_bytes(pass.outcome.bytes)});
   if (pass.outcome.passes > 1) {
     rows.back().text += fmt::format(" in each of {} passes: {}", pass.outcome.passes,
                                     format_decimal_bytes(all_bytes));
+    if (pass.outcome.resident_bytes != 0) {
+      rows.back().text +=
+          fmt::format(", since the GPU keeps {}", format_bytes(pass.outcome.resident_bytes));
+    }
   }
   if (pass.outcome.bytes_written != 0)
     rows.push_back({"writes", format_bytes(pass.outcome.bytes_written)});
@@ -176,7 +181,7 @@ Remarks remarks_on(const Explanation& explanation, const RunSettings& settings) 
   if (explanation.pass.outcome.passes > 1) {
     remarks.reasons.emplace_back(
         "two passes: the first finds the range of the bins, which --range would give");
-    if (!explanation.pass.layout.direct &&
+    if (!explanation.pass.layout.direct && explanation.pass.outcome.resident_bytes == 0 &&
         explanation.pass.layout.page_cache_fraction.value_or(0) < 1) {
       remarks.reasons.emplace_back(
           "the second pass may be read in another way, from what the first brings into the page "

@@ -65,10 +65,11 @@ std::string_view origin_of(const ooc::Stats& stats) {
   return stats.layout.hole_fraction > cached_share(stats) ? "memory" : "the page cache";
 }
 
-/// Returns bytes of the input per second, counted in each pass.
+/// Returns bytes of the input per second, counted in each pass that reads them.
 double rate_of(const ooc::Stats& stats) {
-  return static_cast<double>(stats.outcome.bytes) * static_cast<double>(stats.outcome.passes) /
-         seconds_of(stats);
+  const double used =
+      static_cast<double>(stats.outcome.bytes) * static_cast<double>(stats.outcome.passes);
+  return (used - static_cast<double>(stats.outcome.resident_bytes)) / seconds_of(stats);
 }
 
 /// Returns the ceiling of reading the input: its parts on the disk and in the page cache are read
@@ -142,7 +143,10 @@ std::string rates_of(const ooc::Stats& stats, std::optional<double> ceiling) {
     if (text.ends_with(unit)) text.resize(text.size() - unit.size());
     text += fmt::format(" of {} ({})", most, percent(rate_of(stats) / *ceiling));
   }
-  if (stats.outcome.passes > 1) text += fmt::format(" in {} passes", stats.outcome.passes);
+  if (stats.outcome.passes > 1) {
+    text += fmt::format(" in {} passes", stats.outcome.passes);
+    if (stats.outcome.resident_bytes != 0) text += ", less what the GPU has kept";
+  }
   const double cached = cached_share(stats);
   if (cached > wholly) {
     text += " from the page cache";

@@ -9,6 +9,7 @@
 #include <ooc/fold.hpp>
 #include <ooc/map.hpp>
 #include <ooc/operators.hpp>
+#include <ooc/resident.hpp>
 #include <ooc/scan.hpp>
 #include <ooc/source.hpp>
 #include <ooc/target.hpp>

@@ -1,7 +1,9 @@
 #include <ooc/detail/kernels/histogram.hpp>
 #include <ooc/detail/sizing/dry_run_pass.hpp>
 
+#include <ooc/detail/device/cuda_facts.hpp>
 #include <ooc/error.hpp>
+#include <ooc/resident.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -121,6 +123,19 @@ template class CountBins<float>;
 template class CountBins<double>;
 template class CountBins<BFloat16>;
 
+namespace {
+
+/// Returns what a GPU that nobody else uses keeps of a source for the second pass (bytes).
+std::uint64_t resident_bytes_expected(const Options& machine, const Source& source,
+                                      const Stats& pass) {
+  const std::vector<GpuFacts> gpus = cuda_facts().gpus;
+  std::uint64_t free = gpus.empty() ? 0 : gpus.front().memory_bytes;
+  if (machine.device_bytes != 0) free = std::min<std::uint64_t>(free, machine.device_bytes);
+  return std::min(source.bytes(), detail::room_for_resident(free, pass.layout.device_bytes));
+}
+
+}  // namespace
+
 std::size_t histogram_passes(const Source& source, const HistogramOptions& options) {
   const bool known = binning::known_bins(source.element(), options).has_value();
   return known || source.is_empty() ? 1 : 2;
@@ -132,6 +147,13 @@ Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source&
   if (passes > 1 && source.is_produced()) throw binning::read_once(source);
   Stats stats = dry_run_pass(machine, device, source, size_of(source.element()), {}, wanted);
   stats.outcome.passes = passes;
+  if (passes > 1 && !wanted.checksum && device == DeviceKind::cuda) {
+    stats.outcome.resident_bytes = resident_bytes_expected(machine, source, stats);
+    if (stats.outcome.resident_bytes != 0) {
+      stats.layout.reasons.push_back(
+          {Choice::resident_input, {}, {stats.outcome.resident_bytes, source.bytes()}});
+    }
+  }
   return stats;
 }
 
@@ -140,7 +162,7 @@ Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
   binning::FoundBins found = binning::find_bins(coordinator, source, options, wanted);
   if (!found.bins) return {Histogram{}, std::move(found.pass->stats)};
   auto [counted, stats] = visit(source.element(), [&]<class T>(std::type_identity<T>) {
-    return fold(coordinator, CountBins<T>(found.bins), source, wanted);
+    return binning::fold_found(coordinator, CountBins<T>(found.bins), source, found, wanted);
   });
   stats = check_passes(source, found, counted, stats);
   if (stats.outcome.bytes == 0 && !stats.outcome.partial) {

@@ -97,10 +97,11 @@ Bins bins_over(const Source& source, const Extremes& extremes, const HistogramOp
   return make_bins(options, {extremes.lowest, extremes.highest}, ErrorKind::bad_input);
 }
 
-Result<Extremes> find_extremes(Coordinator& coordinator, const Source& source,
+template <class From>
+Result<Extremes> find_extremes(Coordinator& coordinator, ElementType type, const From& from,
                                const PassOptions& wanted) {
-  return ooc::visit(source.element(), [&]<class T>(std::type_identity<T>) {
-    return fold(coordinator, FindExtremes<T>{}, source, wanted);
+  return ooc::visit(type, [&]<class T>(std::type_identity<T>) {
+    return fold(coordinator, FindExtremes<T>{}, from, wanted);
   });
 }
 
@@ -138,17 +139,22 @@ Error read_once(const Source& source) {
 FoundBins find_bins(Coordinator& coordinator, const Source& source, const HistogramOptions& options,
                     const PassOptions& wanted) {
   const auto share = [](Bins bins) { return std::make_shared<const Bins>(std::move(bins)); };
-  if (auto known = known_bins(source.element(), options)) return {share(*std::move(known)), {}};
+  const ElementType type = source.element();
+  if (auto known = known_bins(type, options)) return {.bins = share(*std::move(known))};
   // Bins are needed, but stay empty.
-  if (source.is_empty()) return {share({.edges = {0, 1}}), {}};
+  if (source.is_empty()) return {.bins = share({.edges = {0, 1}})};
   if (source.is_produced()) throw read_once(source);
-  Result<Extremes> pass = find_extremes(coordinator, source, wanted);
-  if (pass.stats.outcome.partial) {  // so there are no bins either
-    pass.stats.outcome.bytes = 0;
-    return {{}, std::move(pass)};
+  FoundBins found;
+  // Both passes of a checksum read the files.
+  if (!wanted.checksum) found.kept.emplace(coordinator, source);
+  found.pass = found.kept ? find_extremes(coordinator, type, *found.kept, wanted)
+                          : find_extremes(coordinator, type, source, wanted);
+  if (found.pass->stats.outcome.partial) {  // so there are no bins either
+    found.pass->stats.outcome.bytes = 0;
+    return found;
   }
-  auto bins = share(bins_over(source, pass.value, options));
-  return {std::move(bins), std::move(pass)};
+  found.bins = share(bins_over(source, found.pass->value, options));
+  return found;
 }
 
 Stats check_passes(const Source& source, const FoundBins& found, const Histogram& histogram,

@@ -1,9 +1,12 @@
 #pragma once
 
-#include "histogram/count.hpp"
+#include <ooc/fold.hpp>
+#include <ooc/resident.hpp>
 
 #include <memory>
 #include <optional>
+
+#include "histogram/count.hpp"
 
 // The parts of a histogram around counting: choosing the bins, which may take a pass over the data,
 // and checking the counts.
@@ -22,14 +25,23 @@ Error read_once(const Source& source);
 
 /// The bins to count in, and the result of the pass that found them, if there was one.
 struct FoundBins {
-  std::shared_ptr<const Bins> bins;  // null if that pass was stopped
-  std::optional<Result<Extremes>> pass;
+  std::shared_ptr<const Bins> bins{};  // null if that pass was stopped
+  std::optional<Result<Extremes>> pass{};
+  std::optional<Resident> kept{};  // the source, of which that pass has kept what fits the device
 };
 
 /// Returns the bins, and reads the source for its range unless that is known. Throws Error as
 /// histogram() does.
 FoundBins find_bins(Coordinator& coordinator, const Source& source, const HistogramOptions& options,
                     const PassOptions& wanted);
+
+/// Folds the source, or what was kept of it and the rest.
+template <class Op>
+auto fold_found(Coordinator& coordinator, const Op& op, const Source& source,
+                const FoundBins& found, const PassOptions& wanted) {
+  return found.kept ? fold(coordinator, op, *found.kept, wanted)
+                    : fold(coordinator, op, source, wanted);
+}
 
 /// Returns the statistics of both passes together. Throws Error: `internal` unless every element
 /// was counted once, `input_changed` if the counting pass saw other values than the first one.

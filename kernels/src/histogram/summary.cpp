@@ -14,7 +14,7 @@ Result<Summary> summarize(Coordinator& coordinator, const Source& source,
   if (!found.bins) return {Summary{}, std::move(found.pass->stats)};
   return visit(source.element(), [&]<class T>(std::type_identity<T>) -> Result<Summary> {
     const std::tuple both{Reduction<T>(options.reduce), CountBins<T>(found.bins)};
-    auto [answers, stats] = fold(coordinator, both, source, wanted);
+    auto [answers, stats] = binning::fold_found(coordinator, both, source, found, wanted);
     auto& [statistics, histogram] = answers;
     stats = check_passes(source, found, histogram, std::move(stats));
     if (stats.outcome.bytes == 0 && !stats.outcome.partial) {

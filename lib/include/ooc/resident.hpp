@@ -10,8 +10,17 @@
 namespace ooc {
 
 namespace detail {
+
 class ResidentMemory;
+
+/// Returns how much of free device memory is for data that stay: all but a tenth, the buffers of a
+/// pass, and as much again for what operators keep there (bytes).
+constexpr std::uint64_t room_for_resident(std::uint64_t free_bytes, std::uint64_t buffer_bytes) {
+  const std::uint64_t left = free_bytes - free_bytes / 10;
+  return left > 2 * buffer_bytes ? left - 2 * buffer_bytes : 0;
 }
+
+}  // namespace detail
 
 /// Options of data that stay on the device.
 struct ResidentOptions {

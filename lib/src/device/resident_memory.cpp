@@ -2,6 +2,7 @@
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/error.hpp>
+#include <ooc/resident.hpp>
 
 #include <algorithm>
 #include <new>
@@ -14,17 +15,11 @@ ResidentMemory::ResidentMemory(Device& device, const Source& source, std::uint64
       most_bytes_(most_bytes),
       may_take_(!source.is_empty() && (most_bytes != 0 || !device.reads_host_memory())) {}
 
-/// What is free, less a tenth, and less the buffers of the pass and as much again for operators.
-std::uint64_t ResidentMemory::room_beside(std::uint64_t needed_bytes) const {
-  const std::uint64_t free =
-      std::min<std::uint64_t>(device_.available_bytes(), device_.working_memory().bytes_left());
-  const std::uint64_t left = free - free / 10;
-  return left > 2 * needed_bytes ? left - 2 * needed_bytes : 0;
-}
-
 void ResidentMemory::reserve(std::uint64_t needed_bytes) {
   if (memory_.size() != 0) return;
-  std::uint64_t wanted = std::min(source_.bytes(), room_beside(needed_bytes));
+  const std::uint64_t free =
+      std::min<std::uint64_t>(device_.available_bytes(), device_.working_memory().bytes_left());
+  std::uint64_t wanted = std::min(source_.bytes(), room_for_resident(free, needed_bytes));
   if (most_bytes_ != 0) wanted = std::min(wanted, most_bytes_);
   const std::uint64_t least = std::clamp<std::uint64_t>(wanted, 1, 1 * MiB);
   // What is free may be in several pieces, and others may take it meanwhile.

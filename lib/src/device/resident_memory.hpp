@@ -50,8 +50,6 @@ class ResidentMemory {
   bool release() noexcept;
 
  private:
-  std::uint64_t room_beside(std::uint64_t needed_bytes) const;
-
   Device& device_;
   const Source& source_;
   std::uint64_t most_bytes_;

@@ -39,11 +39,14 @@ Stats& Stats::operator+=(const Stats& next) {
   timing.checksum_seconds += next.timing.checksum_seconds;
   timing.commit_seconds += next.timing.commit_seconds;
 
-  const LayoutStats first = std::exchange(layout, next.layout);
+  // A pass that found some of its input on the device has not read all in its way.
+  const bool has_read_all = next.outcome.resident_bytes == 0;
+  const LayoutStats first = std::exchange(layout, has_read_all ? next.layout : layout);
+  if (next.outcome.partial) layout.in_order = next.layout.in_order;
   layout.reads_inline &= first.reads_inline;
-  layout.read_ahead_bytes = std::max(first.read_ahead_bytes, layout.read_ahead_bytes);
-  layout.pool_bytes = std::max(first.pool_bytes, layout.pool_bytes);
-  layout.device_bytes = std::max(first.device_bytes, layout.device_bytes);
+  layout.read_ahead_bytes = std::max(first.read_ahead_bytes, next.layout.read_ahead_bytes);
+  layout.pool_bytes = std::max(first.pool_bytes, next.layout.pool_bytes);
+  layout.device_bytes = std::max(first.device_bytes, next.layout.device_bytes);
   layout.page_cache_fraction = first.page_cache_fraction;
   layout.reasons = first.reasons;
   add(layout.reasons, next.layout.reasons);

@@ -113,6 +113,19 @@ TEST(WorkOf, CountsAllPasses) {
   EXPECT_EQ(work_of(pass, gpu, false).from_page_cache, 500);
 }
 
+TEST(WorkOf, WhatTheDeviceKeepsIsNotReadAgain) {
+  ooc::Stats pass;
+  pass.outcome.bytes = 1000;
+  pass.outcome.passes = 2;
+  pass.outcome.resident_bytes = 600;
+  pass.layout.direct = true;
+  const Workload work = work_of(pass, gpu, false);
+  EXPECT_EQ(work.from_disk, 1400);
+  EXPECT_EQ(work.from_page_cache, 0);
+  EXPECT_EQ(work.to_device, 1400);
+  EXPECT_EQ(work.through_kernel, 2000);
+}
+
 TEST(WorkOf, WhatAPassBringsIntoThePageCacheTheNextOneFindsThere) {
   ooc::Stats pass;
   pass.outcome.bytes = 1000;

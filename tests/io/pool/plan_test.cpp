@@ -136,6 +136,31 @@ TEST(Plan, ReadsByTurns) {
   EXPECT_EQ(plan.bytes(3), 10u);
 }
 
+TEST(Plan, HasNoExtentsForStepsThatAreThere) {
+  const std::vector<Extent> file{{0, 100, 35}};
+  const SequentialPlan pieces(file,
+                              {.chunk_records = 5, .pieces_per_step = 2, .resident_records = 20});
+  EXPECT_FALSE(pieces.reads_nothing());
+  EXPECT_EQ(pieces.bytes(), 35u);
+  for (const std::size_t chunk : {0, 1, 2, 3}) EXPECT_TRUE(extents_of(pieces, chunk).empty());
+  EXPECT_EQ(extents_of(pieces, 4), (std::vector<Extent>{{0, 120, 5}}));
+  EXPECT_TRUE(pieces.is_resident(1));
+  EXPECT_FALSE(pieces.is_resident(2));
+
+  // The margin of a step has to be there, too, and all of the step.
+  const SequentialPlan wide(file, {.chunk_records = 10, .after = 1, .resident_records = 20});
+  EXPECT_TRUE(wide.is_resident(0));
+  EXPECT_FALSE(wide.is_resident(1));
+  const SequentialPlan cut(file, {.chunk_records = 10, .resident_records = 19});
+  EXPECT_FALSE(cut.is_resident(1));
+  EXPECT_EQ(extents_of(cut, 1), (std::vector<Extent>{{0, 110, 10}}));
+
+  const SequentialPlan all(file, {.chunk_records = 10, .resident_records = 35});
+  EXPECT_TRUE(all.reads_nothing());
+  EXPECT_TRUE(extents_of(all, 3).empty());
+  EXPECT_FALSE(SequentialPlan(file, 10).is_resident(0));
+}
+
 TEST(Plan, HasTheChunksOfASampleOnly) {
   const std::vector<Extent> file{{0, 100, 35}};
   const auto shard = [&](std::size_t index) {

@@ -107,7 +107,11 @@ TEST_P(RangePassTest, NoticesThatTheSecondPassReadOtherValues) {
           std::make_unique<ReplacingEngine>(std::move(engine), last, static_cast<float>(intruder));
       return engine;
     };
-    if (intruder == 1.5) {  // within the range, so the counts cannot show it
+    if (GetParam() == DeviceKind::cuda) {  // the GPU has kept the values of the first pass
+      const auto [found, stats] = count(source, {}, run);
+      EXPECT_EQ(found.counts.front(), values.size() - 1);
+      EXPECT_EQ(stats.outcome.resident_bytes, source.bytes());
+    } else if (intruder == 1.5) {  // within the range, so the counts cannot show it
       EXPECT_EQ(count(source, {}, run).value.counts[128], 1u);
     } else {
       expect_changed(source, run);
@@ -143,6 +147,21 @@ TEST_P(RangePassTest, NoticesWithAChecksumThatTheInputChangedWithinItsRange) {
       EXPECT_NE(error.details().why.find(checksum), std::string::npos) << error.details().why;
     }
   }
+}
+
+TEST_P(RangePassTest, CountsWhatTheFirstPassHasLeftOnAGpu) {
+  const auto values = test::varied_values<float>(20 * tile_elements + 3);
+  const Source source = source_of(values);
+  const auto [found, stats] = count(source);
+  EXPECT_EQ(stats.outcome.passes, 2u);
+  EXPECT_EQ(stats.outcome.bytes, source.bytes());
+  const bool stays = GetParam() == DeviceKind::cuda;
+  EXPECT_EQ(stats.outcome.resident_bytes, stays ? source.bytes() : 0);
+  const auto checked = count(source, {}, {}, {.checksum = true});
+  EXPECT_EQ(checked.stats.outcome.resident_bytes, 0u);
+  EXPECT_EQ(checked.value.counts, found.counts);
+  EXPECT_EQ(dry_run_histogram({}, GetParam(), source).outcome.resident_bytes,
+            stats.outcome.resident_bytes);
 }
 
 TEST_P(RangePassTest, StopsEarly) {

@@ -64,5 +64,23 @@ TEST(Stats, DescribeTheLastPassAndTheMostMemory) {
   EXPECT_EQ(both.layout.reasons, (std::vector{a, b, c}));
 }
 
+// The pass before shows how the job reads.
+TEST(Stats, DescribeThePassBeforeOneThatFoundDataOnTheDevice) {
+  Stats both = first_pass(), next = second_pass();
+  next.outcome.resident_bytes = next.outcome.bytes;
+  next.layout.in_order = false;
+  next.layout.device_bytes = 77;
+  both += next;
+  EXPECT_EQ(both.layout.chunk_bytes, 10u);
+  EXPECT_EQ(both.layout.streams, 2u);
+  EXPECT_EQ(both.layout.pool_bytes, 300u);
+  EXPECT_EQ(both.layout.device_bytes, 77u);
+  EXPECT_FALSE(both.layout.in_order) << "what the partial result of the next pass covers";
+  EXPECT_EQ(both.outcome.resident_bytes, 900u);
+  EXPECT_EQ(both.layout.reasons, (std::vector{a, b, c}));
+  both += next;
+  EXPECT_EQ(both.outcome.resident_bytes, 1800u);
+}
+
 }  // namespace
 }  // namespace ooc

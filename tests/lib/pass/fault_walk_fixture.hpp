@@ -5,6 +5,7 @@
 #include <ooc/filter.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/map.hpp>
+#include <ooc/resident.hpp>
 #include <ooc/scan.hpp>
 #include <ooc/write.hpp>
 
@@ -143,6 +144,19 @@ class FaultWalk : public testing::TestWithParam<Machine> {
       throw;
     }
     return seen == bytes_;
+  }
+
+  /// True if passes over a source of which half stays on the device give the right answers. Throws
+  /// their errors.
+  bool resident_is_right(std::unique_ptr<Device> device, const Options& options) {
+    Coordinator coordinator(std::move(device), options);
+    const Source source = open(source_);
+    const Resident kept(coordinator, source, {.device_bytes = bytes_.size() / 2});
+    for (int pass = 0; pass < 2; ++pass) {
+      if (fold(coordinator, WeightedSum{}, kept).value.sum != sum_) return false;
+    }
+    map(coordinator, Copy{}, kept, {.path = target_, .type = {ElementType::u1}});
+    return true;
   }
 
   HeldInPageCache hold_source() const { return HeldInPageCache(source_); }

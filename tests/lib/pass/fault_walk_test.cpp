@@ -95,6 +95,8 @@ TEST_P(FaultWalk, OverEveryCallOfAnEngine) {
            [&](Fault& fault) { return zip_is_right(device(), options_with(fault)); });
       walk(name + "_in_chunks", {broken.kind}, false,
            [&](Fault& fault) { return chunks_are_right(device(), options_with(fault)); });
+      walk(name + "_over_a_resident", {broken.kind}, false,
+           [&](Fault& fault) { return resident_is_right(device(), options_with(fault)); });
     }
   }
 }
@@ -126,6 +128,9 @@ TEST_P(FaultWalk, OverEveryCallOfTheDevice) {
          [&](Fault& fault) { return zip_is_right(broken(fault), options()); });
     walk(kind.name + "_in_chunks", {kind.kind}, false,
          [&](Fault& fault) { return chunks_are_right(broken(fault), options()); });
+    // Without memory to keep the source, each pass reads it.
+    walk(kind.name + "_over_a_resident", {kind.kind}, true,
+         [&](Fault& fault) { return resident_is_right(broken(fault), options()); });
     walk(kind.name + "_in_a_map", {kind.kind}, false,
          [&](Fault& fault) { return map_is_right(broken(fault), options()); });
     walk(kind.name + "_in_a_filter", {kind.kind}, false,

@@ -65,6 +65,41 @@ TEST_F(LayoutTest, ReadsCachedPartsAndTheRestByTurns) {
   EXPECT_EQ(in_order.reasons.back(), Reason{Choice::ordered_reads});
 }
 
+TEST_F(LayoutTest, ReadsByTurnsWhatTheDeviceDoesNotHave) {
+  const SourceFacts source = on_disk(64 * MiB);
+  StepNeeds needs = needs_of(4);
+  needs.resident = 8 * MiB;  // half of the records
+  const Layout half = layout_for({}, DeviceKind::cuda, source, needs);
+  ASSERT_NE(half.order, nullptr);
+  EXPECT_EQ(half.order->piece(0), 0u);
+  EXPECT_TRUE(half.plan.is_resident(0));
+  EXPECT_FALSE(half.plan.is_resident(1)) << "the second step is read";
+  EXPECT_EQ(half.plan.pieces_per_step(), 1u);
+  EXPECT_EQ(half.reasons,
+            std::vector{(Reason{.what = Choice::resident_input, .figures = {32 * MiB, 64 * MiB}})});
+  needs.in_order = true;
+  const Layout in_order = layout_for({}, DeviceKind::cuda, source, needs);
+  EXPECT_EQ(in_order.order, nullptr);
+  EXPECT_TRUE(in_order.plan.is_resident(0));
+  EXPECT_FALSE(in_order.plan.is_resident(in_order.plan.steps() - 1));
+}
+
+TEST_F(LayoutTest, NeedsNeitherSlotsNorBuffersForWhatTheDeviceHas) {
+  StepNeeds needs = needs_of(4);
+  needs.resident = 256 * MiB;
+  const Layout all = layout_for({}, DeviceKind::cuda, on_disk(1024 * MiB), needs);
+  EXPECT_EQ(all.order, nullptr);
+  EXPECT_TRUE(all.plan.reads_nothing());
+  EXPECT_EQ(all.slot_bytes, page_bytes);
+  EXPECT_EQ(all.buffers.bytes(), 0u);
+  EXPECT_EQ(all.slots_ahead, 0u);
+  EXPECT_FALSE(all.tuned_depth);
+  EXPECT_EQ(all.why_chunk, Reason{Choice::chunk_for_kernels});
+  EXPECT_EQ(all.chunk_bytes, 64 * MiB);
+  const Layout on_cpu = layout_for({}, DeviceKind::cpu, on_disk(1024 * MiB), needs);
+  EXPECT_LT(on_cpu.chunk_bytes, 64 * MiB) << "which fits the cache of a core";
+}
+
 TEST_F(LayoutTest, AStepThatIsLentHasABufferOfItsOwn) {
   StepNeeds needs = needs_of(4);
   const SourceFacts source = on_disk(64 * MiB);

@@ -51,8 +51,9 @@ struct Histogram {
 
 /// Counts the elements of a source in bins, exactly as `numpy.histogram(x.astype(float64), bins,
 /// range)` does, for every element type. (NumPy itself casts the edges to the type of f2 and f4
-/// data; this function does not.) Reads the source once, or twice if the range must be found first;
-/// OutcomeStats::passes says which. `wanted` applies to each pass.
+/// data; this function does not.) Passes over the source once, or twice if the range must be found
+/// first; OutcomeStats::passes says which. On a GPU the second pass reads only what did not fit its
+/// memory (see Resident). `wanted` applies to each pass.
 ///
 ///     const auto [found, stats] = ooc::histogram(coordinator, source, {.bins = 100});
 ///

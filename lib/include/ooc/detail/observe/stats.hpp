@@ -89,8 +89,8 @@ struct Stats {
   OutcomeStats outcome{};  ///< what it did
 
   /// Adds the next pass over the same source: times and passes are added up. The layout is that of
-  /// the next pass, with the largest sizes in memory, the page cache as before the first pass, and
-  /// the reasons of both.
+  /// the next pass, or of the first if the next one found data on the device, with the largest
+  /// sizes in memory, the page cache as before the first pass, and the reasons of both.
   OOC_API Stats& operator+=(const Stats& next);
 };
 
