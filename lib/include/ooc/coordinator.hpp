@@ -46,7 +46,7 @@ class OOC_API Coordinator {
     };
     struct BindBack {
       std::thread::id thread;
-      int gpu;
+      void* before;
       void operator()(Device* device) const noexcept;
     };
     std::unique_ptr<std::atomic_flag, Clear> busy_;

@@ -166,15 +166,15 @@ class OOC_API Device {
   /// until the device has started. Throws Error(device) if it is missing or not usable.
   virtual void bind_to_thread() = 0;
 
-  /// Binds the calling thread as bind_to_thread() does, and returns the number of the GPU that CUDA
-  /// used on this thread before. bind_back() binds it to that one again.
-  virtual int bind_for_now() {
+  /// Binds the calling thread as bind_to_thread() does, and returns what it was bound to before:
+  /// the context of a GPU, or null if it has not used CUDA.
+  virtual void* bind_for_now() {
     bind_to_thread();
-    return 0;
+    return nullptr;
   }
 
-  /// Binds the calling thread to the GPU that bind_for_now() returned.
-  virtual void bind_back(int /*gpu*/) noexcept {}
+  /// Binds the calling thread again to what bind_for_now() returned.
+  virtual void bind_back(void* /*before*/) noexcept {}
 
   /// True if the device has started, or starts at once because the driver is already initialised.
   virtual bool has_started() const { return true; }
