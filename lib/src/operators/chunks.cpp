@@ -312,6 +312,7 @@ void Chunks::State::run() {
   } catch (...) {
     error = std::current_exception();
   }
+  pass.unbind_thread();  // the reservation dies on another thread
   lender->close();
 }
 

@@ -16,11 +16,11 @@ Coordinator::Reservation::Reservation(std::atomic_flag& busy, Device& device) : 
 void Coordinator::Reservation::bind_thread() {
   if (bound_) return device_->bind_to_thread();  // to which a callback may have bound it since
   void* const before = device_->bind_for_now();
-  bound_ = {device_, BindBack{std::this_thread::get_id(), before}};
+  bound_ = {device_, BindBack{before}};
 }
 
 void Coordinator::Reservation::BindBack::operator()(Device* device) const noexcept {
-  if (thread == std::this_thread::get_id()) device->bind_back(before);
+  device->bind_back(before);
 }
 
 }  // namespace ooc

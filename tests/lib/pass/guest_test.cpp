@@ -117,5 +117,24 @@ TEST(Guest, TheGpuOfTheProgramIsWhatItWas) {
   EXPECT_EQ(gpu, before);
 }
 
+// The system may give a thread the identity of one that has ended: here that of the loop's own,
+// which was bound to the GPU.
+TEST(Guest, ChunksMayDieOnAThreadThatBeganLater) {
+  const test::TempDir directory;
+  const std::filesystem::path path = directory.path() / "data";
+  test::write_file(path, std::vector<std::uint8_t>(3 * test::partition_elements, 1));
+  const Source source{File::open(path)};
+  Coordinator coordinator(std::make_unique<test::LateDevice>());
+  auto chunks = std::make_unique<Chunks>(coordinator, source);
+  while (chunks->next()) {
+  }
+  std::thread([&] {
+    int context_of_program = 0;
+    test::LateDevice::context_of_thread = &context_of_program;
+    chunks.reset();
+    EXPECT_EQ(test::LateDevice::context_of_thread, &context_of_program);
+  }).join();
+}
+
 }  // namespace
 }  // namespace ooc
