@@ -98,7 +98,8 @@ class OOC_API Coordinator {
   /// limit of memory, too.
   const Options& options() const noexcept;
 
-  /// The most streams that the next passes use.
+  /// The most streams that the next passes use. A loop over chunks (see Chunks) on a GPU may use
+  /// twice as many, each with one buffer instead of two.
   std::size_t streams() const noexcept;
 
  private:
