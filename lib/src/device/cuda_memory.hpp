@@ -30,8 +30,8 @@ class CudaMemory final : public std::pmr::memory_resource {
   Calls& calls_;
 };
 
-/// Device memory of the program's own allocator (CudaDeviceOptions::device_memory), which is called
-/// with the device as the current one.
+/// Device memory of the program's own allocator. CudaDeviceOptions::device_memory says what that
+/// may expect, and what it has to do.
 class GivenMemory final : public std::pmr::memory_resource {
  public:
   GivenMemory(std::pmr::memory_resource* upstream, const CudaContext& context, Calls& calls)
