@@ -266,12 +266,6 @@ std::vector<PassInput> inputs_of(const std::vector<detail::ChunkSource>& sources
   return inputs;
 }
 
-std::size_t record_bytes_of(const std::vector<PassInput>& inputs) {
-  std::size_t bytes = 0;
-  for (const PassInput& input : inputs) bytes += input.record.bytes;
-  return bytes;
-}
-
 Lending lending_of(const ChunksOptions& options) {
   if (options.shard < options.shards) {
     return {options.rows, options.shuffle_seed, options.shard, options.shards};
@@ -291,7 +285,7 @@ Chunks::State::State(Coordinator& used, const std::vector<detail::ChunkSource>& 
       pass(used.begin_pass()),
       inputs(inputs_of(sources)),
       lender(std::make_shared<detail::Lender>(used.device(), lending_of(options), sources,
-                                              record_bytes_of(inputs))),
+                                              detail::record_bytes_of(inputs))),
       forward(options.pass.stop, [this] { stop.request_stop(); }),
       thread(start_thread([this](const std::stop_token&) { run(); })) {}
 
