@@ -150,7 +150,7 @@ class OOC_API Chunks {
   /// as Options::streams says, if it is set, unless limits of memory allow fewer; while all live,
   /// no chunk is loaded ahead.
   ///
-  /// Throws Error(usage) if all these live, also at the end of the data, and for a checksum of
+  /// Throws Error(usage) if all these live and there may be another chunk, and for a checksum of
   /// chunks that are shuffled or sharded; `bad_input` if the sources have different numbers of
   /// rows; the error of the pass, if that has failed; Error(interrupted) after a stop, unless
   /// PassOptions::keep_partial is set: then the chunks end early.

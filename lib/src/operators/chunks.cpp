@@ -50,7 +50,7 @@ class Lender final : public Operation {
 
   std::size_t partition() const noexcept override { return partition_; }
   std::optional<Lending> lending() const noexcept override { return lending_; }
-  void prepare(std::size_t lanes) override;
+  void prepare(std::size_t lanes, std::size_t steps) override;
   void begin(std::size_t /*lane*/, Stream& /*stream*/) override {}
   void process(std::size_t lane, Stream& stream, const StepRecords& in,
                const StepResults& out) override;
@@ -88,19 +88,21 @@ class Lender final : public Operation {
   std::vector<LentStep> steps_;    // of each lane
   std::size_t lanes_running_ = 0;  // of those that have begun or will
   std::size_t next_ = 0;           // step to be taken
+  std::size_t end_ = 0;            // of the steps; of a producer, not known before
   bool is_closed_ = false;
 };
 
-void Lender::prepare(std::size_t lanes) {
-  std::vector<LentStep> steps(lanes);
-  for (LentStep& step : steps) {
+void Lender::prepare(std::size_t lanes, std::size_t steps) {
+  std::vector<LentStep> of_lanes(lanes);
+  for (LentStep& step : of_lanes) {
     step.ready = device_.make_event();
     step.done = device_.make_event();
     step.inputs.reserve(sources_.size());
   }
   const std::scoped_lock lock(mutex_);
-  steps_ = std::move(steps);
+  steps_ = std::move(of_lanes);
   lanes_running_ = lanes;
+  end_ = steps;
 }
 
 void Lender::process(std::size_t lane, Stream& stream, const StepRecords& in,
@@ -143,7 +145,7 @@ LentStep* Lender::take() {
     }
     if (lanes_running_ != 0 && lent() == lanes_running_) {
       // A lane ends only when there are no more steps.
-      if (lanes_running_ < steps_.size()) return nullptr;
+      if (next_ == end_ || lanes_running_ < steps_.size()) return nullptr;
       throw Error(
           ErrorKind::usage,
           "all chunks that can be on the device at once are lent: " + std::to_string(lent()),
