@@ -47,11 +47,11 @@ TEST(NpyHeader, SaysTypeAndShapeToNumPy) {
 }
 
 TEST(NpyHeader, SaysFieldsAndPaddingToNumPy) {
-  EXPECT_EQ(header(parse_dtype("{x:f4,:V4,y:>i8[3],':u1,:V7}"), {2}),
+  EXPECT_EQ(header(parse_dtype("{x:f4,:V4,y:>i8[3],'''':u1,:V7}"), {2}),
             header_that_says("{'descr': [('x', '<f4'), ('', '|V4'), ('y', '>i8', (3,)), (\"'\", "
                              "'|u1'), ('', '|V7')], 'fortran_order': False, 'shape': (2, ), }"));
   expect_error(ErrorKind::usage, "has a name of plain characters",
-               [] { npy_header(parse_dtype("{'\":u1}"), Shape{1}); });
+               [] { npy_header(parse_dtype("{'''\"':u1}"), Shape{1}); });
   std::string many = "{a:u1";
   for (int i = 0; i < 400; ++i) many += ",b" + std::to_string(i) + ":f4";
   expect_error(ErrorKind::usage, "too many fields",
