@@ -130,7 +130,7 @@ Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source&
                         const HistogramOptions& options, const PassOptions& wanted) {
   const std::size_t passes = histogram_passes(source, options);
   if (passes > 1 && source.is_produced()) throw binning::read_once(source);
-  Stats stats = dry_run_pass(machine, device, source, size_of(source.element()), {}, wanted);
+  Stats stats = dry_run_pass(machine, device, {source, size_of(source.element())}, {}, wanted);
   stats.outcome.passes = passes;
   return stats;
 }
