@@ -124,6 +124,24 @@ TEST_F(TargetTest, MayBeAppendedTo) {
   }
 }
 
+// open() would take the file for what its ending names.
+TEST_F(TargetTest, TheEndingOfARawFileNamesItsType) {
+  const auto make = [&](const char* name, DType type) {
+    TargetFile(Target{.path = path(name), .type = std::move(type)}, 3, {}, Purpose::dry_run);
+  };
+  expect_error(ErrorKind::usage, "x.f32: the ending names float32, the target holds uint8",
+               [&] { make("x.f32", {ElementType::u1}); });
+  expect_error(ErrorKind::usage, "x.u8: the ending names uint8, the target holds uint64",
+               [&] { make("x.u8", {ElementType::u8}); });
+  expect_error(ErrorKind::usage, "x.F4: the ending names float32, the target holds {x:<f4}",
+               [&] { make("x.F4", parse_dtype("{x:f4}")); });
+  make("x.f32", f4);
+  make("x.f4", {ElementType::f4, true});
+  make("x.bin", {ElementType::u8});
+  make("x", {ElementType::f2});
+  make("x.npy", {ElementType::f2});
+}
+
 TEST_F(TargetTest, RawFilesAreNothingButData) {
   const Target target{.path = path("x.bf16"), .type = {ElementType::bf16}, .shape = {7}};
   TargetFile file(target, 3, {});
