@@ -85,7 +85,9 @@ void require_elements(const Source& source, const Target& target) {
   if (target.type.is_struct()) {
     throw Error(ErrorKind::usage,
                 target.path.string() + ": is to hold structs " + code_of(target.type),
-                {.path = target.path, .why = "elements of one type are converted"});
+                {.path = target.path,
+                 .why = "elements of one type are converted",
+                 .hint = "map() writes what the Output of an operator declares"});
   }
 }
 
