@@ -142,10 +142,7 @@ Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
   auto [counted, stats] = visit(source.element(), [&]<class T>(std::type_identity<T>) {
     return fold(coordinator, CountBins<T>(found.bins), source, wanted);
   });
-  stats = check_passes(source, found, counted, stats);
-  if (stats.outcome.bytes == 0 && !stats.outcome.partial) {
-    counted = binning::empty_histogram(source.element(), options);
-  }
+  stats = binning::complete(counted, source, options, found, stats);
   return {std::move(counted), std::move(stats)};
 }
 
