@@ -108,7 +108,7 @@ NPY = {
 
 DTYPES = ("u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8 bf16 <f4 >f4 =f4 |f4 |u1 <u1 >bf16 uint8 float64 "
           "bfloat16 >uint16 .u8 .f32 .bf16 .f4 f16 float F4 f4x <> < || bfloat161616161616 "
-          ".float32 .half >u32").split()
+          ".float32 .half >u32 {x:f4,'a:b':>i2[3],:V4,'''':u1}").split()
 
 SIZES = ("0 1 4096 4K 4k 64KiB 5GB 5gb 1T 1TiB 1TB 1.5GiB 16777215T 16777216T 18446744T "
          "18446744073709551615 18446744073709551616 18446745TB -1 +1 -0 0x10 1e3 1e400 1e-400 "

@@ -142,19 +142,18 @@ class LateDevice final : public Device {
   explicit LateDevice(Lateness lateness = {}, bool reads_host_memory = false)
       : lateness_(std::move(lateness)), reads_host_memory_(reads_host_memory) {}
 
-  /// The GPU that the calling thread is bound to, as cudaGetDevice() says it, and that of this
-  /// class.
-  static inline thread_local int gpu_of_thread = 0;
-  static constexpr int ordinal = 1;
+  /// The context that the calling thread is bound to, and that of this class.
+  static inline thread_local void* context_of_thread = nullptr;
+  static inline int context = 0;
 
   DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
   std::string name() const override { return "late"; }
   DeviceFacts facts() const noexcept override {
     return {.uses_host_cores = false, .reads_host_memory = reads_host_memory_};
   }
-  void bind_to_thread() override { gpu_of_thread = ordinal; }
-  int bind_for_now() override { return std::exchange(gpu_of_thread, ordinal); }
-  void bind_back(int gpu) noexcept override { gpu_of_thread = gpu; }
+  void bind_to_thread() override { context_of_thread = &context; }
+  void* bind_for_now() override { return std::exchange(context_of_thread, &context); }
+  void bind_back(void* before) noexcept override { context_of_thread = before; }
   MeteredMemory& host_memory() override { return cpu_->host_memory(); }
   MeteredMemory& device_memory() override { return cpu_->device_memory(); }
   std::uint64_t available_bytes() override { return cpu_->available_bytes(); }

@@ -142,7 +142,7 @@ Explanation explain_histogram(const RunSettings& settings, const ooc::Source& so
 Explanation explain_reduce(const RunSettings& settings, const ooc::Source& source,
                            const ooc::ReduceOptions& options) {
   return explain_run(settings, reduce_task(source, options), [&](ooc::DeviceKind device) {
-    return ooc::dry_run_pass(settings.options, device, source, ooc::size_of(source.element()), {},
+    return ooc::dry_run_pass(settings.options, device, {source, ooc::size_of(source.element())}, {},
                              {.checksum = settings.checksum});
   });
 }

@@ -30,8 +30,8 @@ struct Target {
 class OOC_API TargetFile : public OutputFile {
  public:
   /// `elements`: the most there may be if the file is appended to; end() writes its header then.
-  /// Throws Error: `usage` if the target is the same file as one of the inputs, or its type or
-  /// shape cannot be written; `output` as OutputFile.
+  /// Throws Error: `usage` if the target is the same file as one of the inputs, its type or shape
+  /// cannot be written, or the ending of a raw file names another type; `output` as OutputFile.
   TargetFile(const Target& target, std::uint64_t elements, std::span<const Source* const> inputs,
              Purpose purpose = Purpose::write);
 

@@ -53,6 +53,20 @@ std::string_view nearest_name(std::string_view text) {
   return nearest;
 }
 
+// Between these, and the ends, is a name that is not quoted.
+constexpr std::string_view after_names = ":,{}[]";
+
+/// Returns the name of a field as it stands in the text of a struct: in quotes if it could not be
+/// read otherwise.
+std::string text_of_name(const std::string& name) {
+  const bool is_plain = name.find_first_of(after_names) == std::string::npos &&
+                        !name.starts_with('\'') && !name.starts_with(' ') && !name.ends_with(' ');
+  if (is_plain) return name;
+  std::string text = "'";
+  for (const char letter : name) text += letter == '\'' ? "''" : std::string(1, letter);
+  return text + "'";
+}
+
 std::string code_of(ElementType element, bool swapped) {
   const std::string code{type_names[static_cast<std::size_t>(element)].code};
   if (size_of(element) == 1) return "|" + code;
@@ -111,26 +125,29 @@ class StructParser {
     constexpr std::size_t most = 64;
     const std::string shown =
         text_.size() > most ? std::string(text_.substr(0, most)) + "..." : std::string(text_);
-    const std::string field =
-        name_.empty() ? "" : "field '" + std::string(name_.substr(0, most)) + "': ";
+    const std::string field = name_.empty() ? "" : "field '" + name_.substr(0, most) + "': ";
     throw Error(
         ErrorKind::usage,
         "dtype '" + shown + "', character " + std::to_string(begin_ + 1) + ": " + field + problem,
-        {.why = "a struct is written {x:f4,y:>i2,v:f4[3]}; :V4 is 4 bytes of padding",
+        {.why = "a struct is written {x:f4,y:>i2,v:f4[3]}; :V4 is 4 bytes of padding, and names of "
+                "other characters are in quotes: 'a:b'",
          .hint = hint});
   }
 
   void parse_field() {
     begin_ = position_;
-    name_ = until(":,{}[]");
+    name_.clear();
+    const bool is_quoted = accept('\'');
+    name_ = is_quoted ? quoted() : std::string(until(after_names));
     if (!accept(':')) fail("a ':' and a type are missing");
-    const std::string_view code = until(",{}[]:");
-    if (name_.empty()) {
+    const std::string_view code = until(after_names);
+    if (name_.empty() && !is_quoted) {
       if (!code.starts_with('V')) fail("a field has a name");
       check(append_padding(type_, parse_number(code.substr(1))));
       return;
     }
-    Field field{.name = std::string(name_)};
+    if (name_.empty()) fail("a field has a name");
+    Field field{.name = name_};
     try {
       const DType element = parse_element(code);
       field.element = element.element;
@@ -158,6 +175,19 @@ class StructParser {
     return number;
   }
 
+  /// Returns the text up to the quote that ends it. Two quotes in it stand for one.
+  std::string quoted() {
+    std::string found;
+    for (;;) {
+      const std::size_t end = text_.find('\'', position_);
+      if (end == std::string_view::npos) fail("the quote that ends a name is missing");
+      found += text_.substr(position_, end - position_);
+      position_ = end + 1;
+      if (!text_.substr(position_).starts_with('\'')) return found;
+      found += text_[position_++];
+    }
+  }
+
   /// Returns the text up to one of the characters, without the spaces around it.
   std::string_view until(std::string_view characters) {
     const std::size_t end = std::min(text_.find_first_of(characters, position_), text_.size());
@@ -181,8 +211,8 @@ class StructParser {
 
   std::string_view text_;
   std::size_t position_ = 0;
-  std::size_t begin_ = 0;    // of the field that is parsed
-  std::string_view name_{};  // of that field
+  std::size_t begin_ = 0;  // of the field that is parsed
+  std::string name_{};     // of that field
   DType type_;
 };
 
@@ -218,7 +248,7 @@ std::string code_of(const DType& type) {
   std::string text;
   std::size_t end = 0;  // of the field before
   const auto add = [&](const std::string& name, const std::string& code) {
-    text += (text.empty() ? "{" : ",") + name + ":" + code;
+    text += (text.empty() ? "{" : ",") + text_of_name(name) + ":" + code;
   };
   const auto add_padding = [&](std::size_t begin) {
     if (begin > end) add("", "V" + std::to_string(begin - end));

@@ -82,9 +82,25 @@ void require_writable_as_npy(const Target& target, std::uint64_t elements) {
               {.path = target.path, .hint = "choose lengths whose product is that"});
 }
 
+/// Throws Error(usage) if the ending of a raw file names another type. Its byte order has no name.
+void require_named_type(const Target& target) {
+  const auto named = type_of_ending(ending_of(target.path));
+  if (!named || (!target.type.is_struct() && target.type.element == *named)) return;
+  const std::string held =
+      target.type.is_struct() ? code_of(target.type) : std::string(name_of(target.type.element));
+  throw Error(ErrorKind::usage,
+              target.path.string() + ": the ending names " + std::string(name_of(*named)) +
+                  ", the target holds " + held,
+              {.path = target.path,
+               .why = "a raw file is read as the type that its ending names",
+               .hint = std::filesystem::path(target.path).replace_extension(".bin").string() +
+                       " names no type"});
+}
+
 const std::filesystem::path& checked_path(const Target& target, std::uint64_t elements,
                                           std::span<const Source* const> inputs) {
   refuse_input(target, inputs);
+  require_named_type(target);
   if (target.is_npy()) require_writable_as_npy(target, elements);
   return target.path;
 }

@@ -85,7 +85,9 @@ void require_elements(const Source& source, const Target& target) {
   if (target.type.is_struct()) {
     throw Error(ErrorKind::usage,
                 target.path.string() + ": is to hold structs " + code_of(target.type),
-                {.path = target.path, .why = "elements of one type are converted"});
+                {.path = target.path,
+                 .why = "elements of one type are converted",
+                 .hint = "map() writes what the Output of an operator declares"});
   }
 }
 
@@ -106,7 +108,7 @@ Stats dry_run_convert(const Options& options, DeviceKind device, const Source& s
                   Purpose::dry_run);
   const std::size_t element_bytes = size_of(target.type.element);
   const Output output{file, element_bytes, target.type.swapped ? element_bytes : 0};
-  return dry_run_pass(options, device, source, input_bytes, {&output, 1});
+  return dry_run_pass(options, device, {source, input_bytes}, {&output, 1});
 }
 
 Result<Conversion> convert(Coordinator& coordinator, const Source& source, const Target& target,

@@ -145,7 +145,7 @@ Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source&
                         const HistogramOptions& options, const PassOptions& wanted) {
   const std::size_t passes = histogram_passes(source, options);
   if (passes > 1 && source.is_produced()) throw binning::read_once(source);
-  Stats stats = dry_run_pass(machine, device, source, size_of(source.element()), {}, wanted);
+  Stats stats = dry_run_pass(machine, device, {source, size_of(source.element())}, {}, wanted);
   stats.outcome.passes = passes;
   if (passes > 1 && !wanted.checksum && device == DeviceKind::cuda) {
     stats.outcome.resident_bytes = resident_bytes_expected(machine, source, stats);
@@ -164,10 +164,7 @@ Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
   auto [counted, stats] = visit(source.element(), [&]<class T>(std::type_identity<T>) {
     return binning::fold_found(coordinator, CountBins<T>(found.bins), source, found, wanted);
   });
-  stats = check_passes(source, found, counted, stats);
-  if (stats.outcome.bytes == 0 && !stats.outcome.partial) {
-    counted = binning::empty_histogram(source.element(), options);
-  }
+  stats = binning::complete(counted, source, options, found, stats);
   return {std::move(counted), std::move(stats)};
 }
 

@@ -113,6 +113,26 @@ std::optional<Range> range_of_type(ElementType type, const HistogramOptions& opt
   return {};
 }
 
+/// Returns the statistics of both passes together.
+Stats check_passes(const Source& source, const FoundBins& found, const Histogram& histogram,
+                   const Stats& counting) {
+  check_count(histogram, counting.outcome.bytes / size_of(source.element()));
+  if (!found.pass) return counting;
+  const auto& [extremes, first] = *found.pass;
+  check_same(source, first, counting);
+  check_unchanged(source, histogram, extremes, counting.outcome.partial);
+  Stats both = first;
+  return both += counting;
+}
+
+/// Returns the histogram of no elements.
+Histogram empty_histogram(ElementType type, const HistogramOptions& options) {
+  const auto bins = known_bins(type, options);  // throws for invalid options
+  const bool given = options.range || !options.edges.empty();
+  if (!given) return {};
+  return {.edges = bins->edges, .counts = std::vector<std::uint64_t>(bins->size())};
+}
+
 }  // namespace
 
 std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options) {
@@ -120,13 +140,6 @@ std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options
   const auto range = options.range ? options.range : range_of_type(type, options);
   if (!range && options.edges.empty()) return {};
   return make_bins(options, range.value_or(Range{}), ErrorKind::usage);
-}
-
-Histogram empty_histogram(ElementType type, const HistogramOptions& options) {
-  const auto bins = known_bins(type, options);  // throws for invalid options
-  const bool given = options.range || !options.edges.empty();
-  if (!given) return {};
-  return {.edges = bins->edges, .counts = std::vector<std::uint64_t>(bins->size())};
 }
 
 Error read_once(const Source& source) {
@@ -157,15 +170,13 @@ FoundBins find_bins(Coordinator& coordinator, const Source& source, const Histog
   return found;
 }
 
-Stats check_passes(const Source& source, const FoundBins& found, const Histogram& histogram,
-                   const Stats& counting) {
-  check_count(histogram, counting.outcome.bytes / size_of(source.element()));
-  if (!found.pass) return counting;
-  const auto& [extremes, first] = *found.pass;
-  check_same(source, first, counting);
-  check_unchanged(source, histogram, extremes, counting.outcome.partial);
-  Stats both = first;
-  return both += counting;
+Stats complete(Histogram& histogram, const Source& source, const HistogramOptions& options,
+               const FoundBins& found, const Stats& counting) {
+  Stats stats = check_passes(source, found, histogram, counting);
+  if (stats.outcome.bytes == 0 && !stats.outcome.partial) {
+    histogram = empty_histogram(source.element(), options);
+  }
+  return stats;
 }
 
 }  // namespace ooc::binning

@@ -17,9 +17,6 @@ namespace ooc::binning {
 /// options.
 std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options);
 
-/// Returns the histogram of no elements: counts of 0 if range or edges are given, else no bins.
-Histogram empty_histogram(ElementType type, const HistogramOptions& options);
-
 /// Returns the error for a source that can be read once only.
 Error read_once(const Source& source);
 
@@ -43,9 +40,11 @@ auto fold_found(Coordinator& coordinator, const Op& op, const Source& source,
                     : fold(coordinator, op, source, wanted);
 }
 
-/// Returns the statistics of both passes together. Throws Error: `internal` unless every element
-/// was counted once, `input_changed` if the counting pass saw other values than the first one.
-Stats check_passes(const Source& source, const FoundBins& found, const Histogram& histogram,
-                   const Stats& counting);
+/// Checks a histogram, and returns the statistics of both passes together. That of no elements gets
+/// counts of 0 if range or edges are given, else it loses its bins. Throws Error: `internal` unless
+/// every element was counted once, `input_changed` if the counting pass saw other values than the
+/// first one.
+Stats complete(Histogram& histogram, const Source& source, const HistogramOptions& options,
+               const FoundBins& found, const Stats& counting);
 
 }  // namespace ooc::binning

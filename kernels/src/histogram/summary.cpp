@@ -16,10 +16,7 @@ Result<Summary> summarize(Coordinator& coordinator, const Source& source,
     const std::tuple both{Reduction<T>(options.reduce), CountBins<T>(found.bins)};
     auto [answers, stats] = binning::fold_found(coordinator, both, source, found, wanted);
     auto& [statistics, histogram] = answers;
-    stats = check_passes(source, found, histogram, std::move(stats));
-    if (stats.outcome.bytes == 0 && !stats.outcome.partial) {
-      histogram = binning::empty_histogram(source.element(), options.histogram);
-    }
+    stats = binning::complete(histogram, source, options.histogram, found, stats);
     return {{std::move(statistics), std::move(histogram)}, std::move(stats)};
   });
 }

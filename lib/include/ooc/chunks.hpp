@@ -146,10 +146,11 @@ class OOC_API Chunks {
 
   /// Blocks until the next chunk is on the device, and returns it; nothing at the end of the data.
   /// Work that is enqueued on `stream` from now on finds its rows, and work that is on the stream
-  /// when the lease dies is done before the memory is used again. Up to Coordinator::streams()
-  /// leases may live at once, unless limits of memory allow fewer; then no chunk is loaded ahead.
+  /// when the lease dies is done before the memory is used again. As many leases may live at once
+  /// as Options::streams says, if it is set, unless limits of memory allow fewer; while all live,
+  /// no chunk is loaded ahead.
   ///
-  /// Throws Error(usage) if all these live, also at the end of the data, and for a checksum of
+  /// Throws Error(usage) if all these live and there may be another chunk, and for a checksum of
   /// chunks that are shuffled or sharded; `bad_input` if the sources have different numbers of
   /// rows; the error of the pass, if that has failed; Error(interrupted) after a stop, unless
   /// PassOptions::keep_partial is set: then the chunks end early.

@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <thread>
 
 namespace ooc {
 
@@ -36,17 +35,20 @@ class OOC_API Coordinator {
     /// Throws Error(usage) if another has it.
     Reservation(std::atomic_flag& busy, Device& device);
 
-    /// Binds the calling thread to the device, until the reservation dies on that thread: then
-    /// CUDA uses the GPU there that it used before. Throws Error(device).
+    /// Binds the calling thread to the device, until unbind_thread() is called, or the reservation
+    /// dies, on that thread: then CUDA uses the GPU there that it used before. Throws
+    /// Error(device).
     void bind_thread();
+
+    /// Does nothing if no thread is bound.
+    void unbind_thread() noexcept { bound_.reset(); }
 
    private:
     struct Clear {
       void operator()(std::atomic_flag* busy) const noexcept { busy->clear(); }
     };
     struct BindBack {
-      std::thread::id thread;
-      int gpu;
+      void* before;
       void operator()(Device* device) const noexcept;
     };
     std::unique_ptr<std::atomic_flag, Clear> busy_;
@@ -96,7 +98,8 @@ class OOC_API Coordinator {
   /// limit of memory, too.
   const Options& options() const noexcept;
 
-  /// The most streams that the next passes use.
+  /// The most streams that the next passes use. A loop over chunks (see Chunks) on a GPU may use
+  /// twice as many, each with one buffer instead of two.
   std::size_t streams() const noexcept;
 
  private:

@@ -166,15 +166,15 @@ class OOC_API Device {
   /// until the device has started. Throws Error(device) if it is missing or not usable.
   virtual void bind_to_thread() = 0;
 
-  /// Binds the calling thread as bind_to_thread() does, and returns the number of the GPU that CUDA
-  /// used on this thread before. bind_back() binds it to that one again.
-  virtual int bind_for_now() {
+  /// Binds the calling thread as bind_to_thread() does, and returns what it was bound to before:
+  /// the context of a GPU, or null if it has not used CUDA.
+  virtual void* bind_for_now() {
     bind_to_thread();
-    return 0;
+    return nullptr;
   }
 
-  /// Binds the calling thread to the GPU that bind_for_now() returned.
-  virtual void bind_back(int /*gpu*/) noexcept {}
+  /// Binds the calling thread again to what bind_for_now() returned.
+  virtual void bind_back(void* /*before*/) noexcept {}
 
   /// True if the device has started, or starts at once because the driver is already initialised.
   virtual bool has_started() const { return true; }
@@ -222,9 +222,18 @@ struct CudaDeviceOptions {
   int ordinal = 0;  ///< index of the GPU
 
   /// All device memory comes from here if it is set, for example from the pool of the program's own
-  /// allocator. It gives memory of that GPU, is called by several threads at once with that GPU as
-  /// the current one, throws std::bad_alloc if it has no more, and must outlive the device. What it
-  /// is given back, no stream uses any longer.
+  /// allocator.
+  ///
+  /// It gives memory of that GPU, aligned to 256 bytes, which work on any stream may use at once:
+  /// one that allocates in the order of a stream has to wait for it. If it has no more, it throws
+  /// std::bad_alloc: the pass takes smaller chunks, or ends with Error(memory). What else it throws
+  /// ends the pass as it is. What it is given back, no work of the library uses any longer, on any
+  /// stream; that must not throw. A lost GPU (see Device) gives nothing back.
+  ///
+  /// Threads: those of the library, and those of the program that run passes or destroy a
+  /// coordinator, a stream or a Buffer; several at once. That GPU is the current one during a call.
+  ///
+  /// Lifetime: it must outlive the device, and so all Buffers of it.
   std::pmr::memory_resource* device_memory = nullptr;
 };
 

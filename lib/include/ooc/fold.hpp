@@ -164,7 +164,7 @@ class OOC_API CompositeOperation final : public Operation {
   explicit CompositeOperation(std::vector<Operation*> operations)
       : operations_(std::move(operations)) {}
 
-  void prepare(std::size_t lanes) override;
+  void prepare(std::size_t lanes, std::size_t steps) override;
   void begin(std::size_t lane, Stream& stream) override;
   void process(std::size_t lane, Stream& stream, const StepRecords& in,
                const StepResults& out) override;

@@ -24,10 +24,12 @@ class Calls {
   /// Throws the error of a call that failed.
   [[noreturn]] void fail(cudaError_t status, const std::string& what, ErrorDetails details = {}) {
     cudaGetLastError();
-    const cudaError_t now = cudaStreamQuery(nullptr);  // does not wait
-    cudaGetLastError();
-    // Without a context (for example for lack of memory) this query fails as well.
-    if (has_started_ && now != cudaSuccess && now != cudaErrorNotReady) has_lost_gpu_ = true;
+    // Without a context (for example for lack of memory) this query would fail as well.
+    if (has_started_) {
+      const cudaError_t now = cudaStreamQuery(nullptr);  // does not wait
+      cudaGetLastError();
+      if (now != cudaSuccess && now != cudaErrorNotReady) has_lost_gpu_ = true;
+    }
     const bool is_full = status == cudaErrorMemoryAllocation;
     if (is_full && details.remedies.empty()) {
       details.hint = "free the memory that other programs hold (nvidia-smi shows it)";

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "device/cuda_calls.hpp"
+#include "device/cuda_context.hpp"
 #include "device/cuda_memory.hpp"
 #include "device/devices.hpp"
 #include "device/move_fields.hpp"
@@ -26,24 +27,32 @@ namespace {
 /// Set once a device has started. The slow part is the driver's initialisation, once per process.
 std::atomic<bool> cuda_has_started{false};
 
+// The thread that destroys them may be any of the program's.
 struct DestroyStream {
   using pointer = cudaStream_t;
   const Calls& calls;
+  const CudaContext& context;
   void operator()(cudaStream_t stream) const {
-    if (!calls.has_lost_gpu()) cudaStreamDestroy(stream);
+    if (calls.has_lost_gpu()) return;
+    const CudaContext::Binding binding(context);
+    cudaStreamDestroy(stream);
   }
 };
 struct DestroyEvent {
   using pointer = cudaEvent_t;
   const Calls& calls;
+  const CudaContext& context;
   void operator()(cudaEvent_t event) const {
-    if (!calls.has_lost_gpu()) cudaEventDestroy(event);
+    if (calls.has_lost_gpu()) return;
+    const CudaContext::Binding binding(context);
+    cudaEventDestroy(event);
   }
 };
 
 class CudaEvent final : public Event {
  public:
-  explicit CudaEvent(Calls& calls) : calls_(calls), event_(nullptr, DestroyEvent{calls}) {
+  CudaEvent(Calls& calls, const CudaContext& context)
+      : calls_(calls), event_(nullptr, DestroyEvent{calls, context}) {
     cudaEvent_t event{};
     calls_.check(cudaEventCreate(&event));
     event_.reset(event);
@@ -75,17 +84,18 @@ class CudaEvent final : public Event {
 
 class CudaStream final : public Stream {
  public:
-  CudaStream(std::pmr::memory_resource& memory, Calls& calls)
-      : calls_(calls), temporaries_(memory), owned_(nullptr, DestroyStream{calls}) {
+  CudaStream(std::pmr::memory_resource& memory, Calls& calls, const CudaContext& context)
+      : calls_(calls), temporaries_(memory), owned_(nullptr, DestroyStream{calls, context}) {
     calls_.check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
     owned_.reset(stream_);
   }
 
   /// A stream of the caller's, which is not destroyed.
-  CudaStream(std::pmr::memory_resource& memory, Calls& calls, cudaStream_t borrowed)
+  CudaStream(std::pmr::memory_resource& memory, Calls& calls, const CudaContext& context,
+             cudaStream_t borrowed)
       : calls_(calls),
         temporaries_(memory),
-        owned_(nullptr, DestroyStream{calls}),
+        owned_(nullptr, DestroyStream{calls, context}),
         stream_(borrowed) {}
 
   DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
@@ -159,7 +169,7 @@ class CudaDevice final : public Device {
  public:
   explicit CudaDevice(const CudaDeviceOptions& options)
       : ordinal_(options.ordinal),
-        given_(options.device_memory, ordinal_, calls_),
+        given_(options.device_memory, context_, calls_),
         device_memory_(options.device_memory != nullptr
                            ? static_cast<std::pmr::memory_resource&>(given_)
                            : cuda_,
@@ -169,13 +179,12 @@ class CudaDevice final : public Device {
   std::string name() const override { return name_.get(); }
   void bind_to_thread() override {
     name_.get();
-    calls_.check(cudaSetDevice(ordinal_));
+    calls_.check(context_.bind());
     pinned_.lock_early();
   }
-  int bind_for_now() override {
+  void* bind_for_now() override {
     name_.get();  // CUDA starts on another thread
-    int before = 0;
-    calls_.check(cudaGetDevice(&before));
+    const CUcontext before = context_.of_thread();
     try {
       bind_to_thread();
     } catch (...) {
@@ -184,9 +193,8 @@ class CudaDevice final : public Device {
     }
     return before;
   }
-  void bind_back(int gpu) noexcept override {
-    if (gpu == ordinal_ || calls_.has_lost_gpu()) return;
-    if (cudaSetDevice(gpu) != cudaSuccess) cudaGetLastError();  // full, or for others only
+  void bind_back(void* before) noexcept override {
+    if (!calls_.has_lost_gpu()) context_.bind_back(static_cast<CUcontext>(before));
   }
   bool has_started() const override { return cuda_has_started; }
   MeteredMemory& host_memory() override { return host_memory_; }
@@ -198,15 +206,18 @@ class CudaDevice final : public Device {
     return free;
   }
   std::unique_ptr<Stream> make_stream() override {
-    return std::make_unique<CudaStream>(device_memory_, calls_);
+    return std::make_unique<CudaStream>(device_memory_, calls_, context_);
   }
-  std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(calls_); }
+  std::unique_ptr<Event> make_event() override {
+    return std::make_unique<CudaEvent>(calls_, context_);
+  }
   std::unique_ptr<Stream> borrow_stream(void* native) override {
     if (native == cudaStreamPerThread) {
       throw Error(ErrorKind::usage, "cudaStreamPerThread is another stream on each thread",
                   {.hint = "make a stream, or take the default stream"});
     }
-    return std::make_unique<CudaStream>(device_memory_, calls_, static_cast<cudaStream_t>(native));
+    return std::make_unique<CudaStream>(device_memory_, calls_, context_,
+                                        static_cast<cudaStream_t>(native));
   }
 
  private:
@@ -221,10 +232,9 @@ class CudaDevice final : public Device {
   std::string start() {
     const BlockedSignals blocked;  // CUDA's threads inherit the signal mask
     require_gpu(ordinal_, calls_);
-    calls_.check(cudaSetDevice(ordinal_));
     cudaDeviceProp properties{};
     calls_.check(cudaGetDeviceProperties(&properties, ordinal_));
-    calls_.check(cudaFree(nullptr));  // creates the context, or fails before any work
+    calls_.check(context_.create(ordinal_));
     const cudaError_t code = find_device_code();
     if (code != cudaSuccess) {
       calls_.fail(code,
@@ -240,8 +250,9 @@ class CudaDevice final : public Device {
 
   int ordinal_;
   Calls calls_;
-  PinnedMemory pinned_{ordinal_, calls_};
-  CudaMemory cuda_{calls_};
+  CudaContext context_;  // is there when name_ is
+  PinnedMemory pinned_{context_, calls_};
+  CudaMemory cuda_{context_, calls_};
   MeteredMemory host_memory_{pinned_, "host memory"};
   GivenMemory given_;
   MeteredMemory device_memory_;

@@ -36,24 +36,6 @@ void touch(std::byte* data, std::size_t bytes) {
   start_threads(workers, std::min({pieces, cores, most_threads}), touch_pieces);
 }
 
-/// Makes a GPU the current one of the calling thread for as long as it lives.
-class Current {
- public:
-  explicit Current(int ordinal) {
-    is_other_ = cudaGetDevice(&before_) == cudaSuccess && before_ != ordinal;
-    if (is_other_) cudaSetDevice(ordinal);
-  }
-  ~Current() {
-    if (is_other_ && cudaSetDevice(before_) != cudaSuccess) cudaGetLastError();
-  }
-  Current(const Current&) = delete;
-  Current& operator=(const Current&) = delete;
-
- private:
-  int before_ = 0;
-  bool is_other_ = false;
-};
-
 }  // namespace
 
 void* CudaMemory::do_allocate(std::size_t bytes, std::size_t /*alignment*/) {
@@ -64,11 +46,13 @@ void* CudaMemory::do_allocate(std::size_t bytes, std::size_t /*alignment*/) {
 }
 
 void CudaMemory::do_deallocate(void* data, std::size_t /*bytes*/, std::size_t /*alignment*/) {
-  if (!calls_.has_lost_gpu()) cudaFree(data);
+  if (calls_.has_lost_gpu()) return;
+  const CudaContext::Binding binding(context_);  // the thread may be one of the program's
+  cudaFree(data);
 }
 
 void* GivenMemory::do_allocate(std::size_t bytes, std::size_t alignment) {
-  const Current current(ordinal_);
+  const CudaContext::Binding binding(context_);
   try {
     return upstream_->allocate(bytes, alignment);
   } catch (const std::bad_alloc&) {
@@ -82,7 +66,7 @@ void* GivenMemory::do_allocate(std::size_t bytes, std::size_t alignment) {
 
 void GivenMemory::do_deallocate(void* data, std::size_t bytes, std::size_t alignment) {
   if (calls_.has_lost_gpu()) return;
-  const Current current(ordinal_);
+  const CudaContext::Binding binding(context_);
   upstream_->deallocate(data, bytes, alignment);
 }
 
@@ -116,13 +100,16 @@ void PinnedMemory::do_deallocate(void* data, std::size_t bytes, std::size_t alig
     const std::scoped_lock lock(mutex_);
     const auto is_this = [data](std::span<std::byte> block) { return block.data() == data; };
     const bool is_early = std::erase_if(early_, is_this) != 0;
-    if (!is_early && !calls_.has_lost_gpu()) cudaHostUnregister(data);
+    if (!is_early && !calls_.has_lost_gpu()) {
+      const CudaContext::Binding binding(context_);
+      cudaHostUnregister(data);
+    }
   }
   pages_.deallocate(data, bytes, alignment);
 }
 
 void PinnedMemory::lock_pages(void* data, std::size_t bytes) {
-  const Current current(ordinal_);  // the thread may be one of the program's
+  const CudaContext::Binding binding(context_);  // the thread may be one of the program's
   const cudaError_t status = cudaHostRegister(data, bytes, cudaHostRegisterPortable);
   if (status == cudaSuccess) return;
   calls_.fail(

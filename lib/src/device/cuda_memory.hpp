@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/cuda_calls.hpp"
+#include "device/cuda_context.hpp"
 #include "device/memory.hpp"
 
 namespace ooc {
@@ -16,7 +17,7 @@ namespace ooc {
 /// Memory of the GPU that is bound to the calling thread.
 class CudaMemory final : public std::pmr::memory_resource {
  public:
-  explicit CudaMemory(Calls& calls) : calls_(calls) {}
+  CudaMemory(const CudaContext& context, Calls& calls) : context_(context), calls_(calls) {}
 
  private:
   void* do_allocate(std::size_t bytes, std::size_t alignment) override;
@@ -25,15 +26,16 @@ class CudaMemory final : public std::pmr::memory_resource {
     return this == &other;
   }
 
+  const CudaContext& context_;
   Calls& calls_;
 };
 
-/// Device memory of the program's own allocator (CudaDeviceOptions::device_memory), which is called
-/// with the device as the current one.
+/// Device memory of the program's own allocator. CudaDeviceOptions::device_memory says what that
+/// may expect, and what it has to do.
 class GivenMemory final : public std::pmr::memory_resource {
  public:
-  GivenMemory(std::pmr::memory_resource* upstream, int ordinal, Calls& calls)
-      : upstream_(upstream), ordinal_(ordinal), calls_(calls) {}
+  GivenMemory(std::pmr::memory_resource* upstream, const CudaContext& context, Calls& calls)
+      : upstream_(upstream), context_(context), calls_(calls) {}
 
  private:
   void* do_allocate(std::size_t bytes, std::size_t alignment) override;
@@ -43,7 +45,7 @@ class GivenMemory final : public std::pmr::memory_resource {
   }
 
   std::pmr::memory_resource* upstream_;
-  int ordinal_;
+  const CudaContext& context_;
   Calls& calls_;
 };
 
@@ -54,7 +56,7 @@ class GivenMemory final : public std::pmr::memory_resource {
 /// registers it later. Thread-safe.
 class PinnedMemory final : public std::pmr::memory_resource {
  public:
-  PinnedMemory(int ordinal, Calls& calls) : ordinal_(ordinal), calls_(calls) {}
+  PinnedMemory(const CudaContext& context, Calls& calls) : context_(context), calls_(calls) {}
 
   /// Registers the memory that was allocated before CUDA started. Throws Error; memory that is
   /// still unregistered then can be registered by another call, or freed.
@@ -69,7 +71,7 @@ class PinnedMemory final : public std::pmr::memory_resource {
 
   void lock_pages(void* data, std::size_t bytes);
 
-  int ordinal_;
+  const CudaContext& context_;
   Calls& calls_;
   HugePageMemory pages_;
   std::mutex mutex_;

@@ -50,7 +50,7 @@ class Lender final : public Operation {
 
   std::size_t partition() const noexcept override { return partition_; }
   std::optional<Lending> lending() const noexcept override { return lending_; }
-  void prepare(std::size_t lanes) override;
+  void prepare(std::size_t lanes, std::size_t steps) override;
   void begin(std::size_t /*lane*/, Stream& /*stream*/) override {}
   void process(std::size_t lane, Stream& stream, const StepRecords& in,
                const StepResults& out) override;
@@ -88,19 +88,21 @@ class Lender final : public Operation {
   std::vector<LentStep> steps_;    // of each lane
   std::size_t lanes_running_ = 0;  // of those that have begun or will
   std::size_t next_ = 0;           // step to be taken
+  std::size_t end_ = 0;            // of the steps; of a producer, not known before
   bool is_closed_ = false;
 };
 
-void Lender::prepare(std::size_t lanes) {
-  std::vector<LentStep> steps(lanes);
-  for (LentStep& step : steps) {
+void Lender::prepare(std::size_t lanes, std::size_t steps) {
+  std::vector<LentStep> of_lanes(lanes);
+  for (LentStep& step : of_lanes) {
     step.ready = device_.make_event();
     step.done = device_.make_event();
     step.inputs.reserve(sources_.size());
   }
   const std::scoped_lock lock(mutex_);
-  steps_ = std::move(steps);
+  steps_ = std::move(of_lanes);
   lanes_running_ = lanes;
+  end_ = steps;
 }
 
 void Lender::process(std::size_t lane, Stream& stream, const StepRecords& in,
@@ -143,7 +145,7 @@ LentStep* Lender::take() {
     }
     if (lanes_running_ != 0 && lent() == lanes_running_) {
       // A lane ends only when there are no more steps.
-      if (lanes_running_ < steps_.size()) return nullptr;
+      if (next_ == end_ || lanes_running_ < steps_.size()) return nullptr;
       throw Error(
           ErrorKind::usage,
           "all chunks that can be on the device at once are lent: " + std::to_string(lent()),
@@ -266,12 +268,6 @@ std::vector<PassInput> inputs_of(const std::vector<detail::ChunkSource>& sources
   return inputs;
 }
 
-std::size_t record_bytes_of(const std::vector<PassInput>& inputs) {
-  std::size_t bytes = 0;
-  for (const PassInput& input : inputs) bytes += input.record.bytes;
-  return bytes;
-}
-
 Lending lending_of(const ChunksOptions& options) {
   if (options.shard < options.shards) {
     return {options.rows, options.shuffle_seed, options.shard, options.shards};
@@ -291,7 +287,7 @@ Chunks::State::State(Coordinator& used, const std::vector<detail::ChunkSource>& 
       pass(used.begin_pass()),
       inputs(inputs_of(sources)),
       lender(std::make_shared<detail::Lender>(used.device(), lending_of(options), sources,
-                                              record_bytes_of(inputs))),
+                                              detail::record_bytes_of(inputs))),
       forward(options.pass.stop, [this] { stop.request_stop(); }),
       thread(start_thread([this](const std::stop_token&) { run(); })) {}
 
@@ -312,6 +308,7 @@ void Chunks::State::run() {
   } catch (...) {
     error = std::current_exception();
   }
+  pass.unbind_thread();  // the reservation dies on another thread
   lender->close();
 }
 

@@ -28,7 +28,8 @@ const Field& found(const Source& source, const Field& wanted) {
     throw unfit(
         source,
         "has no field '" + wanted.name + "', which the operator takes as " + code_of(wanted),
-        "the file holds " + code_of(*source.type()), "");
+        "the file holds " + code_of(*source.type()),
+        "ooc::field(\"NAME\", &Input::member) names the field as the file does");
   }
   if (field->element != wanted.element || field->count != wanted.count) {
     throw unfit(source,

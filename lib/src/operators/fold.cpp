@@ -4,8 +4,8 @@
 
 namespace ooc::detail {
 
-void CompositeOperation::prepare(std::size_t lanes) {
-  for (Operation* operation : operations_) operation->prepare(lanes);
+void CompositeOperation::prepare(std::size_t lanes, std::size_t steps) {
+  for (Operation* operation : operations_) operation->prepare(lanes, steps);
 }
 
 void CompositeOperation::begin(std::size_t lane, Stream& stream) {

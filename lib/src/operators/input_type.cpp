@@ -100,7 +100,8 @@ void require_bytes_of_structs(const Source& source, const InputType& wanted) {
                      "holds structs of " + std::to_string(held.struct_bytes) +
                          " bytes, the operator takes " + std::to_string(wanted.bytes) +
                          " bytes at once",
-                     "these are not a whole number of structs", "");
+                     "these are not a whole number of structs",
+                     "give it an Input that declares the fields that it reads, or is as long");
   }
   require_whole(source, wanted.bytes);
 }

@@ -15,12 +15,12 @@ Coordinator::Reservation::Reservation(std::atomic_flag& busy, Device& device) : 
 
 void Coordinator::Reservation::bind_thread() {
   if (bound_) return device_->bind_to_thread();  // to which a callback may have bound it since
-  const int gpu = device_->bind_for_now();
-  bound_ = {device_, BindBack{std::this_thread::get_id(), gpu}};
+  void* const before = device_->bind_for_now();
+  bound_ = {device_, BindBack{before}};
 }
 
 void Coordinator::Reservation::BindBack::operator()(Device* device) const noexcept {
-  if (thread == std::this_thread::get_id()) device->bind_back(gpu);
+  device->bind_back(before);
 }
 
 }  // namespace ooc

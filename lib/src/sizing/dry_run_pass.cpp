@@ -200,12 +200,12 @@ void describe_readers(const Engine* engine, const IoConfig& config, Stats& stats
   describe_notes(*engine, stats);
 }
 
-Stats dry_run_pass(const Options& given, DeviceKind kind, const Source& source, RecordShape record,
+Stats dry_run_pass(const Options& given, DeviceKind kind, const PassInput& input,
                    std::span<const Output> outputs, const PassOptions& wanted) {
   const Options options = bounded(given);
   const DeviceFacts device = facts_of(kind);
   const bool device_starts = !device.uses_host_cores;
-  const PassInput input{source, record};
+  const Source& source = input.source;
   const Facts facts = measure_facts(device, device_starts, {&input, 1}, outputs);
   const Layout layout = choose_layout(facts, {.options = options,
                                               .workers = choose_workers(options, device),

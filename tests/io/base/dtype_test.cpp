@@ -105,6 +105,25 @@ TEST(StructType, ComesBackFromItsCode) {
   EXPECT_EQ(code_of(parse_dtype("{x:u1,:V2,:V3,y:u1,:V0}")), "{x:|u1,:V5,y:|u1}");
 }
 
+// NumPy takes any name.
+TEST(StructType, HasNamesOfAnyCharacters) {
+  const DType type = parse_dtype("{'a:b':f4, 'it''s' : u1,'{[,]}':>i2[2],' x ':f8,x's:u1,a b:u1}");
+  std::vector<std::string> names;
+  for (const Field& field : type.fields) names.push_back(field.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"a:b", "it's", "{[,]}", " x ", "x's", "a b"}));
+}
+
+TEST(StructType, ComesBackFromItsCodeWhateverItsNames) {
+  for (const char* name : {":", ",", "{", "}", "[", "]", "'", "''", "':'", "a'b", "\"", " ", " a",
+                           "a ", "a b", "\\", "\n", "x:f4,y", "\u00e4"}) {
+    DType type{.struct_bytes = 5};
+    type.fields = {{.name = name}, {.name = "y", .element = ElementType::f4, .offset = 1}};
+    EXPECT_EQ(parse_dtype(code_of(type)), type) << code_of(type);
+  }
+  EXPECT_EQ(code_of(parse_dtype("{'x':f4,'a:b':f4,a'b:f4,''':':u1}")),
+            "{x:<f4,'a:b':<f4,a'b:<f4,''':':|u1}");
+}
+
 TEST(StructType, IsRefusedWithItsFieldAndTheCharacter) {
   const std::vector<std::pair<const char*, const char*>> cases{
       {"{x:f4,y:f3}", "character 7: field 'y': unknown dtype 'f3'"},
@@ -120,6 +139,11 @@ TEST(StructType, IsRefusedWithItsFieldAndTheCharacter) {
       {"{x:f4,y:f4[268435456]}", "field 'y': a struct has at most 2^30 bytes"},
       {"{x:f4,:V1073741821}", "a struct has at most 2^30 bytes"},
       {"{x:f4,:f4}", "character 7: a field has a name"},
+      {"{x:f4,'':f4}", "character 7: a field has a name"},
+      {"{'':V4}", "character 2: a field has a name"},
+      {"{x:f4,'y:f4}", "character 7: the quote that ends a name is missing"},
+      {"{x:f4,'y''", "character 7: the quote that ends a name is missing"},
+      {"{'y'z:f4}", "field 'y': a ':' and a type are missing"},
       {"{x:f4", "',' or '}' is missing"},
       {"{x:f4}}", "nothing is to follow"},
       {"{:V4}", "a struct has at least one field"},

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/dataset/npy_text.hpp"
 #include "io/expect_error.hpp"
 #include "support/temp_dir.hpp"
 
@@ -16,23 +17,10 @@ namespace ooc {
 namespace {
 
 using test::expect_error;
+using test::header_of;
+using test::npy;
 using test::TempDir;
 using Shape = std::vector<std::uint64_t>;
-
-std::string header_of(const std::string& descr, const std::string& order,
-                      const std::string& shape) {
-  return "{'descr': " + descr + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }";
-}
-
-std::string npy(const std::string& header, std::size_t data_bytes, int major = 1) {
-  std::string file = "\x93NUMPY";
-  file += static_cast<char>(major);
-  file += '\0';
-  for (int i = 0; i < (major == 1 ? 2 : 4); ++i) {
-    file += static_cast<char>(header.size() >> (8 * i));
-  }
-  return file + header + std::string(data_bytes, 'x');
-}
 
 class SourceTest : public testing::Test {
  protected:
@@ -132,63 +120,6 @@ TEST_F(SourceTest, RefusesTypesThatAreNoNumbers) {
       {"None", "expected a type in quotes"}};
   for (const auto& [descr, problem] : cases) {
     expect_refused(problem, npy(header_of(descr, "False", "(1,)"), 8));
-  }
-}
-
-TEST_F(SourceTest, FindsTheFieldsOfStructs) {
-  const auto opened = [&](const char* descr, const char* shape, std::size_t bytes) {
-    return open_text("a.npy", npy(header_of(descr, "False", shape), bytes));
-  };
-  const Source packed = opened("[('x', '<f4'), ('y', '>i2')]", "(3,)", 18);
-  EXPECT_EQ(packed.type(), parse_dtype("{x:f4,y:>i2}"));
-  EXPECT_EQ(packed.type()->struct_bytes, 6u);
-  EXPECT_EQ(packed.shape().size(), 1u);
-  EXPECT_EQ(packed.columns(), 1u);
-  const Source padded =
-      opened("[('a', '|b1'), ('', '|V3'), ('v', '>f8', (2, 3)), ('\"', '|u1', (1,)), ('', '|V7')]",
-             "(2, 1)", 120);
-  EXPECT_EQ(code_of(*padded.type()), "{a:|u1,:V3,v:>f8[6],\":|u1,:V7}");
-  EXPECT_EQ(padded.type()->fields[1].offset, 4u);
-  EXPECT_EQ(padded.type()->struct_bytes, 60u);
-}
-
-TEST_F(SourceTest, RefusesFieldsThatAreNoNumbers) {
-  const std::vector<std::pair<const char*, const char*>> cases{
-      {"[('a', '<f4'), ('b', [('c', '<i4')])]", "field 'b' is a struct of its own"},
-      {"[('a', '<f4'), (('a title', 'b'), '<i4')]", "field 'b' has a title"},
-      {"[('a', '<f4'), ('b', '|O')]", "field 'b' holds pickled Python objects ('|O')"},
-      {"[('a', '<f4'), ('b', '|S3')]", "field 'b' holds strings"},
-      {"[('a', '<f4'), ('b', '|V3')]", "field 'b' holds opaque bytes"},
-      {"[('a', '<f4'), ('b', '<f3')]", "field 'b' holds the type '<f3', which is not known"},
-      {"[('a', '<f4'), ('a', '<f4')]", "field 'a': there are two fields of that name"},
-      {"[('a', '<f4'), ('', '<f4')]", "field '': has no name"},
-      {"[('a', '<f4', (2, 0))]", "field 'a': has no elements"},
-      {"[('a', '<f4', (4294967296, 4294967296))]", "field 'a': has more elements than 64 bits"},
-      {"[('a', '<f4', (268435456,)), ('b', '|u1')]", "field 'b': a struct has at most 2^30 bytes"},
-      {"[('', '|V1073741825')]", "field '': a struct has at most 2^30 bytes"},
-      {"[('', '|V4')]", "structs without fields"},
-      {"[]", "structs without fields"},
-      {"[('a', '<f4')", "expected '('"},
-      {"[('a', '<f4') ('b', '<f4')]", "expected ']'"},
-      {"[('a')]", "expected ','"},
-      {"[('a', '<f4', 3)]", "expected '('"},
-      {"[('a', '<f4', (3,), 1)]", "expected ')'"},
-      {"['a']", "expected '('"}};
-  for (const auto& [descr, problem] : cases) {
-    expect_refused(problem, npy(header_of(descr, "False", "(1,)"), 8));
-  }
-  std::string many = "[";
-  for (int i = 0; i < 1025; ++i) many += "('a" + std::to_string(i) + "','|u1'),";
-  expect_refused("no more than 1024 fields", npy(header_of(many + "]", "False", "(1,)"), 1025));
-  const auto path =
-      directory_.write("hint.npy", npy(header_of(cases[2].first, "False", "(1,)"), 8));
-  try {
-    open(path);
-    ADD_FAILURE();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.details().hint,
-              "save the other fields: import numpy.lib.recfunctions as r; "
-              "numpy.save(\"fields.npy\", r.repack_fields(array[[\"a\"]]))");
   }
 }
 

@@ -47,11 +47,11 @@ TEST(NpyHeader, SaysTypeAndShapeToNumPy) {
 }
 
 TEST(NpyHeader, SaysFieldsAndPaddingToNumPy) {
-  EXPECT_EQ(header(parse_dtype("{x:f4,:V4,y:>i8[3],':u1,:V7}"), {2}),
+  EXPECT_EQ(header(parse_dtype("{x:f4,:V4,y:>i8[3],'''':u1,:V7}"), {2}),
             header_that_says("{'descr': [('x', '<f4'), ('', '|V4'), ('y', '>i8', (3,)), (\"'\", "
                              "'|u1'), ('', '|V7')], 'fortran_order': False, 'shape': (2, ), }"));
   expect_error(ErrorKind::usage, "has a name of plain characters",
-               [] { npy_header(parse_dtype("{'\":u1}"), Shape{1}); });
+               [] { npy_header(parse_dtype("{'''\"':u1}"), Shape{1}); });
   std::string many = "{a:u1";
   for (int i = 0; i < 400; ++i) many += ",b" + std::to_string(i) + ":f4";
   expect_error(ErrorKind::usage, "too many fields",
@@ -122,6 +122,24 @@ TEST_F(TargetTest, MayBeAppendedTo) {
       EXPECT_EQ(source.bytes(), rows * row_bytes);
     }
   }
+}
+
+// open() would take the file for what its ending names.
+TEST_F(TargetTest, TheEndingOfARawFileNamesItsType) {
+  const auto make = [&](const char* name, DType type) {
+    TargetFile(Target{.path = path(name), .type = std::move(type)}, 3, {}, Purpose::dry_run);
+  };
+  expect_error(ErrorKind::usage, "x.f32: the ending names float32, the target holds uint8",
+               [&] { make("x.f32", {ElementType::u1}); });
+  expect_error(ErrorKind::usage, "x.u8: the ending names uint8, the target holds uint64",
+               [&] { make("x.u8", {ElementType::u8}); });
+  expect_error(ErrorKind::usage, "x.F4: the ending names float32, the target holds {x:<f4}",
+               [&] { make("x.F4", parse_dtype("{x:f4}")); });
+  make("x.f32", f4);
+  make("x.f4", {ElementType::f4, true});
+  make("x.bin", {ElementType::u8});
+  make("x", {ElementType::f2});
+  make("x.npy", {ElementType::f2});
 }
 
 TEST_F(TargetTest, RawFilesAreNothingButData) {

@@ -13,8 +13,10 @@
 #include <memory>
 #include <memory_resource>
 #include <new>
+#include <thread>
 #include <vector>
 
+#include "device/cuda_context.hpp"
 #include "io/expect_error.hpp"
 #include "support/operators.hpp"
 #include "support/values_file.hpp"
@@ -102,6 +104,23 @@ TEST_F(GuestCudaTest, TheProgramsGpuAndErrorsAreLeftAlone) {
     EXPECT_EQ(gpu, 0);
     EXPECT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation);
   }
+}
+
+// A thread is left without a context by no call of CUDA's runtime. cudaSetDevice(0) would create
+// one on GPU 0, which the program may never use.
+TEST_F(GuestCudaTest, AThreadThatNeverUsedCudaHasNoContextAfterwards) {
+  int gpus = 0;
+  ASSERT_EQ(cudaGetDeviceCount(&gpus), cudaSuccess);
+  CudaContext context;
+  std::thread([&] { ASSERT_EQ(context.create(gpus - 1), cudaSuccess); }).join();
+  std::thread([&] {
+    {
+      Coordinator coordinator(make_device(DeviceKind::cuda, gpus - 1));
+      fold(coordinator, test::Sum{}, source_);
+      EXPECT_EQ(context.of_thread(), nullptr);
+    }
+    EXPECT_EQ(context.of_thread(), nullptr);
+  }).join();
 }
 
 // The copies are on CUDA's default stream and on one of the program's, and nothing waits for them.

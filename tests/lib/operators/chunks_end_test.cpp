@@ -81,6 +81,23 @@ TEST_P(ChunksEndTest, AreFewerWhereMemoryIsLimited) {
   EXPECT_EQ(chunks.stats().outcome.bytes, 4'000'000u);
 }
 
+TEST_P(ChunksEndTest, EndAlsoIfAllThatCanBeHeldAreHeld) {
+  const Source source = rows_of(1'200, 1);
+  for (const std::size_t count : {1u, 2u, 3u, 4u}) {  // of which a GPU holds four, the CPU two
+    for (const std::size_t shards : {1u, 5u}) {
+      if (GetParam() == Machine::cpu && count > 2) continue;
+      Chunks chunks(*used_, source, {.rows = 1'200 / (count * shards), .shards = shards});
+      std::vector<Lease> held;
+      while (auto chunk = chunks.next(*stream_)) held.push_back(std::move(*chunk));
+      EXPECT_EQ(held.size(), count);
+      expect_error(ErrorKind::usage, "no statistics", [&] { chunks.stats(); });
+      held.clear();
+      EXPECT_FALSE(chunks.next(*stream_));
+      EXPECT_EQ(chunks.stats().outcome.bytes, 4'800 / shards);
+    }
+  }
+}
+
 TEST_P(ChunksEndTest, AnEmptySourceHasNone) {
   const Source source = file_.source_of(std::vector<float>{});
   Chunks chunks(*used_, source, {.shuffle_seed = 1});

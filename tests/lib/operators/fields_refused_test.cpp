@@ -55,6 +55,12 @@ TEST_P(StructTest, IsRefusedWithTheFieldThatDoesNotFit) {
     EXPECT_FALSE(std::filesystem::exists(dir_.path() / "out.npy"));
   };
   refuse("has no field 'mass', which the operator takes as <f8", "{x:f4,kind:i2,cell:u2[3]}");
+  try {
+    compare<Particle>(open(dir_.path() / "in.npy"));
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_NE(error.details().hint.find("ooc::field("), std::string::npos);
+  }
   refuse("field 'x' holds <f8, the operator takes it as <f4", "{x:f8,kind:i2,mass:f8,cell:u2[3]}");
   refuse("field 'kind' holds <u2, the operator takes it as <i2",
          "{x:f4,kind:u2,mass:f8,cell:u2[3]}");

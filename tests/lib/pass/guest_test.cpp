@@ -96,14 +96,15 @@ TEST(Guest, TheGpuOfTheProgramIsWhatItWas) {
   const std::filesystem::path path = directory.path() / "data";
   test::write_file(path, std::vector<std::uint8_t>(3 * test::partition_elements, 1));
   const Source source{File::open(path)};
-  int& gpu = test::LateDevice::gpu_of_thread;
+  void*& gpu = test::LateDevice::context_of_thread;
   Coordinator coordinator(std::make_unique<test::LateDevice>());
-  const int before = gpu = test::LateDevice::ordinal + 1;
-  std::vector<int> during;
+  int context_of_program = 0;
+  void* const before = gpu = &context_of_program;
+  std::vector<void*> during;
   const auto note = [&](const Progress&) { during.push_back(gpu); };
   fold(coordinator, test::Sum{}, source, {.progress = note});
   EXPECT_EQ(gpu, before);
-  EXPECT_EQ(during.back(), test::LateDevice::ordinal);  // the pass needs it there
+  EXPECT_EQ(during.back(), &test::LateDevice::context);  // the pass needs it there
 
   const test::Count<> failing{[](auto) { throw std::runtime_error("an operator's"); }};
   EXPECT_THROW(fold(coordinator, failing, source), std::runtime_error);
@@ -114,6 +115,25 @@ TEST(Guest, TheGpuOfTheProgramIsWhatItWas) {
     while (chunks.next()) EXPECT_EQ(gpu, before);
   }
   EXPECT_EQ(gpu, before);
+}
+
+// The system may give a thread the identity of one that has ended: here that of the loop's own,
+// which was bound to the GPU.
+TEST(Guest, ChunksMayDieOnAThreadThatBeganLater) {
+  const test::TempDir directory;
+  const std::filesystem::path path = directory.path() / "data";
+  test::write_file(path, std::vector<std::uint8_t>(3 * test::partition_elements, 1));
+  const Source source{File::open(path)};
+  Coordinator coordinator(std::make_unique<test::LateDevice>());
+  auto chunks = std::make_unique<Chunks>(coordinator, source);
+  while (chunks->next()) {
+  }
+  std::thread([&] {
+    int context_of_program = 0;
+    test::LateDevice::context_of_thread = &context_of_program;
+    chunks.reset();
+    EXPECT_EQ(test::LateDevice::context_of_thread, &context_of_program);
+  }).join();
 }
 
 }  // namespace

@@ -1,12 +1,17 @@
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/base/dtype.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/sizing/dry_run_pass.hpp>
 #include <ooc/error.hpp>
+#include <ooc/source.hpp>
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <memory>
 #include <optional>
 
+#include "support/late_device.hpp"
 #include "support/operators.hpp"
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
@@ -18,7 +23,7 @@ class DryRunPass : public testing::Test {
  protected:
   void expect_what_run_does(const Options& options) {
     const Source source{File::open(path_)};
-    const Stats plan = dry_run_pass(options, DeviceKind::cpu, source, 1);
+    const Stats plan = dry_run_pass(options, DeviceKind::cpu, {source, 1});
     Coordinator coordinator(make_device(DeviceKind::cpu), options);
     test::Visit ignore;
     const Stats stats = coordinator.run(source, 1, ignore);
@@ -68,26 +73,50 @@ TEST_F(DryRunPass, SaysWhatARunWillDo) {
 
 TEST_F(DryRunPass, RefusesWhatARunWould) {
   const Source source{File::open(path_)};
-  EXPECT_THROW(dry_run_pass({.memory_bytes = 1}, DeviceKind::cpu, source, 1), Error);
+  EXPECT_THROW(dry_run_pass({.memory_bytes = 1}, DeviceKind::cpu, {source, 1}), Error);
 }
 
 TEST_F(DryRunPass, KnowsWhatStreamsTakeOfAGpuThatNeedNotBeThere) {
   const Source source{File::open(path_)};
   const Options options{.chunk_bytes = 1 * MiB, .streams = 3};
-  EXPECT_EQ(dry_run_pass(options, DeviceKind::cuda, source, 1).layout.device_bytes, 3 * 2 * MiB);
-  EXPECT_EQ(dry_run_pass(options, DeviceKind::cpu, source, 1).layout.device_bytes, 0u);
+  EXPECT_EQ(dry_run_pass(options, DeviceKind::cuda, {source, 1}).layout.device_bytes, 3 * 2 * MiB);
+  EXPECT_EQ(dry_run_pass(options, DeviceKind::cpu, {source, 1}).layout.device_bytes, 0u);
 
   // Results have their own buffers, which are twice as large as those of the input.
   TargetFile file({.path = directory_.path() / "out"}, source.bytes(), {}, Purpose::dry_run);
   const Output output{file, 2};
-  const Stats plan = dry_run_pass(options, DeviceKind::cuda, source, 1, {&output, 1});
+  const Stats plan = dry_run_pass(options, DeviceKind::cuda, {source, 1}, {&output, 1});
   EXPECT_EQ(plan.layout.device_bytes, 3 * (2 + 4) * MiB);
   EXPECT_EQ(plan.outcome.bytes_written, 2 * source.bytes());
 }
 
+// A stream of a GPU has a buffer for the structs that the operator reads. Bytes of elements are
+// swapped in place, in steps of whole elements.
+TEST_F(DryRunPass, KnowsHowStoredRecordsAreDecoded) {
+  const std::filesystem::path path = directory_.write("out", test::random_bytes(6'000'000, 2));
+  const Source structs = open(path, {.type = parse_dtype("{x:f4,y:>f4,z:f4}")});
+  const Source swapped = open(path, {.type = parse_dtype(">f8")});
+  const Decoding two_fields{.bytes = 8,
+                            .moves = {{.from = 8, .to = 0, .bytes = 4},
+                                      {.from = 4, .to = 4, .bytes = 4, .swapped_bytes = 4}}};
+  const Options options{.chunk_bytes = 1 * MiB, .streams = 2};
+  for (const PassInput& input :
+       {PassInput{structs, 12, two_fields}, PassInput{structs, 12}, PassInput{swapped, 1}}) {
+    const Stats plan = dry_run_pass(options, DeviceKind::cuda, input);
+    Coordinator coordinator(std::make_unique<test::LateDevice>(), options);
+    test::Visit ignore;
+    Coordinator::Reservation pass = coordinator.begin_pass();
+    const Stats stats = coordinator.run(pass, {&input, 1}, ignore);
+    EXPECT_EQ(plan.layout.device_bytes, stats.layout.device_bytes);
+    EXPECT_EQ(plan.layout.chunk_bytes, stats.layout.chunk_bytes);
+    EXPECT_EQ(plan.layout.chunks, stats.layout.chunks);
+    EXPECT_EQ(plan.layout.streams, stats.layout.streams);
+  }
+}
+
 TEST_F(DryRunPass, OfNothingIsEmpty) {
   const Source source{File::open(directory_.write("empty", std::string_view{}))};
-  const Stats plan = dry_run_pass({}, DeviceKind::cpu, source, 1);
+  const Stats plan = dry_run_pass({}, DeviceKind::cpu, {source, 1});
   EXPECT_EQ(plan.layout.chunks, 0u);
   EXPECT_TRUE(plan.layout.engine.empty());
 }

@@ -103,7 +103,7 @@ class HeaderParser {
       expect(']');
       break;
     }
-    if (descr.fields.empty()) throw not_understood(file_, "holds structs without fields");
+    if (descr.fields.empty()) throw no_fields(file_);
     return descr;
   }
 

@@ -96,8 +96,13 @@ std::optional<std::size_t> padding_of(const NpyField& field) {
   return bytes;
 }
 
-/// The remedy for a field that cannot be read: NumPy makes a copy of the others.
+/// The remedy for a field that cannot be read: NumPy makes a copy of the others. It does not read
+/// files whose fields have no names of their own.
 std::string without(const std::vector<NpyField>& fields, const NpyField& refused) {
+  const bool is_known = refused.name.empty()
+                            ? padding_of(refused).has_value()
+                            : std::ranges::count(fields, refused.name, &NpyField::name) == 1;
+  if (!is_known) return "write it with NumPy, which gives each field a name of its own";
   constexpr std::size_t most = 8;  // more make no readable hint
   std::string names;
   std::size_t count = 0;
@@ -123,15 +128,19 @@ Error not_understood(const File& file, const std::string& problem, const std::st
                {.path = file.path(), .hint = hint});
 }
 
+Error no_fields(const File& file) {
+  return not_understood(file, "holds structs without fields", "save an array of numbers");
+}
+
 NpyType npy_type(const File& file, const NpyDescr& descr) {
   if (descr.fields.empty()) return parse_element(file, "holds ", descr.code, "");
   DType type;
   for (const NpyField& field : descr.fields) {
     std::string problem;
+    const std::string hint = without(descr.fields, field);
     if (const auto bytes = padding_of(field)) {
       problem = append_padding(type, *bytes);
     } else {
-      const std::string hint = without(descr.fields, field);
       const std::string holds = "field " + in_quotes(field.name) + " holds ";
       const DType element = parse_element(file, holds, field.code, hint).type;
       const auto count = product_of(field.shape);
@@ -143,10 +152,10 @@ NpyType npy_type(const File& file, const NpyDescr& descr) {
       if (field.name.empty()) problem = "has no name";
     }
     if (!problem.empty()) {
-      throw not_understood(file, "field " + in_quotes(field.name) + ": " + problem);
+      throw not_understood(file, "field " + in_quotes(field.name) + ": " + problem, hint);
     }
   }
-  if (!type.is_struct()) throw not_understood(file, "holds structs without fields");
+  if (!type.is_struct()) throw no_fields(file);
   return {std::move(type)};
 }
 

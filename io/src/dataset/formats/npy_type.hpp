@@ -33,6 +33,9 @@ std::string in_quotes(const std::string& text);
 
 Error not_understood(const File& file, const std::string& problem, const std::string& hint = {});
 
+/// The error for a struct that has padding at most.
+Error no_fields(const File& file);
+
 /// Returns the type that is meant. Throws Error(bad_input) with the field that is not supported.
 NpyType npy_type(const File& file, const NpyDescr& descr);
 

@@ -11,6 +11,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -103,16 +104,14 @@ template <class T>
 concept PassSource = std::same_as<T, Source> || is_zipped<T> || std::same_as<T, Resident>;
 
 /// Size of a record of all inputs, as it is stored (bytes).
-template <std::size_t count>
-std::size_t stored_bytes_of(const std::array<PassInput, count>& inputs) {
+inline std::size_t stored_bytes_of(std::span<const PassInput> inputs) {
   std::size_t bytes = 0;
   for (const PassInput& input : inputs) bytes += input.record.bytes;
   return bytes;
 }
 
 /// The same, or as operators read it if that is more: the size on which partitions depend.
-template <std::size_t count>
-std::size_t record_bytes_of(const std::array<PassInput, count>& inputs) {
+inline std::size_t record_bytes_of(std::span<const PassInput> inputs) {
   std::size_t bytes = 0;
   for (const PassInput& input : inputs)
     bytes += std::max(input.record.bytes, input.decoded_bytes());

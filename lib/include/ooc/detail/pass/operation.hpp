@@ -90,8 +90,9 @@ class OOC_API Operation {
   /// step beside that one.
   virtual std::optional<Lending> lending() const noexcept { return {}; }
 
-  /// Called once before all others below, with the number of lanes.
-  virtual void prepare(std::size_t /*lanes*/) {}
+  /// Called once before all others below, with the numbers of lanes and of steps; of a producer,
+  /// with more steps than it can make.
+  virtual void prepare(std::size_t /*lanes*/, std::size_t /*steps*/) {}
 
   /// Called on the lane's thread, before its first step.
   virtual void begin(std::size_t lane, Stream& stream) = 0;
