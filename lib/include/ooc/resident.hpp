@@ -4,6 +4,7 @@
 #include <ooc/detail/base/api.hpp>
 #include <ooc/source.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -13,19 +14,21 @@ namespace detail {
 
 class ResidentMemory;
 
-/// Returns how much of free device memory is for data that stay: all but a tenth, the buffers of a
-/// pass, and as much again for what operators keep there (bytes).
+/// Returns how much of free device memory is for data that stay: all but the buffers of a pass,
+/// and a tenth or 256 MiB, whichever is more, for operators and other programs (bytes).
 constexpr std::uint64_t room_for_resident(std::uint64_t free_bytes, std::uint64_t buffer_bytes) {
-  const std::uint64_t left = free_bytes - free_bytes / 10;
-  return left > 2 * buffer_bytes ? left - 2 * buffer_bytes : 0;
+  const std::uint64_t others = std::max(free_bytes / 10, std::uint64_t{256} << 20);
+  return free_bytes > others + buffer_bytes ? free_bytes - others - buffer_bytes : 0;
 }
 
 }  // namespace detail
 
 /// Options of data that stay on the device.
 struct ResidentOptions {
-  /// The most device memory to take. 0: on a GPU what is free when the first pass begins, less a
-  /// tenth and what that pass needs; on the CPU nothing, since the page cache does the same there.
+  /// The most device memory to take. 0: on a GPU what is free when the first pass begins, less what
+  /// that pass needs, and a tenth; on the CPU nothing, since the page cache does the same there.
+  /// Where CudaDeviceOptions::device_memory is set, say how much of that it may take. On the CPU
+  /// this is memory beside Options::memory_bytes.
   std::uint64_t device_bytes = 0;
 };
 
@@ -40,8 +43,10 @@ struct ResidentOptions {
 ///
 /// The first pass that reads the whole source fills the memory. A pass with neighbours does not
 /// (see FoldOperator), nor does a part of the chunks. A pass with a checksum reads all from the
-/// files. If later there is no room for the buffers of a pass, the memory is given back, and
-/// OutcomeStats::remarks says so.
+/// files. If later there is no room for the buffers of a pass over it, the memory is given back,
+/// and OutcomeStats::remarks says so. Other work on the GPU finds a tenth of what was free at
+/// least; give `device_bytes` if it needs more. A file that changes between two passes is noticed
+/// as in any pass, but what is on the device stays as it was.
 ///
 /// Threads: used by one pass at a time, of the coordinator that it was made for.
 ///

@@ -17,22 +17,22 @@ ResidentMemory::ResidentMemory(Device& device, const Source& source, std::uint64
 
 void ResidentMemory::reserve(std::uint64_t needed_bytes) {
   if (memory_.size() != 0) return;
-  const std::uint64_t free =
-      std::min<std::uint64_t>(device_.available_bytes(), device_.working_memory().bytes_left());
+  std::uint64_t free = device_.device_memory().bytes_left();
+  // A pool of the program's own may have memory that is not free on the GPU.
+  if (most_bytes_ == 0) free = std::min(free, device_.available_bytes());
   std::uint64_t wanted = std::min(source_.bytes(), room_for_resident(free, needed_bytes));
   if (most_bytes_ != 0) wanted = std::min(wanted, most_bytes_);
   const std::uint64_t least = std::clamp<std::uint64_t>(wanted, 1, 1 * MiB);
   // What is free may be in several pieces, and others may take it meanwhile.
   for (; wanted >= least; wanted /= 2) {
     try {
-      memory_ = Buffer(device_.working_memory(), wanted);
+      memory_ = Buffer(device_.device_memory(), wanted);
       return;
     } catch (const std::bad_alloc&) {
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::memory) throw;
     }
   }
-  may_take_ = false;
 }
 
 void ResidentMemory::require_on(const Device& device) const {
@@ -49,6 +49,7 @@ std::byte* ResidentMemory::place(std::uint64_t first, std::uint64_t bytes) const
 void ResidentMemory::hold(std::uint64_t bytes, std::uint64_t step_bytes) noexcept {
   const std::uint64_t places = memory_.size();
   held_ = bytes <= places ? bytes : round_down(places, step_bytes);
+  if (held_ == 0) memory_ = Buffer();
 }
 
 bool ResidentMemory::release() noexcept {

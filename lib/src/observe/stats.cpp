@@ -7,11 +7,11 @@ namespace ooc {
 
 namespace {
 
-/// Adds times that were summed over `scale` times fewer threads.
-void add(StageTimes& total, const StageTimes& times, double scale) {
-  total.busy = total.busy * scale + times.busy;
-  total.waits_in = total.waits_in * scale + times.waits_in;
-  total.waits_out = total.waits_out * scale + times.waits_out;
+/// Adds times, each multiplied by a number of threads relative to its own.
+void add(StageTimes& total, const StageTimes& times, double scale, double scale_next) {
+  total.busy = total.busy * scale + times.busy * scale_next;
+  total.waits_in = total.waits_in * scale + times.waits_in * scale_next;
+  total.waits_out = total.waits_out * scale + times.waits_out * scale_next;
 }
 
 /// Appends the items that are not there yet.
@@ -25,22 +25,23 @@ void add(std::vector<T>& items, const std::vector<T>& more) {
 }  // namespace
 
 Stats& Stats::operator+=(const Stats& next) {
-  // As if this pass had had as many streams as the next one.
-  const double scale = static_cast<double>(next.layout.streams) /
-                       static_cast<double>(std::max<std::size_t>(layout.streams, 1));
-  add(timing.disk, next.timing.disk, 1);
-  add(timing.h2d, next.timing.h2d, scale);
-  add(timing.kernel, next.timing.kernel, scale);
-  add(timing.d2h, next.timing.d2h, scale);
-  add(timing.write, next.timing.write, 1);
+  // A pass that found some of its input on the device has not read all in its way.
+  const bool has_read_all = next.outcome.resident_bytes == 0;
+  // As if both passes had had as many streams as the one whose layout stays.
+  const double more = static_cast<double>(std::max<std::size_t>(next.layout.streams, 1)) /
+                      static_cast<double>(std::max<std::size_t>(layout.streams, 1));
+  const double scale = has_read_all ? more : 1, scale_next = has_read_all ? 1 : 1 / more;
+  add(timing.disk, next.timing.disk, 1, 1);
+  add(timing.h2d, next.timing.h2d, scale, scale_next);
+  add(timing.kernel, next.timing.kernel, scale, scale_next);
+  add(timing.d2h, next.timing.d2h, scale, scale_next);
+  add(timing.write, next.timing.write, 1, 1);
   timing.seconds += next.timing.seconds;
   timing.startup_seconds += next.timing.startup_seconds;
   timing.device_seconds += next.timing.device_seconds;
   timing.checksum_seconds += next.timing.checksum_seconds;
   timing.commit_seconds += next.timing.commit_seconds;
 
-  // A pass that found some of its input on the device has not read all in its way.
-  const bool has_read_all = next.outcome.resident_bytes == 0;
   const LayoutStats first = std::exchange(layout, has_read_all ? next.layout : layout);
   if (next.outcome.partial) layout.in_order = next.layout.in_order;
   layout.reads_inline &= first.reads_inline;

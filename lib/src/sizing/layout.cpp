@@ -16,9 +16,10 @@ namespace ooc {
 
 namespace {
 
-constexpr std::size_t most_direct_extents = 64;        // each costs up to two blocks more of a slot
-constexpr std::size_t resident_step_bytes = 64 * MiB;  // a GPU reads them in 20 microseconds
-constexpr double enough_for_lanes_to_read = 0.9;       // so that hardly a lane waits for the disk
+constexpr std::size_t most_direct_extents = 64;  // each costs up to two blocks more of a slot
+constexpr std::size_t least_partition_bytes = 1 * MiB;  // of operators that have a partial for each
+constexpr std::size_t resident_step_bytes = 64 * MiB;   // a GPU reads them in 20 microseconds
+constexpr double enough_for_lanes_to_read = 0.9;        // so that hardly a lane waits for the disk
 
 /// The way in which a pass reads its source.
 struct Reading {
@@ -55,7 +56,9 @@ Reading choose_reading(const Facts& facts, const Wishes& wishes) {
           : choose_read_config(options, facts.device, workers, facts.source);
   const bool reads_inline = one_thread || (lanes_may_read && !config.direct &&
                                            (is_resident || cached >= enough_for_lanes_to_read));
-  if (is_resident && !facts.device.reads_host_memory) {
+  // A larger step of partitions would have more partials alive, and of a map more buffers.
+  const bool is_cut = needs.partition * needs.bytes() >= least_partition_bytes;
+  if (is_resident && !facts.device.reads_host_memory && facts.outputs.empty() && !is_cut) {
     config.chunk_bytes = resident_step_bytes;
     config.why_chunk = Choice::chunk_for_kernels;
   }
@@ -110,11 +113,6 @@ std::size_t piece_of(const StepNeeds& needs, std::size_t wanted) {
   return std::min(elements, needs.partition);
 }
 
-/// True if steps that the device has, and those that are loaded, take turns.
-bool takes_turns(const Reading& reading, const StepNeeds& needs) {
-  return needs.resident != 0 && !reading.is_resident && !needs.in_order;
-}
-
 /// Gives the larger one of input and output the size that `reading` has chosen.
 ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& reading) {
   const auto& [options, workers, needs, best_depth] = wishes;
@@ -123,8 +121,7 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
   const std::size_t record_bytes = needs.inputs.empty() ? output_bytes : needs.bytes();
   const std::size_t partition_bytes = needs.partition * record_bytes;
   const bool in_pieces = !facts.device.reads_host_memory && facts.outputs.empty() &&
-                         !reading.both_ways && !takes_turns(reading, needs) &&
-                         !facts.source.is_produced &&
+                         !reading.both_ways && !facts.source.is_produced &&
                          (!needs.lending || needs.lending->is_everything());
   const auto with_pieces = [&](std::size_t records, std::size_t wanted, Reason why) {
     const bool splits = in_pieces && wanted < partition_bytes;
@@ -164,6 +161,12 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
                                                                    : config.why_chunk});
 }
 
+/// True if steps that the device has, and those that are loaded, take turns.
+bool takes_turns(const Reading& reading, const StepNeeds& needs, const ChunkSize& chunk) {
+  return needs.resident >= chunk.records && !reading.is_resident && !needs.in_order &&
+         chunk.piece_records == chunk.records;
+}
+
 /// Returns the order in which the pieces of a source are read; null for its own.
 std::shared_ptr<const ChunkOrder> choose_order(const Facts& facts, const StepNeeds& needs,
                                                const Reading& reading, const ChunkSize& chunk) {
@@ -171,7 +174,7 @@ std::shared_ptr<const ChunkOrder> choose_order(const Facts& facts, const StepNee
     return std::make_shared<const ChunkOrder>(
         ChunkOrder::by_turns(cached_pieces(facts.source.runs, chunk.records * needs.bytes())));
   }
-  if (takes_turns(reading, needs)) {
+  if (takes_turns(reading, needs, chunk)) {
     std::vector<bool> resident(divide_up(facts.source.bytes() / needs.bytes(), chunk.records));
     std::fill_n(resident.begin(), needs.resident / chunk.records, true);
     return std::make_shared<const ChunkOrder>(ChunkOrder::by_turns(std::move(resident)));
@@ -295,9 +298,11 @@ std::vector<Reason> reasons_for(const Facts& facts, const Wishes& wishes, const 
       if (used != nullptr && used->reason) reasons.push_back(*used->reason);
     }
   }
-  if (const std::uint64_t resident = wishes.needs.resident; resident != 0) {
-    reasons.push_back({.what = Choice::resident_input,
-                       .figures = {resident * layout.record_bytes, layout.plan.bytes()}});
+  const std::uint64_t resident_bytes = wishes.needs.resident * layout.record_bytes;
+  if (resident_bytes != 0 &&
+      resident_bytes >= std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes())) {
+    reasons.push_back(
+        {.what = Choice::resident_input, .figures = {resident_bytes, layout.plan.bytes()}});
   } else if (wishes.needs.in_order && could_read_both_ways(facts, wishes.options)) {
     reasons.push_back({Choice::ordered_reads});
   }
@@ -392,6 +397,10 @@ Layout choose_layout(const Facts& facts, const Wishes& wishes) {
     layout.slot_bytes = std::max(input_bytes, places.in_slot + places.bytes);
   }
   layout.buffers = lane_buffers_of(layout, facts.device, needs);
+  // Where steps take turns, the depth is not tuned, but a pass before may have found the best one.
+  if (needs.resident != 0 && layout.reads_by_turns() && wishes.options.queue_depth == 0) {
+    layout.reads.queue_depth = wishes.best_depth.value_or(layout.reads.queue_depth);
+  }
   const Occupancy occupancy = choose_occupancy(facts, wishes, layout);
   if (occupancy.lanes < layout.lanes) {
     layout.why_lanes = Choice::streams_within_limits;

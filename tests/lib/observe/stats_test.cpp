@@ -76,6 +76,7 @@ TEST(Stats, DescribeThePassBeforeOneThatFoundDataOnTheDevice) {
   EXPECT_EQ(both.layout.pool_bytes, 300u);
   EXPECT_EQ(both.layout.device_bytes, 77u);
   EXPECT_FALSE(both.layout.in_order) << "what the partial result of the next pass covers";
+  EXPECT_EQ(both.timing.kernel.busy, 4 + 16 / 2) << "as if both had had two streams";
   EXPECT_EQ(both.outcome.resident_bytes, 900u);
   EXPECT_EQ(both.layout.reasons, (std::vector{a, b, c}));
   both += next;

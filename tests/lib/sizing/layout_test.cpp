@@ -77,6 +77,16 @@ TEST_F(LayoutTest, ReadsByTurnsWhatTheDeviceDoesNotHave) {
   EXPECT_EQ(half.plan.pieces_per_step(), 1u);
   EXPECT_EQ(half.reasons,
             std::vector{(Reason{.what = Choice::resident_input, .figures = {32 * MiB, 64 * MiB}})});
+  StepNeeds less = needs;
+  less.resident = 1;  // no whole step
+  const Layout none = layout_for({}, DeviceKind::cuda, source, less);
+  EXPECT_EQ(none.order, nullptr);
+  EXPECT_TRUE(none.reasons.empty());
+  StepNeeds cut = needs;
+  cut.partition = 2 * MiB;
+  const Layout in_pieces = layout_for({}, DeviceKind::cuda, source, cut);
+  EXPECT_EQ(in_pieces.order, nullptr) << "steps have several pieces, which come in their order";
+  EXPECT_GT(in_pieces.plan.pieces_per_step(), 1u);
   needs.in_order = true;
   const Layout in_order = layout_for({}, DeviceKind::cuda, source, needs);
   EXPECT_EQ(in_order.order, nullptr);
@@ -96,6 +106,9 @@ TEST_F(LayoutTest, NeedsNeitherSlotsNorBuffersForWhatTheDeviceHas) {
   EXPECT_FALSE(all.tuned_depth);
   EXPECT_EQ(all.why_chunk, Reason{Choice::chunk_for_kernels});
   EXPECT_EQ(all.chunk_bytes, 64 * MiB);
+  needs.partition = 2 * MiB;  // of 8 MiB, each with a partial
+  EXPECT_LT(layout_for({}, DeviceKind::cuda, on_disk(1024 * MiB), needs).chunk_bytes, 64 * MiB);
+  needs.partition = needs_of(4).partition;
   const Layout on_cpu = layout_for({}, DeviceKind::cpu, on_disk(1024 * MiB), needs);
   EXPECT_LT(on_cpu.chunk_bytes, 64 * MiB) << "which fits the cache of a core";
 }
