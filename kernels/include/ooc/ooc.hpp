@@ -6,6 +6,7 @@
 #include <ooc/chunks.hpp>
 #include <ooc/coordinator.hpp>
 #include <ooc/device.hpp>
+#include <ooc/device_sums.hpp>
 #include <ooc/fields.hpp>
 #include <ooc/filter.hpp>
 #include <ooc/fold.hpp>
