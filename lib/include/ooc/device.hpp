@@ -196,8 +196,9 @@ struct CudaDeviceOptions {
 
   /// All device memory comes from here if it is set, for example from the pool of the program's own
   /// allocator. It gives memory of that GPU, is called by several threads at once with that GPU as
-  /// the current one, throws std::bad_alloc if it has no more, and must outlive the device. What it
-  /// is given back, no stream uses any longer.
+  /// the current one, throws std::bad_alloc if it has no more, and must outlive the device. Its
+  /// memory may be in the order of CUDA's default stream, which is waited for. What it is given
+  /// back, no stream uses any longer. MemoryResourceAdaptor makes one of a resource of CCCL or RMM.
   std::pmr::memory_resource* device_memory = nullptr;
 };
 
