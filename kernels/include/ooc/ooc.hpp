@@ -8,6 +8,7 @@
 #include <ooc/filter.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/map.hpp>
+#include <ooc/memory_resource.hpp>
 #include <ooc/operators.hpp>
 #include <ooc/resident.hpp>
 #include <ooc/scan.hpp>

@@ -4,6 +4,7 @@
 #include <ooc/detail/base/language.hpp>
 
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/operators/device_sums.hpp>
 #include <ooc/detail/operators/input_type.hpp>
 #include <ooc/detail/operators/partials.hpp>
 #include <ooc/detail/operators/zip.hpp>
@@ -25,11 +26,9 @@ namespace detail {
 template <class Op, class Tuple>
 inline constexpr bool consumes = false;
 template <class Op, class... Inputs>
-inline constexpr bool consumes<Op, std::tuple<Inputs...>> = requires(Op& op, Stream& stream,
-                                                                     typename Op::Partial& partial,
-                                                                     DeviceInput<Inputs>... in) {
+inline constexpr bool consumes<Op, std::tuple<Inputs...>> = Merges<Op>&& requires(
+    Op& op, Stream& stream, typename Op::Partial& partial, DeviceInput<Inputs>... in) {
   op.consume(stream, in..., partial);
-  op.merge(partial, partial);
 };
 
 /// An operator whose Input is a tuple.
@@ -74,6 +73,8 @@ concept FoldsSeveral = consumes<Op, typename Op::Input>;
 ///     merge() has moved from, so that a pass allocates a few of them only;
 ///  -  `void finish(Stream&, std::span<Partial>) const`: copies such partials to the host, those of
 ///     all partitions of a step at once, or that of a stream after its last chunk;
+///  -  instead of merge(), reset() and finish(), a Partial that brings these functions itself: see
+///     DeviceSums;
 ///  -  `Value result(Partial) const`: makes the value that fold() returns from the total. Without
 ///     it, that is the total itself.
 ///
@@ -86,12 +87,12 @@ concept FoldsSeveral = consumes<Op, typename Op::Input>;
 /// leaves in it, or in the result, has memory of the coordinator's device and must be destroyed
 /// before the coordinator.
 template <class Op>
-concept FoldOperator = requires(const Op op, Stream& stream, typename Op::Partial& partial,
-                                DeviceInput<typename Op::Input> in) {
-  op.consume(stream, in, partial);
-  op.merge(partial, partial);
-}
-|| detail::FoldsSeveral<const Op>;
+concept FoldOperator = (detail::Merges<const Op> &&
+                        requires(const Op op, Stream& stream, typename Op::Partial& partial,
+                                 DeviceInput<typename Op::Input> in) {
+                          op.consume(stream, in, partial);
+                        }) ||
+                       detail::FoldsSeveral<const Op>;
 
 /// The base of partials that only their operator knows. A null pointer is neutral.
 struct OOC_API OpaqueState {

@@ -54,10 +54,7 @@ concept MapOperator = detail::HasRecords<Op> && detail::transforms<const Op>;
 template <class Op>
 concept GatheringMapOperator = detail::HasRecords<Op> && requires {
   typename Op::Partial;
-} && detail::transforms<const Op, typename Op::Partial> &&
-    requires(const Op op, typename Op::Partial& partial) {
-  op.merge(partial, partial);
-};
+} && detail::transforms<const Op, typename Op::Partial> && detail::Merges<const Op>;
 
 namespace detail {
 

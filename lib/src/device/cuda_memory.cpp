@@ -53,8 +53,9 @@ void CudaMemory::do_deallocate(void* data, std::size_t /*bytes*/, std::size_t /*
 
 void* GivenMemory::do_allocate(std::size_t bytes, std::size_t alignment) {
   const CudaContext::Binding binding(context_);
+  void* data = nullptr;
   try {
-    return upstream_->allocate(bytes, alignment);
+    data = upstream_->allocate(bytes, alignment);
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::memory,
                 "allocating " + std::to_string(bytes) + " bytes of device memory",
@@ -62,6 +63,15 @@ void* GivenMemory::do_allocate(std::size_t bytes, std::size_t alignment) {
                  .remedies = {{Change::lower, "Options::device_bytes"},
                               {Change::lower, "Options::chunk_bytes"}}});
   }
+  // Streams of the library do not wait for the default one, nor for the thread's own, in whose
+  // order a pool may have given the memory. It must be free on all of them.
+  for (cudaStream_t stream : {cudaStreamLegacy, cudaStreamPerThread}) {
+    const cudaError_t status = cudaStreamSynchronize(stream);
+    if (status == cudaSuccess) continue;
+    upstream_->deallocate(data, bytes, alignment);
+    calls_.fail(status, "waiting for device memory that the program has given");
+  }
+  return data;
 }
 
 void GivenMemory::do_deallocate(void* data, std::size_t bytes, std::size_t alignment) {

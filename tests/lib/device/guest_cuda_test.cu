@@ -1,11 +1,16 @@
 // Tests that the library is a good guest of a program that uses CUDA itself.
 
+#define LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE  // for <cuda/memory_resource> of CCCL 3.0
+
+#include <ooc/detail/device/buffer.hpp>
 #include <ooc/chunks.hpp>
 #include <ooc/error.hpp>
 #include <ooc/fold.hpp>
+#include <ooc/memory_resource.hpp>
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
+#include <cuda/memory_resource>
 
 #include <atomic>
 #include <cstddef>
@@ -57,6 +62,42 @@ __global__ void wait_a_while() {
   }
 }
 
+/// A resource as RMM has them, with the functions that CCCL 3.0 wants and those that 3.1 wants. The
+/// memory that it gives belongs to work on the default stream for a while.
+class StreamOrdered {
+ public:
+  void* allocate(std::size_t bytes, std::size_t /*alignment*/) {
+    return allocate(cudaStream_t{}, bytes, 0);
+  }
+  void deallocate(void* data, std::size_t bytes, std::size_t /*alignment*/) noexcept {
+    deallocate(cudaStream_t{}, data, bytes, 0);
+  }
+  void* allocate_sync(std::size_t bytes, std::size_t alignment) {
+    return allocate(bytes, alignment);
+  }
+  void deallocate_sync(void* data, std::size_t bytes, std::size_t alignment) noexcept {
+    deallocate(data, bytes, alignment);
+  }
+  void* allocate(cuda::stream_ref stream, std::size_t bytes, std::size_t /*alignment*/) {
+    void* data = nullptr;
+    wait_a_while<<<1, 1, 0, stream.get()>>>();
+    if (cudaMallocAsync(&data, bytes, stream.get()) != cudaSuccess) throw std::bad_alloc();
+    ++in_use;
+    return data;
+  }
+  void deallocate(cuda::stream_ref stream, void* data, std::size_t /*bytes*/,
+                  std::size_t /*alignment*/) noexcept {
+    --in_use;
+    EXPECT_EQ(cudaFreeAsync(data, stream.get()), cudaSuccess);
+  }
+  friend bool operator==(const StreamOrdered& a, const StreamOrdered& b) { return &a == &b; }
+  friend bool operator!=(const StreamOrdered& a, const StreamOrdered& b) { return &a != &b; }
+  friend void get_property(const StreamOrdered&, cuda::mr::device_accessible) noexcept {}
+
+  std::atomic<int> in_use{0};
+};
+static_assert(cuda::mr::resource<StreamOrdered>);
+
 class GuestCudaTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -80,6 +121,23 @@ TEST_F(GuestCudaTest, AllDeviceMemoryComesFromTheProgram) {
   }
   EXPECT_GT(memory.calls, 0u);
   EXPECT_EQ(memory.in_use, 0u);
+}
+
+TEST_F(GuestCudaTest, MemoryOfAResourceOfCcclIsReadyForAllStreams) {
+  StreamOrdered pool;
+  MemoryResourceAdaptor memory(cuda::mr::resource_ref<cuda::mr::device_accessible>{pool});
+  {
+    Coordinator coordinator(make_cuda_device({.device_memory = &memory}));
+    Device& device = coordinator.device();
+    device.bind_to_thread();
+    const Buffer buffer(device.device_memory(), 1 << 20);
+    EXPECT_EQ(cudaStreamQuery(cudaStreamLegacy), cudaSuccess);
+    EXPECT_EQ(pool.in_use, 1);
+    std::uint64_t expected = 0;
+    for (const std::uint8_t byte : bytes_) expected += byte;
+    EXPECT_EQ(fold(coordinator, test::Sum{}, source_).value, expected);
+  }
+  EXPECT_EQ(pool.in_use, 0);
 }
 
 TEST_F(GuestCudaTest, ItsLackOfMemoryIsAnErrorOfThePass) {

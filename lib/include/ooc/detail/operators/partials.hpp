@@ -110,6 +110,18 @@ class OOC_API PartitionOrder {
 /// Returns the error for partials that find no more memory.
 OOC_API Error too_many_partials(const Error& error);
 
+/// An operator whose own merge() joins two partials.
+template <class Op>
+concept HasMerge = requires(Op& op, typename Op::Partial& partial) {
+  op.merge(partial, partial);
+};
+
+/// An operator with a merge() of its own, or with partials that bring one, as DeviceSums does.
+template <class Op>
+concept Merges = HasMerge<Op> || requires(typename Op::Partial& partial) {
+  partial.merge(partial);
+};
+
 /// The partial results of an operator during a pass.
 template <class Op>
 class Partials {
@@ -118,6 +130,7 @@ class Partials {
 
   Partials(const Op& op, std::size_t lanes, const DeviceFacts& device, std::size_t record_bytes)
       : op_(op), partition_(partition_of<Op>(device, record_bytes)), lanes_(lanes) {
+    static_assert(!HasMerge<Op> || HasMerge<const Op>, "merge() of an operator must be const");
     static_assert(!has_reset<Op> || has_reset<const Op>, "reset() of an operator must be const");
     static_assert(!has_finish<Op> || has_finish<const Op>, "finish() of an operator must be const");
     static_assert(!has_make_partial<Op> || has_make_partial<const Op>,
@@ -150,7 +163,7 @@ class Partials {
       body(std::size_t{0}, size, partials.front());
       if constexpr (merge_of<Op>() == Merge::by_place) {
         const std::scoped_lock lock(mutex_);
-        op_.merge(total_, partials.front());
+        merge(total_, partials.front());
       }
     }
   }
@@ -172,7 +185,7 @@ class Partials {
       return root ? std::move(root->partial) : Partial{};
     } else {
       for (Lane& lane : lanes_) {
-        for (Partial& partial : lane.partials) op_.merge(total_, partial);
+        for (Partial& partial : lane.partials) merge(total_, partial);
       }
       return std::move(total_);
     }
@@ -192,6 +205,14 @@ class Partials {
     op.make_partial(stream);
   };
 
+  // Functions that the partials bring; the operator's own come before.
+  static constexpr bool resets_itself = requires(Stream & stream, Partial& partial) {
+    partial.reset(stream);
+  };
+  static constexpr bool finishes_itself = requires(Stream & stream, std::span<Partial> all) {
+    Partial::finish(stream, all);
+  };
+
   static constexpr bool cuts =
       merge_of<Op>() == Merge::by_partition || merge_of<Op>() == Merge::in_order;
 
@@ -205,7 +226,7 @@ class Partials {
     Partials* self;
     void operator()(Node& left, Node& right) const {
       try {
-        self->op_.merge(left.partial, right.partial);
+        self->merge(left.partial, right.partial);
       } catch (...) {
         self->give_back(std::move(left.partial), left.lane);
         self->give_back(std::move(right.partial), right.lane);
@@ -231,9 +252,9 @@ class Partials {
   /// A partial that was used before and reset, or a new one.
   Partial fresh(std::size_t index, Stream& stream) {
     std::optional<Partial> used = take_back(index);
-    if constexpr (has_reset<const Op>) {
+    if constexpr (has_reset<const Op> || resets_itself) {
       if (used) {
-        op_.reset(stream, *used);
+        reset(stream, *used);
         return std::move(*used);
       }
     }
@@ -266,8 +287,28 @@ class Partials {
     }
   }
 
+  void reset(Stream& stream, Partial& partial) const {
+    if constexpr (has_reset<const Op>) {
+      op_.reset(stream, partial);
+    } else {
+      partial.reset(stream);
+    }
+  }
+
   void finish(Stream& stream, std::span<Partial> partials) const {
-    if constexpr (has_finish<const Op>) op_.finish(stream, partials);
+    if constexpr (has_finish<const Op>) {
+      op_.finish(stream, partials);
+    } else if constexpr (finishes_itself) {
+      Partial::finish(stream, partials);
+    }
+  }
+
+  void merge(Partial& total, Partial& part) const {
+    if constexpr (HasMerge<const Op>) {
+      op_.merge(total, part);
+    } else {
+      total.merge(part);
+    }
   }
 
   /// Merges the partials of a lane, which are of consecutive partitions.
@@ -275,7 +316,7 @@ class Partials {
     for (Partial& partial : lanes_[index].partials) {
       if constexpr (merge_of<Op>() == Merge::in_order) {
         order_.wait_for(partition);
-        op_.merge(total_, partial);
+        merge(total_, partial);
         const std::scoped_lock lock(mutex_);
         give_back(std::move(partial), index);
         order_.through(partition);
