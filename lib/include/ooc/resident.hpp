@@ -59,9 +59,10 @@ class OOC_API Resident {
   Resident(Coordinator&, Source&&,
            ResidentOptions = {}) = delete;  // it would end before the passes
   ~Resident();
-  Resident(Resident&&) noexcept;
-  Resident& operator=(Resident&&) noexcept;
+  Resident(Resident&&) noexcept;             ///< Takes the memory over.
+  Resident& operator=(Resident&&) noexcept;  ///< Frees the memory, and takes the other one over.
 
+  /// Returns the source that it was made for.
   const Source& source() const noexcept;
 
   /// Size of the part of the source that is on the device (bytes); 0 before the first pass.
