@@ -135,7 +135,7 @@ ran+=(embedded)
 "$build/embedded" prices.f32 </dev/null | tee output.txt
 check embedded "np.isclose(float(open('output.txt').read().split()[1]), mean, rtol=1e-5) and \
   ' of 1000001' in open('output.txt').read()"
-fails 1 "cannot be opened" "$build/embedded" absent.f32 </dev/null
+fails 1 "absent.f32: open failed" "$build/embedded" absent.f32 </dev/null
 truncate -s 1T endless.f32  # a hole; reading it takes minutes
 fails 130 " %" "$build/embedded" endless.f32 < <(sleep 1; echo)
 rm endless.f32
