@@ -125,7 +125,7 @@ template class CountBins<BFloat16>;
 
 namespace {
 
-/// Returns what a GPU that nobody else uses keeps of a source for the second pass (bytes).
+/// Returns what a GPU without other users keeps of a source for the second pass (bytes).
 std::uint64_t resident_bytes_expected(const Options& machine, const Source& source,
                                       const Stats& pass) {
   const std::vector<GpuFacts> gpus = cuda_facts().gpus;
