@@ -224,12 +224,12 @@ struct CudaDeviceOptions {
   /// All device memory comes from here if it is set, for example from the pool of the program's own
   /// allocator.
   ///
-  /// It gives memory of that GPU, aligned to 256 bytes, which work on any stream may use at once. If
-  /// that takes until the work on CUDA's default streams is done, the library waits for it; for
-  /// other streams the resource has to wait. MemoryResourceAdaptor makes one of a resource of CCCL
-  /// or RMM. If it has no more, it throws std::bad_alloc: the pass takes smaller chunks, or ends with Error(memory). What else it throws
-  /// ends the pass as it is. What it is given back, no work of the library uses any longer, on any
-  /// stream; that must not throw. A lost GPU (see Device) gives nothing back.
+  /// It gives memory of that GPU, aligned to 256 bytes, for work on any stream. The library waits
+  /// for CUDA's default streams first, the resource for others. MemoryResourceAdaptor makes one of
+  /// a resource of CCCL or RMM. Without memory it throws std::bad_alloc: the pass takes smaller
+  /// chunks, or ends with Error(memory). What else it throws ends the pass as it is. What it is
+  /// given back, no work of the library uses any longer; that must not throw. A lost GPU (see
+  /// Device) gives nothing back.
   ///
   /// Threads: those of the library, and those of the program that run passes or destroy a
   /// coordinator, a stream or a Buffer; several at once. That GPU is the current one during a call.
