@@ -22,7 +22,6 @@
 
 #include <ooc/chunks.hpp>
 #include <ooc/detail/device/buffer.hpp>
-#include <ooc/detail/engine/engine.hpp>
 #include <ooc/detail/kernels/reduce.hpp>
 #include <ooc/execute.hpp>
 #include <ooc/filter.hpp>
@@ -44,7 +43,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -53,9 +51,10 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
+
+#include "nowhere.hpp"
 
 namespace {
 
@@ -229,26 +228,6 @@ struct RunningSum {
       thrust::transform(policy, out.begin(), out.end(), out.begin(), AddCarry{before});
     });
   }
-};
-
-/// Completes writes without writing.
-class Nowhere final : public ooc::Engine {
- public:
-  explicit Nowhere(std::size_t depth) : depth_(depth) {}
-  void start(ooc::Request& request) override { started_.push_back(&request); }
-  ooc::Request& wait() override {
-    ooc::Request* const request = started_.front();
-    started_.pop_front();
-    request->done = request->bytes;
-    return *request;
-  }
-  std::size_t in_flight() const noexcept override { return started_.size(); }
-  std::size_t depth() const noexcept override { return depth_; }
-  std::string_view name() const noexcept override { return "nowhere"; }
-
- private:
-  std::size_t depth_;
-  std::deque<ooc::Request*> started_;
 };
 
 void make_file(const std::filesystem::path& path, std::uint64_t bytes) {

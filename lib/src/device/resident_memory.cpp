@@ -23,7 +23,7 @@ void ResidentMemory::reserve(std::uint64_t needed_bytes) {
   std::uint64_t wanted = std::min(source_.bytes(), room_for_resident(free, needed_bytes));
   if (most_bytes_ != 0) wanted = std::min(wanted, most_bytes_);
   const std::uint64_t least = std::clamp<std::uint64_t>(wanted, 1, 1 * MiB);
-  // What is free may be in several pieces, and others may take it meanwhile.
+  // Free memory may be in several pieces, and other programs may take it meanwhile.
   for (; wanted >= least; wanted /= 2) {
     try {
       memory_ = Buffer(device_.device_memory(), wanted);

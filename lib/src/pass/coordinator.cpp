@@ -29,12 +29,6 @@ namespace ooc {
 
 namespace {
 
-/// A GPU has no room for the streams' buffers. Nothing has been computed by then.
-class NoRoom final : public Error {
- public:
-  using Error::Error;
-};
-
 /// The GPU has started, and cannot page-lock the memory that was read ahead into.
 class NotLocked final : public Error {
  public:
@@ -45,19 +39,6 @@ std::vector<OutputFile*> files_of(std::span<const Output> outputs) {
   std::vector<OutputFile*> files;
   for (const Output& output : outputs) files.push_back(&output.file);
   return files;
-}
-
-/// Returns the memory that keeps the input of a pass on the device, if the pass finds data there or
-/// leaves them there; else null.
-detail::ResidentMemory* resident_memory_for(std::span<const PassInput> inputs,
-                                            const Operation& operation, const Layout& layout) {
-  if (inputs.size() != 1 || inputs.front().resident == nullptr) return nullptr;
-  detail::ResidentMemory& memory = *inputs.front().resident;
-  if (layout.plan.resident_records() != 0) return &memory;
-  // Margins of two steps have the same places.
-  const bool fills = memory.wants_data() && operation.margin().is_empty() &&
-                     layout.plan.bytes() == inputs.front().source.bytes();
-  return fills ? &memory : nullptr;
 }
 
 std::string name_of(Version version) {
@@ -190,26 +171,7 @@ void Coordinator::State::prepare_lanes(const Observe& observe, std::size_t buffe
     throw NotLocked(error.kind(), error.what(), error.details());
   }
   if (resident != nullptr) resident->reserve(buffer_bytes);
-  try {
-    for (const auto& lane : lanes) lane->prepare(observe);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::memory || device->reads_host_memory()) throw;
-    for (const auto& lane : lanes) lane->release();
-    const std::uint64_t allowed = device->device_memory().bytes_left();
-    const bool is_limited = allowed < buffer_bytes;
-    std::vector<Remedy> remedies{{Change::lower, "Options::chunk_bytes"},
-                                 {Change::lower, "Options::streams"}};
-    if (is_limited) remedies.insert(remedies.begin(), {Change::raise, "Options::device_bytes"});
-    throw NoRoom(
-        ErrorKind::memory,
-        "the buffers of " + std::to_string(lanes.size()) + " streams take " +
-            std::to_string(buffer_bytes) + " bytes of device memory, of which " +
-            (is_limited ? std::to_string(allowed) + " are allowed"
-                        : std::to_string(device->available_bytes()) + " are free"),
-        {.why = error.what(),
-         .hint = is_limited ? "" : "free the memory that other programs hold (nvidia-smi shows it)",
-         .remedies = std::move(remedies)});
-  }
+  ooc::prepare(lanes, *device, observe, buffer_bytes);
 }
 
 /// Adds the times of all threads.

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "device/nvtx_range.hpp"
-#include "device/resident_memory.hpp"
 #include "observe/stopwatch.hpp"
 #include "pass/inline_readers.hpp"
 
@@ -19,12 +18,6 @@ Margin margin_of(RecordRange records, RecordRange read) {
 }
 
 }  // namespace
-
-std::byte* PassParts::resident_place(std::size_t step) const {
-  if (resident == nullptr) return nullptr;
-  const RecordRange read = plan.step_read(step);
-  return resident->place(read.first * plan.record_bytes(0), read.count * plan.record_bytes(0));
-}
 
 Feed::Feed(const PassParts& pass, std::size_t lane, Stream& stream, StageTimes& h2d,
            std::function<void()> before_waiting)

@@ -1,6 +1,7 @@
 #include "pass/lane.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "device/nvtx_range.hpp"
@@ -154,6 +155,30 @@ void Lane::take_in(Kernel& kernel) {
   kernel.ended->synchronize();  // which it has, unless the steps since then are resident
   times_.kernel.busy += kernel.ended->seconds_since(*kernel.begun);
   reporter_->report(kernel.work, *kernel.begun, *kernel.ended);
+}
+
+void prepare(std::span<const std::unique_ptr<Lane>> lanes, Device& device, const Observe& observe,
+             std::size_t buffer_bytes) {
+  try {
+    for (const auto& lane : lanes) lane->prepare(observe);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory || device.reads_host_memory()) throw;
+    for (const auto& lane : lanes) lane->release();
+    const std::uint64_t allowed = device.device_memory().bytes_left();
+    const bool is_limited = allowed < buffer_bytes;
+    std::vector<Remedy> remedies{{Change::lower, "Options::chunk_bytes"},
+                                 {Change::lower, "Options::streams"}};
+    if (is_limited) remedies.insert(remedies.begin(), {Change::raise, "Options::device_bytes"});
+    throw NoRoom(
+        ErrorKind::memory,
+        "the buffers of " + std::to_string(lanes.size()) + " streams take " +
+            std::to_string(buffer_bytes) + " bytes of device memory, of which " +
+            (is_limited ? std::to_string(allowed) + " are allowed"
+                        : std::to_string(device.available_bytes()) + " are free"),
+        {.why = error.what(),
+         .hint = is_limited ? "" : "free the memory that other programs hold (nvidia-smi shows it)",
+         .remedies = std::move(remedies)});
+  }
 }
 
 }  // namespace ooc

@@ -4,12 +4,14 @@
 #include <ooc/detail/observe/reporters.hpp>
 #include <ooc/detail/observe/stats.hpp>
 #include <ooc/device.hpp>
+#include <ooc/error.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "pass/feed.hpp"
@@ -76,5 +78,16 @@ class Lane {
   std::vector<DeviceSpan<const std::byte>> records_;  // of each input: those of the current step
   Times times_;
 };
+
+/// A GPU has no room for the streams' buffers. Nothing has been computed by then.
+class NoRoom final : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Allocates what the lanes of a pass need, `buffer_bytes` in all. Throws NoRoom, in which case
+/// they have no buffers, and as Lane::prepare().
+void prepare(std::span<const std::unique_ptr<Lane>> lanes, Device& device, const Observe& observe,
+             std::size_t buffer_bytes);
 
 }  // namespace ooc

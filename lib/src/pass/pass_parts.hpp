@@ -2,6 +2,7 @@
 
 #include <ooc/detail/observe/trace_event.hpp>
 #include <ooc/detail/pass/operation.hpp>
+#include <ooc/detail/pass/pass_input.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/detail/pool/plan.hpp>
 #include <ooc/detail/pool/tickets.hpp>
@@ -57,5 +58,10 @@ struct PassParts {
   /// Number of chunks of the pass. After a stop request there are fewer.
   std::size_t end_of_chunks() const { return plan.first_piece(tickets.end()); }
 };
+
+/// Returns the memory that keeps the input of a pass on the device, if the pass finds data there or
+/// leaves them there; else null.
+detail::ResidentMemory* resident_memory_for(std::span<const PassInput> inputs,
+                                            const Operation& operation, const Layout& layout);
 
 }  // namespace ooc

@@ -154,9 +154,14 @@ struct OneSum {
   }
 };
 
+/// Has one partial for each stream. How many of those of partitions live at once depends on time.
+struct SumOfEachStream : OneSum {
+  static constexpr Merge merge_order = Merge::unordered;
+};
+
 TEST_P(DeviceSumsTest, AllocateNothingOnceAChunkHasPassed) {
   const auto pass = [](Coordinator& coordinator, const Source& source) {
-    return fold(coordinator, OneSum{}, source).stats;
+    return fold(coordinator, SumOfEachStream{}, source).stats;
   };
   test::expect_no_allocation_per_chunk(GetParam(), pass);
 }

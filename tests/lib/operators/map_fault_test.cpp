@@ -53,7 +53,7 @@ class MapFaultTest : public testing::TestWithParam<DeviceKind> {
 
   void expect_untouched() const {
     EXPECT_EQ(test::read_whole(target_), "old");
-    EXPECT_EQ(dir_.names(), (std::vector<std::string>{"source.u8", "target.u8"}));
+    EXPECT_EQ(dir_.names(), (std::vector<std::string>{"source.u8", "target.bin"}));
   }
 
   /// Returns the message of the error that a map throws.
@@ -70,13 +70,13 @@ class MapFaultTest : public testing::TestWithParam<DeviceKind> {
   void expect_copied(Coordinator& coordinator) {
     map(coordinator, Copy{}, source(), target());
     EXPECT_TRUE(test::read_whole(target_) == test::read_whole(source_));
-    dir_.write("target.u8", "old");
+    dir_.write("target.bin", "old");
   }
 
   test::TempDir dir_;
   std::filesystem::path source_ =
       dir_.write("source.u8", test::random_bytes(chunks* chunk_bytes - 5, 1));
-  std::filesystem::path target_ = dir_.write("target.u8", "old");
+  std::filesystem::path target_ = dir_.write("target.bin", "old");
 };
 
 INSTANTIATE_TEST_SUITE_P(Devices, MapFaultTest, test::all_devices, test::device_name);

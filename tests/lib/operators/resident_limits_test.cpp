@@ -1,4 +1,4 @@
-// What keeps a source from staying on the device, and what ends its stay.
+// Passes that leave nothing on the device, and passes that take it away.
 
 #include <ooc/chunks.hpp>
 #include <ooc/fold.hpp>
@@ -74,7 +74,7 @@ TEST_P(ResidentLimitsTest, APassThatFailsOrStopsLeavesNothing) {
   EXPECT_EQ(kept.resident_bytes(), 0u);
   EXPECT_EQ(fold(machine, RoundedSum{}, kept).value, expected);
   EXPECT_EQ(kept.resident_bytes(), bytes_);
-  // What is there stays, whatever becomes of later passes.
+  // Later passes that fail leave it there.
   calls = 0;
   EXPECT_THROW(fold(machine, RoundedSum{fails}, kept), std::runtime_error);
   EXPECT_EQ(fold(machine, RoundedSum{}, kept).value, expected);

@@ -1,0 +1,60 @@
+#include "sizing/reading.hpp"
+
+#include <ooc/detail/base/units.hpp>
+
+#include <utility>
+
+namespace ooc {
+
+namespace {
+
+constexpr std::size_t least_partition_bytes = 1 * MiB;  // of operators that have a partial for each
+constexpr std::size_t resident_step_bytes = 64 * MiB;   // a GPU reads them in 20 microseconds
+constexpr double enough_for_lanes_to_read = 0.9;        // so that hardly a lane waits for the disk
+
+}  // namespace
+
+bool could_read_both_ways(const Facts& facts, const Options& options) {
+  return facts.source.extents.size() <= most_direct_extents && !facts.source.runs.empty() &&
+         can_mix_reads(options, facts.source);
+}
+
+Reading choose_reading(const Facts& facts, const Wishes& wishes) {
+  const auto& [options, workers, needs, best_depth] = wishes;
+  const double cached = facts.source.cached_or_none();
+  const std::uint64_t resident_bytes = needs.resident * needs.bytes();
+  const bool is_resident = resident_bytes != 0 && resident_bytes >= facts.source.bytes();
+  const bool both_ways =
+      could_read_both_ways(facts, options) && !needs.in_order && needs.resident == 0;
+  const bool lanes_may_read = facts.device.uses_host_cores && facts.outputs.empty() &&
+                              !facts.source.is_produced &&
+                              options.engine == EngineKind::automatic && !options.make_engine &&
+                              options.threads <= workers.reading_lanes;  // else some are left
+  const bool one_thread = lanes_may_read && options.threads == 1 && workers.reading_lanes == 1;
+  IoConfig config =
+      both_ways ? choose_mixed_read_config(options, facts.device, workers, cached)
+      : one_thread && options.direct == DirectIo::automatic
+          ? through_page_cache(options, facts.device, workers, false,
+                               "one thread reads and computes, and the kernel reads ahead of it")
+          : choose_read_config(options, facts.device, workers, facts.source);
+  const bool reads_inline = one_thread || (lanes_may_read && !config.direct &&
+                                           (is_resident || cached >= enough_for_lanes_to_read));
+  // A larger step of partitions would have more partials alive, and of a map more buffers.
+  const bool is_cut = needs.partition * needs.bytes() >= least_partition_bytes;
+  if (is_resident && !facts.device.reads_host_memory && facts.outputs.empty() && !is_cut) {
+    config.chunk_bytes = resident_step_bytes;
+    config.why_chunk = Choice::chunk_for_kernels;
+  }
+  // A lane that lends its step has one buffer; twice as many have the buffers of a fold.
+  const bool has_one_buffer = needs.lending && !facts.device.reads_host_memory;
+  return {std::move(config),
+          is_resident,
+          both_ways,
+          reads_inline,
+          reads_inline     ? workers.reading_lanes
+          : has_one_buffer ? 2 * workers.lanes
+                           : workers.lanes,
+          reads_inline ? workers.why_reading_lanes : workers.why_lanes};
+}
+
+}  // namespace ooc
