@@ -97,11 +97,11 @@ TEST(Report, TheFooterSaysWhichDeviceAndWhichWay) {
   stats.layout.page_cache_fraction = 1;
   stats.outcome.resident_bytes = 8'000'000'000;
   EXPECT_EQ(footer(stats),
-            "8.00 GB in 2.00 s, 4.00 GB/s, CPU, buffered, threads, 2 passes, the second from GPU "
+            "8.00 GB in 2.00 s, 4.00 GB/s, CPU, page cache, 2 passes, the second from GPU "
             "memory");
   stats.outcome.resident_bytes = 2'000'000'000;
   EXPECT_EQ(footer(stats),
-            "8.00 GB in 2.00 s, 4.00 GB/s, CPU, buffered, threads, 2 passes, 25 % of the second "
+            "8.00 GB in 2.00 s, 4.00 GB/s, CPU, page cache, 2 passes, 25 % of the second "
             "from GPU memory");
   stats.outcome.resident_bytes = 0;
   stats.outcome.passes = 1;
