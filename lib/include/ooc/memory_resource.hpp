@@ -42,6 +42,7 @@ template <class Resource>
 requires detail::AllocatesSync<Resource> || detail::Allocates<Resource>
 class MemoryResourceAdaptor final : public std::pmr::memory_resource {
  public:
+  /// Takes a resource, or refers to it.
   explicit MemoryResourceAdaptor(Resource&& resource)
       : resource_(std::forward<Resource>(resource)) {}
 
@@ -68,6 +69,7 @@ class MemoryResourceAdaptor final : public std::pmr::memory_resource {
   Resource resource_;  // a reference if `Resource` is one
 };
 
+/// An lvalue is referred to, an rvalue is kept.
 template <class Resource>
 MemoryResourceAdaptor(Resource&&) -> MemoryResourceAdaptor<Resource>;
 

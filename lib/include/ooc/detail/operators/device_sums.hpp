@@ -34,11 +34,11 @@ class DeviceSums {
  public:
   /// Neutral: it has no numbers. The total of an empty source.
   DeviceSums() = default;
-  DeviceSums(Stream& stream, std::size_t count) : values_(count) { reset(stream); }
+  DeviceSums(Stream& stream, std::size_t count) : values_(count) { reset(stream); }  ///< zeros
 
   /// The numbers on the device, until finish(). Only work on the stream may use them.
   T* data() const noexcept { return memory_.template as<T>(); }
-  std::size_t size() const noexcept { return values_.size(); }
+  std::size_t size() const noexcept { return values_.size(); }  ///< how many there are
 
   /// The numbers on the host, after finish(): those of a partial, or of the total of a fold.
   const std::vector<T>& values() const noexcept { return values_; }
@@ -58,7 +58,7 @@ class DeviceSums {
     stream.synchronize();
     for (DeviceSums& sums : all) sums.memory_ = Buffer();
   }
-
+  /// Adds those of another partial on the host, after finish() of both.
   void merge(const DeviceSums& part) {
     if (values_.empty()) values_.resize(part.size());
     for (std::size_t i = 0; i < part.size(); ++i) values_[i] += part.values_[i];
