@@ -231,11 +231,11 @@ constexpr std::array all_commands{
             "type: bins are closed at the left and open at the right, the last one closed.\n"
             "-Inf and values below the range count as below, +Inf and values above it as\n"
             "above, NaN as nan.\n"
-            "Without --range there are two passes: the first finds the minimum and the maximum\n"
-            "(but u1 and i1 have the ranges 0:256 and -128:128), and a GPU keeps what fits its\n"
-            "memory for the second. Several files are one dataset, in the order given. --verify\n"
-            "reads the data once more and compares each value with the edges: an independent,\n"
-            "slower method.",
+            "Without --range there are two passes: the first finds the minimum and the\n"
+            "maximum (but u1 and i1 have the ranges 0:256 and -128:128), and a GPU keeps what\n"
+            "fits its memory for the second. Several files are one dataset, in the order\n"
+            "given. --verify reads the data once more and compares each value with the edges:\n"
+            "an independent, slower method.",
             histogram_groups, histogram_exclusions},
     Command{"reduce", "FILE... [options]", "sum, minimum, maximum, mean, variance in one pass",
             FileWords::some, reduce_examples,

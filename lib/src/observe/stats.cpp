@@ -1,7 +1,6 @@
 #include <ooc/detail/observe/stats.hpp>
 
 #include <algorithm>
-#include <utility>
 
 namespace ooc {
 
@@ -42,7 +41,8 @@ Stats& Stats::operator+=(const Stats& next) {
   timing.checksum_seconds += next.timing.checksum_seconds;
   timing.commit_seconds += next.timing.commit_seconds;
 
-  const LayoutStats first = std::exchange(layout, has_read_all ? next.layout : layout);
+  const LayoutStats first = layout;
+  if (has_read_all) layout = next.layout;
   if (next.outcome.partial) layout.in_order = next.layout.in_order;
   layout.reads_inline &= first.reads_inline;
   layout.read_ahead_bytes = std::max(first.read_ahead_bytes, next.layout.read_ahead_bytes);

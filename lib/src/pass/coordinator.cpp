@@ -138,8 +138,12 @@ void Coordinator::State::reserve(const Layout& layout, std::size_t outputs) {
     return options.memory_bytes == 0 ? pool->slot_bytes() >= layout.slot_bytes
                                      : pool->slot_bytes() == layout.slot_bytes;
   };
-  const bool fits =
-      pool && pool->size() == layout.all_slots() && slots_fit() && pool_segments >= segments;
+  // A pass that reads nothing leaves the pool for those that do.
+  const bool any_larger = layout.plan.reads_nothing() && options.memory_bytes == 0;
+  const auto is_large_enough = [&] {
+    return any_larger ? pool->size() >= layout.all_slots() : pool->size() == layout.all_slots();
+  };
+  const bool fits = pool && is_large_enough() && slots_fit() && pool_segments >= segments;
   // The old pool is freed first, since there may be no room for both.
   if (!fits) pool.reset();
   for (const auto& lane : lanes) lane->reserve(layout.buffers);

@@ -143,7 +143,8 @@ TEST_P(SummaryTest, ReadsTheBytesOnceIfTheRangeIsKnown) {
     return bytes.load();
   };
   EXPECT_EQ(bytes_read({.range = {{0, 1}}}), floats.bytes());
-  EXPECT_EQ(bytes_read({}), 2 * floats.bytes());
+  const int passes = GetParam() == DeviceKind::cuda ? 1 : 2;  // that read: a GPU keeps the data
+  EXPECT_EQ(bytes_read({}), passes * floats.bytes());
 }
 
 TEST_P(SummaryTest, StoppedEarlyBothCoverTheSame) {

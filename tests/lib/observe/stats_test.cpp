@@ -70,11 +70,13 @@ TEST(Stats, DescribeThePassBeforeOneThatFoundDataOnTheDevice) {
   next.outcome.resident_bytes = next.outcome.bytes;
   next.layout.in_order = false;
   next.layout.device_bytes = 77;
+  both.layout.device = "a GPU";
   both += next;
   EXPECT_EQ(both.layout.chunk_bytes, 10u);
   EXPECT_EQ(both.layout.streams, 2u);
   EXPECT_EQ(both.layout.pool_bytes, 300u);
   EXPECT_EQ(both.layout.device_bytes, 77u);
+  EXPECT_EQ(both.layout.device, "a GPU");
   EXPECT_FALSE(both.layout.in_order) << "what the partial result of the next pass covers";
   EXPECT_EQ(both.timing.kernel.busy, 4 + 16 / 2) << "as if both had had two streams";
   EXPECT_EQ(both.outcome.resident_bytes, 900u);
