@@ -219,6 +219,7 @@ Json describe(const Explanation& explanation) {
           {"read_ahead_bytes", pass.layout.read_ahead_bytes},
           {"device_bytes", pass.layout.device_bytes},
           {"passes", pass.outcome.passes},
+          {"resident_bytes", pass.outcome.resident_bytes},
           {"bytes_written", pass.outcome.bytes_written},
           {"prediction", describe(explanation.prediction)},
           {"ceilings", describe(explanation.ceilings)}};
