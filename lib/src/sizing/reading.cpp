@@ -8,8 +8,8 @@ namespace ooc {
 
 namespace {
 
-constexpr std::size_t least_partition_bytes = 1 * MiB;  // of operators that have a partial for each
-constexpr std::size_t resident_step_bytes = 64 * MiB;   // a GPU reads them in 20 microseconds
+constexpr std::size_t small_partition_bytes = 1 * MiB;  // of operators without a partial for each
+constexpr std::size_t resident_step_bytes = 256 * MiB;  // of which a GPU reads 10,000 a second
 constexpr double enough_for_lanes_to_read = 0.9;        // so that hardly a lane waits for the disk
 
 }  // namespace
@@ -40,7 +40,7 @@ Reading choose_reading(const Facts& facts, const Wishes& wishes) {
   const bool reads_inline = one_thread || (lanes_may_read && !config.direct &&
                                            (is_resident || cached >= enough_for_lanes_to_read));
   // A larger step of partitions would have more partials alive, and of a map more buffers.
-  const bool is_cut = needs.partition * needs.bytes() >= least_partition_bytes;
+  const bool is_cut = needs.partition * needs.bytes() > small_partition_bytes;
   if (is_resident && !facts.device.reads_host_memory && facts.outputs.empty() && !is_cut) {
     config.chunk_bytes = resident_step_bytes;
     config.why_chunk = Choice::chunk_for_kernels;

@@ -105,7 +105,7 @@ TEST_F(LayoutTest, NeedsNeitherSlotsNorBuffersForWhatTheDeviceHas) {
   EXPECT_EQ(all.slots_ahead, 0u);
   EXPECT_FALSE(all.tuned_depth);
   EXPECT_EQ(all.why_chunk, Reason{Choice::chunk_for_kernels});
-  EXPECT_EQ(all.chunk_bytes, 64 * MiB);
+  EXPECT_EQ(all.chunk_bytes, 256 * MiB);
   needs.partition = 2 * MiB;  // of 8 MiB, each with a partial
   EXPECT_LT(layout_for({}, DeviceKind::cuda, on_disk(1024 * MiB), needs).chunk_bytes, 64 * MiB);
   needs.partition = needs_of(4).partition;
