@@ -112,8 +112,10 @@ TEST_P(ResidentLimitsTest, TakesNoMemoryOfTheCpuUnlessItIsGiven) {
   EXPECT_EQ(kept.resident_bytes(), GetParam() == test::Machine::cpu ? 0 : bytes_);
 }
 
-TEST_P(ResidentLimitsTest, IsWithinTheLimitOfTheDevice) {
-  if (GetParam() == test::Machine::cpu) GTEST_SKIP() << "the limit is for devices";
+/// On machines whose lanes have buffers on a device.
+using ResidentOnADeviceTest = test::ResidentFixture;
+
+TEST_P(ResidentOnADeviceTest, IsWithinTheLimitOfTheDevice) {
   const std::size_t chunk = partition * sizeof(float), buffers = 2 * 2 * chunk;
   Coordinator tight = coordinator({.chunk_bytes = chunk, .streams = 2, .device_bytes = buffers});
   const float expected = fold(tight, RoundedSum{}, source_).value;
@@ -125,8 +127,7 @@ TEST_P(ResidentLimitsTest, IsWithinTheLimitOfTheDevice) {
 }
 
 // The first pass needs few bytes for its streams, the second one more than are left.
-TEST_P(ResidentLimitsTest, IsGivenBackWhereAPassHasNoRoom) {
-  if (GetParam() == test::Machine::cpu) GTEST_SKIP() << "lanes of the CPU have no buffers";
+TEST_P(ResidentOnADeviceTest, IsGivenBackWhereAPassHasNoRoom) {
   const std::size_t chunk = partition * sizeof(float);
   test::ValuesFile file;
   const Source source = file.source_of(std::vector<float>(1'500'000, 0.25f));
@@ -145,6 +146,9 @@ TEST_P(ResidentLimitsTest, IsGivenBackWhereAPassHasNoRoom) {
   EXPECT_NE(stats.outcome.remarks[0].find("does not stay on the device"), std::string::npos);
 }
 
+INSTANTIATE_TEST_SUITE_P(Machines, ResidentOnADeviceTest,
+                         testing::Values(test::Machine::late, test::Machine::cuda),
+                         test::machine_name);
 INSTANTIATE_TEST_SUITE_P(Machines, ResidentLimitsTest, test::all_machines, test::machine_name);
 
 TEST(ResidentOfAProducer, IsRefused) {
