@@ -36,10 +36,12 @@ cudaError_t CudaContext::create(int ordinal) {
 
 CUcontext CudaContext::of_thread() const noexcept {
   CUcontext context = nullptr;
+  if (get_current_ == nullptr) return nullptr;
   return get_current_(&context) == CUDA_SUCCESS ? context : nullptr;
 }
 
 cudaError_t CudaContext::bind(CUcontext context) const noexcept {
+  if (set_current_ == nullptr) return cudaErrorDeviceUninitialized;
   return error_of(set_current_(context));
 }
 

@@ -31,7 +31,7 @@ class CudaContext {
   };
 
   /// Creates the context, and binds the calling thread by cudaSetDevice(). All other calls come
-  /// after this one.
+  /// after this one; before, or if it has failed, they leave the thread as it is.
   cudaError_t create(int ordinal);
 
   /// Returns the context of the calling thread, which may be another one; null if it has none.

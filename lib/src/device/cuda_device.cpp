@@ -206,9 +206,11 @@ class CudaDevice final : public Device {
     return free;
   }
   std::unique_ptr<Stream> make_stream() override {
+    name_.get();  // so that what destroys it finds the context
     return std::make_unique<CudaStream>(device_memory_, calls_, context_);
   }
   std::unique_ptr<Event> make_event() override {
+    name_.get();
     return std::make_unique<CudaEvent>(calls_, context_);
   }
   std::unique_ptr<Stream> borrow_stream(void* native) override {
