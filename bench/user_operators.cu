@@ -7,8 +7,7 @@
 // windows   an operator that looks at its neighbours, against one that does not look beyond a chunk
 // chunks    the sums of the columns in a loop of the caller's, against the fold of "rows"
 // resident  20 passes over data that stay on the device, against the time of one pass that reads
-// them
-//           and 19 that find them there
+//           them and 19 that find them there
 // filter    the half of the values that is above a half, against a map that writes as many bytes
 // scan      running sums in doubles, against a map to doubles
 //

@@ -75,6 +75,14 @@ class Predictor {
 
 }  // namespace
 
+double bytes_used(const ooc::Stats& passes) {
+  return static_cast<double>(passes.outcome.bytes) * static_cast<double>(passes.outcome.passes);
+}
+
+double bytes_read(const ooc::Stats& passes) {
+  return bytes_used(passes) - static_cast<double>(passes.outcome.resident_bytes);
+}
+
 double cached_share(const ooc::Stats& pass) {
   const bool past_the_cache = pass.layout.direct && pass.layout.in_order;
   return past_the_cache ? 0 : pass.layout.page_cache_fraction.value_or(0);
@@ -94,16 +102,15 @@ double idle_startup_seconds(const ooc::Stats& pass) {
 
 Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum) {
   const auto bytes = static_cast<double>(pass.outcome.bytes);
-  const auto passes = static_cast<double>(pass.outcome.passes);
   // Buffered reads leave the data in the page cache, where the next pass finds them if they fit.
   const bool stays = !pass.layout.direct && pass.outcome.bytes <= memory_bytes() / 2;
   Workload work;
-  const double read = bytes * passes - static_cast<double>(pass.outcome.resident_bytes);
+  const double read = bytes_read(pass);
   work.from_disk = disk_share(pass) * (stays ? bytes : read);
   work.from_page_cache = read - work.from_disk;
   work.read_ahead = static_cast<double>(pass.layout.read_ahead_bytes);
   work.to_device = read;
-  work.through_kernel = bytes * passes;
+  work.through_kernel = bytes_used(pass);
   work.to_output = static_cast<double>(pass.outcome.bytes_written);
   work.checksum = checksum && pass.outcome.bytes != 0;
   if (device == ooc::DeviceKind::cpu) {

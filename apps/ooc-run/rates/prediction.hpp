@@ -28,6 +28,11 @@ struct Workload {
 /// Returns the work of a pass. `pass`: the statistics of a dry run or of a real one.
 Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum);
 
+/// Returns the bytes of the input that operators get in all passes, and those of them that are
+/// read: the others are on the device since a pass before.
+double bytes_used(const ooc::Stats& passes);
+double bytes_read(const ooc::Stats& passes);
+
 /// Returns the fraction of a pass's input that comes from the page cache.
 double cached_share(const ooc::Stats& pass);
 

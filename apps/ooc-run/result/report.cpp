@@ -59,18 +59,11 @@ Json describe_stage(const ooc::StageTimes& stage, std::optional<double> bytes) {
   return json;
 }
 
-/// Returns the bytes that operators got in all passes. Empty if a run of several passes was
-/// interrupted: their number is not known then.
-std::optional<double> bytes_used(const ooc::Stats& stats) {
+/// Returns a number of bytes of all passes. Empty if a run of several passes was interrupted: their
+/// number is not known then.
+std::optional<double> if_known(double bytes, const ooc::Stats& stats) {
   if (stats.outcome.partial && stats.outcome.passes > 1) return {};
-  return static_cast<double>(stats.outcome.bytes) * static_cast<double>(stats.outcome.passes);
-}
-
-/// Returns those of them that were read.
-std::optional<double> bytes_read(const ooc::Stats& stats) {
-  const auto used = bytes_used(stats);
-  if (!used) return {};
-  return *used - static_cast<double>(stats.outcome.resident_bytes);
+  return bytes;
 }
 
 /// Returns, for example, ", 2 passes, the second from GPU memory".
@@ -162,9 +155,10 @@ Json describe_input(const ooc::Source& source, const ooc::Format& format) {
 Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::string> reasons,
                   const std::string& verdict, const Ceilings& ceilings,
                   const std::optional<Prediction>& prediction) {
-  Json stages{{"disk", describe_stage(stats.timing.disk, bytes_read(stats))},
-              {"h2d", describe_stage(stats.timing.h2d, bytes_read(stats))},
-              {"kernel", describe_stage(stats.timing.kernel, bytes_used(stats))},
+  const auto read = if_known(bytes_read(stats), stats);
+  Json stages{{"disk", describe_stage(stats.timing.disk, read)},
+              {"h2d", describe_stage(stats.timing.h2d, read)},
+              {"kernel", describe_stage(stats.timing.kernel, if_known(bytes_used(stats), stats))},
               {"d2h", nullptr},
               {"write", nullptr}};
   if (writes) {

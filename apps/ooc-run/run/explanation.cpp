@@ -75,14 +75,11 @@ std::vector<FactRow> rows_of(const Explanation& explanation) {
   std::vector<FactRow> rows;
   const bool is_produced = pass.layout.is_produced;
   if (pass.layout.chunks == 0 && !is_produced) return rows;
-  const double all_bytes =
-      static_cast<double>(pass.outcome.bytes) * static_cast<double>(pass.outcome.passes) -
-      static_cast<double>(pass.outcome.resident_bytes);
   rows.push_back(
       {"reads", is_produced ? "all there is, as it comes" : format_bytes(pass.outcome.bytes)});
   if (pass.outcome.passes > 1) {
     rows.back().text += fmt::format(" in each of {} passes: {}", pass.outcome.passes,
-                                    format_decimal_bytes(all_bytes));
+                                    format_decimal_bytes(bytes_read(pass)));
     if (pass.outcome.resident_bytes != 0) {
       rows.back().text +=
           fmt::format(", since the GPU keeps {}", format_bytes(pass.outcome.resident_bytes));

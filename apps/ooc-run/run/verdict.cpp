@@ -67,9 +67,7 @@ std::string_view origin_of(const ooc::Stats& stats) {
 
 /// Returns bytes of the input per second, counted in each pass that reads them.
 double rate_of(const ooc::Stats& stats) {
-  const double used =
-      static_cast<double>(stats.outcome.bytes) * static_cast<double>(stats.outcome.passes);
-  return (used - static_cast<double>(stats.outcome.resident_bytes)) / seconds_of(stats);
+  return bytes_read(stats) / seconds_of(stats);
 }
 
 /// Returns the ceiling of reading the input: its parts on the disk and in the page cache are read

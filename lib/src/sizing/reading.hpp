@@ -9,8 +9,8 @@
 
 namespace ooc {
 
-inline constexpr std::size_t most_direct_extents =
-    64;  // each costs up to two blocks more of a slot
+/// Of a chunk. Each costs up to two blocks more of a slot.
+inline constexpr std::size_t most_direct_extents = 64;
 
 /// The way in which a pass reads its source.
 struct Reading {
