@@ -9,7 +9,7 @@
 
 namespace ooc {
 
-/// Of a chunk. Each costs up to two blocks more of a slot.
+/// The most extents of a chunk that is read directly. Each costs up to two blocks more of a slot.
 inline constexpr std::size_t most_direct_extents = 64;
 
 /// The way in which a pass reads its source.
