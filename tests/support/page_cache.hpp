@@ -35,8 +35,9 @@ inline std::string why_not_half_cached(const Source& source) {
   return source.files()[0].why_not_direct();
 }
 
-/// Holds the first bytes of a file in the page cache while it exists, by mapping them. Reading them
-/// is not enough: a kernel that reclaims unused memory (DAMON's pageout) takes unmapped pages.
+/// Holds the first bytes of a file in the page cache while it exists, by locking them in memory.
+/// Reading or mapping them is not enough: a kernel that reclaims unused memory (DAMON's pageout)
+/// takes pages that are not locked. Above the limit of locked memory they are mapped only.
 class HeldInPageCache {
  public:
   /// `bytes` is a multiple of the page size, or the size of the file.
@@ -50,6 +51,7 @@ class HeldInPageCache {
     if (memory == MAP_FAILED) return;
     memory_ = static_cast<std::byte*>(memory);
     if (bytes < file_bytes) ::munmap(memory_ + bytes, file_bytes - bytes);
+    static_cast<void>(::mlock(memory_, bytes));
   }
   explicit HeldInPageCache(const std::filesystem::path& path)
       : HeldInPageCache(path, std::filesystem::file_size(path)) {}

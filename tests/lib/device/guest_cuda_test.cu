@@ -2,8 +2,8 @@
 
 #define LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE  // for <cuda/memory_resource> of CCCL 3.0
 
-#include <ooc/detail/device/buffer.hpp>
 #include <ooc/chunks.hpp>
+#include <ooc/detail/device/buffer.hpp>
 #include <ooc/error.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/memory_resource.hpp>

@@ -1,10 +1,10 @@
 // Tests sums on the device. Compiled by nvcc the tests run on both devices, compiled by g++ on the
 // CPU.
 
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/operators/device_sums.hpp>
 #include <ooc/execute.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/detail/base/units.hpp>
 #include <ooc/map.hpp>
 
 #include <gtest/gtest.h>
