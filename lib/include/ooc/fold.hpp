@@ -134,11 +134,12 @@ class Fold final : public Operation {
  public:
   /// `record_bytes`: of all inputs.
   Fold(const Op& op, Coordinator& coordinator, std::size_t record_bytes)
-      : op_(op), partials_(op, coordinator.streams(), coordinator.device().facts(), record_bytes) {}
+      : op_(op), partials_(op, coordinator.device().facts(), record_bytes) {}
 
   std::size_t partition() const noexcept override { return partials_.partition(); }
   Margin margin() const noexcept override { return margin_of(op_); }
   bool in_order() const noexcept override { return merge_of<Op>() == Merge::in_order; }
+  void prepare(std::size_t lanes, std::size_t /*steps*/) override { partials_.prepare(lanes); }
   void begin(std::size_t lane, Stream& stream) override { partials_.begin(lane, stream); }
   void process(std::size_t lane, Stream& stream, const StepRecords& in,
                const StepResults& /*out*/) override {

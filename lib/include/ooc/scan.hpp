@@ -75,12 +75,14 @@ class Scan final : public Operation {
   Scan(const Op& op, Coordinator& coordinator, std::size_t record_bytes)
       : op_(op),
         device_(coordinator.device()),
-        partition_(partition_of<Op>(coordinator.device().facts(), record_bytes)),
-        lanes_(coordinator.streams()) {}
+        partition_(partition_of<Op>(coordinator.device().facts(), record_bytes)) {}
 
   std::size_t partition() const noexcept override { return partition_; }
   Margin margin() const noexcept override { return margin_of(op_); }
   bool in_order() const noexcept override { return true; }
+  void prepare(std::size_t lanes, std::size_t /*steps*/) override {
+    lanes_ = std::vector<Lane>(lanes);
+  }
 
   void begin(std::size_t lane, Stream& stream) override {
     lanes_[lane].stream = &stream;

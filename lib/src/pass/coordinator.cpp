@@ -99,7 +99,8 @@ Coordinator::Coordinator(std::unique_ptr<Device> device, Options options, Versio
   if (state_->options.device_bytes != 0) {
     used.device_memory().set_limit(state_->options.device_bytes);
   }
-  // Twice as many where lanes have one buffer instead of two (Operation::lending()).
+  // Twice as many where lanes have one buffer instead of two (Operation::lending()), and one more
+  // where each waits for the step before.
   const std::size_t most_lanes = std::max(streams(), 2 * state_->workers.lanes);
   for (std::size_t i = 0; i < most_lanes; ++i) {
     state_->all_lanes.push_back(std::make_unique<Lane>(used, i));

@@ -98,7 +98,8 @@ StepNeeds needs_of(std::span<const PassInput> inputs, const Operation* operation
     needs.partition = operation->partition();
     needs.margin = operation->margin();
     needs.appends = operation->selects();
-    needs.in_order |= operation->in_order() || needs.appends || !needs.margin.is_empty();
+    needs.waits = operation->in_order() || needs.appends;
+    needs.in_order |= needs.waits || !needs.margin.is_empty();
     if (inputs.empty()) needs.records = operation->records();
     needs.lending = operation->lending();
     needs.in_order |= needs.lending.has_value();

@@ -26,6 +26,7 @@ struct StepNeeds {
   Margin margin{};                     // records that are read around those of a step
   bool in_order = false;               // the source is read from beginning to end
   bool appends = false;                // the length of the outputs shows during the pass
+  bool waits = false;                  // a step waits for the one before
   std::uint64_t records = 0;           // of a pass without inputs
   std::uint64_t resident = 0;          // records, the first ones, that are on the device already
   std::optional<Lending> lending{};

@@ -45,16 +45,20 @@ Reading choose_reading(const Facts& facts, const Wishes& wishes) {
     config.chunk_bytes = resident_step_bytes;
     config.why_chunk = Choice::chunk_for_kernels;
   }
-  // A lane that lends its step has one buffer; twice as many have the buffers of a fold.
-  const bool has_one_buffer = needs.lending && !facts.device.reads_host_memory;
-  return {std::move(config),
-          is_resident,
-          both_ways,
-          reads_inline,
-          reads_inline     ? workers.reading_lanes
-          : has_one_buffer ? 2 * workers.lanes
-                           : workers.lanes,
-          reads_inline ? workers.why_reading_lanes : workers.why_lanes};
+  if (reads_inline) {
+    return {std::move(config), is_resident,           both_ways,
+            reads_inline,      workers.reading_lanes, workers.why_reading_lanes};
+  }
+  std::size_t lanes = workers.lanes;
+  Choice why_lanes = workers.why_lanes;
+  if (needs.lending && !facts.device.reads_host_memory) {
+    lanes *= 2;  // each has one buffer, so these have the buffers of a fold
+  } else if (needs.waits && !facts.outputs.empty() && options.streams == 0 &&
+             !facts.device.uses_host_cores) {
+    ++lanes;  // it works while the others wait
+    why_lanes = Choice::three_streams;
+  }
+  return {std::move(config), is_resident, both_ways, reads_inline, lanes, why_lanes};
 }
 
 }  // namespace ooc

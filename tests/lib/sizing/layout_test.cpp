@@ -113,6 +113,20 @@ TEST_F(LayoutTest, NeedsNeitherSlotsNorBuffersForWhatTheDeviceHas) {
   EXPECT_LT(on_cpu.chunk_bytes, 64 * MiB) << "which fits the cache of a core";
 }
 
+TEST_F(LayoutTest, HasAThirdStreamWhereAStepOfAnOutputWaitsForTheOneBefore) {
+  const SourceFacts source = on_disk(64 * MiB);
+  const OutputFacts output{.record_bytes = 4};
+  StepNeeds needs = needs_of(4, true);
+  needs.waits = true;
+  const Layout layout = layout_for({}, DeviceKind::cuda, source, needs, output);
+  EXPECT_EQ(layout.lanes, 3u);
+  EXPECT_EQ(layout.why_lanes, Choice::three_streams);
+  EXPECT_EQ(layout_for({}, DeviceKind::cuda, source, needs).lanes, 2u) << "a fold";
+  EXPECT_EQ(layout_for({.streams = 2}, DeviceKind::cuda, source, needs, output).lanes, 2u);
+  needs.waits = false;
+  EXPECT_EQ(layout_for({}, DeviceKind::cuda, source, needs, output).lanes, 2u) << "a map";
+}
+
 TEST_F(LayoutTest, AStepThatIsLentHasABufferOfItsOwn) {
   StepNeeds needs = needs_of(4);
   const SourceFacts source = on_disk(64 * MiB);

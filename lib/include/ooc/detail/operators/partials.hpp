@@ -128,8 +128,8 @@ class Partials {
  public:
   using Partial = typename Op::Partial;
 
-  Partials(const Op& op, std::size_t lanes, const DeviceFacts& device, std::size_t record_bytes)
-      : op_(op), partition_(partition_of<Op>(device, record_bytes)), lanes_(lanes) {
+  Partials(const Op& op, const DeviceFacts& device, std::size_t record_bytes)
+      : op_(op), partition_(partition_of<Op>(device, record_bytes)) {
     static_assert(!HasMerge<Op> || HasMerge<const Op>, "merge() of an operator must be const");
     static_assert(!has_reset<Op> || has_reset<const Op>, "reset() of an operator must be const");
     static_assert(!has_finish<Op> || has_finish<const Op>, "finish() of an operator must be const");
@@ -139,6 +139,9 @@ class Partials {
 
   /// Records of a partition.
   std::size_t partition() const noexcept { return partition_; }
+
+  /// Before all others below.
+  void prepare(std::size_t lanes) { lanes_ = std::vector<Lane>(lanes); }
 
   /// On the lane's thread, before its first step.
   void begin(std::size_t index, Stream& stream) {
