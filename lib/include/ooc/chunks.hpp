@@ -44,7 +44,11 @@ inline std::vector<ChunkSource> sources_of(const Source& source) {
   return {{&source}};
 }
 inline std::vector<ChunkSource> sources_of(const Resident& kept) {
-  return {{&kept.source(), &kept.memory()}};
+  std::vector<ChunkSource> sources;
+  for (std::size_t i = 0; i < kept.sources(); ++i) {
+    sources.push_back({&kept.source(i), &kept.memory()});
+  }
+  return sources;
 }
 template <std::size_t count>
 std::vector<ChunkSource> sources_of(const Zipped<count>& zipped) {

@@ -5,10 +5,15 @@
 #include <ooc/source.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace ooc {
+
+template <std::size_t count>
+class Zipped;
 
 namespace detail {
 
@@ -32,10 +37,10 @@ struct ResidentOptions {
   std::uint64_t device_bytes = 0;
 };
 
-/// A source that is read several times, of which as much as fits stays on the device between
-/// passes. Every pass takes it in place of the source: the first one reads the source and leaves
-/// its first part in device memory, the next ones read the rest only, while they work on that part.
-/// Results have the same bits as without it.
+/// A source that is read several times, or several that are zipped, of which as much as fits stays
+/// on the device between passes. Every pass takes it in place of the source: the first one reads
+/// the source and leaves its first part in device memory, the next ones read the rest only, while
+/// they work on that part. Results have the same bits as without it.
 ///
 ///     const ooc::Source points = ooc::open("points.npy");
 ///     const ooc::Resident kept(coordinator, points);
@@ -50,28 +55,44 @@ struct ResidentOptions {
 ///
 /// Threads: used by one pass at a time, of the coordinator that it was made for.
 ///
-/// Lifetime: the source and the coordinator must outlive it.
+/// Lifetime: the sources and the coordinator must outlive it.
 class OOC_API Resident {
  public:
   /// Takes no memory before the first pass. Throws Error(usage) for a source that can be read once
   /// only.
-  Resident(Coordinator& coordinator, const Source& source, ResidentOptions options = {});
+  Resident(Coordinator& coordinator, const Source& source, ResidentOptions options = {})
+      : Resident(coordinator, std::vector<const Source*>{&source}, options) {}
+  /// The same for sources that are read side by side, of which the same records stay.
+  template <std::size_t count>
+  Resident(Coordinator& coordinator, const Zipped<count>& sources, ResidentOptions options = {})
+      : Resident(coordinator, all_of(sources), options) {}
   Resident(Coordinator&, Source&&,
            ResidentOptions = {}) = delete;  // it would end before the passes
   ~Resident();
   Resident(Resident&&) noexcept;             ///< Takes the memory over.
   Resident& operator=(Resident&&) noexcept;  ///< Frees the memory, and takes the other one over.
 
-  /// Returns the source that it was made for.
-  const Source& source() const noexcept;
+  /// Returns one of the sources that it was made for, and their number.
+  const Source& source(std::size_t index = 0) const noexcept;
+  std::size_t sources() const noexcept;  ///< one, or as many as were zipped
 
-  /// Size of the part of the source that is on the device (bytes); 0 before the first pass.
+  /// Size of the part of the sources that is on the device (bytes); 0 before the first pass.
   std::uint64_t resident_bytes() const noexcept;
 
   /// For the passes over it.
   detail::ResidentMemory& memory() const noexcept { return *memory_; }
 
  private:
+  Resident(Coordinator& coordinator, const std::vector<const Source*>& sources,
+           ResidentOptions options);
+
+  template <std::size_t count>
+  static std::vector<const Source*> all_of(const Zipped<count>& zipped) {
+    std::vector<const Source*> sources;
+    for (std::size_t i = 0; i < count; ++i) sources.push_back(&zipped[i]);
+    return sources;
+  }
+
   std::unique_ptr<detail::ResidentMemory> memory_;
 };
 

@@ -5,28 +5,69 @@
 #include <ooc/resident.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <new>
 
 namespace ooc::detail {
 
-ResidentMemory::ResidentMemory(Device& device, const Source& source, std::uint64_t most_bytes)
-    : device_(device),
-      source_(source),
-      most_bytes_(most_bytes),
-      may_take_(!source.is_empty() && (most_bytes != 0 || !device.reads_host_memory())) {}
+namespace {
+
+constexpr std::uint64_t place_alignment = 256;
+
+}  // namespace
+
+ResidentMemory::ResidentMemory(Device& device, const std::vector<const Source*>& sources,
+                               std::uint64_t most_bytes)
+    : device_(device), most_bytes_(most_bytes) {
+  for (const Source* source : sources) parts_.push_back({source});
+  may_take_ = source_bytes() != 0 && (most_bytes != 0 || !device.reads_host_memory());
+}
+
+std::uint64_t ResidentMemory::source_bytes() const noexcept {
+  std::uint64_t sum = 0;
+  for (const Part& part : parts_) sum += part.source->bytes();
+  return sum;
+}
+
+std::uint64_t ResidentMemory::bytes() const noexcept {
+  std::uint64_t sum = 0;
+  for (const Part& part : parts_) sum += part.held;
+  return sum;
+}
+
+std::uint64_t ResidentMemory::records(std::span<const RecordShape> shapes) const noexcept {
+  std::uint64_t records = std::numeric_limits<std::uint64_t>::max();
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    records = std::min(records, parts_[i].held / shapes[i].bytes);
+  }
+  return records;
+}
+
+/// Gives each source its share of `bytes` bytes. Returns the size of the memory that these take.
+std::uint64_t ResidentMemory::divide(std::uint64_t bytes) noexcept {
+  const std::uint64_t all = source_bytes();
+  std::uint64_t end = 0;
+  for (Part& part : parts_) {
+    part.begin = end;
+    part.places = static_cast<std::uint64_t>(static_cast<unsigned __int128>(bytes) *
+                                             part.source->bytes() / all);
+    end += round_up(part.places, place_alignment);
+  }
+  return end;
+}
 
 void ResidentMemory::reserve(std::uint64_t needed_bytes) {
   if (memory_.size() != 0) return;
   std::uint64_t free = device_.device_memory().bytes_left();
   // A pool of the program's own may have memory that is not free on the GPU.
   if (most_bytes_ == 0) free = std::min(free, device_.available_bytes());
-  std::uint64_t wanted = std::min(source_.bytes(), room_for_resident(free, needed_bytes));
+  std::uint64_t wanted = std::min(source_bytes(), room_for_resident(free, needed_bytes));
   if (most_bytes_ != 0) wanted = std::min(wanted, most_bytes_);
   const std::uint64_t least = std::clamp<std::uint64_t>(wanted, 1, 1 * MiB);
   // Free memory may be in several pieces, and other programs may take it meanwhile.
   for (; wanted >= least; wanted /= 2) {
     try {
-      memory_ = Buffer(device_.device_memory(), wanted);
+      memory_ = Buffer(device_.device_memory(), divide(wanted));
       return;
     } catch (const std::bad_alloc&) {
     } catch (const Error& error) {
@@ -37,27 +78,44 @@ void ResidentMemory::reserve(std::uint64_t needed_bytes) {
 
 void ResidentMemory::require_on(const Device& device) const {
   if (&device == &device_) return;
-  throw Error(ErrorKind::usage, source_.name() + ": is kept on the device of another coordinator",
+  throw Error(ErrorKind::usage,
+              parts_.front().source->name() + ": is kept on the device of another coordinator",
               {.why = "a Resident is used by the coordinator that it was made for"});
 }
 
-std::byte* ResidentMemory::place(std::uint64_t first, std::uint64_t bytes) const noexcept {
-  const std::uint64_t end = held_ != 0 ? held_ : memory_.size();
-  return first + bytes <= end ? memory_.data() + first : nullptr;
+std::byte* ResidentMemory::place(std::size_t source, std::uint64_t first,
+                                 std::uint64_t bytes) const noexcept {
+  const Part& part = parts_[source];
+  if (memory_.size() == 0) return nullptr;
+  const std::uint64_t end = this->bytes() != 0 ? part.held : part.places;
+  return first + bytes <= end ? memory_.data() + part.begin + first : nullptr;
 }
 
-void ResidentMemory::hold(std::uint64_t bytes, std::uint64_t step_bytes) noexcept {
-  const std::uint64_t places = memory_.size();
-  held_ = bytes <= places ? bytes : round_down(places, step_bytes);
-  if (held_ == 0) memory_ = Buffer();
+void ResidentMemory::hold(std::uint64_t records, std::uint64_t step_records,
+                          std::span<const RecordShape> shapes) noexcept {
+  std::uint64_t places = std::numeric_limits<std::uint64_t>::max();
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    places = std::min(places, memory_.size() == 0 ? 0 : parts_[i].places / shapes[i].bytes);
+  }
+  const std::uint64_t held = records <= places ? records : round_down(places, step_records);
+  for (std::size_t i = 0; i < parts_.size(); ++i) parts_[i].held = held * shapes[i].bytes;
+  if (held == 0) memory_ = Buffer();
 }
 
 bool ResidentMemory::release() noexcept {
   may_take_ = false;
-  held_ = 0;
+  for (Part& part : parts_) part.held = 0;
   const bool had_memory = memory_.size() != 0;
   memory_ = Buffer();
   return had_memory;
+}
+
+ResidentMemory* resident_memory_of(std::span<const PassInput> inputs) {
+  if (inputs.empty()) return nullptr;
+  ResidentMemory* const memory = inputs.front().resident;
+  const bool is_of_all =
+      std::ranges::all_of(inputs, [&](const PassInput& input) { return input.resident == memory; });
+  return is_of_all ? memory : nullptr;
 }
 
 }  // namespace ooc::detail

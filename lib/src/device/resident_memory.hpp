@@ -1,30 +1,38 @@
 #pragma once
 
 #include <ooc/detail/device/buffer.hpp>
+#include <ooc/detail/pass/pass_input.hpp>
 #include <ooc/device.hpp>
 #include <ooc/source.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <span>
+#include <vector>
 
 namespace ooc::detail {
 
-/// Device memory that holds the first part of a source from pass to pass, as operators read it: in
-/// this machine's byte order. Each byte has its place there, whatever the chunks of a pass are.
+/// Device memory that holds the first records of one or several sources from pass to pass, as
+/// operators read them: in this machine's byte order. Each byte has its place there, whatever the
+/// chunks of a pass are.
 class ResidentMemory {
  public:
   /// `most_bytes`: see ResidentOptions::device_bytes.
-  ResidentMemory(Device& device, const Source& source, std::uint64_t most_bytes);
+  ResidentMemory(Device& device, const std::vector<const Source*>& sources,
+                 std::uint64_t most_bytes);
 
-  const Source& source() const noexcept { return source_; }
+  std::size_t sources() const noexcept { return parts_.size(); }
+  const Source& source(std::size_t index) const noexcept { return *parts_[index].source; }
 
-  /// Size of the part of the source that is held (bytes).
-  std::uint64_t bytes() const noexcept { return held_; }
+  /// Size of what is held of all sources (bytes).
+  std::uint64_t bytes() const noexcept;
 
-  /// True if a pass that reads the whole source is to fill the memory.
-  bool wants_data() const noexcept { return held_ == 0 && may_take_; }
+  /// Number of the records that are held, given their shape in each source.
+  std::uint64_t records(std::span<const RecordShape> shapes) const noexcept;
+
+  /// True if a pass that reads the whole sources is to fill the memory.
+  bool wants_data() const noexcept { return may_take_ && bytes() == 0; }
 
   /// Takes memory for what is to be held, unless it has some. `needed_bytes`: of the buffers of a
   /// pass that are not allocated yet. The device is bound to this thread. Takes less, or none, if
@@ -34,12 +42,13 @@ class ResidentMemory {
   /// Throws Error(usage) unless it is on this device.
   void require_on(const Device& device) const;
 
-  /// Returns the place of `bytes` bytes of the source from byte `first` on; null if they have none.
-  std::byte* place(std::uint64_t first, std::uint64_t bytes) const noexcept;
+  /// Returns the place of `bytes` bytes of a source from byte `first` on; null if they have none.
+  std::byte* place(std::size_t source, std::uint64_t first, std::uint64_t bytes) const noexcept;
 
-  /// The places of the first `bytes` bytes of the source hold these now, or as many as there are
-  /// places for, in whole steps of `step_bytes`.
-  void hold(std::uint64_t bytes, std::uint64_t step_bytes) noexcept;
+  /// The places of the first `records` records hold these now, or as many as there are places for,
+  /// in whole steps of `step_records`.
+  void hold(std::uint64_t records, std::uint64_t step_records,
+            std::span<const RecordShape> shapes) noexcept;
 
   /// Bytes that operators of a pass have used there. begin_pass() sets them to 0. Any thread.
   void begin_pass() noexcept { used_ = 0; }
@@ -50,13 +59,26 @@ class ResidentMemory {
   bool release() noexcept;
 
  private:
+  /// What is kept of a source.
+  struct Part {
+    const Source* source;
+    std::uint64_t begin = 0;   // of its place in the memory
+    std::uint64_t places = 0;  // bytes that have one
+    std::uint64_t held = 0;    // bytes
+  };
+
+  std::uint64_t source_bytes() const noexcept;
+  std::uint64_t divide(std::uint64_t bytes) noexcept;
+
   Device& device_;
-  const Source& source_;
   std::uint64_t most_bytes_;
   bool may_take_;
   Buffer memory_;
-  std::uint64_t held_ = 0;
+  std::vector<Part> parts_;
   std::atomic<std::uint64_t> used_{0};
 };
+
+/// Returns the memory that keeps all inputs of a pass; null if there is none.
+ResidentMemory* resident_memory_of(std::span<const PassInput> inputs);
 
 }  // namespace ooc::detail

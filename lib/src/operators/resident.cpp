@@ -1,6 +1,8 @@
+#include <ooc/detail/operators/zip.hpp>
+#include <ooc/error.hpp>
 #include <ooc/resident.hpp>
 
-#include <ooc/error.hpp>
+#include <string>
 
 #include "device/resident_memory.hpp"
 
@@ -8,8 +10,8 @@ namespace ooc {
 
 namespace {
 
-const Source& readable_again(const Source& source) {
-  if (!source.is_produced()) return source;
+void require_readable_again(const Source& source) {
+  if (!source.is_produced()) return;
   throw Error(ErrorKind::usage, source.name() + ": cannot stay on the device",
               {.why = "it is read once, so there is no pass after the first",
                .hint = "write it to a file first"});
@@ -17,20 +19,36 @@ const Source& readable_again(const Source& source) {
 
 }  // namespace
 
-Resident::Resident(Coordinator& coordinator, const Source& source, ResidentOptions options)
-    : memory_(std::make_unique<detail::ResidentMemory>(coordinator.device(), readable_again(source),
-                                                       options.device_bytes)) {}
+Resident::Resident(Coordinator& coordinator, const std::vector<const Source*>& sources,
+                   ResidentOptions options) {
+  for (const Source* source : sources) require_readable_again(*source);
+  memory_ =
+      std::make_unique<detail::ResidentMemory>(coordinator.device(), sources, options.device_bytes);
+}
 
 Resident::~Resident() = default;
 Resident::Resident(Resident&&) noexcept = default;
 Resident& Resident::operator=(Resident&&) noexcept = default;
 
-const Source& Resident::source() const noexcept {
-  return memory_->source();
+const Source& Resident::source(std::size_t index) const noexcept {
+  return memory_->source(index);
+}
+std::size_t Resident::sources() const noexcept {
+  return memory_->sources();
 }
 
 std::uint64_t Resident::resident_bytes() const noexcept {
   return memory_->bytes();
+}
+
+void detail::require_sources(const Resident& kept, std::size_t count) {
+  if (kept.sources() == count) return;
+  throw Error(ErrorKind::usage,
+              "the operator reads " + std::to_string(count) +
+                  (count == 1 ? " source, " : " sources, ") + std::to_string(kept.sources()) +
+                  " stay on the device",
+              {.why = "its Input has one type for each of them",
+               .hint = "make a Resident of one source, or of ooc::zip(first, second)"});
 }
 
 }  // namespace ooc

@@ -274,8 +274,8 @@ Stats Coordinator::State::run_passes(std::span<const PassInput> inputs, Operatio
       why_not_ahead = refused.what();
       facts.device_starts = false;
     } catch (const NoRoom& refused) {
-      if (!inputs.empty() && inputs.front().resident != nullptr &&
-          inputs.front().resident->release()) {
+      if (auto* const resident = detail::resident_memory_of(inputs);
+          resident != nullptr && resident->release()) {
         wishes.needs.resident = 0;
         facts.device_starts = false;
         why_not_resident = refused.what();
@@ -380,7 +380,9 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
   stats.outcome.resident_bytes = resident_bytes();
   stats.outcome.partial = stats.outcome.bytes != layout.plan.bytes();
   if (fills_resident && !stats.outcome.partial) {
-    resident->hold(layout.plan.bytes(), layout.chunk_bytes);
+    std::vector<RecordShape> shapes;
+    for (const PassInput& input : inputs) shapes.push_back(input.record);
+    resident->hold(layout.plan.records(), layout.chunk_bytes / layout.record_bytes, shapes);
     if (resident->bytes() == 0) stats.layout.reasons.push_back({Choice::input_not_kept});
   }
   if (const ProducerReader* const reading = loading.producer()) {

@@ -2,6 +2,7 @@
 
 #include <ooc/detail/checksum/checksum.hpp>
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -52,14 +53,20 @@ void Feed::add_to_checksum(const Chunk& chunk) {
   pass_.checksum->add(chunk, before * record_bytes, records.count * record_bytes);
 }
 
-std::size_t Feed::copy(const Chunk& chunk, std::size_t step, std::byte* buffer) {
+void Feed::choose_places(std::size_t step, std::byte* buffer, std::span<std::byte*> places) const {
+  if (pass_.resident_places(step, places)) return;
+  for (std::size_t i = 0; i < places.size(); ++i) places[i] = buffer + pass_.inputs[i].place;
+}
+
+std::size_t Feed::copy(const Chunk& chunk, std::size_t step, std::span<std::byte* const> places) {
   const RecordRange read = pass_.records_in(chunk);
   const std::uint64_t before = read.first - pass_.plan.step_read(step).first;
   std::size_t bytes = 0;
   auto segment = chunk.segments.begin();
-  for (const StoredRecords& input : pass_.inputs) {
-    std::byte* target = buffer + input.place + before * input.record.bytes;
-    std::byte* const end = target + read.count * input.record.bytes;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const std::size_t record_bytes = pass_.inputs[i].record.bytes;
+    std::byte* target = places[i] + before * record_bytes;
+    std::byte* const end = target + read.count * record_bytes;
     for (; target != end; ++segment) {
       stream_.copy(target, segment->data(), segment->size());
       target += segment->size();
@@ -69,13 +76,12 @@ std::size_t Feed::copy(const Chunk& chunk, std::size_t step, std::byte* buffer) 
   return bytes;
 }
 
-FedStep Feed::describe(std::size_t step, RecordRange read, std::byte* memory, std::size_t buffer,
-                       Chunk* chunk) {
+FedStep Feed::describe(std::size_t step, RecordRange read, std::span<std::byte* const> places,
+                       std::size_t buffer, Chunk* chunk) {
   const RecordRange records = pass_.is_produced ? read : pass_.plan.step(step);
   std::vector<DeviceSpan<std::byte>>& inputs = inputs_[buffer];
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    inputs[i].data = memory != nullptr ? memory + pass_.inputs[i].place : chunk->segments[i].data();
-    inputs[i].size = read.count * pass_.inputs[i].record.bytes;
+    inputs[i] = {places[i], read.count * pass_.inputs[i].record.bytes};
   }
   return {.index = step,
           .records = records,
@@ -88,7 +94,9 @@ FedStep Feed::describe(std::size_t step, RecordRange read, std::byte* memory, st
 
 HostFeed::HostFeed(const PassParts& pass, std::size_t lane, Stream& stream, StageTimes& h2d,
                    std::function<void()> before_waiting, Buffer& gathered)
-    : Feed(pass, lane, stream, h2d, std::move(before_waiting)), gathered_(gathered) {}
+    : Feed(pass, lane, stream, h2d, std::move(before_waiting)),
+      gathered_(gathered),
+      places_(pass.inputs.size()) {}
 
 std::optional<FedStep> HostFeed::next() {
   const std::optional<std::size_t> step = draw();
@@ -98,11 +106,13 @@ std::optional<FedStep> HostFeed::next() {
   if (chunk == nullptr) return std::nullopt;
   add_to_checksum(*chunk);
   const RecordRange read = pass_.records_in(*chunk);
-  std::byte* const place = pass_.resident_place(*step);
-  if (place == nullptr && is_in_place(*chunk)) return describe(*step, read, nullptr, 0, chunk);
-  std::byte* const memory = place != nullptr ? place : gathered_.data();
-  if (!pass_.plan.is_resident(*step)) copy(*chunk, *step, memory);
-  return describe(*step, read, memory, 0, chunk);
+  if (!pass_.resident_places(*step, places_) && is_in_place(*chunk)) {
+    std::ranges::transform(chunk->segments, places_.begin(), &std::span<std::byte>::data);
+    return describe(*step, read, places_, 0, chunk);
+  }
+  choose_places(*step, gathered_.data(), places_);
+  if (!pass_.plan.is_resident(*step)) copy(*chunk, *step, places_);
+  return describe(*step, read, places_, 0, chunk);
 }
 
 /// True if a chunk can be used in its slot: each input is one piece of memory, and its records are
@@ -124,7 +134,10 @@ CopyFeed::CopyFeed(const PassParts& pass, std::size_t lane, Stream& stream, Stag
       buffers_(buffers),
       reporter_(reporter),
       kernel_(kernel) {
-  for (Drawn& drawn : drawn_) drawn.copying.reserve(pass.plan.pieces_per_step());
+  for (Drawn& drawn : drawn_) {
+    drawn.copying.reserve(pass.plan.pieces_per_step());
+    drawn.places.resize(pass.inputs.size());
+  }
 }
 
 bool CopyFeed::is_loaded(std::size_t step) const {
@@ -134,8 +147,7 @@ bool CopyFeed::is_loaded(std::size_t step) const {
 bool CopyFeed::draw_into(Drawn& drawn, CopyBuffer& buffer) {
   drawn.step = draw();
   if (!drawn.step) return false;
-  std::byte* const place = pass_.resident_place(*drawn.step);
-  drawn.memory = place != nullptr ? place : buffer.memory.data();
+  choose_places(*drawn.step, buffer.memory.data(), drawn.places);
   drawn.is_resident = pass_.plan.is_resident(*drawn.step);
   drawn.next_piece = pass_.plan.first_piece(*drawn.step);
   drawn.bytes_enqueued = drawn.bytes_copied = 0;
@@ -155,7 +167,7 @@ std::optional<FedStep> CopyFeed::next() {
   }
   finish_copies(drawn, buffer);
   const FedStep fed =
-      describe(*drawn.step, drawn.read, drawn.memory, turn_, pass_.writes() ? chunk : nullptr);
+      describe(*drawn.step, drawn.read, drawn.places, turn_, pass_.writes() ? chunk : nullptr);
   drawn.step.reset();
   turn_ = (turn_ + 1) % buffers_;
   return fed;
@@ -180,7 +192,7 @@ void CopyFeed::copy_piece(Drawn& drawn, CopyBuffer& buffer, Chunk& chunk) {
   if (!drawn.is_resident) {
     if (drawn.copying.empty()) stream_.record(*buffer.copy_begun);
     if (pass_.is_produced) drawn.read = pass_.records_in(chunk);
-    drawn.bytes_enqueued += copy(chunk, *drawn.step, drawn.memory);
+    drawn.bytes_enqueued += copy(chunk, *drawn.step, drawn.places);
     stream_.record(*buffer.copied);
   }
   drawn.copying.push_back(&chunk);

@@ -56,14 +56,16 @@ class Feed {
   /// Adds a chunk to the checksum of the pass, if there is one.
   void add_to_checksum(const Chunk& chunk);
 
-  /// Enqueues the copies of a chunk to its place in a buffer for its step. Returns their size
-  /// (bytes).
-  std::size_t copy(const Chunk& chunk, std::size_t step, std::byte* buffer);
+  /// Sets where each input of a step is to be: in the memory that keeps the inputs, if it has
+  /// places there, or in a buffer.
+  void choose_places(std::size_t step, std::byte* buffer, std::span<std::byte*> places) const;
 
-  /// Describes a step of which `read` was read. `memory`: of a buffer that holds it; null if it is
-  /// used in the slot of `chunk`.
-  FedStep describe(std::size_t step, RecordRange read, std::byte* memory, std::size_t buffer,
-                   Chunk* chunk);
+  /// Enqueues the copies of a chunk to the places of its step. Returns their size (bytes).
+  std::size_t copy(const Chunk& chunk, std::size_t step, std::span<std::byte* const> places);
+
+  /// Describes a step of which `read` was read, and whose inputs are in `places`.
+  FedStep describe(std::size_t step, RecordRange read, std::span<std::byte* const> places,
+                   std::size_t buffer, Chunk* chunk);
 
   const PassParts& pass_;
   std::size_t lane_;
@@ -89,6 +91,7 @@ class HostFeed final : public Feed {
   bool is_in_place(const Chunk& chunk) const;
 
   Buffer& gathered_;
+  std::vector<std::byte*> places_;  // of each input of a step
 };
 
 /// Device memory for a step or a result, and the events of its copy from or to the host.
@@ -112,11 +115,11 @@ class CopyFeed final : public Feed {
   /// A step that this lane has drawn and not returned yet, if `step` is set.
   struct Drawn {
     std::optional<std::size_t> step{};
-    std::byte* memory = nullptr;    // for its data
-    bool is_resident = false;       // these are there from a pass before
-    std::size_t next_piece = 0;     // first one whose copy is not enqueued
-    std::vector<Chunk*> copying{};  // pieces whose copies are enqueued
-    RecordRange read{};             // the records of the step, with its margin
+    std::vector<std::byte*> places{};  // of each input
+    bool is_resident = false;          // these are there from a pass before
+    std::size_t next_piece = 0;        // first one whose copy is not enqueued
+    std::vector<Chunk*> copying{};     // pieces whose copies are enqueued
+    RecordRange read{};                // the records of the step, with its margin
     std::size_t bytes_enqueued = 0, bytes_copied = 0;
   };
 

@@ -4,21 +4,28 @@
 
 namespace ooc {
 
-std::byte* PassParts::resident_place(std::size_t step) const {
-  if (resident == nullptr) return nullptr;
+bool PassParts::resident_places(std::size_t step, std::span<std::byte*> found) const {
+  if (resident == nullptr) return false;
+  if (plan.resident_records() != 0 && !plan.is_resident(step)) return false;
   const RecordRange read = plan.step_read(step);
-  return resident->place(read.first * plan.record_bytes(0), read.count * plan.record_bytes(0));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::uint64_t bytes = plan.record_bytes(i);
+    found[i] = resident->place(i, read.first * bytes, read.count * bytes);
+    if (found[i] == nullptr) return false;
+  }
+  return true;
 }
 
 detail::ResidentMemory* resident_memory_for(std::span<const PassInput> inputs,
                                             const Operation& operation, const Layout& layout) {
-  if (inputs.size() != 1 || inputs.front().resident == nullptr) return nullptr;
-  detail::ResidentMemory& memory = *inputs.front().resident;
-  if (layout.plan.resident_records() != 0) return &memory;
+  detail::ResidentMemory* const memory = detail::resident_memory_of(inputs);
+  if (memory == nullptr || layout.plan.resident_records() != 0) return memory;
+  std::uint64_t bytes = 0;
+  for (const PassInput& input : inputs) bytes += input.source.bytes();
   // Margins of two steps have the same places.
-  const bool fills = memory.wants_data() && operation.margin().is_empty() &&
-                     layout.plan.bytes() == inputs.front().source.bytes();
-  return fills ? &memory : nullptr;
+  const bool fills =
+      memory->wants_data() && operation.margin().is_empty() && layout.plan.bytes() == bytes;
+  return fills ? memory : nullptr;
 }
 
 }  // namespace ooc

@@ -40,13 +40,13 @@ struct PassParts {
   ResultPlaces places;       // of the outputs
   Appender* appender;        // null: the places of results in the outputs are known before the pass
   bool is_produced = false;  // the last chunk may have fewer records than the plan says
-  detail::ResidentMemory* resident = nullptr;  // of the input: holds data, or is to be filled
+  detail::ResidentMemory* resident = nullptr;  // of the inputs: holds data, or is to be filled
 
   bool writes() const { return !outputs.empty(); }
 
-  /// Returns the place of a step in the memory that keeps the input on the device; null if it has
-  /// none there.
-  std::byte* resident_place(std::size_t step) const;
+  /// Sets where each input of a step has its place in the memory that keeps the inputs on the
+  /// device. Returns false if the step has none there.
+  bool resident_places(std::size_t step, std::span<std::byte*> found) const;
 
   /// The records of a step whose only chunk is loaded.
   RecordRange records_in(const Chunk& chunk) const {
@@ -59,8 +59,8 @@ struct PassParts {
   std::size_t end_of_chunks() const { return plan.first_piece(tickets.end()); }
 };
 
-/// Returns the memory that keeps the input of a pass on the device, if the pass finds data there or
-/// leaves them there; else null.
+/// Returns the memory that keeps the inputs of a pass on the device, if the pass finds data there
+/// or leaves them there; else null.
 detail::ResidentMemory* resident_memory_for(std::span<const PassInput> inputs,
                                             const Operation& operation, const Layout& layout);
 

@@ -123,10 +123,11 @@ StepNeeds needs_of(std::span<const PassInput> inputs, const Operation* operation
       needs.margin.after = round_up(needs.margin.after, swapped);
     }
     needs.inputs.push_back(record);
-    // A checksum is of bytes that are in host memory.
-    if (input.resident != nullptr && !wanted.checksum) {
-      needs.resident = input.resident->bytes() / record.bytes;
-    }
+  }
+  // A checksum is of bytes that are in host memory.
+  if (const auto* const resident = detail::resident_memory_of(inputs);
+      resident != nullptr && !wanted.checksum) {
+    needs.resident = resident->records(needs.inputs);
   }
   return needs;
 }

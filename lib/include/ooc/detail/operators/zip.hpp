@@ -76,13 +76,6 @@ std::array<PassInput, 1> inputs_of(const Source& source) {
   return {input_of<std::tuple_element_t<0, typename RecordsOf<Input>::Tuple>>(source)};
 }
 
-template <class Input>
-std::array<PassInput, 1> inputs_of(const Resident& kept) {
-  std::array<PassInput, 1> inputs = inputs_of<Input>(kept.source());
-  inputs.front().resident = &kept.memory();
-  return inputs;
-}
-
 template <class Input, std::size_t count>
 std::array<PassInput, count> inputs_of(const Zipped<count>& zipped) {
   using Tuple = typename RecordsOf<Input>::Tuple;
@@ -92,6 +85,22 @@ std::array<PassInput, count> inputs_of(const Zipped<count>& zipped) {
     return std::array{input_of<std::tuple_element_t<i, Tuple>>(zipped[i])...};
   }
   (std::make_index_sequence<count>{});
+}
+
+/// Throws Error(usage) unless so many sources are kept.
+OOC_API void require_sources(const Resident& kept, std::size_t count);
+
+template <class Input>
+auto inputs_of(const Resident& kept) {
+  using Tuple = typename RecordsOf<Input>::Tuple;
+  constexpr std::size_t count = std::tuple_size_v<Tuple>;
+  require_sources(kept, count);
+  auto inputs = [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return std::array{input_of<std::tuple_element_t<i, Tuple>>(kept.source(i))...};
+  }
+  (std::make_index_sequence<count>{});
+  for (PassInput& input : inputs) input.resident = &kept.memory();
+  return inputs;
 }
 
 template <class T>

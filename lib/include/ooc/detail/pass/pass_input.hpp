@@ -45,7 +45,7 @@ struct PassInput {
   const Source& source;  ///< outlives the pass
   RecordShape record;    ///< as it is stored
   Decoding decoding{};   ///< the way to what the operator reads
-  /// Memory that keeps the source on the device, if the pass has no other input; or null.
+  /// Memory that keeps the inputs of the pass on the device, the same one for each; or null.
   detail::ResidentMemory* resident = nullptr;
 
   /// Size of what an operator reads (bytes).
