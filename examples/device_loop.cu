@@ -38,9 +38,9 @@ int main() {
   ooc::Device& device = coordinator.device();
   device.bind_to_thread();
   const auto stream = device.make_stream();
-  const ooc::Buffer weights(device.working_memory(), columns * sizeof(double));
-  const ooc::Buffer errors(device.working_memory(), rows * sizeof(double));
-  stream->fill_zero(weights.data(), weights.size());
+  const ooc::Buffer numbers(device.working_memory(), (columns + rows) * sizeof(double));
+  stream->fill_zero(numbers.data(), numbers.size());
+  double *const weights = numbers.as<double>(), *const errors = weights + columns;
   const thrust::counting_iterator<std::ptrdiff_t> first(0);
   for (std::size_t epoch = 0; epoch < 3; ++epoch) {
     ooc::Chunks batches(coordinator, ooc::zip(points, labels),
@@ -48,14 +48,13 @@ int main() {
     while (const auto batch = batches.next(*stream)) {
       const auto x = batch->rows<float>(0), y = batch->rows<float>(1);
       ooc::execute(*stream, [&](auto policy) {
-        double *const w = weights.as<double>(), *const e = errors.as<double>();
-        thrust::transform(policy, first, first + x.rows(), e, Residual{x, y, w});
-        thrust::for_each_n(policy, first, columns, Descend{x, e, w});
+        thrust::transform(policy, first, first + x.rows(), errors, Residual{x, y, weights});
+        thrust::for_each_n(policy, first, columns, Descend{x, errors, weights});
       });
     }
   }
   std::vector<double> found(columns);
-  stream->copy(found.data(), weights.data(), weights.size());
+  stream->copy(found.data(), weights, columns * sizeof(double));
   stream->synchronize();
   for (const double weight : found) std::cout << weight << '\n';
 }
