@@ -87,6 +87,7 @@ writes() {
 }
 
 prints count_above "np.loadtxt('output.txt') == np.sum(values > 0.5)"
+prints shards "np.loadtxt('output.txt') == np.sum(values > 0.5)"
 prints three_answers "np.loadtxt('output.txt')[0] == np.sum(values > 0.5)" \
   "np.isclose(np.loadtxt('output.txt')[1], mean, rtol=1e-5)" \
   "(np.loadtxt('output.txt')[2:] == np.histogram(values, 4, (0, 1))[0]).all()"

@@ -41,6 +41,8 @@ TESTED_ELSEWHERE = {
     LANGUAGE: "tests/package_test.sh",
     "io/include/ooc/detail/base/api.hpp": "tests/linking_test.py",
     "io/include/ooc/detail/file/extent.hpp": "tests/io/pool/plan_test.cpp",
+    "io/include/ooc/detail/pool/record_range.hpp": "tests/lib/operators/part_test.cpp",
+    "lib/include/ooc/detail/operators/byte_reader.hpp": "tests/lib/operators/part_test.cpp",
     "io/include/ooc/detail/dataset/producer.hpp": "tests/io/transfer/producer_reader_test.cpp",
     "lib/include/ooc/detail/pass/operation.hpp": "tests/lib/pass/coordinator_test.cpp",
     "lib/include/ooc/detail/pass/options.hpp": "tests/lib/pass/coordinator_test.cpp",
@@ -63,7 +65,7 @@ SYSTEM = re.compile(
     r"(sys|linux|asm)/.+|(dirent|fcntl|immintrin|poll|pthread|sched|signal|spawn|unistd)\.h")
 THIRD_PARTY = {
     "io": re.compile(r"liburing\.h"),
-    "lib": re.compile(r"xxhash\.h"),
+    "lib": re.compile(r"xxhash\.h|nlohmann/json\.hpp"),
     "kernels": re.compile(r"(thrust|cub|cuda)/.+|dlfcn\.h"),
     "apps": re.compile(r"(boost/program_options|nlohmann|fmt|protozero)[/.].+"),
     "bench": re.compile(r"(boost/program_options|nlohmann)[/.].+"),

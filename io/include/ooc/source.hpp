@@ -53,12 +53,21 @@ class OOC_API Source {
   Source& operator=(const Source&) = delete;
 
   /// Returns the open files, in the order of the data; empty for a producer.
-  std::span<const File> files() const noexcept { return files_; }
+  std::span<const File> files() const noexcept {
+    return files_ ? std::span<const File>(*files_) : std::span<const File>();
+  }
   /// Returns the ranges of bytes that the data consist of, in their order.
   std::span<const Extent> extents() const noexcept { return extents_; }
 
   /// Size of all elements; of what a producer makes, 0 before it was read.
   std::uint64_t bytes() const noexcept { return is_produced() ? produced_->bytes.load() : bytes_; }
+
+  /// Size of what comes before it in the source of which it is a section, and size of that source
+  /// (bytes). See section().
+  std::uint64_t bytes_before() const noexcept { return bytes_before_; }
+  std::uint64_t whole_bytes() const noexcept { return is_section_ ? whole_bytes_ : bytes(); }
+  /// True if section() has made it.
+  bool is_section() const noexcept { return is_section_; }
 
   /// True if a producer makes the elements. Such a source is read once, from beginning to end.
   bool is_produced() const noexcept { return produced_ != nullptr; }
@@ -87,6 +96,13 @@ class OOC_API Source {
   /// Returns the element type that operators read; u1 for plain bytes and for structs, whose fields
   /// type() has.
   ElementType element() const noexcept { return type_ ? type_->element : ElementType::u1; }
+
+  /// Returns the lengths of the shape after the first one, also for a section, whose first length
+  /// may not be whole: the shape of a row.
+  std::span<const std::uint64_t> row_shape() const noexcept {
+    const std::span<const std::uint64_t> shape = is_section_ ? whole_shape_ : shape_;
+    return shape.empty() ? shape : shape.subspan(1);
+  }
 
   /// Returns the shape in row-major order; empty for raw files, several files, or a part of one.
   std::span<const std::uint64_t> shape() const noexcept { return shape_; }
@@ -122,12 +138,17 @@ class OOC_API Source {
     std::atomic<std::uint64_t> bytes{0};
   };
 
-  std::vector<File> files_;
+  Source() = default;
+  friend OOC_API Source section(const Source& whole, std::uint64_t first, std::uint64_t count);
+
+  std::shared_ptr<const std::vector<File>> files_;  // shared with sections
   std::vector<Extent> extents_;
   std::unique_ptr<Produced> produced_;
   std::uint64_t bytes_ = 0;
+  bool is_section_ = false;
+  std::uint64_t bytes_before_ = 0, whole_bytes_ = 0;  // of a section
   std::optional<DType> type_;
-  std::vector<std::uint64_t> shape_;
+  std::vector<std::uint64_t> shape_, whole_shape_;  // the second one of a section
   std::optional<std::uint64_t> columns_ = 1;
 };
 
@@ -144,6 +165,23 @@ OOC_API bool begins_like_npy(const File& file);
 OOC_API Source open(std::span<const std::filesystem::path> paths, const Format& format = {});
 /// Opens one file in the same way.
 OOC_API Source open(const std::filesystem::path& path, const Format& format = {});
+
+/// Returns `count` elements of a source, or structs, from index `first` on, as a source of its own.
+/// It shares the open files and outlives the source. Operators see the place of its records in the
+/// whole (DeviceChunk::first), so that what several sections give can be put together: see
+/// collect(). Of plain bytes, an element is a byte. Its shape is unknown, its rows are as long as
+/// those of the whole. Throws Error(usage) if the source ends before that, or if a producer makes
+/// it.
+///
+///     const ooc::Source half = ooc::section(prices, 0, 1 << 20);
+OOC_API Source section(const Source& whole, std::uint64_t first, std::uint64_t count);
+
+/// Returns one of `count` sections that divide a source, as evenly as multiples of `partition`
+/// elements allow, and may be empty. `index` counts from 0. For collect(), give the partition of
+/// its operator, times the elements of a row; the default is for the built-in operators. Throws
+/// Error(usage) if there is no such section, and as section() does.
+OOC_API Source shard(const Source& whole, std::uint64_t index, std::uint64_t count,
+                     std::uint64_t partition = 65536);
 
 /// Returns what a producer makes as a source, which can be read once. See Producer.
 OOC_API Source produced(std::unique_ptr<Producer> producer, DType type,

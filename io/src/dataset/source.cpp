@@ -22,6 +22,10 @@ std::string elements_of(const DType& type) {
   return "structs of " + std::to_string(type.struct_bytes) + " bytes";
 }
 
+std::uint64_t element_bytes_of(const Source& source) {
+  return source.type() ? ooc::size_of(*source.type()) : 1;
+}
+
 /// Builds a source from files of one type.
 class SourceBuilder {
  public:
@@ -137,14 +141,18 @@ class SourceBuilder {
 
 Source::Source(File file) : bytes_(file.size()) {
   extents_.push_back({0, 0, file.size()});
-  files_.push_back(std::move(file));
+  std::vector<File> files;
+  files.push_back(std::move(file));
+  files_ = std::make_shared<const std::vector<File>>(std::move(files));
 }
 
 Source::Source(std::vector<File> files, std::vector<Extent> extents, DType type)
-    : files_(std::move(files)), extents_(std::move(extents)), type_(std::move(type)) {
+    : files_(std::make_shared<const std::vector<File>>(std::move(files))),
+      extents_(std::move(extents)),
+      type_(std::move(type)) {
   for (const Extent& extent : extents_) {
-    if (extent.file >= files_.size()) throw Error(ErrorKind::bad_input, "an extent of no file");
-    const File& file = files_[extent.file];
+    if (extent.file >= files_->size()) throw Error(ErrorKind::bad_input, "an extent of no file");
+    const File& file = (*files_)[extent.file];
     if (extent.offset > file.size() || extent.bytes > file.size() - extent.offset) {
       throw Error(ErrorKind::bad_input,
                   file.path().string() + ": ends before byte " + std::to_string(extent.offset) +
@@ -190,7 +198,7 @@ void Source::end_producer(std::uint64_t read_bytes) const noexcept {
 
 std::string Source::name() const {
   if (is_produced()) return produced_->producer->name();
-  return files_.empty() ? "an input" : files_.front().path().string();
+  return files().empty() ? "an input" : files().front().path().string();
 }
 
 void Source::set_shape(std::vector<std::uint64_t> shape) {
@@ -201,7 +209,7 @@ void Source::set_shape(std::vector<std::uint64_t> shape) {
 std::optional<std::string> Source::check_unchanged() const {
   const File* first = nullptr;
   std::size_t others = 0;
-  for (const File& file : files_) {
+  for (const File& file : files()) {
     file.check_unchanged();
     if (file.is_as_it_was()) continue;
     others += first != nullptr;
@@ -222,6 +230,59 @@ Source open(std::span<const std::filesystem::path> paths, const Format& format) 
 
 Source open(const std::filesystem::path& path, const Format& format) {
   return open(std::span{&path, 1}, format);
+}
+
+Source shard(const Source& whole, std::uint64_t index, std::uint64_t count,
+             std::uint64_t partition) {
+  if (index >= count || partition == 0) {
+    throw Error(ErrorKind::usage,
+                "there is no shard " + std::to_string(index) + " of " + std::to_string(count),
+                {.hint = "the first one is 0"});
+  }
+  const std::uint64_t elements = whole.bytes() / element_bytes_of(whole);
+  const std::uint64_t partitions = elements / partition + (elements % partition != 0 ? 1 : 0);
+  const auto border = [&](std::uint64_t shard) {
+    const auto before = static_cast<unsigned __int128>(partitions) * shard / count * partition;
+    return before < elements ? static_cast<std::uint64_t>(before) : elements;
+  };
+  return section(whole, border(index), border(index + 1) - border(index));
+}
+
+Source section(const Source& whole, std::uint64_t first, std::uint64_t count) {
+  if (whole.is_produced()) {
+    throw Error(ErrorKind::usage, whole.name() + ": has no sections",
+                {.why = "what a producer makes is read once, from beginning to end",
+                 .hint = "write it to a file first"});
+  }
+  const std::uint64_t element_bytes = element_bytes_of(whole);
+  const std::uint64_t elements = whole.bytes() / element_bytes;
+  if (first > elements || count > elements - first) {
+    throw Error(ErrorKind::usage, whole.name() + ": has " + std::to_string(elements) +
+                                      " elements, not " + std::to_string(count) + " from index " +
+                                      std::to_string(first) + " on");
+  }
+  Source part;
+  part.files_ = whole.files_;
+  part.type_ = whole.type_;
+  part.columns_ = whole.columns_;
+  part.whole_shape_ = whole.is_section_ ? whole.whole_shape_ : whole.shape_;
+  part.format = whole.format;
+  part.format_version = whole.format_version;
+  part.type_reason = whole.type_reason;
+  part.by_columns = whole.by_columns;
+  part.is_section_ = true;
+  part.bytes_ = count * element_bytes;
+  part.bytes_before_ = whole.bytes_before() + first * element_bytes;
+  part.whole_bytes_ = whole.whole_bytes();
+  std::uint64_t skipped = first * element_bytes, left = part.bytes_;
+  for (const Extent& extent : whole.extents_) {
+    const std::uint64_t before = std::min(skipped, extent.bytes);
+    const std::uint64_t bytes = std::min(left, extent.bytes - before);
+    if (bytes != 0) part.extents_.push_back({extent.file, extent.offset + before, bytes});
+    skipped -= before;
+    left -= bytes;
+  }
+  return part;
 }
 
 Source produced(std::unique_ptr<Producer> producer, DType type,

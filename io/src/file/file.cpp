@@ -253,6 +253,18 @@ File::~File() {
   if (direct_ >= 0) ::close(direct_);
 }
 
+void read_exactly(const File& file, std::uint64_t offset, std::span<std::byte> memory) {
+  while (!memory.empty()) {
+    const ssize_t got =
+        ::pread(file.buffered(), memory.data(), memory.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw read_error(file, offset, errno);
+    if (got == 0) throw shrank_error(file, offset);
+    offset += static_cast<std::uint64_t>(got);
+    memory = memory.subspan(static_cast<std::size_t>(got));
+  }
+}
+
 Error read_error(const File& file, std::uint64_t offset, int errno_value) {
   const Error error = Error::from_errno(ErrorKind::input, "read", errno_value, file.path(), offset);
   ErrorDetails details = error.details();

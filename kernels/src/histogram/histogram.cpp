@@ -1,3 +1,4 @@
+#include <ooc/detail/checksum/checksum.hpp>
 #include <ooc/detail/kernels/histogram.hpp>
 #include <ooc/detail/sizing/dry_run_pass.hpp>
 
@@ -6,6 +7,8 @@
 #include <ooc/resident.hpp>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -45,6 +48,13 @@ void check_sum(const Histogram& histogram) {
   if (sum == histogram.count) return;
   throw Error(ErrorKind::internal, "the bins hold " + std::to_string(sum) + " elements of " +
                                        std::to_string(histogram.count));
+}
+
+/// Returns the shortest text that is this number and no other.
+std::string shortest(double value) {
+  std::array<char, 32> text{};
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+  return {text.data(), end};
 }
 
 }  // namespace
@@ -110,6 +120,43 @@ Histogram CountBins<T>::result(Partial total) const {
   return histogram;
 }
 
+template <IsElement T>
+std::string CountBins<T>::question() const {
+  const std::vector<double>& edges = bins_->edges;
+  return std::string(name_of(element_type_of<T>())) + " in " + std::to_string(bins_->size()) +
+         (bins_->size() == 1 ? " bin from " : " bins from ") + shortest(edges.front()) + " to " +
+         shortest(edges.back()) + " with edges of hash " +
+         std::to_string(xxh3_64(std::as_bytes(std::span(edges))));
+}
+
+template <IsElement T>
+void CountBins<T>::save(const Partial& total, std::vector<std::byte>& out) const {
+  static const Counted nothing;
+  const Counted& counted = total ? counted_in(total) : nothing;
+  append_bytes(out, counted.elements);
+  for (const std::uint64_t count : counted.counts) append_bytes(out, count);
+}
+
+template <IsElement T>
+void CountBins<T>::load(std::span<const std::byte> in, Partial& total) const {
+  ByteReader bytes(in);
+  auto counted = std::make_unique<Counted>();
+  counted->elements = bytes.take<std::uint64_t>();
+  while (bytes.left() != 0) counted->counts.push_back(bytes.take<std::uint64_t>());
+  const std::uint64_t sum =
+      std::accumulate(counted->counts.begin(), counted->counts.end(), std::uint64_t{0});
+  const bool has_all = counted->counts.size() == bins_->counters();
+  if (sum != counted->elements || !(has_all || counted->counts.empty())) {
+    throw Error(ErrorKind::bad_input, "a saved histogram has other counts than its bins");
+  }
+  total = std::move(counted);
+}
+
+template <IsElement T>
+std::uint64_t CountBins<T>::records_in(const Partial& total) const {
+  return total ? counted_in(total).elements : 0;
+}
+
 template class CountBins<std::uint8_t>;
 template class CountBins<std::uint16_t>;
 template class CountBins<std::uint32_t>;
@@ -166,6 +213,21 @@ Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
   });
   stats = binning::complete(counted, source, options, found, stats);
   return {std::move(counted), std::move(stats)};
+}
+
+Result<Part<Histogram>> collect_histogram(Coordinator& coordinator, const Source& section,
+                                          const HistogramOptions& options,
+                                          const PassOptions& wanted) {
+  return visit(section.element(), [&]<class T>(std::type_identity<T>) {
+    return collect(coordinator, CountBins<T>(options), section, wanted);
+  });
+}
+
+Part<Histogram> load_histogram(ElementType type, const HistogramOptions& options,
+                               std::span<const std::byte> saved) {
+  return visit(type, [&]<class T>(std::type_identity<T>) {
+    return load_part(CountBins<T>(options), saved);
+  });
 }
 
 }  // namespace ooc

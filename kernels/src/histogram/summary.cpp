@@ -21,6 +21,16 @@ Result<Summary> summarize(Coordinator& coordinator, const Source& source,
   });
 }
 
+Result<std::tuple<Part<Statistics>, Part<Histogram>>> collect_summary(Coordinator& coordinator,
+                                                                      const Source& section,
+                                                                      const SummaryOptions& options,
+                                                                      const PassOptions& wanted) {
+  return visit(section.element(), [&]<class T>(std::type_identity<T>) {
+    const std::tuple both{Reduction<T>(options.reduce), CountBins<T>(options.histogram)};
+    return collect(coordinator, both, section, wanted);
+  });
+}
+
 void verify_summary(Coordinator& coordinator, const Source& source, const SummaryOptions& options,
                     const Summary& found, const PassOptions& wanted) {
   verify_reduce(coordinator, source, options.reduce, found.statistics, wanted);

@@ -180,6 +180,76 @@ Statistics Reduction<T>::result(Partial total) const {
   return nothing;
 }
 
+template <IsElement T>
+std::string Reduction<T>::question() const {
+  return std::string(name_of(element_type_of<T>())) +
+         (options_.nan == NanPolicy::omit ? " without NaN" : "") +
+         (options_.exact ? ", exactly" : "");
+}
+
+template <IsElement T>
+void Reduction<T>::save(const Partial& total, std::vector<std::byte>& out) const {
+  static_assert(sizeof(Node<T>) == 8 * sizeof(std::uint64_t) + sizeof(typename Node<T>::Sum));
+  static const Found<T> nothing;
+  const auto& found = total ? static_cast<const Found<T>&>(*total) : nothing;
+  auto nodes = std::vector(found.tree.nodes().begin(), found.tree.nodes().end());
+  std::ranges::sort(nodes, {}, [](const auto& node) { return node.first_tile(); });
+  append_bytes(out, std::uint64_t{nodes.size()});
+  for (const auto& [level, index, node] : nodes) {
+    append_bytes(out, std::uint64_t{level});
+    append_bytes(out, index);
+    append_bytes(out, node);
+  }
+  if (options_.exact) append_bytes(out, found.sum);
+}
+
+template <IsElement T>
+void Reduction<T>::load(std::span<const std::byte> in, Partial& total) const {
+  ByteReader bytes(in);
+  auto& found = found_in<T>(total);
+  const std::size_t count = bytes.take_count(sizeof(Node<T>));
+  std::uint64_t end = 0;  // of the tiles so far
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto level = bytes.take<std::uint64_t>();
+    const auto index = bytes.take<std::uint64_t>();
+    const auto node = bytes.take<Node<T>>();
+    constexpr std::uint64_t most_tiles = ~std::uint64_t{0} / tile_elements;
+    const bool is_there = level < 48 && index <= most_tiles >> level && index << level >= end;
+    const std::uint64_t most = is_there ? tile_elements << level : 0;
+    // Only the last tile of a dataset may be short.
+    const bool is_last = i + 1 == count;
+    if (node.count > most || node.count + tile_elements <= most ||
+        (node.count != most && !is_last)) {
+      throw Error(ErrorKind::bad_input, "a saved partial result has tiles that are not there");
+    }
+    end = (index + 1) << level;
+    found.tree.insert({static_cast<unsigned>(level), index, node});
+  }
+  if (options_.exact) found.sum = bytes.take<ExactSum>();
+  bytes.require_end();
+}
+
+template <IsElement T>
+std::uint64_t Reduction<T>::records_in(const Partial& total) const {
+  std::uint64_t count = 0;
+  if (!total) return count;
+  for (const auto& placed : static_cast<const Found<T>&>(*total).tree.nodes()) {
+    count += placed.node.count;
+  }
+  return count;
+}
+
+template <IsElement T>
+std::vector<std::pair<std::uint64_t, std::uint64_t>> Reduction<T>::nodes_in(
+    const Partial& total) const {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> nodes;
+  if (!total) return nodes;
+  for (const auto& [level, index, node] : static_cast<const Found<T>&>(*total).tree.nodes()) {
+    nodes.emplace_back(level, index);
+  }
+  return nodes;
+}
+
 template class Reduction<std::uint8_t>;
 template class Reduction<std::uint16_t>;
 template class Reduction<std::uint32_t>;
@@ -197,6 +267,20 @@ Result<Statistics> reduce(Coordinator& coordinator, const Source& source,
                           const ReduceOptions& options, const PassOptions& wanted) {
   return visit(source.element(), [&]<class T>(std::type_identity<T>) {
     return fold(coordinator, Reduction<T>(options), source, wanted);
+  });
+}
+
+Result<Part<Statistics>> collect_reduce(Coordinator& coordinator, const Source& section,
+                                        const ReduceOptions& options, const PassOptions& wanted) {
+  return visit(section.element(), [&]<class T>(std::type_identity<T>) {
+    return collect(coordinator, Reduction<T>(options), section, wanted);
+  });
+}
+
+Part<Statistics> load_reduce(ElementType type, const ReduceOptions& options,
+                             std::span<const std::byte> saved) {
+  return visit(type, [&]<class T>(std::type_identity<T>) {
+    return load_part(Reduction<T>(options), saved);
   });
 }
 

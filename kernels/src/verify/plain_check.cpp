@@ -8,12 +8,9 @@
 #include <ooc/device.hpp>
 #include <ooc/error.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <exception>
@@ -21,18 +18,6 @@
 
 namespace ooc::plain {
 namespace {
-
-void read_file(const File& file, std::uint64_t offset, std::span<std::byte> memory) {
-  while (!memory.empty()) {
-    const ssize_t got =
-        ::pread(file.buffered(), memory.data(), memory.size(), static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw read_error(file, offset, errno);
-    if (got == 0) throw shrank_error(file, offset);
-    offset += static_cast<std::uint64_t>(got);
-    memory = memory.subspan(static_cast<std::size_t>(got));
-  }
-}
 
 /// The bytes of a source, which may be in several files.
 class Bytes {
@@ -49,7 +34,7 @@ class Bytes {
       const Extent& extent = source_.extents()[i];
       const std::size_t bytes = std::min<std::uint64_t>(memory.size(), ends_[i] - begin);
       const std::uint64_t offset = extent.offset + extent.bytes - (ends_[i] - begin);
-      read_file(source_.files()[extent.file], offset, memory.first(bytes));
+      read_exactly(source_.files()[extent.file], offset, memory.first(bytes));
       memory = memory.subspan(bytes);
       begin += bytes;
     }
@@ -75,6 +60,7 @@ class Blocks {
         bytes_(source),
         type_(source.type().value_or(DType{})),
         block_bytes_(block_elements * size_of(type_.element)),
+        elements_before_(source.bytes_before() / size_of(type_.element)),
         count_(divide_up(source.bytes(), block_bytes_)),
         stop_(std::move(stop)) {}
 
@@ -89,7 +75,7 @@ class Blocks {
       bytes_.read(begin, elements);
       loaded_.fetch_add(1);
       if (type_.swapped) swap_bytes(elements, size_of(type_.element));
-      look(thread, elements, block * block_elements);
+      look(thread, elements, elements_before_ + block * block_elements);
     }
   }
 
@@ -121,6 +107,7 @@ class Blocks {
   Bytes bytes_;
   DType type_;
   std::uint64_t block_bytes_;
+  std::uint64_t elements_before_;  // in the source of which it is a section
   std::uint64_t count_;
   std::stop_token stop_;
   std::atomic<std::uint64_t> taken_{0};

@@ -6,6 +6,8 @@
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/operators/device_sums.hpp>
 #include <ooc/detail/operators/input_type.hpp>
+#include <ooc/detail/operators/part.hpp>
+#include <ooc/detail/operators/part_file.hpp>
 #include <ooc/detail/operators/partials.hpp>
 #include <ooc/detail/operators/zip.hpp>
 
@@ -115,19 +117,6 @@ template <class Op>
 concept LacksConst =
     !FoldOperator<Op> && consumes<Op, typename RecordsOf<typename Op::Input>::Tuple>;
 
-/// Returns the result of an operator: its result() of the total, or the total itself.
-template <class Op>
-auto result_of(const Op& op, typename Op::Partial total) {
-  if constexpr (requires { op.result(std::move(total)); }) {
-    return op.result(std::move(total));
-  } else {
-    return total;
-  }
-}
-
-template <class Op>
-using ResultOf = decltype(result_of(std::declval<const Op&>(), typename Op::Partial{}));
-
 /// The Operation that a fold is.
 template <FoldOperator Op>
 class Fold final : public Operation {
@@ -135,6 +124,12 @@ class Fold final : public Operation {
   /// `record_bytes`: of all inputs.
   Fold(const Op& op, Coordinator& coordinator, std::size_t record_bytes)
       : op_(op), partials_(op, coordinator.device().facts(), record_bytes) {}
+
+  /// Throws Error(usage) for sections that are not whole partitions.
+  void begin_with(std::span<const PassInput> inputs) {
+    require_whole_partitions(inputs, partition());
+    partials_.begin_at(records_before(inputs.front()));
+  }
 
   std::size_t partition() const noexcept override { return partials_.partition(); }
   Margin margin() const noexcept override { return margin_of(op_); }
@@ -154,6 +149,15 @@ class Fold final : public Operation {
   void abort() noexcept override { partials_.abort(); }
 
   ResultOf<Op> take() { return result_of(op_, partials_.take()); }
+
+  /// Returns the findings of a part of a dataset, which the pass has covered.
+  Part<ResultOf<Op>> take_part(Cover cover) {
+    auto part = std::make_unique<PartOf<Op>>(op_);
+    partials_.take_nodes([&](unsigned level, std::uint64_t index, typename Op::Partial partial) {
+      part->add(level, index, std::move(partial));
+    });
+    return {std::move(cover), std::move(part)};
+  }
 
  private:
   const Op& op_;
@@ -180,6 +184,25 @@ class OOC_API CompositeOperation final : public Operation {
   std::vector<Operation*> operations_;
 };
 
+/// Calls run() with a Fold of each operator.
+template <class... Ops, class Run>
+auto with_folds(Coordinator& coordinator, const std::tuple<Ops...>& operators,
+                std::span<const PassInput> inputs, const Run& run) {
+  const auto call = [&](auto&&... folds) {
+    (folds.begin_with(inputs), ...);
+    return run(folds...);
+  };
+  const auto call_with = [&](const Ops&... ops) {
+    return call(Fold<Ops>(ops, coordinator, record_bytes_of(inputs))...);
+  };
+  return std::apply(call_with, operators);
+}
+
+inline PassOptions without_keep_partial(PassOptions wanted) {
+  wanted.keep_partial = false;
+  return wanted;
+}
+
 }  // namespace detail
 
 /// Folds a source, or several that are zipped, with an operator, on the calling thread and those of
@@ -196,8 +219,28 @@ Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const 
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
   Coordinator::Reservation pass = coordinator.begin_pass();
   detail::Fold<Op> operation(op, coordinator, detail::record_bytes_of(inputs));
+  operation.begin_with(inputs);
   Stats stats = coordinator.run(pass, inputs, operation, wanted);
   return {operation.take(), std::move(stats)};
+}
+
+/// Folds a section of a source (see section()), or a whole one, and returns what merges with the
+/// same of other sections: a Part, which can be saved. A section begins and ends with whole
+/// partitions of the operator. PassOptions::keep_partial is not used. Throws Error as fold() does,
+/// and Error(usage) for other sections.
+///
+///     auto [all, stats] = ooc::collect(coordinator, Sum{}, ooc::section(prices, 0, n / 2));
+///     all.merge(ooc::collect(coordinator, Sum{}, ooc::section(prices, n / 2, n - n / 2)).value);
+///     const double sum = std::move(all).result();
+template <SavableFold Op, detail::PassSource From>
+Result<Part<detail::ResultOf<Op>>> collect(Coordinator& coordinator, const Op& op, const From& from,
+                                           const PassOptions& wanted = {}) {
+  const auto inputs = detail::inputs_of<typename Op::Input>(from);
+  Coordinator::Reservation pass = coordinator.begin_pass();
+  detail::Fold<Op> operation(op, coordinator, detail::record_bytes_of(inputs));
+  operation.begin_with(inputs);
+  Stats stats = coordinator.run(pass, inputs, operation, detail::without_keep_partial(wanted));
+  return {operation.take_part(detail::cover_of(inputs, operation.partition())), std::move(stats)};
 }
 
 /// Says what is missing where an operator's functions are not const.
@@ -221,17 +264,31 @@ requires(std::same_as<typename Op::Input, typename Others::Input>&&...)
         const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
   Coordinator::Reservation pass = coordinator.begin_pass();
-  const auto run = [&](auto&&... folds) {
+  return detail::with_folds(coordinator, operators, inputs, [&](auto&... folds) {
     detail::CompositeOperation together({&folds...});
     Stats stats = coordinator.run(pass, inputs, together, wanted);
     using Results = std::tuple<decltype(folds.take())...>;
     return Result<Results>{Results{folds.take()...}, std::move(stats)};
-  };
-  const auto run_all = [&](const auto&... ops) {
-    return run(detail::Fold<std::remove_cvref_t<decltype(ops)>>(
-        ops, coordinator, detail::record_bytes_of(inputs))...);
-  };
-  return std::apply(run_all, operators);
+  });
+}
+
+/// Collects with several operators of one Input in one pass.
+template <SavableFold Op, SavableFold... Others, detail::PassSource From>
+requires(std::same_as<typename Op::Input, typename Others::Input>&&...)
+    Result<std::tuple<Part<detail::ResultOf<Op>>, Part<detail::ResultOf<Others>>...>> collect(
+        Coordinator& coordinator, const std::tuple<Op, Others...>& operators, const From& from,
+        const PassOptions& wanted = {}) {
+  const auto inputs = detail::inputs_of<typename Op::Input>(from);
+  Coordinator::Reservation pass = coordinator.begin_pass();
+  return detail::with_folds(coordinator, operators, inputs, [&](auto&... folds) {
+    detail::CompositeOperation together({&folds...});
+    Stats stats = coordinator.run(pass, inputs, together, detail::without_keep_partial(wanted));
+    const auto part = [&](auto& fold) {
+      return fold.take_part(detail::cover_of(inputs, fold.partition()));
+    };
+    using Parts = std::tuple<decltype(part(folds))...>;
+    return Result<Parts>{Parts{part(folds)...}, std::move(stats)};
+  });
 }
 
 }  // namespace ooc

@@ -94,6 +94,12 @@ class GatheringMap final : public Operation {
   GatheringMap(const Op& op, Coordinator& coordinator, std::size_t record_bytes)
       : op_(op), partials_(op, coordinator.device().facts(), record_bytes) {}
 
+  /// Throws Error(usage) for sections that are not whole partitions.
+  void begin_with(std::span<const PassInput> inputs) {
+    require_whole_partitions(inputs, partition());
+    partials_.begin_at(records_before(inputs.front()));
+  }
+
   std::size_t partition() const noexcept override { return partials_.partition(); }
   Margin margin() const noexcept override { return margin_of(op_); }
   bool in_order() const noexcept override { return merge_of<Op>() == Merge::in_order; }
@@ -155,6 +161,7 @@ Result<typename Op::Partial> map(Coordinator& coordinator, const Op& op, const F
   detail::OutputFiles files(inputs, detail::all_of(targets), made);
   Coordinator::Reservation pass = coordinator.begin_pass();
   detail::GatheringMap<Op> operation(op, coordinator, detail::widest_record(inputs, made));
+  operation.begin_with(inputs);
   Stats stats = coordinator.run(pass, inputs, operation, wanted, files.outputs());
   auto total = operation.take();
   if constexpr (requires { op.check(std::as_const(total)); }) op.check(std::as_const(total));

@@ -10,6 +10,10 @@
 
 namespace ooc {
 
+std::uint64_t xxh3_64(std::span<const std::byte> bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
 struct Checksum::State {
   XXH3_state_t hash;
   xxh3::Update& update = xxh3::best_update();

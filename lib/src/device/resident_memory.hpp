@@ -59,7 +59,7 @@ class ResidentMemory {
   bool release() noexcept;
 
  private:
-  /// What is kept of a source.
+  /// The kept records of a source.
   struct Part {
     const Source* source;
     std::uint64_t begin = 0;   // of its place in the memory

@@ -27,10 +27,9 @@ std::string describe(ElementType element, std::uint64_t count) {
 }
 
 std::string describe_shape(const Source& source) {
-  std::string text;
-  for (const std::uint64_t length : source.shape()) {
-    text += (text.empty() ? "" : " x ") + std::to_string(length);
-  }
+  std::string text = "N";  // rows of a section
+  if (!source.shape().empty()) text = std::to_string(source.shape().front());
+  for (const std::uint64_t length : source.row_shape()) text += " x " + std::to_string(length);
   return text;
 }
 
@@ -58,9 +57,13 @@ void require_no_header(const Source& source) {
 /// True if `count` elements are those of the last dimension, of the last two, and so on.
 bool is_whole_row(const Source& source, std::uint64_t count) {
   std::uint64_t product = 1;
-  const auto shape = source.shape();
+  const auto shape = source.row_shape();
   for (auto length = shape.rbegin(); length != shape.rend() && product < count; ++length) {
     product *= std::max<std::uint64_t>(*length, 1);  // data without elements fits any row
+  }
+  // A section has any number of whole rows, so none of the first dimension is known to be whole.
+  if (!source.is_section() && product < count) {
+    product *= std::max<std::uint64_t>(source.shape().front(), 1);
   }
   return product == count || source.bytes() == 0;
 }
@@ -73,7 +76,7 @@ void require_rows(const Source& source, ElementType element, std::uint64_t count
         "is stored column by column, the operator takes rows of " + describe(element, count),
         "the elements of a row do not lie side by side", "save it row by row");
   }
-  if (source.shape().size() > 1 && !is_whole_row(source, count)) {
+  if (!source.row_shape().empty() && !is_whole_row(source, count)) {
     throw bad_source(source,
                      "has the shape " + describe_shape(source) + ", the operator takes rows of " +
                          describe(element, count),

@@ -343,7 +343,8 @@ Stats Coordinator::State::run(const Facts& facts, const Layout& layout, const St
                         .places = layout.writes ? layout.writes->places : ResultPlaces{},
                         .appender = appender ? &*appender : nullptr,
                         .is_produced = is_produced(inputs),
-                        .resident = resident};
+                        .resident = resident,
+                        .records_before = inputs.empty() ? 0 : records_before(inputs.front())};
   Pass pass(parts, lanes, loading.reader(), loading.producer(), writer ? &*writer : nullptr);
   const auto prepare = [&] {
     prepare_lanes(observe, layout.buffer_bytes(), fills_resident ? resident : nullptr);

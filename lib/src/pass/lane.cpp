@@ -123,7 +123,7 @@ Lane::Kernel& Lane::process(const PassParts& pass, const FedStep& step, const St
   }
   pass.operation.process(index_, *stream_,
                          {.index = step.index,
-                          .first = step.records.first,
+                          .first = pass.records_before + step.records.first,
                           .count = step.records.count,
                           .margin = step.margin,
                           .inputs = records_},

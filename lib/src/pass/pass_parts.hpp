@@ -41,6 +41,7 @@ struct PassParts {
   Appender* appender;        // null: the places of results in the outputs are known before the pass
   bool is_produced = false;  // the last chunk may have fewer records than the plan says
   detail::ResidentMemory* resident = nullptr;  // of the inputs: holds data, or is to be filled
+  std::uint64_t records_before = 0;            // in the sources of which the inputs are sections
 
   bool writes() const { return !outputs.empty(); }
 

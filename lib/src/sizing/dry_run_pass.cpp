@@ -22,6 +22,17 @@ std::unique_ptr<Engine> tried_engine(const IoConfig& config) {
       EngineOptions{.writes = config.writes, .kind = config.engine, .depth = 1, .threads = 0});
 }
 
+Error different_wholes(const PassInput& first, const PassInput& input) {
+  const auto size_of_whole = [](const PassInput& each) {
+    return std::to_string(each.source.whole_bytes()) + " bytes in records of " +
+           std::to_string(each.record.bytes);
+  };
+  return {ErrorKind::bad_input,
+          "the sections of " + first.source.name() + " and " + input.source.name() +
+              " are of sources that do not have the same whole records",
+          {.why = "they have " + size_of_whole(first) + " and " + size_of_whole(input)}};
+}
+
 void require_same_records(std::span<const PassInput> inputs) {
   for (const PassInput& input : inputs) {
     if (input.source.is_produced() && inputs.size() > 1) {
@@ -38,6 +49,26 @@ void require_same_records(std::span<const PassInput> inputs) {
                       std::to_string(input.record.bytes) + " bytes",
                   {.why = std::to_string(rest) + " bytes are left over"});
     }
+    const std::uint64_t skipped = input.source.bytes_before() % input.record.bytes;
+    if (skipped != 0) {
+      throw Error(ErrorKind::usage,
+                  input.source.name() + ": a section begins within a record of " +
+                      std::to_string(input.record.bytes) + " bytes",
+                  {.why = std::to_string(skipped) + " bytes of that record are before it"});
+    }
+    const std::uint64_t of_whole = input.source.whole_bytes() / input.record.bytes;
+    const PassInput& first = inputs.front();
+    if (input.source.whole_bytes() % input.record.bytes != 0 ||
+        of_whole != first.source.whole_bytes() / first.record.bytes) {
+      const bool is_section = input.source.is_section() || first.source.is_section();
+      if (is_section) throw different_wholes(first, input);
+    }
+    if (records_before(input) != records_before(first)) {
+      throw Error(ErrorKind::usage,
+                  "the sections of " + inputs.front().source.name() + " and " +
+                      input.source.name() + " begin at different records",
+                  {.why = "the inputs of a pass are read record by record, side by side"});
+    }
     if (records_of(input) == records_of(inputs.front())) continue;
     throw Error(ErrorKind::bad_input,
                 inputs.front().source.name() + " has " +
@@ -51,6 +82,13 @@ Error no_neighbours(const Source& source) {
   return {ErrorKind::usage,
           source.name() + ": an operator with neighbours cannot read it",
           {.why = "it is read once, from beginning to end", .hint = "write it to a file first"}};
+}
+
+Error no_neighbours_beside(const Source& section) {
+  return {ErrorKind::usage,
+          section.name() + ": an operator with neighbours cannot read a section",
+          {.why = "a section does not have those before and after it",
+           .hint = "give it the whole source"}};
 }
 
 /// Throws unless a pass may read a part of the inputs, in any order.
@@ -77,6 +115,10 @@ bool is_produced(std::span<const PassInput> inputs) {
 std::uint64_t records_of(const PassInput& input) {
   return (input.source.is_produced() ? most_produced_bytes : input.source.bytes()) /
          input.record.bytes;
+}
+
+std::uint64_t records_before(const PassInput& input) {
+  return input.source.bytes_before() / input.record.bytes;
 }
 
 std::size_t swapped_bytes_of(const Source& source) {
@@ -110,6 +152,9 @@ StepNeeds needs_of(std::span<const PassInput> inputs, const Operation* operation
     needs.appends = needs.in_order = true;
   }
   for (const PassInput& input : inputs) {
+    if (input.source.is_section() && !needs.margin.is_empty()) {
+      throw no_neighbours_beside(input.source);
+    }
     // Bytes are swapped within elements, so steps and memory are cut between these also if a record
     // is a byte.
     const std::size_t swapped = swapped_bytes_of(input.source);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -324,6 +325,64 @@ TEST_F(SourceTest, CanBeMadeByHand) {
   expect_error(ErrorKind::bad_input, "ends before byte", [&] { make({{0, 101, 0}}); });
   expect_error(ErrorKind::bad_input, "an extent of no file", [&] { make({{1, 0, 4}}); });
   expect_error(ErrorKind::bad_input, "not a whole number", [&] { make({{0, 0, 5}}); });
+}
+
+TEST_F(SourceTest, HasSections) {
+  std::vector<std::filesystem::path> files;
+  files.push_back(directory_.write("a.f32", std::string(20, 'a')));
+  files.push_back(directory_.write("empty.f32", ""));
+  files.push_back(directory_.write("b.f32", std::string(12, 'b')));
+  const Source whole = open(files);
+  EXPECT_FALSE(whole.is_section());
+  EXPECT_EQ(whole.whole_bytes(), 32u);
+  const Source part = section(whole, 3, 4);
+  EXPECT_TRUE(part.is_section());
+  EXPECT_EQ(part.type(), whole.type());
+  EXPECT_EQ(part.bytes(), 16u);
+  EXPECT_EQ(part.bytes_before(), 12u);
+  EXPECT_EQ(part.whole_bytes(), 32u);
+  ASSERT_EQ(part.extents().size(), 2u);
+  EXPECT_EQ(part.extents()[0], (Extent{0, 12, 8}));
+  EXPECT_EQ(part.extents()[1], (Extent{2, 0, 8}));
+  const Source inner = section(part, 2, 1);  // of the second file only
+  EXPECT_EQ(inner.bytes_before(), 20u);
+  EXPECT_EQ(inner.whole_bytes(), 32u);
+  ASSERT_EQ(inner.extents().size(), 1u);
+  EXPECT_EQ(inner.extents()[0], (Extent{2, 0, 4}));
+  EXPECT_TRUE(section(whole, 8, 0).is_empty());
+  EXPECT_EQ(section(whole, 0, 8).extents().size(), 2u);
+  expect_error(ErrorKind::usage, "has 8 elements, not 3 from index 6 on",
+               [&] { section(whole, 6, 3); });
+  expect_error(ErrorKind::usage, "has 8 elements", [&] { section(whole, 9, 0); });
+}
+
+TEST_F(SourceTest, ShardsCoverTheWhole) {
+  const Source whole = open_text("a.u2", std::string(2 * 1003, 'a'), {});
+  for (const std::uint64_t count : {1u, 2u, 7u, 11u, 5000u}) {
+    std::uint64_t end = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const Source part = shard(whole, i, count, 100);
+      EXPECT_EQ(part.bytes_before(), end);
+      EXPECT_EQ(end % 200, 0u);
+      end += part.bytes();
+    }
+    EXPECT_EQ(end, whole.bytes());
+  }
+  EXPECT_TRUE(shard(whole, 0, 2).is_empty());
+  EXPECT_EQ(shard(whole, 1, 2).bytes(), whole.bytes());
+  expect_error(ErrorKind::usage, "there is no shard 2 of 2", [&] { shard(whole, 2, 2); });
+}
+
+TEST_F(SourceTest, ASectionOutlivesTheWhole) {
+  const Source part = [&] {
+    const Source whole = open_text("a.u8", "abc");
+    return section(whole, 1, 2);
+  }();
+  char letter = 0;
+  ASSERT_EQ(part.files().size(), 1u);
+  read_exactly(part.files()[0], part.extents()[0].offset,
+               std::as_writable_bytes(std::span(&letter, 1)));
+  EXPECT_EQ(letter, 'b');
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "io/expect_error.hpp"
+#include "support/all_types.hpp"
 #include "support/devices.hpp"
 #include "support/temp_dir.hpp"
 
@@ -23,11 +24,6 @@ namespace {
 
 constexpr std::size_t npy_header_bytes = 4096;
 constexpr std::size_t several_tiles = 3 * tile_elements + 1234;  // the last tile is not full
-
-constexpr ElementType all_types[] = {ElementType::u1, ElementType::u2, ElementType::u4,
-                                     ElementType::u8, ElementType::i1, ElementType::i2,
-                                     ElementType::i4, ElementType::i8, ElementType::f2,
-                                     ElementType::f4, ElementType::f8, ElementType::bf16};
 
 using Bytes = std::vector<std::byte>;
 
@@ -97,10 +93,10 @@ INSTANTIATE_TEST_SUITE_P(Devices, ConvertTest, test::all_devices, test::device_n
 
 TEST_P(ConvertTest, EveryTypeBecomesEveryOther) {
   Coordinator several = coordinator({.chunk_bytes = 1, .streams = 2});
-  for (const ElementType from : all_types) {
+  for (const ElementType from : test::all_types) {
     const Bytes values = random_elements(from, several_tiles);
     const Source source = raw(values, {from});
-    for (const ElementType to : all_types) {
+    for (const ElementType to : test::all_types) {
       SCOPED_TRACE(std::string(name_of(from)) + " to " + std::string(name_of(to)));
       const Target out = target("out.raw", {to});
       const auto [conversion, stats] = convert(several, source, out);

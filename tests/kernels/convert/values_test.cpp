@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "support/all_types.hpp"
 #include "support/bits.hpp"
 #include "support/devices.hpp"
 
@@ -183,16 +184,11 @@ std::vector<T> values_of() {
 
 // --- comparisons ---------------------------------------------------------------------------------
 
-constexpr ElementType all_types[] = {ElementType::u1, ElementType::u2, ElementType::u4,
-                                     ElementType::u8, ElementType::i1, ElementType::i2,
-                                     ElementType::i4, ElementType::i8, ElementType::f2,
-                                     ElementType::f4, ElementType::f8, ElementType::bf16};
-
 /// Converts to every type by `convert(values, converted)`, which returns the number of inexact
 /// elements.
 template <class From, class Convert>
 void expect_definition(const std::vector<From>& values, Convert convert) {
-  for (const ElementType type : all_types) {
+  for (const ElementType type : test::all_types) {
     SCOPED_TRACE("to " + std::string(name_of(type)));
     visit(type, [&]<class To>(std::type_identity<To>) {
       std::vector<To> converted(values.size());

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 
 namespace ooc {
@@ -32,6 +33,11 @@ class OOC_API File {
   const std::filesystem::path& path() const noexcept { return path_; }
   /// Returns the size of the file or block device when it was opened (bytes).
   std::uint64_t size() const noexcept { return size_; }
+
+  /// Returns the time of the last write when it was opened (nanoseconds since 1970).
+  std::int64_t modified_ns() const noexcept {
+    return std::int64_t{opened_.st_mtim.tv_sec} * 1'000'000'000 + opened_.st_mtim.tv_nsec;
+  }
 
   /// Returns the descriptor for reads through the page cache.
   int buffered() const noexcept { return buffered_; }
@@ -83,6 +89,10 @@ class OOC_API File {
   std::string why_not_direct_;
   int disk_errno_ = 0;
 };
+
+/// Reads as many bytes as `memory` has, from `offset` on, through the page cache. Throws
+/// Error(input) if that fails, or if the file ends before.
+OOC_API void read_exactly(const File& file, std::uint64_t offset, std::span<std::byte> memory);
 
 /// Returns the error for a read that failed at `offset`.
 OOC_API Error read_error(const File& file, std::uint64_t offset, int errno_value);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/detail/file/extent.hpp>
+#include <ooc/detail/pool/record_range.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -59,13 +60,6 @@ class ChunkOrder {
  private:
   std::vector<bool> cached_;  // of an order by turns
   std::vector<std::uint32_t> order_;
-};
-
-/// Consecutive records.
-struct RecordRange {
-  std::uint64_t first = 0, count = 0;
-
-  std::uint64_t end() const noexcept { return first + count; }
 };
 
 /// The way in which a plan cuts its inputs.

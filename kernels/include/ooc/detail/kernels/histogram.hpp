@@ -8,6 +8,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -89,6 +91,7 @@ class OOC_API CountBins {
   using Input = T;                                        ///< the element type of the source
   using Partial = OpaquePartial;                          ///< the counts of a stream
   static constexpr Merge merge_order = Merge::unordered;  ///< Counts depend on no order.
+  static constexpr std::string_view partial_name = "ooc.histogram/1";  ///< See SavableFold.
 
   /// Throws Error(usage) for invalid options, and if they do not determine the range: an operator
   /// cannot read the data twice.
@@ -108,9 +111,30 @@ class OOC_API CountBins {
   /// Returns the histogram of all counts.
   Histogram result(Partial total) const;
 
+  /// The element type and the bins, as a text.
+  std::string question() const;
+  /// Writes the counts of a total.
+  void save(const Partial& total, std::vector<std::byte>& out) const;
+  /// Reads them. Throws Error(bad_input) for other bytes.
+  void load(std::span<const std::byte> in, Partial& total) const;
+  /// Returns the number of elements of a total.
+  std::uint64_t records_in(const Partial& total) const;
+
  private:
   std::shared_ptr<const binning::Bins> bins_;  // shared by all copies
 };
+
+/// Computes histogram() of a section of a source, or of a whole one, as a Part (see collect()). The
+/// options must determine the range: no section has that of the whole. A section begins and ends at
+/// multiples of 65,536 elements, or at the end of the data. Throws Error(usage) for other options,
+/// and as collect() does.
+OOC_API Result<Part<Histogram>> collect_histogram(Coordinator& coordinator, const Source& section,
+                                                  const HistogramOptions& options,
+                                                  const PassOptions& wanted = {});
+
+/// Reads what Part::save() has returned for such a part. Throws Error as load_part() does.
+OOC_API Part<Histogram> load_histogram(ElementType type, const HistogramOptions& options,
+                                       std::span<const std::byte> saved);
 
 /// Verifies a result of histogram() on a whole source, given the same options. Reads the source
 /// once more, through the page cache and on the CPU, finds each value's bin by comparing it with

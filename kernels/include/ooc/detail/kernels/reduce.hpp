@@ -4,8 +4,14 @@
 #include <ooc/detail/kernels/number.hpp>
 #include <ooc/fold.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace ooc {
 
@@ -67,7 +73,8 @@ class OOC_API Reduction {
   using Input = T;                                       ///< the element type of the source
   using Partial = OpaquePartial;                         ///< the statistics of tiles
   static constexpr Merge merge_order = Merge::by_place;  ///< Partials keep their place.
-  static constexpr std::size_t partition_records = tile_elements;  ///< Partitions are tiles.
+  static constexpr std::size_t partition_records = tile_elements;   ///< Partitions are tiles.
+  static constexpr std::string_view partial_name = "ooc.reduce/1";  ///< See SavableFold.
 
   /// The options are those of reduce().
   explicit Reduction(ReduceOptions options = {}) : options_(options) {}
@@ -83,9 +90,31 @@ class OOC_API Reduction {
   /// Returns the statistics of all tiles.
   Statistics result(Partial total) const;
 
+  /// The element type and the options, as a text.
+  std::string question() const;
+  /// Writes the tiles of a total, and the exact sum if there is one.
+  void save(const Partial& total, std::vector<std::byte>& out) const;
+  /// Reads them. Throws Error(bad_input) for other bytes.
+  void load(std::span<const std::byte> in, Partial& total) const;
+  /// Returns the number of elements of a total.
+  std::uint64_t records_in(const Partial& total) const;
+  /// Returns the levels and indices of the nodes of a total.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> nodes_in(const Partial& total) const;
+
  private:
   ReduceOptions options_;
 };
+
+/// Computes reduce() of a section of a source, or of a whole one, as a Part (see collect()). A
+/// section begins and ends at multiples of tile_elements, or at the end of the data. Throws Error
+/// as collect() does.
+OOC_API Result<Part<Statistics>> collect_reduce(Coordinator& coordinator, const Source& section,
+                                                const ReduceOptions& options = {},
+                                                const PassOptions& wanted = {});
+
+/// Reads what Part::save() has returned for such a part. Throws Error as load_part() does.
+OOC_API Part<Statistics> load_reduce(ElementType type, const ReduceOptions& options,
+                                     std::span<const std::byte> saved);
 
 /// Verifies a result of reduce() on a whole source, given the same options. Reads the source once
 /// more, through the page cache and on the CPU, one value at a time, adds exactly, and shares no

@@ -4,6 +4,8 @@
 #include <ooc/detail/kernels/histogram.hpp>
 #include <ooc/detail/kernels/reduce.hpp>
 
+#include <tuple>
+
 namespace ooc {
 
 /// The result of summarize().
@@ -28,6 +30,12 @@ struct SummaryOptions {
 OOC_API Result<Summary> summarize(Coordinator& coordinator, const Source& source,
                                   const SummaryOptions& options = {},
                                   const PassOptions& wanted = {});
+
+/// Computes collect_reduce() and collect_histogram() of a section together, in one pass. Throws
+/// Error as these do.
+OOC_API Result<std::tuple<Part<Statistics>, Part<Histogram>>> collect_summary(
+    Coordinator& coordinator, const Source& section, const SummaryOptions& options,
+    const PassOptions& wanted = {});
 
 /// Verifies both results: calls verify_reduce(), then verify_histogram(), and throws as these do.
 OOC_API void verify_summary(Coordinator& coordinator, const Source& source,

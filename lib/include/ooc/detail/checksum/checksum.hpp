@@ -2,12 +2,17 @@
 
 #include <ooc/detail/pool/chunk_pool.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 
 namespace ooc {
+
+/// Returns the XXH3-64 of bytes.
+std::uint64_t xxh3_64(std::span<const std::byte> bytes);
 
 /// XXH3-128 of bytes whose chunks several threads have in memory, as the lanes of a pass do. A hash
 /// takes its bytes in their order, so each thread waits until all chunks before its own are in.

@@ -3,6 +3,7 @@
 #include <ooc/detail/base/language.hpp>
 
 #include <ooc/detail/device/buffer.hpp>
+#include <ooc/detail/operators/byte_reader.hpp>
 #include <ooc/device.hpp>
 
 #include <cstddef>
@@ -60,8 +61,19 @@ class DeviceSums {
   }
   /// Adds those of another partial on the host, after finish() of both.
   void merge(const DeviceSums& part) {
-    if (values_.empty()) values_.resize(part.size());
+    if (values_.size() < part.size()) values_.resize(part.size());
     for (std::size_t i = 0; i < part.size(); ++i) values_[i] += part.values_[i];
+  }
+
+  /// Writes the numbers of a total, and reads such ones. Throws Error(bad_input) if these are not
+  /// whole numbers.
+  void save(std::vector<std::byte>& out) const {
+    for (const T& value : values_) append_bytes(out, value);
+  }
+  void load(std::span<const std::byte> in) {
+    ByteReader bytes(in);
+    values_.clear();
+    while (bytes.left() != 0) values_.push_back(bytes.take<T>());
   }
 
  private:

@@ -122,6 +122,29 @@ concept Merges = HasMerge<Op> || requires(typename Op::Partial& partial) {
   partial.merge(partial);
 };
 
+/// Merges a partial into the one on its left, by the operator's function or that of the partials.
+template <class Op>
+void merge_partials(const Op& op, typename Op::Partial& left, typename Op::Partial& right) {
+  if constexpr (HasMerge<const Op>) {
+    op.merge(left, right);
+  } else {
+    left.merge(right);
+  }
+}
+
+/// Returns the result of an operator: its result() of the total, or the total itself.
+template <class Op>
+auto result_of(const Op& op, typename Op::Partial total) {
+  if constexpr (requires { op.result(std::move(total)); }) {
+    return op.result(std::move(total));
+  } else {
+    return total;
+  }
+}
+
+template <class Op>
+using ResultOf = decltype(result_of(std::declval<const Op&>(), typename Op::Partial{}));
+
 /// The partial results of an operator during a pass.
 template <class Op>
 class Partials {
@@ -139,6 +162,9 @@ class Partials {
 
   /// Records of a partition.
   std::size_t partition() const noexcept { return partition_; }
+
+  /// The first record of the pass, which is a multiple of the partition; 0 by default.
+  void begin_at(std::uint64_t record) noexcept { first_partition_ = record / partition_; }
 
   /// Before all others below.
   void prepare(std::size_t lanes) { lanes_ = std::vector<Lane>(lanes); }
@@ -191,6 +217,19 @@ class Partials {
         for (Partial& partial : lane.partials) merge(total_, partial);
       }
       return std::move(total_);
+    }
+  }
+
+  /// Instead of the total, what it is made of: calls visit(level, index, partial) for the nodes of
+  /// the tree, in the order of the data. With other orders there is one, the total.
+  template <class Visit>
+  void take_nodes(Visit&& visit) {
+    if constexpr (merge_of<Op>() == Merge::by_partition) {
+      for (auto& [level, index, node] : tree_.take_nodes()) {
+        visit(level, index, std::move(node.partial));
+      }
+    } else {
+      visit(0u, std::uint64_t{0}, take());
     }
   }
 
@@ -306,23 +345,17 @@ class Partials {
     }
   }
 
-  void merge(Partial& total, Partial& part) const {
-    if constexpr (HasMerge<const Op>) {
-      op_.merge(total, part);
-    } else {
-      total.merge(part);
-    }
-  }
+  void merge(Partial& total, Partial& part) const { merge_partials(op_, total, part); }
 
   /// Merges the partials of a lane, which are of consecutive partitions.
   void take_in(std::size_t partition, std::size_t index) {
     for (Partial& partial : lanes_[index].partials) {
       if constexpr (merge_of<Op>() == Merge::in_order) {
-        order_.wait_for(partition);
+        order_.wait_for(partition - first_partition_);
         merge(total_, partial);
         const std::scoped_lock lock(mutex_);
         give_back(std::move(partial), index);
-        order_.through(partition);
+        order_.through(partition - first_partition_);
       } else {
         const std::scoped_lock lock(mutex_);
         tree_.add(partition, Node{std::move(partial), index});
@@ -334,6 +367,7 @@ class Partials {
 
   const Op& op_;
   std::size_t partition_;
+  std::uint64_t first_partition_ = 0;  // of the pass
   std::vector<Lane> lanes_;
   std::mutex mutex_;
   TileTree<Node, MergeNodes> tree_{MergeNodes{this}};

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,15 @@ class TileTree {
   /// `merge`: called as described above.
   explicit TileTree(Merge merge = {}) : merge_(merge) { nodes_.reserve(64); }
 
+  /// A node and its place: it covers the tiles from `index << level` on, 1 << level of them.
+  struct Placed {
+    unsigned level;
+    std::uint64_t index;  // within the level
+    Node node;
+
+    std::uint64_t first_tile() const { return index << level; }
+  };
+
   /// True if no tile was added since the tree was made or emptied.
   bool empty() const noexcept { return nodes_.empty(); }
   /// Drops all nodes.
@@ -42,10 +52,36 @@ class TileTree {
   /// Adds the node of one tile. Each tile once.
   void add(std::uint64_t tile, Node node) { insert({0, tile, std::move(node)}); }
 
+  /// Adds a node that another tree has made of its tiles. Quickest in the order of the tiles.
+  void insert(Placed placed) {
+    for (;;) {
+      const auto sibling = std::ranges::find_if(nodes_, [&](const Placed& other) {
+        return other.level == placed.level && other.index == (placed.index ^ 1);
+      });
+      if (sibling == nodes_.end()) break;
+      if (placed.index & 1) std::swap(*sibling, placed);
+      merge_(placed.node, sibling->node);
+      ++placed.level;
+      placed.index >>= 1;
+      if (sibling != nodes_.end() - 1) *sibling = std::move(nodes_.back());
+      nodes_.pop_back();
+    }
+    nodes_.push_back(std::move(placed));
+  }
+
   /// Moves all nodes of `other` here.
   void absorb(TileTree& other) {
     for (Placed& placed : other.nodes_) insert(std::move(placed));
     other.clear();
+  }
+
+  /// The nodes that are there, in no order.
+  std::span<const Placed> nodes() const noexcept { return nodes_; }
+
+  /// Returns them in the order of the tiles, and empties the tree.
+  std::vector<Placed> take_nodes() {
+    std::ranges::sort(nodes_, {}, &Placed::first_tile);
+    return std::exchange(nodes_, {});
   }
 
   /// Returns the root, or nothing for no tiles, and empties the tree. Tiles missing at the end are
@@ -66,30 +102,6 @@ class TileTree {
   }
 
  private:
-  struct Placed {
-    unsigned level;
-    std::uint64_t index;  // within the level
-    Node node;
-
-    std::uint64_t first_tile() const { return index << level; }
-  };
-
-  void insert(Placed placed) {
-    for (;;) {
-      const auto sibling = std::ranges::find_if(nodes_, [&](const Placed& other) {
-        return other.level == placed.level && other.index == (placed.index ^ 1);
-      });
-      if (sibling == nodes_.end()) break;
-      if (placed.index & 1) std::swap(*sibling, placed);
-      merge_(placed.node, sibling->node);
-      ++placed.level;
-      placed.index >>= 1;
-      if (sibling != nodes_.end() - 1) *sibling = std::move(nodes_.back());
-      nodes_.pop_back();
-    }
-    nodes_.push_back(std::move(placed));
-  }
-
   Merge merge_;
   std::vector<Placed> nodes_;
 };

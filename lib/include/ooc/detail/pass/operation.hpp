@@ -32,7 +32,8 @@ struct Margin {
 /// The records of a step, which are the same ones of each input.
 struct StepRecords {
   std::size_t index = 0;    ///< of the step, in the order of the pass
-  std::uint64_t first = 0;  ///< place of the first one in the inputs
+  std::uint64_t first = 0;  ///< place of the first one in the inputs, or in those of which they
+                            ///< are sections
   std::size_t count = 0;    ///< number of records, without the margin
   /// Records around them in `inputs`: fewer than asked for at the ends of the data.
   Margin margin{};

@@ -57,6 +57,9 @@ struct PassInput {
 /// The number of records of an input; of a producer, more than it can make.
 OOC_API std::uint64_t records_of(const PassInput& input);
 
+/// The number of records before an input in the source of which it is a section.
+OOC_API std::uint64_t records_before(const PassInput& input);
+
 /// True if a producer makes the input of a pass.
 OOC_API bool is_produced(std::span<const PassInput> inputs);
 

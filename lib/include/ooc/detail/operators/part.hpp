@@ -1,0 +1,323 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/base/language.hpp>
+#include <ooc/detail/operators/byte_reader.hpp>
+#include <ooc/detail/operators/partials.hpp>
+#include <ooc/detail/operators/tile_tree.hpp>
+#include <ooc/detail/pass/pass_input.hpp>
+#include <ooc/detail/pool/record_range.hpp>
+#include <ooc/error.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+namespace ooc {
+
+namespace detail {
+
+/// The records of a dataset that a part of a fold covers.
+struct OOC_API Cover {
+  std::uint64_t records = 0;          // of the whole dataset
+  std::uint64_t partition = 1;        // records, at whose multiples ranges begin and end
+  std::vector<RecordRange> ranges{};  // in their order; they do not touch
+
+  /// Adds those of another part of the same dataset. Throws Error(usage) if both have a record, or
+  /// if they are of other datasets or partitions.
+  void add(const Cover& other);
+
+  /// Throws Error(usage) unless all records are there. Names the first ones that are not.
+  void require_whole() const;
+
+  void save(std::vector<std::byte>& out) const;
+  /// Throws Error(bad_input) unless it is one.
+  static Cover load(ByteReader& in);
+};
+
+/// Returns what a pass over the inputs covers. Throws Error(usage) for sections that do not begin
+/// and end with whole partitions of the operator.
+OOC_API Cover cover_of(std::span<const PassInput> inputs, std::size_t partition);
+
+/// Throws the same.
+OOC_API void require_whole_partitions(std::span<const PassInput> inputs, std::size_t partition);
+
+/// Throws Error(bad_input) unless nodes of a tree, of which these are the levels and the indices,
+/// cover these records.
+OOC_API void require_nodes(const Cover& cover,
+                           std::span<const std::pair<std::uint64_t, std::uint64_t>> nodes);
+
+/// Throws Error(bad_input) unless these records are so many.
+OOC_API void require_records(const Cover& cover, std::uint64_t seen);
+
+template <class Op>
+concept SavesPartials = requires(const Op& op, const typename Op::Partial& partial,
+                                 typename Op::Partial& to, std::vector<std::byte>& out,
+                                 std::span<const std::byte> in) {
+  op.save(partial, out);
+  op.load(in, to);
+};
+template <class Partial>
+concept SavesItself = requires(const Partial& partial, Partial& to, std::vector<std::byte>& out,
+                               std::span<const std::byte> in) {
+  partial.save(out);
+  to.load(in);
+};
+
+/// Returns the settings of an operator that decide what it finds, as a text.
+template <class Op>
+std::string question_of(const Op& op) {
+  if constexpr (requires { op.question(); }) {
+    return std::string(op.question());
+  } else {
+    return {};
+  }
+}
+
+/// The findings of an operator in some of the records.
+template <class Value>
+class PartState {
+ public:
+  virtual ~PartState() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::string question() const = 0;
+  virtual void merge(PartState& other) = 0;  // of the same class
+  virtual void save(std::vector<std::byte>& out) const = 0;
+  virtual Value result() = 0;
+};
+
+/// Throws Error(usage) unless both are of the same operator, with the same settings.
+OOC_API void require_same_question(std::string_view name, std::string_view question,
+                                   std::string_view other_name, std::string_view other_question);
+
+}  // namespace detail
+
+/// A FoldOperator whose partials can be saved, so that collect() can return a Part. It has
+/// `static constexpr std::string_view partial_name`, a name that changes when the bytes do, and is
+/// merged in another order than Merge::in_order. It may have
+///
+///  -  `std::string question() const`: the settings that decide what it finds. Parts of operators
+///     with other settings are refused;
+///  -  `void save(const Partial&, std::vector<std::byte>& out) const`, which appends all that
+///     merge() and result() need, and `void load(std::span<const std::byte>, Partial&) const`,
+///     which throws Error(bad_input) for what is not that. Partials that are trivially copyable
+///     need neither, and those that have such functions themselves, as DeviceSums does;
+///  -  `std::uint64_t records_in(const Partial&) const`: the number of records that a partial has
+///     seen. load_part() then refuses a part that has not seen those that it names;
+///  -  `nodes_in(const Partial&) const`, of a partial with a TileTree of partitions: pairs of the
+///     level and the index of its nodes, which must be of those records, too.
+template <class Op>
+concept SavableFold = (detail::Merges<const Op> && std::copy_constructible<Op> &&
+                       detail::merge_of<Op>() != Merge::in_order &&
+                       requires { std::string_view(Op::partial_name); } &&
+                       (detail::SavesPartials<Op> || detail::SavesItself<typename Op::Partial> ||
+                        (std::is_trivially_copyable_v<typename Op::Partial> &&
+                         !std::is_pointer_v<typename Op::Partial>)));
+
+/// The findings of a fold in a part of a dataset: see collect(). Parts of the same operator merge
+/// in any order, and once they cover the whole dataset their result has the bits that fold() would
+/// have returned, on devices with the same partitions (see FoldOperator).
+///
+/// Threads: one at a time. Lifetime: it has a copy of the operator, and needs neither the source
+/// nor the coordinator, unless the operator's partials do.
+template <class Value>
+class Part {
+ public:
+  /// Called by collect() and load_part().
+  Part(detail::Cover cover, std::unique_ptr<detail::PartState<Value>> state)
+      : cover_(std::move(cover)), state_(std::move(state)) {}
+
+  /// Returns the ranges of records that it covers, in their order.
+  std::span<const RecordRange> covers() const noexcept { return cover_.ranges; }
+  /// Returns the number of records of the whole dataset.
+  std::uint64_t records() const noexcept { return cover_.records; }
+  /// Returns the settings of the operator (see SavableFold).
+  std::string question() const { return state_->question(); }
+
+  /// Adds what another part has found, which is then empty. Throws Error(usage) if both cover a
+  /// record, or if the other part is of another dataset, operator or kind of device.
+  void merge(Part other) {
+    detail::require_same_question(state_->name(), state_->question(), other.state_->name(),
+                                  other.state_->question());
+    const auto &mine = *state_, &others = *other.state_;
+    if (typeid(mine) != typeid(others)) {
+      throw Error(ErrorKind::usage, "parts of different operators do not merge");
+    }
+    cover_.add(other.cover_);
+    state_->merge(*other.state_);
+  }
+
+  /// Returns it as bytes, for load_part().
+  std::vector<std::byte> save() const {
+    std::vector<std::byte> out;
+    append_text(out, state_->name());
+    append_text(out, state_->question());
+    cover_.save(out);
+    state_->save(out);
+    return out;
+  }
+
+  /// Returns the result of the whole dataset, as fold() does. Throws Error(usage) if a part of it
+  /// is missing.
+  Value result() && {
+    cover_.require_whole();
+    return state_->result();
+  }
+
+ private:
+  detail::Cover cover_;
+  std::unique_ptr<detail::PartState<Value>> state_;
+};
+
+namespace detail {
+
+/// The findings of one operator in some of the records: nodes of a tree, or one total.
+template <class Op>
+class PartOf final : public PartState<ResultOf<Op>> {
+ public:
+  using Partial = typename Op::Partial;
+  using Value = ResultOf<Op>;
+
+  explicit PartOf(const Op& op) : op_(op) {}
+  PartOf(const PartOf&) = delete;  // the tree refers to it
+  PartOf& operator=(const PartOf&) = delete;
+
+  void add(unsigned level, std::uint64_t index, Partial partial) {
+    if constexpr (by_partition) {
+      tree_.insert({level, index, std::move(partial)});
+    } else {
+      merge_partials(op_, total_, partial);
+    }
+  }
+
+  std::string_view name() const override { return Op::partial_name; }
+  std::string question() const override { return question_of(op_); }
+
+  void merge(PartState<Value>& other) override {
+    auto& from = static_cast<PartOf&>(other);
+    if constexpr (by_partition) {
+      for (auto& node : from.tree_.take_nodes()) tree_.insert(std::move(node));
+    } else {
+      merge_partials(op_, total_, from.total_);
+    }
+  }
+
+  void save(std::vector<std::byte>& out) const override {
+    if constexpr (by_partition) {
+      std::vector<const Placed*> nodes;
+      for (const Placed& node : tree_.nodes()) nodes.push_back(&node);
+      std::ranges::sort(nodes, {}, &Placed::first_tile);
+      append_bytes(out, std::uint64_t{nodes.size()});
+      for (const Placed* node : nodes) {
+        append_bytes(out, std::uint64_t{node->level});
+        append_bytes(out, node->index);
+        save_partial(node->node, out);
+      }
+    } else {
+      save_partial(total_, out);
+    }
+  }
+
+  void load(ByteReader& in, const Cover& cover) {
+    if constexpr (by_partition) {
+      const std::size_t count = in.take_count(3 * sizeof(std::uint64_t));
+      std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
+      std::vector<Partial> partials;
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto level = in.take<std::uint64_t>();
+        places.emplace_back(level, in.take<std::uint64_t>());
+        partials.push_back(load_partial(in));
+      }
+      require_nodes(cover, places);
+      for (std::size_t i = 0; i < count; ++i) {
+        add(static_cast<unsigned>(places[i].first), places[i].second, std::move(partials[i]));
+      }
+    } else {
+      total_ = load_partial(in);
+      if constexpr (requires { op_.records_in(total_); }) {
+        require_records(cover, op_.records_in(total_));
+      }
+      if constexpr (requires { op_.nodes_in(total_); }) require_nodes(cover, op_.nodes_in(total_));
+    }
+  }
+
+  Value result() override {
+    if constexpr (by_partition) {
+      auto root = tree_.take_root();
+      return result_of(op_, root ? std::move(*root) : Partial{});
+    } else {
+      return result_of(op_, std::move(total_));
+    }
+  }
+
+ private:
+  static constexpr bool by_partition = merge_of<Op>() == Merge::by_partition;
+
+  struct MergePartials {
+    const Op* op;
+    void operator()(Partial& left, Partial& right) const { merge_partials(*op, left, right); }
+  };
+
+  void save_partial(const Partial& partial, std::vector<std::byte>& out) const {
+    const std::size_t begin = out.size();
+    append_bytes(out, std::uint64_t{0});  // the length, which follows
+    if constexpr (SavesPartials<Op>) {
+      op_.save(partial, out);
+    } else if constexpr (SavesItself<Partial>) {
+      partial.save(out);
+    } else {
+      append_bytes(out, partial);
+    }
+    const std::uint64_t bytes = out.size() - begin - sizeof(std::uint64_t);
+    std::memcpy(out.data() + begin, &bytes, sizeof(bytes));
+  }
+
+  Partial load_partial(ByteReader& in) const {
+    ByteReader bytes(in.take_bytes(in.take<std::uint64_t>()));
+    Partial partial{};
+    if constexpr (SavesPartials<Op>) {
+      op_.load(bytes.take_bytes(bytes.left()), partial);
+    } else if constexpr (SavesItself<Partial>) {
+      partial.load(bytes.take_bytes(bytes.left()));
+    } else {
+      partial = bytes.take<Partial>();
+      bytes.require_end();
+    }
+    return partial;
+  }
+
+  using Tree = TileTree<Partial, MergePartials>;
+  using Placed = typename Tree::Placed;
+
+  const Op op_;
+  Tree tree_{MergePartials{&op_}};  // by_partition
+  Partial total_{};                 // else
+};
+
+}  // namespace detail
+
+/// Reads what Part::save() has returned for a part of the operator. Throws Error: `bad_input` if it
+/// is damaged; `usage` if it is of another operator, or of other settings.
+template <SavableFold Op>
+auto load_part(const Op& op, std::span<const std::byte> saved) {
+  ByteReader in(saved);
+  const std::string name = take_text(in), question = take_text(in);
+  detail::require_same_question(Op::partial_name, detail::question_of(op), name, question);
+  detail::Cover cover = detail::Cover::load(in);
+  auto state = std::make_unique<detail::PartOf<Op>>(op);
+  state->load(in, cover);
+  in.require_end();
+  return Part<detail::ResultOf<Op>>(std::move(cover), std::move(state));
+}
+
+}  // namespace ooc

@@ -1,0 +1,303 @@
+#include <ooc/detail/operators/part_file.hpp>
+
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/checksum/checksum.hpp>
+#include <ooc/detail/file/file.hpp>
+#include <ooc/detail/file/output_file.hpp>
+#include <ooc/detail/operators/byte_reader.hpp>
+#include <ooc/error.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "checksum/xxh3.hpp"
+
+namespace ooc {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view magic = "OOCPART\n";
+constexpr std::string_view schema = "ooc.partial/1";
+constexpr std::size_t hash_bytes = sizeof(XXH128_canonical_t);
+constexpr std::uint64_t most_header_bytes = 64 * MiB;
+
+// The hash of a file is that of both ends, and of pages at even distances.
+constexpr std::uint64_t hashed_ends = 64 * KiB, hashed_pages = 64;
+
+std::vector<std::byte> read_range(const File& file, std::uint64_t offset, std::uint64_t bytes) {
+  std::vector<std::byte> memory(static_cast<std::size_t>(bytes));
+  read_exactly(file, offset, memory);
+  return memory;
+}
+
+XXH128_canonical_t hash_of(std::span<const std::byte> bytes) {
+  XXH128_canonical_t hash;
+  XXH128_canonicalFromHash(&hash, XXH3_128bits(bytes.data(), bytes.size()));
+  return hash;
+}
+
+/// Parses JSON that is not nested deeply: to write or compare it recurses.
+Json parse_json(std::string_view text) {
+  constexpr int most_depth = 64;
+  return Json::parse(text, [](int depth, Json::parse_event_t, Json&) {
+    if (depth <= most_depth) return true;
+    throw Error(ErrorKind::bad_input, "has JSON that is nested too deeply");
+  });
+}
+
+Json parsed(const std::string& text, const std::string& member) {
+  try {
+    return parse_json(text);
+  } catch (const Json::exception&) {
+  }
+  throw Error(ErrorKind::usage, "PartFile::" + member + " is not JSON",
+              {.hint = "a text is JSON in quotation marks"});
+}
+
+// Integers may be beyond 2^53, which many readers of JSON round: they are strings.
+
+template <class Integer>
+Json json_of(Integer value) {
+  return std::to_string(value);
+}
+
+template <class Integer>
+Integer integer_in(const Json& json) {
+  const auto& text = json.get_ref<const std::string&>();
+  Integer value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    throw Error(ErrorKind::bad_input, "'" + text + "' is no integer");
+  }
+  return value;
+}
+
+Json json_of(const FileIdentity& file) {
+  return {{"name", file.name},
+          {"bytes", json_of(file.bytes)},
+          {"modified_ns", json_of(file.modified_ns)},
+          {"xxh3_64", json_of(file.hash)}};
+}
+
+FileIdentity identity_in(const Json& json) {
+  return {.name = json.at("name").get<std::string>(),
+          .bytes = integer_in<std::uint64_t>(json.at("bytes")),
+          .modified_ns = integer_in<std::int64_t>(json.at("modified_ns")),
+          .hash = integer_in<std::uint64_t>(json.at("xxh3_64"))};
+}
+
+std::string header_of(const PartFile& file) {
+  Json input = Json::array(), covers = Json::array(), payload = Json::array();
+  for (const FileIdentity& identity : file.input) input.push_back(json_of(identity));
+  for (const RecordRange& range : file.covers) {
+    covers.push_back({json_of(range.first), json_of(range.end())});
+  }
+  for (const std::vector<std::byte>& part : file.parts) {
+    ByteReader bytes(part);
+    payload.push_back({{"operator", take_text(bytes)}, {"bytes", json_of(part.size())}});
+  }
+  const Json header{{"schema", schema},
+                    {"question", parsed(file.question, "question")},
+                    {"input", std::move(input)},
+                    {"records", json_of(file.records)},
+                    {"covers", std::move(covers)},
+                    {"payload", std::move(payload)},
+                    {"about", parsed(file.about, "about")}};
+  std::string text = header.dump(-1, ' ', true, Json::error_handler_t::replace);
+  if (text.size() <= most_header_bytes) return text;
+  throw Error(ErrorKind::usage,
+              "the header of a part would have " + std::to_string(text.size()) + " bytes",
+              {.why = "at most " + std::to_string(most_header_bytes) + " are read"});
+}
+
+void read_header(const Json& header, ByteReader& payloads, PartFile& file) {
+  file.question = header.at("question").dump();
+  file.about = header.at("about").dump();
+  for (const Json& identity : header.at("input")) file.input.push_back(identity_in(identity));
+  file.records = integer_in<std::uint64_t>(header.at("records"));
+  for (const Json& range : header.at("covers")) {
+    const auto first = integer_in<std::uint64_t>(range.at(0));
+    const auto end = integer_in<std::uint64_t>(range.at(1));
+    if (end <= first || end > file.records || range.size() != 2 ||
+        (!file.covers.empty() && first < file.covers.back().end())) {
+      throw Error(ErrorKind::bad_input, "covers records that are not there");
+    }
+    file.covers.push_back({first, end - first});
+  }
+  for (const Json& part : header.at("payload")) {
+    const auto bytes = payloads.take_bytes(integer_in<std::uint64_t>(part.at("bytes")));
+    file.parts.emplace_back(bytes.begin(), bytes.end());
+  }
+}
+
+/// Parses all but the hash.
+PartFile parse(ByteReader& bytes) {
+  bytes.take_bytes(magic.size());
+  const auto length = bytes.take<std::uint64_t>();
+  if (length > most_header_bytes) throw Error(ErrorKind::bad_input, "its header is too long");
+  const auto text = bytes.take_bytes(length);
+  const Json header = parse_json({reinterpret_cast<const char*>(text.data()), text.size()});
+  const auto& version = header.at("schema").get_ref<const std::string&>();
+  if (version != schema) {
+    throw Error(ErrorKind::usage, "has the format " + version,
+                {.why = "this version reads " + std::string(schema),
+                 .hint = "read it with the version of ooc-run that wrote it"});
+  }
+  PartFile file;
+  read_header(header, bytes, file);
+  bytes.require_end();
+  return file;
+}
+
+Error damaged(const std::filesystem::path& path, const std::string& why) {
+  return {ErrorKind::bad_input,
+          path.string() + ": is damaged",
+          {.path = path, .why = why, .hint = "compute it once more"}};
+}
+
+Error no_part(const std::filesystem::path& path) {
+  return {ErrorKind::bad_input,
+          path.string() + ": is not a part",
+          {.path = path, .why = "a part begins with OOCPART"}};
+}
+
+bool has_magic(std::span<const std::byte> bytes) {
+  const auto begin = std::as_bytes(std::span(magic));
+  return bytes.size() >= begin.size() && std::ranges::equal(bytes.first(begin.size()), begin);
+}
+
+std::string file_name(const FileIdentity& file) {
+  return std::filesystem::path(file.name).filename().string();
+}
+
+std::string ranges_text(std::span<const RecordRange> ranges) {
+  std::string text;
+  for (const RecordRange& range : ranges) {
+    text += (text.empty() ? "" : ", ") + std::to_string(range.first) + " to " +
+            std::to_string(range.end());
+  }
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+std::vector<FileIdentity> identity_of(const Source& source) {
+  std::vector<FileIdentity> files;
+  for (const File& file : source.files()) {
+    std::vector<std::byte> bytes;
+    const auto add = [&](std::uint64_t offset, std::uint64_t most) {
+      append_span(bytes, read_range(file, offset, std::min(most, file.size() - offset)));
+    };
+    add(0, hashed_ends);
+    for (std::uint64_t i = 1; i < hashed_pages; ++i) {
+      add(round_down(file.size() / hashed_pages * i, page_bytes), page_bytes);
+    }
+    add(file.size() - std::min(file.size(), hashed_ends), hashed_ends);
+    files.push_back({.name = file.path().string(),
+                     .bytes = file.size(),
+                     .modified_ns = file.modified_ns(),
+                     .hash = xxh3_64(bytes)});
+  }
+  return files;
+}
+
+void PartFile::add(std::uint64_t of_records, std::span<const RecordRange> of_ranges,
+                   std::vector<std::byte> saved) {
+  if (parts.empty()) {
+    records = of_records;
+    covers.assign(of_ranges.begin(), of_ranges.end());
+  } else if (records != of_records || !std::ranges::equal(covers, of_ranges)) {
+    throw Error(ErrorKind::usage,
+                "a part covers the records " + ranges_text(of_ranges) + ", the others " +
+                    ranges_text(covers),
+                {.why = "the parts in a file are of one section"});
+  }
+  parts.push_back(std::move(saved));
+}
+
+std::vector<std::byte> bytes_of(const PartFile& file) {
+  const std::string header = header_of(file);
+  std::vector<std::byte> out;
+  append_span(out, std::as_bytes(std::span(magic)));
+  append_text(out, header);
+  for (const std::vector<std::byte>& part : file.parts) append_span(out, part);
+  append_bytes(out, hash_of(out));
+  return out;
+}
+
+void write_part_file(const std::filesystem::path& path, const PartFile& file, bool replace) {
+  const std::vector<std::byte> bytes = bytes_of(file);
+  OutputFile out(path, bytes.size(), replace);
+  out.write(0, bytes);
+  out.commit();
+}
+
+PartFile read_part_file(const std::filesystem::path& path) {
+  const File file = File::open(path);
+  // The beginning alone first: another file may be large.
+  const std::vector<std::byte> begin =
+      read_range(file, 0, std::min<std::uint64_t>(file.size(), magic.size()));
+  if (!has_magic(begin)) throw no_part(path);
+  return part_file_in(read_range(file, 0, file.size()), path);
+}
+
+PartFile part_file_in(std::span<const std::byte> bytes, const std::filesystem::path& path) {
+  if (!has_magic(bytes)) throw no_part(path);
+  if (bytes.size() < magic.size() + hash_bytes) throw damaged(path, "it ends too early");
+  const std::span<const std::byte> hashed = bytes.first(bytes.size() - hash_bytes);
+  const XXH128_canonical_t hash = hash_of(hashed);
+  if (std::memcmp(&hash, bytes.last(hash_bytes).data(), hash_bytes) != 0) {
+    throw damaged(path, "its checksum is not that of its bytes");
+  }
+  try {
+    ByteReader reader(hashed);
+    return parse(reader);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::bad_input) throw damaged(path, error.what());
+    ErrorDetails details = error.details();
+    details.path = path;
+    throw Error(error.kind(), path.string() + ": " + error.what(), details);
+  } catch (const Json::exception& error) {
+    throw damaged(path, error.what());
+  }
+}
+
+void require_same_data(const PartFile& one, const std::filesystem::path& path,
+                       const PartFile& other, const std::filesystem::path& other_path,
+                       bool ignore_times) {
+  const std::string both = path.string() + " and " + other_path.string();
+  if (parse_json(one.question) != parse_json(other.question)) {
+    throw Error(ErrorKind::usage, both + ": are parts of different questions",
+                {.why = one.question + " and " + other.question});
+  }
+  const auto differ = [&](const std::string& what, const std::string& why) {
+    throw Error(ErrorKind::input_changed, both + ": are parts of different data",
+                {.why = what + why});
+  };
+  if (one.input.size() != other.input.size() || one.records != other.records) {
+    differ(
+        std::to_string(one.records) + " and " + std::to_string(other.records) + " records in ",
+        std::to_string(one.input.size()) + " and " + std::to_string(other.input.size()) + " files");
+  }
+  for (std::size_t i = 0; i < one.input.size(); ++i) {
+    const FileIdentity &a = one.input[i], &b = other.input[i];
+    // Of several files, the order counts. One file may have any name, since it may be a copy.
+    if (one.input.size() > 1 && file_name(a) != file_name(b)) {
+      differ(a.name, " and " + b.name + " are at the same place of the data");
+    }
+    if (a.bytes != b.bytes) {
+      differ(a.name, " had " + std::to_string(a.bytes) + " bytes, then " + std::to_string(b.bytes));
+    }
+    if (a.hash != b.hash) differ(a.name, " has other bytes");
+    if (a.modified_ns == b.modified_ns || ignore_times) continue;
+    throw Error(ErrorKind::input_changed, both + ": are parts of different data",
+                {.why = a.name + " was written in between: its times of the last write differ"});
+  }
+}
+
+}  // namespace ooc

@@ -1,0 +1,152 @@
+// The built-in operators on sections: their parts give what the whole gives.
+
+#include <ooc/detail/kernels/summary.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "io/expect_error.hpp"
+#include "kernels/reduce/reduce_fixture.hpp"
+#include "support/all_types.hpp"
+
+namespace ooc {
+namespace {
+
+using test::ReduceTest;
+
+/// The bits of all statistics.
+auto bits_of(const Statistics& found) {
+  const auto number = [](const Number& value) {
+    const auto* const real = std::get_if<double>(&value);
+    return real != nullptr ? std::pair{int128{0}, test::bits_of(*real)}
+                           : std::pair{std::get<int128>(value), std::uint64_t{0}};
+  };
+  const auto real = [](const std::optional<double>& value) {
+    return test::bits_of(value.value_or(0));
+  };
+  return std::tuple{found.count,          found.nan,         number(found.sum), number(found.min),
+                    number(found.max),    found.argmin,      found.argmax,      real(found.mean),
+                    real(found.variance), real(found.stddev)};
+}
+
+class PartOfReduceTest : public ReduceTest {
+ protected:
+  /// Sections of whole tiles, some of them empty.
+  static std::vector<Source> sections(const Source& whole, std::size_t count) {
+    const std::uint64_t elements = whole.bytes() / size_of(whole.element());
+    const std::uint64_t tiles = divide_up(elements, tile_elements);
+    std::vector<Source> sections;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t first = std::min(tiles * i / count * tile_elements, elements);
+      const std::uint64_t end = std::min(tiles * (i + 1) / count * tile_elements, elements);
+      sections.push_back(section(whole, first, end - first));
+    }
+    return sections;
+  }
+
+  /// Merges parts two at a time in random order, after they were saved and loaded.
+  template <class Value, class Load>
+  Value merged(std::vector<Part<Value>> parts, const Load& load) {
+    for (auto& part : parts) part = load(part.save());
+    while (parts.size() > 1) {
+      std::swap(parts[random_() % parts.size()], parts.back());
+      auto last = std::move(parts.back());
+      parts.pop_back();
+      parts[random_() % parts.size()].merge(std::move(last));
+    }
+    return std::move(parts.front()).result();
+  }
+
+  std::mt19937_64 random_{1};
+};
+
+TEST_P(PartOfReduceTest, EveryTypeHasTheBitsOfTheWhole) {
+  for (const ElementType type : test::all_types) {
+    visit(type, [&]<class T>(std::type_identity<T>) {
+      const Source whole = source_of(test::varied_values<T>(9 * tile_elements + 77));
+      Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 256 * KiB});
+      const HistogramOptions bins{.bins = 33, .range = HistogramOptions::Range{-5, 500}};
+      for (const ReduceOptions options :
+           {ReduceOptions{NanPolicy::omit, true}, ReduceOptions{NanPolicy::propagate, false}}) {
+        for (const std::size_t count : {1u, 7u}) {
+          std::vector<Part<Statistics>> statistics;
+          std::vector<Part<Histogram>> histograms;
+          for (const Source& each : sections(whole, count)) {
+            auto [parts, stats] = collect_summary(coordinator, each, {options, bins});
+            statistics.push_back(std::move(std::get<0>(parts)));
+            histograms.push_back(std::move(std::get<1>(parts)));
+          }
+          const Statistics found = merged(std::move(statistics), [&](const auto& saved) {
+            return load_reduce(type, options, saved);
+          });
+          EXPECT_EQ(bits_of(found), bits_of(reduce(coordinator, whole, options).value))
+              << name_of(type) << " in " << count;
+          const Histogram counted = merged(std::move(histograms), [&](const auto& saved) {
+            return load_histogram(type, bins, saved);
+          });
+          EXPECT_EQ(counted.counts, histogram(coordinator, whole, bins).value.counts);
+          EXPECT_EQ(counted.count, found.count);
+        }
+      }
+    });
+  }
+}
+
+TEST_P(PartOfReduceTest, AThousandShardsAnswerAsOne) {
+  std::vector<float> values(1003 * tile_elements / 64 * 64 + 5);
+  std::mt19937 random(9);
+  for (float& value : values) value = static_cast<float>(random() % 100'000) * 0.01f;
+  const Source whole = source_of(values);
+  Coordinator coordinator(make_device(GetParam()));
+  const auto expected = bits_of(reduce(coordinator, whole).value);
+  std::vector<Part<Statistics>> parts;
+  for (const Source& each : sections(whole, 1000)) {
+    parts.push_back(collect_reduce(coordinator, each).value);
+  }
+  EXPECT_EQ(
+      bits_of(merged(std::move(parts),
+                     [](const auto& saved) { return load_reduce(ElementType::f4, {}, saved); })),
+      expected);
+}
+
+TEST_P(PartOfReduceTest, ASectionHasIndicesOfTheWhole) {
+  std::vector<float> values(3 * tile_elements, 1);
+  values[5] = -9, values[tile_elements + 7] = -3, values[tile_elements + 9] = -3;
+  const Source whole = source_of(values), middle = section(whole, tile_elements, tile_elements);
+  Coordinator coordinator(make_device(GetParam()));
+  const Statistics found = reduce(coordinator, middle).value;
+  EXPECT_EQ(found.count, tile_elements);
+  EXPECT_EQ(found.argmin, tile_elements + 7);
+  EXPECT_EQ(found.argmax, tile_elements);
+  verify_reduce(coordinator, middle, {}, found);
+}
+
+TEST_P(PartOfReduceTest, PartsOfOtherQuestionsDoNotMerge) {
+  const Source whole = source_of(std::vector<float>(3 * tile_elements));
+  Coordinator coordinator(make_device(GetParam()));
+  const auto saved = collect_reduce(coordinator, whole).value.save();
+  test::expect_error(ErrorKind::usage, "float32 without NaN, the other one of float32", [&] {
+    load_reduce(ElementType::f4, {NanPolicy::omit, false}, saved);
+  });
+  test::expect_error(ErrorKind::usage, "of float64, the other one of float32",
+                     [&] { load_reduce(ElementType::f8, {}, saved); });
+  const HistogramOptions bins{.bins = 4, .range = HistogramOptions::Range{0, 1}};
+  auto part = collect_histogram(coordinator, section(whole, 0, tile_elements), bins).value;
+  test::expect_error(ErrorKind::usage, "edges of hash", [&] {
+    part.merge(collect_histogram(coordinator, section(whole, tile_elements, 2 * tile_elements),
+                                 {.bins = 4, .range = HistogramOptions::Range{0, 2}})
+                   .value);
+  });
+  test::expect_error(ErrorKind::usage, "range",
+                     [&] { collect_histogram(coordinator, whole, {.bins = 4}); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Device, PartOfReduceTest, test::all_devices, test::device_name);
+
+}  // namespace
+}  // namespace ooc
