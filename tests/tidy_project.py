@@ -19,7 +19,7 @@ ROOMS = {
                 "src/matmul/plan", "src/matmul", "src/verify"],
     "apps": ["measure", *(f"ooc-run/{room}" for room in (
         "cli", "manual", "machine", "dataset", "request", "timeline", "rates", "result", "draw",
-        "page", "run", "commands", "info", "doctor", "gen", "bench"))],
+        "page", "parts", "run", "commands", "info", "doctor", "gen", "bench"))],
 }
 
 # Folders to which #include "..." in a layer may be relative, as in "draw/svg.hpp".

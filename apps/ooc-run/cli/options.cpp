@@ -8,181 +8,11 @@
 #include <ooc/error.hpp>
 #include <system_error>
 
+#include "cli/option_tables.hpp"
 #include "cli/suggest.hpp"
 
 namespace ooc_run {
 namespace {
-
-constexpr Option explain_option{"explain", "", "dry run: print what would be done, and why"};
-
-constexpr std::array<std::string_view, 12> type_names{"u1", "u2", "u4", "u8", "i1", "i2",
-                                                      "i4", "i8", "f2", "f4", "f8", "bf16"};
-
-constexpr std::array input_options{
-    Option{"dtype", "D", "type of raw data: u1..u8 i1..i8 f2 f4 f8 bf16", type_names},
-    Option{"offset", "BYTES", "bytes to skip at the start of each raw file"},
-    Option{"count", "N", "use only the first N elements of the data"},
-};
-
-constexpr std::array run_options{
-    Option{"device", "D", "{} or cuda:N [auto: a usable GPU]", device_names},
-    Option{"memory", "SIZE", "limit for host memory (buffers)"},
-    Option{"vram", "SIZE", "limit for GPU memory"},
-    Option{"trace", "FILE", "timeline of every chunk, for ui.perfetto.dev"},
-    Option{"report", "FILE", "HTML page about the run: .html"},
-};
-
-/// Options whose defaults rarely need a change.
-constexpr std::array tuning_options{
-    Option{"engine", "E", "I/O engine: {} [auto]", engine_names},
-    Option{"direct", "WHEN", "bypass the page cache: {} [auto]", direct_names},
-    Option{"chunk", "SIZE", "bytes of a chunk, such as 16M"},
-    Option{"streams", "N", "number of streams that compute concurrently"},
-    Option{"threads", "N", "number of CPU threads, to read and to compute"},
-    Option{"io-timeout", "S", "fail if a disk does not answer for S seconds"},
-};
-
-/// Options of commands that fold a dataset and write no output file.
-constexpr std::array fold_options{
-    explain_option,
-    Option{"force", "", "replace existing files"},
-    Option{"checksum", "", "XXH3-128 of the data read, as xxh128sum prints it"},
-    Option{"verify", "", "check the result independently; exit 10 if wrong"},
-};
-
-constexpr std::array output_options{
-    Option{"json", "", "print one JSON document"},
-    Option{"quiet", "", "no notes or progress; only errors and warnings", {}, 'q'},
-    Option{"verbose", "", "print the reasons for automatic choices", {}, 'v'},
-    Option{"progress", "MODE", "progress on stderr: {} [auto]", progress_names},
-};
-
-constexpr std::array histogram_options{
-    Option{"bins", "N", "number of bins, up to 1048576 [256]"},
-    Option{"edges", "A,B,C", "edges of the bins, instead of --bins and --range"},
-    Option{"range", "LO:HI", "range of the bins [minimum to maximum]"},
-    Option{"log-bins", "", "bins of equal width on a logarithmic scale"},
-    Option{"log-scale", "", "draw the counts on a logarithmic scale"},
-    Option{"plot", "FILE", "also draw the histogram: {}", picture_endings},
-};
-
-constexpr std::array reduce_options{
-    Option{"nan", "POLICY", "treatment of NaN: {} [propagate]", nan_names},
-    Option{"exact", "", "sum and mean rounded once, from their exact values"},
-    Option{"histogram", "N", "also count in N bins, in the same pass"},
-};
-
-constexpr std::array convert_options{
-    Option{"output", "FILE", "file to write, links followed; .npy or raw", {}, 'o'},
-    Option{"to", "D", "output type: f2, >i4 [by the ending, else kept]", type_names},
-    Option{"shape", "AxBxC", "shape of a .npy output [that of the input]"},
-    Option{"strict", "", "write nothing unless the conversion is lossless"},
-    explain_option,
-    Option{"force", "", "replace an existing file"},
-};
-
-constexpr std::array matmul_options{
-    Option{"output", "FILE", "file for C, links followed; .npy or raw", {}, 'o'},
-    Option{"shape-a", "MxK", "rows and columns of a raw A, such as 32Kx1000"},
-    Option{"shape-b", "KxN", "the same for a raw B"},
-    Option{"compute", "P", "precision: {} [by the input type]", compute_names},
-    Option{"verify", "", "check C with random vectors; exit 10 if wrong"},
-    explain_option,
-    Option{"force", "", "replace an existing file"},
-};
-
-constexpr std::array bench_options{
-    Option{"runs", "N", "number of rounds; medians are reported [5]"},
-    Option{"sweep", "", "also vary chunk, bytes in flight and file size"},
-    Option{"plot", "FILE", "draw the sweep: {}", picture_endings},
-    explain_option,
-    Option{"force", "", "replace an existing file"},
-    Option{"device", "D", "{} or cuda:N [auto: a usable GPU]", device_names},
-};
-
-constexpr std::array gen_options{
-    Option{"output", "FILE", "file to write, links followed; .npy or raw", {}, 'o'},
-    Option{"size", "SIZE", "bytes of data (or use --count)"},
-    Option{"count", "N", "number of elements (or use --size)"},
-    Option{"dtype", "D", "element type [by the ending; .npy: f4, else u1]", type_names},
-    Option{"pattern", "P", "{}", pattern_names},
-    Option{"seed", "N", "seed of the random numbers [0]"},
-    Option{"value", "N", "the integer that --pattern constant repeats [1]"},
-    explain_option,
-    Option{"force", "", "replace an existing file"},
-    Option{"threads", "N", "threads that write [all cores]"},
-};
-
-constexpr std::array histogram_groups{
-    OptionGroup{"bins", histogram_options},
-    OptionGroup{"input", input_options},
-    OptionGroup{"run", run_options},
-    OptionGroup{"", fold_options},
-    OptionGroup{"tuning", tuning_options, true},
-    OptionGroup{"output", output_options},
-};
-constexpr std::array reduce_groups{
-    OptionGroup{"statistics", reduce_options},
-    OptionGroup{"bins", std::span(histogram_options).last<4>(), true},
-    OptionGroup{"input", input_options},
-    OptionGroup{"run", run_options},
-    OptionGroup{"", fold_options},
-    OptionGroup{"tuning", tuning_options, true},
-    OptionGroup{"output", output_options},
-};
-constexpr std::array matmul_groups{
-    OptionGroup{"product", matmul_options},
-    OptionGroup{"input", std::span(input_options).first<2>()},  // no --count: matrices are whole
-    OptionGroup{"run", run_options},
-    OptionGroup{"tuning", tuning_options, true},
-    OptionGroup{"output", output_options},
-};
-constexpr std::array convert_groups{
-    OptionGroup{"convert", convert_options}, OptionGroup{"input", input_options},
-    OptionGroup{"run", run_options},         OptionGroup{"tuning", tuning_options, true},
-    OptionGroup{"output", output_options},
-};
-constexpr std::array bench_groups{
-    OptionGroup{"measure", bench_options},
-    OptionGroup{"output", output_options},
-};
-constexpr std::array info_groups{
-    OptionGroup{"input", input_options},
-    // The options that determine how a run reads.
-    OptionGroup{"run", std::span(run_options).first<3>()},
-    OptionGroup{"", std::span(tuning_options).first<5>()},
-    OptionGroup{"output", std::span(output_options).first<2>()},
-};
-constexpr std::array doctor_options{
-    Option{"device", "D", "required device: {} or cuda:N [auto]", device_names},
-};
-constexpr std::array doctor_groups{
-    OptionGroup{"expect", doctor_options},
-    OptionGroup{"output", std::span(output_options).first<2>()},
-};
-constexpr std::array gen_groups{
-    OptionGroup{"data", gen_options},
-    OptionGroup{"output", output_options},
-};
-
-constexpr std::array<Exclusion, 0> no_exclusions{};
-constexpr std::array histogram_exclusions{
-    Exclusion{"edges", "bins", "--edges defines the bins completely"},
-    Exclusion{"edges", "range", "--edges defines the bins completely"},
-    Exclusion{"edges", "log-bins", "--edges defines the bins completely"},
-};
-constexpr std::array reduce_requirements{
-    Requirement{"range", "histogram"},
-    Requirement{"log-bins", "histogram"},
-    Requirement{"log-scale", "histogram"},
-    Requirement{"plot", "histogram"},
-};
-constexpr std::array gen_exclusions{
-    Exclusion{"size", "count", "ooc-run gen -o FILE --size 1G"},
-};
-constexpr std::array gen_requirements{
-    Requirement{"value", "pattern", "constant"},
-};
 
 constexpr std::array<std::string_view, 3> histogram_examples{
     "ooc-run histogram test.f32    # made by: ooc-run gen -o test.f32 --size 1G",
@@ -193,6 +23,11 @@ constexpr std::array<std::string_view, 3> reduce_examples{
     "ooc-run reduce test.f32    # made by: ooc-run gen -o test.f32 --size 1G",
     "ooc-run reduce --nan omit --histogram 64 --range 0:1 --checksum test.f32",
     "ooc-run reduce --device cpu --json test.f32 test.f32",
+};
+constexpr std::array<std::string_view, 3> merge_examples{
+    "ooc-run merge 0.part 1.part    # by: ooc-run reduce test.f32 --shard 0/2 -o 0.part, ...",
+    "ooc-run merge 1.part 0.part --json",
+    "ooc-run merge 0.part 1.part -o both.part",
 };
 constexpr std::array<std::string_view, 3> convert_examples{
     "ooc-run convert test.f32 -o test.f16    # test.f32: see ooc-run gen --help",
@@ -236,7 +71,7 @@ constexpr std::array all_commands{
             "fits its memory for the second. Several files are one dataset, in the order\n"
             "given. --verify reads the data once more and compares each value with the edges:\n"
             "an independent, slower method.",
-            histogram_groups, histogram_exclusions},
+            histogram_groups, histogram_exclusions, histogram_requirements},
     Command{"reduce", "FILE... [options]", "sum, minimum, maximum, mean, variance in one pass",
             FileWords::some, reduce_examples,
             "Sums of integers are exact. Sums of floats, mean and (population) variance have\n"
@@ -249,7 +84,16 @@ constexpr std::array all_commands{
             "--histogram N also counts as ooc-run histogram does, in the same pass. Without\n"
             "--range, one more pass before it finds the minimum and the maximum (but not of\n"
             "u1 and i1).",
-            reduce_groups, no_exclusions, reduce_requirements},
+            reduce_groups, reduce_exclusions, reduce_requirements},
+    Command{"merge", "PART... [options]", "join the parts of reduce or histogram --shard",
+            FileWords::some, merge_examples,
+            "Prints what the command would have printed for all of the data, with the same\n"
+            "bits, from the parts that its shards have written: on one machine or many, with\n"
+            "any device. The order of the parts does not matter. It refuses parts of another\n"
+            "question or other data, values that two parts cover, and values that none does.\n"
+            "-o joins some of them to a larger part. A part is a file that appears whole or\n"
+            "not at all, so a shard that failed is computed once more.",
+            merge_groups},
     Command{"matmul", "A B -o C [options]", "product of two matrices, all three on disk",
             FileWords::some, matmul_examples,
             "C = A B for matrices of one type (f2, bf16, f4, f8), by rows in .npy or raw\n"

@@ -6,11 +6,13 @@
 
 namespace ooc_run {
 
-// Commands that pass a dataset through the pipeline. Each throws ooc::Error.
+// Commands that pass a dataset through the pipeline, and the one that merges their parts. Each
+// throws ooc::Error.
 
 Outcome run(const HistogramRequest& request, const Interrupt& interrupt);
 Outcome run(const ReduceRequest& request, const Interrupt& interrupt);
 Outcome run(const ConvertRequest& request, const Interrupt& interrupt);
 Outcome run(const MatmulRequest& request, const Interrupt& interrupt);
+Outcome run(const MergeRequest& request, const Interrupt& interrupt);
 
 }  // namespace ooc_run

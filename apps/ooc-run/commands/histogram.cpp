@@ -2,6 +2,7 @@
 
 #include "commands/commands.hpp"
 #include "commands/histogram_report.hpp"
+#include "commands/shard.hpp"
 #include "dataset/type_doubt.hpp"
 #include "run/explanation.hpp"
 #include "run/session.hpp"
@@ -9,6 +10,10 @@
 namespace ooc_run {
 
 Outcome run(const HistogramRequest& request, const Interrupt& interrupt) {
+  if (request.shard) {
+    return run_shard(request.run, *request.shard,
+                     {.command = "histogram", .histogram = request.bins}, interrupt);
+  }
   const RunSettings& settings = request.run;
   const ooc::HistogramOptions& options = request.bins;
   HistogramPicture picture(settings.side_files, options, request.logarithmic_counts);

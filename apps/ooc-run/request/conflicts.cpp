@@ -99,6 +99,28 @@ void refuse(const MatmulRequest& request) {
   refuse(request.run, request.target.path);
 }
 
+template <class FoldRequest>
+requires requires(const FoldRequest& request) {
+  request.shard;
+}
+void refuse(const FoldRequest& request) {
+  const std::filesystem::path output = request.shard ? request.shard->output : "";
+  for (const std::string& file : request.run.files) {
+    if (output.empty() || !same_file(output, file)) continue;
+    throw ooc::Error(ooc::ErrorKind::usage,
+                     fmt::format("-o {}: is a file of the data", output.string()),
+                     {.path = output, .hint = "give it a file of its own"});
+  }
+  refuse(request.run, output);
+}
+
+void refuse(const MergeRequest& request) {
+  if (!request.target.empty() && request.run.side_files.plot) {
+    refuse_usage("--output and --plot exclude each other", "only a whole result has a picture");
+  }
+  refuse(request.run, request.target);
+}
+
 void refuse(const GenRequest& request) {
   const Generator& generator = request.generator;
   if (generator.pattern == Pattern::constant) generator.check();

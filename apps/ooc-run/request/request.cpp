@@ -46,7 +46,8 @@ MatmulRequest::Shape parse_matrix_shape(std::string_view text) {
 HistogramRequest read_histogram(const Arguments& arguments) {
   return {.run = read_run_settings(arguments),
           .bins = read_bins(arguments, "bins"),
-          .logarithmic_counts = arguments.has("log-scale")};
+          .logarithmic_counts = arguments.has("log-scale"),
+          .shard = read_shard(arguments)};
 }
 
 ReduceRequest read_reduce(const Arguments& arguments) {
@@ -55,7 +56,15 @@ ReduceRequest read_reduce(const Arguments& arguments) {
   request.reduce.exact = arguments.has("exact");
   if (arguments.has("histogram")) request.bins = read_bins(arguments, "histogram");
   request.logarithmic_counts = arguments.has("log-scale");
+  request.shard = read_shard(arguments);
   return request;
+}
+
+MergeRequest read_merge(const Arguments& arguments) {
+  return {.run = read_run_settings(arguments),
+          .target = arguments.get("output", parse_output).value_or(""),
+          .ignore_times = arguments.has("ignore-times"),
+          .logarithmic_counts = arguments.has("log-scale")};
 }
 
 ConvertRequest read_convert(const Arguments& arguments) {
@@ -138,6 +147,7 @@ Request parse(const Arguments& arguments) {
   const std::string_view command = arguments.command();
   if (command == "histogram") return read_histogram(arguments);
   if (command == "reduce") return read_reduce(arguments);
+  if (command == "merge") return read_merge(arguments);
   if (command == "convert") return read_convert(arguments);
   if (command == "matmul") return read_matmul(arguments);
   if (command == "bench") return read_bench(arguments);

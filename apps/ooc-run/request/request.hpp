@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <ooc/detail/base/dtype.hpp>
 #include <ooc/detail/kernels/convert.hpp>
 #include <ooc/detail/kernels/histogram.hpp>
@@ -14,6 +15,7 @@
 #include "cli/arguments.hpp"
 #include "dataset/generator.hpp"
 #include "request/run_settings.hpp"
+#include "request/shard.hpp"
 
 namespace ooc_run {
 
@@ -23,12 +25,21 @@ struct HistogramRequest {
   RunSettings run;
   ooc::HistogramOptions bins;
   bool logarithmic_counts = false;  // of the axis of counts, in pictures
+  std::optional<Shard> shard{};     // empty: all of the data
 };
 
 struct ReduceRequest {
   RunSettings run;
   ooc::ReduceOptions reduce;
   std::optional<ooc::HistogramOptions> bins;  // bins to count in as well; empty: none
+  bool logarithmic_counts = false;
+  std::optional<Shard> shard{};
+};
+
+struct MergeRequest {
+  RunSettings run;               // the files are parts
+  std::filesystem::path target;  // of the joined part; empty: print the result
+  bool ignore_times = false;     // the data may be copies with other times of the last write
   bool logarithmic_counts = false;
 };
 
@@ -72,7 +83,7 @@ struct GenRequest {
 };
 
 using Request = std::variant<HistogramRequest, ReduceRequest, ConvertRequest, MatmulRequest,
-                             BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
+                             MergeRequest, BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
 
 /// Parses the values of all options and refuses values that must not be combined. Opens no file.
 /// Throws Error(usage).

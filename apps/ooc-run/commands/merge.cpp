@@ -1,0 +1,302 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <ooc/error.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/failure.hpp"
+#include "cli/sizes.hpp"
+#include "cli/terminal.hpp"
+#include "commands/commands.hpp"
+#include "commands/histogram_report.hpp"
+#include "commands/reduce_report.hpp"
+#include "parts/part_facts.hpp"
+#include "parts/question.hpp"
+#include "run/session.hpp"
+
+namespace ooc_run {
+namespace {
+
+/// A file of parts, and what ooc-run keeps in it.
+struct ShardPart {
+  std::string path;
+  ooc::PartFile file;
+  PartFacts facts{};
+
+  std::uint64_t first() const { return file.covers.empty() ? 0 : file.covers.front().first; }
+};
+
+/// Throws an error again, with the path of the part that it is about.
+[[noreturn]] void refuse_part(const std::string& path, const ooc::Error& error) {
+  ooc::ErrorDetails details = error.details();
+  details.path = path;
+  throw ooc::Error(error.kind(), fmt::format("{}: {}", path, error.what()), details);
+}
+
+/// Throws Error unless two parts are of the same question and data. If nothing but the times of
+/// files differ, the hint says so.
+void require_same_data(const ShardPart& one, const ShardPart& other, bool ignore_times) {
+  const auto compare = [&](bool without_times) {
+    ooc::require_same_data(one.file, one.path, other.file, other.path, without_times);
+  };
+  if (ignore_times) return compare(true);
+  try {
+    compare(false);
+  } catch (const ooc::Error& error) {
+    compare(true);
+    throw with_hint(error, "--ignore-times compares sizes and contents only, for copies of a file");
+  }
+}
+
+/// Reads the files, which must belong together, and returns them in the order of the data.
+std::vector<ShardPart> read_parts(const MergeRequest& request) {
+  std::vector<ShardPart> parts;
+  for (const std::string& path : request.run.files) {
+    parts.push_back({.path = path, .file = ooc::read_part_file(path)});
+    ShardPart& part = parts.back();
+    require_same_data(parts.front(), part, request.ignore_times);
+    try {
+      question_in(part.file.question);
+      part.facts = facts_in(part.file);
+    } catch (const ooc::Error& error) {
+      refuse_part(path, error);
+    }
+  }
+  std::ranges::stable_sort(parts, {}, &ShardPart::first);
+  return parts;
+}
+
+/// A range of values that a part covers.
+struct Covered {
+  ooc::RecordRange range;
+  const std::string* path;
+};
+
+/// Returns the ranges of all parts, in the order of the data. Throws Error(usage) if two overlap.
+std::vector<Covered> ranges_of(const std::vector<ShardPart>& parts) {
+  std::vector<Covered> all;
+  for (const ShardPart& part : parts) {
+    for (const ooc::RecordRange& range : part.file.covers) all.push_back({range, &part.path});
+  }
+  std::ranges::sort(all, {}, [](const Covered& each) { return each.range.first; });
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const ooc::RecordRange &before = all[i - 1].range, &range = all[i].range;
+    if (before.end() <= range.first) continue;
+    const std::uint64_t end = std::min(before.end(), range.end());
+    throw ooc::Error(ooc::ErrorKind::usage,
+                     fmt::format("{} and {} both cover {}", *all[i - 1].path, *all[i].path,
+                                 describe_range({range.first, end - range.first})),
+                     {.why = "each value is counted once", .hint = "leave one of them out"});
+  }
+  return all;
+}
+
+/// Returns the command for a shard that is missing, if all parts are of equally many shards.
+std::string missing_shard(const std::vector<ShardPart>& parts, const Question& question) {
+  std::vector<std::uint64_t> indices;
+  const auto& first = parts.front().facts.shard;
+  for (const ShardPart& part : parts) {
+    if (!part.facts.shard || part.facts.shard->second != first->second) return {};
+    indices.push_back(part.facts.shard->first);
+  }
+  std::ranges::sort(indices);
+  std::uint64_t missing = 0;
+  for (const std::uint64_t index : indices) missing += index == missing ? 1 : 0;
+  return fmt::format(
+      "compute it, with the options of the others: ooc-run {} FILE --shard {}/{} "
+      "-o {}.part",
+      question.command, missing, first->second, missing);
+}
+
+/// Throws Error(usage) if values are covered by none of the parts.
+void require_all(const std::vector<ShardPart>& parts, std::vector<Covered> covered,
+                 const Question& question) {
+  const std::uint64_t records = parts.front().file.records;
+  covered.push_back({{records, 0}, nullptr});
+  std::uint64_t end = 0;
+  for (const auto& [range, path] : covered) {
+    if (range.first > end) {
+      throw ooc::Error(
+          ooc::ErrorKind::usage,
+          fmt::format("no part covers {} of {}", describe_range({end, range.first - end}),
+                      group_digits(std::to_string(records))),
+          {.hint = missing_shard(parts, question)});
+    }
+    end = range.end();
+  }
+}
+
+/// Merges one answer of all parts. `load` reads one of them.
+template <class Value, class Load>
+ooc::Part<Value> merge_all(const std::vector<ShardPart>& parts, std::size_t answer,
+                           const Load& load) {
+  std::optional<ooc::Part<Value>> total;
+  for (const ShardPart& part : parts) {
+    try {
+      if (answer >= part.file.parts.size()) {
+        throw ooc::Error(ooc::ErrorKind::bad_input, "does not answer all of its question");
+      }
+      ooc::Part<Value> loaded = load(part.file.parts[answer]);
+      if (loaded.records() != part.file.records ||
+          !std::ranges::equal(loaded.covers(), part.file.covers)) {
+        throw ooc::Error(ooc::ErrorKind::bad_input, "covers other values than it says");
+      }
+      if (total) {
+        total->merge(std::move(loaded));
+      } else {
+        total.emplace(std::move(loaded));
+      }
+    } catch (const ooc::Error& error) {
+      refuse_part(part.path, error);
+    }
+  }
+  return *std::move(total);
+}
+
+/// The answers of all parts together.
+struct Merged {
+  std::optional<ooc::Part<ooc::Statistics>> statistics{};
+  std::optional<ooc::Part<ooc::Histogram>> histogram{};
+};
+
+Merged merge(const std::vector<ShardPart>& parts, const Question& question) {
+  Merged merged;
+  const ooc::ElementType type = question.type.element;
+  std::size_t answer = 0;
+  if (question.reduce) {
+    merged.statistics = merge_all<ooc::Statistics>(parts, answer++, [&](const auto& saved) {
+      return ooc::load_reduce(type, *question.reduce, saved);
+    });
+  }
+  if (question.histogram) {
+    merged.histogram = merge_all<ooc::Histogram>(parts, answer, [&](const auto& saved) {
+      return ooc::load_histogram(type, *question.histogram, saved);
+    });
+  }
+  return merged;
+}
+
+/// Returns what is known of the parts together.
+PartFacts facts_of_all(const std::vector<ShardPart>& parts) {
+  PartFacts all = parts.front().facts;
+  all.shard.reset();
+  all.seconds = all.bytes = 0;
+  std::set<std::string> devices;
+  for (const ShardPart& part : parts) {
+    all.seconds += part.facts.seconds;
+    all.bytes += part.facts.bytes;
+    devices.insert(part.facts.device);
+  }
+  all.device = fmt::format("{}", fmt::join(devices, ", "));
+  return all;
+}
+
+/// Returns the `run` object of the result: that of merging, and a list of what computed the parts.
+Json describe_merge(const std::vector<ShardPart>& parts, double seconds) {
+  ooc::Stats stats;
+  stats.layout.device = "cpu";
+  stats.timing.seconds = seconds;
+  Json run = describe_run(stats, false, {}, {});
+  Json shards = Json::array();
+  for (const ShardPart& part : parts) {
+    shards.push_back({{"part", part.path},
+                      {"covers", describe_covers(part.file.covers)},
+                      {"device", part.facts.device},
+                      {"seconds", part.facts.seconds},
+                      {"bytes", part.facts.bytes}});
+  }
+  run["shards"] = std::move(shards);
+  return run;
+}
+
+/// Returns, for example, "4 parts: 4.29 GB, computed in 632 ms together".
+std::string describe_parts(const std::vector<ShardPart>& parts) {
+  const PartFacts all = facts_of_all(parts);
+  return fmt::format("{}: {}, computed in {} together", format_count(parts.size(), "part"),
+                     format_decimal_bytes(all.bytes), format_seconds(all.seconds));
+}
+
+/// Writes the parts as one that covers what they cover.
+Outcome join_parts(const MergeRequest& request, const std::vector<ShardPart>& parts,
+                   const Question& question) {
+  const auto began = std::chrono::steady_clock::now();
+  const PartFacts facts = facts_of_all(parts);
+  ooc::PartFile joined{.question = parts.front().file.question,
+                       .about = to_text(facts),
+                       .input = parts.front().file.input};
+  const Merged merged = merge(parts, question);
+  if (merged.statistics) joined.add(*merged.statistics);
+  if (merged.histogram) joined.add(*merged.histogram);
+  ooc::write_part_file(request.target, joined, request.run.side_files.replace);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
+  std::string ranges;
+  for (const ooc::RecordRange& range : joined.covers) {
+    ranges += (ranges.empty() ? "" : ", ") + describe_range(range);
+  }
+  Outcome outcome;
+  outcome.written = request.target.string();
+  const Json result{
+      {"part", outcome.written}, {"covers", describe_covers(joined.covers)}, {"verified", nullptr}};
+  outcome.document =
+      request.run.output.json
+          ? document(question.command, facts.input, result, describe_merge(parts, elapsed.count()))
+          : fmt::format("{}\n{} of {}, in {}\n\n{}\n", printable(facts.heading),
+                        ranges.empty() ? "no values" : ranges,
+                        group_digits(std::to_string(joined.records)), printable(outcome.written),
+                        describe_parts(parts));
+  return outcome;
+}
+
+}  // namespace
+
+Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
+  const auto began = std::chrono::steady_clock::now();
+  const std::vector<ShardPart> parts = read_parts(request);
+  const Question question = question_in(parts.front().file.question);
+  const std::vector<Covered> covered = ranges_of(parts);
+  if (!request.target.empty()) return join_parts(request, parts, question);
+  require_all(parts, covered, question);
+  const ooc::HistogramOptions bins = question.histogram.value_or(ooc::HistogramOptions{});
+  HistogramPicture picture(request.run.side_files, bins, request.logarithmic_counts);
+  if (question.histogram) picture.begin();
+  Merged merged = merge(parts, question);
+  const PartFacts& facts = parts.front().facts;
+  Outcome outcome;
+  Json result;
+  std::string text, bars;
+  std::optional<ooc::Histogram> histogram;
+  if (merged.histogram) {
+    histogram = std::move(*merged.histogram).result();
+    result = describe_histogram(*histogram);
+    bars = picture.bars(*histogram);
+  }
+  if (merged.statistics) {
+    const ooc::ReduceOptions& options = *question.reduce;
+    const ooc::Statistics statistics = std::move(*merged.statistics).result();
+    Json described = describe_statistics(statistics, options.exact);
+    if (histogram) described["histogram"] = answer(std::exchange(result, {}), {}, {});
+    result = std::move(described);
+    text = table(statistics, question.type.element, options.exact);
+    if (!bars.empty()) text += "\n";
+    note_nan(statistics, options, outcome);
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
+  const std::string title = printable(facts.heading);
+  outcome.document =
+      request.run.output.json
+          ? document(question.command, facts.input, answer(std::move(result), {}, {}),
+                     describe_merge(parts, elapsed.count()))
+          : fmt::format("{}\n{}{}\n{}\n", title, text, bars, describe_parts(parts));
+  if (histogram) {
+    note_crowded_bin(*histogram, bins, question.type.element, outcome);
+    picture.write(*histogram, title, interrupt, outcome);
+  }
+  return outcome;
+}
+
+}  // namespace ooc_run

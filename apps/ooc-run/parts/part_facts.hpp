@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <ooc/detail/operators/part_file.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "result/report.hpp"
+
+namespace ooc_run {
+
+/// The facts that ooc-run keeps in a part beside the answer: those that it prints of the data, and
+/// how the part was computed.
+struct PartFacts {
+  std::string heading{};
+  Json input{};                                                    // of the JSON document
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> shard{};  // index and number of shards
+  std::string device{};                                            // several: "cpu, cuda:0"
+  double seconds = 0, bytes = 0;
+};
+
+std::string to_text(const PartFacts& facts);
+
+/// Throws Error(bad_input) if there are none, or others than ooc-run writes.
+PartFacts facts_in(const ooc::PartFile& file);
+
+/// Returns ranges of values as JSON.
+Json describe_covers(std::span<const ooc::RecordRange> covers);
+
+/// Returns, for example, "the values 0 to 65,536".
+std::string describe_range(const ooc::RecordRange& range);
+
+}  // namespace ooc_run

@@ -1,0 +1,83 @@
+#include "parts/question.hpp"
+
+#include <charconv>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <ooc/error.hpp>
+#include <system_error>
+#include <vector>
+
+namespace ooc_run {
+namespace {
+
+Json to_json(const ooc::HistogramOptions& options) {
+  Json json{{"bins", options.bins}, {"logarithmic", options.logarithmic}};
+  if (options.range) json["range"] = {options.range->lower, options.range->upper};
+  if (!options.edges.empty()) json["edges"] = options.edges;
+  return json;
+}
+
+ooc::HistogramOptions histogram_in(const Json& json) {
+  ooc::HistogramOptions options;
+  options.bins = json.at("bins").get<std::size_t>();
+  options.logarithmic = json.at("logarithmic").get<bool>();
+  if (json.contains("range")) {
+    options.range = {json.at("range").at(0).get<double>(), json.at("range").at(1).get<double>()};
+  }
+  if (json.contains("edges")) options.edges = json.at("edges").get<std::vector<double>>();
+  return options;
+}
+
+Json to_json(const ooc::ReduceOptions& options) {
+  return {{"nan", options.nan == ooc::NanPolicy::omit ? "omit" : "propagate"},
+          {"exact", options.exact}};
+}
+
+ooc::ReduceOptions reduce_in(const Json& json) {
+  return {.nan = json.at("nan") == "omit" ? ooc::NanPolicy::omit : ooc::NanPolicy::propagate,
+          .exact = json.at("exact").get<bool>()};
+}
+
+std::uint64_t integer_in(const Json& json) {
+  const auto& text = json.get_ref<const std::string&>();
+  std::uint64_t integer = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
+  if (error == std::errc{} && end == text.data() + text.size()) return integer;
+  throw ooc::Error(ooc::ErrorKind::bad_input, "has a question that is not understood",
+                   {.why = "'" + text + "' is no whole number"});
+}
+
+}  // namespace
+
+Json to_json(const Question& question) {
+  Json json{{"command", question.command},
+            {"dtype", ooc::code_of(question.type)},
+            {"offset", std::to_string(question.offset)}};
+  if (question.count) json["count"] = std::to_string(*question.count);
+  if (question.reduce) json["reduce"] = to_json(*question.reduce);
+  if (question.histogram) json["histogram"] = to_json(*question.histogram);
+  return json;
+}
+
+Question question_in(const std::string& text) {
+  const Json json = Json::parse(text);
+  if (!json.is_object() || !json.contains("command")) {
+    throw ooc::Error(ooc::ErrorKind::usage, "is a part of another program's operator",
+                     {.why = "its question is " + text,
+                      .hint = "that program merges it: ooc::read_part_file(), ooc::load_part()"});
+  }
+  try {
+    Question question{.command = json.at("command").get<std::string>(),
+                      .type = ooc::parse_dtype(json.at("dtype").get<std::string>()),
+                      .offset = integer_in(json.at("offset"))};
+    if (json.contains("count")) question.count = integer_in(json.at("count"));
+    if (json.contains("reduce")) question.reduce = reduce_in(json.at("reduce"));
+    if (json.contains("histogram")) question.histogram = histogram_in(json.at("histogram"));
+    return question;
+  } catch (const Json::exception& error) {
+    throw ooc::Error(ooc::ErrorKind::bad_input, "has a question that is not understood",
+                     {.why = error.what()});
+  }
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <ooc/detail/base/dtype.hpp>
+#include <ooc/detail/kernels/summary.hpp>
+#include <optional>
+#include <string>
+
+#include "result/report.hpp"
+
+namespace ooc_run {
+
+/// All that decides the result of a command that folds a dataset, apart from its files: parts of
+/// one question can be merged.
+struct Question {
+  std::string command;  // "reduce"
+  ooc::DType type{};
+  std::uint64_t offset = 0;
+  std::optional<std::uint64_t> count{};              // elements to use; empty: all
+  std::optional<ooc::ReduceOptions> reduce{};        // statistics are wanted
+  std::optional<ooc::HistogramOptions> histogram{};  // bins are wanted
+};
+
+Json to_json(const Question& question);
+
+/// Throws Error(usage) for the question of a program that is not ooc-run, and Error(bad_input) for
+/// what is no question.
+Question question_in(const std::string& json);
+
+}  // namespace ooc_run

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Tests that shards, merged in any order, give what the command gives for all of the data."""
+
+import os
+import random
+import shutil
+import signal
+
+from cli_support import CliTest, main
+
+import numpy as np
+
+RANDOM = np.random.default_rng(5)
+TILE = 65536  # elements
+
+
+class MergeTest(CliTest):
+    def shards(self, count, command, *words, **options):
+        """Computes all shards; returns their files in random order."""
+        parts = []
+        for index in range(count):
+            parts.append(f"{count}-{index}.part")
+            self.succeed(command, *words, "--shard", f"{index}/{count}", "-o", parts[-1], "--force",
+                         **options)
+        random.Random(count).shuffle(parts)
+        return parts
+
+    def check(self, count, command, *words):
+        """Checks that the merged result is that of the command, also by way of a larger part."""
+        with self.subTest(count=count, command=command, words=words):
+            whole = self.json(command, *words)
+            parts = self.shards(count, command, *words)
+            merged = self.json("merge", *parts)
+            self.assertEqual(merged["result"], whole["result"])
+            self.assertEqual(merged["input"], whole["input"])
+            self.assertEqual(merged["command"], command)
+            half = parts[:count // 2]
+            if half:
+                self.succeed("merge", *half, "-o", "half.part", "--force")
+                joined = self.json("merge", "half.part", *parts[count // 2:])
+                self.assertEqual(joined["result"], whole["result"])
+
+    def test_every_type(self):
+        for code in ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "bf16", "f4", "f8"):
+            size = 1 if code[1] == "1" else 8 if code[1] == "8" else 4 if code[1] == "4" else 2
+            self.write("x.bin", RANDOM.bytes(size * (5 * TILE + 77)))
+            self.check(3, "reduce", "x.bin", "--dtype", "<" + code, "--nan", "omit", "--exact")
+            self.check(2, "reduce", "x.bin", "--dtype", ">" + code)
+            self.check(3, "histogram", "x.bin", "--dtype", code, "--range", "-300:300")
+            self.check(2, "reduce", "x.bin", "--dtype", code, "--histogram", "9", "--range", "0:9")
+
+    def test_any_number_of_shards(self):
+        values = RANDOM.normal(0, 1e6, 20 * TILE + 5).astype("f4")
+        values[[3, 7 * TILE]] = values.min()  # ties across shards: the first one counts
+        values[TILE:3 * TILE] = np.nan        # whole shards of NaN
+        self.write("x.f32", values)
+        for count in (1, 2, 5, 21, 40):  # some are empty
+            self.check(count, "reduce", "x.f32", "--nan", "omit")
+            self.check(count, "reduce", "x.f32")
+
+    def test_several_files_and_headers(self):
+        a = RANDOM.normal(0, 1, 3 * TILE // 2)
+        np.save(self.path("a.npy"), a)
+        np.save(self.path("b.npy"), a[::-1].reshape(-1, 3))
+        self.check(3, "reduce", "a.npy", "b.npy", "a.npy")
+        self.check(2, "histogram", "b.npy", "--edges=-2,0,1,5")
+        self.write("x.bin", a)
+        self.check(2, "reduce", "x.bin", "--dtype", "f8", "--offset", "8", "--count", "70000")
+
+    def test_no_elements(self):
+        self.write("x.f32", b"")
+        self.check(2, "reduce", "x.f32")
+        self.check(2, "histogram", "x.f32", "--range", "0:1")
+
+    def test_however_they_are_computed(self):
+        self.write("x.f32", RANDOM.normal(0, 1, 9 * TILE).astype("f4"))
+        whole = self.json("reduce", "x.f32")["result"]
+        ways = (["--threads", "1"], ["--chunk", "256K", "--streams", "3"], ["--direct", "yes"],
+                ["--engine", "threads"])
+        for index, way in enumerate(ways):
+            self.succeed("reduce", "x.f32", "--shard", f"{index}/4", "-o", f"{index}.part", *way)
+        parts = [f"{index}.part" for index in range(4)]
+        merged = self.json("merge", *parts)
+        self.assertEqual(merged["result"], whole)
+        self.assertEqual([shard["covers"] for shard in merged["run"]["shards"]],
+                         [[[0, 2 * TILE]], [[2 * TILE, 4 * TILE]], [[4 * TILE, 6 * TILE]],
+                          [[6 * TILE, 9 * TILE]]])
+
+    def test_text_and_picture(self):
+        self.write("x.f32", RANDOM.normal(0, 1, 2 * TILE).astype("f4"))
+        words = ["x.f32", "--histogram", "8", "--range", "-3:3"]
+        parts = self.shards(2, "reduce", *words)
+        merged = self.succeed("merge", *parts, "--plot", "x.svg").stdout.splitlines()
+        whole = self.succeed("reduce", *words).stdout.splitlines()
+        self.assertEqual(merged[:-1], whole[:-1])
+        self.assertRegex(merged[-1], "^2 parts: 524 KB, computed in ")
+        self.assertIn("<svg", (self.directory / "x.svg").read_text())
+
+    def test_numbers_of_schedulers(self):
+        self.write("x.f32", RANDOM.normal(0, 1, 4 * TILE).astype("f4"))
+        words = ["reduce", "x.f32", "--shard", "auto", "--json", "-o"]
+        slurm = {"SLURM_ARRAY_TASK_ID": "2", "SLURM_ARRAY_TASK_MIN": "0",
+                 "SLURM_ARRAY_TASK_MAX": "3", "SLURM_ARRAY_TASK_COUNT": "4"}
+        self.assertEqual(self.json(*words, "a", env=slurm)["result"]["shard"], [2, 4])
+        # Task 2 of the array, once more.
+        again = {"SLURM_ARRAY_TASK_ID": "2", "SLURM_ARRAY_TASK_MIN": "2",
+                 "SLURM_ARRAY_TASK_MAX": "2", "SLURM_ARRAY_TASK_COUNT": "1"}
+        self.assertEqual(self.json(*words, "b", "--shards", "4", env=again)["result"]["shard"],
+                         [2, 4])
+        indexed = {"JOB_COMPLETION_INDEX": "1"}
+        self.assertEqual(self.json(*words, "c", "--shards", "3", env=indexed)["result"]["shard"],
+                         [1, 3])
+        for env, more, what in (
+                ({}, [], "neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set"),
+                (indexed, [], "not how many shards there are"),
+                (indexed, ["--shards", "1"], "JOB_COMPLETION_INDEX is 1"),
+                (slurm, ["--shards", "2"], "SLURM_ARRAY_TASK_ID is 2"),
+                ({"SLURM_ARRAY_TASK_ID": "7"}, [], "not how many tasks there are"),
+                (again, [], "has 1 task from 2 to 2: it may be a part of another"),
+                ({**slurm, "SLURM_ARRAY_TASK_COUNT": "2"}, [], "has 2 tasks from 0 to 3"),
+                ({**slurm, "SLURM_ARRAY_TASK_ID": "x"}, [], "SLURM_ARRAY_TASK_ID=x is no whole")):
+            self.refuse(2, what, *words, "d", *more, env=env)
+        self.assertFalse((self.directory / "d").exists())
+
+    def test_refuses_parts_that_do_not_belong_together(self):
+        self.write("x.f32", RANDOM.normal(0, 1, 4 * TILE).astype("f4"))
+        for index in range(4):
+            self.succeed("reduce", "x.f32", "--shard", f"{index}/4", "-o", f"{index}.part")
+        self.succeed("reduce", "x.f32", "--shard", "0/2", "-o", "half.part")
+        self.succeed("reduce", "x.f32", "--shard", "1/2", "-o", "nan.part", "--nan", "omit")
+        self.refuse(2, "0.part and half.part both cover the values 0 to 65,536|half.part and 0.part"
+                    " both", "merge", "half.part", "0.part")
+        self.refuse(2, "0.part and 0.part both cover", "merge", "0.part", "0.part")
+        gap = self.refuse(2, "no part covers the values 131,072 to 196,608 of 262,144", "merge",
+                          "0.part", "1.part", "3.part", hint="--shard 2/4 -o 2.part")
+        command = gap.stderr.split("ooc-run: error")[1].split("others: ooc-run ")[1].split()
+        self.succeed(*[word.replace("FILE", "x.f32") for word in command], "--force")
+        self.succeed("merge", "0.part", "1.part", "2.part", "3.part")
+        self.refuse(2, "parts of different questions", "merge", "half.part", "nan.part")
+        self.refuse(3, "x.f32: is not a part", "merge", "x.f32")
+        self.refuse(4, "none.part", "merge", "none.part")
+        # Two files of which only the order differs.
+        for name, place in ("a.f32", 5), ("b.f32", 6):
+            values = np.zeros(2 * TILE, "f4")
+            values[place] = 1
+            os.utime(self.write(name, values), (1, 1))
+        self.succeed("reduce", "a.f32", "b.f32", "--shard", "0/2", "-o", "ab.part")
+        self.succeed("reduce", "b.f32", "a.f32", "--shard", "1/2", "-o", "ba.part")
+        self.refuse(5, "parts of different data", "merge", "ab.part", "ba.part", "--ignore-times")
+        # More shards than anything could count.
+        self.succeed("reduce", "x.f32", "--shard", "0/1000000000000", "-o", "z.part")
+        self.refuse(2, "no part covers", "merge", "z.part", hint="--shard 1/1000000000000")
+        # The data were copied, then changed.
+        shutil.copyfile(self.path("x.f32"), self.path("y.f32"))
+        os.utime(self.path("y.f32"), (1, 1))
+        self.succeed("reduce", "y.f32", "--shard", "1/2", "-o", "y.part")
+        self.refuse(5, "parts of different data", "merge", "half.part", "y.part",
+                    hint="--ignore-times")
+        self.succeed("merge", "half.part", "y.part", "--ignore-times")
+        with open(self.path("y.f32"), "r+b") as file:
+            file.write(b"\1\2\3\4")
+        self.succeed("reduce", "y.f32", "--shard", "1/2", "-o", "y.part", "--force")
+        self.refuse(5, "parts of different data", "merge", "half.part", "y.part", "--ignore-times")
+
+    def test_refuses_damaged_parts(self):
+        self.write("x.f32", RANDOM.normal(0, 1, 2 * TILE).astype("f4"))
+        self.succeed("reduce", "x.f32", "--shard", "0/1", "-o", "x.part")
+        good = (self.directory / "x.part").read_bytes()
+        for place in range(8, len(good), 37):
+            self.write("bad.part", good[:place] + bytes([good[place] ^ 16]) + good[place + 1:])
+            self.refuse(3, "bad.part: is damaged", "merge", "bad.part", hint="compute it once more")
+        for length in (0, 7, 8, 23, len(good) // 2, len(good) - 1):
+            self.write("bad.part", good[:length])
+            self.refuse(3, "bad.part: is (damaged|not a part)", "merge", "bad.part")
+
+    def test_refuses_other_options(self):
+        self.write("x.f32", RANDOM.normal(0, 1, TILE).astype("f4"))
+        shard = ["x.f32", "--shard", "0/2", "-o", "x.part"]
+        self.refuse(2, "need the same --range", "histogram", *shard, hint="ooc-run reduce FILE")
+        self.refuse(2, "no file for the part", "reduce", *shard[:3])
+        self.refuse(2, "--output needs --shard", "reduce", "x.f32", "-o", "x.part")
+        self.refuse(2, "no shard 2 of 2", "reduce", "x.f32", "--shard", "2/2", "-o", "x.part")
+        self.refuse(2, "the I-th of N", "reduce", "x.f32", "--shard", "2", "-o", "x.part")
+        self.refuse(2, "is a file of the data", "reduce", *shard[:4], "x.f32")
+        for option in ("--checksum", "--verify", "--report=x.html"):
+            self.refuse(2, "exclude each other", "reduce", *shard, option)
+        with open(self.path("x.f32"), "rb") as file:
+            self.refuse(2, "has no sections", "reduce", "-", *shard[1:], "--dtype", "f4",
+                        stdin=file)
+        self.assertFalse((self.directory / "x.part").exists())
+
+    def test_leaves_no_part_when_stopped(self):
+        with open(self.path("big.f32"), "wb") as file:
+            file.truncate(4 << 40)  # too much to read during a test
+        process, _ = self.at_work("reduce", "big.f32", "--shard", "0/2", "-o", "x.part")
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, errors)
+        self.assertEqual(out, "")
+        self.assertEqual(sorted(os.listdir(self.directory)), ["big.f32"])
+
+
+if __name__ == "__main__":
+    main()
