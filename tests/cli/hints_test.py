@@ -57,7 +57,7 @@ class HintsTest(CliTest):
             "gen -o y.npz --count 8 --dtype f4": (2, r"y\.npz: only raw values", r"y\.npy"),
             "gen -o y.f8 --count 8": (2, "y.f8: .f8 is no ending that names a type", "--dtype f8"),
             "convert a.f32 --plot x.svg": (2, "unknown option '--plot'",
-                                           "'ooc-run reduce' and 'ooc-run bench'"),
+                                           "'ooc-run merge' and 'ooc-run bench'"),
             "reduce": (2, "no file given", "usage: ooc-run reduce FILE"),
             "reduce --nan a.f32": (2, "no file given", "reduce --nan POLICY a.f32$"),
             "histogram --bins a.f32": (2, "no file given", "ooc-run histogram --bins N a.f32$"),

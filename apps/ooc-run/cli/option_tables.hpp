@@ -59,9 +59,9 @@ inline constexpr std::array histogram_options{
     Option{"bins", "N", "number of bins, up to 1048576 [256]"},
     Option{"edges", "A,B,C", "edges of the bins, instead of --bins and --range"},
     Option{"range", "LO:HI", "range of the bins [minimum to maximum]"},
+    Option{"plot", "FILE", "also draw the histogram: {}", picture_endings},
     Option{"log-bins", "", "bins of equal width on a logarithmic scale"},
     Option{"log-scale", "", "draw the counts on a logarithmic scale"},
-    Option{"plot", "FILE", "also draw the histogram: {}", picture_endings},
 };
 
 inline constexpr std::array reduce_options{
@@ -127,7 +127,8 @@ inline constexpr std::array gen_options{
 };
 
 inline constexpr std::array histogram_groups{
-    OptionGroup{"bins", histogram_options},
+    OptionGroup{"bins", std::span(histogram_options).first<4>()},
+    OptionGroup{"scale", std::span(histogram_options).last<2>(), true},
     OptionGroup{"input", input_options},
     OptionGroup{"run", run_options},
     OptionGroup{"", fold_options},
