@@ -72,7 +72,7 @@ inline constexpr std::array reduce_options{
 
 /// Options of a fold of one of several sections of the data.
 inline constexpr std::array shard_options{
-    Option{"shard", "I/N", "compute part I of N, counted from 0, or auto: see merge"},
+    Option{"shard", "I/N", "compute part I of N, counted from 0, or auto"},
     Option{"shards", "N", "their number, where --shard auto cannot know it"},
     Option{"output", "FILE", "file to write the part of a shard to", {}, 'o'},
 };

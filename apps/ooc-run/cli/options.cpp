@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 3> reduce_examples{
     "ooc-run reduce --device cpu --json test.f32 test.f32",
 };
 constexpr std::array<std::string_view, 3> merge_examples{
-    "ooc-run merge 0.part 1.part    # by: ooc-run reduce test.f32 --shard 0/2 -o 0.part, ...",
+    "ooc-run merge 0.part 1.part    # reduce test.f32 --shard 0/2 -o 0.part, ...",
     "ooc-run merge 1.part 0.part --json",
     "ooc-run merge 0.part 1.part -o both.part",
 };
