@@ -62,9 +62,9 @@ class OOC_API Source {
   /// Size of all elements; of what a producer makes, 0 before it was read.
   std::uint64_t bytes() const noexcept { return is_produced() ? produced_->bytes.load() : bytes_; }
 
-  /// Size of what comes before it in the source of which it is a section, and size of that source
-  /// (bytes). See section().
+  /// Size of what comes before it in the source of which it is a section (bytes): see section().
   std::uint64_t bytes_before() const noexcept { return bytes_before_; }
+  /// Size of that source (bytes); of a source that is no section, its own.
   std::uint64_t whole_bytes() const noexcept { return is_section_ ? whole_bytes_ : bytes(); }
   /// True if section() has made it.
   bool is_section() const noexcept { return is_section_; }

@@ -32,7 +32,7 @@ OOC_API void append_span(std::vector<std::byte>& out, std::span<const std::byte>
 /// Reads what append_bytes() has written, value by value.
 class OOC_API ByteReader {
  public:
-  explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}  ///< reads these
 
   /// Number of bytes that are left.
   std::size_t left() const noexcept { return bytes_.size(); }
@@ -61,6 +61,6 @@ class OOC_API ByteReader {
 
 /// Appends a text and its length, and reads it again.
 OOC_API void append_text(std::vector<std::byte>& out, std::string_view text);
-OOC_API std::string take_text(ByteReader& in);
+OOC_API std::string take_text(ByteReader& in);  ///< the text
 
 }  // namespace ooc

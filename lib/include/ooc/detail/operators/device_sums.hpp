@@ -65,11 +65,11 @@ class DeviceSums {
     for (std::size_t i = 0; i < part.size(); ++i) values_[i] += part.values_[i];
   }
 
-  /// Writes the numbers of a total, and reads such ones. Throws Error(bad_input) if these are not
-  /// whole numbers.
+  /// Writes the numbers of a total.
   void save(std::vector<std::byte>& out) const {
     for (const T& value : values_) append_bytes(out, value);
   }
+  /// Reads numbers that were written so. Throws Error(bad_input) if they are not whole.
   void load(std::span<const std::byte> in) {
     ByteReader bytes(in);
     values_.clear();

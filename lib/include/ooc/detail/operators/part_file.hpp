@@ -64,9 +64,9 @@ OOC_API void write_part_file(const std::filesystem::path& path, const PartFile& 
 /// file, or damaged; `usage` if a later version has written it.
 OOC_API PartFile read_part_file(const std::filesystem::path& path);
 
-/// Returns the bytes of such a file, and what is in them; `path` is for messages. They throw as the
-/// functions above.
+/// Returns the bytes of such a file. Throws Error(usage) if a member is not JSON.
 OOC_API std::vector<std::byte> bytes_of(const PartFile& file);
+/// Returns the file that has these bytes. Throws as read_part_file(); `path` is for messages.
 OOC_API PartFile part_file_in(std::span<const std::byte> bytes, const std::filesystem::path& path);
 
 /// Throws unless two files, of these paths, are of the same question and data: Error(usage) or

@@ -37,11 +37,11 @@ class TileTree {
 
   /// A node and its place: it covers the tiles from `index << level` on, 1 << level of them.
   struct Placed {
-    unsigned level;
-    std::uint64_t index;  // within the level
-    Node node;
+    unsigned level;       ///< 0 for one tile, 1 for two, and so on
+    std::uint64_t index;  ///< within the level
+    Node node;            ///< made of these tiles
 
-    std::uint64_t first_tile() const { return index << level; }
+    std::uint64_t first_tile() const { return index << level; }  ///< index of a tile
   };
 
   /// True if no tile was added since the tree was made or emptied.
