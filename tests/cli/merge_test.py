@@ -131,6 +131,9 @@ class MergeTest(CliTest):
         self.refuse(2, "0.part and half.part both cover the values 0 to 65,536|half.part and 0.part"
                     " both", "merge", "half.part", "0.part")
         self.refuse(2, "0.part and 0.part both cover", "merge", "0.part", "0.part")
+        self.refuse(2, "is a file of the data", "merge", "0.part", "1.part", "-o", "x.f32", "--force")
+        self.refuse(2, "have no histogram", "merge", "0.part", "1.part", "2.part", "3.part",
+                    "--plot", "x.svg")
         gap = self.refuse(2, "no part covers the values 131,072 to 196,608 of 262,144", "merge",
                           "0.part", "1.part", "3.part", hint="--shard 2/4 -o 2.part")
         command = gap.stderr.split("ooc-run: error")[1].split("others: ooc-run ")[1].split()

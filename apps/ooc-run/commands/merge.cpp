@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ooc/error.hpp>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -29,6 +31,7 @@ struct ShardPart {
   PartFacts facts{};
 
   std::uint64_t first() const { return file.covers.empty() ? 0 : file.covers.front().first; }
+  std::uint64_t shard_count() const { return facts.shard ? facts.shard->second : 0; }
 };
 
 /// Throws an error again, with the path of the part that it is about.
@@ -49,7 +52,9 @@ void require_same_data(const ShardPart& one, const ShardPart& other, bool ignore
     compare(false);
   } catch (const ooc::Error& error) {
     compare(true);
-    throw with_hint(error, "--ignore-times compares sizes and contents only, for copies of a file");
+    throw with_hint(error,
+                    "if these are copies of one file, --ignore-times compares sizes and samples of "
+                    "the bytes only");
   }
 }
 
@@ -74,43 +79,48 @@ std::vector<ShardPart> read_parts(const MergeRequest& request) {
 /// A range of values that a part covers.
 struct Covered {
   ooc::RecordRange range;
-  const std::string* path;
+  const ShardPart* part;
 };
 
 /// Returns the ranges of all parts, in the order of the data. Throws Error(usage) if two overlap.
 std::vector<Covered> ranges_of(const std::vector<ShardPart>& parts) {
   std::vector<Covered> all;
   for (const ShardPart& part : parts) {
-    for (const ooc::RecordRange& range : part.file.covers) all.push_back({range, &part.path});
+    for (const ooc::RecordRange& range : part.file.covers) all.push_back({range, &part});
   }
   std::ranges::sort(all, {}, [](const Covered& each) { return each.range.first; });
   for (std::size_t i = 1; i < all.size(); ++i) {
     const ooc::RecordRange &before = all[i - 1].range, &range = all[i].range;
     if (before.end() <= range.first) continue;
     const std::uint64_t end = std::min(before.end(), range.end());
+    const ShardPart &one = *all[i - 1].part, &other = *all[i].part;
     throw ooc::Error(ooc::ErrorKind::usage,
-                     fmt::format("{} and {} both cover {}", *all[i - 1].path, *all[i].path,
+                     fmt::format("{} and {} both cover {}", one.path, other.path,
                                  describe_range({range.first, end - range.first})),
-                     {.why = "each value is counted once", .hint = "leave one of them out"});
+                     {.why = one.path == other.path ? "it is named twice"
+                             : one.shard_count() != other.shard_count()
+                                 ? fmt::format("they are shards of {} and of {}", one.shard_count(),
+                                               other.shard_count())
+                                 : "each value is counted once",
+                      .hint = "leave one of them out"});
   }
   return all;
 }
 
-/// Returns the command for a shard that is missing, if all parts are of equally many shards.
-std::string missing_shard(const std::vector<ShardPart>& parts, const Question& question) {
-  std::vector<std::uint64_t> indices;
-  const auto& first = parts.front().facts.shard;
-  for (const ShardPart& part : parts) {
-    if (!part.facts.shard || part.facts.shard->second != first->second) return {};
-    indices.push_back(part.facts.shard->first);
-  }
-  std::ranges::sort(indices);
-  std::uint64_t missing = 0;
-  for (const std::uint64_t index : indices) missing += index == missing ? 1 : 0;
+/// Returns the command for the shard that begins where no part covers the values, if all parts are
+/// of equally many shards.
+std::string missing_shard(const std::vector<ShardPart>& parts, const Question& question,
+                          std::uint64_t first_missing) {
+  const std::uint64_t shards = parts.front().shard_count();
+  const auto differs = [&](const ShardPart& part) { return part.shard_count() != shards; };
+  if (shards == 0 || std::ranges::any_of(parts, differs)) return {};
+  const std::uint64_t tiles = ooc::divide_up(parts.front().file.records, ooc::tile_elements);
+  const unsigned __int128 end = first_missing / ooc::tile_elements + 1;
+  const auto missing = static_cast<std::uint64_t>((end * shards - 1) / tiles);
   return fmt::format(
       "compute it, with the options of the others: ooc-run {} FILE --shard {}/{} "
       "-o {}.part",
-      question.command, missing, first->second, missing);
+      question.command, missing, shards, missing);
 }
 
 /// Throws Error(usage) if values are covered by none of the parts.
@@ -119,13 +129,13 @@ void require_all(const std::vector<ShardPart>& parts, std::vector<Covered> cover
   const std::uint64_t records = parts.front().file.records;
   covered.push_back({{records, 0}, nullptr});
   std::uint64_t end = 0;
-  for (const auto& [range, path] : covered) {
+  for (const auto& [range, part] : covered) {
     if (range.first > end) {
       throw ooc::Error(
           ooc::ErrorKind::usage,
           fmt::format("no part covers {} of {}", describe_range({end, range.first - end}),
                       group_digits(std::to_string(records))),
-          {.hint = missing_shard(parts, question)});
+          {.hint = missing_shard(parts, question, end)});
     }
     end = range.end();
   }
@@ -185,7 +195,8 @@ Merged merge(const std::vector<ShardPart>& parts, const Question& question) {
 PartFacts facts_of_all(const std::vector<ShardPart>& parts) {
   PartFacts all = parts.front().facts;
   all.shard.reset();
-  all.seconds = all.bytes = 0;
+  all.seconds = 0;
+  all.bytes = 0;
   std::set<std::string> devices;
   for (const ShardPart& part : parts) {
     all.seconds += part.facts.seconds;
@@ -218,12 +229,25 @@ Json describe_merge(const std::vector<ShardPart>& parts, double seconds) {
 std::string describe_parts(const std::vector<ShardPart>& parts) {
   const PartFacts all = facts_of_all(parts);
   return fmt::format("{}: {}, computed in {} together", format_count(parts.size(), "part"),
-                     format_decimal_bytes(all.bytes), format_seconds(all.seconds));
+                     format_decimal_bytes(static_cast<double>(all.bytes)),
+                     format_seconds(all.seconds));
+}
+
+/// Throws Error(usage) if a file to be replaced is one of the data.
+void require_no_data(const std::filesystem::path& target, const std::vector<ShardPart>& parts) {
+  std::error_code failed;
+  for (const ooc::FileIdentity& file : parts.front().file.input) {
+    if (!std::filesystem::equivalent(target, file.name, failed)) continue;
+    throw ooc::Error(ooc::ErrorKind::usage,
+                     fmt::format("-o {}: is a file of the data", target.string()),
+                     {.path = target, .hint = "give it a file of its own"});
+  }
 }
 
 /// Writes the parts as one that covers what they cover.
 Outcome join_parts(const MergeRequest& request, const std::vector<ShardPart>& parts,
                    const Question& question) {
+  require_no_data(request.target, parts);
   const auto began = std::chrono::steady_clock::now();
   const PartFacts facts = facts_of_all(parts);
   ooc::PartFile joined{.question = parts.front().file.question,
@@ -263,6 +287,11 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   require_all(parts, covered, question);
   const ooc::HistogramOptions bins = question.histogram.value_or(ooc::HistogramOptions{});
   HistogramPicture picture(request.run.side_files, bins, request.logarithmic_counts);
+  if (request.run.side_files.plot && !question.histogram) {
+    throw ooc::Error(
+        ooc::ErrorKind::usage, "--plot: these parts have no histogram",
+        {.hint = "reduce --histogram N --range LO:HI --shard I/N counts in bins, too"});
+  }
   if (question.histogram) picture.begin();
   Merged merged = merge(parts, question);
   const PartFacts& facts = parts.front().facts;

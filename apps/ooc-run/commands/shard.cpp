@@ -24,8 +24,10 @@ void require_range(const ooc::Source& source, const Question& question) {
   throw ooc::Error(
       ooc::ErrorKind::usage, "the shards of a histogram need the same --range",
       {.why = "no shard has the minimum and the maximum of all data",
-       .hint = "first find them: ooc-run reduce FILE --shard I/N -o I.part for each shard, then "
-               "ooc-run merge *.part; then histogram FILE --range MIN:MAX --shard I/N"});
+       .hint =
+           "first find them: ooc-run reduce FILE --shard I/N -o I.part for each shard, then "
+           "ooc-run merge *.part --json; then histogram FILE --range MIN:MAX --shard I/N, with all "
+           "digits that JSON has"});
 }
 
 Task task_of(const ooc::Source& section, const Question& question) {
@@ -89,7 +91,7 @@ Outcome run_shard(const RunSettings& settings, const Shard& shard, Question ques
                         .shard = std::pair{shard.index, shard.count},
                         .device = stats.layout.device,
                         .seconds = stats.timing.seconds,
-                        .bytes = static_cast<double>(stats.outcome.bytes)};
+                        .bytes = stats.outcome.bytes};
   file.about = to_text(facts);
   interrupt.allow_more_time();
   output.write(0, ooc::bytes_of(file));

@@ -25,7 +25,7 @@ PartFacts facts_in(const ooc::PartFile& file) {
                     .input = json.at("input"),
                     .device = json.at("device").get<std::string>(),
                     .seconds = json.at("seconds").get<double>(),
-                    .bytes = json.at("bytes").get<double>()};
+                    .bytes = json.at("bytes").get<std::uint64_t>()};
     if (json.contains("shard")) {
       facts.shard = json.at("shard").get<std::pair<std::uint64_t, std::uint64_t>>();
     }

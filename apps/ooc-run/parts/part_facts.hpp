@@ -19,7 +19,8 @@ struct PartFacts {
   Json input{};                                                    // of the JSON document
   std::optional<std::pair<std::uint64_t, std::uint64_t>> shard{};  // index and number of shards
   std::string device{};                                            // several: "cpu, cuda:0"
-  double seconds = 0, bytes = 0;
+  double seconds = 0;
+  std::uint64_t bytes = 0;
 };
 
 std::string to_text(const PartFacts& facts);

@@ -59,6 +59,10 @@ std::uint64_t tasks_of_slurm() {
 
 Shard automatic_shard(std::optional<std::uint64_t> shards) {
   if (const auto task = integer_in("SLURM_ARRAY_TASK_ID")) {
+    // Of an array from 1 to N, every task is refused, not the last one only.
+    if (const auto most = integer_in("SLURM_ARRAY_TASK_MAX"); shards && most) {
+      numbered_shard("SLURM_ARRAY_TASK_MAX", *most, *shards);
+    }
     return numbered_shard("SLURM_ARRAY_TASK_ID", *task, shards ? *shards : tasks_of_slurm());
   }
   const auto index = integer_in("JOB_COMPLETION_INDEX");

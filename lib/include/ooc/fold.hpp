@@ -229,8 +229,9 @@ Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const 
 /// partitions of the operator. PassOptions::keep_partial is not used. Throws Error as fold() does,
 /// and Error(usage) for other sections.
 ///
-///     auto [all, stats] = ooc::collect(coordinator, Sum{}, ooc::section(prices, 0, n / 2));
-///     all.merge(ooc::collect(coordinator, Sum{}, ooc::section(prices, n / 2, n - n / 2)).value);
+///     constexpr std::size_t partition = Sum::partition_records;
+///     auto [all, stats] = ooc::collect(coordinator, Sum{}, ooc::shard(prices, 0, 2, partition));
+///     all.merge(ooc::collect(coordinator, Sum{}, ooc::shard(prices, 1, 2, partition)).value);
 ///     const double sum = std::move(all).result();
 template <SavableFold Op, detail::PassSource From>
 Result<Part<detail::ResultOf<Op>>> collect(Coordinator& coordinator, const Op& op, const From& from,

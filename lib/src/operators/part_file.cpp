@@ -92,6 +92,7 @@ FileIdentity identity_in(const Json& json) {
 }
 
 std::string header_of(const PartFile& file) {
+  if (file.parts.empty()) throw Error(ErrorKind::usage, "a PartFile has no part: add() adds one");
   Json input = Json::array(), covers = Json::array(), payload = Json::array();
   for (const FileIdentity& identity : file.input) input.push_back(json_of(identity));
   for (const RecordRange& range : file.covers) {
@@ -129,6 +130,7 @@ void read_header(const Json& header, ByteReader& payloads, PartFile& file) {
     }
     file.covers.push_back({first, end - first});
   }
+  if (header.at("payload").empty()) throw Error(ErrorKind::bad_input, "has no answer");
   for (const Json& part : header.at("payload")) {
     const auto bytes = payloads.take_bytes(integer_in<std::uint64_t>(part.at("bytes")));
     file.parts.emplace_back(bytes.begin(), bytes.end());
@@ -288,7 +290,7 @@ void require_same_data(const PartFile& one, const std::filesystem::path& path,
     const FileIdentity &a = one.input[i], &b = other.input[i];
     // Of several files, the order counts. One file may have any name, since it may be a copy.
     if (one.input.size() > 1 && file_name(a) != file_name(b)) {
-      differ(a.name, " and " + b.name + " are at the same place of the data");
+      differ(a.name, " and " + b.name + " are at the same place: the order of files counts");
     }
     if (a.bytes != b.bytes) {
       differ(a.name, " had " + std::to_string(a.bytes) + " bytes, then " + std::to_string(b.bytes));
@@ -296,7 +298,7 @@ void require_same_data(const PartFile& one, const std::filesystem::path& path,
     if (a.hash != b.hash) differ(a.name, " has other bytes");
     if (a.modified_ns == b.modified_ns || ignore_times) continue;
     throw Error(ErrorKind::input_changed, both + ": are parts of different data",
-                {.why = a.name + " was written in between: its times of the last write differ"});
+                {.why = a.name + " and " + b.name + " have other times of the last write"});
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <ooc/detail/base/units.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace ooc {
@@ -9,6 +10,7 @@ namespace ooc {
 namespace {
 
 constexpr std::size_t small_partition_bytes = 1 * MiB;  // of operators without a partial for each
+constexpr std::size_t waiting_chunk_bytes = 16 * MiB;   // where a step waits for the one before
 constexpr std::size_t resident_step_bytes = 256 * MiB;  // of which a GPU reads 10,000 a second
 constexpr double enough_for_lanes_to_read = 0.9;        // so that hardly a lane waits for the disk
 
@@ -45,6 +47,10 @@ Reading choose_reading(const Facts& facts, const Wishes& wishes) {
     config.chunk_bytes = resident_step_bytes;
     config.why_chunk = Choice::chunk_for_kernels;
   }
+  const bool waits = needs.waits && !facts.outputs.empty() && !facts.device.uses_host_cores;
+  if (waits && config.why_chunk == Choice::chunk_for_link) {
+    config.chunk_bytes = std::max(config.chunk_bytes, waiting_chunk_bytes);
+  }
   if (reads_inline) {
     return {std::move(config), is_resident,           both_ways,
             reads_inline,      workers.reading_lanes, workers.why_reading_lanes};
@@ -53,8 +59,7 @@ Reading choose_reading(const Facts& facts, const Wishes& wishes) {
   Choice why_lanes = workers.why_lanes;
   if (needs.lending && !facts.device.reads_host_memory) {
     lanes *= 2;  // each has one buffer, so these have the buffers of a fold
-  } else if (needs.waits && !facts.outputs.empty() && options.streams == 0 &&
-             !facts.device.uses_host_cores) {
+  } else if (waits && options.streams == 0) {
     ++lanes;  // it works while the others wait
     why_lanes = Choice::three_streams;
   }

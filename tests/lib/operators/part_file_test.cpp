@@ -148,6 +148,9 @@ TEST_F(PartFileTest, SaysWhatIsWrong) {
   expect_error(ErrorKind::bad_input, "nested too deeply", [&] { bytes_of(file); });
   file.question = "no JSON";
   expect_error(ErrorKind::usage, "PartFile::question is not JSON", [&] { bytes_of(file); });
+  file = PartFile{};
+  expect_error(ErrorKind::usage, "a PartFile has no part", [&] { bytes_of(file); });
+  file = example();
   const std::vector<RecordRange> others{{0, 6}};
   expect_error(ErrorKind::usage, "covers the records 0 to 6, the others 0 to 5, 7 to",
                [&] { file.add(file.records, others, saved("third")); });

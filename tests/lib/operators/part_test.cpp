@@ -293,6 +293,17 @@ TEST_P(PartTest, SectionsOfDifferentWholesAreNotReadSideBySide) {
                [&] { collect(machine, WeightedRows{}, zip(wide, shorter)); });
 }
 
+TEST_P(PartTest, IsUsedOnce) {
+  Coordinator machine = coordinator();
+  auto part = collect(machine, NamedSum{}, source_).value;
+  std::move(part).result();
+  const std::string what = "a part was used that was moved from";
+  expect_error(ErrorKind::usage, what, [&] { std::move(part).result(); });
+  expect_error(ErrorKind::usage, what, [&] { part.save(); });
+  auto whole = collect(machine, NamedSum{}, source_).value;
+  expect_error(ErrorKind::usage, what, [&] { whole.merge(std::move(part)); });
+}
+
 TEST_P(PartTest, OfNothing) {
   const test::ValuesFile other;
   const Source nothing = other.source_of(std::vector<float>());

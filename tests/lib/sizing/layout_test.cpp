@@ -123,8 +123,16 @@ TEST_F(LayoutTest, HasAThirdStreamWhereAStepOfAnOutputWaitsForTheOneBefore) {
   EXPECT_EQ(layout.why_lanes, Choice::three_streams);
   EXPECT_EQ(layout_for({}, DeviceKind::cuda, source, needs).lanes, 2u) << "a fold";
   EXPECT_EQ(layout_for({.streams = 2}, DeviceKind::cuda, source, needs, output).lanes, 2u);
+  SourceFacts cached = source;
+  cached.cached = 1;
+  const auto chunk_of = [&](const Options& options) {
+    return layout_for(options, DeviceKind::cuda, cached, needs, output).chunk_bytes;
+  };
+  EXPECT_EQ(chunk_of({}), 16 * MiB);
+  EXPECT_EQ(chunk_of({.chunk_bytes = 2 * MiB}), 2 * MiB);
   needs.waits = false;
-  EXPECT_EQ(layout_for({}, DeviceKind::cuda, source, needs, output).lanes, 2u) << "a map";
+  EXPECT_EQ(chunk_of({}), 8 * MiB) << "a map";
+  EXPECT_EQ(layout_for({}, DeviceKind::cuda, source, needs, output).lanes, 2u);
 }
 
 TEST_F(LayoutTest, AStepThatIsLentHasABufferOfItsOwn) {

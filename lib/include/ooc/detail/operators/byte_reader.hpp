@@ -15,12 +15,11 @@
 
 namespace ooc {
 
-static_assert(std::endian::native == std::endian::little, "saved bytes are little-endian");
-
 /// Appends the bytes of a value.
 template <class T>
 requires std::is_trivially_copyable_v<T>
 void append_bytes(std::vector<std::byte>& out, const T& value) {
+  static_assert(std::endian::native == std::endian::little, "saved bytes are little-endian");
   const std::size_t size = out.size();
   out.resize(size + sizeof(T));
   std::memcpy(out.data() + size, &value, sizeof(T));

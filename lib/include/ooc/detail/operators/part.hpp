@@ -144,9 +144,13 @@ class Part {
   /// Returns the settings of the operator (see SavableFold).
   std::string question() const { return state_->question(); }
 
-  /// Adds what another part has found, which is then empty. Throws Error(usage) if both cover a
-  /// record, or if the other part is of another dataset, operator or kind of device.
+  /// Adds the findings of another part, which is used up. Throws Error(usage) if both cover a
+  /// record, or if the other part is of another number of records, of another operator, of other
+  /// settings, or of a kind of device with other partitions. It does not know whether both are of
+  /// the same data: require_same_data() compares the files.
   void merge(Part other) {
+    require_state();
+    other.require_state();
     detail::require_same_question(state_->name(), state_->question(), other.state_->name(),
                                   other.state_->question());
     const auto &mine = *state_, &others = *other.state_;
@@ -159,6 +163,7 @@ class Part {
 
   /// Returns it as bytes, for load_part().
   std::vector<std::byte> save() const {
+    require_state();
     std::vector<std::byte> out;
     append_text(out, state_->name());
     append_text(out, state_->question());
@@ -167,14 +172,19 @@ class Part {
     return out;
   }
 
-  /// Returns the result of the whole dataset, as fold() does. Throws Error(usage) if a part of it
-  /// is missing.
+  /// Returns the result of the whole dataset, as fold() does, and is used up. Throws Error(usage)
+  /// if a part of it is missing.
   Value result() && {
+    require_state();
     cover_.require_whole();
-    return state_->result();
+    return std::exchange(state_, nullptr)->result();
   }
 
  private:
+  void require_state() const {
+    if (state_ == nullptr) throw Error(ErrorKind::usage, "a part was used that was moved from");
+  }
+
   detail::Cover cover_;
   std::unique_ptr<detail::PartState<Value>> state_;
 };
