@@ -59,7 +59,7 @@ std::uint64_t tasks_of_slurm() {
 
 Shard automatic_shard(std::optional<std::uint64_t> shards) {
   if (const auto task = integer_in("SLURM_ARRAY_TASK_ID")) {
-    // Of an array from 1 to N, every task is refused, not the last one only.
+    // An array from 1 to N is refused in every task, not in its last one only.
     if (const auto most = integer_in("SLURM_ARRAY_TASK_MAX"); shards && most) {
       numbered_shard("SLURM_ARRAY_TASK_MAX", *most, *shards);
     }
