@@ -153,7 +153,8 @@ class MergeTest(CliTest):
         self.refuse(5, "parts of different data", "merge", "ab.part", "ba.part", "--ignore-times")
         # More shards than anything could count.
         self.succeed("reduce", "x.f32", "--shard", "0/1000000000000", "-o", "z.part")
-        self.refuse(2, "no part covers", "merge", "z.part", hint="--shard 249999999999/1000000000000")
+        self.refuse(2, "no part covers", "merge", "z.part",
+                    hint="--shard 249999999999/1000000000000")
         # The data were copied, then changed.
         shutil.copyfile(self.path("x.f32"), self.path("y.f32"))
         os.utime(self.path("y.f32"), (1, 1))
