@@ -154,8 +154,10 @@ class LinkingTest(unittest.TestCase):
     def test_the_shared_library_exports_what_the_headers_declare_and_no_more(self):
         exported = Symbols("--dynamic", self.library)
         all_members = Symbols(next(self.prefix.rglob("libooc.a"))).members
-        functions, classes = collections.Counter(), {}
+        functions, classes, templates = collections.Counter(), {}, set()
         for text in self.headers.values():
+            templates.update(re.findall(r"^template <.*>\n(?:class|struct) (?:OOC_API )?(\w+)",
+                                        text, re.M))
             functions.update(declared_functions(text))
             classes.update({name: body for name, body in re.findall(
                 r"^(?:class|struct) (?:OOC_API )?(\w+)[^;{]*{(.*?)^};", text, re.M | re.S)})
@@ -164,8 +166,10 @@ class LinkingTest(unittest.TestCase):
         self.assertLessEqual({owner for owner, _ in exported.members}, set(classes))
         self.assertEqual([f"{owner}::{member}" for owner, member in all_members - exported.members
                           if f"{member}(" in classes.get(owner, "")], [])
-        # Casts and exceptions compare types by these.
-        polymorphic = {name for name, body in classes.items() if "virtual " in body}
+        # Casts and exceptions compare types by these. Those of templates are in each program, and
+        # have the same names.
+        polymorphic = {name for name, body in classes.items()
+                       if "virtual " in body and name not in templates}
         self.assertGreater(len(polymorphic), 5)
         self.assertLessEqual(polymorphic | {"Error", "MeteredMemory"}, exported.types)
 
