@@ -195,6 +195,9 @@ inline constexpr std::array histogram_exclusions{
     Exclusion{"shard", "plot", whole_only},
     Exclusion{"shard", "report", whole_only},
 };
+inline constexpr std::array merge_exclusions{
+    Exclusion{"output", "plot", "only a whole result has a picture"},
+};
 inline constexpr auto reduce_exclusions = std::span(histogram_exclusions).last<4>();
 inline constexpr std::array histogram_requirements{
     Requirement{"shards", "shard"},

@@ -93,7 +93,7 @@ constexpr std::array all_commands{
             "question or other data, values that two parts cover, and values that none does.\n"
             "-o joins some of them to a larger part. A part is a file that appears whole or\n"
             "not at all, so a shard that failed is computed once more.",
-            merge_groups},
+            merge_groups, merge_exclusions},
     Command{"matmul", "A B -o C [options]", "product of two matrices, all three on disk",
             FileWords::some, matmul_examples,
             "C = A B for matrices of one type (f2, bf16, f4, f8), by rows in .npy or raw\n"

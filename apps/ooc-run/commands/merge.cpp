@@ -58,22 +58,29 @@ void require_same_data(const ShardPart& one, const ShardPart& other, bool ignore
   }
 }
 
-/// Reads the files, which must belong together, and returns them in the order of the data.
-std::vector<ShardPart> read_parts(const MergeRequest& request) {
+/// The parts, in the order of the data, and the question that all of them answer.
+struct Parts {
+  std::vector<ShardPart> all{};
+  Question question{};
+};
+
+/// Reads the files, which must belong together.
+Parts read_parts(const MergeRequest& request) {
   std::vector<ShardPart> parts;
+  Question question;
   for (const std::string& path : request.run.files) {
     parts.push_back({.path = path, .file = ooc::read_part_file(path)});
     ShardPart& part = parts.back();
     require_same_data(parts.front(), part, request.ignore_times);
     try {
-      question_in(part.file.question);
+      if (parts.size() == 1) question = question_in(part.file.question);
       part.facts = facts_in(part.file);
     } catch (const ooc::Error& error) {
       refuse_part(path, error);
     }
   }
   std::ranges::stable_sort(parts, {}, &ShardPart::first);
-  return parts;
+  return {std::move(parts), std::move(question)};
 }
 
 /// A range of values that a part covers.
@@ -280,8 +287,7 @@ Outcome join_parts(const MergeRequest& request, const std::vector<ShardPart>& pa
 
 Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   const auto began = std::chrono::steady_clock::now();
-  const std::vector<ShardPart> parts = read_parts(request);
-  const Question question = question_in(parts.front().file.question);
+  const auto [parts, question] = read_parts(request);
   const std::vector<Covered> covered = ranges_of(parts);
   if (!request.target.empty()) return join_parts(request, parts, question);
   require_all(parts, covered, question);

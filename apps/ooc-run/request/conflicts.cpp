@@ -115,9 +115,6 @@ void refuse(const FoldRequest& request) {
 }
 
 void refuse(const MergeRequest& request) {
-  if (!request.target.empty() && request.run.side_files.plot) {
-    refuse_usage("--output and --plot exclude each other", "only a whole result has a picture");
-  }
   refuse(request.run, request.target);
 }
 

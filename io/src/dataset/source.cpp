@@ -1,3 +1,4 @@
+#include <ooc/detail/base/units.hpp>
 #include <ooc/error.hpp>
 #include <ooc/source.hpp>
 
@@ -240,7 +241,7 @@ Source shard(const Source& whole, std::uint64_t index, std::uint64_t count,
                 {.hint = "the first one is 0"});
   }
   const std::uint64_t elements = whole.bytes() / element_bytes_of(whole);
-  const std::uint64_t partitions = elements / partition + (elements % partition != 0 ? 1 : 0);
+  const std::uint64_t partitions = divide_up(elements, partition);
   const auto border = [&](std::uint64_t shard) {
     const auto before = static_cast<unsigned __int128>(partitions) * shard / count * partition;
     return before < elements ? static_cast<std::uint64_t>(before) : elements;

@@ -1,3 +1,4 @@
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/operators/part.hpp>
 
 #include <algorithm>
@@ -125,8 +126,7 @@ void require_whole_partitions(std::span<const PassInput> inputs, std::size_t par
 
 void require_nodes(const Cover& cover,
                    std::span<const std::pair<std::uint64_t, std::uint64_t>> nodes) {
-  const std::uint64_t tiles =
-      cover.records / cover.partition + (cover.records % cover.partition != 0 ? 1 : 0);
+  const std::uint64_t tiles = divide_up(cover.records, cover.partition);
   std::vector<RecordRange> ranges;
   for (const auto& [level, index] : nodes) {
     if (level > 63 || index >= tiles >> level) {

@@ -2,7 +2,6 @@
 
 #include <ooc/detail/kernels/summary.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <tuple>
@@ -13,6 +12,7 @@
 #include "io/expect_error.hpp"
 #include "kernels/reduce/reduce_fixture.hpp"
 #include "support/all_types.hpp"
+#include "support/merge_parts.hpp"
 
 namespace ooc {
 namespace {
@@ -36,16 +36,11 @@ auto bits_of(const Statistics& found) {
 
 class PartOfReduceTest : public ReduceTest {
  protected:
-  /// Sections of whole tiles, some of them empty.
+  /// Shards of the data, some of them empty.
   static std::vector<Source> sections(const Source& whole, std::size_t count) {
-    const std::uint64_t elements = whole.bytes() / size_of(whole.element());
-    const std::uint64_t tiles = divide_up(elements, tile_elements);
     std::vector<Source> sections;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint64_t first = std::min(tiles * i / count * tile_elements, elements);
-      const std::uint64_t end = std::min(tiles * (i + 1) / count * tile_elements, elements);
-      sections.push_back(section(whole, first, end - first));
-    }
+    for (std::size_t i = 0; i < count; ++i)
+      sections.push_back(shard(whole, i, count, tile_elements));
     return sections;
   }
 
@@ -53,13 +48,7 @@ class PartOfReduceTest : public ReduceTest {
   template <class Value, class Load>
   Value merged(std::vector<Part<Value>> parts, const Load& load) {
     for (auto& part : parts) part = load(part.save());
-    while (parts.size() > 1) {
-      std::swap(parts[random_() % parts.size()], parts.back());
-      auto last = std::move(parts.back());
-      parts.pop_back();
-      parts[random_() % parts.size()].merge(std::move(last));
-    }
-    return std::move(parts.front()).result();
+    return test::merge_parts(std::move(parts), random_);
   }
 
   std::mt19937_64 random_{1};

@@ -18,6 +18,7 @@
 #include "io/expect_error.hpp"
 #include "lib/operators/resident_fixture.hpp"
 #include "support/bits.hpp"
+#include "support/merge_parts.hpp"
 
 namespace ooc {
 namespace {
@@ -105,13 +106,7 @@ class PartTest : public test::ResidentFixture {
       parts.push_back(collect(machine, op, part).value);
       if (random_() % 2 == 0) parts.back() = load_part(op, parts.back().save());
     }
-    while (parts.size() > 1) {
-      std::swap(parts[random_() % parts.size()], parts.back());
-      auto last = std::move(parts.back());
-      parts.pop_back();
-      parts[random_() % parts.size()].merge(std::move(last));
-    }
-    return std::move(parts.front()).result();
+    return test::merge_parts(std::move(parts), random_);
   }
 
   std::mt19937_64 random_{7};

@@ -91,7 +91,7 @@ class OOC_API File {
 };
 
 /// Reads as many bytes as `memory` has, from `offset` on, through the page cache. Throws
-/// Error(input) if that fails, or if the file ends before.
+/// Error: `input` if that fails, `input_changed` if the file ends before.
 OOC_API void read_exactly(const File& file, std::uint64_t offset, std::span<std::byte> memory);
 
 /// Returns the error for a read that failed at `offset`.
