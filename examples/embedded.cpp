@@ -1,5 +1,5 @@
 // Runs a pass on a thread of its own, as a program with a window would: `embedded FILE` shows the
-// progress, and stops the pass when a line comes from standard input.
+// progress, and stops the pass when a line comes from standard input. The next call goes on there.
 
 #include <ooc/ooc.hpp>
 
@@ -28,7 +28,9 @@ int main(int argc, char** argv) {
   auto pass = std::async(std::launch::async, [&, path = argv[1]] {
     ooc::Coordinator coordinator(ooc::best_device());
     return ooc::reduce(coordinator, ooc::open(path), {},
-                       {.stop = stop.get_token(), .progress = show});
+                       {.stop = stop.get_token(),
+                        .progress = show,
+                        .checkpoint = {.file = std::string(path) + ".part"}});
   });
 
   pollfd input{STDIN_FILENO, POLLIN, 0};

@@ -299,7 +299,7 @@ std::uint64_t positive_count(std::string_view text) {
 }
 
 double positive_seconds(std::string_view text) {
-  const double seconds = parse_real(text);
+  const double seconds = parse_seconds(text);
   if (!(seconds > 0)) throw ooc::Error(ooc::ErrorKind::usage, "must be greater than 0");
   return seconds;
 }

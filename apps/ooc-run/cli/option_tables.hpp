@@ -77,6 +77,12 @@ inline constexpr std::array shard_options{
     Option{"output", "FILE", "file to write the part of a shard to", {}, 'o'},
 };
 
+/// Options of a fold that goes on where an earlier run has ended.
+inline constexpr std::array resume_options{
+    Option{"resume", "FILE", "save what was found here; go on from it if it is there"},
+    Option{"checkpoint-every", "TIME", "time from one save to the next, such as 5m [30s]"},
+};
+
 inline constexpr std::array merge_options{
     Option{"output", "FILE", "write what the parts cover as one part", {}, 'o'},
     Option{"ignore-times", "", "the data were copied: times of last writes differ"},
@@ -132,6 +138,7 @@ inline constexpr std::array histogram_groups{
     OptionGroup{"input", input_options},
     OptionGroup{"run", run_options},
     OptionGroup{"", fold_options},
+    OptionGroup{"resume", resume_options, true},
     OptionGroup{"shards", shard_options, true},
     OptionGroup{"tuning", tuning_options, true},
     OptionGroup{"output", output_options},
@@ -142,6 +149,7 @@ inline constexpr std::array reduce_groups{
     OptionGroup{"input", input_options},
     OptionGroup{"run", run_options},
     OptionGroup{"", fold_options},
+    OptionGroup{"resume", resume_options, true},
     OptionGroup{"shards", shard_options, true},
     OptionGroup{"tuning", tuning_options, true},
     OptionGroup{"output", output_options},
@@ -194,19 +202,25 @@ inline constexpr std::array histogram_exclusions{
     Exclusion{"shard", "verify", whole_only},
     Exclusion{"shard", "plot", whole_only},
     Exclusion{"shard", "report", whole_only},
+    Exclusion{"resume", "checksum", "a checksum is of one pass, from beginning to end"},
 };
 inline constexpr std::array merge_exclusions{
     Exclusion{"output", "plot", "only a whole result has a picture"},
 };
-inline constexpr auto reduce_exclusions = std::span(histogram_exclusions).last<4>();
+inline constexpr auto reduce_exclusions = std::span(histogram_exclusions).last<5>();
 inline constexpr std::array histogram_requirements{
     Requirement{"shards", "shard"},
     Requirement{"output", "shard"},
+    Requirement{"checkpoint-every", "resume"},
 };
 inline constexpr std::array reduce_requirements{
-    Requirement{"shards", "shard"},        Requirement{"output", "shard"},
-    Requirement{"range", "histogram"},     Requirement{"log-bins", "histogram"},
-    Requirement{"log-scale", "histogram"}, Requirement{"plot", "histogram"},
+    Requirement{"shards", "shard"},
+    Requirement{"output", "shard"},
+    Requirement{"range", "histogram"},
+    Requirement{"log-bins", "histogram"},
+    Requirement{"log-scale", "histogram"},
+    Requirement{"plot", "histogram"},
+    Requirement{"checkpoint-every", "resume"},
 };
 inline constexpr std::array gen_exclusions{
     Exclusion{"size", "count", "ooc-run gen -o FILE --size 1G"},

@@ -28,6 +28,8 @@ constexpr std::array names{
     SettingOption{"Options::memory_bytes", "memory"},
     SettingOption{"Options::streams", "streams"},
     SettingOption{"Options::threads", "threads"},
+    SettingOption{"PassOptions::checkpoint", "resume"},
+    SettingOption{"PassOptions::checksum", "checksum"},
     SettingOption{"Target::replace", "force"},
     SettingOption{"Target::type", "to"},
 };

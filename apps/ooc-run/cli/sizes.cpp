@@ -172,6 +172,25 @@ double parse_real(std::string_view text) {
   return value;
 }
 
+double parse_seconds(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    double seconds;
+  };
+  constexpr std::array<Unit, 5> units{
+      {{"ms", 0.001}, {"s", 1}, {"min", 60}, {"m", 60}, {"h", 3600}}};
+  double factor = 1;
+  for (const auto& [name, seconds] : units) {
+    if (!text.ends_with(name)) continue;
+    text.remove_suffix(name.size());
+    factor = seconds;
+    break;
+  }
+  const double seconds = factor * parse_real(text);
+  if (seconds < 0) refuse_usage("must not be negative");
+  return seconds;
+}
+
 std::string format_decimal_bytes(double bytes) {
   return bytes == 1 ? "1 byte" : with_unit(bytes, kilo, decimal_units);
 }

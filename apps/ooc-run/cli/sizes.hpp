@@ -25,6 +25,9 @@ std::int64_t parse_integer(std::string_view text);
 /// Parses a number. Refuses NaN and numbers out of range; accepts "inf".
 double parse_real(std::string_view text);
 
+/// Parses a time in seconds: "30", "0.5", "500ms", "30s", "5m", "2h". Refuses negative ones.
+double parse_seconds(std::string_view text);
+
 // Text for messages.
 
 /// Returns, for example, "123 bytes" or "1.07 GB (1.00 GiB)".

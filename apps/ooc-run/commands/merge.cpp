@@ -155,14 +155,7 @@ ooc::Part<Value> merge_all(const std::vector<ShardPart>& parts, std::size_t answ
   std::optional<ooc::Part<Value>> total;
   for (const ShardPart& part : parts) {
     try {
-      if (answer >= part.file.parts.size()) {
-        throw ooc::Error(ooc::ErrorKind::bad_input, "does not answer all of its question");
-      }
-      ooc::Part<Value> loaded = load(part.file.parts[answer]);
-      if (loaded.records() != part.file.records ||
-          !std::ranges::equal(loaded.covers(), part.file.covers)) {
-        throw ooc::Error(ooc::ErrorKind::bad_input, "covers other values than it says");
-      }
+      ooc::Part<Value> loaded = part.file.load(answer, load);
       if (total) {
         total->merge(std::move(loaded));
       } else {

@@ -61,6 +61,10 @@ Json to_json(const Question& question) {
 
 Question question_in(const std::string& text) {
   const Json json = Json::parse(text);
+  if (json.is_object() && json.contains("checkpoint")) {
+    throw ooc::Error(ooc::ErrorKind::usage, "is of a run that has not ended",
+                     {.hint = "run its command again, with --resume and this file"});
+  }
   if (!json.is_object() || !json.contains("command")) {
     throw ooc::Error(ooc::ErrorKind::usage, "is a part of another program's operator",
                      {.why = "its question is " + text,

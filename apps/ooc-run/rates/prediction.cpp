@@ -76,7 +76,8 @@ class Predictor {
 }  // namespace
 
 double bytes_used(const ooc::Stats& passes) {
-  return static_cast<double>(passes.outcome.bytes) * static_cast<double>(passes.outcome.passes);
+  return static_cast<double>(passes.outcome.bytes) * static_cast<double>(passes.outcome.passes) -
+         static_cast<double>(passes.outcome.resumed_bytes);
 }
 
 double bytes_read(const ooc::Stats& passes) {
@@ -106,7 +107,7 @@ Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum) 
   const bool stays = !pass.layout.direct && pass.outcome.bytes <= memory_bytes() / 2;
   Workload work;
   const double read = bytes_read(pass);
-  work.from_disk = disk_share(pass) * (stays ? bytes : read);
+  work.from_disk = disk_share(pass) * (stays ? std::min(bytes, read) : read);
   work.from_page_cache = read - work.from_disk;
   work.read_ahead = static_cast<double>(pass.layout.read_ahead_bytes);
   work.to_device = read;

@@ -33,17 +33,19 @@ struct NamedFile {
   std::string_view option;  // "trace"
 };
 
-std::vector<NamedFile> named(const SideFiles& files) {
+std::vector<NamedFile> named(const RunSettings& run) {
+  const SideFiles& files = run.side_files;
   std::vector<NamedFile> all;
   if (files.trace) all.push_back({*files.trace, "trace"});
   if (files.report) all.push_back({*files.report, "report"});
   if (files.plot) all.push_back({*files.plot, "plot"});
+  if (run.checkpoint) all.push_back({run.checkpoint.file, "resume"});
   return all;
 }
 
 /// Refuses a side file that is also an input, the output or another side file.
 void refuse_shared_files(const RunSettings& run, const std::filesystem::path& output) {
-  const std::vector<NamedFile> side_files = named(run.side_files);
+  const std::vector<NamedFile> side_files = named(run);
   for (const auto& [path, option] : side_files) {
     const auto refuse_if_same = [&](const std::filesystem::path& other, const std::string& use) {
       if (!same_file(other, path)) return;

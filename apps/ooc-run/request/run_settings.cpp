@@ -99,6 +99,10 @@ RunSettings read_run_settings(const Arguments& arguments) {
   settings.verify = arguments.has("verify");
   settings.explain = arguments.has("explain");
   settings.io_timeout = arguments.get("io-timeout", positive_seconds);
+  ooc::Checkpoint& checkpoint = settings.checkpoint;
+  checkpoint.file = arguments.get("resume", parse_output).value_or("");
+  checkpoint.every_seconds =
+      arguments.get("checkpoint-every", parse_seconds).value_or(checkpoint.every_seconds);
   settings.side_files = read_side_files(arguments);
   return settings;
 }

@@ -38,6 +38,7 @@ struct RunSettings {
   ooc::Options options;
   std::optional<ooc::DeviceKind> device;  // empty: the GPU if it is usable
   int ordinal = 0;                        // of the GPU
+  ooc::Checkpoint checkpoint;             // no file: none
   bool checksum = false;                  // of the bytes read
   bool verify = false;                    // check the result independently
   bool explain = false;                   // dry run: only print what would be done

@@ -66,6 +66,28 @@ std::optional<double> if_known(double bytes, const ooc::Stats& stats) {
   return bytes;
 }
 
+/// Returns the bytes of the source that this run has processed: of several passes, the mean.
+double bytes_done(const ooc::Stats& stats) {
+  return static_cast<double>(stats.outcome.bytes) -
+         static_cast<double>(stats.outcome.resumed_bytes) /
+             static_cast<double>(stats.outcome.passes);
+}
+
+/// Returns, for example, ", after 43 % by an earlier run, 2 checkpoints in 18 ms".
+std::string describe_checkpoints(const ooc::Stats& stats) {
+  std::string text;
+  const double share = static_cast<double>(stats.outcome.resumed_bytes) /
+                       static_cast<double>(stats.outcome.bytes * stats.outcome.passes);
+  if (stats.outcome.resumed_bytes != 0) {
+    text += fmt::format(", after {} % by an earlier run", static_cast<int>(100 * share));
+  }
+  if (stats.outcome.checkpoints != 0) {
+    text += fmt::format(", {} in {}", format_count(stats.outcome.checkpoints, "checkpoint"),
+                        format_seconds(stats.timing.checkpoint_seconds));
+  }
+  return text;
+}
+
 /// Returns, for example, ", 2 passes, the second from GPU memory".
 std::string describe_passes(const ooc::Stats& stats) {
   if (stats.outcome.passes == 1) return {};
@@ -92,8 +114,7 @@ std::string describe_way(const ooc::Stats& stats) {
 }
 
 double rate_of(const ooc::Stats& stats) {
-  return stats.timing.seconds > 0 ? static_cast<double>(stats.outcome.bytes) / stats.timing.seconds
-                                  : 0;
+  return stats.timing.seconds > 0 ? bytes_done(stats) / stats.timing.seconds : 0;
 }
 
 }  // namespace
@@ -193,6 +214,14 @@ Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::str
           {"verdict", verdict.empty() ? Json(nullptr) : Json(verdict)}};
 }
 
+Json describe_checkpoint(const ooc::Checkpoint& checkpoint, const ooc::Stats& stats) {
+  return {{"file", checkpoint.file.string()},
+          {"every_seconds", json_number(checkpoint.every_seconds)},
+          {"saves", stats.outcome.checkpoints},
+          {"seconds", stats.timing.checkpoint_seconds},
+          {"resumed_bytes", stats.outcome.resumed_bytes}};
+}
+
 void mark_partial(Json& result, const ooc::Stats& stats) {
   if (!stats.outcome.partial) return;
   result["partial"] = true;
@@ -226,9 +255,8 @@ std::string heading(const ooc::Source& source) {
 
 std::string footer(const ooc::Stats& stats) {
   constexpr double worth_a_word = 0.1;  // of the run
-  std::string text =
-      fmt::format("{} in {}", format_decimal_bytes(static_cast<double>(stats.outcome.bytes)),
-                  format_seconds(stats.timing.seconds));
+  std::string text = fmt::format("{} in {}", format_decimal_bytes(bytes_done(stats)),
+                                 format_seconds(stats.timing.seconds));
   const double lost = std::min(stats.timing.device_seconds, idle_startup_seconds(stats));
   if (lost > worth_a_word * stats.timing.seconds) {
     text += fmt::format(" ({} of it the GPU's start)", format_seconds(lost));
@@ -237,7 +265,7 @@ std::string footer(const ooc::Stats& stats) {
                       stats.layout.device == "cpu" ? "CPU" : stats.layout.device);
   if (!stats.layout.engine.empty()) text += ", " + describe_way(stats);
   if (stats.layout.is_produced) text += ", as it came";
-  return text + describe_passes(stats);
+  return text + describe_passes(stats) + describe_checkpoints(stats);
 }
 
 std::string partial_line(const ooc::Source& source, const ooc::Stats& stats) {

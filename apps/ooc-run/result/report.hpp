@@ -24,6 +24,9 @@ Json json_number(const std::optional<double>& value);
 Json json_number(const ooc::Number& value);
 Json json_integer(ooc::int128 value);
 
+/// Returns the `run.checkpoint` object of a result.
+Json describe_checkpoint(const ooc::Checkpoint& checkpoint, const ooc::Stats& stats);
+
 /// Returns JSON as text. Strings are not quoted.
 std::string text_of(const Json& value);
 

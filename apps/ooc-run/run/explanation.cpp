@@ -3,13 +3,16 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ooc/detail/device/cuda_facts.hpp>
 #include <ooc/detail/file/output_file.hpp>
 #include <ooc/detail/kernels/convert.hpp>
+#include <ooc/detail/operators/part_file.hpp>
 #include <ooc/detail/sizing/dry_run_pass.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/error.hpp>
+#include <system_error>
 #include <utility>
 
 #include "cli/sizes.hpp"
@@ -131,8 +134,9 @@ Explanation explain_run(const RunSettings& settings, const Task& task,
 Explanation explain_histogram(const RunSettings& settings, const ooc::Source& source,
                               const ooc::HistogramOptions& options) {
   return explain_run(settings, histogram_task(source, options), [&](ooc::DeviceKind device) {
-    return ooc::dry_run_histogram(settings.options, device, source, options,
-                                  {.checksum = settings.checksum});
+    return ooc::dry_run_histogram(
+        settings.options, device, source, options,
+        {.checksum = settings.checksum, .checkpoint = settings.checkpoint});
   });
 }
 
@@ -140,15 +144,16 @@ Explanation explain_reduce(const RunSettings& settings, const ooc::Source& sourc
                            const ooc::ReduceOptions& options) {
   return explain_run(settings, reduce_task(source, options), [&](ooc::DeviceKind device) {
     return ooc::dry_run_pass(settings.options, device, {source, ooc::size_of(source.element())}, {},
-                             {.checksum = settings.checksum});
+                             {.checksum = settings.checksum, .checkpoint = settings.checkpoint});
   });
 }
 
 Explanation explain_summary(const RunSettings& settings, const ooc::Source& source,
                             const ooc::SummaryOptions& options) {
   return explain_run(settings, summary_task(source, options), [&](ooc::DeviceKind device) {
-    return ooc::dry_run_histogram(settings.options, device, source, options.histogram,
-                                  {.checksum = settings.checksum});
+    return ooc::dry_run_histogram(
+        settings.options, device, source, options.histogram,
+        {.checksum = settings.checksum, .checkpoint = settings.checkpoint});
   });
 }
 
@@ -173,8 +178,30 @@ std::vector<FactRow> try_side_files(const SideFiles& files) {
   return rows;
 }
 
+namespace {
+
+/// Returns, for example, "what was found, to night.ckpt, every 30.0 s". Throws Error as a run would
+/// if there is another file of that name.
+std::string describe_saves(const ooc::Checkpoint& checkpoint) {
+  const double every = checkpoint.every_seconds;
+  std::string text =
+      fmt::format("what was found, to {}, {}", printable(checkpoint.file.string()),
+                  every > 0 ? "every " + format_seconds(every) : "after each partition");
+  std::error_code failed;
+  if (!std::filesystem::exists(checkpoint.file, failed)) return text;
+  const ooc::PartFile file = ooc::read_part_file(checkpoint.file);
+  std::uint64_t covered = 0;
+  for (const ooc::RecordRange& range : file.covers) covered += range.count;
+  return text + fmt::format("; it is there, with {} of {} records of a pass",
+                            group_digits(std::to_string(covered)),
+                            group_digits(std::to_string(file.records)));
+}
+
+}  // namespace
+
 Remarks remarks_on(const Explanation& explanation, const RunSettings& settings) {
   Remarks remarks{.facts = try_side_files(settings.side_files)};
+  if (settings.checkpoint) remarks.facts.push_back({"saves", describe_saves(settings.checkpoint)});
   if (explanation.pass.outcome.passes > 1) {
     remarks.reasons.emplace_back(
         "two passes: the first finds the range of the bins, which --range would give");

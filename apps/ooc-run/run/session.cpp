@@ -178,7 +178,10 @@ ooc::PassOptions Session::pass_options() {
   ooc::PassOptions options{.stop = interrupt_.token(),
                            .progress = [this](const ooc::Progress& progress) { show(progress); },
                            .checksum = settings_.checksum,
-                           .keep_partial = true};
+                           .keep_partial = true,
+                           .checkpoint = settings_.checkpoint};
+  // What was found is to be saved even if a disk is slow.
+  if (options.checkpoint) interrupt_.allow_more_time();
   if (trace_ || report_file_ || meter_.shows_stages()) {
     options.observe = [this](const ooc::TraceEvent& done) {
       if (meter_.shows_stages()) stage_load_.record(done);
@@ -238,8 +241,8 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   std::vector<std::string> sentences = warnings_;
   sentences.insert(sentences.end(), outcome.reasons.begin(), outcome.reasons.end());
   sentences.insert(sentences.end(), outcome.notes.begin(), outcome.notes.end());
-  const Json run =
-      describe_run(stats, report.writes, sentences, outcome.verdict, ceilings, prediction);
+  Json run = describe_run(stats, report.writes, sentences, outcome.verdict, ceilings, prediction);
+  if (settings_.checkpoint) run["checkpoint"] = describe_checkpoint(settings_.checkpoint, stats);
   outcome.document = settings_.output.json
                          ? document(report.command, report.input, report.result, run, warnings_)
                          : fmt::format("{}\n{}\n{}\n", report.heading, report.text, footer(stats));
@@ -296,6 +299,7 @@ Session::~Session() {
 Verified Session::verify(const ooc::Stats& stats, const std::function<void()>& check) {
   if (!settings_.verify || stats.outcome.partial) return {};
   end_run();
+  pass_.checkpoint = {};  // of the run, which has ended
   const auto began = std::chrono::steady_clock::now();
   try {
     check();

@@ -194,7 +194,8 @@ Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source&
   if (passes > 1 && source.is_produced()) throw binning::read_once(source);
   Stats stats = dry_run_pass(machine, device, {source, size_of(source.element())}, {}, wanted);
   stats.outcome.passes = passes;
-  if (passes > 1 && !wanted.checksum && device == DeviceKind::cuda) {
+  const bool keeps = !wanted.checksum && !wanted.checkpoint;
+  if (passes > 1 && keeps && device == DeviceKind::cuda) {
     stats.outcome.resident_bytes = resident_bytes_expected(machine, source, stats);
     if (stats.outcome.resident_bytes != 0) {
       stats.layout.reasons.push_back(
@@ -208,9 +209,11 @@ Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
                             const HistogramOptions& options, const PassOptions& wanted) {
   binning::FoundBins found = binning::find_bins(coordinator, source, options, wanted);
   if (!found.bins) return {Histogram{}, std::move(found.pass->stats)};
-  auto [counted, stats] = visit(source.element(), [&]<class T>(std::type_identity<T>) {
-    return binning::fold_found(coordinator, CountBins<T>(found.bins), source, found, wanted);
+  auto [all, stats] = visit(source.element(), [&]<class T>(std::type_identity<T>) {
+    return binning::fold_found(coordinator, std::tuple(CountBins<T>(found.bins)), source, found,
+                               wanted);
   });
+  Histogram& counted = std::get<0>(all);
   stats = binning::complete(counted, source, options, found, stats);
   return {std::move(counted), std::move(stats)};
 }

@@ -2,6 +2,7 @@
 
 #include <ooc/error.hpp>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -37,7 +38,50 @@ struct FindExtremes {
   }
   void merge(Partial& total, const Partial& part) const { total.extremes.merge(part.extremes); }
   Extremes result(Partial total) const { return total.extremes; }
+
+  static constexpr std::string_view partial_name = "ooc.extremes/1";
+  std::string question() const { return std::string(name_of(element_type_of<T>())); }
+  void save(const Partial& total, std::vector<std::byte>& out) const {
+    append_bytes(out, total.extremes);
+  }
+  void load(std::span<const std::byte> in, Partial& total) const {
+    ByteReader bytes(in);
+    total.extremes = bytes.take<Extremes>();
+    bytes.require_end();
+  }
 };
+
+// The range that the first pass has found is kept in the file of a checkpoint during the second.
+
+std::string to_text(const Extremes& extremes) {
+  return nlohmann::json{
+      {"lowest", extremes.lowest},
+      {"highest", extremes.highest},
+      {"counts",
+       {std::to_string(extremes.nan), std::to_string(extremes.negative_infinities),
+        std::to_string(extremes.positive_infinities)}}}
+      .dump();
+}
+
+/// Returns the range, if an earlier run has found it. Throws Error(bad_input).
+std::optional<Extremes> saved_extremes(const detail::CheckpointFile& file) {
+  const std::optional<std::string> saved = file.saved_about();
+  if (!saved || *saved == "{}") return {};
+  try {
+    const auto json = nlohmann::json::parse(*saved);
+    const auto count = [&](std::size_t i) {
+      return std::stoull(json.at("counts").at(i).get<std::string>());
+    };
+    return Extremes{.lowest = json.at("lowest").get<double>(),
+                    .highest = json.at("highest").get<double>(),
+                    .nan = count(0),
+                    .negative_infinities = count(1),
+                    .positive_infinities = count(2)};
+  } catch (const std::exception&) {
+    throw Error(ErrorKind::usage, file.path().string() + ": is of another job",
+                {.path = file.path(), .why = "it has no range that a first pass has found"});
+  }
+}
 
 ErrorDetails details_of(const Source& source, std::string why, std::string hint,
                         std::vector<Remedy> remedies = {}) {
@@ -105,6 +149,26 @@ Result<Extremes> find_extremes(Coordinator& coordinator, ElementType type, const
   });
 }
 
+/// The same for a job with a checkpoint, in whose file the range is then.
+Result<Extremes> find_extremes(Coordinator& coordinator, const Source& source,
+                               const PassOptions& wanted, detail::CheckpointFile& file) {
+  std::optional<Extremes> found = saved_extremes(file);
+  Stats stats;
+  if (found) {
+    stats.outcome.bytes = stats.outcome.resumed_bytes = source.bytes();
+  } else {
+    ooc::visit(source.element(), [&]<class T>(std::type_identity<T>) {
+      auto result = detail::fold_in_sections(coordinator, std::tuple(FindExtremes<T>{}),
+                                             detail::inputs_of<T>(source), wanted, file);
+      found = std::get<0>(result.value);
+      stats = std::move(result.stats);
+    });
+    file.end();
+  }
+  file.about = to_text(*found);
+  return {*found, std::move(stats)};
+}
+
 /// Returns the default range of types with few values: all of them.
 std::optional<Range> range_of_type(ElementType type, const HistogramOptions& options) {
   if (options.logarithmic) return {};
@@ -153,15 +217,22 @@ FoundBins find_bins(Coordinator& coordinator, const Source& source, const Histog
                     const PassOptions& wanted) {
   const auto share = [](Bins bins) { return std::make_shared<const Bins>(std::move(bins)); };
   const ElementType type = source.element();
-  if (auto known = known_bins(type, options)) return {.bins = share(*std::move(known))};
-  // Bins are needed, but stay empty.
-  if (source.is_empty()) return {.bins = share({.edges = {0, 1}})};
-  if (source.is_produced()) throw read_once(source);
   FoundBins found;
-  // Both passes of a checksum read the files.
-  if (!wanted.checksum) found.kept.emplace(coordinator, source);
-  found.pass = found.kept ? find_extremes(coordinator, type, *found.kept, wanted)
-                          : find_extremes(coordinator, type, source, wanted);
+  if (wanted.checkpoint) found.file.emplace(wanted.checkpoint);
+  if (auto known = known_bins(type, options)) {
+    found.bins = share(*std::move(known));
+    return found;
+  }
+  if (source.is_empty()) {  // bins are needed, but stay empty
+    found.bins = share({.edges = {0, 1}});
+    return found;
+  }
+  if (source.is_produced()) throw read_once(source);
+  // Both passes of a checksum read the files, and what stays on the device is gone after a crash.
+  if (!wanted.checksum && !wanted.checkpoint) found.kept.emplace(coordinator, source);
+  found.pass = found.file   ? find_extremes(coordinator, source, wanted, *found.file)
+               : found.kept ? find_extremes(coordinator, type, *found.kept, wanted)
+                            : find_extremes(coordinator, type, source, wanted);
   if (found.pass->stats.outcome.partial) {  // so there are no bins either
     found.pass->stats.outcome.bytes = 0;
     return found;
@@ -176,6 +247,7 @@ Stats complete(Histogram& histogram, const Source& source, const HistogramOption
   if (stats.outcome.bytes == 0 && !stats.outcome.partial) {
     histogram = empty_histogram(source.element(), options);
   }
+  if (found.file) found.file->remove();
   return stats;
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <ooc/detail/operators/checkpoint_file.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/resident.hpp>
 
 #include <memory>
 #include <optional>
+#include <tuple>
 
 #include "histogram/count.hpp"
 
@@ -25,6 +27,7 @@ struct FoundBins {
   std::shared_ptr<const Bins> bins{};  // null if that pass was stopped
   std::optional<Result<Extremes>> pass{};
   std::optional<Resident> kept{};  // the source, of which that pass has kept what fits the device
+  std::optional<detail::CheckpointFile> file{};  // of the job, if it has a checkpoint
 };
 
 /// Returns the bins, and reads the source for its range unless that is known. Throws Error as
@@ -33,17 +36,22 @@ FoundBins find_bins(Coordinator& coordinator, const Source& source, const Histog
                     const PassOptions& wanted);
 
 /// Folds the source, or what was kept of it and the rest.
-template <class Op>
-auto fold_found(Coordinator& coordinator, const Op& op, const Source& source,
-                const FoundBins& found, const PassOptions& wanted) {
-  return found.kept ? fold(coordinator, op, *found.kept, wanted)
-                    : fold(coordinator, op, source, wanted);
+template <class... Ops>
+auto fold_found(Coordinator& coordinator, const std::tuple<Ops...>& ops, const Source& source,
+                FoundBins& found, const PassOptions& wanted) {
+  if (found.file) {
+    using Input = typename std::tuple_element_t<0, std::tuple<Ops...>>::Input;
+    const auto inputs = detail::inputs_of<Input>(source);
+    return detail::fold_in_sections(coordinator, ops, inputs, wanted, *found.file);
+  }
+  return found.kept ? fold(coordinator, ops, *found.kept, wanted)
+                    : fold(coordinator, ops, source, wanted);
 }
 
-/// Checks a histogram, and returns the statistics of both passes together. That of no elements gets
-/// counts of 0 if range or edges are given, else it loses its bins. Throws Error: `internal` unless
-/// every element was counted once, `input_changed` if the counting pass saw other values than the
-/// first one.
+/// Ends the job: checks a histogram, removes the file of a checkpoint, and returns the statistics
+/// of both passes together. A histogram of no elements gets counts of 0 if range or edges are
+/// given, else it loses its bins. Throws Error: `internal` unless every element was counted once,
+/// `input_changed` if the counting pass saw other values than the first one.
 Stats complete(Histogram& histogram, const Source& source, const HistogramOptions& options,
                const FoundBins& found, const Stats& counting);
 

@@ -4,11 +4,14 @@
 #include <ooc/detail/base/language.hpp>
 
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/operators/checkpointed.hpp>
 #include <ooc/detail/operators/device_sums.hpp>
+#include <ooc/detail/operators/fold_operation.hpp>
 #include <ooc/detail/operators/input_type.hpp>
 #include <ooc/detail/operators/part.hpp>
 #include <ooc/detail/operators/part_file.hpp>
 #include <ooc/detail/operators/partials.hpp>
+#include <ooc/detail/operators/result.hpp>
 #include <ooc/detail/operators/zip.hpp>
 
 #include <concepts>
@@ -103,105 +106,12 @@ struct OOC_API OpaqueState {
 /// A partial that only its operator knows.
 using OpaquePartial = std::unique_ptr<OpaqueState>;
 
-/// The result of a pass: `const auto [value, stats] = ooc::fold(coordinator, op, source);`.
-template <class T>
-struct Result {
-  T value;      ///< made by the operator
-  Stats stats;  ///< of the pass
-};
-
 namespace detail {
 
 /// An operator but for a missing const.
 template <class Op>
 concept LacksConst =
     !FoldOperator<Op> && consumes<Op, typename RecordsOf<typename Op::Input>::Tuple>;
-
-/// The Operation that a fold is.
-template <FoldOperator Op>
-class Fold final : public Operation {
- public:
-  /// `record_bytes`: of all inputs.
-  Fold(const Op& op, Coordinator& coordinator, std::size_t record_bytes)
-      : op_(op), partials_(op, coordinator.device().facts(), record_bytes) {}
-
-  /// Throws Error(usage) for sections that are not whole partitions.
-  void begin_with(std::span<const PassInput> inputs) {
-    require_whole_partitions(inputs, partition());
-    partials_.begin_at(records_before(inputs.front()));
-  }
-
-  std::size_t partition() const noexcept override { return partials_.partition(); }
-  Margin margin() const noexcept override { return margin_of(op_); }
-  bool in_order() const noexcept override { return merge_of<Op>() == Merge::in_order; }
-  void prepare(std::size_t lanes, std::size_t /*steps*/) override { partials_.prepare(lanes); }
-  void begin(std::size_t lane, Stream& stream) override { partials_.begin(lane, stream); }
-  void process(std::size_t lane, Stream& stream, const StepRecords& in,
-               const StepResults& /*out*/) override {
-    partials_.consume(lane, stream, in.first, in.count,
-                      [&](std::size_t offset, std::size_t count, typename Op::Partial& partial) {
-                        call_with_inputs<typename Op::Input>(
-                            in, {offset, count, margin_of(op_)},
-                            [&](auto... inputs) { op_.consume(stream, inputs..., partial); });
-                      });
-  }
-  void end(std::size_t lane, Stream& stream) override { partials_.end(lane, stream); }
-  void abort() noexcept override { partials_.abort(); }
-
-  ResultOf<Op> take() { return result_of(op_, partials_.take()); }
-
-  /// Returns the findings of a part of a dataset, which the pass has covered.
-  Part<ResultOf<Op>> take_part(Cover cover) {
-    auto part = std::make_unique<PartOf<Op>>(op_);
-    partials_.take_nodes([&](unsigned level, std::uint64_t index, typename Op::Partial partial) {
-      part->add(level, index, std::move(partial));
-    });
-    return {std::move(cover), std::move(part)};
-  }
-
- private:
-  const Op& op_;
-  Partials<Op> partials_;
-};
-
-/// Several operations as one: each chunk goes through all of them, one after another.
-class OOC_API CompositeOperation final : public Operation {
- public:
-  explicit CompositeOperation(std::vector<Operation*> operations)
-      : operations_(std::move(operations)) {}
-
-  void prepare(std::size_t lanes, std::size_t steps) override;
-  void begin(std::size_t lane, Stream& stream) override;
-  void process(std::size_t lane, Stream& stream, const StepRecords& in,
-               const StepResults& out) override;
-  void end(std::size_t lane, Stream& stream) override;
-  std::size_t partition() const noexcept override;  // the largest one
-  Margin margin() const noexcept override;          // the largest one
-  bool in_order() const noexcept override;          // if one of them is
-  void abort() noexcept override;
-
- private:
-  std::vector<Operation*> operations_;
-};
-
-/// Calls run() with a Fold of each operator.
-template <class... Ops, class Run>
-auto with_folds(Coordinator& coordinator, const std::tuple<Ops...>& operators,
-                std::span<const PassInput> inputs, const Run& run) {
-  const auto call = [&](auto&&... folds) {
-    (folds.begin_with(inputs), ...);
-    return run(folds...);
-  };
-  const auto call_with = [&](const Ops&... ops) {
-    return call(Fold<Ops>(ops, coordinator, record_bytes_of(inputs))...);
-  };
-  return std::apply(call_with, operators);
-}
-
-inline PassOptions without_keep_partial(PassOptions wanted) {
-  wanted.keep_partial = false;
-  return wanted;
-}
 
 }  // namespace detail
 
@@ -217,6 +127,15 @@ template <FoldOperator Op, detail::PassSource From>
 Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const From& from,
                                   const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
+  if (wanted.checkpoint) {
+    if constexpr (SavableFold<Op>) {
+      auto [found, stats] =
+          detail::fold_with_checkpoint(coordinator, std::tuple<Op>(op), inputs, wanted);
+      return {std::get<0>(std::move(found)), std::move(stats)};
+    } else {
+      throw detail::has_no_checkpoints(detail::merge_of<Op>() == Merge::in_order);
+    }
+  }
   Coordinator::Reservation pass = coordinator.begin_pass();
   detail::Fold<Op> operation(op, coordinator, detail::record_bytes_of(inputs));
   operation.begin_with(inputs);
@@ -226,7 +145,8 @@ Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const 
 
 /// Folds a section of a source (see section()), or a whole one, and returns what merges with the
 /// same of other sections: a Part, which can be saved. A section begins and ends with whole
-/// partitions of the operator. PassOptions::keep_partial is not used. Throws Error as fold() does,
+/// partitions of the operator. PassOptions::keep_partial is not used. The file of a
+/// PassOptions::checkpoint stays: remove it when the part is saved. Throws Error as fold() does,
 /// and Error(usage) for other sections.
 ///
 ///     constexpr std::size_t partition = Sum::partition_records;
@@ -236,12 +156,8 @@ Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const 
 template <SavableFold Op, detail::PassSource From>
 Result<Part<detail::ResultOf<Op>>> collect(Coordinator& coordinator, const Op& op, const From& from,
                                            const PassOptions& wanted = {}) {
-  const auto inputs = detail::inputs_of<typename Op::Input>(from);
-  Coordinator::Reservation pass = coordinator.begin_pass();
-  detail::Fold<Op> operation(op, coordinator, detail::record_bytes_of(inputs));
-  operation.begin_with(inputs);
-  Stats stats = coordinator.run(pass, inputs, operation, detail::without_keep_partial(wanted));
-  return {operation.take_part(detail::cover_of(inputs, operation.partition())), std::move(stats)};
+  auto [parts, stats] = collect(coordinator, std::tuple<Op>(op), from, wanted);
+  return {std::get<0>(std::move(parts)), std::move(stats)};
 }
 
 /// Says what is missing where an operator's functions are not const.
@@ -264,6 +180,9 @@ requires(std::same_as<typename Op::Input, typename Others::Input>&&...)
         Coordinator& coordinator, const std::tuple<Op, Others...>& operators, const From& from,
         const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
+  if (wanted.checkpoint) {
+    return detail::fold_with_checkpoint(coordinator, operators, inputs, wanted);
+  }
   Coordinator::Reservation pass = coordinator.begin_pass();
   return detail::with_folds(coordinator, operators, inputs, [&](auto&... folds) {
     detail::CompositeOperation together({&folds...});
@@ -280,16 +199,13 @@ requires(std::same_as<typename Op::Input, typename Others::Input>&&...)
         Coordinator& coordinator, const std::tuple<Op, Others...>& operators, const From& from,
         const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
+  if (wanted.checkpoint) {
+    detail::CheckpointFile file(wanted.checkpoint);
+    return detail::collect_in_sections(coordinator, operators, inputs, wanted, file);
+  }
   Coordinator::Reservation pass = coordinator.begin_pass();
-  return detail::with_folds(coordinator, operators, inputs, [&](auto&... folds) {
-    detail::CompositeOperation together({&folds...});
-    Stats stats = coordinator.run(pass, inputs, together, detail::without_keep_partial(wanted));
-    const auto part = [&](auto& fold) {
-      return fold.take_part(detail::cover_of(inputs, fold.partition()));
-    };
-    using Parts = std::tuple<decltype(part(folds))...>;
-    return Result<Parts>{Parts{part(folds)...}, std::move(stats)};
-  });
+  return detail::collect_pass(coordinator, pass, operators, inputs,
+                              detail::without_keep_partial(wanted));
 }
 
 }  // namespace ooc

@@ -40,8 +40,10 @@ Stats& Stats::operator+=(const Stats& next) {
   timing.device_seconds += next.timing.device_seconds;
   timing.checksum_seconds += next.timing.checksum_seconds;
   timing.commit_seconds += next.timing.commit_seconds;
+  timing.checkpoint_seconds += next.timing.checkpoint_seconds;
 
-  const LayoutStats first = layout;
+  // A pass that an earlier run has done has no layout.
+  const LayoutStats first = layout.chunks == 0 ? next.layout : layout;
   if (has_read_all) layout = next.layout;
   if (next.outcome.partial) layout.in_order = next.layout.in_order;
   layout.reads_inline &= first.reads_inline;
@@ -54,6 +56,8 @@ Stats& Stats::operator+=(const Stats& next) {
 
   outcome.bytes = next.outcome.bytes;
   outcome.resident_bytes += next.outcome.resident_bytes;
+  outcome.resumed_bytes += next.outcome.resumed_bytes;
+  outcome.checkpoints += next.outcome.checkpoints;
   outcome.bytes_written += next.outcome.bytes_written;
   outcome.partial = next.outcome.partial;
   outcome.passes += next.outcome.passes;

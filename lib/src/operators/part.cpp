@@ -110,6 +110,20 @@ Cover cover_of(std::span<const PassInput> inputs, std::size_t partition) {
   return cover;
 }
 
+Cover cover_of(std::span<const PassInput> inputs, std::size_t partition, std::uint64_t bytes) {
+  Cover cover = cover_of(inputs, partition);
+  if (cover.ranges.empty()) return cover;
+  std::size_t record_bytes = 0;  // of all inputs
+  for (const PassInput& input : inputs) record_bytes += input.record.bytes;
+  RecordRange& range = cover.ranges.front();
+  range.count = bytes / record_bytes;
+  if (bytes % record_bytes != 0 || !is_whole(range, partition, cover.records)) {
+    throw Error(ErrorKind::internal, "a pass was stopped within a partition");
+  }
+  if (range.count == 0) cover.ranges.clear();
+  return cover;
+}
+
 void require_whole_partitions(std::span<const PassInput> inputs, std::size_t partition) {
   for (const PassInput& input : inputs) {
     if (!input.source.is_section()) continue;

@@ -222,6 +222,17 @@ void PartFile::add(std::uint64_t of_records, std::span<const RecordRange> of_ran
   parts.push_back(std::move(saved));
 }
 
+std::span<const std::byte> PartFile::saved(std::size_t index) const {
+  if (index < parts.size()) return parts[index];
+  throw Error(ErrorKind::bad_input, "does not answer all of its question");
+}
+
+void PartFile::require_covers(std::uint64_t of_records,
+                              std::span<const RecordRange> of_ranges) const {
+  if (of_records == records && std::ranges::equal(of_ranges, covers)) return;
+  throw Error(ErrorKind::bad_input, "covers other records than it says");
+}
+
 std::vector<std::byte> bytes_of(const PartFile& file) {
   const std::string header = header_of(file);
   std::vector<std::byte> out;
@@ -269,6 +280,29 @@ PartFile part_file_in(std::span<const std::byte> bytes, const std::filesystem::p
   }
 }
 
+std::string difference_of_data(const PartFile& one, const PartFile& other, bool ignore_times) {
+  if (one.input.size() != other.input.size() || one.records != other.records) {
+    return std::to_string(one.records) + " and " + std::to_string(other.records) + " records in " +
+           std::to_string(one.input.size()) + " and " + std::to_string(other.input.size()) +
+           " files";
+  }
+  for (std::size_t i = 0; i < one.input.size(); ++i) {
+    const FileIdentity &a = one.input[i], &b = other.input[i];
+    // Of several files, the order counts. One file may have any name, since it may be a copy.
+    if (one.input.size() > 1 && file_name(a) != file_name(b)) {
+      return a.name + " and " + b.name + " are at the same place: the order of files counts";
+    }
+    if (a.bytes != b.bytes) {
+      return a.name + " had " + std::to_string(a.bytes) + " bytes, then " + std::to_string(b.bytes);
+    }
+    if (a.hash != b.hash) return a.name + " has other bytes";
+    if (a.modified_ns != b.modified_ns && !ignore_times) {
+      return a.name + " and " + b.name + " have other times of the last write";
+    }
+  }
+  return {};
+}
+
 void require_same_data(const PartFile& one, const std::filesystem::path& path,
                        const PartFile& other, const std::filesystem::path& other_path,
                        bool ignore_times) {
@@ -277,28 +311,9 @@ void require_same_data(const PartFile& one, const std::filesystem::path& path,
     throw Error(ErrorKind::usage, both + ": are parts of different questions",
                 {.why = one.question + " and " + other.question});
   }
-  const auto differ = [&](const std::string& what, const std::string& why) {
+  if (std::string why = difference_of_data(one, other, ignore_times); !why.empty()) {
     throw Error(ErrorKind::input_changed, both + ": are parts of different data",
-                {.why = what + why});
-  };
-  if (one.input.size() != other.input.size() || one.records != other.records) {
-    differ(
-        std::to_string(one.records) + " and " + std::to_string(other.records) + " records in ",
-        std::to_string(one.input.size()) + " and " + std::to_string(other.input.size()) + " files");
-  }
-  for (std::size_t i = 0; i < one.input.size(); ++i) {
-    const FileIdentity &a = one.input[i], &b = other.input[i];
-    // Of several files, the order counts. One file may have any name, since it may be a copy.
-    if (one.input.size() > 1 && file_name(a) != file_name(b)) {
-      differ(a.name, " and " + b.name + " are at the same place: the order of files counts");
-    }
-    if (a.bytes != b.bytes) {
-      differ(a.name, " had " + std::to_string(a.bytes) + " bytes, then " + std::to_string(b.bytes));
-    }
-    if (a.hash != b.hash) differ(a.name, " has other bytes");
-    if (a.modified_ns == b.modified_ns || ignore_times) continue;
-    throw Error(ErrorKind::input_changed, both + ": are parts of different data",
-                {.why = a.name + " and " + b.name + " have other times of the last write"});
+                {.why = std::move(why)});
   }
 }
 

@@ -220,6 +220,10 @@ Stats Coordinator::run(Reservation& pass, std::span<const PassInput> inputs, Ope
   if (inputs.empty() && outputs.empty()) {
     throw Error(ErrorKind::usage, "a pass has an input or an output");
   }
+  if (wanted.checkpoint && (!outputs.empty() || operation.lending())) {
+    throw Error(ErrorKind::usage, "only folds have checkpoints",
+                {.remedies = {{Change::unset, "PassOptions::checkpoint"}}});
+  }
   state_->reservation = &pass;
   Stats stats = state_->run_passes(inputs, operation, wanted, outputs);
   if (outputs.empty()) {

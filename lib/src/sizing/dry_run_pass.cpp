@@ -135,7 +135,9 @@ std::vector<std::size_t> decoded_bytes_of(std::span<const PassInput> inputs) {
 
 StepNeeds needs_of(std::span<const PassInput> inputs, const Operation* operation,
                    const PassOptions& wanted) {
-  StepNeeds needs{.inputs = {}, .decoded = decoded_bytes_of(inputs), .in_order = wanted.checksum};
+  StepNeeds needs{.inputs = {},
+                  .decoded = decoded_bytes_of(inputs),
+                  .in_order = wanted.checksum || wanted.checkpoint};
   if (operation != nullptr) {
     needs.partition = operation->partition();
     needs.margin = operation->margin();

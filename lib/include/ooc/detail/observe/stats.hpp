@@ -57,6 +57,8 @@ struct TimingStats {
   double checksum_seconds = 0;  ///< time spent hashing; one stream hashes at a time
   /// Part of `seconds` in which the output was made durable and moved into place.
   double commit_seconds = 0;
+  /// Part of `seconds` in which findings were saved: see Checkpoint.
+  double checkpoint_seconds = 0;
   StageTimes disk{};    ///< reads, or a producer
   StageTimes h2d{};     ///< copies to the device
   StageTimes kernel{};  ///< operators
@@ -69,8 +71,11 @@ struct OutcomeStats {
   std::uint64_t bytes = 0;           ///< of the source that were processed; all unless `partial`
   std::uint64_t bytes_written = 0;   ///< payload only
   std::uint64_t resident_bytes = 0;  ///< of all passes, that were on the device already
-  bool partial = false;              ///< stopped before the end
-  std::size_t passes = 1;            ///< passes over the source; `bytes` counts it once
+  /// Bytes, of all passes, that an earlier run has processed: see Checkpoint.
+  std::uint64_t resumed_bytes = 0;
+  std::size_t checkpoints = 0;  ///< times that findings were saved
+  bool partial = false;         ///< stopped before the end
+  std::size_t passes = 1;       ///< passes over the source; `bytes` counts it once
   /// XXH3-128 of the source's bytes as stored, without headers, in their order: 32 hexadecimal
   /// digits, as `xxh128sum` prints them. Set if PassOptions::checksum is true and the pass was
   /// complete.

@@ -25,6 +25,9 @@
 
 namespace ooc {
 
+template <class Value>
+class Part;
+
 namespace detail {
 
 /// The records of a dataset that a part of a fold covers.
@@ -48,6 +51,11 @@ struct OOC_API Cover {
 /// Returns what a pass over the inputs covers. Throws Error(usage) for sections that do not begin
 /// and end with whole partitions of the operator.
 OOC_API Cover cover_of(std::span<const PassInput> inputs, std::size_t partition);
+
+/// The same for the first `bytes` bytes of the inputs. Throws Error(internal) unless these are
+/// whole partitions.
+OOC_API Cover cover_of(std::span<const PassInput> inputs, std::size_t partition,
+                       std::uint64_t bytes);
 
 /// Throws the same.
 OOC_API void require_whole_partitions(std::span<const PassInput> inputs, std::size_t partition);
@@ -99,6 +107,9 @@ class PartState {
 /// Throws Error(usage) unless both are of the same operator, with the same settings.
 OOC_API void require_same_question(std::string_view name, std::string_view question,
                                    std::string_view other_name, std::string_view other_question);
+
+template <class Value>
+Value result_of_section(Part<Value> part);
 
 }  // namespace detail
 
@@ -175,12 +186,13 @@ class Part {
   /// Returns the result of the whole dataset, as fold() does, and is used up. Throws Error(usage)
   /// if a part of it is missing.
   Value result() && {
-    require_state();
     cover_.require_whole();
-    return std::exchange(state_, nullptr)->result();
+    return detail::result_of_section(std::move(*this));
   }
 
  private:
+  friend Value detail::result_of_section<Value>(Part part);
+
   void require_state() const {
     if (state_ == nullptr) throw Error(ErrorKind::usage, "a part was used that was moved from");
   }
@@ -190,6 +202,13 @@ class Part {
 };
 
 namespace detail {
+
+/// Returns the result of all that a part covers.
+template <class Value>
+Value result_of_section(Part<Value> part) {
+  part.require_state();
+  return part.state_->result();
+}
 
 /// The findings of one operator in some of the records: nodes of a tree, or one total.
 template <class Op>

@@ -52,6 +52,22 @@ struct PartFile {
   /// The same for a part that is saved.
   OOC_API void add(std::uint64_t of_records, std::span<const RecordRange> of_ranges,
                    std::vector<std::byte> saved);
+
+  /// Returns what `load` makes of the bytes of one of the parts: a Part. Throws Error(bad_input) if
+  /// there are fewer parts, or if it covers other records than the file says; and as `load` does.
+  ///
+  ///     auto part = file.load(0, [](auto bytes) { return ooc::load_part(Above{5}, bytes); });
+  template <class Load>
+  auto load(std::size_t index, const Load& load) const {
+    auto part = load(saved(index));
+    require_covers(part.records(), part.covers());
+    return part;
+  }
+
+ private:
+  OOC_API std::span<const std::byte> saved(std::size_t index) const;
+  OOC_API void require_covers(std::uint64_t of_records,
+                              std::span<const RecordRange> of_ranges) const;
 };
 
 /// Writes a file that appears complete or not at all, and is on the disk then. Throws
@@ -69,9 +85,13 @@ OOC_API std::vector<std::byte> bytes_of(const PartFile& file);
 /// Returns the file that has these bytes. Throws as read_part_file(); `path` is for messages.
 OOC_API PartFile part_file_in(std::span<const std::byte> bytes, const std::filesystem::path& path);
 
+/// Returns what differs between the data of two files; empty if they have the same. `ignore_times`:
+/// the files of the data may be copies, with other times of the last write.
+OOC_API std::string difference_of_data(const PartFile& one, const PartFile& other,
+                                       bool ignore_times = false);
+
 /// Throws unless two files, of these paths, are of the same question and data: Error(usage) or
-/// Error(input_changed), with what differs. `ignore_times`: the files of the data may be copies,
-/// with other times of the last write.
+/// Error(input_changed), with what differs. `ignore_times`: as above.
 OOC_API void require_same_data(const PartFile& one, const std::filesystem::path& path,
                                const PartFile& other, const std::filesystem::path& other_path,
                                bool ignore_times = false);

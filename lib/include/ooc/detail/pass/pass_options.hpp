@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/detail/observe/trace_event.hpp>
+#include <ooc/detail/pass/checkpoint.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,12 @@ struct PassOptions {
   /// that it has processed, and sets `OutcomeStats::partial`. If false, and always for passes that
   /// write a file, a stopped pass throws Error(interrupted).
   bool keep_partial = false;
+
+  /// A file from which a fold goes on if it was stopped or killed. The operator is a SavableFold,
+  /// and the source has files. The data are then read from beginning to end, in several passes if
+  /// that takes longer than Checkpoint::every_seconds. A fold that is stopped throws
+  /// Error(interrupted). Refused with a checksum, and by all that are no folds.
+  Checkpoint checkpoint{};
 };
 
 }  // namespace ooc

@@ -1,4 +1,4 @@
-#include <ooc/fold.hpp>
+#include <ooc/detail/operators/fold_operation.hpp>
 
 #include <algorithm>
 

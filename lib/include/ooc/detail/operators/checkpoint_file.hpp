@@ -1,0 +1,66 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/base/language.hpp>
+#include <ooc/detail/operators/part_file.hpp>
+#include <ooc/detail/pass/checkpoint.hpp>
+#include <ooc/detail/pass/pass_input.hpp>
+#include <ooc/error.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ooc::detail {
+
+/// The operator of a pass, and its settings (see SavableFold).
+struct OperatorQuestion {
+  std::string_view name;
+  std::string settings;
+};
+
+/// The file of a Checkpoint, for a job of one pass or of several.
+class OOC_API CheckpointFile {
+ public:
+  /// Reads the file if it is there. Throws Error as read_part_file().
+  explicit CheckpointFile(const Checkpoint& wanted);
+
+  /// What a job of several passes keeps beside the findings: JSON.
+  std::string about = "{}";
+
+  /// Returns what an earlier run has kept there; empty if there is no file.
+  std::optional<std::string> saved_about() const;
+
+  /// Begins a pass of the job. Returns what an earlier run has saved of it, or null. Throws Error:
+  /// `usage` if the file is of another job, or for inputs that have no checkpoints; `input_changed`
+  /// if the data have changed since; `input`.
+  const PartFile* begin(std::span<const PassInput> inputs,
+                        std::span<const OperatorQuestion> operators);
+
+  /// Returns a file for the findings of the pass, to be given to save() with its parts.
+  PartFile empty() const;
+
+  /// Replaces the file. Throws Error(output).
+  void save(const PartFile& found) const;
+
+  /// Ends the pass, whose findings the job has now: the next begins anew.
+  void end();
+
+  /// Removes the file.
+  void remove() const noexcept;
+
+  /// The path of the file.
+  const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  std::optional<PartFile> saved_;  // by an earlier run
+  PartFile pass_;                  // without parts
+};
+
+/// Returns the error for an operator whose partials cannot be saved.
+OOC_API Error has_no_checkpoints(bool is_merged_in_order);
+
+}  // namespace ooc::detail

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/base/language.hpp>
+
+#include <ooc/coordinator.hpp>
+#include <ooc/detail/operators/part.hpp>
+#include <ooc/detail/operators/partials.hpp>
+#include <ooc/detail/operators/zip.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace ooc::detail {
+
+/// The Operation that a fold is.
+template <class Op>  // a FoldOperator
+class Fold final : public Operation {
+ public:
+  /// `record_bytes`: of all inputs.
+  Fold(const Op& op, Coordinator& coordinator, std::size_t record_bytes)
+      : op_(op), partials_(op, coordinator.device().facts(), record_bytes) {}
+
+  /// Throws Error(usage) for sections that are not whole partitions.
+  void begin_with(std::span<const PassInput> inputs) {
+    require_whole_partitions(inputs, partition());
+    partials_.begin_at(records_before(inputs.front()));
+  }
+
+  std::size_t partition() const noexcept override { return partials_.partition(); }
+  Margin margin() const noexcept override { return margin_of(op_); }
+  bool in_order() const noexcept override { return merge_of<Op>() == Merge::in_order; }
+  void prepare(std::size_t lanes, std::size_t /*steps*/) override { partials_.prepare(lanes); }
+  void begin(std::size_t lane, Stream& stream) override { partials_.begin(lane, stream); }
+  void process(std::size_t lane, Stream& stream, const StepRecords& in,
+               const StepResults& /*out*/) override {
+    partials_.consume(lane, stream, in.first, in.count,
+                      [&](std::size_t offset, std::size_t count, typename Op::Partial& partial) {
+                        call_with_inputs<typename Op::Input>(
+                            in, {offset, count, margin_of(op_)},
+                            [&](auto... inputs) { op_.consume(stream, inputs..., partial); });
+                      });
+  }
+  void end(std::size_t lane, Stream& stream) override { partials_.end(lane, stream); }
+  void abort() noexcept override { partials_.abort(); }
+
+  ResultOf<Op> take() { return result_of(op_, partials_.take()); }
+
+  /// Returns the findings of a part of a dataset, which the pass has covered.
+  Part<ResultOf<Op>> take_part(Cover cover) {
+    auto part = std::make_unique<PartOf<Op>>(op_);
+    partials_.take_nodes([&](unsigned level, std::uint64_t index, typename Op::Partial partial) {
+      part->add(level, index, std::move(partial));
+    });
+    return {std::move(cover), std::move(part)};
+  }
+
+ private:
+  const Op& op_;
+  Partials<Op> partials_;
+};
+
+/// Several operations as one: each chunk goes through all of them, one after another.
+class OOC_API CompositeOperation final : public Operation {
+ public:
+  explicit CompositeOperation(std::vector<Operation*> operations)
+      : operations_(std::move(operations)) {}
+
+  void prepare(std::size_t lanes, std::size_t steps) override;
+  void begin(std::size_t lane, Stream& stream) override;
+  void process(std::size_t lane, Stream& stream, const StepRecords& in,
+               const StepResults& out) override;
+  void end(std::size_t lane, Stream& stream) override;
+  std::size_t partition() const noexcept override;  // the largest one
+  Margin margin() const noexcept override;          // the largest one
+  bool in_order() const noexcept override;          // if one of them is
+  void abort() noexcept override;
+
+ private:
+  std::vector<Operation*> operations_;
+};
+
+/// Calls run() with a Fold of each operator.
+template <class... Ops, class Run>
+auto with_folds(Coordinator& coordinator, const std::tuple<Ops...>& operators,
+                std::span<const PassInput> inputs, const Run& run) {
+  const auto call = [&](auto&&... folds) {
+    (folds.begin_with(inputs), ...);
+    return run(folds...);
+  };
+  const auto call_with = [&](const Ops&... ops) {
+    return call(Fold<Ops>(ops, coordinator, record_bytes_of(inputs))...);
+  };
+  return std::apply(call_with, operators);
+}
+
+inline PassOptions without_keep_partial(PassOptions wanted) {
+  wanted.keep_partial = false;
+  return wanted;
+}
+
+}  // namespace ooc::detail

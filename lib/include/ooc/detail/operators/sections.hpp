@@ -1,0 +1,90 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/base/language.hpp>
+#include <ooc/detail/observe/stats.hpp>
+#include <ooc/detail/pass/pass_input.hpp>
+#include <ooc/detail/pass/pass_options.hpp>
+#include <ooc/detail/pool/record_range.hpp>
+#include <ooc/source.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace ooc::detail {
+
+/// Divides the inputs of a pass into sections, so that what was found can be saved after each of
+/// them. The first is all there is, and its pass is stopped when it is time for the first save: a
+/// short run has one pass. The next ones are as long as the rate so far allows, since a pass that
+/// is stopped has read chunks for nothing.
+class OOC_API Sections {
+ public:
+  /// `partition`: records, at whose multiples sections begin. The inputs and the options must
+  /// outlive it.
+  Sections(std::span<const PassInput> inputs, std::size_t partition, const PassOptions& wanted);
+  Sections(const Sections&) = delete;
+  Sections& operator=(const Sections&) = delete;
+
+  /// Throws Error(bad_input) if an earlier run has found something in other records.
+  void go_on_after(std::span<const RecordRange> covered);
+
+  /// True if these are all records.
+  bool is_done(std::span<const RecordRange> covered) const;
+
+  /// Returns the inputs of the next pass: the first records that are not covered, or none if all
+  /// are. They live until the next call.
+  std::span<const PassInput> next(std::span<const RecordRange> covered);
+
+  /// Returns the options of that pass.
+  const PassOptions& options() const noexcept { return options_; }
+
+  /// Adds the statistics of that pass, which may have been stopped early.
+  void add(const Stats& stats);
+
+  /// True if it is time to save what was found.
+  bool is_due() const;
+
+  /// Calls `save`, and counts its time. If it throws Error(output), the job goes on, and the
+  /// statistics have a remark.
+  void save(const std::function<void()>& save);
+
+  /// Throws Error(interrupted) if the caller has stopped the job.
+  void require_not_stopped() const;
+
+  /// Returns the statistics of all sections together.
+  const Stats& stats() const noexcept { return stats_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  double seconds_since_save() const;
+  std::uint64_t records_until_save() const;
+  void show(Progress progress);
+
+  std::span<const PassInput> inputs_;
+  std::size_t partition_;
+  const PassOptions& wanted_;
+  RecordRange all_{};
+  std::vector<Source> sources_;  // of the section
+  std::vector<PassInput> section_;
+  std::stop_source stop_;  // of its pass
+  std::optional<std::stop_callback<std::function<void()>>> forward_;
+  PassOptions options_;
+  Stats stats_{};
+  std::uint64_t largest_bytes_ = 0;  // of a section
+  double records_per_second_ = 0;    // of the last one; 0: there was none
+  double longest_seconds_ = 0;       // from the last save on, until the pass is stopped
+  double patience_ = 1;              // times that, after passes that were stopped too early
+  Clock::time_point saved_ = Clock::now();
+  std::uint64_t saved_bytes_ = 0;  // of the data, of which the findings are saved
+  std::string why_not_saved_{};    // empty: the last time succeeded
+};
+
+}  // namespace ooc::detail

@@ -1,0 +1,187 @@
+#include <ooc/detail/operators/sections.hpp>
+
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "observe/stopwatch.hpp"
+
+namespace ooc::detail {
+
+namespace {
+
+/// Returns the records of an input as a source of its own.
+Source section_of(const PassInput& input, const RecordRange& records) {
+  const Source& source = input.source;
+  const std::size_t element_bytes = source.type() ? size_of(*source.type()) : 1;
+  const std::uint64_t before = records_before(input);
+  return section(source, (records.first - before) * input.record.bytes / element_bytes,
+                 records.count * input.record.bytes / element_bytes);
+}
+
+std::uint64_t bytes_of_record(std::span<const PassInput> inputs) {
+  std::uint64_t bytes = 0;
+  for (const PassInput& input : inputs) bytes += input.record.bytes;
+  return bytes;
+}
+
+}  // namespace
+
+Sections::Sections(std::span<const PassInput> inputs, std::size_t partition,
+                   const PassOptions& wanted)
+    : inputs_(inputs),
+      partition_(partition),
+      wanted_(wanted),
+      all_{records_before(inputs.front()), records_of(inputs.front())} {
+  if (wanted.checksum) {
+    throw Error(ErrorKind::usage, "a job with a checkpoint has no checksum",
+                {.why = "a checksum is of the bytes of one pass, and such a job may have several",
+                 .remedies = {{Change::unset, "PassOptions::checksum"}}});
+  }
+  options_ = wanted;
+  options_.keep_partial = true;
+  options_.progress = [this](const Progress& progress) { show(progress); };
+}
+
+void Sections::go_on_after(std::span<const RecordRange> covered) {
+  std::uint64_t count = 0;
+  for (const RecordRange& range : covered) {
+    if (range.first < all_.first || range.end() > all_.end()) {
+      throw Error(ErrorKind::bad_input, "a saved partial result covers records that are not there");
+    }
+    count += range.count;
+  }
+  stats_.outcome.resumed_bytes = stats_.outcome.bytes = count * bytes_of_record(inputs_);
+  saved_bytes_ = stats_.outcome.bytes;
+}
+
+bool Sections::is_done(std::span<const RecordRange> covered) const {
+  if (all_.count == 0) return covered.empty();
+  return covered.size() == 1 && covered.front() == all_;
+}
+
+std::uint64_t Sections::records_until_save() const {
+  if (wanted_.checkpoint.every_seconds <= 0) return partition_;
+  if (records_per_second_ == 0) return all_.count;
+  const double left = std::max(wanted_.checkpoint.every_seconds - seconds_since_save(), 0.0);
+  const double records = std::min(left * records_per_second_, static_cast<double>(all_.count));
+  return std::max<std::uint64_t>(round_down(static_cast<std::uint64_t>(records), partition_),
+                                 partition_);
+}
+
+std::span<const PassInput> Sections::next(std::span<const RecordRange> covered) {
+  RecordRange range{all_.first, all_.count};
+  for (const RecordRange& there : covered) {
+    if (there.first > range.first) {
+      range.count = there.first - range.first;
+      break;
+    }
+    range = {there.end(), all_.end() - there.end()};
+  }
+  range.count = std::min(range.count, records_until_save());
+  sources_.clear();
+  section_.clear();
+  for (const PassInput& input : inputs_) sources_.push_back(section_of(input, range));
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    section_.push_back({sources_[i], inputs_[i].record, inputs_[i].decoding});
+  }
+  const bool is_first = stats_.layout.chunks == 0;
+  const double every = wanted_.checkpoint.every_seconds;
+  longest_seconds_ = (is_first ? every : 2 * every) * patience_;
+  forward_.reset();
+  stop_ = std::stop_source();
+  forward_.emplace(wanted_.stop, [this] { stop_.request_stop(); });
+  options_.stop = stop_.get_token();
+  if (wanted_.observe) {
+    options_.observe = [this, before = stats_.layout.chunks](TraceEvent event) {
+      if (event.chunk != TraceEvent::no_chunk) event.chunk += before;
+      wanted_.observe(event);
+    };
+  }
+  return section_;
+}
+
+void Sections::show(Progress progress) {
+  if (seconds_since_save() >= longest_seconds_) stop_.request_stop();
+  if (!wanted_.progress) return;
+  progress.bytes += stats_.outcome.bytes;
+  progress.total_bytes = all_.count * bytes_of_record(inputs_);
+  progress.seconds += stats_.timing.seconds;
+  wanted_.progress(progress);
+}
+
+void Sections::add(const Stats& stats) {
+  const OutcomeStats before = stats_.outcome;
+  const std::size_t chunks = stats_.layout.chunks;
+  const auto cached =
+      chunks == 0 ? stats.layout.page_cache_fraction : stats_.layout.page_cache_fraction;
+  if (stats.outcome.bytes >= largest_bytes_) {
+    stats_ += stats;
+  } else {  // a short section has other sizes
+    Stats both = stats;
+    stats_ = both += stats_;
+  }
+  largest_bytes_ = std::max(largest_bytes_, stats.outcome.bytes);
+  stats_.layout.page_cache_fraction = cached;
+  stats_.layout.chunks = chunks + stats.layout.chunks;
+  stats_.outcome.bytes = before.bytes + stats.outcome.bytes;
+  stats_.outcome.resumed_bytes = before.resumed_bytes;
+  stats_.outcome.checkpoints = before.checkpoints;
+  stats_.outcome.passes = 1;
+  stats_.outcome.partial = false;
+  const double records = static_cast<double>(stats.outcome.bytes / bytes_of_record(inputs_));
+  if (stats.timing.seconds > 0 && records > 0) {
+    records_per_second_ = records / stats.timing.seconds;
+    patience_ = 1;
+  } else {
+    patience_ *= 2;  // it was stopped before its first step
+  }
+}
+
+double Sections::seconds_since_save() const {
+  return std::chrono::duration<double>(Clock::now() - saved_).count();
+}
+
+bool Sections::is_due() const {
+  constexpr double nearly = 0.9;  // a section that short would cost as much as it saves
+  return wanted_.stop.stop_requested() ||
+         seconds_since_save() >= nearly * wanted_.checkpoint.every_seconds;
+}
+
+void Sections::save(const std::function<void()>& save) {
+  const Stopwatch watch;
+  try {
+    save();
+    ++stats_.outcome.checkpoints;
+    saved_bytes_ = stats_.outcome.bytes;
+    why_not_saved_.clear();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::output) throw;
+    why_not_saved_ = error.what();
+    const std::string remark = "what was found could not be saved at times: " + why_not_saved_;
+    auto& remarks = stats_.outcome.remarks;
+    if (std::ranges::find(remarks, remark) == remarks.end()) remarks.push_back(remark);
+  }
+  stats_.timing.checkpoint_seconds += watch.seconds();
+  stats_.timing.seconds += watch.seconds();
+  saved_ = Clock::now();
+}
+
+void Sections::require_not_stopped() const {
+  if (!wanted_.stop.stop_requested()) return;
+  const auto all = static_cast<double>(all_.count * bytes_of_record(inputs_));
+  const double percent = 100 * static_cast<double>(saved_bytes_) / all;
+  const std::string& path = wanted_.checkpoint.file.string();
+  const std::string what = "interrupted; " + path + " has what was found in " +
+                           std::to_string(static_cast<int>(percent)) + " % of the data";
+  throw Error(ErrorKind::interrupted,
+              why_not_saved_.empty() ? what : what + ", and no more: " + why_not_saved_,
+              {.path = wanted_.checkpoint.file, .hint = "the same job goes on from there"});
+}
+
+}  // namespace ooc::detail

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Tests that a run goes on where an earlier one was killed, with the same bits."""
+
+import contextlib
+import json
+import os
+import random
+import signal
+import struct
+import subprocess
+import time
+
+from cli_support import PROGRAM, CliTest, clean_environment, default_signals, main
+
+import numpy as np
+
+TILE = 65536  # elements
+KILLS = int(os.environ.get("OOC_TEST_KILLS", "12"))  # of each kind of job
+OFTEN = ("--resume", "job.ckpt", "--checkpoint-every", "0")
+
+
+class ResumeTest(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.random = random.Random(11)
+        values = np.random.default_rng(3).normal(0, 1e3, 150 * TILE + 77).astype("f4")
+        values[[5, 70 * TILE]] = values.max()  # the first one counts
+        values[9 * TILE] = np.nan
+        self.write("x.f32", values)
+
+    def covered(self):
+        """Returns the number of records of which the file has the findings, and the pass."""
+        data = (self.directory / "job.ckpt").read_bytes()
+        length = struct.unpack("<Q", data[8:16])[0]
+        header = json.loads(data[16:16 + length])
+        ranges = [(int(first), int(end)) for first, end in header["covers"]]
+        return sum(end - first for first, end in ranges), len(header["about"])
+
+    def start(self, *words):
+        process = subprocess.Popen([PROGRAM, *words], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, cwd=self.directory,
+                                   env=clean_environment(), preexec_fn=default_signals)
+        self.addCleanup(process.kill)
+        return process
+
+    def wait_for_findings(self, process):
+        """Waits until the file has findings."""
+        while process.poll() is None:
+            with contextlib.suppress(FileNotFoundError):
+                if self.covered()[0] > 2 * TILE:
+                    return
+            time.sleep(0.002)
+
+    def way(self):
+        """Returns options that divide the work in another way."""
+        return self.random.choice([
+            ["--threads", "1"], ["--threads", "3"], ["--chunk", "256K", "--streams", "2"],
+            ["--engine", "threads"], ["--direct", "yes"], ["--memory", "64M"]])
+
+    def kill_and_resume(self, *words):
+        """Kills a job at random points, until it has been killed often enough."""
+        whole = self.json(*words)
+        kills = 0
+        before = (0, 0)  # pass and records
+        longest = 0.25  # seconds
+        while True:
+            process = self.start(*words, *self.way(), *OFTEN, "--json")
+            if kills < KILLS:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(self.random.uniform(0, longest))
+            else:
+                process.wait()
+            if process.poll() is not None:
+                stdout, stderr = process.communicate()
+                self.assertEqual(process.returncode, 0, stderr)
+                document = self.check_document(stdout)
+                self.assertEqual(document["result"], whole["result"])
+                self.assertFalse((self.directory / "job.ckpt").exists())
+                if kills == KILLS:
+                    return
+                before = (0, 0)
+                longest *= 0.7
+                continue
+            process.kill()
+            process.communicate()
+            kills += 1
+            if (self.directory / "job.ckpt").exists():  # else it was killed before it began
+                records, about = self.covered()
+                self.assertGreaterEqual((about, records), before)
+                before = (about, records)
+        # Nothing but the data is left.
+        self.assertEqual(sorted(os.listdir(self.directory)), ["x.f32"])
+
+    def test_reduce(self):
+        self.kill_and_resume("reduce", "x.f32", "--nan", "omit", "--exact")
+
+    def test_histogram(self):
+        self.kill_and_resume("histogram", "x.f32", "--range", "-300:300")
+
+    def test_histogram_of_two_passes(self):
+        self.kill_and_resume("histogram", "x.f32")
+
+    def test_both(self):
+        self.kill_and_resume("reduce", "x.f32", "--histogram", "1000")
+
+    def test_a_signal_saves(self):
+        whole = self.json("reduce", "x.f32")["result"]
+        for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+            process = self.start("reduce", "x.f32", *OFTEN)
+            self.wait_for_findings(process)
+            process.send_signal(number)
+            stdout, stderr = process.communicate()
+            self.assertEqual(process.returncode, code, stderr)
+            self.assertEqual(stdout, "")
+            self.assertRegex(stderr, r"error: interrupted; job\.ckpt has what was found in \d+ % ")
+            self.assertIn("hint: the same job goes on from there", stderr)
+        document = self.json("reduce", "x.f32", "--resume", "job.ckpt")
+        self.assertEqual(document["result"], whole)
+        checkpoint = document["run"]["checkpoint"]
+        self.assertGreater(checkpoint["resumed_bytes"], 2 * TILE * 4)
+        self.assertEqual(checkpoint["every_seconds"], 30)
+        self.assertEqual(checkpoint["saves"], 0)
+        self.assertFalse((self.directory / "job.ckpt").exists())
+
+    def test_what_it_says(self):
+        process = self.start("reduce", "x.f32", *OFTEN)
+        self.wait_for_findings(process)
+        process.kill()
+        process.communicate()
+        explained = " ".join(self.succeed("reduce", "x.f32", *OFTEN, "--explain").stdout.split())
+        self.assertIn("saves what was found, to job.ckpt, after each partition", explained)
+        self.assertRegex(explained, r"it is there, with [\d,]+ of 9,830,477 records")
+        done = self.succeed("reduce", "x.f32", "--resume", "job.ckpt").stdout
+        self.assertRegex(done, r"MB in .*, after \d+ % by an earlier run")
+        done = self.succeed("reduce", "x.f32", *OFTEN).stdout
+        self.assertRegex(done, r"39\.3 MB in .*, 150 checkpoints in ")
+        plain = self.json("reduce", "x.f32")
+        self.assertNotIn("checkpoint", plain["run"])
+
+    def test_verify_and_side_files(self):
+        document = self.json("reduce", "x.f32", *OFTEN, "--verify", "--trace", "t.pftrace",
+                             "--report", "r.html")
+        self.assertTrue(document["result"]["verified"])
+        self.assertFalse((self.directory / "job.ckpt").exists())
+        for name in ("t.pftrace", "r.html"):
+            self.assertGreater((self.directory / name).stat().st_size, 1000)
+
+    def test_a_shard(self):
+        words = ["reduce", "x.f32", "--shard", "1/2", "-o", "1.part"]
+        process = self.start(*words, *OFTEN)
+        self.wait_for_findings(process)
+        process.kill()
+        process.communicate()
+        self.assertFalse((self.directory / "1.part").exists())
+        self.refuse(2, "x.f32.*|job.ckpt: is of another job", "reduce", "x.f32", "--shard", "0/2",
+                    "-o", "0.part", *OFTEN)
+        self.succeed(*words, *OFTEN)
+        self.assertFalse((self.directory / "job.ckpt").exists())
+        self.succeed("reduce", "x.f32", "--shard", "0/2", "-o", "0.part")
+        self.assertEqual(self.json("merge", "0.part", "1.part")["result"],
+                         self.json("reduce", "x.f32")["result"])
+
+    def test_refusals(self):
+        process = self.start("reduce", "x.f32", *OFTEN)
+        self.wait_for_findings(process)
+        process.kill()
+        process.communicate()
+        before = (self.directory / "job.ckpt").read_bytes()
+        self.refuse(2, "job.ckpt: is of another job", "reduce", "x.f32", "--nan", "omit", *OFTEN,
+                    hint="give each job a file of its own")
+        self.refuse(2, "job.ckpt: is of another job", "histogram", "x.f32", *OFTEN)
+        self.refuse(2, "job.ckpt: is of another job", "reduce", "x.f32", "--count", "9830000",
+                    *OFTEN)
+        self.refuse(2, "job.ckpt: is of a run that has not ended", "merge", "job.ckpt",
+                    hint="run its command again, with --resume and this file")
+        os.utime(self.path("x.f32"))
+        self.refuse(5, "job.ckpt: is of the data as they were before they changed", "reduce",
+                    "x.f32", *OFTEN, hint="without the file, the job begins anew")
+        self.assertEqual((self.directory / "job.ckpt").read_bytes(), before)
+        for cut in (0, 7, 20, len(before) // 2, len(before) - 1):
+            self.write("job.ckpt", before[:cut])
+            self.refuse(3, "job.ckpt: is (damaged|not a part)", "reduce", "x.f32", *OFTEN)
+        self.write("notes.txt", b"not a part")
+        self.refuse(3, "notes.txt: is not a part", "reduce", "x.f32", "--resume", "notes.txt")
+        self.assertEqual((self.directory / "notes.txt").read_bytes(), b"not a part")
+        self.refuse(2, "x.f32: is a file of the data", "reduce", "x.f32", "--resume", "x.f32")
+        self.refuse(2, "a.part: is (a file of the data|the file)", "reduce", "x.f32", "--resume",
+                    "a.part", "--shard", "0/1", "-o", "a.part")
+        self.refuse(2, "--checksum", "reduce", "x.f32", "--resume", "j", "--checksum")
+        self.refuse(2, "--checkpoint-every", "reduce", "x.f32", "--checkpoint-every", "30")
+        self.refuse(2, "'soon' is not a number", "reduce", "x.f32", "--resume", "j",
+                    "--checkpoint-every", "soon")
+        self.refuse(2, "must not be negative", "reduce", "x.f32", "--resume", "j",
+                    "--checkpoint-every=-1s")
+        self.refuse(6, "nowhere", "reduce", "x.f32", "--resume", "nowhere/job.ckpt")
+        self.refuse(2, "standard input", "reduce", "-", "--dtype", "f4", "--resume", "j",
+                    input="12345678")
+
+    def test_times(self):
+        for text, seconds in (("500ms", 0.5), ("30s", 30), ("5m", 300), ("2h", 7200), ("1.5", 1.5),
+                              ("2min", 120)):
+            document = self.json("reduce", "x.f32", "--resume", "j", "--checkpoint-every", text)
+            self.assertEqual(document["run"]["checkpoint"]["every_seconds"], seconds)
+
+
+if __name__ == "__main__":
+    main()
