@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <future>
 #include <iostream>
 #include <string>
@@ -25,12 +26,12 @@ int main(int argc, char** argv) {
     if (progress.total_bytes != 0)
       done = static_cast<double>(progress.bytes) / static_cast<double>(progress.total_bytes);
   };
-  auto pass = std::async(std::launch::async, [&, path = argv[1]] {
+  const std::string path = argv[1], checkpoint = path + ".part";
+  auto pass = std::async(std::launch::async, [&] {
     ooc::Coordinator coordinator(ooc::best_device());
-    return ooc::reduce(coordinator, ooc::open(path), {},
-                       {.stop = stop.get_token(),
-                        .progress = show,
-                        .checkpoint = {.file = std::string(path) + ".part"}});
+    return ooc::reduce(
+        coordinator, ooc::open(path), {},
+        {.stop = stop.get_token(), .progress = show, .checkpoint = {.file = checkpoint}});
   });
 
   pollfd input{STDIN_FILENO, POLLIN, 0};
@@ -44,7 +45,8 @@ int main(int argc, char** argv) {
   }
   try {
     const auto [found, stats] = pass.get();  // or the error of the pass
-    std::cout << "mean " << found.mean.value() << " of " << found.count << '\n';
+    std::cout << "mean " << found.mean.value() << " of " << found.count << std::endl;
+    std::filesystem::remove(checkpoint);
   } catch (const ooc::Error& error) {
     std::cerr << error.what() << '\n';
     if (!error.details().why.empty()) std::cerr << "cause: " << error.details().why << '\n';

@@ -58,6 +58,12 @@ TESTED_ELSEWHERE = {
     "lib/include/ooc/detail/observe/reporters.hpp": "tests/lib/observe/trace_event_test.cpp",
     "lib/include/ooc/detail/device/metered_memory.hpp": "tests/lib/device/memory_test.cpp",
     "lib/include/ooc/detail/observe/reason.hpp": "tests/apps/result/reasons_test.cpp",
+    "lib/include/ooc/detail/operators/checkpoint_file.hpp":
+        "tests/lib/operators/checkpoint_test.cpp",
+    "lib/include/ooc/detail/operators/checkpointed.hpp": "tests/lib/operators/checkpoint_test.cpp",
+    "lib/include/ooc/detail/operators/fold_operation.hpp": "tests/lib/operators/fold_test.cu",
+    "lib/include/ooc/detail/operators/result.hpp": "tests/lib/operators/fold_test.cu",
+    "lib/include/ooc/detail/operators/sections.hpp": "tests/lib/operators/checkpoint_test.cpp",
 }
 
 STANDARD = re.compile(r"[a-z_]+")

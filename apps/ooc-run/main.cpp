@@ -6,10 +6,13 @@
 #include <cerrno>
 #include <csignal>
 #include <exception>
+#include <filesystem>
 #include <new>
+#include <ooc/detail/file/output_file.hpp>
 #include <ooc/error.hpp>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <variant>
 #include <vector>
 
@@ -140,6 +143,10 @@ int run_and_print(const Arguments& arguments, const Interrupt& interrupt) {
   const Outcome outcome =
       std::visit([&](const auto& each) { return run(each, interrupt); }, request);
   print_document(outcome, output);
+  if (!outcome.checkpoint.empty() && outcome.failures.empty()) {
+    std::error_code failed;
+    std::filesystem::remove(ooc::follow_links(outcome.checkpoint), failed);
+  }
   print_notes(outcome, output);
   if (!outcome.verdict.empty() && !output.quiet) {
     print_to_stderr(lines_for_stderr("ooc-run: ", outcome.verdict));

@@ -181,7 +181,7 @@ Outcome run(const BenchRequest& request, const Interrupt& interrupt) {
   job.stop = interrupt.token();
   job.progress = [&](double done, const BenchReads& all) {
     if (done == 0 && !settings.output.quiet) announce(job, all);
-    meter.update(static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(all.bytes()));
+    meter.update({static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(all.bytes())});
   };
   const BenchResult result = run_measurements(job);
   const std::string& path = job.path;

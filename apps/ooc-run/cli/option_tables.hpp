@@ -70,17 +70,14 @@ inline constexpr std::array reduce_options{
     Option{"histogram", "N", "also count in N bins, in the same pass"},
 };
 
-/// Options of a fold of one of several sections of the data.
-inline constexpr std::array shard_options{
+/// Options of a fold whose findings are saved: of one of several sections of the data, or of a part
+/// that an interrupted run goes on from.
+inline constexpr std::array part_options{
+    Option{"resume", "FILE", "save what was found here; go on from it if it is there"},
+    Option{"checkpoint-every", "TIME", "time from one save to the next, such as 5m [30s]"},
     Option{"shard", "I/N", "compute part I of N, counted from 0, or auto"},
     Option{"shards", "N", "their number, where --shard auto cannot know it"},
     Option{"output", "FILE", "file to write the part of a shard to", {}, 'o'},
-};
-
-/// Options of a fold that goes on where an earlier run has ended.
-inline constexpr std::array resume_options{
-    Option{"resume", "FILE", "save what was found here; go on from it if it is there"},
-    Option{"checkpoint-every", "TIME", "time from one save to the next, such as 5m [30s]"},
 };
 
 inline constexpr std::array merge_options{
@@ -138,8 +135,7 @@ inline constexpr std::array histogram_groups{
     OptionGroup{"input", input_options},
     OptionGroup{"run", run_options},
     OptionGroup{"", fold_options},
-    OptionGroup{"resume", resume_options, true},
-    OptionGroup{"shards", shard_options, true},
+    OptionGroup{"parts", part_options, true},
     OptionGroup{"tuning", tuning_options, true},
     OptionGroup{"output", output_options},
 };
@@ -149,8 +145,7 @@ inline constexpr std::array reduce_groups{
     OptionGroup{"input", input_options},
     OptionGroup{"run", run_options},
     OptionGroup{"", fold_options},
-    OptionGroup{"resume", resume_options, true},
-    OptionGroup{"shards", shard_options, true},
+    OptionGroup{"parts", part_options, true},
     OptionGroup{"tuning", tuning_options, true},
     OptionGroup{"output", output_options},
 };

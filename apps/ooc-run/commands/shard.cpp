@@ -2,11 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ooc/detail/file/output_file.hpp>
 #include <ooc/error.hpp>
-#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -98,10 +96,6 @@ Outcome run_shard(const RunSettings& settings, const Shard& shard, Question ques
   interrupt.allow_more_time();
   output.write(0, ooc::bytes_of(file));
   output.commit();
-  if (settings.checkpoint) {
-    std::error_code failed;
-    std::filesystem::remove(settings.checkpoint.file, failed);  // the part is on the disk now
-  }
   const std::string values =
       file.covers.empty() ? "no values" : describe_range(file.covers.front());
   Outcome outcome =

@@ -50,6 +50,7 @@ constexpr std::array known{
           "ELF program", ""},
     Known{"%PDF"sv, "PDF", ""},
     Known{"SQLite format 3"sv, "SQLite", export_it},
+    Known{"OOCPART\n"sv, "partial result", "ooc-run merge prints it"},
 };
 
 /// Recognises safetensors: eight bytes with the length of a JSON header, the header, raw numbers.

@@ -70,7 +70,7 @@ class BlockWriters {
   Answer run(const Interrupt& interrupt, ProgressMeter& meter) {
     ooc::PassThreads threads({&checksum_.turns()});
     start(threads, interrupt.token());
-    threads.join([&] { meter.update(bytes_written_.load(), job_.bytes); });
+    threads.join([&] { meter.update({bytes_written_.load(), job_.bytes}); });
     answer_.checksum = checksum_.text();
     return answer_;
   }

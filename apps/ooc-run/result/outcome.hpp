@@ -15,6 +15,7 @@ struct Outcome {
   std::string verdict;               // for stderr unless --quiet: the bottleneck; may be empty
   bool partial = false;              // interrupted: the result covers a part of the input
   std::string written{};             // path of the committed output; empty if there is none
+  std::string checkpoint{};          // to be removed when the result was printed; may be empty
 
   /// Errors after which the result is shown nevertheless: it failed its check, it could not be
   /// checked, or another file could not be written. The first error determines the exit code.

@@ -37,7 +37,8 @@ std::string sentence_of(const ooc::Reason& reason) {
       return fmt::format("reading through the page cache: {} % of the input is there", figure(0));
     case mixed_reads: return fmt::format("{} % from page cache, rest direct", figure(0));
     case ordered_reads:
-      return "reading from beginning to end, for the checksum, not cached and uncached parts by "
+      return "reading from beginning to end, as a checksum or a checkpoint needs it, not cached "
+             "and uncached parts by "
              "turns";
     case buffered_writes: return "writing through the page cache: " + reason.why;
     case engine: return reason.why;

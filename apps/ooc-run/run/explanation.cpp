@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ooc/detail/device/cuda_facts.hpp>
@@ -184,9 +185,10 @@ namespace {
 /// if there is another file of that name.
 std::string describe_saves(const ooc::Checkpoint& checkpoint) {
   const double every = checkpoint.every_seconds;
-  std::string text =
-      fmt::format("what was found, to {}, {}", printable(checkpoint.file.string()),
-                  every > 0 ? "every " + format_seconds(every) : "after each partition");
+  std::string text = fmt::format("what was found, to {}, {}", printable(checkpoint.file.string()),
+                                 std::isinf(every) ? "when the run is stopped"
+                                 : every > 0       ? "every " + format_seconds(every)
+                                                   : "after each partition");
   std::error_code failed;
   if (!std::filesystem::exists(checkpoint.file, failed)) return text;
   const ooc::PartFile file = ooc::read_part_file(checkpoint.file);

@@ -116,15 +116,17 @@ void ProgressMeter::erase() {
   visible_ = false;
 }
 
-void ProgressMeter::update(std::uint64_t bytes, std::uint64_t total_bytes,
-                           std::vector<StageShare> stages) {
+void ProgressMeter::update(const ooc::Progress& progress, std::vector<StageShare> stages) {
   const Clock::time_point now = Clock::now();
-  const bool pass_begins = bytes < state_.bytes;
-  if (pass_begins) ++state_.pass;
-  rate_.add(static_cast<double>(pass_begins ? bytes : bytes - state_.bytes),
+  const bool is_next_pass = progress.bytes < state_.bytes;
+  if (is_next_pass) ++state_.pass;
+  // An earlier run's bytes took no time of this one.
+  const bool pass_begins = is_next_pass || state_.total_bytes == 0;
+  const std::uint64_t before = pass_begins ? progress.resumed_bytes : state_.bytes;
+  rate_.add(static_cast<double>(progress.bytes - std::min(before, progress.bytes)),
             std::chrono::duration<double>(now - std::exchange(updated_, now)).count());
-  state_.bytes = bytes;
-  state_.total_bytes = total_bytes;
+  state_.bytes = progress.bytes;
+  state_.total_bytes = progress.total_bytes;
   state_.rate = rate_.per_second();
   state_.stages = std::move(stages);
   if (mode_ == ProgressMode::plain && now - shown_ >= line_every) {

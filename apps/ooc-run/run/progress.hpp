@@ -43,7 +43,7 @@ class ProgressMeter {
   /// True if it shows the load of the stages, so that update() needs it.
   bool shows_stages() const noexcept { return mode_ == ProgressMode::automatic; }
 
-  void update(std::uint64_t bytes, std::uint64_t total_bytes, std::vector<StageShare> stages = {});
+  void update(const ooc::Progress& progress, std::vector<StageShare> stages = {});
 
   /// Erases the bar, to make room for other output.
   void erase();

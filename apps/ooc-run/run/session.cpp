@@ -180,7 +180,7 @@ ooc::PassOptions Session::pass_options() {
                            .checksum = settings_.checksum,
                            .keep_partial = true,
                            .checkpoint = settings_.checkpoint};
-  // What was found is to be saved even if a disk is slow.
+  // A stopped run saves its findings first, also on a slow disk.
   if (options.checkpoint) interrupt_.allow_more_time();
   if (trace_ || report_file_ || meter_.shows_stages()) {
     options.observe = [this](const ooc::TraceEvent& done) {
@@ -195,8 +195,7 @@ ooc::PassOptions Session::pass_options() {
 void Session::show(const ooc::Progress& progress) {
   // The reads of --verify are not a stage of the run.
   const auto now = StageLoad::Clock::now();
-  meter_.update(progress.bytes, progress.total_bytes,
-                has_ended_ ? std::vector<StageShare>{} : stage_load_.shares(now));
+  meter_.update(progress, has_ended_ ? std::vector<StageShare>{} : stage_load_.shares(now));
   try {
     const std::string warning = stall_watch_.look(progress);
     if (warning.empty() || settings_.output.quiet) return;
@@ -235,6 +234,7 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   outcome.verdict = verdict(stats, device_.kind, ceilings);
   if (!outcome.verdict.empty()) outcome.verdict += beside_fact(prediction, stats.timing.seconds);
   outcome.partial = stats.outcome.partial;
+  outcome.checkpoint = settings_.checkpoint.file.string();
   outcome.reasons = sentences_of(without_repetitions(stats.layout.reasons));
   if (!device_.reason.empty()) outcome.reasons.insert(outcome.reasons.begin(), device_.reason);
   outcome.notes = without_repetitions(stats.outcome.remarks);

@@ -2,7 +2,6 @@
 
 #include <ooc/error.hpp>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -50,38 +49,6 @@ struct FindExtremes {
     bytes.require_end();
   }
 };
-
-// The range that the first pass has found is kept in the file of a checkpoint during the second.
-
-std::string to_text(const Extremes& extremes) {
-  return nlohmann::json{
-      {"lowest", extremes.lowest},
-      {"highest", extremes.highest},
-      {"counts",
-       {std::to_string(extremes.nan), std::to_string(extremes.negative_infinities),
-        std::to_string(extremes.positive_infinities)}}}
-      .dump();
-}
-
-/// Returns the range, if an earlier run has found it. Throws Error(bad_input).
-std::optional<Extremes> saved_extremes(const detail::CheckpointFile& file) {
-  const std::optional<std::string> saved = file.saved_about();
-  if (!saved || *saved == "{}") return {};
-  try {
-    const auto json = nlohmann::json::parse(*saved);
-    const auto count = [&](std::size_t i) {
-      return std::stoull(json.at("counts").at(i).get<std::string>());
-    };
-    return Extremes{.lowest = json.at("lowest").get<double>(),
-                    .highest = json.at("highest").get<double>(),
-                    .nan = count(0),
-                    .negative_infinities = count(1),
-                    .positive_infinities = count(2)};
-  } catch (const std::exception&) {
-    throw Error(ErrorKind::usage, file.path().string() + ": is of another job",
-                {.path = file.path(), .why = "it has no range that a first pass has found"});
-  }
-}
 
 ErrorDetails details_of(const Source& source, std::string why, std::string hint,
                         std::vector<Remedy> remedies = {}) {
@@ -152,10 +119,16 @@ Result<Extremes> find_extremes(Coordinator& coordinator, ElementType type, const
 /// The same for a job with a checkpoint, in whose file the range is then.
 Result<Extremes> find_extremes(Coordinator& coordinator, const Source& source,
                                const PassOptions& wanted, detail::CheckpointFile& file) {
-  std::optional<Extremes> found = saved_extremes(file);
+  Extremes found;
   Stats stats;
-  if (found) {
+  if (const std::vector<std::byte> kept = file.kept(); !kept.empty()) {
+    ByteReader bytes(kept);
+    found = bytes.take<Extremes>();
+    bytes.require_end();
     stats.outcome.bytes = stats.outcome.resumed_bytes = source.bytes();
+    // The report of a pass that an earlier run has done.
+    const std::uint64_t all = source.bytes();
+    if (wanted.progress) wanted.progress({.bytes = all, .total_bytes = all, .resumed_bytes = all});
   } else {
     ooc::visit(source.element(), [&]<class T>(std::type_identity<T>) {
       auto result = detail::fold_in_sections(coordinator, std::tuple(FindExtremes<T>{}),
@@ -165,8 +138,10 @@ Result<Extremes> find_extremes(Coordinator& coordinator, const Source& source,
     });
     file.end();
   }
-  file.about = to_text(*found);
-  return {*found, std::move(stats)};
+  std::vector<std::byte> kept;
+  append_bytes(kept, found);
+  file.keep(kept);
+  return {found, std::move(stats)};
 }
 
 /// Returns the default range of types with few values: all of them.
@@ -247,7 +222,6 @@ Stats complete(Histogram& histogram, const Source& source, const HistogramOption
   if (stats.outcome.bytes == 0 && !stats.outcome.partial) {
     histogram = empty_histogram(source.element(), options);
   }
-  if (found.file) found.file->remove();
   return stats;
 }
 

@@ -48,10 +48,10 @@ auto fold_found(Coordinator& coordinator, const std::tuple<Ops...>& ops, const S
                     : fold(coordinator, ops, source, wanted);
 }
 
-/// Ends the job: checks a histogram, removes the file of a checkpoint, and returns the statistics
-/// of both passes together. A histogram of no elements gets counts of 0 if range or edges are
-/// given, else it loses its bins. Throws Error: `internal` unless every element was counted once,
-/// `input_changed` if the counting pass saw other values than the first one.
+/// Checks a histogram, and returns the statistics of both passes together. That of no elements gets
+/// counts of 0 if range or edges are given, else it loses its bins. Throws Error: `internal` unless
+/// every element was counted once, `input_changed` if the counting pass saw other values than the
+/// first one.
 Stats complete(Histogram& histogram, const Source& source, const HistogramOptions& options,
                const FoundBins& found, const Stats& counting);
 

@@ -61,10 +61,7 @@ ElementType product_type(const Source& a, const MatmulOptions& options) {
 Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
                        const Target& target, const MatmulOptions& options,
                        const PassOptions& wanted) {
-  if (wanted.checkpoint) {
-    throw Error(ErrorKind::usage, "only folds have checkpoints",
-                {.remedies = {{Change::unset, "PassOptions::checkpoint"}}});
-  }
+  require_none(wanted.checkpoint);
   Coordinator::Reservation reservation = coordinator.reserve();
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {

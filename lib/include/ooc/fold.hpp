@@ -133,7 +133,8 @@ Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const 
           detail::fold_with_checkpoint(coordinator, std::tuple<Op>(op), inputs, wanted);
       return {std::get<0>(std::move(found)), std::move(stats)};
     } else {
-      throw detail::has_no_checkpoints(detail::merge_of<Op>() == Merge::in_order);
+      throw detail::has_no_checkpoints(
+          detail::why_not_saved(detail::merge_of<Op>() == Merge::in_order));
     }
   }
   Coordinator::Reservation pass = coordinator.begin_pass();
@@ -145,8 +146,7 @@ Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const 
 
 /// Folds a section of a source (see section()), or a whole one, and returns what merges with the
 /// same of other sections: a Part, which can be saved. A section begins and ends with whole
-/// partitions of the operator. PassOptions::keep_partial is not used. The file of a
-/// PassOptions::checkpoint stays: remove it when the part is saved. Throws Error as fold() does,
+/// partitions of the operator. PassOptions::keep_partial is not used. Throws Error as fold() does,
 /// and Error(usage) for other sections.
 ///
 ///     constexpr std::size_t partition = Sum::partition_records;
@@ -199,11 +199,11 @@ requires(std::same_as<typename Op::Input, typename Others::Input>&&...)
         Coordinator& coordinator, const std::tuple<Op, Others...>& operators, const From& from,
         const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
+  Coordinator::Reservation pass = coordinator.begin_pass();
   if (wanted.checkpoint) {
     detail::CheckpointFile file(wanted.checkpoint);
-    return detail::collect_in_sections(coordinator, operators, inputs, wanted, file);
+    return detail::collect_in_sections(coordinator, pass, operators, inputs, wanted, file);
   }
-  Coordinator::Reservation pass = coordinator.begin_pass();
   return detail::collect_pass(coordinator, pass, operators, inputs,
                               detail::without_keep_partial(wanted));
 }

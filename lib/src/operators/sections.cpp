@@ -15,10 +15,14 @@ namespace ooc::detail {
 
 namespace {
 
+std::size_t element_bytes_of(const PassInput& input) {
+  return input.source.type() ? size_of(*input.source.type()) : 1;
+}
+
 /// Returns the records of an input as a source of its own.
 Source section_of(const PassInput& input, const RecordRange& records) {
   const Source& source = input.source;
-  const std::size_t element_bytes = source.type() ? size_of(*source.type()) : 1;
+  const std::size_t element_bytes = element_bytes_of(input);
   const std::uint64_t before = records_before(input);
   return section(source, (records.first - before) * input.record.bytes / element_bytes,
                  records.count * input.record.bytes / element_bytes);
@@ -28,6 +32,12 @@ std::uint64_t bytes_of_record(std::span<const PassInput> inputs) {
   std::uint64_t bytes = 0;
   for (const PassInput& input : inputs) bytes += input.record.bytes;
   return bytes;
+}
+
+/// Returns the chunks of a pass that were processed.
+std::size_t chunks_done(const Stats& stats) {
+  if (!stats.outcome.partial) return stats.layout.chunks;
+  return static_cast<std::size_t>(divide_up(stats.outcome.bytes, stats.layout.chunk_bytes));
 }
 
 }  // namespace
@@ -42,6 +52,15 @@ Sections::Sections(std::span<const PassInput> inputs, std::size_t partition,
     throw Error(ErrorKind::usage, "a job with a checkpoint has no checksum",
                 {.why = "a checksum is of the bytes of one pass, and such a job may have several",
                  .remedies = {{Change::unset, "PassOptions::checksum"}}});
+  }
+  if (std::isnan(wanted.checkpoint.every_seconds)) {
+    throw Error(ErrorKind::usage, "Checkpoint::every_seconds is not a number");
+  }
+  for (const PassInput& input : inputs) {
+    if (partition * input.record.bytes % element_bytes_of(input) == 0) continue;
+    throw Error(ErrorKind::usage,
+                input.source.name() + ": a partition is not a whole number of elements",
+                {.why = "the job goes on after any partition, and at the beginning of an element"});
   }
   options_ = wanted;
   options_.keep_partial = true;
@@ -75,8 +94,9 @@ std::uint64_t Sections::records_until_save() const {
 }
 
 std::span<const PassInput> Sections::next(std::span<const RecordRange> covered) {
-  RecordRange range{all_.first, all_.count};
+  RecordRange range = is_done(covered) ? RecordRange{all_.first, 0} : all_;
   for (const RecordRange& there : covered) {
+    if (range.count == 0) break;
     if (there.first > range.first) {
       range.count = there.first - range.first;
       break;
@@ -91,7 +111,8 @@ std::span<const PassInput> Sections::next(std::span<const RecordRange> covered) 
     section_.push_back({sources_[i], inputs_[i].record, inputs_[i].decoding});
   }
   const bool is_first = stats_.layout.chunks == 0;
-  const double every = wanted_.checkpoint.every_seconds;
+  constexpr double shortest = 0.1;  // shorter ones would be stopped before their first step
+  const double every = std::max(wanted_.checkpoint.every_seconds, shortest);
   longest_seconds_ = (is_first ? every : 2 * every) * patience_;
   forward_.reset();
   stop_ = std::stop_source();
@@ -109,17 +130,20 @@ std::span<const PassInput> Sections::next(std::span<const RecordRange> covered) 
 void Sections::show(Progress progress) {
   if (seconds_since_save() >= longest_seconds_) stop_.request_stop();
   if (!wanted_.progress) return;
-  progress.bytes += stats_.outcome.bytes;
+  // A pass that is stopped has read more than it has processed, which is read again.
+  shown_bytes_ = progress.bytes = std::max(shown_bytes_, progress.bytes + stats_.outcome.bytes);
+  progress.resumed_bytes = stats_.outcome.resumed_bytes;
   progress.total_bytes = all_.count * bytes_of_record(inputs_);
   progress.seconds += stats_.timing.seconds;
   wanted_.progress(progress);
 }
 
 void Sections::add(const Stats& stats) {
+  const bool is_first = stats_.layout.chunks == 0;
   const OutcomeStats before = stats_.outcome;
-  const std::size_t chunks = stats_.layout.chunks;
-  const auto cached =
-      chunks == 0 ? stats.layout.page_cache_fraction : stats_.layout.page_cache_fraction;
+  const LayoutStats first = is_first ? stats.layout : stats_.layout;
+  const double startup = is_first ? stats.timing.startup_seconds : stats_.timing.startup_seconds;
+  const std::size_t chunks = is_first ? 0 : stats_.layout.chunks;
   if (stats.outcome.bytes >= largest_bytes_) {
     stats_ += stats;
   } else {  // a short section has other sizes
@@ -127,8 +151,10 @@ void Sections::add(const Stats& stats) {
     stats_ = both += stats_;
   }
   largest_bytes_ = std::max(largest_bytes_, stats.outcome.bytes);
-  stats_.layout.page_cache_fraction = cached;
-  stats_.layout.chunks = chunks + stats.layout.chunks;
+  stats_.layout.page_cache_fraction = first.page_cache_fraction;
+  stats_.layout.reasons = first.reasons;
+  stats_.layout.chunks = chunks + chunks_done(stats);
+  stats_.timing.startup_seconds = startup;
   stats_.outcome.bytes = before.bytes + stats.outcome.bytes;
   stats_.outcome.resumed_bytes = before.resumed_bytes;
   stats_.outcome.checkpoints = before.checkpoints;
@@ -149,8 +175,7 @@ double Sections::seconds_since_save() const {
 
 bool Sections::is_due() const {
   constexpr double nearly = 0.9;  // a section that short would cost as much as it saves
-  return wanted_.stop.stop_requested() ||
-         seconds_since_save() >= nearly * wanted_.checkpoint.every_seconds;
+  return seconds_since_save() >= nearly * wanted_.checkpoint.every_seconds;
 }
 
 void Sections::save(const std::function<void()>& save) {
@@ -172,16 +197,15 @@ void Sections::save(const std::function<void()>& save) {
   saved_ = Clock::now();
 }
 
-void Sections::require_not_stopped() const {
-  if (!wanted_.stop.stop_requested()) return;
+Error Sections::interrupted() const {
   const auto all = static_cast<double>(all_.count * bytes_of_record(inputs_));
   const double percent = 100 * static_cast<double>(saved_bytes_) / all;
   const std::string& path = wanted_.checkpoint.file.string();
   const std::string what = "interrupted; " + path + " has what was found in " +
                            std::to_string(static_cast<int>(percent)) + " % of the data";
-  throw Error(ErrorKind::interrupted,
-              why_not_saved_.empty() ? what : what + ", and no more: " + why_not_saved_,
-              {.path = wanted_.checkpoint.file, .hint = "the same job goes on from there"});
+  return {ErrorKind::interrupted,
+          why_not_saved_.empty() ? what : what + ", and no more: " + why_not_saved_,
+          {.path = wanted_.checkpoint.file, .hint = "the same job goes on from there"}};
 }
 
 }  // namespace ooc::detail

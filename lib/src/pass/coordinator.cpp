@@ -217,13 +217,9 @@ Stats Coordinator::run(Reservation& pass, std::span<const PassInput> inputs, Ope
                                : "a pass over several inputs has no checksum",
                 {.why = "a checksum is of the bytes of one source, in their order"});
   }
-  if (inputs.empty() && outputs.empty()) {
-    throw Error(ErrorKind::usage, "a pass has an input or an output");
-  }
-  if (wanted.checkpoint && (!outputs.empty() || operation.lending())) {
-    throw Error(ErrorKind::usage, "only folds have checkpoints",
-                {.remedies = {{Change::unset, "PassOptions::checkpoint"}}});
-  }
+  const bool is_nothing = inputs.empty() && outputs.empty();
+  if (is_nothing) throw Error(ErrorKind::usage, "a pass has an input or an output");
+  if (!outputs.empty() || operation.lending()) require_none(wanted.checkpoint);
   state_->reservation = &pass;
   Stats stats = state_->run_passes(inputs, operation, wanted, outputs);
   if (outputs.empty()) {

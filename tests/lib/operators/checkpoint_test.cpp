@@ -5,92 +5,35 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <chrono>
-#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
-#include <fstream>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "io/expect_error.hpp"
-#include "lib/operators/resident_fixture.hpp"
+#include "lib/operators/checkpoint_fixture.hpp"
 #include "support/bits.hpp"
 
 namespace ooc {
 namespace {
 
 using test::bits_of;
+using test::CheckpointTest;
+using test::CountAbove;
 using test::expect_error;
+using test::NamedSum;
 using test::partition;
-
-/// A sum whose bits show the order of additions.
-struct NamedSum : test::RoundedSum {
-  static constexpr std::string_view partial_name = "test.sum/1";
-};
-
-/// The number of values that are above a bound.
-struct CountAbove {
-  using Input = float;
-  using Partial = std::uint64_t;
-  static constexpr Merge merge_order = Merge::unordered;
-  static constexpr std::size_t partition_records = 2 * partition;
-  static constexpr std::string_view partial_name = "test.above/1";
-  float bound;
-
-  std::string question() const { return "above " + std::to_string(bound); }
-  void consume(Stream& stream, DeviceChunk<const float> in, std::uint64_t& count) const {
-    for (const float value : test::on_host<const float>(stream, in)) count += value > bound;
-  }
-  void merge(std::uint64_t& total, const std::uint64_t& part) const { total += part; }
-};
-
-class CheckpointTest : public test::ResidentFixture {
- protected:
-  static constexpr std::size_t partitions_ = 51;
-
-  /// Options with a checkpoint after each partition.
-  PassOptions after_each() const { return {.checkpoint = {.file = path_, .every_seconds = 0}}; }
-
-  /// A sum that calls `call` at a partition of that number, counted from 1, and counts all.
-  NamedSum sum_with(std::size_t number, std::function<void()> call) {
-    seen_ = 0;
-    NamedSum sum;
-    sum.at_partition = [this, number, call = std::move(call)] {
-      if (++seen_ == number) call();
-    };
-    return sum;
-  }
-  NamedSum counted_sum() {
-    return sum_with(0, [] {});
-  }
-
-  /// Runs a fold that stops within a section, and leaves a file.
-  void leave_file() {
-    Coordinator machine = coordinator();
-    EXPECT_THROW(fold(machine, sum_with(20, [] { throw std::runtime_error("broken"); }), source_,
-                      after_each()),
-                 std::runtime_error);
-    EXPECT_TRUE(std::filesystem::exists(path_));
-  }
-
-  float expected() {
-    Coordinator machine = coordinator();
-    return fold(machine, NamedSum{}, source_).value;
-  }
-
-  std::filesystem::path path_ = dir_.path() / "sum.part";
-  std::atomic<std::size_t> seen_{0};
-};
 
 TEST_P(CheckpointTest, GoesOnAfterAFailure) {
   leave_file();
@@ -101,7 +44,6 @@ TEST_P(CheckpointTest, GoesOnAfterAFailure) {
   EXPECT_EQ(stats.outcome.resumed_bytes, 19 * partition * sizeof(float));
   EXPECT_EQ(stats.outcome.bytes, bytes_);
   EXPECT_EQ(stats.outcome.passes, 1u);
-  EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
 TEST_P(CheckpointTest, GoesOnAfterAStop) {
@@ -123,17 +65,16 @@ TEST_P(CheckpointTest, GoesOnAfterAStop) {
     }
     seen += seen_;
   }
-  // What was found before a stop is not computed again.
+  // Nothing that was found before a stop is computed again.
   EXPECT_EQ(seen + seen_, partitions_);
   EXPECT_GT(runs, 2u);
-  EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
 TEST_P(CheckpointTest, SavesAfterEachPartition) {
   Coordinator machine = coordinator();
   const auto [sum, stats] = fold(machine, NamedSum{}, source_, after_each());
   EXPECT_EQ(bits_of(sum), bits_of(expected()));
-  EXPECT_EQ(stats.outcome.checkpoints, partitions_ - 1);
+  EXPECT_EQ(stats.outcome.checkpoints, partitions_);
   EXPECT_GT(stats.timing.checkpoint_seconds, 0);
   EXPECT_GT(stats.timing.seconds, stats.timing.checkpoint_seconds);
   EXPECT_EQ(stats.layout.chunks, partitions_);
@@ -148,8 +89,38 @@ TEST_P(CheckpointTest, AShortRunIsOnePass) {
   const auto [sum, stats] = fold(machine, op, source_, {.checkpoint = {.file = path_}});
   EXPECT_EQ(bits_of(sum), bits_of(expected()));
   EXPECT_TRUE(was_there);
-  EXPECT_EQ(stats.outcome.checkpoints, 0u);
-  EXPECT_FALSE(std::filesystem::exists(path_));
+  EXPECT_EQ(stats.outcome.checkpoints, 1u);  // at the end
+}
+
+TEST_P(CheckpointTest, StaysUntilTheCallerRemovesIt) {
+  leave_file();
+  Coordinator machine = coordinator();
+  EXPECT_EQ(bits_of(fold(machine, counted_sum(), source_, after_each()).value),
+            bits_of(expected()));
+  EXPECT_EQ(seen_, partitions_ - 19);
+  const auto [again, stats] = fold(machine, counted_sum(), source_, after_each());
+  EXPECT_EQ(seen_, 0u);
+  EXPECT_EQ(bits_of(again), bits_of(expected()));
+  EXPECT_EQ(stats.outcome.bytes, bytes_);
+  EXPECT_EQ(stats.outcome.resumed_bytes, bytes_);
+  auto part = collect(machine, counted_sum(), source_, after_each()).value;
+  EXPECT_EQ(seen_, 0u);
+  EXPECT_EQ(bits_of(std::move(part).result()), bits_of(expected()));
+}
+
+/// A sum on lanes that are slow to start.
+struct LateSum : NamedSum {
+  float make_partial(Stream&) const {
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    return 0;
+  }
+};
+
+TEST_P(CheckpointTest, LanesThatStartLateAreGivenTime) {
+  const Source few = section(source_, 0, 2 * partition);
+  Coordinator machine = coordinator();
+  EXPECT_EQ(bits_of(fold(machine, LateSum{}, few, after_each()).value),
+            bits_of(fold(machine, NamedSum{}, few).value));
 }
 
 TEST_P(CheckpointTest, ALongRunIsSavedFromTimeToTime) {
@@ -191,16 +162,54 @@ TEST_P(CheckpointTest, OfASection) {
   EXPECT_EQ(stats.outcome.bytes, part.bytes());
 }
 
-TEST_P(CheckpointTest, OfAPartStaysUntilTheCallerRemovesIt) {
-  leave_file();
+/// Adds up products of two files, of rows in the first.
+struct WeightedRows {
+  using Input = std::tuple<Row<float>, float>;
+  using Partial = double;
+  static constexpr std::size_t partition_records = 1024;
+  static constexpr std::string_view partial_name = "test.weighted/1";
+  std::function<void()> at_partition = [] {};
+
+  void consume(Stream& stream, DeviceRows<const float> rows, DeviceChunk<const float> weights,
+               double& sum) const {
+    at_partition();
+    EXPECT_EQ(rows.first, weights.first);
+    const auto values = test::on_host<const float>(stream, rows);
+    const auto factors = test::on_host<const float>(stream, weights);
+    for (std::size_t i = 0; i < values.size(); ++i) sum += values[i] * factors[i / rows.columns];
+  }
+  void merge(double& total, const double& part) const { total += part; }
+};
+
+TEST_P(CheckpointTest, OfRowsOfSeveralFiles) {
+  constexpr std::size_t rows = 10 * 1024 + 3, columns = 4;
+  auto all = values();
+  all.resize(rows * columns);
+  const test::ValuesFile first, second;
+  Source points = first.source_of(all);
+  points.set_shape({rows, columns});
+  const Source weights = second.source_of(std::vector<float>(all.begin(), all.begin() + rows));
   Coordinator machine = coordinator();
-  auto part = collect(machine, counted_sum(), source_, after_each()).value;
-  EXPECT_EQ(seen_, partitions_ - 19);
-  EXPECT_EQ(bits_of(std::move(part).result()), bits_of(expected()));
-  auto [again, stats] = collect(machine, counted_sum(), source_, after_each());
-  EXPECT_LE(seen_, 1u);  // the last partition is not saved
-  EXPECT_EQ(bits_of(std::move(again).result()), bits_of(expected()));
-  EXPECT_EQ(stats.outcome.bytes, bytes_);
+  const double expected = fold(machine, WeightedRows{}, zip(points, weights)).value;
+  for (const double every : {0.0, 30.0}) {
+    std::stop_source stop;
+    WeightedRows stopped;
+    seen_ = 0;
+    stopped.at_partition = [&] {
+      if (++seen_ == 3) stop.request_stop();
+    };
+    const Checkpoint checkpoint{.file = path_, .every_seconds = every};
+    expect_error(ErrorKind::interrupted, "has what was found in", [&] {
+      fold(machine, stopped, zip(points, weights),
+           {.stop = stop.get_token(), .checkpoint = checkpoint});
+    });
+    const auto [sum, stats] =
+        fold(machine, WeightedRows{}, zip(points, weights), {.checkpoint = checkpoint});
+    EXPECT_EQ(bits_of(sum), bits_of(expected));
+    EXPECT_EQ(stats.outcome.resumed_bytes % (1024 * (columns + 1) * sizeof(float)), 0u);
+    EXPECT_GE(stats.outcome.resumed_bytes, 3 * 1024 * (columns + 1) * sizeof(float));
+    std::filesystem::remove(path_);
+  }
 }
 
 TEST_P(CheckpointTest, OfEmptyData) {
@@ -208,7 +217,6 @@ TEST_P(CheckpointTest, OfEmptyData) {
   const test::ValuesFile nothing;
   const Source empty = nothing.source_of(std::vector<float>());
   EXPECT_EQ(fold(machine, NamedSum{}, empty, after_each()).value, 0);
-  EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
 TEST_P(CheckpointTest, ProgressAndEventsAreOfTheWhole) {
@@ -256,59 +264,6 @@ TEST_P(CheckpointTest, AFileThatCannotBeWrittenLaterIsARemark) {
   };
   EXPECT_EQ(std::ranges::count_if(stats.outcome.remarks, says_so), 1);
   EXPECT_LT(stats.outcome.checkpoints, 10u);
-}
-
-TEST_P(CheckpointTest, RefusesTheFileOfAnotherJob) {
-  Coordinator machine = coordinator();
-  leave_file();
-  const std::string before = made("sum.part");
-  expect_error(ErrorKind::usage, "sum.part: is of another job",
-               [&] { fold(machine, CountAbove{1}, source_, after_each()); });
-  expect_error(ErrorKind::usage, "is of another job", [&] {
-    fold(machine, NamedSum{}, section(source_, 0, 30 * partition), after_each());
-  });
-  EXPECT_EQ(made("sum.part"), before);
-  std::vector<float> changed = values();
-  changed.front() = 7;
-  const test::ValuesFile other;
-  const Source copy = other.source_of(changed);
-  expect_error(ErrorKind::input_changed, "sum.part: is of the data as they were",
-               [&] { fold(machine, NamedSum{}, copy, after_each()); });
-  EXPECT_EQ(made("sum.part"), before);
-
-  PartFile part{.question = "1", .input = identity_of(source_)};
-  part.add(collect(machine, NamedSum{}, source_).value);
-  write_part_file(path_, part, true);
-  expect_error(ErrorKind::usage, "is of another job",
-               [&] { fold(machine, NamedSum{}, source_, after_each()); });
-  std::ofstream(path_) << "a file of the user";
-  expect_error(ErrorKind::bad_input, "is not a part",
-               [&] { fold(machine, NamedSum{}, source_, after_each()); });
-  EXPECT_EQ(made("sum.part"), "a file of the user");
-}
-
-/// Adds up values in their order.
-struct SumInOrder : test::RoundedSum {
-  static constexpr Merge merge_order = Merge::in_order;
-};
-
-TEST_P(CheckpointTest, RefusesWhatCannotGoOn) {
-  Coordinator machine = coordinator();
-  const PassOptions wanted = after_each();
-  expect_error(ErrorKind::usage, "the findings of this operator cannot be saved",
-               [&] { fold(machine, SumInOrder{}, source_, wanted); });
-  expect_error(ErrorKind::usage, "the findings of this operator cannot be saved",
-               [&] { fold(machine, test::RoundedSum{}, source_, wanted); });
-  expect_error(ErrorKind::usage, "only folds have checkpoints",
-               [&] { map(machine, test::Doubled{}, source_, target("out"), wanted); });
-  const Resident kept(machine, source_);
-  expect_error(ErrorKind::usage, "data that stay on the device have no checkpoint",
-               [&] { fold(machine, NamedSum{}, kept, wanted); });
-  PassOptions with_checksum = wanted;
-  with_checksum.checksum = true;
-  expect_error(ErrorKind::usage, "a job with a checkpoint has no checksum",
-               [&] { fold(machine, NamedSum{}, source_, with_checksum); });
-  EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, CheckpointTest, test::all_machines, test::machine_name);

@@ -1,3 +1,5 @@
+#include "sizing/dry_run_pass.hpp"
+
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/base/dtype.hpp>
 #include <ooc/detail/base/units.hpp>
@@ -112,6 +114,13 @@ TEST_F(DryRunPass, KnowsHowStoredRecordsAreDecoded) {
     EXPECT_EQ(plan.layout.chunks, stats.layout.chunks);
     EXPECT_EQ(plan.layout.streams, stats.layout.streams);
   }
+}
+
+TEST_F(DryRunPass, WhatIsToGoOnIsReadFromTheBeginning) {
+  const Source source{File::open(directory_.write("in", test::random_bytes(100, 2)))};
+  const PassInput input{source, 1};
+  EXPECT_FALSE(needs_of({&input, 1}, nullptr, {}).in_order);
+  EXPECT_TRUE(needs_of({&input, 1}, nullptr, {.checkpoint = {.file = "f"}}).in_order);
 }
 
 TEST_F(DryRunPass, OfNothingIsEmpty) {

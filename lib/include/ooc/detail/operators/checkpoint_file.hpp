@@ -7,6 +7,8 @@
 #include <ooc/detail/pass/pass_input.hpp>
 #include <ooc/error.hpp>
 
+#include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,23 +21,25 @@ namespace ooc::detail {
 struct OperatorQuestion {
   std::string_view name;
   std::string settings;
+  std::string_view input;  // the type that it reads, as the compiler names it
 };
 
 /// The file of a Checkpoint, for a job of one pass or of several.
 class OOC_API CheckpointFile {
  public:
-  /// Reads the file if it is there. Throws Error as read_part_file().
+  /// Reads the file if it is there. Throws Error as read_part_file(), and `input` if that cannot be
+  /// known.
   explicit CheckpointFile(const Checkpoint& wanted);
 
-  /// What a job of several passes keeps beside the findings: JSON.
-  std::string about = "{}";
+  /// Keeps the findings of the passes of the job that are complete, for the passes after them.
+  void keep(std::span<const std::byte> found);
 
-  /// Returns what an earlier run has kept there; empty if there is no file.
-  std::optional<std::string> saved_about() const;
+  /// Returns what an earlier run has kept; empty if no pass was complete.
+  std::vector<std::byte> kept() const;
 
-  /// Begins a pass of the job. Returns what an earlier run has saved of it, or null. Throws Error:
-  /// `usage` if the file is of another job, or for inputs that have no checkpoints; `input_changed`
-  /// if the data have changed since; `input`.
+  /// Begins a pass of the job. Returns what an earlier run has saved of it; null if it had found
+  /// nothing. Throws Error: `usage` if the file is of another job, or for inputs that have no
+  /// checkpoints; `input_changed` if the data have changed since; `input`.
   const PartFile* begin(std::span<const PassInput> inputs,
                         std::span<const OperatorQuestion> operators);
 
@@ -48,19 +52,20 @@ class OOC_API CheckpointFile {
   /// Ends the pass, whose findings the job has now: the next begins anew.
   void end();
 
-  /// Removes the file.
-  void remove() const noexcept;
-
   /// The path of the file.
   const std::filesystem::path& path() const noexcept { return path_; }
 
  private:
   std::filesystem::path path_;
+  std::string kept_{};             // hexadecimal digits
   std::optional<PartFile> saved_;  // by an earlier run
   PartFile pass_;                  // without parts
 };
 
-/// Returns the error for an operator whose partials cannot be saved.
-OOC_API Error has_no_checkpoints(bool is_merged_in_order);
+/// Returns the error for an operator whose findings cannot be saved.
+OOC_API Error has_no_checkpoints(std::string why);
+
+/// Returns the reason of an operator that is no SavableFold.
+OOC_API std::string why_not_saved(bool is_merged_in_order);
 
 }  // namespace ooc::detail

@@ -12,9 +12,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <tuple>
+#include <typeinfo>
 #include <utility>
 
 // Folds whose findings are saved from time to time: see Checkpoint.
@@ -58,22 +60,25 @@ PartsOf<Ops...> load_each(const std::tuple<Ops...>& operators, const PartFile& s
   return {load(std::get<i>(operators), i)...};
 }
 
-/// Collects in passes over sections, and saves what was found from time to time (see Checkpoint),
-/// and when the job was stopped. The file stays.
+/// Collects in passes over sections, and saves the findings from time to time, when the job was
+/// stopped, and at the end (see Checkpoint).
 template <class... Ops>
 Result<PartsOf<Ops...>> collect_in_sections(Coordinator& coordinator,
+                                            Coordinator::Reservation& pass,
                                             const std::tuple<Ops...>& operators,
                                             std::span<const PassInput> inputs,
                                             const PassOptions& wanted, CheckpointFile& file) {
   constexpr auto all = std::index_sequence_for<Ops...>{};
-  Coordinator::Reservation pass = coordinator.begin_pass();
+  const auto began = std::chrono::steady_clock::now();
   const auto questions = std::apply(
       [](const Ops&... ops) {
-        return std::array{OperatorQuestion{Ops::partial_name, question_of(ops)}...};
+        return std::array{OperatorQuestion{Ops::partial_name, question_of(ops),
+                                           typeid(typename Ops::Input).name()}...};
       },
       operators);
   std::size_t partition = 1;
   auto found = with_folds(coordinator, operators, inputs, [&](auto&... folds) {
+    if (!(folds.margin().is_empty() && ...)) throw has_no_checkpoints("it looks at neighbours");
     partition = std::max({folds.partition()...});
     return PartsOf<Ops...>{folds.take_part(cover_of(inputs, folds.partition(), 0))...};
   });
@@ -89,14 +94,18 @@ Result<PartsOf<Ops...>> collect_in_sections(Coordinator& coordinator,
     file.save(now);
   };
   save();  // an error about the file is to come before the work
+  sections.add_seconds(
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
   for (;;) {
     const std::span<const PassInput> section = sections.next(covered());
     auto [parts, stats] = collect_pass(coordinator, pass, operators, section, sections.options());
     merge_each(found, std::move(parts), all);
     sections.add(stats);
-    if (sections.is_done(covered())) return {std::move(found), sections.stats()};
-    if (sections.is_due()) sections.save(save);
-    sections.require_not_stopped();
+    const bool is_done = sections.is_done(covered());
+    const bool is_stopped = wanted.stop.stop_requested();
+    if (is_done || is_stopped || sections.is_due()) sections.save(save);
+    if (is_done) return {std::move(found), sections.stats()};
+    if (is_stopped) throw sections.interrupted();
   }
 }
 
@@ -108,24 +117,23 @@ Result<std::tuple<ResultOf<Ops>...>> fold_in_sections(Coordinator& coordinator,
                                                       const PassOptions& wanted,
                                                       CheckpointFile& file) {
   if constexpr ((SavableFold<Ops> && ...)) {
-    auto [found, stats] = collect_in_sections(coordinator, operators, inputs, wanted, file);
+    Coordinator::Reservation pass = coordinator.begin_pass();
+    auto [found, stats] = collect_in_sections(coordinator, pass, operators, inputs, wanted, file);
     const auto results = [](auto&... parts) {
       return std::tuple<ResultOf<Ops>...>{result_of_section(std::move(parts))...};
     };
     return {std::apply(results, found), std::move(stats)};
   } else {
-    throw has_no_checkpoints(((merge_of<Ops>() == Merge::in_order) || ...));
+    throw has_no_checkpoints(why_not_saved(((merge_of<Ops>() == Merge::in_order) || ...)));
   }
 }
 
-/// The same for a job of one pass, which removes the file.
+/// The same for a job of one pass.
 template <class... Ops>
 auto fold_with_checkpoint(Coordinator& coordinator, const std::tuple<Ops...>& operators,
                           std::span<const PassInput> inputs, const PassOptions& wanted) {
   CheckpointFile file(wanted.checkpoint);
-  auto result = fold_in_sections(coordinator, operators, inputs, wanted, file);
-  file.remove();
-  return result;
+  return fold_in_sections(coordinator, operators, inputs, wanted, file);
 }
 
 }  // namespace ooc::detail

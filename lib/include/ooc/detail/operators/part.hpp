@@ -186,6 +186,7 @@ class Part {
   /// Returns the result of the whole dataset, as fold() does, and is used up. Throws Error(usage)
   /// if a part of it is missing.
   Value result() && {
+    require_state();
     cover_.require_whole();
     return detail::result_of_section(std::move(*this));
   }

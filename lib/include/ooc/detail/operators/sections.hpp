@@ -6,6 +6,7 @@
 #include <ooc/detail/pass/pass_input.hpp>
 #include <ooc/detail/pass/pass_options.hpp>
 #include <ooc/detail/pool/record_range.hpp>
+#include <ooc/error.hpp>
 #include <ooc/source.hpp>
 
 #include <chrono>
@@ -27,7 +28,8 @@ namespace ooc::detail {
 class OOC_API Sections {
  public:
   /// `partition`: records, at whose multiples sections begin. The inputs and the options must
-  /// outlive it.
+  /// outlive it. Throws Error(usage) for a checksum, for times that are no numbers, and for records
+  /// of which a partition is not whole elements.
   Sections(std::span<const PassInput> inputs, std::size_t partition, const PassOptions& wanted);
   Sections(const Sections&) = delete;
   Sections& operator=(const Sections&) = delete;
@@ -48,15 +50,18 @@ class OOC_API Sections {
   /// Adds the statistics of that pass, which may have been stopped early.
   void add(const Stats& stats);
 
-  /// True if it is time to save what was found.
+  /// True if it is time to save the findings.
   bool is_due() const;
 
   /// Calls `save`, and counts its time. If it throws Error(output), the job goes on, and the
   /// statistics have a remark.
   void save(const std::function<void()>& save);
 
-  /// Throws Error(interrupted) if the caller has stopped the job.
-  void require_not_stopped() const;
+  /// Adds time that the job has taken beside its passes.
+  void add_seconds(double seconds) { stats_.timing.seconds += seconds; }
+
+  /// Returns the error for a job that the caller has stopped.
+  Error interrupted() const;
 
   /// Returns the statistics of all sections together.
   const Stats& stats() const noexcept { return stats_; }
@@ -83,6 +88,7 @@ class OOC_API Sections {
   double longest_seconds_ = 0;       // from the last save on, until the pass is stopped
   double patience_ = 1;              // times that, after passes that were stopped too early
   Clock::time_point saved_ = Clock::now();
+  std::uint64_t shown_bytes_ = 0;  // by the last report
   std::uint64_t saved_bytes_ = 0;  // of the data, of which the findings are saved
   std::string why_not_saved_{};    // empty: the last time succeeded
 };

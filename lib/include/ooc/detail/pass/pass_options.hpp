@@ -17,6 +17,8 @@ struct Progress {
   double seconds = 0;             ///< since the pass began
   std::size_t in_flight = 0;      ///< reads and writes in flight
   double stalled_seconds = 0;     ///< time without a completion among these
+  /// Part of `bytes` that an earlier run has done: see Checkpoint.
+  std::uint64_t resumed_bytes = 0;
 };
 
 /// Options of one pass; Options, of a coordinator, concern the machine. A job of several passes,

@@ -1,0 +1,13 @@
+#include <ooc/detail/pass/checkpoint.hpp>
+
+#include <ooc/error.hpp>
+
+namespace ooc {
+
+void require_none(const Checkpoint& checkpoint) {
+  if (!checkpoint) return;
+  throw Error(ErrorKind::usage, "only folds have checkpoints",
+              {.path = checkpoint.file, .remedies = {{Change::unset, "PassOptions::checkpoint"}}});
+}
+
+}  // namespace ooc
