@@ -200,9 +200,9 @@ void Sections::save(const std::function<void()>& save) {
 Error Sections::interrupted() const {
   const auto all = static_cast<double>(all_.count * bytes_of_record(inputs_));
   const double percent = 100 * static_cast<double>(saved_bytes_) / all;
-  const std::string& path = wanted_.checkpoint.file.string();
-  const std::string what = "interrupted; " + path + " has what was found in " +
-                           std::to_string(static_cast<int>(percent)) + " % of the data";
+  const std::string what = "interrupted; " + wanted_.checkpoint.file.string() +
+                           " has what was found in " + std::to_string(static_cast<int>(percent)) +
+                           " % of the data";
   return {ErrorKind::interrupted,
           why_not_saved_.empty() ? what : what + ", and no more: " + why_not_saved_,
           {.path = wanted_.checkpoint.file, .hint = "the same job goes on from there"}};

@@ -52,9 +52,6 @@ class OOC_API CheckpointFile {
   /// Ends the pass, whose findings the job has now: the next begins anew.
   void end();
 
-  /// The path of the file.
-  const std::filesystem::path& path() const noexcept { return path_; }
-
  private:
   std::filesystem::path path_;
   std::string kept_{};             // hexadecimal digits
