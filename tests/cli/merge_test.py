@@ -135,12 +135,15 @@ class MergeTest(CliTest):
                     "--force")
         self.refuse(2, "have no histogram", "merge", "0.part", "1.part", "2.part", "3.part",
                     "--plot", "x.svg")
+        explained = self.succeed("reduce", "x.f32", "--shard", "1/4", "-o", "y", "--explain").stdout
+        self.assertRegex(explained, "shard +1 of 4: the values 65,536 to 131,072 of 262,144")
         gap = self.refuse(2, "no part covers the values 131,072 to 196,608 of 262,144", "merge",
                           "0.part", "1.part", "3.part", hint="--shard 2/4 -o 2.part")
         command = gap.stderr.split("ooc-run: error")[1].split("others: ooc-run ")[1].split()
         self.succeed(*[word.replace("FILE", "x.f32") for word in command], "--force")
         self.succeed("merge", "0.part", "1.part", "2.part", "3.part")
-        self.refuse(2, "parts of different questions", "merge", "half.part", "nan.part")
+        done = self.refuse(2, "parts of different questions", "merge", "half.part", "nan.part")
+        self.assertIn('/reduce/nan is "propagate" and "omit"', done.stderr)
         self.refuse(3, "x.f32: is not a part", "merge", "x.f32")
         self.refuse(4, "none.part", "merge", "none.part")
         # Two files of which only the order differs.

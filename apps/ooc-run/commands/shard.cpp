@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "dataset/type_doubt.hpp"
 #include "parts/part_facts.hpp"
@@ -41,6 +42,14 @@ Explanation explanation_of(const RunSettings& settings, const ooc::Source& secti
   if (!question.histogram) return explain_reduce(settings, section, *question.reduce);
   if (!question.reduce) return explain_histogram(settings, section, *question.histogram);
   return explain_summary(settings, section, {*question.reduce, *question.histogram});
+}
+
+/// Returns, for example, "1 of 4: the values 25 to 50 of 100".
+std::string describe_shard(const Shard& shard, const ooc::Source& section) {
+  const std::uint64_t bytes = ooc::size_of(section.element());
+  const ooc::RecordRange values{section.bytes_before() / bytes, section.bytes() / bytes};
+  return fmt::format("{} of {}: {} of {}", shard.index, shard.count, describe_range(values),
+                     group_digits(std::to_string(section.whole_bytes() / bytes)));
 }
 
 /// Computes the parts, and adds them to the file.
@@ -78,8 +87,9 @@ Outcome run_shard(const RunSettings& settings, const Shard& shard, Question ques
   const ooc::Source section = ooc::shard(source, shard.index, shard.count, ooc::tile_elements);
   if (settings.explain) {
     const Explanation explanation = explanation_of(settings, section, question);
-    return explain(question.command, settings, section, explanation,
-                   remarks_on(explanation, settings));
+    Remarks remarks = remarks_on(explanation, settings);
+    remarks.facts.insert(remarks.facts.begin(), {"shard", describe_shard(shard, section)});
+    return explain(question.command, settings, section, explanation, remarks);
   }
   ooc::OutputFile output(shard.output, 0, settings.side_files.replace);
   ooc::PartFile file{.question = to_json(question).dump(), .input = ooc::identity_of(source)};

@@ -161,6 +161,8 @@ Stats check_passes(const Source& source, const FoundBins& found, const Histogram
   check_same(source, first, counting);
   check_unchanged(source, histogram, extremes, counting.outcome.partial);
   Stats both = first;
+  // A pass that an earlier run has done has no layout.
+  if (first.outcome.resumed_bytes == first.outcome.bytes) both.layout = counting.layout;
   return both += counting;
 }
 

@@ -42,8 +42,7 @@ Stats& Stats::operator+=(const Stats& next) {
   timing.commit_seconds += next.timing.commit_seconds;
   timing.checkpoint_seconds += next.timing.checkpoint_seconds;
 
-  // A pass that an earlier run has done has no layout.
-  const LayoutStats first = layout.chunks == 0 ? next.layout : layout;
+  const LayoutStats first = layout;
   if (has_read_all) layout = next.layout;
   if (next.outcome.partial) layout.in_order = next.layout.in_order;
   layout.reads_inline &= first.reads_inline;

@@ -186,6 +186,27 @@ std::string ranges_text(std::span<const RecordRange> ranges) {
   return text.empty() ? "none" : text;
 }
 
+/// Returns what differs between two questions: "/command is \"reduce\" and \"histogram\"".
+std::string difference_of(const Json& one, const Json& other) {
+  const Json mine = one.flatten(), others = other.flatten();
+  std::string text;
+  const auto add = [&](const std::string& key, const std::string& a, const std::string& b) {
+    text += (text.empty() ? "" : ", ") + key + " is " + a + " and " + b;
+  };
+  for (const auto& [key, value] : mine.items()) {
+    if (!others.contains(key)) {
+      add(key, value.dump(), "not there");
+    } else if (others.at(key) != value) {
+      add(key, value.dump(), others.at(key).dump());
+    }
+  }
+  for (const auto& [key, value] : others.items()) {
+    if (!mine.contains(key)) add(key, "not there", value.dump());
+  }
+  constexpr std::size_t most = 400;  // characters: edges may be many
+  return text.size() <= most ? text : text.substr(0, most) + " ...";
+}
+
 }  // namespace
 
 std::vector<FileIdentity> identity_of(const Source& source) {
@@ -307,9 +328,10 @@ void require_same_data(const PartFile& one, const std::filesystem::path& path,
                        const PartFile& other, const std::filesystem::path& other_path,
                        bool ignore_times) {
   const std::string both = path.string() + " and " + other_path.string();
-  if (parse_json(one.question) != parse_json(other.question)) {
+  const Json question = parse_json(one.question), asked = parse_json(other.question);
+  if (question != asked) {
     throw Error(ErrorKind::usage, both + ": are parts of different questions",
-                {.why = one.question + " and " + other.question});
+                {.why = difference_of(question, asked)});
   }
   if (std::string why = difference_of_data(one, other, ignore_times); !why.empty()) {
     throw Error(ErrorKind::input_changed, both + ": are parts of different data",

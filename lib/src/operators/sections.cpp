@@ -144,6 +144,7 @@ void Sections::add(const Stats& stats) {
   const LayoutStats first = is_first ? stats.layout : stats_.layout;
   const double startup = is_first ? stats.timing.startup_seconds : stats_.timing.startup_seconds;
   const std::size_t chunks = is_first ? 0 : stats_.layout.chunks;
+  stats_.layout = first;
   if (stats.outcome.bytes >= largest_bytes_) {
     stats_ += stats;
   } else {  // a short section has other sizes
