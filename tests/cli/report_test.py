@@ -216,7 +216,7 @@ class ReportTest(CliTest):
                     hint="directory")
         self.refuse(2, "--report ./x.html: is a file of the data", "reduce", "x.html", "--report",
                     "./x.html", "--force")
-        self.refuse(2, "is a file of the data", "convert", "x.html", "-o", "y.html", "--to", "u1",
+        self.refuse(2, "is the file of -o", "convert", "x.html", "-o", "y.html", "--to", "u1",
                     "--report", "y.html")
         self.refuse(2, "r.html: is the file of --", "reduce", "x.html", "--trace", "r.html",
                     "--report", "./r.html", hint="a file of its own")

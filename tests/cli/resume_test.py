@@ -177,23 +177,28 @@ class ResumeTest(CliTest):
                     *OFTEN)
         self.refuse(2, "job.ckpt: is of a run that has not ended", "merge", "job.ckpt",
                     hint="run its command again, with --resume and this file")
-        os.utime(self.path("x.f32"))
+        with open(self.path("x.f32"), "ab") as file:
+            file.write(b"1234")
+        self.refuse(5, "job.ckpt: is of the data as they were before they changed", "reduce",
+                    "x.f32", *OFTEN)
+        os.truncate(self.path("x.f32"), (150 * TILE + 77) * 4)  # with another time of the write
         self.refuse(5, "job.ckpt: is of the data as they were before they changed", "reduce",
                     "x.f32", *OFTEN, hint="without the file, the job begins anew")
         self.assertEqual((self.directory / "job.ckpt").read_bytes(), before)
         for cut in (0, 7, 20, len(before) // 2, len(before) - 1):
             self.write("job.ckpt", before[:cut])
-            self.refuse(3, "job.ckpt: is (damaged|not a part)", "reduce", "x.f32", *OFTEN)
+            self.refuse(3, "job.ckpt: is (damaged|not a part)", "reduce", "x.f32", *OFTEN,
+                        hint="without the file, the job begins anew")
         self.write("notes.txt", b"not a part")
         self.refuse(3, "notes.txt: is not a part", "reduce", "x.f32", "--resume", "notes.txt")
         self.assertEqual((self.directory / "notes.txt").read_bytes(), b"not a part")
         self.refuse(2, "x.f32: is a file of the data", "reduce", "x.f32", "--resume", "x.f32")
-        self.refuse(2, "a.part: is (a file of the data|the file)", "reduce", "x.f32", "--resume",
+        self.refuse(2, "a.part: is the file of -o", "reduce", "x.f32", "--resume",
                     "a.part", "--shard", "0/1", "-o", "a.part")
         self.refuse(2, "--checksum", "reduce", "x.f32", "--resume", "j", "--checksum")
         self.refuse(2, "--checkpoint-every", "reduce", "x.f32", "--checkpoint-every", "30")
         self.refuse(2, "'soon' is not a number", "reduce", "x.f32", "--resume", "j",
-                    "--checkpoint-every", "soon")
+                    "--checkpoint-every", "soon", hint="times are such as 500ms")
         self.refuse(2, "must not be negative", "reduce", "x.f32", "--resume", "j",
                     "--checkpoint-every=-1s")
         self.refuse(6, "nowhere", "reduce", "x.f32", "--resume", "nowhere/job.ckpt")

@@ -321,7 +321,7 @@ class TraceTest(CliTest):
         self.refuse(6, "create failed", "reduce", "x.u8", "--trace", "no/t.pf", hint="directory")
         self.refuse(2, "--trace ./x.u8: is a file of the data", "reduce", "x.u8", "--trace",
                     "./x.u8", "--force")
-        self.refuse(2, "is a file of the data", "convert", "x.u8", "-o", "y.u8", "--to", "u1",
+        self.refuse(2, "is the file of -o", "convert", "x.u8", "-o", "y.u8", "--to", "u1",
                     "--trace", "y.u8")
         self.assertEqual(os.listdir(self.directory), ["x.u8"])
 

@@ -186,8 +186,14 @@ double parse_seconds(std::string_view text) {
     factor = seconds;
     break;
   }
-  const double seconds = factor * parse_real(text);
-  if (seconds < 0) refuse_usage("must not be negative");
+  constexpr const char* hint = "times are such as 500ms, 30s (or 30), 5m, 2h";
+  double seconds = 0;
+  try {
+    seconds = factor * parse_real(text);
+  } catch (const ooc::Error& error) {
+    refuse_usage(error.what(), hint);
+  }
+  if (seconds < 0) refuse_usage("must not be negative", hint);
   return seconds;
 }
 

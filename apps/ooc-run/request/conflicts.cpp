@@ -54,7 +54,7 @@ void refuse_shared_files(const RunSettings& run, const std::filesystem::path& ou
                        {.path = path, .hint = "give it a file of its own"});
     };
     for (const std::string& file : run.files) refuse_if_same(file, "is a file of the data");
-    if (!output.empty()) refuse_if_same(output, "is a file of the data");
+    if (!output.empty()) refuse_if_same(output, "is the file of -o");
     for (const auto& [other, other_option] : side_files) {
       if (other_option == option) continue;
       refuse_if_same(other, fmt::format("is the file of --{}", other_option));

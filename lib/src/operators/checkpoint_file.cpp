@@ -2,6 +2,7 @@
 
 #include <ooc/detail/base/dtype.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -72,9 +73,11 @@ std::vector<std::byte> from_digits(std::string_view text) {
   return bytes;
 }
 
-/// Throws Error(usage) for the findings of another job.
+constexpr const char* begin_anew = "without the file, the job begins anew";
+
+/// Throws Error(usage) for the findings of another job, unless the data have another size.
 void require_same_job(const std::filesystem::path& path, const std::string& saved,
-                      const std::string& wanted) {
+                      const std::string& wanted, bool has_other_size) {
   const auto refuse = [&](const std::string& why) {
     throw Error(ErrorKind::usage, path.string() + ": is of another job",
                 {.path = path,
@@ -91,7 +94,7 @@ void require_same_job(const std::filesystem::path& path, const std::string& save
     refuse("it is no checkpoint of this version");
   }
   if (of_what != of_this) refuse("it is of " + of_what + ", this job of " + of_this);
-  refuse("it is of other records of the files, or of values of another type");
+  if (!has_other_size) refuse("it is of other records of the files, or of values of another type");
 }
 
 }  // namespace
@@ -101,7 +104,14 @@ CheckpointFile::CheckpointFile(const Checkpoint& wanted) : path_(wanted.file) {
   const auto status = std::filesystem::status(path_, failed);
   if (status.type() == std::filesystem::file_type::not_found) return;
   if (failed) throw Error::from_errno(ErrorKind::input, "stat", failed.value(), path_);
-  saved_ = read_part_file(path_);
+  try {
+    saved_ = read_part_file(path_);
+  } catch (const Error& error) {
+    throw Error(error.kind(), error.what(),
+                {.path = path_,
+                 .why = "it is to be the file of a checkpoint: " + error.details().why,
+                 .hint = begin_anew});
+  }
 }
 
 void CheckpointFile::keep(std::span<const std::byte> found) {
@@ -135,11 +145,13 @@ const PartFile* CheckpointFile::begin(std::span<const PassInput> inputs,
   pass_.records = inputs.front().source.whole_bytes() / inputs.front().record.bytes;
   const bool is_new = !saved_ || (saved_->covers.empty() && kept().empty());
   if (is_new) return nullptr;
-  require_same_job(path_, saved_->question, pass_.question);
+  const bool has_other_size = !std::ranges::equal(saved_->input, pass_.input, {},
+                                                  &FileIdentity::bytes, &FileIdentity::bytes);
+  require_same_job(path_, saved_->question, pass_.question, has_other_size);
   if (const std::string why = difference_of_data(*saved_, pass_); !why.empty()) {
     throw Error(ErrorKind::input_changed,
                 path_.string() + ": is of the data as they were before they changed",
-                {.path = path_, .why = why, .hint = "without the file, the job begins anew"});
+                {.path = path_, .why = why, .hint = begin_anew});
   }
   return &*saved_;
 }

@@ -189,7 +189,7 @@ void Sections::save(const std::function<void()>& save) {
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::output) throw;
     why_not_saved_ = error.what();
-    const std::string remark = "what was found could not be saved at times: " + why_not_saved_;
+    const std::string remark = "what was found could not be saved, once or more: " + why_not_saved_;
     auto& remarks = stats_.outcome.remarks;
     if (std::ranges::find(remarks, remark) == remarks.end()) remarks.push_back(remark);
   }

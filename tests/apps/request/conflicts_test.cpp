@@ -30,9 +30,9 @@ TEST(ConflictsTest, SideFilesAreNoFilesOfTheData) {
   EXPECT_EQ(refusal("reduce", {"a", "x.html", "--report", "x.html"}),
             "--report x.html: is a file of the data");
   EXPECT_EQ(refusal("convert", {"x", "-o", "y", "--trace", "./y"}),
-            "--trace ./y: is a file of the data");
+            "--trace ./y: is the file of -o");
   EXPECT_EQ(refusal("matmul", {"a", "b", "-o", "c", "--trace", "c"}),
-            "--trace c: is a file of the data");
+            "--trace c: is the file of -o");
   EXPECT_EQ(refusal("bench", {"p.svg", "--plot", "p.svg"}), "--plot p.svg: is a file of the data");
 }
 
