@@ -30,7 +30,8 @@ std::vector<Case> cases() {
        "reading through the page cache: 62 % of the input is there"},
       {{Choice::mixed_reads, "", {62}}, "62 % from page cache, rest direct"},
       {{Choice::ordered_reads},
-       "reading from beginning to end, as a checksum or a checkpoint needs it, not cached and uncached parts by turns"},
+       "reading from beginning to end, as a checksum or a checkpoint needs it, not cached and "
+       "uncached parts by turns"},
       {{Choice::buffered_writes, "the output is smaller than a page"},
        "writing through the page cache: the output is smaller than a page"},
       {{Choice::engine, "io_uring is not available"}, "io_uring is not available"},
