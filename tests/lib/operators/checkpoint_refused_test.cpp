@@ -1,5 +1,6 @@
 // Checkpoints of other jobs, and jobs that have none.
 
+#include <ooc/detail/file/file.hpp>
 #include <ooc/fields.hpp>
 #include <ooc/fold.hpp>
 
@@ -95,6 +96,15 @@ TEST_P(CheckpointRefusedTest, RefusesTheFindingsInAnotherField) {
   EXPECT_EQ(fold(machine, FieldSum<First>{}, structs, after_each()).value, sum);
   expect_error(ErrorKind::usage, "is of another job",
                [&] { fold(machine, FieldSum<Second>{}, structs, after_each()); });
+}
+
+TEST_P(CheckpointRefusedTest, RefusesTheFindingsInValuesOfAnotherType) {
+  const Source plain{File::open(file_.path())};
+  Coordinator machine = coordinator();
+  const auto sum = fold(machine, FieldSum<float>{}, plain, after_each()).value;
+  EXPECT_EQ(fold(machine, FieldSum<float>{}, plain, after_each()).value, sum);
+  expect_error(ErrorKind::usage, "is of another job",
+               [&] { fold(machine, FieldSum<std::int32_t>{}, plain, after_each()); });
 }
 
 /// Adds up bytes.
