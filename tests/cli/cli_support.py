@@ -71,13 +71,17 @@ class CliTest(unittest.TestCase):
                               cwd=self.directory, timeout=300, check=False,
                               env=clean_environment(**(env or {})), **options)
 
+    def start(self, *words, env=None, preexec_fn=default_signals):
+        """Starts the program; it is killed when the test ends."""
+        process = subprocess.Popen([PROGRAM, *map(str, words)], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, cwd=self.directory,
+                                   env=clean_environment(**(env or {})), preexec_fn=preexec_fn)
+        self.addCleanup(process.kill)
+        return process
+
     def at_work(self, *words, env=None, preexec_fn=default_signals):
         """Starts the program; returns it and its first line of progress, once it is reading."""
-        process = subprocess.Popen([PROGRAM, *map(str, words), "--progress", "plain"],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   cwd=self.directory, env=clean_environment(**(env or {})),
-                                   preexec_fn=preexec_fn)
-        self.addCleanup(process.kill)
+        process = self.start(*words, "--progress", "plain", env=env, preexec_fn=preexec_fn)
         line = process.stderr.readline()
         while line and "left" not in line:
             line = process.stderr.readline()

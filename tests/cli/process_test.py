@@ -85,13 +85,6 @@ class StdoutTest(CliTest):
 
 
 class InterruptTest(CliTest):
-    def start(self, *words):
-        process = subprocess.Popen([PROGRAM, *words], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True, cwd=self.directory,
-                                   env=clean_environment(), preexec_fn=default_signals)
-        self.addCleanup(process.kill)
-        return process
-
     def huge_file(self, name):
         with open(self.path(name), "wb") as file:
             file.truncate(HUGE)

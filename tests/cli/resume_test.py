@@ -10,7 +10,7 @@ import struct
 import subprocess
 import time
 
-from cli_support import PROGRAM, CliTest, clean_environment, default_signals, main
+from cli_support import CliTest, main
 
 import numpy as np
 
@@ -35,13 +35,6 @@ class ResumeTest(CliTest):
         header = json.loads(data[16:16 + length])
         ranges = [(int(first), int(end)) for first, end in header["covers"]]
         return sum(end - first for first, end in ranges), len(header["about"])
-
-    def start(self, *words):
-        process = subprocess.Popen([PROGRAM, *words], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True, cwd=self.directory,
-                                   env=clean_environment(), preexec_fn=default_signals)
-        self.addCleanup(process.kill)
-        return process
 
     def wait_for_findings(self, process, before=0):
         """Waits until the file has findings, more than so many records of them."""

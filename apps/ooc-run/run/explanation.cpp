@@ -73,6 +73,11 @@ std::string memory_text(const ooc::Stats& pass) {
   return text;
 }
 
+/// Returns the options of a run's passes that decide how it reads.
+ooc::PassOptions wanted_of(const RunSettings& settings) {
+  return {.checksum = settings.checksum, .checkpoint = settings.checkpoint};
+}
+
 /// Returns the facts. None for a dataset without elements.
 std::vector<FactRow> rows_of(const Explanation& explanation) {
   const ooc::Stats& pass = explanation.pass;
@@ -135,9 +140,7 @@ Explanation explain_run(const RunSettings& settings, const Task& task,
 Explanation explain_histogram(const RunSettings& settings, const ooc::Source& source,
                               const ooc::HistogramOptions& options) {
   return explain_run(settings, histogram_task(source, options), [&](ooc::DeviceKind device) {
-    return ooc::dry_run_histogram(
-        settings.options, device, source, options,
-        {.checksum = settings.checksum, .checkpoint = settings.checkpoint});
+    return ooc::dry_run_histogram(settings.options, device, source, options, wanted_of(settings));
   });
 }
 
@@ -145,16 +148,15 @@ Explanation explain_reduce(const RunSettings& settings, const ooc::Source& sourc
                            const ooc::ReduceOptions& options) {
   return explain_run(settings, reduce_task(source, options), [&](ooc::DeviceKind device) {
     return ooc::dry_run_pass(settings.options, device, {source, ooc::size_of(source.element())}, {},
-                             {.checksum = settings.checksum, .checkpoint = settings.checkpoint});
+                             wanted_of(settings));
   });
 }
 
 Explanation explain_summary(const RunSettings& settings, const ooc::Source& source,
                             const ooc::SummaryOptions& options) {
   return explain_run(settings, summary_task(source, options), [&](ooc::DeviceKind device) {
-    return ooc::dry_run_histogram(
-        settings.options, device, source, options.histogram,
-        {.checksum = settings.checksum, .checkpoint = settings.checkpoint});
+    return ooc::dry_run_histogram(settings.options, device, source, options.histogram,
+                                  wanted_of(settings));
   });
 }
 

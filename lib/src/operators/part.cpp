@@ -1,5 +1,6 @@
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/operators/part.hpp>
+#include <ooc/detail/operators/zip.hpp>
 
 #include <algorithm>
 #include <string>
@@ -113,8 +114,7 @@ Cover cover_of(std::span<const PassInput> inputs, std::size_t partition) {
 Cover cover_of(std::span<const PassInput> inputs, std::size_t partition, std::uint64_t bytes) {
   Cover cover = cover_of(inputs, partition);
   if (cover.ranges.empty()) return cover;
-  std::size_t record_bytes = 0;  // of all inputs
-  for (const PassInput& input : inputs) record_bytes += input.record.bytes;
+  const std::size_t record_bytes = stored_bytes_of(inputs);
   RecordRange& range = cover.ranges.front();
   range.count = bytes / record_bytes;
   if (bytes % record_bytes != 0 || !is_whole(range, partition, cover.records)) {

@@ -1,6 +1,7 @@
 #include <ooc/detail/operators/sections.hpp>
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/operators/zip.hpp>
 #include <ooc/error.hpp>
 
 #include <algorithm>
@@ -26,12 +27,6 @@ Source section_of(const PassInput& input, const RecordRange& records) {
   const std::uint64_t before = records_before(input);
   return section(source, (records.first - before) * input.record.bytes / element_bytes,
                  records.count * input.record.bytes / element_bytes);
-}
-
-std::uint64_t bytes_of_record(std::span<const PassInput> inputs) {
-  std::uint64_t bytes = 0;
-  for (const PassInput& input : inputs) bytes += input.record.bytes;
-  return bytes;
 }
 
 /// Returns the chunks of a pass that were processed.
@@ -75,7 +70,7 @@ void Sections::go_on_after(std::span<const RecordRange> covered) {
     }
     count += range.count;
   }
-  stats_.outcome.resumed_bytes = stats_.outcome.bytes = count * bytes_of_record(inputs_);
+  stats_.outcome.resumed_bytes = stats_.outcome.bytes = count * stored_bytes_of(inputs_);
   saved_bytes_ = stats_.outcome.bytes;
 }
 
@@ -133,7 +128,7 @@ void Sections::show(Progress progress) {
   // A pass that is stopped has read more than it has processed, which is read again.
   shown_bytes_ = progress.bytes = std::max(shown_bytes_, progress.bytes + stats_.outcome.bytes);
   progress.resumed_bytes = stats_.outcome.resumed_bytes;
-  progress.total_bytes = all_.count * bytes_of_record(inputs_);
+  progress.total_bytes = all_.count * stored_bytes_of(inputs_);
   progress.seconds += stats_.timing.seconds;
   wanted_.progress(progress);
 }
@@ -143,7 +138,7 @@ void Sections::add(const Stats& stats) {
   const OutcomeStats before = stats_.outcome;
   const LayoutStats first = is_first ? stats.layout : stats_.layout;
   const double startup = is_first ? stats.timing.startup_seconds : stats_.timing.startup_seconds;
-  const std::size_t chunks = is_first ? 0 : stats_.layout.chunks;
+  const std::size_t chunks = stats_.layout.chunks;
   stats_.layout = first;
   if (stats.outcome.bytes >= largest_bytes_) {
     stats_ += stats;
@@ -161,7 +156,7 @@ void Sections::add(const Stats& stats) {
   stats_.outcome.checkpoints = before.checkpoints;
   stats_.outcome.passes = 1;
   stats_.outcome.partial = false;
-  const double records = static_cast<double>(stats.outcome.bytes / bytes_of_record(inputs_));
+  const double records = static_cast<double>(stats.outcome.bytes / stored_bytes_of(inputs_));
   if (stats.timing.seconds > 0 && records > 0) {
     records_per_second_ = records / stats.timing.seconds;
     patience_ = 1;
@@ -199,7 +194,7 @@ void Sections::save(const std::function<void()>& save) {
 }
 
 Error Sections::interrupted() const {
-  const auto all = static_cast<double>(all_.count * bytes_of_record(inputs_));
+  const auto all = static_cast<double>(all_.count * stored_bytes_of(inputs_));
   const double percent = 100 * static_cast<double>(saved_bytes_) / all;
   const std::string what = "interrupted; " + wanted_.checkpoint.file.string() +
                            " has what was found in " + std::to_string(static_cast<int>(percent)) +

@@ -15,13 +15,9 @@
 #include <utility>
 
 #include "lib/operators/resident_fixture.hpp"
+#include "lib/operators/savable_operators.hpp"
 
 namespace ooc::test {
-
-/// A sum whose bits show the order of additions.
-struct NamedSum : test::RoundedSum {
-  static constexpr std::string_view partial_name = "test.sum/1";
-};
 
 /// The number of values that are above a bound.
 struct CountAbove {

@@ -30,6 +30,7 @@ using test::CountAbove;
 using test::expect_error;
 using test::NamedSum;
 using test::partition;
+using test::WindowSum;
 
 class CheckpointRefusedTest : public test::CheckpointTest {};
 
@@ -146,14 +147,6 @@ TEST_P(CheckpointRefusedTest, SettingsMayBeAnyText) {
 /// Adds up values in their order.
 struct SumInOrder : test::RoundedSum {
   static constexpr Merge merge_order = Merge::in_order;
-};
-
-/// Adds up values and their neighbours.
-struct WindowSum : NamedSum {
-  std::size_t before() const { return 1; }
-  void consume(Stream& stream, DeviceWindow<const float> in, float& sum) const {
-    for (const float value : test::on_host<const float>(stream, in)) sum += value;
-  }
 };
 
 struct NoValues : Producer {

@@ -34,6 +34,7 @@ using test::CountAbove;
 using test::expect_error;
 using test::NamedSum;
 using test::partition;
+using test::WeightedRows;
 
 TEST_P(CheckpointTest, GoesOnAfterAFailure) {
   leave_file();
@@ -161,25 +162,6 @@ TEST_P(CheckpointTest, OfASection) {
   EXPECT_EQ(seen_, 30u - 11);
   EXPECT_EQ(stats.outcome.bytes, part.bytes());
 }
-
-/// Adds up products of two files, of rows in the first.
-struct WeightedRows {
-  using Input = std::tuple<Row<float>, float>;
-  using Partial = double;
-  static constexpr std::size_t partition_records = 1024;
-  static constexpr std::string_view partial_name = "test.weighted/1";
-  std::function<void()> at_partition = [] {};
-
-  void consume(Stream& stream, DeviceRows<const float> rows, DeviceChunk<const float> weights,
-               double& sum) const {
-    at_partition();
-    EXPECT_EQ(rows.first, weights.first);
-    const auto values = test::on_host<const float>(stream, rows);
-    const auto factors = test::on_host<const float>(stream, weights);
-    for (std::size_t i = 0; i < values.size(); ++i) sum += values[i] * factors[i / rows.columns];
-  }
-  void merge(double& total, const double& part) const { total += part; }
-};
 
 TEST_P(CheckpointTest, OfRowsOfSeveralFiles) {
   constexpr std::size_t rows = 10 * 1024 + 3, columns = 4;

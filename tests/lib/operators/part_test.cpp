@@ -17,6 +17,7 @@
 
 #include "io/expect_error.hpp"
 #include "lib/operators/resident_fixture.hpp"
+#include "lib/operators/savable_operators.hpp"
 #include "support/bits.hpp"
 #include "support/merge_parts.hpp"
 
@@ -24,12 +25,10 @@ namespace ooc {
 namespace {
 
 using test::expect_error;
+using test::NamedSum;
 using test::partition;
-
-/// A sum whose bits show the order of additions.
-struct NamedSum : test::RoundedSum {
-  static constexpr std::string_view partial_name = "test.sum/1";
-};
+using test::WeightedRows;
+using test::WindowSum;
 
 /// The first place of the largest value, and the number of values.
 struct Largest {
@@ -183,30 +182,6 @@ TEST_P(PartTest, RefusesWhatDoesNotFit) {
   expect_error(ErrorKind::usage, "of the operator test.largest/1",
                [&] { load_part(Largest{}, halves.save()); });
 }
-
-/// Adds up values and their neighbours.
-struct WindowSum : NamedSum {
-  std::size_t before() const { return 1; }
-  void consume(Stream& stream, DeviceWindow<const float> in, float& sum) const {
-    for (const float value : test::on_host<const float>(stream, in)) sum += value;
-  }
-};
-
-/// Adds up products of two files, of rows in the first.
-struct WeightedRows {
-  using Input = std::tuple<Row<float>, float>;
-  using Partial = double;
-  static constexpr std::size_t partition_records = 1024;
-  static constexpr std::string_view partial_name = "test.weighted/1";
-  void consume(Stream& stream, DeviceRows<const float> rows, DeviceChunk<const float> weights,
-               double& sum) const {
-    EXPECT_EQ(rows.first, weights.first);
-    const auto values = test::on_host<const float>(stream, rows);
-    const auto factors = test::on_host<const float>(stream, weights);
-    for (std::size_t i = 0; i < values.size(); ++i) sum += values[i] * factors[i / rows.columns];
-  }
-  void merge(double& total, const double& part) const { total += part; }
-};
 
 TEST_P(PartTest, RefusesNeighboursAcrossABorder) {
   Coordinator machine = coordinator();
