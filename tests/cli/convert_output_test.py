@@ -4,11 +4,10 @@
 import os
 import resource
 import signal
-import subprocess
 import time
 import unittest
 
-from cli_support import PROGRAM, CliTest, clean_environment, default_signals, main
+from cli_support import CliTest, main
 
 import numpy as np
 
@@ -96,14 +95,10 @@ class StoppedTest(CliTest):
             file.truncate(16 << 30)  # takes seconds to read
         self.write("y.u8", b"precious")
 
-    def start(self):
+    def convert_for_seconds(self):
         """Starts the program and waits until it has made its output, which is unnamed or has a
         temporary name."""
-        process = subprocess.Popen(
-            [PROGRAM, "convert", "x.f64", "-o", "y.u8", "--force"], stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, cwd=self.directory, env=clean_environment(),
-            preexec_fn=default_signals)
-        self.addCleanup(process.kill)
+        process = self.start("convert", "x.f64", "-o", "y.u8", "--force")
         deadline = time.monotonic() + 60
         while not self.has_output(process) and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -127,7 +122,7 @@ class StoppedTest(CliTest):
 
     def test_interrupted(self):
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
-            process = self.start()
+            process = self.convert_for_seconds()
             began = time.monotonic()
             process.send_signal(number)
             stdout, stderr = process.communicate(timeout=60)
@@ -138,7 +133,7 @@ class StoppedTest(CliTest):
             self.check_that_all_is_as_it_was()
 
     def test_killed(self):
-        process = self.start()
+        process = self.convert_for_seconds()
         process.kill()
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, -signal.SIGKILL)
@@ -152,7 +147,7 @@ class StoppedTest(CliTest):
         self.assertEqual(sorted(os.listdir(self.directory)), ["x.f64", "y.u8", "z.f32"])
 
     def test_an_input_that_is_cut_off_while_it_is_read(self):
-        process = self.start()
+        process = self.convert_for_seconds()
         os.truncate(self.path("x.f64"), 1 << 20)
         stdout, stderr = process.communicate(timeout=60)
         self.assertEqual((process.returncode, stdout), (5, ""), stderr)

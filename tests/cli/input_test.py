@@ -9,7 +9,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from cli_support import PROGRAM, CliTest, clean_environment, main
+from cli_support import CliTest, main
 
 import numpy as np
 
@@ -241,9 +241,7 @@ class ChangedInputTest(CliTest):
                 os.unlink(self.path(name))
             path = self.write("x.u8", b"")
             os.truncate(path, size)
-            process = subprocess.Popen([PROGRAM, *map(str, words)], cwd=self.directory,
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                       env=clean_environment())
+            process = self.start(*words)
             while process.poll() is None and not self.has_open(process, path):
                 pass
             process.send_signal(signal.SIGSTOP)

@@ -119,7 +119,7 @@ class StoppedTest(CliTest):
                 file.truncate(4 << 30)
         self.write("c.npy", b"precious")
 
-    def start(self):
+    def multiply_for_minutes(self):
         process, _ = self.at_work("matmul", "a.f32", "b.f32", "-o", "c.npy", "--force", "--shape-a",
                                   "16384x65536", "--shape-b", "65536x16384", "--memory", "256M",
                                   "--device", "cpu")
@@ -131,7 +131,7 @@ class StoppedTest(CliTest):
         self.assertEqual(sorted(os.listdir(self.directory)), ["a.f32", "b.f32", "c.npy"])
 
     def test_interrupted(self):
-        process = self.start()
+        process = self.multiply_for_minutes()
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=60)
@@ -141,7 +141,7 @@ class StoppedTest(CliTest):
         self.check_that_all_is_as_it_was()
 
     def test_a_matrix_that_is_cut_off_while_it_is_read(self):
-        process = self.start()
+        process = self.multiply_for_minutes()
         for name in ("a.f32", "b.f32"):
             os.truncate(self.path(name), 1 << 20)
         stdout, stderr = process.communicate(timeout=120)

@@ -4,10 +4,9 @@
 import os
 import signal
 import stat
-import subprocess
 import time
 
-from cli_support import PROGRAM, CliTest, clean_environment, default_signals, main
+from cli_support import CliTest, main
 
 import numpy as np
 
@@ -176,12 +175,8 @@ class VerifyTest(CliTest):
         with open(self.path("a.f32"), "wb") as file:
             file.truncate(1 << 30)
         self.write("b.f32", np.zeros(16384, "f4"))
-        process = subprocess.Popen(
-            [PROGRAM, "matmul", "a.f32", "b.f32", "-o", "c.f32", "--shape-a", "16384x16384",
-             "--shape-b", "16384x1", "--verify", "--json"], stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, cwd=self.directory, env=clean_environment(),
-            preexec_fn=default_signals)
-        self.addCleanup(process.kill)
+        process = self.start("matmul", "a.f32", "b.f32", "-o", "c.f32", "--shape-a", "16384x16384",
+                             "--shape-b", "16384x1", "--verify", "--json")
         while process.poll() is None and not os.path.exists(self.path("c.f32")):
             time.sleep(0.001)
         process.send_signal(signal.SIGSTOP)  # so that it sees only the restored mtime

@@ -6,10 +6,8 @@ import os
 import resource
 import signal
 import struct
-import subprocess
 
-from cli_support import (PROGRAM, CliTest, clean_environment, default_signals, held_in_page_cache,
-                         main)
+from cli_support import CliTest, held_in_page_cache, main
 
 import numpy as np
 
@@ -281,13 +279,7 @@ class TraceTest(CliTest):
     def test_of_a_run_that_is_interrupted(self):
         with open(self.path("x.f32"), "wb") as file:
             file.truncate(4 << 40)  # too many bytes to read during a test
-        process = subprocess.Popen(
-            [PROGRAM, "reduce", "x.f32", "--trace", "t.pf", "--device", "cpu", "--progress",
-             "plain"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-            cwd=self.directory, env=clean_environment(), preexec_fn=default_signals)
-        self.addCleanup(process.kill)
-        while "left" not in (process.stderr.readline() or "left"):
-            pass
+        process, _ = self.at_work("reduce", "x.f32", "--trace", "t.pf", "--device", "cpu")
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130)

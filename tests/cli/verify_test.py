@@ -4,9 +4,8 @@
 import os
 import signal
 import stat
-import subprocess
 
-from cli_support import PROGRAM, CliTest, clean_environment, default_signals, main
+from cli_support import CliTest, main
 
 import numpy as np
 
@@ -86,13 +85,6 @@ class NotVerifiedTest(CliTest):
     """Tests signals and changes of the file during the check of the answer."""
 
     WAY = ("--device", "cpu", "--direct", "no", "--engine", "threads", "--streams", "1")
-
-    def start(self, *words):
-        process = subprocess.Popen([PROGRAM, *words], cwd=self.directory, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True, env=clean_environment(),
-                                   preexec_fn=default_signals)
-        self.addCleanup(process.kill)
-        return process
 
     def bytes_read(self, process):
         try:
