@@ -63,7 +63,8 @@ TESTED_ELSEWHERE = {
     "lib/include/ooc/detail/operators/checkpointed.hpp": "tests/lib/operators/checkpoint_test.cpp",
     "lib/include/ooc/detail/operators/fold_operation.hpp": "tests/lib/operators/fold_test.cu",
     "lib/include/ooc/detail/operators/result.hpp": "tests/lib/operators/fold_test.cu",
-    "lib/include/ooc/detail/operators/sections.hpp": "tests/lib/operators/checkpoint_test.cpp",
+    "lib/include/ooc/detail/operators/resumable_job.hpp":
+        "tests/lib/operators/output_job_test.cpp",
 }
 
 STANDARD = re.compile(r"[a-z_]+")

@@ -50,9 +50,15 @@ class ResumeTest(CliTest):
             ["--threads", "1"], ["--threads", "3"], ["--chunk", "256K", "--streams", "2"],
             ["--engine", "threads"], ["--direct", "yes"], ["--memory", "64M"]])
 
-    def kill_and_resume(self, *words):
-        """Kills a job at random points, until it has been killed often enough."""
+    def left(self):
+        """Returns what is in the directory but for the data."""
+        return sorted(set(os.listdir(self.directory)) - {"x.f32"})
+
+    def kill_and_resume(self, *words, output=None):
+        """Kills a job at random points, until it has been killed often enough. An output is whole
+        or absent at any time."""
         whole = self.json(*words)
+        expected = (self.directory / output).read_bytes() if output else b""
         kills = 0
         before = (0, 0)  # pass and records
         longest = 0.25  # seconds
@@ -67,24 +73,33 @@ class ResumeTest(CliTest):
                 stdout, stderr = process.communicate()
                 self.assertEqual(process.returncode, 0, stderr)
                 document = self.check_document(stdout)
+                for key in ("plan", "passes", "flops", "bytes_read", "bytes_written", "link_bytes"):
+                    if words[0] == "matmul":  # of what was left to do
+                        document["result"].pop(key)
+                        whole["result"].pop(key, None)
                 self.assertEqual(document["result"], whole["result"])
-                self.assertFalse((self.directory / "job.ckpt").exists())
+                self.assertEqual(self.left(), [output] if output else [])
+                if output:
+                    self.assertEqual((self.directory / output).read_bytes(), expected)
                 if kills == KILLS:
                     return
+                if output and self.random.random() < 0.5:
+                    (self.directory / output).unlink()
                 before = (0, 0)
                 longest *= 0.7
                 continue
             process.kill()
             process.communicate()
             kills += 1
+            if output and (self.directory / output).exists():
+                self.assertEqual((self.directory / output).read_bytes(), expected)
             if (self.directory / "job.ckpt").exists():
                 records, about = self.covered()
-                self.assertGreaterEqual((about, records), before)
-                before = (about, records)
+                place = (0 if output else about, records)
+                self.assertGreaterEqual(place, before)
+                before = place
             else:  # it was killed before it began, or after it had ended
                 before = (0, 0)
-        # Nothing but the data is left.
-        self.assertEqual(sorted(os.listdir(self.directory)), ["x.f32"])
 
     def test_reduce(self):
         self.kill_and_resume("reduce", "x.f32", "--nan", "omit", "--exact")
@@ -97,6 +112,68 @@ class ResumeTest(CliTest):
 
     def test_both(self):
         self.kill_and_resume("reduce", "x.f32", "--histogram", "1000")
+
+    def test_convert(self):
+        self.kill_and_resume("convert", "x.f32", "-o", "y.f16", "--force", output="y.f16")
+
+    def test_convert_to_npy(self):
+        self.kill_and_resume("convert", "x.f32", "-o", "y.npy", "--to", ">f8", "--force",
+                             output="y.npy")
+
+    def test_matmul(self):
+        random = np.random.default_rng(4)
+        for name in ("a.f32", "b.f32"):
+            self.write("../" + name, random.normal(size=(1500, 1500)).astype("f4"))
+            self.addCleanup(os.unlink, self.path("../" + name))
+        self.kill_and_resume("matmul", "../a.f32", "../b.f32", "--shape-a", "1500x1500",
+                             "--shape-b", "1500x1500", "-o", "c.npy", "--force", "--vram", "1M",
+                             "--device", "cpu", output="c.npy")
+
+    def test_a_signal_saves_a_conversion(self):
+        self.succeed("convert", "x.f32", "-o", "whole.f64")
+        expected = (self.directory / "whole.f64").read_bytes()
+        words = ("convert", "x.f32", "-o", "y.f64", "--json")
+        process = self.start(*words, *OFTEN)
+        self.wait_for_findings(process)
+        process.send_signal(signal.SIGTERM)
+        stdout, stderr = process.communicate()
+        self.assertEqual((process.returncode, stdout), (143, ""), stderr)
+        self.assertRegex(stderr, r"error: interrupted; job\.ckpt and \.y\.f64\.\w{8}\.ooc-part "
+                                 r"have what was made of \d+ % of the data")
+        self.assertFalse((self.directory / "y.f64").exists())
+        self.refuse(2, "job.ckpt: is of another job", "convert", "x.f32", "-o", "y.f16", *OFTEN)
+        self.refuse(2, "job.ckpt: is of another job", "reduce", "x.f32", *OFTEN)
+        # A conversion without the file neither uses nor removes what the first one keeps.
+        kept = [name for name in self.left() if name.endswith(".ooc-part")]
+        self.succeed("convert", "x.f32", "-o", "y.f64")
+        self.assertIn(kept[0], self.left())
+        self.refuse(6, "y.f64: exists already", *words, *OFTEN, hint="--force")
+        document = self.json(*words, *OFTEN, "--force")
+        self.assertGreater(document["run"]["checkpoint"]["resumed_bytes"], 2 * TILE * 4)
+        self.assertEqual(document["result"]["bytes_written"], len(expected))
+        self.assertEqual((self.directory / "y.f64").read_bytes(), expected)
+        self.assertEqual(self.left(), ["whole.f64", "y.f64"])
+
+    def test_a_conversion_whose_output_is_gone(self):
+        words = ("convert", "x.f32", "-o", "y.f64", *OFTEN)
+        process = self.start(*words)
+        self.wait_for_findings(process)
+        process.kill()
+        process.communicate()
+        for name in self.left():
+            if name.endswith(".ooc-part"):
+                (self.directory / name).unlink()
+        done = self.refuse(6, r"ooc-part: open failed: No such file", *words)
+        self.assertEqual(self.left(), ["job.ckpt"])
+        (self.directory / "job.ckpt").unlink()
+        self.succeed(*words)
+
+    def test_a_strict_conversion_is_kept(self):
+        words = ("convert", "x.f32", "-o", "y.f16", *OFTEN)
+        self.refuse(3, r"y\.f16: not written, since [\d,]+ values would change", *words, "--strict")
+        self.assertEqual(len(self.left()), 2)
+        self.succeed(*words)
+        self.assertEqual(self.left(), ["y.f16"])
 
     def test_a_signal_saves(self):
         whole = self.json("reduce", "x.f32")["result"]

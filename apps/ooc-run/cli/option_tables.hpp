@@ -153,12 +153,16 @@ inline constexpr std::array matmul_groups{
     OptionGroup{"product", matmul_options},
     OptionGroup{"input", std::span(input_options).first<2>()},  // no --count: matrices are whole
     OptionGroup{"run", run_options},
+    OptionGroup{"parts", std::span(part_options).first<2>(), true},
     OptionGroup{"tuning", tuning_options, true},
     OptionGroup{"output", output_options},
 };
 inline constexpr std::array convert_groups{
-    OptionGroup{"convert", convert_options}, OptionGroup{"input", input_options},
-    OptionGroup{"run", run_options},         OptionGroup{"tuning", tuning_options, true},
+    OptionGroup{"convert", convert_options},
+    OptionGroup{"input", input_options},
+    OptionGroup{"run", run_options},
+    OptionGroup{"parts", std::span(part_options).first<2>(), true},
+    OptionGroup{"tuning", tuning_options, true},
     OptionGroup{"output", output_options},
 };
 inline constexpr std::array merge_groups{
@@ -198,6 +202,10 @@ inline constexpr std::array histogram_exclusions{
     Exclusion{"shard", "plot", whole_only},
     Exclusion{"shard", "report", whole_only},
     Exclusion{"resume", "checksum", "a checksum is of one pass, from beginning to end"},
+};
+inline constexpr std::span<const Exclusion> no_exclusions{};
+inline constexpr std::array checkpoint_requirements{
+    Requirement{"checkpoint-every", "resume"},
 };
 inline constexpr std::array merge_exclusions{
     Exclusion{"output", "plot", "only a whole result has a picture"},

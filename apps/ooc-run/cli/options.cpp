@@ -103,7 +103,7 @@ constexpr std::array all_commands{
             "bf16: tensor cores of a GPU); C is f8 for f64 and else f4. --verify compares\n"
             "A (B x) and C x for random vectors x (Freivalds' check). The output appears when\n"
             "all of it is on the disk.",
-            matmul_groups},
+            matmul_groups, no_exclusions, checkpoint_requirements},
     Command{"convert", "FILE... -o OUT [options]", "change type, byte order or format",
             FileWords::some, convert_examples,
             "Any type to any other, raw to .npy and back. Floats are rounded once, to nearest\n"
@@ -111,7 +111,7 @@ constexpr std::array all_commands{
             "out of range (NaN: 0); integers that do not fit wrap around, as in NumPy. Values\n"
             "that change are counted, and refused with --strict. Several files are one\n"
             "dataset, in the order given. The output appears when all of it is on the disk.",
-            convert_groups},
+            convert_groups, no_exclusions, checkpoint_requirements},
     Command{"bench", "FILE [options]",
             "measure this machine's limits, and how near runs come to them", FileWords::some,
             bench_examples,

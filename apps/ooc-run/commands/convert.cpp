@@ -59,6 +59,7 @@ Outcome run(const ConvertRequest& request, const Interrupt& interrupt) {
   session.warn(type_doubt(source, settings.format));
   const auto [conversion, stats] =
       ooc::convert(session.coordinator(), source, target, request.options, session.pass());
+  const std::uint64_t bytes = conversion.count * ooc::size_of(target.type.element);
   Outcome outcome = session.report(
       {.command = "convert",
        .input = describe_input(source, settings.format),
@@ -67,11 +68,10 @@ Outcome run(const ConvertRequest& request, const Interrupt& interrupt) {
                   {"to", ooc::code_of(target.type)},
                   {"inexact", conversion.inexact},
                   {"path", target.path.string()},
-                  {"bytes_written", stats.outcome.bytes_written}},
+                  {"bytes_written", bytes}},
        .heading = heading(source),
        .text = fmt::format("wrote {}: {}, {}\n{}\n", printable(target.path.string()),
-                           describe_values(conversion.count, target.type),
-                           format_bytes(stats.outcome.bytes_written),
+                           describe_values(conversion.count, target.type), format_bytes(bytes),
                            describe_inexact(conversion.inexact, from.element, target.type.element)),
        .writes = true},
       stats);

@@ -163,7 +163,7 @@ Explanation explain_summary(const RunSettings& settings, const ooc::Source& sour
 Explanation explain_convert(const RunSettings& settings, const ooc::Source& source,
                             const ooc::Target& target) {
   return explain_run(settings, convert_task(source), [&](ooc::DeviceKind device) {
-    return ooc::dry_run_convert(settings.options, device, source, target);
+    return ooc::dry_run_convert(settings.options, device, source, target, wanted_of(settings));
   });
 }
 

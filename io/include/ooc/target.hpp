@@ -30,10 +30,11 @@ struct Target {
 class OOC_API TargetFile : public OutputFile {
  public:
   /// `elements`: the most there may be if the file is appended to; end() writes its header then.
-  /// Throws Error: `usage` if the target is the same file as one of the inputs, its type or shape
-  /// cannot be written, or the ending of a raw file names another type; `output` as OutputFile.
+  /// With a name in `kept`, it is a file that is kept (see OutputFile). Throws Error: `usage` if
+  /// the target is the same file as one of the inputs, its type or shape cannot be written, or the
+  /// ending of a raw file names another type; `output` as OutputFile.
   TargetFile(const Target& target, std::uint64_t elements, std::span<const Source* const> inputs,
-             Purpose purpose = Purpose::write);
+             Purpose purpose = Purpose::write, const KeptFile& kept = {});
 
   /// Returns the offset of the first element in the file (bytes).
   std::uint64_t data_offset() const noexcept { return data_offset_; }
@@ -42,8 +43,11 @@ class OOC_API TargetFile : public OutputFile {
   /// Not thread-safe. Throws Error(output) if there is no space.
   std::uint64_t append(std::uint64_t bytes);
 
+  /// Returns the size of the file (bytes). One that is appended to grows.
+  std::uint64_t bytes() const noexcept { return bytes_; }
+
   /// Size of all that was appended (bytes).
-  std::uint64_t appended_bytes() const noexcept { return appended_bytes_; }
+  std::uint64_t appended_bytes() const noexcept { return bytes_ - data_offset_; }
 
   /// Ends a file that is appended to: writes its header and sets its size. `row_shape`: of each of
   /// the rows that it consists of; empty: it is a sequence of elements. Throws Error(output).
@@ -53,7 +57,7 @@ class OOC_API TargetFile : public OutputFile {
   bool is_npy_;
   DType type_;
   std::uint64_t data_offset_;
-  std::uint64_t appended_bytes_ = 0;
+  std::uint64_t bytes_;
 };
 
 /// Returns the header of a .npy file, padded to 4096 bytes, which NumPy allows. Throws Error(usage)

@@ -156,33 +156,35 @@ std::string descr_of(const DType& type) {
 }  // namespace
 
 TargetFile::TargetFile(const Target& target, std::uint64_t elements,
-                       std::span<const Source* const> inputs, Purpose purpose)
+                       std::span<const Source* const> inputs, Purpose purpose, const KeptFile& kept)
     : OutputFile(checked_path(target, elements, inputs), file_bytes(target, elements),
-                 target.replace, purpose),
+                 target.replace, purpose, kept),
       is_npy_(target.is_npy()),
       type_(target.type),
-      data_offset_(header_bytes(target)) {
+      data_offset_(header_bytes(target)),
+      bytes_(purpose == Purpose::append ? std::max(data_offset_, kept.bytes)
+                                        : file_bytes(target, elements)) {
   if (!is_npy_ || purpose != Purpose::write) return;
   const std::vector<std::uint64_t> sequence{elements};
   write(0, npy_header(type_, target.shape.empty() ? sequence : target.shape));
 }
 
 std::uint64_t TargetFile::append(std::uint64_t bytes) {
-  const std::uint64_t offset = data_offset_ + appended_bytes_;
+  const std::uint64_t offset = bytes_;
   grow(offset + bytes);
-  appended_bytes_ += bytes;
+  bytes_ += bytes;
   return offset;
 }
 
 void TargetFile::end(std::span<const std::uint64_t> row_shape) {
-  std::vector<std::uint64_t> shape{appended_bytes_ / size_of(type_)};
+  std::vector<std::uint64_t> shape{appended_bytes() / size_of(type_)};
   for (const std::uint64_t length : row_shape) {
     shape.front() /= length;
     shape.push_back(length);
   }
   append(0);  // allocates the header if there is nothing else
   if (is_npy_) write(0, npy_header(type_, shape));
-  trim(data_offset_ + appended_bytes_);
+  trim(bytes_);
 }
 
 std::vector<std::byte> npy_header(const DType& type, std::span<const std::uint64_t> shape) {

@@ -1,6 +1,7 @@
 #include "file/file_size_signal.hpp"
 #include "file/file_system.hpp"
 #include "file/mapped_output.hpp"
+#include "file/output_errors.hpp"
 #include "file/temporaries.hpp"
 
 #include <ooc/detail/base/units.hpp>
@@ -15,10 +16,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <cstdio>
 #include <memory>
 #include <string_view>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -29,60 +32,6 @@ constexpr mode_t mode = 0666;          // minus the umask
 constexpr mode_t private_mode = 0600;  // until the rights of the replaced file are set
 constexpr int most_name_tries = 100;
 constexpr std::uint64_t growth_bytes = 1 * GiB;
-
-std::string hint_for(int errno_value, const std::filesystem::path& path) {
-  switch (errno_value) {
-    case ENOENT:
-      if (::access(directory_of(path).c_str(), F_OK) == 0) return "choose another directory";
-      return "make its directory first: mkdir -p " + shell_word(directory_of(path));
-    case EACCES:
-    case EPERM:
-    case EROFS: return "choose a directory you may write to";
-    case ENOSPC:
-    case EDQUOT: return "make room, or choose another disk";
-    case EFBIG: return "raise the limit on file sizes (ulimit -f), or choose another disk";
-    default: return {};
-  }
-}
-
-Error output_error(const std::string& verb, const std::filesystem::path& path,
-                   int errno_value = errno) {
-  return Error::from_errno(ErrorKind::output, verb, errno_value, path, {},
-                           hint_for(errno_value, path));
-}
-
-Error exists_error(const std::filesystem::path& path) {
-  return Error(ErrorKind::output, path.string() + ": exists already",
-               {.path = path,
-                .errno_value = EEXIST,
-                .remedies = {{Change::set, "Target::replace", "", "replaces it"}}});
-}
-
-/// Throws Error(output) if `path` does not name a regular file, or exists and `replace` is false.
-/// `target`: `path` with links resolved.
-void require_replaceable(const std::filesystem::path& path, const std::filesystem::path& target,
-                         bool replace) {
-  if (!target.has_filename()) {
-    throw Error(ErrorKind::output, path.string() + ": is not the name of a file", {.path = path});
-  }
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) {
-    const int errno_value = errno;
-    const bool is_link = ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
-    if (errno_value == ENAMETOOLONG) throw output_error("create", path, errno_value);
-    if (errno_value == ENOENT || !is_link) return;             // most likely it does not exist
-    throw output_error("follow the link", path, errno_value);  // a cycle of links, or no permission
-  }
-  if (S_ISDIR(status.st_mode)) {
-    throw Error(ErrorKind::output, path.string() + ": is a directory",
-                {.path = path, .hint = "name a file in it"});
-  }
-  if (!S_ISREG(status.st_mode)) {
-    throw Error(ErrorKind::output, path.string() + ": is not a regular file",
-                {.path = path, .why = "only regular files are replaced"});
-  }
-  if (!replace) throw exists_error(path);
-}
 
 /// The directory of a file. Opened before the file is moved, so that a failure to open it is found
 /// while the old file is still in place.
@@ -133,18 +82,31 @@ std::filesystem::path follow_links(std::filesystem::path path) {
   return path;
 }
 
-OutputFile::OutputFile(const std::filesystem::path& path, bool replace, std::uint64_t most_bytes)
-    : path_(path), target_(follow_links(path)), replace_(replace), most_bytes_(most_bytes) {}
+std::string new_kept_name(const std::filesystem::path& path) {
+  return kept_name_of(random_temporary(follow_links(path))).filename().string();
+}
+
+OutputFile::OutputFile(const std::filesystem::path& path, bool replace, std::uint64_t most_bytes,
+                       const KeptFile& kept)
+    : path_(path), target_(follow_links(path)), replace_(replace), most_bytes_(most_bytes) {
+  if (kept.name.empty()) return;
+  kept_ = directory_of(target_) / kept.name;
+  if (is_kept_name(target_, kept.name)) return;
+  throw Error(ErrorKind::output,
+              kept_.string() + ": is no file that was kept for " + path_.string(), {.path = kept_});
+}
 
 // Delegates, so that the destructor cleans up if a later step throws.
 OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, bool replace,
-                       Purpose purpose)
-    : OutputFile(path, replace, bytes) {
+                       Purpose purpose, const KeptFile& kept)
+    : OutputFile(path, replace, bytes, kept) {
   require_replaceable(path_, target_, replace);
   if (purpose != Purpose::dry_run) remove_stale_temporaries(target_);
-  create();
+  if (!kept_.empty()) open_kept(kept.bytes);
+  if (!is_there_) create();
   is_tmpfs_ = ooc::is_tmpfs(descriptor_);
-  if (purpose != Purpose::append && !has_space(bytes)) {
+  const std::uint64_t taken = is_there_ ? bytes_taken() : 0;
+  if (purpose != Purpose::append && bytes > taken && !has_space(bytes - taken)) {
     throw output_error("allocate", target_, ENOSPC);
   }
   if (purpose != Purpose::dry_run) allocate(bytes, purpose);
@@ -152,24 +114,81 @@ OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, b
   if (replace_) keep_rights();
 }
 
+/// Opens a file that an earlier process has kept. Without it, one of which nothing is known to be
+/// there is made anew.
+void OutputFile::open_kept(std::uint64_t least_bytes) {
+  descriptor_ = ::open(kept_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (descriptor_ < 0 && errno == ENOENT && least_bytes == 0) return;
+  if (descriptor_ < 0) {
+    const Error error = output_error("open", kept_);
+    ErrorDetails details = error.details();
+    if (details.errno_value == ENOENT) details.why = "what was written so far is gone";
+    details.hint.clear();
+    throw Error(error.kind(), error.what(), details);
+  }
+  is_there_ = true;
+  if (!lock_kept(descriptor_)) {
+    throw Error(ErrorKind::output, kept_.string() + ": another run is writing it",
+                {.path = kept_, .hint = "wait for its end, or end it"});
+  }
+  struct stat status {
+  }, named{};
+  if (::fstat(descriptor_, &status) != 0) throw output_error("stat", kept_);
+  const bool has_name = ::lstat(kept_.c_str(), &named) == 0 && named.st_ino == status.st_ino &&
+                        named.st_dev == status.st_dev;
+  const auto bytes = static_cast<std::uint64_t>(status.st_size);
+  if (!has_name || !S_ISREG(status.st_mode) || bytes < least_bytes) {
+    throw Error(ErrorKind::output, kept_.string() + ": is not as it was left",
+                {.path = kept_,
+                 .why = has_name ? "it has " + std::to_string(bytes) + " bytes, and had " +
+                                       std::to_string(least_bytes) + " at least"
+                                 : "another run has moved it"});
+  }
+  temporary_ = kept_;
+  is_kept_ = true;
+}
+
+/// Returns the space that the file has on the disk (bytes).
+std::uint64_t OutputFile::bytes_taken() const {
+  constexpr std::uint64_t block_bytes = 512;
+  struct stat status {};
+  return ::fstat(descriptor_, &status) == 0
+             ? static_cast<std::uint64_t>(status.st_blocks) * block_bytes
+             : 0;
+}
+
+/// Creates the file under a name that no other one has.
+void OutputFile::create_with_name(const std::filesystem::path& temporary) {
+  const bool replaces = ::access(target_.c_str(), F_OK) == 0;
+  temporary_ = temporary;
+  descriptor_ = ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC,
+                       replaces ? private_mode : mode);
+  const int errno_value = descriptor_ < 0 ? errno : 0;
+  // Before it was locked, another run may have removed it as stale.
+  if (errno_value == 0 && !lock_temporary(descriptor_)) ::close(std::exchange(descriptor_, -1));
+  if (descriptor_ < 0) temporary_.clear();
+  if (errno_value != 0 && errno_value != EEXIST) throw output_error("create", target_, errno_value);
+}
+
 void OutputFile::create() {
+  if (!kept_.empty()) {
+    // A process that was killed just now may still hold the lock of its file of this name.
+    constexpr auto pause = std::chrono::milliseconds(20);
+    for (int i = 0; descriptor_ < 0 && i < most_name_tries; ++i) {
+      if (i != 0) std::this_thread::sleep_for(pause);
+      if (i != 0) remove_stale_temporaries(target_);
+      create_with_name(temporary_of(kept_));
+    }
+    if (descriptor_ < 0) throw output_error("create", target_);
+    return;
+  }
   descriptor_ = ::open(directory_of(target_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
   if (descriptor_ >= 0) lock_temporary(descriptor_);  // it gets a name when it replaces a file
   // Old kernels treat O_TMPFILE as an attempt to write to the directory (EISDIR).
   const bool unknown =
       descriptor_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
-  const bool replaces = unknown && ::access(target_.c_str(), F_OK) == 0;
   for (int i = 0; unknown && descriptor_ < 0 && i < most_name_tries; ++i) {
-    temporary_ = random_temporary(target_);
-    descriptor_ = ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC,
-                         replaces ? private_mode : mode);
-    const int errno_value = descriptor_ < 0 ? errno : 0;
-    // Before it was locked, another run may have removed it as stale.
-    if (errno_value == 0 && !lock_temporary(descriptor_)) ::close(std::exchange(descriptor_, -1));
-    if (descriptor_ < 0) temporary_.clear();
-    if (errno_value != 0 && errno_value != EEXIST) {
-      throw output_error("create", target_, errno_value);
-    }
+    create_with_name(random_temporary(target_));
   }
   if (descriptor_ < 0) throw output_error("create", target_);
 }
@@ -207,7 +226,11 @@ void OutputFile::allocate(std::uint64_t bytes, Purpose purpose) {
   if (bytes == 0) return;
   const FileSizeSignal blocked;
   if (!is_tmpfs_) {
-    const int errno_value = purpose == Purpose::append ? 0 : allocate_to(bytes);
+    if (purpose == Purpose::append) {
+      if (is_there_) allocated_ = std::min(bytes_taken(), bytes);
+      return;
+    }
+    const int errno_value = allocate_to(bytes);
     if (errno_value != 0) throw output_error("allocate", target_, errno_value);
     return;
   }
@@ -269,8 +292,11 @@ void OutputFile::open_direct(std::uint64_t bytes) {
     why_not_direct_ = "the file system refused to open it with O_DIRECT: " + describe_errno(errno);
     return;
   }
-  alignas(page_bytes) constexpr std::array<std::byte, page_bytes> zeros{};
-  const ssize_t written = try_write(0, zeros, true);
+  alignas(page_bytes) std::array<std::byte, page_bytes> page{};
+  if (is_there_ && ::pread(descriptor_, page.data(), page.size(), 0) < 0) {
+    throw output_error("read", kept_);
+  }
+  const ssize_t written = try_write(0, page, true);
   if (written == ssize_t{page_bytes}) return;
   why_not_direct_ = written < 0 ? "the file system refused an O_DIRECT test write: " +
                                       describe_errno(static_cast<int>(-written))
@@ -303,8 +329,7 @@ ssize_t OutputFile::try_write(std::uint64_t offset, std::span<const std::byte> d
 }
 
 Error OutputFile::write_error(int errno_value, std::uint64_t offset) const {
-  return Error::from_errno(ErrorKind::output, "write", errno_value, target_, offset,
-                           hint_for(errno_value, target_));
+  return output_error("write", target_, errno_value, offset);
 }
 
 void OutputFile::make_durable() {
@@ -313,6 +338,15 @@ void OutputFile::make_durable() {
   }
   if (::fsync(descriptor_) != 0) throw output_error("fsync", target_);
   is_durable_ = true;
+}
+
+void OutputFile::keep() {
+  if (::fdatasync(descriptor_) != 0) throw output_error("fdatasync", target_);
+  if (is_kept_ || kept_.empty()) return;
+  if (rename_to_new(temporary_, kept_) != 0) throw output_error("rename", target_);
+  temporary_ = kept_;
+  is_kept_ = true;
+  Directory(target_).make_durable();
 }
 
 void OutputFile::commit() {
@@ -343,7 +377,7 @@ void OutputFile::move_into_place() {
 
 OutputFile::~OutputFile() {
   mapped_.reset();
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (!temporary_.empty() && !is_kept_) ::unlink(temporary_.c_str());
   if (direct_ >= 0) ::close(direct_);
   if (descriptor_ >= 0) ::close(descriptor_);
 }

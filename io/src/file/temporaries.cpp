@@ -7,15 +7,18 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <memory>
 #include <random>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace ooc {
 namespace {
 
 constexpr std::string_view ending = ".ooc-tmp";
+constexpr std::string_view kept_ending = ".ooc-part";
 constexpr int random_letters = 8;
 
 /// Returns the start of the temporary's name. Long names are truncated to keep within the limit on
@@ -23,6 +26,13 @@ constexpr int random_letters = 8;
 std::string temporary_prefix(const std::filesystem::path& path) {
   constexpr std::size_t most = 200;
   return "." + path.filename().string().substr(0, most) + ".";
+}
+
+/// True if a name is that of a temporary of `path`, or of a file that is kept, by its ending.
+bool is_name_of(std::string_view prefix, std::string_view name, std::string_view ends_with) {
+  return name.size() == prefix.size() + random_letters + ends_with.size() &&
+         name.starts_with(prefix) && name.ends_with(ends_with) &&
+         name.find('/') == std::string_view::npos;
 }
 
 struct CloseDirectory {
@@ -43,6 +53,30 @@ std::filesystem::path random_temporary(const std::filesystem::path& path) {
   return directory_of(path) / (name + std::string{ending});
 }
 
+std::filesystem::path kept_name_of(const std::filesystem::path& temporary) {
+  return std::filesystem::path(temporary).replace_extension(kept_ending);
+}
+
+std::filesystem::path temporary_of(const std::filesystem::path& kept) {
+  return std::filesystem::path(kept).replace_extension(ending);
+}
+
+bool is_kept_name(const std::filesystem::path& path, std::string_view name) {
+  return is_name_of(temporary_prefix(path), name, kept_ending);
+}
+
+bool lock_kept(int descriptor) {
+  constexpr int most_tries = 100;
+  constexpr auto pause = std::chrono::milliseconds(20);
+  for (int i = 0; ::flock(descriptor, LOCK_EX | LOCK_NB) != 0; ++i) {
+    if (errno == EINTR) continue;
+    if (errno != EWOULDBLOCK) return true;  // a file system without locks
+    if (i >= most_tries) return false;
+    std::this_thread::sleep_for(pause);
+  }
+  return true;
+}
+
 bool lock_temporary(int descriptor) {
   // A process that holds the lock is about to remove the file. Some file systems have no locks.
   while (::flock(descriptor, LOCK_EX) != 0 && errno == EINTR) {
@@ -60,9 +94,7 @@ void remove_stale_temporaries(const std::filesystem::path& path) {
   const int folder = ::dirfd(directory.get());
   while (const dirent* const entry = ::readdir(directory.get())) {
     const std::string_view name = entry->d_name;
-    const bool is_ours = name.size() == prefix.size() + random_letters + ending.size() &&
-                         name.starts_with(prefix) && name.ends_with(ending);
-    if (!is_ours) continue;
+    if (!is_name_of(prefix, name, ending)) continue;
     const int descriptor =
         ::openat(folder, entry->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (descriptor < 0) continue;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 namespace ooc {
 
@@ -10,6 +11,19 @@ std::filesystem::path directory_of(const std::filesystem::path& path);
 /// Returns a random name ".NAME.XXXXXXXX.ooc-tmp" in the directory of `path`, for a temporary that
 /// will replace or become `path`.
 std::filesystem::path random_temporary(const std::filesystem::path& path);
+
+/// Returns the name that a temporary has while its file is kept: ".NAME.XXXXXXXX.ooc-part".
+std::filesystem::path kept_name_of(const std::filesystem::path& temporary);
+
+/// Returns the temporary for a kept file that is not there yet.
+std::filesystem::path temporary_of(const std::filesystem::path& kept);
+
+/// True if a name may be that of a kept file of `path`.
+bool is_kept_name(const std::filesystem::path& path, std::string_view name);
+
+/// Locks a kept file, which another run may use. Waits for a while for a process that was killed
+/// just now. False if it stays locked.
+bool lock_kept(int descriptor);
 
 /// Locks a temporary to mark it as in use. False if it has no name any more: another run may have
 /// removed it before it was locked.

@@ -11,10 +11,19 @@ Writer::Writer(std::vector<OutputFile*> files, const Plan& plan, ChunkPool& pool
                std::unique_ptr<Engine> engine, std::size_t block_bytes, bool direct)
     : Transfer(plan, pool, std::move(engine), block_bytes),
       files_(std::move(files)),
-      direct_(direct) {}
+      direct_(direct),
+      is_done_(pool.window()) {}
 
 void Writer::run() {
   transfer_chunks([this] { return plan().size(); });
+}
+
+void Writer::complete(Chunk& chunk) {
+  is_done_[chunk.index % is_done_.size()] = true;
+  std::size_t done = chunks_done();
+  for (; is_done_[done % is_done_.size()]; ++done) is_done_[done % is_done_.size()] = false;
+  pool().recycle(chunk);
+  chunks_done_.store(done, std::memory_order_release);
 }
 
 Transfer::ByteRange Writer::range_of(const Extent& extent) const {

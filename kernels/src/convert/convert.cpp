@@ -4,12 +4,18 @@
 #include "convert/values.hpp"
 
 #include <ooc/detail/device/buffer.hpp>
+#include <ooc/detail/operators/byte_reader.hpp>
 #include <ooc/error.hpp>
 #include <ooc/map.hpp>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace ooc {
 namespace {
@@ -34,6 +40,7 @@ struct Converting {
   };
 
   static constexpr Merge merge_order = Merge::unordered;
+  static constexpr std::string_view partial_name = "ooc.convert/1";
 
   ElementType from, to;
   bool strict;
@@ -62,6 +69,18 @@ struct Converting {
   }
 
   void merge(Partial& total, const Partial& part) const { total.inexact += part.inexact; }
+
+  std::string question() const {
+    return std::string(name_of(from)) + " to " + std::string(name_of(to));
+  }
+  void save(const Partial& partial, std::vector<std::byte>& out) const {
+    append_bytes(out, partial.inexact);
+  }
+  void load(std::span<const std::byte> in, Partial& partial) const {
+    ByteReader bytes(in);
+    partial.inexact = bytes.take<std::uint64_t>();
+    bytes.require_end();
+  }
 
   void check(const Partial& total) const {
     if (!strict || total.inexact == 0) return;
@@ -101,14 +120,14 @@ Target shaped_as(const Source& source, const Target& target) {
 }  // namespace
 
 Stats dry_run_convert(const Options& options, DeviceKind device, const Source& source,
-                      const Target& target) {
+                      const Target& target, const PassOptions& wanted) {
   require_elements(source, target);
   const std::size_t input_bytes = size_of(source.type().value_or(DType{}).element);
   TargetFile file(shaped_as(source, target), source.bytes() / input_bytes, std::array{&source},
                   Purpose::dry_run);
   const std::size_t element_bytes = size_of(target.type.element);
   const Output output{file, element_bytes, target.type.swapped ? element_bytes : 0};
-  return dry_run_pass(options, device, {source, input_bytes}, {&output, 1});
+  return dry_run_pass(options, device, {source, input_bytes}, {&output, 1}, wanted);
 }
 
 Result<Conversion> convert(Coordinator& coordinator, const Source& source, const Target& target,

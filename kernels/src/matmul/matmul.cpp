@@ -2,6 +2,7 @@
 
 #include "gemm/gemm.hpp"
 #include "matmul/prepare.hpp"
+#include "matmul/product_checkpoint.hpp"
 #include "matmul/run.hpp"
 
 #include <ooc/error.hpp>
@@ -61,18 +62,27 @@ ElementType product_type(const Source& a, const MatmulOptions& options) {
 Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
                        const Target& target, const MatmulOptions& options,
                        const PassOptions& wanted) {
-  require_none(wanted.checkpoint);
   Coordinator::Reservation reservation = coordinator.reserve();
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   const Target shaped_target = shaped(target, a, b, options);
-  TargetFile file(shaped_target, elements_of(shaped_target),
-                  std::array{&a, &b});  // created first, so that a full disk fails at once
+  std::optional<product::ProductCheckpoint> saving;
+  if (wanted.checkpoint) {
+    saving.emplace(wanted.checkpoint, a, b, shaped_target, product::precision_of(a, options));
+  }
+  product::ProductCheckpoint* const checkpoint = saving ? &*saving : nullptr;
+  // Created first, so that a full disk fails at once.
+  const std::array sources{&a, &b};
+  const detail::MadeRecords made{size_of(shaped_target.type.element), shaped_target.type, {}};
+  detail::OutputFiles files(
+      elements_of(shaped_target), {&shaped_target, 1}, {&made, 1}, sources,
+      checkpoint != nullptr ? checkpoint->outputs() : std::span<const detail::SavedOutput>{});
+  TargetFile& file = files.outputs().front().file;
 
   product::Prepared prepared = product::prepare(coordinator, reservation, a, b, options,
-                                                bytes_in_memory(file, shaped_target));
+                                                bytes_in_memory(file, shaped_target), checkpoint);
   prepared.job.types.product = shaped_target.type;
   const double prepared_seconds = seconds();
   Result<Product> result;
@@ -84,22 +94,26 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
   stats.layout.device = coordinator.device().name();
   stats.layout.reasons = prepared.plan.reasons;
   stats.layout.page_cache_fraction = prepared.plan.page_cache_fraction;
-  if (!prepared.job.schedule.steps.empty()) {
+  const product::ProductJob& job = prepared.job;
+  if (checkpoint != nullptr) checkpoint->begin(job.problem, job.schedule, files, stats);
+  if (!job.schedule.steps.empty()) {
     result.value.link_bytes =
-        product::run_product(coordinator, prepared.job, *prepared.gemm, file, wanted, stats);
+        product::run_product(coordinator, job, *prepared.gemm, file, wanted, stats, checkpoint);
   }
   result.value.bytes_read = stats.outcome.bytes;
-  result.value.bytes_written = elements_of(shaped_target) * size_of(shaped_target.type.element);
+  result.value.bytes_written = prepared.plan.bytes_written;
 
   for (const Source* const source : {&a, &b}) {
     if (auto remark = source->check_unchanged())
       stats.outcome.remarks.push_back(std::move(*remark));
   }
-  if (wanted.stop.stop_requested()) throw product::interrupted();
-  const double before_publishing = seconds();
-  file.commit();
+  if (wanted.stop.stop_requested()) {
+    throw checkpoint != nullptr ? checkpoint->interrupted() : product::interrupted();
+  }
+  files.commit(stats, [checkpoint] {
+    if (checkpoint != nullptr) checkpoint->save_whole();
+  });
   stats.timing.seconds = seconds();
-  stats.timing.commit_seconds = stats.timing.seconds - before_publishing;
   return result;
 }
 

@@ -1,6 +1,7 @@
 #include "matmul/prepare.hpp"
 
 #include "matmul/plan/cost.hpp"
+#include "matmul/product_checkpoint.hpp"
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/sizing/facts.hpp>
@@ -326,7 +327,8 @@ Precision precision_of(const Source& a, const MatmulOptions& options) {
 }
 
 Prepared prepare(Coordinator& coordinator, Coordinator::Reservation& reservation, const Source& a,
-                 const Source& b, const MatmulOptions& options, std::uint64_t output_in_memory) {
+                 const Source& b, const MatmulOptions& options, std::uint64_t output_in_memory,
+                 const ProductCheckpoint* checkpoint) {
   require_matrices(a, b);
   Device& device = coordinator.device();
   std::jthread library = gemm::load_early(device.kind());  // overlaps with the start of the GPU
@@ -368,18 +370,20 @@ Prepared prepare(Coordinator& coordinator, Coordinator::Reservation& reservation
   const std::optional<double> measured =
       measure_flops(device, *prepared.gemm, job.problem, memory.for_panels);
   rates.flops = measured.value_or(rates.flops);
-  job.schedule = make_schedule(job.problem,
-                               {.device_bytes = memory.for_panels,
-                                .cache_bytes = keeps ? memory.host_left : 0,
-                                .given_bytes = memory.device_bytes,
-                                .is_host_memory = memory.is_host_memory},
-                               rates);
+  const Limits sizes{.device_bytes = memory.for_panels,
+                     .cache_bytes = keeps ? memory.host_left : 0,
+                     .given_bytes = memory.device_bytes,
+                     .is_host_memory = memory.is_host_memory};
+  const auto begun = checkpoint != nullptr ? checkpoint->begun(job.problem) : std::nullopt;
+  job.schedule = begun ? rest_of_schedule(job.problem, sizes, rates, begun->tiling, begun->tiles)
+                       : make_schedule(job.problem, sizes, rates);
   prepared.plan = describe(
       job, precision, job.schedule.cost.device_bytes + memory.workspace + job.pools.staging_bytes);
   prepared.plan.page_cache_fraction = cached_or_unknown;
   if (measured) {
     prepared.plan.multiplying_seconds =
-        multiplying_seconds(job.problem, job.schedule.tiling, rates);
+        multiplying_seconds(job.problem, job.schedule.tiling, rates) * job.schedule.cost.flops /
+        flops_of(job.problem);
   }
   return prepared;
 }

@@ -28,8 +28,10 @@ Precision precision_of(const Source& a, const MatmulOptions& options);
 
 /// Loads the library, divides the memory, and makes the schedule. `reservation`: of
 /// the coordinator. `output_in_memory`: bytes of host memory that the output takes because it is in
-/// tmpfs. Throws Error as dry_run_matmul().
+/// tmpfs. `checkpoint`: of an earlier run, whose schedule goes on; or null. Throws Error as
+/// dry_run_matmul().
 Prepared prepare(Coordinator& coordinator, Coordinator::Reservation& reservation, const Source& a,
-                 const Source& b, const MatmulOptions& options, std::uint64_t output_in_memory);
+                 const Source& b, const MatmulOptions& options, std::uint64_t output_in_memory,
+                 const ProductCheckpoint* checkpoint = nullptr);
 
 }  // namespace ooc::product

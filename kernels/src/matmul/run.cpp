@@ -1,6 +1,7 @@
 #include "matmul/run.hpp"
 
 #include "matmul/panel_loader.hpp"
+#include "matmul/product_checkpoint.hpp"
 #include "matmul/tile_sender.hpp"
 #include "matmul/work_timer.hpp"
 
@@ -83,9 +84,9 @@ class Multiplier {
     }
   }
 
-  /// Returns the fraction of all multiplications that has been enqueued, or on a CPU completed. May
-  /// be called by any thread.
-  double part_done() const noexcept { return products_ / job_.problem.products(); }
+  /// Returns the fraction of the multiplications of the schedule that has been enqueued, or on a
+  /// CPU completed. May be called by any thread.
+  double part_done() const noexcept { return 2 * products_ / job_.schedule.cost.flops; }
 
   const PanelLoader& loader() const { return loader_; }
   double product_seconds() const { return product_seconds_; }
@@ -222,7 +223,8 @@ Error interrupted() {
 }
 
 std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm::Gemm& gemm,
-                          TargetFile& file, const PassOptions& wanted, Stats& stats) {
+                          TargetFile& file, const PassOptions& wanted, Stats& stats,
+                          ProductCheckpoint* checkpoint) {
   Device& device = coordinator.device();
   const Options& options = coordinator.options();
   const Tiling& tiling = job.schedule.tiling;
@@ -257,9 +259,10 @@ std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm:
   reader.set_observer(read_reporter);
   writer.set_observer(write_reporter);
 
-  const std::size_t tile_count = tiling.row_tiles * tiling.column_tiles;
+  const std::size_t tile_count = tiling.row_tiles * tiling.column_tiles - job.schedule.tiles_done;
+  const auto tiles_written = [&] { return write_plan.entries_before(writer.chunks_done()); };
   stats.timing.startup_seconds += seconds_since(start);
-  {
+  try {
     PassThreads threads({&in_pool, &out_pool, &tiles});
     threads.start([&] { multiplier.run(); });
     threads.start([&] { sender.run(tile_count); });
@@ -274,8 +277,17 @@ std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm:
       const double bytes = multiplier.part_done() * static_cast<double>(total_bytes);
       reporter.report(static_cast<std::uint64_t>(bytes), reader.bytes_done() + writer.bytes_done(),
                       reader.in_flight() + writer.in_flight());
+      if (checkpoint == nullptr) return;
+      if (const std::size_t done = tiles_written(); checkpoint->is_due(done)) {
+        checkpoint->save(done);
+      }
     });
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::interrupted || checkpoint == nullptr) throw;
+    checkpoint->save(tiles_written());
+    throw checkpoint->interrupted();
   }
+  if (checkpoint != nullptr) checkpoint->save(tile_count);
 
   stats.outcome.bytes =
       reader.bytes_done();  // total of all passes over the files, so `passes` is 1

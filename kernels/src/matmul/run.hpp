@@ -45,10 +45,13 @@ struct ProductJob {
   std::size_t threads = 0;  // of the BLAS library on a CPU
 };
 
+class ProductCheckpoint;
+
 /// Returns the error for a product that was stopped.
 Error interrupted();
 
-/// Executes a schedule and writes C to `file`; the caller commits the file. Adds to `stats`.
+/// Executes a schedule and writes C to `file`; the caller commits the file. Saves to `checkpoint`,
+/// if it is not null, from time to time, when it was stopped, and at the end. Adds to `stats`.
 /// Returns the number of bytes that crossed the link. Four threads connected by pools:
 ///
 ///     reader ──pool──► multiplier ──tiles──► sender ──pool──► writer
@@ -56,6 +59,7 @@ Error interrupted();
 ///
 /// Three streams of the device (panels in, products, tiles out) are synchronised by events.
 std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm::Gemm& gemm,
-                          TargetFile& file, const PassOptions& wanted, Stats& stats);
+                          TargetFile& file, const PassOptions& wanted, Stats& stats,
+                          ProductCheckpoint* checkpoint = nullptr);
 
 }  // namespace ooc::product

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/detail/operators/output_job.hpp>
 #include <ooc/detail/operators/outputs.hpp>
 #include <ooc/fold.hpp>
 
@@ -41,9 +42,9 @@ inline constexpr bool selects = selects_all<Op, typename RecordsOf<typename Op::
 /// select() puts the records that it keeps at the beginning of `out`, which has room for as many as
 /// `in` has, in their order, and their number in `*kept`, which is memory of the device and has no
 /// useful value before; both by work that it enqueues on the stream. Input and Output are as those
-/// of a MapOperator; `before()` and `after()` too. With an Output of a std::tuple there is room for
-/// each, and `kept` points to a number for each: so a filter divides its records among several
-/// files.
+/// of a MapOperator; `before()`, `after()` and `partial_name` too. With an Output of a std::tuple
+/// there is room for each, and `kept` points to a number for each: so a filter divides its records
+/// among several files.
 template <class Op>
 concept FilterOperator = detail::HasRecords<Op> && detail::selects<const Op>;
 
@@ -63,8 +64,13 @@ concept FilterLacksConst = HasRecords<Op> && !FilterOperator<Op> && selects<Op>;
 template <FilterOperator Op>
 class Filter final : public Operation {
  public:
+  using Finder = SeenBy<Op>;
+  using Value = Nothing;
+  static constexpr bool is_merged_in_order = false;
+  static Finder finder(const Op& op) { return Finder(op); }
+
   /// `record_bytes`: of the inputs or of the outputs, whichever is larger.
-  Filter(const Op& op, std::size_t record_bytes)
+  Filter(const Op& op, Coordinator& /*coordinator*/, std::size_t record_bytes)
       : op_(op), partition_(partition_of_streams(record_bytes)) {}
 
   std::size_t partition() const noexcept override { return partition_; }
@@ -79,18 +85,20 @@ class Filter final : public Operation {
   }
   void end(std::size_t /*lane*/, Stream& /*stream*/) override {}
 
+  Part<Nothing> take_part(Cover cover) { return part_without_findings(op_, std::move(cover)); }
+
  private:
   const Op& op_;
   std::size_t partition_;
 };
 
 template <std::size_t count>
-auto selections_of(std::uint64_t seen, const OutputFiles& files) {
+auto selections_of(std::uint64_t seen, const std::array<std::uint64_t, count>& kept) {
   if constexpr (count == 1) {
-    return Selection{seen, files.appended(0)};
+    return Selection{seen, kept.front()};
   } else {
     std::array<Selection, count> found;
-    for (std::size_t i = 0; i < count; ++i) found[i] = {seen, files.appended(i)};
+    for (std::size_t i = 0; i < count; ++i) found[i] = {seen, kept[i]};
     return found;
   }
 }
@@ -111,14 +119,10 @@ template <FilterOperator Op, detail::PassSource From>
 auto filter(Coordinator& coordinator, const Op& op, const From& from, const TargetsOf<Op>& targets,
             const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
-  const auto made = detail::made_by(op, inputs);
-  detail::OutputFiles files(inputs, detail::all_of(targets), made, Purpose::append);
-  Coordinator::Reservation pass = coordinator.begin_pass();
-  detail::Filter<Op> operation(op, detail::widest_record(inputs, made));
-  Stats stats = coordinator.run(pass, inputs, operation, wanted, files.outputs());
-  files.commit(stats);
+  auto [nothing, stats, kept] = detail::write_files<detail::Filter<Op>>(
+      coordinator, op, inputs, targets, wanted, Purpose::append);
   const std::uint64_t seen = stats.outcome.bytes / detail::stored_bytes_of(inputs);
-  auto found = detail::selections_of<detail::outputs_of<Op>>(seen, files);
+  auto found = detail::selections_of(seen, kept);
   return Result<decltype(found)>{found, std::move(stats)};
 }
 

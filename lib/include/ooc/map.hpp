@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ooc/detail/operators/fold_operation.hpp>
+#include <ooc/detail/operators/output_job.hpp>
 #include <ooc/detail/operators/outputs.hpp>
 #include <ooc/fold.hpp>
 
@@ -45,12 +47,16 @@ inline constexpr bool transforms =
 /// columns) const` says; with several outputs it returns a std::array of a number for each. A map
 /// may have neighbours of its input (`before()`, `after()`), as a FoldOperator may. An operator
 /// that also gathers a value on the way is a GatheringMapOperator.
+///
+/// With `static constexpr std::string_view partial_name`, a name that changes when what it makes
+/// does, a map can have a Checkpoint. `std::string question() const` then returns the settings that
+/// decide what it makes: a job goes on only with the same ones.
 template <class Op>
 concept MapOperator = detail::HasRecords<Op> && detail::transforms<const Op>;
 
-/// A map that is a fold too: it has a Partial and merge(), and all that a FoldOperator may have.
-/// `void check(const Partial& total) const`, if it has that, may throw: the file is then not
-/// written.
+/// A map that is a fold too: it has a Partial and merge(), and all that a FoldOperator may have. As
+/// a SavableFold, it can have a Checkpoint. `void check(const Partial& total) const`, if it has
+/// that, may throw: the file is then not written.
 template <class Op>
 concept GatheringMapOperator = detail::HasRecords<Op> && requires {
   typename Op::Partial;
@@ -67,8 +73,13 @@ concept MapLacksConst =
 template <class Op>
 class Map final : public Operation {
  public:
+  using Finder = SeenBy<Op>;
+  using Value = Nothing;
+  static constexpr bool is_merged_in_order = false;
+  static Finder finder(const Op& op) { return Finder(op); }
+
   /// `record_bytes`: of the input or of the output, whichever is larger.
-  Map(const Op& op, std::size_t record_bytes)
+  Map(const Op& op, Coordinator& /*coordinator*/, std::size_t record_bytes)
       : op_(op), partition_(partition_of_streams(record_bytes)) {}
 
   std::size_t partition() const noexcept override { return partition_; }
@@ -82,6 +93,8 @@ class Map final : public Operation {
   }
   void end(std::size_t /*lane*/, Stream& /*stream*/) override {}
 
+  Part<Nothing> take_part(Cover cover) { return part_without_findings(op_, std::move(cover)); }
+
  private:
   const Op& op_;
   std::size_t partition_;
@@ -89,40 +102,23 @@ class Map final : public Operation {
 
 /// The Operation that a gathering map is.
 template <class Op>
-class GatheringMap final : public Operation {
+class GatheringMap final : public Gathering<Op> {
  public:
-  GatheringMap(const Op& op, Coordinator& coordinator, std::size_t record_bytes)
-      : op_(op), partials_(op, coordinator.device().facts(), record_bytes) {}
+  using Finder = Op;
+  using Value = ResultOf<Op>;
+  static constexpr bool is_merged_in_order = merge_of<Op>() == Merge::in_order;
+  static const Op& finder(const Op& op) { return op; }
 
-  /// Throws Error(usage) for sections that are not whole partitions.
-  void begin_with(std::span<const PassInput> inputs) {
-    require_whole_partitions(inputs, partition());
-    partials_.begin_at(records_before(inputs.front()));
-  }
+  using Gathering<Op>::Gathering;
 
-  std::size_t partition() const noexcept override { return partials_.partition(); }
-  Margin margin() const noexcept override { return margin_of(op_); }
-  bool in_order() const noexcept override { return merge_of<Op>() == Merge::in_order; }
-  void prepare(std::size_t lanes, std::size_t /*steps*/) override { partials_.prepare(lanes); }
-  void begin(std::size_t lane, Stream& stream) override { partials_.begin(lane, stream); }
   void process(std::size_t lane, Stream& stream, const StepRecords& in,
                const StepResults& out) override {
-    partials_.consume(lane, stream, in.first, in.count,
-                      [&](std::size_t offset, std::size_t count, typename Op::Partial& partial) {
-                        const StepPart part{offset, count, margin_of(op_)};
-                        call_with_records<Op>(in, out, part, [&](auto... records) {
-                          op_.transform(stream, records..., partial);
-                        });
-                      });
+    this->gather(lane, stream, in, [&](const StepPart& part, typename Op::Partial& partial) {
+      call_with_records<Op>(in, out, part, [&](auto... records) {
+        this->op_.transform(stream, records..., partial);
+      });
+    });
   }
-  void end(std::size_t lane, Stream& stream) override { partials_.end(lane, stream); }
-  void abort() noexcept override { partials_.abort(); }
-
-  typename Op::Partial take() { return partials_.take(); }
-
- private:
-  const Op& op_;
-  Partials<Op> partials_;
 };
 
 }  // namespace detail
@@ -132,7 +128,8 @@ class GatheringMap final : public Operation {
 /// a shape. Its type must be the operator's Output or, where that is a struct, say, of its size; it
 /// may have the other byte order. Files appear when all of them are on the disk. Throws Error: as a
 /// fold, and `output` or `usage` if the target cannot be written (see TargetFile), `interrupted` if
-/// the pass was stopped; then nothing was written, and what was there before still is.
+/// the job was stopped; then nothing was written, and what was there before still is. With a
+/// Checkpoint, what was made stays for the same job.
 ///
 ///     const ooc::Source prices = ooc::open("prices.f32");
 ///     ooc::map(coordinator, Halve{}, prices, {"halved.npy", ooc::type_of<float>()});
@@ -141,32 +138,19 @@ requires(!GatheringMapOperator<Op>) Stats
     map(Coordinator& coordinator, const Op& op, const From& from, const TargetsOf<Op>& targets,
         const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
-  const auto made = detail::made_by(op, inputs);
-  detail::OutputFiles files(inputs, detail::all_of(targets), made);
-  Coordinator::Reservation pass = coordinator.begin_pass();
-  detail::Map<Op> operation(op, detail::widest_record(inputs, made));
-  Stats stats = coordinator.run(pass, inputs, operation, wanted, files.outputs());
-  files.commit(stats);
-  return stats;
+  return detail::write_files<detail::Map<Op>>(coordinator, op, inputs, targets, wanted).stats;
 }
 
-/// The same for an operator that gathers. Returns its total.
+/// The same for an operator that gathers. Returns its total, or its result() of it.
 ///
 ///     const auto [total, stats] = ooc::map(coordinator, HalveAndAdd{}, prices, target);
 template <GatheringMapOperator Op, detail::PassSource From>
-Result<typename Op::Partial> map(Coordinator& coordinator, const Op& op, const From& from,
+Result<detail::ResultOf<Op>> map(Coordinator& coordinator, const Op& op, const From& from,
                                  const TargetsOf<Op>& targets, const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
-  const auto made = detail::made_by(op, inputs);
-  detail::OutputFiles files(inputs, detail::all_of(targets), made);
-  Coordinator::Reservation pass = coordinator.begin_pass();
-  detail::GatheringMap<Op> operation(op, coordinator, detail::widest_record(inputs, made));
-  operation.begin_with(inputs);
-  Stats stats = coordinator.run(pass, inputs, operation, wanted, files.outputs());
-  auto total = operation.take();
-  if constexpr (requires { op.check(std::as_const(total)); }) op.check(std::as_const(total));
-  files.commit(stats);
-  return {std::move(total), std::move(stats)};
+  auto written =
+      detail::write_files<detail::GatheringMap<Op>>(coordinator, op, inputs, targets, wanted);
+  return {std::move(written.value), std::move(written.stats)};
 }
 
 /// Says what is missing where an operator's transform() is not const.

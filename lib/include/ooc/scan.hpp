@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/detail/device/buffer.hpp>
+#include <ooc/detail/operators/output_job.hpp>
 #include <ooc/detail/operators/outputs.hpp>
 #include <ooc/fold.hpp>
 
@@ -53,8 +54,8 @@ inline constexpr bool scans = scans_all<Op, typename RecordsOf<typename Op::Inpu
 ///
 /// Partitions are as in a fold (see Merge::by_partition). So if the functions have the same bits
 /// each time, the results do, whatever the size of chunks and the number of streams. (Scans of
-/// floating point numbers by Thrust or CUB need not have on a GPU.) Input and Output are as those
-/// of a MapOperator.
+/// floating point numbers by Thrust or CUB need not have on a GPU.) Input, Output and
+/// `partial_name` are as those of a MapOperator.
 template <class Op>
 concept ScanOperator = detail::HasRecords<Op> && detail::scans<const Op>;
 
@@ -64,11 +65,40 @@ namespace detail {
 template <class Op>
 concept ScanLacksConst = HasRecords<Op> && !ScanOperator<Op> && scans<Op>;
 
+/// The carry after some of the records, as a fold finds it: the last one.
+template <class Carry>
+struct LastCarry {
+  Carry carry{};
+  std::uint64_t records = 0;  // before and with those after which it is the carry
+};
+template <class Op>
+class CarryAfter {
+ public:
+  using Input = typename Op::Input;
+  using Partial = LastCarry<typename Op::Carry>;
+  static constexpr Merge merge_order = Merge::unordered;
+  static constexpr std::string_view partial_name = Op::partial_name;
+
+  explicit CarryAfter(const Op& op) : question_(question_of(op)) {}
+
+  std::string question() const { return question_; }
+  void merge(Partial& total, const Partial& part) const {
+    if (part.records > total.records) total = part;
+  }
+
+ private:
+  std::string question_;
+};
+
 /// The Operation that a scan is.
 template <ScanOperator Op>
 class Scan final : public Operation {
  public:
   using Carry = typename Op::Carry;
+  using Finder = CarryAfter<Op>;
+  using Value = LastCarry<Carry>;
+  static constexpr bool is_merged_in_order = false;
+  static Finder finder(const Op& op) { return Finder(op); }
   static_assert(std::is_trivially_copyable_v<Carry>, "a Carry is copied by memcpy()");
 
   /// `record_bytes`: of the inputs or of the outputs, whichever is larger.
@@ -76,6 +106,9 @@ class Scan final : public Operation {
       : op_(op),
         device_(coordinator.device()),
         partition_(partition_of<Op>(coordinator.device().facts(), record_bytes)) {}
+
+  /// Goes on after the records before the inputs.
+  void begin_after(const Value& last) { first_.carry = last.carry; }
 
   std::size_t partition() const noexcept override { return partition_; }
   Margin margin() const noexcept override { return margin_of(op_); }
@@ -93,7 +126,7 @@ class Scan final : public Operation {
                const StepResults& out) override {
     Lane& mine = lanes_[lane];
     const std::size_t partitions = (in.count + partition_ - 1) / partition_;
-    const auto [initial, own, before] = mine.carries_for(partitions, first_);
+    const auto [initial, own, before] = mine.carries_for(partitions, initial_);
     stream.copy(own, initial, partitions * sizeof(Carry));
     const auto part_of = [&](std::size_t i) {
       const std::size_t offset = i * partition_;
@@ -106,7 +139,7 @@ class Scan final : public Operation {
     }
     order_.wait_for(in.index);
     if (latest_ == nullptr) {
-      stream.copy(before, initial, sizeof(Carry));
+      stream.copy(before, &first_.carry, sizeof(Carry));
     } else {
       stream.wait(*latest_->joined);
       // Copied, since that lane may join its next step before this one finishes.
@@ -117,6 +150,7 @@ class Scan final : public Operation {
     }
     stream.record(*mine.joined);
     mine.after = before + partitions;
+    mine.records = in.first + in.count;
     latest_ = &mine;
     order_.through(in.index);
     for (std::size_t i = 0; i < partitions; ++i) {
@@ -126,8 +160,22 @@ class Scan final : public Operation {
     }
   }
 
-  void end(std::size_t /*lane*/, Stream& /*stream*/) override {}
+  void end(std::size_t index, Stream& stream) override {
+    Lane& mine = lanes_[index];
+    if (mine.after == nullptr) return;
+    stream.copy(&mine.last.carry, mine.after, sizeof(Carry));
+    stream.synchronize();
+    mine.last.records = mine.records;
+  }
   void abort() noexcept override { order_.abort(); }
+
+  /// Returns the carry after the records that the pass has covered.
+  Part<Value> take_part(Cover cover) {
+    const Finder finder(op_);
+    auto part = std::make_unique<PartOf<Finder>>(finder);
+    for (const Lane& lane : lanes_) part->add(0, 0, lane.last);
+    return {std::move(cover), std::move(part)};
+  }
 
  private:
   struct Carries {
@@ -141,6 +189,8 @@ class Scan final : public Operation {
     std::unique_ptr<Event> joined;
     Buffer memory{};               // stays until all lanes have ended: others read it
     const Carry* after = nullptr;  // of the step that this lane joined last
+    std::uint64_t records = 0;     // before and in that step
+    Value last{};                  // the same on the host, after the last step
 
     /// No step of a lane is longer than its first one, so this allocates once.
     Carries carries_for(std::size_t partitions, const Carry& first) {
@@ -159,7 +209,8 @@ class Scan final : public Operation {
   Device& device_;
   std::size_t partition_;
   std::vector<Lane> lanes_;
-  Carry first_{};
+  Carry initial_{};
+  Value first_{};  // before the first step
   PartitionOrder order_;
   Lane* latest_ = nullptr;  // of the step that was joined last
 };
@@ -174,13 +225,7 @@ template <ScanOperator Op, detail::PassSource From>
 Stats scan(Coordinator& coordinator, const Op& op, const From& from, const TargetsOf<Op>& targets,
            const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
-  const auto made = detail::made_by(op, inputs);
-  detail::OutputFiles files(inputs, detail::all_of(targets), made);
-  Coordinator::Reservation pass = coordinator.begin_pass();
-  detail::Scan<Op> operation(op, coordinator, detail::widest_record(inputs, made));
-  Stats stats = coordinator.run(pass, inputs, operation, wanted, files.outputs());
-  files.commit(stats);
-  return stats;
+  return detail::write_files<detail::Scan<Op>>(coordinator, op, inputs, targets, wanted).stats;
 }
 
 /// Says what is missing where an operator's functions are not const.

@@ -77,11 +77,13 @@ class Write final : public Operation {
 template <WriteOperator Op>
 Stats write(Coordinator& coordinator, const Op& op, const TargetsOf<Op>& targets,
             std::uint64_t count, const PassOptions& wanted = {}) {
+  require_none(wanted.checkpoint);
   const auto made = detail::made_with(op, std::nullopt);
   detail::OutputFiles files(count, detail::all_of(targets), made);
   Coordinator::Reservation pass = coordinator.begin_pass();
   detail::Write<Op> operation(op, count, detail::widest_record(std::array<PassInput, 0>{}, made));
-  Stats stats = coordinator.run(pass, {}, operation, wanted, files.outputs());
+  Stats stats =
+      coordinator.run(pass, {}, operation, detail::without_keep_partial(wanted), files.outputs());
   files.commit(stats);
   return stats;
 }

@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
+
+#include "operators/part_json.hpp"
 
 namespace ooc::detail {
 
@@ -14,9 +18,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns the operators and the records, as JSON: findings of other ones are of no use.
-Json question_of(std::span<const PassInput> inputs, std::span<const OperatorQuestion> operators) {
-  Json asked = Json::array(), data = Json::array();
+/// Returns the operators, the records and the outputs, as JSON: findings of other ones are of no
+/// use.
+Json question_of(std::span<const PassInput> inputs, std::span<const OperatorQuestion> operators,
+                 std::span<const Target> targets) {
+  Json asked = Json::array(), data = Json::array(), outputs = Json::array();
   for (const auto& [name, settings, input] : operators) asked.push_back({name, settings, input});
   for (const PassInput& input : inputs) {
     Json extents = Json::array();
@@ -33,9 +39,55 @@ Json question_of(std::span<const PassInput> inputs, std::span<const OperatorQues
                     {"fields", std::move(moves)},
                     {"extents", std::move(extents)}});
   }
-  return {{"checkpoint", std::move(asked)},
-          {"first", std::to_string(records_before(inputs.front()))},
-          {"data", std::move(data)}};
+  for (const Target& target : targets) {
+    Json shape = Json::array();
+    for (const std::uint64_t length : target.shape) shape.push_back(std::to_string(length));
+    outputs.push_back({{"name", target.path.filename().string()},
+                       {"type", code_of(target.type)},
+                       {"shape", std::move(shape)}});
+  }
+  Json question{{"checkpoint", std::move(asked)},
+                {"first", std::to_string(records_before(inputs.front()))},
+                {"data", std::move(data)}};
+  if (!outputs.empty()) question["outputs"] = std::move(outputs);
+  return question;
+}
+
+Json json_of(const SavedOutput& output) {
+  Json json{{"name", output.file.name}, {"bytes", std::to_string(output.file.bytes)}};
+  if (output.whole) json["whole"] = json_of(*output.whole);
+  return json;
+}
+
+SavedOutput output_in(const Json& json) {
+  SavedOutput output{
+      {json.at("name").get<std::string>(), integer_in<std::uint64_t>(json.at("bytes"))}, {}};
+  if (json.contains("whole")) output.whole = identity_in(json.at("whole"));
+  return output;
+}
+
+/// Returns the outputs of which a file says. Throws Error(bad_input) if it is damaged.
+std::vector<SavedOutput> outputs_in(const std::optional<PartFile>& saved) {
+  std::vector<SavedOutput> outputs;
+  if (!saved) return outputs;
+  try {
+    const Json about = Json::parse(saved->about);
+    if (!about.is_object() || !about.contains("outputs")) return outputs;
+    for (const Json& output : about["outputs"]) outputs.push_back(output_in(output));
+  } catch (const Json::exception& error) {
+    throw Error(ErrorKind::bad_input, std::string("a checkpoint is damaged: ") + error.what());
+  }
+  return outputs;
+}
+
+/// Returns, for example, " to y.f4 and z.f4"; empty without outputs.
+std::string described_outputs(const Json& question) {
+  std::string text;
+  if (!question.contains("outputs")) return text;
+  for (const Json& output : question["outputs"]) {
+    text += (text.empty() ? " to " : " and ") + output.at("name").get<std::string>();
+  }
+  return text;
 }
 
 /// Returns, for example, "ooc.reduce/1 (f4, omit)".
@@ -43,9 +95,11 @@ std::string described(const Json& question) {
   std::string text;
   for (const Json& each : question.at("checkpoint")) {
     const std::string name = each.at(0).get<std::string>();
-    text += (text.empty() ? "" : " and ") + name + " (" + each.at(1).get<std::string>() + ")";
+    const std::string settings = each.at(1).get<std::string>();
+    text += (text.empty() ? "" : " and ") + name;
+    if (!settings.empty()) text += " (" + settings + ")";
   }
-  return text;
+  return text + described_outputs(question);
 }
 
 constexpr std::string_view digits = "0123456789abcdef";
@@ -118,6 +172,18 @@ void CheckpointFile::keep(std::span<const std::byte> found) {
   kept_ = to_digits(found);
 }
 
+void CheckpointFile::set_outputs(std::vector<SavedOutput> outputs) {
+  outputs_ = std::move(outputs);
+  set_about();
+}
+
+void CheckpointFile::set_about() {
+  Json about = Json::object();
+  if (!kept_.empty()) about["kept"] = kept_;
+  for (const SavedOutput& output : outputs_) about["outputs"].push_back(json_of(output));
+  pass_.about = about.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
 std::vector<std::byte> CheckpointFile::kept() const {
   if (!saved_) return {};
   const Json about = Json::parse(saved_->about);
@@ -126,10 +192,13 @@ std::vector<std::byte> CheckpointFile::kept() const {
 }
 
 const PartFile* CheckpointFile::begin(std::span<const PassInput> inputs,
-                                      std::span<const OperatorQuestion> operators) {
+                                      std::span<const OperatorQuestion> operators,
+                                      std::span<const Target> targets) {
   constexpr auto replace = Json::error_handler_t::replace;  // of bytes that are not UTF-8
-  pass_ = {.question = question_of(inputs, operators).dump(-1, ' ', true, replace)};
-  if (!kept_.empty()) pass_.about = Json{{"kept", kept_}}.dump();
+  pass_ = {.question = question_of(inputs, operators, targets).dump(-1, ' ', true, replace)};
+  outputs_.clear();
+  for (const Target& target : targets) outputs_.push_back({{new_kept_name(target.path)}, {}});
+  set_about();
   for (const PassInput& input : inputs) {
     if (input.source.is_produced()) {
       throw Error(ErrorKind::usage, input.source.name() + ": has no checkpoint",
@@ -142,17 +211,28 @@ const PartFile* CheckpointFile::begin(std::span<const PassInput> inputs,
     }
     for (FileIdentity& file : identity_of(input.source)) pass_.input.push_back(std::move(file));
   }
-  pass_.records = inputs.front().source.whole_bytes() / inputs.front().record.bytes;
-  const bool is_new = !saved_ || (saved_->covers.empty() && kept().empty());
+  std::vector<SavedOutput> saved_outputs = outputs_in(saved_);
+  const bool is_new =
+      !saved_ || (saved_->covers.empty() && kept().empty() && saved_outputs.empty());
   if (is_new) return nullptr;
   const bool has_other_size = !std::ranges::equal(saved_->input, pass_.input, {},
                                                   &FileIdentity::bytes, &FileIdentity::bytes);
   require_same_job(path_, saved_->question, pass_.question, has_other_size);
+  pass_.records = saved_->records;  // those of the question
   if (const std::string why = difference_of_data(*saved_, pass_); !why.empty()) {
     throw Error(ErrorKind::input_changed,
                 path_.string() + ": is of the data as they were before they changed",
                 {.path = path_, .why = why, .hint = begin_anew});
   }
+  if (saved_outputs.size() != targets.size()) {
+    throw Error(ErrorKind::bad_input, path_.string() + ": is damaged",
+                {.path = path_, .why = "it is of other outputs", .hint = begin_anew});
+  }
+  if (targets.empty()) return &*saved_;
+  if (saved_->covers.empty()) {  // the file may not have had its name yet
+    for (SavedOutput& output : saved_outputs) output.file.bytes = 0;
+  }
+  set_outputs(std::move(saved_outputs));
   return &*saved_;
 }
 
@@ -160,12 +240,31 @@ PartFile CheckpointFile::empty() const {
   return pass_;
 }
 
-void CheckpointFile::save(const PartFile& found) const {
+void CheckpointFile::save(PartFile found) const {
+  found.about = pass_.about;
   write_part_file(path_, found, true);
+}
+
+void CheckpointFile::save_whole(PartFile found, std::vector<SavedOutput> outputs, Stats& stats) {
+  set_outputs(std::move(outputs));
+  try {
+    save(std::move(found));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::output) throw;
+    stats.outcome.remarks.push_back(std::string("that the output is whole could not be saved: ") +
+                                    error.what());
+  }
 }
 
 void CheckpointFile::end() {
   saved_.reset();
+}
+
+void add_unsaved_remark(const Error& error, Stats& stats) {
+  const std::string remark =
+      std::string("what was found could not be saved, once or more: ") + error.what();
+  auto& remarks = stats.outcome.remarks;
+  if (std::ranges::find(remarks, remark) == remarks.end()) remarks.push_back(remark);
 }
 
 Error has_no_checkpoints(std::string why) {
@@ -176,7 +275,7 @@ Error has_no_checkpoints(std::string why) {
 
 std::string why_not_saved(bool is_merged_in_order) {
   return is_merged_in_order ? "it is merged in the order of the data"
-                            : "it is no SavableFold: its partials have no name";
+                            : "it has no `partial_name`, or its partials cannot be saved";
 }
 
 }  // namespace ooc::detail

@@ -83,6 +83,18 @@ void require_no_shape(const Target& target) {
                .hint = "leave the shape of the target empty"});
 }
 
+/// True if an earlier run has moved the file of an output into place.
+bool has_been_moved(const Target& target, const SavedOutput& saved) {
+  if (!saved.whole) return false;
+  std::error_code failed;
+  const std::filesystem::path path = follow_links(target.path);
+  if (std::filesystem::exists(path.parent_path() / saved.file.name, failed) || failed) return false;
+  if (!std::filesystem::is_regular_file(path, failed)) return false;
+  const FileIdentity file = identity_of(File::open(path));
+  return file.bytes == saved.whole->bytes && file.modified_ns == saved.whole->modified_ns &&
+         file.hash == saved.whole->hash;
+}
+
 std::vector<const Source*> sources_of(std::span<const PassInput> inputs) {
   std::vector<const Source*> sources;
   for (const PassInput& input : inputs) sources.push_back(&input.source);
@@ -107,15 +119,17 @@ Error no_columns() {
 }
 
 OutputFiles::OutputFiles(std::span<const PassInput> inputs, std::span<const Target> targets,
-                         std::span<const MadeRecords> made, Purpose purpose)
-    : purpose_(is_produced(inputs) ? Purpose::append : purpose) {
+                         std::span<const MadeRecords> made, Purpose purpose,
+                         std::span<const SavedOutput> kept)
+    : purpose_(is_produced(inputs) ? Purpose::append : purpose), kept_(kept.begin(), kept.end()) {
   open(records_of(inputs.front()), targets, made, sources_of(inputs));
 }
 
 OutputFiles::OutputFiles(std::uint64_t records, std::span<const Target> targets,
-                         std::span<const MadeRecords> made)
-    : purpose_(Purpose::write) {
-  open(records, targets, made, {});
+                         std::span<const MadeRecords> made, std::span<const Source* const> sources,
+                         std::span<const SavedOutput> kept)
+    : purpose_(Purpose::write), kept_(kept.begin(), kept.end()) {
+  open(records, targets, made, sources);
 }
 
 void OutputFiles::open(std::uint64_t records, std::span<const Target> targets,
@@ -136,23 +150,69 @@ void OutputFiles::open(std::uint64_t records, std::span<const Target> targets,
     } else if (made[i].columns && target.shape.empty()) {
       target.shape = {records, columns};
     }
-    files_.push_back(std::make_unique<TargetFile>(target, most * columns, sources, purpose_));
+    is_in_place_.push_back(!kept_.empty() && has_been_moved(target, kept_[i]));
+    if (is_in_place_.back()) {
+      target.replace = true;
+      files_.push_back(
+          std::make_unique<TargetFile>(target, most * columns, sources, Purpose::dry_run));
+    } else {
+      files_.push_back(std::make_unique<TargetFile>(target, most * columns, sources, purpose_,
+                                                    kept_.empty() ? KeptFile{} : kept_[i].file));
+    }
     outputs_.push_back(
         {*files_.back(), made[i].bytes(), target.type.swapped ? made[i].element_bytes : 0});
   }
 }
 
 std::uint64_t OutputFiles::appended(std::size_t output) const {
-  return files_[output]->appended_bytes() / outputs_[output].record_bytes;
+  const TargetFile& file = *files_[output];
+  const std::uint64_t bytes =
+      is_in_place_[output] ? kept_[output].file.bytes - file.data_offset() : file.appended_bytes();
+  return bytes / outputs_[output].record_bytes;
 }
 
-void OutputFiles::commit(Stats& stats) {
+void OutputFiles::go_to(std::uint64_t record) {
+  for (Output& output : outputs_) output.records_before = record;
+}
+
+/// Calls act(index) for each file that is not in its place yet.
+template <class Do>
+void OutputFiles::for_each_to_move(const Do& act) const {
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    if (!is_in_place_[i]) act(i);
+  }
+}
+
+void OutputFiles::keep() {
+  for_each_to_move([this](std::size_t i) { files_[i]->keep(); });
+}
+
+std::vector<std::string> OutputFiles::kept_names() const {
+  std::vector<std::string> names;
+  for_each_to_move([&](std::size_t i) {
+    names.push_back((files_[i]->path().parent_path() / kept_[i].file.name).string());
+  });
+  return names;
+}
+
+std::vector<SavedOutput> OutputFiles::saved(bool are_whole) const {
+  std::vector<SavedOutput> saved = kept_;
+  for_each_to_move([&](std::size_t i) {
+    saved[i].file.bytes = files_[i]->bytes();
+    const std::filesystem::path directory = follow_links(files_[i]->path()).parent_path();
+    if (are_whole) saved[i].whole = identity_of(File::open(directory / saved[i].file.name));
+  });
+  return saved;
+}
+
+void OutputFiles::commit(Stats& stats, const std::function<void()>& before_moving) {
   const Stopwatch watch;
   if (purpose_ == Purpose::append) {
-    for (std::size_t i = 0; i < files_.size(); ++i) files_[i]->end(row_shapes_[i]);
+    for_each_to_move([this](std::size_t i) { files_[i]->end(row_shapes_[i]); });
   }
-  for (const auto& file : files_) file->make_durable();
-  for (const auto& file : files_) file->commit();
+  for_each_to_move([this](std::size_t i) { files_[i]->make_durable(); });
+  if (before_moving) before_moving();
+  for_each_to_move([this](std::size_t i) { files_[i]->commit(); });
   stats.timing.commit_seconds = watch.seconds();
   stats.timing.seconds += stats.timing.commit_seconds;
 }

@@ -8,13 +8,13 @@
 #include <ooc/error.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
 #include "checksum/xxh3.hpp"
+#include "operators/part_json.hpp"
 
 namespace ooc {
 namespace {
@@ -59,53 +59,21 @@ Json parsed(const std::string& text, const std::string& member) {
               {.hint = "a text is JSON in quotation marks"});
 }
 
-// Integers may be beyond 2^53, which many readers of JSON round: they are strings.
-
-template <class Integer>
-Json json_of(Integer value) {
-  return std::to_string(value);
-}
-
-template <class Integer>
-Integer integer_in(const Json& json) {
-  const auto& text = json.get_ref<const std::string&>();
-  Integer value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    throw Error(ErrorKind::bad_input, "'" + text + "' is no integer");
-  }
-  return value;
-}
-
-Json json_of(const FileIdentity& file) {
-  return {{"name", file.name},
-          {"bytes", json_of(file.bytes)},
-          {"modified_ns", json_of(file.modified_ns)},
-          {"xxh3_64", json_of(file.hash)}};
-}
-
-FileIdentity identity_in(const Json& json) {
-  return {.name = json.at("name").get<std::string>(),
-          .bytes = integer_in<std::uint64_t>(json.at("bytes")),
-          .modified_ns = integer_in<std::int64_t>(json.at("modified_ns")),
-          .hash = integer_in<std::uint64_t>(json.at("xxh3_64"))};
-}
-
 std::string header_of(const PartFile& file) {
   if (file.parts.empty()) throw Error(ErrorKind::usage, "a PartFile has no part: add() adds one");
   Json input = Json::array(), covers = Json::array(), payload = Json::array();
   for (const FileIdentity& identity : file.input) input.push_back(json_of(identity));
   for (const RecordRange& range : file.covers) {
-    covers.push_back({json_of(range.first), json_of(range.end())});
+    covers.push_back({std::to_string(range.first), std::to_string(range.end())});
   }
   for (const std::vector<std::byte>& part : file.parts) {
     ByteReader bytes(part);
-    payload.push_back({{"operator", take_text(bytes)}, {"bytes", json_of(part.size())}});
+    payload.push_back({{"operator", take_text(bytes)}, {"bytes", std::to_string(part.size())}});
   }
   const Json header{{"schema", schema},
                     {"question", parsed(file.question, "question")},
                     {"input", std::move(input)},
-                    {"records", json_of(file.records)},
+                    {"records", std::to_string(file.records)},
                     {"covers", std::move(covers)},
                     {"payload", std::move(payload)},
                     {"about", parsed(file.about, "about")}};
@@ -211,22 +179,24 @@ std::string difference_of(const Json& one, const Json& other) {
 
 std::vector<FileIdentity> identity_of(const Source& source) {
   std::vector<FileIdentity> files;
-  for (const File& file : source.files()) {
-    std::vector<std::byte> bytes;
-    const auto add = [&](std::uint64_t offset, std::uint64_t most) {
-      append_span(bytes, read_range(file, offset, std::min(most, file.size() - offset)));
-    };
-    add(0, hashed_ends);
-    for (std::uint64_t i = 1; i < hashed_pages; ++i) {
-      add(round_down(file.size() / hashed_pages * i, page_bytes), page_bytes);
-    }
-    add(file.size() - std::min(file.size(), hashed_ends), hashed_ends);
-    files.push_back({.name = file.path().string(),
-                     .bytes = file.size(),
-                     .modified_ns = file.modified_ns(),
-                     .hash = xxh3_64(bytes)});
-  }
+  for (const File& file : source.files()) files.push_back(identity_of(file));
   return files;
+}
+
+FileIdentity identity_of(const File& file) {
+  std::vector<std::byte> bytes;
+  const auto add = [&](std::uint64_t offset, std::uint64_t most) {
+    append_span(bytes, read_range(file, offset, std::min(most, file.size() - offset)));
+  };
+  add(0, hashed_ends);
+  for (std::uint64_t i = 1; i < hashed_pages; ++i) {
+    add(round_down(file.size() / hashed_pages * i, page_bytes), page_bytes);
+  }
+  add(file.size() - std::min(file.size(), hashed_ends), hashed_ends);
+  return {.name = file.path().string(),
+          .bytes = file.size(),
+          .modified_ns = file.modified_ns(),
+          .hash = xxh3_64(bytes)};
 }
 
 void PartFile::add(std::uint64_t of_records, std::span<const RecordRange> of_ranges,

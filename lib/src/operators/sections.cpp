@@ -1,6 +1,7 @@
-#include <ooc/detail/operators/sections.hpp>
+#include "operators/sections.hpp"
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/operators/checkpoint_file.hpp>
 #include <ooc/detail/operators/zip.hpp>
 #include <ooc/error.hpp>
 
@@ -174,8 +175,9 @@ bool Sections::is_due() const {
   return seconds_since_save() >= nearly * wanted_.checkpoint.every_seconds;
 }
 
-void Sections::save(const std::function<void()>& save) {
+void Sections::save(const std::function<void()>& make_durable, const std::function<void()>& save) {
   const Stopwatch watch;
+  make_durable();
   try {
     save();
     ++stats_.outcome.checkpoints;
@@ -184,21 +186,20 @@ void Sections::save(const std::function<void()>& save) {
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::output) throw;
     why_not_saved_ = error.what();
-    const std::string remark = "what was found could not be saved, once or more: " + why_not_saved_;
-    auto& remarks = stats_.outcome.remarks;
-    if (std::ranges::find(remarks, remark) == remarks.end()) remarks.push_back(remark);
+    add_unsaved_remark(error, stats_);
   }
   stats_.timing.checkpoint_seconds += watch.seconds();
   stats_.timing.seconds += watch.seconds();
   saved_ = Clock::now();
 }
 
-Error Sections::interrupted() const {
+Error Sections::interrupted(std::span<const std::string> kept_files) const {
   const auto all = static_cast<double>(all_.count * stored_bytes_of(inputs_));
   const double percent = 100 * static_cast<double>(saved_bytes_) / all;
-  const std::string what = "interrupted; " + wanted_.checkpoint.file.string() +
-                           " has what was found in " + std::to_string(static_cast<int>(percent)) +
-                           " % of the data";
+  std::string what = "interrupted; " + wanted_.checkpoint.file.string();
+  for (const std::string& name : kept_files) what += " and " + name;
+  what += kept_files.empty() ? " has what was found in " : " have what was made of ";
+  what += std::to_string(static_cast<int>(percent)) + " % of the data";
   return {ErrorKind::interrupted,
           why_not_saved_.empty() ? what : what + ", and no more: " + why_not_saved_,
           {.path = wanted_.checkpoint.file, .hint = "the same job goes on from there"}};

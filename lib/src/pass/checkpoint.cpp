@@ -6,7 +6,7 @@ namespace ooc {
 
 void require_none(const Checkpoint& checkpoint) {
   if (!checkpoint) return;
-  throw Error(ErrorKind::usage, "only folds have checkpoints",
+  throw Error(ErrorKind::usage, "a job of this kind has no checkpoint",
               {.path = checkpoint.file, .remedies = {{Change::unset, "PassOptions::checkpoint"}}});
 }
 

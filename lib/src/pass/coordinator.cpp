@@ -219,14 +219,13 @@ Stats Coordinator::run(Reservation& pass, std::span<const PassInput> inputs, Ope
   }
   const bool is_nothing = inputs.empty() && outputs.empty();
   if (is_nothing) throw Error(ErrorKind::usage, "a pass has an input or an output");
-  if (!outputs.empty() || operation.lending()) require_none(wanted.checkpoint);
+  if (operation.lending()) require_none(wanted.checkpoint);
   state_->reservation = &pass;
   Stats stats = state_->run_passes(inputs, operation, wanted, outputs);
-  if (outputs.empty()) {
-    if (!stats.outcome.partial || wanted.keep_partial) return stats;
-    throw Error(ErrorKind::interrupted, "interrupted");
-  }
-  if (!stats.outcome.partial && !wanted.stop.stop_requested()) return stats;
+  if (wanted.keep_partial) return stats;
+  const bool is_stopped = !outputs.empty() && wanted.stop.stop_requested();
+  if (!stats.outcome.partial && !is_stopped) return stats;
+  if (outputs.empty()) throw Error(ErrorKind::interrupted, "interrupted");
   throw Error(ErrorKind::interrupted, "interrupted; nothing was written",
               {.path = outputs.front().file.path()});
 }

@@ -206,7 +206,9 @@ Facts measure_facts(const DeviceFacts& device, bool device_starts,
               .source = facts_of(inputs),
               .outputs = {}};
   for (const Output& output : outputs) {
-    facts.outputs.push_back(facts_of(output.file, output.file.data_offset(), output.record_bytes));
+    const std::uint64_t offset =
+        output.file.data_offset() + output.records_before * output.record_bytes;
+    facts.outputs.push_back(facts_of(output.file, offset, output.record_bytes));
   }
   return facts;
 }

@@ -91,10 +91,8 @@ SourceFacts facts_of(std::span<const PassInput> inputs) {
   return all;
 }
 
-OutputFacts facts_of(const OutputFile& file, std::uint64_t data_offset, std::size_t record_bytes) {
-  return {.record_bytes = record_bytes,
-          .data_offset = data_offset,
-          .why_not_direct = file.why_not_direct()};
+OutputFacts facts_of(const OutputFile& file, std::uint64_t offset, std::size_t record_bytes) {
+  return {.record_bytes = record_bytes, .offset = offset, .why_not_direct = file.why_not_direct()};
 }
 
 }  // namespace ooc

@@ -170,7 +170,7 @@ WriteLayout write_layout_for(const Facts& facts, const Wishes& wishes, const Lay
   for (const OutputFacts& output : facts.outputs) {
     const auto index = static_cast<std::uint32_t>(extents.size());
     extents.push_back({.file = index,
-                       .offset = output.data_offset,
+                       .offset = output.offset,
                        .bytes = records * output.record_bytes,
                        .input = index});
     cut.record_bytes.push_back(output.record_bytes);

@@ -18,6 +18,8 @@
 #include "support/counted_new.hpp"
 #include "support/engines.hpp"
 #include "support/faulty_engine.hpp"
+#include "support/random.hpp"
+#include "support/random_engine.hpp"
 #include "support/temp_dir.hpp"
 #include "support/wrapped_engine.hpp"
 
@@ -224,6 +226,33 @@ TEST_P(WriterTest, PassesChunksWithoutExtents) {
     expect_written(plan, data, slots, 4096, 3, Place::as_in_file);
   }
   expect_written(ListedPlan({{}, {}, {}}), {}, 1, 4096, 1, Place::as_in_file);
+}
+
+TEST(ChunksDone, AreThoseBeforeTheFirstThatIsNotWritten) {
+  const TempDir directory;
+  constexpr std::size_t chunk_bytes = page_bytes, chunks = 200;
+  const Bytes data = test::random_bytes(chunks * chunk_bytes, 1);
+  const ListedPlan plan = consecutive(0, data.size(), chunk_bytes);
+  OutputFile file(directory.path() / "result", data.size(), false);
+  ChunkPool pool(*std::pmr::new_delete_resource(), 8, Producer::slot_bytes(plan), 1);
+  test::Random random(5);
+  std::vector<bool> is_written(chunks + 1);
+  const Writer* watched = nullptr;
+  const auto transfer = [&](Request& request) {
+    file.write(request.offset, {request.memory, request.bytes});
+    const auto first = std::ranges::find(is_written, false) - is_written.begin();
+    EXPECT_LE(watched->chunks_done(), static_cast<std::size_t>(first));
+    is_written[request.offset / chunk_bytes] = true;
+  };
+  Writer writer({&file}, plan, pool, std::make_unique<test::RandomEngine>(8, random, transfer),
+                chunk_bytes, false);
+  watched = &writer;
+  const std::jthread lane([&] {
+    Producer producer(plan, data, Place::as_in_file);
+    for (std::size_t i = 0; i < chunks; ++i) producer.fill(pool, i);
+  });
+  writer.run();
+  EXPECT_EQ(writer.chunks_done(), chunks);
 }
 
 TEST_P(WriterTest, WritesToSeveralFiles) {

@@ -160,7 +160,7 @@ TEST_P(CheckpointRefusedTest, RefusesWhatCannotGoOn) {
                [&] { fold(machine, SumInOrder{}, source_, wanted); });
   expect_error(ErrorKind::usage, "the findings of this operator cannot be saved",
                [&] { fold(machine, test::RoundedSum{}, source_, wanted); });
-  expect_error(ErrorKind::usage, "only folds have checkpoints",
+  expect_error(ErrorKind::usage, "the findings of this operator cannot be saved",
                [&] { map(machine, test::Doubled{}, source_, target("out"), wanted); });
   const Resident kept(machine, source_);
   expect_error(ErrorKind::usage, "data that stay on the device have no checkpoint",

@@ -105,7 +105,7 @@ TEST_F(FactsTest, AnOutputSaysWhyItCannotBeWrittenDirectly) {
   EXPECT_EQ(facts_of(small, 0, 1).why_not_direct, small.why_not_direct());
   EXPECT_FALSE(small.why_not_direct().empty());
   const TargetFile npy({.path = dir_.path() / "out.npy", .type = {ElementType::u1}}, 5, {});
-  EXPECT_EQ(facts_of(npy, npy.data_offset(), 1).data_offset, npy.data_offset());
+  EXPECT_EQ(facts_of(npy, npy.data_offset(), 1).offset, npy.data_offset());
 }
 
 }  // namespace

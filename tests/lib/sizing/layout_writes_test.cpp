@@ -23,7 +23,7 @@ OutputFacts output_of(std::size_t record_bytes) {
 TEST_F(LayoutTest, CutsTheOutputWhereItCutsTheInput) {
   for (const std::uint64_t data_offset : {0u, 128u}) {
     for (const std::uint64_t elements : {std::uint64_t{1}, std::uint64_t{1'000'003}}) {
-      const OutputFacts output{.record_bytes = 8, .data_offset = data_offset};
+      const OutputFacts output{.record_bytes = 8, .offset = data_offset};
       const Layout layout = layout_for({}, DeviceKind::cpu, on_disk(elements), needs_of(1), output);
       const SequentialPlan& writes = layout.writes->plan;
       ASSERT_EQ(writes.size(), layout.plan.size());

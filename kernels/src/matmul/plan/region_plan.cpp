@@ -48,6 +48,10 @@ RegionPlan::Cut RegionPlan::cut_of(const Entry& entry) const {
 
 std::size_t RegionPlan::index_of(std::size_t chunk) const {
   assert(chunk < size());
+  return entries_before(chunk);
+}
+
+std::size_t RegionPlan::entries_before(std::size_t chunk) const {
   const auto after = std::ranges::upper_bound(first_, chunk);
   return static_cast<std::size_t>(after - first_.begin()) - 1;
 }

@@ -44,6 +44,9 @@ class RegionPlan final : public Plan {
   /// First chunk of an entry. Its chunks end before first_chunk(entry + 1).
   std::size_t first_chunk(std::size_t entry) const { return first_[entry]; }
 
+  /// Number of entries of which all chunks are before this one.
+  std::size_t entries_before(std::size_t chunk) const;
+
   /// The entry that a chunk belongs to, and the region that it holds.
   const Entry& entry_of(std::size_t chunk) const { return entries_[index_of(chunk)]; }
   Region region(std::size_t chunk) const;

@@ -129,10 +129,13 @@ void make_steps(Schedule& schedule) {
   const Tiling& tiling = schedule.tiling;
   PanelBuffers a_buffers(tiling.a_buffers);
   PanelBuffers b_buffers(tiling.b_buffers);
-  std::uint64_t tile = 0;
-  schedule.steps.reserve(tiling.row_tiles * tiling.column_tiles * tiling.inner_tiles);
+  std::uint64_t next = 0;  // of all tiles
+  schedule.steps.reserve((tiling.row_tiles * tiling.column_tiles - schedule.tiles_done) *
+                         tiling.inner_tiles);
   for_each_tile(tiling, [&](std::uint64_t row, std::uint64_t column) {
-    const auto c_buffer = static_cast<std::uint32_t>(tile++ % tiling.c_buffers);
+    if (next++ < schedule.tiles_done) return;
+    const std::uint64_t tile = next - 1 - schedule.tiles_done;
+    const auto c_buffer = static_cast<std::uint32_t>(tile % tiling.c_buffers);
     for (std::uint64_t inner = 0; inner < tiling.inner_tiles; ++inner) {
       const std::uint64_t step = schedule.steps.size();
       const auto a = a_buffers.use(row * tiling.inner_tiles + inner, step);
@@ -162,10 +165,11 @@ Traffic count(const Problem& problem, const Tiling& tiling, const std::vector<Lo
   return traffic;
 }
 
-/// Returns the schedule of a tiling, with its actual cost.
+/// Returns the schedule of a tiling after its first tiles, with its actual cost.
 Schedule schedule_of(const Problem& problem, const Limits& limits, const Rates& rates,
-                     const Tiling& tiling) {
-  Schedule schedule{.tiling = tiling, .cost = {}, .steps = {}, .loads = {}};
+                     const Tiling& tiling, std::uint64_t tiles_done = 0) {
+  Schedule schedule{
+      .tiling = tiling, .cost = {}, .tiles_done = tiles_done, .steps = {}, .loads = {}};
   make_steps(schedule);
   const Traffic link = count(problem, tiling, schedule.loads);
   const std::uint64_t entry = entry_bytes(problem, tiling, link);
@@ -175,16 +179,19 @@ Schedule schedule_of(const Problem& problem, const Limits& limits, const Rates& 
 
   const Traffic traffic = count(problem, tiling, schedule.loads);
   const auto whole = [](double bytes) { return static_cast<std::uint64_t>(bytes); };
+  const std::uint64_t elements = problem.rows * problem.columns;
+  const std::uint64_t left = elements - elements_in(problem, tiling, tiles_done);
   schedule.cost = {
       .device_bytes = whole(device_bytes(problem, tiling)),
       .link_in_bytes = whole(traffic.link_bytes()),
-      .link_out_bytes = problem.rows * problem.columns * problem.product_bytes,
+      .link_out_bytes = left * problem.product_bytes,
       .read_bytes = whole(traffic.read_bytes()),
-      .write_bytes = problem.rows * problem.columns * problem.product_bytes,
+      .write_bytes = left * problem.product_bytes,
       .cache_serves = limits.cache_bytes != 0 && traffic.read_bytes() + product_bytes(problem) <=
                                                      bounds_of(problem, limits).cache,
-      .flops = 2 * as_double(problem.rows) * as_double(problem.columns) * as_double(problem.inner),
-      .seconds = predict_seconds(problem, tiling, traffic, rates)};
+      .flops = 2 * as_double(left) * as_double(problem.inner),
+      .seconds =
+          predict_seconds(problem, tiling, traffic, rates) * as_double(left) / as_double(elements)};
   return schedule;
 }
 
@@ -216,6 +223,31 @@ double traffic_bound(const Problem& problem, double fast_bytes) {
   const double once = rows * inner + inner * columns;
   const double again = 2 * rows * columns * inner / std::sqrt(fast_bytes / widest);
   return 2 * widest * std::max(once, again) + rows * columns * widest;
+}
+
+std::uint64_t elements_in(const Problem& problem, const Tiling& tiling, std::uint64_t tiles) {
+  std::uint64_t elements = 0, next = 0;
+  for_each_tile(tiling, [&](std::uint64_t row, std::uint64_t column) {
+    if (next++ >= tiles) return;
+    elements += part_size(problem.rows, tiling.tile_rows, row) *
+                part_size(problem.columns, tiling.tile_columns, column);
+  });
+  return elements;
+}
+
+Schedule rest_of_schedule(const Problem& problem, const Limits& limits, const Rates& rates,
+                          const Tiling& tiling, std::uint64_t tiles_done) {
+  // With fewer buffers it is slower, and has the same tiles.
+  Tiling fewer = tiling;
+  for (const std::size_t most :
+       {tiling.a_buffers + tiling.b_buffers + tiling.c_buffers, std::size_t{2}, std::size_t{1}}) {
+    for (std::size_t* const buffers : {&fewer.a_buffers, &fewer.b_buffers, &fewer.c_buffers}) {
+      *buffers = std::min(*buffers, most);
+    }
+    if (device_bytes(problem, fewer) > as_double(limits.device_bytes)) continue;
+    return schedule_of(problem, limits, rates, fewer, tiles_done);
+  }
+  throw too_little_memory(problem, limits);
 }
 
 Schedule make_schedule(const Problem& problem, const Limits& limits, const Rates& rates) {

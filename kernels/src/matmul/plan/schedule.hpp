@@ -116,6 +116,7 @@ struct Step {
 struct Schedule {
   Tiling tiling;
   Cost cost;
+  std::uint64_t tiles_done = 0;  // of the tiling, before the first step
   std::vector<Step> steps;
   std::vector<Load> loads;
 };
@@ -138,5 +139,13 @@ double traffic_bound(const Problem& problem, double fast_bytes);
 /// numbers, if none of them fits: device memory for 16 of the widest elements is enough for every
 /// product that takes at most four million steps.
 Schedule make_schedule(const Problem& problem, const Limits& limits, const Rates& rates);
+
+/// Returns the rest of a schedule, after `tiles_done` tiles of C of such a tiling. If its buffers
+/// do not fit, it has fewer. Throws Error(memory) if the tiles do not fit.
+Schedule rest_of_schedule(const Problem& problem, const Limits& limits, const Rates& rates,
+                          const Tiling& tiling, std::uint64_t tiles_done);
+
+/// Returns the number of elements of C in the first `tiles` tiles, in the order of a schedule.
+std::uint64_t elements_in(const Problem& problem, const Tiling& tiling, std::uint64_t tiles);
 
 }  // namespace ooc::product

@@ -21,6 +21,16 @@ class MappedOutput;
 /// are possible, but allocates no space; such a file must not be committed.
 enum class Purpose { write, append, dry_run };
 
+/// An output that stays when its process ends before it is whole, so that another one can go on
+/// with it (see OutputFile::keep()).
+struct KeptFile {
+  std::string name{};       ///< of the file, in the directory of the output
+  std::uint64_t bytes = 0;  ///< at its beginning that are there; 0: it may be new
+};
+
+/// Returns a new name for that. `path`: of the output.
+OOC_API std::string new_kept_name(const std::filesystem::path& path);
+
 /// Returns the path that remains after the last component has been resolved while it is a symbolic
 /// link; its target need not exist. For a cycle of links, returns one of them.
 OOC_API std::filesystem::path follow_links(std::filesystem::path path);
@@ -35,13 +45,17 @@ OOC_API std::filesystem::path follow_links(std::filesystem::path path);
 /// done. On tmpfs, where every page must be allocated and counted, it only checks for space; a
 /// thread allocates in the background, ahead of writers that copy into a mapping of the file. A
 /// file that is appended to is allocated by grow() instead.
+///
+/// A file that is kept has a name from the beginning, and stays from the first keep() on until
+/// commit() moves it into place: a later OutputFile of the same KeptFile has its bytes.
 class OOC_API OutputFile {
  public:
   /// `bytes`: the size of the file; the most that it may have if it is appended to. Throws
   /// Error(output) if there is no such directory, no permission or no space, or if `path` exists
-  /// and `replace` is false.
+  /// and `replace` is false; and, with a name in `kept`, if that file is not there or too short, or
+  /// if another process writes it.
   OutputFile(const std::filesystem::path& path, std::uint64_t bytes, bool replace,
-             Purpose purpose = Purpose::write);
+             Purpose purpose = Purpose::write, const KeptFile& kept = {});
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -84,16 +98,25 @@ class OOC_API OutputFile {
   /// Makes what is written durable. fsync is called once and never retried. Throws Error(output).
   void make_durable();
 
+  /// Makes what is written so far durable, and the name of a file that is kept: from now on it
+  /// stays when this object is destroyed. Writes of other threads may go on. Throws Error(output);
+  /// then it is not known what is on the disk.
+  void keep();
+
   /// Makes the file durable, unless make_durable() has, and moves it into place. A file whose fsync
   /// failed is not moved. Throws Error(output). If only the fsync of the directory fails, it throws
   /// after the file has been moved.
   void commit();
 
  private:
-  OutputFile(const std::filesystem::path& path, bool replace, std::uint64_t most_bytes);
+  OutputFile(const std::filesystem::path& path, bool replace, std::uint64_t most_bytes,
+             const KeptFile& kept);
   void create();
+  void create_with_name(const std::filesystem::path& temporary);
+  void open_kept(std::uint64_t least_bytes);
   void keep_rights();
   bool has_space(std::uint64_t bytes) const;
+  std::uint64_t bytes_taken() const;
   void allocate(std::uint64_t bytes, Purpose purpose);
   int allocate_to(std::uint64_t bytes);
   void open_direct(std::uint64_t bytes);
@@ -102,6 +125,9 @@ class OOC_API OutputFile {
   std::filesystem::path path_;
   std::filesystem::path target_;     // `path_` with links resolved
   std::filesystem::path temporary_;  // empty while the file has no name
+  std::filesystem::path kept_;       // its name if it is kept; else empty
+  bool is_there_ = false;            // its bytes are those of an earlier process
+  bool is_kept_ = false;             // it stays when this object is destroyed
   bool replace_;
   int descriptor_ = -1;
   int direct_ = -1;

@@ -3,6 +3,7 @@
 #include <ooc/detail/file/output_file.hpp>
 #include <ooc/detail/transfer/transfer.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -24,6 +25,9 @@ class Writer final : public Transfer {
   /// no request is in flight afterwards, except those of an engine that has died.
   void run();
 
+  /// Number of chunks at the beginning of the plan that are written. Any thread.
+  std::size_t chunks_done() const noexcept { return chunks_done_.load(std::memory_order_acquire); }
+
  private:
   Chunk* take(std::size_t index) override { return pool().wait(index, ChunkState::computed); }
   Chunk* try_take(std::size_t index) override {
@@ -33,12 +37,14 @@ class Writer final : public Transfer {
   ByteRange range_of(const Extent& extent) const override;
   std::uint64_t end_of_request(const Extent& extent, std::uint64_t offset) const override;
   void prepare(Part& part, const Extent& extent) const override;
-  void complete(Chunk& chunk) override { pool().recycle(chunk); }
+  void complete(Chunk& chunk) override;
 
   bool writes_directly(const Extent& extent) const;
 
   std::vector<OutputFile*> files_;
   bool direct_;
+  std::vector<bool> is_done_;  // by chunk modulo the window of the pool, from the first that is not
+  std::atomic<std::size_t> chunks_done_{0};
 };
 
 }  // namespace ooc

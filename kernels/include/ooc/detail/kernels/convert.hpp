@@ -31,7 +31,8 @@ struct Conversion {
 ///     ooc::convert(coordinator, source, {.path = "small.npy", .type = {ooc::ElementType::f2}});
 ///
 /// The output has the source's shape unless `target.shape` is set. Throws Error as map() does, and
-/// `bad_input` if `options.strict` and a value would change; no output file is left behind then.
+/// `bad_input` if `options.strict` and a value would change; no output file is left behind then
+/// or, with a Checkpoint, one from which the same conversion goes on that is not strict.
 OOC_API Result<Conversion> convert(Coordinator& coordinator, const Source& source,
                                    const Target& target, const ConvertOptions& options = {},
                                    const PassOptions& wanted = {});
@@ -40,6 +41,6 @@ OOC_API Result<Conversion> convert(Coordinator& coordinator, const Source& sourc
 /// can be written, and leaves no file behind. Throws the errors that convert() would throw before
 /// it reads.
 OOC_API Stats dry_run_convert(const Options& options, DeviceKind device, const Source& source,
-                              const Target& target);
+                              const Target& target, const PassOptions& wanted = {});
 
 }  // namespace ooc

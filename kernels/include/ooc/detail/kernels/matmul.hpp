@@ -90,7 +90,12 @@ OOC_API ElementType product_type(const Source& a, const MatmulOptions& options =
 /// Traffic: at most twice the lower bound of T. M. Smith and others (arXiv 1702.02017), plus C
 /// once.
 ///
-/// Throws Error as dry_run_matmul() and as a pass does.
+/// With a Checkpoint, a product goes on after the tiles of C that an earlier run has written, with
+/// the same tiling. Those in progress are computed again. (Checkpoint::every_seconds of 0 saves
+/// after each tile.)
+///
+/// Throws Error as dry_run_matmul() and as a pass does; `memory` if the tiles of an earlier run do
+/// not fit.
 OOC_API Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
                                const Target& target, const MatmulOptions& options = {},
                                const PassOptions& wanted = {});

@@ -2,10 +2,12 @@
 
 #include <ooc/detail/base/api.hpp>
 #include <ooc/detail/base/language.hpp>
+#include <ooc/detail/observe/stats.hpp>
 #include <ooc/detail/operators/part_file.hpp>
 #include <ooc/detail/pass/checkpoint.hpp>
 #include <ooc/detail/pass/pass_input.hpp>
 #include <ooc/error.hpp>
+#include <ooc/target.hpp>
 
 #include <cstddef>
 #include <filesystem>
@@ -22,6 +24,13 @@ struct OperatorQuestion {
   std::string_view name;
   std::string settings;
   std::string_view input;  // the type that it reads, as the compiler names it
+};
+
+/// An output of a job, as its checkpoint knows it.
+struct SavedOutput {
+  KeptFile file{};  // beside the output
+  /// What it is when all of it is written, so that it is known when it has been moved into place.
+  std::optional<FileIdentity> whole{};
 };
 
 /// The file of a Checkpoint, for a job of one pass or of several.
@@ -41,23 +50,40 @@ class OOC_API CheckpointFile {
   /// nothing. Throws Error: `usage` if the file is of another job, or for inputs that have no
   /// checkpoints; `input_changed` if the data have changed since; `input`.
   const PartFile* begin(std::span<const PassInput> inputs,
-                        std::span<const OperatorQuestion> operators);
+                        std::span<const OperatorQuestion> operators,
+                        std::span<const Target> targets = {});
+
+  /// Returns the outputs of the pass, one for each target: those of an earlier run, or new ones.
+  std::span<const SavedOutput> outputs() const noexcept { return outputs_; }
+
+  /// Sets what the next save() says of them.
+  void set_outputs(std::vector<SavedOutput> outputs);
 
   /// Returns a file for the findings of the pass, to be given to save() with its parts.
   PartFile empty() const;
 
   /// Replaces the file. Throws Error(output).
-  void save(const PartFile& found) const;
+  void save(PartFile found) const;
+
+  /// The same when all outputs are whole, and are about to be moved into place. If that is not
+  /// possible, the statistics have a remark.
+  void save_whole(PartFile found, std::vector<SavedOutput> outputs, Stats& stats);
 
   /// Ends the pass, whose findings the job has now: the next begins anew.
   void end();
 
  private:
+  void set_about();
+
   std::filesystem::path path_;
   std::string kept_{};             // hexadecimal digits
   std::optional<PartFile> saved_;  // by an earlier run
   PartFile pass_;                  // without parts
+  std::vector<SavedOutput> outputs_{};
 };
+
+/// Adds the remark that the file could not be written, unless there is the same one.
+OOC_API void add_unsaved_remark(const Error& error, Stats& stats);
 
 /// Returns the error for an operator whose findings cannot be saved.
 OOC_API Error has_no_checkpoints(std::string why);

@@ -8,15 +8,14 @@
 #include <ooc/detail/operators/part.hpp>
 #include <ooc/detail/operators/part_file.hpp>
 #include <ooc/detail/operators/result.hpp>
-#include <ooc/detail/operators/sections.hpp>
+#include <ooc/detail/operators/resumable_job.hpp>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <tuple>
-#include <typeinfo>
 #include <utility>
 
 // Folds whose findings are saved from time to time: see Checkpoint.
@@ -60,53 +59,63 @@ PartsOf<Ops...> load_each(const std::tuple<Ops...>& operators, const PartFile& s
   return {load(std::get<i>(operators), i)...};
 }
 
-/// Collects in passes over sections, and saves the findings from time to time, when the job was
-/// stopped, and at the end (see Checkpoint).
+/// A fold with several operators.
+template <class... Ops>
+class FoldJob final : public ResumableJob {
+ public:
+  /// All references must outlive it. Throws Error(usage) for operators that look at neighbours.
+  FoldJob(Coordinator& coordinator, Coordinator::Reservation& pass,
+          const std::tuple<Ops...>& operators, std::span<const PassInput> inputs)
+      : coordinator_(coordinator), pass_(pass), operators_(operators) {
+    with_folds(coordinator, operators, inputs, [&](auto&... folds) {
+      (require_no_margin(folds.margin()), ...);
+      partition_ = std::max({folds.partition()...});
+      found_.emplace(folds.take_part(cover_of(inputs, folds.partition(), 0))...);
+    });
+  }
+
+  /// Records, at whose multiples sections begin.
+  std::size_t partition() const noexcept { return partition_; }
+
+  void load(const PartFile& saved) override { merge(load_each(operators_, saved, all)); }
+  std::span<const RecordRange> covers() const override { return std::get<0>(*found_).covers(); }
+  Stats run(std::span<const PassInput> section, const PassOptions& wanted) override {
+    auto [parts, stats] = collect_pass(coordinator_, pass_, operators_, section, wanted);
+    merge(std::move(parts));
+    return std::move(stats);
+  }
+  void add_to(PartFile& file) const override {
+    std::apply([&](const auto&... parts) { (file.add(parts), ...); }, *found_);
+  }
+
+  /// Returns what was found.
+  PartsOf<Ops...> take() { return std::move(*found_); }
+
+ private:
+  static constexpr auto all = std::index_sequence_for<Ops...>{};
+
+  void merge(PartsOf<Ops...> more) { merge_each(*found_, std::move(more), all); }
+
+  Coordinator& coordinator_;
+  Coordinator::Reservation& pass_;
+  const std::tuple<Ops...>& operators_;
+  std::size_t partition_ = 1;
+  std::optional<PartsOf<Ops...>> found_;
+};
+
+/// Collects in passes over sections (see Checkpoint).
 template <class... Ops>
 Result<PartsOf<Ops...>> collect_in_sections(Coordinator& coordinator,
                                             Coordinator::Reservation& pass,
                                             const std::tuple<Ops...>& operators,
                                             std::span<const PassInput> inputs,
                                             const PassOptions& wanted, CheckpointFile& file) {
-  constexpr auto all = std::index_sequence_for<Ops...>{};
-  const auto began = std::chrono::steady_clock::now();
+  FoldJob<Ops...> job(coordinator, pass, operators, inputs);
   const auto questions = std::apply(
-      [](const Ops&... ops) {
-        return std::array{OperatorQuestion{Ops::partial_name, question_of(ops),
-                                           typeid(typename Ops::Input).name()}...};
-      },
-      operators);
-  std::size_t partition = 1;
-  auto found = with_folds(coordinator, operators, inputs, [&](auto&... folds) {
-    if (!(folds.margin().is_empty() && ...)) throw has_no_checkpoints("it looks at neighbours");
-    partition = std::max({folds.partition()...});
-    return PartsOf<Ops...>{folds.take_part(cover_of(inputs, folds.partition(), 0))...};
-  });
-  const auto covered = [&] { return std::get<0>(found).covers(); };
-  Sections sections(inputs, partition, wanted);
-  if (const PartFile* const saved = file.begin(inputs, questions)) {
-    merge_each(found, load_each(operators, *saved, all), all);
-    sections.go_on_after(covered());
-  }
-  const auto save = [&] {
-    PartFile now = file.empty();
-    std::apply([&](const auto&... parts) { (now.add(parts), ...); }, found);
-    file.save(now);
-  };
-  save();  // an error about the file is to come before the work
-  sections.add_seconds(
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
-  for (;;) {
-    const std::span<const PassInput> section = sections.next(covered());
-    auto [parts, stats] = collect_pass(coordinator, pass, operators, section, sections.options());
-    merge_each(found, std::move(parts), all);
-    sections.add(stats);
-    const bool is_done = sections.is_done(covered());
-    const bool is_stopped = wanted.stop.stop_requested();
-    if (is_done || is_stopped || sections.is_due()) sections.save(save);
-    if (is_done) return {std::move(found), sections.stats()};
-    if (is_stopped) throw sections.interrupted();
-  }
+      [](const Ops&... ops) { return std::array{operator_question(ops)...}; }, operators);
+  const PartFile* const saved = file.begin(inputs, questions);
+  Stats stats = run_in_sections(job, inputs, job.partition(), wanted, file, saved);
+  return {job.take(), std::move(stats)};
 }
 
 /// Folds in passes over sections, as collect_in_sections() does.

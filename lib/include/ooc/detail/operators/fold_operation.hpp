@@ -18,12 +18,12 @@
 
 namespace ooc::detail {
 
-/// The Operation that a fold is.
-template <class Op>  // a FoldOperator
-class Fold final : public Operation {
+/// An Operation that gathers partials, with or without outputs.
+template <class Op>
+class Gathering : public Operation {
  public:
-  /// `record_bytes`: of all inputs.
-  Fold(const Op& op, Coordinator& coordinator, std::size_t record_bytes)
+  /// `record_bytes`: of all inputs or, if that is more, of all outputs.
+  Gathering(const Op& op, Coordinator& coordinator, std::size_t record_bytes)
       : op_(op), partials_(op, coordinator.device().facts(), record_bytes) {}
 
   /// Throws Error(usage) for sections that are not whole partitions.
@@ -37,15 +37,6 @@ class Fold final : public Operation {
   bool in_order() const noexcept override { return merge_of<Op>() == Merge::in_order; }
   void prepare(std::size_t lanes, std::size_t /*steps*/) override { partials_.prepare(lanes); }
   void begin(std::size_t lane, Stream& stream) override { partials_.begin(lane, stream); }
-  void process(std::size_t lane, Stream& stream, const StepRecords& in,
-               const StepResults& /*out*/) override {
-    partials_.consume(lane, stream, in.first, in.count,
-                      [&](std::size_t offset, std::size_t count, typename Op::Partial& partial) {
-                        call_with_inputs<typename Op::Input>(
-                            in, {offset, count, margin_of(op_)},
-                            [&](auto... inputs) { op_.consume(stream, inputs..., partial); });
-                      });
-  }
   void end(std::size_t lane, Stream& stream) override { partials_.end(lane, stream); }
   void abort() noexcept override { partials_.abort(); }
 
@@ -60,9 +51,35 @@ class Fold final : public Operation {
     return {std::move(cover), std::move(part)};
   }
 
- private:
+ protected:
+  /// Calls body(part, partial) for each partition of a step, or once for all of it.
+  template <class Body>
+  void gather(std::size_t lane, Stream& stream, const StepRecords& in, const Body& body) {
+    partials_.consume(lane, stream, in.first, in.count,
+                      [&](std::size_t offset, std::size_t count, typename Op::Partial& partial) {
+                        body(StepPart{offset, count, margin_of(op_)}, partial);
+                      });
+  }
+
   const Op& op_;
+
+ private:
   Partials<Op> partials_;
+};
+
+/// The Operation that a fold is.
+template <class Op>  // a FoldOperator
+class Fold final : public Gathering<Op> {
+ public:
+  using Gathering<Op>::Gathering;
+
+  void process(std::size_t lane, Stream& stream, const StepRecords& in,
+               const StepResults& /*out*/) override {
+    this->gather(lane, stream, in, [&](const StepPart& part, typename Op::Partial& partial) {
+      call_with_inputs<typename Op::Input>(
+          in, part, [&](auto... inputs) { this->op_.consume(stream, inputs..., partial); });
+    });
+  }
 };
 
 /// Several operations as one: each chunk goes through all of them, one after another.

@@ -2,6 +2,7 @@
 
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/base/api.hpp>
+#include <ooc/detail/operators/checkpoint_file.hpp>
 #include <ooc/detail/operators/zip.hpp>
 #include <ooc/fields.hpp>
 #include <ooc/target.hpp>
@@ -10,9 +11,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -214,28 +217,50 @@ class OOC_API OutputFiles {
   /// input is produced, of as many as the pass makes. Throws Error(usage) if a target does not hold
   /// elements of that size or, unless the Output is a struct that does not declare its fields, of
   /// that type; as TargetFile.
+  ///
+  /// With `kept`, one for each target, the files are kept for a run after this one, and go on with
+  /// those that an earlier run has kept. What it has moved into place stays there.
   OutputFiles(std::span<const PassInput> inputs, std::span<const Target> targets,
-              std::span<const MadeRecords> made, Purpose purpose = Purpose::write);
+              std::span<const MadeRecords> made, Purpose purpose = Purpose::write,
+              std::span<const SavedOutput> kept = {});
 
-  /// The same for a pass without inputs that makes `records` records.
+  /// The same for a job that makes `records` records, from `sources` or without any.
   OutputFiles(std::uint64_t records, std::span<const Target> targets,
-              std::span<const MadeRecords> made);
+              std::span<const MadeRecords> made, std::span<const Source* const> sources = {},
+              std::span<const SavedOutput> kept = {});
 
   std::span<const Output> outputs() const noexcept { return outputs_; }
 
-  /// Number of records that a pass has appended to an output.
+  /// Number of records that all passes have appended to an output.
   std::uint64_t appended(std::size_t output) const;
 
-  /// Makes all files durable, and moves them into place. Adds the time that this takes. Throws
-  /// Error(output).
-  void commit(Stats& stats);
+  /// Sets the number of records before those that the next pass writes.
+  void go_to(std::uint64_t record);
+
+  /// Makes what passes have written durable; from now on the files stay if they are not committed.
+  /// Throws Error(output).
+  void keep();
+
+  /// Returns the names of the files that are kept.
+  std::vector<std::string> kept_names() const;
+
+  /// Returns what a checkpoint is to say of the files. `are_whole`: they are ended and durable.
+  std::vector<SavedOutput> saved(bool are_whole) const;
+
+  /// Makes all files durable, calls `before_moving`, and moves them into place. Adds the time that
+  /// this takes. Throws Error(output).
+  void commit(Stats& stats, const std::function<void()>& before_moving = {});
 
  private:
   void open(std::uint64_t records, std::span<const Target> targets,
             std::span<const MadeRecords> made, std::span<const Source* const> sources);
+  template <class Do>
+  void for_each_to_move(const Do& act) const;
 
   Purpose purpose_;
   std::vector<std::vector<std::uint64_t>> row_shapes_;  // of files that are appended to
+  std::vector<SavedOutput> kept_;
+  std::vector<bool> is_in_place_;  // an earlier run has moved it
   std::vector<std::unique_ptr<TargetFile>> files_;
   std::vector<Output> outputs_;
 };

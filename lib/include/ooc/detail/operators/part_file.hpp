@@ -25,6 +25,8 @@ struct FileIdentity {
 /// Returns the identity of each file of a source, and reads some 400 KiB of each for it. Throws
 /// Error(input).
 OOC_API std::vector<FileIdentity> identity_of(const Source& source);
+/// The same for one file.
+OOC_API FileIdentity identity_of(const File& file);
 
 /// Parts of folds of one section (see collect()) in a file, with what it takes to know that they
 /// belong to others: the format `ooc.partial/1`. It is 8 bytes `OOCPART\n`, the length of a header

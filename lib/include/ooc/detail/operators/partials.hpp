@@ -132,9 +132,11 @@ void merge_partials(const Op& op, typename Op::Partial& left, typename Op::Parti
   }
 }
 
-/// Returns the result of an operator: its result() of the total, or the total itself.
+/// Returns the result of an operator: its result() of the total, or the total itself. Throws what
+/// its check() of the total throws, if it has that.
 template <class Op>
 auto result_of(const Op& op, typename Op::Partial total) {
+  if constexpr (requires { op.check(std::as_const(total)); }) op.check(std::as_const(total));
   if constexpr (requires { op.result(std::move(total)); }) {
     return op.result(std::move(total));
   } else {

@@ -13,6 +13,10 @@ namespace ooc {
 /// the caller can remove it when the result is safe. It appears whole or not at all. Jobs that run
 /// at one time need files of their own.
 ///
+/// Folds, maps, filters and scans have checkpoints. The output of a job that writes stays beside
+/// the target until it is whole, as `.NAME.XXXXXXXX.ooc-part`, and is made durable before the file
+/// says of it. A job that has moved all outputs into place finds them there.
+///
 ///     // The second run begins where the first was killed.
 ///     const auto [sum, stats] =
 ///         ooc::fold(coordinator, Sum{}, prices, {.checkpoint = {.file = "sum.part"}});
@@ -26,7 +30,7 @@ struct Checkpoint {
   explicit operator bool() const noexcept { return !file.empty(); }
 };
 
-/// Throws Error(usage) if there is one: only folds have checkpoints.
+/// Throws Error(usage) if there is one, for jobs that cannot have it.
 OOC_API void require_none(const Checkpoint& checkpoint);
 
 }  // namespace ooc

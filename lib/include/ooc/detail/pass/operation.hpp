@@ -11,13 +11,15 @@
 
 namespace ooc {
 
-/// A file that a pass writes, from the beginning of the file's data.
+/// A file that a pass writes.
 struct Output {
   TargetFile& file;          ///< the open file, which outlives the pass
   std::size_t record_bytes;  ///< size of each record that is made
   /// Size of the values whose bytes are swapped on the way to the file, or 0 if it has this
   /// machine's byte order.
   std::size_t swapped_bytes = 0;
+  /// Records of the file before those of the pass, unless it is appended to.
+  std::uint64_t records_before = 0;
 };
 
 /// The number of records that an operation needs before and after those that it works on.

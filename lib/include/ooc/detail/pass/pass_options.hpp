@@ -43,14 +43,15 @@ struct PassOptions {
   bool checksum = false;
 
   /// If true, a stopped fold returns its result for the `OutcomeStats::bytes` bytes of the source
-  /// that it has processed, and sets `OutcomeStats::partial`. If false, and always for passes that
-  /// write a file, a stopped pass throws Error(interrupted).
+  /// that it has processed, and sets `OutcomeStats::partial`. If false, and always for jobs that
+  /// write a file, a stopped one throws Error(interrupted).
   bool keep_partial = false;
 
-  /// A file from which a fold goes on if it was stopped or killed. The operator is a SavableFold,
-  /// and the source has files. The data are then read from beginning to end, in several passes if
-  /// that takes longer than Checkpoint::every_seconds. A fold that is stopped throws
-  /// Error(interrupted). Refused with a checksum, and by all that are no folds.
+  /// A file from which a job goes on if it was stopped or killed. The operator of a fold is a
+  /// SavableFold, and that of a map, a filter or a scan has a `partial_name`, too; the source has
+  /// files. The data are then read from beginning to end, in several passes if that takes longer
+  /// than Checkpoint::every_seconds. A job that is stopped throws Error(interrupted). Refused with
+  /// a checksum, and by all other jobs.
   Checkpoint checkpoint{};
 };
 

@@ -43,7 +43,7 @@ struct SourceFacts {
 /// The facts about a file that a pass writes.
 struct OutputFacts {
   std::size_t record_bytes = 0;
-  std::uint64_t data_offset = 0;
+  std::uint64_t offset = 0;      // of the first record of the pass in the file
   std::string why_not_direct{};  // empty: it can be written directly
 };
 
@@ -63,6 +63,6 @@ inline constexpr std::uint64_t most_produced_bytes = std::uint64_t{1} << 56;
 SourceFacts facts_of(const Source& source);
 SourceFacts facts_of(std::span<const PassInput> inputs);
 
-OutputFacts facts_of(const OutputFile& file, std::uint64_t data_offset, std::size_t record_bytes);
+OutputFacts facts_of(const OutputFile& file, std::uint64_t offset, std::size_t record_bytes);
 
 }  // namespace ooc

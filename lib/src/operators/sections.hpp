@@ -1,6 +1,5 @@
 #pragma once
 
-#include <ooc/detail/base/api.hpp>
 #include <ooc/detail/base/language.hpp>
 #include <ooc/detail/observe/stats.hpp>
 #include <ooc/detail/pass/pass_input.hpp>
@@ -25,7 +24,7 @@ namespace ooc::detail {
 /// them. The first is all there is, and its pass is stopped when it is time for the first save: a
 /// short run has one pass. The next ones are as long as the rate so far allows, since a pass that
 /// is stopped has read chunks for nothing.
-class OOC_API Sections {
+class Sections {
  public:
   /// `partition`: records, at whose multiples sections begin. The inputs and the options must
   /// outlive it. Throws Error(usage) for a checksum, for times that are no numbers, and for records
@@ -53,15 +52,16 @@ class OOC_API Sections {
   /// True if it is time to save the findings.
   bool is_due() const;
 
-  /// Calls `save`, and counts its time. If it throws Error(output), the job goes on, and the
+  /// Calls both, and counts their time. If `save` throws Error(output), the job goes on, and the
   /// statistics have a remark.
-  void save(const std::function<void()>& save);
+  void save(const std::function<void()>& make_durable, const std::function<void()>& save);
 
   /// Adds time that the job has taken beside its passes.
   void add_seconds(double seconds) { stats_.timing.seconds += seconds; }
 
-  /// Returns the error for a job that the caller has stopped.
-  Error interrupted() const;
+  /// Returns the error for a job that the caller has stopped. `kept_files`: that it keeps beside
+  /// the checkpoint.
+  Error interrupted(std::span<const std::string> kept_files) const;
 
   /// Returns the statistics of all sections together.
   const Stats& stats() const noexcept { return stats_; }

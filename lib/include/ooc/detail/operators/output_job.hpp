@@ -1,0 +1,209 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/base/language.hpp>
+
+#include <ooc/coordinator.hpp>
+#include <ooc/detail/operators/fold_operation.hpp>
+#include <ooc/detail/operators/outputs.hpp>
+#include <ooc/detail/operators/part.hpp>
+#include <ooc/detail/operators/result.hpp>
+#include <ooc/detail/operators/resumable_job.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// Passes that write files, in one piece or over sections.
+
+namespace ooc::detail {
+
+/// The findings of an operator that only writes: none.
+struct Nothing {};
+
+/// A fold that finds nothing, whose parts say which records an operator has seen.
+template <class Op>
+class SeenBy {
+ public:
+  using Input = typename Op::Input;
+  using Partial = Nothing;
+  static constexpr Merge merge_order = Merge::unordered;
+  static constexpr std::string_view partial_name = Op::partial_name;
+
+  explicit SeenBy(const Op& op) : question_(question_of(op)) {}
+
+  std::string question() const { return question_; }
+  void merge(Nothing& /*total*/, const Nothing& /*part*/) const {}
+  void save(const Nothing& /*partial*/, std::vector<std::byte>& /*out*/) const {}
+  void load(std::span<const std::byte> /*in*/, Nothing& /*partial*/) const {}
+
+ private:
+  std::string question_;
+};
+
+/// True if parts of what an operation makes can be saved.
+template <class Operation, class Op>
+concept SavesParts = requires {
+  std::string_view(Op::partial_name);
+}
+&&SavableFold<typename Operation::Finder>;
+
+/// Prepares an operation for a pass over these inputs.
+template <class Operation>
+void begin(Operation& operation, std::span<const PassInput> inputs) {
+  if constexpr (requires { operation.begin_with(inputs); }) operation.begin_with(inputs);
+}
+
+/// Returns what an operation has found that finds nothing.
+template <class Op>
+Part<Nothing> part_without_findings(const Op& op, Cover cover) {
+  return {std::move(cover), std::make_unique<PartOf<SeenBy<Op>>>(SeenBy<Op>(op))};
+}
+
+/// A job that writes files. Its Operation is made of the operator, the coordinator and the size of
+/// a record. It has a SavableFold `Finder`, of which the job's findings are parts, and a function
+/// take_part().
+template <class Operation, class Op>
+class OutputJob final : public ResumableJob {
+ public:
+  using Finder = typename Operation::Finder;
+  using Value = ResultOf<Finder>;
+
+  /// `record_bytes`: of all inputs or, if that is more, of all outputs. All references must outlive
+  /// it. Throws Error(usage) for operators that look at neighbours.
+  OutputJob(const Op& op, Coordinator& coordinator, std::size_t record_bytes,
+            std::span<const PassInput> inputs, OutputFiles& files, CheckpointFile& file)
+      : op_(op),
+        finder_(Operation::finder(op)),
+        coordinator_(coordinator),
+        pass_(coordinator.begin_pass()),
+        record_bytes_(record_bytes),
+        first_(records_before(inputs.front())),
+        files_(files),
+        file_(file) {
+    Operation operation(op, coordinator, record_bytes);
+    require_no_margin(operation.margin());
+    partition_ = operation.partition();
+    found_.emplace(cover_of(inputs, partition_, 0), std::make_unique<PartOf<Finder>>(finder_));
+  }
+
+  /// Records, at whose multiples sections begin.
+  std::size_t partition() const noexcept { return partition_; }
+
+  void load(const PartFile& saved) override {
+    found_->merge(saved.load(0, [&](const auto& part) { return load_part(finder_, part); }));
+  }
+
+  std::span<const RecordRange> covers() const override { return found_->covers(); }
+
+  Stats run(std::span<const PassInput> section, const PassOptions& wanted) override {
+    Operation operation(op_, coordinator_, record_bytes_);
+    begin(operation, section);
+    if constexpr (requires { operation.begin_after(std::declval<Value>()); }) {
+      operation.begin_after(result_of_section(load_part(finder_, found_->save())));
+    }
+    files_.go_to(records_before(section.front()) - first_);
+    Stats stats = coordinator_.run(pass_, section, operation, wanted, files_.outputs());
+    found_->merge(
+        operation.take_part(cover_of(section, operation.partition(), stats.outcome.bytes)));
+    return stats;
+  }
+
+  void make_durable() override {
+    files_.keep();
+    file_.set_outputs(files_.saved(false));
+  }
+
+  std::vector<std::string> kept_files() const override { return files_.kept_names(); }
+
+  void add_to(PartFile& file) const override { file.add(*found_); }
+
+  /// Returns what was found.
+  Value take() { return result_of_section(std::move(*found_)); }
+
+ private:
+  const Op& op_;
+  Finder finder_;
+  Coordinator& coordinator_;
+  Coordinator::Reservation pass_;
+  std::size_t record_bytes_;
+  std::uint64_t first_;  // record of the inputs, in those of which they are sections
+  OutputFiles& files_;
+  CheckpointFile& file_;
+  std::size_t partition_ = 1;
+  std::optional<Part<Value>> found_;
+};
+
+/// What a job has found and written.
+template <class Value, std::size_t outputs>
+struct Written {
+  Value value{};
+  Stats stats{};
+  std::array<std::uint64_t, outputs> appended{};  // records, if the files were appended to
+};
+
+/// Returns an error of a job, and says which files keep what it has made.
+OOC_API Error with_kept_files(const Error& error, const Checkpoint& checkpoint,
+                              const OutputFiles& files);
+
+/// Writes in passes over sections (see Checkpoint).
+template <class Operation, class Op, std::size_t count>
+auto write_in_sections(Coordinator& coordinator, const Op& op,
+                       const std::array<PassInput, count>& inputs, const TargetsOf<Op>& targets,
+                       const PassOptions& wanted, Purpose purpose) {
+  const auto made = made_by(op, inputs);
+  CheckpointFile file(wanted.checkpoint);
+  const std::array questions{operator_question(Operation::finder(op))};
+  const PartFile* const saved = file.begin(inputs, questions, all_of(targets));
+  OutputFiles files(inputs, all_of(targets), made, purpose, file.outputs());
+  OutputJob<Operation, Op> job(op, coordinator, widest_record(inputs, made), inputs, files, file);
+  Written<typename OutputJob<Operation, Op>::Value, outputs_of<Op>> written;
+  Stats& stats = written.stats;
+  stats = run_in_sections(job, inputs, job.partition(), wanted, file, saved);
+  PartFile whole = file.empty();
+  job.add_to(whole);
+  try {
+    written.value = job.take();
+  } catch (const Error& error) {
+    throw with_kept_files(error, wanted.checkpoint, files);
+  }
+  files.commit(stats, [&] { file.save_whole(std::move(whole), files.saved(true), stats); });
+  for (std::size_t i = 0; i < outputs_of<Op>; ++i) written.appended[i] = files.appended(i);
+  return written;
+}
+
+/// Sends the inputs through an Operation that writes to the targets.
+template <class Operation, class Op, std::size_t count>
+auto write_files(Coordinator& coordinator, const Op& op, const std::array<PassInput, count>& inputs,
+                 const TargetsOf<Op>& targets, const PassOptions& wanted,
+                 Purpose purpose = Purpose::write) {
+  if (wanted.checkpoint) {
+    if constexpr (SavesParts<Operation, Op>) {
+      return write_in_sections<Operation>(coordinator, op, inputs, targets, wanted, purpose);
+    } else {
+      throw has_no_checkpoints(why_not_saved(Operation::is_merged_in_order));
+    }
+  }
+  const auto made = made_by(op, inputs);
+  OutputFiles files(inputs, all_of(targets), made, purpose);
+  Coordinator::Reservation pass = coordinator.begin_pass();
+  Operation operation(op, coordinator, widest_record(inputs, made));
+  begin(operation, inputs);
+  Written<typename Operation::Value, outputs_of<Op>> written;
+  Stats& stats = written.stats;
+  stats = coordinator.run(pass, inputs, operation, without_keep_partial(wanted), files.outputs());
+  if constexpr (requires { operation.take(); }) written.value = operation.take();
+  files.commit(stats);
+  for (std::size_t i = 0; i < outputs_of<Op>; ++i) written.appended[i] = files.appended(i);
+  return written;
+}
+
+}  // namespace ooc::detail

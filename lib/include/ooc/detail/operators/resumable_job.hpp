@@ -1,0 +1,66 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/base/language.hpp>
+#include <ooc/detail/observe/stats.hpp>
+#include <ooc/detail/operators/checkpoint_file.hpp>
+#include <ooc/detail/operators/part.hpp>
+#include <ooc/detail/operators/part_file.hpp>
+#include <ooc/detail/pass/operation.hpp>
+#include <ooc/detail/pass/pass_input.hpp>
+#include <ooc/detail/pass/pass_options.hpp>
+#include <ooc/detail/pool/record_range.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <typeinfo>
+#include <vector>
+
+namespace ooc::detail {
+
+/// A job whose passes are over sections of its inputs, and which goes on where an earlier run of it
+/// was stopped (see Checkpoint).
+class OOC_API ResumableJob {
+ public:
+  virtual ~ResumableJob() = default;
+
+  /// Takes what an earlier run has saved.
+  virtual void load(const PartFile& saved) = 0;
+
+  /// Returns the records that are done.
+  virtual std::span<const RecordRange> covers() const = 0;
+
+  /// Runs a pass over a section, and adds what it finds. If it was stopped, that is of the
+  /// beginning of the section.
+  virtual Stats run(std::span<const PassInput> section, const PassOptions& wanted) = 0;
+
+  /// Makes durable what passes have written. An error ends the job: what is on the disk is not
+  /// known then.
+  virtual void make_durable() {}
+
+  /// Returns the names of files that it keeps beside the checkpoint.
+  virtual std::vector<std::string> kept_files() const { return {}; }
+
+  /// Adds what was found to a file.
+  virtual void add_to(PartFile& file) const = 0;
+};
+
+/// Runs a job in passes over sections, and saves it from time to time, when it was stopped, and at
+/// the end. `partition`: records, at whose multiples sections begin; `saved`: what an earlier run
+/// has saved, or null. Throws Error as the passes do, and `interrupted` if it was stopped.
+OOC_API Stats run_in_sections(ResumableJob& job, std::span<const PassInput> inputs,
+                              std::size_t partition, const PassOptions& wanted,
+                              CheckpointFile& file, const PartFile* saved);
+
+/// Throws Error(usage) for an operator that looks at neighbours.
+OOC_API void require_no_margin(const Margin& margin);
+
+/// Returns what a checkpoint says of an operator.
+template <class Op>
+OperatorQuestion operator_question(const Op& op) {
+  return {Op::partial_name, question_of(op), typeid(typename Op::Input).name()};
+}
+
+}  // namespace ooc::detail

@@ -1,0 +1,168 @@
+// Products that go on where an earlier run was stopped.
+
+#include <ooc/coordinator.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/kernels/matmul.hpp>
+#include <ooc/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <filesystem>
+#include <random>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "io/expect_error.hpp"
+#include "support/data_file.hpp"
+#include "support/devices.hpp"
+#include "support/temp_dir.hpp"
+
+namespace ooc {
+namespace {
+
+using test::expect_error;
+
+constexpr std::uint64_t rows = 330, inner = 290, columns = 310;
+
+class ProductCheckpointTest : public testing::TestWithParam<DeviceKind> {
+ protected:
+  void SetUp() override {
+    OOC_SKIP_WITHOUT(GetParam());
+    std::filesystem::create_directory(made_);
+  }
+
+  Source matrix(const std::string& name, std::uint64_t of_rows, std::uint64_t of_columns) {
+    std::mt19937 random(static_cast<unsigned>(of_rows));
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    std::vector<float> values(of_rows * of_columns);
+    for (float& value : values) value = uniform(random);
+    const auto path = dir_.path() / name;
+    test::write_file(path, values);
+    Source source = open(path, {.type = DType{ElementType::f4}});
+    source.set_shape({of_rows, of_columns});
+    return source;
+  }
+
+  static Coordinator machine(std::size_t device_bytes = 96 * KiB) {
+    return Coordinator(make_device(GetParam()),
+                       {.memory_bytes = 64 * MiB, .device_bytes = device_bytes});
+  }
+
+  Target target() const { return {.path = made_ / "c.npy", .type = {ElementType::f4, true}}; }
+
+  PassOptions often() const { return {.checkpoint = {.file = path_, .every_seconds = 0}}; }
+
+  /// Multiplies, and is stopped after a number of writes. True if it was.
+  bool is_stopped_after(std::size_t writes, Coordinator& coordinator) {
+    std::stop_source stop;
+    std::atomic<std::size_t> written{0};
+    PassOptions wanted = often();
+    wanted.stop = stop.get_token();
+    wanted.observe = [&](const TraceEvent& event) {
+      if (event.kind == TraceEvent::Kind::write && ++written == writes) stop.request_stop();
+    };
+    try {
+      matmul(coordinator, a_, b_, target(), {}, wanted);
+      return false;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::interrupted) << error.what();
+      EXPECT_NE(std::string(error.what()).find(" tiles of C"), std::string::npos) << error.what();
+      EXPECT_FALSE(std::filesystem::exists(target().path));
+      return true;
+    }
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(made_)) {
+      names.push_back(entry.path().filename().string());
+    }
+    return names;
+  }
+
+  std::string expected() {
+    Coordinator coordinator = machine();
+    Target other = target();
+    other.path = dir_.path() / "expected.npy";
+    matmul(coordinator, a_, b_, other);
+    return test::read_whole(other.path);
+  }
+
+  test::TempDir dir_;
+  std::filesystem::path made_ = dir_.path() / "made", path_ = dir_.path() / "job.part";
+  Source a_ = matrix("a.f32", rows, inner), b_ = matrix("b.f32", inner, columns);
+};
+
+INSTANTIATE_TEST_SUITE_P(Devices, ProductCheckpointTest, test::all_devices, test::device_name);
+
+TEST_P(ProductCheckpointTest, GoesOnAfterStops) {
+  Coordinator coordinator = machine();
+  std::size_t stops = 0;
+  while (is_stopped_after(3 + stops, coordinator)) {
+    ASSERT_LT(++stops, 100u);
+    EXPECT_EQ(names().size(), 1u);
+    EXPECT_TRUE(names().front().ends_with(".ooc-part"));
+  }
+  EXPECT_GT(stops, 2u);
+  EXPECT_EQ(names(), std::vector<std::string>{"c.npy"});
+  EXPECT_TRUE(test::read_whole(target().path) == expected());
+  // The product is complete.
+  const auto written = std::filesystem::last_write_time(target().path);
+  const auto [product, stats] = matmul(coordinator, a_, b_, target(), {}, often());
+  EXPECT_EQ(product.bytes_read, 0u);
+  EXPECT_EQ(std::filesystem::last_write_time(target().path), written);
+  EXPECT_EQ(names(), std::vector<std::string>{"c.npy"});
+}
+
+TEST_P(ProductCheckpointTest, ARunWithoutAStopIsSavedAtTheEnd) {
+  Coordinator coordinator = machine();
+  const auto [product, stats] =
+      matmul(coordinator, a_, b_, target(), {}, {.checkpoint = {.file = path_}});
+  EXPECT_EQ(stats.outcome.checkpoints, 1u);
+  EXPECT_TRUE(test::read_whole(target().path) == expected());
+  EXPECT_EQ(names(), std::vector<std::string>{"c.npy"});
+}
+
+TEST_P(ProductCheckpointTest, GoesOnWithTheSameTiles) {
+  Coordinator first = machine();
+  ASSERT_TRUE(is_stopped_after(5, first));
+  // More memory would allow larger tiles.
+  Coordinator more = machine(1 * GiB);
+  const MatmulPlan other = dry_run_matmul(more, a_, b_);
+  const auto [product, stats] = matmul(more, a_, b_, target(), {}, often());
+  EXPECT_NE(product.plan.tile_rows * product.plan.tile_columns,
+            other.tile_rows * other.tile_columns);
+  EXPECT_LT(stats.outcome.bytes_written, rows * columns * sizeof(float));
+  EXPECT_TRUE(test::read_whole(target().path) == expected());
+}
+
+TEST_P(ProductCheckpointTest, RefusesTilesThatDoNotFit) {
+  Coordinator first = machine(512 * KiB);
+  ASSERT_TRUE(is_stopped_after(2, first));
+  Coordinator less = machine(16 * KiB);
+  expect_error(ErrorKind::memory, "", [&] { matmul(less, a_, b_, target(), {}, often()); });
+  EXPECT_EQ(names().size(), 1u);
+}
+
+TEST_P(ProductCheckpointTest, RefusesAnotherProduct) {
+  Coordinator coordinator = machine();
+  ASSERT_TRUE(is_stopped_after(5, coordinator));
+  const auto refuse = [&](ErrorKind kind, const std::string& what, const Source& a,
+                          const Target& to) {
+    expect_error(kind, what, [&] { matmul(coordinator, a, b_, to, {}, often()); });
+  };
+  Target other = target();
+  other.path = made_ / "d.npy";
+  refuse(ErrorKind::usage, "is of another job", a_, other);
+  refuse(ErrorKind::input_changed, "is of the data as they were", matrix("a.f32", rows, inner),
+         target());
+  refuse(ErrorKind::input_changed, "is of the data as they were",
+         matrix("other.f32", rows / 2, inner), target());
+}
+
+}  // namespace
+}  // namespace ooc
