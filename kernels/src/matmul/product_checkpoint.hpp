@@ -20,7 +20,7 @@ namespace ooc::product {
 /// file, in the order of the schedule. Records are elements of C in that order.
 class ProductCheckpoint {
  public:
-  /// What an earlier run has done.
+  /// The work of an earlier run.
   struct Begun {
     Tiling tiling{};
     std::uint64_t tiles = 0;

@@ -166,8 +166,8 @@ void OutputFiles::open(std::uint64_t records, std::span<const Target> targets,
 
 std::uint64_t OutputFiles::appended(std::size_t output) const {
   const TargetFile& file = *files_[output];
-  const std::uint64_t bytes =
-      is_in_place_[output] ? kept_[output].file.bytes - file.data_offset() : file.appended_bytes();
+  const std::uint64_t bytes = is_in_place_[output] ? kept_[output].whole->bytes - file.data_offset()
+                                                   : file.appended_bytes();
   return bytes / outputs_[output].record_bytes;
 }
 
@@ -198,7 +198,8 @@ std::vector<std::string> OutputFiles::kept_names() const {
 std::vector<SavedOutput> OutputFiles::saved(bool are_whole) const {
   std::vector<SavedOutput> saved = kept_;
   for_each_to_move([&](std::size_t i) {
-    saved[i].file.bytes = files_[i]->bytes();
+    // Before anything is appended, not even the header is there.
+    saved[i].file.bytes = files_[i]->appended_bytes() == 0 ? 0 : files_[i]->bytes();
     const std::filesystem::path directory = follow_links(files_[i]->path()).parent_path();
     if (are_whole) saved[i].whole = identity_of(File::open(directory / saved[i].file.name));
   });

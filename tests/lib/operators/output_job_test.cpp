@@ -67,6 +67,19 @@ TEST_P(OutputJobTest, AFilterGoesOn) {
   }
 }
 
+TEST_P(OutputJobTest, AFilterThatHasKeptNothingGoesOn) {
+  for (const std::uint64_t first : {7 * values_of_a_step, 100 * values_of_a_step}) {
+    expect_goes_on([&](Coordinator& coordinator, const auto& directory, const Act& at_step,
+                       const PassOptions& wanted) {
+      const Target target = target_in(directory, "kept.npy", ElementType::f4);
+      const KeepAbove late{at_step, 0.01f, first};
+      return filter(coordinator, late, data_, target, wanted).value.kept;
+    });
+    std::filesystem::remove(path_);
+    for (const auto& directory : {made_, whole_}) std::filesystem::remove(directory / "kept.npy");
+  }
+}
+
 TEST_P(OutputJobTest, AScanGoesOn) {
   expect_goes_on([&](Coordinator& coordinator, const auto& directory, const Act& at_step,
                      const PassOptions& wanted) {

@@ -29,7 +29,7 @@ struct OperatorQuestion {
 /// An output of a job, as its checkpoint knows it.
 struct SavedOutput {
   KeptFile file{};  // beside the output
-  /// What it is when all of it is written, so that it is known when it has been moved into place.
+  /// Its identity when all of it is written, by which it is known after it has been moved.
   std::optional<FileIdentity> whole{};
 };
 

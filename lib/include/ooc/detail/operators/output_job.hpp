@@ -142,7 +142,7 @@ class OutputJob final : public ResumableJob {
   std::optional<Part<Value>> found_;
 };
 
-/// What a job has found and written.
+/// The findings of a job, and the records that it has appended.
 template <class Value, std::size_t outputs>
 struct Written {
   Value value{};
