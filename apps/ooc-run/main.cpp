@@ -143,7 +143,9 @@ int run_and_print(const Arguments& arguments, const Interrupt& interrupt) {
   const Outcome outcome =
       std::visit([&](const auto& each) { return run(each, interrupt); }, request);
   print_document(outcome, output);
-  if (!outcome.checkpoint.empty() && outcome.failures.empty()) {
+  // An output that is in its place needs no checkpoint, even if a check has found it wrong.
+  const bool is_safe = outcome.failures.empty() || !outcome.written.empty();
+  if (!outcome.checkpoint.empty() && is_safe) {
     std::error_code failed;
     std::filesystem::remove(ooc::follow_links(outcome.checkpoint), failed);
   }

@@ -73,7 +73,7 @@ inline constexpr std::array reduce_options{
 /// Options of a fold whose findings are saved: of one of several sections of the data, or of a part
 /// that an interrupted run goes on from.
 inline constexpr std::array part_options{
-    Option{"resume", "FILE", "save what was found here, and go on from there"},
+    Option{"resume", "FILE", "save progress here, and go on from there"},
     Option{"checkpoint-every", "TIME", "time between two saves, such as 5m [30s]"},
     Option{"shard", "I/N", "compute part I of N, counted from 0, or auto"},
     Option{"shards", "N", "their number, where --shard auto cannot know it"},

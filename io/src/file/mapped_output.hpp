@@ -17,8 +17,9 @@ namespace ooc {
 /// file that is appended to, grow() does it instead.
 class MappedOutput {
  public:
-  /// The file must consist of `bytes` bytes of holes, `bytes` > 0. The descriptor must outlive this
-  /// object. If a limit on address space prevents the mapping, holds() is always false.
+  /// The file must have `bytes` bytes, `bytes` > 0; holes among them are allocated. The descriptor
+  /// must outlive this object. If a limit on address space prevents the mapping, holds() is always
+  /// false.
   MappedOutput(int descriptor, std::uint64_t bytes, Purpose purpose);
 
   /// Stops the background allocation and unmaps the file.

@@ -32,6 +32,7 @@ constexpr mode_t mode = 0666;          // minus the umask
 constexpr mode_t private_mode = 0600;  // until the rights of the replaced file are set
 constexpr int most_name_tries = 100;
 constexpr std::uint64_t growth_bytes = 1 * GiB;
+constexpr const char* begin_anew = "without its checkpoint, the job begins anew";
 
 /// The directory of a file. Opened before the file is moved, so that a failure to open it is found
 /// while the old file is still in place.
@@ -109,9 +110,12 @@ OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, b
   if (purpose != Purpose::append && bytes > taken && !has_space(bytes - taken)) {
     throw output_error("allocate", target_, ENOSPC);
   }
+  if (is_there_ && purpose == Purpose::write) trim(bytes);
   if (purpose != Purpose::dry_run) allocate(bytes, purpose);
   open_direct(bytes);
-  if (replace_) keep_rights();
+  // A file that is kept gets them at the end: another process could not open one without the right
+  // to write.
+  if (replace_ && kept_.empty()) keep_rights();
 }
 
 /// Opens a file that an earlier process has kept. Without it, one of which nothing is known to be
@@ -123,7 +127,7 @@ void OutputFile::open_kept(std::uint64_t least_bytes) {
     const Error error = output_error("open", kept_);
     ErrorDetails details = error.details();
     if (details.errno_value == ENOENT) details.why = "what was written so far is gone";
-    details.hint.clear();
+    details.hint = begin_anew;
     throw Error(error.kind(), error.what(), details);
   }
   is_there_ = true;
@@ -142,7 +146,8 @@ void OutputFile::open_kept(std::uint64_t least_bytes) {
                 {.path = kept_,
                  .why = has_name ? "it has " + std::to_string(bytes) + " bytes, and had " +
                                        std::to_string(least_bytes) + " at least"
-                                 : "another run has moved it"});
+                                 : "another run has moved it",
+                 .hint = begin_anew});
   }
   temporary_ = kept_;
   is_kept_ = true;
@@ -179,7 +184,10 @@ void OutputFile::create() {
       if (i != 0) remove_stale_temporaries(target_);
       create_with_name(temporary_of(kept_));
     }
-    if (descriptor_ < 0) throw output_error("create", target_);
+    if (descriptor_ < 0) {
+      throw Error(ErrorKind::output, kept_.string() + ": another run is writing it",
+                  {.path = kept_, .hint = "wait for its end, or end it"});
+    }
     return;
   }
   descriptor_ = ::open(directory_of(target_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
@@ -343,7 +351,8 @@ void OutputFile::make_durable() {
 void OutputFile::keep() {
   if (::fdatasync(descriptor_) != 0) throw output_error("fdatasync", target_);
   if (is_kept_ || kept_.empty()) return;
-  if (rename_to_new(temporary_, kept_) != 0) throw output_error("rename", target_);
+  // No other file has that name, and some file systems can neither rename in another way nor link.
+  if (::rename(temporary_.c_str(), kept_.c_str()) != 0) throw output_error("rename", target_);
   temporary_ = kept_;
   is_kept_ = true;
   Directory(target_).make_durable();
@@ -352,6 +361,7 @@ void OutputFile::keep() {
 void OutputFile::commit() {
   if (!is_durable_) make_durable();
   const Directory directory(target_);
+  if (replace_ && !kept_.empty()) keep_rights();
   move_into_place();
   if (direct_ >= 0) ::close(std::exchange(direct_, -1));
   ::close(std::exchange(descriptor_, -1));

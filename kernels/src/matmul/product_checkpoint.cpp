@@ -111,16 +111,23 @@ void ProductCheckpoint::begin(const Problem& problem, const Schedule& schedule,
   file_.save(found(0));
   files.keep();
   saved_at_ = Clock::now();
+  if (schedule.tiles_done == 0) return;
+  stats.outcome.remarks.push_back(
+      "went on after " + std::to_string(schedule.tiles_done) + " of " +
+      std::to_string(schedule.tiling.row_tiles * schedule.tiling.column_tiles) +
+      " tiles of C, which an earlier run has written");
 }
 
 bool ProductCheckpoint::is_due(std::uint64_t tiles) const {
   const double seconds = std::chrono::duration<double>(Clock::now() - saved_at_).count();
-  return tiles > saved_tiles_ && seconds >= wanted_.every_seconds;
+  return !is_lost_ && tiles > saved_tiles_ && seconds >= wanted_.every_seconds;
 }
 
 void ProductCheckpoint::save(std::uint64_t tiles) {
+  if (std::exchange(is_lost_, true)) return;
   const Clock::time_point began = Clock::now();
   files_->keep();
+  is_lost_ = false;
   file_.set_outputs(files_->saved(false));
   try {
     file_.save(found(tiles));
@@ -137,15 +144,28 @@ void ProductCheckpoint::save(std::uint64_t tiles) {
 }
 
 void ProductCheckpoint::save_whole() {
-  file_.save_whole(found(saved_tiles_), files_->saved(true), *stats_);
+  const Tiling& tiling = schedule_->tiling;
+  const std::uint64_t tiles = tiling.row_tiles * tiling.column_tiles - schedule_->tiles_done;
+  file_.save_whole(found(tiles), files_->saved(true), *stats_);
+}
+
+/// Returns "job.part and .c.npy.abcdefgh.ooc-part have 3 of 12 tiles of C".
+std::string ProductCheckpoint::kept() const {
+  const Tiling& tiling = schedule_->tiling;
+  std::string text = wanted_.file.string();
+  for (const std::string& name : files_->kept_names()) text += " and " + name;
+  return text + " have " + std::to_string(schedule_->tiles_done + saved_tiles_) + " of " +
+         std::to_string(tiling.row_tiles * tiling.column_tiles) + " tiles of C";
+}
+
+Error ProductCheckpoint::with_kept_files(const Error& error) const {
+  ErrorDetails details = error.details();
+  details.why += (details.why.empty() ? "" : "; ") + kept();
+  return {error.kind(), error.what(), details};
 }
 
 Error ProductCheckpoint::interrupted() const {
-  const Tiling& tiling = schedule_->tiling;
-  std::string what = "interrupted; " + wanted_.file.string();
-  for (const std::string& kept : files_->kept_names()) what += " and " + kept;
-  what += " have " + std::to_string(schedule_->tiles_done + saved_tiles_) + " of " +
-          std::to_string(tiling.row_tiles * tiling.column_tiles) + " tiles of C";
+  const std::string what = "interrupted; " + kept();
   return {ErrorKind::interrupted,
           why_not_saved_.empty() ? what : what + ", and no more: " + why_not_saved_,
           {.path = wanted_.file, .hint = "the same job goes on from there"}};

@@ -47,19 +47,22 @@ class ProductCheckpoint {
   bool is_due(std::uint64_t tiles) const;
 
   /// Makes the output durable, and saves that so many tiles of the schedule are in it. Throws
-  /// Error(output) for the output; if the file cannot be written, the statistics have a remark.
+  /// Error(output) for the output, and does nothing after that, since the next attempt would
+  /// succeed although bytes are lost. If the file cannot be written, the statistics have a remark.
   void save(std::uint64_t tiles);
 
   /// Saves that the output is whole.
   void save_whole();
 
-  /// Returns the error for a product that was stopped.
+  /// Returns the error for a product that was stopped, and one that says what is kept.
   Error interrupted() const;
+  Error with_kept_files(const Error& error) const;
 
  private:
   using Clock = std::chrono::steady_clock;
 
   PartFile found(std::uint64_t tiles) const;
+  std::string kept() const;
 
   Checkpoint wanted_;
   detail::CheckpointFile file_;
@@ -69,6 +72,7 @@ class ProductCheckpoint {
   detail::OutputFiles* files_ = nullptr;
   Stats* stats_ = nullptr;
   std::uint64_t saved_tiles_ = 0;  // of the schedule
+  bool is_lost_ = false;           // the output could not be made durable
   Clock::time_point saved_at_ = Clock::now();
   std::string why_not_saved_{};  // empty: the last time succeeded
 };

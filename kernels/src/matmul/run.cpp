@@ -282,12 +282,13 @@ std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm:
         checkpoint->save(done);
       }
     });
+    if (checkpoint != nullptr) checkpoint->save(tile_count);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::interrupted || checkpoint == nullptr) throw;
+    if (checkpoint == nullptr) throw;
+    if (error.kind() != ErrorKind::interrupted) throw checkpoint->with_kept_files(error);
     checkpoint->save(tiles_written());
     throw checkpoint->interrupted();
   }
-  if (checkpoint != nullptr) checkpoint->save(tile_count);
 
   stats.outcome.bytes =
       reader.bytes_done();  // total of all passes over the files, so `passes` is 1

@@ -109,8 +109,8 @@ auto selections_of(std::uint64_t seen, const std::array<std::uint64_t, count>& k
 /// of one dimension, or of rows, whose number shows at the end. `Target::shape` is to be empty.
 /// With several outputs, returns a Selection for each. The source is read once, from beginning to
 /// end. Space on the disk is taken while the output grows; if there is no more, nothing is left
-/// behind. The file appears when all of it is on the disk. Throws Error: as map(), and `usage` if
-/// the operator says that it kept more records than it was given.
+/// behind but what a Checkpoint keeps. The file appears when all of it is on the disk. Throws
+/// Error: as map(), and `usage` if the operator says that it kept more records than it was given.
 ///
 ///     const ooc::Target high{"high.npy", ooc::type_of<float>()};
 ///     const auto [found, stats] = ooc::filter(coordinator, KeepAbove{0.5f}, prices, high);

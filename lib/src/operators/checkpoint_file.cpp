@@ -3,6 +3,7 @@
 #include <ooc/detail/base/dtype.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -53,27 +54,40 @@ Json question_of(std::span<const PassInput> inputs, std::span<const OperatorQues
   return question;
 }
 
+// The name of a kept file is that of its target but for some letters, which the checkpoint has: a
+// file may have a name that is not UTF-8.
+constexpr std::size_t id_letters = 8;
+constexpr std::string_view kept_ending = ".ooc-part";
+
+std::size_t id_place(const std::string& name) {
+  return name.size() - kept_ending.size() - id_letters;
+}
+
 Json json_of(const SavedOutput& output) {
-  Json json{{"name", output.file.name}, {"bytes", std::to_string(output.file.bytes)}};
+  const std::string& name = output.file.name;
+  Json json{{"id", name.substr(id_place(name), id_letters)},
+            {"bytes", std::to_string(output.file.bytes)}};
   if (output.whole) json["whole"] = json_of(*output.whole);
   return json;
 }
 
-SavedOutput output_in(const Json& json) {
-  SavedOutput output{
-      {json.at("name").get<std::string>(), integer_in<std::uint64_t>(json.at("bytes"))}, {}};
+SavedOutput output_in(const Json& json, const Target& target) {
+  std::string name = new_kept_name(target.path);
+  name.replace(id_place(name), id_letters, json.at("id").get<std::string>());
+  SavedOutput output{{std::move(name), integer_in<std::uint64_t>(json.at("bytes"))}, {}};
   if (json.contains("whole")) output.whole = identity_in(json.at("whole"));
   return output;
 }
 
-/// Returns the outputs of which a file says. Throws Error(bad_input) if it is damaged.
-std::vector<SavedOutput> outputs_in(const std::optional<PartFile>& saved) {
+/// Returns the outputs of which a file says, for these targets. Throws Error(bad_input) if it is
+/// damaged.
+std::vector<SavedOutput> outputs_in(const PartFile& saved, std::span<const Target> targets) {
   std::vector<SavedOutput> outputs;
-  if (!saved) return outputs;
   try {
-    const Json about = Json::parse(saved->about);
-    if (!about.is_object() || !about.contains("outputs")) return outputs;
-    for (const Json& output : about["outputs"]) outputs.push_back(output_in(output));
+    const Json about = Json::parse(saved.about);
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      outputs.push_back(output_in(about.at("outputs").at(i), targets[i]));
+    }
   } catch (const Json::exception& error) {
     throw Error(ErrorKind::bad_input, std::string("a checkpoint is damaged: ") + error.what());
   }
@@ -129,16 +143,38 @@ std::vector<std::byte> from_digits(std::string_view text) {
 
 constexpr const char* begin_anew = "without the file, the job begins anew";
 
+bool has_outputs(const PartFile& saved) {
+  const Json about = Json::parse(saved.about);
+  return about.is_object() && about.contains("outputs");
+}
+
+/// Returns the hint for a file that is refused, which names the outputs that are kept with it.
+std::string hint_for(const PartFile& saved) {
+  std::string kept;
+  try {
+    const Json question = Json::parse(saved.question), about = Json::parse(saved.about);
+    for (std::size_t i = 0; has_outputs(saved) && i < question.at("outputs").size(); ++i) {
+      kept += " and ." + question["outputs"][i].at("name").get<std::string>() + "." +
+              about.at("outputs").at(i).at("id").get<std::string>() + std::string(kept_ending);
+    }
+  } catch (const Json::exception&) {
+    kept.clear();
+  }
+  return kept.empty() ? begin_anew
+                      : "without the file" + kept +
+                            ", which is beside its output, the job begins "
+                            "anew";
+}
+
 /// Throws Error(usage) for the findings of another job, unless the data have another size.
-void require_same_job(const std::filesystem::path& path, const std::string& saved,
+void require_same_job(const std::filesystem::path& path, const PartFile& saved,
                       const std::string& wanted, bool has_other_size) {
   const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorKind::usage, path.string() + ": is of another job",
-                {.path = path,
-                 .why = why,
-                 .hint = "give each job a file of its own; without the file it begins anew"});
+    throw Error(
+        ErrorKind::usage, path.string() + ": is of another job",
+        {.path = path, .why = why, .hint = "give each job a file of its own; " + hint_for(saved)});
   };
-  const Json one = Json::parse(saved), other = Json::parse(wanted);
+  const Json one = Json::parse(saved.question), other = Json::parse(wanted);
   if (one == other) return;
   if (!one.is_object() || !one.contains("checkpoint")) refuse("it is a part, and no checkpoint");
   std::string of_what, of_this = described(other);
@@ -148,12 +184,19 @@ void require_same_job(const std::filesystem::path& path, const std::string& save
     refuse("it is no checkpoint of this version");
   }
   if (of_what != of_this) refuse("it is of " + of_what + ", this job of " + of_this);
-  if (!has_other_size) refuse("it is of other records of the files, or of values of another type");
+  if (has_other_size) return;
+  Json data = one;  // with the outputs of this job
+  if (other.contains("outputs")) data["outputs"] = other["outputs"];
+  refuse(data == other ? "its output has another type or shape"
+                       : "it is of other records of the files, or of values of another type");
 }
 
 }  // namespace
 
 CheckpointFile::CheckpointFile(const Checkpoint& wanted) : path_(wanted.file) {
+  if (std::isnan(wanted.every_seconds)) {
+    throw Error(ErrorKind::usage, "Checkpoint::every_seconds is not a number");
+  }
   std::error_code failed;
   const auto status = std::filesystem::status(path_, failed);
   if (status.type() == std::filesystem::file_type::not_found) return;
@@ -211,24 +254,21 @@ const PartFile* CheckpointFile::begin(std::span<const PassInput> inputs,
     }
     for (FileIdentity& file : identity_of(input.source)) pass_.input.push_back(std::move(file));
   }
-  std::vector<SavedOutput> saved_outputs = outputs_in(saved_);
+  // A file of a job with outputs is not replaced, even if it has found nothing: these would stay.
   const bool is_new =
-      !saved_ || (saved_->covers.empty() && kept().empty() && saved_outputs.empty());
+      !saved_ || (saved_->covers.empty() && kept().empty() && !has_outputs(*saved_));
   if (is_new) return nullptr;
   const bool has_other_size = !std::ranges::equal(saved_->input, pass_.input, {},
                                                   &FileIdentity::bytes, &FileIdentity::bytes);
-  require_same_job(path_, saved_->question, pass_.question, has_other_size);
+  require_same_job(path_, *saved_, pass_.question, has_other_size);
   pass_.records = saved_->records;  // those of the question
   if (const std::string why = difference_of_data(*saved_, pass_); !why.empty()) {
     throw Error(ErrorKind::input_changed,
                 path_.string() + ": is of the data as they were before they changed",
-                {.path = path_, .why = why, .hint = begin_anew});
-  }
-  if (saved_outputs.size() != targets.size()) {
-    throw Error(ErrorKind::bad_input, path_.string() + ": is damaged",
-                {.path = path_, .why = "it is of other outputs", .hint = begin_anew});
+                {.path = path_, .why = why, .hint = hint_for(*saved_)});
   }
   if (targets.empty()) return &*saved_;
+  std::vector<SavedOutput> saved_outputs = outputs_in(*saved_, targets);
   if (saved_->covers.empty()) {  // the file may not have had its name yet
     for (SavedOutput& output : saved_outputs) output.file.bytes = 0;
   }
@@ -250,7 +290,8 @@ void CheckpointFile::save_whole(PartFile found, std::vector<SavedOutput> outputs
   try {
     save(std::move(found));
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::output) throw;
+    // Of several outputs, some might be in place and others not, and no run could go on.
+    if (error.kind() != ErrorKind::output || outputs_.size() > 1) throw;
     stats.outcome.remarks.push_back(std::string("that the output is whole could not be saved: ") +
                                     error.what());
   }

@@ -83,12 +83,17 @@ void require_no_shape(const Target& target) {
                .hint = "leave the shape of the target empty"});
 }
 
+/// Returns the place where the file of an output is kept.
+std::filesystem::path kept_path(const std::filesystem::path& output, const SavedOutput& saved) {
+  return follow_links(output).parent_path() / saved.file.name;
+}
+
 /// True if an earlier run has moved the file of an output into place.
 bool has_been_moved(const Target& target, const SavedOutput& saved) {
   if (!saved.whole) return false;
   std::error_code failed;
+  if (std::filesystem::exists(kept_path(target.path, saved), failed) || failed) return false;
   const std::filesystem::path path = follow_links(target.path);
-  if (std::filesystem::exists(path.parent_path() / saved.file.name, failed) || failed) return false;
   if (!std::filesystem::is_regular_file(path, failed)) return false;
   const FileIdentity file = identity_of(File::open(path));
   return file.bytes == saved.whole->bytes && file.modified_ns == saved.whole->modified_ns &&
@@ -152,9 +157,10 @@ void OutputFiles::open(std::uint64_t records, std::span<const Target> targets,
     }
     is_in_place_.push_back(!kept_.empty() && has_been_moved(target, kept_[i]));
     if (is_in_place_.back()) {
-      target.replace = true;
-      files_.push_back(
-          std::make_unique<TargetFile>(target, most * columns, sources, Purpose::dry_run));
+      // Nothing is written to it: it takes no space.
+      files_.push_back(std::make_unique<TargetFile>(
+          Target{.path = target.path, .type = target.type, .replace = true}, 0, sources,
+          Purpose::dry_run));
     } else {
       files_.push_back(std::make_unique<TargetFile>(target, most * columns, sources, purpose_,
                                                     kept_.empty() ? KeptFile{} : kept_[i].file));
@@ -172,7 +178,8 @@ std::uint64_t OutputFiles::appended(std::size_t output) const {
 }
 
 void OutputFiles::go_to(std::uint64_t record) {
-  for (Output& output : outputs_) output.records_before = record;
+  const bool appends = purpose_ == Purpose::append;
+  for (Output& output : outputs_) output.records_before = appends ? 0 : record;
 }
 
 /// Calls act(index) for each file that is not in its place yet.
@@ -189,9 +196,8 @@ void OutputFiles::keep() {
 
 std::vector<std::string> OutputFiles::kept_names() const {
   std::vector<std::string> names;
-  for_each_to_move([&](std::size_t i) {
-    names.push_back((files_[i]->path().parent_path() / kept_[i].file.name).string());
-  });
+  for_each_to_move(
+      [&](std::size_t i) { names.push_back(kept_path(files_[i]->path(), kept_[i]).string()); });
   return names;
 }
 
@@ -200,8 +206,7 @@ std::vector<SavedOutput> OutputFiles::saved(bool are_whole) const {
   for_each_to_move([&](std::size_t i) {
     // Before anything is appended, not even the header is there.
     saved[i].file.bytes = files_[i]->appended_bytes() == 0 ? 0 : files_[i]->bytes();
-    const std::filesystem::path directory = follow_links(files_[i]->path()).parent_path();
-    if (are_whole) saved[i].whole = identity_of(File::open(directory / saved[i].file.name));
+    if (are_whole) saved[i].whole = identity_of(File::open(kept_path(files_[i]->path(), saved[i])));
   });
   return saved;
 }
@@ -213,7 +218,17 @@ void OutputFiles::commit(Stats& stats, const std::function<void()>& before_movin
   }
   for_each_to_move([this](std::size_t i) { files_[i]->make_durable(); });
   if (before_moving) before_moving();
-  for_each_to_move([this](std::size_t i) { files_[i]->commit(); });
+  for_each_to_move([this](std::size_t i) {
+    try {
+      files_[i]->commit();
+    } catch (const Error& error) {
+      if (kept_.empty()) throw;
+      ErrorDetails details = error.details();
+      details.why += (details.why.empty() ? "" : "; ") +
+                     kept_path(files_[i]->path(), kept_[i]).string() + " has what was made";
+      throw Error(error.kind(), error.what(), details);
+    }
+  });
   stats.timing.commit_seconds = watch.seconds();
   stats.timing.seconds += stats.timing.commit_seconds;
 }

@@ -1,10 +1,33 @@
 #include <ooc/detail/operators/resumable_job.hpp>
 
-#include "operators/sections.hpp"
+#include <ooc/error.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "observe/stopwatch.hpp"
+#include "operators/sections.hpp"
 
 namespace ooc::detail {
+
+namespace {
+
+Stats run_rest(ResumableJob& job, Sections& sections, const PassOptions& wanted,
+               const std::function<void()>& save) {
+  for (;;) {
+    sections.add(job.run(sections.next(job.covers()), sections.options()));
+    const bool is_done = sections.is_done(job.covers());
+    const bool is_stopped = wanted.stop.stop_requested();
+    if (is_done || is_stopped || sections.is_due()) {
+      sections.save([&] { job.make_durable(); }, save);
+    }
+    if (is_done) return sections.stats();
+    if (is_stopped) throw sections.interrupted(job.kept_files());
+  }
+}
+
+}  // namespace
 
 Stats run_in_sections(ResumableJob& job, std::span<const PassInput> inputs, std::size_t partition,
                       const PassOptions& wanted, CheckpointFile& file, const PartFile* saved) {
@@ -22,16 +45,22 @@ Stats run_in_sections(ResumableJob& job, std::span<const PassInput> inputs, std:
   save();  // an error about the file is to come before the work
   job.make_durable();
   sections.add_seconds(watch.seconds());
-  for (;;) {
-    sections.add(job.run(sections.next(job.covers()), sections.options()));
-    const bool is_done = sections.is_done(job.covers());
-    const bool is_stopped = wanted.stop.stop_requested();
-    if (is_done || is_stopped || sections.is_due()) {
-      sections.save([&] { job.make_durable(); }, save);
-    }
-    if (is_done) return sections.stats();
-    if (is_stopped) throw sections.interrupted(job.kept_files());
+  try {
+    return run_rest(job, sections, wanted, save);
+  } catch (const Error& error) {
+    const std::vector<std::string> kept = job.kept_files();
+    if (error.kind() == ErrorKind::interrupted || kept.empty()) throw;
+    throw with_kept_files(error, wanted.checkpoint, kept);
   }
+}
+
+Error with_kept_files(const Error& error, const Checkpoint& checkpoint,
+                      std::span<const std::string> names) {
+  ErrorDetails details = error.details();
+  details.why += (details.why.empty() ? "" : "; ") + checkpoint.file.string();
+  for (const std::string& name : names) details.why += " and " + name;
+  details.why += " have what was made";
+  return {error.kind(), error.what(), details};
 }
 
 void require_no_margin(const Margin& margin) {

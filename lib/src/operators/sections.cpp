@@ -49,9 +49,6 @@ Sections::Sections(std::span<const PassInput> inputs, std::size_t partition,
                 {.why = "a checksum is of the bytes of one pass, and such a job may have several",
                  .remedies = {{Change::unset, "PassOptions::checksum"}}});
   }
-  if (std::isnan(wanted.checkpoint.every_seconds)) {
-    throw Error(ErrorKind::usage, "Checkpoint::every_seconds is not a number");
-  }
   for (const PassInput& input : inputs) {
     if (partition * input.record.bytes % element_bytes_of(input) == 0) continue;
     throw Error(ErrorKind::usage,

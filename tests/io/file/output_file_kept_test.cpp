@@ -86,6 +86,13 @@ TEST_P(KeptFileTest, StaysOnceItIsKept) {
   EXPECT_TRUE(test::read_whole(path_) == expected);
 }
 
+TEST_P(KeptFileTest, HasItsSizeAgain) {
+  begun().keep();
+  std::filesystem::resize_file(directory_.path() / kept_.name, 2 * bytes_);
+  continued().commit();
+  EXPECT_EQ(std::filesystem::file_size(path_), bytes_);
+}
+
 TEST_P(KeptFileTest, IsCommittedWithoutKeeping) {
   OutputFile file = begun();
   file.write(0, bytes_of("all"));

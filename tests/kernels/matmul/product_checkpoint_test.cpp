@@ -7,19 +7,25 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/syscall.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <filesystem>
-#include <random>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "io/expect_error.hpp"
+#include "support/child_process.hpp"
 #include "support/data_file.hpp"
 #include "support/devices.hpp"
+#include "support/matrices.hpp"
 #include "support/temp_dir.hpp"
+#include "support/watched_calls.hpp"
 
 namespace ooc {
 namespace {
@@ -36,10 +42,8 @@ class ProductCheckpointTest : public testing::TestWithParam<DeviceKind> {
   }
 
   Source matrix(const std::string& name, std::uint64_t of_rows, std::uint64_t of_columns) {
-    std::mt19937 random(static_cast<unsigned>(of_rows));
-    std::uniform_real_distribution<float> uniform(-1, 1);
-    std::vector<float> values(of_rows * of_columns);
-    for (float& value : values) value = uniform(random);
+    // Integers, whose sums are exact: a library may round in other ways with more memory.
+    const auto values = test::random_integers<float>(of_rows, of_columns, 1).values;
     const auto path = dir_.path() / name;
     test::write_file(path, values);
     Source source = open(path, {.type = DType{ElementType::f4}});
@@ -137,6 +141,32 @@ TEST_P(ProductCheckpointTest, GoesOnWithTheSameTiles) {
   EXPECT_NE(product.plan.tile_rows * product.plan.tile_columns,
             other.tile_rows * other.tile_columns);
   EXPECT_LT(stats.outcome.bytes_written, rows * columns * sizeof(float));
+  EXPECT_TRUE(test::read_whole(target().path) == expected());
+}
+
+/// In a child process, which cannot use a GPU.
+using ProductOnDiskTest = ProductCheckpointTest;
+INSTANTIATE_TEST_SUITE_P(Devices, ProductOnDiskTest, testing::Values(DeviceKind::cpu),
+                         test::device_name);
+
+TEST_P(ProductOnDiskTest, SaysOnlyOfTilesThatAreThere) {
+  test::expect_in_child([&] {
+    // Only the second call fails: the kernel tells of a lost write once.
+    auto calls = std::make_shared<std::atomic<int>>(0);
+    test::watch_system_call(SYS_fdatasync,
+                            [calls](const __u64*) { return ++*calls == 2 ? EIO : 0; });
+    Coordinator coordinator = machine();
+    try {
+      matmul(coordinator, a_, b_, target(), {}, often());
+    } catch (const Error& error) {
+      return error.kind() == ErrorKind::output && error.details().errno_value == EIO &&
+             error.details().why.find(" have 0 of ") != std::string::npos;
+    }
+    return false;
+  });
+  EXPECT_TRUE(read_part_file(path_).covers.empty());
+  Coordinator coordinator = machine();
+  matmul(coordinator, a_, b_, target(), {}, often());
   EXPECT_TRUE(test::read_whole(target().path) == expected());
 }
 

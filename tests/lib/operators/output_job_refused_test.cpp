@@ -10,17 +10,23 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "io/expect_error.hpp"
 #include "lib/operators/output_job_fixture.hpp"
+#include "support/child_process.hpp"
+#include "support/watched_calls.hpp"
 
 namespace ooc {
 namespace {
@@ -90,6 +96,34 @@ TEST_P(OutputJobRefusedTest, RefusesAnOutputThatIsNotAsItWas) {
   refuse("exists already");
   std::filesystem::remove(halves().path);
   refuse("open failed: No such file");
+}
+
+/// In a child process, which cannot use a GPU.
+using OutputJobDiskTest = test::OutputJobTest;
+INSTANTIATE_TEST_SUITE_P(Machines, OutputJobDiskTest,
+                         testing::Values(test::Machine::cpu, test::Machine::late),
+                         test::machine_name);
+
+TEST_P(OutputJobDiskTest, SaysOnlyOfWhatIsThere) {
+  test::expect_in_child([&] {
+    auto calls = std::make_shared<std::atomic<int>>(0);
+    test::watch_system_call(SYS_fdatasync,
+                            [calls](const __u64*) { return ++*calls == 5 ? EIO : 0; });
+    Coordinator coordinator = machine();
+    try {
+      map(coordinator, Halve{}, data_, halves(), after_each());
+    } catch (const Error& error) {
+      return error.kind() == ErrorKind::output && error.details().errno_value == EIO;
+    }
+    return false;
+  });
+  // The first call is that of the beginning, and the fifth one that after the fourth partition.
+  const PartFile saved = read_part_file(path_);
+  ASSERT_EQ(saved.covers.size(), 1u);
+  EXPECT_EQ(saved.covers.front().end(), 3 * test::values_of_a_step);
+  Coordinator coordinator = machine();
+  map(coordinator, Halve{failing(0)}, data_, halves(), after_each());
+  EXPECT_EQ(seen_, steps_ - 3);
 }
 
 TEST_P(OutputJobRefusedTest, AnotherRunLeavesTheOutputAlone) {

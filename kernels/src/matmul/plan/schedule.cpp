@@ -179,8 +179,8 @@ Schedule schedule_of(const Problem& problem, const Limits& limits, const Rates& 
 
   const Traffic traffic = count(problem, tiling, schedule.loads);
   const auto whole = [](double bytes) { return static_cast<std::uint64_t>(bytes); };
-  const std::uint64_t elements = problem.rows * problem.columns;
-  const std::uint64_t left = elements - elements_in(problem, tiling, tiles_done);
+  const std::uint64_t left =
+      problem.rows * problem.columns - elements_in(problem, tiling, tiles_done);
   schedule.cost = {
       .device_bytes = whole(device_bytes(problem, tiling)),
       .link_in_bytes = whole(traffic.link_bytes()),
@@ -190,8 +190,7 @@ Schedule schedule_of(const Problem& problem, const Limits& limits, const Rates& 
       .cache_serves = limits.cache_bytes != 0 && traffic.read_bytes() + product_bytes(problem) <=
                                                      bounds_of(problem, limits).cache,
       .flops = 2 * as_double(left) * as_double(problem.inner),
-      .seconds =
-          predict_seconds(problem, tiling, traffic, rates) * as_double(left) / as_double(elements)};
+      .seconds = predict_seconds(problem, tiling, traffic, rates)};
   return schedule;
 }
 

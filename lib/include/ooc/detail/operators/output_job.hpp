@@ -150,10 +150,6 @@ struct Written {
   std::array<std::uint64_t, outputs> appended{};  // records, if the files were appended to
 };
 
-/// Returns an error of a job, and says which files keep what it has made.
-OOC_API Error with_kept_files(const Error& error, const Checkpoint& checkpoint,
-                              const OutputFiles& files);
-
 /// Writes in passes over sections (see Checkpoint).
 template <class Operation, class Op, std::size_t count>
 auto write_in_sections(Coordinator& coordinator, const Op& op,
@@ -173,7 +169,7 @@ auto write_in_sections(Coordinator& coordinator, const Op& op,
   try {
     written.value = job.take();
   } catch (const Error& error) {
-    throw with_kept_files(error, wanted.checkpoint, files);
+    throw with_kept_files(error, wanted.checkpoint, files.kept_names());
   }
   files.commit(stats, [&] { file.save_whole(std::move(whole), files.saved(true), stats); });
   for (std::size_t i = 0; i < outputs_of<Op>; ++i) written.appended[i] = files.appended(i);

@@ -54,6 +54,10 @@ OOC_API Stats run_in_sections(ResumableJob& job, std::span<const PassInput> inpu
                               std::size_t partition, const PassOptions& wanted,
                               CheckpointFile& file, const PartFile* saved);
 
+/// Returns an error of a job, and says which files keep what it has made.
+OOC_API Error with_kept_files(const Error& error, const Checkpoint& checkpoint,
+                              std::span<const std::string> names);
+
 /// Throws Error(usage) for an operator that looks at neighbours.
 OOC_API void require_no_margin(const Margin& margin);
 
