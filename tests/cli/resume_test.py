@@ -129,6 +129,23 @@ class ResumeTest(CliTest):
                              "--shape-b", "1500x1500", "-o", "c.npy", "--force", "--vram", "1M",
                              "--device", "cpu", output="c.npy")
 
+    def test_what_a_product_says(self):
+        for name in ("a.f32", "b.f32"):
+            with open(self.path(name), "wb") as file:
+                file.truncate(4 * 1500 * 1500)
+        words = ("matmul", "a.f32", "b.f32", "--shape-a", "1500x1500", "--shape-b", "1500x1500",
+                 "-o", "c.npy", "--vram", "1M", "--device", "cpu", *OFTEN)
+        process = self.start(*words)
+        self.wait_for_findings(process)
+        process.kill()
+        process.communicate()
+        explained = " ".join(self.succeed(*words, "--explain").stdout.split())
+        self.assertRegex(explained, r"saves progress, to job\.ckpt, after each partition; it is "
+                                    r"there, with [\d,]+ of 2,250,000 records")
+        done = self.succeed(*words)
+        self.assertRegex(done.stderr, r"note: went on after \d+ of \d+ tiles of C, which an ")
+        self.assertEqual((self.directory / "c.npy").read_bytes()[4096:], bytes(4 * 1500 * 1500))
+
     def test_a_signal_saves_a_conversion(self):
         self.succeed("convert", "x.f32", "-o", "whole.f64")
         expected = (self.directory / "whole.f64").read_bytes()
@@ -202,7 +219,7 @@ class ResumeTest(CliTest):
         process.kill()
         process.communicate()
         explained = " ".join(self.succeed("reduce", "x.f32", *OFTEN, "--explain").stdout.split())
-        self.assertIn("saves what was found, to job.ckpt, after each partition", explained)
+        self.assertIn("saves progress, to job.ckpt, after each partition", explained)
         self.assertRegex(explained, r"it is there, with [\d,]+ of 9,830,477 records")
         done = self.succeed("reduce", "x.f32", "--resume", "job.ckpt").stdout
         self.assertRegex(done, r"MB in .*, after \d+ % by an earlier run")

@@ -127,6 +127,7 @@ Outcome explain_product(const MatmulRequest& request, const ooc::Target& target,
   Json result = describe_plan(plan, prediction, path);
   result["plan"]["reasons"] = reasons;
   std::vector<FactRow> facts = try_side_files(request.run.side_files);
+  std::ranges::move(checkpoint_row(request.run.checkpoint), std::back_inserter(facts));
   if (!path.empty()) facts.insert(facts.begin(), {"output", printable(path.string())});
   std::ranges::move(plan_rows(plan, session.coordinator().device().name(), prediction),
                     std::back_inserter(facts));

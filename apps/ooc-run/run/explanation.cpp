@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <ooc/detail/device/cuda_facts.hpp>
 #include <ooc/detail/file/output_file.hpp>
@@ -181,31 +183,27 @@ std::vector<FactRow> try_side_files(const SideFiles& files) {
   return rows;
 }
 
-namespace {
-
-/// Returns, for example, "what was found, to night.ckpt, every 30.0 s". Throws Error as a run would
-/// if there is another file of that name.
-std::string describe_saves(const ooc::Checkpoint& checkpoint) {
+std::vector<FactRow> checkpoint_row(const ooc::Checkpoint& checkpoint) {
+  if (!checkpoint) return {};
   const double every = checkpoint.every_seconds;
-  std::string text = fmt::format("what was found, to {}, {}", printable(checkpoint.file.string()),
+  std::string text = fmt::format("progress, to {}, {}", printable(checkpoint.file.string()),
                                  std::isinf(every) ? "when the run is stopped"
                                  : every > 0       ? "every " + format_seconds(every)
                                                    : "after each partition");
   std::error_code failed;
-  if (!std::filesystem::exists(checkpoint.file, failed)) return text;
+  if (!std::filesystem::exists(checkpoint.file, failed)) return {{"saves", text}};
   const ooc::PartFile file = ooc::read_part_file(checkpoint.file);
   std::uint64_t covered = 0;
   for (const ooc::RecordRange& range : file.covers) covered += range.count;
-  return text + fmt::format("; it is there, with {} of {} records of a pass",
-                            group_digits(std::to_string(covered)),
-                            group_digits(std::to_string(file.records)));
+  text += fmt::format("; it is there, with {} of {} records of a pass",
+                      group_digits(std::to_string(covered)),
+                      group_digits(std::to_string(file.records)));
+  return {{"saves", text}};
 }
-
-}  // namespace
 
 Remarks remarks_on(const Explanation& explanation, const RunSettings& settings) {
   Remarks remarks{.facts = try_side_files(settings.side_files)};
-  if (settings.checkpoint) remarks.facts.push_back({"saves", describe_saves(settings.checkpoint)});
+  std::ranges::move(checkpoint_row(settings.checkpoint), std::back_inserter(remarks.facts));
   if (explanation.pass.outcome.passes > 1) {
     remarks.reasons.emplace_back(
         "two passes: the first finds the range of the bins, which --range would give");

@@ -65,6 +65,10 @@ struct Remarks {
 /// can be written, and leaves nothing behind. Throws Error(output) if one cannot.
 std::vector<FactRow> try_side_files(const SideFiles& files);
 
+/// Returns the row about the file of a checkpoint, or none if there is none. Throws Error as a run
+/// would if there is another file of that name.
+std::vector<FactRow> checkpoint_row(const ooc::Checkpoint& checkpoint);
+
 /// Returns those files as facts, and the reasons for the number of passes and for reads by
 /// --verify.
 Remarks remarks_on(const Explanation& explanation, const RunSettings& settings);
