@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <string_view>
 #include <tuple>
 
 /// Divides a row by its largest absolute value and rounds the quotients to whole 127ths.
@@ -31,6 +33,7 @@ struct QuantiseRow {
 struct Quantise {
   using Input = ooc::Row<float>;
   using Output = std::tuple<ooc::Row<std::int8_t>, float>;  // a row of bytes, and its scale
+  static constexpr std::string_view partial_name = "example.quantise/1";
 
   void transform(ooc::Stream& stream, ooc::DeviceRows<const float> in,
                  ooc::DeviceRows<std::int8_t> out, ooc::DeviceSpan<float> scales) const {
@@ -46,5 +49,7 @@ int main() {
   const std::array targets{
       ooc::Target{.path = "bytes.npy", .type = {ooc::ElementType::i1}, .replace = true},
       ooc::Target{.path = "scales.npy", .type = {ooc::ElementType::f4}, .replace = true}};
-  ooc::map(coordinator, Quantise{}, ooc::open("points.npy"), targets);
+  ooc::map(coordinator, Quantise{}, ooc::open("points.npy"), targets,
+           {.checkpoint = {.file = "quantise.ckpt"}});
+  std::filesystem::remove("quantise.ckpt");
 }
