@@ -70,8 +70,8 @@ inline constexpr std::array reduce_options{
     Option{"histogram", "N", "also count in N bins, in the same pass"},
 };
 
-/// Options of a fold whose findings are saved: of one of several sections of the data, or of a part
-/// that an interrupted run goes on from.
+/// Options of a run that does a part of the work: that goes on where an earlier one was
+/// interrupted, or answers for one of several sections of the data. Only folds have the last three.
 inline constexpr std::array part_options{
     Option{"resume", "FILE", "save progress here, and go on from there"},
     Option{"checkpoint-every", "TIME", "time between two saves, such as 5m [30s]"},

@@ -118,8 +118,8 @@ OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, b
   if (replace_ && kept_.empty()) keep_rights();
 }
 
-/// Opens a file that an earlier process has kept. Without it, one of which nothing is known to be
-/// there is made anew.
+/// Opens a file that an earlier process has kept. Leaves it closed if it is not there and need not
+/// be, since no bytes of it are known to be there: create() makes it anew then.
 void OutputFile::open_kept(std::uint64_t least_bytes) {
   descriptor_ = ::open(kept_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor_ < 0 && errno == ENOENT && least_bytes == 0) return;
