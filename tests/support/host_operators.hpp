@@ -8,12 +8,22 @@
 
 namespace ooc::test {
 
+/// Waits for a copy from or to memory that the caller is about to free, also if it fails.
+inline void wait_for_copy(Stream& stream) {
+  try {
+    stream.synchronize();
+  } catch (...) {
+    stream.drain();
+    throw;
+  }
+}
+
 /// Returns a copy of what is on the device, on the host.
 template <class T>
 std::vector<std::remove_const_t<T>> on_host(Stream& stream, DeviceSpan<T> in) {
   std::vector<std::remove_const_t<T>> values(in.size);
   if (in.size != 0) stream.copy(values.data(), in.data, in.size * sizeof(T));
-  stream.synchronize();
+  wait_for_copy(stream);
   return values;
 }
 
@@ -21,7 +31,7 @@ std::vector<std::remove_const_t<T>> on_host(Stream& stream, DeviceSpan<T> in) {
 template <class T>
 void to_device(Stream& stream, T* target, std::span<const T> values) {
   if (!values.empty()) stream.copy(target, values.data(), values.size_bytes());
-  stream.synchronize();
+  wait_for_copy(stream);
 }
 
 template <class T>

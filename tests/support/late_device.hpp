@@ -136,7 +136,7 @@ inline void LateEvent::synchronize() {
 
 /// A substitute for a GPU, with device memory that only the work of its streams may access. Work is
 /// done at any time between the call that adds it and the one that waits for it.
-class LateDevice final : public Device {
+class LateDevice : public Device {
  public:
   /// `reads_host_memory`: as a GPU that shares the memory of its processor.
   explicit LateDevice(Lateness lateness = {}, bool reads_host_memory = false)

@@ -35,7 +35,7 @@ BenchJob job_of(const BenchRequest& request) {
   job.path = request.run.files.front();
   job.runs = request.rounds;
   job.sweep = request.sweep;
-  job.ordinal = request.run.ordinal;
+  job.ordinal = request.run.ordinal();
   return job;
 }
 
@@ -110,11 +110,11 @@ void announce(const BenchJob& job, const BenchReads& reads) {
 /// Returns the answer to --explain.
 Outcome explain_job(const RunSettings& settings, const BenchJob& job,
                     const std::string& why_device) {
-  require_gpu_if_wanted(settings);
+  require_usable(settings.devices);
   const BenchOutline plan = outline_measurements(job);
   const Ceilings ceilings =
       read_ceilings({.file = job.path,
-                     .device = device_name(job.device, settings.ordinal),
+                     .device = device_name(job.device, settings.ordinal()),
                      .kernel = std::string(name_of(KernelKind::histogram_u1))});
   const auto prediction = predict_reading(plan.reads, ceilings);
   const std::string time = reading_time(prediction, plan.reads);
@@ -166,10 +166,10 @@ Outcome run(const BenchRequest& request, const Interrupt& interrupt) {
   BenchJob job = job_of(request);
   Outcome outcome;
   const ooc::measure::Clock clock;
-  const std::string no_gpu = settings.device ? "" : ooc::why_no_gpu();
+  const std::string no_gpu = settings.device_kind() ? "" : ooc::why_no_gpu();
   job.choice_seconds = clock.seconds();
-  job.device =
-      settings.device.value_or(no_gpu.empty() ? ooc::DeviceKind::cuda : ooc::DeviceKind::cpu);
+  job.device = settings.device_kind().value_or(no_gpu.empty() ? ooc::DeviceKind::cuda
+                                                              : ooc::DeviceKind::cpu);
   const std::string why_cpu = no_gpu.empty() ? "" : fmt::format("CPU ({})", no_gpu);
   if (settings.explain) return explain_job(settings, job, why_cpu);
   std::optional<PictureFile> plot;  // opened first: fails before measuring, not after

@@ -23,7 +23,7 @@ inline constexpr std::array input_options{
 };
 
 inline constexpr std::array run_options{
-    Option{"device", "D", "{} or cuda:N [auto: a usable GPU]", device_names},
+    Option{"device", "D", "{} or cuda:N,M [auto: usable GPU]", device_names},
     Option{"memory", "SIZE", "limit for host memory (buffers)"},
     Option{"vram", "SIZE", "limit for GPU memory"},
     Option{"trace", "FILE", "timeline of every chunk, for ui.perfetto.dev"},
@@ -113,7 +113,7 @@ inline constexpr std::array bench_options{
     Option{"plot", "FILE", "draw the sweep: {}", picture_endings},
     explain_option,
     Option{"force", "", "replace an existing file"},
-    Option{"device", "D", "{} or cuda:N [auto: a usable GPU]", device_names},
+    Option{"device", "D", "{} or cuda:N,M [auto: usable GPU]", device_names},
 };
 
 inline constexpr std::array gen_options{
@@ -181,7 +181,7 @@ inline constexpr std::array info_groups{
     OptionGroup{"output", std::span(output_options).first<2>()},
 };
 inline constexpr std::array doctor_options{
-    Option{"device", "D", "required device: {} or cuda:N [auto]", device_names},
+    Option{"device", "D", "required: {} or cuda:N [auto]", device_names},
 };
 inline constexpr std::array doctor_groups{
     OptionGroup{"expect", doctor_options},

@@ -97,20 +97,20 @@ Workload work_of(const ooc::MatmulPlan& plan) {
           .kernel_seconds = plan.multiplying_seconds};
 }
 
-/// Returns the device that the user or the precision demands: tf32 and bf16 need the tensor cores
-/// of a GPU. Empty if there is a choice. Throws Error(device) if a GPU is needed and none is
+/// Returns the devices that the user or the precision demands: tf32 and bf16 need the tensor cores
+/// of a GPU. None if there is a choice. Throws Error(device) if a GPU is needed and none is
 /// usable.
-std::optional<ooc::DeviceKind> device_for(const MatmulRequest& request) {
+std::vector<DeviceName> devices_for(const MatmulRequest& request) {
   const ooc::Precision precision = request.options.precision.value_or(ooc::Precision::f32);
   const bool on_tensor_cores =
       precision == ooc::Precision::tf32 || precision == ooc::Precision::bf16;
-  if (!on_tensor_cores || request.run.device) return request.run.device;
+  if (!on_tensor_cores || !request.run.devices.empty()) return request.run.devices;
   const std::string why_not = ooc::why_no_gpu();
   if (!why_not.empty()) {
     throw ooc::Error(ooc::ErrorKind::device, "tensor cores need a GPU: " + why_not,
                      {.hint = "--compute f32 computes on the CPU"});
   }
-  return ooc::DeviceKind::cuda;
+  return {{ooc::DeviceKind::cuda}};
 }
 
 /// Returns the output of --explain.
@@ -168,7 +168,7 @@ Outcome run(const MatmulRequest& request, const Interrupt& interrupt) {
   ooc::Target target = request.target;
   target.type = {ooc::product_type(a, request.options)};
   require_ending(target.path, target.type.element, "the product is");
-  settings.device = device_for(request);
+  settings.devices = devices_for(request);
   if (settings.explain)
     settings.side_files = {};  // explain_product() tries them; the session must not begin them
   Session session(settings, interrupt, product_task(a, b), settings.verify ? 1 : 0);

@@ -95,10 +95,10 @@ std::vector<HealthCheck> examine(const std::string& path, const RunSettings& set
   const std::size_t cores = ooc::usable_cores();
   // Without --device it may be either. Assume the CPU, which takes more threads.
   const ooc::Workers workers = ooc::choose_workers(
-      settings.options, ooc::facts_of(settings.device.value_or(ooc::DeviceKind::cpu)));
+      settings.options, ooc::facts_of(settings.device_kind().value_or(ooc::DeviceKind::cpu)));
   const std::filesystem::path cache = ceilings_path();
-  const auto ordinal = static_cast<std::size_t>(settings.ordinal);
-  const bool wants_gpu = settings.device == ooc::DeviceKind::cuda;
+  const auto ordinal = static_cast<std::size_t>(settings.ordinal());
+  const bool wants_gpu = settings.device_kind() == ooc::DeviceKind::cuda;
   // The key of this device in the file of ceilings.
   const std::string device = ordinal < cuda.gpus.size()
                                  ? fmt::format("cuda:{} {}", ordinal, cuda.gpus[ordinal].name)

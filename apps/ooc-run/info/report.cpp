@@ -188,8 +188,8 @@ std::string reading_text(const Reading& reading) {
   const ooc::Stats& pass = reading.explanation.pass;
   return fmt::format(
       "{}, {}, {}, {} x {}, {} in flight{}",
-      reading.explanation.device.kind == ooc::DeviceKind::cuda ? "GPU" : "CPU", readers_text(pass),
-      pass.layout.direct ? "direct" : "page cache",
+      reading.explanation.device.kind() == ooc::DeviceKind::cuda ? "GPU" : "CPU",
+      readers_text(pass), pass.layout.direct ? "direct" : "page cache",
       group_digits(std::to_string(pass.layout.chunks)),
       format_binary_bytes(pass.layout.chunk_bytes), pass.layout.queue_depth,
       pass.outcome.passes > 1 ? fmt::format(", {} passes", pass.outcome.passes) : "");
@@ -206,7 +206,7 @@ std::vector<std::string> reasons_of(const Info& info) {
   for (const Reading& reading : info.readings) {
     const std::string& why = reading.explanation.device.reason;
     const bool same =
-        before != nullptr && before->explanation.device.kind == reading.explanation.device.kind;
+        before != nullptr && before->explanation.device.kind() == reading.explanation.device.kind();
     if (!same && !why.empty()) add(fmt::format("{}: {}", reading.command, why));
     before = &reading;
   }

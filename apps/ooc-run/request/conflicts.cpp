@@ -120,6 +120,14 @@ void refuse(const MergeRequest& request) {
   refuse(request.run, request.target);
 }
 
+void refuse(const BenchRequest& request) {
+  if (request.run.devices.size() > 1) {
+    refuse_usage("--device: bench measures one device at a time",
+                 "run it once for each, as with --device cuda:1");
+  }
+  refuse(request.run, {});
+}
+
 void refuse(const GenRequest& request) {
   const Generator& generator = request.generator;
   if (generator.pattern == Pattern::constant) generator.check();

@@ -1,11 +1,9 @@
 #include "request/run_settings.hpp"
 
 #include <array>
-#include <charconv>
 #include <ooc/detail/base/dtype.hpp>
 #include <ooc/error.hpp>
 #include <string_view>
-#include <system_error>
 
 #include "cli/options.hpp"
 #include "cli/sizes.hpp"
@@ -13,31 +11,6 @@
 
 namespace ooc_run {
 namespace {
-
-struct DeviceName {
-  std::optional<ooc::DeviceKind> kind;
-  int ordinal = 0;
-};
-
-DeviceName parse_device(std::string_view text) {
-  constexpr std::string_view numbered = "cuda:";
-  if (text.starts_with(numbered)) {
-    const std::string_view digits = text.substr(numbered.size());
-    int ordinal = -1;
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), ordinal);
-    if (error == std::errc{} && end == digits.data() + digits.size() && ordinal >= 0) {
-      return {ooc::DeviceKind::cuda, ordinal};
-    }
-    throw ooc::Error(ooc::ErrorKind::usage, "is not the number of a GPU",
-                     {.hint = "cuda:0 is the first"});
-  }
-  if (text == "gpu")
-    throw ooc::Error(ooc::ErrorKind::usage, "is not known", {.hint = "did you mean cuda?"});
-  constexpr std::array<DeviceName, 3> devices{
-      {{}, {ooc::DeviceKind::cpu}, {ooc::DeviceKind::cuda}}};
-  return choose(device_names, devices, text);
-}
 
 ooc::EngineKind parse_engine(std::string_view text) {
   constexpr std::array kinds{ooc::EngineKind::automatic, ooc::EngineKind::uring,
@@ -74,6 +47,10 @@ OutputSettings read_output_settings(const Arguments& arguments) {
   return output;
 }
 
+std::optional<ooc::DeviceKind> RunSettings::device_kind() const {
+  return devices.empty() ? std::nullopt : std::optional(devices.front().kind);
+}
+
 RunSettings read_run_settings(const Arguments& arguments) {
   RunSettings settings;
   settings.command = arguments.command();
@@ -84,9 +61,7 @@ RunSettings read_run_settings(const Arguments& arguments) {
       arguments.get("dtype", [](const std::string& word) { return word; }).value_or("");
   settings.format.offset = arguments.get("offset", parse_bytes).value_or(0);
   settings.format.count = arguments.get("count", parse_count);
-  const DeviceName device = arguments.get("device", parse_device).value_or(DeviceName{});
-  settings.device = device.kind;
-  settings.ordinal = device.ordinal;
+  settings.devices = arguments.get("device", parse_devices).value_or(settings.devices);
   ooc::Options& options = settings.options;
   options.engine = arguments.get("engine", parse_engine).value_or(options.engine);
   options.direct = arguments.get("direct", parse_direct).value_or(options.direct);

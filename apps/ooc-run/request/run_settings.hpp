@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/arguments.hpp"
+#include "request/device_words.hpp"
 
 namespace ooc_run {
 
@@ -36,15 +37,18 @@ struct RunSettings {
   ooc::Format format;
   std::string type_word;  // the value of --dtype as given
   ooc::Options options;
-  std::optional<ooc::DeviceKind> device;  // empty: the GPU if it is usable
-  int ordinal = 0;                        // of the GPU
-  ooc::Checkpoint checkpoint;             // no file: none
-  bool checksum = false;                  // of the bytes read
-  bool verify = false;                    // check the result independently
-  bool explain = false;                   // dry run: only print what would be done
-  std::optional<double> io_timeout;       // seconds
+  std::vector<DeviceName> devices;   // none: the GPU if it is usable
+  ooc::Checkpoint checkpoint;        // no file: none
+  bool checksum = false;             // of the bytes read
+  bool verify = false;               // check the result independently
+  bool explain = false;              // dry run: only print what would be done
+  std::optional<double> io_timeout;  // seconds
   OutputSettings output;
   SideFiles side_files;
+
+  /// The kind of the device, or of the first one; empty if none is named. And its ordinal.
+  std::optional<ooc::DeviceKind> device_kind() const;
+  int ordinal() const { return devices.empty() ? 0 : devices.front().ordinal; }
 };
 
 // Each throws Error(usage).

@@ -59,6 +59,21 @@ Json describe_stage(const ooc::StageTimes& stage, std::optional<double> bytes) {
   return json;
 }
 
+/// Returns what each device did, or null if one did all.
+Json describe_devices(const ooc::Stats& stats) {
+  if (stats.devices.empty()) return nullptr;
+  Json devices = Json::array();
+  for (const ooc::DeviceShare& share : stats.devices) {
+    devices.push_back({{"device", share.device},
+                       {"streams", share.streams},
+                       {"bytes", share.bytes},
+                       {"start_seconds", share.start_seconds},
+                       {"busy_seconds", share.busy_seconds},
+                       {"idle_seconds", share.idle_seconds}});
+  }
+  return devices;
+}
+
 /// Returns a number of bytes of all passes. Empty if a run of several passes was interrupted: their
 /// number is not known then.
 std::optional<double> if_known(double bytes, const ooc::Stats& stats) {
@@ -188,6 +203,7 @@ Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::str
     stages["write"] = describe_stage(stats.timing.write, bytes_written);
   }
   return {{"device", stats.layout.device},
+          {"devices", describe_devices(stats)},
           {"engine", stats.layout.engine},
           {"direct", stats.layout.direct},
           {"reasons", std::vector<std::string>(reasons.begin(), reasons.end())},

@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <ooc/detail/device/cuda_facts.hpp>
 #include <ooc/detail/sizing/facts.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/detail/sizing/typical_rates.hpp>
 
 #include "cli/build_facts.hpp"
+#include "cli/sizes.hpp"
 #include "cli/type_words.hpp"
 #include "result/report.hpp"
 
@@ -42,6 +44,38 @@ std::string why_gpu(double cpu_seconds, double gpu_seconds) {
     return "GPU (about as fast as the CPU, which stays free)";
   }
   return fmt::format("GPU (the CPU would take {:.1f} times as long)", cpu_seconds / gpu_seconds);
+}
+
+std::string name_of(const DeviceName& device) {
+  return device.kind == ooc::DeviceKind::cpu ? "the CPU" : fmt::format("cuda:{}", device.ordinal);
+}
+
+/// Of several devices, all that help: none beside one that reads all there is from a disk, and no
+/// GPU that would start when the CPU is done.
+DeviceChoice choose_helpful(std::span<const DeviceName> wanted, const Workload& work,
+                            const DeviceRates& rates) {
+  constexpr double bound = 0.85;  // of the time: devices together would save less than the rest
+  const auto is_cpu = [](const DeviceName& device) { return device.kind == ooc::DeviceKind::cpu; };
+  const auto cpu = std::ranges::find_if(wanted, is_cpu);
+  if (cpu != wanted.end() && !rates.any_gpu) {
+    const std::string no_gpu = ooc::why_no_gpu();
+    if (!no_gpu.empty()) return {{*cpu}, fmt::format("the CPU alone ({})", no_gpu)};
+  }
+  const auto seconds_on = [&](const DeviceName& device) {
+    const bool gpu = device.kind == ooc::DeviceKind::cuda;
+    return seconds_of(work, device.kind, gpu ? rates.gpu : rates.cpu);
+  };
+  const DeviceName& best = *std::ranges::min_element(wanted, {}, seconds_on);
+  const double disk_seconds = rates.cpu.disk ? work.from_disk / *rates.cpu.disk : 0;
+  if (disk_seconds >= bound * seconds_on(best)) {
+    return {{best},
+            fmt::format("{} alone (the disk, with about {}, is slower than it)", name_of(best),
+                        format_rate(*rates.cpu.disk))};
+  }
+  if (cpu != wanted.end() && seconds_on(*cpu) <= rates.gpu.start_seconds.value_or(0)) {
+    return {{*cpu}, "the CPU alone (it is done before a GPU has started)"};
+  }
+  return {{wanted.begin(), wanted.end()}, {}};
 }
 
 }  // namespace
@@ -114,24 +148,32 @@ DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options) {
                   .d2h = typical::link,
                   .kernel = typical::link,  // the kernels are faster than the link
                   .start_seconds = typical::gpu_start_seconds},
-          .cuda = build_facts::has_cuda};
+          .cuda = build_facts::has_cuda,
+          .any_gpu = ooc::visible_gpus() > 0};
 }
 
-DeviceChoice choose_device(std::optional<ooc::DeviceKind> wanted, const Workload& work,
+DeviceChoice choose_device(std::span<const DeviceName> wanted, const Workload& work,
                            const DeviceRates& rates) {
-  if (wanted) return {*wanted, {}};
-  if (!rates.cuda) {
-    return {ooc::DeviceKind::cpu, why_not_gpu(ooc::why_no_gpu())};
-  }
+  if (wanted.size() > 1) return choose_helpful(wanted, work, rates);
+  if (!wanted.empty()) return {{wanted.front()}, {}};
+  const std::vector<DeviceName> cpu{{ooc::DeviceKind::cpu}}, gpu{{ooc::DeviceKind::cuda}};
+  if (!rates.cuda) return {cpu, why_not_gpu(ooc::why_no_gpu())};
   const double cpu_seconds = seconds_of(work, ooc::DeviceKind::cpu, rates.cpu);
   const double gpu_seconds = seconds_of(work, ooc::DeviceKind::cuda, rates.gpu);
   if (gpu_seconds > as_good_as_equal * cpu_seconds) {
-    return {ooc::DeviceKind::cpu,
-            why_cpu(cpu_seconds, gpu_seconds, rates.gpu.start_seconds.value_or(0))};
+    return {cpu, why_cpu(cpu_seconds, gpu_seconds, rates.gpu.start_seconds.value_or(0))};
   }
   const std::string no_gpu = ooc::why_no_gpu();
-  if (!no_gpu.empty()) return {ooc::DeviceKind::cpu, why_not_gpu(no_gpu)};
-  return {ooc::DeviceKind::cuda, why_gpu(cpu_seconds, gpu_seconds)};
+  if (!no_gpu.empty()) return {cpu, why_not_gpu(no_gpu)};
+  return {gpu, why_gpu(cpu_seconds, gpu_seconds)};
+}
+
+std::vector<std::unique_ptr<ooc::Device>> make_devices(const DeviceChoice& choice) {
+  std::vector<std::unique_ptr<ooc::Device>> devices;
+  for (const auto& [kind, ordinal] : choice.devices) {
+    devices.push_back(ooc::make_device(kind, ordinal));
+  }
+  return devices;
 }
 
 }  // namespace ooc_run

@@ -2,14 +2,18 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/kernels/summary.hpp>
 #include <ooc/source.hpp>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "rates/ceilings.hpp"
 #include "rates/prediction.hpp"
+#include "request/device_words.hpp"
 
 namespace ooc_run {
 
@@ -35,7 +39,8 @@ Task convert_task(const ooc::Source& source);
 /// The rates of the stages of a run on each device.
 struct DeviceRates {
   Ceilings cpu, gpu;
-  bool cuda = true;  // this build has CUDA
+  bool cuda = true;     // this build has CUDA
+  bool any_gpu = true;  // there seems to be one; only the driver knows
 };
 
 /// Returns the rates for choosing a device: measured ones of the disk and the CPU if there are any,
@@ -43,17 +48,23 @@ struct DeviceRates {
 /// not require starting a GPU.
 DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options);
 
-/// The device that computes, and the reason if the user did not choose it.
+/// The devices that compute, at least one, and the reason if it is not what the user asked for.
 struct DeviceChoice {
-  ooc::DeviceKind kind;
+  std::vector<DeviceName> devices;
   std::string reason;
+
+  /// Of the device, or of the first one.
+  ooc::DeviceKind kind() const { return devices.front().kind; }
 };
 
-/// Returns the device that the user `wanted`, unchecked. Without a wish: the GPU, unless it is not
-/// usable or the CPU is predicted to be faster by more than 10 %. That prediction comes first, so
-/// that a run on the CPU does not wait for CUDA to start. A stage without a rate counts as
-/// infinitely fast.
-DeviceChoice choose_device(std::optional<ooc::DeviceKind> wanted, const Workload& work,
+/// Returns the devices that the user `wanted`, unchecked; of several, one if there are no others,
+/// or if these are predicted not to help. Without a wish: the GPU, unless it is not usable or the
+/// CPU is predicted to be faster by more than 10 %. That prediction comes first, so that a run on
+/// the CPU does not wait for CUDA to start. A stage without a rate counts as infinitely fast.
+DeviceChoice choose_device(std::span<const DeviceName> wanted, const Workload& work,
                            const DeviceRates& rates);
+
+/// Starts the devices.
+std::vector<std::unique_ptr<ooc::Device>> make_devices(const DeviceChoice& choice);
 
 }  // namespace ooc_run

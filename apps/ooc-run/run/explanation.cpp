@@ -1,6 +1,7 @@
 #include "run/explanation.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -98,7 +99,9 @@ std::vector<FactRow> rows_of(const Explanation& explanation) {
   }
   if (pass.outcome.bytes_written != 0)
     rows.push_back({"writes", format_bytes(pass.outcome.bytes_written)});
+  const bool is_shared = explanation.device.devices.size() > 1;
   rows.push_back({"device", pass.layout.device});
+  if (is_shared) rows.push_back({"", "which share the data; the rest is of the first one"});
   if (!is_produced) rows.push_back({"reading", reading_text(pass)});
   rows.push_back(
       {"chunks",
@@ -109,30 +112,44 @@ std::vector<FactRow> rows_of(const Explanation& explanation) {
   rows.push_back({"threads", threads_text(pass)});
   rows.push_back({"memory", memory_text(pass)});
   rows.push_back({"ceilings", explain(explanation.ceilings)});
-  rows.push_back({"predicted", explain(explanation.prediction)});
+  rows.push_back(
+      {"predicted", is_shared ? "not known, of several devices" : explain(explanation.prediction)});
   return rows;
+}
+
+/// Adds the names of the other devices. What they do together is not predicted.
+Explanation with_all_devices(Explanation explanation) {
+  std::vector<std::string> names;
+  for (const auto& [kind, ordinal] : explanation.device.devices) {
+    names.push_back(device_name(kind, ordinal));
+  }
+  explanation.pass.layout.device = fmt::format("{}", fmt::join(names, " + "));
+  return explanation;
 }
 
 }  // namespace
 
-void require_gpu_if_wanted(const RunSettings& settings) {
-  if (settings.device != ooc::DeviceKind::cuda) return;
-  const std::string why =
-      why_not_on_gpu(ooc::cuda_facts(), static_cast<std::size_t>(settings.ordinal));
-  if (why.empty()) return;
-  throw ooc::Error(ooc::ErrorKind::device, "no usable GPU: " + why,
-                   {.hint = "ooc-run doctor says what is missing; or use --device cpu"});
+void require_usable(std::span<const DeviceName> devices) {
+  for (const auto& [kind, ordinal] : devices) {
+    if (kind != ooc::DeviceKind::cuda) continue;
+    const std::string why = why_not_on_gpu(ooc::cuda_facts(), static_cast<std::size_t>(ordinal));
+    if (why.empty()) continue;
+    throw ooc::Error(ooc::ErrorKind::device, "no usable GPU: " + why,
+                     {.hint = "ooc-run doctor says what is missing; or use --device cpu"});
+  }
 }
 
 Explanation explain_run(const RunSettings& settings, const Task& task,
                         const std::function<ooc::Stats(ooc::DeviceKind)>& dry_run) {
-  require_gpu_if_wanted(settings);
   Explanation explanation;
   explanation.device =
-      choose_device(settings.device, task.work, rates_to_choose_by(task, settings.options));
-  const ooc::DeviceKind device = explanation.device.kind;
+      choose_device(settings.devices, task.work, rates_to_choose_by(task, settings.options));
+  const std::vector<DeviceName>& devices = explanation.device.devices;
+  if (!settings.devices.empty()) require_usable(devices);
+  const ooc::DeviceKind device = explanation.device.kind();
   explanation.pass = dry_run(device);
-  explanation.pass.layout.device = device_name(device, settings.ordinal);
+  explanation.pass.layout.device = device_name(device, devices.front().ordinal);
+  if (devices.size() > 1) return with_all_devices(std::move(explanation));
   explanation.ceilings = read_ceilings({task.file, explanation.pass.layout.device, task.kernel});
   explanation.prediction =
       predict(work_of(explanation.pass, device, settings.checksum), device, explanation.ceilings);

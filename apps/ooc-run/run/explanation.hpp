@@ -49,8 +49,8 @@ Explanation explain_summary(const RunSettings& settings, const ooc::Source& sour
 Explanation explain_convert(const RunSettings& settings, const ooc::Source& source,
                             const ooc::Target& target);
 
-/// Throws Error(device) if the user chose a GPU that is not usable.
-void require_gpu_if_wanted(const RunSettings& settings);
+/// Throws Error(device) if a GPU among these is not usable.
+void require_usable(std::span<const DeviceName> devices);
 
 /// Returns an explanation as JSON, with the keys of `run` that are known before a run.
 Json describe(const Explanation& explanation);

@@ -168,10 +168,10 @@ Session::Session(const RunSettings& settings, const Interrupt& interrupt, const 
       report_file_(begin_report(settings)),
       task_(task),
       device_(
-          choose_device(settings.device, task.work, rates_to_choose_by(task, settings.options))),
+          choose_device(settings.devices, task.work, rates_to_choose_by(task, settings.options))),
       meter_(settings.output.progress, task.passes + checks),
       stall_watch_(settings.io_timeout),
-      coordinator_(ooc::make_device(device_.kind, settings.ordinal), settings.options),
+      coordinator_(make_devices(device_), settings.options),
       pass_(pass_options()) {}
 
 ooc::PassOptions Session::pass_options() {
@@ -213,7 +213,8 @@ Ceilings Session::ceilings() {
 }
 
 std::optional<Prediction> Session::predict(const Workload& work) {
-  return ooc_run::predict(work, device_.kind, ceilings());
+  if (device_.devices.size() > 1) return std::nullopt;
+  return ooc_run::predict(work, device_.kind(), ceilings());
 }
 
 void Session::warn(std::string text) {
@@ -228,10 +229,9 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   std::optional<Prediction> prediction;  // none for a partial result
   if (!stats.outcome.partial && !stats.layout.is_produced) {
     const bool checksum = settings_.checksum;
-    const Workload work = report.work.value_or(work_of(stats, device_.kind, checksum));
-    prediction = ooc_run::predict(work, device_.kind, ceilings);
+    prediction = predict(report.work.value_or(work_of(stats, device_.kind(), checksum)));
   }
-  outcome.verdict = verdict(stats, device_.kind, ceilings);
+  outcome.verdict = verdict(stats, device_.kind(), ceilings);
   if (!outcome.verdict.empty()) outcome.verdict += beside_fact(prediction, stats.timing.seconds);
   outcome.partial = stats.outcome.partial;
   outcome.checkpoint = settings_.checkpoint.file.string();

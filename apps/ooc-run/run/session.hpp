@@ -94,7 +94,7 @@ class Session {
                  Json result, const std::string& text, const Verified& verified,
                  const std::string& figure = {});
 
-  /// Predicts the time of some work on this device.
+  /// Predicts the time of some work on this device. Nothing is known of several together.
   std::optional<Prediction> predict(const Workload& work);
 
  private:

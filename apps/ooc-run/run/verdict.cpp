@@ -201,10 +201,28 @@ std::string idle_times(const std::vector<BusyStage>& stages, const BusyStage* bo
   return text;
 }
 
+/// Returns the part of each device that shared the data, their rate together, and the time that the
+/// first one to be done waited for the last.
+std::string shares(const ooc::Stats& stats) {
+  std::string text;
+  double idle = 0;
+  const auto all = static_cast<double>(std::max<std::uint64_t>(stats.outcome.bytes, 1)) *
+                   static_cast<double>(stats.outcome.passes);
+  for (const ooc::DeviceShare& share : stats.devices) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", share.device,
+                        percent(static_cast<double>(share.bytes) / all));
+    idle = std::max(idle, share.idle_seconds);
+  }
+  return fmt::format("shared: {} by {} devices ({}); idle at the end {:.1f} %",
+                     format_rate(bytes_read(stats) / stats.timing.seconds), stats.devices.size(),
+                     text, 100 * idle / stats.timing.seconds);
+}
+
 }  // namespace
 
 std::string verdict(const ooc::Stats& stats, ooc::DeviceKind device, const Ceilings& ceilings) {
   if (stats.timing.seconds <= 1 || stats.outcome.partial) return {};
+  if (stats.devices.size() > 1) return shares(stats);
   std::vector<BusyStage> stages = stages_of(stats, device, ceilings);
   if (stats.timing.checksum_seconds > 0) stages.push_back(checksum_stage(stats));
   const BusyStage& busiest = *std::ranges::max_element(stages, {}, &BusyStage::busy);

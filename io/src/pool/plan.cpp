@@ -133,6 +133,9 @@ SequentialPlan::SequentialPlan(std::span<const Extent> extents, Cut cut)
   }
   chunks_ = divide_up(records_, cut_.chunk_records);
   planned_records_ = records_;
+  assert(!cut_.share ||
+         (!cut_.order &&
+          cut_.share->block_records() % (cut_.chunk_records * cut_.pieces_per_step) == 0));
   if (!cut_.order) return;
   assert(cut_.pieces_per_step == 1 && margin == 0 && cut_.order->size() <= chunks_);
   chunks_ = cut_.order->size();
@@ -144,22 +147,32 @@ std::size_t SequentialPlan::steps() const noexcept {
   return divide_up(chunks_, cut_.pieces_per_step);
 }
 
+std::size_t SequentialPlan::end_piece(std::size_t step) const noexcept {
+  return first_piece(step) +
+         static_cast<std::size_t>(divide_up(this->step(step).count, cut_.chunk_records));
+}
+
 RecordRange SequentialPlan::step(std::size_t step) const noexcept {
   if (cut_.pieces_per_step == 1) return chunk(step);
-  const std::uint64_t records = cut_.chunk_records * cut_.pieces_per_step;
-  return {step * records, std::min(records, records_ - step * records)};
+  const std::uint64_t first = first_record(step * cut_.pieces_per_step);
+  return {first, std::min(cut_.chunk_records * cut_.pieces_per_step, records_ - first)};
 }
 
 RecordRange SequentialPlan::chunk(std::size_t chunk) const noexcept {
-  assert(chunk < chunks_);
-  const std::uint64_t first = piece(chunk) * cut_.chunk_records;
+  const std::uint64_t first = first_record(chunk);
   return {first, std::min(cut_.chunk_records, records_ - first)};
+}
+
+std::uint64_t SequentialPlan::first_record(std::size_t chunk) const noexcept {
+  assert(chunk < chunks_);
+  if (cut_.share) return cut_.share->place(chunk * cut_.chunk_records);
+  return (cut_.order ? cut_.order->piece(chunk) : chunk) * cut_.chunk_records;
 }
 
 RecordRange SequentialPlan::chunk_read(std::size_t chunk) const noexcept {
   const RecordRange records = this->chunk(chunk), wide = with_margin(records);
   const bool is_first = chunk % cut_.pieces_per_step == 0;
-  const bool is_last = (chunk + 1) % cut_.pieces_per_step == 0 || chunk + 1 == chunks_;
+  const bool is_last = (chunk + 1) % cut_.pieces_per_step == 0 || records.end() == records_;
   const std::uint64_t first = is_first ? wide.first : records.first;
   return {first, (is_last ? wide.end() : records.end()) - first};
 }
@@ -177,10 +190,10 @@ std::uint64_t SequentialPlan::most_read(std::size_t pieces) const noexcept {
 
 std::span<const Extent> SequentialPlan::extents(std::size_t chunk,
                                                 std::span<Extent> storage) const {
-  assert(chunk < chunks_ && storage.size() >= max_extents_);
+  assert(storage.size() >= max_extents_);
   if (is_resident(chunk / cut_.pieces_per_step)) return {};
   const RecordRange records = chunk_read(chunk);
-  const bool cached = cut_.order && cut_.order->is_cached(piece(chunk));
+  const bool cached = cut_.order && cut_.order->is_cached(cut_.order->piece(chunk));
   std::size_t count = 0;
   for (std::size_t k = 0; k < inputs_.size(); ++k) {
     const Input& input = inputs_[k];

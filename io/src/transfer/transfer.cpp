@@ -104,7 +104,7 @@ Request& Transfer::wait_for_request(const EndOfChunks& end, bool slot_is_missing
 bool Transfer::start_requests(const EndOfChunks& end) {
   while (engine_->in_flight() < most_in_flight_) {
     if (remainder_.memory == nullptr) {
-      if (next_ >= end()) return false;
+      if (next_ >= end() || !plan_.has(next_)) return false;
       Chunk* const chunk = try_take(next_);
       if (chunk == nullptr) return true;
       begin_next_chunk(*chunk);
@@ -117,7 +117,7 @@ bool Transfer::start_requests(const EndOfChunks& end) {
 
 /// Blocks until the next chunk can be transferred, and begins it. Returns false if there is none.
 bool Transfer::wait_for_next_chunk(const EndOfChunks& end) {
-  if (next_ >= end()) return false;
+  if (next_ >= end() || !plan_.has(next_)) return false;
   const Clock::time_point since = Clock::now();
   Chunk* const chunk = take(next_);
   seconds_waiting_ += std::chrono::duration<double>(Clock::now() - since).count();

@@ -17,6 +17,7 @@ template <class T>
 struct FindExtremes {
   using Input = T;
   static constexpr Merge merge_order = Merge::unordered;
+  static constexpr bool same_bits_everywhere = true;
 
   struct Partial {
     std::unique_ptr<ExtremesFinder> finder{};
@@ -206,7 +207,9 @@ FoundBins find_bins(Coordinator& coordinator, const Source& source, const Histog
   }
   if (source.is_produced()) throw read_once(source);
   // Both passes of a checksum read the files, and what stays on the device is gone after a crash.
-  if (!wanted.checksum && !wanted.checkpoint) found.kept.emplace(coordinator, source);
+  // Several devices share both passes instead.
+  const bool keeps = !wanted.checksum && !wanted.checkpoint && coordinator.devices().size() == 1;
+  if (keeps) found.kept.emplace(coordinator, source);
   found.pass = found.file   ? find_extremes(coordinator, source, wanted, *found.file)
                : found.kept ? find_extremes(coordinator, type, *found.kept, wanted)
                             : find_extremes(coordinator, type, source, wanted);

@@ -92,6 +92,9 @@ Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& 
   stats.timing.startup_seconds = prepared_seconds;
   stats.timing.device_seconds = prepared.device_seconds;
   stats.layout.device = coordinator.device().name();
+  if (coordinator.devices().size() > 1) {
+    stats.outcome.remarks.push_back("only " + stats.layout.device + " multiplies");
+  }
   stats.layout.reasons = prepared.plan.reasons;
   stats.layout.page_cache_fraction = prepared.plan.page_cache_fraction;
   const product::ProductJob& job = prepared.job;

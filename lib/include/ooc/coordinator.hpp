@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace ooc {
 
@@ -21,6 +22,17 @@ namespace ooc {
 /// passes and may grow there, never during one.
 ///
 ///     ooc::Coordinator coordinator(ooc::best_device(), {.memory_bytes = std::size_t{8} << 30});
+///
+/// It may own several devices, which share the data of each fold: whichever has nothing left to
+/// read takes the next block, until there are no more. The result has the same bits as on one
+/// device.
+///
+///     ooc::Coordinator coordinator(ooc::all_devices());
+///
+/// Several GPUs share the passes of all folds that are not merged in order; GPUs and the CPU, those
+/// of operators that have `same_bits_everywhere`. Partials of all devices are merged on the host.
+/// Other passes and jobs run on the first device, and a remark says why. Of the options, those
+/// about memory on the host are for all devices together, others for each.
 ///
 /// Threads: a coordinator runs one pass at a time, on whichever thread calls. A second one that is
 /// begun meanwhile, on another thread or by a callback of the first, throws Error(usage); programs
@@ -60,6 +72,10 @@ class OOC_API Coordinator {
   /// Throws Error(usage) if the library is of another version (major or minor).
   explicit Coordinator(std::unique_ptr<Device> device, Options options = {},
                        Version headers = {OOC_VERSION_MAJOR, OOC_VERSION_MINOR, OOC_VERSION_PATCH});
+
+  /// The same with several devices, which share passes. Throws Error(usage) if there is none.
+  explicit Coordinator(std::vector<std::unique_ptr<Device>> devices, Options options = {},
+                       Version headers = {OOC_VERSION_MAJOR, OOC_VERSION_MINOR, OOC_VERSION_PATCH});
   ~Coordinator();
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
@@ -91,15 +107,18 @@ class OOC_API Coordinator {
   /// coordinator is busy.
   Reservation reserve();
 
-  /// Returns the device, which lives as long as the coordinator.
+  /// Returns the device, or the first of several, which lives as long as the coordinator.
   Device& device() noexcept;
+
+  /// Returns all devices. They live as long as the coordinator.
+  std::vector<Device*> devices() const;
 
   /// Returns the options that were given. If less than 256 MiB of memory are available, they have a
   /// limit of memory, too.
   const Options& options() const noexcept;
 
-  /// The most streams that the next passes use. A loop over chunks (see Chunks) on a GPU may use
-  /// twice as many, each with one buffer instead of two.
+  /// The most streams that the next passes use on the first device. A loop over chunks (see Chunks)
+  /// on a GPU may use twice as many, each with one buffer instead of two.
   std::size_t streams() const noexcept;
 
  private:

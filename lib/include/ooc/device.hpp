@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ooc {
 
@@ -179,6 +180,14 @@ class OOC_API Device {
   /// True if the device has started, or starts at once because the driver is already initialised.
   virtual bool has_started() const { return true; }
 
+  /// True while the device starts in the background. False also if that has failed, which
+  /// bind_to_thread() reports then.
+  virtual bool is_starting() const { return false; }
+
+  /// Returns the NUMA node of the host that is nearest; -1 if there is none, or if it is not known,
+  /// as before the device has started.
+  virtual int numa_node() const { return -1; }
+
   /// Returns host memory for direct I/O and for copies to this device: page-aligned, in huge pages
   /// if possible, and page-locked for a GPU once that has started.
   virtual MeteredMemory& host_memory() = 0;
@@ -249,5 +258,10 @@ OOC_API std::unique_ptr<Device> make_device(DeviceKind kind, int ordinal = 0);
 
 /// Creates a device for the first GPU if it is usable, else for the CPU.
 OOC_API std::unique_ptr<Device> best_device();
+
+/// Creates a device for each GPU that this program may use, and then one for the CPU. GPUs start in
+/// the background, so a faulty one is reported by Device::bind_to_thread() only. In a build without
+/// CUDA, the CPU is the only one.
+OOC_API std::vector<std::unique_ptr<Device>> all_devices();
 
 }  // namespace ooc

@@ -72,7 +72,8 @@ concept FoldsSeveral = consumes<Op, typename Op::Input>;
 ///  -  `static constexpr std::size_t partition_records`: another size of partitions. With orders
 ///     that have a partial for each stream, a call then gets one or several whole partitions;
 ///  -  `static constexpr bool same_bits_everywhere = true`: what consume() and merge() compute has
-///     the same bits on the CPU and on a GPU. Partitions then have the same size on both (1 MiB);
+///     the same bits on the CPU and on a GPU. Partitions then have the same size on both (1 MiB),
+///     and both may share a pass (see Coordinator): merge() then gets partials of both;
 ///  -  `Partial make_partial(Stream&) const`: partials with device memory of their own, and
 ///     `void reset(Stream&, Partial&) const`, which makes one neutral again, also one that
 ///     merge() has moved from, so that a pass allocates a few of them only;

@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include <atomic>
+#include <chrono>
 #include <ctime>
 #include <future>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "device/cuda_memory.hpp"
 #include "device/devices.hpp"
 #include "device/move_fields.hpp"
+#include "device/numa.hpp"
 #include "device/swap_bytes.hpp"
 
 namespace ooc {
@@ -197,6 +199,10 @@ class CudaDevice final : public Device {
     if (!calls_.has_lost_gpu()) context_.bind_back(static_cast<CUcontext>(before));
   }
   bool has_started() const override { return cuda_has_started; }
+  bool is_starting() const override {
+    return name_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
+  }
+  int numa_node() const override { return numa_node_; }
   MeteredMemory& host_memory() override { return host_memory_; }
   MeteredMemory& device_memory() override { return device_memory_; }
   std::uint64_t available_bytes() override {
@@ -247,10 +253,12 @@ class CudaDevice final : public Device {
     }
     calls_.started();
     cuda_has_started = true;
+    numa_node_ = numa_node_of_pci(pci_address(ordinal_));
     return device_name(ordinal_, properties.name);
   }
 
   int ordinal_;
+  int numa_node_ = -1;  // is there when name_ is
   Calls calls_;
   CudaContext context_;  // is there when name_ is
   PinnedMemory pinned_{context_, calls_};

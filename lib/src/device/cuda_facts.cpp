@@ -5,12 +5,16 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <string_view>
+#include <system_error>
 
 namespace ooc {
-namespace {
 
-/// Returns the PCI address in lower case, as sysfs writes it; empty if CUDA does not report it.
 std::string pci_address(int ordinal) {
   std::array<char, 32> text{};
   if (cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), ordinal) != cudaSuccess) {
@@ -20,7 +24,24 @@ std::string pci_address(int ordinal) {
   return lower_case(text.data());
 }
 
-}  // namespace
+int visible_gpus(const std::string& dev) {
+  int files = 0;  // "nvidia0" and so on, but not "nvidiactl"
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(dev, failed)) {
+    const std::string name = entry.path().filename().string();
+    constexpr std::string_view prefix = "nvidia";
+    files += name.starts_with(prefix) && name.size() > prefix.size() &&
+             name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
+  }
+  const char* const chosen = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (chosen == nullptr) return files;
+  // An index that is no GPU's hides those after it.
+  int visible = 0;
+  std::istringstream words(chosen);
+  for (std::string word; std::getline(words, word, ',') && !word.starts_with('-'); ++visible) {
+  }
+  return std::min(visible, files);
+}
 
 CudaFacts cuda_facts() {
   CudaFacts facts;

@@ -1,5 +1,7 @@
 #include <ooc/device.hpp>
 
+#include <ooc/detail/device/cuda_facts.hpp>
+
 #include "device/devices.hpp"
 
 namespace ooc {
@@ -21,6 +23,13 @@ std::unique_ptr<Device> make_device(DeviceKind kind, int ordinal) {
 
 std::unique_ptr<Device> best_device() {
   return make_device(why_no_gpu().empty() ? DeviceKind::cuda : DeviceKind::cpu);
+}
+
+std::vector<std::unique_ptr<Device>> all_devices() {
+  std::vector<std::unique_ptr<Device>> devices;
+  for (int i = 0; i < visible_gpus(); ++i) devices.push_back(make_device(DeviceKind::cuda, i));
+  devices.push_back(make_device(DeviceKind::cpu));
+  return devices;
 }
 
 }  // namespace ooc

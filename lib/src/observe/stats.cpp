@@ -21,6 +21,17 @@ void add(std::vector<T>& items, const std::vector<T>& more) {
   }
 }
 
+/// Adds what a device did in the next pass.
+void add(std::vector<DeviceShare>& devices, const DeviceShare& next) {
+  const auto same = std::ranges::find(devices, next.device, &DeviceShare::device);
+  if (same == devices.end()) return devices.push_back(next);
+  same->streams = std::max(same->streams, next.streams);
+  same->bytes += next.bytes;
+  same->busy_seconds += next.busy_seconds;
+  same->start_seconds += next.start_seconds;
+  same->idle_seconds += next.idle_seconds;
+}
+
 }  // namespace
 
 Stats& Stats::operator+=(const Stats& next) {
@@ -62,6 +73,7 @@ Stats& Stats::operator+=(const Stats& next) {
   outcome.passes += next.outcome.passes;
   outcome.checksum = next.outcome.checksum;
   add(outcome.remarks, next.outcome.remarks);
+  for (const DeviceShare& share : next.devices) add(devices, share);
   return *this;
 }
 

@@ -43,6 +43,10 @@ bool CompositeOperation::in_order() const noexcept {
   return std::ranges::any_of(operations_, &Operation::in_order);
 }
 
+bool CompositeOperation::mixes_devices() const noexcept {
+  return std::ranges::all_of(operations_, &Operation::mixes_devices);
+}
+
 void CompositeOperation::abort() noexcept {
   for (Operation* operation : operations_) operation->abort();
 }

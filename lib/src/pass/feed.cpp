@@ -33,6 +33,7 @@ Feed::Feed(const PassParts& pass, std::size_t lane, Stream& stream, StageTimes& 
 std::optional<std::size_t> Feed::draw() {
   const std::optional<std::size_t> step = pass_.tickets.draw();
   if (!step && pass_.tickets.end() < pass_.plan.steps()) pass_.pool.end_at(pass_.end_of_chunks());
+  if (step && !pass_.plan.has(pass_.plan.first_piece(*step))) return std::nullopt;
   return step;
 }
 
@@ -101,8 +102,9 @@ HostFeed::HostFeed(const PassParts& pass, std::size_t lane, Stream& stream, Stag
 std::optional<FedStep> HostFeed::next() {
   const std::optional<std::size_t> step = draw();
   if (!step) return std::nullopt;
-  Chunk* const chunk =
-      pass_.readers != nullptr ? &pass_.readers->load(lane_, *step) : wait_for_chunk(*step);
+  Chunk* const chunk = pass_.readers != nullptr
+                           ? &pass_.readers->load(lane_ - pass_.lanes_before, *step)
+                           : wait_for_chunk(*step);
   if (chunk == nullptr) return std::nullopt;
   add_to_checksum(*chunk);
   const RecordRange read = pass_.records_in(*chunk);
@@ -177,7 +179,7 @@ std::optional<FedStep> CopyFeed::next() {
 /// overwrite, because both are on one stream. Returns false if a producer has ended before the
 /// step.
 bool CopyFeed::fill(Drawn& drawn, CopyBuffer& buffer) {
-  for (const std::size_t end = pass_.plan.first_piece(*drawn.step + 1); drawn.next_piece < end;) {
+  for (const std::size_t end = pass_.plan.end_piece(*drawn.step); drawn.next_piece < end;) {
     // The reader may need the slots of the pieces whose copies are enqueued.
     if (!pass_.pool.is_at(drawn.next_piece, ChunkState::loaded)) finish_copies(drawn, buffer);
     Chunk* const chunk = wait_for_chunk(drawn.next_piece);

@@ -45,8 +45,8 @@ class Feed {
   Feed(const PassParts& pass, std::size_t lane, Stream& stream, StageTimes& h2d,
        std::function<void()> before_waiting);
 
-  /// Draws a step. If a stop request has ended the steps, also ends the sequence of the pool, which
-  /// wakes the threads that wait there.
+  /// Draws a step, if the plan has one more. If a stop request has ended the steps, also ends the
+  /// sequence of the pool, which wakes the threads that wait there.
   std::optional<std::size_t> draw();
 
   /// Blocks until a chunk is loaded. Its step has been drawn. Returns null if a producer has ended

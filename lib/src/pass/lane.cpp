@@ -93,6 +93,7 @@ void Lane::consume(const PassParts& pass) {
   sink->flush();
   stream_->synchronize();
   for (Kernel& kernel : kernels_) take_in(kernel);
+  times_.last_seconds = pass.watch.seconds();
 }
 
 std::unique_ptr<Feed> Lane::make_feed(const PassParts& pass, Sink& sink) {

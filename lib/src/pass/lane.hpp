@@ -25,6 +25,7 @@ namespace ooc {
 /// step after another through the operation.
 class Lane {
  public:
+  /// `index`: among the lanes of all devices of a coordinator.
   Lane(Device& device, std::size_t index);
 
   /// Sets which buffers the next pass needs, and frees those that do not fit. Between passes only.
@@ -47,6 +48,7 @@ class Lane {
     std::uint64_t bytes = 0;
     std::size_t steps = 0;
     double first_seconds = 0;  // from the beginning of the pass to the operation's first return
+    double last_seconds = 0;   // and to the end of the last step
   };
   const Times& times() const noexcept { return times_; }
 

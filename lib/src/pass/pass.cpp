@@ -44,7 +44,6 @@ void Pass::run(const std::function<void()>& prepare, const std::function<void()>
   const bool is_prepared = threads.run(prepare);
   if (is_prepared) {
     in_operation.begin();
-    parts_.operation.prepare(lanes_.size(), parts_.plan.steps());
     if (producer_ != nullptr) threads.start([this] { producer_->run(); });
     for (const auto& lane : lanes_) {
       threads.start([this, &lane = *lane] { lane.run(parts_); });

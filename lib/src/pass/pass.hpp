@@ -24,11 +24,11 @@ class Pass {
        ProducerReader* producer, Writer* writer)
       : parts_(parts), lanes_(lanes), reader_(reader), producer_(producer), writer_(writer) {}
 
-  /// Starts reading, calls `prepare`, which allocates for all lanes, and then starts the lanes. A
-  /// producer is started after `prepare`, since what it has made is gone if that fails. If
-  /// `prepare` throws, nothing has been computed. Otherwise calls `report` ten times a second until
-  /// all threads have ended, and once more then. Both are called on the calling thread. Rethrows
-  /// the first error of any thread.
+  /// Starts reading, calls `prepare`, which allocates for all lanes and prepares the operation, and
+  /// then starts the lanes. A producer is started after `prepare`, since what it has made is gone
+  /// if that fails. If `prepare` throws, nothing has been computed. Otherwise calls `report` ten
+  /// times a second until all threads have ended, and once more then. Both are called on the
+  /// calling thread. Rethrows the first error of any thread.
   void run(const std::function<void()>& prepare, const std::function<void()>& report);
 
  private:

@@ -42,6 +42,7 @@ struct PassParts {
   bool is_produced = false;  // the last chunk may have fewer records than the plan says
   detail::ResidentMemory* resident = nullptr;  // of the inputs: holds data, or is to be filled
   std::uint64_t records_before = 0;            // in the sources of which the inputs are sections
+  std::size_t lanes_before = 0;                // of other devices, in the count of all lanes
 
   bool writes() const { return !outputs.empty(); }
 

@@ -303,6 +303,7 @@ Layout choose_layout(const Facts& facts, const Wishes& wishes) {
   SequentialPlan plan(facts.source.extents, {.chunk_records = chunk.piece_records,
                                              .record_bytes = record_bytes_of(needs),
                                              .order = order,
+                                             .share = needs.share,
                                              .pieces_per_step = chunk.records / chunk.piece_records,
                                              .before = needs.margin.before,
                                              .after = needs.margin.after,

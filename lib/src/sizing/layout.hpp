@@ -30,6 +30,8 @@ struct StepNeeds {
   std::uint64_t records = 0;           // of a pass without inputs
   std::uint64_t resident = 0;          // records, the first ones, that are on the device already
   std::optional<Lending> lending{};
+  /// The part of the inputs that this device takes, if several share them.
+  std::shared_ptr<Share> share{};
 
   /// Of all inputs.
   std::size_t bytes() const;

@@ -25,7 +25,9 @@ TEST(RequestTest, HasTheDefaultsOfTheLibrary) {
   EXPECT_EQ(request.bins.bins, ooc::HistogramOptions{}.bins);
   EXPECT_FALSE(request.bins.range);
   EXPECT_EQ(request.run.options.chunk_bytes, 0u);
-  EXPECT_FALSE(request.run.device);
+  EXPECT_TRUE(request.run.devices.empty());
+  EXPECT_FALSE(request.run.device_kind());
+  EXPECT_EQ(request.run.ordinal(), 0);
   EXPECT_FALSE(request.run.explain || request.run.verify || request.run.checksum);
   EXPECT_FALSE(request.run.side_files.plot || request.run.side_files.trace);
   EXPECT_FALSE(request.logarithmic_counts);
@@ -48,8 +50,7 @@ TEST(RequestTest, HoldsEveryValueParsed) {
   EXPECT_EQ(request.run.options.chunk_bytes, 1 * ooc::MiB);
   EXPECT_EQ(request.run.options.device_bytes, 2 * ooc::GiB);
   EXPECT_EQ(request.run.options.threads, 5u);
-  EXPECT_EQ(request.run.device, ooc::DeviceKind::cuda);
-  EXPECT_EQ(request.run.ordinal, 3);
+  EXPECT_EQ(request.run.devices, (std::vector<DeviceName>{{ooc::DeviceKind::cuda, 3}}));
   EXPECT_EQ(request.run.io_timeout, 1.5);
   EXPECT_EQ(request.run.side_files.plot, "p.svg");
   EXPECT_EQ(request.run.side_files.trace, "t.pftrace");

@@ -31,19 +31,43 @@ Workload work(double from_disk, double from_page_cache) {
 
 TEST(ChooseDevice, TakesWhatWasAskedFor) {
   const Workload small = work(1, 0);
-  EXPECT_EQ(choose_device(ooc::DeviceKind::cuda, small, server()).kind, ooc::DeviceKind::cuda);
-  EXPECT_EQ(choose_device(ooc::DeviceKind::cuda, small, server()).reason, "");
+  const std::vector<DeviceName> gpu{{ooc::DeviceKind::cuda, 1}};
+  EXPECT_EQ(choose_device(gpu, small, server()).devices, gpu);
+  EXPECT_EQ(choose_device(gpu, small, server()).kind(), ooc::DeviceKind::cuda);
+  EXPECT_EQ(choose_device(gpu, small, server()).reason, "");
+}
+
+const DeviceName the_cpu{ooc::DeviceKind::cpu};
+const std::vector<DeviceName> all{{ooc::DeviceKind::cuda}, {ooc::DeviceKind::cuda, 1}, the_cpu};
+
+TEST(ChooseDevice, TakesSeveralThatHelp) {
+  const DeviceChoice choice = choose_device(all, work(0, 600e9), server());
+  EXPECT_EQ(choice.devices, all);
+  EXPECT_EQ(choice.reason, "");
+}
+
+TEST(ChooseDevice, TakesOneWhereOthersDoNotHelp) {
+  const DeviceChoice from_disk = choose_device(all, work(600e9, 0), server());
+  EXPECT_EQ(from_disk.devices, std::vector{the_cpu});
+  EXPECT_EQ(from_disk.reason, "the CPU alone (the disk, with about 3.00 GB/s, is slower than it)");
+  const std::vector<DeviceName> gpus{all.begin(), all.begin() + 2};
+  EXPECT_EQ(choose_device(gpus, work(600e9, 0), server()).reason,
+            "cuda:0 alone (the disk, with about 3.00 GB/s, is slower than it)");
+  const DeviceChoice little = choose_device(all, work(0, 1e9), server());
+  EXPECT_EQ(little.devices, std::vector{the_cpu});
+  EXPECT_EQ(little.reason, "the CPU alone (it is done before a GPU has started)");
+  EXPECT_EQ(choose_device(gpus, work(0, 1e9), server()).devices, gpus);
 }
 
 TEST(ChooseDevice, DoesNotStartAGpuForLittle) {
   const DeviceChoice little = choose_device({}, work(0, 100e6), server());
-  EXPECT_EQ(little.kind, ooc::DeviceKind::cpu);
+  EXPECT_EQ(little.kind(), ooc::DeviceKind::cpu);
   EXPECT_EQ(little.reason, "CPU (too small for a GPU to pay off)");
   // 0.42 s, against 0.25 s for the start and 1 s for the link.
   DeviceRates slow_link = server();
   slow_link.gpu.h2d = 10e9;
   const DeviceChoice more = choose_device({}, work(0, 10e9), slow_link);
-  EXPECT_EQ(more.kind, ooc::DeviceKind::cpu);
+  EXPECT_EQ(more.kind(), ooc::DeviceKind::cpu);
   EXPECT_EQ(more.reason, "CPU (a GPU would take 3.0 times as long)");
 }
 
@@ -51,7 +75,7 @@ TEST(ChooseDevice, TakesTheCpuWithoutCuda) {
   DeviceRates without = server();
   without.cuda = false;
   const DeviceChoice choice = choose_device({}, work(0, 60e9), without);
-  EXPECT_EQ(choice.kind, ooc::DeviceKind::cpu);
+  EXPECT_EQ(choice.kind(), ooc::DeviceKind::cpu);
   EXPECT_EQ(choice.reason, "CPU (" + ooc::why_no_gpu() + ")");
 }
 
@@ -68,10 +92,10 @@ TEST(ChooseDevice, TakesAGpuForMuch) {
     const DeviceChoice choice = choose_device({}, much, server());
     const std::string why_not = ooc::why_no_gpu();
     if (why_not.empty()) {
-      EXPECT_EQ(choice.kind, ooc::DeviceKind::cuda);
+      EXPECT_EQ(choice.kind(), ooc::DeviceKind::cuda);
       EXPECT_EQ(choice.reason, reason);
     } else {
-      EXPECT_EQ(choice.kind, ooc::DeviceKind::cpu);
+      EXPECT_EQ(choice.kind(), ooc::DeviceKind::cpu);
       EXPECT_EQ(choice.reason, "CPU (" + why_not + ")");
     }
   }

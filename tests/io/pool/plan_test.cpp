@@ -297,5 +297,46 @@ TEST(Plan, GivesTheSameRecordsOfEachInputWithTheirMargin) {
   }
 }
 
+// Two devices with steps of different lengths, in pieces, and a margin.
+TEST(Plan, SharedPlansHaveEachRecordOnce) {
+  const std::vector<Extent> files{{0, 0, 301}, {1, 5, 702}};
+  Tickets blocks(26);
+  std::vector<int> seen(1003), seen_by_steps(1003);
+  std::vector<std::unique_ptr<SequentialPlan>> plans;
+  for (const std::size_t pieces : {1u, 4u}) {
+    plans.push_back(std::make_unique<SequentialPlan>(
+        files, Cut{.chunk_records = 10,
+                   .share = std::make_shared<Share>(blocks, 1003, 40),
+                   .pieces_per_step = pieces,
+                   .before = 2,
+                   .after = 3}));
+  }
+  std::vector<std::size_t> steps(2);
+  for (std::size_t i = 0; plans[0]->has(plans[0]->first_piece(steps[0])) ||
+                          plans[1]->has(plans[1]->first_piece(steps[1]));
+       i = (i + 1) % 2) {
+    const SequentialPlan& plan = *plans[i];
+    EXPECT_TRUE(plan.is_shared());
+    if (!plan.has(plan.first_piece(steps[i]))) continue;
+    const std::size_t step = steps[i]++;
+    const RecordRange records = plan.step(step), read = plan.step_read(step);
+    for (std::uint64_t k = records.first; k < records.end(); ++k) ++seen_by_steps[k];
+    EXPECT_EQ(read.first, records.first < 2 ? 0 : records.first - 2);
+    EXPECT_EQ(read.end(), std::min<std::uint64_t>(records.end() + 3, 1003));
+    std::uint64_t bytes = 0;
+    for (std::size_t chunk = plan.first_piece(step); chunk < plan.end_piece(step); ++chunk) {
+      EXPECT_TRUE(plan.has(chunk));
+      const RecordRange piece = plan.chunk(chunk);
+      for (std::uint64_t k = piece.first; k < piece.end(); ++k) ++seen[k];
+      for (const Extent& extent : extents_of(plan, chunk)) bytes += extent.bytes;
+    }
+    EXPECT_EQ(bytes, read.count);
+  }
+  EXPECT_EQ(std::ranges::count(seen, 1), 1003);
+  EXPECT_EQ(std::ranges::count(seen_by_steps, 1), 1003);
+  EXPECT_GT(steps[0], 4u);
+  EXPECT_GT(steps[1], 1u);
+}
+
 }  // namespace
 }  // namespace ooc

@@ -17,22 +17,8 @@
 namespace ooc {
 namespace {
 
+using test::bits_of;
 using test::ReduceTest;
-
-/// The bits of all statistics.
-auto bits_of(const Statistics& found) {
-  const auto number = [](const Number& value) {
-    const auto* const real = std::get_if<double>(&value);
-    return real != nullptr ? std::pair{int128{0}, test::bits_of(*real)}
-                           : std::pair{std::get<int128>(value), std::uint64_t{0}};
-  };
-  const auto real = [](const std::optional<double>& value) {
-    return test::bits_of(value.value_or(0));
-  };
-  return std::tuple{found.count,          found.nan,         number(found.sum), number(found.min),
-                    number(found.max),    found.argmin,      found.argmax,      real(found.mean),
-                    real(found.variance), real(found.stddev)};
-}
 
 class PartOfReduceTest : public ReduceTest {
  protected:

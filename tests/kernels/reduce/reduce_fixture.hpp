@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
+#include <tuple>
+#include <utility>
 #include <variant>
 
 #include "support/bits.hpp"
@@ -27,6 +30,19 @@ class ReduceTest : public testing::TestWithParam<DeviceKind>, protected test::Va
 
 inline std::uint64_t bits_of(const Number& value) {
   return bits_of(std::get<double>(value));
+}
+
+/// The bits of all statistics.
+inline auto bits_of(const Statistics& found) {
+  const auto number = [](const Number& value) {
+    const auto* const real = std::get_if<double>(&value);
+    return real != nullptr ? std::pair{int128{0}, bits_of(*real)}
+                           : std::pair{std::get<int128>(value), std::uint64_t{0}};
+  };
+  const auto real = [](const std::optional<double>& value) { return bits_of(value.value_or(0)); };
+  return std::tuple{found.count,          found.nan,         number(found.sum), number(found.min),
+                    number(found.max),    found.argmin,      found.argmax,      real(found.mean),
+                    real(found.variance), real(found.stddev)};
 }
 
 }  // namespace ooc::test

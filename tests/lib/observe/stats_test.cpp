@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace ooc {
@@ -65,6 +66,25 @@ TEST(Stats, DescribeTheLastPassAndTheMostMemory) {
 }
 
 // The pass before shows how the job reads.
+TEST(Stats, OfDevicesOfOneNameAreAddedUp) {
+  Stats first, next;
+  first.devices = {{"gpu", 2, 100, 1.5, 0.5, 0.25}, {"cpu", 8, 50, 1, 0, 0}};
+  next.devices = {{"cpu", 4, 60, 2, 1, 0.5}, {"late", 1, 1, 1, 1, 1}};
+  const auto [gpu, cpu, late] = [&] {
+    first += next;
+    EXPECT_EQ(first.devices.size(), 3u);
+    return std::tuple{first.devices[0], first.devices[1], first.devices[2]};
+  }();
+  EXPECT_EQ(gpu.bytes, 100u);
+  EXPECT_EQ(cpu.device, "cpu");
+  EXPECT_EQ(cpu.streams, 8u);
+  EXPECT_EQ(cpu.bytes, 110u);
+  EXPECT_EQ(cpu.busy_seconds, 3);
+  EXPECT_EQ(cpu.start_seconds, 1);
+  EXPECT_EQ(cpu.idle_seconds, 0.5);
+  EXPECT_EQ(late.device, "late");
+}
+
 TEST(Stats, DescribeThePassBeforeOneThatFoundDataOnTheDevice) {
   Stats both = first_pass(), next = second_pass();
   next.outcome.resident_bytes = next.outcome.bytes;

@@ -2,6 +2,7 @@
 
 #include <ooc/detail/file/extent.hpp>
 #include <ooc/detail/pool/record_range.hpp>
+#include <ooc/detail/pool/share.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -14,15 +15,18 @@
 namespace ooc {
 
 /// The schedule of a pass: the extents of each chunk, in the order in which chunks are read or
-/// written. It is known before the pass starts. Extents are computed on demand, so that a plan
-/// takes no memory for each chunk, except for the order of chunks that are not in the order of the
-/// sequence.
+/// written. It is known before the pass starts, unless several devices share the data. Extents are
+/// computed on demand, so that a plan takes no memory for each chunk, except for the order of
+/// chunks that are not in the order of the sequence.
 class Plan {
  public:
   virtual ~Plan() = default;
 
-  /// Number of chunks.
+  /// Number of chunks; if the data are shared, the most that there can be.
   virtual std::size_t size() const noexcept = 0;
+
+  /// True if there is a chunk of that index. Chunks before it are asked for first.
+  virtual bool has(std::size_t chunk) const { return chunk < size(); }
 
   /// The largest number of extents of a chunk.
   virtual std::size_t max_extents() const noexcept = 0;
@@ -68,6 +72,9 @@ struct Cut {
   std::vector<std::uint64_t> record_bytes{1};  // of each input
   /// The order of the chunks, if it is not that of the inputs.
   std::shared_ptr<const ChunkOrder> order{};
+  /// The part of the inputs that the plan has, if several devices share them: its blocks are whole
+  /// steps. Only without `order`.
+  std::shared_ptr<Share> share{};
   std::size_t pieces_per_step = 1;  // more than one only without `order`
   /// Records before and after those of a step that are read with them, as far as there are any.
   /// Only without `order`.
@@ -95,6 +102,9 @@ class SequentialPlan final : public Plan {
   std::size_t size() const noexcept override { return chunks_; }
   std::size_t max_extents() const noexcept override { return max_extents_; }
   std::span<const Extent> extents(std::size_t chunk, std::span<Extent> storage) const override;
+  bool has(std::size_t chunk) const override {
+    return cut_.share ? cut_.share->has(chunk * cut_.chunk_records) : chunk < chunks_;
+  }
 
   /// Number of inputs, and the size of a record of one of them (bytes).
   std::size_t inputs() const noexcept { return inputs_.size(); }
@@ -128,13 +138,17 @@ class SequentialPlan final : public Plan {
     return most_read(cut_.pieces_per_step) * record_bytes(input);
   }
 
-  /// Number of steps of a pass. Step k consists of the chunks from first_piece(k) up to, but not
-  /// including, first_piece(k + 1).
+  /// True if several devices share the inputs: the plan has steps as long as has() says so.
+  bool is_shared() const noexcept { return cut_.share != nullptr; }
+
+  /// Number of steps of a pass, as size() says. Step k consists of the chunks from first_piece(k)
+  /// up to, but not including, end_piece(k).
   std::size_t steps() const noexcept;
   std::size_t pieces_per_step() const noexcept { return cut_.pieces_per_step; }
   std::size_t first_piece(std::size_t step) const noexcept {
     return std::min(step * cut_.pieces_per_step, chunks_);
   }
+  std::size_t end_piece(std::size_t step) const noexcept;
 
   /// The records of a step or a chunk, and those that are read for it: with the margin before them
   /// in the first chunk of a step, and after them in the last.
@@ -154,9 +168,7 @@ class SequentialPlan final : public Plan {
     std::vector<std::uint64_t> ends{};  // ends[i]: bytes of extents[0..i]
   };
 
-  std::size_t piece(std::size_t chunk) const noexcept {
-    return cut_.order ? cut_.order->piece(chunk) : chunk;
-  }
+  std::uint64_t first_record(std::size_t chunk) const noexcept;
   RecordRange with_margin(RecordRange records) const noexcept;
   std::uint64_t most_read(std::size_t pieces) const noexcept;
 

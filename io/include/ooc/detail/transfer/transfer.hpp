@@ -75,9 +75,9 @@ class Transfer {
            std::size_t block_bytes);
   ~Transfer() = default;
 
-  /// Transfers the chunks of the plan before `end()`, which is called before each chunk, or up to
-  /// the end of the sequence of the pool. Throws Error, Aborted. In either case no request is in
-  /// flight afterwards, except those of an engine that has died.
+  /// Transfers the chunks that the plan has before `end()`, which is called before each chunk, or
+  /// up to the end of the sequence of the pool. Throws Error, Aborted. In either case no request is
+  /// in flight afterwards, except those of an engine that has died.
   void transfer_chunks(const std::function<std::size_t()>& end);
 
   /// Transfers one chunk, which belongs to the caller and not to the pool. Its index says which

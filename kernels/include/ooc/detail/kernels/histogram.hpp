@@ -91,6 +91,7 @@ class OOC_API CountBins {
   using Input = T;                                        ///< the element type of the source
   using Partial = OpaquePartial;                          ///< the counts of a stream
   static constexpr Merge merge_order = Merge::unordered;  ///< Counts depend on no order.
+  static constexpr bool same_bits_everywhere = true;      ///< See FoldOperator.
   static constexpr std::string_view partial_name = "ooc.histogram/1";  ///< See SavableFold.
 
   /// Throws Error(usage) for invalid options, and if they do not determine the range: an operator

@@ -74,6 +74,7 @@ class OOC_API Reduction {
   using Partial = OpaquePartial;                         ///< the statistics of tiles
   static constexpr Merge merge_order = Merge::by_place;  ///< Partials keep their place.
   static constexpr std::size_t partition_records = tile_elements;   ///< Partitions are tiles.
+  static constexpr bool same_bits_everywhere = true;                ///< See FoldOperator.
   static constexpr std::string_view partial_name = "ooc.reduce/1";  ///< See SavableFold.
 
   /// The options are those of reduce().

@@ -28,6 +28,14 @@ inline std::string device_name(int ordinal, const std::string& gpu) {
   return "cuda:" + std::to_string(ordinal) + " " + gpu;
 }
 
+/// Returns the number of GPUs that this program may use, by their device files and
+/// CUDA_VISIBLE_DEVICES: the driver is not asked, and may refuse one of them. 0 in a build without
+/// CUDA.
+int visible_gpus(const std::string& dev = "/dev");
+
+/// Returns the PCI address of a GPU in lower case, as sysfs writes it; empty if CUDA reports none.
+std::string pci_address(int ordinal);
+
 /// Queries the driver. Takes some tenths of a second if there is a GPU. Never throws.
 CudaFacts cuda_facts();
 

@@ -83,6 +83,16 @@ struct OutcomeStats {
   std::vector<std::string> remarks{};  ///< a sentence for each deviation or problem
 };
 
+/// The part that one of several devices had in a pass that they shared.
+struct DeviceShare {
+  std::string device{};      ///< its name
+  std::size_t streams = 0;   ///< lanes that worked on it
+  std::uint64_t bytes = 0;   ///< of the source that it processed, in all passes
+  double busy_seconds = 0;   ///< from its first step to its last
+  double start_seconds = 0;  ///< before its first step
+  double idle_seconds = 0;   ///< after its last step, while others still worked
+};
+
 /// Statistics of a pass or of a job of several passes. A dry run sets the layout, and of the
 /// outcome the bytes and passes.
 ///
@@ -92,8 +102,12 @@ struct Stats {
   LayoutStats layout{};    ///< how it reads, computes and writes
   TimingStats timing{};    ///< how long it took
   OutcomeStats outcome{};  ///< what it did
+  /// The part of each device, if several shared a pass; else empty. Devices of the same name are
+  /// one in the sum of several passes.
+  std::vector<DeviceShare> devices{};
 
-  /// Adds the next pass over the same source: times and passes are added up. The layout is that of
+  /// Adds the next pass over the same source: times, passes and the parts of devices are added up.
+  /// The layout is that of
   /// the next pass, or of the first if the next one found data on the device, with the largest
   /// sizes in memory, the page cache as before the first pass, and the reasons of both.
   OOC_API Stats& operator+=(const Stats& next);

@@ -86,6 +86,10 @@ class OOC_API Operation {
   /// appends to its outputs then: they were opened for that.
   virtual bool selects() const noexcept { return false; }
 
+  /// True if devices of different kinds may work on the same pass: what they find has the same
+  /// bits, and merges. Several of one kind may always.
+  virtual bool mixes_devices() const noexcept { return false; }
+
   /// The number of records of a pass without inputs.
   virtual std::uint64_t records() const noexcept { return 0; }
 
@@ -93,8 +97,8 @@ class OOC_API Operation {
   /// step beside that one.
   virtual std::optional<Lending> lending() const noexcept { return {}; }
 
-  /// Called once before all others below, with the numbers of lanes and of steps; of a producer,
-  /// with more steps than it can make.
+  /// Called once before all others below, with the numbers of lanes and of steps. There may be
+  /// fewer of either if several devices share the pass, and fewer steps of a producer.
   virtual void prepare(std::size_t /*lanes*/, std::size_t /*steps*/) {}
 
   /// Called on the lane's thread, before its first step.

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <ooc/detail/pool/tickets.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+namespace ooc {
+
+/// The part of a pass's records that one of several devices takes. The records are divided into
+/// blocks, and a device takes the next one when it has nothing left to read, so that fast devices
+/// take more of them than slow ones, and all end at about the same time. What it takes is a
+/// sequence of its own, from record 0 on. Any thread may call any function.
+class Share {
+ public:
+  /// `blocks`: gives out the blocks of all devices, and must outlive this object. All blocks have
+  /// `block_records`, but for the last one of the `records`.
+  Share(Tickets& blocks, std::uint64_t records, std::uint64_t block_records);
+
+  /// True if the sequence has this record, or if it has now, since the device took more blocks for
+  /// it. False for good if there are no more.
+  bool has(std::uint64_t record);
+
+  /// Returns the place in the data of a record that the sequence has.
+  std::uint64_t place(std::uint64_t record) const noexcept;
+
+  /// Records of all blocks but the last one.
+  std::uint64_t block_records() const noexcept { return block_records_; }
+
+ private:
+  Tickets& blocks_;
+  std::uint64_t records_, block_records_;
+  std::mutex taking_;
+  std::atomic<std::size_t> count_{0};         // of the blocks that are taken
+  std::unique_ptr<std::uint64_t[]> taken_{};  // their numbers, in rising order
+};
+
+}  // namespace ooc

@@ -1,0 +1,230 @@
+#include "pass/team.hpp"
+
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/observe/progress_reporter.hpp>
+#include <ooc/detail/pass/pass_threads.hpp>
+#include <ooc/detail/pool/tickets.hpp>
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <iterator>
+#include <numeric>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "device/numa.hpp"
+#include "sizing/dry_run_pass.hpp"
+
+namespace ooc {
+
+namespace {
+
+/// The share that a station has of a pass.
+struct Member {
+  Member(Station& own, Facts found, Wishes wanted)
+      : station(own), facts(std::move(found)), wishes(std::move(wanted)) {}
+
+  Station& station;
+  Facts facts;
+  Wishes wishes;
+  bool gives_way = false;  // to devices that its cores read for
+  std::atomic<std::uint64_t> bytes{0};
+  std::atomic<std::size_t> in_flight{0};
+  std::optional<Stats> stats{};  // none if it took no part
+};
+
+/// Ends a pass of which a member has failed.
+class EndOfPass final : public MeetingPoint {
+ public:
+  std::stop_token token() const noexcept { return stop_.get_token(); }
+  void abort() noexcept override { stop_.request_stop(); }
+
+ private:
+  std::stop_source stop_;
+};
+
+/// Records of a block: whole steps of each member, so many that the numbers of all blocks take
+/// little memory.
+std::uint64_t choose_block(std::span<const Layout> layouts) {
+  constexpr std::uint64_t most_blocks = 1u << 20;
+  std::uint64_t block = 1;
+  for (const Layout& layout : layouts) {
+    block = std::lcm(block, layout.chunk_bytes / layout.record_bytes);
+  }
+  const std::uint64_t blocks = divide_up(layouts.front().plan.records(), block);
+  return block * std::max<std::uint64_t>(divide_up(blocks, most_blocks), 1);
+}
+
+/// The cores copy for a GPU in less time than they take to compute the same. So threads that
+/// compute, this one and those that it starts, run only where those that copy leave them time.
+void give_way() noexcept {
+  const sched_param none{};
+  sched_setscheduler(0, SCHED_IDLE, &none);
+}
+
+/// Waits until the device has started. Returns false if all blocks are taken meanwhile.
+bool wait_for_start(const Device& device, Tickets& blocks) {
+  constexpr std::chrono::milliseconds nap{1};
+  while (device.is_starting()) {
+    if (blocks.next() >= blocks.end()) return false;
+    std::this_thread::sleep_for(nap);
+  }
+  return true;
+}
+
+/// Runs the share of a member, on a thread of its own.
+void run_member(Member& member, const PassJob& job, Tickets& blocks, std::stop_token failed,
+                const Stopwatch& watch) {
+  Device& device = member.station.device();
+  if (!wait_for_start(device, blocks)) return;
+  bind_to_numa_node(device.numa_node());
+  if (member.gives_way) give_way();
+  // A stop ends the blocks. Those that are taken are finished, so that the first ones are done.
+  PassOptions wanted = job.wanted;
+  wanted.stop = std::move(failed);
+  wanted.progress = [&member](const Progress& progress) {
+    member.bytes = progress.bytes;
+    member.in_flight = progress.in_flight;
+  };
+  const PassJob share{job.inputs, job.operation, wanted, {}, [&] { device.bind_to_thread(); }};
+  member.stats = member.station.run(share, member.facts, member.wishes, watch);
+}
+
+void add(StageTimes& total, const StageTimes& times) {
+  total.busy += times.busy;
+  total.waits_in += times.waits_in;
+  total.waits_out += times.waits_out;
+}
+
+/// Adds what a member did at the same time as others.
+void add_beside(Stats& all, const Stats& stats) {
+  LayoutStats& layout = all.layout;
+  layout.device += " + " + stats.layout.device;
+  layout.reads_inline &= stats.layout.reads_inline;
+  layout.streams += stats.layout.streams;
+  layout.threads += stats.layout.threads;
+  layout.slots += stats.layout.slots;
+  layout.queue_depth += stats.layout.queue_depth;
+  layout.pool_bytes += stats.layout.pool_bytes;
+  layout.device_bytes += stats.layout.device_bytes;
+  std::ranges::copy(stats.layout.reasons, std::back_inserter(layout.reasons));
+  TimingStats& timing = all.timing;
+  timing.startup_seconds = std::min(timing.startup_seconds, stats.timing.startup_seconds);
+  timing.device_seconds = std::max(timing.device_seconds, stats.timing.device_seconds);
+  add(timing.disk, stats.timing.disk);
+  add(timing.h2d, stats.timing.h2d);
+  add(timing.kernel, stats.timing.kernel);
+  all.outcome.bytes += stats.outcome.bytes;
+  std::ranges::copy(stats.outcome.remarks, std::back_inserter(all.outcome.remarks));
+}
+
+/// Returns what all members did. `seconds`: of the pass. Nothing if none took part.
+std::optional<Stats> sum_of(std::span<const std::unique_ptr<Member>> members, double seconds) {
+  std::optional<Stats> all;
+  std::vector<DeviceShare> shares;
+  for (const auto& member : members) {
+    if (!member->stats) continue;
+    const Stats& stats = *member->stats;
+    const double last = member->station.last_seconds();
+    shares.push_back({.device = stats.layout.device,
+                      .streams = stats.layout.streams,
+                      .bytes = stats.outcome.bytes,
+                      .busy_seconds = last - stats.timing.startup_seconds,
+                      .start_seconds = stats.timing.startup_seconds,
+                      .idle_seconds = seconds - last});
+    if (all) {
+      add_beside(*all, stats);
+    } else {
+      all = stats;
+    }
+  }
+  if (!all) return std::nullopt;
+  all->timing.seconds = seconds;
+  all->devices = std::move(shares);
+  return all;
+}
+
+}  // namespace
+
+std::string why_not_shared(std::span<const std::unique_ptr<Station>> stations, const PassJob& job) {
+  if (!job.outputs.empty()) return "it writes a file";
+  if (job.inputs.empty()) return "it reads nothing";
+  if (is_produced(job.inputs)) return "its input can be read once, from beginning to end";
+  if (job.wanted.checksum) return "a checksum is of the bytes in their order";
+  if (job.operation.lending()) return "it lends its chunks to the program";
+  if (job.operation.in_order()) return "its findings are merged in the order of the data";
+  const auto is_resident = [](const PassInput& input) { return input.resident != nullptr; };
+  if (std::ranges::any_of(job.inputs, is_resident)) return "its input stays on that device";
+  const auto is_other = [&](const auto& station) {
+    return station->device().kind() != stations.front()->device().kind();
+  };
+  if (std::ranges::any_of(stations, is_other) && !job.operation.mixes_devices()) {
+    return "its operator does not promise the same bits on the CPU and on a GPU";
+  }
+  return {};
+}
+
+Stats run_shared(std::span<const std::unique_ptr<Station>> stations, const PassJob& job) {
+  const Stopwatch watch;
+  std::vector<std::unique_ptr<Member>> members;
+  std::vector<Layout> layouts;
+  Facts facts = stations.front()->measure(job);
+  facts.device_starts = false;  // a device that starts reads nothing
+  std::size_t lanes = 0, steps = 0;
+  const auto computes = [](const auto& each) { return each->device().facts().uses_host_cores; };
+  const bool any_other = !std::ranges::all_of(stations, computes);
+  for (const auto& station : stations) {
+    facts.device = station->device().facts();
+    Wishes wishes = station->wishes(job);
+    wishes.needs.in_order = true;
+    // One reader tunes the queue depth of a disk. With half of that, others leave it room.
+    if (!layouts.empty() && layouts.front().tuned_depth) {
+      wishes.options.queue_depth = divide_up(layouts.front().reads.queue_depth, std::size_t{2});
+    }
+    layouts.push_back(choose_layout(facts, wishes));
+    members.push_back(std::make_unique<Member>(*station, facts, wishes));
+    members.back()->gives_way = any_other && computes(station);
+    lanes += station->most_lanes();
+    steps = std::max(steps, layouts.back().plan.steps());
+  }
+  const SequentialPlan& plan = layouts.front().plan;
+  const std::uint64_t block = choose_block(layouts);
+  std::stop_source stop;
+  const std::stop_callback stop_with_pass(job.wanted.stop, [&] { stop.request_stop(); });
+  EndOfPass failure;
+  const std::stop_callback stop_with_failure(failure.token(), [&] { stop.request_stop(); });
+  Tickets blocks(divide_up(plan.records(), block), stop.get_token());
+  for (const auto& member : members) {
+    member->wishes.needs.share = std::make_shared<Share>(blocks, plan.records(), block);
+  }
+  job.operation.prepare(lanes, steps);
+  PassThreads threads({&failure});
+  for (const auto& member : members) {
+    threads.start([&] { run_member(*member, job, blocks, failure.token(), watch); });
+  }
+  ProgressReporter reporter(job.wanted.progress, plan.bytes());
+  threads.join([&] {
+    std::uint64_t bytes = 0;
+    std::size_t in_flight = 0;
+    for (const auto& member : members) {
+      bytes += member->bytes;
+      in_flight += member->in_flight;
+    }
+    reporter.report(bytes, bytes, in_flight);
+  });
+  Stats stats = sum_of(members, watch.seconds()).value_or(describe_layout(facts, layouts.front()));
+  stats.outcome.partial = stats.outcome.bytes != plan.bytes();
+  const auto took_none = [](const auto& member) { return !member->stats; };
+  if (!stats.outcome.partial && std::ranges::any_of(members, took_none)) {
+    stats.outcome.remarks.emplace_back("all was read before the GPU had started");
+  }
+  return stats;
+}
+
+}  // namespace ooc
