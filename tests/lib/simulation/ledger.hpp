@@ -29,12 +29,14 @@ class Ledger {
         expected_(std::move(expected)),
         next_(scenario.lanes),
         had_(plan_.steps()),
+        had_elsewhere_(plan_.steps()),
         complaint_(complaint) {}
 
   /// Begins another pass.
   void restart() {
     std::ranges::fill(next_, std::size_t{0});
     for (auto& had : had_) had = false;
+    for (auto& had : had_elsewhere_) had = false;
     result_.assign(expected_.size(), paint);
     times_.assign(result_.size(), 0);
   }
@@ -54,6 +56,17 @@ class Ledger {
     return !had_[step].exchange(true);
   }
 
+  /// Records that another device has the steps from `first` up to, but not including, `end`.
+  void take_elsewhere(std::size_t first, std::size_t end) {
+    for (std::size_t step = first; step < std::min(end, had_.size()); ++step) {
+      if (had_[step].exchange(true)) complaint_.add("two devices had a step");
+      had_elsewhere_[step] = true;
+      const auto [begin, bytes] = ranges_[step];
+      std::copy_n(expected_.begin() + static_cast<std::ptrdiff_t>(begin), bytes,
+                  result_.begin() + static_cast<std::ptrdiff_t>(begin));
+    }
+  }
+
   /// Returns where the records that the operator of a fold sees from `first` on are to be copied.
   std::byte* seen(std::uint64_t first) { return result_.data() + first * record_bytes_; }
 
@@ -62,12 +75,13 @@ class Ledger {
     for (std::size_t i = 0; i < bytes; ++i) ++times_[offset + i];
   }
 
-  bool had(std::size_t step) const { return had_[step]; }
+  /// True if a lane has had the step.
+  bool had(std::size_t step) const { return had_[step] && !had_elsewhere_[step]; }
 
   /// Bytes that are compared of a step.
   std::uint64_t bytes_of(std::size_t step) const { return ranges_[step].count; }
 
-  /// Number of steps that lanes have had.
+  /// Number of steps that lanes, or another device, have had.
   std::size_t steps() const {
     return static_cast<std::size_t>(std::count(had_.begin(), had_.end(), true));
   }
@@ -101,9 +115,10 @@ class Ledger {
   std::size_t record_bytes_;  // of all inputs
   std::vector<std::byte> expected_;
   std::vector<std::byte> result_;
-  std::vector<std::uint8_t> times_;     // how often each byte of the result was written
-  std::vector<std::size_t> next_;       // one past the last step of each lane
-  std::vector<std::atomic<bool>> had_;  // steps that a lane has had
+  std::vector<std::uint8_t> times_;               // how often each byte of the result was written
+  std::vector<std::size_t> next_;                 // one past the last step of each lane
+  std::vector<std::atomic<bool>> had_;            // steps that a lane, or another device, has had
+  std::vector<std::atomic<bool>> had_elsewhere_;  // of these, by another device
   Complaint& complaint_;
 };
 

@@ -18,9 +18,8 @@ namespace ooc::test {
 /// Records the margins that the operator of a pass saw, and compares them with the inputs.
 class MarginLedger {
  public:
-  MarginLedger(const Scenario& scenario, const World& world, const SequentialPlan& plan,
-               Complaint& complaint)
-      : scenario_(scenario), plan_(plan), complaint_(complaint) {
+  MarginLedger(const Scenario& scenario, const World& world, Complaint& complaint)
+      : scenario_(scenario), plan_(scenario.plan()), complaint_(complaint) {
     for (std::size_t i = 0; i < scenario.records.size(); ++i) {
       expected_.push_back(world.seen_of(scenario, i));
     }
@@ -73,7 +72,7 @@ class MarginLedger {
   }
 
   const Scenario& scenario_;
-  const SequentialPlan& plan_;
+  SequentialPlan plan_;
   Complaint& complaint_;
   std::vector<std::vector<std::byte>> expected_;  // by input
   std::vector<std::byte> seen_;                   // by step

@@ -102,6 +102,8 @@ Scenario::Scenario(std::uint64_t wanted) : seed(wanted) {
     troubles.push_back({place, random.below(can_be_often ? 24 : 8), random.one_in(3)});
   }
   reads_ahead = (resizes || tuned) && random.one_in(2);
+  const bool may_be_shared = !writes && cached.empty() && !checksummed;
+  if (may_be_shared && random.one_in(3)) block_steps = random.between(1, 3);
 }
 
 /// Chooses the number of slots: one for each lane or chunk if lanes load their own chunks, as a
@@ -140,13 +142,14 @@ std::shared_ptr<const ChunkOrder> by_turns(const std::vector<bool>& cached) {
 
 }  // namespace
 
-SequentialPlan Scenario::plan() const {
+SequentialPlan Scenario::plan(std::shared_ptr<Share> share) const {
   std::vector<std::uint64_t> bytes;
   for (const RecordShape& record : records) bytes.push_back(record.bytes);
   return {extents,
           {.chunk_records = chunk_records,
            .record_bytes = bytes,
            .order = cached.empty() ? nullptr : by_turns(cached),
+           .share = std::move(share),
            .pieces_per_step = pieces,
            .before = margin.before,
            .after = margin.after}};
@@ -221,9 +224,11 @@ std::string Scenario::describe() const {
        << (direct ? ", direct" : "") << (swapped ? ", swapped" : "")
        << (observed ? ", observed" : "") << (resizes ? ", resizes" : "") << (tuned ? ", tuned" : "")
        << (reads_ahead ? ", reads ahead" : "") << (checksummed ? ", checksummed" : "")
-       << (cached.empty() ? "" : ", interleaved") << "; " << lanes << " lanes, " << first_slots
-       << " of " << slots << " slots, depth " << first_depth << " from " << least_depth << " to "
-       << read_depth << ", and " << write_depth << "; records of";
+       << (cached.empty() ? "" : ", interleaved")
+       << (is_shared() ? ", shared in blocks of " + std::to_string(block_steps) + " steps" : "")
+       << "; " << lanes << " lanes, " << first_slots << " of " << slots << " slots, depth "
+       << first_depth << " from " << least_depth << " to " << read_depth << ", and " << write_depth
+       << "; records of";
   for (const RecordShape& record : records) text << " " << record.bytes;
   text << " bytes to " << output_element_bytes << ", chunks of " << chunk_records << ", "
        << margin.before << " before and " << margin.after << " after, blocks of " << block_bytes

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,12 @@ struct Scenario {
   std::size_t pieces;                    // chunks of a step, copied one after another
   std::vector<bool> cached{};            // for each chunk, if the plan is interleaved
   std::vector<Trouble> troubles{};
+  std::size_t block_steps = 0;  // of a block, if other devices take some of the data; or 0
 
-  SequentialPlan plan() const;
+  /// The plan of all the data, or of a share of them.
+  SequentialPlan plan(std::shared_ptr<Share> share = nullptr) const;
+  bool is_shared() const { return block_steps != 0; }
+  std::uint64_t block_records() const { return block_steps * pieces * chunk_records; }
   SequentialPlan output_plan() const;
   std::size_t record_bytes() const;                    // of all inputs
   std::size_t swapped_bytes(std::size_t input) const;  // 0: as it is stored

@@ -15,6 +15,7 @@
 #include <memory_resource>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -63,7 +64,7 @@ class Simulation final : Operation {
   void run_pass();
   void run_threads();
   void tune(Reader& reader);
-  bool is_right(const StepRecords& in, std::size_t step) const;
+  bool is_right(const StepRecords& in) const;
   void check_pass();
 
   std::unique_ptr<Device> make_device();
@@ -90,9 +91,10 @@ class Simulation final : Operation {
   std::vector<std::unique_ptr<Lane>> lanes_;
   Troubles troubles_{scenario_.troubles, pool_};
   Ledger ledger_{scenario_, world_.result_of(scenario_), complaint_};
-  MarginLedger margins_{scenario_, world_, plan_, complaint_};
+  MarginLedger margins_{scenario_, world_, complaint_};
 
   // State of the current pass.
+  std::optional<Tickets> blocks_;  // of the data, of which other devices take some
   std::optional<Checksum> checksum_;
   std::optional<QueueTuner> tuner_;
   std::optional<Reader> reader_;
@@ -141,12 +143,22 @@ Outcome Simulation::run() {
 /// Called at every place of a pass. Yields at random, and throws at a trouble.
 void Simulation::at(Place place) {
   if (random_.one_in(30)) std::this_thread::yield();
+  if (blocks_ && random_.one_in(8)) {  // another device takes the next block
+    const std::size_t block = blocks_->draw().value_or(plan_.steps());
+    const std::size_t first = block * scenario_.block_steps;
+    ledger_.take_elsewhere(first, first + scenario_.block_steps);
+  }
   troubles_.come_to(place);
 }
 
 void Simulation::run_pass() {
   ledger_.restart();
   margins_.restart();
+  if (scenario_.is_shared()) {
+    blocks_.emplace(divide_up(plan_.records(), scenario_.block_records()), troubles_.stop());
+    plan_ = scenario_.plan(
+        std::make_shared<Share>(*blocks_, plan_.records(), scenario_.block_records()));
+  }
   checksum_.reset();
   if (scenario_.checksummed) checksum_.emplace();
   tuner_.reset();
@@ -209,7 +221,8 @@ void Simulation::run_threads() {
     inputs.push_back({scenario_.records[i], place_in_step(plan_, i), scenario_.swapped_bytes(i)});
   }
   const Stopwatch watch;
-  Tickets tickets(plan_.steps(), wanted.stop);
+  // If data are shared, a stop ends the blocks, and those that were taken are finished.
+  Tickets tickets(plan_.steps(), blocks_ ? std::stop_token() : wanted.stop);
   const PassParts parts{.plan = plan_,
                         .pool = pool_,
                         .tickets = tickets,
@@ -320,9 +333,10 @@ std::unique_ptr<Device> Simulation::make_device() {
 }
 
 /// True if a step has the records that the plan says, aligned.
-bool Simulation::is_right(const StepRecords& in, std::size_t step) const {
-  const RecordRange records = plan_.step(step), read = plan_.step_read(step);
-  bool is_right = in.count == records.count && in.first - in.margin.before == read.first &&
+bool Simulation::is_right(const StepRecords& in) const {
+  const RecordRange records = plan_.step(in.index), read = plan_.step_read(in.index);
+  bool is_right = in.first == records.first && in.count == records.count &&
+                  in.first - in.margin.before == read.first &&
                   in.count_with_margin() == read.count &&
                   in.inputs.size() == scenario_.records.size();
   for (std::size_t i = 0; is_right && i < in.inputs.size(); ++i) {
@@ -340,13 +354,14 @@ void Simulation::process(std::size_t lane, Stream& stream, const StepRecords& in
   const DeviceSpan<std::byte> out =
       scenario_.writes ? results.outputs.front() : DeviceSpan<std::byte>{};
   const std::size_t step = ledger_.step_at(in.first);
-  if (!ledger_.take(lane, step) || in.index != step || !is_right(in, step) ||
+  const bool is_in_place = blocks_ || in.index == step;
+  if (!ledger_.take(lane, step) || !is_in_place || !is_right(in) ||
       out.size != scenario_.output_bytes(in.count)) {
     complaint_.add("a lane got a step twice, in part, or not in rising order");
     return;
   }
-  const std::size_t slot = owners_.slot_of_lane_with(step);
-  if (!scenario_.on_gpu) owners_.expect(slot, step, Owner::lane);
+  const std::size_t slot = owners_.slot_of_lane_with(in.index);
+  if (!scenario_.on_gpu) owners_.expect(slot, in.index, Owner::lane);
   const std::size_t to =
       scenario_.writes ? scenario_.output_element_bytes : scenario_.record_bytes();
   std::byte* target = scenario_.writes ? out.data : ledger_.seen(in.first);
@@ -366,7 +381,7 @@ void Simulation::process(std::size_t lane, Stream& stream, const StepRecords& in
   }
   at(Place::processed);
   if (scenario_.on_gpu) return;  // there note_copy() records the new owner
-  owners_.hand_over(slot, step, Owner::lane, scenario_.writes ? Owner::writer : Owner::none);
+  owners_.hand_over(slot, in.index, Owner::lane, scenario_.writes ? Owner::writer : Owner::none);
 }
 
 void Simulation::check_pass() {
