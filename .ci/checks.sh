@@ -14,6 +14,7 @@ failures=$results/failures.log
 # one of these labels may be skipped.
 missing=$(/usr/bin/python3 - "$results/probe" <<'PYTHON'
 import ctypes
+import importlib.util
 import mmap
 import os
 import shutil
@@ -57,6 +58,11 @@ if shutil.which("doxygen") is None:
 for tool in "lintian", "mmdebstrap":
     if shutil.which(tool) is None or shutil.which("dpkg-shlibdeps") is None:
         labels.append(f"needs-{tool}")
+for package, label in ("distributed", "dask"), ("ray", "ray"):
+    if importlib.util.find_spec(package) is None:
+        labels.append(f"needs-{label}")
+if os.geteuid() != 0 or not all(map(shutil.which, ("munged", "slurmctld", "slurmd", "sbatch"))):
+    labels.append("needs-slurm")
 print(*labels)
 PYTHON
 )

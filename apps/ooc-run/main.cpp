@@ -31,6 +31,7 @@
 #include "info/info.hpp"
 #include "manual/generate.hpp"
 #include "request/request.hpp"
+#include "run/unfinished_start.hpp"
 
 namespace ooc_run {
 namespace {
@@ -218,5 +219,5 @@ int main(int argc, char** argv) {
   // With these signals ignored, a closed pipe and a file-size limit become errors of write().
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  return ooc_run::guarded({argv + 1, argv + argc});
+  return ooc_run::end_unless_finished(ooc_run::guarded({argv + 1, argv + argc}));
 }

@@ -72,6 +72,7 @@ Task product_task(const ooc::Source& a, const ooc::Source& b) {
   using ooc::typical::core_flops;
   Task task = passes_over(a, 1, core_flops);
   const Workload of_b = passes_over(b, 1, core_flops).work;
+  task.why_alone = "one device multiplies";
   Workload& work = task.work;
   work.from_disk += of_b.from_disk;
   work.from_page_cache += of_b.from_page_cache;

@@ -42,7 +42,7 @@ Outcome run(const InfoRequest& request, const Interrupt& /*interrupt*/) {
             .guess = {},
             .readings = {}};
   const ooc::Source& source = info.source;
-  require_usable(settings.devices);
+  if (settings.devices.size() == 1) require_usable(settings.devices);
   info.files = describe_files(source);  // first: reading data changes what is in the page cache
   const bool is_asked_for = settings.format.type || settings.format.offset != 0;
   const bool has_structs = source.type() && source.type()->is_struct();

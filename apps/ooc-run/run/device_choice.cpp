@@ -52,7 +52,7 @@ std::string name_of(const DeviceName& device) {
 
 /// Of several devices, all that help: none beside one that reads all there is from a disk, and no
 /// GPU that would start when the CPU is done.
-DeviceChoice choose_helpful(std::span<const DeviceName> wanted, const Workload& work,
+DeviceChoice choose_helpful(std::span<const DeviceName> wanted, const Task& task,
                             const DeviceRates& rates) {
   constexpr double bound = 0.85;  // of the time: devices together would save less than the rest
   const auto is_cpu = [](const DeviceName& device) { return device.kind == ooc::DeviceKind::cpu; };
@@ -61,6 +61,11 @@ DeviceChoice choose_helpful(std::span<const DeviceName> wanted, const Workload& 
     const std::string no_gpu = ooc::why_no_gpu();
     if (!no_gpu.empty()) return {{*cpu}, fmt::format("the CPU alone ({})", no_gpu)};
   }
+  if (!task.why_alone.empty()) {
+    return {{wanted.front()},
+            fmt::format("{} alone ({})", name_of(wanted.front()), task.why_alone)};
+  }
+  const Workload& work = task.work;
   const auto seconds_on = [&](const DeviceName& device) {
     const bool gpu = device.kind == ooc::DeviceKind::cuda;
     return seconds_of(work, device.kind, gpu ? rates.gpu : rates.cpu);
@@ -126,7 +131,9 @@ Task summary_task(const ooc::Source& source, const ooc::SummaryOptions& options)
 
 Task convert_task(const ooc::Source& source) {
   constexpr double core_rate = 3e9;
-  return passes_over(source, 1, core_rate);
+  Task task = passes_over(source, 1, core_rate);
+  task.why_alone = "it writes a file";
+  return task;
 }
 
 DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options) {
@@ -152,14 +159,19 @@ DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options) {
           .any_gpu = ooc::visible_gpus() > 0};
 }
 
-DeviceChoice choose_device(std::span<const DeviceName> wanted, const Workload& work,
+DeviceChoice choose_device(const RunSettings& settings, Task task) {
+  if (settings.checksum) task.why_alone = "a checksum is of the bytes in their order";
+  return choose_device(settings.devices, task, rates_to_choose_by(task, settings.options));
+}
+
+DeviceChoice choose_device(std::span<const DeviceName> wanted, const Task& task,
                            const DeviceRates& rates) {
-  if (wanted.size() > 1) return choose_helpful(wanted, work, rates);
+  if (wanted.size() > 1) return choose_helpful(wanted, task, rates);
   if (!wanted.empty()) return {{wanted.front()}, {}};
   const std::vector<DeviceName> cpu{{ooc::DeviceKind::cpu}}, gpu{{ooc::DeviceKind::cuda}};
   if (!rates.cuda) return {cpu, why_not_gpu(ooc::why_no_gpu())};
-  const double cpu_seconds = seconds_of(work, ooc::DeviceKind::cpu, rates.cpu);
-  const double gpu_seconds = seconds_of(work, ooc::DeviceKind::cuda, rates.gpu);
+  const double cpu_seconds = seconds_of(task.work, ooc::DeviceKind::cpu, rates.cpu);
+  const double gpu_seconds = seconds_of(task.work, ooc::DeviceKind::cuda, rates.gpu);
   if (gpu_seconds > as_good_as_equal * cpu_seconds) {
     return {cpu, why_cpu(cpu_seconds, gpu_seconds, rates.gpu.start_seconds.value_or(0))};
   }

@@ -13,7 +13,7 @@
 
 #include "rates/ceilings.hpp"
 #include "rates/prediction.hpp"
-#include "request/device_words.hpp"
+#include "request/run_settings.hpp"
 
 namespace ooc_run {
 
@@ -24,6 +24,7 @@ struct Task {
   std::size_t passes = 1;        // over the data
   double core_rate = 0;          // typical bytes per second of one core
   Workload work{};               // as far as it is known before the I/O configuration is chosen
+  std::string why_alone{};       // the reason why several devices do not share it; or empty
 };
 
 /// Returns a task of one or several passes over a source.
@@ -58,11 +59,15 @@ struct DeviceChoice {
 };
 
 /// Returns the devices that the user `wanted`, unchecked; of several, one if there are no others,
-/// or if these are predicted not to help. Without a wish: the GPU, unless it is not usable or the
-/// CPU is predicted to be faster by more than 10 %. That prediction comes first, so that a run on
-/// the CPU does not wait for CUDA to start. A stage without a rate counts as infinitely fast.
-DeviceChoice choose_device(std::span<const DeviceName> wanted, const Workload& work,
+/// if these are predicted not to help, or if the work is not shared. Without a wish: the GPU,
+/// unless it is not usable or the CPU is predicted to be faster by more than 10 %. That prediction
+/// comes first, so that a run on the CPU does not wait for CUDA to start. A stage without a rate
+/// counts as infinitely fast.
+DeviceChoice choose_device(std::span<const DeviceName> wanted, const Task& task,
                            const DeviceRates& rates);
+
+/// The same for a run.
+DeviceChoice choose_device(const RunSettings& settings, Task task);
 
 /// Starts the devices.
 std::vector<std::unique_ptr<ooc::Device>> make_devices(const DeviceChoice& choice);

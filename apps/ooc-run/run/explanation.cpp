@@ -142,8 +142,7 @@ void require_usable(std::span<const DeviceName> devices) {
 Explanation explain_run(const RunSettings& settings, const Task& task,
                         const std::function<ooc::Stats(ooc::DeviceKind)>& dry_run) {
   Explanation explanation;
-  explanation.device =
-      choose_device(settings.devices, task.work, rates_to_choose_by(task, settings.options));
+  explanation.device = choose_device(settings, task);
   const std::vector<DeviceName>& devices = explanation.device.devices;
   if (!settings.devices.empty()) require_usable(devices);
   const ooc::DeviceKind device = explanation.device.kind();

@@ -20,6 +20,7 @@
 #include "cli/terminal.hpp"
 #include "dataset/type_doubt.hpp"
 #include "result/reasons.hpp"
+#include "run/unfinished_start.hpp"
 #include "run/verdict.hpp"
 
 namespace ooc_run {
@@ -167,11 +168,10 @@ Session::Session(const RunSettings& settings, const Interrupt& interrupt, const 
       trace_(begin_trace(settings)),
       report_file_(begin_report(settings)),
       task_(task),
-      device_(
-          choose_device(settings.devices, task.work, rates_to_choose_by(task, settings.options))),
+      device_(choose_device(settings, task)),
       meter_(settings.output.progress, task.passes + checks),
       stall_watch_(settings.io_timeout),
-      coordinator_(make_devices(device_), settings.options),
+      coordinator_(std::make_unique<ooc::Coordinator>(make_devices(device_), settings.options)),
       pass_(pass_options()) {}
 
 ooc::PassOptions Session::pass_options() {
@@ -207,9 +207,10 @@ void Session::show(const ooc::Progress& progress) {
   }
 }
 
-/// Returns the measured rates for a run like this one.
+/// Returns the measured rates for a run like this one. None are of several devices together.
 Ceilings Session::ceilings() {
-  return read_ceilings({task_.file, coordinator_.device().name(), task_.kernel});
+  if (device_.devices.size() > 1) return {};
+  return read_ceilings({task_.file, coordinator_->device().name(), task_.kernel});
 }
 
 std::optional<Prediction> Session::predict(const Workload& work) {
@@ -285,6 +286,7 @@ void Session::end_run() {
 }
 
 Session::~Session() {
+  destroy_unless_starting(std::move(coordinator_));
   if (!trace_ || trace_->empty()) return;
   interrupt_.allow_more_time();
   try {

@@ -61,12 +61,13 @@ class Session {
   Session(const RunSettings& settings, const Interrupt& interrupt, const Task& task,
           std::size_t checks = 0);
 
-  /// Writes the timeline of a run that failed: it may show why.
+  /// Writes the timeline of a run that failed: it may show why. Does not wait for a device that is
+  /// still starting.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  ooc::Coordinator& coordinator() noexcept { return coordinator_; }
+  ooc::Coordinator& coordinator() noexcept { return *coordinator_; }
 
   /// Returns the options for each pass of the run.
   const ooc::PassOptions& pass() const noexcept { return pass_; }
@@ -115,7 +116,7 @@ class Session {
   StageLoad stage_load_;
   bool has_ended_ = false;
   StallWatch stall_watch_;
-  ooc::Coordinator coordinator_;
+  std::unique_ptr<ooc::Coordinator> coordinator_;
   ooc::PassOptions pass_;
 };
 

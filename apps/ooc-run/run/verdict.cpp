@@ -206,8 +206,8 @@ std::string idle_times(const std::vector<BusyStage>& stages, const BusyStage* bo
 std::string shares(const ooc::Stats& stats) {
   std::string text;
   double idle = 0;
-  const auto all = static_cast<double>(std::max<std::uint64_t>(stats.outcome.bytes, 1)) *
-                   static_cast<double>(stats.outcome.passes);
+  double all = 0;
+  for (const ooc::DeviceShare& share : stats.devices) all += static_cast<double>(share.bytes);
   for (const ooc::DeviceShare& share : stats.devices) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", share.device,
                         percent(static_cast<double>(share.bytes) / all));

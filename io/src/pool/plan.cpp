@@ -133,9 +133,11 @@ SequentialPlan::SequentialPlan(std::span<const Extent> extents, Cut cut)
   }
   chunks_ = divide_up(records_, cut_.chunk_records);
   planned_records_ = records_;
-  assert(!cut_.share ||
-         (!cut_.order &&
-          cut_.share->block_records() % (cut_.chunk_records * cut_.pieces_per_step) == 0));
+  assert(!cut_.share || !cut_.order);
+  if (cut_.share &&
+      cut_.share->block_records() % (cut_.chunk_records * cut_.pieces_per_step) != 0) {
+    throw Error(ErrorKind::internal, "a block of shared data is not whole steps");
+  }
   if (!cut_.order) return;
   assert(cut_.pieces_per_step == 1 && margin == 0 && cut_.order->size() <= chunks_);
   chunks_ = cut_.order->size();

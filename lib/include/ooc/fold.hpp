@@ -73,7 +73,7 @@ concept FoldsSeveral = consumes<Op, typename Op::Input>;
 ///     that have a partial for each stream, a call then gets one or several whole partitions;
 ///  -  `static constexpr bool same_bits_everywhere = true`: what consume() and merge() compute has
 ///     the same bits on the CPU and on a GPU. Partitions then have the same size on both (1 MiB),
-///     and both may share a pass (see Coordinator): merge() then gets partials of both;
+///     and both may share a pass (see Coordinator);
 ///  -  `Partial make_partial(Stream&) const`: partials with device memory of their own, and
 ///     `void reset(Stream&, Partial&) const`, which makes one neutral again, also one that
 ///     merge() has moved from, so that a pass allocates a few of them only;
@@ -88,6 +88,10 @@ concept FoldsSeveral = consumes<Op, typename Op::Input>;
 /// Partials of its own; so are make_partial(), reset() and finish(). merge() is called by one
 /// thread at a time, and result() by the thread that called fold(). Everything else that the
 /// operator refers to must be safe to be used by several threads.
+///
+/// Several GPUs of a coordinator share a pass: consume() is called with streams of each, and
+/// merge() gets partials of different ones. An operator with device memory of its own, or with
+/// partials that merge() reads on a device, needs a coordinator with one GPU.
 ///
 /// Lifetime: a Partial ends before fold() returns, unless it is what fold() returns. A Buffer that
 /// leaves in it, or in the result, has memory of the coordinator's device and must be destroyed

@@ -35,12 +35,15 @@ int visible_gpus(const std::string& dev) {
   }
   const char* const chosen = std::getenv("CUDA_VISIBLE_DEVICES");
   if (chosen == nullptr) return files;
-  // An index that is no GPU's hides those after it.
+  // An index that is no GPU's hides those after it. Other words are names of GPUs.
   int visible = 0;
   std::istringstream words(chosen);
-  for (std::string word; std::getline(words, word, ',') && !word.starts_with('-'); ++visible) {
+  for (std::string word; std::getline(words, word, ',') && visible < files; ++visible) {
+    int index = 0;
+    const bool is_index = static_cast<bool>(std::istringstream(word) >> index);
+    if (is_index && (index < 0 || index >= files)) break;
   }
-  return std::min(visible, files);
+  return visible;
 }
 
 CudaFacts cuda_facts() {

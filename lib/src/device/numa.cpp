@@ -44,6 +44,11 @@ bool bind_to_numa_node(int node, const std::string& sys) {
       cores_of(read_text(sys + "/devices/system/node/node" + std::to_string(node) + "/cpulist"));
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return false;
+  int policy = MPOL_DEFAULT;
+  if (::syscall(SYS_get_mempolicy, &policy, nullptr, 0, nullptr, 0) == 0 &&
+      policy != MPOL_DEFAULT) {
+    return false;
+  }
   CPU_AND(&cores, &cores, &allowed);
   if (CPU_COUNT(&cores) == 0 || sched_setaffinity(0, sizeof(cores), &cores) != 0) return false;
   // Where the kernel refuses this, memory comes from the node of the core that touches it first.

@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "observe/stopwatch.hpp"
 #include "pass/station.hpp"
 #include "pass/team.hpp"
 #include "sizing/dry_run_pass.hpp"
@@ -49,6 +48,7 @@ struct Coordinator::State {
   std::vector<std::unique_ptr<Station>> stations;  // at least one
 
   Station& first() noexcept { return *stations.front(); }
+  Station& first_alone();
   Stats run(Reservation& pass, std::span<const PassInput> inputs, Operation& operation,
             const PassOptions& wanted, std::span<const Output> outputs);
 };
@@ -62,13 +62,10 @@ Coordinator::Coordinator(std::vector<std::unique_ptr<Device>> devices, Options o
   check_version(headers);
   if (devices.empty()) throw Error(ErrorKind::usage, "a coordinator has at least one device");
   state_->options = bounded(std::move(options));
-  Options of_each = state_->options;
-  if (of_each.memory_bytes != 0) {
-    of_each.memory_bytes = std::max<std::size_t>(of_each.memory_bytes / devices.size(), 1);
-  }
   std::size_t lanes = 0;
   for (std::unique_ptr<Device>& device : devices) {
-    state_->stations.push_back(std::make_unique<Station>(std::move(device), of_each, lanes));
+    state_->stations.push_back(
+        std::make_unique<Station>(std::move(device), state_->options, lanes));
     lanes += state_->stations.back()->most_lanes();
   }
 }
@@ -81,7 +78,7 @@ Coordinator::Reservation Coordinator::begin_pass() {
 
 Coordinator::Reservation Coordinator::reserve() {
   Reservation reservation = begin_pass();
-  for (const auto& station : state_->stations) station->release();
+  state_->first_alone().release();
   return reservation;
 }
 
@@ -126,19 +123,30 @@ Stats Coordinator::run(Reservation& pass, std::span<const PassInput> inputs, Ope
               {.path = outputs.front().file.path()});
 }
 
+/// Returns the first station, which then has all memory of the host to itself.
+Station& Coordinator::State::first_alone() {
+  for (const auto& other : std::span(stations).subspan(1)) other->release();
+  first().set_memory_limit(options.memory_bytes);
+  return first();
+}
+
 /// On all devices, or on the first if they cannot share the pass.
 Stats Coordinator::State::run(Reservation& pass, std::span<const PassInput> inputs,
                               Operation& operation, const PassOptions& wanted,
                               std::span<const Output> outputs) {
   const PassJob job{inputs, operation, wanted, outputs, [&pass] { pass.bind_thread(); }};
-  if (stations.size() == 1) {
-    const Stopwatch watch;
-    return first().run(job, first().measure(job), first().wishes(job), watch);
-  }
+  const bool is_empty = !inputs.empty() && records_of(inputs.front()) == 0;
+  if (stations.size() == 1 || is_empty) return first_alone().run(job);
   const std::string why_alone = why_not_shared(stations, job);
-  if (why_alone.empty()) return run_shared(stations, job);
-  const Stopwatch watch;
-  Stats stats = first().run(job, first().measure(job), first().wishes(job), watch);
+  if (why_alone.empty()) {
+    const std::size_t limit = options.memory_bytes / stations.size();
+    const bool has_limit = options.memory_bytes != 0;
+    for (const auto& station : stations) {
+      station->set_memory_limit(has_limit ? std::max<std::size_t>(limit, 1) : 0);
+    }
+    return run_shared(stations, job);
+  }
+  Stats stats = first_alone().run(job);
   stats.outcome.remarks.push_back("only " + stats.layout.device + " ran this pass: " + why_alone);
   return stats;
 }

@@ -139,6 +139,19 @@ void Station::add_times(const Writer* writer, Stats& stats) const {
   }
 }
 
+void Station::set_memory_limit(std::size_t bytes) {
+  if (bytes == options_.memory_bytes) return;
+  release();
+  options_.memory_bytes = bytes;
+  device_->host_memory().set_limit(bytes);
+}
+
+Stats Station::run(const PassJob& job) {
+  const Stopwatch watch;
+  Facts facts = measure(job);
+  return run(job, std::move(facts), wishes(job), watch);
+}
+
 Facts Station::measure(const PassJob& job) const {
   return measure_facts(device_->facts(), !device_->has_started(), job.inputs, job.outputs);
 }
@@ -212,6 +225,7 @@ Stats Station::run(const PassJob& job, Facts facts, Wishes wishes, const Stopwat
 Stats Station::attempt(const PassJob& job, const Facts& facts, const Layout& layout, bool is_shared,
                        const Stopwatch& watch) {
   const auto& [inputs, operation, wanted, outputs, bind_thread] = job;
+  lanes_ = {};
   Stats stats = describe_layout(facts, layout);
   std::optional<Checksum> checksum;
   if (wanted.checksum) checksum.emplace();

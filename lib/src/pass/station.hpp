@@ -37,7 +37,7 @@ class Station {
   /// count the lanes of all together.
   Station(std::unique_ptr<Device> device, Options options, std::size_t lanes_before);
 
-  Device& device() noexcept { return *device_; }
+  Device& device() const noexcept { return *device_; }
   const Options& options() const noexcept { return options_; }
   const Workers& workers() const noexcept { return workers_; }
 
@@ -48,9 +48,16 @@ class Station {
   /// Frees the pool and the lanes' buffers. Between passes only.
   void release();
 
+  /// Sets the limit of memory on the host, and frees what the station has there if it was another
+  /// one. Between passes only.
+  void set_memory_limit(std::size_t bytes);
+
   /// Return all that the sizes of a pass depend on here. Throw as Coordinator::run().
   Facts measure(const PassJob& job) const;
   Wishes wishes(const PassJob& job) const;
+
+  /// Runs a pass without others.
+  Stats run(const PassJob& job);
 
   /// Runs a pass, or the share of one that `wishes` names; then the operation has been prepared for
   /// the lanes of all stations. `watch` runs since the beginning of the pass.

@@ -4,6 +4,7 @@
 #include <ooc/detail/observe/progress_reporter.hpp>
 #include <ooc/detail/pass/pass_threads.hpp>
 #include <ooc/detail/pool/tickets.hpp>
+#include <ooc/detail/sizing/io_config.hpp>
 
 #include <sched.h>
 
@@ -33,10 +34,13 @@ struct Member {
   Station& station;
   Facts facts;
   Wishes wishes;
-  bool gives_way = false;  // to devices that its cores read for
+  bool gives_way = false;        // to devices that its cores read for
+  std::size_t slots_before = 0;  // of the pools of others, in the numbers of trace events
   std::atomic<std::uint64_t> bytes{0};
   std::atomic<std::size_t> in_flight{0};
-  std::optional<Stats> stats{};  // none if it took no part
+  std::optional<Stats> stats{};  // none if it did not begin
+
+  bool took_part() const { return stats && stats->outcome.bytes != 0; }
 };
 
 /// Ends a pass of which a member has failed.
@@ -68,14 +72,29 @@ void give_way() noexcept {
   sched_setscheduler(0, SCHED_IDLE, &none);
 }
 
-/// Waits until the device has started. Returns false if all blocks are taken meanwhile.
+bool computes(const Station& station) {
+  return station.device().facts().uses_host_cores;
+}
+
+/// True if there are threads that read for a GPU, and they leave cores to others, which would never
+/// run otherwise.
+bool leaves_some(std::span<const std::unique_ptr<Station>> stations, std::size_t cores) {
+  std::size_t readers = 0;
+  for (const auto& station : stations) {
+    if (!computes(*station)) readers += station->workers().readers;
+  }
+  return readers != 0 && readers < cores;
+}
+
+/// Waits until the device has started. Returns false if all blocks are taken by then.
 bool wait_for_start(const Device& device, Tickets& blocks) {
   constexpr std::chrono::milliseconds nap{1};
-  while (device.is_starting()) {
+  for (;;) {
+    const bool is_starting = device.is_starting();
     if (blocks.next() >= blocks.end()) return false;
+    if (!is_starting) return true;
     std::this_thread::sleep_for(nap);
   }
-  return true;
 }
 
 /// Runs the share of a member, on a thread of its own.
@@ -92,6 +111,12 @@ void run_member(Member& member, const PassJob& job, Tickets& blocks, std::stop_t
     member.bytes = progress.bytes;
     member.in_flight = progress.in_flight;
   };
+  if (job.wanted.observe) {
+    wanted.observe = [&](TraceEvent event) {
+      if (event.kind == TraceEvent::Kind::read) event.worker += member.slots_before;
+      job.wanted.observe(event);
+    };
+  }
   const PassJob share{job.inputs, job.operation, wanted, {}, [&] { device.bind_to_thread(); }};
   member.stats = member.station.run(share, member.facts, member.wishes, watch);
 }
@@ -129,7 +154,7 @@ std::optional<Stats> sum_of(std::span<const std::unique_ptr<Member>> members, do
   std::optional<Stats> all;
   std::vector<DeviceShare> shares;
   for (const auto& member : members) {
-    if (!member->stats) continue;
+    if (!member->took_part()) continue;
     const Stats& stats = *member->stats;
     const double last = member->station.last_seconds();
     shares.push_back({.device = stats.layout.device,
@@ -137,7 +162,7 @@ std::optional<Stats> sum_of(std::span<const std::unique_ptr<Member>> members, do
                       .bytes = stats.outcome.bytes,
                       .busy_seconds = last - stats.timing.startup_seconds,
                       .start_seconds = stats.timing.startup_seconds,
-                      .idle_seconds = seconds - last});
+                      .idle_seconds = std::max(seconds - last, 0.0)});
     if (all) {
       add_beside(*all, stats);
     } else {
@@ -176,20 +201,22 @@ Stats run_shared(std::span<const std::unique_ptr<Station>> stations, const PassJ
   std::vector<Layout> layouts;
   Facts facts = stations.front()->measure(job);
   facts.device_starts = false;  // a device that starts reads nothing
-  std::size_t lanes = 0, steps = 0;
-  const auto computes = [](const auto& each) { return each->device().facts().uses_host_cores; };
-  const bool any_other = !std::ranges::all_of(stations, computes);
+  std::size_t lanes = 0, steps = 0, slots = 0;
+  const bool leaves_cores = leaves_some(stations, usable_cores());
   for (const auto& station : stations) {
     facts.device = station->device().facts();
     Wishes wishes = station->wishes(job);
     wishes.needs.in_order = true;
+    wishes.needs.devices = stations.size();
     // One reader tunes the queue depth of a disk. With half of that, others leave it room.
     if (!layouts.empty() && layouts.front().tuned_depth) {
       wishes.options.queue_depth = divide_up(layouts.front().reads.queue_depth, std::size_t{2});
     }
     layouts.push_back(choose_layout(facts, wishes));
     members.push_back(std::make_unique<Member>(*station, facts, wishes));
-    members.back()->gives_way = any_other && computes(station);
+    members.back()->gives_way = leaves_cores && computes(*station);
+    members.back()->slots_before = slots;
+    slots += layouts.back().all_slots();
     lanes += station->most_lanes();
     steps = std::max(steps, layouts.back().plan.steps());
   }
@@ -218,11 +245,15 @@ Stats run_shared(std::span<const std::unique_ptr<Station>> stations, const PassJ
     }
     reporter.report(bytes, bytes, in_flight);
   });
+  // The caller is about to free what the operation holds. It does not wait for a GPU that starts.
+  if (members.front()->took_part()) job.bind_thread();
   Stats stats = sum_of(members, watch.seconds()).value_or(describe_layout(facts, layouts.front()));
   stats.outcome.partial = stats.outcome.bytes != plan.bytes();
-  const auto took_none = [](const auto& member) { return !member->stats; };
-  if (!stats.outcome.partial && std::ranges::any_of(members, took_none)) {
-    stats.outcome.remarks.emplace_back("all was read before the GPU had started");
+  const auto idle =
+      std::ranges::count_if(members, [](const auto& member) { return !member->took_part(); });
+  if (!stats.outcome.partial && idle != 0) {
+    stats.outcome.remarks.push_back(std::to_string(idle) + " of " + std::to_string(members.size()) +
+                                    " devices took no part: all was read before they had started");
   }
   return stats;
 }

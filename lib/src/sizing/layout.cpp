@@ -90,14 +90,16 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
   constexpr std::size_t times_margin = 50;  // so that reading it twice costs 2 % at most
   // Half of the available memory is the limit without another one.
   const std::size_t available =
-      chunk_within_limits({.memory_bytes = facts.host_bytes / 2}, facts.device, reading.lanes,
-                          std::numeric_limits<std::size_t>::max(), buffers);
+      chunk_within_limits({.memory_bytes = facts.host_bytes / needs.devices / 2}, facts.device,
+                          reading.lanes, std::numeric_limits<std::size_t>::max(), buffers);
   const std::size_t beside_margin = std::min(times_margin * needs.margin_bytes(), available);
   const bool for_margin = beside_margin > config.chunk_bytes;
   const std::size_t wanted = round_up(std::max(config.chunk_bytes, beside_margin), partition_most);
   const std::size_t most =
       chunk_within_limits(options, facts.device, reading.lanes, wanted, buffers);
-  const std::size_t partitions = std::max<std::size_t>(most / partition_most, 1);
+  std::size_t partitions = std::max<std::size_t>(most / partition_most, 1);
+  // Blocks are whole steps of all devices.
+  if (needs.devices > 1) partitions = std::bit_floor(partitions);
   return with_pieces(partitions * needs.partition, std::min(most, config.chunk_bytes),
                      {.what = partitions * partition_most < wanted ? Choice::chunk_within_limits
                               : for_margin                         ? Choice::chunk_for_margin

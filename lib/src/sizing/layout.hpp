@@ -30,7 +30,8 @@ struct StepNeeds {
   std::uint64_t records = 0;           // of a pass without inputs
   std::uint64_t resident = 0;          // records, the first ones, that are on the device already
   std::optional<Lending> lending{};
-  /// The part of the inputs that this device takes, if several share them.
+  /// Devices that share the inputs, and the memory of the host; and the part that this one takes.
+  std::size_t devices = 1;
   std::shared_ptr<Share> share{};
 
   /// Of all inputs.

@@ -131,8 +131,9 @@ Error no_room(const Layout& layout, const Wishes& wishes, std::size_t limit, std
 Occupancy choose_occupancy(const Facts& facts, const Wishes& wishes, const Layout& layout) {
   Occupancy occupancy = most_generous(facts, wishes, layout);
   // Without a limit, long records could take more memory than there is.
-  const std::size_t limit =
-      wishes.options.memory_bytes != 0 ? wishes.options.memory_bytes : facts.host_bytes / 2;
+  const std::size_t limit = wishes.options.memory_bytes != 0
+                                ? wishes.options.memory_bytes
+                                : facts.host_bytes / wishes.needs.devices / 2;
   const bool lends_slots = wishes.needs.lending && facts.device.reads_host_memory;
   if (limit == 0) return occupancy;
   const std::size_t buffer_bytes = facts.device.reads_host_memory ? layout.buffers.bytes() : 0;

@@ -21,16 +21,16 @@ DeviceRates server() {
                   .start_seconds = 0.25}};
 }
 
-Workload work(double from_disk, double from_page_cache) {
+Task work(double from_disk, double from_page_cache) {
   const double bytes = from_disk + from_page_cache;
-  return {.from_disk = from_disk,
-          .from_page_cache = from_page_cache,
-          .to_device = bytes,
-          .through_kernel = bytes};
+  return {.work = {.from_disk = from_disk,
+                   .from_page_cache = from_page_cache,
+                   .to_device = bytes,
+                   .through_kernel = bytes}};
 }
 
 TEST(ChooseDevice, TakesWhatWasAskedFor) {
-  const Workload small = work(1, 0);
+  const Task small = work(1, 0);
   const std::vector<DeviceName> gpu{{ooc::DeviceKind::cuda, 1}};
   EXPECT_EQ(choose_device(gpu, small, server()).devices, gpu);
   EXPECT_EQ(choose_device(gpu, small, server()).kind(), ooc::DeviceKind::cuda);
@@ -59,6 +59,19 @@ TEST(ChooseDevice, TakesOneWhereOthersDoNotHelp) {
   EXPECT_EQ(choose_device(gpus, work(0, 1e9), server()).devices, gpus);
 }
 
+TEST(ChooseDevice, TakesTheFirstForWorkThatIsNotShared) {
+  Task task = work(0, 600e9);
+  task.why_alone = "it writes a file";
+  const DeviceChoice choice = choose_device(all, task, server());
+  EXPECT_EQ(choice.devices, std::vector{all.front()});
+  EXPECT_EQ(choice.reason, "cuda:0 alone (it writes a file)");
+  DeviceRates no_gpu = server();
+  no_gpu.any_gpu = false;
+  const std::string why = ooc::why_no_gpu();
+  EXPECT_EQ(choose_device(all, task, no_gpu).devices,
+            std::vector{why.empty() ? all.front() : the_cpu});
+}
+
 TEST(ChooseDevice, DoesNotStartAGpuForLittle) {
   const DeviceChoice little = choose_device({}, work(0, 100e6), server());
   EXPECT_EQ(little.kind(), ooc::DeviceKind::cpu);
@@ -82,7 +95,7 @@ TEST(ChooseDevice, TakesTheCpuWithoutCuda) {
 // Without a GPU, the reason depends on the driver.
 TEST(ChooseDevice, TakesAGpuForMuch) {
   const struct {
-    Workload work;
+    Task work;
     std::string reason;
   } cases[] = {
       {work(0, 600e9), "GPU (the CPU would take 2.0 times as long)"},

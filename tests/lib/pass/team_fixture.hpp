@@ -58,6 +58,29 @@ inline std::unique_ptr<Device> slowed(std::unique_ptr<Device> device,
   return watched(std::move(device), [pause] { std::this_thread::sleep_for(pause); });
 }
 
+/// Devices that wait for one another after their first steps, so that each takes part in a pass.
+class Meeting {
+ public:
+  /// Adds a device, before the pass. It then takes so long for each step.
+  std::unique_ptr<Device> of(std::unique_ptr<Device> device, std::chrono::microseconds pause = {}) {
+    ++state_->devices;
+    return watched(std::move(device), [state = state_, pause, is_first = true]() mutable {
+      if (std::exchange(is_first, false)) ++state->arrived;
+      while (state->arrived < state->devices) {
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+      }
+      std::this_thread::sleep_for(pause);
+    });
+  }
+
+ private:
+  struct State {
+    int devices = 0;
+    std::atomic<int> arrived{0};
+  };
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
 template <class... Each>
 std::vector<std::unique_ptr<Device>> devices(std::unique_ptr<Each>... each) {
   std::vector<std::unique_ptr<Device>> all;

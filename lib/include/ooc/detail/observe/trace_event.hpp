@@ -26,7 +26,8 @@ struct TraceEvent {
   /// The lane, or for a read or write the slot of the pool. Slots that are not in use all the time
   /// share the next higher numbers, one for each of them in use at once.
   std::size_t worker = 0;
-  std::size_t chunk = 0;      ///< index in the plan of the pass
+  /// Index in the plan of the pass; in a pass that devices share, among the chunks of each.
+  std::size_t chunk = 0;
   std::uint64_t bytes = 0;    ///< payload that was moved, or passed to the operator
   Clock::time_point begin{};  ///< of the work
   Clock::time_point end{};    ///< of the work
