@@ -25,6 +25,7 @@
 #include "lib/simulation/margin_ledger.hpp"
 #include "lib/simulation/simulated_output.hpp"
 #include "lib/simulation/slot_owners.hpp"
+#include "lib/simulation/step_check.hpp"
 #include "lib/simulation/troubles.hpp"
 #include "observe/stopwatch.hpp"
 #include "pass/appender.hpp"
@@ -64,7 +65,6 @@ class Simulation final : Operation {
   void run_pass();
   void run_threads();
   void tune(Reader& reader);
-  bool is_right(const StepRecords& in) const;
   void check_pass();
 
   std::unique_ptr<Device> make_device();
@@ -332,21 +332,6 @@ std::unique_ptr<Device> Simulation::make_device() {
       std::pmr::new_delete_resource());
 }
 
-/// True if a step has the records that the plan says, aligned.
-bool Simulation::is_right(const StepRecords& in) const {
-  const RecordRange records = plan_.step(in.index), read = plan_.step_read(in.index);
-  bool is_right = in.first == records.first && in.count == records.count &&
-                  in.first - in.margin.before == read.first &&
-                  in.count_with_margin() == read.count &&
-                  in.inputs.size() == scenario_.records.size();
-  for (std::size_t i = 0; is_right && i < in.inputs.size(); ++i) {
-    const RecordShape& record = scenario_.records[i];
-    const auto address = reinterpret_cast<std::uintptr_t>(in.inputs[i].data);
-    is_right = in.inputs[i].size == read.count * record.bytes && address % record.alignment == 0;
-  }
-  return is_right;
-}
-
 /// Copies its inputs to the ledger, or the first to the output as elements of another size.
 void Simulation::process(std::size_t lane, Stream& stream, const StepRecords& in,
                          const StepResults& results) {
@@ -355,7 +340,7 @@ void Simulation::process(std::size_t lane, Stream& stream, const StepRecords& in
       scenario_.writes ? results.outputs.front() : DeviceSpan<std::byte>{};
   const std::size_t step = ledger_.step_at(in.first);
   const bool is_in_place = blocks_ || in.index == step;
-  if (!ledger_.take(lane, step) || !is_in_place || !is_right(in) ||
+  if (!ledger_.take(lane, step) || !is_in_place || !is_right(in, plan_, scenario_) ||
       out.size != scenario_.output_bytes(in.count)) {
     complaint_.add("a lane got a step twice, in part, or not in rising order");
     return;
