@@ -46,7 +46,7 @@ OPTIONS = {command: Option.of(command) for command in commands()}
 
 # Values that completion offers for an option.
 VALUES = {
-    "--device": {"auto", "cpu", "cuda"}, "--engine": {"auto", "uring", "threads"},
+    "--device": {"auto", "cpu", "cuda", "all"}, "--engine": {"auto", "uring", "threads"},
     "--direct": {"auto", "yes", "no"}, "--progress": {"auto", "plain", "none"},
     "--nan": {"propagate", "omit"}, "--compute": {"f32", "tf32", "bf16", "f64"},
     "--pattern": {"uniform", "normal", "sequence", "constant", "zipf", "position"},

@@ -175,6 +175,61 @@ std::optional<Stats> sum_of(std::span<const std::unique_ptr<Member>> members, do
   return all;
 }
 
+/// The stations of a pass, and what their sizes depend on.
+struct Team {
+  std::vector<std::unique_ptr<Member>> members{};
+  std::vector<Layout> layouts{};  // of each, before the blocks are known
+  Facts facts{};                  // about the inputs
+  std::size_t lanes = 0;          // of all, at most
+  std::size_t steps = 0;          // of one, at most
+};
+
+Team form_team(std::span<const std::unique_ptr<Station>> stations, const PassJob& job) {
+  Team team{.facts = stations.front()->measure(job)};
+  team.facts.device_starts = false;  // a device that starts reads nothing
+  const bool leaves_cores = leaves_some(stations, usable_cores());
+  std::size_t slots = 0;
+  for (const auto& station : stations) {
+    Facts facts = team.facts;
+    facts.device = station->device().facts();
+    Wishes wishes = station->wishes(job);
+    wishes.needs.in_order = true;
+    wishes.needs.devices = stations.size();
+    // One reader tunes the queue depth of a disk. With half of that, others leave it room.
+    if (!team.layouts.empty() && team.layouts.front().tuned_depth) {
+      const std::size_t depth = team.layouts.front().reads.queue_depth;
+      wishes.options.queue_depth = divide_up(depth, std::size_t{2});
+    }
+    const Layout& layout = team.layouts.emplace_back(choose_layout(facts, wishes));
+    team.members.push_back(std::make_unique<Member>(*station, std::move(facts), wishes));
+    team.members.back()->gives_way = leaves_cores && computes(*station);
+    team.members.back()->slots_before = slots;
+    slots += layout.all_slots();
+    team.lanes += station->most_lanes();
+    team.steps = std::max(team.steps, layout.plan.steps());
+  }
+  return team;
+}
+
+void report(std::span<const std::unique_ptr<Member>> members, ProgressReporter& reporter) {
+  std::uint64_t bytes = 0;
+  std::size_t in_flight = 0;
+  for (const auto& member : members) {
+    bytes += member->bytes;
+    in_flight += member->in_flight;
+  }
+  reporter.report(bytes, bytes, in_flight);
+}
+
+/// Says how many members took no part in a pass that is complete.
+void note_idle(std::span<const std::unique_ptr<Member>> members, Stats& stats) {
+  const auto idle =
+      std::ranges::count_if(members, [](const auto& member) { return !member->took_part(); });
+  if (idle == 0) return;
+  stats.outcome.remarks.push_back(std::to_string(idle) + " of " + std::to_string(members.size()) +
+                                  " devices took no part: all was read before they had started");
+}
+
 }  // namespace
 
 std::string why_not_shared(std::span<const std::unique_ptr<Station>> stations, const PassJob& job) {
@@ -197,64 +252,31 @@ std::string why_not_shared(std::span<const std::unique_ptr<Station>> stations, c
 
 Stats run_shared(std::span<const std::unique_ptr<Station>> stations, const PassJob& job) {
   const Stopwatch watch;
-  std::vector<std::unique_ptr<Member>> members;
-  std::vector<Layout> layouts;
-  Facts facts = stations.front()->measure(job);
-  facts.device_starts = false;  // a device that starts reads nothing
-  std::size_t lanes = 0, steps = 0, slots = 0;
-  const bool leaves_cores = leaves_some(stations, usable_cores());
-  for (const auto& station : stations) {
-    facts.device = station->device().facts();
-    Wishes wishes = station->wishes(job);
-    wishes.needs.in_order = true;
-    wishes.needs.devices = stations.size();
-    // One reader tunes the queue depth of a disk. With half of that, others leave it room.
-    if (!layouts.empty() && layouts.front().tuned_depth) {
-      wishes.options.queue_depth = divide_up(layouts.front().reads.queue_depth, std::size_t{2});
-    }
-    layouts.push_back(choose_layout(facts, wishes));
-    members.push_back(std::make_unique<Member>(*station, facts, wishes));
-    members.back()->gives_way = leaves_cores && computes(*station);
-    members.back()->slots_before = slots;
-    slots += layouts.back().all_slots();
-    lanes += station->most_lanes();
-    steps = std::max(steps, layouts.back().plan.steps());
-  }
-  const SequentialPlan& plan = layouts.front().plan;
-  const std::uint64_t block = choose_block(layouts);
-  std::stop_source stop;
-  const std::stop_callback stop_with_pass(job.wanted.stop, [&] { stop.request_stop(); });
+  const Team team = form_team(stations, job);
+  const SequentialPlan& plan = team.layouts.front().plan;
+  const std::uint64_t block = choose_block(team.layouts);
   EndOfPass failure;
-  const std::stop_callback stop_with_failure(failure.token(), [&] { stop.request_stop(); });
+  std::stop_source stop;
+  const auto end_blocks = [&stop] { stop.request_stop(); };
+  const std::stop_callback stop_with_pass(job.wanted.stop, end_blocks);
+  const std::stop_callback stop_with_failure(failure.token(), end_blocks);
   Tickets blocks(divide_up(plan.records(), block), stop.get_token());
-  for (const auto& member : members) {
+  for (const auto& member : team.members) {
     member->wishes.needs.share = std::make_shared<Share>(blocks, plan.records(), block);
   }
-  job.operation.prepare(lanes, steps);
+  job.operation.prepare(team.lanes, team.steps);
   PassThreads threads({&failure});
-  for (const auto& member : members) {
+  for (const auto& member : team.members) {
     threads.start([&] { run_member(*member, job, blocks, failure.token(), watch); });
   }
   ProgressReporter reporter(job.wanted.progress, plan.bytes());
-  threads.join([&] {
-    std::uint64_t bytes = 0;
-    std::size_t in_flight = 0;
-    for (const auto& member : members) {
-      bytes += member->bytes;
-      in_flight += member->in_flight;
-    }
-    reporter.report(bytes, bytes, in_flight);
-  });
+  threads.join([&] { report(team.members, reporter); });
   // The caller is about to free what the operation holds. It does not wait for a GPU that starts.
-  if (members.front()->took_part()) job.bind_thread();
-  Stats stats = sum_of(members, watch.seconds()).value_or(describe_layout(facts, layouts.front()));
+  if (team.members.front()->took_part()) job.bind_thread();
+  const auto summed = sum_of(team.members, watch.seconds());
+  Stats stats = summed.value_or(describe_layout(team.facts, team.layouts.front()));
   stats.outcome.partial = stats.outcome.bytes != plan.bytes();
-  const auto idle =
-      std::ranges::count_if(members, [](const auto& member) { return !member->took_part(); });
-  if (!stats.outcome.partial && idle != 0) {
-    stats.outcome.remarks.push_back(std::to_string(idle) + " of " + std::to_string(members.size()) +
-                                    " devices took no part: all was read before they had started");
-  }
+  if (!stats.outcome.partial) note_idle(team.members, stats);
   return stats;
 }
 

@@ -58,19 +58,22 @@ inline std::unique_ptr<Device> slowed(std::unique_ptr<Device> device,
   return watched(std::move(device), [pause] { std::this_thread::sleep_for(pause); });
 }
 
-/// Devices that wait for one another after their first steps, so that each takes part in a pass.
+/// Devices that wait for one another with their first steps, so that each takes part in a pass.
 class Meeting {
  public:
   /// Adds a device, before the pass. It then takes so long for each step.
   std::unique_ptr<Device> of(std::unique_ptr<Device> device, std::chrono::microseconds pause = {}) {
     ++state_->devices;
-    return watched(std::move(device), [state = state_, pause, is_first = true]() mutable {
-      if (std::exchange(is_first, false)) ++state->arrived;
-      while (state->arrived < state->devices) {
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
-      }
-      std::this_thread::sleep_for(pause);
-    });
+    const auto has_arrived = std::make_shared<std::atomic<bool>>(false);
+    return std::make_unique<WrappedDevice>(
+        std::move(device), [state = state_, pause, has_arrived](DeviceCall call) {
+          if (call == DeviceCall::launch) std::this_thread::sleep_for(pause);
+          if (call != DeviceCall::work) return;  // of a step that it has taken
+          if (!has_arrived->exchange(true)) ++state->arrived;
+          while (state->arrived < state->devices) {
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+          }
+        });
   }
 
  private:

@@ -257,6 +257,17 @@ TEST_F(TeamTest, ReportsTheProgressOfAllDevices) {
   EXPECT_TRUE(std::ranges::is_sorted(reports, {}, &Progress::bytes));
 }
 
+/// Waits at a step of one kind of device until the other kind has one, too.
+struct SumOfTwoKinds : SharedSum {
+  std::atomic<int>& kinds;
+
+  void consume(Stream& stream, DeviceChunk<const float> in, float& sum) const {
+    kinds |= stream.kind() == DeviceKind::cuda ? 1 : 2;
+    while (kinds != 3) std::this_thread::sleep_for(50us);
+    SharedSum::consume(stream, in, sum);
+  }
+};
+
 TEST_F(TeamTest, CountsTheLanesOfAllDevicesTogether) {
   std::mutex mutex;
   std::set<std::size_t> lanes;
@@ -264,9 +275,9 @@ TEST_F(TeamTest, CountsTheLanesOfAllDevicesTogether) {
     const std::scoped_lock lock(mutex);
     if (done.kind == TraceEvent::Kind::kernel) lanes.insert(done.worker);
   };
-  Meeting meeting;
-  Coordinator machine = team(devices(meeting.of(cpu()), meeting.of(cpu())), {.streams = 2});
-  fold(machine, SharedSum{}, source_, {.observe = observe});
+  std::atomic<int> kinds{0};
+  Coordinator machine = team(devices(std::make_unique<LateDevice>(), cpu()), {.streams = 2});
+  fold(machine, SumOfTwoKinds{{}, kinds}, source_, {.observe = observe});
   EXPECT_LT(*lanes.begin(), 2u);
   EXPECT_GE(*lanes.rbegin(), 2u);
 }
