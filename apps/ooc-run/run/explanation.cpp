@@ -117,8 +117,13 @@ std::vector<FactRow> rows_of(const Explanation& explanation) {
   return rows;
 }
 
-/// Adds the names of the other devices. What they do together is not predicted.
+/// Adds the names of the other devices. They share all passes, so nothing stays on one of them, and
+/// what they do together is not predicted.
 Explanation with_all_devices(Explanation explanation) {
+  explanation.pass.outcome.resident_bytes = 0;
+  std::erase_if(explanation.pass.layout.reasons, [](const ooc::Reason& reason) {
+    return reason.what == ooc::Choice::resident_input;
+  });
   std::vector<std::string> names;
   for (const auto& [kind, ordinal] : explanation.device.devices) {
     names.push_back(device_name(kind, ordinal));
