@@ -102,7 +102,7 @@ Scenario::Scenario(std::uint64_t wanted) : seed(wanted) {
     troubles.push_back({place, random.below(can_be_often ? 24 : 8), random.one_in(3)});
   }
   reads_ahead = (resizes || tuned) && random.one_in(2);
-  const bool may_be_shared = !writes && cached.empty() && !checksummed;
+  const bool may_be_shared = !writes && cached.empty() && !checksummed && !tuned;
   if (may_be_shared && random.one_in(3)) block_steps = random.between(1, 3);
 }
 
