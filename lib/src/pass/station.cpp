@@ -66,11 +66,11 @@ void Station::release() {
   for (const auto& lane : all_lanes_) lane->release();
 }
 
-/// Makes pool_ and buffers as large as the layout says. Without memory to read ahead, the pass runs
-/// without that.
+/// Makes the pool and buffers as large as the layout says. Without memory to read ahead, the pass
+/// runs without that.
 void Station::reserve(const Layout& layout, std::size_t outputs) {
   const std::size_t segments = std::max(layout.plan.max_extents(), outputs);
-  // A pool_ of larger slots will do, unless they take what others need of a limited memory.
+  // A pool of larger slots will do, unless they take what others need of a limited memory.
   const auto slots_fit = [&] {
     return options_.memory_bytes == 0 ? pool_->slot_bytes() >= layout.slot_bytes
                                       : pool_->slot_bytes() == layout.slot_bytes;

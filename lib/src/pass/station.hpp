@@ -38,12 +38,10 @@ class Station {
   Station(std::unique_ptr<Device> device, Options options, std::size_t lanes_before);
 
   Device& device() const noexcept { return *device_; }
-  const Options& options() const noexcept { return options_; }
   const Workers& workers() const noexcept { return workers_; }
 
-  /// The most lanes that a pass may use, and those of the other stations before.
+  /// The most lanes that a pass may use.
   std::size_t most_lanes() const noexcept { return all_lanes_.size(); }
-  std::size_t lanes_before() const noexcept { return lanes_before_; }
 
   /// Frees the pool and the lanes' buffers. Between passes only.
   void release();
