@@ -63,6 +63,9 @@ for package, label in ("distributed", "dask"), ("ray", "ray"):
         labels.append(f"needs-{label}")
 if os.geteuid() != 0 or not all(map(shutil.which, ("munged", "slurmctld", "slurmd", "sbatch"))):
     labels.append("needs-slurm")
+space = f"ooc-probe-{os.getpid()}"
+if os.geteuid() != 0 or os.system(f"ip netns add {space} 2>&- && ip netns del {space}") != 0:
+    labels.append("needs-namespaces")
 print(*labels)
 PYTHON
 )

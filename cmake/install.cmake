@@ -13,7 +13,13 @@ install(TARGETS ooc EXPORT ooc-targets FILE_SET HEADERS COMPONENT development)
 install(TARGETS ooc_static EXPORT ooc-static-targets ARCHIVE COMPONENT development)
 install(TARGETS ooc_operators EXPORT ooc-operators-targets
         FILE_SET HEADERS COMPONENT development)
-foreach(set IN ITEMS ooc-targets ooc-static-targets ooc-operators-targets)
+set(target_sets ooc-targets ooc-static-targets ooc-operators-targets)
+if(OOC_MPI)
+  install(TARGETS ooc_mpi EXPORT ooc-mpi-targets ARCHIVE COMPONENT development
+          FILE_SET HEADERS COMPONENT development)
+  list(APPEND target_sets ooc-mpi-targets)
+endif()
+foreach(set IN LISTS target_sets)
   install(EXPORT ${set} NAMESPACE ooc:: DESTINATION ${package_dir} COMPONENT development)
 endforeach()
 configure_package_config_file(lib/ooc-config.cmake.in ooc-config.cmake
@@ -38,3 +44,6 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ooc.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
 install(TARGETS ooc-run COMPONENT program)
+if(OOC_MPI)
+  install(TARGETS ooc-run-mpi COMPONENT program)
+endif()

@@ -132,6 +132,14 @@ fails() {
   exit 1
 }
 
+ran+=(ranks)
+if [[ -x $build/ranks ]]; then
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 3 \
+    "$build/ranks" prices.f32 | tee output.txt
+  check ranks "np.isclose(float(open('output.txt').read().split(',')[0]), mean, rtol=1e-5) and \
+    'by 3 ranks' in open('output.txt').read()"
+fi
+
 ran+=(embedded)
 "$build/embedded" prices.f32 </dev/null | tee output.txt
 check embedded "np.isclose(float(open('output.txt').read().split()[1]), mean, rtol=1e-5) and \

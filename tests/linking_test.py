@@ -120,6 +120,7 @@ class LinkingTest(unittest.TestCase):
                 (["-Dcomponents=operators"], ["CCCL"], "-DCCCL_DIR="),
                 (["-Dcomponents=static"], ["PkgConfig"], "liburing-dev"),
                 (["-Dcomponents=shared"], [], "no such component"),
+                (["-Dcomponents=mpi"], ["MPI"], "MPI"),
                 (["-Dcomponents_later=static"], [], "is the shared library since"),
         ):
             with self.subTest(options=options, hidden=hidden):

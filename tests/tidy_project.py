@@ -7,14 +7,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # Each layer may include itself and those before it. Nothing may include the last: it measures.
-LAYERS = ["io", "lib", "kernels", "apps", "bench"]
+LAYERS = ["io", "lib", "kernels", "mpi", "apps", "bench"]
 
 # The rooms of a layer: each may include itself and those before it. Files of the layer outside of
-# any room (main.cpp) may include all of them.
+# any room (program.cpp) may include all of them.
 ROOMS = {
     "io": ["src/base", "src/file", "src/dataset", "src/pool", "src/engine", "src/transfer"],
     "lib": ["src/device", "src/observe", "src/checksum", "src/sizing", "src/pass",
-            "src/operators"],
+            "src/ranks", "src/operators"],
     "kernels": ["src/base", "src/gemm", "src/histogram", "src/reduce", "src/convert",
                 "src/matmul/plan", "src/matmul", "src/verify"],
     "apps": ["measure", *(f"ooc-run/{room}" for room in (
@@ -29,7 +29,7 @@ CPP = {".cpp", ".hpp", ".cu"}
 CODE = CPP | {".py", ".sh", ".cmake", ".in"}
 
 # Headers that users include, next to the one that includes all of them.
-PUBLIC = re.compile(r"(?:io|lib|kernels)/include/(ooc/\w+\.hpp)")
+PUBLIC = re.compile(r"(?:io|lib|kernels|mpi)/include/(ooc/\w+\.hpp)")
 UMBRELLA = "ooc/ooc.hpp"
 
 

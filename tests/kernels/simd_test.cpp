@@ -37,6 +37,15 @@ TEST(Simd, IsWhatTheProcessorHas) {
                                                           kernel_lists("avx512vl"));
 }
 
+TEST(Simd, CanBeLimited) {
+  EXPECT_EQ(best_simd("sse2"), Simd::sse2);
+  const auto levels = supported_simd();
+  const bool has_avx2 = std::ranges::count(levels, Simd::avx2) != 0;
+  EXPECT_EQ(best_simd("avx2"), has_avx2 ? Simd::avx2 : Simd::sse2);
+  EXPECT_EQ(best_simd("avx512"), levels.back());
+  EXPECT_EQ(best_simd("neon"), levels.back());
+}
+
 TEST(Simd, HasNames) {
   EXPECT_EQ(name_of(Simd::sse2), "SSE2");
   EXPECT_EQ(name_of(Simd::avx2), "AVX2");

@@ -71,10 +71,12 @@ inline constexpr std::array reduce_options{
 };
 
 /// Options of a run that does a part of the work: that goes on where an earlier one was
-/// interrupted, or answers for one of several sections of the data. Only folds have the last three.
+/// interrupted, is shared among ranks, or answers for one of several sections of the data. Only
+/// folds have the last three.
 inline constexpr std::array part_options{
     Option{"resume", "FILE", "save progress here, and go on from there"},
     Option{"checkpoint-every", "TIME", "time between two saves, such as 5m [30s]"},
+    Option{"rank-timeout", "S", "ooc-run-mpi: fail if a rank is silent for S s [60]"},
     Option{"shard", "I/N", "compute part I of N, counted from 0, or auto"},
     Option{"shards", "N", "their number, where --shard auto cannot know it"},
     Option{"output", "FILE", "file to write the part of a shard to", {}, 'o'},
@@ -153,7 +155,7 @@ inline constexpr std::array matmul_groups{
     OptionGroup{"product", matmul_options},
     OptionGroup{"input", std::span(input_options).first<2>()},  // no --count: matrices are whole
     OptionGroup{"run", run_options},
-    OptionGroup{"parts", std::span(part_options).first<2>(), true},
+    OptionGroup{"parts", std::span(part_options).first<3>(), true},
     OptionGroup{"tuning", tuning_options, true},
     OptionGroup{"output", output_options},
 };
@@ -161,7 +163,7 @@ inline constexpr std::array convert_groups{
     OptionGroup{"convert", convert_options},
     OptionGroup{"input", input_options},
     OptionGroup{"run", run_options},
-    OptionGroup{"parts", std::span(part_options).first<2>(), true},
+    OptionGroup{"parts", std::span(part_options).first<3>(), true},
     OptionGroup{"tuning", tuning_options, true},
     OptionGroup{"output", output_options},
 };

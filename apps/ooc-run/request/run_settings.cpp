@@ -62,6 +62,8 @@ RunSettings read_run_settings(const Arguments& arguments) {
   settings.format.offset = arguments.get("offset", parse_bytes).value_or(0);
   settings.format.count = arguments.get("count", parse_count);
   settings.devices = arguments.get("device", parse_devices).value_or(settings.devices);
+  settings.device_word =
+      arguments.get("device", [](const std::string& word) { return word; }).value_or("");
   ooc::Options& options = settings.options;
   options.engine = arguments.get("engine", parse_engine).value_or(options.engine);
   options.direct = arguments.get("direct", parse_direct).value_or(options.direct);
@@ -74,6 +76,7 @@ RunSettings read_run_settings(const Arguments& arguments) {
   settings.verify = arguments.has("verify");
   settings.explain = arguments.has("explain");
   settings.io_timeout = arguments.get("io-timeout", positive_seconds);
+  settings.rank_timeout = arguments.get("rank-timeout", positive_seconds);
   ooc::Checkpoint& checkpoint = settings.checkpoint;
   checkpoint.file = arguments.get("resume", parse_output).value_or("");
   checkpoint.every_seconds =

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <ooc/coordinator.hpp>
 #include <ooc/device.hpp>
+#include <ooc/ranks.hpp>
 #include <ooc/source.hpp>
 #include <optional>
 #include <string>
@@ -37,18 +39,25 @@ struct RunSettings {
   ooc::Format format;
   std::string type_word;  // the value of --dtype as given
   ooc::Options options;
-  std::vector<DeviceName> devices;   // none: the GPU if it is usable
-  ooc::Checkpoint checkpoint;        // no file: none
-  bool checksum = false;             // of the bytes read
-  bool verify = false;               // check the result independently
-  bool explain = false;              // dry run: only print what would be done
-  std::optional<double> io_timeout;  // seconds
+  std::vector<DeviceName> devices;     // none: the GPU if it is usable
+  std::string device_word;             // the value of --device as given
+  ooc::Checkpoint checkpoint;          // no file: none
+  bool checksum = false;               // of the bytes read
+  bool verify = false;                 // check the result independently
+  bool explain = false;                // dry run: only print what would be done
+  std::optional<double> io_timeout;    // seconds
+  std::optional<double> rank_timeout;  // seconds, of several ranks
   OutputSettings output;
   SideFiles side_files;
 
   /// The kind of the device, or of the first one; empty if none is named. And its ordinal.
   std::optional<ooc::DeviceKind> device_kind() const;
   int ordinal() const { return devices.empty() ? 0 : devices.front().ordinal; }
+
+  /// True unless another rank prints, and writes the files beside the result.
+  bool prints() const { return options.ranks == nullptr || options.ranks->is_first(); }
+  /// Number of processes that share the run.
+  std::size_t rank_count() const { return options.ranks == nullptr ? 1 : options.ranks->size(); }
 };
 
 // Each throws Error(usage).

@@ -74,6 +74,30 @@ Json describe_devices(const ooc::Stats& stats) {
   return devices;
 }
 
+/// Returns the part of the bytes that this process, which is rank 0, has processed.
+double own_part(const ooc::Stats& stats) {
+  double all = 0;
+  for (const ooc::RankShare& share : stats.ranks) all += static_cast<double>(share.bytes);
+  return all == 0 ? 1 : static_cast<double>(stats.ranks.front().bytes) / all;
+}
+
+/// Returns what each rank did, or null if there was one.
+Json describe_ranks(const ooc::Stats& stats) {
+  if (stats.ranks.empty()) return nullptr;
+  Json ranks = Json::array();
+  for (const ooc::RankShare& share : stats.ranks) {
+    ranks.push_back({{"rank", share.rank},
+                     {"host", share.host},
+                     {"device", share.device.empty() ? Json(nullptr) : Json(share.device)},
+                     {"bytes", share.bytes},
+                     {"start_seconds", share.start_seconds},
+                     {"busy_seconds", share.busy_seconds},
+                     {"wait_seconds", share.wait_seconds},
+                     {"idle_seconds", share.idle_seconds}});
+  }
+  return ranks;
+}
+
 /// Returns a number of bytes of all passes. Empty if a run of several passes was interrupted: their
 /// number is not known then.
 std::optional<double> if_known(double bytes, const ooc::Stats& stats) {
@@ -191,12 +215,15 @@ Json describe_input(const ooc::Source& source, const ooc::Format& format) {
 Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::string> reasons,
                   const std::string& verdict, const Ceilings& ceilings,
                   const std::optional<Prediction>& prediction) {
-  const auto read = if_known(bytes_read(stats), stats);
-  Json stages{{"disk", describe_stage(stats.timing.disk, read)},
-              {"h2d", describe_stage(stats.timing.h2d, read)},
-              {"kernel", describe_stage(stats.timing.kernel, if_known(bytes_used(stats), stats))},
-              {"d2h", nullptr},
-              {"write", nullptr}};
+  // Stages are those of this process.
+  const double own = own_part(stats);
+  const auto read = if_known(own * bytes_read(stats), stats);
+  Json stages{
+      {"disk", describe_stage(stats.timing.disk, read)},
+      {"h2d", describe_stage(stats.timing.h2d, read)},
+      {"kernel", describe_stage(stats.timing.kernel, if_known(own * bytes_used(stats), stats))},
+      {"d2h", nullptr},
+      {"write", nullptr}};
   if (writes) {
     const auto bytes_written = static_cast<double>(stats.outcome.bytes_written);
     stages["d2h"] = describe_stage(stats.timing.d2h, bytes_written);
@@ -204,6 +231,7 @@ Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::str
   }
   return {{"device", stats.layout.device},
           {"devices", describe_devices(stats)},
+          {"ranks", describe_ranks(stats)},
           {"engine", stats.layout.engine},
           {"direct", stats.layout.direct},
           {"reasons", std::vector<std::string>(reasons.begin(), reasons.end())},
@@ -279,6 +307,7 @@ std::string footer(const ooc::Stats& stats) {
   }
   text += fmt::format(", {}, {}", format_rate(rate_of(stats)),
                       stats.layout.device == "cpu" ? "CPU" : stats.layout.device);
+  if (stats.ranks.size() > 1) text += " and " + format_count(stats.ranks.size() - 1, "more rank");
   if (!stats.layout.engine.empty()) text += ", " + describe_way(stats);
   if (stats.layout.is_produced) text += ", as it came";
   return text + describe_passes(stats) + describe_checkpoints(stats);

@@ -83,6 +83,19 @@ DeviceChoice choose_helpful(std::span<const DeviceName> wanted, const Task& task
   return {{wanted.begin(), wanted.end()}, {}};
 }
 
+/// Of several ranks that see the same GPUs, each takes one of its own, as far as there are any.
+DeviceChoice choose_own_gpu(const DeviceChoice& choice, const ooc::Ranks& ranks) {
+  const auto gpus = static_cast<std::size_t>(std::max(ooc::visible_gpus(), 1));
+  const std::size_t rank = ranks.rank_on_gpus();
+  if (rank < gpus) {
+    const DeviceName own{ooc::DeviceKind::cuda, static_cast<int>(rank)};
+    return {{own}, choice.reason};
+  }
+  return {{{ooc::DeviceKind::cpu}},
+          fmt::format("CPU ({} of this machine share {})",
+                      format_count(ranks.ranks_on_gpus(), "rank"), format_count(gpus, "GPU"))};
+}
+
 }  // namespace
 
 Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate) {
@@ -161,7 +174,12 @@ DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options) {
 
 DeviceChoice choose_device(const RunSettings& settings, Task task) {
   if (settings.checksum) task.why_alone = "a checksum is of the bytes in their order";
-  return choose_device(settings.devices, task, rates_to_choose_by(task, settings.options));
+  const DeviceChoice choice =
+      choose_device(settings.devices, task, rates_to_choose_by(task, settings.options));
+  const bool names_one = settings.device_word.starts_with("cuda:");
+  if (settings.rank_count() == 1 || names_one || choice.devices.size() > 1) return choice;
+  if (choice.kind() == ooc::DeviceKind::cpu) return choice;
+  return choose_own_gpu(choice, *settings.options.ranks);
 }
 
 DeviceChoice choose_device(std::span<const DeviceName> wanted, const Task& task,

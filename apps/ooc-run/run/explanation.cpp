@@ -12,6 +12,7 @@
 #include <ooc/detail/device/cuda_facts.hpp>
 #include <ooc/detail/file/output_file.hpp>
 #include <ooc/detail/kernels/convert.hpp>
+#include <ooc/detail/operators/checkpoint_file.hpp>
 #include <ooc/detail/operators/part_file.hpp>
 #include <ooc/detail/sizing/dry_run_pass.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
@@ -117,8 +118,8 @@ std::vector<FactRow> rows_of(const Explanation& explanation) {
   return rows;
 }
 
-/// Adds the names of the other devices. They share all passes, so nothing stays on one of them, and
-/// what they do together is not predicted.
+/// Adds the names of the other devices. They, or several ranks, share all passes, so nothing stays
+/// on one of them, and what they do together is not predicted.
 Explanation with_all_devices(Explanation explanation) {
   explanation.pass.outcome.resident_bytes = 0;
   std::erase_if(explanation.pass.layout.reasons, [](const ooc::Reason& reason) {
@@ -153,7 +154,9 @@ Explanation explain_run(const RunSettings& settings, const Task& task,
   const ooc::DeviceKind device = explanation.device.kind();
   explanation.pass = dry_run(device);
   explanation.pass.layout.device = device_name(device, devices.front().ordinal);
-  if (devices.size() > 1) return with_all_devices(std::move(explanation));
+  if (devices.size() > 1 || settings.rank_count() > 1) {
+    return with_all_devices(std::move(explanation));
+  }
   explanation.ceilings = read_ceilings({task.file, explanation.pass.layout.device, task.kernel});
   explanation.prediction =
       predict(work_of(explanation.pass, device, settings.checksum), device, explanation.ceilings);
@@ -204,6 +207,23 @@ std::vector<FactRow> try_side_files(const SideFiles& files) {
   return rows;
 }
 
+namespace {
+
+/// Returns the file of a checkpoint, or those of the ranks in its directory, as far as there are
+/// any.
+std::vector<std::filesystem::path> files_of(const ooc::Checkpoint& checkpoint) {
+  std::error_code failed;
+  if (!std::filesystem::exists(checkpoint.file, failed)) return {};
+  if (!std::filesystem::is_directory(checkpoint.file, failed)) return {checkpoint.file};
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(checkpoint.file, failed)) {
+    if (ooc::is_rank_file(entry.path())) files.push_back(entry.path());
+  }
+  return files;
+}
+
+}  // namespace
+
 std::vector<FactRow> checkpoint_row(const ooc::Checkpoint& checkpoint) {
   if (!checkpoint) return {};
   const double every = checkpoint.every_seconds;
@@ -211,20 +231,28 @@ std::vector<FactRow> checkpoint_row(const ooc::Checkpoint& checkpoint) {
                                  std::isinf(every) ? "when the run is stopped"
                                  : every > 0       ? "every " + format_seconds(every)
                                                    : "after each partition");
-  std::error_code failed;
-  if (!std::filesystem::exists(checkpoint.file, failed)) return {{"saves", text}};
-  const ooc::PartFile file = ooc::read_part_file(checkpoint.file);
-  std::uint64_t covered = 0;
-  for (const ooc::RecordRange& range : file.covers) covered += range.count;
-  text += fmt::format("; it is there, with {} of {} records of a pass",
-                      group_digits(std::to_string(covered)),
-                      group_digits(std::to_string(file.records)));
+  std::uint64_t covered = 0, records = 0;
+  for (const std::filesystem::path& path : files_of(checkpoint)) {
+    const ooc::PartFile file = ooc::read_part_file(path);
+    records = file.records;
+    for (const ooc::RecordRange& range : file.covers) covered += range.count;
+  }
+  if (records != 0) {
+    text +=
+        fmt::format("; it is there, with {} of {} records of a pass",
+                    group_digits(std::to_string(covered)), group_digits(std::to_string(records)));
+  }
   return {{"saves", text}};
 }
 
 Remarks remarks_on(const Explanation& explanation, const RunSettings& settings) {
   Remarks remarks{.facts = try_side_files(settings.side_files)};
   std::ranges::move(checkpoint_row(settings.checkpoint), std::back_inserter(remarks.facts));
+  if (settings.rank_count() > 1) {
+    remarks.facts.push_back(
+        {"ranks", fmt::format("{}, which share the data; the plan is that of rank 0",
+                              settings.rank_count())});
+  }
   if (explanation.pass.outcome.passes > 1) {
     remarks.reasons.emplace_back(
         "two passes: the first finds the range of the bins, which --range would give");

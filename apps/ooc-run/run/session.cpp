@@ -195,32 +195,45 @@ ooc::PassOptions Session::pass_options() {
 void Session::show(const ooc::Progress& progress) {
   // The reads of --verify are not a stage of the run.
   const auto now = StageLoad::Clock::now();
+  if (has_ended_ && settings_.options.ranks != nullptr) settings_.options.ranks->attend();
   meter_.update(progress, has_ended_ ? std::vector<StageShare>{} : stage_load_.shares(now));
   try {
     const std::string warning = stall_watch_.look(progress);
     if (warning.empty() || settings_.output.quiet) return;
     meter_.erase();
-    print_note(warning);
+    print_note(with_rank(warning));
   } catch (const ooc::Error& error) {
     meter_.erase();
-    end_at_once(error);
+    if (ooc::Ranks* const ranks = settings_.options.ranks) ranks->fail(error);
+    end_at_once({error.kind(), with_rank(error.what()), error.details()});
   }
+}
+
+/// Returns a text that says which of several ranks it is of.
+std::string Session::with_rank(const std::string& text) const {
+  if (settings_.rank_count() == 1) return text;
+  return fmt::format("{}: {}", settings_.options.ranks->name(), text);
+}
+
+/// True if several devices or ranks share the run.
+bool Session::is_shared() const {
+  return device_.devices.size() > 1 || settings_.rank_count() > 1;
 }
 
 /// Returns the measured rates for a run like this one. None are of several devices together.
 Ceilings Session::ceilings() {
-  if (device_.devices.size() > 1) return {};
+  if (is_shared()) return {};
   return read_ceilings({task_.file, coordinator_->device().name(), task_.kernel});
 }
 
 std::optional<Prediction> Session::predict(const Workload& work) {
-  if (device_.devices.size() > 1) return std::nullopt;
+  if (is_shared()) return std::nullopt;
   return ooc_run::predict(work, device_.kind(), ceilings());
 }
 
 void Session::warn(std::string text) {
   if (text.empty()) return;
-  print_warning(text);
+  if (settings_.prints()) print_warning(text);
   warnings_.push_back(std::move(text));
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -201,28 +202,39 @@ std::string idle_times(const std::vector<BusyStage>& stages, const BusyStage* bo
   return text;
 }
 
-/// Returns the part of each device that shared the data, their rate together, and the time that the
-/// first one to be done waited for the last.
-std::string shares(const ooc::Stats& stats) {
+std::string name_of(const ooc::DeviceShare& share) {
+  return share.device;
+}
+std::string name_of(const ooc::RankShare& share) {
+  return fmt::format("rank {}", share.rank);
+}
+
+/// Returns the part of each of those who shared the data, devices or ranks, their rate together,
+/// and the time that the first one to be done waited for the last.
+template <class Share>
+std::string shares(const ooc::Stats& stats, std::span<const Share> all, std::string_view kind) {
   std::string text;
   double idle = 0;
-  double all = 0;
-  for (const ooc::DeviceShare& share : stats.devices) all += static_cast<double>(share.bytes);
-  for (const ooc::DeviceShare& share : stats.devices) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", share.device,
-                        percent(static_cast<double>(share.bytes) / all));
-    idle = std::max(idle, share.idle_seconds);
+  double bytes = 0;
+  for (const Share& share : all) bytes += static_cast<double>(share.bytes);
+  constexpr std::size_t most_named = 8;
+  for (const Share& share : all.first(std::min(all.size(), most_named))) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name_of(share),
+                        percent(static_cast<double>(share.bytes) / bytes));
   }
-  return fmt::format("shared: {} by {} devices ({}); idle at the end {:.1f} %",
-                     format_rate(bytes_read(stats) / stats.timing.seconds), stats.devices.size(),
-                     text, 100 * idle / stats.timing.seconds);
+  if (all.size() > most_named) text += ", ...";
+  for (const Share& share : all) idle = std::max(idle, share.idle_seconds);
+  return fmt::format("shared: {} by {} {} ({}); idle at the end {:.1f} %",
+                     format_rate(bytes_read(stats) / stats.timing.seconds), all.size(), kind, text,
+                     100 * idle / stats.timing.seconds);
 }
 
 }  // namespace
 
 std::string verdict(const ooc::Stats& stats, ooc::DeviceKind device, const Ceilings& ceilings) {
   if (stats.timing.seconds <= 1 || stats.outcome.partial) return {};
-  if (stats.devices.size() > 1) return shares(stats);
+  if (stats.ranks.size() > 1) return shares<ooc::RankShare>(stats, stats.ranks, "ranks");
+  if (stats.devices.size() > 1) return shares<ooc::DeviceShare>(stats, stats.devices, "devices");
   std::vector<BusyStage> stages = stages_of(stats, device, ceilings);
   if (stats.timing.checksum_seconds > 0) stages.push_back(checksum_stage(stats));
   const BusyStage& busiest = *std::ranges::max_element(stages, {}, &BusyStage::busy);

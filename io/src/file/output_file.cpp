@@ -32,7 +32,6 @@ constexpr mode_t mode = 0666;          // minus the umask
 constexpr mode_t private_mode = 0600;  // until the rights of the replaced file are set
 constexpr int most_name_tries = 100;
 constexpr std::uint64_t growth_bytes = 1 * GiB;
-constexpr const char* begin_anew = "without its checkpoint, the job begins anew";
 
 /// The directory of a file. Opened before the file is moved, so that a failure to open it is found
 /// while the old file is still in place.
@@ -102,6 +101,10 @@ OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, b
                        Purpose purpose, const KeptFile& kept)
     : OutputFile(path, replace, bytes, kept) {
   require_replaceable(path_, target_, replace);
+  if (purpose == Purpose::join) {
+    join();
+    return;
+  }
   if (purpose != Purpose::dry_run) remove_stale_temporaries(target_);
   if (!kept_.empty()) open_kept(kept.bytes);
   if (!is_there_) create();
@@ -116,41 +119,6 @@ OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, b
   // A file that is kept gets them at the end: another process could not open one without the right
   // to write.
   if (replace_ && kept_.empty()) keep_rights();
-}
-
-/// Opens a file that an earlier process has kept. Leaves it closed if it is not there and need not
-/// be, since no bytes of it are known to be there: create() makes it anew then.
-void OutputFile::open_kept(std::uint64_t least_bytes) {
-  descriptor_ = ::open(kept_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  if (descriptor_ < 0 && errno == ENOENT && least_bytes == 0) return;
-  if (descriptor_ < 0) {
-    const Error error = output_error("open", kept_);
-    ErrorDetails details = error.details();
-    if (details.errno_value == ENOENT) details.why = "what was written so far is gone";
-    details.hint = begin_anew;
-    throw Error(error.kind(), error.what(), details);
-  }
-  is_there_ = true;
-  if (!lock_kept(descriptor_)) {
-    throw Error(ErrorKind::output, kept_.string() + ": another run is writing it",
-                {.path = kept_, .hint = "wait for its end, or end it"});
-  }
-  struct stat status {
-  }, named{};
-  if (::fstat(descriptor_, &status) != 0) throw output_error("stat", kept_);
-  const bool has_name = ::lstat(kept_.c_str(), &named) == 0 && named.st_ino == status.st_ino &&
-                        named.st_dev == status.st_dev;
-  const auto bytes = static_cast<std::uint64_t>(status.st_size);
-  if (!has_name || !S_ISREG(status.st_mode) || bytes < least_bytes) {
-    throw Error(ErrorKind::output, kept_.string() + ": is not as it was left",
-                {.path = kept_,
-                 .why = has_name ? "it has " + std::to_string(bytes) + " bytes, and had " +
-                                       std::to_string(least_bytes) + " at least"
-                                 : "another run has moved it",
-                 .hint = begin_anew});
-  }
-  temporary_ = kept_;
-  is_kept_ = true;
 }
 
 /// Returns the space that the file has on the disk (bytes).

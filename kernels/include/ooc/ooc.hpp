@@ -10,6 +10,7 @@
 #include <ooc/map.hpp>
 #include <ooc/memory_resource.hpp>
 #include <ooc/operators.hpp>
+#include <ooc/ranks.hpp>
 #include <ooc/resident.hpp>
 #include <ooc/scan.hpp>
 #include <ooc/source.hpp>

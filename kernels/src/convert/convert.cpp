@@ -3,8 +3,8 @@
 
 #include "convert/values.hpp"
 
+#include <ooc/detail/base/byte_reader.hpp>
 #include <ooc/detail/device/buffer.hpp>
-#include <ooc/detail/operators/byte_reader.hpp>
 #include <ooc/error.hpp>
 #include <ooc/map.hpp>
 

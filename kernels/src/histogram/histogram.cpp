@@ -207,15 +207,17 @@ Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source&
 
 Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
                             const HistogramOptions& options, const PassOptions& wanted) {
-  binning::FoundBins found = binning::find_bins(coordinator, source, options, wanted);
-  if (!found.bins) return {Histogram{}, std::move(found.pass->stats)};
-  auto [all, stats] = visit(source.element(), [&]<class T>(std::type_identity<T>) {
-    return binning::fold_found(coordinator, std::tuple(CountBins<T>(found.bins)), source, found,
-                               wanted);
+  return detail::or_fail_together(coordinator.ranks(), [&]() -> Result<Histogram> {
+    binning::FoundBins found = binning::find_bins(coordinator, source, options, wanted);
+    if (!found.bins) return {Histogram{}, std::move(found.pass->stats)};
+    auto [all, stats] = visit(source.element(), [&]<class T>(std::type_identity<T>) {
+      return binning::fold_found(coordinator, std::tuple(CountBins<T>(found.bins)), source, found,
+                                 wanted);
+    });
+    Histogram& counted = std::get<0>(all);
+    stats = binning::complete(counted, source, options, found, stats);
+    return {std::move(counted), std::move(stats)};
   });
-  Histogram& counted = std::get<0>(all);
-  stats = binning::complete(counted, source, options, found, stats);
-  return {std::move(counted), std::move(stats)};
 }
 
 Result<Part<Histogram>> collect_histogram(Coordinator& coordinator, const Source& section,

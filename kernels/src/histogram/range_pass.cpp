@@ -132,8 +132,8 @@ Result<Extremes> find_extremes(Coordinator& coordinator, const Source& source,
     if (wanted.progress) wanted.progress({.bytes = all, .total_bytes = all, .resumed_bytes = all});
   } else {
     ooc::visit(source.element(), [&]<class T>(std::type_identity<T>) {
-      auto result = detail::fold_in_sections(coordinator, std::tuple(FindExtremes<T>{}),
-                                             detail::inputs_of<T>(source), wanted, file);
+      auto result = detail::fold_divided(coordinator, std::tuple(FindExtremes<T>{}),
+                                         detail::inputs_of<T>(source), wanted, file);
       found = std::get<0>(result.value);
       stats = std::move(result.stats);
     });
@@ -196,7 +196,7 @@ FoundBins find_bins(Coordinator& coordinator, const Source& source, const Histog
   const auto share = [](Bins bins) { return std::make_shared<const Bins>(std::move(bins)); };
   const ElementType type = source.element();
   FoundBins found;
-  if (wanted.checkpoint) found.file.emplace(wanted.checkpoint);
+  if (wanted.checkpoint) found.file.emplace(wanted.checkpoint, coordinator.ranks());
   if (auto known = known_bins(type, options)) {
     found.bins = share(*std::move(known));
     return found;
@@ -207,8 +207,9 @@ FoundBins find_bins(Coordinator& coordinator, const Source& source, const Histog
   }
   if (source.is_produced()) throw read_once(source);
   // Both passes of a checksum read the files, and what stays on the device is gone after a crash.
-  // Several devices share both passes instead.
-  const bool keeps = !wanted.checksum && !wanted.checkpoint && coordinator.devices().size() == 1;
+  // Several devices and ranks share both passes instead.
+  const bool is_shared = coordinator.devices().size() > 1 || coordinator.ranks() != nullptr;
+  const bool keeps = !wanted.checksum && !wanted.checkpoint && !is_shared;
   if (keeps) found.kept.emplace(coordinator, source);
   found.pass = found.file   ? find_extremes(coordinator, source, wanted, *found.file)
                : found.kept ? find_extremes(coordinator, type, *found.kept, wanted)

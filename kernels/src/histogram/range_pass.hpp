@@ -42,7 +42,7 @@ auto fold_found(Coordinator& coordinator, const std::tuple<Ops...>& ops, const S
   if (found.file) {
     using Input = typename std::tuple_element_t<0, std::tuple<Ops...>>::Input;
     const auto inputs = detail::inputs_of<Input>(source);
-    return detail::fold_in_sections(coordinator, ops, inputs, wanted, *found.file);
+    return detail::fold_divided(coordinator, ops, inputs, wanted, *found.file);
   }
   return found.kept ? fold(coordinator, ops, *found.kept, wanted)
                     : fold(coordinator, ops, source, wanted);

@@ -10,14 +10,16 @@ namespace ooc {
 
 Result<Summary> summarize(Coordinator& coordinator, const Source& source,
                           const SummaryOptions& options, const PassOptions& wanted) {
-  binning::FoundBins found = binning::find_bins(coordinator, source, options.histogram, wanted);
-  if (!found.bins) return {Summary{}, std::move(found.pass->stats)};
-  return visit(source.element(), [&]<class T>(std::type_identity<T>) -> Result<Summary> {
-    const std::tuple both{Reduction<T>(options.reduce), CountBins<T>(found.bins)};
-    auto [answers, stats] = binning::fold_found(coordinator, both, source, found, wanted);
-    auto& [statistics, histogram] = answers;
-    stats = binning::complete(histogram, source, options.histogram, found, stats);
-    return {{std::move(statistics), std::move(histogram)}, std::move(stats)};
+  return detail::or_fail_together(coordinator.ranks(), [&]() -> Result<Summary> {
+    binning::FoundBins found = binning::find_bins(coordinator, source, options.histogram, wanted);
+    if (!found.bins) return {Summary{}, std::move(found.pass->stats)};
+    return visit(source.element(), [&]<class T>(std::type_identity<T>) -> Result<Summary> {
+      const std::tuple both{Reduction<T>(options.reduce), CountBins<T>(found.bins)};
+      auto [answers, stats] = binning::fold_found(coordinator, both, source, found, wanted);
+      auto& [statistics, histogram] = answers;
+      stats = binning::complete(histogram, source, options.histogram, found, stats);
+      return {{std::move(statistics), std::move(histogram)}, std::move(stats)};
+    });
   });
 }
 

@@ -6,6 +6,7 @@
 #include "matmul/run.hpp"
 
 #include <ooc/error.hpp>
+#include <ooc/ranks.hpp>
 
 #include <array>
 #include <chrono>
@@ -62,6 +63,7 @@ ElementType product_type(const Source& a, const MatmulOptions& options) {
 Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
                        const Target& target, const MatmulOptions& options,
                        const PassOptions& wanted) {
+  detail::require_one_rank(coordinator.ranks());
   Coordinator::Reservation reservation = coordinator.reserve();
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {

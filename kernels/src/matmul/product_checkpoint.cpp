@@ -1,7 +1,7 @@
 #include "matmul/product_checkpoint.hpp"
 
+#include <ooc/detail/base/byte_reader.hpp>
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/operators/byte_reader.hpp>
 #include <ooc/error.hpp>
 
 #include <algorithm>
@@ -66,7 +66,8 @@ ProductCheckpoint::ProductCheckpoint(const Checkpoint& wanted, const Source& a, 
   const std::array<PassInput, 2> inputs{PassInput{a, element_bytes}, PassInput{b, element_bytes}};
   const std::array questions{
       detail::OperatorQuestion{name, std::string(name_of(precision)), "matrices"}};
-  saved_ = file_.begin(inputs, questions, {&target, 1});
+  const auto saved = file_.begin(inputs, questions, {&target, 1});
+  if (!saved.empty()) saved_ = saved.front();
 }
 
 std::optional<ProductCheckpoint::Begun> ProductCheckpoint::begun(const Problem& problem) const {

@@ -18,6 +18,8 @@
 
 namespace ooc {
 
+class Blocks;
+
 /// Owns a device, its streams and the chunk pool, and runs passes over them. The pool stays between
 /// passes and may grow there, never during one.
 ///
@@ -93,7 +95,13 @@ class OOC_API Coordinator {
   Stats run(Reservation& pass, std::span<const PassInput> inputs, Operation& operation,
             const PassOptions& wanted = {}, std::span<const Output> outputs = {});
 
-  /// The same for one input, and an operation that holds no such memory.
+  /// Runs the share that this process has of a pass: `blocks` gives out its records, of which
+  /// OutcomeStats::covers are done. Throws Error as run() does, and `usage` for a pass that cannot
+  /// be shared, but not `interrupted`.
+  Stats run_share(Reservation& pass, std::span<const PassInput> inputs, Operation& operation,
+                  const PassOptions& wanted, std::span<const Output> outputs, Blocks& blocks);
+
+  /// The same as run() for one input, and an operation that holds no such memory.
   Stats run(const Source& source, RecordShape record, Operation& operation,
             const PassOptions& wanted = {}, std::span<const Output> outputs = {});
 
@@ -112,6 +120,9 @@ class OOC_API Coordinator {
 
   /// Returns all devices. They live as long as the coordinator.
   std::vector<Device*> devices() const;
+
+  /// Returns Options::ranks.
+  Ranks* ranks() const noexcept;
 
   /// Returns the options that were given. If less than 256 MiB of memory are available, they have a
   /// limit of memory, too.

@@ -132,14 +132,12 @@ template <FoldOperator Op, detail::PassSource From>
 Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const From& from,
                                   const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
-  if (wanted.checkpoint) {
+  if (detail::is_divided(coordinator, wanted)) {
     if constexpr (SavableFold<Op>) {
-      auto [found, stats] =
-          detail::fold_with_checkpoint(coordinator, std::tuple<Op>(op), inputs, wanted);
+      auto [found, stats] = detail::fold_divided(coordinator, std::tuple<Op>(op), inputs, wanted);
       return {std::get<0>(std::move(found)), std::move(stats)};
     } else {
-      throw detail::has_no_checkpoints(
-          detail::why_not_saved(detail::merge_of<Op>() == Merge::in_order));
+      throw detail::is_not_divided(coordinator.ranks(), detail::merge_of<Op>() == Merge::in_order);
     }
   }
   Coordinator::Reservation pass = coordinator.begin_pass();
@@ -185,8 +183,8 @@ requires(std::same_as<typename Op::Input, typename Others::Input>&&...)
         Coordinator& coordinator, const std::tuple<Op, Others...>& operators, const From& from,
         const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
-  if (wanted.checkpoint) {
-    return detail::fold_with_checkpoint(coordinator, operators, inputs, wanted);
+  if (detail::is_divided(coordinator, wanted)) {
+    return detail::fold_divided(coordinator, operators, inputs, wanted);
   }
   Coordinator::Reservation pass = coordinator.begin_pass();
   return detail::with_folds(coordinator, operators, inputs, [&](auto&... folds) {
@@ -205,9 +203,12 @@ requires(std::same_as<typename Op::Input, typename Others::Input>&&...)
         const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
   Coordinator::Reservation pass = coordinator.begin_pass();
-  if (wanted.checkpoint) {
-    detail::CheckpointFile file(wanted.checkpoint);
-    return detail::collect_in_sections(coordinator, pass, operators, inputs, wanted, file);
+  if (detail::is_divided(coordinator, wanted)) {
+    return detail::or_fail_together(coordinator.ranks(), [&] {
+      detail::CheckpointFile file(wanted.checkpoint, coordinator.ranks());
+      return detail::collect_divided(coordinator, pass, operators, inputs,
+                                     detail::without_keep_partial(wanted), file);
+    });
   }
   return detail::collect_pass(coordinator, pass, operators, inputs,
                               detail::without_keep_partial(wanted));

@@ -32,6 +32,18 @@ void add(std::vector<DeviceShare>& devices, const DeviceShare& next) {
   same->idle_seconds += next.idle_seconds;
 }
 
+/// Adds what a rank did in the next pass.
+void add(std::vector<RankShare>& ranks, const RankShare& next) {
+  const auto same = std::ranges::find(ranks, next.rank, &RankShare::rank);
+  if (same == ranks.end()) return ranks.push_back(next);
+  same->bytes += next.bytes;
+  same->bytes_written += next.bytes_written;
+  same->busy_seconds += next.busy_seconds;
+  same->wait_seconds += next.wait_seconds;
+  same->start_seconds += next.start_seconds;
+  same->idle_seconds += next.idle_seconds;
+}
+
 }  // namespace
 
 Stats& Stats::operator+=(const Stats& next) {
@@ -74,6 +86,7 @@ Stats& Stats::operator+=(const Stats& next) {
   outcome.checksum = next.outcome.checksum;
   add(outcome.remarks, next.outcome.remarks);
   for (const DeviceShare& share : next.devices) add(devices, share);
+  for (const RankShare& share : next.ranks) add(ranks, share);
   return *this;
 }
 

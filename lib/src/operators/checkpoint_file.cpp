@@ -1,213 +1,92 @@
 #include <ooc/detail/operators/checkpoint_file.hpp>
 
-#include <ooc/detail/base/dtype.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "operators/part_json.hpp"
+#include "operators/checkpoint_json.hpp"
+#include "ranks/conversation.hpp"
 
 namespace ooc::detail {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-/// Returns the operators, the records and the outputs, as JSON: findings of other ones are of no
-/// use.
-Json question_of(std::span<const PassInput> inputs, std::span<const OperatorQuestion> operators,
-                 std::span<const Target> targets) {
-  Json asked = Json::array(), data = Json::array(), outputs = Json::array();
-  for (const auto& [name, settings, input] : operators) asked.push_back({name, settings, input});
-  for (const PassInput& input : inputs) {
-    Json extents = Json::array();
-    for (const Extent& extent : input.source.extents()) {
-      extents.push_back({extent.file, std::to_string(extent.offset), std::to_string(extent.bytes)});
-    }
-    Json moves = Json::array();
-    for (const FieldMove& move : input.decoding.moves) {
-      moves.push_back({move.from, move.to, move.bytes, move.swapped_bytes});
-    }
-    data.push_back({{"type", input.source.type() ? code_of(*input.source.type()) : ""},
-                    {"record", input.record.bytes},
-                    {"struct", input.decoding.bytes},
-                    {"fields", std::move(moves)},
-                    {"extents", std::move(extents)}});
-  }
-  for (const Target& target : targets) {
-    Json shape = Json::array();
-    for (const std::uint64_t length : target.shape) shape.push_back(std::to_string(length));
-    outputs.push_back({{"name", target.path.filename().string()},
-                       {"type", code_of(target.type)},
-                       {"shape", std::move(shape)}});
-  }
-  Json question{{"checkpoint", std::move(asked)},
-                {"first", std::to_string(records_before(inputs.front()))},
-                {"data", std::move(data)}};
-  if (!outputs.empty()) question["outputs"] = std::move(outputs);
-  return question;
-}
-
-// The name of a kept file is that of its target but for some letters, which the checkpoint has: a
-// file may have a name that is not UTF-8.
-constexpr std::size_t id_letters = 8;
-constexpr std::string_view kept_ending = ".ooc-part";
-
-std::size_t id_place(const std::string& name) {
-  return name.size() - kept_ending.size() - id_letters;
-}
-
-Json json_of(const SavedOutput& output) {
-  const std::string& name = output.file.name;
-  Json json{{"id", name.substr(id_place(name), id_letters)},
-            {"bytes", std::to_string(output.file.bytes)}};
-  if (output.whole) json["whole"] = json_of(*output.whole);
-  return json;
-}
-
-SavedOutput output_in(const Json& json, const Target& target) {
-  std::string name = new_kept_name(target.path);
-  name.replace(id_place(name), id_letters, json.at("id").get<std::string>());
-  SavedOutput output{{std::move(name), integer_in<std::uint64_t>(json.at("bytes"))}, {}};
-  if (json.contains("whole")) output.whole = identity_in(json.at("whole"));
-  return output;
-}
-
-/// Returns the outputs of which a file says, for these targets. Throws Error(bad_input) if it is
-/// damaged.
-std::vector<SavedOutput> outputs_in(const PartFile& saved, std::span<const Target> targets) {
-  std::vector<SavedOutput> outputs;
-  try {
-    const Json about = Json::parse(saved.about);
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-      outputs.push_back(output_in(about.at("outputs").at(i), targets[i]));
-    }
-  } catch (const Json::exception& error) {
-    throw Error(ErrorKind::bad_input, std::string("a checkpoint is damaged: ") + error.what());
-  }
-  return outputs;
-}
-
-/// Returns, for example, " to y.f4 and z.f4"; empty without outputs.
-std::string described_outputs(const Json& question) {
-  std::string text;
-  if (!question.contains("outputs")) return text;
-  for (const Json& output : question["outputs"]) {
-    text += (text.empty() ? " to " : " and ") + output.at("name").get<std::string>();
-  }
-  return text;
-}
-
-/// Returns, for example, "ooc.reduce/1 (f4, omit)".
-std::string described(const Json& question) {
-  std::string text;
-  for (const Json& each : question.at("checkpoint")) {
-    const std::string name = each.at(0).get<std::string>();
-    const std::string settings = each.at(1).get<std::string>();
-    text += (text.empty() ? "" : " and ") + name;
-    if (!settings.empty()) text += " (" + settings + ")";
-  }
-  return text + described_outputs(question);
-}
-
-constexpr std::string_view digits = "0123456789abcdef";
-
-std::string to_digits(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) {
-    const auto value = std::to_integer<std::size_t>(byte);
-    text += {digits[value / 16], digits[value % 16]};
-  }
-  return text;
-}
-
-/// Throws Error(bad_input) for other digits.
-std::vector<std::byte> from_digits(std::string_view text) {
-  std::vector<std::byte> bytes;
-  for (std::size_t i = 0; i < text.size(); i += 2) {
-    const std::size_t high = digits.find(text[i]);
-    const std::size_t low = i + 1 < text.size() ? digits.find(text[i + 1]) : std::string::npos;
-    if (high == std::string::npos || low == std::string::npos) {
-      throw Error(ErrorKind::bad_input, "a checkpoint is damaged: '" + std::string(text) + "'");
-    }
-    bytes.push_back(static_cast<std::byte>(16 * high + low));
-  }
-  return bytes;
-}
-
-constexpr const char* begin_anew = "without the file, the job begins anew";
-
-bool has_outputs(const PartFile& saved) {
-  const Json about = Json::parse(saved.about);
-  return about.is_object() && about.contains("outputs");
-}
-
-/// Returns the hint for a file that is refused, which names the outputs that are kept with it.
-std::string hint_for(const PartFile& saved) {
-  std::string kept;
-  try {
-    const Json question = Json::parse(saved.question), about = Json::parse(saved.about);
-    for (std::size_t i = 0; has_outputs(saved) && i < question.at("outputs").size(); ++i) {
-      kept += " and ." + question["outputs"][i].at("name").get<std::string>() + "." +
-              about.at("outputs").at(i).at("id").get<std::string>() + std::string(kept_ending);
-    }
-  } catch (const Json::exception&) {
-    kept.clear();
-  }
-  return kept.empty() ? begin_anew
-                      : "without the file" + kept +
-                            ", which is beside its output, the job begins "
-                            "anew";
-}
-
-/// Throws Error(usage) for the findings of another job, unless the data have another size.
-void require_same_job(const std::filesystem::path& path, const PartFile& saved,
-                      const std::string& wanted, bool has_other_size) {
-  const auto refuse = [&](const std::string& why) {
-    throw Error(
-        ErrorKind::usage, path.string() + ": is of another job",
-        {.path = path, .why = why, .hint = "give each job a file of its own; " + hint_for(saved)});
-  };
-  const Json one = Json::parse(saved.question), other = Json::parse(wanted);
-  if (one == other) return;
-  if (!one.is_object() || !one.contains("checkpoint")) refuse("it is a part, and no checkpoint");
-  std::string of_what, of_this = described(other);
-  try {
-    of_what = described(one);
-  } catch (const Json::exception&) {
-    refuse("it is no checkpoint of this version");
-  }
-  if (of_what != of_this) refuse("it is of " + of_what + ", this job of " + of_this);
-  if (has_other_size) return;
-  Json data = one;  // with the outputs of this job
-  if (other.contains("outputs")) data["outputs"] = other["outputs"];
-  refuse(data == other ? "its output has another type or shape"
-                       : "it is of other records of the files, or of values of another type");
-}
+constexpr std::string_view rank_beginning = "rank-", rank_ending = ".part";
 
 }  // namespace
 
-CheckpointFile::CheckpointFile(const Checkpoint& wanted) : path_(wanted.file) {
+CheckpointFile::CheckpointFile(const Checkpoint& wanted, Ranks* ranks)
+    : path_(wanted.file), ranks_(ranks) {
   if (std::isnan(wanted.every_seconds)) {
     throw Error(ErrorKind::usage, "Checkpoint::every_seconds is not a number");
   }
+  if (path_.empty()) return;
+  if (ranks_ == nullptr) {
+    read(path_);
+    return;
+  }
+  if (ranks_->is_first()) read_directory(path_);
+  path_ /= std::string(rank_beginning) + std::to_string(ranks_->rank()) + std::string(rank_ending);
+  share_kept();
+}
+
+/// Reads a file if it is there.
+void CheckpointFile::read(const std::filesystem::path& path) {
   std::error_code failed;
-  const auto status = std::filesystem::status(path_, failed);
+  const auto status = std::filesystem::status(path, failed);
   if (status.type() == std::filesystem::file_type::not_found) return;
-  if (failed) throw Error::from_errno(ErrorKind::input, "stat", failed.value(), path_);
+  if (failed) throw Error::from_errno(ErrorKind::input, "stat", failed.value(), path);
   try {
-    saved_ = read_part_file(path_);
+    saved_.push_back({path, read_part_file(path)});
   } catch (const Error& error) {
     throw Error(error.kind(), error.what(),
-                {.path = path_,
+                {.path = path,
                  .why = "it is to be the file of a checkpoint: " + error.details().why,
                  .hint = begin_anew});
+  }
+}
+
+/// Makes the directory unless it is there, and reads the files of all ranks of an earlier run.
+void CheckpointFile::read_directory(const std::filesystem::path& directory) {
+  std::error_code failed;
+  std::filesystem::create_directory(directory, failed);
+  if (failed) {
+    throw Error(ErrorKind::output,
+                directory.string() + ": is no directory, and cannot be made: " + failed.message(),
+                {.path = directory,
+                 .errno_value = failed.value(),
+                 .why = "each rank has a file of its own for its checkpoint"});
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(directory, failed)) {
+    if (!is_rank_file(entry.path())) continue;
+    read(entry.path());
+    others_.push_back(entry.path());
+  }
+  if (failed) throw Error::from_errno(ErrorKind::input, "readdir", failed.value(), directory);
+  std::ranges::sort(saved_, {}, &Saved::path);
+  // The files of a pass that is complete are of no more use.
+  const auto has_kept = [](const Saved& saved) { return !kept_in(saved.file).empty(); };
+  if (std::ranges::none_of(saved_, has_kept)) return;
+  std::erase_if(saved_, std::not_fn(has_kept));
+}
+
+/// Tells all ranks what passes that are complete have found.
+void CheckpointFile::share_kept() {
+  Conversation& talk = ranks_->conversation();
+  talk.begin_job();
+  if (ranks_->is_first()) {
+    talk.say_to_others(Word::total, kept());
+  } else {
+    const std::vector<std::byte> found = talk.await(Word::total, 0).bytes;
+    if (found.empty()) return;
+    saved_.push_back({path_, {}});
+    saved_.back().file.about = Json{{"kept", to_digits(found)}}.dump();
   }
 }
 
@@ -228,21 +107,41 @@ void CheckpointFile::set_about() {
 }
 
 std::vector<std::byte> CheckpointFile::kept() const {
-  if (!saved_) return {};
-  const Json about = Json::parse(saved_->about);
-  if (!about.is_object() || !about.contains("kept")) return {};
-  return from_digits(about["kept"].is_string() ? about["kept"].get<std::string>() : "?");
+  return saved_.empty() ? std::vector<std::byte>{} : kept_in(saved_.front().file);
 }
 
-const PartFile* CheckpointFile::begin(std::span<const PassInput> inputs,
-                                      std::span<const OperatorQuestion> operators,
-                                      std::span<const Target> targets) {
+/// True unless a file says nothing of this pass. One of a job with outputs does, even if it has
+/// found nothing: these would stay.
+bool CheckpointFile::is_about_this_pass(const Saved& saved) const {
+  return !saved.file.covers.empty() || !kept_in(saved.file).empty() || has_outputs(saved.file);
+}
+
+/// Throws Error unless a file is of this job, and of its data.
+void CheckpointFile::require_this_job(const Saved& saved) const {
+  const auto& [path, file] = saved;
+  const bool has_other_size =
+      !std::ranges::equal(file.input, pass_.input, {}, &FileIdentity::bytes, &FileIdentity::bytes);
+  require_same_job(path, file, pass_.question, has_other_size);
+  if (const std::string why = difference_of_data(file, pass_); !why.empty()) {
+    throw Error(ErrorKind::input_changed,
+                path.string() + ": is of the data as they were before they changed",
+                {.path = path, .why = why, .hint = hint_for(file)});
+  }
+}
+
+std::vector<const PartFile*> CheckpointFile::begin(std::span<const PassInput> inputs,
+                                                   std::span<const OperatorQuestion> operators,
+                                                   std::span<const Target> targets) {
   constexpr auto replace = Json::error_handler_t::replace;  // of bytes that are not UTF-8
   pass_ = {.question = question_of(inputs, operators, targets).dump(-1, ' ', true, replace)};
   outputs_.clear();
   for (const Target& target : targets) outputs_.push_back({{new_kept_name(target.path)}, {}});
   set_about();
   for (const PassInput& input : inputs) {
+    if (ranks_ != nullptr && (input.source.is_produced() || input.resident != nullptr)) {
+      throw needs_one_rank(input.source.is_produced() ? "its input can be read once"
+                                                      : "its input stays on a device");
+    }
     if (input.source.is_produced()) {
       throw Error(ErrorKind::usage, input.source.name() + ": has no checkpoint",
                   {.why = "a producer makes the data once, from beginning to end",
@@ -254,26 +153,58 @@ const PartFile* CheckpointFile::begin(std::span<const PassInput> inputs,
     }
     for (FileIdentity& file : identity_of(input.source)) pass_.input.push_back(std::move(file));
   }
-  // A file of a job with outputs is not replaced, even if it has found nothing: these would stay.
-  const bool is_new =
-      !saved_ || (saved_->covers.empty() && kept().empty() && !has_outputs(*saved_));
-  if (is_new) return nullptr;
-  const bool has_other_size = !std::ranges::equal(saved_->input, pass_.input, {},
-                                                  &FileIdentity::bytes, &FileIdentity::bytes);
-  require_same_job(path_, *saved_, pass_.question, has_other_size);
-  pass_.records = saved_->records;  // those of the question
-  if (const std::string why = difference_of_data(*saved_, pass_); !why.empty()) {
-    throw Error(ErrorKind::input_changed,
-                path_.string() + ": is of the data as they were before they changed",
-                {.path = path_, .why = why, .hint = hint_for(*saved_)});
+  if (ranks_ != nullptr) begin_with_ranks(targets);
+  if (ranks_ != nullptr && !ranks_->is_first()) return {};
+  std::erase_if(saved_, [this](const Saved& saved) { return !is_about_this_pass(saved); });
+  std::vector<const PartFile*> found;
+  for (const Saved& saved : saved_) {
+    pass_.records = saved.file.records;  // those of the question
+    require_this_job(saved);
+    found.push_back(&saved.file);
   }
-  if (targets.empty()) return &*saved_;
-  std::vector<SavedOutput> saved_outputs = outputs_in(*saved_, targets);
-  if (saved_->covers.empty()) {  // the file may not have had its name yet
+  if (targets.empty() || found.empty()) return found;
+  std::vector<SavedOutput> saved_outputs = outputs_in(*found.front(), targets);
+  for (const PartFile* const file : found) {  // rank 0 says so if they are whole
+    std::vector<SavedOutput> others = outputs_in(*file, targets);
+    if (others.front().whole) saved_outputs = std::move(others);
+  }
+  const auto has_found = [](const PartFile* file) { return !file->covers.empty(); };
+  if (std::ranges::none_of(found, has_found)) {  // the file may not have had its name yet
     for (SavedOutput& output : saved_outputs) output.file.bytes = 0;
   }
   set_outputs(std::move(saved_outputs));
-  return &*saved_;
+  return found;
+}
+
+/// Compares the data of all ranks, as rank 0; others wait until they may begin.
+void CheckpointFile::begin_with_ranks(std::span<const Target> targets) {
+  Conversation& talk = ranks_->conversation();
+  talk.begin_job();
+  if (!ranks_->is_first()) {
+    talk.say(0, Word::begin, described_pass(pass_));
+    const PartFile first = pass_in(talk.await(Word::start, 0).bytes);
+    // The data of this rank may be a copy, with other times.
+    pass_.input = first.input;
+    pass_.about = first.about;
+    if (!targets.empty()) outputs_ = outputs_in(pass_, targets);
+    return;
+  }
+  for (std::size_t rank = 1; rank < talk.size(); ++rank) {
+    const PartFile other = pass_in(talk.await(Word::begin, rank).bytes);
+    if (const std::string why = difference_of_data(pass_, other, true); !why.empty()) {
+      throw Error(ErrorKind::input_changed, talk.name_of(rank) + " has other data than rank 0",
+                  {.why = why, .hint = "put them where all machines see the same files"});
+    }
+    if (Json::parse(other.question) != Json::parse(pass_.question)) {
+      throw Error(ErrorKind::usage, talk.name_of(rank) + " runs another job than rank 0",
+                  {.why = "all ranks make the same calls, with the same operators and data"});
+    }
+  }
+}
+
+void CheckpointFile::start_others() {
+  if (ranks_ == nullptr || !ranks_->is_first()) return;
+  ranks_->conversation().say_to_others(Word::start, described_pass(pass_));
 }
 
 PartFile CheckpointFile::empty() const {
@@ -297,8 +228,15 @@ void CheckpointFile::save_whole(PartFile found, std::vector<SavedOutput> outputs
   }
 }
 
+void CheckpointFile::remove_others() const noexcept {
+  std::error_code failed;
+  for (const std::filesystem::path& path : others_) {
+    if (path != path_) std::filesystem::remove(path, failed);
+  }
+}
+
 void CheckpointFile::end() {
-  saved_.reset();
+  saved_.clear();
 }
 
 void add_unsaved_remark(const Error& error, Stats& stats) {
@@ -314,9 +252,21 @@ Error has_no_checkpoints(std::string why) {
           {.why = std::move(why), .remedies = {{Change::unset, "PassOptions::checkpoint"}}}};
 }
 
-std::string why_not_saved(bool is_merged_in_order) {
-  return is_merged_in_order ? "it is merged in the order of the data"
-                            : "it has no `partial_name`, or its partials cannot be saved";
+Error is_not_divided(const Ranks* ranks, bool is_merged_in_order) {
+  std::string why = is_merged_in_order
+                        ? "it is merged in the order of the data"
+                        : "it has no `partial_name`, or its partials cannot be saved";
+  if (ranks == nullptr) return has_no_checkpoints(std::move(why));
+  return needs_one_rank(std::move(why));
 }
 
 }  // namespace ooc::detail
+
+namespace ooc {
+
+bool is_rank_file(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with(detail::rank_beginning) && name.ends_with(detail::rank_ending);
+}
+
+}  // namespace ooc

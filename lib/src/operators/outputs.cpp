@@ -88,6 +88,11 @@ std::filesystem::path kept_path(const std::filesystem::path& output, const Saved
   return follow_links(output).parent_path() / saved.file.name;
 }
 
+bool is_there(const std::filesystem::path& path) {
+  std::error_code failed;
+  return std::filesystem::exists(path, failed);
+}
+
 /// True if an earlier run has moved the file of an output into place.
 bool has_been_moved(const Target& target, const SavedOutput& saved) {
   if (!saved.whole) return false;
@@ -222,7 +227,8 @@ void OutputFiles::commit(Stats& stats, const std::function<void()>& before_movin
     try {
       files_[i]->commit();
     } catch (const Error& error) {
-      if (kept_.empty()) throw;
+      const bool stays = !kept_.empty() && is_there(kept_path(files_[i]->path(), kept_[i]));
+      if (!stays) throw;
       ErrorDetails details = error.details();
       details.why += (details.why.empty() ? "" : "; ") +
                      kept_path(files_[i]->path(), kept_[i]).string() + " has what was made";

@@ -111,16 +111,22 @@ Cover cover_of(std::span<const PassInput> inputs, std::size_t partition) {
   return cover;
 }
 
-Cover cover_of(std::span<const PassInput> inputs, std::size_t partition, std::uint64_t bytes) {
+Cover cover_of(std::span<const PassInput> inputs, std::size_t partition,
+               const OutcomeStats& outcome) {
   Cover cover = cover_of(inputs, partition);
   if (cover.ranges.empty()) return cover;
   const std::size_t record_bytes = stored_bytes_of(inputs);
-  RecordRange& range = cover.ranges.front();
-  range.count = bytes / record_bytes;
-  if (bytes % record_bytes != 0 || !is_whole(range, partition, cover.records)) {
+  const std::uint64_t first = cover.ranges.front().first;
+  cover.ranges = outcome.covers;
+  if (cover.ranges.empty()) cover.ranges = {{0, outcome.bytes / record_bytes}};
+  for (RecordRange& range : cover.ranges) range.first += first;
+  const auto is_part = [&](const RecordRange& range) {
+    return is_whole(range, partition, cover.records);
+  };
+  if (outcome.bytes % record_bytes != 0 || !std::ranges::all_of(cover.ranges, is_part)) {
     throw Error(ErrorKind::internal, "a pass was stopped within a partition");
   }
-  if (range.count == 0) cover.ranges.clear();
+  join(cover.ranges, ErrorKind::internal);
   return cover;
 }
 

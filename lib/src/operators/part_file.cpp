@@ -1,10 +1,10 @@
 #include <ooc/detail/operators/part_file.hpp>
 
+#include <ooc/detail/base/byte_reader.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/checksum/checksum.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/detail/file/output_file.hpp>
-#include <ooc/detail/operators/byte_reader.hpp>
 #include <ooc/error.hpp>
 
 #include <algorithm>

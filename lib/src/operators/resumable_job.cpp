@@ -30,11 +30,12 @@ Stats run_rest(ResumableJob& job, Sections& sections, const PassOptions& wanted,
 }  // namespace
 
 Stats run_in_sections(ResumableJob& job, std::span<const PassInput> inputs, std::size_t partition,
-                      const PassOptions& wanted, CheckpointFile& file, const PartFile* saved) {
+                      const PassOptions& wanted, CheckpointFile& file,
+                      std::span<const PartFile* const> saved) {
   const Stopwatch watch;
   Sections sections(inputs, partition, wanted);
-  if (saved != nullptr) {
-    job.load(*saved);
+  if (!saved.empty()) {
+    job.load(*saved.front());
     sections.go_on_after(job.covers());
   }
   const auto save = [&] {

@@ -38,6 +38,13 @@ std::size_t chunks_done(const Stats& stats) {
 
 }  // namespace
 
+InputSections::InputSections(std::span<const PassInput> inputs, const RecordRange& records) {
+  for (const PassInput& input : inputs) sources_.push_back(section_of(input, records));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    inputs_.push_back({sources_[i], inputs[i].record, inputs[i].decoding});
+  }
+}
+
 Sections::Sections(std::span<const PassInput> inputs, std::size_t partition,
                    const PassOptions& wanted)
     : inputs_(inputs),
@@ -97,12 +104,7 @@ std::span<const PassInput> Sections::next(std::span<const RecordRange> covered) 
     range = {there.end(), all_.end() - there.end()};
   }
   range.count = std::min(range.count, records_until_save());
-  sources_.clear();
-  section_.clear();
-  for (const PassInput& input : inputs_) sources_.push_back(section_of(input, range));
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    section_.push_back({sources_[i], inputs_[i].record, inputs_[i].decoding});
-  }
+  section_.emplace(inputs_, range);
   const bool is_first = stats_.layout.chunks == 0;
   constexpr double shortest = 0.1;  // shorter ones would be stopped before their first step
   const double every = std::max(wanted_.checkpoint.every_seconds, shortest);
@@ -117,7 +119,7 @@ std::span<const PassInput> Sections::next(std::span<const RecordRange> covered) 
       wanted_.observe(event);
     };
   }
-  return section_;
+  return section_->inputs();
 }
 
 void Sections::show(Progress progress) {

@@ -20,6 +20,22 @@
 
 namespace ooc::detail {
 
+/// The same records of each of several inputs, as inputs of a pass.
+class InputSections {
+ public:
+  /// `records`: of the whole data, of which `inputs` may be a section. The records of a section are
+  /// whole elements.
+  InputSections(std::span<const PassInput> inputs, const RecordRange& records);
+  InputSections(const InputSections&) = delete;
+  InputSections& operator=(const InputSections&) = delete;
+
+  std::span<const PassInput> inputs() const noexcept { return inputs_; }
+
+ private:
+  std::vector<Source> sources_;
+  std::vector<PassInput> inputs_;
+};
+
 /// Divides the inputs of a pass into sections, so that what was found can be saved after each of
 /// them. The first is all there is, and its pass is stopped when it is time for the first save: a
 /// short run has one pass. The next ones are as long as the rate so far allows, since a pass that
@@ -77,8 +93,7 @@ class Sections {
   std::size_t partition_;
   const PassOptions& wanted_;
   RecordRange all_{};
-  std::vector<Source> sources_;  // of the section
-  std::vector<PassInput> section_;
+  std::optional<InputSections> section_;
   std::stop_source stop_;  // of its pass
   std::optional<std::stop_callback<std::function<void()>>> forward_;
   PassOptions options_;

@@ -2,6 +2,7 @@
 
 #include <ooc/device.hpp>
 #include <ooc/error.hpp>
+#include <ooc/ranks.hpp>
 
 #include <algorithm>
 #include <array>
@@ -51,6 +52,7 @@ struct Coordinator::State {
   Station& first_alone();
   Stats run(Reservation& pass, std::span<const PassInput> inputs, Operation& operation,
             const PassOptions& wanted, std::span<const Output> outputs);
+  void divide_memory();
 };
 
 Coordinator::Coordinator(std::unique_ptr<Device> device, Options options, Version headers)
@@ -90,6 +92,9 @@ std::vector<Device*> Coordinator::devices() const {
   for (const auto& station : state_->stations) devices.push_back(&station->device());
   return devices;
 }
+Ranks* Coordinator::ranks() const noexcept {
+  return state_->options.ranks;
+}
 const Options& Coordinator::options() const noexcept {
   return state_->options;
 }
@@ -114,6 +119,7 @@ Stats Coordinator::run(Reservation& pass, std::span<const PassInput> inputs, Ope
   const bool is_nothing = inputs.empty() && outputs.empty();
   if (is_nothing) throw Error(ErrorKind::usage, "a pass has an input or an output");
   if (operation.lending()) require_none(wanted.checkpoint);
+  if (operation.lending() || inputs.empty()) detail::require_one_rank(ranks());
   Stats stats = state_->run(pass, inputs, operation, wanted, outputs);
   if (wanted.keep_partial) return stats;
   const bool is_stopped = !outputs.empty() && wanted.stop.stop_requested();
@@ -123,11 +129,35 @@ Stats Coordinator::run(Reservation& pass, std::span<const PassInput> inputs, Ope
               {.path = outputs.front().file.path()});
 }
 
+Stats Coordinator::run_share(Reservation& pass, std::span<const PassInput> inputs,
+                             Operation& operation, const PassOptions& wanted,
+                             std::span<const Output> outputs, Blocks& blocks) {
+  const PassJob job{inputs, operation, wanted, outputs, [&pass] { pass.bind_thread(); }};
+  const std::span all(state_->stations);
+  std::string why_not = why_not_shared(all, job);
+  if (operation.selects()) why_not = "the place of a record depends on all before it";
+  if (!why_not.empty()) {
+    throw detail::needs_one_rank(why_not);
+  }
+  state_->divide_memory();
+  // A file is written by one device: others would need buffers for its chunks, too.
+  return run_shared(outputs.empty() ? all : all.first(1), job, blocks);
+}
+
 /// Returns the first station, which then has all memory of the host to itself.
 Station& Coordinator::State::first_alone() {
   for (const auto& other : std::span(stations).subspan(1)) other->release();
   first().set_memory_limit(options.memory_bytes);
   return first();
+}
+
+/// Gives each station an equal part of the memory of the host.
+void Coordinator::State::divide_memory() {
+  const std::size_t limit = options.memory_bytes / stations.size();
+  const bool has_limit = options.memory_bytes != 0;
+  for (const auto& station : stations) {
+    station->set_memory_limit(has_limit ? std::max<std::size_t>(limit, 1) : 0);
+  }
 }
 
 /// On all devices, or on the first if they cannot share the pass.
@@ -137,14 +167,12 @@ Stats Coordinator::State::run(Reservation& pass, std::span<const PassInput> inpu
   const PassJob job{inputs, operation, wanted, outputs, [&pass] { pass.bind_thread(); }};
   const bool is_empty = !inputs.empty() && records_of(inputs.front()) == 0;
   if (stations.size() == 1 || is_empty) return first_alone().run(job);
-  const std::string why_alone = why_not_shared(stations, job);
+  const std::string why_alone =
+      outputs.empty() ? why_not_shared(stations, job) : "it writes a file";
   if (why_alone.empty()) {
-    const std::size_t limit = options.memory_bytes / stations.size();
-    const bool has_limit = options.memory_bytes != 0;
-    for (const auto& station : stations) {
-      station->set_memory_limit(has_limit ? std::max<std::size_t>(limit, 1) : 0);
-    }
-    return run_shared(stations, job);
+    divide_memory();
+    LocalBlocks blocks(wanted.stop);
+    return run_shared(stations, job, blocks);
   }
   Stats stats = first_alone().run(job);
   stats.outcome.remarks.push_back("only " + stats.layout.device + " ran this pass: " + why_alone);

@@ -17,7 +17,7 @@ namespace ooc {
 
 namespace {
 
-constexpr timespec report_interval{.tv_sec = 0, .tv_nsec = 100'000'000};
+constexpr std::chrono::nanoseconds report_interval{100'000'000}, attend_interval{250'000};
 // Nanoseconds. Lanes sleep for 20 us, as long as a copy takes. With the default of Linux they would
 // sleep for 70 us.
 constexpr unsigned long finest_timer_slack = 1;
@@ -26,9 +26,10 @@ constexpr unsigned long finest_timer_slack = 1;
 /// instead. The interval is relative: the standard library waits until a time of a clock, which
 /// fails if the clock is before its epoch. Tools that set another time for a program can make it
 /// so.
-bool wait_while(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
-  return ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, &report_interval, nullptr, 0) ==
-             0 ||
+bool wait_while(std::atomic<std::uint32_t>& word, std::uint32_t value,
+                std::chrono::nanoseconds interval) noexcept {
+  const timespec time{.tv_sec = 0, .tv_nsec = static_cast<long>(interval.count())};
+  return ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, &time, nullptr, 0) == 0 ||
          errno != ETIMEDOUT;
 }
 
@@ -52,9 +53,16 @@ void PassThreads::start(std::function<void()> share) {
   }));
 }
 
-void PassThreads::join(const std::function<void()>& report) {
+void PassThreads::join(const std::function<void()>& report, const std::function<void()>& attend) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point reported = Clock::now();
+  const auto interval = attend ? attend_interval : report_interval;
   for (std::uint32_t ended = ended_; ended != threads_.size(); ended = ended_) {
-    if (!wait_while(ended_, ended)) guard(report);
+    if (wait_while(ended_, ended, interval)) continue;
+    if (attend) guard(attend);
+    if (attend && Clock::now() - reported < report_interval) continue;
+    guard(report);
+    reported = Clock::now();
   }
   threads_.clear();
   ended_ = 0;

@@ -130,12 +130,9 @@ void Station::add_times(const Writer* writer, Stats& stats) const {
       stats.timing.startup_seconds = std::min(stats.timing.startup_seconds, times.first_seconds);
     }
     stats.outcome.bytes += times.bytes;
-    stats.timing.h2d.busy += times.h2d.busy;
-    stats.timing.h2d.waits_in += times.h2d.waits_in;
-    stats.timing.kernel.busy += times.kernel.busy;
-    stats.timing.kernel.waits_in += times.kernel.waits_in;
-    stats.timing.d2h.busy += times.d2h.busy;
-    stats.timing.d2h.waits_in += times.d2h.waits_in;
+    stats.timing.h2d += times.h2d;
+    stats.timing.kernel += times.kernel;
+    stats.timing.d2h += times.d2h;
   }
 }
 

@@ -3,7 +3,6 @@
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/observe/progress_reporter.hpp>
 #include <ooc/detail/pass/pass_threads.hpp>
-#include <ooc/detail/pool/tickets.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 
 #include <sched.h>
@@ -53,16 +52,15 @@ class EndOfPass final : public MeetingPoint {
   std::stop_source stop_;
 };
 
-/// Records of a block: whole steps of each member, so many that the numbers of all blocks take
-/// little memory.
-std::uint64_t choose_block(std::span<const Layout> layouts) {
-  constexpr std::uint64_t most_blocks = 1u << 20;
-  std::uint64_t block = 1;
-  for (const Layout& layout : layouts) {
-    block = std::lcm(block, layout.chunk_bytes / layout.record_bytes);
-  }
-  const std::uint64_t blocks = divide_up(layouts.front().plan.records(), block);
-  return block * std::max<std::uint64_t>(divide_up(blocks, most_blocks), 1);
+std::uint64_t step_records(const Layout& layout) {
+  return layout.chunk_bytes / layout.record_bytes;
+}
+
+/// The least number of records that is whole steps of each member.
+std::uint64_t common_step(std::span<const Layout> layouts) {
+  std::uint64_t records = 1;
+  for (const Layout& layout : layouts) records = std::lcm(records, step_records(layout));
+  return records;
 }
 
 /// The cores copy for a GPU in less time than they take to compute the same. So threads that
@@ -87,18 +85,18 @@ bool leaves_some(std::span<const std::unique_ptr<Station>> stations, std::size_t
 }
 
 /// Waits until the device has started. Returns false if all blocks are taken by then.
-bool wait_for_start(const Device& device, Tickets& blocks) {
+bool wait_for_start(const Device& device, Blocks& blocks) {
   constexpr std::chrono::milliseconds nap{1};
   for (;;) {
     const bool is_starting = device.is_starting();
-    if (blocks.next() >= blocks.end()) return false;
+    if (blocks.are_taken()) return false;
     if (!is_starting) return true;
     std::this_thread::sleep_for(nap);
   }
 }
 
 /// Runs the share of a member, on a thread of its own.
-void run_member(Member& member, const PassJob& job, Tickets& blocks, std::stop_token failed,
+void run_member(Member& member, const PassJob& job, Blocks& blocks, std::stop_token failed,
                 const Stopwatch& watch) {
   Device& device = member.station.device();
   if (!wait_for_start(device, blocks)) return;
@@ -117,14 +115,9 @@ void run_member(Member& member, const PassJob& job, Tickets& blocks, std::stop_t
       job.wanted.observe(event);
     };
   }
-  const PassJob share{job.inputs, job.operation, wanted, {}, [&] { device.bind_to_thread(); }};
+  const PassJob share{job.inputs, job.operation, wanted, job.outputs,
+                      [&] { device.bind_to_thread(); }};
   member.stats = member.station.run(share, member.facts, member.wishes, watch);
-}
-
-void add(StageTimes& total, const StageTimes& times) {
-  total.busy += times.busy;
-  total.waits_in += times.waits_in;
-  total.waits_out += times.waits_out;
 }
 
 /// Adds what a member did at the same time as others.
@@ -142,9 +135,9 @@ void add_beside(Stats& all, const Stats& stats) {
   TimingStats& timing = all.timing;
   timing.startup_seconds = std::min(timing.startup_seconds, stats.timing.startup_seconds);
   timing.device_seconds = std::max(timing.device_seconds, stats.timing.device_seconds);
-  add(timing.disk, stats.timing.disk);
-  add(timing.h2d, stats.timing.h2d);
-  add(timing.kernel, stats.timing.kernel);
+  timing.disk += stats.timing.disk;
+  timing.h2d += stats.timing.h2d;
+  timing.kernel += stats.timing.kernel;
   all.outcome.bytes += stats.outcome.bytes;
   std::ranges::copy(stats.outcome.remarks, std::back_inserter(all.outcome.remarks));
 }
@@ -184,7 +177,9 @@ struct Team {
   std::size_t steps = 0;          // of one, at most
 };
 
-Team form_team(std::span<const std::unique_ptr<Station>> stations, const PassJob& job) {
+/// `devices`: that share the memory of the host.
+Team form_team(std::span<const std::unique_ptr<Station>> stations, const PassJob& job,
+               std::size_t devices) {
   Team team{.facts = stations.front()->measure(job)};
   team.facts.device_starts = false;  // a device that starts reads nothing
   const bool leaves_cores = leaves_some(stations, usable_cores());
@@ -194,7 +189,8 @@ Team form_team(std::span<const std::unique_ptr<Station>> stations, const PassJob
     facts.device = station->device().facts();
     Wishes wishes = station->wishes(job);
     wishes.needs.in_order = true;
-    wishes.needs.devices = stations.size();
+    wishes.needs.devices = devices;
+    wishes.needs.is_shared = true;
     // One reader tunes the queue depth of a disk. With half of that, others leave it room.
     if (!team.layouts.empty() && team.layouts.front().tuned_depth) {
       const std::size_t depth = team.layouts.front().reads.queue_depth;
@@ -209,6 +205,26 @@ Team form_team(std::span<const std::unique_ptr<Station>> stations, const PassJob
     team.steps = std::max(team.steps, layout.plan.steps());
   }
   return team;
+}
+
+/// The least number of records that is whole pages of each output: no page of a file has two
+/// writers, which may be on machines that do not know of each other.
+std::uint64_t page_records(std::span<const Output> outputs) {
+  std::uint64_t records = 1;
+  for (const Output& output : outputs) {
+    records = std::lcm(records, page_bytes / std::gcd(page_bytes, output.record_bytes));
+  }
+  return records;
+}
+
+/// Lets steps divide a block that was agreed on before.
+void fit_steps(Team& team, std::uint64_t block) {
+  for (std::size_t i = 0; i < team.layouts.size(); ++i) {
+    const Layout& layout = team.layouts[i];
+    const std::uint64_t fitting = std::gcd(step_records(layout), block);
+    if (fitting == step_records(layout)) continue;
+    team.members[i]->wishes.options.chunk_bytes = fitting * layout.record_bytes;
+  }
 }
 
 void report(std::span<const std::unique_ptr<Member>> members, ProgressReporter& reporter) {
@@ -233,7 +249,6 @@ void note_idle(std::span<const std::unique_ptr<Member>> members, Stats& stats) {
 }  // namespace
 
 std::string why_not_shared(std::span<const std::unique_ptr<Station>> stations, const PassJob& job) {
-  if (!job.outputs.empty()) return "it writes a file";
   if (job.inputs.empty()) return "it reads nothing";
   if (is_produced(job.inputs)) return "its input can be read once, from beginning to end";
   if (job.wanted.checksum) return "a checksum is of the bytes in their order";
@@ -250,31 +265,33 @@ std::string why_not_shared(std::span<const std::unique_ptr<Station>> stations, c
   return {};
 }
 
-Stats run_shared(std::span<const std::unique_ptr<Station>> stations, const PassJob& job) {
+Stats run_shared(std::span<const std::unique_ptr<Station>> stations, const PassJob& job,
+                 Blocks& blocks) {
   const Stopwatch watch;
-  const Team team = form_team(stations, job);
+  Team team = form_team(stations, job, stations.size() * blocks.processes());
   const SequentialPlan& plan = team.layouts.front().plan;
-  const std::uint64_t block = choose_block(team.layouts);
+  const std::uint64_t block =
+      blocks.begin(plan.records(), std::lcm(common_step(team.layouts), page_records(job.outputs)));
+  fit_steps(team, block);
   EndOfPass failure;
-  std::stop_source stop;
-  const auto end_blocks = [&stop] { stop.request_stop(); };
-  const std::stop_callback stop_with_pass(job.wanted.stop, end_blocks);
-  const std::stop_callback stop_with_failure(failure.token(), end_blocks);
-  Tickets blocks(divide_up(plan.records(), block), stop.get_token());
   for (const auto& member : team.members) {
     member->wishes.needs.share = std::make_shared<Share>(blocks, plan.records(), block);
   }
   job.operation.prepare(team.lanes, team.steps);
-  PassThreads threads({&failure});
+  PassThreads threads({&failure, &blocks});
   for (const auto& member : team.members) {
     threads.start([&] { run_member(*member, job, blocks, failure.token(), watch); });
   }
   ProgressReporter reporter(job.wanted.progress, plan.bytes());
-  threads.join([&] { report(team.members, reporter); });
+  threads.join([&] { report(team.members, reporter); }, [&] { blocks.attend(); });
   // The caller is about to free what the operation holds. It does not wait for a GPU that starts.
   if (team.members.front()->took_part()) job.bind_thread();
   const auto summed = sum_of(team.members, watch.seconds());
   Stats stats = summed.value_or(describe_layout(team.facts, team.layouts.front()));
+  for (const auto& member : team.members) {
+    std::ranges::copy(member->wishes.needs.share->taken(),
+                      std::back_inserter(stats.outcome.covers));
+  }
   stats.outcome.partial = stats.outcome.bytes != plan.bytes();
   if (!stats.outcome.partial) note_idle(team.members, stats);
   return stats;

@@ -99,7 +99,7 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
       chunk_within_limits(options, facts.device, reading.lanes, wanted, buffers);
   std::size_t partitions = std::max<std::size_t>(most / partition_most, 1);
   // Blocks are whole steps of all devices.
-  if (needs.devices > 1) partitions = std::bit_floor(partitions);
+  if (needs.is_shared) partitions = std::bit_floor(partitions);
   return with_pieces(partitions * needs.partition, std::min(most, config.chunk_bytes),
                      {.what = partitions * partition_most < wanted ? Choice::chunk_within_limits
                               : for_margin                         ? Choice::chunk_for_margin
@@ -162,7 +162,8 @@ WriteLayout write_layout_for(const Facts& facts, const Wishes& wishes, const Lay
                              std::size_t input_bytes) {
   Cut cut{.chunk_records = layout.chunk_bytes / layout.record_bytes,
           .record_bytes = {},
-          .order = layout.order};
+          .order = layout.order,
+          .share = wishes.needs.appends ? nullptr : wishes.needs.share};
   // Appended results have no places yet; one chunk shows their size.
   const std::uint64_t records = wishes.needs.appends
                                     ? std::min(layout.plan.records(), cut.chunk_records)

@@ -30,9 +30,10 @@ struct StepNeeds {
   std::uint64_t records = 0;           // of a pass without inputs
   std::uint64_t resident = 0;          // records, the first ones, that are on the device already
   std::optional<Lending> lending{};
-  /// Devices that share the inputs, and the memory of the host; and the part that this one takes.
+  /// Devices of the host that share the inputs and its memory, of this process and others.
   std::size_t devices = 1;
-  std::shared_ptr<Share> share{};
+  bool is_shared = false;          // by devices, which may be on other hosts
+  std::shared_ptr<Share> share{};  // the part that this device takes
 
   /// Of all inputs.
   std::size_t bytes() const;

@@ -21,11 +21,12 @@ namespace {
 constexpr std::uint64_t block = 8;
 
 TEST(Share, TakesTheNextBlockWhenItHasNothingLeft) {
-  Tickets blocks(3);
+  LocalBlocks blocks({});
+  EXPECT_EQ(blocks.begin(20, block), block);
   Share one(blocks, 20, block), other(blocks, 20, block);
   EXPECT_TRUE(one.has(0));
   EXPECT_TRUE(one.has(7));
-  EXPECT_EQ(blocks.next(), 1u);
+  EXPECT_FALSE(blocks.are_taken());
   EXPECT_TRUE(other.has(3));
   EXPECT_EQ(other.place(3), 11u);
   EXPECT_TRUE(one.has(8));
@@ -37,29 +38,55 @@ TEST(Share, TakesTheNextBlockWhenItHasNothingLeft) {
   EXPECT_FALSE(other.has(8));
   EXPECT_TRUE(other.has(7));
   EXPECT_EQ(one.block_records(), block);
+  EXPECT_TRUE(blocks.are_taken());
+  EXPECT_EQ(one.taken(), (std::vector<RecordRange>{{0, 8}, {16, 4}}));
+  EXPECT_EQ(other.taken(), (std::vector<RecordRange>{{8, 8}}));
 }
 
 TEST(Share, OfNothingIsEmpty) {
-  Tickets blocks(0);
+  LocalBlocks blocks({});
+  blocks.begin(0, block);
+  const Share nothing(blocks, 0, block);
   EXPECT_FALSE(Share(blocks, 0, block).has(0));
+  EXPECT_TRUE(nothing.taken().empty());
 }
 
 TEST(Share, TakesNoMoreAfterAStop) {
   std::stop_source stop;
-  Tickets blocks(10, stop.get_token());
+  LocalBlocks blocks(stop.get_token());
+  blocks.begin(80, block);
   Share share(blocks, 80, block);
   EXPECT_TRUE(share.has(8));
   stop.request_stop();
   EXPECT_TRUE(share.has(15));
   EXPECT_FALSE(share.has(16));
-  EXPECT_EQ(blocks.end(), 2u);
+  EXPECT_TRUE(blocks.are_taken());
+  EXPECT_EQ(share.taken(), (std::vector<RecordRange>{{0, 8}, {8, 8}}));
+}
+
+TEST(LocalBlocks, AreWholeStepsAndNotTooMany) {
+  LocalBlocks few({});
+  EXPECT_EQ(few.begin(1000, 10), 10u);
+  LocalBlocks many({});
+  constexpr std::uint64_t steps = std::uint64_t{5} << 20;
+  EXPECT_EQ(many.begin(10 * steps, 10), 50u);
+}
+
+TEST(LocalBlocks, EndWhenTheyAreAborted) {
+  LocalBlocks blocks({});
+  blocks.begin(80, block);
+  EXPECT_EQ(blocks.draw(), 0u);
+  blocks.abort();
+  EXPECT_TRUE(blocks.are_taken());
+  EXPECT_EQ(blocks.draw(), std::nullopt);
 }
 
 // A reader and several lanes ask for records at once.
 TEST(Share, SharesOfManyThreadsHaveEachRecordOnce) {
   constexpr std::uint64_t records = 1000 * block + 5;
   constexpr std::size_t shares_count = 3, threads_each = 3;
-  Tickets blocks(1001);
+  LocalBlocks blocks({});
+  blocks.begin(records, block);
   std::vector<std::unique_ptr<Share>> shares;
   std::vector<std::vector<std::uint64_t>> places(shares_count);
   std::mutex mutex;
@@ -96,7 +123,8 @@ class Devices {
 
   /// Returns the part of the time that the device waits which waits longest for the others.
   double idle(std::uint64_t steps_ahead) {
-    Tickets blocks((records_ + block - 1) / block);
+    LocalBlocks blocks({});
+    blocks.begin(records_, block);
     std::vector<std::unique_ptr<Share>> shares;
     for (std::size_t i = 0; i < rates_.size(); ++i) {
       shares.push_back(std::make_unique<Share>(blocks, records_, block));

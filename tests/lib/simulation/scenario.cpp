@@ -2,6 +2,7 @@
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/checksum/checksum.hpp>
+#include <ooc/detail/transfer/reader.hpp>
 
 #include <algorithm>
 #include <array>
@@ -102,7 +103,7 @@ Scenario::Scenario(std::uint64_t wanted) : seed(wanted) {
     troubles.push_back({place, random.below(can_be_often ? 24 : 8), random.one_in(3)});
   }
   reads_ahead = (resizes || tuned) && random.one_in(2);
-  const bool may_be_shared = !writes && cached.empty() && !checksummed && !tuned;
+  const bool may_be_shared = !selects && cached.empty() && !checksummed && !tuned;
   if (may_be_shared && random.one_in(3)) block_steps = random.between(1, 3);
 }
 
@@ -155,8 +156,24 @@ SequentialPlan Scenario::plan(std::shared_ptr<Share> share) const {
            .after = margin.after}};
 }
 
-SequentialPlan Scenario::output_plan() const {
+std::shared_ptr<Share> Scenario::share_of(Blocks& blocks) const {
+  const std::uint64_t all = plan().records();
+  return std::make_shared<Share>(blocks, all, blocks.begin(all, block_records()));
+}
+
+std::size_t Scenario::input_slot_bytes() const {
+  const SequentialPlan input = plan();
+  return round_up(input.max_bytes() + Reader::slack_bytes(input.max_extents(), direct), page_bytes);
+}
+
+SequentialPlan Scenario::output_plan(std::shared_ptr<Share> share) const {
   const std::array whole{Extent{0, 0, output_bytes(plan().records())}};
+  if (share && writes) {
+    return {whole,
+            {.chunk_records = chunk_records,
+             .record_bytes = {output_element_bytes},
+             .share = std::move(share)}};
+  }
   const std::uint64_t bytes = std::max<std::uint64_t>(output_bytes(chunk_records), 1);
   if (cached.empty() || !writes) return {whole, bytes};
   return {whole, bytes, by_turns(cached)};

@@ -47,7 +47,9 @@ struct Scenario {
   SequentialPlan plan(std::shared_ptr<Share> share = nullptr) const;
   bool is_shared() const { return block_steps != 0; }
   std::uint64_t block_records() const { return block_steps * pieces * chunk_records; }
-  SequentialPlan output_plan() const;
+  std::shared_ptr<Share> share_of(Blocks& blocks) const;
+  std::size_t input_slot_bytes() const;
+  SequentialPlan output_plan(std::shared_ptr<Share> share = nullptr) const;
   std::size_t record_bytes() const;                    // of all inputs
   std::size_t swapped_bytes(std::size_t input) const;  // 0: as it is stored
   std::size_t chunk_bytes() const { return chunk_records * record_bytes(); }

@@ -94,7 +94,7 @@ class Simulation final : Operation {
   MarginLedger margins_{scenario_, world_, complaint_};
 
   // State of the current pass.
-  std::optional<Tickets> blocks_;  // of the data, of which other devices take some
+  std::optional<LocalBlocks> blocks_;  // of the data, of which other devices take some
   std::optional<Checksum> checksum_;
   std::optional<QueueTuner> tuner_;
   std::optional<Reader> reader_;
@@ -109,9 +109,7 @@ Simulation::Simulation(World& world, const Scenario& scenario)
       scenario_(scenario),
       plan_(scenario.plan()),
       output_plan_(scenario.output_plan()),
-      input_slot_bytes_(
-          round_up(plan_.max_bytes() + Reader::slack_bytes(plan_.max_extents(), scenario.direct),
-                   page_bytes)),
+      input_slot_bytes_(scenario.input_slot_bytes()),
       places_(places_of(output_plan_, scenario.selects, scenario.on_gpu ? 0 : input_slot_bytes_)),
       pool_(*std::pmr::new_delete_resource(), scenario.slots,
             std::max(input_slot_bytes_, places_.in_slot + places_.bytes), plan_.max_extents()),
@@ -130,8 +128,7 @@ Outcome Simulation::run() {
                   .tunings = tunings_,
                   .checksums = checksum_ && !troubles_.ended_it() ? 1u : 0u,
                   .complaint = {}};
-  // After an error this device may still have work to do, unlike a real one, so it is not used
-  // again.
+  // After an error this device may still have work, unlike a real one. It is not used again.
   if ((outcome.failed || outcome.stopped) && !troubles_.have_struck_at(Place::device)) {
     troubles_.restart(false);
     run_pass();
@@ -144,7 +141,7 @@ Outcome Simulation::run() {
 void Simulation::at(Place place) {
   if (random_.one_in(30)) std::this_thread::yield();
   if (blocks_ && random_.one_in(8)) {  // another device takes the next block
-    const std::size_t block = blocks_->draw().value_or(plan_.steps());
+    const std::uint64_t block = blocks_->draw().value_or(plan_.steps());
     const std::size_t first = block * scenario_.block_steps;
     ledger_.take_elsewhere(first, first + scenario_.block_steps);
   }
@@ -155,9 +152,10 @@ void Simulation::run_pass() {
   ledger_.restart();
   margins_.restart();
   if (scenario_.is_shared()) {
-    blocks_.emplace(divide_up(plan_.records(), scenario_.block_records()), troubles_.stop());
-    plan_ = scenario_.plan(
-        std::make_shared<Share>(*blocks_, plan_.records(), scenario_.block_records()));
+    blocks_.emplace(troubles_.stop());
+    const std::shared_ptr<Share> share = scenario_.share_of(*blocks_);
+    plan_ = scenario_.plan(share);
+    output_plan_ = scenario_.output_plan(share);
   }
   checksum_.reset();
   if (scenario_.checksummed) checksum_.emplace();
@@ -272,7 +270,9 @@ void Simulation::Observer::completed(std::size_t slot, std::size_t chunk,
                                      std::uint64_t payload_bytes) {
   Simulation& it = simulation_;
   it.at(writes_ ? Place::write_completed : Place::read_completed);
-  const std::uint64_t bytes = writes_ ? it.ledger_.bytes_of(chunk) : it.plan_.bytes(chunk);
+  const SequentialPlan& plan = writes_ ? it.output_plan_ : it.plan_;
+  const bool is_made = writes_ && !it.blocks_;  // else the plan knows
+  const std::uint64_t bytes = is_made ? it.ledger_.bytes_of(chunk) : plan.bytes(chunk);
   if (payload_bytes != bytes) it.complaint_.add("a chunk came in part");
   it.owners_.set_bytes_to_copy(slot, payload_bytes);
   it.owners_.hand_over(slot, chunk, writes_ ? Owner::writer : Owner::reader,

@@ -17,9 +17,11 @@ namespace ooc {
 class MappedOutput;
 
 /// The purpose of opening an output file. `append`: its length shows while it is written (see
-/// OutputFile::grow()). `dry_run` finds everything that prevents writing, and whether direct writes
-/// are possible, but allocates no space; such a file must not be committed.
-enum class Purpose { write, append, dry_run };
+/// OutputFile::grow()). `join`: another process has made the file, which may be kept, allocates its
+/// space and commits it; this one writes its part. `dry_run` finds everything that prevents
+/// writing, and whether direct writes are possible, but allocates no space. Files of the last two
+/// must not be committed.
+enum class Purpose { write, append, join, dry_run };
 
 /// An output that stays when its process ends before it is whole, so that another one can go on
 /// with it (see OutputFile::keep()).
@@ -114,6 +116,7 @@ class OOC_API OutputFile {
   void create();
   void create_with_name(const std::filesystem::path& temporary);
   void open_kept(std::uint64_t least_bytes);
+  void join();
   void keep_rights();
   bool has_space(std::uint64_t bytes) const;
   std::uint64_t bytes_taken() const;

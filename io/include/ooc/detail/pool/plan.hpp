@@ -138,9 +138,6 @@ class SequentialPlan final : public Plan {
     return most_read(cut_.pieces_per_step) * record_bytes(input);
   }
 
-  /// True if several devices share the inputs: the plan has steps as long as has() says so.
-  bool is_shared() const noexcept { return cut_.share != nullptr; }
-
   /// Number of steps of a pass, as size() says. Step k consists of the chunks from first_piece(k)
   /// up to, but not including, end_piece(k).
   std::size_t steps() const noexcept;

@@ -1,12 +1,14 @@
 #pragma once
 
-#include <ooc/detail/pool/tickets.hpp>
+#include <ooc/detail/pool/blocks.hpp>
+#include <ooc/detail/pool/record_range.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 namespace ooc {
 
@@ -16,9 +18,9 @@ namespace ooc {
 /// sequence of its own, from record 0 on. Any thread may call any function.
 class Share {
  public:
-  /// `blocks`: gives out the blocks of all devices, and must outlive this object. All blocks have
+  /// `blocks`: gives out the blocks, and must outlive this object. All blocks have
   /// `block_records`, but for the last one of the `records`.
-  Share(Tickets& blocks, std::uint64_t records, std::uint64_t block_records);
+  Share(Blocks& blocks, std::uint64_t records, std::uint64_t block_records);
 
   /// True if the sequence has this record, or if it has now, since the device took more blocks for
   /// it. False for good if there are no more.
@@ -27,11 +29,14 @@ class Share {
   /// Returns the place in the data of a record that the sequence has.
   std::uint64_t place(std::uint64_t record) const noexcept;
 
+  /// Returns the records that were taken, block by block.
+  std::vector<RecordRange> taken() const;
+
   /// Records of all blocks but the last one.
   std::uint64_t block_records() const noexcept { return block_records_; }
 
  private:
-  Tickets& blocks_;
+  Blocks& blocks_;
   std::uint64_t records_, block_records_;
   std::mutex taking_;
   std::atomic<std::size_t> count_{0};         // of the blocks that are taken

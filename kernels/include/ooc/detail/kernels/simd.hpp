@@ -3,6 +3,7 @@
 #include <ooc/detail/base/language.hpp>
 
 #include <cstdint>
+#include <cstdlib>
 #include <string_view>
 #include <vector>
 
@@ -25,9 +26,21 @@ inline std::vector<Simd> supported_simd() {
   return levels;
 }
 
-/// Returns the fastest supported level. reduce() and histogram() use it on the CPU.
+/// Returns the fastest supported level, but none above that of a text: "sse2", "avx2" or "avx512".
+/// Other texts are no limit.
+inline Simd best_simd(std::string_view limit) {
+  std::vector<Simd> levels = supported_simd();
+  const Simd most = limit == "sse2" ? Simd::sse2 : limit == "avx2" ? Simd::avx2 : Simd::avx512;
+  while (levels.back() > most) levels.pop_back();
+  return levels.back();
+}
+
+/// Returns the level that reduce() and histogram() use on the CPU: the fastest that is supported,
+/// and that the environment variable OOC_SIMD allows.
 inline Simd best_simd() {
-  return supported_simd().back();
+  static const char* const limit = std::getenv("OOC_SIMD");
+  static const Simd best = best_simd(limit == nullptr ? "" : limit);
+  return best;
 }
 
 /// Returns "SSE2", "AVX2" or "AVX-512".

@@ -3,6 +3,7 @@
 #include <ooc/detail/base/api.hpp>
 #include <ooc/detail/base/language.hpp>
 #include <ooc/detail/observe/reason.hpp>
+#include <ooc/detail/pool/record_range.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -47,6 +48,14 @@ struct StageTimes {
   double busy = 0;       ///< working on chunks
   double waits_in = 0;   ///< waiting for the previous stage
   double waits_out = 0;  ///< waiting for space in the next stage
+
+  /// Adds the times of other threads.
+  StageTimes& operator+=(const StageTimes& more) {
+    busy += more.busy;
+    waits_in += more.waits_in;
+    waits_out += more.waits_out;
+    return *this;
+  }
 };
 
 /// Where the time of a pass went (seconds).
@@ -68,7 +77,10 @@ struct TimingStats {
 
 /// The outcome of a pass.
 struct OutcomeStats {
-  std::uint64_t bytes = 0;           ///< of the source that were processed; all unless `partial`
+  std::uint64_t bytes = 0;  ///< of the source that were processed; all unless `partial`
+  /// The records that were processed, counted from the first of the inputs, if devices or processes
+  /// shared the pass; else empty, and they are the first ones.
+  std::vector<RecordRange> covers{};
   std::uint64_t bytes_written = 0;   ///< payload only
   std::uint64_t resident_bytes = 0;  ///< of all passes, that were on the device already
   /// Bytes, of all passes, that an earlier run has processed: see Checkpoint.
@@ -93,6 +105,20 @@ struct DeviceShare {
   double idle_seconds = 0;   ///< after its last step, while others still worked
 };
 
+/// The part that one of several ranks had in a pass that they shared (see Ranks).
+struct RankShare {
+  std::size_t rank = 0;  ///< its number
+  std::string host{};    ///< the machine that it ran on
+  std::string
+      device{};  ///< the name of its device, or of several; empty if there was nothing left for it
+  std::uint64_t bytes = 0;          ///< of the source that it processed, in all passes
+  std::uint64_t bytes_written = 0;  ///< payload only
+  double busy_seconds = 0;          ///< from its first step to its last
+  double wait_seconds = 0;   ///< part of that in which threads waited for the next records, summed
+  double start_seconds = 0;  ///< before its first step
+  double idle_seconds = 0;   ///< after its last step, while others still worked
+};
+
 /// Statistics of a pass or of a job of several passes. A dry run sets the layout, and of the
 /// outcome the bytes and passes.
 ///
@@ -105,11 +131,14 @@ struct Stats {
   /// The part of each device, if several shared a pass; else empty. Devices of the same name are
   /// one in the sum of several passes.
   std::vector<DeviceShare> devices{};
+  /// The part of each rank, if several shared a pass; else empty. `outcome` is of all of them,
+  /// `layout` and `timing` of this one.
+  std::vector<RankShare> ranks{};
 
-  /// Adds the next pass over the same source: times, passes and the parts of devices are added up.
-  /// The layout is that of
-  /// the next pass, or of the first if the next one found data on the device, with the largest
-  /// sizes in memory, the page cache as before the first pass, and the reasons of both.
+  /// Adds the next pass over the same source: times, passes and the parts of devices and ranks are
+  /// added up. The layout is that of the next pass, or of the first if the next one found data on
+  /// the device, with the largest sizes in memory, the page cache as before the first pass, and the
+  /// reasons of both.
   OOC_API Stats& operator+=(const Stats& next);
 };
 

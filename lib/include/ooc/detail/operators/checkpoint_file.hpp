@@ -7,6 +7,7 @@
 #include <ooc/detail/pass/checkpoint.hpp>
 #include <ooc/detail/pass/pass_input.hpp>
 #include <ooc/error.hpp>
+#include <ooc/ranks.hpp>
 #include <ooc/target.hpp>
 
 #include <cstddef>
@@ -33,12 +34,13 @@ struct SavedOutput {
   std::optional<FileIdentity> whole{};
 };
 
-/// The file of a Checkpoint, for a job of one pass or of several.
+/// The file of a Checkpoint, for a job of one pass or of several. If several ranks share the job,
+/// each has a file of its own in a directory, and rank 0 reads those of an earlier run.
 class OOC_API CheckpointFile {
  public:
   /// Reads the file if it is there. Throws Error as read_part_file(), and `input` if that cannot be
-  /// known.
-  explicit CheckpointFile(const Checkpoint& wanted);
+  /// known. `ranks`: all, or null. They may do without a checkpoint.
+  explicit CheckpointFile(const Checkpoint& wanted, Ranks* ranks = nullptr);
 
   /// Keeps the findings of the passes of the job that are complete, for the passes after them.
   void keep(std::span<const std::byte> found);
@@ -46,12 +48,17 @@ class OOC_API CheckpointFile {
   /// Returns what an earlier run has kept; empty if no pass was complete.
   std::vector<std::byte> kept() const;
 
-  /// Begins a pass of the job. Returns what an earlier run has saved of it; null if it had found
-  /// nothing. Throws Error: `usage` if the file is of another job, or for inputs that have no
-  /// checkpoints; `input_changed` if the data have changed since; `input`.
-  const PartFile* begin(std::span<const PassInput> inputs,
-                        std::span<const OperatorQuestion> operators,
-                        std::span<const Target> targets = {});
+  /// Begins a pass of the job. Returns what an earlier run has saved of it, on rank 0: nothing if
+  /// it had found nothing, and several files if it had several ranks. Other ranks wait until rank 0
+  /// calls start_others(). Throws Error: `usage` if the file is of another job, or for inputs that
+  /// have no checkpoints; `input_changed` if the data have changed since, or are others on another
+  /// rank; `input`.
+  std::vector<const PartFile*> begin(std::span<const PassInput> inputs,
+                                     std::span<const OperatorQuestion> operators,
+                                     std::span<const Target> targets = {});
+
+  /// Lets other ranks begin the pass, with the outputs of this one.
+  void start_others();
 
   /// Returns the outputs of the pass, one for each target: those of an earlier run, or new ones.
   std::span<const SavedOutput> outputs() const noexcept { return outputs_; }
@@ -62,8 +69,14 @@ class OOC_API CheckpointFile {
   /// Returns a file for the findings of the pass, to be given to save() with its parts.
   PartFile empty() const;
 
+  /// True if there is a file to save to.
+  bool is_wanted() const noexcept { return !path_.empty(); }
+
   /// Replaces the file. Throws Error(output).
   void save(PartFile found) const;
+
+  /// Removes the files of an earlier run, whose findings were saved here.
+  void remove_others() const noexcept;
 
   /// The same when all outputs are whole, and are about to be moved into place. If that is not
   /// possible, the statistics have a remark.
@@ -73,12 +86,25 @@ class OOC_API CheckpointFile {
   void end();
 
  private:
+  struct Saved {
+    std::filesystem::path path;
+    PartFile file;
+  };
+
   void set_about();
+  void read(const std::filesystem::path& path);
+  void read_directory(const std::filesystem::path& directory);
+  void share_kept();
+  bool is_about_this_pass(const Saved& saved) const;
+  void require_this_job(const Saved& saved) const;
+  void begin_with_ranks(std::span<const Target> targets);
 
   std::filesystem::path path_;
-  std::string kept_{};             // hexadecimal digits
-  std::optional<PartFile> saved_;  // by an earlier run
-  PartFile pass_;                  // without parts
+  Ranks* ranks_;
+  std::string kept_{};                           // hexadecimal digits
+  std::vector<Saved> saved_{};                   // by an earlier run
+  std::vector<std::filesystem::path> others_{};  // of all ranks of an earlier run
+  PartFile pass_;                                // without parts
   std::vector<SavedOutput> outputs_{};
 };
 
@@ -88,7 +114,15 @@ OOC_API void add_unsaved_remark(const Error& error, Stats& stats);
 /// Returns the error for an operator whose findings cannot be saved.
 OOC_API Error has_no_checkpoints(std::string why);
 
-/// Returns the reason of an operator that is no SavableFold.
-OOC_API std::string why_not_saved(bool is_merged_in_order);
+/// The same for an operator that is no SavableFold, of a job with a checkpoint or with `ranks`,
+/// which may be null.
+OOC_API Error is_not_divided(const Ranks* ranks, bool is_merged_in_order);
 
 }  // namespace ooc::detail
+
+namespace ooc {
+
+/// True if a file of the directory of a Checkpoint is that of a rank.
+OOC_API bool is_rank_file(const std::filesystem::path& path);
+
+}  // namespace ooc

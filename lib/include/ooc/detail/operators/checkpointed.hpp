@@ -18,7 +18,7 @@
 #include <tuple>
 #include <utility>
 
-// Folds whose findings are saved from time to time: see Checkpoint.
+// Folds whose findings are saved from time to time (see Checkpoint), or shared among Ranks.
 
 namespace ooc::detail {
 
@@ -27,16 +27,19 @@ template <class... Ops>
 using PartsOf = std::tuple<Part<ResultOf<Ops>>...>;
 
 /// Collects with several operators in one pass over the inputs. If it was stopped, the parts are of
-/// the beginning; the inputs were read in order then.
+/// the beginning; the inputs were read in order then. With `blocks`, of those records.
 template <class... Ops>
 Result<PartsOf<Ops...>> collect_pass(Coordinator& coordinator, Coordinator::Reservation& pass,
                                      const std::tuple<Ops...>& operators,
-                                     std::span<const PassInput> inputs, const PassOptions& wanted) {
+                                     std::span<const PassInput> inputs, const PassOptions& wanted,
+                                     Blocks* blocks = nullptr) {
   return with_folds(coordinator, operators, inputs, [&](auto&... folds) {
     CompositeOperation together({&folds...});
-    Stats stats = coordinator.run(pass, inputs, together, wanted);
+    Stats stats = blocks == nullptr
+                      ? coordinator.run(pass, inputs, together, wanted)
+                      : coordinator.run_share(pass, inputs, together, wanted, {}, *blocks);
     const auto part = [&](auto& fold) {
-      return fold.take_part(cover_of(inputs, fold.partition(), stats.outcome.bytes));
+      return fold.take_part(cover_of(inputs, fold.partition(), stats.outcome));
     };
     return Result<PartsOf<Ops...>>{PartsOf<Ops...>{part(folds)...}, std::move(stats)};
   });
@@ -63,15 +66,16 @@ PartsOf<Ops...> load_each(const std::tuple<Ops...>& operators, const PartFile& s
 template <class... Ops>
 class FoldJob final : public ResumableJob {
  public:
-  /// All references must outlive it. Throws Error(usage) for operators that look at neighbours.
+  /// All references must outlive it. Throws Error(usage) for operators that look at neighbours if
+  /// passes may be over sections.
   FoldJob(Coordinator& coordinator, Coordinator::Reservation& pass,
-          const std::tuple<Ops...>& operators, std::span<const PassInput> inputs)
-      : coordinator_(coordinator), pass_(pass), operators_(operators) {
+          const std::tuple<Ops...>& operators, std::span<const PassInput> inputs, bool in_sections)
+      : coordinator_(coordinator), pass_(pass), operators_(operators), inputs_(inputs) {
     with_folds(coordinator, operators, inputs, [&](auto&... folds) {
-      (require_no_margin(folds.margin()), ...);
+      if (in_sections) (require_no_margin(folds.margin()), ...);
       partition_ = std::max({folds.partition()...});
-      found_.emplace(folds.take_part(cover_of(inputs, folds.partition(), 0))...);
     });
+    FoldJob::clear();
   }
 
   /// Records, at whose multiples sections begin.
@@ -79,8 +83,14 @@ class FoldJob final : public ResumableJob {
 
   void load(const PartFile& saved) override { merge(load_each(operators_, saved, all)); }
   std::span<const RecordRange> covers() const override { return std::get<0>(*found_).covers(); }
-  Stats run(std::span<const PassInput> section, const PassOptions& wanted) override {
-    auto [parts, stats] = collect_pass(coordinator_, pass_, operators_, section, wanted);
+  void clear() override {
+    with_folds(coordinator_, operators_, inputs_, [&](auto&... folds) {
+      found_.emplace(folds.take_part(cover_of(inputs_, folds.partition(), OutcomeStats{}))...);
+    });
+  }
+  Stats run(std::span<const PassInput> section, const PassOptions& wanted,
+            Blocks* blocks) override {
+    auto [parts, stats] = collect_pass(coordinator_, pass_, operators_, section, wanted, blocks);
     merge(std::move(parts));
     return std::move(stats);
   }
@@ -99,50 +109,54 @@ class FoldJob final : public ResumableJob {
   Coordinator& coordinator_;
   Coordinator::Reservation& pass_;
   const std::tuple<Ops...>& operators_;
+  std::span<const PassInput> inputs_;
   std::size_t partition_ = 1;
   std::optional<PartsOf<Ops...>> found_;
 };
 
-/// Collects in passes over sections (see Checkpoint).
+/// Collects in passes over sections (see Checkpoint), or together with other ranks.
 template <class... Ops>
-Result<PartsOf<Ops...>> collect_in_sections(Coordinator& coordinator,
-                                            Coordinator::Reservation& pass,
-                                            const std::tuple<Ops...>& operators,
-                                            std::span<const PassInput> inputs,
-                                            const PassOptions& wanted, CheckpointFile& file) {
-  FoldJob<Ops...> job(coordinator, pass, operators, inputs);
+Result<PartsOf<Ops...>> collect_divided(Coordinator& coordinator, Coordinator::Reservation& pass,
+                                        const std::tuple<Ops...>& operators,
+                                        std::span<const PassInput> inputs,
+                                        const PassOptions& wanted, CheckpointFile& file) {
+  FoldJob<Ops...> job(coordinator, pass, operators, inputs, file.is_wanted());
   const auto questions = std::apply(
       [](const Ops&... ops) { return std::array{operator_question(ops)...}; }, operators);
-  const PartFile* const saved = file.begin(inputs, questions);
-  Stats stats = run_in_sections(job, inputs, job.partition(), wanted, file, saved);
+  const std::vector<const PartFile*> saved = file.begin(inputs, questions);
+  Ranks* const ranks = coordinator.ranks();
+  Stats stats = ranks != nullptr
+                    ? run_among_ranks(job, inputs, job.partition(), wanted, file, saved, *ranks)
+                    : run_in_sections(job, inputs, job.partition(), wanted, file, saved);
   return {job.take(), std::move(stats)};
 }
 
-/// Folds in passes over sections, as collect_in_sections() does.
+/// Folds in the same way.
 template <class... Ops>
-Result<std::tuple<ResultOf<Ops>...>> fold_in_sections(Coordinator& coordinator,
-                                                      const std::tuple<Ops...>& operators,
-                                                      std::span<const PassInput> inputs,
-                                                      const PassOptions& wanted,
-                                                      CheckpointFile& file) {
+Result<std::tuple<ResultOf<Ops>...>> fold_divided(Coordinator& coordinator,
+                                                  const std::tuple<Ops...>& operators,
+                                                  std::span<const PassInput> inputs,
+                                                  const PassOptions& wanted, CheckpointFile& file) {
   if constexpr ((SavableFold<Ops> && ...)) {
     Coordinator::Reservation pass = coordinator.begin_pass();
-    auto [found, stats] = collect_in_sections(coordinator, pass, operators, inputs, wanted, file);
+    auto [found, stats] = collect_divided(coordinator, pass, operators, inputs, wanted, file);
     const auto results = [](auto&... parts) {
       return std::tuple<ResultOf<Ops>...>{result_of_section(std::move(parts))...};
     };
     return {std::apply(results, found), std::move(stats)};
   } else {
-    throw has_no_checkpoints(why_not_saved(((merge_of<Ops>() == Merge::in_order) || ...)));
+    throw is_not_divided(coordinator.ranks(), ((merge_of<Ops>() == Merge::in_order) || ...));
   }
 }
 
 /// The same for a job of one pass.
 template <class... Ops>
-auto fold_with_checkpoint(Coordinator& coordinator, const std::tuple<Ops...>& operators,
-                          std::span<const PassInput> inputs, const PassOptions& wanted) {
-  CheckpointFile file(wanted.checkpoint);
-  return fold_in_sections(coordinator, operators, inputs, wanted, file);
+auto fold_divided(Coordinator& coordinator, const std::tuple<Ops...>& operators,
+                  std::span<const PassInput> inputs, const PassOptions& wanted) {
+  return or_fail_together(coordinator.ranks(), [&] {
+    CheckpointFile file(wanted.checkpoint, coordinator.ranks());
+    return fold_divided(coordinator, operators, inputs, wanted, file);
+  });
 }
 
 }  // namespace ooc::detail

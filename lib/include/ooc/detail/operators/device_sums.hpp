@@ -2,8 +2,8 @@
 
 #include <ooc/detail/base/language.hpp>
 
+#include <ooc/detail/base/byte_reader.hpp>
 #include <ooc/detail/device/buffer.hpp>
-#include <ooc/detail/operators/byte_reader.hpp>
 #include <ooc/device.hpp>
 
 #include <cstddef>

@@ -78,7 +78,7 @@ class OutputJob final : public ResumableJob {
   using Value = ResultOf<Finder>;
 
   /// `record_bytes`: of all inputs or, if that is more, of all outputs. All references must outlive
-  /// it. Throws Error(usage) for operators that look at neighbours.
+  /// it. Throws Error(usage) for operators that look at neighbours if passes may be over sections.
   OutputJob(const Op& op, Coordinator& coordinator, std::size_t record_bytes,
             std::span<const PassInput> inputs, OutputFiles& files, CheckpointFile& file)
       : op_(op),
@@ -86,13 +86,14 @@ class OutputJob final : public ResumableJob {
         coordinator_(coordinator),
         pass_(coordinator.begin_pass()),
         record_bytes_(record_bytes),
+        inputs_(inputs),
         first_(records_before(inputs.front())),
         files_(files),
         file_(file) {
     Operation operation(op, coordinator, record_bytes);
-    require_no_margin(operation.margin());
+    if (file.is_wanted()) require_no_margin(operation.margin());
     partition_ = operation.partition();
-    found_.emplace(cover_of(inputs, partition_, 0), std::make_unique<PartOf<Finder>>(finder_));
+    OutputJob::clear();
   }
 
   /// Records, at whose multiples sections begin.
@@ -104,16 +105,24 @@ class OutputJob final : public ResumableJob {
 
   std::span<const RecordRange> covers() const override { return found_->covers(); }
 
-  Stats run(std::span<const PassInput> section, const PassOptions& wanted) override {
+  void clear() override {
+    found_.emplace(cover_of(inputs_, partition_, OutcomeStats{}),
+                   std::make_unique<PartOf<Finder>>(finder_));
+  }
+
+  Stats run(std::span<const PassInput> section, const PassOptions& wanted,
+            Blocks* blocks) override {
     Operation operation(op_, coordinator_, record_bytes_);
     begin(operation, section);
     if constexpr (requires { operation.begin_after(std::declval<Value>()); }) {
       operation.begin_after(result_of_section(load_part(finder_, found_->save())));
     }
     files_.go_to(records_before(section.front()) - first_);
-    Stats stats = coordinator_.run(pass_, section, operation, wanted, files_.outputs());
-    found_->merge(
-        operation.take_part(cover_of(section, operation.partition(), stats.outcome.bytes)));
+    Stats stats =
+        blocks == nullptr
+            ? coordinator_.run(pass_, section, operation, wanted, files_.outputs())
+            : coordinator_.run_share(pass_, section, operation, wanted, files_.outputs(), *blocks);
+    found_->merge(operation.take_part(cover_of(section, operation.partition(), stats.outcome)));
     return stats;
   }
 
@@ -135,6 +144,7 @@ class OutputJob final : public ResumableJob {
   Coordinator& coordinator_;
   Coordinator::Reservation pass_;
   std::size_t record_bytes_;
+  std::span<const PassInput> inputs_;
   std::uint64_t first_;  // record of the inputs, in those of which they are sections
   OutputFiles& files_;
   CheckpointFile& file_;
@@ -150,28 +160,38 @@ struct Written {
   std::array<std::uint64_t, outputs> appended{};  // records, if the files were appended to
 };
 
-/// Writes in passes over sections (see Checkpoint).
+/// Writes in passes over sections (see Checkpoint), or together with other ranks, of which the
+/// first one makes the files and moves them into place.
 template <class Operation, class Op, std::size_t count>
-auto write_in_sections(Coordinator& coordinator, const Op& op,
-                       const std::array<PassInput, count>& inputs, const TargetsOf<Op>& targets,
-                       const PassOptions& wanted, Purpose purpose) {
+auto write_divided(Coordinator& coordinator, const Op& op,
+                   const std::array<PassInput, count>& inputs, const TargetsOf<Op>& targets,
+                   const PassOptions& wanted, Purpose purpose) {
   const auto made = made_by(op, inputs);
-  CheckpointFile file(wanted.checkpoint);
+  Ranks* const ranks = coordinator.ranks();
+  CheckpointFile file(wanted.checkpoint, ranks);
   const std::array questions{operator_question(Operation::finder(op))};
-  const PartFile* const saved = file.begin(inputs, questions, all_of(targets));
+  const auto saved = file.begin(inputs, questions, all_of(targets));
+  if (ranks != nullptr && !ranks->is_first()) purpose = Purpose::join;
   OutputFiles files(inputs, all_of(targets), made, purpose, file.outputs());
   OutputJob<Operation, Op> job(op, coordinator, widest_record(inputs, made), inputs, files, file);
   Written<typename OutputJob<Operation, Op>::Value, outputs_of<Op>> written;
   Stats& stats = written.stats;
-  stats = run_in_sections(job, inputs, job.partition(), wanted, file, saved);
+  stats = ranks != nullptr ? run_among_ranks(job, inputs, job.partition(),
+                                             without_keep_partial(wanted), file, saved, *ranks)
+                           : run_in_sections(job, inputs, job.partition(), wanted, file, saved);
   PartFile whole = file.empty();
   job.add_to(whole);
   try {
     written.value = job.take();
   } catch (const Error& error) {
+    if (!file.is_wanted()) throw;
     throw with_kept_files(error, wanted.checkpoint, files.kept_names());
   }
-  files.commit(stats, [&] { file.save_whole(std::move(whole), files.saved(true), stats); });
+  do_as_first(ranks, [&] {
+    files.commit(stats, [&] {
+      if (file.is_wanted()) file.save_whole(std::move(whole), files.saved(true), stats);
+    });
+  });
   for (std::size_t i = 0; i < outputs_of<Op>; ++i) written.appended[i] = files.appended(i);
   return written;
 }
@@ -181,11 +201,13 @@ template <class Operation, class Op, std::size_t count>
 auto write_files(Coordinator& coordinator, const Op& op, const std::array<PassInput, count>& inputs,
                  const TargetsOf<Op>& targets, const PassOptions& wanted,
                  Purpose purpose = Purpose::write) {
-  if (wanted.checkpoint) {
+  if (is_divided(coordinator, wanted)) {
     if constexpr (SavesParts<Operation, Op>) {
-      return write_in_sections<Operation>(coordinator, op, inputs, targets, wanted, purpose);
+      return or_fail_together(coordinator.ranks(), [&] {
+        return write_divided<Operation>(coordinator, op, inputs, targets, wanted, purpose);
+      });
     } else {
-      throw has_no_checkpoints(why_not_saved(Operation::is_merged_in_order));
+      throw is_not_divided(coordinator.ranks(), Operation::is_merged_in_order);
     }
   }
   const auto made = made_by(op, inputs);

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <ooc/detail/base/api.hpp>
+#include <ooc/detail/base/byte_reader.hpp>
 #include <ooc/detail/base/language.hpp>
-#include <ooc/detail/operators/byte_reader.hpp>
+#include <ooc/detail/observe/stats.hpp>
 #include <ooc/detail/operators/partials.hpp>
 #include <ooc/detail/operators/tile_tree.hpp>
 #include <ooc/detail/pass/pass_input.hpp>
@@ -52,10 +53,10 @@ struct OOC_API Cover {
 /// and end with whole partitions of the operator.
 OOC_API Cover cover_of(std::span<const PassInput> inputs, std::size_t partition);
 
-/// The same for the first `bytes` bytes of the inputs. Throws Error(internal) unless these are
-/// whole partitions.
+/// The same for what was processed: the first bytes of the inputs, or the records that are named.
+/// Throws Error(internal) unless these are whole partitions.
 OOC_API Cover cover_of(std::span<const PassInput> inputs, std::size_t partition,
-                       std::uint64_t bytes);
+                       const OutcomeStats& outcome);
 
 /// Throws the same.
 OOC_API void require_whole_partitions(std::span<const PassInput> inputs, std::size_t partition);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/coordinator.hpp>
 #include <ooc/detail/base/api.hpp>
 #include <ooc/detail/base/language.hpp>
 #include <ooc/detail/observe/stats.hpp>
@@ -10,6 +11,7 @@
 #include <ooc/detail/pass/pass_input.hpp>
 #include <ooc/detail/pass/pass_options.hpp>
 #include <ooc/detail/pool/record_range.hpp>
+#include <ooc/ranks.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -19,6 +21,9 @@
 #include <vector>
 
 namespace ooc::detail {
+
+/// Tells other ranks of the exception that is being handled.
+OOC_API void fail_with_current_error(Ranks& ranks) noexcept;
 
 /// A job whose passes are over sections of its inputs, and which goes on where an earlier run of it
 /// was stopped (see Checkpoint).
@@ -32,9 +37,13 @@ class OOC_API ResumableJob {
   /// Returns the records that are done.
   virtual std::span<const RecordRange> covers() const = 0;
 
+  /// Forgets what was found.
+  virtual void clear() = 0;
+
   /// Runs a pass over a section, and adds what it finds. If it was stopped, that is of the
-  /// beginning of the section.
-  virtual Stats run(std::span<const PassInput> section, const PassOptions& wanted) = 0;
+  /// beginning of the section. With `blocks`, of the records that these give out.
+  virtual Stats run(std::span<const PassInput> section, const PassOptions& wanted,
+                    Blocks* blocks = nullptr) = 0;
 
   /// Makes durable what passes have written. An error ends the job: what is on the disk is not
   /// known then.
@@ -49,10 +58,36 @@ class OOC_API ResumableJob {
 
 /// Runs a job in passes over sections, and saves it from time to time, when it was stopped, and at
 /// the end. `partition`: records, at whose multiples sections begin; `saved`: what an earlier run
-/// has saved, or null. Throws Error as the passes do, and `interrupted` if it was stopped.
+/// has saved. Throws Error as the passes do, and `interrupted` if it was stopped.
 OOC_API Stats run_in_sections(ResumableJob& job, std::span<const PassInput> inputs,
                               std::size_t partition, const PassOptions& wanted,
-                              CheckpointFile& file, const PartFile* saved);
+                              CheckpointFile& file, std::span<const PartFile* const> saved);
+
+/// Runs the share of a job that this rank has of it, and saves that in the same way if the file is
+/// wanted. When all ranks are done, each has the findings of all. Throws Error as the passes do, on
+/// all ranks; `interrupted` if it was stopped, unless PassOptions::keep_partial is set.
+OOC_API Stats run_among_ranks(ResumableJob& job, std::span<const PassInput> inputs,
+                              std::size_t partition, const PassOptions& wanted,
+                              CheckpointFile& file, std::span<const PartFile* const> saved,
+                              Ranks& ranks);
+
+/// Does some work on rank 0, on a thread of its own; the others wait until it is done. Without
+/// `ranks`, does it here.
+OOC_API void do_as_first(Ranks* ranks, const std::function<void()>& work);
+
+/// True if a job has a checkpoint, or several ranks.
+OOC_API bool is_divided(const Coordinator& coordinator, const PassOptions& wanted);
+
+/// Makes all ranks fail if `job` does, and returns what it returns. `ranks` may be null.
+template <class Job>
+auto or_fail_together(Ranks* ranks, const Job& job) {
+  try {
+    return job();
+  } catch (...) {
+    if (ranks != nullptr) fail_with_current_error(*ranks);
+    throw;
+  }
+}
 
 /// Returns an error of a job, and says which files keep what it has made.
 OOC_API Error with_kept_files(const Error& error, const Checkpoint& checkpoint,

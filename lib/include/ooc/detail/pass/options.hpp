@@ -8,6 +8,8 @@
 
 namespace ooc {
 
+class Ranks;
+
 /// Limits and settings of a coordinator. Zero means that the library chooses a value for the device
 /// and the source. Options of a single pass are PassOptions.
 ///
@@ -22,6 +24,9 @@ struct Options {
   std::size_t device_bytes = 0;               ///< limit for allocations on a GPU
   EngineKind engine = EngineKind::automatic;  ///< how files are read and written
   DirectIo direct = DirectIo::automatic;      ///< whether reads bypass the page cache
+
+  /// The processes that share folds and maps, or null. They must outlive the coordinator.
+  Ranks* ranks = nullptr;
 
   /// Replaces make_engine(), for measurements without a disk and for fault injection in tests.
   std::function<std::unique_ptr<Engine>(const EngineOptions&)> make_engine{};

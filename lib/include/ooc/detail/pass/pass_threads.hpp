@@ -32,9 +32,10 @@ class PassThreads {
   /// join() rethrows that error unless another one came before.
   bool run(const std::function<void()>& share) { return guard(share); }
 
-  /// Waits until all threads have ended. Calls `report` ten times a second and once at the end.
-  /// Rethrows the first error; Error(internal) if a thread has been aborted without one.
-  void join(const std::function<void()>& report);
+  /// Waits until all threads have ended. Calls `report` ten times a second and once at the end, and
+  /// `attend`, if there is one, 4,000 times a second. Rethrows the first error; Error(internal) if
+  /// a thread has been aborted without one.
+  void join(const std::function<void()>& report, const std::function<void()>& attend = {});
 
  private:
   bool guard(const std::function<void()>& body) noexcept;

@@ -1,4 +1,4 @@
-#include <ooc/detail/operators/byte_reader.hpp>
+#include <ooc/detail/base/byte_reader.hpp>
 #include <ooc/error.hpp>
 
 namespace ooc {

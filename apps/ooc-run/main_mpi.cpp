@@ -1,0 +1,7 @@
+#include <ooc/mpi.hpp>
+
+#include "program.hpp"
+
+int main(int argc, char** argv) {
+  return ooc_run::run_program(argc, argv, [] { return ooc::mpi::ranks(); });
+}

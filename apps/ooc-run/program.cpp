@@ -1,0 +1,266 @@
+#include "program.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <new>
+#include <ooc/detail/file/output_file.hpp>
+#include <ooc/detail/operators/checkpoint_file.hpp>
+#include <ooc/error.hpp>
+#include <ooc/ranks.hpp>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <variant>
+#include <vector>
+
+#include "bench/bench.hpp"
+#include "cli/arguments.hpp"
+#include "cli/failure.hpp"
+#include "cli/help.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/options.hpp"
+#include "cli/remedies.hpp"
+#include "cli/terminal.hpp"
+#include "cli/version.hpp"
+#include "commands/commands.hpp"
+#include "doctor/doctor.hpp"
+#include "gen/gen.hpp"
+#include "info/info.hpp"
+#include "manual/generate.hpp"
+#include "request/request.hpp"
+#include "run/together.hpp"
+#include "run/unfinished_start.hpp"
+
+namespace ooc_run {
+namespace {
+
+void print_to_stdout(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      throw ooc::Error::from_errno(ooc::ErrorKind::output, "write", errno, "standard output");
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+/// Opens /dev/null as each descriptor from 0 to 2 that our parent has closed. Otherwise the first
+/// file that we open would get the descriptor, and the output of the program would go there. The
+/// mode makes reading stdin and writing to the other two fail.
+void occupy_standard_descriptors() {
+  for (int descriptor = 0; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) != -1) continue;
+    [[maybe_unused]] const int lowest =
+        open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
+/// Raises the limit on open files, because a dataset may have very many files.
+void allow_many_files() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int help(const std::vector<std::string>& words) {
+  const auto asks_for_help = [](const std::string& word) {
+    return word == "-h" || word == "--help" || word == "help";
+  };
+  const bool of_all = words.size() < 2 || asks_for_help(words[1]);
+  const std::string text = of_all ? long_help() : long_help(find_command(words[1]));
+  if (words.size() > 2 && !asks_for_help(words[2])) {
+    refuse_usage(fmt::format("help {}: unexpected argument '{}'", words[1], words[2]),
+                 fmt::format("ooc-run help {}", words[1]));
+  }
+  print_to_stdout(text);
+  return 0;
+}
+
+int print_generated(const std::vector<std::string>& words) {
+  if (words.size() > 3) {
+    refuse_usage(fmt::format("--generate {}: unexpected argument '{}'", words[1], words[3]),
+                 "a command may follow, as in: ooc-run --generate man reduce");
+  }
+  const std::string what = words.size() < 2 ? "" : words[1];
+  print_to_stdout(generate(what, words.size() < 3 ? nullptr : &find_command(words[2])));
+  return 0;
+}
+
+/// True if a text contains "--chunk" as a whole word: "--chunks" does not count.
+bool speaks_of(std::string_view text, const std::string& option) {
+  const std::string word = "--" + option;
+  for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const std::string_view rest = text.substr(at + word.size());
+    const char next = rest.empty() ? ' ' : rest.front();
+    if (next != '-' && (next < 'a' || next > 'z')) return true;
+  }
+  return false;
+}
+
+/// Returns the error in the terms of a user of ooc-run: with options instead of the library's
+/// settings, and with the environment variables that stand for the options it mentions.
+ooc::Error for_user(const ooc::Error& library_error, const Arguments& arguments) {
+  const ooc::Error error = in_terms_of_options(library_error, arguments.command());
+  ooc::ErrorDetails details = error.details();
+  const std::string text = fmt::format("{}\n{}\n{}", error.what(), details.why, details.hint);
+  for (const auto& variable : arguments.variables()) {
+    if (!speaks_of(text, variable.option) || text.starts_with(variable.text)) continue;
+    if (!details.why.empty()) details.why += "; ";
+    details.why += variable.text + " is set in the environment";
+  }
+  return {error.kind(), error.what(), details};
+}
+
+/// --quiet wins over --verbose.
+void print_notes(const Outcome& outcome, const OutputSettings& output) {
+  if (output.quiet) return;
+  if (output.verbose) {
+    for (const std::string& reason : outcome.reasons) print_note(reason);
+  }
+  for (const std::string& note : outcome.notes) print_note(note);
+}
+
+/// Prints the document. That can fail after the output file has been committed.
+void print_document(const Outcome& outcome, const OutputSettings& output) {
+  try {
+    print_to_stdout(outcome.document);
+  } catch (const ooc::Error& error) {
+    print_notes(outcome, output);  // notes may name other files that were written
+    if (outcome.written.empty()) throw;
+    throw with_hint(error, outcome.written + " was written, whole");
+  }
+}
+
+/// Removes the checkpoint of a result that is safe: a file, or those of all ranks in a directory.
+void remove_checkpoint(const std::filesystem::path& path) {
+  std::error_code failed;
+  if (std::filesystem::is_directory(path, failed)) {
+    for (const auto& entry : std::filesystem::directory_iterator(path, failed)) {
+      if (ooc::is_rank_file(entry.path())) std::filesystem::remove(entry.path(), failed);
+    }
+  }
+  std::filesystem::remove(ooc::follow_links(path), failed);  // not a directory with other files
+}
+
+/// Prints all that a run returns. Throws the first of its failures.
+void print(const Outcome& outcome, const OutputSettings& output, const Arguments& arguments) {
+  print_document(outcome, output);
+  // An output that is in its place needs no checkpoint, even if a check has found it wrong.
+  const bool is_safe = outcome.failures.empty() || !outcome.written.empty();
+  if (!outcome.checkpoint.empty() && is_safe) remove_checkpoint(outcome.checkpoint);
+  print_notes(outcome, output);
+  if (!outcome.verdict.empty() && !output.quiet) {
+    print_to_stderr(lines_for_stderr("ooc-run: ", outcome.verdict));
+  }
+  for (std::size_t i = 1; i < outcome.failures.size(); ++i) {
+    print_error(for_user(outcome.failures[i], arguments));
+  }
+  if (!outcome.failures.empty()) throw outcome.failures.front();
+}
+
+/// `ranks`: those of this run, or null.
+int run_and_print(const Arguments& arguments, const Interrupt& interrupt, ooc::Ranks* ranks) {
+  const bool prints = ranks == nullptr || ranks->is_first();
+  if (prints && !arguments.has("quiet")) {
+    for (const std::string& remark : misspelt_variables()) print_note(remark);
+  }
+  Request request = read_request(arguments);
+  divide(request, ranks);
+  const Outcome outcome =
+      std::visit([&](const auto& each) { return run(each, interrupt); }, request);
+  if (ranks != nullptr) leave_after_success(*ranks);
+  if (prints) {
+    print(outcome, output_settings(request), arguments);
+  } else {
+    interrupt.allow_more_time();  // until rank 0 has printed
+  }
+  if (!outcome.partial) return 0;
+  // Another rank may have been interrupted.
+  return interrupt.exit_code() != 0 ? interrupt.exit_code()
+                                    : exit_code_of(ooc::ErrorKind::interrupted);
+}
+
+int exit_code_after(const ooc::Error& error, const Interrupt& interrupt) {
+  const bool interrupted = error.kind() == ooc::ErrorKind::interrupted;
+  return interrupted && interrupt.exit_code() != 0 ? interrupt.exit_code()
+                                                   : exit_code_of(error.kind());
+}
+
+int run_command(const Command& command, const std::vector<std::string>& words, const Meet& meet) {
+  const Interrupt interrupt;
+  std::unique_ptr<ooc::Ranks> ranks;
+  try {
+    if (meet) ranks = meet();
+    const Arguments arguments(command, words);
+    try {
+      const int code = run_and_print(arguments, interrupt, ranks.get());
+      // A launcher that has interrupted its processes does not wait for the clean-up of MPI.
+      if (ranks != nullptr && ranks->is_first() && interrupt.exit_code() != 0) _exit(code);
+      return code;
+    } catch (const ooc::Error& error) {
+      throw for_user(error, arguments);
+    }
+  } catch (const std::exception&) {
+    const ooc::Error error = current_error();
+    if (ranks == nullptr || leave_after_failure(*ranks, error)) {
+      report_error(ranks == nullptr ? error : with_rank(error, *ranks));
+    }
+    return exit_code_after(error, interrupt);
+  }
+}
+
+int dispatch(const std::vector<std::string>& words, const Meet& meet) {
+  if (words.empty()) {
+    print_to_stderr(short_help());
+    return exit_code_of(ooc::ErrorKind::usage);
+  }
+  const std::string& first = words.front();
+  if (first == "help") return help(words);
+  if (first == "--generate") return print_generated(words);
+  if (first == "--help" || first == "-h" || first == "--version") {
+    print_to_stdout(first == "--version" ? describe_version()
+                    : first == "-h"      ? short_help()
+                                         : long_help());
+    return 0;
+  }
+  const Command& command = find_command(first);
+  const std::vector<std::string> rest(words.begin() + 1, words.end());
+  for (const std::string& word : rest) {
+    if (word == "--") break;
+    if (word != "-h" && word != "--help") continue;
+    print_to_stdout(word == "-h" ? short_help(command) : long_help(command));
+    return 0;
+  }
+  return run_command(command, rest, meet);
+}
+
+int guarded(const std::vector<std::string>& words, const Meet& meet) {
+  try {
+    return dispatch(words, meet);
+  } catch (const std::exception&) {
+    return report_error(current_error());
+  }
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, const Meet& meet) {
+  occupy_standard_descriptors();
+  allow_many_files();
+  // With these signals ignored, a closed pipe and a file-size limit become errors of write().
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  return end_unless_finished(guarded({argv + 1, argv + argc}, meet));
+}
+
+}  // namespace ooc_run

@@ -1,0 +1,99 @@
+#include "run/together.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <string>
+#include <type_traits>
+#include <variant>
+
+#include "cli/failure.hpp"
+
+namespace ooc_run {
+namespace {
+
+void refuse_option(bool is_set, const char* option, const char* why) {
+  if (!is_set) return;
+  throw ooc::Error(ooc::ErrorKind::usage, fmt::format("--{} is not for several ranks", option),
+                   {.why = why});
+}
+
+/// Settings of a rank that prints no more than what is of itself, and writes nothing but its part
+/// of the output.
+void be_silent(RunSettings& run) {
+  run.output.progress = ProgressMode::none;
+  run.side_files = {.plot = {}, .trace = {}, .report = {}, .replace = run.side_files.replace};
+  run.verify = false;
+}
+
+void divide_run(RunSettings& run, ooc::Ranks& ranks) {
+  if (run.rank_timeout) ranks.set_timeout(*run.rank_timeout);
+  run.options.ranks = &ranks;
+  if (ranks.size() == 1) return;
+  refuse_option(run.checksum, "checksum", "it is of the bytes of one pass, in their order");
+  if (!ranks.is_first()) be_silent(run);
+}
+
+template <class T>
+constexpr bool is_shared = std::is_same_v<T, HistogramRequest> ||
+                           std::is_same_v<T, ReduceRequest> || std::is_same_v<T, ConvertRequest>;
+
+template <class T>
+void divide_one(T& request, ooc::Ranks& ranks) {
+  if constexpr (requires { request.shard; }) {
+    refuse_option(request.shard && ranks.size() > 1, "shard",
+                  "ranks divide the data among themselves");
+  }
+  if constexpr (is_shared<T>) {
+    divide_run(request.run, ranks);
+  } else if (ranks.size() > 1) {
+    refuse_usage("this command does not run on several ranks",
+                 "histogram, reduce and convert do; ooc-run runs the others");
+  }
+}
+
+template <class T>
+void require_no_timeout(const T& request) {
+  if constexpr (is_shared<T>) {
+    if (!request.run.rank_timeout) return;
+    refuse_usage("--rank-timeout is for several ranks", "ooc-run-mpi has them");
+  }
+}
+
+}  // namespace
+
+void divide(Request& request, ooc::Ranks* ranks) {
+  if (ranks != nullptr) {
+    std::visit([&](auto& each) { divide_one(each, *ranks); }, request);
+  } else {
+    std::visit([&](const auto& each) { require_no_timeout(each); }, request);
+  }
+}
+
+void leave_after_success(ooc::Ranks& ranks) {
+  if (ranks.leave()) ranks.attend();  // which throws
+}
+
+bool leave_after_failure(ooc::Ranks& ranks, const ooc::Error& error) {
+  ranks.fail(error);
+  const bool is_own = ranks.failed() == ranks.rank();
+  if (error.kind() == ooc::ErrorKind::stalled) {  // the others may hang, too, and MPI with them
+    if (is_own) end_at_once(error);
+    _exit(exit_code_of(error.kind()));
+  }
+  try {
+    const auto first = ranks.leave();
+    return !first || *first == ranks.rank();
+  } catch (const ooc::Error&) {
+    // The rank whose error it is may be gone. What rank 0 has heard of it names it.
+    if (is_own || ranks.is_first()) end_at_once(is_own ? with_rank(error, ranks) : error);
+    _exit(exit_code_of(error.kind()));
+  }
+}
+
+ooc::Error with_rank(const ooc::Error& error, const ooc::Ranks& ranks) {
+  if (error.kind() == ooc::ErrorKind::usage || ranks.size() == 1) return error;
+  return {error.kind(), fmt::format("{}: {}", ranks.name(), error.what()), error.details()};
+}
+
+}  // namespace ooc_run

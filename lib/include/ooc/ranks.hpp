@@ -1,0 +1,126 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/base/language.hpp>
+#include <ooc/error.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ooc {
+
+namespace detail {
+class Conversation;
+}
+
+/// A message from another rank.
+struct Message {
+  std::size_t from = 0;            ///< the rank that has sent it
+  std::vector<std::byte> bytes{};  ///< as they were sent
+};
+
+/// The way in which the processes of a job send each other bytes. ooc::mpi has one for MPI.
+///
+/// Threads: one at a time, which calls the functions of a Ranks.
+class OOC_API Communicator {
+ public:
+  virtual ~Communicator() = default;
+
+  /// Returns the number of this process, from 0 on, and that of all processes.
+  virtual std::size_t rank() const noexcept = 0;
+  virtual std::size_t size() const noexcept = 0;
+
+  /// Returns the name of this machine.
+  virtual std::string host() const = 0;
+
+  /// Sends a message and returns at once. Those from one rank to another arrive in their order.
+  /// Throws Error(device) if the network has failed.
+  virtual void send(std::size_t to, std::vector<std::byte> bytes) = 0;
+
+  /// Returns the next message from any rank; nothing if none has arrived. Lets those that were sent
+  /// go on. Throws Error(device) if the network has failed.
+  virtual std::optional<Message> receive() = 0;
+
+  /// Called at the end if all ranks have left. What was sent arrives before it returns.
+  virtual void close() {}
+};
+
+/// The processes that work on one job: each runs the same program, and makes the same calls in the
+/// same order. A fold of a coordinator that has them (see Options::ranks) is shared among all:
+/// rank 0 gives out the data in blocks, and each rank gets the result, with the same bits as from
+/// one process. All ranks read the same files.
+///
+///     ooc::Coordinator coordinator(ooc::best_device(), {.ranks = &ranks});
+///     const auto [sum, stats] = ooc::fold(coordinator, Sum{}, ooc::open("prices.f32"));
+///     if (ranks.is_first()) std::cout << sum << std::endl;
+///
+/// If one fails, the fold throws on all of them, and so does each call after that. While ranks wait
+/// for one another, they notice if one falls silent: see set_timeout().
+///
+/// Threads: that which calls the coordinator. It makes all calls of the communicator.
+class OOC_API Ranks {
+ public:
+  /// Meets the others. Throws Error(stalled) if they do not come within the timeout.
+  explicit Ranks(std::unique_ptr<Communicator> communicator);
+  /// Leaves, unless an exception is on its way.
+  ~Ranks();
+  Ranks(const Ranks&) = delete;
+  Ranks& operator=(const Ranks&) = delete;
+
+  /// Returns the number of this process, from 0 on, and that of all processes.
+  std::size_t rank() const noexcept;
+  std::size_t size() const noexcept;
+  /// True on rank 0.
+  bool is_first() const noexcept { return rank() == 0; }
+
+  /// Returns the number of this process among those of its machine that see the same GPUs, from 0
+  /// on, and how many these are: each may take a GPU of its own.
+  std::size_t rank_on_gpus() const noexcept;
+  std::size_t ranks_on_gpus() const noexcept;
+  /// Returns the number of all processes of its machine.
+  std::size_t ranks_on_host() const noexcept;
+
+  /// Returns, for example, "rank 3 on node7".
+  std::string name() const;
+
+  /// Sets the time after which a rank that waits, and hears nothing, throws Error(stalled)
+  /// (seconds). It is 60 at first.
+  void set_timeout(double seconds) noexcept;
+
+  /// Tells the others that this one is alive. A program calls it during work of a rank that lasts
+  /// longer than the timeout while others wait. Throws Error if another rank has failed.
+  void attend();
+
+  /// Makes all others fail, too. To be called for an error outside of passes; does nothing if one
+  /// has failed already. The error is then that of this rank.
+  void fail(const Error& error) noexcept;
+
+  /// Returns the rank whose failure this one has heard of first; nothing if none has failed.
+  std::optional<std::size_t> failed() const noexcept;
+
+  /// Waits until all ranks have called it; then no more passes can be run. After a failure it waits
+  /// for some seconds only. Returns the rank whose failure was the first for rank 0; nothing if
+  /// none has failed. Throws Error(stalled).
+  std::optional<std::size_t> leave();
+
+  /// Used by the library.
+  detail::Conversation& conversation() noexcept { return *conversation_; }
+
+ private:
+  std::unique_ptr<detail::Conversation> conversation_;
+  int exceptions_;  // on their way when it was constructed
+};
+
+namespace detail {
+
+/// Returns the error for a job that several ranks cannot share.
+OOC_API Error needs_one_rank(std::string why);
+
+/// Throws it if there are several. `ranks` may be null.
+OOC_API void require_one_rank(const Ranks* ranks);
+
+}  // namespace detail
+}  // namespace ooc

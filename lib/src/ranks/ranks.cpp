@@ -1,0 +1,73 @@
+#include <ooc/ranks.hpp>
+
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "ranks/conversation.hpp"
+
+namespace ooc {
+
+Ranks::Ranks(std::unique_ptr<Communicator> communicator)
+    : conversation_(std::make_unique<detail::Conversation>(std::move(communicator))),
+      exceptions_(std::uncaught_exceptions()) {}
+
+Ranks::~Ranks() {
+  if (std::uncaught_exceptions() != exceptions_) return;
+  try {
+    leave();
+  } catch (const Error&) {
+    // A rank is silent. The caller has its results.
+  }
+}
+
+std::size_t Ranks::rank() const noexcept {
+  return conversation_->rank();
+}
+std::size_t Ranks::size() const noexcept {
+  return conversation_->size();
+}
+std::size_t Ranks::rank_on_gpus() const noexcept {
+  return conversation_->rank_on_gpus();
+}
+std::size_t Ranks::ranks_on_gpus() const noexcept {
+  return conversation_->ranks_on_gpus();
+}
+std::size_t Ranks::ranks_on_host() const noexcept {
+  return conversation_->ranks_on_host();
+}
+std::string Ranks::name() const {
+  return conversation_->name_of(rank());
+}
+void Ranks::set_timeout(double seconds) noexcept {
+  conversation_->set_timeout(seconds);
+}
+void Ranks::attend() {
+  conversation_->attend();
+}
+void Ranks::fail(const Error& error) noexcept {
+  conversation_->fail(error);
+}
+
+std::optional<std::size_t> Ranks::failed() const noexcept {
+  return conversation_->failed();
+}
+
+std::optional<std::size_t> Ranks::leave() {
+  return conversation_->leave();
+}
+
+namespace detail {
+
+Error needs_one_rank(std::string why) {
+  return {ErrorKind::usage,
+          "this job does not run on several ranks",
+          {.why = std::move(why), .hint = "run it on one"}};
+}
+
+void require_one_rank(const Ranks* ranks) {
+  if (ranks != nullptr && ranks->size() > 1) throw needs_one_rank("each would do all of it");
+}
+
+}  // namespace detail
+}  // namespace ooc
