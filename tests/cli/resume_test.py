@@ -44,11 +44,13 @@ class ResumeTest(CliTest):
                     return
             time.sleep(0.002)
 
-    def way(self):
-        """Returns options that divide the work in another way."""
+    def way(self, command):
+        """Returns options that divide the work in another way. A product that begins anew has other
+        bits with another number of threads."""
+        threads = [] if command == "matmul" else [["--threads", "1"], ["--threads", "3"]]
         return self.random.choice([
-            ["--threads", "1"], ["--threads", "3"], ["--chunk", "256K", "--streams", "2"],
-            ["--engine", "threads"], ["--direct", "yes"], ["--memory", "64M"]])
+            *threads, ["--chunk", "256K", "--streams", "2"], ["--engine", "threads"],
+            ["--direct", "yes"], ["--memory", "64M"]])
 
     def left(self):
         """Returns what is in the directory but for the data."""
@@ -63,7 +65,7 @@ class ResumeTest(CliTest):
         before = (0, 0)  # pass and records
         longest = 0.25  # seconds
         while True:
-            process = self.start(*words, *self.way(), *OFTEN, "--json")
+            process = self.start(*words, *self.way(words[0]), *OFTEN, "--json")
             if kills < KILLS:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(self.random.uniform(0, longest))

@@ -36,6 +36,7 @@ void add(std::vector<DeviceShare>& devices, const DeviceShare& next) {
 void add(std::vector<RankShare>& ranks, const RankShare& next) {
   const auto same = std::ranges::find(ranks, next.rank, &RankShare::rank);
   if (same == ranks.end()) return ranks.push_back(next);
+  if (same->device.empty()) same->device = next.device;  // there was nothing for it before
   same->bytes += next.bytes;
   same->bytes_written += next.bytes_written;
   same->busy_seconds += next.busy_seconds;
