@@ -183,7 +183,20 @@ def test_slurm(cluster):
         cluster.check()
         changed = {path.name for path, was in times.items() if path.stat().st_mtime_ns != was}
         assert changed == {"3.part"}, changed
+        if Path(cluster.program).with_name("ooc-run-mpi").exists():
+            check_mpi(cluster, more)
     return 0
+
+
+def check_mpi(cluster, more):
+    """Two ranks, which Slurm starts by itself: srun and MPI meet through PMIx."""
+    log = cluster.directory / "mpi.log"
+    cluster.run("sbatch", "--wait", "--ntasks-per-node=2", f"--output={log}", RECIPES / "mpi.sh",
+                cluster.data, cluster.directory / "saved", **more,
+                OMPI_MCA_mpi_yield_when_idle="1")
+    text = log.read_text()
+    assert "and 1 more rank" in text and f"{cluster.expected['count']:,}" in text, text
+    assert not (cluster.directory / "saved").exists(), "the checkpoint was left behind"
 
 
 def main():

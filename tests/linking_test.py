@@ -65,7 +65,9 @@ class LinkingTest(unittest.TestCase):
         cls.prefix = cls.work / "prefix"  # not where it was installed
         (cls.work / "first").rename(cls.prefix)
         cls.library = next(cls.prefix.rglob("libooc.so.*.*.*"))
-        cls.headers = {path: path.read_text() for path in cls.prefix.rglob("*.hpp")}
+        # Those of libooc: that of ooc::mpi is of a library of its own.
+        cls.headers = {path: path.read_text() for path in cls.prefix.rglob("*.hpp")
+                       if path.name != "mpi.hpp"}
         cls.version = re.search(r"libooc\.so\.(.*)", cls.library.name).group(1)
         cls.soname = "libooc.so." + cls.version.rpartition(".")[0]
 

@@ -102,4 +102,12 @@ std::vector<ooc::Reason> without_repetitions(std::span<const ooc::Reason> reason
   return rest;
 }
 
+std::string ranks_without_gpu(const ooc::Stats& stats) {
+  const auto on_cpu = [](const ooc::RankShare& share) { return share.device == "cpu"; };
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(stats.ranks, on_cpu));
+  if (count == 0 || on_cpu(stats.ranks.front())) return {};
+  return fmt::format("{} of {} computed on the CPU: there is a GPU for each of the others", count,
+                     format_count(stats.ranks.size(), "rank"));
+}
+
 }  // namespace ooc_run

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/detail/observe/reason.hpp>
+#include <ooc/detail/observe/stats.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,5 +18,9 @@ std::vector<std::string> sentences_of(std::span<const ooc::Reason> reasons);
 /// Returns the reasons without those that differ from an earlier one only in figures: each pass
 /// gives its own.
 std::vector<ooc::Reason> without_repetitions(std::span<const ooc::Reason> reasons);
+
+/// Returns a sentence about ranks that computed on the CPU while rank 0 had a GPU; empty if there
+/// are none.
+std::string ranks_without_gpu(const ooc::Stats& stats);
 
 }  // namespace ooc_run

@@ -251,6 +251,9 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   outcome.checkpoint = settings_.checkpoint.file.string();
   outcome.reasons = sentences_of(without_repetitions(stats.layout.reasons));
   if (!device_.reason.empty()) outcome.reasons.insert(outcome.reasons.begin(), device_.reason);
+  if (const std::string ranks = ranks_without_gpu(stats); !ranks.empty()) {
+    outcome.reasons.push_back(ranks);
+  }
   outcome.notes = without_repetitions(stats.outcome.remarks);
   std::vector<std::string> sentences = warnings_;
   sentences.insert(sentences.end(), outcome.reasons.begin(), outcome.reasons.end());

@@ -27,11 +27,10 @@ struct Message {
 /// Threads: one at a time, which calls the functions of a Ranks.
 class OOC_API Communicator {
  public:
-  virtual ~Communicator() = default;
+  virtual ~Communicator();
 
-  /// Returns the number of this process, from 0 on, and that of all processes.
-  virtual std::size_t rank() const noexcept = 0;
-  virtual std::size_t size() const noexcept = 0;
+  virtual std::size_t rank() const noexcept = 0;  ///< the number of this process, from 0 on
+  virtual std::size_t size() const noexcept = 0;  ///< the number of all processes
 
   /// Returns the name of this machine.
   virtual std::string host() const = 0;
@@ -70,15 +69,15 @@ class OOC_API Ranks {
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
 
-  /// Returns the number of this process, from 0 on, and that of all processes.
-  std::size_t rank() const noexcept;
-  std::size_t size() const noexcept;
+  std::size_t rank() const noexcept;  ///< the number of this process, from 0 on
+  std::size_t size() const noexcept;  ///< the number of all processes
   /// True on rank 0.
   bool is_first() const noexcept { return rank() == 0; }
 
   /// Returns the number of this process among those of its machine that see the same GPUs, from 0
-  /// on, and how many these are: each may take a GPU of its own.
+  /// on: it may take the GPU of that number.
   std::size_t rank_on_gpus() const noexcept;
+  /// Returns how many these are.
   std::size_t ranks_on_gpus() const noexcept;
   /// Returns the number of all processes of its machine.
   std::size_t ranks_on_host() const noexcept;

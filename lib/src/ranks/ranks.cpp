@@ -8,6 +8,9 @@
 
 namespace ooc {
 
+// Here, so that its type is in the library: exceptions and casts compare it.
+Communicator::~Communicator() = default;
+
 Ranks::Ranks(std::unique_ptr<Communicator> communicator)
     : conversation_(std::make_unique<detail::Conversation>(std::move(communicator))),
       exceptions_(std::uncaught_exceptions()) {}

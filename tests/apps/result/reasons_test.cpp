@@ -112,5 +112,18 @@ TEST(Reasons, AreRepeatedIfOnlyTheirFiguresDiffer) {
             (std::vector{some, no_disk, small, cached}));
 }
 
+TEST(Reasons, SayWhichRanksHadNoGpu) {
+  ooc::Stats stats;
+  EXPECT_EQ(ranks_without_gpu(stats), "");
+  stats.ranks = {{.rank = 0, .device = "cuda:0 NVIDIA H200"},
+                 {.rank = 1, .device = "cpu"},
+                 {.rank = 2, .device = "cpu"},
+                 {.rank = 3, .device = ""}};
+  EXPECT_EQ(ranks_without_gpu(stats),
+            "2 of 4 ranks computed on the CPU: there is a GPU for each of the others");
+  stats.ranks.front().device = "cpu";
+  EXPECT_EQ(ranks_without_gpu(stats), "");
+}
+
 }  // namespace
 }  // namespace ooc_run

@@ -64,6 +64,7 @@ class Ledger {
       const auto [begin, bytes] = ranges_[step];
       std::copy_n(expected_.begin() + static_cast<std::ptrdiff_t>(begin), bytes,
                   result_.begin() + static_cast<std::ptrdiff_t>(begin));
+      for (std::uint64_t i = 0; is_written_ && i < bytes; ++i) ++times_[begin + i];
     }
   }
 
