@@ -1,5 +1,6 @@
 # Debian packages, made by `cpack` in the build directory: libooc0.2 (the shared library),
-# libooc-dev (headers, the static library, CMake and pkg-config files) and ooc-run.
+# libooc-dev (headers, the static libraries, CMake and pkg-config files), ooc-run and, with MPI,
+# ooc-run-mpi.
 # cmake/debian/finish.cmake.in adds the documents that every Debian package has.
 
 set(CPACK_GENERATOR DEB)
@@ -59,6 +60,22 @@ set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "statistics and products of files larger th
 ooc-run sends files that are larger than memory through computations on the
 CPU or a GPU, at the speed of the disk: statistics, histograms, conversions
 of element types and products of matrices, of raw and .npy files.")
+
+set(mpi_pair)
+if(OOC_MPI)
+  set(mpi_pair mpi=ooc-run-mpi)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
+  set(CPACK_DEBIAN_MPI_PACKAGE_NAME ooc-run-mpi)
+  set(CPACK_DEBIAN_MPI_PACKAGE_SECTION science)
+  set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS
+      "ooc-run (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
+  set(CPACK_DEBIAN_MPI_DESCRIPTION "statistics of files by several processes, over MPI
+ooc-run sends files that are larger than memory through computations on the
+CPU or a GPU, at the speed of the disk.
+.
+This package has ooc-run-mpi, which is ooc-run for several processes, on one
+machine or many. Each reads a part of the data.")
+endif()
 
 # The changelog of a Debian package names its date. That of the release is in CHANGELOG.md.
 file(STRINGS CHANGELOG.md release REGEX "^## ${PROJECT_VERSION}, [0-9-]+$")

@@ -44,6 +44,10 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ooc.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
 install(TARGETS ooc-run COMPONENT program)
+# A package of its own, so that nothing else depends on MPI.
 if(OOC_MPI)
-  install(TARGETS ooc-run-mpi COMPONENT program)
+  install(TARGETS ooc-run-mpi COMPONENT mpi)
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/ooc-run-mpi.1 ".so man1/ooc-run.1\n")
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ooc-run-mpi.1
+          DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT mpi)
 endif()
