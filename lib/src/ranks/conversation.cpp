@@ -196,6 +196,11 @@ void Conversation::require_others() {
 
 void Conversation::attend() {
   listen();
+  go_on();
+}
+
+/// Says that this rank is alive, and throws if another one is not.
+void Conversation::go_on() {
   if (failure_) throw failure_->error;
   say_alive();
   require_others();
@@ -225,9 +230,9 @@ std::optional<Letter> Conversation::take(Word word, std::size_t from) {
 
 Letter Conversation::await(Word word, std::size_t from) {
   for (;;) {
-    listen();
+    listen();  // a word may arrive together with a failure after it
     if (std::optional<Letter> letter = take(word, from)) return *std::move(letter);
-    attend();
+    go_on();
     require_present(from);
     nap();
   }

@@ -109,6 +109,7 @@ class Conversation {
   void meet();
   void tell_places(const std::vector<std::string>& gpus);
   void listen();
+  void go_on();
   void require_present(std::size_t rank) const;
   void take_failure(const Letter& letter);
   void say_alive();
