@@ -224,7 +224,7 @@ TEST_F(RanksFold, ASilentRankEndsTheJob) {
   const Source source = file_.source_of(values());
   for (const std::size_t silent : {0u, 2u}) {
     LocalRanks local(3);
-    local.set_timeout(0.5);
+    local.set_timeout(2);
     const auto errors = local.run([&](Ranks& ranks) {
       Coordinator coordinator(cpu(), options(ranks));
       fold(coordinator, RankSum{}, source);
