@@ -225,7 +225,8 @@ Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::str
       {"d2h", nullptr},
       {"write", nullptr}};
   if (writes) {
-    const auto bytes_written = static_cast<double>(stats.outcome.bytes_written);
+    const auto bytes_written = static_cast<double>(
+        stats.ranks.empty() ? stats.outcome.bytes_written : stats.ranks.front().bytes_written);
     stages["d2h"] = describe_stage(stats.timing.d2h, bytes_written);
     stages["write"] = describe_stage(stats.timing.write, bytes_written);
   }

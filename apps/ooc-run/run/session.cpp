@@ -20,6 +20,7 @@
 #include "cli/terminal.hpp"
 #include "dataset/type_doubt.hpp"
 #include "result/reasons.hpp"
+#include "run/together.hpp"
 #include "run/unfinished_start.hpp"
 #include "run/verdict.hpp"
 
@@ -201,18 +202,13 @@ void Session::show(const ooc::Progress& progress) {
     const std::string warning = stall_watch_.look(progress);
     if (warning.empty() || settings_.output.quiet) return;
     meter_.erase();
-    print_note(with_rank(warning));
+    print_note(with_rank(warning, settings_.options.ranks));
   } catch (const ooc::Error& error) {
     meter_.erase();
-    if (ooc::Ranks* const ranks = settings_.options.ranks) ranks->fail(error);
-    end_at_once({error.kind(), with_rank(error.what()), error.details()});
+    ooc::Ranks* const ranks = settings_.options.ranks;
+    if (ranks != nullptr) ranks->fail(error);
+    end_at_once({error.kind(), with_rank(error.what(), ranks), error.details()});
   }
-}
-
-/// Returns a text that says which of several ranks it is of.
-std::string Session::with_rank(const std::string& text) const {
-  if (settings_.rank_count() == 1) return text;
-  return fmt::format("{}: {}", settings_.options.ranks->name(), text);
 }
 
 /// True if several devices or ranks share the run.

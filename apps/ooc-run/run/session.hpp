@@ -101,7 +101,6 @@ class Session {
  private:
   Ceilings ceilings();
   bool is_shared() const;
-  std::string with_rank(const std::string& text) const;
   ooc::PassOptions pass_options();
   void show(const ooc::Progress& progress);
   void write_trace(Outcome& outcome);

@@ -54,7 +54,7 @@ void divide_one(T& request, ooc::Ranks& ranks) {
 
 template <class T>
 void require_no_timeout(const T& request) {
-  if constexpr (is_shared<T>) {
+  if constexpr (requires { request.run; }) {
     if (!request.run.rank_timeout) return;
     refuse_usage("--rank-timeout is for several ranks", "ooc-run-mpi has them");
   }
@@ -91,9 +91,14 @@ bool leave_after_failure(ooc::Ranks& ranks, const ooc::Error& error) {
   }
 }
 
+std::string with_rank(const std::string& text, const ooc::Ranks* ranks) {
+  if (ranks == nullptr || ranks->size() == 1) return text;
+  return fmt::format("{}: {}", ranks->name(), text);
+}
+
 ooc::Error with_rank(const ooc::Error& error, const ooc::Ranks& ranks) {
-  if (error.kind() == ooc::ErrorKind::usage || ranks.size() == 1) return error;
-  return {error.kind(), fmt::format("{}: {}", ranks.name(), error.what()), error.details()};
+  if (error.kind() == ooc::ErrorKind::usage) return error;
+  return {error.kind(), with_rank(error.what(), &ranks), error.details()};
 }
 
 }  // namespace ooc_run

@@ -2,6 +2,7 @@
 
 #include <ooc/error.hpp>
 #include <ooc/ranks.hpp>
+#include <string>
 
 #include "request/request.hpp"
 
@@ -20,6 +21,9 @@ void leave_after_success(ooc::Ranks& ranks);
 /// Tells the others of the error that has ended the run of this rank. Returns true if this one is
 /// to print it: one of all ranks does. Does not return if they do not answer.
 bool leave_after_failure(ooc::Ranks& ranks, const ooc::Error& error);
+
+/// Returns a text that says which of several ranks it is of. `ranks` may be null.
+std::string with_rank(const std::string& text, const ooc::Ranks* ranks);
 
 /// Returns an error that says which rank it is of, unless all ranks have it.
 ooc::Error with_rank(const ooc::Error& error, const ooc::Ranks& ranks);
