@@ -2,8 +2,10 @@
 # compiler options guide. They apply to all targets of the project, but not to users of the
 # installed package.
 
-include(CheckPIESupported)
-check_pie_supported()  # so that CMAKE_POSITION_INDEPENDENT_CODE also adds -pie
+if(NOT OOC_SANITIZE)
+  include(CheckPIESupported)
+  check_pie_supported()  # so that CMAKE_POSITION_INDEPENDENT_CODE also adds -pie
+endif()
 
 set(hardening -fstack-protector-strong -fstack-clash-protection -fcf-protection=full)
 # nvcc passes them to the host compiler.

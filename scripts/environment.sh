@@ -1,6 +1,7 @@
 # Sourced by the other scripts of this directory. Sets `root`, the directory of the project;
 # `preset` (release, or cpu without a CUDA toolkit of 13.0 or later); `why`, the reason for the
-# preset; and `gpus`, the architectures that release is built for. OOC_NO_CUDA=1 hides a toolkit.
+# preset; and `gpus`, the architectures that release is built for, which CUDAARCHS may say.
+# OOC_NO_CUDA=1 hides a toolkit.
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 started=$SECONDS
@@ -47,7 +48,7 @@ choose_preset() {
     why="the CUDA toolkit $release ($(command -v nvcc)) is ignored, since it is older than 13.0"
   else
     preset=release
-    gpus=$(architectures_here)
+    gpus=${CUDAARCHS:-$(architectures_here)}
     why="there is a CUDA toolkit $release; code for GPUs: $gpus"
   fi
 }

@@ -1,114 +1,24 @@
 #!/usr/bin/env python3
-"""Tests of ooc-run-mpi: mpi_test.py processes|machines OOC-RUN OOC-RUN-MPI.
+"""Tests ooc-run-mpi with ranks of this machine: mpi_test.py OOC-RUN OOC-RUN-MPI."""
 
-processes: ranks of this machine. machines: ranks in network namespaces, between which links fail;
-takes root's rights, and exits with 77 without them."""
-
-import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import unittest
 from pathlib import Path
 
 import jsonschema
 import numpy as np
 
-SKIPPED = 77
-SCHEMA = json.loads((Path(__file__).resolve().parents[1] /
-                     "apps/ooc-run/result/result.schema.json").read_text())
-PROGRAM, MPI_PROGRAM = (Path(path).resolve() for path in sys.argv[2:4])
-# Many ranks on few cores, also as root.
-ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
-               "OMPI_MCA_hwloc_base_binding_policy": "none"}
-MPIRUN = ["timeout", "-k", "10", "120", "mpirun"]
-
-
-def mpirun(*words, ranks=3, before=(), **more):
-    return subprocess.run([*before, *MPIRUN, "-n", str(ranks), MPI_PROGRAM, *words],
-                          capture_output=True, text=True, env={**ENVIRONMENT, **more})
-
-
-def errors_in(text):
-    """The lines of ooc-run: mpirun adds its own."""
-    return [line for line in text.splitlines() if line.startswith("ooc-run: error:")]
-
-
-def ranks_of(directory):
-    """The processes of ooc-run-mpi that work in a directory."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if (os.readlink(process / "exe") == str(MPI_PROGRAM) and
-                    os.readlink(process / "cwd") == str(directory)):
-                found.append(int(process.name))
-    return sorted(found)
-
-
-class MpiTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.directory = Path(cls.temporary.name).resolve()
-        os.chdir(cls.directory)
-        random = np.random.default_rng(23)
-        values = (random.normal(size=20_000_003) * 10.0 ** random.integers(-20, 20, 20_000_003))
-        values = values.astype("f4")
-        values.tofile("wide.f32")
-        values[::1001] = np.nan
-        values.tofile("nan.f32")
-        random.integers(0, 256, 9_000_001, dtype="u1").tofile("bytes.u8")
-
-    @classmethod
-    def tearDownClass(cls):
-        os.chdir("/")
-        cls.temporary.cleanup()
-
-    def answer(self, *words):
-        run = subprocess.run([PROGRAM, *words, "--json"], capture_output=True, text=True)
-        self.assertEqual(run.returncode, 0, run.stderr)
-        return json.loads(run.stdout)["result"]
-
-    def start(self, *words, ranks=3, before=(), files=200, **more):
-        """Starts a long run: the data many times over. Returns it when it is at work."""
-        files = ["wide.f32"] * files
-        process = subprocess.Popen(
-            [*before, *MPIRUN, "-n", str(ranks), MPI_PROGRAM, *words, *files],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env={**ENVIRONMENT, **more}, start_new_session=True)
-        self.addCleanup(process.wait)
-        while len(ranks_of(self.directory)) < ranks:
-            self.assertIsNone(process.poll(), "ended too early")
-            time.sleep(0.01)
-        time.sleep(0.7)  # until all take part
-        return process
-
-    def end_of(self, process):
-        """Waits for the end. Returns the exit code and the errors."""
-        _, text = process.communicate(timeout=100)
-        for _ in range(500):
-            if not ranks_of(self.directory):
-                break
-            time.sleep(0.01)
-        self.assertEqual(ranks_of(self.directory), [], "ranks are left")
-        return process.returncode, errors_in(text)
+from mpi_support import (ENVIRONMENT, JOBS, MPI_PROGRAM, MPIRUN, PROGRAM, SCHEMA, MpiTest,
+                         errors_in, mpirun, ranks_of, run_tests, saved_records)
 
 
 class Answers(MpiTest):
-    JOBS = [["reduce", "wide.f32"], ["reduce", "--exact", "--histogram", "100", "wide.f32"],
-            ["reduce", "--nan", "omit", "nan.f32"], ["histogram", "bytes.u8"],
-            ["histogram", "--bins", "1000", "wide.f32"],
-            ["histogram", "--count", "5", "wide.f32"], ["histogram", "--count", "0", "wide.f32"],
-            ["reduce", "bytes.u8", "bytes.u8"]]
-
     def test_are_those_of_one_process(self):
-        for words in self.JOBS:
+        for words in JOBS:
             expected = self.answer(*words)
             for ranks in 1, 2, 3, 8:
                 with self.subTest(words=words, ranks=ranks):
@@ -144,6 +54,45 @@ class Answers(MpiTest):
                 self.assertEqual(Path(name).read_bytes(), Path(many).read_bytes())
         self.assertEqual(list(self.directory.glob(".*")), [])
 
+    def make_matrices(self, rows, inner, columns):
+        """Integers, whose sums are exact. Returns their product."""
+        random = np.random.default_rng(5)
+        a = random.integers(-7, 8, (rows, inner)).astype("f4")
+        b = random.integers(-7, 8, (inner, columns)).astype("f4")
+        np.save("a.npy", a)
+        np.save("b.npy", b)
+        return a @ b
+
+    def test_matmul_writes_one_file(self):
+        for rows, inner, columns in (2000, 300, 2048), (3000, 100, 1001), (3, 4, 5):
+            product = self.make_matrices(rows, inner, columns)
+            for ranks in 1, 3, 4:
+                run = mpirun("matmul", "a.npy", "b.npy", "-o", "c.npy", "--force", "--verify",
+                             "--json", "--memory", "20M", ranks=ranks)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                document = json.loads(run.stdout)
+                jsonschema.validate(document, SCHEMA, jsonschema.Draft202012Validator)
+                np.testing.assert_array_equal(np.load("c.npy"), product)
+                result = document["result"]
+                self.assertTrue(result["verified"])
+                self.assertEqual(result["bytes_written"], product.nbytes)
+                self.assertEqual([result["rows"], result["columns"]], [rows, columns])
+                blocks = result["plan"]["row_blocks"] * result["plan"]["column_blocks"]
+                self.assertEqual(blocks, ranks if rows > 3 else 1)
+                if ranks > 1:
+                    written = [each["bytes_written"] for each in document["run"]["ranks"]]
+                    self.assertEqual(sum(written), product.nbytes)
+                    self.assertEqual(sum(each > 0 for each in written), blocks)
+        self.assertEqual(list(self.directory.glob(".*")), [])
+
+    def test_matmul_is_explained(self):
+        self.make_matrices(2000, 30, 2048)
+        run = mpirun("matmul", "a.npy", "b.npy", "--explain", ranks=4)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("in 2 x 2 blocks", run.stdout)
+        self.assertIn("not known, of several ranks", run.stdout)
+        self.assertEqual(run.stdout.count("Nothing was read"), 1)
+
     def test_rank_0_writes_the_files_beside_the_result(self):
         run = mpirun("reduce", "wide.f32", "--verify", "--trace", "run.pftrace", "--report",
                      "run.html", "--histogram", "9", "--plot", "run.svg", "--progress", "plain")
@@ -176,7 +125,7 @@ class Errors(MpiTest):
     def test_what_is_not_shared_is_refused(self):
         refused = "does not run on several ranks"
         self.expect(2, refused, "info", "wide.f32")
-        self.expect(2, refused, "matmul", "wide.f32", "wide.f32", "-o", "c.npy")
+        self.expect(2, refused, "gen", "1M", "more.f32")
         self.expect(2, "--checksum is not for several ranks", "reduce", "--checksum", "wide.f32")
         self.expect(2, "--shard is not for several", "reduce", "--shard", "0/2", "-o", "0.part",
                     "wide.f32")
@@ -253,123 +202,28 @@ class Failures(MpiTest):
         self.assertEqual([each for each in self.directory.glob(".*big*")], [])
         Path("big.f16").unlink()
 
-
-class Machines:
-    """Network namespaces, each with a name of its own, on one bridge."""
-
-    made = 0
-
-    def __init__(self, count):
-        Machines.made += 1
-        self.name = f"ooc{os.getpid()}{'abcdefgh'[Machines.made]}"
-        self.hosts = [f"10.77.{os.getpid() % 200}.{i + 1}" for i in range(count)]
-
-    def run(self, *words):
-        subprocess.run(words, check=True, capture_output=True)
-
-    def space(self, host):
-        return f"{self.name}-{self.hosts.index(host)}"
-
-    def __enter__(self):
-        self.run("ip", "link", "add", self.name, "type", "bridge")
-        self.run("ip", "link", "set", self.name, "up")
-        for index, host in enumerate(self.hosts):
-            space, end = self.space(host), f"{self.name}v{index}"
-            self.run("ip", "netns", "add", space)
-            self.run("ip", "link", "add", end, "type", "veth", "peer", "name", "eth0", "netns",
-                     space)
-            self.run("ip", "link", "set", end, "master", self.name, "up")
-            for words in (["addr", "add", f"{host}/24", "dev", "eth0"],
-                          ["link", "set", "eth0", "up"], ["link", "set", "lo", "up"]):
-                self.run("ip", "-n", space, *words)
-        return self
-
-    def halt(self):
-        """Ends all their processes: daemons of MPI may stay."""
-        for host in self.hosts:
-            pids = subprocess.run(["ip", "netns", "pids", self.space(host)], capture_output=True,
-                                  text=True).stdout
-            for pid in pids.split():
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(int(pid), signal.SIGKILL)
-
-    def __exit__(self, *_):
-        self.halt()
-        for host in self.hosts:
-            end = f"{self.name}v{self.hosts.index(host)}"
-            subprocess.run(["ip", "link", "del", end], capture_output=True)
-            subprocess.run(["ip", "netns", "del", self.space(host)], capture_output=True)
-        subprocess.run(["ip", "link", "del", self.name], capture_output=True)
-
-    def cut(self, host):
-        self.run("ip", "link", "set", f"{self.name}v{self.hosts.index(host)}", "down")
-
-    def agent(self, path):
-        """Writes a program that runs a command on one of the machines, as ssh does."""
-        path.write_text("#!/bin/bash\nhost=$1; shift\nn=${host##*.}\n"
-                        f"exec ip netns exec {self.name}-$((n - 1)) unshare --uts bash -c "
-                        '"hostname machine$n; $*"\n')
-        path.chmod(0o755)
-        return path
-
-    def options(self, agent):
-        network = self.hosts[0].rsplit(".", 1)[0] + ".0/24"
-        return {"OMPI_MCA_plm_rsh_agent": str(agent), "OMPI_MCA_btl": "tcp,self",
-                "OMPI_MCA_btl_tcp_if_include": network, "OMPI_MCA_oob_tcp_if_include": network,
-                "OMPI_MCA_plm": "rsh", "OMPI_MCA_orte_keep_fqdn_hostnames": "1",
-                "OMPI_MCA_orte_default_hostfile": str(agent.parent / "hosts"),
-                "OMPI_MCA_pml": "ob1"}
-
-
-class AcrossMachines(MpiTest):
-    def setUp(self):
-        self.machines = self.enterContext(Machines(3))
-        agent = self.machines.agent(self.directory / "agent")
-        (self.directory / "hosts").write_text(
-            "".join(f"{host} slots=2\n" for host in self.machines.hosts))
-        self.more = self.machines.options(agent)
-        self.before = ["ip", "netns", "exec", self.machines.space(self.machines.hosts[0])]
-
-    if not hasattr(unittest.TestCase, "enterContext"):
-        def enterContext(self, context):
-            entered = context.__enter__()
-            self.addCleanup(context.__exit__, None, None, None)
-            return entered
-
-    def test_answers_are_those_of_one_process(self):
-        for words in Answers.JOBS[:3]:
-            run = mpirun(*words, "--json", "--chunk", "1M", ranks=6, before=self.before,
-                         **self.more)
-            self.assertEqual(run.returncode, 0, run.stderr)
-            document = json.loads(run.stdout)
-            self.assertEqual(document["result"], self.answer(*words))
-            hosts = {each["host"] for each in document["run"]["ranks"]}
-            self.assertEqual(len(hosts), 3, hosts)
-
-    def test_a_machine_that_vanishes_ends_all_ranks(self):
-        process = self.start("reduce", "--exact", "--rank-timeout", "3", ranks=3,
-                             before=self.before, **self.more)
-        self.machines.cut(self.machines.hosts[2])
-        for _ in range(3000):
-            if not ranks_of(self.directory):
-                break
-            time.sleep(0.01)
-        self.assertEqual(ranks_of(self.directory), [])
-        self.machines.halt()  # mpirun may stay
-        process.communicate(timeout=60)
-
-
-def main():
-    if sys.argv[1] == "machines":
-        if os.geteuid() != 0 or any(shutil.which(each) is None for each in ("ip", "unshare")):
-            return SKIPPED
-        suites = [AcrossMachines]
-    else:
-        suites = [Answers, Errors, Failures]
-    loader = unittest.defaultTestLoader
-    tests = unittest.TestSuite(loader.loadTestsFromTestCase(each) for each in suites)
-    return 0 if unittest.TextTestRunner(verbosity=2).run(tests).wasSuccessful() else 1
+    def test_a_killed_product_goes_on_with_other_ranks(self):
+        random = np.random.default_rng(6)
+        a = random.integers(-7, 8, (4096, 4096)).astype("f4")
+        np.save("square.npy", a)
+        words = ["matmul", "square.npy", "square.npy", "-o", "square_c.npy", "--memory", "24M",
+                 "--resume", "saved", "--checkpoint-every", "0"]
+        for ranks in 3, 2:
+            before = saved_records("saved")
+            process = self.start(*words, ranks=ranks, files=0)
+            while saved_records("saved") <= before:
+                self.assertIsNone(process.poll(), "ended too early")
+                time.sleep(0.01)
+            os.kill(ranks_of(self.directory)[-1], signal.SIGKILL)
+            self.end_of(process)
+            self.assertFalse(Path("square_c.npy").exists())
+        run = mpirun(*words, "--json", ranks=4)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        np.testing.assert_array_equal(np.load("square_c.npy"), a @ a)
+        self.assertLess(json.loads(run.stdout)["result"]["bytes_written"], a.nbytes)
+        self.assertFalse(Path("saved").exists())
+        self.assertEqual(list(self.directory.glob(".square_c*")), [])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(Answers, Errors, Failures))

@@ -69,6 +69,10 @@ class EnvironmentTest(WithTools):
             preset, gpus, _ = self.choice(NVCC_13, f"printf '{capabilities}\\n'")
             self.assertEqual((preset, gpus), ("release", architectures))
 
+    def test_builds_for_the_gpus_that_are_asked_for(self):
+        preset, gpus, _ = self.choice(NVCC_13, "echo 9.0", CUDAARCHS="80-real")
+        self.assertEqual((preset, gpus), ("release", "80-real"))
+
     def test_builds_for_all_gpus_where_there_is_none_that_the_toolkit_knows(self):
         for nvidia_smi in ["exit 9", "echo 'No devices were found'", "echo '[N/A]'", "echo 7.0",
                            "echo 13.0", "printf '9.0\\n7.0\\n'"]:

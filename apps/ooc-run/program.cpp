@@ -144,12 +144,15 @@ void print_document(const Outcome& outcome, const OutputSettings& output) {
 /// Removes the checkpoint of a result that is safe: a file, or those of all ranks in a directory.
 void remove_checkpoint(const std::filesystem::path& path) {
   std::error_code failed;
-  if (std::filesystem::is_directory(path, failed)) {
-    for (const auto& entry : std::filesystem::directory_iterator(path, failed)) {
-      if (ooc::is_rank_file(entry.path())) std::filesystem::remove(entry.path(), failed);
+  try {
+    for (const std::filesystem::path& file : ooc::files_of({.file = path})) {
+      std::filesystem::remove(ooc::follow_links(file), failed);
     }
+  } catch (const ooc::Error&) {
+    return;  // the directory cannot be read
   }
-  std::filesystem::remove(ooc::follow_links(path), failed);  // not a directory with other files
+  // Not a directory with other files, nor a link to one.
+  if (!std::filesystem::is_symlink(path, failed)) std::filesystem::remove(path, failed);
 }
 
 /// Prints all that a run returns. Throws the first of its failures.

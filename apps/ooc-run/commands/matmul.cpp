@@ -72,7 +72,7 @@ Task product_task(const ooc::Source& a, const ooc::Source& b) {
   using ooc::typical::core_flops;
   Task task = passes_over(a, 1, core_flops);
   const Workload of_b = passes_over(b, 1, core_flops).work;
-  task.why_alone = "one device multiplies";
+  task.only_gpus = true;
   Workload& work = task.work;
   work.from_disk += of_b.from_disk;
   work.from_page_cache += of_b.from_page_cache;
@@ -130,8 +130,9 @@ Outcome explain_product(const MatmulRequest& request, const ooc::Target& target,
   std::vector<FactRow> facts = try_side_files(request.run.side_files);
   std::ranges::move(checkpoint_row(request.run.checkpoint), std::back_inserter(facts));
   if (!path.empty()) facts.insert(facts.begin(), {"output", printable(path.string())});
-  std::ranges::move(plan_rows(plan, session.coordinator().device().name(), prediction),
-                    std::back_inserter(facts));
+  std::ranges::move(
+      plan_rows(plan, names_of(session.device()), explain(prediction, session.sharers())),
+      std::back_inserter(facts));
   std::vector<std::string> warnings;
   for (const ooc::Source* operand : {&a, &b}) {
     std::string doubt = type_doubt(*operand, request.run.format);

@@ -83,7 +83,9 @@ Json describe_plan(const ooc::MatmulPlan& plan, const std::optional<Prediction>&
           {"verified", nullptr},
           {"unchecked_rows", nullptr},
           {"plan",
-           {{"tile_rows", plan.tile_rows},
+           {{"row_blocks", plan.row_blocks},
+            {"column_blocks", plan.column_blocks},
+            {"tile_rows", plan.tile_rows},
             {"tile_columns", plan.tile_columns},
             {"tile_inner", plan.tile_inner},
             {"device_bytes", plan.device_bytes},
@@ -112,13 +114,17 @@ Json describe_product(const ooc::Product& product, const std::optional<Predictio
 }
 
 std::vector<FactRow> plan_rows(const ooc::MatmulPlan& plan, const std::string& device,
-                               const std::optional<Prediction>& prediction) {
+                               const std::string& predicted) {
   const std::string tiles =
       fmt::format("A {}, B {}, C {}", describe_shape(plan.tile_rows, plan.tile_inner),
                   describe_shape(plan.tile_inner, plan.tile_columns),
                   describe_shape(plan.tile_rows, plan.tile_columns));
-  return {{"C", fmt::format("{} of {}", describe_shape(plan.rows, plan.columns),
-                            describe_type(plan.type))},
+  std::string c =
+      fmt::format("{} of {}", describe_shape(plan.rows, plan.columns), describe_type(plan.type));
+  if (plan.row_blocks * plan.column_blocks > 1) {
+    c += fmt::format(", in {} blocks", describe_shape(plan.row_blocks, plan.column_blocks));
+  }
+  return {{"C", c},
           {"device", device},
           {"compute", std::string(ooc::name_of(plan.precision))},
           {"resident", plan.resident},
@@ -129,7 +135,7 @@ std::vector<FactRow> plan_rows(const ooc::MatmulPlan& plan, const std::string& d
           {"copies", format_bytes(plan.link_bytes) + " to the device and back"},
           {"writes", format_bytes(plan.bytes_written)},
           {"work", describe_work(plan.flops, plan.multiplying_seconds.value_or(0))},
-          {"predicted", explain(prediction)}};
+          {"predicted", predicted}};
 }
 
 std::string explain_product(const ooc::Product& product,

@@ -31,7 +31,7 @@ Json describe_product(const ooc::Product& product, const std::optional<Predictio
 // The same as text: rows of facts, or whole lines.
 
 std::vector<FactRow> plan_rows(const ooc::MatmulPlan& plan, const std::string& device,
-                               const std::optional<Prediction>& prediction);
+                               const std::string& predicted);
 std::string explain_product(const ooc::Product& product,
                             const std::optional<Prediction>& prediction, double seconds,
                             const std::optional<ProductCheck>& check,

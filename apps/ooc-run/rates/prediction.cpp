@@ -156,8 +156,9 @@ nlohmann::ordered_json describe(const std::optional<Prediction>& prediction) {
           {"unmeasured", prediction->unmeasured}};
 }
 
-std::string explain(const std::optional<Prediction>& prediction) {
+std::string explain(const std::optional<Prediction>& prediction, std::string_view sharers) {
   constexpr std::string_view remedy = "ooc-run bench FILE measures";
+  if (!sharers.empty()) return fmt::format("not known, of {}", sharers);
   if (!prediction) return fmt::format("not known: {} what it takes to predict it", remedy);
   std::string text = brief(prediction);
   // An unmeasured stage may take longer, so name the slowest stage only if all are measured.

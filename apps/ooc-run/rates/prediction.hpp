@@ -63,7 +63,7 @@ nlohmann::ordered_json describe(const std::optional<Prediction>& prediction);
 // Text for messages.
 
 /// Returns, for example, "at least 3.21 s; no ceiling is known of the kernel".
-std::string explain(const std::optional<Prediction>& prediction);
+std::string explain(const std::optional<Prediction>& prediction, std::string_view sharers = {});
 
 /// Returns, for example, "at least 3.21 s", or "not known".
 std::string brief(const std::optional<Prediction>& prediction);

@@ -74,6 +74,11 @@ std::string sentence_of(const ooc::Reason& reason) {
       return "a stream for half of --threads, which compute while others read";
     case streams_within_limits:
       return "there are as many streams as the limit of memory has room for";
+    case product_blocks:
+      return fmt::format(
+          "each device computes a block of C, which is cut into {} x {}: it reads "
+          "the rows of A and the columns of B for that",
+          figure(0), figure(1));
     case resident_a: return "panels of A stay on the device: " + loads();
     case resident_b: return "panels of B stay on the device: " + loads();
     case resident_c:

@@ -80,7 +80,9 @@ DeviceChoice choose_helpful(std::span<const DeviceName> wanted, const Task& task
   if (cpu != wanted.end() && seconds_on(*cpu) <= rates.gpu.start_seconds.value_or(0)) {
     return {{*cpu}, "the CPU alone (it is done before a GPU has started)"};
   }
-  return {{wanted.begin(), wanted.end()}, {}};
+  std::vector<DeviceName> devices(wanted.begin(), wanted.end());
+  if (!task.only_gpus || std::erase_if(devices, is_cpu) == 0) return {devices, {}};
+  return {devices, "the GPUs alone (a CPU would take far longer for its part)"};
 }
 
 /// Of several ranks that see the same GPUs, each takes one of its own, as far as there are any.
@@ -196,6 +198,26 @@ DeviceChoice choose_device(std::span<const DeviceName> wanted, const Task& task,
   const std::string no_gpu = ooc::why_no_gpu();
   if (!no_gpu.empty()) return {cpu, why_not_gpu(no_gpu)};
   return {gpu, why_gpu(cpu_seconds, gpu_seconds)};
+}
+
+std::string_view sharers_of(const DeviceChoice& choice, const RunSettings& settings) {
+  if (settings.rank_count() > 1) return "several ranks";
+  return choice.devices.size() > 1 ? "several devices" : "";
+}
+
+std::string device_name(ooc::DeviceKind device, int ordinal) {
+  if (device == ooc::DeviceKind::cpu) return "cpu";
+  const auto number = static_cast<std::size_t>(ordinal);
+  const ooc::CudaFacts cuda = ooc::cuda_facts();
+  return ooc::device_name(ordinal, number < cuda.gpus.size() ? cuda.gpus[number].name : "");
+}
+
+std::string names_of(const DeviceChoice& choice) {
+  std::string names;
+  for (const auto& [kind, ordinal] : choice.devices) {
+    names += (names.empty() ? "" : " + ") + device_name(kind, ordinal);
+  }
+  return names;
 }
 
 std::vector<std::unique_ptr<ooc::Device>> make_devices(const DeviceChoice& choice) {

@@ -25,6 +25,7 @@ struct Task {
   double core_rate = 0;          // typical bytes per second of one core
   Workload work{};               // as far as it is known before the I/O configuration is chosen
   std::string why_alone{};       // the reason why several devices do not share it; or empty
+  bool only_gpus = false;        // share it, if there are some: the CPU would take far longer
 };
 
 /// Returns a task of one or several passes over a source.
@@ -57,6 +58,15 @@ struct DeviceChoice {
   /// Of the device, or of the first one.
   ooc::DeviceKind kind() const { return devices.front().kind; }
 };
+
+/// Returns those who share a run, "several ranks" or "several devices"; empty if there is one.
+std::string_view sharers_of(const DeviceChoice& choice, const RunSettings& settings);
+
+/// Returns the name that the device will have when it has started.
+std::string device_name(ooc::DeviceKind device, int ordinal);
+
+/// Returns the names of all devices.
+std::string names_of(const DeviceChoice& choice);
 
 /// Returns the devices that the user `wanted`, unchecked; of several, one if there are no others,
 /// if these are predicted not to help, or if the work is not shared. Without a wish: the GPU,

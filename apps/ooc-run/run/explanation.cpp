@@ -29,13 +29,6 @@
 
 namespace ooc_run {
 
-std::string device_name(ooc::DeviceKind device, int ordinal) {
-  if (device == ooc::DeviceKind::cpu) return "cpu";
-  const auto number = static_cast<std::size_t>(ordinal);
-  const ooc::CudaFacts cuda = ooc::cuda_facts();
-  return ooc::device_name(ordinal, number < cuda.gpus.size() ? cuda.gpus[number].name : "");
-}
-
 namespace {
 
 std::vector<std::string> reasons_of(const Explanation& explanation) {
@@ -113,23 +106,18 @@ std::vector<FactRow> rows_of(const Explanation& explanation) {
   rows.push_back({"threads", threads_text(pass)});
   rows.push_back({"memory", memory_text(pass)});
   rows.push_back({"ceilings", explain(explanation.ceilings)});
-  rows.push_back(
-      {"predicted", is_shared ? "not known, of several devices" : explain(explanation.prediction)});
+  rows.push_back({"predicted", explain(explanation.prediction, explanation.sharers)});
   return rows;
 }
 
-/// Adds the names of the other devices. They, or several ranks, share all passes, so nothing stays
-/// on one of them, and what they do together is not predicted.
-Explanation with_all_devices(Explanation explanation) {
+/// Adds what devices or ranks have in common that share all passes: nothing stays on one of them,
+/// and what they do together is not predicted.
+Explanation with_sharers(Explanation explanation) {
   explanation.pass.outcome.resident_bytes = 0;
   std::erase_if(explanation.pass.layout.reasons, [](const ooc::Reason& reason) {
     return reason.what == ooc::Choice::resident_input;
   });
-  std::vector<std::string> names;
-  for (const auto& [kind, ordinal] : explanation.device.devices) {
-    names.push_back(device_name(kind, ordinal));
-  }
-  explanation.pass.layout.device = fmt::format("{}", fmt::join(names, " + "));
+  explanation.pass.layout.device = names_of(explanation.device);
   return explanation;
 }
 
@@ -154,9 +142,8 @@ Explanation explain_run(const RunSettings& settings, const Task& task,
   const ooc::DeviceKind device = explanation.device.kind();
   explanation.pass = dry_run(device);
   explanation.pass.layout.device = device_name(device, devices.front().ordinal);
-  if (devices.size() > 1 || settings.rank_count() > 1) {
-    return with_all_devices(std::move(explanation));
-  }
+  explanation.sharers = sharers_of(explanation.device, settings);
+  if (!explanation.sharers.empty()) return with_sharers(std::move(explanation));
   explanation.ceilings = read_ceilings({task.file, explanation.pass.layout.device, task.kernel});
   explanation.prediction =
       predict(work_of(explanation.pass, device, settings.checksum), device, explanation.ceilings);
@@ -207,23 +194,6 @@ std::vector<FactRow> try_side_files(const SideFiles& files) {
   return rows;
 }
 
-namespace {
-
-/// Returns the file of a checkpoint, or those of the ranks in its directory, as far as there are
-/// any.
-std::vector<std::filesystem::path> files_of(const ooc::Checkpoint& checkpoint) {
-  std::error_code failed;
-  if (!std::filesystem::exists(checkpoint.file, failed)) return {};
-  if (!std::filesystem::is_directory(checkpoint.file, failed)) return {checkpoint.file};
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(checkpoint.file, failed)) {
-    if (ooc::is_rank_file(entry.path())) files.push_back(entry.path());
-  }
-  return files;
-}
-
-}  // namespace
-
 std::vector<FactRow> checkpoint_row(const ooc::Checkpoint& checkpoint) {
   if (!checkpoint) return {};
   const double every = checkpoint.every_seconds;
@@ -232,7 +202,7 @@ std::vector<FactRow> checkpoint_row(const ooc::Checkpoint& checkpoint) {
                                  : every > 0       ? "every " + format_seconds(every)
                                                    : "after each partition");
   std::uint64_t covered = 0, records = 0;
-  for (const std::filesystem::path& path : files_of(checkpoint)) {
+  for (const std::filesystem::path& path : ooc::files_of(checkpoint)) {
     const ooc::PartFile file = ooc::read_part_file(path);
     records = file.records;
     for (const ooc::RecordRange& range : file.covers) covered += range.count;

@@ -21,14 +21,12 @@
 
 namespace ooc_run {
 
-/// Returns the name that the device will have when it has started.
-std::string device_name(ooc::DeviceKind device, int ordinal);
-
 /// The result of a dry run: how a command would process a dataset now. No data is read for it, and
 /// no GPU is started.
 struct Explanation {
   DeviceChoice device;
-  ooc::Stats pass;  // of dry_run_pass(), with the name of the device and the number of passes
+  ooc::Stats pass;        // of dry_run_pass(), with the name of the device and the number of passes
+  std::string sharers{};  // see sharers_of()
   Ceilings ceilings;
   std::optional<Prediction> prediction;
 };

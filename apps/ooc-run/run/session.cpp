@@ -211,19 +211,18 @@ void Session::show(const ooc::Progress& progress) {
   }
 }
 
-/// True if several devices or ranks share the run.
-bool Session::is_shared() const {
-  return device_.devices.size() > 1 || settings_.rank_count() > 1;
+std::string_view Session::sharers() const {
+  return sharers_of(device_, settings_);
 }
 
 /// Returns the measured rates for a run like this one. None are of several devices together.
 Ceilings Session::ceilings() {
-  if (is_shared()) return {};
+  if (!sharers().empty()) return {};
   return read_ceilings({task_.file, coordinator_->device().name(), task_.kernel});
 }
 
 std::optional<Prediction> Session::predict(const Workload& work) {
-  if (is_shared()) return std::nullopt;
+  if (!sharers().empty()) return std::nullopt;
   return ooc_run::predict(work, device_.kind(), ceilings());
 }
 

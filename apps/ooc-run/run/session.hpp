@@ -95,12 +95,14 @@ class Session {
                  Json result, const std::string& text, const Verified& verified,
                  const std::string& figure = {});
 
+  /// Returns those who share the run: see sharers_of().
+  std::string_view sharers() const;
+
   /// Predicts the time of some work on this device. Nothing is known of several together.
   std::optional<Prediction> predict(const Workload& work);
 
  private:
   Ceilings ceilings();
-  bool is_shared() const;
   ooc::PassOptions pass_options();
   void show(const ooc::Progress& progress);
   void write_trace(Outcome& outcome);

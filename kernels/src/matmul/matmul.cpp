@@ -1,21 +1,30 @@
 #include <ooc/detail/kernels/matmul.hpp>
 
 #include "gemm/gemm.hpp"
+#include "matmul/operands.hpp"
+#include "matmul/plan/grid.hpp"
 #include "matmul/prepare.hpp"
 #include "matmul/product_checkpoint.hpp"
+#include "matmul/product_sum.hpp"
 #include "matmul/run.hpp"
+#include "matmul/team.hpp"
 
+#include <ooc/detail/ranks/together.hpp>
 #include <ooc/error.hpp>
-#include <ooc/ranks.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 namespace ooc {
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 /// The target with the shape and element type of the product.
 Target shaped(Target target, const Source& a, const Source& b, const MatmulOptions& options) {
@@ -34,21 +43,157 @@ std::uint64_t elements_of(const Target& product) {
   return elements;
 }
 
-/// Bytes of memory that the output takes: its size if it is in tmpfs, else 0.
-std::uint64_t bytes_in_memory(const TargetFile& file, const Target& product) {
-  return file.is_tmpfs() ? elements_of(product) * size_of(product.type.element) : 0;
+product::Grid cut(const product::Multiplication& product, std::size_t devices) {
+  return product::cut_into_blocks(product.rows(), product.columns(), size_of(product.type.element),
+                                  devices);
+}
+
+/// Returns the reason for the blocks, if there are several.
+std::optional<Reason> reason_of(const product::Grid& grid) {
+  if (grid.size() == 1) return std::nullopt;
+  return Reason{.what = Choice::product_blocks,
+                .figures = {grid.row_blocks(), grid.column_blocks()}};
+}
+
+/// Says of a plan for the blocks of a product what it is for all of it.
+void complete(MatmulPlan& plan, const product::Multiplication& product, const product::Grid& grid) {
+  plan.rows = product.rows();
+  plan.columns = product.columns();
+  plan.inner = product.a.shape()[1];
+  plan.type = product.type;
+  plan.precision = product.precision;
+  plan.row_blocks = grid.row_blocks();
+  plan.column_blocks = grid.column_blocks();
+  if (const auto reason = reason_of(grid)) plan.reasons.insert(plan.reasons.begin(), *reason);
+}
+
+/// A product that was asked for.
+struct ProductRequest {
+  Coordinator& coordinator;
+  const Source& a;
+  const Source& b;
+  const Target& target;
+  const MatmulOptions& options;
+  const PassOptions& wanted;
+};
+
+/// Computes and writes the blocks of this process, and waits until all ranks have done so. Throws
+/// Error, which says what is kept.
+Product run_blocks(product::Team& team, const product::Multiplication& product,
+                   const product::Grid& grid, const PassOptions& wanted,
+                   product::ProductCheckpoint* checkpoint, Stats& stats) {
+  try {
+    const auto throw_if_stopped = [&] {
+      if (wanted.stop.stop_requested()) throw product::interrupted();
+    };
+    Product done = team.run(product, grid, wanted, checkpoint, stats);
+    if (checkpoint != nullptr) {
+      checkpoint->save();
+      checkpoint->meet([&] {
+        team.report_if_due();
+        throw_if_stopped();
+      });
+    }
+    throw_if_stopped();
+    return done;
+  } catch (const Error& error) {
+    if (checkpoint == nullptr) throw;
+    if (error.kind() != ErrorKind::interrupted) throw checkpoint->with_kept_files(error);
+    checkpoint->save();
+    throw checkpoint->interrupted(error);
+  }
+}
+
+/// Tells all ranks what each has done. `busy_seconds`: of this one.
+void share_stats(Ranks& ranks, double busy_seconds, Stats& stats) {
+  const bool has_worked = stats.outcome.bytes_written != 0;
+  stats.ranks = detail::exchange_shares(ranks, {.device = has_worked ? stats.layout.device : "",
+                                                .bytes = stats.outcome.bytes,
+                                                .bytes_written = stats.outcome.bytes_written,
+                                                .busy_seconds = has_worked ? busy_seconds : 0,
+                                                .start_seconds = stats.timing.startup_seconds});
+  stats.outcome.remarks = detail::exchange_remarks(ranks, stats.outcome.remarks);
+  stats.outcome.bytes = stats.outcome.bytes_written = 0;
+  for (const RankShare& share : stats.ranks) {
+    stats.outcome.bytes += share.bytes;
+    stats.outcome.bytes_written += share.bytes_written;
+  }
+}
+
+Result<Product> multiply(const ProductRequest& request) {
+  const auto& [coordinator, a, b, target, options, wanted] = request;
+  const Clock::time_point start = Clock::now();
+  const auto seconds = [start] {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  Ranks* const ranks = coordinator.ranks();
+  const bool is_first = ranks == nullptr || ranks->is_first();
+  const Target product_target = shaped(target, a, b, options);
+  product::Multiplication product{a, b, product::precision_of(a, options), product_target.type};
+  product::Team team(coordinator);
+  std::optional<product::ProductCheckpoint> saving;
+  if (wanted.checkpoint || ranks != nullptr) {
+    saving.emplace(wanted.checkpoint, ranks, a, b, product_target, product.precision);
+  }
+  product::ProductCheckpoint* const checkpoint = saving ? &*saving : nullptr;
+  // Created first, so that a full disk fails at once.
+  const std::array sources{&a, &b};
+  const detail::MadeRecords made{size_of(product_target.type.element), product_target.type, {}};
+  detail::OutputFiles files(
+      elements_of(product_target), {&product_target, 1}, {&made, 1}, sources,
+      is_first ? Purpose::write : Purpose::join,
+      checkpoint != nullptr ? checkpoint->outputs() : std::span<const detail::SavedOutput>{});
+  product.file = &files.outputs().front().file;
+
+  Result<Product> result;
+  Stats& stats = result.stats;
+  product::Grid grid = cut(product, team.size());
+  if (checkpoint != nullptr) {
+    checkpoint->begin(std::move(grid), files, stats);
+    grid = checkpoint->grid();
+  }
+  std::ranges::move(team.remarks(grid), std::back_inserter(stats.outcome.remarks));
+  const Product own = run_blocks(team, product, grid, wanted, checkpoint, stats);
+  for (const Source* const source : sources) {
+    if (auto remark = source->check_unchanged())
+      stats.outcome.remarks.push_back(std::move(*remark));
+  }
+  if (ranks != nullptr) share_stats(*ranks, team.busy_seconds(), stats);
+  result.value = product::sum_of_ranks(ranks, own);
+  complete(result.value.plan, product, grid);
+  if (const auto reason = reason_of(grid)) {
+    stats.layout.reasons.insert(stats.layout.reasons.begin(), *reason);
+  }
+  detail::do_as_first(ranks, [&] {
+    files.commit(stats, [checkpoint] {
+      if (checkpoint != nullptr) checkpoint->save_whole();
+    });
+  });
+  stats.timing.seconds = seconds();
+  return result;
 }
 
 }  // namespace
 
 MatmulPlan dry_run_matmul(Coordinator& coordinator, const Source& a, const Source& b,
                           const MatmulOptions& options, const std::optional<Target>& target) {
-  Coordinator::Reservation reservation = coordinator.reserve();
-  if (!target) return product::prepare(coordinator, reservation, a, b, options, 0).plan;
-  const Target product = shaped(*target, a, b, options);
-  const TargetFile file(product, elements_of(product), std::array{&a, &b}, Purpose::dry_run);
-  return product::prepare(coordinator, reservation, a, b, options, bytes_in_memory(file, product))
-      .plan;
+  return detail::or_fail_together(coordinator.ranks(), [&] {
+    product::require_matrices(a, b);
+    product::Multiplication product{
+        a, b, product::precision_of(a, options), {product_type(a, options), false}};
+    std::optional<TargetFile> file;
+    if (target) {
+      const Target product_target = shaped(*target, a, b, options);
+      product.type = product_target.type;
+      product.file = &file.emplace(product_target, elements_of(product_target), std::array{&a, &b},
+                                   Purpose::dry_run);
+    }
+    product::Team team(coordinator);
+    const product::Grid grid = cut(product, team.size());
+    MatmulPlan plan = product::sum_of_ranks(coordinator.ranks(), team.plan(product, grid)).plan;
+    complete(plan, product, grid);
+    return plan;
+  });
 }
 
 ElementType product_type(const Source& a, const MatmulOptions& options) {
@@ -63,63 +208,9 @@ ElementType product_type(const Source& a, const MatmulOptions& options) {
 Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
                        const Target& target, const MatmulOptions& options,
                        const PassOptions& wanted) {
-  detail::require_one_rank(coordinator.ranks());
-  Coordinator::Reservation reservation = coordinator.reserve();
-  const auto start = std::chrono::steady_clock::now();
-  const auto seconds = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  const Target shaped_target = shaped(target, a, b, options);
-  std::optional<product::ProductCheckpoint> saving;
-  if (wanted.checkpoint) {
-    saving.emplace(wanted.checkpoint, a, b, shaped_target, product::precision_of(a, options));
-  }
-  product::ProductCheckpoint* const checkpoint = saving ? &*saving : nullptr;
-  // Created first, so that a full disk fails at once.
-  const std::array sources{&a, &b};
-  const detail::MadeRecords made{size_of(shaped_target.type.element), shaped_target.type, {}};
-  detail::OutputFiles files(
-      elements_of(shaped_target), {&shaped_target, 1}, {&made, 1}, sources,
-      checkpoint != nullptr ? checkpoint->outputs() : std::span<const detail::SavedOutput>{});
-  TargetFile& file = files.outputs().front().file;
-
-  product::Prepared prepared = product::prepare(coordinator, reservation, a, b, options,
-                                                bytes_in_memory(file, shaped_target), checkpoint);
-  prepared.job.types.product = shaped_target.type;
-  const double prepared_seconds = seconds();
-  Result<Product> result;
-  result.value.plan = prepared.plan;
-  result.value.library = prepared.gemm->name();
-  Stats& stats = result.stats;
-  stats.timing.startup_seconds = prepared_seconds;
-  stats.timing.device_seconds = prepared.device_seconds;
-  stats.layout.device = coordinator.device().name();
-  if (coordinator.devices().size() > 1) {
-    stats.outcome.remarks.push_back("only " + stats.layout.device + " multiplies");
-  }
-  stats.layout.reasons = prepared.plan.reasons;
-  stats.layout.page_cache_fraction = prepared.plan.page_cache_fraction;
-  const product::ProductJob& job = prepared.job;
-  if (checkpoint != nullptr) checkpoint->begin(job.problem, job.schedule, files, stats);
-  if (!job.schedule.steps.empty()) {
-    result.value.link_bytes =
-        product::run_product(coordinator, job, *prepared.gemm, file, wanted, stats, checkpoint);
-  }
-  result.value.bytes_read = stats.outcome.bytes;
-  result.value.bytes_written = prepared.plan.bytes_written;
-
-  for (const Source* const source : {&a, &b}) {
-    if (auto remark = source->check_unchanged())
-      stats.outcome.remarks.push_back(std::move(*remark));
-  }
-  if (wanted.stop.stop_requested()) {
-    throw checkpoint != nullptr ? checkpoint->interrupted() : product::interrupted();
-  }
-  files.commit(stats, [checkpoint] {
-    if (checkpoint != nullptr) checkpoint->save_whole();
+  return detail::or_fail_together(coordinator.ranks(), [&] {
+    return multiply({coordinator, a, b, target, options, wanted});
   });
-  stats.timing.seconds = seconds();
-  return result;
 }
 
 }  // namespace ooc

@@ -1,7 +1,6 @@
 #include "matmul/prepare.hpp"
 
 #include "matmul/plan/cost.hpp"
-#include "matmul/product_checkpoint.hpp"
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/sizing/facts.hpp>
@@ -24,53 +23,14 @@ constexpr double host_share = 0.5;
 constexpr double mostly_cached = 0.5;
 constexpr std::uint64_t most_pool_share = 4;  // at most a quarter of the host memory is for pools
 
-std::string shape_of(const Source& source) {
-  std::string text;
-  for (const std::uint64_t length : source.shape()) {
-    text += (text.empty() ? "" : " x ") + std::to_string(length);
-  }
-  return text;
-}
-
 const File& file_of(const Source& source) {
   return source.files()[source.extents().front().file];
 }
 
-std::filesystem::path path_of(const Source& source) {
-  return source.files().empty() ? std::filesystem::path{} : source.files().front().path();
-}
-
-void require_matrix(const Source& source) {
-  const auto fail = [&](const std::string& problem, const std::string& hint,
-                        std::vector<Remedy> remedies = {}) {
-    throw Error(ErrorKind::bad_input, path_of(source).string() + ": " + problem,
-                {.path = path_of(source), .hint = hint, .remedies = std::move(remedies)});
-  };
-  if (source.extents().size() != 1) fail("a matrix lies in one file", "concatenate its files");
-  using enum ElementType;
-  const ElementType element = source.type().value_or(DType{}).element;
-  if (source.type() && source.type()->is_struct()) {
-    fail("holds structs, a product takes f2, bf16, f4 or f8", "save one field to a file");
-  }
-  if (element != f2 && element != bf16 && element != f4 && element != f8) {
-    std::vector<Remedy> remedies{{.change = Change::convert, .value = "f4"}};
-    if (source.format == "raw") remedies.insert(remedies.begin(), {Change::set, "Format::type"});
-    fail("holds " + std::string(name_of(element)) + ", a product takes f2, bf16, f4 or f8", "",
-         std::move(remedies));
-  }
-  if (source.shape().size() != 2) {
-    fail(source.shape().empty() ? "has no shape"
-                                : "has the shape " + shape_of(source) + ", which is no matrix",
-         "a matrix has two lengths: of a raw file give its shape, of a .npy file reshape it");
-  }
-  std::uint64_t elements = 0;
-  const bool overflows = __builtin_mul_overflow(source.shape()[0], source.shape()[1], &elements);
-  const std::uint64_t held = source.bytes() / size_of(element);
-  if (overflows || elements != held) {
-    fail("holds " + std::to_string(held) + " elements, not the " + shape_of(source) +
-             " of its shape",
-         "check shape and type");
-  }
+/// Returns the part of a matrix that begins there.
+StoredMatrix from(StoredMatrix whole, std::uint64_t row, std::uint64_t column) {
+  whole.offset += row * whole.row_bytes() + column * whole.element_bytes;
+  return whole;
 }
 
 StoredMatrix stored(const Source& source, std::uint32_t file) {
@@ -78,6 +38,18 @@ StoredMatrix stored(const Source& source, std::uint32_t file) {
           .offset = source.extents().front().offset,
           .columns = source.shape()[1],
           .element_bytes = size_of(source.type()->element)};
+}
+
+StoredMatrix stored_product(const Multiplication& product) {
+  return {.offset = product.file == nullptr ? 0 : product.file->data_offset(),
+          .columns = product.columns(),
+          .element_bytes = size_of(product.type.element)};
+}
+
+/// Bytes of memory that the output takes: its size if it is in tmpfs, else 0.
+std::uint64_t output_in_memory(const Multiplication& product) {
+  if (product.file == nullptr || !product.file->is_tmpfs()) return 0;
+  return product.rows() * product.columns() * size_of(product.type.element);
 }
 
 /// Fraction of both operands that is in the page cache. Empty if unknown.
@@ -131,8 +103,9 @@ struct Memory {
 
 /// Divides the memory. Host memory is for the pools first; the rest is for panels on a CPU, and for
 /// the panel cache with a GPU. Sets the job's pools.
-Memory divide_memory(Device& device, const Options& limits, std::uint64_t output_in_memory,
-                     ProductJob& job) {
+Memory divide_memory(const Workplace& place, std::uint64_t output_bytes, ProductJob& job) {
+  Device& device = place.device;
+  const Options& limits = place.options;
   const auto share = [](double part, std::uint64_t bytes) {
     return static_cast<std::uint64_t>(part * static_cast<double>(bytes));
   };
@@ -140,7 +113,7 @@ Memory divide_memory(Device& device, const Options& limits, std::uint64_t output
   const std::uint64_t host_bytes =
       limits.memory_bytes != 0
           ? limits.memory_bytes
-          : share(host_share, free_bytes - std::min(free_bytes, output_in_memory));
+          : share(host_share, free_bytes - std::min(free_bytes, output_bytes)) / place.devices;
   job.pools = choose_pools(job.reads, host_bytes);
 
   Memory memory;
@@ -161,10 +134,10 @@ Memory divide_memory(Device& device, const Options& limits, std::uint64_t output
   return memory;
 }
 
-Problem problem_of(const Source& a, const Source& b, const Types& types) {
-  return {.rows = a.shape()[0],
-          .columns = b.shape()[1],
-          .inner = a.shape()[1],
+Problem problem_of(const Region& block, std::uint64_t inner, const Types& types) {
+  return {.rows = block.rows,
+          .columns = block.columns,
+          .inner = inner,
           .file_bytes = size_of(types.file.element),
           .operand_bytes = size_of(types.operand),
           .product_bytes = size_of(types.product.element)};
@@ -299,63 +272,34 @@ MatmulPlan describe(const ProductJob& job, Precision precision, std::uint64_t de
 
 }  // namespace
 
-void require_matrices(const Source& a, const Source& b) {
-  require_matrix(a);
-  require_matrix(b);
-  if (a.type()->element != b.type()->element || a.type()->swapped != b.type()->swapped) {
-    throw Error(ErrorKind::bad_input,
-                path_of(a).string() + " holds " + code_of(*a.type()) + ", " + path_of(b).string() +
-                    " holds " + code_of(*b.type()),
-                {.path = path_of(b),
-                 .why = "both operands of a product have one type",
-                 .remedies = {{.change = Change::convert, .value = code_of(*a.type())}}});
-  }
-  if (a.shape()[1] != b.shape()[0]) {
-    throw Error(ErrorKind::bad_input,
-                "a matrix of " + shape_of(a) + " cannot be multiplied by one of " + shape_of(b),
-                {.path = path_of(b),
-                 .why = "A must have as many columns as B has rows: " +
-                        std::to_string(a.shape()[1]) + " and " + std::to_string(b.shape()[0]),
-                 .hint = "check their order and shapes; the transpose of a .npy file: "
-                         "numpy.save(\"t.npy\", array.T.copy())"});
-  }
-}
-
-Precision precision_of(const Source& a, const MatmulOptions& options) {
-  const Precision own = a.type()->element == ElementType::f8 ? Precision::f64 : Precision::f32;
-  return options.precision.value_or(own);
-}
-
-Prepared prepare(Coordinator& coordinator, Coordinator::Reservation& reservation, const Source& a,
-                 const Source& b, const MatmulOptions& options, std::uint64_t output_in_memory,
-                 const ProductCheckpoint* checkpoint) {
-  require_matrices(a, b);
-  Device& device = coordinator.device();
+Prepared prepare(const Workplace& place, const Multiplication& product, const Region& block,
+                 const std::optional<ProductCheckpoint::Begun>& begun) {
+  const Source &a = product.a, &b = product.b;
+  Device& device = place.device;
   std::jthread library = gemm::load_early(device.kind());  // overlaps with the start of the GPU
   const auto began = std::chrono::steady_clock::now();
-  reservation.bind_thread();
+  device.bind_to_thread();
   const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - began;
   device.device_memory().restart_peak();
-  const Options& limits = coordinator.options();
+  const Options& limits = place.options;
   const DeviceKind kind = device.kind();
-  const Precision precision = precision_of(a, options);
+  const Precision precision = product.precision;
 
   Prepared prepared;
   prepared.device_seconds = waited.count();
   ProductJob& job = prepared.job;
-  job.types = {*a.type(),
-               gemm::operand_type(kind, precision, a.type()->element),
-               {gemm::product_type(precision), false}};
-  job.problem = problem_of(a, b, job.types);
+  job.types = {*a.type(), gemm::operand_type(kind, precision, a.type()->element), product.type};
+  job.problem = problem_of(block, a.shape()[1], job.types);
   job.files = {&file_of(a), &file_of(b)};
-  job.operands = {stored(a, 0), stored(b, 1)};
+  job.operands = {from(stored(a, 0), block.row, 0), from(stored(b, 1), 0, block.column)};
+  job.product = from(stored_product(product), block.row, block.column);
   job.workers = choose_workers(limits, device.facts());
   SourceFacts of_a = facts_of(a), of_b = facts_of(b);
   const std::optional<double> cached_or_unknown = cached_fraction(of_a, of_b);
   const double cached = cached_or_unknown.value_or(0);
   job.reads =
       choose_reads(limits, device.facts(), job.workers, std::move(of_a), std::move(of_b), cached);
-  const Memory memory = divide_memory(device, limits, output_in_memory, job);
+  const Memory memory = divide_memory(place, output_in_memory(product), job);
 
   if (memory.workspace != 0) prepared.workspace = Buffer(device.device_memory(), memory.workspace);
   job.threads = limits.threads != 0 ? limits.threads : job.workers.lanes;
@@ -374,7 +318,6 @@ Prepared prepare(Coordinator& coordinator, Coordinator::Reservation& reservation
                      .cache_bytes = keeps ? memory.host_left : 0,
                      .given_bytes = memory.device_bytes,
                      .is_host_memory = memory.is_host_memory};
-  const auto begun = checkpoint != nullptr ? checkpoint->begun(job.problem) : std::nullopt;
   job.schedule = begun ? rest_of_schedule(job.problem, sizes, rates, begun->tiling, begun->tiles)
                        : make_schedule(job.problem, sizes, rates);
   prepared.plan = describe(

@@ -3,11 +3,13 @@
 #include "gemm/gemm.hpp"
 #include "matmul/run.hpp"
 
-#include <ooc/coordinator.hpp>
+#include "matmul/product_checkpoint.hpp"
+
 #include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/kernels/matmul.hpp>
 
 #include <memory>
+#include <optional>
 
 namespace ooc::product {
 
@@ -20,18 +22,21 @@ struct Prepared {
   std::unique_ptr<gemm::Gemm> gemm;
 };
 
-/// Throws Error(bad_input) unless the sources are matrices of one supported type that fit together.
-void require_matrices(const Source& a, const Source& b);
+/// C = A B, and its file.
+struct Multiplication {
+  const Source& a;
+  const Source& b;
+  Precision precision;
+  DType type;                  // of C
+  TargetFile* file = nullptr;  // of C; null if it is not written
 
-/// Returns options.precision, or else the default for the type of the inputs.
-Precision precision_of(const Source& a, const MatmulOptions& options);
+  std::uint64_t rows() const { return a.shape()[0]; }
+  std::uint64_t columns() const { return b.shape()[1]; }
+};
 
-/// Loads the library, divides the memory, and makes the schedule. `reservation`: of
-/// the coordinator. `output_in_memory`: bytes of host memory that the output takes because it is in
-/// tmpfs. `checkpoint`: of an earlier run, whose schedule goes on; or null. Throws Error as
-/// dry_run_matmul().
-Prepared prepare(Coordinator& coordinator, Coordinator::Reservation& reservation, const Source& a,
-                 const Source& b, const MatmulOptions& options, std::uint64_t output_in_memory,
-                 const ProductCheckpoint* checkpoint = nullptr);
+/// Binds the thread to the device, loads the library, divides the memory, and makes the schedule
+/// for a block of C. `begun`: what an earlier run has done of it. Throws Error as dry_run_matmul().
+Prepared prepare(const Workplace& place, const Multiplication& product, const Region& block,
+                 const std::optional<ProductCheckpoint::Begun>& begun = {});
 
 }  // namespace ooc::product

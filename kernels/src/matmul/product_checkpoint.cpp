@@ -1,11 +1,11 @@
 #include "matmul/product_checkpoint.hpp"
 
-#include <ooc/detail/base/byte_reader.hpp>
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/ranks/together.hpp>
 #include <ooc/error.hpp>
 
 #include <algorithm>
-#include <limits>
+#include <array>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,6 +15,10 @@ namespace ooc::product {
 namespace {
 
 constexpr std::string_view name = "ooc.matmul/1";
+
+int percent(double part) {
+  return static_cast<int>(100 * part);
+}
 
 void append_tiling(std::vector<std::byte>& out, const Tiling& tiling) {
   for (const std::uint64_t number :
@@ -57,82 +61,214 @@ bool is_of(const Tiling& tiling, const Problem& problem) {
          tiling.c_buffers <= tiling.row_tiles * tiling.column_tiles;
 }
 
+/// True if these are the borders of the parts of `total`.
+bool are_borders(std::span<const std::uint64_t> borders, std::uint64_t total) {
+  return borders.size() >= 2 && borders.front() == 0 && borders.back() == total &&
+         std::ranges::is_sorted(borders);
+}
+
+void append_borders(std::vector<std::byte>& out, std::span<const std::uint64_t> borders) {
+  append_bytes(out, std::uint64_t{borders.size()});
+  append_span(out, std::as_bytes(borders));
+}
+
+std::vector<std::uint64_t> take_borders(ByteReader& in) {
+  std::vector<std::uint64_t> borders(in.take_count(sizeof(std::uint64_t)));
+  for (std::uint64_t& border : borders) border = in.take<std::uint64_t>();
+  return borders;
+}
+
+Error not_of_this_product(const std::filesystem::path& path) {
+  return {ErrorKind::bad_input,
+          path.string() + ": is not the checkpoint of this product",
+          {.path = path, .hint = "without the file, the job begins anew"}};
+}
+
 }  // namespace
 
-ProductCheckpoint::ProductCheckpoint(const Checkpoint& wanted, const Source& a, const Source& b,
-                                     const Target& target, Precision precision)
-    : wanted_(wanted), file_(wanted) {
+ProductCheckpoint::ProductCheckpoint(const Checkpoint& wanted, Ranks* ranks, const Source& a,
+                                     const Source& b, const Target& target, Precision precision)
+    : wanted_(wanted),
+      ranks_(ranks),
+      file_(wanted, ranks),
+      rows_(a.shape()[0]),
+      columns_(b.shape()[1]),
+      inner_(a.shape()[1]) {
   const std::size_t element_bytes = size_of(*a.type());
   const std::array<PassInput, 2> inputs{PassInput{a, element_bytes}, PassInput{b, element_bytes}};
   const std::array questions{
       detail::OperatorQuestion{name, std::string(name_of(precision)), "matrices"}};
-  const auto saved = file_.begin(inputs, questions, {&target, 1});
-  if (!saved.empty()) saved_ = saved.front();
+  for (const PartFile* const saved : file_.begin(inputs, questions, {&target, 1})) {
+    if (!saved->covers.empty()) take(saved->parts.front());
+  }
 }
 
-std::optional<ProductCheckpoint::Begun> ProductCheckpoint::begun(const Problem& problem) const {
-  if (saved_ == nullptr || saved_->covers.empty()) return {};
-  const std::vector<std::byte>& part = saved_->parts.front();
+Problem ProductCheckpoint::problem_of(const Region& region) const {
+  return {.rows = region.rows,
+          .columns = region.columns,
+          .inner = inner_,
+          .file_bytes = 0,
+          .operand_bytes = 0,
+          .product_bytes = 0};
+}
+
+/// Returns the number of elements of C that are written.
+std::uint64_t ProductCheckpoint::elements() const {
+  std::uint64_t elements = 0;
+  for (const Block& block : blocks_) {
+    if (block.tiles == 0) continue;
+    elements += elements_in(problem_of(block.region), block.tiling, block.tiles);
+  }
+  return elements;
+}
+
+double ProductCheckpoint::part_done() const {
+  if (rows_ * columns_ == 0) return 1;
+  return static_cast<double>(elements()) / static_cast<double>(rows_ * columns_);
+}
+
+void ProductCheckpoint::set_grid(Grid grid) {
+  grid_ = std::move(grid);
+  blocks_.clear();
+  for (std::size_t i = 0; i < grid_.size(); ++i) blocks_.push_back({.region = grid_.block(i)});
+}
+
+Grid ProductCheckpoint::take_grid(ByteReader& in) const {
+  if (take_text(in) != name) throw not_of_this_product(wanted_.file);
+  Grid grid{take_borders(in), take_borders(in)};
+  if (!are_borders(grid.rows, rows_) || !are_borders(grid.columns, columns_)) {
+    throw not_of_this_product(wanted_.file);
+  }
+  return grid;
+}
+
+/// Takes what a file or rank 0 says. Of each block, the file of the rank that has computed it says
+/// most.
+void ProductCheckpoint::take(std::span<const std::byte> part) {
   ByteReader in(part);
-  const bool is_product = take_text(in) == name;
-  Begun begun;
-  if (is_product) begun.tiling = take_tiling(in);
-  if (is_product) begun.tiles = in.take<std::uint64_t>();
-  const Tiling& tiling = begun.tiling;
-  if (!is_product || !is_of(tiling, problem) ||
-      begun.tiles > tiling.row_tiles * tiling.column_tiles) {
-    throw Error(ErrorKind::bad_input,
-                wanted_.file.string() + ": is not the checkpoint of this product",
-                {.path = wanted_.file, .hint = "without the file, the job begins anew"});
+  const Grid grid = take_grid(in);
+  if (blocks_.empty()) set_grid(grid);
+  if (grid != grid_) throw not_of_this_product(wanted_.file);
+  for (Block& block : blocks_) {
+    const auto tiles = in.take<std::uint64_t>();
+    const Tiling tiling = take_tiling(in);
+    if (tiles <= block.tiles) continue;
+    if (!is_of(tiling, problem_of(block.region)) ||
+        tiles > tiling.row_tiles * tiling.column_tiles) {
+      throw not_of_this_product(wanted_.file);
+    }
+    block.tiling = tiling;
+    block.tiles = block.first_tiles = tiles;
   }
   in.require_end();
-  return begun;
 }
 
-PartFile ProductCheckpoint::found(std::uint64_t tiles) const {
-  const std::uint64_t done = schedule_->tiles_done + tiles;
+std::vector<std::byte> ProductCheckpoint::part() const {
   std::vector<std::byte> part;
   append_text(part, name);
-  append_tiling(part, schedule_->tiling);
-  append_bytes(part, done);
+  append_borders(part, grid_.rows);
+  append_borders(part, grid_.columns);
+  for (const Block& block : blocks_) {
+    append_bytes(part, block.tiles);
+    append_tiling(part, block.tiling);
+  }
+  return part;
+}
+
+PartFile ProductCheckpoint::found() const {
   std::vector<RecordRange> covers;
-  const std::uint64_t elements = elements_in(*problem_, schedule_->tiling, done);
-  if (elements != 0) covers.push_back({0, elements});
+  if (const std::uint64_t count = elements(); count != 0) covers.push_back({0, count});
   PartFile file = file_.empty();
-  file.add(problem_->rows * problem_->columns, covers, std::move(part));
+  file.add(rows_ * columns_, covers, part());
   return file;
 }
 
-void ProductCheckpoint::begin(const Problem& problem, const Schedule& schedule,
-                              detail::OutputFiles& files, Stats& stats) {
-  problem_ = &problem;
-  schedule_ = &schedule;
+void ProductCheckpoint::begin(Grid grid, detail::OutputFiles& files, Stats& stats) {
   files_ = &files;
   stats_ = &stats;
-  file_.save(found(0));
-  files.keep();
+  const bool is_first = ranks_ == nullptr || ranks_->is_first();
+  if (is_first) {
+    if (blocks_.empty()) set_grid(std::move(grid));
+    if (file_.is_wanted()) {
+      beside([&] {
+        file_.save(found());  // an error about the file is to come before the work
+        files.keep();
+        file_.set_outputs(files.saved(false));
+        file_.save(found());
+      });
+      file_.remove_others();
+    }
+    file_.start_others();
+  }
+  const auto said = detail::exchange(ranks_, is_first ? part() : std::vector<std::byte>{});
+  if (!is_first) take(said.front());
   saved_at_ = Clock::now();
-  if (schedule.tiles_done == 0) return;
-  stats.outcome.remarks.push_back(
-      "went on after " + std::to_string(schedule.tiles_done) + " of " +
-      std::to_string(schedule.tiling.row_tiles * schedule.tiling.column_tiles) +
-      " tiles of C, which an earlier run has written");
+  saved_percent_ = percent(part_done());
+  if (!is_first || elements() == 0) return;
+  stats.outcome.remarks.push_back("went on after " + std::to_string(saved_percent_) +
+                                  " % of C, which an earlier run has written");
 }
 
-bool ProductCheckpoint::is_due(std::uint64_t tiles) const {
+std::optional<ProductCheckpoint::Begun> ProductCheckpoint::begun(std::size_t block) const {
+  const std::scoped_lock lock(mutex_);
+  const Block& of = blocks_[block];
+  if (of.tiles == 0) return {};
+  return Begun{of.tiling, of.tiles};
+}
+
+void ProductCheckpoint::start(std::size_t block, const Schedule& schedule) {
+  const std::scoped_lock lock(mutex_);
+  blocks_[block].tiling = schedule.tiling;
+  blocks_[block].first_tiles = blocks_[block].tiles = schedule.tiles_done;
+}
+
+void ProductCheckpoint::note(std::size_t block, std::uint64_t tiles) {
+  const std::scoped_lock lock(mutex_);
+  Block& of = blocks_[block];
+  if (of.first_tiles + tiles <= of.tiles) return;
+  of.tiles = of.first_tiles + tiles;
+  has_more_ = true;
   const double seconds = std::chrono::duration<double>(Clock::now() - saved_at_).count();
-  return !is_lost_ && tiles > saved_tiles_ && seconds >= wanted_.every_seconds;
+  if (seconds >= wanted_.every_seconds) save_now();
 }
 
-void ProductCheckpoint::save(std::uint64_t tiles) {
-  if (std::exchange(is_lost_, true)) return;
+void ProductCheckpoint::save() {
+  beside([this] {
+    const std::scoped_lock lock(mutex_);
+    save_now();
+  });
+}
+
+void ProductCheckpoint::meet(const std::function<void()>& meanwhile) {
+  if (ranks_ != nullptr && !ranks_->is_first()) beside([this] { files_->keep(); });
+  for (const auto& said : detail::exchange(ranks_, part(), meanwhile)) take(said);
+  if (inner_ == 0 || elements() == rows_ * columns_) return;
+  throw Error(ErrorKind::internal, "the ranks have not computed all of C");
+}
+
+/// Does some work, and attends to other ranks until it is done.
+void ProductCheckpoint::beside(const std::function<void()>& work) const {
+  if (ranks_ == nullptr) return work();
+  const auto attend = [this] {
+    try {
+      ranks_->attend();
+    } catch (const Error&) {
+      // Another rank has failed. What is done here is saved all the same.
+    }
+  };
+  detail::work_beside(attend, work);
+}
+
+void ProductCheckpoint::save_now() {
+  if (!file_.is_wanted() || !has_more_ || std::exchange(is_lost_, true)) return;
   const Clock::time_point began = Clock::now();
   files_->keep();
   is_lost_ = false;
   file_.set_outputs(files_->saved(false));
   try {
-    file_.save(found(tiles));
-    saved_tiles_ = tiles;
+    file_.save(found());
+    has_more_ = false;
+    saved_percent_ = percent(part_done());
     why_not_saved_.clear();
     ++stats_->outcome.checkpoints;
   } catch (const Error& error) {
@@ -145,27 +281,30 @@ void ProductCheckpoint::save(std::uint64_t tiles) {
 }
 
 void ProductCheckpoint::save_whole() {
-  const Tiling& tiling = schedule_->tiling;
-  const std::uint64_t tiles = tiling.row_tiles * tiling.column_tiles - schedule_->tiles_done;
-  file_.save_whole(found(tiles), files_->saved(true), *stats_);
+  if (!file_.is_wanted()) return;
+  file_.save_whole(found(), files_->saved(true), *stats_);
 }
 
-/// Returns "job.part and .c.npy.abcdefgh.ooc-part have 3 of 12 tiles of C".
+/// Returns, for example, "job.part and .c.npy.abcdefgh.ooc-part have 25 % of C". A rank knows of
+/// its own blocks only.
 std::string ProductCheckpoint::kept() const {
-  const Tiling& tiling = schedule_->tiling;
+  const std::scoped_lock lock(mutex_);
   std::string text = wanted_.file.string();
   for (const std::string& name : files_->kept_names()) text += " and " + name;
-  return text + " have " + std::to_string(schedule_->tiles_done + saved_tiles_) + " of " +
-         std::to_string(tiling.row_tiles * tiling.column_tiles) + " tiles of C";
+  const bool is_alone = ranks_ == nullptr || ranks_->size() == 1;
+  const std::string what = is_alone ? std::to_string(saved_percent_) + " % of C" : "what was made";
+  return text + " have " + what;
 }
 
 Error ProductCheckpoint::with_kept_files(const Error& error) const {
+  if (!file_.is_wanted()) return error;
   ErrorDetails details = error.details();
   details.why += (details.why.empty() ? "" : "; ") + kept();
   return {error.kind(), error.what(), details};
 }
 
-Error ProductCheckpoint::interrupted() const {
+Error ProductCheckpoint::interrupted(const Error& error) const {
+  if (!file_.is_wanted()) return error;
   const std::string what = "interrupted; " + kept();
   return {ErrorKind::interrupted,
           why_not_saved_.empty() ? what : what + ", and no more: " + why_not_saved_,

@@ -1,12 +1,10 @@
 #include "matmul/run.hpp"
 
 #include "matmul/panel_loader.hpp"
-#include "matmul/product_checkpoint.hpp"
 #include "matmul/tile_sender.hpp"
 #include "matmul/work_timer.hpp"
 
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/observe/progress_reporter.hpp>
 #include <ooc/detail/observe/reporters.hpp>
 #include <ooc/detail/pass/pass_threads.hpp>
 #include <ooc/detail/transfer/reader.hpp>
@@ -52,7 +50,7 @@ class Multiplier {
  public:
   Multiplier(Device& device, const ProductJob& job, gemm::Gemm& gemm,
              std::vector<TileBuffer>& tile_buffers, Turns& tiles, ChunkPool& pool,
-             const RegionPlan& plan, const PassOptions& wanted)
+             const RegionPlan& plan, const PassOptions& wanted, ProductProgress& progress)
       : device_(device),
         stop_(wanted.stop),
         job_(job),
@@ -66,6 +64,7 @@ class Multiplier {
         b_(make_panels(device, job.schedule.tiling.b_buffers,
                        tiling().tile_inner * tiling().tile_columns * job.problem.operand_bytes)),
         timer_(device, wanted.observe),
+        progress_(progress),
         rows_at_once_(device.reads_host_memory() ? rows_of_a_thread * job.threads : all_rows) {}
 
   /// Throws Error or Aborted; the device is idle then.
@@ -83,10 +82,6 @@ class Multiplier {
       throw;
     }
   }
-
-  /// Returns the fraction of the multiplications of the schedule that has been enqueued, or on a
-  /// CPU completed. May be called by any thread.
-  double part_done() const noexcept { return 2 * products_ / job_.schedule.cost.flops; }
 
   const PanelLoader& loader() const { return loader_; }
   double product_seconds() const { return product_seconds_; }
@@ -144,8 +139,9 @@ class Multiplier {
           *stream_, {a.memory.data() + row * sizes.inner * job_.problem.operand_bytes, sizes.inner},
           {b.memory.data(), sizes.columns},
           {c + row * sizes.columns * job_.problem.product_bytes, sizes.columns}, part, accumulate);
-      products_ += static_cast<double>(part.rows) * static_cast<double>(part.columns) *
-                   static_cast<double>(part.inner);
+      // Enqueued, or on a CPU completed.
+      progress_.products += static_cast<double>(part.rows) * static_cast<double>(part.columns) *
+                            static_cast<double>(part.inner);
     }
     timer_.end(*stream_,
                {.kind = TraceEvent::Kind::kernel,
@@ -165,9 +161,9 @@ class Multiplier {
   PanelLoader loader_;
   std::vector<PanelBuffer> a_, b_;
   WorkTimer timer_;
+  ProductProgress& progress_;
   std::uint64_t rows_at_once_;
   double product_seconds_ = 0;
-  std::atomic<double> products_{0};  // multiplications of two elements
 };
 
 /// Raises the queue depth if the rows of panels are read one by one, so that as many bytes are in
@@ -222,19 +218,17 @@ Error interrupted() {
   return {ErrorKind::interrupted, "interrupted; nothing was written"};
 }
 
-std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm::Gemm& gemm,
+std::uint64_t run_product(const Workplace& place, const ProductJob& job, gemm::Gemm& gemm,
                           TargetFile& file, const PassOptions& wanted, Stats& stats,
-                          ProductCheckpoint* checkpoint) {
-  Device& device = coordinator.device();
-  const Options& options = coordinator.options();
+                          ProductProgress& progress,
+                          const std::function<void(std::uint64_t tiles)>& note) {
+  Device& device = place.device;
+  const Options& options = place.options;
   const Tiling& tiling = job.schedule.tiling;
   const Clock::time_point start = Clock::now();
-  const std::uint64_t total_bytes = job.schedule.cost.read_bytes;
-  ProgressReporter reporter(wanted.progress, total_bytes);
 
   const RegionPlan read_plan(PanelLoader::entries_of(job), job.pools.slot_bytes);
-  const RegionPlan write_plan(TileSender::entries_of(job, file.data_offset()),
-                              job.pools.slot_bytes);
+  const RegionPlan write_plan(TileSender::entries_of(job), job.pools.slot_bytes);
   ChunkPool in_pool(device.host_memory(), job.pools.in_slots, job.pools.slot_bytes,
                     read_plan.max_extents());
   ChunkPool out_pool(device.host_memory(), job.pools.out_slots, job.pools.slot_bytes,
@@ -244,7 +238,8 @@ std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm:
 
   std::vector<TileBuffer> tile_buffers = make_tiles(
       device, tiling.c_buffers, tiling.tile_rows * tiling.tile_columns * job.problem.product_bytes);
-  Multiplier multiplier(device, job, gemm, tile_buffers, tiles, in_pool, read_plan, wanted);
+  Multiplier multiplier(device, job, gemm, tile_buffers, tiles, in_pool, read_plan, wanted,
+                        progress);
   TileSender sender(device, job, tile_buffers, tiles, out_pool, write_plan, wanted.observe);
 
   const IoConfig reads = deepened(job.reads, options, read_plan);
@@ -260,8 +255,11 @@ std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm:
   writer.set_observer(write_reporter);
 
   const std::size_t tile_count = tiling.row_tiles * tiling.column_tiles - job.schedule.tiles_done;
-  const auto tiles_written = [&] { return write_plan.entries_before(writer.chunks_done()); };
+  const auto note_tiles = [&] {
+    if (note) note(write_plan.entries_before(writer.chunks_done()));
+  };
   stats.timing.startup_seconds += seconds_since(start);
+  const std::uint64_t before = progress.bytes;  // of other blocks
   try {
     PassThreads threads({&in_pool, &out_pool, &tiles});
     threads.start([&] { multiplier.run(); });
@@ -273,21 +271,14 @@ std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm:
       if (is_stopped()) in_pool.end_at(0);  // the multiplier may be waiting for a piece
     });
     threads.join([&] {
-      // By multiplications and not by bytes read, which may all be in memory long before the end.
-      const double bytes = multiplier.part_done() * static_cast<double>(total_bytes);
-      reporter.report(static_cast<std::uint64_t>(bytes), reader.bytes_done() + writer.bytes_done(),
-                      reader.in_flight() + writer.in_flight());
-      if (checkpoint == nullptr) return;
-      if (const std::size_t done = tiles_written(); checkpoint->is_due(done)) {
-        checkpoint->save(done);
-      }
+      progress.bytes = before + reader.bytes_done() + writer.bytes_done();
+      progress.in_flight = reader.in_flight() + writer.in_flight();
+      note_tiles();
     });
-    if (checkpoint != nullptr) checkpoint->save(tile_count);
+    note_tiles();
   } catch (const Error& error) {
-    if (checkpoint == nullptr) throw;
-    if (error.kind() != ErrorKind::interrupted) throw checkpoint->with_kept_files(error);
-    checkpoint->save(tiles_written());
-    throw checkpoint->interrupted();
+    if (error.kind() == ErrorKind::interrupted) note_tiles();
+    throw;
   }
 
   stats.outcome.bytes =

@@ -7,10 +7,13 @@
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/error.hpp>
+#include <ooc/target.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 namespace ooc::product {
 
@@ -32,34 +35,49 @@ struct Pools {
   std::size_t bytes() const { return slot_bytes * (in_slots + out_slots); }
 };
 
-/// Everything that is needed to execute a schedule.
+/// A device that multiplies, and what it may use.
+struct Workplace {
+  Device& device;
+  Options options{};        // `memory_bytes`: of this device
+  std::size_t devices = 1;  // that share the memory of the host
+};
+
+/// Everything that is needed to execute a schedule, of a block of C.
 struct ProductJob {
   Problem problem;
   Schedule schedule;
   Types types;
   std::array<const File*, 2> files;      // of A and B
-  std::array<StoredMatrix, 2> operands;  // A and B
+  std::array<StoredMatrix, 2> operands;  // the rows of A and the columns of B for this block
+  StoredMatrix product;                  // the block, in the only file of the writer
   Pools pools;
   IoConfig reads;
   Workers workers;
   std::size_t threads = 0;  // of the BLAS library on a CPU
 };
 
-class ProductCheckpoint;
+/// How far a block has come. Set by its threads.
+struct ProductProgress {
+  std::atomic<double> products{0};        // multiplications of two elements
+  std::atomic<std::uint64_t> bytes{0};    // that were read or written
+  std::atomic<std::size_t> in_flight{0};  // reads and writes
+};
 
 /// Returns the error for a product that was stopped.
 Error interrupted();
 
-/// Executes a schedule and writes C to `file`; the caller commits the file. Saves to `checkpoint`,
-/// if it is not null, from time to time, when it was stopped, and at the end. Adds to `stats`.
-/// Returns the number of bytes that crossed the link. Four threads connected by pools:
+/// Executes a schedule and writes its block of C to `file`. Calls `note` from time to time and at
+/// the end, also after an error, with the number of tiles of the schedule that are written. Of
+/// `wanted`, uses `stop` and `observe`. Adds to `stats`. Returns the number of bytes that crossed
+/// the link. Four threads connected by pools:
 ///
 ///     reader ──pool──► multiplier ──tiles──► sender ──pool──► writer
 ///              pieces   H2D, gemm    of C      D2H    pieces
 ///
 /// Three streams of the device (panels in, products, tiles out) are synchronised by events.
-std::uint64_t run_product(Coordinator& coordinator, const ProductJob& job, gemm::Gemm& gemm,
+std::uint64_t run_product(const Workplace& place, const ProductJob& job, gemm::Gemm& gemm,
                           TargetFile& file, const PassOptions& wanted, Stats& stats,
-                          ProductCheckpoint* checkpoint = nullptr);
+                          ProductProgress& progress,
+                          const std::function<void(std::uint64_t tiles)>& note = {});
 
 }  // namespace ooc::product

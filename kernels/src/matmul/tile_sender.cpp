@@ -4,11 +4,9 @@
 
 namespace ooc::product {
 
-std::vector<RegionPlan::Entry> TileSender::entries_of(const ProductJob& job,
-                                                      std::uint64_t data_offset) {
+std::vector<RegionPlan::Entry> TileSender::entries_of(const ProductJob& job) {
   const Problem& problem = job.problem;
   const Tiling& tiling = job.schedule.tiling;
-  const StoredMatrix matrix{0, data_offset, problem.columns, problem.product_bytes};
   std::vector<RegionPlan::Entry> entries;
   const Step* before = nullptr;
   for (const Step& step : job.schedule.steps) {
@@ -16,10 +14,11 @@ std::vector<RegionPlan::Entry> TileSender::entries_of(const ProductJob& job,
     before = &step;
     if (same) continue;
     entries.push_back(
-        {matrix, Region{.row = step.row * tiling.tile_rows,
-                        .column = step.column * tiling.tile_columns,
-                        .rows = part_size(problem.rows, tiling.tile_rows, step.row),
-                        .columns = part_size(problem.columns, tiling.tile_columns, step.column)}});
+        {job.product,
+         Region{.row = step.row * tiling.tile_rows,
+                .column = step.column * tiling.tile_columns,
+                .rows = part_size(problem.rows, tiling.tile_rows, step.row),
+                .columns = part_size(problem.columns, tiling.tile_columns, step.column)}});
   }
   return entries;
 }

@@ -29,8 +29,7 @@ class TileSender {
              ChunkPool& pool, const RegionPlan& plan, const Observe& observe);
 
   /// Returns the regions that `plan` must consist of: all tiles.
-  static std::vector<RegionPlan::Entry> entries_of(const ProductJob& job,
-                                                   std::uint64_t data_offset);
+  static std::vector<RegionPlan::Entry> entries_of(const ProductJob& job);
 
   /// Sends `count` tiles. Throws Error or Aborted; no copy is in flight then.
   void run(std::size_t count);

@@ -211,6 +211,7 @@ class ProductCheck {
 
 /// Gives the pool the memory that the vectors leave.
 Options ProductCheck::options_for(Options options) const {
+  options.ranks = nullptr;
   const std::uint64_t needed = check_bytes(sizes_);
   if (options.memory_bytes != 0) {
     if (needed >= options.memory_bytes) {

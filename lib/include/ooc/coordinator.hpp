@@ -33,8 +33,8 @@ class Blocks;
 ///
 /// Several GPUs share the passes of all folds that are not merged in order; GPUs and the CPU, those
 /// of operators that have `same_bits_everywhere`. Partials of all devices are merged on the host.
-/// Other passes and jobs run on the first device, and a remark says why. Of the options, those
-/// about memory on the host are for all devices together, others for each.
+/// Other passes and jobs run on the first device, and a remark says why; matmul() uses all. Of the
+/// options, those about memory on the host are for all devices together, others for each.
 ///
 /// Threads: a coordinator runs one pass at a time, on whichever thread calls. A second one that is
 /// begun meanwhile, on another thread or by a callback of the first, throws Error(usage); programs
@@ -109,11 +109,15 @@ class OOC_API Coordinator {
   /// busy.
   Reservation begin_pass();
 
-  /// Reserves the device and its memory for a job that is no pass, such as matmul(). No pass can
-  /// run until the reservation dies. The pool and the lanes' buffers of earlier passes are freed;
-  /// the next pass allocates anew. Temporaries of operators stay. Throws Error(usage) if the
-  /// coordinator is busy.
+  /// Reserves the first device and its memory for a job that is no pass, such as a check of a
+  /// result. No pass can run until the reservation dies. The pool and the lanes' buffers of earlier
+  /// passes are freed; the next pass allocates anew. Temporaries of operators stay. Throws
+  /// Error(usage) if the coordinator is busy.
   Reservation reserve();
+
+  /// The same for several devices, such as those of matmul(): options_of_each() says what each
+  /// may use of the memory on the host.
+  Reservation reserve(std::span<Device* const> devices);
 
   /// Returns the device, or the first of several, which lives as long as the coordinator.
   Device& device() noexcept;
@@ -127,6 +131,9 @@ class OOC_API Coordinator {
   /// Returns the options that were given. If less than 256 MiB of memory are available, they have a
   /// limit of memory, too.
   const Options& options() const noexcept;
+
+  /// Returns the options of each of so many devices that work at once: with a part of that memory.
+  Options options_of_each(std::size_t devices) const;
 
   /// The most streams that the next passes use on the first device. A loop over chunks (see Chunks)
   /// on a GPU may use twice as many, each with one buffer instead of two.

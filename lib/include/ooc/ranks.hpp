@@ -50,7 +50,7 @@ class OOC_API Communicator {
 /// The processes that work on one job: each runs the same program, and makes the same calls in the
 /// same order. A fold of a coordinator that has them (see Options::ranks) is shared among all:
 /// rank 0 gives out the data in blocks, and each rank gets the result, with the same bits as from
-/// one process. All ranks read the same files.
+/// one process. Of a matrix product, each rank computes a part. All ranks read the same files.
 ///
 ///     ooc::Coordinator coordinator(ooc::best_device(), {.ranks = &ranks});
 ///     const auto [sum, stats] = ooc::fold(coordinator, Sum{}, ooc::open("prices.f32"));

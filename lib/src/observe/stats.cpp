@@ -91,4 +91,27 @@ Stats& Stats::operator+=(const Stats& next) {
   return *this;
 }
 
+Stats& Stats::add_beside(const Stats& other) {
+  layout.device += " + " + other.layout.device;
+  layout.reads_inline &= other.layout.reads_inline;
+  layout.streams += other.layout.streams;
+  layout.threads += other.layout.threads;
+  layout.slots += other.layout.slots;
+  layout.queue_depth += other.layout.queue_depth;
+  layout.pool_bytes += other.layout.pool_bytes;
+  layout.device_bytes += other.layout.device_bytes;
+  add(layout.reasons, other.layout.reasons);
+  timing.startup_seconds = std::min(timing.startup_seconds, other.timing.startup_seconds);
+  timing.device_seconds = std::max(timing.device_seconds, other.timing.device_seconds);
+  timing.disk += other.timing.disk;
+  timing.h2d += other.timing.h2d;
+  timing.kernel += other.timing.kernel;
+  timing.d2h += other.timing.d2h;
+  timing.write += other.timing.write;
+  outcome.bytes += other.outcome.bytes;
+  outcome.bytes_written += other.outcome.bytes_written;
+  add(outcome.remarks, other.outcome.remarks);
+  return *this;
+}
+
 }  // namespace ooc

@@ -19,6 +19,20 @@ namespace {
 
 constexpr std::string_view rank_beginning = "rank-", rank_ending = ".part";
 
+/// Returns the files of the ranks in a directory, by their names.
+std::vector<std::filesystem::path> rank_files(const std::filesystem::path& directory) {
+  std::error_code failed;
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, failed)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_rank = name.starts_with(rank_beginning) && name.ends_with(rank_ending);
+    if (is_rank) files.push_back(entry.path());
+  }
+  if (failed) throw Error::from_errno(ErrorKind::input, "readdir", failed.value(), directory);
+  std::ranges::sort(files);
+  return files;
+}
+
 }  // namespace
 
 CheckpointFile::CheckpointFile(const Checkpoint& wanted, Ranks* ranks)
@@ -63,13 +77,8 @@ void CheckpointFile::read_directory(const std::filesystem::path& directory) {
                  .errno_value = failed.value(),
                  .why = "each rank has a file of its own for its checkpoint"});
   }
-  for (const auto& entry : std::filesystem::directory_iterator(directory, failed)) {
-    if (!is_rank_file(entry.path())) continue;
-    read(entry.path());
-    others_.push_back(entry.path());
-  }
-  if (failed) throw Error::from_errno(ErrorKind::input, "readdir", failed.value(), directory);
-  std::ranges::sort(saved_, {}, &Saved::path);
+  others_ = rank_files(directory);
+  for (const std::filesystem::path& path : others_) read(path);
   // The files of a pass that is complete are of no more use.
   const auto has_kept = [](const Saved& saved) { return !kept_in(saved.file).empty(); };
   if (std::ranges::none_of(saved_, has_kept)) return;
@@ -163,17 +172,30 @@ std::vector<const PartFile*> CheckpointFile::begin(std::span<const PassInput> in
     found.push_back(&saved.file);
   }
   if (targets.empty() || found.empty()) return found;
-  std::vector<SavedOutput> saved_outputs = outputs_in(*found.front(), targets);
-  for (const PartFile* const file : found) {  // rank 0 says so if they are whole
-    std::vector<SavedOutput> others = outputs_in(*file, targets);
-    if (others.front().whole) saved_outputs = std::move(others);
-  }
-  const auto has_found = [](const PartFile* file) { return !file->covers.empty(); };
-  if (std::ranges::none_of(found, has_found)) {  // the file may not have had its name yet
-    for (SavedOutput& output : saved_outputs) output.file.bytes = 0;
-  }
-  set_outputs(std::move(saved_outputs));
+  set_outputs(agreed_outputs(targets));
   return found;
+}
+
+/// Returns the outputs of which all files say something. That of a rank that has found nothing may
+/// be of a time when they were not there yet.
+std::vector<SavedOutput> CheckpointFile::agreed_outputs(std::span<const Target> targets) const {
+  std::vector<SavedOutput> agreed = outputs_in(saved_.front().file, targets);
+  for (SavedOutput& output : agreed) output.file.bytes = 0;
+  for (const Saved& saved : saved_) {
+    const std::vector<SavedOutput> own = outputs_in(saved.file, targets);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (own[i].file.name != agreed[i].file.name) {
+        throw Error(
+            ErrorKind::bad_input,
+            saved.path.string() + ": is of another run than " + saved_.front().path.string(),
+            {.path = saved.path, .hint = hint_for(saved.file)});
+      }
+      if (own[i].whole) agreed[i].whole = own[i].whole;
+      if (saved.file.covers.empty()) continue;
+      agreed[i].file.bytes = std::max(agreed[i].file.bytes, own[i].file.bytes);
+    }
+  }
+  return agreed;
 }
 
 /// Compares the data of all ranks, as rank 0; others wait until they may begin.
@@ -264,9 +286,13 @@ Error is_not_divided(const Ranks* ranks, bool is_merged_in_order) {
 
 namespace ooc {
 
-bool is_rank_file(const std::filesystem::path& path) {
-  const std::string name = path.filename().string();
-  return name.starts_with(detail::rank_beginning) && name.ends_with(detail::rank_ending);
+std::vector<std::filesystem::path> files_of(const Checkpoint& checkpoint) {
+  std::error_code failed;
+  const auto status = std::filesystem::status(checkpoint.file, failed);
+  if (status.type() == std::filesystem::file_type::not_found) return {};
+  if (failed) throw Error::from_errno(ErrorKind::input, "stat", failed.value(), checkpoint.file);
+  if (std::filesystem::is_directory(status)) return detail::rank_files(checkpoint.file);
+  return {checkpoint.file};
 }
 
 }  // namespace ooc

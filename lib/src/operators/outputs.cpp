@@ -137,8 +137,8 @@ OutputFiles::OutputFiles(std::span<const PassInput> inputs, std::span<const Targ
 
 OutputFiles::OutputFiles(std::uint64_t records, std::span<const Target> targets,
                          std::span<const MadeRecords> made, std::span<const Source* const> sources,
-                         std::span<const SavedOutput> kept)
-    : purpose_(Purpose::write), kept_(kept.begin(), kept.end()) {
+                         Purpose purpose, std::span<const SavedOutput> kept)
+    : purpose_(purpose), kept_(kept.begin(), kept.end()) {
   open(records, targets, made, sources);
 }
 

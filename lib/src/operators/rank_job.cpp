@@ -1,18 +1,14 @@
-#include <ooc/detail/operators/resumable_job.hpp>
+#include "operators/rank_job.hpp"
 
 #include <ooc/detail/base/byte_reader.hpp>
-#include <ooc/detail/base/threads.hpp>
 #include <ooc/detail/operators/zip.hpp>
+#include <ooc/detail/ranks/together.hpp>
 #include <ooc/error.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
-#include <exception>
-#include <new>
-#include <stop_token>
+#include <functional>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "observe/stopwatch.hpp"
@@ -40,27 +36,6 @@ bool are_among(std::span<const RecordRange> some, std::span<const RecordRange> a
   });
 }
 
-/// Does some work on a thread of its own, and calls `attend` until it is done: others would take a
-/// rank for dead that waits for a disk. Rethrows what either throws.
-void work_beside(const std::function<void()>& attend, const std::function<void()>& work) {
-  std::exception_ptr error;
-  std::atomic<bool> is_done{false};
-  std::jthread worker = start_thread([&](const std::stop_token&) {
-    try {
-      work();
-    } catch (...) {
-      error = std::current_exception();
-    }
-    is_done = true;
-  });
-  while (!is_done) {
-    attend();
-    Conversation::nap();
-  }
-  worker.join();
-  if (error) std::rethrow_exception(error);
-}
-
 /// The share of a job that a rank has of it.
 class RankJob {
  public:
@@ -83,6 +58,7 @@ class RankJob {
   void run_passes(RankBlocks& blocks);
   void run_fragments(std::span<const RecordRange> fragments);
   void add(const Stats& pass, double began);
+  PassOptions options_of_passes() const;
   PassOptions options_of_pass(RankBlocks& blocks);
   void save(const std::function<void()>& attend);
   std::vector<std::byte> packed() const;
@@ -137,10 +113,16 @@ std::vector<RecordRange> RankJob::left() const {
   return left;
 }
 
-PassOptions RankJob::options_of_pass(RankBlocks& blocks) {
+/// Returns the options of all passes of the job.
+PassOptions RankJob::options_of_passes() const {
   PassOptions options = wanted_;
   options.keep_partial = true;
   options.checkpoint = {};
+  return options;
+}
+
+PassOptions RankJob::options_of_pass(RankBlocks& blocks) {
+  PassOptions options = options_of_passes();
   options.progress = [this, before = share_.bytes, &blocks](Progress progress) {
     const double every = wanted_.checkpoint.every_seconds;
     if (file_.is_wanted() && since_save_.seconds() >= every) blocks.pause();
@@ -212,9 +194,7 @@ void RankJob::run_passes(RankBlocks& blocks) {
 /// Records that are too few for a block are those of rank 0. They take no longer than a block, and
 /// are not stopped within.
 void RankJob::run_fragments(std::span<const RecordRange> fragments) {
-  PassOptions options = wanted_;
-  options.keep_partial = true;
-  options.checkpoint = {};
+  PassOptions options = options_of_passes();
   options.progress = {};
   options.stop = {};
   for (const RecordRange& range : fragments) {
@@ -359,37 +339,6 @@ Stats run_among_ranks(ResumableJob& job, std::span<const PassInput> inputs, std:
                       const PassOptions& wanted, CheckpointFile& file,
                       std::span<const PartFile* const> saved, Ranks& ranks) {
   return RankJob(job, inputs, partition, wanted, file, ranks).run(saved);
-}
-
-bool is_divided(const Coordinator& coordinator, const PassOptions& wanted) {
-  const Ranks* const ranks = coordinator.ranks();
-  return wanted.checkpoint || (ranks != nullptr && ranks->size() > 1);
-}
-
-void do_as_first(Ranks* ranks, const std::function<void()>& work) {
-  if (ranks == nullptr) return work();
-  Conversation& talk = ranks->conversation();
-  talk.begin_job();
-  if (talk.rank() == 0) {
-    work_beside([&talk] { talk.attend(); }, work);
-    talk.say_to_others(Word::total);
-  } else {
-    talk.await(Word::total, 0);
-  }
-}
-
-void fail_with_current_error(Ranks& ranks) noexcept {
-  try {
-    throw;
-  } catch (const Error& error) {
-    ranks.fail(error);
-  } catch (const std::bad_alloc&) {
-    ranks.fail({ErrorKind::memory, "out of memory"});
-  } catch (const std::exception& error) {
-    ranks.fail({ErrorKind::internal, error.what()});
-  } catch (...) {
-    ranks.fail({ErrorKind::internal, "an exception that is no std::exception"});
-  }
 }
 
 }  // namespace ooc::detail

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "observe/stopwatch.hpp"
+#include "operators/rank_job.hpp"
 #include "operators/sections.hpp"
 
 namespace ooc::detail {
@@ -26,8 +27,6 @@ Stats run_rest(ResumableJob& job, Sections& sections, const PassOptions& wanted,
     if (is_stopped) throw sections.interrupted(job.kept_files());
   }
 }
-
-}  // namespace
 
 Stats run_in_sections(ResumableJob& job, std::span<const PassInput> inputs, std::size_t partition,
                       const PassOptions& wanted, CheckpointFile& file,
@@ -53,6 +52,20 @@ Stats run_in_sections(ResumableJob& job, std::span<const PassInput> inputs, std:
     if (error.kind() == ErrorKind::interrupted || kept.empty()) throw;
     throw with_kept_files(error, wanted.checkpoint, kept);
   }
+}
+
+}  // namespace
+
+Stats run_divided(ResumableJob& job, std::span<const PassInput> inputs, std::size_t partition,
+                  const PassOptions& wanted, CheckpointFile& file,
+                  std::span<const PartFile* const> saved, Ranks* ranks) {
+  if (ranks == nullptr) return run_in_sections(job, inputs, partition, wanted, file, saved);
+  return run_among_ranks(job, inputs, partition, wanted, file, saved, *ranks);
+}
+
+bool is_divided(const Coordinator& coordinator, const PassOptions& wanted) {
+  const Ranks* const ranks = coordinator.ranks();
+  return wanted.checkpoint || (ranks != nullptr && ranks->size() > 1);
 }
 
 Error with_kept_files(const Error& error, const Checkpoint& checkpoint,

@@ -35,6 +35,11 @@ void check_version(Version headers) {
                        "shows the path of a shared one"});
 }
 
+/// Returns the limit of each of so many devices, if there is one for all.
+std::size_t part_of(std::size_t memory_bytes, std::size_t devices) {
+  return memory_bytes == 0 ? 0 : std::max<std::size_t>(memory_bytes / devices, 1);
+}
+
 std::vector<std::unique_ptr<Device>> only(std::unique_ptr<Device> device) {
   std::vector<std::unique_ptr<Device>> devices;
   devices.push_back(std::move(device));
@@ -84,6 +89,17 @@ Coordinator::Reservation Coordinator::reserve() {
   return reservation;
 }
 
+Coordinator::Reservation Coordinator::reserve(std::span<Device* const> devices) {
+  Reservation reservation = begin_pass();
+  const std::size_t limit = options_of_each(devices.size()).memory_bytes;
+  for (const auto& station : state_->stations) {
+    station->release();
+    const bool works = std::ranges::find(devices, &station->device()) != devices.end();
+    if (works) station->set_memory_limit(limit);
+  }
+  return reservation;
+}
+
 Device& Coordinator::device() noexcept {
   return state_->first().device();
 }
@@ -97,6 +113,11 @@ Ranks* Coordinator::ranks() const noexcept {
 }
 const Options& Coordinator::options() const noexcept {
   return state_->options;
+}
+Options Coordinator::options_of_each(std::size_t devices) const {
+  Options each = state_->options;
+  each.memory_bytes = part_of(each.memory_bytes, devices);
+  return each;
 }
 std::size_t Coordinator::streams() const noexcept {
   return state_->first().workers().reading_lanes;
@@ -153,11 +174,8 @@ Station& Coordinator::State::first_alone() {
 
 /// Gives each station an equal part of the memory of the host.
 void Coordinator::State::divide_memory() {
-  const std::size_t limit = options.memory_bytes / stations.size();
-  const bool has_limit = options.memory_bytes != 0;
-  for (const auto& station : stations) {
-    station->set_memory_limit(has_limit ? std::max<std::size_t>(limit, 1) : 0);
-  }
+  const std::size_t limit = part_of(options.memory_bytes, stations.size());
+  for (const auto& station : stations) station->set_memory_limit(limit);
 }
 
 /// On all devices, or on the first if they cannot share the pass.

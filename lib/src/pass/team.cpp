@@ -42,16 +42,6 @@ struct Member {
   bool took_part() const { return stats && stats->outcome.bytes != 0; }
 };
 
-/// Ends a pass of which a member has failed.
-class EndOfPass final : public MeetingPoint {
- public:
-  std::stop_token token() const noexcept { return stop_.get_token(); }
-  void abort() noexcept override { stop_.request_stop(); }
-
- private:
-  std::stop_source stop_;
-};
-
 std::uint64_t step_records(const Layout& layout) {
   return layout.chunk_bytes / layout.record_bytes;
 }
@@ -120,28 +110,6 @@ void run_member(Member& member, const PassJob& job, Blocks& blocks, std::stop_to
   member.stats = member.station.run(share, member.facts, member.wishes, watch);
 }
 
-/// Adds what a member did at the same time as others.
-void add_beside(Stats& all, const Stats& stats) {
-  LayoutStats& layout = all.layout;
-  layout.device += " + " + stats.layout.device;
-  layout.reads_inline &= stats.layout.reads_inline;
-  layout.streams += stats.layout.streams;
-  layout.threads += stats.layout.threads;
-  layout.slots += stats.layout.slots;
-  layout.queue_depth += stats.layout.queue_depth;
-  layout.pool_bytes += stats.layout.pool_bytes;
-  layout.device_bytes += stats.layout.device_bytes;
-  std::ranges::copy(stats.layout.reasons, std::back_inserter(layout.reasons));
-  TimingStats& timing = all.timing;
-  timing.startup_seconds = std::min(timing.startup_seconds, stats.timing.startup_seconds);
-  timing.device_seconds = std::max(timing.device_seconds, stats.timing.device_seconds);
-  timing.disk += stats.timing.disk;
-  timing.h2d += stats.timing.h2d;
-  timing.kernel += stats.timing.kernel;
-  all.outcome.bytes += stats.outcome.bytes;
-  std::ranges::copy(stats.outcome.remarks, std::back_inserter(all.outcome.remarks));
-}
-
 /// Returns what all members did. `seconds`: of the pass. Nothing if none took part.
 std::optional<Stats> sum_of(std::span<const std::unique_ptr<Member>> members, double seconds) {
   std::optional<Stats> all;
@@ -157,7 +125,7 @@ std::optional<Stats> sum_of(std::span<const std::unique_ptr<Member>> members, do
                       .start_seconds = stats.timing.startup_seconds,
                       .idle_seconds = std::max(seconds - last, 0.0)});
     if (all) {
-      add_beside(*all, stats);
+      all->add_beside(stats);
     } else {
       all = stats;
     }
@@ -273,7 +241,7 @@ Stats run_shared(std::span<const std::unique_ptr<Station>> stations, const PassJ
   const std::uint64_t block =
       blocks.begin(plan.records(), std::lcm(common_step(team.layouts), page_records(job.outputs)));
   fit_steps(team, block);
-  EndOfPass failure;
+  StopAtFailure failure;
   for (const auto& member : team.members) {
     member->wishes.needs.share = std::make_shared<Share>(blocks, plan.records(), block);
   }

@@ -107,8 +107,12 @@ void Conversation::begin_job() {
   std::erase_if(letters_, [this](const Letter& letter) {
     return letter.job < job_ && letter.word != Word::leave;
   });
-  std::ranges::fill(heard_, Clock::now());
+  restart_timeout();
   std::ranges::fill(progress_, 0);
+}
+
+void Conversation::restart_timeout() noexcept {
+  std::ranges::fill(heard_, Clock::now());
 }
 
 void Conversation::say(std::size_t to, Word word, std::vector<std::byte> bytes) {
@@ -228,11 +232,12 @@ std::optional<Letter> Conversation::take(Word word, std::size_t from) {
   return letter;
 }
 
-Letter Conversation::await(Word word, std::size_t from) {
+Letter Conversation::await(Word word, std::size_t from, const std::function<void()>& meanwhile) {
   for (;;) {
     listen();  // a word may arrive together with a failure after it
     if (std::optional<Letter> letter = take(word, from)) return *std::move(letter);
     go_on();
+    if (meanwhile) meanwhile();
     require_present(from);
     nap();
   }
@@ -280,7 +285,7 @@ std::optional<std::size_t> Conversation::failed() const noexcept {
 
 std::optional<std::size_t> Conversation::leave() {
   if (has_left_) return failed();
-  std::ranges::fill(heard_, Clock::now());
+  restart_timeout();
   left_[rank_] = true;
   if (rank_ != 0) say(0, Word::leave);
   std::optional<Clock::time_point> deadline;

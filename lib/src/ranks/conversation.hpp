@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -66,6 +67,9 @@ class Conversation {
   /// Begins the next job. What was said in earlier ones is forgotten.
   void begin_job();
 
+  /// Counts silence from now on.
+  void restart_timeout() noexcept;
+
   /// Sends a word of the job that runs.
   void say(std::size_t to, Word word, std::vector<std::byte> bytes = {});
   void say_to_others(Word word, const std::vector<std::byte>& bytes = {});
@@ -78,8 +82,8 @@ class Conversation {
   std::optional<Letter> take(Word word);
   std::optional<Letter> take(Word word, std::size_t from);
 
-  /// Waits for it, and attends meanwhile.
-  Letter await(Word word, std::size_t from);
+  /// Waits for it, attends meanwhile, and calls `meanwhile`.
+  Letter await(Word word, std::size_t from, const std::function<void()>& meanwhile = {});
 
   /// Sleeps until others may have said something.
   static void nap();

@@ -64,12 +64,18 @@ TEST(MatmulReport, AProductSaysWhatWasDoneAndWhatWasPlanned) {
 }
 
 TEST(MatmulReport, APlanIsATableOfFacts) {
-  const std::string text = fact_table(plan_rows(a_plan(), "cpu", two_seconds()), 80);
+  const std::string text = fact_table(plan_rows(a_plan(), "cpu", explain(two_seconds())), 80);
+  EXPECT_NE(text.find("\n  C           3,000 x 2,000 of float32\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\n  tiles       A 300 x 1,000, B 1,000 x 2,000, C 300 x 2,000\n"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("\n  work        12.0 GFLOP, 6.00 GFLOP/s\n"), std::string::npos);
   EXPECT_NE(text.find("\n  predicted   at least 2.00 s"), std::string::npos);
+  ooc::MatmulPlan shared = a_plan();
+  shared.row_blocks = 2;
+  const std::string of_two = fact_table(plan_rows(shared, "A + B", "not known"), 80);
+  EXPECT_NE(of_two.find("3,000 x 2,000 of float32, in 2 x 1 blocks\n"), std::string::npos)
+      << of_two;
 }
 
 TEST(MatmulReport, AFailedCheckIsShownAndIsAnError) {

@@ -166,6 +166,7 @@ TEST(DescribePrediction, ForPrograms) {
 
 TEST(DescribePrediction, ForPeople) {
   EXPECT_EQ(explain(predict(cold(50e9), gpu, all_ceilings())), "10.5 s, bound by the disk");
+  EXPECT_EQ(explain(std::optional<Prediction>{}, "several ranks"), "not known, of several ranks");
   EXPECT_EQ(explain(std::optional<Prediction>{}),
             "not known: ooc-run bench FILE measures what it takes to predict it");
   EXPECT_EQ(explain(predict(cold(50e9), cpu, {.disk = 5e9, .start_seconds = 0.5})),

@@ -65,6 +65,9 @@ std::vector<Case> cases() {
       {{Choice::resident_input, "", {100, 500}},
        "later passes find 20 % of the input on the device, where the first left it"},
       {{Choice::chunk_for_kernels}, "chunks are large, since nothing is loaded"},
+      {{Choice::product_blocks, "", {2, 1}},
+       "each device computes a block of C, which is cut into 2 x 1: it reads the rows of A and the "
+       "columns of B for that"},
       {{Choice::resident_a, "", {1, 3}},
        "panels of A stay on the device: A is loaded once, B 3 times"},
       {{Choice::resident_b, "", {2, 1}},

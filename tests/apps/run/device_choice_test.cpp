@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "support/page_cache.hpp"
@@ -70,6 +71,19 @@ TEST(ChooseDevice, TakesTheFirstForWorkThatIsNotShared) {
   const std::string why = ooc::why_no_gpu();
   EXPECT_EQ(choose_device(all, task, no_gpu).devices,
             std::vector{why.empty() ? all.front() : the_cpu});
+}
+
+TEST(ChooseDevice, LeavesOutTheCpuWhereOnlyGpusShare) {
+  Task task = work(0, 600e9);
+  task.only_gpus = true;
+  const DeviceChoice choice = choose_device(all, task, server());
+  EXPECT_FALSE(choice.devices.empty());
+  EXPECT_EQ(std::ranges::count(choice.devices, ooc::DeviceKind::cpu, &DeviceName::kind), 0);
+  EXPECT_EQ(choice.reason, "the GPUs alone (a CPU would take far longer for its part)");
+  const DeviceName gpus[]{{ooc::DeviceKind::cuda, 0}, {ooc::DeviceKind::cuda, 1}};
+  const DeviceChoice both = choose_device(gpus, task, server());
+  EXPECT_EQ(both.devices.size(), 2u);
+  EXPECT_EQ(both.reason, "");
 }
 
 TEST(ChooseDevice, DoesNotStartAGpuForLittle) {

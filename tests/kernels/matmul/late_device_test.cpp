@@ -80,9 +80,12 @@ class LateMatmulTest : public testing::Test {
                                    test::Lateness lateness) {
     const Source a = matrix("a", shape.rows, shape.inner);
     const Source b = matrix("b", shape.inner, shape.columns);
-    Coordinator planner(make_device(DeviceKind::cpu), {.streams = 2, .memory_bytes = 64 * MiB});
-    Coordinator::Reservation reservation = planner.reserve();
-    ProductJob job = prepare(planner, reservation, a, b, {}, 0).job;
+    const Options options{.streams = 2, .memory_bytes = 64 * MiB};
+    const auto planner = make_device(DeviceKind::cpu);
+    ProductJob job =
+        prepare({.device = *planner, .options = options}, {a, b, Precision::f32, {ElementType::f4}},
+                {.rows = shape.rows, .columns = shape.columns})
+            .job;
     job.schedule = make_schedule(job.problem, limits, {});
     std::set<std::int32_t> sent;  // entries of the cache
     for (const Load& load : job.schedule.loads) {
@@ -91,11 +94,11 @@ class LateMatmulTest : public testing::Test {
     }
     TargetFile file({.path = dir_.path() / "c", .type = {ElementType::f4}, .replace = true},
                     shape.rows * shape.columns, std::array{&a, &b});
-    Coordinator late(std::make_unique<test::LateDevice>(std::move(lateness)),
-                     {.streams = 2, .memory_bytes = 64 * MiB});
+    test::LateDevice late(std::move(lateness));
     LateGemm gemm;
     Stats stats;
-    run_product(late, job, gemm, file, {}, stats);
+    ProductProgress progress;
+    run_product({.device = late, .options = options}, job, gemm, file, {}, stats, progress);
     std::vector<float> found(shape.rows * shape.columns);  // not committed: a disk would take long
     EXPECT_EQ(::pread(file.buffered(), found.data(), found.size() * sizeof(float), 0),
               static_cast<ssize_t>(found.size() * sizeof(float)));

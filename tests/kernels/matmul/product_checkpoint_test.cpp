@@ -74,7 +74,7 @@ class ProductCheckpointTest : public testing::TestWithParam<DeviceKind> {
       return false;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::interrupted) << error.what();
-      EXPECT_NE(std::string(error.what()).find(" tiles of C"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find(" % of C"), std::string::npos) << error.what();
       EXPECT_FALSE(std::filesystem::exists(target().path));
       return true;
     }
@@ -160,7 +160,7 @@ TEST_P(ProductOnDiskTest, SaysOnlyOfTilesThatAreThere) {
       matmul(coordinator, a_, b_, target(), {}, often());
     } catch (const Error& error) {
       return error.kind() == ErrorKind::output && error.details().errno_value == EIO &&
-             error.details().why.find(" have 0 of ") != std::string::npos;
+             error.details().why.find(" have 0 % of C") != std::string::npos;
     }
     return false;
   });

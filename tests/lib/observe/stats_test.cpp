@@ -85,6 +85,31 @@ TEST(Stats, OfDevicesOfOneNameAreAddedUp) {
   EXPECT_EQ(late.device, "late");
 }
 
+TEST(Stats, OfDevicesAtTheSameTimeAreAddedUp) {
+  Stats one, other;
+  one.layout = {.device = "A", .reads_inline = true, .streams = 2, .pool_bytes = 10};
+  one.layout.reasons = {{Choice::two_streams}};
+  one.timing = {.seconds = 3, .startup_seconds = 2, .kernel = {.busy = 1}};
+  one.outcome = {.bytes = 5, .bytes_written = 1, .remarks = {"slow"}};
+  other.layout = {.device = "B", .streams = 3, .pool_bytes = 7};
+  other.layout.reasons = {{Choice::two_streams}, {Choice::stream_per_core}};
+  other.timing = {.seconds = 3, .startup_seconds = 1, .kernel = {.busy = 2}, .write = {.busy = 4}};
+  other.outcome = {.bytes = 6, .bytes_written = 2, .remarks = {"slow", "cold"}};
+  one.add_beside(other);
+  EXPECT_EQ(one.layout.device, "A + B");
+  EXPECT_FALSE(one.layout.reads_inline);
+  EXPECT_EQ(one.layout.streams, 5u);
+  EXPECT_EQ(one.layout.pool_bytes, 17u);
+  EXPECT_EQ(one.layout.reasons, other.layout.reasons);
+  EXPECT_EQ(one.timing.seconds, 3);
+  EXPECT_EQ(one.timing.startup_seconds, 1);
+  EXPECT_EQ(one.timing.kernel.busy, 3);
+  EXPECT_EQ(one.timing.write.busy, 4);
+  EXPECT_EQ(one.outcome.bytes, 11u);
+  EXPECT_EQ(one.outcome.bytes_written, 3u);
+  EXPECT_EQ(one.outcome.remarks, (std::vector<std::string>{"slow", "cold"}));
+}
+
 TEST(Stats, DescribeThePassBeforeOneThatFoundDataOnTheDevice) {
   Stats both = first_pass(), next = second_pass();
   next.outcome.resident_bytes = next.outcome.bytes;

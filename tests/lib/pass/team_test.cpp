@@ -358,6 +358,13 @@ TEST_F(TeamTest, OneDeviceAloneHasTheWholeLimitOfMemory) {
   EXPECT_EQ(memory.limit(), limit / 2);
   { const Coordinator::Reservation reservation = machine.reserve(); }
   EXPECT_EQ(memory.limit(), limit);
+  EXPECT_EQ(machine.options_of_each(2).memory_bytes, limit / 2);
+  { const Coordinator::Reservation reservation = machine.reserve(machine.devices()); }
+  EXPECT_EQ(memory.limit(), limit / 2);
+  EXPECT_EQ(memory.bytes_in_use(), 0u);
+  Device* const first[]{machine.devices().front()};
+  { const Coordinator::Reservation reservation = machine.reserve(first); }
+  EXPECT_EQ(memory.limit(), limit);
 }
 
 TEST(Team, HasAtLeastOneDevice) {

@@ -29,9 +29,12 @@ struct MatmulOptions {
 
 /// A plan for a matrix product: the tiling, and what it costs. Bytes are payload.
 struct MatmulPlan {
-  std::uint64_t rows = 0;                ///< of A and C
-  std::uint64_t columns = 0;             ///< of B and C
-  std::uint64_t inner = 0;               ///< columns of A, which are as many as the rows of B
+  std::uint64_t rows = 0;     ///< of A and C
+  std::uint64_t columns = 0;  ///< of B and C
+  std::uint64_t inner = 0;    ///< columns of A, which are as many as the rows of B
+  /// C is cut into these rows of blocks, and each of them into these columns: a block for each
+  /// device of all ranks. Sizes of tiles and memory are those of one device, bytes those of all.
+  std::uint64_t row_blocks = 1, column_blocks = 1;
   DType type{};                          ///< of C
   Precision precision = Precision::f32;  ///< of products and sums
   std::string resident;         ///< the matrix of which a part stays on the device: "A", "B" or "C"
@@ -90,9 +93,13 @@ OOC_API ElementType product_type(const Source& a, const MatmulOptions& options =
 /// Traffic: at most twice the lower bound of T. M. Smith and others (arXiv 1702.02017), plus C
 /// once.
 ///
+/// Several GPUs of a coordinator share a product, and so do several ranks (see Ranks): C is cut
+/// into a block for each device, which reads the rows of A and the columns of B for it and writes
+/// it. Of GPUs and CPUs, only the GPUs multiply.
+///
 /// With a Checkpoint, a product goes on after the tiles of C that an earlier run has written, with
-/// the same tiling. Those in progress are computed again. (Checkpoint::every_seconds of 0 saves
-/// after each tile.)
+/// the same blocks and tiling, on any number of devices. Those in progress are computed again.
+/// (Checkpoint::every_seconds of 0 saves after each tile.)
 ///
 /// Throws Error as dry_run_matmul() and as a pass does; `memory` if the tiles of an earlier run do
 /// not fit.

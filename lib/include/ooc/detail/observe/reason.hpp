@@ -44,11 +44,12 @@ enum class Choice : std::uint8_t {
   stream_per_two_threads,  ///< one for every second of Options::threads; the others read
   streams_within_limits,   ///< as many as the limit of memory has room for
 
-  // The panels of a matrix product. Loads: times that an operand is loaded, rounded up.
-  resident_a,     ///< panels of A stay on the device: {loads of A, loads of B}
-  resident_b,     ///< panels of B do: {loads of A, loads of B}
-  resident_c,     ///< a tile of C does: {loads of A, loads of B, rows of tiles, columns of tiles}
-  cached_panels,  ///< host memory keeps panels that are loaded again: {panels}
+  // The blocks and panels of a matrix product. Loads: times that an operand is loaded, rounded up.
+  product_blocks,  ///< each device computes a block of C: {rows of blocks, columns of blocks}
+  resident_a,      ///< panels of A stay on the device: {loads of A, loads of B}
+  resident_b,      ///< panels of B do: {loads of A, loads of B}
+  resident_c,      ///< a tile of C does: {loads of A, loads of B, rows of tiles, columns of tiles}
+  cached_panels,   ///< host memory keeps panels that are loaded again: {panels}
 };
 
 /// A choice with its cause and figures. It is data, so that a program can compare the reasons of

@@ -109,8 +109,8 @@ struct DeviceShare {
 struct RankShare {
   std::size_t rank = 0;  ///< its number
   std::string host{};    ///< the machine that it ran on
-  std::string
-      device{};  ///< the name of its device, or of several; empty if there was nothing left for it
+  /// The name of its device, or of several; empty if there was nothing left for it.
+  std::string device{};
   std::uint64_t bytes = 0;          ///< of the source that it processed, in all passes
   std::uint64_t bytes_written = 0;  ///< payload only
   double busy_seconds = 0;          ///< from its first step to its last
@@ -140,6 +140,10 @@ struct Stats {
   /// the device, with the largest sizes in memory, the page cache as before the first pass, and the
   /// reasons of both.
   OOC_API Stats& operator+=(const Stats& next);
+
+  /// Adds what another device did in the same pass, at the same time: bytes, the times of stages,
+  /// and sizes in memory.
+  OOC_API Stats& add_beside(const Stats& other);
 };
 
 }  // namespace ooc

@@ -98,6 +98,7 @@ class OOC_API CheckpointFile {
   bool is_about_this_pass(const Saved& saved) const;
   void require_this_job(const Saved& saved) const;
   void begin_with_ranks(std::span<const Target> targets);
+  std::vector<SavedOutput> agreed_outputs(std::span<const Target> targets) const;
 
   std::filesystem::path path_;
   Ranks* ranks_;
@@ -122,7 +123,8 @@ OOC_API Error is_not_divided(const Ranks* ranks, bool is_merged_in_order);
 
 namespace ooc {
 
-/// True if a file of the directory of a Checkpoint is that of a rank.
-OOC_API bool is_rank_file(const std::filesystem::path& path);
+/// Returns the files of a Checkpoint that are there: one, or those of all ranks if it is a
+/// directory. Throws Error(input).
+OOC_API std::vector<std::filesystem::path> files_of(const Checkpoint& checkpoint);
 
 }  // namespace ooc

@@ -9,6 +9,7 @@
 #include <ooc/detail/operators/part_file.hpp>
 #include <ooc/detail/operators/result.hpp>
 #include <ooc/detail/operators/resumable_job.hpp>
+#include <ooc/detail/ranks/together.hpp>
 
 #include <algorithm>
 #include <array>
@@ -124,10 +125,7 @@ Result<PartsOf<Ops...>> collect_divided(Coordinator& coordinator, Coordinator::R
   const auto questions = std::apply(
       [](const Ops&... ops) { return std::array{operator_question(ops)...}; }, operators);
   const std::vector<const PartFile*> saved = file.begin(inputs, questions);
-  Ranks* const ranks = coordinator.ranks();
-  Stats stats = ranks != nullptr
-                    ? run_among_ranks(job, inputs, job.partition(), wanted, file, saved, *ranks)
-                    : run_in_sections(job, inputs, job.partition(), wanted, file, saved);
+  Stats stats = run_divided(job, inputs, job.partition(), wanted, file, saved, coordinator.ranks());
   return {job.take(), std::move(stats)};
 }
 

@@ -9,6 +9,7 @@
 #include <ooc/detail/operators/part.hpp>
 #include <ooc/detail/operators/result.hpp>
 #include <ooc/detail/operators/resumable_job.hpp>
+#include <ooc/detail/ranks/together.hpp>
 
 #include <array>
 #include <cstddef>
@@ -176,9 +177,8 @@ auto write_divided(Coordinator& coordinator, const Op& op,
   OutputJob<Operation, Op> job(op, coordinator, widest_record(inputs, made), inputs, files, file);
   Written<typename OutputJob<Operation, Op>::Value, outputs_of<Op>> written;
   Stats& stats = written.stats;
-  stats = ranks != nullptr ? run_among_ranks(job, inputs, job.partition(),
-                                             without_keep_partial(wanted), file, saved, *ranks)
-                           : run_in_sections(job, inputs, job.partition(), wanted, file, saved);
+  stats =
+      run_divided(job, inputs, job.partition(), without_keep_partial(wanted), file, saved, ranks);
   PartFile whole = file.empty();
   job.add_to(whole);
   try {

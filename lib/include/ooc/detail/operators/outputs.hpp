@@ -227,7 +227,7 @@ class OOC_API OutputFiles {
   /// The same for a job that makes `records` records, from `sources` or without any.
   OutputFiles(std::uint64_t records, std::span<const Target> targets,
               std::span<const MadeRecords> made, std::span<const Source* const> sources = {},
-              std::span<const SavedOutput> kept = {});
+              Purpose purpose = Purpose::write, std::span<const SavedOutput> kept = {});
 
   std::span<const Output> outputs() const noexcept { return outputs_; }
 

@@ -14,16 +14,12 @@
 #include <ooc/ranks.hpp>
 
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <string>
 #include <typeinfo>
 #include <vector>
 
 namespace ooc::detail {
-
-/// Tells other ranks of the exception that is being handled.
-OOC_API void fail_with_current_error(Ranks& ranks) noexcept;
 
 /// A job whose passes are over sections of its inputs, and which goes on where an earlier run of it
 /// was stopped (see Checkpoint).
@@ -56,38 +52,18 @@ class OOC_API ResumableJob {
   virtual void add_to(PartFile& file) const = 0;
 };
 
-/// Runs a job in passes over sections, and saves it from time to time, when it was stopped, and at
-/// the end. `partition`: records, at whose multiples sections begin; `saved`: what an earlier run
-/// has saved. Throws Error as the passes do, and `interrupted` if it was stopped.
-OOC_API Stats run_in_sections(ResumableJob& job, std::span<const PassInput> inputs,
-                              std::size_t partition, const PassOptions& wanted,
-                              CheckpointFile& file, std::span<const PartFile* const> saved);
-
-/// Runs the share of a job that this rank has of it, and saves that in the same way if the file is
-/// wanted. When all ranks are done, each has the findings of all. Throws Error as the passes do, on
-/// all ranks; `interrupted` if it was stopped, unless PassOptions::keep_partial is set.
-OOC_API Stats run_among_ranks(ResumableJob& job, std::span<const PassInput> inputs,
-                              std::size_t partition, const PassOptions& wanted,
-                              CheckpointFile& file, std::span<const PartFile* const> saved,
-                              Ranks& ranks);
-
-/// Does some work on rank 0, on a thread of its own; the others wait until it is done. Without
-/// `ranks`, does it here.
-OOC_API void do_as_first(Ranks* ranks, const std::function<void()>& work);
+/// Runs a job in passes over sections or, if there are `ranks`, the share that this rank has of it.
+/// If the file is wanted, saves it from time to time, when it was stopped, and at the end.
+/// `partition`: records, at whose multiples sections begin; `saved`: what an earlier run has saved.
+/// When all ranks are done, each has the findings of all. Throws Error as the passes do, on all
+/// ranks; `interrupted` if it was stopped, unless ranks do without a file and
+/// PassOptions::keep_partial is set.
+OOC_API Stats run_divided(ResumableJob& job, std::span<const PassInput> inputs,
+                          std::size_t partition, const PassOptions& wanted, CheckpointFile& file,
+                          std::span<const PartFile* const> saved, Ranks* ranks);
 
 /// True if a job has a checkpoint, or several ranks.
 OOC_API bool is_divided(const Coordinator& coordinator, const PassOptions& wanted);
-
-/// Makes all ranks fail if `job` does, and returns what it returns. `ranks` may be null.
-template <class Job>
-auto or_fail_together(Ranks* ranks, const Job& job) {
-  try {
-    return job();
-  } catch (...) {
-    if (ranks != nullptr) fail_with_current_error(*ranks);
-    throw;
-  }
-}
 
 /// Returns an error of a job, and says which files keep what it has made.
 OOC_API Error with_kept_files(const Error& error, const Checkpoint& checkpoint,

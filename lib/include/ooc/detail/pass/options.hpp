@@ -25,7 +25,8 @@ struct Options {
   EngineKind engine = EngineKind::automatic;  ///< how files are read and written
   DirectIo direct = DirectIo::automatic;      ///< whether reads bypass the page cache
 
-  /// The processes that share folds and maps, or null. They must outlive the coordinator.
+  /// The processes that share folds, maps and products, or null. They must outlive the
+  /// coordinator.
   Ranks* ranks = nullptr;
 
   /// Replaces make_engine(), for measurements without a disk and for fault injection in tests.

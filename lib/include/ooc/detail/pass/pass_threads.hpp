@@ -7,10 +7,21 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
 namespace ooc {
+
+/// Stops what has a stop token and no meeting points when a pass fails.
+class StopAtFailure final : public MeetingPoint {
+ public:
+  std::stop_token token() const noexcept { return stop_.get_token(); }
+  void abort() noexcept override { stop_.request_stop(); }
+
+ private:
+  std::stop_source stop_;
+};
 
 /// The threads of a pass. The first error of any of them aborts all meeting points, so that the
 /// others end too, and is kept for join().

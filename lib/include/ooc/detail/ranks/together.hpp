@@ -1,0 +1,58 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/base/language.hpp>
+#include <ooc/detail/observe/stats.hpp>
+#include <ooc/ranks.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+// Work that the ranks of a job do together. `ranks` may be null: then there is one process. All
+// ranks make the same calls in the same order. They throw Error as Ranks::attend().
+
+namespace ooc::detail {
+
+/// Tells other ranks of the exception that is being handled.
+OOC_API void fail_with_current_error(Ranks& ranks) noexcept;
+
+/// Makes all ranks fail if `job` does, and returns what it returns.
+template <class Job>
+auto or_fail_together(Ranks* ranks, const Job& job) {
+  try {
+    return job();
+  } catch (...) {
+    if (ranks != nullptr) fail_with_current_error(*ranks);
+    throw;
+  }
+}
+
+/// Does some work on a thread of its own, and calls `attend` until it is done: others would take a
+/// rank for dead that waits for a disk. Rethrows what either throws.
+OOC_API void work_beside(const std::function<void()>& attend, const std::function<void()>& work);
+
+/// Does some work on rank 0, on a thread of its own; the others wait until it is done.
+OOC_API void do_as_first(Ranks* ranks, const std::function<void()>& work);
+
+/// Returns what each rank says, by their numbers. While it waits for others, calls `meanwhile`
+/// again and again, and rethrows what that throws.
+OOC_API std::vector<std::vector<std::byte>> exchange(Ranks* ranks, std::vector<std::byte> said,
+                                                     const std::function<void()>& meanwhile = {});
+
+/// Returns the shares of all ranks, by their numbers. Of `share`, the rank and its host are set
+/// here.
+OOC_API std::vector<RankShare> exchange_shares(Ranks& ranks, RankShare share);
+
+/// Returns the remarks of all ranks. Those of others than rank 0 begin with the name of theirs.
+OOC_API std::vector<std::string> exchange_remarks(Ranks& ranks,
+                                                  std::span<const std::string> remarks);
+
+/// Tells rank 0 what this rank has done so far, in any unit. Returns the sum of what rank 0 knows
+/// of all ranks; on others, `done`. Does not wait.
+OOC_API std::uint64_t share_progress(Ranks* ranks, std::uint64_t done);
+
+}  // namespace ooc::detail
