@@ -65,7 +65,7 @@ TEST(MatmulReport, AProductSaysWhatWasDoneAndWhatWasPlanned) {
 
 TEST(MatmulReport, APlanIsATableOfFacts) {
   const std::string text = fact_table(plan_rows(a_plan(), "cpu", explain(two_seconds())), 80);
-  EXPECT_NE(text.find("\n  C           3,000 x 2,000 of float32\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  C           3,000 x 2,000 of float32\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\n  tiles       A 300 x 1,000, B 1,000 x 2,000, C 300 x 2,000\n"),
             std::string::npos)
       << text;
