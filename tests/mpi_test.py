@@ -125,7 +125,7 @@ class Errors(MpiTest):
     def test_what_is_not_shared_is_refused(self):
         refused = "does not run on several ranks"
         self.expect(2, refused, "info", "wide.f32")
-        self.expect(2, refused, "gen", "1M", "more.f32")
+        self.expect(2, refused, "gen", "-o", "more.f32", "--size", "1M")
         self.expect(2, "--checksum is not for several ranks", "reduce", "--checksum", "wide.f32")
         self.expect(2, "--shard is not for several", "reduce", "--shard", "0/2", "-o", "0.part",
                     "wide.f32")

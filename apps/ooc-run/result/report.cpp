@@ -90,6 +90,7 @@ Json describe_ranks(const ooc::Stats& stats) {
                      {"host", share.host},
                      {"device", share.device.empty() ? Json(nullptr) : Json(share.device)},
                      {"bytes", share.bytes},
+                     {"bytes_written", share.bytes_written},
                      {"start_seconds", share.start_seconds},
                      {"busy_seconds", share.busy_seconds},
                      {"wait_seconds", share.wait_seconds},

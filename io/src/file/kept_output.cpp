@@ -1,6 +1,7 @@
 #include <ooc/detail/file/output_file.hpp>
 
 #include "file/file_system.hpp"
+#include "file/mapped_output.hpp"
 #include "file/output_errors.hpp"
 #include "file/temporaries.hpp"
 
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <memory>
 #include <string>
 
 // Outputs that other processes have made.
@@ -77,6 +79,11 @@ void OutputFile::join() {
   }
   is_kept_ = true;
   is_tmpfs_ = ooc::is_tmpfs(descriptor_);
+  struct stat status {};
+  if (is_tmpfs_ && ::fstat(descriptor_, &status) == 0 && status.st_size > 0) {
+    const auto bytes = static_cast<std::uint64_t>(status.st_size);
+    mapped_ = std::make_unique<MappedOutput>(descriptor_, bytes, Purpose::join);
+  }
   why_not_direct_ = is_tmpfs_ ? "tmpfs has no disk under it" : objection_to_direct_io(descriptor_);
   if (!why_not_direct_.empty()) return;
   // Without a test: the other process may be writing that page.

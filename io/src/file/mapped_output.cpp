@@ -26,6 +26,10 @@ MappedOutput::MappedOutput(int descriptor, std::uint64_t bytes, Purpose purpose)
   if (memory == MAP_FAILED) return;
   memory_ = {static_cast<std::byte*>(memory), bytes};
   if (purpose == Purpose::append) return;
+  if (purpose == Purpose::join) {
+    allocated_ = bytes;  // or populated by a write, if that comes first
+    return;
+  }
   try {
     allocator_ = start_thread([this](const std::stop_token& stop) { allocate(stop); });
   } catch (const std::exception&) {

@@ -14,7 +14,7 @@ namespace ooc {
 /// A file on tmpfs that is written by copying into a mapping of it. tmpfs allocates and counts
 /// pages at 12 GB/s at most, on one thread. A background thread does this ahead of the writers, so
 /// that work before the first write (for example the start of a GPU) does not wait for it. In a
-/// file that is appended to, grow() does it instead.
+/// file that is appended to, grow() does it instead; of one that is joined, another process.
 class MappedOutput {
  public:
   /// The file must have `bytes` bytes, `bytes` > 0; holes among them are allocated. The descriptor

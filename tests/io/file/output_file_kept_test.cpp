@@ -54,6 +54,28 @@ INSTANTIATE_TEST_SUITE_P(Places, KeptFileTest, testing::Values(".", "/dev/shm"),
                            return place.param[0] == '.' ? "disk" : "memory";
                          });
 
+// Several processes write parts of it. In memory, a part may be written before it is allocated.
+TEST_P(KeptFileTest, IsWrittenByThoseThatJoin) {
+  constexpr std::uint64_t part = 2 * MiB, bytes = 3 * part + 7;
+  OutputFile file(path_, bytes, false, Purpose::write, kept_);
+  {
+    OutputFile second(path_, bytes, false, Purpose::join, kept_);
+    OutputFile third(path_, bytes, false, Purpose::join, kept_);
+    EXPECT_EQ(third.is_tmpfs(), file.is_tmpfs());
+    third.write(2 * part, bytes_of(std::string(part + 7, 'c')));
+    second.write(part, bytes_of(std::string(part, 'b')));
+    third.keep();
+    second.keep();
+  }
+  file.write(0, bytes_of(std::string(part, 'a')));
+  file.commit();
+  EXPECT_EQ(names(), Names{"result"});
+  std::ifstream in(path_, std::ios::binary);
+  const std::string found{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_TRUE(found ==
+              std::string(part, 'a') + std::string(part, 'b') + std::string(part + 7, 'c'));
+}
+
 TEST_P(KeptFileTest, StaysOnceItIsKept) {
   {
     OutputFile file = begun();
