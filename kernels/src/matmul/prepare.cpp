@@ -3,6 +3,7 @@
 #include "matmul/plan/cost.hpp"
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/device/numa.hpp>
 #include <ooc/detail/sizing/facts.hpp>
 #include <ooc/detail/sizing/typical_rates.hpp>
 #include <ooc/error.hpp>
@@ -279,6 +280,7 @@ Prepared prepare(const Workplace& place, const Multiplication& product, const Re
   std::jthread library = gemm::load_early(device.kind());  // overlaps with the start of the GPU
   const auto began = std::chrono::steady_clock::now();
   device.bind_to_thread();
+  if (place.devices > 1) bind_to_numa_node(device.numa_node());
   const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - began;
   device.device_memory().restart_peak();
   const Options& limits = place.options;

@@ -34,8 +34,9 @@ struct Multiplication {
   std::uint64_t columns() const { return b.shape()[1]; }
 };
 
-/// Binds the thread to the device, loads the library, divides the memory, and makes the schedule
-/// for a block of C. `begun`: what an earlier run has done of it. Throws Error as dry_run_matmul().
+/// Binds the thread to the device and, if there are several, to its NUMA node. Loads the library,
+/// divides the memory, and makes the schedule for a block of C. `begun`: what an earlier run has
+/// done of it. Throws Error as dry_run_matmul().
 Prepared prepare(const Workplace& place, const Multiplication& product, const Region& block,
                  const std::optional<ProductCheckpoint::Begun>& begun = {});
 

@@ -1,6 +1,7 @@
 #include <ooc/detail/base/blocked_signals.hpp>
 #include <ooc/detail/device/cuda_code.hpp>
 #include <ooc/detail/device/cuda_facts.hpp>
+#include <ooc/detail/device/numa.hpp>
 #include <ooc/error.hpp>
 
 #include <cuda_runtime_api.h>
@@ -19,7 +20,6 @@
 #include "device/cuda_memory.hpp"
 #include "device/devices.hpp"
 #include "device/move_fields.hpp"
-#include "device/numa.hpp"
 #include "device/swap_bytes.hpp"
 
 namespace ooc {

@@ -1,4 +1,4 @@
-#include "device/numa.hpp"
+#include <ooc/detail/device/numa.hpp>
 
 #include <ooc/detail/base/text_file.hpp>
 

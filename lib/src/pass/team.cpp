@@ -1,6 +1,7 @@
 #include "pass/team.hpp"
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/device/numa.hpp>
 #include <ooc/detail/observe/progress_reporter.hpp>
 #include <ooc/detail/pass/pass_threads.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
@@ -18,7 +19,6 @@
 #include <utility>
 #include <vector>
 
-#include "device/numa.hpp"
 #include "sizing/dry_run_pass.hpp"
 
 namespace ooc {

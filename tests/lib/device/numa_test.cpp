@@ -1,4 +1,4 @@
-#include "device/numa.hpp"
+#include <ooc/detail/device/numa.hpp>
 
 #include <gtest/gtest.h>
 #include <sched.h>
