@@ -148,9 +148,8 @@ std::vector<std::string> Team::remarks(const Grid& grid) const {
     remarks.emplace_back("only GPUs multiply: a CPU would take far longer for its part");
   }
   if (grid.size() < size_) {
-    remarks.push_back(std::to_string(size_ - grid.size()) + " of " + std::to_string(size_) +
-                      " devices have nothing to do: C has " + std::to_string(grid.size()) +
-                      (grid.size() == 1 ? " block" : " blocks"));
+    remarks.push_back("C is too small for all devices: of " + std::to_string(size_) + ", " +
+                      std::to_string(grid.size()) + " have a block of it");
   }
   return remarks;
 }
