@@ -38,7 +38,7 @@ class ThreadStartTest(FaultTest):
 
     def walk(self, work, *options, foreign=()):
         """Makes each start of a thread fail in turn, except the starts with the numbers `foreign`,
-        which a library makes. strace counts per thread, and the main thread starts all threads."""
+        which a library makes. strace counts for each thread that starts others by itself."""
         for from_then_on in ("", "+"):
             points, more = 0, True
             while more:
@@ -92,10 +92,9 @@ class ThreadStartTest(FaultTest):
     def test_matmul(self):
         """OpenBLAS waits for ever for a thread that it could not start. So ooc-run first starts as
         many threads on trial as OpenBLAS will start."""
-        cores = len(os.sched_getaffinity(0))
-        signals, trial = 1, cores
-        foreign = range(signals + trial + 1, signals + trial + cores)
-        self.walk(self.work("matmul"), foreign=foreign)
+        trial = cores = len(os.sched_getaffinity(0))
+        # The thread of the device starts all others but that for signals and itself.
+        self.walk(self.work("matmul"), foreign=range(trial + 1, trial + cores))
 
     def test_gen(self):
         self.walk(self.work("gen", count=8 << 20), "--threads", 4)

@@ -32,11 +32,11 @@ struct MatmulPlan {
   std::uint64_t rows = 0;     ///< of A and C
   std::uint64_t columns = 0;  ///< of B and C
   std::uint64_t inner = 0;    ///< columns of A, which are as many as the rows of B
-  /// C is cut into these rows of blocks, and each of them into these columns: a block for each
-  /// device of all ranks. Sizes of tiles and memory are those of one device, bytes those of all.
-  std::uint64_t row_blocks = 1, column_blocks = 1;
-  DType type{};                          ///< of C
-  Precision precision = Precision::f32;  ///< of products and sums
+  /// C is cut into so many rows of blocks, and these into columns: a block for each device of all
+  /// ranks. Sizes of tiles and memory are those of one device, bytes those of all.
+  std::uint64_t row_blocks = 1, column_blocks = 1;  ///< rows, and columns of each
+  DType type{};                                     ///< of C
+  Precision precision = Precision::f32;             ///< of products and sums
   std::string resident;         ///< the matrix of which a part stays on the device: "A", "B" or "C"
   std::uint64_t tile_rows = 0;  ///< rows of one product on the device
   std::uint64_t tile_columns = 0;               ///< its columns
