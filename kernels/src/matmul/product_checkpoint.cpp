@@ -193,8 +193,6 @@ void ProductCheckpoint::begin(Grid grid, detail::OutputFiles& files, Stats& stat
       beside([&] {
         file_.save(found());  // an error about the file is to come before the work
         files.keep();
-        file_.set_outputs(files.saved(false));
-        file_.save(found());
       });
       file_.remove_others();
     }
