@@ -62,7 +62,8 @@ nlohmann::ordered_json describe(const std::optional<Prediction>& prediction);
 
 // Text for messages.
 
-/// Returns, for example, "at least 3.21 s; no ceiling is known of the kernel".
+/// Returns, for example, "at least 3.21 s; no ceiling is known of the kernel". `sharers`: of whom
+/// together nothing is known, if there are several, as "several ranks".
 std::string explain(const std::optional<Prediction>& prediction, std::string_view sharers = {});
 
 /// Returns, for example, "at least 3.21 s", or "not known".

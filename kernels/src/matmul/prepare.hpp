@@ -1,9 +1,8 @@
 #pragma once
 
 #include "gemm/gemm.hpp"
-#include "matmul/run.hpp"
-
 #include "matmul/product_checkpoint.hpp"
+#include "matmul/run.hpp"
 
 #include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/kernels/matmul.hpp>

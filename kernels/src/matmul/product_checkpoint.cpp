@@ -223,9 +223,10 @@ void ProductCheckpoint::start(std::size_t block, const Schedule& schedule) {
 void ProductCheckpoint::note(std::size_t block, std::uint64_t tiles) {
   const std::scoped_lock lock(mutex_);
   Block& of = blocks_[block];
-  if (of.first_tiles + tiles <= of.tiles) return;
-  of.tiles = of.first_tiles + tiles;
-  has_more_ = true;
+  if (of.first_tiles + tiles > of.tiles) {
+    of.tiles = of.first_tiles + tiles;
+    has_more_ = true;
+  }
   const double seconds = std::chrono::duration<double>(Clock::now() - saved_at_).count();
   if (seconds >= wanted_.every_seconds) save_now();
 }

@@ -1,5 +1,7 @@
 // Products that go on where an earlier run was stopped.
 
+#include "matmul/product_checkpoint.hpp"
+
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/kernels/matmul.hpp>
@@ -10,13 +12,16 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "io/expect_error.hpp"
@@ -142,6 +147,44 @@ TEST_P(ProductCheckpointTest, GoesOnWithTheSameTiles) {
             other.tile_rows * other.tile_columns);
   EXPECT_LT(stats.outcome.bytes_written, rows * columns * sizeof(float));
   EXPECT_TRUE(test::read_whole(target().path) == expected());
+}
+
+// The tile after it may take long.
+TEST(ProductCheckpoint, SavesATileWhenItIsTimeAndNotOnlyWithTheNext) {
+  const test::TempDir dir;
+  const auto zeros = [&](const std::string& name) {
+    test::write_file(dir.path() / name, std::vector<float>(4));
+    Source source = open(dir.path() / name, {.type = DType{ElementType::f4}});
+    source.set_shape({2, 2});
+    return source;
+  };
+  const Source a = zeros("a"), b = zeros("b");
+  const Target target{dir.path() / "c", {ElementType::f4}, {2, 2}};
+  product::ProductCheckpoint checkpoint({.file = dir.path() / "job.part", .every_seconds = 0.02},
+                                        nullptr, a, b, target, Precision::f32);
+  const std::array sources{&a, &b};
+  const detail::MadeRecords made{sizeof(float), target.type, {}};
+  detail::OutputFiles files(4, {&target, 1}, {&made, 1}, sources, Purpose::write,
+                            checkpoint.outputs());
+  Stats stats;
+  checkpoint.begin(product::cut_into_blocks(2, 2, sizeof(float), 1), files, stats);
+  product::Schedule schedule;
+  schedule.tiling = {.tile_rows = 1,
+                     .tile_columns = 2,
+                     .tile_inner = 2,
+                     .row_tiles = 2,
+                     .column_tiles = 1,
+                     .inner_tiles = 1,
+                     .a_buffers = 1,
+                     .b_buffers = 1,
+                     .c_buffers = 1};
+  checkpoint.start(0, schedule);
+  for (int i = 0; i < 1000 && stats.outcome.checkpoints == 0; ++i) {
+    checkpoint.note(0, 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(stats.outcome.checkpoints, 1u);
+  EXPECT_EQ(read_part_file(dir.path() / "job.part").covers, (std::vector<RecordRange>{{0, 2}}));
 }
 
 /// In a child process, which cannot use a GPU.
