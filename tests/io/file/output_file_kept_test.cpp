@@ -34,14 +34,7 @@ class KeptFileTest : public testing::TestWithParam<const char*> {
     return {path_, bytes_, replace, Purpose::write, {kept_.name, bytes_}};
   }
 
-  std::vector<std::string> names() const {
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
-      names.push_back(entry.path().filename().string());
-    }
-    std::ranges::sort(names);
-    return names;
-  }
+  std::vector<std::string> names() const { return directory_.names(); }
   using Names = std::vector<std::string>;
 
   test::TempDir directory_{GetParam()};

@@ -24,11 +24,6 @@ namespace ooc::test {
 /// Products that several devices or ranks share.
 class SharedProduct : public testing::Test {
  protected:
-  void SetUp() override {
-    std::filesystem::create_directory(made_);
-    std::filesystem::create_directory(saved_);
-  }
-
   /// Integers, whose sums are exact: the bits do not depend on the tiling.
   Source matrix(const std::string& name, std::uint64_t rows, std::uint64_t columns) {
     const auto path = dir_.path() / name;
@@ -64,26 +59,17 @@ class SharedProduct : public testing::Test {
   /// Takes the file that was made.
   std::string made() const {
     std::string bytes = read_whole(target().path);
-    EXPECT_EQ(names(made_), std::vector<std::string>{"c.npy"});
+    EXPECT_EQ(made_dir_.names(), std::vector<std::string>{"c.npy"});
     std::filesystem::remove(target().path);
     return bytes;
-  }
-
-  static std::vector<std::string> names(const std::filesystem::path& directory) {
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-      names.push_back(entry.path().filename().string());
-    }
-    std::ranges::sort(names);
-    return names;
   }
 
   static void expect_none(const std::vector<std::exception_ptr>& errors) {
     for (const auto& error : errors) EXPECT_EQ(error, nullptr) << described(error).second;
   }
 
-  TempDir dir_;
-  std::filesystem::path made_ = dir_.path() / "made", saved_ = dir_.path() / "saved";
+  TempDir dir_, made_dir_, saved_dir_;
+  std::filesystem::path made_ = made_dir_.path(), saved_ = saved_dir_.path();
 };
 
 }  // namespace ooc::test

@@ -53,8 +53,8 @@ TEST_F(SharedProductResume, GoesOnWithAnyNumberOfRanks) {
       expect_none(errors);
       continue;
     }
-    EXPECT_EQ(names(made_).size(), 1u);
-    EXPECT_TRUE(names(made_).front().ends_with(".ooc-part"));
+    EXPECT_EQ(made_dir_.names().size(), 1u);
+    EXPECT_TRUE(made_dir_.names().front().ends_with(".ooc-part"));
   }
   EXPECT_GT(runs, 3u);
   EXPECT_LT(written, one.size());  // by the last run
@@ -89,8 +89,8 @@ TEST_F(SharedProductResume, DoesNotGoOnWithoutItsOutput) {
     });
     EXPECT_TRUE(read_part_file(saved_ / "rank-0.part").covers.empty());
     ASSERT_FALSE(read_part_file(saved_ / "rank-1.part").covers.empty());
-    ASSERT_EQ(names(made_).size(), 1u);
-    const std::filesystem::path output = made_ / names(made_).front();
+    ASSERT_EQ(made_dir_.names().size(), 1u);
+    const std::filesystem::path output = made_ / made_dir_.names().front();
     if (is_cut) {
       std::filesystem::resize_file(output, 4096);
     } else {
@@ -103,7 +103,7 @@ TEST_F(SharedProductResume, DoesNotGoOnWithoutItsOutput) {
     for (const auto& error : errors) EXPECT_EQ(test::described(error).first, ErrorKind::output);
     EXPECT_FALSE(std::filesystem::exists(target().path));
     std::filesystem::remove(output);
-    for (const std::string& name : names(saved_)) std::filesystem::remove(saved_ / name);
+    for (const std::string& name : saved_dir_.names()) std::filesystem::remove(saved_ / name);
   }
 }
 

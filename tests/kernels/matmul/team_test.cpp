@@ -128,7 +128,7 @@ TEST_F(SharedProduct, FailsIfOneDeviceDoes) {
         } catch (const Error& error) {
           EXPECT_TRUE(fault.has_struck()) << error.what();
         }
-        EXPECT_TRUE(names(made_).empty());
+        EXPECT_TRUE(made_dir_.names().empty());
       });
       EXPECT_GT(calls, step);
     }
@@ -179,7 +179,7 @@ TEST_F(SharedProduct, FailsOnAllRanksIfOneDoes) {
       matmul(coordinator, a, b, target());
     });
     for (const auto& error : errors) EXPECT_EQ(test::described(error).first, ErrorKind::device);
-    EXPECT_TRUE(names(made_).empty());
+    EXPECT_TRUE(made_dir_.names().empty());
   }
 }
 
@@ -220,7 +220,7 @@ TEST_F(SharedProduct, IsInterruptedWhileARankWaits) {
     }
   });
   for (const auto& error : errors) EXPECT_EQ(test::described(error).first, ErrorKind::interrupted);
-  EXPECT_TRUE(names(made_).empty());
+  EXPECT_TRUE(made_dir_.names().empty());
 }
 
 /// GPUs of this machine, or one of them twice.
