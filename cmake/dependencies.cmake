@@ -31,6 +31,16 @@ find_package(nlohmann_json 3.11 QUIET)
 ooc_need(nlohmann_json_FOUND "nlohmann-json 3.11 or later" nlohmann-json3-dev)
 find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp)  # header-only, without a CMake package
 ooc_need(PROTOZERO_INCLUDE_DIR "protozero" libprotozero-dev)
+# Only the headers of libcurl are used: a program loads the library when it opens an address.
+if(OOC_HTTP)
+  find_path(CURL_INCLUDE_DIR curl/curl.h)
+  if(OOC_HTTP STREQUAL "AUTO" AND NOT CURL_INCLUDE_DIR)
+    set(OOC_HTTP OFF)
+  endif()
+endif()
+if(OOC_HTTP)
+  ooc_need(CURL_INCLUDE_DIR "curl/curl.h (-DOOC_HTTP=OFF does without)" libcurl4-openssl-dev)
+endif()
 if(OOC_MPI)
   set(MPI_CXX_SKIP_MPICXX TRUE)  # its C interface is used, and no other
   find_package(MPI QUIET COMPONENTS CXX)

@@ -44,6 +44,7 @@ TESTED_ELSEWHERE = {
     "io/include/ooc/detail/pool/record_range.hpp": "tests/lib/operators/part_test.cpp",
     "io/include/ooc/detail/base/byte_reader.hpp": "tests/lib/operators/part_test.cpp",
     "io/include/ooc/detail/pool/blocks.hpp": "tests/io/pool/share_test.cpp",
+    "io/include/ooc/detail/http/remote_object.hpp": "tests/cli/remote_test.py",
     "io/include/ooc/detail/dataset/producer.hpp": "tests/io/transfer/producer_reader_test.cpp",
     "lib/include/ooc/detail/pass/operation.hpp": "tests/lib/pass/coordinator_test.cpp",
     "lib/include/ooc/detail/pass/options.hpp": "tests/lib/pass/coordinator_test.cpp",
@@ -73,7 +74,7 @@ STANDARD = re.compile(r"[a-z_]+")
 SYSTEM = re.compile(
     r"(sys|linux|asm)/.+|(dirent|fcntl|immintrin|poll|pthread|sched|signal|spawn|unistd)\.h")
 THIRD_PARTY = {
-    "io": re.compile(r"liburing\.h"),
+    "io": re.compile(r"liburing\.h|curl/curl\.h|dlfcn\.h"),
     "lib": re.compile(r"xxhash\.h|nlohmann/json\.hpp"),
     "kernels": re.compile(r"(thrust|cub|cuda)/.+|dlfcn\.h"),
     "mpi": re.compile(r"mpi\.h"),

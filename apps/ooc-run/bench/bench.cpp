@@ -18,6 +18,7 @@
 #include "bench/run.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
+#include "dataset/file_facts.hpp"
 #include "draw/picture_file.hpp"
 #include "measure/figures.hpp"
 #include "rates/ceilings.hpp"
@@ -33,6 +34,7 @@ using ooc::KernelKind;
 BenchJob job_of(const BenchRequest& request) {
   BenchJob job;
   job.path = request.run.files.front();
+  require_local(job.path, "bench");
   job.runs = request.rounds;
   job.sweep = request.sweep;
   job.ordinal = request.run.ordinal();

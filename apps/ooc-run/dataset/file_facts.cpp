@@ -1,5 +1,6 @@
 #include "dataset/file_facts.hpp"
 
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,8 @@
 #include <cerrno>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/residency.hpp>
+#include <ooc/detail/http/address.hpp>
+#include <ooc/detail/http/remote_object.hpp>
 #include <ooc/error.hpp>
 #include <span>
 
@@ -23,6 +26,12 @@ class PageReader {
   /// The result is valid until the next read. Throws Error(input).
   std::span<const std::byte> read(const ooc::File& file, std::uint64_t offset,
                                   std::size_t most_bytes = piece_bytes) {
+    if (file.remote() != nullptr) {
+      const std::uint64_t left = file.size() - std::min(offset, file.size());
+      const auto memory = std::span(buffer_).first(std::min<std::uint64_t>(most_bytes, left));
+      ooc::read_exactly(file, offset, memory);
+      return memory;
+    }
     auto got = try_read(file.direct(), offset, most_bytes);
     if (!got) got = try_read(file.buffered(), offset, most_bytes);
     if (!got) {
@@ -65,6 +74,13 @@ FileFacts describe_file(const ooc::File& file, const ooc::Extent& data) {
   facts.data_offset = data.offset;
   facts.data_bytes = data.bytes;
   facts.page_cache_fraction = ooc::page_cache_fraction(file, data);
+  if (file.remote() != nullptr) {
+    facts.disk_bytes = file.size();
+    facts.extents.why_not = "it is on a server";
+    facts.file_system = file.remote()->address().server();
+    facts.why_not_direct = file.why_not_direct();
+    return facts;
+  }
   struct stat status {};
   if (fstat(file.buffered(), &status) != 0) {
     throw ooc::Error::from_errno(ooc::ErrorKind::input, "stat", errno, file.path());
@@ -126,11 +142,22 @@ std::vector<std::byte> glance(const ooc::Source& source) {
   // Prefer direct I/O: a buffered read would trigger the kernel's read-ahead.
   const bool only_cached = file.direct() < 0 && ooc::page_cache_fraction(file, piece) == 1;
   PageReader reader;
+  if (file.remote() != nullptr) {
+    const auto groups = groups_in(reader.read(file, offset, most_bytes), offset, data);
+    return {groups.begin(), groups.end()};
+  }
   const auto got =
       reader.try_read(only_cached ? file.buffered() : file.direct(), offset, most_bytes);
   if (!got) return {};
   const auto groups = groups_in(*got, offset, data);
   return {groups.begin(), groups.end()};
+}
+
+void require_local(const std::string& path, std::string_view command) {
+  if (!ooc::parse_address(path)) return;
+  throw ooc::Error(ooc::ErrorKind::usage,
+                   fmt::format("{}: is on a server, and {} measures disks", path, command),
+                   {.path = path, .hint = "info shows how it would be read"});
 }
 
 std::vector<std::byte> head_of(const ooc::File& file) {

@@ -5,6 +5,7 @@
 #include <ooc/source.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "machine/block_device.hpp"
@@ -46,5 +47,8 @@ std::vector<std::byte> glance(const ooc::Source& source);
 /// Reads the first bytes of a file, at most a page, with direct I/O if possible. Throws
 /// Error(input).
 std::vector<std::byte> head_of(const ooc::File& file);
+
+/// Throws Error(usage) for an address on a server: `command` measures disks.
+void require_local(const std::string& path, std::string_view command);
 
 }  // namespace ooc_run

@@ -20,6 +20,7 @@
 #include "cli/remedies.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
+#include "dataset/file_facts.hpp"
 #include "doctor/checks.hpp"
 #include "draw/rsvg.hpp"
 #include "draw/svg.hpp"
@@ -54,6 +55,7 @@ void try_in_directory(LocationFacts& location) {
 }
 
 LocationFacts describe_location(const std::string& path) {
+  require_local(path, "doctor");
   LocationFacts location{.path = path, .file_system = file_system_of(path)};
   location.disk = block_device_of(path);
   location.in_memory = is_tmpfs(path);

@@ -177,6 +177,7 @@ std::string selectors_text(const Info& info) {
 /// unless there are more threads than cores: then most of them only wait for the disk.
 std::string readers_text(const ooc::Stats& pass) {
   if (pass.layout.engine == "uring") return "io_uring";
+  if (pass.layout.engine == "http") return "HTTP";
   if (pass.layout.reads_inline || pass.layout.threads <= ooc::usable_cores()) {
     return format_count(pass.layout.threads, "thread");
   }
@@ -189,7 +190,10 @@ std::string reading_text(const Reading& reading) {
   return fmt::format(
       "{}, {}, {}, {} x {}, {} in flight{}",
       reading.explanation.device.kind() == ooc::DeviceKind::cuda ? "GPU" : "CPU",
-      readers_text(pass), pass.layout.direct ? "direct" : "page cache",
+      readers_text(pass),
+      pass.layout.engine == "http" ? "ranges"
+      : pass.layout.direct         ? "direct"
+                                   : "page cache",
       group_digits(std::to_string(pass.layout.chunks)),
       format_binary_bytes(pass.layout.chunk_bytes), pass.layout.queue_depth,
       pass.outcome.passes > 1 ? fmt::format(", {} passes", pass.outcome.passes) : "");

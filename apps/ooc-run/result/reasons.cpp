@@ -33,6 +33,7 @@ std::string sentence_of(const ooc::Reason& reason) {
     using enum ooc::Choice;
     case produced_reads: return reason.why + " is read once, from beginning to end";
     case buffered_reads: return "reading through the page cache: " + reason.why;
+    case remote_reads: return "reading from " + reason.why + ", in ranges of bytes";
     case cached_reads:
       return fmt::format("reading through the page cache: {} % of the input is there", figure(0));
     case mixed_reads: return fmt::format("{} % from page cache, rest direct", figure(0));
@@ -55,6 +56,8 @@ std::string sentence_of(const ooc::Reason& reason) {
     case chunk_for_disk: return "chunks are small: the disk is slower than the link to the GPU";
     case chunk_for_link: return "chunks are large enough to fill the link to the GPU";
     case chunk_for_core: return "chunks fit a core's own cache, in which they are consumed";
+    case chunk_for_requests:
+      return "chunks are large: a server answers each request after a round trip";
     case chunk_for_margin: return "chunks are large beside the records around them, read twice";
     case chunk_as_asked:
       return "chunks are as large as --chunk says, rounded up to a multiple of " + elements();

@@ -144,6 +144,7 @@ std::string describe_passes(const ooc::Stats& stats) {
 std::string describe_way(const ooc::Stats& stats) {
   constexpr double wholly = 0.99;  // of the input
   const double cached = cached_share(stats);
+  if (stats.layout.engine == "http") return "over HTTP";
   if (cached > wholly) return "page cache";
   if (cached > 1 - wholly) {
     return fmt::format("{:.0f} % from page cache, rest {}", 100 * cached,
@@ -248,6 +249,7 @@ Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::str
           {"read_ahead_bytes", stats.layout.read_ahead_bytes},
           {"device_bytes", stats.layout.device_bytes},
           {"passes", stats.outcome.passes},
+          {"retries", stats.outcome.retries},
           {"resident_bytes", stats.outcome.resident_bytes},
           {"seconds", stats.timing.seconds},
           {"prediction", describe(prediction)},

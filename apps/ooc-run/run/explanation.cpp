@@ -39,6 +39,11 @@ std::vector<std::string> reasons_of(const Explanation& explanation) {
 }
 
 std::string reading_text(const ooc::Stats& pass) {
+  if (pass.layout.engine == "http") {
+    return fmt::format("over HTTP, {} of {} in flight",
+                       format_count(pass.layout.queue_depth, "request"),
+                       format_binary_bytes(pass.layout.block_bytes));
+  }
   return fmt::format(
       "{}, {}, {} of {} in flight", pass.layout.engine == "uring" ? "io_uring" : "threads",
       pass.layout.direct ? "direct" : "through the page cache",
@@ -106,6 +111,10 @@ std::vector<FactRow> rows_of(const Explanation& explanation) {
   rows.push_back({"threads", threads_text(pass)});
   rows.push_back({"memory", memory_text(pass)});
   rows.push_back({"ceilings", explain(explanation.ceilings)});
+  if (pass.layout.engine == "http") {
+    rows.push_back({"predicted", "not known, of a server"});
+    return rows;
+  }
   rows.push_back({"predicted", explain(explanation.prediction, explanation.sharers)});
   return rows;
 }

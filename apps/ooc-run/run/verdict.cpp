@@ -55,6 +55,10 @@ bool is_from_disk(const ooc::Stats& stats) {
   return disk_share(stats) >= 0.5;
 }
 
+bool is_remote(const ooc::Stats& stats) {
+  return stats.layout.engine == "http";
+}
+
 bool has_holes(const ooc::Stats& stats) {
   return stats.layout.hole_fraction > 1 - wholly;
 }
@@ -62,6 +66,7 @@ bool has_holes(const ooc::Stats& stats) {
 /// Returns where most of the input comes from.
 std::string_view origin_of(const ooc::Stats& stats) {
   if (stats.layout.is_produced) return "the input";
+  if (is_remote(stats)) return "the server";
   if (is_from_disk(stats)) return "the disk";
   return stats.layout.hole_fraction > cached_share(stats) ? "memory" : "the page cache";
 }
@@ -74,7 +79,7 @@ double rate_of(const ooc::Stats& stats) {
 /// Returns the ceiling of reading the input: its parts on the disk and in the page cache are read
 /// concurrently. Empty if a part of it is holes, because the rate of those is not measured.
 std::optional<double> source_ceiling(const ooc::Stats& stats, const Ceilings& ceilings) {
-  if (has_holes(stats) || stats.layout.is_produced) return {};
+  if (has_holes(stats) || stats.layout.is_produced || is_remote(stats)) return {};
   const double cached = cached_share(stats);
   if (cached > wholly) return ceilings.page_cache;
   if (cached < 1 - wholly) return ceilings.disk;
@@ -113,6 +118,9 @@ std::vector<BusyStage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device
   if (stats.layout.is_produced) {
     stages.back().bound = "input";
     stages.back().remedy = "faster input";
+  } else if (is_remote(stats)) {
+    stages.back().bound = "server";
+    stages.back().remedy = "a faster server or connection";
   }
   if (!writes) return stages;
   const double write_busy = stats.timing.write.busy + stats.timing.commit_seconds;

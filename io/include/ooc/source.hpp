@@ -156,8 +156,9 @@ class OOC_API Source {
 /// if it cannot be read, `bad_input` if it ends meanwhile.
 OOC_API bool begins_like_npy(const File& file);
 
-/// Opens files as one dataset, in the order given. Files that are named `.npy` or begin with its
-/// magic bytes (versions 1 to 3; C order unless `format.by_columns`) describe themselves. Other
+/// Opens files as one dataset, in the order given. An address (`https://`, `http://`, `s3://`) is
+/// that of an object on a server, which is read in parts. Files that are named `.npy` or begin with
+/// its magic bytes (versions 1 to 3; C order unless `format.by_columns`) describe themselves. Other
 /// files are raw: their type is `format.type`, else the one that their extension names (.f32, .i16,
 /// ...), else u1. Throws Error: `usage` if `paths` is empty, or for an offset into a .npy file;
 /// `input` if a file cannot be opened or read; `bad_input` for headers that cannot be parsed, types

@@ -103,6 +103,7 @@ void TryingEngine::note_few_threads(std::size_t started, std::size_t wanted) {
 
 std::unique_ptr<Engine> make_engine(const EngineOptions& options) {
   if (options.depth == 0) throw Error(ErrorKind::usage, "an engine has a depth of at least one");
+  if (options.kind == EngineKind::http) return make_http_engine(options);
   if (options.kind == EngineKind::threads) return make_thread_engine(options, {});
   try {
     return make_uring_engine(options);

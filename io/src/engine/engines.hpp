@@ -67,6 +67,10 @@ int descriptor_of(const Request& request);
 /// Creates an engine on io_uring. Throws Error(usage) if the kernel does not provide or allow it.
 std::unique_ptr<Engine> make_uring_engine(const EngineOptions& options);
 
+/// Creates an engine that reads remote files, and local ones beside them. Throws Error(usage) if
+/// libcurl cannot be used, Error(memory) if no thread can be started.
+std::unique_ptr<Engine> make_http_engine(const EngineOptions& options);
+
 /// Creates an engine of threads. `note`: why it was chosen. Throws Error(memory) if no thread can
 /// be started.
 std::unique_ptr<Engine> make_thread_engine(const EngineOptions& options, const std::string& note);

@@ -1,6 +1,8 @@
 #include "file/file_system.hpp"
 
 #include <ooc/detail/file/file.hpp>
+#include <ooc/detail/http/address.hpp>
+#include <ooc/detail/http/remote_object.hpp>
 #include <ooc/error.hpp>
 
 #include <fcntl.h>
@@ -42,17 +44,10 @@ Error wrong_kind(const std::filesystem::path& path, mode_t mode) {
                                         "input can be read: /dev/stdin < FILE"});
 }
 
-/// "s3://bucket/name"
-bool is_url(std::string_view path) {
-  const std::size_t colon = path.find("://");
-  const auto is_letter_or_digit = [](unsigned char byte) { return std::isalnum(byte) != 0; };
-  return colon != std::string_view::npos && colon > 0 &&
-         std::ranges::all_of(path.substr(0, colon), is_letter_or_digit);
-}
-
 Error cannot_open(const std::filesystem::path& path, int errno_value) {
-  if (errno_value == ENOENT && is_url(path.native())) {
-    return Error(ErrorKind::bad_input, path.string() + ": only local files are read",
+  if (errno_value == ENOENT && !scheme_of(path.native()).empty()) {
+    return Error(ErrorKind::bad_input,
+                 path.string() + ": only local files and https://, http:// and s3:// are read",
                  {.path = path, .hint = "copy it to this machine first, or mount what holds it"});
   }
   // open() fails on sockets with ENXIO. Name the kind of file instead of "No such device or
@@ -127,6 +122,14 @@ Error changed_error(const std::filesystem::path& path, const std::string& why) {
 
 File File::open(const std::filesystem::path& path) {
   File file;
+  if (auto address = parse_address(path.native())) {
+    file.remote_ = std::make_shared<const RemoteObject>(std::move(*address));
+    file.path_ = file.remote_->address().name;
+    file.size_ = file.remote_->size();
+    file.opened_.st_mtim.tv_sec = file.remote_->modified_seconds();
+    file.why_not_direct_ = "it is on a server";
+    return file;
+  }
   file.path_ = path;
   // O_NONBLOCK: opening a FIFO would otherwise block until a writer opens it.
   file.buffered_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -196,6 +199,7 @@ void File::try_direct_read() {
 }
 
 void File::check_unchanged() const {
+  if (remote_) return;
   struct stat now {};
   if (::fstat(buffered_, &now) != 0)
     throw Error::from_errno(ErrorKind::input, "stat", errno, path_);
@@ -223,6 +227,7 @@ bool File::is_in_its_place() const noexcept {
 }
 
 bool File::is_as_it_was() const noexcept {
+  if (remote_) return true;
   struct stat now {};
   return is_in_its_place() && ::fstat(buffered_, &now) == 0 &&
          (!S_ISREG(now.st_mode) || same_time(now.st_ctim, opened_.st_ctim));
@@ -235,7 +240,8 @@ File::File(File&& other) noexcept
       buffered_(std::exchange(other.buffered_, -1)),
       direct_(std::exchange(other.direct_, -1)),
       why_not_direct_(std::move(other.why_not_direct_)),
-      disk_errno_(other.disk_errno_) {}
+      disk_errno_(other.disk_errno_),
+      remote_(std::move(other.remote_)) {}
 
 File& File::operator=(File&& other) noexcept {
   std::swap(path_, other.path_);
@@ -245,6 +251,7 @@ File& File::operator=(File&& other) noexcept {
   std::swap(direct_, other.direct_);
   std::swap(why_not_direct_, other.why_not_direct_);
   std::swap(disk_errno_, other.disk_errno_);
+  std::swap(remote_, other.remote_);
   return *this;
 }
 
@@ -254,6 +261,7 @@ File::~File() {
 }
 
 void read_exactly(const File& file, std::uint64_t offset, std::span<std::byte> memory) {
+  if (file.remote() != nullptr) return file.remote()->read(offset, memory);
   while (!memory.empty()) {
     const ssize_t got =
         ::pread(file.buffered(), memory.data(), memory.size(), static_cast<off_t>(offset));

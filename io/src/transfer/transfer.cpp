@@ -193,6 +193,7 @@ Chunk* Transfer::finish(Part& part) {
   }
   in_flight_.store(engine_->in_flight(), std::memory_order_relaxed);
   bytes_done_.fetch_add(part.payload, std::memory_order_relaxed);
+  retries_ += part.retries;
   idle_.push_back(&part);
   if (tuner_ != nullptr) tune(part.payload);
   InProgress& progress = in_progress_[part.slot];

@@ -144,14 +144,16 @@ Problem problem_of(const Region& block, std::uint64_t inner, const Types& types)
           .product_bytes = size_of(types.product.element)};
 }
 
-/// Uses direct I/O if either file allows it. The reader then decides for each file. `cached`: of
-/// both.
+/// Uses the engine that reads remote files if either is one, else direct I/O if either file allows
+/// it. The reader then decides for each file. `cached`: of both.
 IoConfig choose_reads(const Options& limits, const DeviceFacts& device, Workers workers,
                       SourceFacts a, SourceFacts b, double cached) {
   a.cached = b.cached = cached;
   const IoConfig of_a = choose_read_config(limits, device, workers, a);
   const IoConfig of_b = choose_read_config(limits, device, workers, b);
-  IoConfig config = of_a.direct ? of_a : of_b;
+  const auto is_remote = [](const IoConfig& config) { return config.engine == EngineKind::http; };
+  const bool takes_a = is_remote(of_a) || (of_a.direct && !is_remote(of_b));
+  IoConfig config = takes_a ? of_a : of_b;
   if (!config.reason) config.reason = of_a.reason ? of_a.reason : of_b.reason;
   return config;
 }

@@ -167,9 +167,9 @@ class Multiplier {
 };
 
 /// Raises the queue depth if the rows of panels are read one by one, so that as many bytes are in
-/// flight.
+/// flight. Not to a server, which has a connection for each.
 IoConfig deepened(IoConfig config, const Options& options, const RegionPlan& plan) {
-  if (options.queue_depth != 0) return config;
+  if (options.queue_depth != 0 || config.engine == EngineKind::http) return config;
   constexpr std::size_t most = 1024;
   const std::size_t request =
       std::clamp<std::size_t>(plan.mean_extent_bytes(), 1, config.block_bytes);
@@ -200,7 +200,7 @@ void describe_ways(const ProductJob& job, const IoConfig& reads, const Engine& r
   stats.layout.chunk_bytes = job.pools.slot_bytes;
   stats.layout.streams = 1;  // one for each stage
   const auto helpers = [](const Engine& engine, const IoConfig& config) {
-    return engine.name() == "threads" ? config.threads : 0;
+    return engine.name() == "uring" ? 0 : config.threads;
   };
   stats.layout.threads = 4 + helpers(read_engine, reads) + helpers(write_engine, writes);
   if (writes.reason) stats.layout.reasons.push_back(*writes.reason);
@@ -289,6 +289,7 @@ std::uint64_t run_product(const Workplace& place, const ProductJob& job, gemm::G
   stats.layout.pool_bytes = in_pool.memory().size() + out_pool.memory().size();
   if (!device.reads_host_memory()) stats.layout.device_bytes = device.device_memory().peak_bytes();
   describe_ways(job, reads, reader.engine(), writes, writer.engine(), stats);
+  stats.outcome.retries = reader.retries();
   stats.timing.disk = {.busy = reader.seconds_busy(), .waits_out = reader.seconds_waiting()};
   stats.timing.h2d = {.busy = multiplier.loader().copy_seconds(),
                       .waits_in = multiplier.loader().wait_seconds()};

@@ -81,6 +81,7 @@ Stats& Stats::operator+=(const Stats& next) {
   outcome.resident_bytes += next.outcome.resident_bytes;
   outcome.resumed_bytes += next.outcome.resumed_bytes;
   outcome.checkpoints += next.outcome.checkpoints;
+  outcome.retries += next.outcome.retries;
   outcome.bytes_written += next.outcome.bytes_written;
   outcome.partial = next.outcome.partial;
   outcome.passes += next.outcome.passes;
@@ -110,6 +111,7 @@ Stats& Stats::add_beside(const Stats& other) {
   timing.write += other.timing.write;
   outcome.bytes += other.outcome.bytes;
   outcome.bytes_written += other.outcome.bytes_written;
+  outcome.retries += other.outcome.retries;
   add(outcome.remarks, other.outcome.remarks);
   return *this;
 }

@@ -69,6 +69,7 @@ void Loading::describe(Stats& stats) const {
   }
   stats.timing.disk.busy = reader_->seconds_busy();
   stats.timing.disk.waits_out = reader_->seconds_waiting();
+  stats.outcome.retries = reader_->retries();
   if (tuner_ && tuner_->best() != first_depth_) {
     stats.layout.queue_depth = tuner_->best();
     stats.layout.reasons.push_back(

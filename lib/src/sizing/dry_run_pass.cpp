@@ -247,7 +247,7 @@ void describe_readers(const Engine* engine, const IoConfig& config, Stats& stats
   }
   stats.layout.engine = engine->name();
   stats.layout.threads =
-      stats.layout.streams + (stats.layout.engine == "threads" ? config.threads : 1);
+      stats.layout.streams + (stats.layout.engine == "uring" ? 1 : config.threads);
   describe_notes(*engine, stats);
 }
 

@@ -1,6 +1,7 @@
 #include <ooc/detail/sizing/facts.hpp>
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/http/remote_object.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -50,6 +51,9 @@ SourceFacts facts_of(const Source& source) {
   for (const Extent& extent : source.extents()) {
     facts.extents.push_back({extent.file, extent.offset, extent.bytes});
   }
+  for (const File& file : source.files()) {
+    if (file.remote() != nullptr) facts.server = file.remote()->address().server();
+  }
   if (const File* const file = first_without_direct(source.files())) {
     facts.not_direct = NotDirect{file->why_not_direct(), refused_by(*file)};
   }
@@ -75,6 +79,7 @@ SourceFacts facts_of(std::span<const PassInput> inputs) {
     holes += facts.holes * bytes;
     is_known &= facts.cached.has_value();
     all.any_direct |= facts.any_direct;
+    if (!facts.server.empty()) all.server = std::move(facts.server);
     if (facts.not_direct && !all.not_direct) all.not_direct = std::move(facts.not_direct);
     for (Extent extent : facts.extents) {
       extent.file += files;

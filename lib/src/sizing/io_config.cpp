@@ -38,6 +38,10 @@ constexpr ChunkSizes cpu_buffered{1 * MiB, 1 * MiB, Choice::chunk_for_core};
 constexpr ChunkSizes cuda_mixed{1 * MiB, 512 * KiB, Choice::chunk_for_disk};
 constexpr ChunkSizes cuda_mostly_cached{4 * MiB, 512 * KiB, Choice::chunk_for_link};
 constexpr ChunkSizes cpu_mixed{1 * MiB, 512 * KiB, Choice::chunk_for_core};
+// A server sends 40 to 90 MB/s for each request, whatever its size, after a round trip.
+constexpr ChunkSizes remote{8 * MiB, 8 * MiB, Choice::chunk_for_requests};
+constexpr std::size_t remote_requests = 16;              // in flight at first
+constexpr std::size_t most_remote_threads = 4;           // one receives 2 GB/s
 constexpr std::size_t direct_bytes_in_flight = 8 * MiB;  // the best of disks seen: 2 to 32
 constexpr std::size_t most_cuda_readers = 12;     // they saturate the link; more only compete
 constexpr std::size_t most_waiting_threads = 64;  // for the disk, where there is no io_uring
@@ -60,6 +64,9 @@ struct IoMode {
 IoMode choose_read_mode(const Options& options, const SourceFacts& source) {
   if (options.direct == DirectIo::no && !source.is_produced) return {false};
   if (source.not_direct) {
+    if (!source.server.empty() && options.direct != DirectIo::yes) {
+      return {false, Reason{Choice::remote_reads, source.server}};
+    }
     if (options.direct == DirectIo::yes) throw source.not_direct->error;
     const Choice what = source.is_produced ? Choice::produced_reads : Choice::buffered_reads;
     return {false, Reason{what, source.not_direct->why}};
@@ -102,6 +109,20 @@ IoConfig config_of(const Options& options, ChunkSizes sizes, bool writes, std::s
   if (config.direct && options.threads == 0) {
     config.threads = std::max(threads, std::min(config.queue_depth, most_waiting_threads));
   }
+  return config;
+}
+
+/// Returns how to read from a server. Requests that are in flight wait, and take no core.
+IoConfig choose_remote_config(const Options& options, Workers workers, IoMode mode) {
+  if (options.engine != EngineKind::automatic && options.engine != EngineKind::http) {
+    throw Error(ErrorKind::usage, "this engine does not read from a server",
+                {.remedies = {{Change::unset, "Options::engine"}}});
+  }
+  mode.direct = false;  // also of local files beside it
+  IoConfig config = config_of(options, remote, false,
+                              std::min(workers.readers, most_remote_threads), std::move(mode));
+  config.engine = EngineKind::http;
+  if (options.queue_depth == 0) config.queue_depth = remote_requests;
   return config;
 }
 
@@ -153,6 +174,7 @@ Workers choose_workers(const Options& options, const DeviceFacts& device, std::s
 IoConfig choose_read_config(const Options& options, const DeviceFacts& device, Workers workers,
                             const SourceFacts& source) {
   IoMode mode = choose_read_mode(options, source);
+  if (!source.server.empty()) return choose_remote_config(options, workers, std::move(mode));
   const ChunkSizes sizes = sizes_of(device, mode.direct);
   return config_of(options, sizes, false, workers.readers, std::move(mode));
 }
@@ -175,8 +197,9 @@ bool can_mix_reads(const Options& options, const SourceFacts& source) {
   if (from_disk < little && from_disk * static_cast<double>(source.bytes()) < few_bytes) {
     return false;
   }
-  return options.direct == DirectIo::automatic && options.engine != EngineKind::uring &&
-         options.threads == 0 && !source.not_direct && cached > least && cached < 1 - least;
+  return source.server.empty() && options.direct == DirectIo::automatic &&
+         options.engine != EngineKind::uring && options.threads == 0 && !source.not_direct &&
+         cached > least && cached < 1 - least;
 }
 
 IoConfig choose_mixed_read_config(const Options& options, const DeviceFacts& device,

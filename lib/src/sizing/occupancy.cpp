@@ -46,8 +46,9 @@ bool can_be_tuned(const Options& options, const Layout& layout) {
   // Threads that the user has counted bound what can be in flight.
   const bool threads_fixed = options.engine == EngineKind::threads && options.threads != 0;
   return options.queue_depth == 0 && options.block_bytes == 0 && !threads_fixed &&
-         layout.reads.direct && !layout.reads_inline && !layout.reads_by_turns() &&
-         !layout.plan.reads_nothing() && layout.plan.bytes() >= least_bytes;
+         (layout.reads.direct || layout.reads.engine == EngineKind::http) && !layout.reads_inline &&
+         !layout.reads_by_turns() && !layout.plan.reads_nothing() &&
+         layout.plan.bytes() >= least_bytes;
 }
 
 /// The most generous occupancy: slots for as many reads as are in flight at first, and for as many

@@ -29,7 +29,7 @@ Reading choose_reading(const Facts& facts, const Wishes& wishes) {
   const bool both_ways =
       could_read_both_ways(facts, options) && !needs.in_order && needs.resident == 0;
   const bool lanes_may_read = facts.device.uses_host_cores && facts.outputs.empty() &&
-                              !facts.source.is_produced &&
+                              !facts.source.is_produced && facts.source.server.empty() &&
                               options.engine == EngineKind::automatic && !options.make_engine &&
                               options.threads <= workers.reading_lanes;  // else some are left
   const bool one_thread = lanes_may_read && options.threads == 1 && workers.reading_lanes == 1;

@@ -65,6 +65,31 @@ TEST_F(LayoutTest, ReadsOfADiskGoRoundInLittleMoreThanIsInFlight) {
 }
 
 // Applies where io_uring is missing: with fewer threads than reads the disk would not be kept busy.
+TEST_F(LayoutTest, AsksAServerForLargePiecesManyAtATime) {
+  SourceFacts source = on_disk(4 * GiB);
+  source.server = "https://example.org";
+  source.any_direct = false;
+  source.cached = 0.5;  // of files beside it, which must not choose another engine
+  source.runs = {{2 * GiB, 1}, {2 * GiB, 0}};
+  source.not_direct = NotDirect{"it is on a server", {ErrorKind::usage, "it is on a server"}};
+  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::cuda}) {
+    const Layout layout = layout_for({}, kind, source, needs_of(4));
+    EXPECT_EQ(layout.reads.engine, EngineKind::http);
+    EXPECT_FALSE(layout.reads.direct);
+    EXPECT_FALSE(layout.reads_inline);
+    EXPECT_EQ(layout.reads.block_bytes, 8 * MiB);
+    EXPECT_EQ(layout.chunk_bytes, 8 * MiB);
+    ASSERT_TRUE(layout.tuned_depth);
+    EXPECT_EQ(layout.tuned_depth->first, 16u);
+    EXPECT_EQ(layout.reasons.front(), (Reason{Choice::remote_reads, "https://example.org"}));
+  }
+  for (const EngineKind engine : {EngineKind::threads, EngineKind::uring}) {
+    test::expect_error(ErrorKind::usage, "server", [&] {
+      layout_for({.engine = engine}, DeviceKind::cpu, source, needs_of(4));
+    });
+  }
+}
+
 TEST_F(LayoutTest, HasAThreadForEachReadOfADiskInFlight) {
   const auto threads_of = [&](const Options& options) {
     const IoConfig& reads =

@@ -34,18 +34,11 @@ struct Header {
 };
 
 std::string read_text(const File& file, std::uint64_t offset, std::size_t bytes) {
-  std::string text(bytes, '\0');
-  std::size_t done = 0;
-  while (done < bytes) {
-    const ssize_t got = ::pread(file.buffered(), text.data() + done, bytes - done,
-                                static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      throw Error::from_errno(ErrorKind::input, "read", errno, file.path(), offset + done);
-    }
-    if (got == 0) throw not_understood(file, "ends within its .npy header");
-    done += static_cast<std::size_t>(got);
+  if (offset > file.size() || bytes > file.size() - offset) {
+    throw not_understood(file, "ends within its .npy header");
   }
+  std::string text(bytes, '\0');
+  read_exactly(file, offset, std::as_writable_bytes(std::span(text)));
   return text;
 }
 

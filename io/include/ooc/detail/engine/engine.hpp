@@ -16,8 +16,9 @@ namespace ooc {
 class File;
 class OutputFile;
 
-/// The implementation of asynchronous I/O. `automatic`: io_uring if it is available, else threads.
-enum class EngineKind { automatic, uring, threads };
+/// The implementation of asynchronous I/O. `automatic`: io_uring if it is available, else threads;
+/// for remote files http, the only one that reads them.
+enum class EngineKind { automatic, uring, threads, http };
 /// Use of direct I/O (O_DIRECT). `automatic`: where possible, unless the page cache has enough of
 /// the data to be faster.
 enum class DirectIo { automatic, yes, no };
@@ -36,7 +37,7 @@ struct Request {
   std::size_t needed = 0;        ///< of these, before the end of the file
   std::size_t chunk = 0;         ///< index of the chunk; unused by the engine
   std::size_t done = 0;          ///< bytes transferred; set by the engine
-  std::size_t retries = 0;       ///< after interruptions; set by the engine
+  std::size_t retries = 0;       ///< after interruptions and passing errors; set by the engine
 };
 
 /// Performs reads and writes asynchronously. Used by one thread. Short transfers and interruptions
@@ -65,7 +66,7 @@ class OOC_API Engine {
   /// Returns the most requests that may be in flight.
   virtual std::size_t depth() const noexcept = 0;
 
-  /// Returns "uring" or "threads".
+  /// Returns "uring", "threads" or "http".
   virtual std::string_view name() const noexcept = 0;
 
   /// Says how the engine differs from the preferred configuration; may be empty.
@@ -81,15 +82,16 @@ struct EngineOptions {
   bool writes = false;                      ///< expected use; engines can do both
   EngineKind kind = EngineKind::automatic;  ///< the implementation
   std::size_t depth = 8;                    ///< maximum number of requests in flight
-  std::size_t threads = 1;  ///< threads engine only; 0: the caller's thread transfers, in wait()
+  /// Threads of the engine. Of threads, 0: the caller's thread transfers, in wait().
+  std::size_t threads = 1;
   /// Memory that most requests use. Registered with io_uring where that is permitted.
   std::span<std::byte> storage{};
   std::size_t storage_piece = 0;  ///< size of a registered buffer (bytes); 0: all of `storage`
 };
 
 /// Creates an engine. `automatic` selects io_uring, or threads with a note() that says why not.
-/// Throws Error(usage) if `depth` is 0, or for `uring` if the kernel refuses io_uring;
-/// Error(memory) if no thread can be started.
+/// Throws Error(usage) if `depth` is 0, for `uring` if the kernel refuses io_uring, or for `http`
+/// if the library cannot use libcurl; Error(memory) if no thread can be started.
 OOC_API std::unique_ptr<Engine> make_engine(const EngineOptions& options);
 
 }  // namespace ooc

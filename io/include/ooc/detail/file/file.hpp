@@ -9,18 +9,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 
 namespace ooc {
 
-/// An input file: a regular file or a block device, open for reading. Owns its descriptors;
-/// movable, not copyable. Buffered reads are always possible. Direct reads (O_DIRECT) are possible
-/// if a test read succeeded when the file was opened.
+class RemoteObject;
+
+/// An input file: a regular file, a block device, or an object on a web server, open for reading.
+/// Owns its descriptors; movable, not copyable. Buffered reads of local files are always possible.
+/// Direct reads (O_DIRECT) are possible if a test read succeeded when the file was opened. A remote
+/// file has no descriptors: HttpEngine and read_exactly() read it.
 class OOC_API File {
  public:
-  /// Opens a file. Throws Error: `input` if it cannot be opened, `bad_input` if it is a directory,
-  /// a FIFO, a socket, a character device, or a file of procfs or sysfs.
+  /// Opens a file, or asks a server for the size and the version of an object: `https://`,
+  /// `http://` and `s3://` addresses. Throws Error: `input` if it cannot be opened or the server
+  /// cannot be reached, `bad_input` if it is a directory, a FIFO, a socket, a character device, a
+  /// file of procfs or sysfs, or an object of which the server does not send parts.
   static File open(const std::filesystem::path& path);
 
   /// Takes the open file over; `other` has none afterwards.
@@ -29,7 +35,8 @@ class OOC_API File {
   File& operator=(File&& other) noexcept;
   ~File();
 
-  /// Returns the path as given to open().
+  /// Returns the path as given to open(), but of an address only what is before `?`: the rest may
+  /// be a signature, which does not belong into messages.
   const std::filesystem::path& path() const noexcept { return path_; }
   /// Returns the size of the file or block device when it was opened (bytes).
   std::uint64_t size() const noexcept { return size_; }
@@ -39,7 +46,10 @@ class OOC_API File {
     return std::int64_t{opened_.st_mtim.tv_sec} * 1'000'000'000 + opened_.st_mtim.tv_nsec;
   }
 
-  /// Returns the descriptor for reads through the page cache.
+  /// Returns the object on a server; null for a local file.
+  const RemoteObject* remote() const noexcept { return remote_.get(); }
+
+  /// Returns the descriptor for reads through the page cache; -1 for a remote file.
   int buffered() const noexcept { return buffered_; }
 
   /// Returns the descriptor for direct reads, or -1.
@@ -53,7 +63,7 @@ class OOC_API File {
   int disk_errno() const noexcept { return disk_errno_; }
 
   /// Throws Error(input_changed) if another program has written to the file since it was opened, or
-  /// may have. It throws if
+  /// may have. Of a remote file, each read has checked that already. Of a local one, it throws if
   ///
   ///  -  the file's size or modification time (mtime) differs; or
   ///  -  only its change time (ctime) differs, as after a write whose mtime was set back (`cp -p`,
@@ -88,10 +98,11 @@ class OOC_API File {
   int direct_ = -1;
   std::string why_not_direct_;
   int disk_errno_ = 0;
+  std::shared_ptr<const RemoteObject> remote_;  // shared with requests of HttpEngine
 };
 
-/// Reads as many bytes as `memory` has, from `offset` on, through the page cache. Throws
-/// Error: `input` if that fails, `input_changed` if the file ends before.
+/// Reads as many bytes as `memory` has, from `offset` on, through the page cache or from a server.
+/// Throws Error: `input` if that fails, `input_changed` if the file ends before.
 OOC_API void read_exactly(const File& file, std::uint64_t offset, std::span<std::byte> memory);
 
 /// Returns the error for a read that failed at `offset`.

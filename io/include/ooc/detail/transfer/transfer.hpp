@@ -51,6 +51,9 @@ class Transfer {
   /// Payload bytes of all completed requests.
   std::uint64_t bytes_done() const noexcept { return bytes_done_.load(std::memory_order_relaxed); }
 
+  /// Times that a request was repeated, of all completed requests.
+  std::uint64_t retries() const noexcept { return retries_; }
+
   /// Number of requests in flight.
   std::size_t in_flight() const noexcept { return in_flight_.load(std::memory_order_relaxed); }
 
@@ -164,6 +167,7 @@ class Transfer {
   Remainder remainder_;
   Clock::time_point busy_since_{};
   std::atomic<std::uint64_t> bytes_done_{0};
+  std::uint64_t retries_ = 0;
   std::atomic<std::size_t> in_flight_{0};
   double seconds_waiting_ = 0;
   double seconds_busy_ = 0;

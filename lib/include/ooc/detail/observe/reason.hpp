@@ -14,6 +14,7 @@ enum class Choice : std::uint8_t {
   // Reads and writes.
   buffered_reads,   ///< through the page cache; why
   produced_reads,   ///< from a producer, once, from beginning to end; its name
+  remote_reads,     ///< from a server; its name
   cached_reads,     ///< through the page cache, which has much of the input: {percent of it}
   mixed_reads,      ///< cached parts through the page cache: {percent of the input}; rest directly
   ordered_reads,    ///< from beginning to end, as was asked for; mixed reads were possible
@@ -28,6 +29,7 @@ enum class Choice : std::uint8_t {
   chunk_for_disk,       ///< small: the disk is slower than the link
   chunk_for_link,       ///< large enough to fill the link
   chunk_for_core,       ///< fits in the cache of the core that consumes it
+  chunk_for_requests,   ///< large: a server answers each request after a round trip
   chunk_for_margin,     ///< large beside the margin that is read twice
   chunk_for_kernels,    ///< large enough to hide the start of kernels, since nothing is loaded
   chunk_as_asked,       ///< Options::chunk_bytes, rounded up to a multiple of: {records}

@@ -17,7 +17,7 @@ namespace ooc {
 /// the pass starts, but for what is said below.
 struct LayoutStats {
   std::string device{};      ///< its name, for example "NVIDIA H200"
-  std::string engine{};      ///< "uring" or "threads"
+  std::string engine{};      ///< "uring", "threads" or "http"
   bool direct = false;       ///< reads bypass the page cache
   bool is_produced = false;  ///< by a producer, on a thread of the pass; there is no engine then
   /// True if each stream reads its own chunks; its time is divided between reading and computing.
@@ -86,6 +86,7 @@ struct OutcomeStats {
   /// Bytes, of all passes, that an earlier run has processed: see Checkpoint.
   std::uint64_t resumed_bytes = 0;
   std::size_t checkpoints = 0;  ///< times that findings were saved
+  std::uint64_t retries = 0;    ///< read requests that were repeated, mostly to servers
   bool partial = false;         ///< stopped before the end
   std::size_t passes = 1;       ///< passes over the source; `bytes` counts it once
   /// XXH3-128 of the source's bytes as stored, without headers, in their order: 32 hexadecimal

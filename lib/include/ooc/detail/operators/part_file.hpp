@@ -19,11 +19,12 @@ struct FileIdentity {
   std::string name;              ///< the path
   std::uint64_t bytes = 0;       ///< its size
   std::int64_t modified_ns = 0;  ///< time of the last write (nanoseconds since 1970)
-  std::uint64_t hash = 0;        ///< XXH3-64 of both ends (64 KiB each) and 63 pages between
+  std::uint64_t hash = 0;        ///< XXH3-64 of both ends (64 KiB each) and 63 pages between, or
+                                 ///< of the version that a server names
 };
 
-/// Returns the identity of each file of a source, and reads some 400 KiB of each for it. Throws
-/// Error(input).
+/// Returns the identity of each file of a source, and reads some 400 KiB of each local one for it.
+/// Throws Error(input).
 OOC_API std::vector<FileIdentity> identity_of(const Source& source);
 /// The same for one file.
 OOC_API FileIdentity identity_of(const File& file);

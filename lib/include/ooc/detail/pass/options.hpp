@@ -22,7 +22,7 @@ struct Options {
   std::size_t queue_depth = 0;                ///< maximum number of reads in flight
   std::size_t memory_bytes = 0;               ///< limit for host buffers
   std::size_t device_bytes = 0;               ///< limit for allocations on a GPU
-  EngineKind engine = EngineKind::automatic;  ///< how files are read and written
+  EngineKind engine = EngineKind::automatic;  ///< how local files are read and written
   DirectIo direct = DirectIo::automatic;      ///< whether reads bypass the page cache
 
   /// The processes that share folds, maps and products, or null. They must outlive the

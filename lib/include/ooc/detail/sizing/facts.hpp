@@ -31,6 +31,7 @@ struct SourceFacts {
   std::optional<double> cached{};  // fraction in the page cache; empty: not known
   std::vector<CachedRun> runs{};   // of one source, if a part is cached
   double holes = 0;                // fraction
+  std::string server{};            // of a remote file, if there is one
   /// It comes from a producer and has no known size; `extents` has more than that can be.
   bool is_produced = false;
 

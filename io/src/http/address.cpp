@@ -1,0 +1,121 @@
+#include <ooc/detail/http/address.hpp>
+#include <ooc/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <utility>
+
+namespace ooc {
+namespace {
+
+constexpr std::string_view scheme_end = "://";
+
+bool is_letter_or_digit(char letter) {
+  return std::isalnum(static_cast<unsigned char>(letter)) != 0;
+}
+
+/// Returns an environment variable; empty if it is not set.
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+/// Returns the first of two variables that is set and not empty, else `otherwise`.
+std::string variable(const char* name, const char* other, std::string otherwise) {
+  for (const char* const candidate : {name, other}) {
+    if (std::string value = variable(candidate); !value.empty()) return value;
+  }
+  return otherwise;
+}
+
+Error not_understood(std::string_view name, const std::string& what, std::string hint) {
+  return {ErrorKind::bad_input,
+          std::string(name) + ": " + what,
+          {.path = std::string(name), .hint = std::move(hint)}};
+}
+
+/// Returns a key as the path of a URL. Signatures are of this form.
+std::string percent_encoded(std::string_view key) {
+  constexpr std::string_view digits = "0123456789ABCDEF", unreserved = "-._~/";
+  std::string text;
+  for (const char letter : key) {
+    if (is_letter_or_digit(letter) || unreserved.find(letter) != std::string_view::npos) {
+      text += letter;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(letter);
+    text += {'%', digits[byte >> 4], digits[byte & 15]};
+  }
+  return text;
+}
+
+/// Names with a dot do not fit the certificates of hosts that begin with the bucket.
+std::string url_of_bucket(const std::string& bucket, const std::string& region) {
+  std::string endpoint = variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "");
+  while (endpoint.ends_with('/')) endpoint.pop_back();
+  if (!endpoint.empty()) return endpoint + "/" + bucket;
+  const std::string host = "s3." + region + ".amazonaws.com";
+  return bucket.find('.') != std::string::npos ? "https://" + host + "/" + bucket
+                                               : "https://" + bucket + "." + host;
+}
+
+Address s3_address(std::string_view path) {
+  const std::string_view rest = path.substr(path.find(scheme_end) + scheme_end.size());
+  const std::size_t slash = rest.find('/');
+  const std::string bucket(rest.substr(0, slash));
+  const std::string_view key =
+      slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
+  const auto fits = [](char letter) {
+    return is_letter_or_digit(letter) || letter == '-' || letter == '.' || letter == '_';
+  };
+  if (bucket.empty() || key.empty() || !std::ranges::all_of(bucket, fits)) {
+    throw not_understood(path, "is no address of an object", "s3://BUCKET/KEY is one");
+  }
+  S3Keys keys{.id = variable("AWS_ACCESS_KEY_ID"),
+              .secret = variable("AWS_SECRET_ACCESS_KEY"),
+              .token = variable("AWS_SESSION_TOKEN"),
+              .region = variable("AWS_REGION", "AWS_DEFAULT_REGION", "us-east-1")};
+  return {.url = url_of_bucket(bucket, keys.region) + "/" + percent_encoded(key),
+          .name = std::string(path),
+          .keys = std::move(keys)};
+}
+
+}  // namespace
+
+std::string Address::server() const {
+  const std::size_t host = url.find(scheme_end) + scheme_end.size();
+  return url.substr(0, url.find_first_of("/?#", host));
+}
+
+std::string scheme_of(std::string_view path) {
+  const std::size_t end = path.find(scheme_end);
+  if (end == std::string_view::npos || end == 0) return {};
+  std::string scheme(path.substr(0, end));
+  if (!std::ranges::all_of(scheme, is_letter_or_digit)) return {};
+  std::ranges::transform(scheme, scheme.begin(), [](unsigned char letter) {
+    return static_cast<char>(std::tolower(letter));
+  });
+  return scheme;
+}
+
+std::optional<Address> parse_address(std::string_view path) {
+  const std::string scheme = scheme_of(path);
+  if (scheme == "s3") return s3_address(path);
+  if (scheme != "https" && scheme != "http") return std::nullopt;
+  const std::string_view name = path.substr(0, path.find_first_of("?#"));
+  const std::size_t host = scheme.size() + scheme_end.size();
+  const std::string_view authority = name.substr(host, name.find('/', host) - host);
+  if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
+    const std::string without = scheme + "://" + std::string(name.substr(host + at + 1));
+    throw not_understood(without, "an address has no user and no password",
+                         "write them to ~/.netrc: they would appear in messages and reports");
+  }
+  if (authority.empty()) {
+    throw not_understood(name, "is no address of an object", "https://HOST/PATH is one");
+  }
+  return Address{.url = std::string(path.substr(0, path.find('#'))), .name = std::string(name)};
+}
+
+}  // namespace ooc

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ooc {
+
+/// The header of an answer, as far as it matters for reading a part of an object.
+struct Answer {
+  /// A range of bytes and the size of the whole object, as of "bytes 0-99/1000". Either may be
+  /// unknown.
+  struct ContentRange {
+    std::uint64_t first = 0, last = 0;  // inclusive
+    bool has_range = false;             // false: "bytes */1000"
+    std::optional<std::uint64_t> size{};
+  };
+
+  int status = 0;
+  std::string reason{};  // of the status line; may be empty
+  std::optional<ContentRange> range{};
+  std::optional<std::uint64_t> content_length{};
+  std::string etag{};  // as sent, weak ones too
+  std::string modified{};
+  std::string encoding{};
+  std::string bucket_region{};
+  std::uint64_t retry_after_seconds = 0;
+
+  /// Takes a line of the header, with or without its end. A status line begins a new answer: there
+  /// is one before each redirection.
+  void add_line(std::string_view line);
+
+  /// "404 Not Found"
+  std::string status_text() const;
+
+  /// Returns the ETag if it is a strong one, which names the exact bytes; else an empty text.
+  std::string strong_etag() const { return etag.starts_with("W/") ? std::string() : etag; }
+};
+
+}  // namespace ooc

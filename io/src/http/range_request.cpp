@@ -1,0 +1,359 @@
+#include "http/range_request.hpp"
+
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/base/version.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <random>
+#include <utility>
+
+namespace ooc {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t most_tries = 10;
+constexpr milliseconds first_pause{100}, longest_pause{5000};
+constexpr std::uint64_t most_retry_after_seconds = 30;
+constexpr long connect_seconds = 10;
+constexpr long silent_seconds = 30;  // without a byte, after which a connection counts as broken
+constexpr long buffer_bytes = 512 * KiB;
+constexpr std::size_t most_text = 4 * KiB;
+
+/// Returns the pause before a try: twice as long each time, and shorter by chance, so that many
+/// requests that failed together do not come back together.
+milliseconds pause_before(std::size_t tries, std::uint64_t retry_after_seconds) {
+  thread_local std::minstd_rand random{std::random_device{}()};
+  const auto factor = std::int64_t{1} << std::min<std::size_t>(tries - 1, 16);
+  const auto longest = std::min<std::int64_t>(first_pause.count() * factor, longest_pause.count());
+  std::uniform_int_distribution<std::int64_t> pause(longest / 2, longest);
+  const auto asked = std::min(retry_after_seconds, most_retry_after_seconds) * 1000;
+  return milliseconds(std::max(pause(random), static_cast<std::int64_t>(asked)));
+}
+
+bool is_passing_status(int status) {
+  constexpr std::array passing{408, 429, 500, 502, 503, 504};
+  return std::ranges::find(passing, status) != passing.end();
+}
+
+std::string user_agent() {
+  const Version now = version();
+  return "libooc/" + std::to_string(now.major) + "." + std::to_string(now.minor) + "." +
+         std::to_string(now.patch);
+}
+
+/// Returns the text of the first element of that name in the XML of an S3 server.
+std::string element_of(const std::string& xml, const std::string& name) {
+  const std::string open = "<" + name + ">";
+  const std::size_t begin = xml.find(open);
+  if (begin == std::string::npos) return {};
+  const std::size_t end = xml.find("</", begin);
+  if (end == std::string::npos) return {};
+  return xml.substr(begin + open.size(), end - begin - open.size());
+}
+
+}  // namespace
+
+RangeRequest::RangeRequest() : curl_(curl()), handle_(curl_.easy_init()) {
+  if (handle_ == nullptr) throw std::bad_alloc();
+  const auto set = [&](CURLoption option, auto value) {
+    if (curl_.easy_setopt(handle_, option, value) != CURLE_OK) {
+      throw Error(ErrorKind::internal, "libcurl refuses option " + std::to_string(option));
+    }
+  };
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_ERRORBUFFER, message_.data());
+  set(CURLOPT_USERAGENT, user_agent().c_str());
+  // Requests of HTTP/2 would share one connection, which is slower than many.
+  set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  set(CURLOPT_FOLLOWLOCATION, 1L);
+  set(CURLOPT_MAXREDIRS, 5L);
+  set(CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL));
+  set(CURLOPT_CONNECTTIMEOUT, connect_seconds);
+  set(CURLOPT_LOW_SPEED_LIMIT, 1L);
+  set(CURLOPT_LOW_SPEED_TIME, silent_seconds);
+  set(CURLOPT_BUFFERSIZE, buffer_bytes);
+  set(CURLOPT_TCP_KEEPALIVE, 1L);
+  set(CURLOPT_HEADERFUNCTION, &RangeRequest::take_header);
+  set(CURLOPT_HEADERDATA, static_cast<void*>(this));
+  set(CURLOPT_WRITEFUNCTION, &RangeRequest::take_body);
+  set(CURLOPT_WRITEDATA, static_cast<void*>(this));
+  // As the program curl does.
+  for (const char* const name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
+    const char* const bundle = std::getenv(name);
+    if (bundle == nullptr || *bundle == '\0') continue;
+    set(CURLOPT_CAINFO, bundle);
+    break;
+  }
+}
+
+RangeRequest::~RangeRequest() {
+  curl_.easy_cleanup(handle_);
+  curl_.slist_free_all(headers_);
+}
+
+void RangeRequest::begin(const Address& address) {
+  object_ = nullptr;
+  begin_range(address, 0, std::span(&first_byte_, 1));
+}
+
+void RangeRequest::begin(const RemoteObject& object, std::uint64_t offset,
+                         std::span<std::byte> memory) {
+  object_ = &object;
+  begin_range(object.address(), offset, memory);
+}
+
+void RangeRequest::begin_range(const Address& address, std::uint64_t offset,
+                               std::span<std::byte> memory) {
+  address_ = &address;
+  offset_ = offset;
+  memory_ = memory;
+  done_ = 0;
+  tries_ = 0;
+  why_repeated_.clear();
+  const auto set = [&](CURLoption option, auto value) {
+    curl_.easy_setopt(handle_, option, value);
+  };
+  set(CURLOPT_URL, address.url.c_str());
+  // An answer must not lead from an encrypted connection to one that is not.
+  const bool is_encrypted = address.url.starts_with("https");
+  set(CURLOPT_PROTOCOLS, static_cast<long>(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+  set(CURLOPT_REDIR_PROTOCOLS,
+      static_cast<long>(is_encrypted ? CURLPROTO_HTTPS : CURLPROTO_HTTP | CURLPROTO_HTTPS));
+  curl_.slist_free_all(std::exchange(headers_, nullptr));
+  if (object_ != nullptr) {
+    const ObjectVersion& version = object_->version();
+    if (!version.etag.empty()) {
+      add_header("If-Match: " + version.etag);
+    } else if (!version.modified.empty()) {
+      add_header("If-Unmodified-Since: " + version.modified);
+    }
+  }
+  if (address.keys && !address.keys->id.empty()) {
+    set(CURLOPT_AWS_SIGV4, ("aws:amz:" + address.keys->region + ":s3").c_str());
+    set(CURLOPT_USERPWD, (address.keys->id + ":" + address.keys->secret).c_str());
+    add_header("x-amz-content-sha256: UNSIGNED-PAYLOAD");
+    if (!address.keys->token.empty()) add_header("x-amz-security-token: " + address.keys->token);
+  } else {
+    set(CURLOPT_AWS_SIGV4, static_cast<const char*>(nullptr));
+    set(CURLOPT_USERPWD, static_cast<const char*>(nullptr));
+  }
+  set(CURLOPT_HTTPHEADER, headers_);
+  prepare_try();
+}
+
+void RangeRequest::add_header(const std::string& line) {
+  curl_slist* const longer = curl_.slist_append(headers_, line.c_str());
+  if (longer == nullptr) throw std::bad_alloc();
+  headers_ = longer;
+}
+
+void RangeRequest::prepare_try() {
+  ++tries_;
+  answer_ = {};
+  is_checked_ = false;
+  failure_.reset();
+  text_of_refusal_.clear();
+  done_before_ = done_;
+  message_.fill('\0');
+  const std::string range =
+      std::to_string(offset_ + done_) + "-" + std::to_string(offset_ + memory_.size() - 1);
+  curl_.easy_setopt(handle_, CURLOPT_RANGE, range.c_str());
+}
+
+std::size_t RangeRequest::take_header(char* data, std::size_t size, std::size_t count, void* self) {
+  try {
+    static_cast<RangeRequest*>(self)->answer_.add_line({data, size * count});
+    return size * count;
+  } catch (...) {
+    return 0;
+  }
+}
+
+std::size_t RangeRequest::take_body(char* data, std::size_t size, std::size_t count, void* self) {
+  auto& request = *static_cast<RangeRequest*>(self);
+  try {
+    return request.take(std::as_bytes(std::span(data, size * count)));
+  } catch (const Error& error) {
+    request.failure_ = error;
+  } catch (...) {
+    request.failure_ = Error(ErrorKind::memory, "no memory for an answer");
+  }
+  return 0;  // ends the transfer
+}
+
+/// Takes a piece of a body. Returns the number of bytes taken.
+std::size_t RangeRequest::take(std::span<const std::byte> bytes) {
+  if (answer_.status != 206 && answer_.status != 200) {
+    const std::size_t more = std::min(bytes.size(), most_text - text_of_refusal_.size());
+    text_of_refusal_.append(reinterpret_cast<const char*>(bytes.data()), more);
+    return bytes.size();
+  }
+  if (!std::exchange(is_checked_, true)) check_answer();
+  if (bytes.size() > memory_.size() - done_) {
+    throw error(ErrorKind::bad_input, "the server sent more bytes than were asked for");
+  }
+  std::memcpy(memory_.data() + done_, bytes.data(), bytes.size());
+  done_ += bytes.size();
+  return bytes.size();
+}
+
+/// Throws Error unless the answer has the bytes that were asked for, of the version that is read.
+void RangeRequest::check_answer() {
+  if (answer_.status == 200) {
+    throw error(ErrorKind::bad_input, "the server sends only the whole of it",
+                "it ignores that a range of bytes is asked for",
+                "download it first: curl -O " + shell_word(address_->name));
+  }
+  if (!answer_.encoding.empty() && answer_.encoding != "identity") {
+    throw error(ErrorKind::bad_input, "the server sends it compressed (" + answer_.encoding + ")",
+                "a range of compressed bytes is no range of the data", "download it first");
+  }
+  const std::uint64_t first = offset_ + done_, last = offset_ + memory_.size() - 1;
+  if (!answer_.range || !answer_.range->has_range || answer_.range->first != first ||
+      answer_.range->last > last || !answer_.range->size ||
+      *answer_.range->size <= answer_.range->last) {
+    throw error(ErrorKind::bad_input, "the server answered with other bytes than were asked for",
+                "bytes " + std::to_string(first) + " to " + std::to_string(last) +
+                    " were asked for, and the answer does not say that it has them");
+  }
+  object_bytes_ = *answer_.range->size;
+  check_version();
+}
+
+/// Throws Error(input_changed) if the answer is of another version than the one that is read.
+void RangeRequest::check_version() const {
+  if (object_ == nullptr) return;
+  const ObjectVersion& version = object_->version();
+  std::string why;
+  if (answer_.range && answer_.range->size && *answer_.range->size != object_->size()) {
+    why = "its size went from " + std::to_string(object_->size()) + " to " +
+          std::to_string(*answer_.range->size) + " bytes";
+  } else if (!version.etag.empty() && !answer_.etag.empty() && answer_.etag != version.etag) {
+    why = "its ETag went from " + version.etag + " to " + answer_.etag;
+  } else if (version.etag.empty() && !version.modified.empty() && !answer_.modified.empty() &&
+             answer_.modified != version.modified) {
+    why = "the time of its last write went from " + version.modified + " to " + answer_.modified;
+  }
+  if (why.empty()) return;
+  throw error(ErrorKind::input_changed, "changed while it was read", std::move(why),
+              "run again when nothing writes to it any more");
+}
+
+std::optional<milliseconds> RangeRequest::end_try(CURLcode code) {
+  if (failure_) throw *std::exchange(failure_, std::nullopt);
+  const std::size_t got = done_ - done_before_;
+  if (code != CURLE_OK) {
+    if (is_passing(code)) return try_again(curl_.easy_strerror(code));
+    throw not_reached(code);
+  }
+  if (is_passing_status(answer_.status)) return try_again(answer_.status_text());
+  const bool is_empty = answer_.status == 416 && answer_.range && answer_.range->size == 0;
+  const bool is_empty_whole = answer_.status == 200 && answer_.content_length == 0;
+  if (object_ == nullptr && (is_empty || is_empty_whole)) {
+    object_bytes_ = 0;
+    return std::nullopt;
+  }
+  if (answer_.status == 412 || answer_.status == 416) {
+    check_version();
+    throw error(ErrorKind::input_changed, "changed while it was read",
+                "the server answers " + answer_.status_text() + ": it has another version now",
+                "run again when nothing writes to it any more");
+  }
+  if (answer_.status != 206) {
+    if (answer_.status == 200) check_answer();
+    throw refused();
+  }
+  if (!is_checked_) check_answer();  // there was no body
+  if (done_ == memory_.size()) return std::nullopt;
+  if (got == 0) return try_again("an answer without data");
+  return try_again("a short answer");
+}
+
+/// True for failures of a connection that a new one may not have. If nothing is known of the object
+/// yet, the address may be wrong, and who typed it should not wait.
+bool RangeRequest::is_passing(CURLcode code) const {
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_COULDNT_CONNECT: return object_ != nullptr;
+    case CURLE_OPERATION_TIMEDOUT: return object_ != nullptr || done_ > 0;
+    case CURLE_PARTIAL_FILE:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_SSL_CONNECT_ERROR: return true;
+    default: return false;
+  }
+}
+
+std::optional<milliseconds> RangeRequest::try_again(std::string why) {
+  why_repeated_ = std::move(why);
+  if (tries_ >= most_tries) {
+    throw error(ErrorKind::input,
+                "the server did not send byte " + std::to_string(offset_ + done_) + " in " +
+                    std::to_string(tries_) + " tries",
+                "the last one ended with: " + why_repeated_,
+                "run again later; fewer requests at a time (--queue-depth) are a smaller load");
+  }
+  // A server that sends pieces is not too busy.
+  const bool goes_on = done_ > done_before_ && answer_.status == 206;
+  const std::uint64_t asked = answer_.retry_after_seconds;
+  const milliseconds pause = goes_on ? milliseconds(0) : pause_before(tries_, asked);
+  prepare_try();
+  return pause;
+}
+
+Error RangeRequest::error(ErrorKind kind, const std::string& what, std::string why,
+                          std::string hint) const {
+  return {kind,
+          address_->name + ": " + what,
+          {.path = address_->name,
+           .offset = object_ != nullptr ? std::optional(offset_ + done_) : std::nullopt,
+           .why = std::move(why),
+           .hint = std::move(hint)}};
+}
+
+/// Returns the error for an answer that is a refusal.
+Error RangeRequest::refused() const {
+  std::string why, hint;
+  const std::string code = element_of(text_of_refusal_, "Code");
+  if (!code.empty()) why = code + ": " + element_of(text_of_refusal_, "Message");
+  const bool is_s3 = address_->keys.has_value();
+  switch (answer_.status) {
+    case 404:
+    case 410: hint = "check the address"; break;
+    case 401:
+    case 403:
+      hint = !is_s3
+                 ? "a signed address may have expired; a user and password are read from ~/.netrc"
+             : address_->keys->id.empty()
+                 ? "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION"
+                 : "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and "
+                   "AWS_REGION, which are set";
+      break;
+    default: break;
+  }
+  if (is_s3 && !answer_.bucket_region.empty() && answer_.bucket_region != address_->keys->region) {
+    hint = "the bucket is in another region: set AWS_REGION=" + answer_.bucket_region;
+  }
+  return error(ErrorKind::input, "the server refused it: " + answer_.status_text(), std::move(why),
+               std::move(hint));
+}
+
+Error RangeRequest::not_reached(CURLcode code) const {
+  const std::string detail = message_.data();
+  std::string hint;
+  if (code == CURLE_COULDNT_RESOLVE_HOST) hint = "check the name of the host";
+  if (code == CURLE_PEER_FAILED_VERIFICATION) {
+    hint = "CURL_CA_BUNDLE may name a file with the certificate of its authority";
+  }
+  const ErrorKind kind = code == CURLE_URL_MALFORMAT ? ErrorKind::bad_input : ErrorKind::input;
+  return error(kind, "cannot be read from its server",
+               detail.empty() ? curl_.easy_strerror(code) : detail, std::move(hint));
+}
+
+}  // namespace ooc

@@ -1,0 +1,95 @@
+#pragma once
+
+#include "http/answer.hpp"
+#include "http/curl.hpp"
+
+#include <ooc/detail/http/address.hpp>
+#include <ooc/detail/http/remote_object.hpp>
+#include <ooc/error.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace ooc {
+
+/// Requests a range of an object, by as many tries as it takes: answers may be short, connections
+/// break, and servers are busy. Knows nothing of threads. Each try is one transfer of handle(),
+/// which curl_easy_perform() or a multi handle performs. It can be used again for other ranges, and
+/// keeps its connection then.
+class RangeRequest {
+ public:
+  RangeRequest();
+  RangeRequest(const RangeRequest&) = delete;
+  RangeRequest& operator=(const RangeRequest&) = delete;
+  ~RangeRequest();
+
+  /// Begins to ask for the first byte of an object of which nothing is known yet.
+  void begin(const Address& address);
+
+  /// Begins to ask for a range of an object. Both must outlive the request.
+  void begin(const RemoteObject& object, std::uint64_t offset, std::span<std::byte> memory);
+
+  /// Returns the handle of the next try.
+  CURL* handle() const noexcept { return handle_; }
+
+  /// Judges a try that has ended with `code`. Returns nothing if the request is complete, else the
+  /// time to wait before the next try, for which handle() is prepared. Throws Error if the request
+  /// has failed.
+  std::optional<std::chrono::milliseconds> end_try(CURLcode code);
+
+  std::size_t tries() const noexcept { return tries_; }
+  /// Says why the last try was not the last one: "503 Service Unavailable".
+  const std::string& why_repeated() const noexcept { return why_repeated_; }
+
+  /// Returns the header of the last answer.
+  const Answer& answer() const noexcept { return answer_; }
+
+  /// Returns the size of the object (bytes), after the first request of begin(address).
+  std::uint64_t object_bytes() const noexcept { return object_bytes_; }
+
+ private:
+  static std::size_t take_header(char* data, std::size_t size, std::size_t count, void* self);
+  static std::size_t take_body(char* data, std::size_t size, std::size_t count, void* self);
+
+  void begin_range(const Address& address, std::uint64_t offset, std::span<std::byte> memory);
+  void prepare_try();
+  void add_header(const std::string& line);
+  std::size_t take(std::span<const std::byte> bytes);
+  void check_answer();
+  void check_version() const;
+  bool is_passing(CURLcode code) const;
+  std::optional<std::chrono::milliseconds> try_again(std::string why);
+  Error error(ErrorKind kind, const std::string& what, std::string why = {},
+              std::string hint = {}) const;
+  Error refused() const;
+  Error not_reached(CURLcode code) const;
+
+  const Curl& curl_;
+  CURL* handle_;
+  curl_slist* headers_ = nullptr;
+  std::array<char, CURL_ERROR_SIZE> message_{};
+
+  const Address* address_ = nullptr;
+  const RemoteObject* object_ = nullptr;  // null: nothing is known of it
+  std::byte first_byte_{};                // of an object of which nothing is known
+  std::uint64_t offset_ = 0;
+  std::span<std::byte> memory_{};
+  std::size_t done_ = 0;         // bytes of `memory_`
+  std::size_t done_before_ = 0;  // the last try
+  std::size_t tries_ = 0;
+  std::string why_repeated_;
+  std::uint64_t object_bytes_ = 0;
+
+  Answer answer_;
+  bool is_checked_ = false;       // the answer of this try
+  std::optional<Error> failure_;  // that take() has found: it must not throw into libcurl
+  std::string text_of_refusal_;   // the beginning of the body of an answer that has no data
+};
+
+}  // namespace ooc

@@ -1,0 +1,46 @@
+#include <ooc/detail/http/remote_object.hpp>
+
+#include "http/range_request.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace ooc {
+namespace {
+
+/// Performs all tries of a request on this thread.
+void perform(RangeRequest& request) {
+  for (;;) {
+    const auto pause = request.end_try(curl().easy_perform(request.handle()));
+    if (!pause) return;
+    std::this_thread::sleep_for(*pause);
+  }
+}
+
+}  // namespace
+
+RemoteObject::RemoteObject(Address address) : address_(std::move(address)) {
+  RangeRequest request;
+  request.begin(address_);
+  perform(request);
+  const Answer& answer = request.answer();
+  size_ = request.object_bytes();
+  version_ = {.etag = answer.strong_etag(), .modified = answer.modified};
+  const auto modified =
+      answer.modified.empty() ? -1 : curl().getdate(answer.modified.c_str(), nullptr);
+  modified_seconds_ = std::max<std::int64_t>(modified, 0);
+}
+
+std::string RemoteObject::fingerprint() const {
+  return version_.etag.empty() ? version_.modified : version_.etag;
+}
+
+void RemoteObject::read(std::uint64_t offset, std::span<std::byte> memory) const {
+  if (memory.empty()) return;
+  RangeRequest request;
+  request.begin(*this, offset, memory);
+  perform(request);
+}
+
+}  // namespace ooc

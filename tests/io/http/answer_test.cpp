@@ -1,0 +1,63 @@
+#include "http/answer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace ooc {
+namespace {
+
+TEST(AnswerTest, TakesAHeader) {
+  Answer answer;
+  for (const std::string_view line :
+       {"HTTP/1.1 206 Partial Content\r\n", "content-range: bytes 0-99/1000\r\n",
+        "Content-Length: 100\r\n", "ETag: \"a b\"\r\n",
+        "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n", "Retry-After: 7\r\n", "\r\n"}) {
+    answer.add_line(line);
+  }
+  EXPECT_EQ(answer.status, 206);
+  EXPECT_EQ(answer.status_text(), "206 Partial Content");
+  ASSERT_TRUE(answer.range && answer.range->has_range);
+  EXPECT_EQ(answer.range->first, 0);
+  EXPECT_EQ(answer.range->last, 99);
+  EXPECT_EQ(answer.range->size, 1000);
+  EXPECT_EQ(answer.content_length, 100);
+  EXPECT_EQ(answer.strong_etag(), "\"a b\"");
+  EXPECT_EQ(answer.modified, "Mon, 01 Jan 2024 00:00:00 GMT");
+  EXPECT_EQ(answer.retry_after_seconds, 7);
+}
+
+TEST(AnswerTest, AStatusLineBeginsANewAnswer) {
+  Answer answer;
+  answer.add_line("HTTP/1.1 302 Found");
+  answer.add_line("ETag: W/\"1\"");
+  EXPECT_EQ(answer.strong_etag(), "");
+  answer.add_line("HTTP/2 200");
+  EXPECT_EQ(answer.etag, "");
+  EXPECT_EQ(answer.status_text(), "200");
+}
+
+TEST(AnswerTest, UnknownSizesAndPlaces) {
+  Answer answer;
+  answer.add_line("Content-Range: bytes */1000");
+  ASSERT_TRUE(answer.range);
+  EXPECT_FALSE(answer.range->has_range);
+  EXPECT_EQ(answer.range->size, 1000);
+  answer.add_line("Content-Range: bytes 5-6/*");
+  ASSERT_TRUE(answer.range && answer.range->has_range);
+  EXPECT_FALSE(answer.range->size);
+}
+
+TEST(AnswerTest, RejectsWhatIsNoRange) {
+  for (const std::string_view text :
+       {"", "bytes", "bytes 0-99", "bytes 9-0/10", "bytes 0-/10", "bytes -5/10", "bytes 0-1/x",
+        "items 0-1/10", "bytes 0-1/99999999999999999999999", "bytes 0 1/10"}) {
+    Answer answer;
+    answer.add_line("Content-Range: " + std::string(text));
+    EXPECT_FALSE(answer.range) << text;
+  }
+}
+
+}  // namespace
+}  // namespace ooc
