@@ -297,7 +297,7 @@ std::optional<milliseconds> RangeRequest::try_again(std::string why) {
                 "the server did not send byte " + std::to_string(offset_ + done_) + " in " +
                     std::to_string(tries_) + " tries",
                 "the last one ended with: " + why_repeated_,
-                "run again later; fewer requests at a time (--queue-depth) are a smaller load");
+                "run again later: the server may be busy");
   }
   // A server that sends pieces is not too busy.
   const bool goes_on = done_ > done_before_ && answer_.status == 206;

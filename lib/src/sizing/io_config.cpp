@@ -41,7 +41,7 @@ constexpr ChunkSizes cpu_mixed{1 * MiB, 512 * KiB, Choice::chunk_for_core};
 // A server sends 40 to 90 MB/s for each request, whatever its size, after a round trip.
 constexpr ChunkSizes remote{8 * MiB, 8 * MiB, Choice::chunk_for_requests};
 constexpr std::size_t remote_requests = 16;              // in flight at first
-constexpr std::size_t most_remote_threads = 4;           // one receives 2 GB/s
+constexpr std::size_t most_remote_threads = 12;          // one receives 2 GB/s
 constexpr std::size_t direct_bytes_in_flight = 8 * MiB;  // the best of disks seen: 2 to 32
 constexpr std::size_t most_cuda_readers = 12;     // they saturate the link; more only compete
 constexpr std::size_t most_waiting_threads = 64;  // for the disk, where there is no io_uring
