@@ -145,7 +145,7 @@ class RemoteTest(CliTest):
             (always(412), 5, "changed"), (always(403), 4, "403"), (whole, 3, "only the whole"),
             (other(etag='"v2"'), 5, "changed"), (other(size=len(DATA) + 4), 5, "changed"),
             (other(named=7), 3, "other bytes"), (other(encoding="gzip"), 3, "compressed"),
-            (too_long, 3, "other bytes"),
+            (too_long, 3, "other bytes"), (other(fewer=10), 3, "more bytes than it says"),
         ]
 
         def run(case):
@@ -226,7 +226,7 @@ class RemoteTest(CliTest):
         self.assertGreater(document["run"]["checkpoint"]["resumed_bytes"], 0)
 
     def test_redirection(self):
-        url, thing = self.serve()
+        url, _ = self.serve()
         moved, _ = self.serve(moved=url)
         self.sum_of(moved)
 

@@ -1,4 +1,5 @@
 #include "file/file_system.hpp"
+#include "file/input_errors.hpp"
 
 #include <ooc/detail/file/file.hpp>
 #include <ooc/detail/http/address.hpp>
@@ -113,12 +114,15 @@ bool has_other_attributes(const struct stat& a, const struct stat& b) {
          a.st_nlink != b.st_nlink;
 }
 
-Error changed_error(const std::filesystem::path& path, const std::string& why) {
-  return Error(ErrorKind::input_changed, path.string() + ": changed while it was read",
-               {.path = path, .why = why, .hint = "run again when nothing writes to it any more"});
-}
-
 }  // namespace
+
+Error changed_error(const std::filesystem::path& path, std::string why) {
+  return {ErrorKind::input_changed,
+          path.string() + ": changed while it was read",
+          {.path = path,
+           .why = std::move(why),
+           .hint = "run again when nothing writes to it any more"}};
+}
 
 File File::open(const std::filesystem::path& path) {
   File file;

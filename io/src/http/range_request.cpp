@@ -1,5 +1,7 @@
 #include "http/range_request.hpp"
 
+#include "file/input_errors.hpp"
+
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/base/version.hpp>
 
@@ -193,8 +195,9 @@ std::size_t RangeRequest::take(std::span<const std::byte> bytes) {
     return bytes.size();
   }
   if (!std::exchange(is_checked_, true)) check_answer();
-  if (bytes.size() > memory_.size() - done_) {
-    throw error(ErrorKind::bad_input, "the server sent more bytes than were asked for");
+  // The range that the answer names is within the one that was asked for.
+  if (bytes.size() > answer_.range->last + 1 - (offset_ + done_)) {
+    throw error(ErrorKind::bad_input, "the server sent more bytes than it says");
   }
   std::memcpy(memory_.data() + done_, bytes.data(), bytes.size());
   done_ += bytes.size();
@@ -239,8 +242,7 @@ void RangeRequest::check_version() const {
     why = "the time of its last write went from " + version.modified + " to " + answer_.modified;
   }
   if (why.empty()) return;
-  throw error(ErrorKind::input_changed, "changed while it was read", std::move(why),
-              "run again when nothing writes to it any more");
+  throw changed_error(address_->name, std::move(why));
 }
 
 std::optional<milliseconds> RangeRequest::end_try(CURLcode code) {
@@ -259,9 +261,8 @@ std::optional<milliseconds> RangeRequest::end_try(CURLcode code) {
   }
   if (answer_.status == 412 || answer_.status == 416) {
     check_version();
-    throw error(ErrorKind::input_changed, "changed while it was read",
-                "the server answers " + answer_.status_text() + ": it has another version now",
-                "run again when nothing writes to it any more");
+    throw changed_error(address_->name, "the server answers " + answer_.status_text() +
+                                            ": it has another version now");
   }
   if (answer_.status != 206) {
     if (answer_.status == 200) check_answer();
@@ -279,8 +280,8 @@ bool RangeRequest::is_passing(CURLcode code) const {
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
-    case CURLE_COULDNT_CONNECT: return object_ != nullptr;
-    case CURLE_OPERATION_TIMEDOUT: return object_ != nullptr || done_ > 0;
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_OPERATION_TIMEDOUT: return object_ != nullptr;
     case CURLE_PARTIAL_FILE:
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
