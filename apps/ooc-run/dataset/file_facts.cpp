@@ -139,13 +139,13 @@ std::vector<std::byte> glance(const ooc::Source& source) {
   constexpr std::uint64_t most_bytes = 16 * ooc::KiB;  // more takes longer and tells no more
   const ooc::Extent piece{
       .file = data.file, .offset = offset, .bytes = std::min(most_bytes, file.size() - offset)};
-  // Prefer direct I/O: a buffered read would trigger the kernel's read-ahead.
-  const bool only_cached = file.direct() < 0 && ooc::page_cache_fraction(file, piece) == 1;
   PageReader reader;
   if (file.remote() != nullptr) {
     const auto groups = groups_in(reader.read(file, offset, most_bytes), offset, data);
     return {groups.begin(), groups.end()};
   }
+  // Prefer direct I/O: a buffered read would trigger the kernel's read-ahead.
+  const bool only_cached = file.direct() < 0 && ooc::page_cache_fraction(file, piece) == 1;
   const auto got =
       reader.try_read(only_cached ? file.buffered() : file.direct(), offset, most_bytes);
   if (!got) return {};

@@ -2,7 +2,6 @@
 #include <ooc/error.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <utility>

@@ -9,6 +9,13 @@
 namespace ooc {
 namespace {
 
+/// Returns a request of this thread. Its connection is kept for the next one: to begin a run takes
+/// several small reads, and a new connection as many round trips as two or three of them.
+RangeRequest& own_request() {
+  thread_local RangeRequest request;
+  return request;
+}
+
 /// Performs all tries of a request on this thread.
 void perform(RangeRequest& request) {
   for (;;) {
@@ -21,7 +28,7 @@ void perform(RangeRequest& request) {
 }  // namespace
 
 RemoteObject::RemoteObject(Address address) : address_(std::move(address)) {
-  RangeRequest request;
+  RangeRequest& request = own_request();
   request.begin(address_);
   perform(request);
   const Answer& answer = request.answer();
@@ -38,7 +45,7 @@ std::string RemoteObject::fingerprint() const {
 
 void RemoteObject::read(std::uint64_t offset, std::span<std::byte> memory) const {
   if (memory.empty()) return;
-  RangeRequest request;
+  RangeRequest& request = own_request();
   request.begin(*this, offset, memory);
   perform(request);
 }
