@@ -83,14 +83,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.part(thing, first, last)
 
     def part(self, thing, first, last, **changes):
-        """Answers with bytes of an object. `changes`: of the header etag, size, encoding, named, the
-        first byte, and fewer, by how many the body is longer than it says; sent: bytes of the
-        body."""
+        """Answers with bytes of an object. `changes`: of the header etag, size, encoding and named,
+        the first byte; sent: bytes of the body; fewer: bytes of it that the header leaves out."""
         body = thing.data[first:last + 1]
         sent = body[:changes.get("sent", len(body))]
         etag = changes.get("etag", thing.etag)
         named = changes.get("named", first)
-        headers = [("Content-Range", f"bytes {named}-{named + len(body) - 1 - changes.get('fewer', 0)}/"
+        end = named + len(body) - 1 - changes.get("fewer", 0)
+        headers = [("Content-Range", f"bytes {named}-{end}/"
                                      f"{changes.get('size', len(thing.data))}")]
         if etag:
             headers.append(("ETag", etag))
