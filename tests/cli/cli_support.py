@@ -23,7 +23,9 @@ jsonschema.Draft202012Validator.check_schema(SCHEMA)
 def clean_environment(**variables):
     """Returns the environment without variables that change what the program does or prints."""
     ours = {name: value for name, value in os.environ.items()
-            if not name.startswith(("OOC_", "LC_")) and name not in ("NO_COLOR", "COLUMNS")}
+            if not name.startswith(("OOC_", "LC_", "AWS_")) and
+            not name.lower().endswith("_proxy") and
+            name not in ("NO_COLOR", "COLUMNS", "CURL_CA_BUNDLE", "SSL_CERT_FILE")}
     return {**ours, "LANG": "C.UTF-8", **variables}
 
 

@@ -7,7 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from cli_support import CliTest, main
-from web_server import Server, Thing, close_hard
+from web_server import Server, Thing, close_hard, make_certificate
 
 import numpy as np
 
@@ -23,10 +23,10 @@ def npy_of(array):
 
 
 class RemoteTest(CliTest):
-    def serve(self, data=DATA, name="/a.f32", **traits):
+    def serve(self, data=DATA, name="/a.f32", certificate=None, **traits):
         """Returns the address of an object on a server that ends with the test, and the object."""
         thing = Thing(data, **traits)
-        server = Server({name: thing})
+        server = Server({name: thing}, certificate)
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
         return server.url(name), thing
@@ -43,6 +43,7 @@ class RemoteTest(CliTest):
         self.assertEqual(document["input"]["files"], [{"path": url, "bytes": len(DATA)}])
         self.assertEqual(document["run"]["engine"], "http")
         self.assertEqual(document["run"]["retries"], 0)
+        self.assertIsNone(document["run"]["prediction"])
         self.assertRegex(" ".join(document["run"]["reasons"]), "reading from http://127.0.0.1")
         path = self.write("a.f32", DATA)
         for words in (("reduce",), ("histogram",), ("histogram", "--bins", "7"),
@@ -68,7 +69,10 @@ class RemoteTest(CliTest):
         url, _ = self.serve(b"", "/e.f32")
         self.assertEqual(self.json("reduce", url)["result"]["count"], 0)
         url, _ = self.serve(npy_of(array), "/y.npy")
-        self.assertIn("60 x 100", self.succeed("info", url).stdout)
+        text = self.succeed("info", url).stdout
+        self.assertIn("60 x 100", text)
+        self.assertRegex(text, r"on +http://127\.0\.0\.1:\d+\n")
+        self.assertNotIn("extents", text)
 
     def test_beside_a_file(self):
         url, _ = self.serve()
@@ -80,6 +84,7 @@ class RemoteTest(CliTest):
         url, thing = self.serve()
         text = self.succeed("reduce", url, "--explain", "--dtype", "f4").stdout
         self.assertRegex(text, r"over HTTP, \d+ requests of 8 MiB in flight")
+        self.assertRegex(text, r"predicted +not known, of a server")
         self.assertLessEqual(thing.requests, 1)  # a glance at the type
 
     def test_passing_faults(self):
@@ -208,6 +213,8 @@ class RemoteTest(CliTest):
         a = np.arange(300 * 200, dtype=np.float32).reshape(300, 200) % 7
         url, _ = self.serve(npy_of(a), "/a.npy")
         np.save(self.path("b.npy"), a.T.copy())
+        text = self.succeed("matmul", url, "b.npy", "--explain").stdout
+        self.assertRegex(text, r"predicted +not known, of a server")
         self.succeed("matmul", url, "b.npy", "-o", "c.npy")
         np.testing.assert_array_equal(np.load(self.path("c.npy")), a @ a.T)
 
@@ -229,6 +236,24 @@ class RemoteTest(CliTest):
         url, _ = self.serve()
         moved, _ = self.serve(moved=url)
         self.sum_of(moved)
+
+    def test_encrypted(self):
+        certificate = make_certificate(self.directory)
+        url, thing = self.serve(certificate=certificate)
+        self.assertTrue(url.startswith("https:"))
+        for name in ("CURL_CA_BUNDLE", "SSL_CERT_FILE"):
+            self.sum_of(url, env={name: certificate})
+        asked = thing.requests
+        done = self.refuse(4, "cannot be read from its server", "reduce", url,
+                           hint="CURL_CA_BUNDLE may name a file")
+        self.assertIn("certificate", done.stderr)
+        self.assertEqual(thing.requests, asked)
+        # What came encrypted is not asked for again in the open.
+        open_url, thing = self.serve()
+        moved, _ = self.serve(certificate=certificate, moved=open_url)
+        self.refuse(4, "cannot be read from its server", "reduce", moved,
+                    env={"CURL_CA_BUNDLE": certificate})
+        self.assertEqual(thing.requests, 0)
 
     def test_s3(self):
         url, _ = self.serve(name="/bucket/a%20b.f32", keys=("KEYID", "SECRET"))

@@ -5,7 +5,9 @@ import hmac
 import http.server
 import re
 import socket
+import ssl
 import struct
+import subprocess
 import threading
 import urllib.parse
 
@@ -126,18 +128,39 @@ def is_signed(request, key, secret):
     return hmac.new(signer, text.encode(), hashlib.sha256).hexdigest() == signature
 
 
+def make_certificate(directory):
+    """Returns a file with a key and a certificate for this machine, which no authority signed."""
+    path = directory / "server.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=test",
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", path,
+                    "-out", directory / "certificate"], check=True, capture_output=True)
+    with path.open("ab") as file:
+        file.write((directory / "certificate").read_bytes())
+    return path
+
+
 class Server(http.server.ThreadingHTTPServer):
-    """Serves `things`, a dictionary of paths, on a free port of this machine."""
+    """Serves `things`, a dictionary of paths, on a free port of this machine; encrypted, if it has
+    a certificate."""
     daemon_threads = True
     request_queue_size = 256
 
-    def __init__(self, things):
+    def __init__(self, things, certificate=None):
         super().__init__(("127.0.0.1", 0), Handler)
         self.things = things
+        self.scheme = "http"
+        if certificate:
+            self.scheme = "https"
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            # A handshake in accept() would keep other connections waiting.
+            self.socket = context.wrap_socket(self.socket, server_side=True,
+                                              do_handshake_on_connect=False)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, request, client_address):
         pass  # clients that give up
 
     def url(self, path):
-        return f"http://127.0.0.1:{self.server_address[1]}{path}"
+        return f"{self.scheme}://127.0.0.1:{self.server_address[1]}{path}"

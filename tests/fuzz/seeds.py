@@ -134,6 +134,18 @@ COMMANDS = [
     "reduce a -jo", "gen -o", "gen -o=x", "gen -o --size 5", "reduce a --FILE b", "reduce --FILE=b",
 ]
 
+# Headers of servers' answers, and addresses.
+HEADERS = [
+    "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-99/1000\r\nETag: \"a\"\r\n\r\n",
+    "HTTP/2 416\ncontent-range: bytes */0\nretry-after: 7\nlast-modified: Mon, 01 Jan 2024",
+    "HTTP/1.1 302 Found\nLocation: x\n\nHTTP/1.1 200\nContent-Length: 18446744073709551616\n",
+    "Content-Range: bytes 5-4/*\nContent-Range: bytes -1-3/10\nETag: W/\"1\"\n"
+    "Content-Encoding: gzip",
+    "Retry-After: Fri, 31 Dec 1999 23:59:59 GMT\nRetry-After: -1\nx-amz-bucket-region: eu-west-3",
+    "https://example.org/a.f32?X-Amz-Signature=0#f\nhttp://u:p@example.org/a\nhttp://[::1]:80/a\n"
+    "s3://bucket/a b\ns3://bucket\ngs://b/c\nHTTPS://?a\n/a/b\nhttp://h?u@v",
+]
+
 
 def number(value):
     """Encodes a value for Numbers::of_any_size()."""
@@ -159,6 +171,8 @@ for number, text in enumerate(SIZES):
     write("sizes", f"seed_{number:02}", text.encode())
 for number, text in enumerate(COMMANDS):
     write("arguments", f"seed_{number:02}", text.replace(" ", "\n").encode())
+for number, text in enumerate(HEADERS):
+    write("http_header", f"seed_{number:02}", text.encode())
 write("histogram_bins", "empty", b"")
 write("sequential_plan", "empty", b"")
 write("region_plan", "empty", b"")

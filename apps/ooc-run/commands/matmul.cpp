@@ -86,11 +86,16 @@ Task product_task(const ooc::Source& a, const ooc::Source& b) {
   return task;
 }
 
+bool is_remote(const ooc::MatmulPlan& plan) {
+  return std::ranges::count(plan.reasons, ooc::Choice::remote_reads, &ooc::Reason::what) != 0;
+}
+
 /// Returns the work of a product according to its plan.
 Workload work_of(const ooc::MatmulPlan& plan) {
   const auto read = static_cast<double>(plan.bytes_read);
   const double cached = plan.direct ? 0 : plan.page_cache_fraction.value_or(0);
-  return {.from_disk = read * (1 - cached),
+  return {.from_server = is_remote(plan),
+          .from_disk = read * (1 - cached),
           .from_page_cache = read * cached,
           .to_device = static_cast<double>(plan.link_bytes - plan.bytes_written),
           .through_kernel = read,
@@ -122,6 +127,7 @@ Outcome explain_product(const MatmulRequest& request, const ooc::Target& target,
       ooc::dry_run_matmul(session.coordinator(), a, b, request.options,
                           path.empty() ? std::nullopt : std::optional(target));
   const auto prediction = session.predict(work_of(plan));
+  const std::string_view unknown = is_remote(plan) ? "a server" : session.sharers();
   std::vector<std::string> reasons = sentences_of(plan.reasons);
   const std::string& why_device = session.device().reason;
   if (!why_device.empty()) reasons.insert(reasons.begin(), why_device);
@@ -130,9 +136,8 @@ Outcome explain_product(const MatmulRequest& request, const ooc::Target& target,
   std::vector<FactRow> facts = try_side_files(request.run.side_files);
   std::ranges::move(checkpoint_row(request.run.checkpoint), std::back_inserter(facts));
   if (!path.empty()) facts.insert(facts.begin(), {"output", printable(path.string())});
-  std::ranges::move(
-      plan_rows(plan, names_of(session.device()), explain(prediction, session.sharers())),
-      std::back_inserter(facts));
+  std::ranges::move(plan_rows(plan, names_of(session.device()), explain(prediction, unknown)),
+                    std::back_inserter(facts));
   std::vector<std::string> warnings;
   for (const ooc::Source* operand : {&a, &b}) {
     std::string doubt = type_doubt(*operand, request.run.format);

@@ -75,6 +75,7 @@ FileFacts describe_file(const ooc::File& file, const ooc::Extent& data) {
   facts.data_bytes = data.bytes;
   facts.page_cache_fraction = ooc::page_cache_fraction(file, data);
   if (file.remote() != nullptr) {
+    facts.is_remote = true;
     facts.disk_bytes = file.size();
     facts.extents.why_not = "it is on a server";
     facts.file_system = file.remote()->address().server();

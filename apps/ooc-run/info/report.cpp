@@ -11,6 +11,7 @@
 #include "cli/fact_table.hpp"
 #include "cli/sizes.hpp"
 #include "cli/type_words.hpp"
+#include "rates/prediction.hpp"
 #include "result/reasons.hpp"
 
 namespace ooc_run {
@@ -177,7 +178,7 @@ std::string selectors_text(const Info& info) {
 /// unless there are more threads than cores: then most of them only wait for the disk.
 std::string readers_text(const ooc::Stats& pass) {
   if (pass.layout.engine == "uring") return "io_uring";
-  if (pass.layout.engine == "http") return "HTTP";
+  if (is_remote(pass)) return "HTTP";
   if (pass.layout.reads_inline || pass.layout.threads <= ooc::usable_cores()) {
     return format_count(pass.layout.threads, "thread");
   }
@@ -191,9 +192,9 @@ std::string reading_text(const Reading& reading) {
       "{}, {}, {}, {} x {}, {} in flight{}",
       reading.explanation.device.kind() == ooc::DeviceKind::cuda ? "GPU" : "CPU",
       readers_text(pass),
-      pass.layout.engine == "http" ? "ranges"
-      : pass.layout.direct         ? "direct"
-                                   : "page cache",
+      is_remote(pass)      ? "ranges"
+      : pass.layout.direct ? "direct"
+                           : "page cache",
       group_digits(std::to_string(pass.layout.chunks)),
       format_binary_bytes(pass.layout.chunk_bytes), pass.layout.queue_depth,
       pass.outcome.passes > 1 ? fmt::format(", {} passes", pass.outcome.passes) : "");
@@ -268,6 +269,7 @@ std::vector<FactRow> rows_of_data(const Info& info) {
 std::vector<FactRow> rows_of_place(const Info& info) {
   const FileFacts& first = info.files.front();
   std::vector<FactRow> rows;
+  if (first.is_remote) return {{"on", first.file_system}};
   if (info.files.size() == 1) {
     rows.push_back({"data", data_text(first)});
     rows.push_back({"in memory", cached_text(first.page_cache_fraction)});

@@ -89,8 +89,12 @@ double cached_share(const ooc::Stats& pass) {
   return past_the_cache ? 0 : pass.layout.page_cache_fraction.value_or(0);
 }
 
+bool is_remote(const ooc::Stats& pass) {
+  return pass.layout.engine == "http";
+}
+
 double disk_share(const ooc::Stats& pass) {
-  if (pass.layout.is_produced) return 0;
+  if (pass.layout.is_produced || is_remote(pass)) return 0;
   return (1 - cached_share(pass)) * (1 - pass.layout.hole_fraction);
 }
 
@@ -107,6 +111,7 @@ Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum) 
   const bool stays = !pass.layout.direct && pass.outcome.bytes <= memory_bytes() / 2;
   Workload work;
   const double read = bytes_read(pass);
+  work.from_server = is_remote(pass);
   work.from_disk = disk_share(pass) * (stays ? std::min(bytes, read) : read);
   work.from_page_cache = read - work.from_disk;
   work.read_ahead = static_cast<double>(pass.layout.read_ahead_bytes);
@@ -125,6 +130,7 @@ Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum) 
 
 std::optional<Prediction> predict(const Workload& work, ooc::DeviceKind device,
                                   const Ceilings& rates) {
+  if (work.from_server) return {};
   Predictor predictor;
   const double ahead = rates.disk ? work.read_ahead / *rates.disk : 0;
   predictor.add("disk", predictor.alone("disk", work.from_disk, rates.disk) -
@@ -156,9 +162,9 @@ nlohmann::ordered_json describe(const std::optional<Prediction>& prediction) {
           {"unmeasured", prediction->unmeasured}};
 }
 
-std::string explain(const std::optional<Prediction>& prediction, std::string_view sharers) {
+std::string explain(const std::optional<Prediction>& prediction, std::string_view unknown) {
   constexpr std::string_view remedy = "ooc-run bench FILE measures";
-  if (!sharers.empty()) return fmt::format("not known, of {}", sharers);
+  if (!unknown.empty()) return fmt::format("not known, of {}", unknown);
   if (!prediction) return fmt::format("not known: {} what it takes to predict it", remedy);
   std::string text = brief(prediction);
   // An unmeasured stage may take longer, so name the slowest stage only if all are measured.

@@ -14,6 +14,7 @@ namespace ooc_run {
 
 /// The work of each stage of a run, in bytes summed over all passes.
 struct Workload {
+  bool from_server = false;  // its rate is not known
   double from_disk = 0;
   double from_page_cache = 0;  // and from holes: their zeros are copied too
   double read_ahead = 0;       // of `from_disk`: the most that is read while a GPU starts
@@ -36,7 +37,10 @@ double bytes_read(const ooc::Stats& passes);
 /// Returns the fraction of a pass's input that comes from the page cache.
 double cached_share(const ooc::Stats& pass);
 
-/// Returns the fraction that comes from a disk: neither from the page cache nor from holes.
+/// True if the input comes from a server, as does a pass that reads local files beside remote ones.
+bool is_remote(const ooc::Stats& pass);
+
+/// Returns the fraction that comes from a disk: neither from a server, the page cache nor holes.
 double disk_share(const ooc::Stats& pass);
 
 /// Returns the part of the start-up time that reading ahead did not hide.
@@ -53,7 +57,8 @@ struct Prediction {
   bool is_lower_bound() const { return !unmeasured.empty(); }
 };
 
-/// Predicts a run from the ceilings of its stages. Empty if none of its stages has been measured.
+/// Predicts a run from the ceilings of its stages. Empty if none of its stages has been measured,
+/// and for input from a server.
 std::optional<Prediction> predict(const Workload& work, ooc::DeviceKind device,
                                   const Ceilings& rates);
 
@@ -62,9 +67,9 @@ nlohmann::ordered_json describe(const std::optional<Prediction>& prediction);
 
 // Text for messages.
 
-/// Returns, for example, "at least 3.21 s; no ceiling is known of the kernel". `sharers`: of whom
-/// together nothing is known, if there are several, as "several ranks".
-std::string explain(const std::optional<Prediction>& prediction, std::string_view sharers = {});
+/// Returns, for example, "at least 3.21 s; no ceiling is known of the kernel". `unknown`: of what
+/// nothing is known, if that is why there is none, as "several ranks" or "a server".
+std::string explain(const std::optional<Prediction>& prediction, std::string_view unknown = {});
 
 /// Returns, for example, "at least 3.21 s", or "not known".
 std::string brief(const std::optional<Prediction>& prediction);

@@ -144,7 +144,7 @@ std::string describe_passes(const ooc::Stats& stats) {
 std::string describe_way(const ooc::Stats& stats) {
   constexpr double wholly = 0.99;  // of the input
   const double cached = cached_share(stats);
-  if (stats.layout.engine == "http") return "over HTTP";
+  if (is_remote(stats)) return "over HTTP";
   if (cached > wholly) return "page cache";
   if (cached > 1 - wholly) {
     return fmt::format("{:.0f} % from page cache, rest {}", 100 * cached,

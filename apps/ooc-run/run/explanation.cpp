@@ -39,7 +39,7 @@ std::vector<std::string> reasons_of(const Explanation& explanation) {
 }
 
 std::string reading_text(const ooc::Stats& pass) {
-  if (pass.layout.engine == "http") {
+  if (is_remote(pass)) {
     return fmt::format("over HTTP, {} of {} in flight",
                        format_count(pass.layout.queue_depth, "request"),
                        format_binary_bytes(pass.layout.block_bytes));
@@ -110,11 +110,11 @@ std::vector<FactRow> rows_of(const Explanation& explanation) {
                    format_count(pass.layout.streams, "stream"))});
   rows.push_back({"threads", threads_text(pass)});
   rows.push_back({"memory", memory_text(pass)});
-  rows.push_back({"ceilings", explain(explanation.ceilings)});
-  if (pass.layout.engine == "http") {
-    rows.push_back({"predicted", "not known, of a server"});
+  if (is_remote(pass)) {
+    rows.push_back({"predicted", explain(explanation.prediction, "a server")});
     return rows;
   }
+  rows.push_back({"ceilings", explain(explanation.ceilings)});
   rows.push_back({"predicted", explain(explanation.prediction, explanation.sharers)});
   return rows;
 }

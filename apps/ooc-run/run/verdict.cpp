@@ -55,10 +55,6 @@ bool is_from_disk(const ooc::Stats& stats) {
   return disk_share(stats) >= 0.5;
 }
 
-bool is_remote(const ooc::Stats& stats) {
-  return stats.layout.engine == "http";
-}
-
 bool has_holes(const ooc::Stats& stats) {
   return stats.layout.hole_fraction > 1 - wholly;
 }

@@ -71,7 +71,6 @@ RangeRequest::RangeRequest() : curl_(curl()), handle_(curl_.easy_init()) {
   set(CURLOPT_USERAGENT, user_agent().c_str());
   // Requests of HTTP/2 would share one connection, which is slower than many.
   set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-  set(CURLOPT_FOLLOWLOCATION, 1L);
   set(CURLOPT_MAXREDIRS, 5L);
   set(CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL));
   set(CURLOPT_CONNECTTIMEOUT, connect_seconds);
@@ -134,7 +133,10 @@ void RangeRequest::begin_range(const Address& address, std::uint64_t offset,
       add_header("If-Unmodified-Since: " + version.modified);
     }
   }
-  if (address.keys && !address.keys->id.empty()) {
+  // Another server must not get a signed request, nor could it check the signature.
+  const bool is_signed = address.keys && !address.keys->id.empty();
+  set(CURLOPT_FOLLOWLOCATION, is_signed ? 0L : 1L);
+  if (is_signed) {
     set(CURLOPT_AWS_SIGV4, ("aws:amz:" + address.keys->region + ":s3").c_str());
     set(CURLOPT_USERPWD, (address.keys->id + ":" + address.keys->secret).c_str());
     add_header("x-amz-content-sha256: UNSIGNED-PAYLOAD");

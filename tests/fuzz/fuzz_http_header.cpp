@@ -1,0 +1,60 @@
+// An input is the header of a server's answer. Each of its lines is also an address, as a user
+// types it.
+
+#include <ooc/detail/http/address.hpp>
+#include <ooc/error.hpp>
+
+#include <optional>
+#include <string>
+
+#include "http/answer.hpp"
+#include "input.hpp"
+
+namespace {
+
+using ooc::fuzz::require;
+
+void check_answer(const ooc::Answer& answer) {
+  require(answer.status >= 0 && answer.status <= 999, "a status has three digits");
+  require(!answer.strong_etag().starts_with("W/"), "a weak ETag names no bytes");
+  if (answer.range && answer.range->has_range) {
+    require(answer.range->first <= answer.range->last, "a range has a byte or more");
+  }
+}
+
+void check_address(std::string_view text) {
+  std::optional<ooc::Address> address;
+  try {
+    address = ooc::parse_address(text);
+  } catch (const ooc::Error& error) {
+    require(error.kind() == ooc::ErrorKind::bad_input, "an address is understood, or bad input");
+    require(!error.details().hint.empty(), "the hint says what one looks like");
+    return;
+  }
+  const std::string scheme = ooc::scheme_of(text);
+  const bool is_remote = scheme == "http" || scheme == "https" || scheme == "s3";
+  require(address.has_value() == is_remote, "what has such a scheme is an address");
+  if (!address) return;
+  require(address->url.starts_with(address->server()), "an address begins with its server");
+  require(address->url.find('#') == std::string::npos, "a fragment is not sent");
+  if (address->keys) return;
+  require(address->url.starts_with(address->name), "the name is the address");
+  require(address->name.find('?') == std::string::npos, "the name has no signature");
+  require(address->server().find('@') == std::string::npos, "nor has it a password");
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string_view text = ooc::fuzz::as_text(data, size);
+  ooc::Answer answer;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    answer.add_line(line);
+    check_answer(answer);
+    check_address(line);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return 0;
+}
