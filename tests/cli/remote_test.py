@@ -248,7 +248,7 @@ class RemoteTest(CliTest):
                            hint="CURL_CA_BUNDLE may name a file")
         self.assertIn("certificate", done.stderr)
         self.assertEqual(thing.requests, asked)
-        # What came encrypted is not asked for again in the open.
+        # No answer leads from an encrypted connection to one that is not.
         open_url, thing = self.serve()
         moved, _ = self.serve(certificate=certificate, moved=open_url)
         self.refuse(4, "cannot be read from its server", "reduce", moved,
