@@ -266,6 +266,12 @@ class RemoteTest(CliTest):
                     hint="AWS_ACCESS_KEY_ID")
         self.refuse(4, "403", "reduce", "s3://bucket/a b.f32",
                     env={**keys, "AWS_SECRET_ACCESS_KEY": "OTHER"}, hint="which are set")
+        # Another server gets no signed request.
+        other, thing = self.serve()
+        moved, _ = self.serve(name="/bucket/m.f32", keys=("KEYID", "SECRET"), moved=other)
+        here = {**keys, "AWS_ENDPOINT_URL": moved.removesuffix("/bucket/m.f32")}
+        self.refuse(4, "302", "reduce", "s3://bucket/m.f32", env=here)
+        self.assertEqual(thing.requests, 0)
 
     def test_parts(self):
         """Shards of an object merge, and those of another version do not."""
