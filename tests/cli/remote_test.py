@@ -45,6 +45,10 @@ class RemoteTest(CliTest):
         self.assertEqual(document["run"]["retries"], 0)
         self.assertIsNone(document["run"]["prediction"])
         self.assertRegex(" ".join(document["run"]["reasons"]), "reading from http://127.0.0.1")
+        self.succeed("reduce", url + "?signature=secret", "--report", "r.html")
+        page = (self.directory / "r.html").read_text()
+        self.assertIn(url + "?...", page)
+        self.assertNotIn("secret", page)
         path = self.write("a.f32", DATA)
         for words in (("reduce",), ("histogram",), ("histogram", "--bins", "7"),
                       ("reduce", "--exact", "--checksum"), ("reduce", "--verify")):

@@ -19,6 +19,7 @@
 #include <ctime>
 #include <iterator>
 #include <ooc/detail/base/text_file.hpp>
+#include <ooc/detail/http/address.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/error.hpp>
 #include <sstream>
@@ -66,6 +67,14 @@ std::tm utc() {
   std::tm time{};
   gmtime_r(&now, &time);
   return time;
+}
+
+/// Returns an address without what follows `?`, which may be a signature; other words as they are.
+std::string without_signature(const std::string& word) {
+  const std::size_t query = word.find('?');
+  const std::string scheme = ooc::scheme_of(word);
+  const bool has_query = (scheme == "https" || scheme == "http") && query != std::string::npos;
+  return has_query ? word.substr(0, query) + "?..." : word;
 }
 
 }  // namespace
@@ -143,7 +152,7 @@ std::string command_line() {
   std::istringstream file(ooc::read_text("/proc/self/cmdline"));
   std::string text;
   for (std::string word; std::getline(file, word, '\0');) {
-    text += (text.empty() ? "" : " ") + for_shell(word);
+    text += (text.empty() ? "" : " ") + for_shell(without_signature(word));
   }
   return text;
 }
