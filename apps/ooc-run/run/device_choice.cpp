@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ooc/detail/device/cuda_facts.hpp>
 #include <ooc/detail/sizing/facts.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/detail/sizing/typical_rates.hpp>
+#include <utility>
 
 #include "cli/build_facts.hpp"
 #include "cli/sizes.hpp"
@@ -50,8 +52,22 @@ std::string name_of(const DeviceName& device) {
   return device.kind == ooc::DeviceKind::cpu ? "the CPU" : fmt::format("cuda:{}", device.ordinal);
 }
 
-/// Of several devices, all that help: none beside one that reads all there is from a disk, and no
-/// GPU that would start when the CPU is done.
+/// Of several GPUs, as many as take all that the memory of the host gives to copies out of the page
+/// cache. More of them would only disturb each other.
+DeviceChoice choose_gpus(std::vector<DeviceName> gpus, const Task& task, const DeviceRates& rates) {
+  const double link = rates.gpu.h2d.value_or(ooc::typical::link);
+  const bool is_cached = task.work.from_page_cache > task.work.from_disk;
+  if (!rates.host_copies || !is_cached) return {std::move(gpus), {}};
+  const auto all = gpus.size();
+  const auto enough = static_cast<std::size_t>(std::ceil(*rates.host_copies / link));
+  if (enough >= all) return {std::move(gpus), {}};
+  gpus.resize(std::max<std::size_t>(enough, 1));
+  return {gpus, fmt::format("{} of {} GPUs (the page cache gives {}, and a GPU takes about {})",
+                            gpus.size(), all, format_rate(*rates.host_copies), format_rate(link))};
+}
+
+/// Of several devices, all that help: none beside one that reads all there is from a disk, no GPU
+/// that would start when the CPU is done, and no more GPUs than the page cache feeds.
 DeviceChoice choose_helpful(std::span<const DeviceName> wanted, const Task& task,
                             const DeviceRates& rates) {
   constexpr double bound = 0.85;  // of the time: devices together would save less than the rest
@@ -81,6 +97,7 @@ DeviceChoice choose_helpful(std::span<const DeviceName> wanted, const Task& task
     return {{*cpu}, "the CPU alone (it is done before a GPU has started)"};
   }
   std::vector<DeviceName> devices(wanted.begin(), wanted.end());
+  if (!task.only_gpus && cpu == wanted.end()) return choose_gpus(devices, task, rates);
   if (!task.only_gpus || std::erase_if(devices, is_cpu) == 0) return {devices, {}};
   return {devices, "the GPUs alone (a CPU would take far longer for its part)"};
 }
@@ -171,7 +188,8 @@ DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options) {
                   .kernel = typical::link,  // the kernels are faster than the link
                   .start_seconds = typical::gpu_start_seconds},
           .cuda = build_facts::has_cuda,
-          .any_gpu = ooc::visible_gpus() > 0};
+          .any_gpu = ooc::visible_gpus() > 0,
+          .host_copies = measured.page_cache};
 }
 
 DeviceChoice choose_device(const RunSettings& settings, Task task) {

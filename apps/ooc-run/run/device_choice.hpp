@@ -41,8 +41,9 @@ Task convert_task(const ooc::Source& source);
 /// The rates of the stages of a run on each device.
 struct DeviceRates {
   Ceilings cpu, gpu;
-  bool cuda = true;     // this build has CUDA
-  bool any_gpu = true;  // there seems to be one; only the driver knows
+  bool cuda = true;                     // this build has CUDA
+  bool any_gpu = true;                  // there seems to be one; only the driver knows
+  std::optional<double> host_copies{};  // out of the page cache by all cores; empty: not measured
 };
 
 /// Returns the rates for choosing a device: measured ones of the disk and the CPU if there are any,

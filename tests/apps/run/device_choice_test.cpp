@@ -60,6 +60,27 @@ TEST(ChooseDevice, TakesOneWhereOthersDoNotHelp) {
   EXPECT_EQ(choose_device(gpus, work(0, 1e9), server()).devices, gpus);
 }
 
+TEST(ChooseDevice, TakesAsManyGpusAsThePageCacheFeeds) {
+  std::vector<DeviceName> gpus;
+  for (int i = 0; i < 4; ++i) gpus.push_back({ooc::DeviceKind::cuda, i});
+  DeviceRates rates = server();
+  EXPECT_EQ(choose_device(gpus, work(0, 600e9), rates).devices, gpus);  // nothing is measured
+  rates.host_copies = 77e9;
+  const DeviceChoice two = choose_device(gpus, work(0, 600e9), rates);
+  EXPECT_EQ(two.devices, (std::vector<DeviceName>{gpus[0], gpus[1]}));
+  EXPECT_EQ(two.reason,
+            "2 of 4 GPUs (the page cache gives 77.0 GB/s, and a GPU takes about 50.0 GB/s)");
+  rates.host_copies = 20e9;
+  EXPECT_EQ(choose_device(gpus, work(0, 600e9), rates).devices, std::vector{gpus[0]});
+  rates.host_copies = 151e9;
+  EXPECT_EQ(choose_device(gpus, work(0, 600e9), rates).devices, gpus);
+  rates.host_copies = 77e9;
+  EXPECT_EQ(choose_device(all, work(0, 600e9), rates).devices, all);  // the CPU copies nothing
+  Task product = work(0, 600e9);
+  product.only_gpus = true;
+  EXPECT_EQ(choose_device(gpus, product, rates).devices, gpus);
+}
+
 TEST(ChooseDevice, TakesTheFirstForWorkThatIsNotShared) {
   Task task = work(0, 600e9);
   task.why_alone = "it writes a file";
@@ -170,12 +191,14 @@ TEST(RatesToChooseBy, AreMeasuredOnesWhereThereAreAny) {
                   .kernel = "histogram u1",
                   .core_rate = 1e9};
   EXPECT_EQ(rates_to_choose_by(task, {}).cpu.disk, 3e9);
+  EXPECT_FALSE(rates_to_choose_by(task, {}).host_copies);
   write_ceilings({.file = task.file, .device = "cpu"},
                  {{.disk = 7e9, .page_cache = 12e9}, {{"histogram u1", 9e9}}});
   const DeviceRates rates = rates_to_choose_by(task, {});
   EXPECT_EQ(rates.cpu.disk, 7e9);
   EXPECT_EQ(rates.gpu.disk, 7e9);
   EXPECT_EQ(rates.cpu.page_cache, 12e9);
+  EXPECT_EQ(rates.host_copies, 12e9);
   EXPECT_EQ(rates.cpu.kernel, 9e9);
   before == nullptr ? unsetenv("XDG_CACHE_HOME") : setenv("XDG_CACHE_HOME", kept.c_str(), 1);
 }
