@@ -52,14 +52,14 @@ std::string name_of(const DeviceName& device) {
   return device.kind == ooc::DeviceKind::cpu ? "the CPU" : fmt::format("cuda:{}", device.ordinal);
 }
 
-/// Of several GPUs, as many as take all that the memory of the host gives to copies out of the page
-/// cache. More of them would only disturb each other.
+/// Of several GPUs, as many as copies out of the page cache feed. One that would get less than half
+/// of what it takes is not worth its start.
 DeviceChoice choose_gpus(std::vector<DeviceName> gpus, const Task& task, const DeviceRates& rates) {
   const double link = rates.gpu.h2d.value_or(ooc::typical::link);
   const bool is_cached = task.work.from_page_cache > task.work.from_disk;
   if (!rates.host_copies || !is_cached) return {std::move(gpus), {}};
   const auto all = gpus.size();
-  const auto enough = static_cast<std::size_t>(std::ceil(*rates.host_copies / link));
+  const auto enough = static_cast<std::size_t>(std::lround(*rates.host_copies / link));
   if (enough >= all) return {std::move(gpus), {}};
   gpus.resize(std::max<std::size_t>(enough, 1));
   return {gpus, fmt::format("{} of {} GPUs (the page cache gives {}, and a GPU takes about {})",
