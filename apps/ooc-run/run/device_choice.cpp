@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <ooc/detail/device/cuda_facts.hpp>
 #include <ooc/detail/sizing/facts.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
@@ -52,16 +51,17 @@ std::string name_of(const DeviceName& device) {
   return device.kind == ooc::DeviceKind::cpu ? "the CPU" : fmt::format("cuda:{}", device.ordinal);
 }
 
-/// Of several GPUs, as many as copies out of the page cache feed. One that would get less than half
-/// of what it takes is not worth its start.
+/// Of several GPUs, as many as copies out of the page cache feed.
 DeviceChoice choose_gpus(std::vector<DeviceName> gpus, const Task& task, const DeviceRates& rates) {
+  constexpr double worth = 1.25;  // times the rate of fewer, since each GPU takes time to start
   const double link = rates.gpu.h2d.value_or(ooc::typical::link);
   const bool is_cached = task.work.from_page_cache > task.work.from_disk;
   if (!rates.host_copies || !is_cached) return {std::move(gpus), {}};
-  const auto all = gpus.size();
-  const auto enough = static_cast<std::size_t>(std::lround(*rates.host_copies / link));
-  if (enough >= all) return {std::move(gpus), {}};
-  gpus.resize(std::max<std::size_t>(enough, 1));
+  const std::size_t all = gpus.size();
+  std::size_t fed = 1;
+  while (fed < all && *rates.host_copies >= worth * static_cast<double>(fed) * link) ++fed;
+  if (fed == all) return {std::move(gpus), {}};
+  gpus.resize(fed);
   return {gpus, fmt::format("{} of {} GPUs (the page cache gives {}, and a GPU takes about {})",
                             gpus.size(), all, format_rate(*rates.host_copies), format_rate(link))};
 }

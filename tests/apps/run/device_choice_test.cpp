@@ -72,9 +72,9 @@ TEST(ChooseDevice, TakesAsManyGpusAsThePageCacheFeeds) {
             "2 of 4 GPUs (the page cache gives 77.0 GB/s, and a GPU takes about 50.0 GB/s)");
   rates.host_copies = 20e9;
   EXPECT_EQ(choose_device(gpus, work(0, 600e9), rates).devices, std::vector{gpus[0]});
-  rates.host_copies = 123e9;  // the third GPU would get half of what it takes, at most
+  rates.host_copies = 123e9;  // three would be less than a quarter faster
   EXPECT_EQ(choose_device(gpus, work(0, 600e9), rates).devices.size(), 2);
-  rates.host_copies = 180e9;
+  rates.host_copies = 190e9;
   EXPECT_EQ(choose_device(gpus, work(0, 600e9), rates).devices, gpus);
   rates.host_copies = 77e9;
   EXPECT_EQ(choose_device(all, work(0, 600e9), rates).devices, all);  // the CPU copies nothing
