@@ -71,7 +71,9 @@ void shape_matrix(ooc::Source& source, const std::optional<Shape>& asked, std::s
 Task product_task(const ooc::Source& a, const ooc::Source& b) {
   using ooc::typical::core_flops;
   Task task = passes_over(a, 1, core_flops);
-  const Workload of_b = passes_over(b, 1, core_flops).work;
+  const Task over_b = passes_over(b, 1, core_flops);
+  const Workload& of_b = over_b.work;
+  task.is_remote = task.is_remote || over_b.is_remote;
   task.only_gpus = true;
   Workload& work = task.work;
   work.from_disk += of_b.from_disk;

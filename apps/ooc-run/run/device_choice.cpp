@@ -89,6 +89,9 @@ DeviceChoice choose_helpful(std::span<const DeviceName> wanted, const Task& task
   const DeviceName& best = *std::ranges::min_element(wanted, {}, seconds_on);
   const double disk_seconds = rates.cpu.disk ? work.from_disk / *rates.cpu.disk : 0;
   if (disk_seconds >= bound * seconds_on(best)) {
+    if (task.is_remote) {
+      return {{best}, fmt::format("{} alone (a server is taken to be slower)", name_of(best))};
+    }
     return {{best},
             fmt::format("{} alone (the disk, with about {}, is slower than it)", name_of(best),
                         format_rate(*rates.cpu.disk))};
@@ -132,7 +135,8 @@ Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate
                    .from_page_cache = bytes - from_disk,
                    .read_ahead = ahead,
                    .to_device = bytes,
-                   .through_kernel = bytes}};
+                   .through_kernel = bytes},
+          .is_remote = !facts.server.empty()};
 }
 
 Task histogram_task(const ooc::Source& source, const ooc::HistogramOptions& options) {

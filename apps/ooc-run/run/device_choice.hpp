@@ -25,6 +25,7 @@ struct Task {
   double core_rate = 0;          // typical bytes per second of one core
   Workload work{};               // as far as it is known before the I/O configuration is chosen
   std::string why_alone{};       // the reason why several devices do not share it; or empty
+  bool is_remote = false;        // from a server, which is taken to be as fast as a disk
   bool only_gpus = false;        // share it, if there are some: the CPU would take far longer
 };
 

@@ -54,6 +54,10 @@ TEST(ChooseDevice, TakesOneWhereOthersDoNotHelp) {
   const std::vector<DeviceName> gpus{all.begin(), all.begin() + 2};
   EXPECT_EQ(choose_device(gpus, work(600e9, 0), server()).reason,
             "cuda:0 alone (the disk, with about 3.00 GB/s, is slower than it)");
+  Task remote = work(600e9, 0);
+  remote.is_remote = true;
+  EXPECT_EQ(choose_device(gpus, remote, server()).reason,
+            "cuda:0 alone (a server is taken to be slower)");
   const DeviceChoice little = choose_device(all, work(0, 1e9), server());
   EXPECT_EQ(little.devices, std::vector{the_cpu});
   EXPECT_EQ(little.reason, "the CPU alone (it is done before a GPU has started)");
