@@ -156,9 +156,10 @@ std::vector<std::byte> glance(const ooc::Source& source) {
 
 void require_local(const std::string& path, std::string_view command) {
   if (!ooc::parse_address(path)) return;
-  throw ooc::Error(ooc::ErrorKind::usage,
-                   fmt::format("{}: is on a server, and {} measures disks", path, command),
-                   {.path = path, .hint = "info shows how it would be read"});
+  throw ooc::Error(
+      ooc::ErrorKind::usage,
+      fmt::format("{}: is on a server, and {} measures disks", ooc::shown_address(path), command),
+      {.path = ooc::shown_address(path), .hint = "info shows how it would be read"});
 }
 
 std::vector<std::byte> head_of(const ooc::File& file) {

@@ -69,14 +69,6 @@ std::tm utc() {
   return time;
 }
 
-/// Returns an address without what follows `?`, which may be a signature; other words as they are.
-std::string without_signature(const std::string& word) {
-  const std::size_t query = word.find('?');
-  const std::string scheme = ooc::scheme_of(word);
-  const bool has_query = (scheme == "https" || scheme == "http") && query != std::string::npos;
-  return has_query ? word.substr(0, query) + "?..." : word;
-}
-
 }  // namespace
 
 std::string processor_name() {
@@ -152,7 +144,7 @@ std::string command_line() {
   std::istringstream file(ooc::read_text("/proc/self/cmdline"));
   std::string text;
   for (std::string word; std::getline(file, word, '\0');) {
-    text += (text.empty() ? "" : " ") + for_shell(without_signature(word));
+    text += (text.empty() ? "" : " ") + for_shell(ooc::shown_address(word));
   }
   return text;
 }

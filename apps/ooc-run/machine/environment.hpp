@@ -41,7 +41,8 @@ std::uint64_t memory_bytes();
 /// Returns the version line of the NVIDIA driver; empty if there is none.
 std::string gpu_driver();
 
-/// Returns the command line of this process, quoted for a shell. Addresses have no signature.
+/// Returns the command line of this process, quoted for a shell. Addresses are shown without
+/// signatures.
 std::string command_line();
 
 /// Returns the date in UTC: "2026-01-31".

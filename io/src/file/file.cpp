@@ -47,9 +47,10 @@ Error wrong_kind(const std::filesystem::path& path, mode_t mode) {
 
 Error cannot_open(const std::filesystem::path& path, int errno_value) {
   if (errno_value == ENOENT && !scheme_of(path.native()).empty()) {
+    const std::string shown = shown_address(path.native());
     return Error(ErrorKind::bad_input,
-                 path.string() + ": only local files and https://, http:// and s3:// are read",
-                 {.path = path, .hint = "copy it to this machine first, or mount what holds it"});
+                 shown + ": only local files and https://, http:// and s3:// are read",
+                 {.path = shown, .hint = "copy it to this machine first, or mount what holds it"});
   }
   // open() fails on sockets with ENXIO. Name the kind of file instead of "No such device or
   // address".

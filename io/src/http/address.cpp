@@ -50,11 +50,28 @@ std::string percent_encoded(std::string_view key) {
   return text;
 }
 
+/// Returns what is between the scheme and the path. May have a user and a password.
+std::string_view authority_of(std::string_view address) {
+  const std::size_t begin = address.find(scheme_end) + scheme_end.size();
+  return address.substr(begin, address.find('/', begin) - begin);
+}
+
+/// Returns the address of a server in AWS_ENDPOINT_URL; empty if it is not set.
+std::string endpoint() {
+  std::string url = variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "");
+  if (url.empty()) return url;
+  const std::string scheme = scheme_of(url);
+  if ((scheme != "https" && scheme != "http") || authority_of(url).find('@') != std::string::npos) {
+    throw Error(ErrorKind::usage, "AWS_ENDPOINT_URL is no address of a server",
+                {.hint = "https://HOST or https://HOST:PORT, without a user and a password"});
+  }
+  while (url.ends_with('/')) url.pop_back();
+  return scheme + url.substr(scheme.size());
+}
+
 /// Names with a dot do not fit the certificates of hosts that begin with the bucket.
 std::string url_of_bucket(const std::string& bucket, const std::string& region) {
-  std::string endpoint = variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "");
-  while (endpoint.ends_with('/')) endpoint.pop_back();
-  if (!endpoint.empty()) return endpoint + "/" + bucket;
+  if (const std::string server = endpoint(); !server.empty()) return server + "/" + bucket;
   const std::string host = "s3." + region + ".amazonaws.com";
   return bucket.find('.') != std::string::npos ? "https://" + host + "/" + bucket
                                                : "https://" + bucket + "." + host;
@@ -99,22 +116,31 @@ std::string scheme_of(std::string_view path) {
   return scheme;
 }
 
+std::string shown_address(std::string_view address) {
+  const std::string scheme = scheme_of(address);
+  if (scheme.empty() || scheme == "s3") return std::string(address);
+  const std::size_t host = scheme.size() + scheme_end.size();
+  const std::size_t at = authority_of(address).rfind('@');
+  const std::string_view rest = address.substr(at == std::string_view::npos ? host : host + at + 1);
+  return std::string(address.substr(0, host)) +
+         std::string(rest.substr(0, rest.find_first_of("?#")));
+}
+
 std::optional<Address> parse_address(std::string_view path) {
   const std::string scheme = scheme_of(path);
   if (scheme == "s3") return s3_address(path);
   if (scheme != "https" && scheme != "http") return std::nullopt;
-  const std::string_view name = path.substr(0, path.find_first_of("?#"));
-  const std::size_t host = scheme.size() + scheme_end.size();
-  const std::string_view authority = name.substr(host, name.find('/', host) - host);
-  if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
-    const std::string without = scheme + "://" + std::string(name.substr(host + at + 1));
-    throw not_understood(without, "an address has no user and no password",
+  std::string name = shown_address(path);
+  if (authority_of(path).find('@') != std::string_view::npos) {
+    throw not_understood(name, "an address has no user and no password",
                          "write them to ~/.netrc: they would appear in messages and reports");
   }
-  if (authority.empty()) {
+  if (authority_of(name).empty()) {
     throw not_understood(name, "is no address of an object", "https://HOST/PATH is one");
   }
-  return Address{.url = std::string(path.substr(0, path.find('#'))), .name = std::string(name)};
+  const std::string_view rest = path.substr(scheme.size());
+  return Address{.url = scheme + std::string(rest.substr(0, rest.find('#'))),
+                 .name = std::move(name)};
 }
 
 }  // namespace ooc

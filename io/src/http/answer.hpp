@@ -33,9 +33,6 @@ struct Answer {
 
   /// "404 Not Found"
   std::string status_text() const;
-
-  /// Returns the ETag if it is a strong one, which names the exact bytes; else an empty text.
-  std::string strong_etag() const { return etag.starts_with("W/") ? std::string() : etag; }
 };
 
 }  // namespace ooc

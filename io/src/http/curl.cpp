@@ -47,6 +47,7 @@ Curl load() {
   }
   if (initialize(CURL_GLOBAL_ALL) != CURLE_OK) throw not_usable("it cannot be initialised");
   Curl functions{};
+  functions.version = facts->version_num;
   find(library, "curl_easy_init", functions.easy_init);
   find(library, "curl_easy_cleanup", functions.easy_cleanup);
   find(library, "curl_easy_perform", functions.easy_perform);

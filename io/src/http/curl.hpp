@@ -10,6 +10,7 @@ namespace ooc {
 /// The functions of libcurl, which is loaded when the first address is opened: its thirty shared
 /// libraries would make the start of each program that reads only local files four times as long.
 struct Curl {
+  unsigned version;  // 0x075801 is 7.88.1
   decltype(&::curl_easy_init) easy_init;
   decltype(&::curl_easy_cleanup) easy_cleanup;
   decltype(&::curl_easy_perform) easy_perform;

@@ -17,7 +17,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t most_tries = 10;
+constexpr std::size_t most_tries = 10;  // one after another that bring little or nothing
+constexpr std::size_t least_piece = 4 * KiB;
 constexpr milliseconds first_pause{100}, longest_pause{5000};
 constexpr std::uint64_t most_retry_after_seconds = 30;
 constexpr long connect_seconds = 10;
@@ -61,11 +62,6 @@ std::string element_of(const std::string& xml, const std::string& name) {
 
 RangeRequest::RangeRequest() : curl_(curl()), handle_(curl_.easy_init()) {
   if (handle_ == nullptr) throw std::bad_alloc();
-  const auto set = [&](CURLoption option, auto value) {
-    if (curl_.easy_setopt(handle_, option, value) != CURLE_OK) {
-      throw Error(ErrorKind::internal, "libcurl refuses option " + std::to_string(option));
-    }
-  };
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_ERRORBUFFER, message_.data());
   set(CURLOPT_USERAGENT, user_agent().c_str());
@@ -115,10 +111,9 @@ void RangeRequest::begin_range(const Address& address, std::uint64_t offset,
   done_ = 0;
   tries_ = 0;
   why_repeated_.clear();
-  const auto set = [&](CURLoption option, auto value) {
-    curl_.easy_setopt(handle_, option, value);
-  };
   set(CURLOPT_URL, address.url.c_str());
+  // A key of S3 may have segments such as `..`, which are no directories.
+  set(CURLOPT_PATH_AS_IS, address.keys ? 1L : 0L);
   // An answer must not lead from an encrypted connection to one that is not.
   const bool is_encrypted = address.url.starts_with("https");
   set(CURLOPT_PROTOCOLS, static_cast<long>(CURLPROTO_HTTP | CURLPROTO_HTTPS));
@@ -127,7 +122,7 @@ void RangeRequest::begin_range(const Address& address, std::uint64_t offset,
   curl_.slist_free_all(std::exchange(headers_, nullptr));
   if (object_ != nullptr) {
     const ObjectVersion& version = object_->version();
-    if (!version.etag.empty()) {
+    if (version.is_exact()) {
       add_header("If-Match: " + version.etag);
     } else if (!version.modified.empty()) {
       add_header("If-Unmodified-Since: " + version.modified);
@@ -137,16 +132,32 @@ void RangeRequest::begin_range(const Address& address, std::uint64_t offset,
   const bool is_signed = address.keys && !address.keys->id.empty();
   set(CURLOPT_FOLLOWLOCATION, is_signed ? 0L : 1L);
   if (is_signed) {
-    set(CURLOPT_AWS_SIGV4, ("aws:amz:" + address.keys->region + ":s3").c_str());
-    set(CURLOPT_USERPWD, (address.keys->id + ":" + address.keys->secret).c_str());
-    add_header("x-amz-content-sha256: UNSIGNED-PAYLOAD");
-    if (!address.keys->token.empty()) add_header("x-amz-security-token: " + address.keys->token);
+    sign();
   } else {
-    set(CURLOPT_AWS_SIGV4, static_cast<const char*>(nullptr));
     set(CURLOPT_USERPWD, static_cast<const char*>(nullptr));
+    if (curl_.easy_setopt(handle_, CURLOPT_AWS_SIGV4, nullptr) == CURLE_OK) {
+      set(CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BASIC));  // setting the former changes it
+    }
   }
   set(CURLOPT_HTTPHEADER, headers_);
   prepare_try();
+}
+
+/// Has requests signed. The secret key must not be set unless they are: it would be sent.
+void RangeRequest::sign() {
+  constexpr unsigned least_version =
+      0x075700;  // 7.87.0 signs that the hash of the body is not given
+  const S3Keys& keys = *address_->keys;
+  const std::string scheme = "aws:amz:" + keys.region + ":s3";
+  if (curl_.version < least_version ||
+      curl_.easy_setopt(handle_, CURLOPT_AWS_SIGV4, scheme.c_str()) != CURLE_OK) {
+    throw error(ErrorKind::usage, "libcurl does not sign requests for it",
+                "it takes libcurl 7.87 or later, built with AWS_SIGV4",
+                "use a presigned https:// address");
+  }
+  set(CURLOPT_USERPWD, (keys.id + ":" + keys.secret).c_str());
+  add_header("x-amz-content-sha256: UNSIGNED-PAYLOAD");
+  if (!keys.token.empty()) add_header("x-amz-security-token: " + keys.token);
 }
 
 void RangeRequest::add_header(const std::string& line) {
@@ -165,12 +176,14 @@ void RangeRequest::prepare_try() {
   message_.fill('\0');
   const std::string range =
       std::to_string(offset_ + done_) + "-" + std::to_string(offset_ + memory_.size() - 1);
-  curl_.easy_setopt(handle_, CURLOPT_RANGE, range.c_str());
+  set(CURLOPT_RANGE, range.c_str());
 }
 
 std::size_t RangeRequest::take_header(char* data, std::size_t size, std::size_t count, void* self) {
+  auto& request = *static_cast<RangeRequest*>(self);
   try {
-    static_cast<RangeRequest*>(self)->answer_.add_line({data, size * count});
+    // Lines after the body are no part of the header.
+    if (!request.is_checked_) request.answer_.add_line({data, size * count});
     return size * count;
   } catch (...) {
     return 0;
@@ -194,7 +207,7 @@ std::size_t RangeRequest::take(std::span<const std::byte> bytes) {
   if (answer_.status != 206 && answer_.status != 200) {
     const std::size_t more = std::min(bytes.size(), most_text - text_of_refusal_.size());
     text_of_refusal_.append(reinterpret_cast<const char*>(bytes.data()), more);
-    return bytes.size();
+    return more;  // less than all ends the transfer
   }
   if (!std::exchange(is_checked_, true)) check_answer();
   // The range that the answer names is within the one that was asked for.
@@ -232,16 +245,17 @@ void RangeRequest::check_answer() {
 /// Throws Error(input_changed) if the answer is of another version than the one that is read.
 void RangeRequest::check_version() const {
   if (object_ == nullptr) return;
+  const auto or_none = [](const std::string& text) { return text.empty() ? "none" : text; };
   const ObjectVersion& version = object_->version();
   std::string why;
   if (answer_.range && answer_.range->size && *answer_.range->size != object_->size()) {
     why = "its size went from " + std::to_string(object_->size()) + " to " +
           std::to_string(*answer_.range->size) + " bytes";
-  } else if (!version.etag.empty() && !answer_.etag.empty() && answer_.etag != version.etag) {
-    why = "its ETag went from " + version.etag + " to " + answer_.etag;
-  } else if (version.etag.empty() && !version.modified.empty() && !answer_.modified.empty() &&
-             answer_.modified != version.modified) {
-    why = "the time of its last write went from " + version.modified + " to " + answer_.modified;
+  } else if (answer_.etag != version.etag) {
+    why = "its ETag went from " + or_none(version.etag) + " to " + or_none(answer_.etag);
+  } else if (!version.is_exact() && answer_.modified != version.modified) {
+    why = "the time of its last write went from " + or_none(version.modified) + " to " +
+          or_none(answer_.modified);
   }
   if (why.empty()) return;
   throw changed_error(address_->name, std::move(why));
@@ -250,7 +264,8 @@ void RangeRequest::check_version() const {
 std::optional<milliseconds> RangeRequest::end_try(CURLcode code) {
   if (failure_) throw *std::exchange(failure_, std::nullopt);
   const std::size_t got = done_ - done_before_;
-  if (code != CURLE_OK) {
+  const bool is_long_refusal = code == CURLE_WRITE_ERROR && text_of_refusal_.size() == most_text;
+  if (code != CURLE_OK && !is_long_refusal) {
     if (is_passing(code)) return try_again(curl_.easy_strerror(code));
     throw not_reached(code);
   }
@@ -283,18 +298,21 @@ bool RangeRequest::is_passing(CURLcode code) const {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_COULDNT_CONNECT:
+    case CURLE_SSL_CONNECT_ERROR:
     case CURLE_OPERATION_TIMEDOUT: return object_ != nullptr;
     case CURLE_PARTIAL_FILE:
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
-    case CURLE_GOT_NOTHING:
-    case CURLE_SSL_CONNECT_ERROR: return true;
+    case CURLE_GOT_NOTHING: return true;
     default: return false;
   }
 }
 
 std::optional<milliseconds> RangeRequest::try_again(std::string why) {
   why_repeated_ = std::move(why);
+  // A server that sends pieces is not too busy.
+  const bool goes_on = done_ - done_before_ >= least_piece;
+  if (goes_on) tries_ = 0;
   if (tries_ >= most_tries) {
     throw error(ErrorKind::input,
                 "the server did not send byte " + std::to_string(offset_ + done_) + " in " +
@@ -302,8 +320,6 @@ std::optional<milliseconds> RangeRequest::try_again(std::string why) {
                 "the last one ended with: " + why_repeated_,
                 "run again later: the server may be busy");
   }
-  // A server that sends pieces is not too busy.
-  const bool goes_on = done_ > done_before_ && answer_.status == 206;
   const std::uint64_t asked = answer_.retry_after_seconds;
   const milliseconds pause = goes_on ? milliseconds(0) : pause_before(tries_, asked);
   prepare_try();

@@ -57,6 +57,13 @@ class RangeRequest {
   static std::size_t take_header(char* data, std::size_t size, std::size_t count, void* self);
   static std::size_t take_body(char* data, std::size_t size, std::size_t count, void* self);
 
+  template <class Value>
+  void set(CURLoption option, Value value) {
+    if (curl_.easy_setopt(handle_, option, value) != CURLE_OK) {
+      throw Error(ErrorKind::internal, "libcurl refuses option " + std::to_string(option));
+    }
+  }
+  void sign();
   void begin_range(const Address& address, std::uint64_t offset, std::span<std::byte> memory);
   void prepare_try();
   void add_header(const std::string& line);

@@ -33,14 +33,16 @@ RemoteObject::RemoteObject(Address address) : address_(std::move(address)) {
   perform(request);
   const Answer& answer = request.answer();
   size_ = request.object_bytes();
-  version_ = {.etag = answer.strong_etag(), .modified = answer.modified};
+  version_ = {.etag = answer.etag, .modified = answer.modified};
   const auto modified =
       answer.modified.empty() ? -1 : curl().getdate(answer.modified.c_str(), nullptr);
   modified_seconds_ = std::max<std::int64_t>(modified, 0);
 }
 
 std::string RemoteObject::fingerprint() const {
-  return version_.etag.empty() ? version_.modified : version_.etag;
+  // An entity tag is of one object: another one may have the same. A signature is of one run.
+  const std::string object = address_.url.substr(0, address_.url.find('?'));
+  return object + '\n' + version_.etag + '\n' + version_.modified;
 }
 
 void RemoteObject::read(std::uint64_t offset, std::span<std::byte> memory) const {

@@ -185,27 +185,28 @@ std::vector<FileIdentity> identity_of(const Source& source) {
 }
 
 FileIdentity identity_of(const File& file) {
-  if (const RemoteObject* const object = file.remote()) {
-    // Its version tells as much as many requests for its bytes would.
-    const std::string fingerprint = object->fingerprint();
-    return {.name = file.path().string(),
-            .bytes = file.size(),
-            .modified_ns = file.modified_ns(),
-            .hash = xxh3_64(std::as_bytes(std::span(fingerprint)))};
-  }
   std::vector<std::byte> bytes;
+  const auto identity = [&] {
+    return FileIdentity{.name = file.path().string(),
+                        .bytes = file.size(),
+                        .modified_ns = file.modified_ns(),
+                        .hash = xxh3_64(bytes)};
+  };
   const auto add = [&](std::uint64_t offset, std::uint64_t most) {
     append_span(bytes, read_range(file, offset, std::min(most, file.size() - offset)));
   };
+  if (const RemoteObject* const object = file.remote()) {
+    const std::string fingerprint = object->fingerprint();
+    append_span(bytes, std::as_bytes(std::span(fingerprint)));
+    // An exact version tells as much as many requests for bytes would.
+    if (object->version().is_exact()) return identity();
+  }
   add(0, hashed_ends);
   for (std::uint64_t i = 1; i < hashed_pages; ++i) {
     add(round_down(file.size() / hashed_pages * i, page_bytes), page_bytes);
   }
   add(file.size() - std::min(file.size(), hashed_ends), hashed_ends);
-  return {.name = file.path().string(),
-          .bytes = file.size(),
-          .modified_ns = file.modified_ns(),
-          .hash = xxh3_64(bytes)};
+  return identity();
 }
 
 void PartFile::add(std::uint64_t of_records, std::span<const RecordRange> of_ranges,

@@ -62,11 +62,11 @@ struct IoMode {
 
 /// Reads directly what is on a disk, and through the page cache what is there.
 IoMode choose_read_mode(const Options& options, const SourceFacts& source) {
+  if (!source.server.empty() && options.direct != DirectIo::yes) {
+    return {false, Reason{Choice::remote_reads, source.server}};
+  }
   if (options.direct == DirectIo::no && !source.is_produced) return {false};
   if (source.not_direct) {
-    if (!source.server.empty() && options.direct != DirectIo::yes) {
-      return {false, Reason{Choice::remote_reads, source.server}};
-    }
     if (options.direct == DirectIo::yes) throw source.not_direct->error;
     const Choice what = source.is_produced ? Choice::produced_reads : Choice::buffered_reads;
     return {false, Reason{what, source.not_direct->why}};

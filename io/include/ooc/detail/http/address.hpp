@@ -28,11 +28,16 @@ struct Address {
 /// path.
 std::string scheme_of(std::string_view path);
 
+/// Returns an address as messages show it: without a user, a password, and what follows `?`, which
+/// may be a signature. Paths and s3:// addresses are returned as they are.
+std::string shown_address(std::string_view address);
+
 /// Parses an address; empty for a path or an address of another scheme. An s3:// address,
 /// `s3://BUCKET/KEY`, is that of Amazon S3, or of the server that AWS_ENDPOINT_URL_S3 or
 /// AWS_ENDPOINT_URL names. AWS_REGION or AWS_DEFAULT_REGION (else us-east-1), AWS_ACCESS_KEY_ID,
 /// AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN are read from the environment. Throws
-/// Error(bad_input) if there is no host, bucket or key, or for a user or password in it.
+/// Error(bad_input) if there is no host, bucket or key, or for a user or password in it;
+/// Error(usage) for a wrong AWS_ENDPOINT_URL.
 std::optional<Address> parse_address(std::string_view path);
 
 }  // namespace ooc

@@ -12,8 +12,11 @@ namespace ooc {
 /// The version of an object as its server names it. Requests ask for this version, and answers that
 /// name another one are refused.
 struct ObjectVersion {
-  std::string etag{};      ///< the strong entity tag, with its quotes; empty if there is none
+  std::string etag{};      ///< the entity tag as the server sent it; may be empty
   std::string modified{};  ///< the time of the last write, as the server sent it; may be empty
+
+  /// True if the entity tag names the exact bytes of the object.
+  bool is_exact() const { return !etag.empty() && !etag.starts_with("W/"); }
 };
 
 /// An object on a web server of which parts can be read (RFC 9110, "Range Requests"). Immutable, so
@@ -33,7 +36,7 @@ class RemoteObject {
   /// Returns the time of the last write (seconds since 1970), or 0 if the server does not tell.
   std::int64_t modified_seconds() const noexcept { return modified_seconds_; }
 
-  /// Returns a text that differs between versions, if the server names them.
+  /// Returns a text that differs between objects, and between versions if the server names them.
   std::string fingerprint() const;
 
   /// Reads a part by one request, on the calling thread. Throws Error: `input`, `input_changed`.
