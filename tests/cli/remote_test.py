@@ -224,6 +224,19 @@ class RemoteTest(CliTest):
         self.refuse(2, "no address of a server", "reduce", "s3://bucket/x",
                     env={"AWS_ENDPOINT_URL": "127.0.0.1:1"})
 
+    def test_odd_ends(self):
+        """An empty object of S3 has no size in its refusal; a connection may break after all."""
+        def after_all(request, first):
+            thing = request.server.things["/a.f32"]
+            request.part(thing, first, request.last)
+            return close_hard(request) or True
+        url, _ = self.serve(fault=after_all)
+        self.sum_of(url)
+        url, _ = self.serve(b"", "/e.f32", empty_without_size=True)
+        self.assertEqual(self.json("reduce", url)["result"]["count"], 0)
+        url, _ = self.serve(claimed=1 << 63)
+        self.refuse(3, "a size that no file has", "reduce", url)
+
     def test_refusals(self):
         url, _ = self.serve()
         self.refuse(4, "404 Not Found", "reduce", url + "x", hint="check the address")
@@ -336,6 +349,11 @@ class RemoteTest(CliTest):
         other, _ = self.serve(DATA[:-4] + b"abcd")
         self.succeed("reduce", other, "--shard", "1/2", "-o", "3.part")
         self.refuse(5, "different data", "merge", "0.part", "3.part")
+        # So may one that only its query names.
+        self.succeed("reduce", url + "?id=2", "--shard", "1/2", "-o", "4.part")
+        thing.data, thing.etag = DATA[:-4] + b"abcd", '"v2"'
+        self.succeed("reduce", url + "?id=3", "--shard", "0/2", "-o", "5.part")
+        self.refuse(5, "different data", "merge", "4.part", "5.part")
         # Bytes tell objects apart of which the server names no version.
         url, thing = self.serve(etag=None)
         for i in (0, 1):

@@ -74,6 +74,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         match = self.headers.get("If-Match")
         if match and match != thing.etag:
             return self.answer(412)
+        if first >= size and thing.traits.get("empty_without_size"):
+            return self.answer(416, b"<Error><Code>InvalidRange</Code></Error>")
         if first >= size:
             return self.answer(416, headers=[("Content-Range", f"bytes */{size}")])
         is_question = (first, int(asked[2])) == (0, 0)
@@ -92,8 +94,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         etag = changes.get("etag", thing.etag)
         named = changes.get("named", first)
         end = named + len(body) - 1 - changes.get("fewer", 0)
-        headers = [("Content-Range", f"bytes {named}-{end}/"
-                                     f"{changes.get('size', len(thing.data))}")]
+        size = changes.get("size", thing.traits.get("claimed", len(thing.data)))
+        headers = [("Content-Range", f"bytes {named}-{end}/{size}")]
         if etag:
             headers.append(("ETag", etag))
         if thing.modified:

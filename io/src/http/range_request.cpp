@@ -6,6 +6,7 @@
 #include <ooc/detail/base/version.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -238,6 +239,9 @@ void RangeRequest::check_answer() {
                 "bytes " + std::to_string(first) + " to " + std::to_string(last) +
                     " were asked for, and the answer does not say that it has them");
   }
+  if (*answer_.range->size > std::uint64_t{INT64_MAX}) {
+    throw error(ErrorKind::bad_input, "the server names a size that no file has");
+  }
   object_bytes_ = *answer_.range->size;
   check_version();
 }
@@ -263,6 +267,8 @@ void RangeRequest::check_version() const {
 
 std::optional<milliseconds> RangeRequest::end_try(CURLcode code) {
   if (failure_) throw *std::exchange(failure_, std::nullopt);
+  // The end of a connection, or of its body, does not matter once all is there.
+  if (is_checked_ && done_ == memory_.size()) return std::nullopt;
   const std::size_t got = done_ - done_before_;
   const bool is_long_refusal = code == CURLE_WRITE_ERROR && text_of_refusal_.size() == most_text;
   if (code != CURLE_OK && !is_long_refusal) {
@@ -270,13 +276,13 @@ std::optional<milliseconds> RangeRequest::end_try(CURLcode code) {
     throw not_reached(code);
   }
   if (is_passing_status(answer_.status)) return try_again(answer_.status_text());
-  const bool is_empty = answer_.status == 416 && answer_.range && answer_.range->size == 0;
+  const bool is_empty = answer_.status == 416 && (!answer_.range || answer_.range->size == 0);
   const bool is_empty_whole = answer_.status == 200 && answer_.content_length == 0;
   if (object_ == nullptr && (is_empty || is_empty_whole)) {
     object_bytes_ = 0;
     return std::nullopt;
   }
-  if (answer_.status == 412 || answer_.status == 416) {
+  if (object_ != nullptr && (answer_.status == 412 || answer_.status == 416)) {
     check_version();
     throw changed_error(address_->name, "the server answers " + answer_.status_text() +
                                             ": it has another version now");

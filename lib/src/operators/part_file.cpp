@@ -198,8 +198,10 @@ FileIdentity identity_of(const File& file) {
   if (const RemoteObject* const object = file.remote()) {
     const std::string fingerprint = object->fingerprint();
     append_span(bytes, std::as_bytes(std::span(fingerprint)));
-    // An exact version tells as much as many requests for bytes would.
-    if (object->version().is_exact()) return identity();
+    // An exact version tells as much as many requests for bytes would, unless what follows `?`,
+    // which is not kept, says which object it is.
+    const bool is_one = object->address().url.find('?') == std::string::npos;
+    if (is_one && object->version().is_exact()) return identity();
   }
   add(0, hashed_ends);
   for (std::uint64_t i = 1; i < hashed_pages; ++i) {
