@@ -129,14 +129,14 @@ PARTS = {"cold": measure_cold, "warm": measure_warm, "rivals": measure_rivals,
 NEEDS_GPU = {"warm", "rivals", "matmul", "convert"}
 
 
-def measure(options):
-    options.file = os.path.join(options.dir, "headline.bin")
-    result = {"command": " ".join(["bench/headline.py"] + sys.argv[1:]), "machine": machine(),
-              "bytes": options.gib * GIB, "failed": {}}
-    for name, part in PARTS.items():
-        if (options.cpu and name in NEEDS_GPU) or (options.only and name not in options.only):
+def measure_parts(parts, options, result):
+    """Adds to a result what each part measures, and writes it to a file after each. Parts that fail
+    are in its "failed"."""
+    result["failed"] = {}
+    for name, part in parts.items():
+        if options.only and name not in options.only:
             continue
-        print(f"{time.strftime('%H:%M:%S')} {name}", file=sys.stderr)
+        print(f"{time.strftime('%H:%M:%S')} {name}", file=sys.stderr, flush=True)
         try:
             result[name] = part(options)
         except Exception as error:  # go on with the other parts
@@ -145,6 +145,14 @@ def measure(options):
         with open(options.out, "w") as file:
             json.dump(result, file, indent=1)
             file.write("\n")
+
+
+def measure(options):
+    options.file = os.path.join(options.dir, "headline.bin")
+    result = {"command": " ".join(["bench/headline.py"] + sys.argv[1:]), "machine": machine(),
+              "bytes": options.gib * GIB}
+    measure_parts({name: part for name, part in PARTS.items()
+                   if not options.cpu or name not in NEEDS_GPU}, options, result)
     os.path.exists(options.file) and os.remove(options.file)
     sys.exit(1 if result["failed"] else 0)
 
@@ -211,21 +219,30 @@ def table(paths):
     return "\n".join(lines)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
+def parse_words(description, gib, runs, add_more):
+    """Parses `measure` with its options, those of `add_more(parser)` among them, or `table`."""
+    parser = argparse.ArgumentParser(description=description,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     measuring = commands.add_parser("measure")
     measuring.add_argument("--dir", required=True)
-    measuring.add_argument("--out-dir", default="/dev/shm")
-    measuring.add_argument("--gib", type=int, default=8)
-    measuring.add_argument("--runs", type=int, default=5)
+    measuring.add_argument("--gib", type=int, default=gib, help="size of a file")
+    measuring.add_argument("--runs", type=int, default=runs)
     measuring.add_argument("--only", type=lambda names: names.split(","), help="parts, by commas")
-    measuring.add_argument("--cpu", action="store_true")
     measuring.add_argument("--out", required=True)
+    add_more(measuring)
     showing = commands.add_parser("table")
     showing.add_argument("results", nargs="+")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def add_own_options(parser):
+    parser.add_argument("--out-dir", default="/dev/shm")
+    parser.add_argument("--cpu", action="store_true")
+
+
+def main():
+    options = parse_words(__doc__, 8, 5, add_own_options)
     if options.command == "measure":
         measure(options)
     else:

@@ -8,22 +8,17 @@
 80 GiB. Runs of all numbers of devices take turns. ooc-run, ooc-run-mpi and ooc-bench must be on
 the PATH. Each result is compared with that of one GPU: its bits must be the same.
 """
-import argparse
 import json
 import os
 import subprocess
 import sys
-import time
 
+from headline import measure_parts, parse_words
 from measure import GIB, call, evict, generate, machine, median, spread
 
 SCANS = {"reduce f4": ("reduce", "scan.f32"),
          "histogram u1": ("histogram", "scan.u8")}
 MPI = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n"]
-
-
-def say(text):
-    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
 def gpus():
@@ -205,27 +200,19 @@ def measure(options):
     options.gpus = gpus()
     options.numbers = numbers_of_gpus(options.gpus)
     result = {"command": " ".join(["bench/many_gpus.py"] + sys.argv[1:]),
-              "machine": {**machine(), "gpus": options.gpus}, "failed": {}}
-    for name, part in PARTS.items():
-        if options.only and name not in options.only:
-            continue
-        say(name)
-        try:
-            result[name] = part(options)
-        except Exception as error:  # go on with the other parts
-            result["failed"][name] = repr(error)
-            say(f"{name} failed: {error!r}")
-        with open(options.out, "w") as file:
-            json.dump(result, file, indent=1)
-            file.write("\n")
+              "machine": {**machine(), "gpus": options.gpus}}
+    measure_parts(PARTS, options, result)
     for name in ("scan.f32", "scan.u8"):
         path = os.path.join(options.shm, name)
         if os.path.exists(path):
             os.remove(path)
-    say("done")
-    wrong = any(part.get(key) for part in result.values() if isinstance(part, dict)
-                for key in ("different_results", "different_bytes"))
-    sys.exit(1 if wrong or result["failed"] else 0)
+    sys.exit(1 if parts_with_other_bits(result) or result["failed"] else 0)
+
+
+def parts_with_other_bits(result):
+    """Returns the parts in which some way to run had another result than one GPU."""
+    return [name for name, part in result.items() if isinstance(part, dict) and
+            (part.get("different_results") or part.get("different_bytes"))]
 
 
 def rows_of(result):
@@ -277,29 +264,18 @@ def table(path):
     lines += ["", "| | " + " | ".join(names) + " |", "| --- |" + " --- |" * len(names)]
     for what, cells in rows:
         lines.append(f"| {what} | " + " | ".join(cells.get(name, "") for name in names) + " |")
-    different = {name: found for part, found in result.items() if isinstance(found, dict)
-                 for name in (part,) for key in ("different_results", "different_bytes")
-                 if found.get(key)}
-    lines += ["", "Other bits: " + (", ".join(different) or "none") + "."]
+    lines += ["", "Other bits: " + (", ".join(parts_with_other_bits(result)) or "none") + "."]
     return "\n".join(lines)
 
 
+def add_own_options(parser):
+    parser.add_argument("--shm", default="/dev/shm")
+    parser.add_argument("--times", type=int, default=8, help="a file is given so many times")
+    parser.add_argument("--length", type=int, default=65536, help="rows and columns")
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
-    measuring = commands.add_parser("measure")
-    measuring.add_argument("--dir", required=True)
-    measuring.add_argument("--shm", default="/dev/shm")
-    measuring.add_argument("--gib", type=int, default=16, help="size of a file that is scanned")
-    measuring.add_argument("--times", type=int, default=8, help="it is given so many times")
-    measuring.add_argument("--length", type=int, default=65536, help="rows and columns")
-    measuring.add_argument("--runs", type=int, default=3)
-    measuring.add_argument("--only", type=lambda names: names.split(","), help="parts, by commas")
-    measuring.add_argument("--out", required=True)
-    showing = commands.add_parser("table")
-    showing.add_argument("results", nargs="+")
-    options = parser.parse_args()
+    options = parse_words(__doc__, 16, 3, add_own_options)
     if options.command == "measure":
         measure(options)
     else:

@@ -146,8 +146,8 @@ void RangeRequest::begin_range(const Address& address, std::uint64_t offset,
 
 /// Has requests signed. The secret key must not be set unless they are: it would be sent.
 void RangeRequest::sign() {
-  constexpr unsigned least_version =
-      0x075700;  // 7.87.0 signs that the hash of the body is not given
+  // Versions before 7.87 sign another hash of the body than the header has.
+  constexpr unsigned least_version = 0x075700;
   const S3Keys& keys = *address_->keys;
   const std::string scheme = "aws:amz:" + keys.region + ":s3";
   if (curl_.version < least_version ||
