@@ -118,6 +118,61 @@ check "and nothing else" 0 "^lost.found out $" sh -c 'ls /mnt | sort | tr "\n" "
 umount /mnt
 remove_disk
 
+# --- power cuts while a run saves where it is ----------------------------------------------------
+# From some moment on, a disk drops all that is written, as if it had no power: what only the page
+# cache has is lost. What the checkpoint says to be written must be there all the same.
+hundredths() { cut -d' ' -f1 /proc/uptime | tr -d .; }
+part="--dtype u1 --to u2 --count 8388608 --chunk 256K --quiet"
+ooc-run convert data -o right_out $part >out 2>&1
+set -- convert data -o /mnt/out $part --resume /mnt/state --checkpoint-every 0
+truncate -s 64M cut_room
+cut=$(losetup -f)
+losetup "$cut" cut_room
+cut_sectors=$((64 << 11))
+# start_job: makes a file system on a new disk and starts the command in the background.
+start_job() {
+  make_disk "0 $cut_sectors flakey $cut 0 3600 0"
+  mkfs.ext4 -q -F /dev/mapper/test >out 2>&1
+  mount /dev/mapper/test /mnt
+  ooc-run "$@" >out 2>&1 &
+  job=$!
+}
+began=$(hundredths)
+start_job "$@"
+wait $job
+usual=$(($(hundredths) - began))
+umount /mnt
+remove_disk
+echo "# takes $usual hundredths of a second without a cut"
+gone_on=0 anew=0 wrong=0 cuts=12 i=0
+while [ $i -lt $cuts ]; do
+  start_job "$@"
+  usleep $((usual * 10000 * (i + 1) / cuts))
+  dmsetup suspend --noflush --nolockfs test
+  dmsetup load test --table "0 $cut_sectors flakey $cut 0 0 3600 1 drop_writes"
+  dmsetup resume test
+  usleep 100000
+  kill -9 $job
+  wait $job 2>/dev/null
+  umount /mnt
+  remove_disk
+  mount "$cut" /mnt
+  if [ -s /mnt/state ]; then gone_on=$((gone_on + 1)); else anew=$((anew + 1)); fi
+  [ -e /mnt/out ] || ooc-run "$@" >out 2>&1
+  cmp -s right_out /mnt/out || { wrong=$((wrong + 1)); cat out; ls -l /mnt; }
+  umount /mnt
+  i=$((i + 1))
+  echo "# cut $i: $gone_on went on, $anew began anew, $wrong wrong"
+done
+said="$gone_on went on, $anew began anew, $wrong wrong"
+if [ $wrong = 0 ] && [ $gone_on -ge 5 ]; then
+  echo "ok power cuts: $said"
+else
+  echo "not ok power cuts: $said"
+fi
+losetup -d "$cut"
+rm cut_room right_out
+
 # --- media errors, and blocks of 4 KiB -----------------------------------------------------------
 modprobe sd_mod
 modprobe scsi_debug dev_size_mb=32 delay=0
