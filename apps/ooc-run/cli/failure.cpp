@@ -66,9 +66,9 @@ void print_error(const ooc::Error& error) {
   print_to_stderr(text);
 }
 
-void end_at_once(const ooc::Error& error) {
+void end_at_once(const ooc::Error& error, std::optional<int> exit_code) {
   print_error(error);
-  _exit(exit_code_of(error.kind()));
+  _exit(exit_code.value_or(exit_code_of(error.kind())));
 }
 
 int report_error(const ooc::Error& error) {

@@ -2,6 +2,7 @@
 
 #include <ooc/error.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,8 +26,8 @@ void print_error(const ooc::Error& error);
 
 /// Prints an error and ends the process without any clean-up, which would hang: it would join
 /// threads that wait for a disk that does not answer. An unfinished output has no name yet and
-/// disappears with the process.
-[[noreturn]] void end_at_once(const ooc::Error& error);
+/// disappears with the process. Without `exit_code`, it is that of the error.
+[[noreturn]] void end_at_once(const ooc::Error& error, std::optional<int> exit_code = {});
 
 /// Prints the error that ended a command, and returns its exit code. Does not return for an error
 /// of a GPU, because CUDA's clean-up at the end of main() might hang or crash: calls end_at_once().

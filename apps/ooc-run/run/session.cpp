@@ -11,6 +11,7 @@
 #include <new>
 #include <ooc/device.hpp>
 #include <ooc/error.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -171,7 +172,7 @@ Session::Session(const RunSettings& settings, const Interrupt& interrupt, const 
       task_(task),
       device_(choose_device(settings, task)),
       meter_(settings.output.progress, task.passes + checks),
-      stall_watch_(settings.io_timeout),
+      stall_watch_(settings.io_timeout, task.is_remote),
       coordinator_(std::make_unique<ooc::Coordinator>(make_devices(device_), settings.options)),
       pass_(pass_options()) {}
 
@@ -199,7 +200,8 @@ void Session::show(const ooc::Progress& progress) {
   if (has_ended_ && settings_.options.ranks != nullptr) settings_.options.ranks->attend();
   meter_.update(progress, has_ended_ ? std::vector<StageShare>{} : stage_load_.shares(now));
   try {
-    const std::string warning = stall_watch_.look(progress);
+    const bool is_to_stop = interrupt_.token().stop_requested();
+    const std::string warning = stall_watch_.look(progress, is_to_stop);
     if (warning.empty() || settings_.output.quiet) return;
     meter_.erase();
     print_note(with_rank(warning, settings_.options.ranks));
@@ -207,7 +209,15 @@ void Session::show(const ooc::Progress& progress) {
     meter_.erase();
     ooc::Ranks* const ranks = settings_.options.ranks;
     if (ranks != nullptr) ranks->fail(error);
-    end_at_once({error.kind(), with_rank(error.what(), ranks), error.details()});
+    ooc::ErrorDetails details = error.details();
+    std::optional<int> exit_code;
+    if (error.kind() == ooc::ErrorKind::interrupted) {
+      exit_code = interrupt_.exit_code();
+      if (settings_.checkpoint) {
+        details.hint = "the same job goes on from " + settings_.checkpoint.file.string();
+      }
+    }
+    end_at_once({error.kind(), with_rank(error.what(), ranks), details}, exit_code);
   }
 }
 

@@ -16,21 +16,21 @@ ooc::Progress after(double seconds) {
 }
 
 TEST(StallWatch, WarnsOnceAfterHalfAMinute) {
-  StallWatch watch(std::nullopt);
-  EXPECT_EQ(watch.look(after(0)), "");
-  EXPECT_EQ(watch.look(after(29)), "");
-  EXPECT_EQ(watch.look(after(31)),
+  StallWatch watch(std::nullopt, false);
+  EXPECT_EQ(watch.look(after(0), false), "");
+  EXPECT_EQ(watch.look(after(29), false), "");
+  EXPECT_EQ(watch.look(after(31), false),
             "the disk has answered nothing for 31.0 s, after 50 % of the work: 24 requests to it "
             "in flight; still waiting (--io-timeout SECONDS ends that)");
-  EXPECT_EQ(watch.look(after(32)), "");
-  EXPECT_EQ(watch.look(after(1e6)), "");
+  EXPECT_EQ(watch.look(after(32), false), "");
+  EXPECT_EQ(watch.look(after(1e6), false), "");
 }
 
 TEST(StallWatch, EndsAfterTheTimeGiven) {
-  StallWatch watch(1.5);
-  EXPECT_EQ(watch.look(after(1.4)), "");
+  StallWatch watch(1.5, false);
+  EXPECT_EQ(watch.look(after(1.4), false), "");
   try {
-    watch.look(after(1.5));
+    watch.look(after(1.5), false);
     FAIL() << "goes on";
   } catch (const ooc::Error& error) {
     EXPECT_EQ(error.kind(), ooc::ErrorKind::stalled);
@@ -40,9 +40,23 @@ TEST(StallWatch, EndsAfterTheTimeGiven) {
 }
 
 TEST(StallWatch, WarnsBeforeALongTimeIsOver) {
-  StallWatch watch(60);
-  EXPECT_NE(watch.look(after(30)), "");
-  EXPECT_THROW(watch.look(after(60)), ooc::Error);
+  StallWatch watch(60, false);
+  EXPECT_NE(watch.look(after(30), false), "");
+  EXPECT_THROW(watch.look(after(60), false), ooc::Error);
+}
+
+TEST(StallWatch, EndsSoonIfTheRunIsToStop) {
+  StallWatch watch(std::nullopt, true);
+  EXPECT_EQ(watch.look(after(5), false), "");
+  EXPECT_EQ(watch.look(after(4.9), true), "");
+  try {
+    watch.look(after(5), true);
+    FAIL() << "waits";
+  } catch (const ooc::Error& error) {
+    EXPECT_EQ(error.kind(), ooc::ErrorKind::interrupted);
+    EXPECT_STREQ(error.what(),
+                 "interrupted; the server has answered nothing for 5.00 s, after 50 % of the work");
+  }
 }
 
 }  // namespace
