@@ -1,19 +1,15 @@
 #!/usr/bin/env python3
-"""Tests of input from web servers: right answers or named errors, whatever the server does."""
+"""Tests of input from web servers."""
 
 import io
 import socket
 import time
-from concurrent.futures import ThreadPoolExecutor
 
-from cli_support import CliTest, main
-from web_server import Server, Thing, close_hard, make_certificate
+from cli_support import main
+from remote_support import DATA, VALUES, RemoteCase
+from web_server import close_hard, make_certificate
 
 import numpy as np
-
-MIB = 1 << 20
-VALUES = np.random.default_rng(1).integers(-1000, 1000, 5 * MIB + 3).astype(np.float32)  # 20 MiB
-DATA = VALUES.tobytes()
 
 
 def npy_of(array):
@@ -22,21 +18,7 @@ def npy_of(array):
     return file.getvalue()
 
 
-class RemoteTest(CliTest):
-    def serve(self, data=DATA, name="/a.f32", certificate=None, **traits):
-        """Returns the address of an object on a server that ends with the test, and the object."""
-        thing = Thing(data, **traits)
-        server = Server({name: thing}, certificate)
-        self.addCleanup(server.server_close)
-        self.addCleanup(server.shutdown)
-        return server.url(name), thing
-
-    def sum_of(self, url, *words, **options):
-        document = self.json("reduce", url, *words, **options)
-        self.assertEqual(document["result"]["count"], len(VALUES))
-        self.assertEqual(document["result"]["sum"], float(VALUES.astype(np.float64).sum()))
-        return document
-
+class RemoteTest(RemoteCase):
     def test_same_as_file(self):
         url, _ = self.serve()
         document = self.sum_of(url + "?signature=secret#part")
@@ -91,122 +73,6 @@ class RemoteTest(CliTest):
         self.assertRegex(text, r"predicted +not known, of a server")
         self.assertLessEqual(thing.requests, 1)  # a glance at the type
 
-    def test_passing_faults(self):
-        """Each is repeated, and all bytes come."""
-        def once(answer, period=2):
-            def fault(request, first):
-                thing = request.server.things["/a.f32"]
-                return answer(request, thing, first) if thing.requests % period == 1 else None
-            return fault
-
-        def status(code, headers=()):
-            def answer(request, thing, first):
-                request.answer(code, b"busy", headers)
-                return True
-            return answer
-
-        def reset(request, thing, first):
-            close_hard(request)
-            return True
-
-        def cut(request, thing, first):  # fewer bytes than the header says
-            return request.part(thing, first, request.last, sent=(request.last - first) // 3)
-
-        def short(request, thing, first):  # a shorter range than asked for
-            return request.part(thing, first, min(first + 300_000, request.last))
-
-        def slow(request, thing, first):
-            time.sleep(0.5)
-
-        faults = {"429": status(429), "500": status(500),
-                  "503": status(503, [("Retry-After", "1")]),
-                  "reset": reset, "cut": cut, "short": short, "slow": slow}
-        for name, answer in faults.items():
-            with self.subTest(fault=name):
-                url, _ = self.serve(fault=once(answer))
-                document = self.sum_of(url)
-                if name != "slow":
-                    self.assertGreater(document["run"]["retries"], 0)
-                    self.assertRegex(" ".join(document["run"]["reasons"]), "repeated")
-
-    def test_lasting_faults(self):
-        """Each ends the run with its own error, and never with an answer of fewer bytes."""
-        def always(code):
-            return lambda request, first: request.answer(code, b"") or True
-
-        def other(**changes):
-            def fault(request, first):
-                thing = request.server.things["/a.f32"]
-                if first < 8 * MIB:
-                    return None
-                return request.part(thing, first, request.last, **changes)
-            return fault
-
-        def too_long(request, first):
-            thing = request.server.things["/a.f32"]
-            return request.part(thing, first, len(DATA) - 1) if first < 8 * MIB else None
-
-        def whole(request, first):
-            return request.answer(200, DATA) or True
-
-        cases = [
-            (always(503), 4, "in 10 tries"), (always(404), 4, "404"), (always(416), 5, "changed"),
-            (always(412), 5, "changed"), (always(403), 4, "403"), (whole, 3, "only the whole"),
-            (other(etag='"v2"'), 5, "changed"), (other(size=len(DATA) + 4), 5, "changed"),
-            (other(named=7), 3, "other bytes"), (other(encoding="gzip"), 3, "compressed"),
-            (too_long, 3, "other bytes"), (other(fewer=10), 3, "more bytes than it says"),
-        ]
-
-        def run(case):
-            fault, code, message = case
-            url, _ = self.serve(fault=fault)
-            return code, message, self.run_program("reduce", url, "--dtype", "f4")
-        with ThreadPoolExecutor(len(cases)) as threads:
-            for code, message, done in threads.map(run, cases):
-                with self.subTest(message=message):
-                    self.assertEqual(done.returncode, code, done.stderr)
-                    self.assertEqual(done.stdout, "")
-                    self.assertRegex(done.stderr.splitlines()[0], message)
-
-    def test_changes_between_requests(self):
-        """If-Match names the version, so that a server itself refuses another one."""
-        def fault(request, first):
-            thing = request.server.things["/a.f32"]
-            if thing.requests == 2:
-                thing.etag = '"v2"'
-        url, _ = self.serve(fault=fault)
-        self.refuse(5, "changed while it was read", "reduce", url, "--dtype", "f4")
-
-    def test_weak_version(self):
-        """The time of the last write stands in for an ETag that does not name the exact bytes."""
-        times = ["Mon, 01 Jan 2024 00:00:00 GMT", "Tue, 02 Jan 2024 00:00:00 GMT"]
-        url, thing = self.serve(etag='W/"v1"', modified=times[0])
-        self.sum_of(url)
-
-        def fault(request, first):
-            if thing.count() > 2:
-                thing.modified = times[1]
-        url, thing = self.serve(etag=None, modified=times[0], fault=fault)
-        done = self.refuse(5, "changed while it was read", "reduce", url, "--dtype", "f4")
-        self.assertIn("time of its last write", done.stderr)
-        # A weak tag that differs is of another version all the same, and so is one that is gone.
-        for before, after in (('W/"v1"', 'W/"v2"'), ('"v1"', ""), ("", '"v1"')):
-            with self.subTest(after=after):
-                def other(request, first, after=after):
-                    return request.part(request.server.things["/a.f32"], first, request.last,
-                                        etag=after)
-                url, thing = self.serve(etag=before, modified=times[0], fault=other)
-                done = self.refuse(5, "changed while it was read", "reduce", url, "--dtype", "f4")
-                self.assertIn("its ETag went from", done.stderr)
-
-    def test_short_answers(self):
-        """A server that never sends more than some bytes at once is no busy one."""
-        def short(request, first):
-            thing = request.server.things["/a.f32"]
-            return request.part(thing, first, min(first + 400_000, request.last))
-        url, _ = self.serve(fault=short)
-        self.assertGreater(self.sum_of(url)["run"]["retries"], 20)
-
     def test_secrets(self):
         """Messages show neither signatures nor passwords."""
         url, _ = self.serve()
@@ -216,26 +82,16 @@ class RemoteTest(CliTest):
                             (3, ("reduce", "ftp://joe:SECRET@h/x?SECRET")),
                             (3, ("reduce", "https://joe:SECRET?x@h/x")),
                             (4, ("reduce", signed.replace("a.f32", "b.f32"))),
-                            (2, ("reduce", "s3://bucket/x"))):
+                            (2, ("reduce", "s3://bucket/x")),
+                            (2, ("convert", url, "--to", "f8", "-o", signed)),
+                            *((2, ("reduce", url, option, signed))
+                              for option in ("--resume", "--report", "--trace", "--bins"))):
             with self.subTest(words=words):
                 done = self.run_program(*words, env={"AWS_ENDPOINT_URL": endpoint})
                 self.assertEqual(done.returncode, code, done.stderr)
                 self.assertNotIn("SECRET", done.stderr)
         self.refuse(2, "no address of a server", "reduce", "s3://bucket/x",
                     env={"AWS_ENDPOINT_URL": "127.0.0.1:1"})
-
-    def test_odd_ends(self):
-        """An empty object of S3 has no size in its refusal; a connection may break after all."""
-        def after_all(request, first):
-            thing = request.server.things["/a.f32"]
-            request.part(thing, first, request.last)
-            return close_hard(request) or True
-        url, _ = self.serve(fault=after_all)
-        self.sum_of(url)
-        url, _ = self.serve(b"", "/e.f32", empty_without_size=True)
-        self.assertEqual(self.json("reduce", url)["result"]["count"], 0)
-        url, _ = self.serve(claimed=1 << 63)
-        self.refuse(3, "a size that no file has", "reduce", url)
 
     def test_refusals(self):
         url, _ = self.serve()
@@ -248,6 +104,16 @@ class RemoteTest(CliTest):
             began = time.monotonic()
             self.refuse(4, "cannot be read from its server", "reduce", no_server)
             self.assertLess(time.monotonic() - began, 20)  # a wrong address is not tried again
+        # A refusal is one, whatever becomes of the connection.
+        cut, thing = self.serve(fault=lambda request, first:
+                                request.answer(403, b"<Error>", length=1000)
+                                or close_hard(request) or True)
+        self.refuse(4, "403", "reduce", cut, "--dtype", "f4", hint="may have expired")
+        self.assertLess(thing.requests, 10)
+        proxy = url.removesuffix("/a.f32")
+        done = self.refuse(4, "the proxy refused to connect", "reduce", "https://example.org/x",
+                           env={"https_proxy": proxy, "no_proxy": ""}, hint="https_proxy")
+        self.assertIn("407", done.stderr)
         self.refuse(3, "no user and no password", "reduce", "https://a:b@example.org/x",
                     hint="netrc")
         self.refuse(3, "no address of an object", "reduce", "s3://bucket")
@@ -268,20 +134,6 @@ class RemoteTest(CliTest):
         self.assertRegex(text, r"predicted +not known, of a server")
         self.succeed("matmul", url, "b.npy", "-o", "c.npy")
         np.testing.assert_array_equal(np.load(self.path("c.npy")), a @ a.T)
-
-    def test_resumed_run(self):
-        """A run that a fault of the server has ended goes on, if the object is still the same."""
-        def fault(request, first):
-            if first < 16 * MIB:
-                return None
-            time.sleep(1)  # until the data before are saved
-            return request.answer(404) or True
-        url, thing = self.serve(fault=fault)
-        words = ("reduce", url, "--resume", "r.state", "--checkpoint-every", "0")
-        self.refuse(4, "404", *words)
-        thing.fault = lambda request, first: None
-        document = self.sum_of(*words[1:])
-        self.assertGreater(document["run"]["checkpoint"]["resumed_bytes"], 0)
 
     def test_redirection(self):
         url, _ = self.serve()

@@ -51,6 +51,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def do_CONNECT(self):
+        self.answer(407)
+
     def do_GET(self):
         try:
             self.get()

@@ -7,6 +7,7 @@
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/detail/file/output_file.hpp>
+#include <ooc/detail/http/address.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -89,6 +90,7 @@ std::string new_kept_name(const std::filesystem::path& path) {
 OutputFile::OutputFile(const std::filesystem::path& path, bool replace, std::uint64_t most_bytes,
                        const KeptFile& kept)
     : path_(path), target_(follow_links(path)), replace_(replace), most_bytes_(most_bytes) {
+  require_no_address(path.native());
   if (kept.name.empty()) return;
   kept_ = directory_of(target_) / kept.name;
   if (is_kept_name(target_, kept.name)) return;

@@ -50,7 +50,9 @@ std::string percent_encoded(std::string_view key) {
   return text;
 }
 
-/// Returns what is between the scheme and the path. May have a user and a password.
+/// Returns what is between the scheme and the path. May have a user and a password, which may have
+/// a
+/// `?` that was not encoded.
 std::string_view authority_of(std::string_view address) {
   const std::size_t begin = address.find(scheme_end) + scheme_end.size();
   return address.substr(begin, address.find('/', begin) - begin);
@@ -72,7 +74,8 @@ std::string endpoint() {
 /// Names with a dot do not fit the certificates of hosts that begin with the bucket.
 std::string url_of_bucket(const std::string& bucket, const std::string& region) {
   if (const std::string server = endpoint(); !server.empty()) return server + "/" + bucket;
-  const std::string host = "s3." + region + ".amazonaws.com";
+  const std::string host =
+      "s3." + region + ".amazonaws.com" + (region.starts_with("cn-") ? ".cn" : "");
   return bucket.find('.') != std::string::npos ? "https://" + host + "/" + bucket
                                                : "https://" + bucket + "." + host;
 }
@@ -124,6 +127,13 @@ std::string shown_address(std::string_view address) {
   const std::string_view rest = address.substr(at == std::string_view::npos ? host : host + at + 1);
   return std::string(address.substr(0, host)) +
          std::string(rest.substr(0, rest.find_first_of("?#")));
+}
+
+void require_no_address(std::string_view path) {
+  if (scheme_of(path).empty()) return;
+  const std::string shown = shown_address(path);
+  throw Error(ErrorKind::usage, shown + ": files are written to this machine only",
+              {.path = shown, .hint = "name a local file, and copy it to the server then"});
 }
 
 std::optional<Address> parse_address(std::string_view path) {

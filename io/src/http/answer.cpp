@@ -34,7 +34,8 @@ std::optional<std::uint64_t> number_in(std::string_view text) {
 std::optional<Answer::ContentRange> range_in(std::string_view text) {
   constexpr std::string_view unit = "bytes ";
   const std::size_t slash = text.find('/');
-  if (!text.starts_with(unit) || slash == std::string_view::npos) return {};
+  if (!is_same_word(text.substr(0, unit.size()), unit)) return {};
+  if (slash == std::string_view::npos) return {};
   const std::string_view place = trimmed(text.substr(unit.size(), slash - unit.size()));
   const std::string_view size = text.substr(slash + 1);
   Answer::ContentRange range{.size = number_in(size)};
@@ -53,6 +54,7 @@ std::optional<Answer::ContentRange> range_in(std::string_view text) {
 }  // namespace
 
 void Answer::add_line(std::string_view line) {
+  if (line.starts_with(' ') || line.starts_with('\t')) return;  // the rest of the line before
   line = trimmed(line);
   if (line.starts_with("HTTP/")) {
     *this = {};
@@ -73,7 +75,6 @@ void Answer::add_line(std::string_view line) {
   if (is_same_word(name, "last-modified")) modified = value;
   if (is_same_word(name, "content-encoding")) encoding = value;
   if (is_same_word(name, "x-amz-bucket-region")) bucket_region = value;
-  if (is_same_word(name, "retry-after")) retry_after_seconds = number_in(value).value_or(0);
 }
 
 std::string Answer::status_text() const {

@@ -25,7 +25,6 @@ struct Answer {
   std::string modified{};
   std::string encoding{};
   std::string bucket_region{};
-  std::uint64_t retry_after_seconds = 0;
 
   /// Takes a line of the header, with or without its end. A status line begins a new answer: there
   /// is one before each redirection.

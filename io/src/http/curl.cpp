@@ -52,6 +52,7 @@ Curl load() {
   find(library, "curl_easy_cleanup", functions.easy_cleanup);
   find(library, "curl_easy_perform", functions.easy_perform);
   find(library, "curl_easy_setopt", functions.easy_setopt);
+  find(library, "curl_easy_getinfo", functions.easy_getinfo);
   find(library, "curl_easy_strerror", functions.easy_strerror);
   find(library, "curl_getdate", functions.getdate);
   find(library, "curl_slist_append", functions.slist_append);

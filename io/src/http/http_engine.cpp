@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cassert>
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -29,9 +28,11 @@ struct Ended {
   std::exception_ptr error{};
 };
 
-/// The results that the threads of an engine pass to its owner.
+/// The results that the threads of an engine pass to its owner. To add one takes no memory.
 class Results {
  public:
+  explicit Results(std::size_t depth) { ended_.reserve(depth); }
+
   void add(Ended ended) {
     {
       const std::lock_guard lock(mutex_);
@@ -45,7 +46,7 @@ class Results {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !ended_.empty(); });
     Ended first = std::move(ended_.front());
-    ended_.pop_front();
+    ended_.erase(ended_.begin());
     return first;
   }
 
@@ -85,7 +86,7 @@ class Results {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Ended> ended_;
+  std::vector<Ended> ended_;
   std::map<std::string, std::size_t> repeated_;
   bool has_failed_ = false;
 };
@@ -94,10 +95,14 @@ class Results {
 /// same thread.
 class Connections {
  public:
-  explicit Connections(Results& results)
+  Connections(Results& results, std::size_t depth)
       : curl_(curl()), results_(results), multi_(curl_.multi_init()) {
     if (multi_ == nullptr) throw std::bad_alloc();
     try {
+      active_.reserve(depth);
+      idle_.reserve(depth);
+      new_.reserve(depth);
+      taken_.reserve(depth);
       thread_ = start_thread([this](const std::stop_token& stop) { run(stop); });
     } catch (...) {
       curl_.multi_cleanup(multi_);
@@ -110,7 +115,7 @@ class Connections {
 
   ~Connections() {
     thread_.request_stop();
-    curl_.multi_wakeup(multi_);
+    wake();
     thread_.join();
     active_.clear();
     idle_.clear();
@@ -123,8 +128,10 @@ class Connections {
       if (why_dead_) return results_.add({&request, why_dead_});
       new_.push_back(&request);
     }
-    curl_.multi_wakeup(multi_);
+    wake();
   }
+
+  void wake() { curl_.multi_wakeup(multi_); }
 
  private:
   /// A request whose tries are made.
@@ -167,12 +174,12 @@ class Connections {
   }
 
   void take_new() {
-    std::vector<Request*> taken;
     {
       const std::lock_guard lock(mutex_);
-      taken.swap(new_);
+      taken_.swap(new_);
     }
-    for (Request* const request : taken) begin(*request);
+    for (Request* const request : taken_) begin(*request);
+    taken_.clear();
   }
 
   void begin(Request& request) {
@@ -187,11 +194,10 @@ class Connections {
         return;
       }
       if (idle_.empty()) idle_.push_back(std::make_unique<RangeRequest>());
+      idle_.back()->begin(*request.source->remote(), request.offset, memory);
       active_.push_back({&request, std::move(idle_.back()), Clock::now()});
       idle_.pop_back();
-      active_.back().range->begin(*request.source->remote(), request.offset, memory);
     } catch (...) {
-      if (!active_.empty() && active_.back().request == &request) active_.pop_back();
       results_.add({&request, std::current_exception()});
     }
   }
@@ -275,17 +281,23 @@ class Connections {
   std::vector<Active> active_;                       // used by its thread
   std::vector<std::unique_ptr<RangeRequest>> idle_;  // their connections are kept
   std::mutex mutex_;
-  std::vector<Request*> new_;
+  std::vector<Request*> new_, taken_;
   std::exception_ptr why_dead_{};  // if the thread has ended for lack of memory
   std::jthread thread_;
 };
 
 class HttpEngine final : public Engine {
  public:
-  explicit HttpEngine(const EngineOptions& options) : depth_(options.depth) {
+  explicit HttpEngine(const EngineOptions& options)
+      : depth_(options.depth), results_(options.depth) {
     const std::size_t threads = std::clamp<std::size_t>(options.threads, 1, depth_);
-    for (std::size_t i = 0; i < threads; ++i) {
-      connections_.push_back(std::make_unique<Connections>(results_));
+    connections_.reserve(threads);
+    try {
+      while (connections_.size() < threads) {
+        connections_.push_back(std::make_unique<Connections>(results_, depth_));
+      }
+    } catch (const std::exception&) {
+      if (connections_.empty()) throw;  // fewer threads can do all of the work
     }
   }
 
@@ -300,7 +312,10 @@ class HttpEngine final : public Engine {
     assert(in_flight_ > 0);
     const Ended ended = results_.take();
     --in_flight_;
-    if (ended.error) std::rethrow_exception(ended.error);
+    if (ended.error) {
+      for (const auto& other : connections_) other->wake();  // they give up
+      std::rethrow_exception(ended.error);
+    }
     return *ended.request;
   }
 

@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 constexpr std::size_t most_tries = 10;  // one after another that bring little or nothing
 constexpr std::size_t least_piece = 4 * KiB;
 constexpr milliseconds first_pause{100}, longest_pause{5000};
-constexpr std::uint64_t most_retry_after_seconds = 30;
+constexpr std::int64_t most_retry_after_seconds = 30;
 constexpr long connect_seconds = 10;
 constexpr long silent_seconds = 30;  // without a byte, after which a connection counts as broken
 constexpr long buffer_bytes = 512 * KiB;
@@ -29,13 +29,14 @@ constexpr std::size_t most_text = 4 * KiB;
 
 /// Returns the pause before a try: twice as long each time, and shorter by chance, so that many
 /// requests that failed together do not come back together.
-milliseconds pause_before(std::size_t tries, std::uint64_t retry_after_seconds) {
+milliseconds pause_before(std::size_t tries, std::int64_t retry_after_seconds) {
   thread_local std::minstd_rand random{std::random_device{}()};
   const auto factor = std::int64_t{1} << std::min<std::size_t>(tries - 1, 16);
   const auto longest = std::min<std::int64_t>(first_pause.count() * factor, longest_pause.count());
   std::uniform_int_distribution<std::int64_t> pause(longest / 2, longest);
-  const auto asked = std::min(retry_after_seconds, most_retry_after_seconds) * 1000;
-  return milliseconds(std::max(pause(random), static_cast<std::int64_t>(asked)));
+  const auto asked =
+      std::clamp<std::int64_t>(retry_after_seconds, 0, most_retry_after_seconds) * 1000;
+  return milliseconds(std::max(pause(random), asked));
 }
 
 bool is_passing_status(int status) {
@@ -61,7 +62,7 @@ std::string element_of(const std::string& xml, const std::string& name) {
 
 }  // namespace
 
-RangeRequest::RangeRequest() : curl_(curl()), handle_(curl_.easy_init()) {
+RangeRequest::RangeRequest() : curl_(curl()), handle_(curl_.easy_init(), curl_.easy_cleanup) {
   if (handle_ == nullptr) throw std::bad_alloc();
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_ERRORBUFFER, message_.data());
@@ -89,7 +90,7 @@ RangeRequest::RangeRequest() : curl_(curl()), handle_(curl_.easy_init()) {
 }
 
 RangeRequest::~RangeRequest() {
-  curl_.easy_cleanup(handle_);
+  handle_.reset();  // uses the header
   curl_.slist_free_all(headers_);
 }
 
@@ -136,7 +137,7 @@ void RangeRequest::begin_range(const Address& address, std::uint64_t offset,
     sign();
   } else {
     set(CURLOPT_USERPWD, static_cast<const char*>(nullptr));
-    if (curl_.easy_setopt(handle_, CURLOPT_AWS_SIGV4, nullptr) == CURLE_OK) {
+    if (curl_.easy_setopt(handle(), CURLOPT_AWS_SIGV4, nullptr) == CURLE_OK) {
       set(CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BASIC));  // setting the former changes it
     }
   }
@@ -151,7 +152,7 @@ void RangeRequest::sign() {
   const S3Keys& keys = *address_->keys;
   const std::string scheme = "aws:amz:" + keys.region + ":s3";
   if (curl_.version < least_version ||
-      curl_.easy_setopt(handle_, CURLOPT_AWS_SIGV4, scheme.c_str()) != CURLE_OK) {
+      curl_.easy_setopt(handle(), CURLOPT_AWS_SIGV4, scheme.c_str()) != CURLE_OK) {
     throw error(ErrorKind::usage, "libcurl does not sign requests for it",
                 "it takes libcurl 7.87 or later, built with AWS_SIGV4",
                 "use a presigned https:// address");
@@ -222,33 +223,37 @@ std::size_t RangeRequest::take(std::span<const std::byte> bytes) {
 
 /// Throws Error unless the answer has the bytes that were asked for, of the version that is read.
 void RangeRequest::check_answer() {
-  if (answer_.status == 200) {
+  const std::uint64_t first = offset_ + done_, last = offset_ + memory_.size() - 1;
+  if (answer_.status == 200 && first == 0 && answer_.content_length == memory_.size()) {
+    answer_.range = {.first = 0, .last = last, .has_range = true, .size = memory_.size()};
+  } else if (answer_.status == 200) {
     throw error(ErrorKind::bad_input, "the server sends only the whole of it",
-                "it ignores that a range of bytes is asked for",
-                "download it first: curl -O " + shell_word(address_->name));
+                "it ignores that a range of bytes is asked for", "download it first");
   }
   if (!answer_.encoding.empty() && answer_.encoding != "identity") {
     throw error(ErrorKind::bad_input, "the server sends it compressed (" + answer_.encoding + ")",
                 "a range of compressed bytes is no range of the data", "download it first");
   }
-  const std::uint64_t first = offset_ + done_, last = offset_ + memory_.size() - 1;
   if (!answer_.range || !answer_.range->has_range || answer_.range->first != first ||
-      answer_.range->last > last || !answer_.range->size ||
-      *answer_.range->size <= answer_.range->last) {
+      answer_.range->last > last ||
+      answer_.range->size.value_or(UINT64_MAX) <= answer_.range->last) {
     throw error(ErrorKind::bad_input, "the server answered with other bytes than were asked for",
                 "bytes " + std::to_string(first) + " to " + std::to_string(last) +
                     " were asked for, and the answer does not say that it has them");
+  }
+  if (object_ != nullptr) return check_version();
+  if (!answer_.range->size) {
+    throw error(ErrorKind::bad_input, "the server does not say how large it is", {},
+                "download it first");
   }
   if (*answer_.range->size > std::uint64_t{INT64_MAX}) {
     throw error(ErrorKind::bad_input, "the server names a size that no file has");
   }
   object_bytes_ = *answer_.range->size;
-  check_version();
 }
 
 /// Throws Error(input_changed) if the answer is of another version than the one that is read.
 void RangeRequest::check_version() const {
-  if (object_ == nullptr) return;
   const auto or_none = [](const std::string& text) { return text.empty() ? "none" : text; };
   const ObjectVersion& version = object_->version();
   std::string why;
@@ -270,8 +275,7 @@ std::optional<milliseconds> RangeRequest::end_try(CURLcode code) {
   // The end of a connection, or of its body, does not matter once all is there.
   if (is_checked_ && done_ == memory_.size()) return std::nullopt;
   const std::size_t got = done_ - done_before_;
-  const bool is_long_refusal = code == CURLE_WRITE_ERROR && text_of_refusal_.size() == most_text;
-  if (code != CURLE_OK && !is_long_refusal) {
+  if (code != CURLE_OK && !is_refusal(code)) {
     if (is_passing(code)) return try_again(curl_.easy_strerror(code));
     throw not_reached(code);
   }
@@ -295,6 +299,13 @@ std::optional<milliseconds> RangeRequest::end_try(CURLcode code) {
   if (done_ == memory_.size()) return std::nullopt;
   if (got == 0) return try_again("an answer without data");
   return try_again("a short answer");
+}
+
+/// True for the answer of a server, or of a proxy on the way to it, that it does not send the
+/// object, also if the connection broke afterwards.
+bool RangeRequest::is_refusal(CURLcode code) const {
+  const bool is_long = code == CURLE_WRITE_ERROR && text_of_refusal_.size() == most_text;
+  return answer_.status >= 400 || is_long;
 }
 
 /// True for failures of a connection that a new one may not have. If nothing is known of the object
@@ -326,7 +337,7 @@ std::optional<milliseconds> RangeRequest::try_again(std::string why) {
                 "the last one ended with: " + why_repeated_,
                 "run again later: the server may be busy");
   }
-  const std::uint64_t asked = answer_.retry_after_seconds;
+  const auto asked = static_cast<std::int64_t>(info<curl_off_t>(CURLINFO_RETRY_AFTER));
   const milliseconds pause = goes_on ? milliseconds(0) : pause_before(tries_, asked);
   prepare_try();
   return pause;
@@ -348,6 +359,10 @@ Error RangeRequest::refused() const {
   const std::string code = element_of(text_of_refusal_, "Code");
   if (!code.empty()) why = code + ": " + element_of(text_of_refusal_, "Message");
   const bool is_s3 = address_->keys.has_value();
+  if (info<long>(CURLINFO_HTTP_CONNECTCODE) >= 300) {
+    return error(ErrorKind::input, "the proxy refused to connect to its server",
+                 answer_.status_text(), "see https_proxy, which may name a user and a password");
+  }
   switch (answer_.status) {
     case 404:
     case 410: hint = "check the address"; break;

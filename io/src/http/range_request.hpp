@@ -36,7 +36,7 @@ class RangeRequest {
   void begin(const RemoteObject& object, std::uint64_t offset, std::span<std::byte> memory);
 
   /// Returns the handle of the next try.
-  CURL* handle() const noexcept { return handle_; }
+  CURL* handle() const noexcept { return handle_.get(); }
 
   /// Judges a try that has ended with `code`. Returns nothing if the request is complete, else the
   /// time to wait before the next try, for which handle() is prepared. Throws Error if the request
@@ -59,9 +59,16 @@ class RangeRequest {
 
   template <class Value>
   void set(CURLoption option, Value value) {
-    if (curl_.easy_setopt(handle_, option, value) != CURLE_OK) {
+    if (curl_.easy_setopt(handle(), option, value) != CURLE_OK) {
       throw Error(ErrorKind::internal, "libcurl refuses option " + std::to_string(option));
     }
+  }
+  /// Returns what libcurl knows of the last try; 0 if it knows nothing.
+  template <class Value>
+  Value info(CURLINFO which) const {
+    Value value = 0;
+    curl_.easy_getinfo(handle(), which, &value);
+    return value;
   }
   void sign();
   void begin_range(const Address& address, std::uint64_t offset, std::span<std::byte> memory);
@@ -74,11 +81,12 @@ class RangeRequest {
   std::optional<std::chrono::milliseconds> try_again(std::string why);
   Error error(ErrorKind kind, const std::string& what, std::string why = {},
               std::string hint = {}) const;
+  bool is_refusal(CURLcode code) const;
   Error refused() const;
   Error not_reached(CURLcode code) const;
 
   const Curl& curl_;
-  CURL* handle_;
+  std::unique_ptr<CURL, decltype(&::curl_easy_cleanup)> handle_;
   curl_slist* headers_ = nullptr;
   std::array<char, CURL_ERROR_SIZE> message_{};
 

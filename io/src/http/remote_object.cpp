@@ -3,6 +3,8 @@
 #include "http/range_request.hpp"
 
 #include <algorithm>
+#include <csignal>
+#include <ctime>
 #include <thread>
 #include <utility>
 
@@ -16,8 +18,35 @@ RangeRequest& own_request() {
   return request;
 }
 
+/// Keeps SIGPIPE, by which the kernel tells that a server has closed a connection, from the calling
+/// thread during its lifetime. The threads of the engine block all signals.
+class WithoutSigpipe {
+ public:
+  WithoutSigpipe() {
+    sigemptyset(&sigpipe_);
+    sigaddset(&sigpipe_, SIGPIPE);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
+  }
+  ~WithoutSigpipe() {
+    constexpr timespec at_once{};
+    while (!was_pending_ && sigtimedwait(&sigpipe_, nullptr, &at_once) > 0) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  WithoutSigpipe(const WithoutSigpipe&) = delete;
+  WithoutSigpipe& operator=(const WithoutSigpipe&) = delete;
+
+ private:
+  sigset_t sigpipe_{}, before_{};
+  bool was_pending_ = false;
+};
+
 /// Performs all tries of a request on this thread.
 void perform(RangeRequest& request) {
+  const WithoutSigpipe blocked;
   for (;;) {
     const auto pause = request.end_try(curl().easy_perform(request.handle()));
     if (!pause) return;
@@ -36,7 +65,8 @@ RemoteObject::RemoteObject(Address address) : address_(std::move(address)) {
   version_ = {.etag = answer.etag, .modified = answer.modified};
   const auto modified =
       answer.modified.empty() ? -1 : curl().getdate(answer.modified.c_str(), nullptr);
-  modified_seconds_ = std::max<std::int64_t>(modified, 0);
+  constexpr std::int64_t last_year = 9'000'000'000;  // 2255: nanoseconds do not count further
+  modified_seconds_ = std::clamp<std::int64_t>(modified, 0, last_year);
 }
 
 std::string RemoteObject::fingerprint() const {

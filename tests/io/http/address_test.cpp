@@ -46,6 +46,18 @@ TEST_F(AddressTest, TheNameHasNoSignature) {
   EXPECT_FALSE(address->keys);
 }
 
+TEST_F(AddressTest, AnAtSignInThePathIsOfNoUser) {
+  for (const char* const path : {"https://h/?me@x", "https://h/me@x", "https://h/x?me@x"}) {
+    EXPECT_EQ(parse_address(path)->server(), "https://h") << path;
+  }
+}
+
+TEST_F(AddressTest, NoOutputs) {
+  require_no_address("/data/a:b");
+  expect_error(ErrorKind::usage, "https://h/x: files are written to this machine only",
+               [] { require_no_address("https://h/x?signature"); });
+}
+
 TEST_F(AddressTest, Refusals) {
   expect_error(ErrorKind::bad_input, "no user", [] { parse_address("https://me:secret@h/x"); });
   expect_error(ErrorKind::bad_input, "no address", [] { parse_address("https:///x"); });
@@ -60,6 +72,9 @@ TEST_F(AddressTest, Buckets) {
   ::setenv("AWS_DEFAULT_REGION", "eu-west-1", 1);
   EXPECT_EQ(parse_address("s3://my.bucket/x")->url,
             "https://s3.eu-west-1.amazonaws.com/my.bucket/x");
+  ::setenv("AWS_DEFAULT_REGION", "cn-north-1", 1);
+  EXPECT_EQ(parse_address("s3://bucket/x")->url, "https://bucket.s3.cn-north-1.amazonaws.com.cn/x");
+  ::setenv("AWS_DEFAULT_REGION", "eu-west-1", 1);
   ::setenv("AWS_ENDPOINT_URL", "http://localhost:9000/", 1);
   ::setenv("AWS_ACCESS_KEY_ID", "id", 1);
   const auto address = parse_address("s3://bucket/x");

@@ -13,7 +13,7 @@ TEST(AnswerTest, TakesAHeader) {
   for (const std::string_view line :
        {"HTTP/1.1 206 Partial Content\r\n", "content-range: bytes 0-99/1000\r\n",
         "Content-Length: 100\r\n", "ETag: \"a b\"\r\n",
-        "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n", "Retry-After: 7\r\n", "\r\n"}) {
+        "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n", "\r\n"}) {
     answer.add_line(line);
   }
   EXPECT_EQ(answer.status, 206);
@@ -25,7 +25,6 @@ TEST(AnswerTest, TakesAHeader) {
   EXPECT_EQ(answer.content_length, 100);
   EXPECT_EQ(answer.etag, "\"a b\"");
   EXPECT_EQ(answer.modified, "Mon, 01 Jan 2024 00:00:00 GMT");
-  EXPECT_EQ(answer.retry_after_seconds, 7);
 }
 
 TEST(AnswerTest, AStatusLineBeginsANewAnswer) {
@@ -47,6 +46,22 @@ TEST(AnswerTest, UnknownSizesAndPlaces) {
   answer.add_line("Content-Range: bytes 5-6/*");
   ASSERT_TRUE(answer.range && answer.range->has_range);
   EXPECT_FALSE(answer.range->size);
+}
+
+TEST(AnswerTest, TakesAnotherSpelling) {
+  Answer answer;
+  answer.add_line("CONTENT-RANGE: Bytes 5-6/7");
+  ASSERT_TRUE(answer.range && answer.range->has_range);
+  EXPECT_EQ(answer.range->last, 6);
+}
+
+TEST(AnswerTest, IgnoresTheRestOfAFoldedLine) {
+  Answer answer;
+  answer.add_line("X-Note: an\r\n");
+  answer.add_line(" ETag: \"1\"\r\n");
+  answer.add_line("\tContent-Range: bytes 5-6/7\r\n");
+  EXPECT_EQ(answer.etag, "");
+  EXPECT_FALSE(answer.range);
 }
 
 TEST(AnswerTest, RejectsWhatIsNoRange) {

@@ -32,6 +32,9 @@ std::string scheme_of(std::string_view path);
 /// may be a signature. Paths and s3:// addresses are returned as they are.
 std::string shown_address(std::string_view address);
 
+/// Throws Error(usage) for an address, whatever its scheme, as the name of a file to be written.
+void require_no_address(std::string_view path);
+
 /// Parses an address; empty for a path or an address of another scheme. An s3:// address,
 /// `s3://BUCKET/KEY`, is that of Amazon S3, or of the server that AWS_ENDPOINT_URL_S3 or
 /// AWS_ENDPOINT_URL names. AWS_REGION or AWS_DEFAULT_REGION (else us-east-1), AWS_ACCESS_KEY_ID,
