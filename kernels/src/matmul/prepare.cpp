@@ -204,11 +204,13 @@ std::optional<double> measure_flops(Device& device, gemm::Gemm& gemm, const Prob
   return best;
 }
 
-/// Returns the rates to plan with. Rates of disks and of the link are typical values, since nothing
-/// has been read yet.
-Rates rates_for(const DeviceFacts& device, bool cached) {
-  Rates rates;
+/// Returns the rates to plan with, for one of several devices that multiply at once. Rates of disks
+/// and of the link are typical values, since nothing has been read yet.
+Rates rates_for(const DeviceFacts& device, std::size_t devices, bool cached) {
+  const auto share = [&](double of_all) { return of_all / static_cast<double>(devices); };
+  Rates rates{.read = share(typical::disk), .write = share(typical::disk)};
   if (cached) {
+    rates.link = std::min(rates.link, share(typical::all_gpu_page_cache));
     rates.read = device.uses_host_cores ? typical::page_cache : typical::gpu_page_cache;
     rates.write = typical::cached_writes;
     // Threads that copy from the page cache, or into it, take turns, and are woken for each row.
@@ -314,7 +316,7 @@ Prepared prepare(const Workplace& place, const Multiplication& product, const Re
 
   // Files in the page cache are in host memory already, so a second copy would gain little.
   const bool keeps = !device.reads_host_memory() && cached < mostly_cached;
-  Rates rates = rates_for(device.facts(), cached >= mostly_cached);
+  Rates rates = rates_for(device.facts(), place.devices, cached >= mostly_cached);
   const std::optional<double> measured =
       measure_flops(device, *prepared.gemm, job.problem, memory.for_panels);
   rates.flops = measured.value_or(rates.flops);

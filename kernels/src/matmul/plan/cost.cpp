@@ -38,6 +38,22 @@ double seconds_for_rows(double bytes, std::uint64_t width, std::uint64_t full_wi
   return bytes / (as_double(width) * as_double(element_bytes)) * row_seconds;
 }
 
+/// Seconds to read so many bytes of an operand, in rows of `width` elements.
+double reading_seconds(const Problem& problem, Operand operand, double bytes, std::uint64_t width,
+                       const Rates& rates) {
+  const std::uint64_t full_width = operand == Operand::a ? problem.inner : problem.columns;
+  return bytes * whole_pages(width, full_width, problem.file_bytes) / rates.read +
+         seconds_for_rows(bytes, width, full_width, problem.file_bytes, rates.row_seconds);
+}
+
+/// Seconds to send so many bytes of C to its file, in rows of `width` elements.
+double storing_seconds(const Problem& problem, double bytes, std::uint64_t width,
+                       const Rates& rates) {
+  const double pages = whole_pages(width, problem.columns, problem.product_bytes);
+  return std::max(bytes / rates.link, bytes * pages / rates.write) +
+         seconds_for_rows(bytes, width, problem.columns, problem.product_bytes, rates.row_seconds);
+}
+
 /// Seconds that products wait for an operand after its first panel. With one buffer, they wait for
 /// every panel. With more, they wait for the part of a load that is not hidden by the products that
 /// can run meanwhile: one for each buffer of the other operand.
@@ -123,21 +139,36 @@ double multiplying_seconds(const Problem& problem, const Tiling& tiling, const R
   return flops / flops_rate + products * start_seconds;
 }
 
-double predict_seconds(const Problem& problem, const Tiling& tiling, const Traffic& traffic,
+double load_seconds(const Problem& problem, Operand operand, std::uint64_t rows,
+                    std::uint64_t columns, bool from_file, const Rates& rates) {
+  const double bytes = as_double(rows) * as_double(columns) * as_double(problem.file_bytes);
+  const double reading = from_file ? reading_seconds(problem, operand, bytes, columns, rates) : 0;
+  return std::max(bytes / rates.link, reading) + start_seconds;
+}
+
+double product_seconds(std::uint64_t rows, std::uint64_t columns, std::uint64_t inner,
                        const Rates& rates) {
+  const double flops = 2 * as_double(rows) * as_double(columns) * as_double(inner);
+  return flops / (rates.flops * efficiency(rows) * efficiency(columns) * efficiency(inner)) +
+         start_seconds;
+}
+
+double send_seconds(const Problem& problem, std::uint64_t rows, std::uint64_t columns,
+                    const Rates& rates) {
+  const double bytes = as_double(rows) * as_double(columns) * as_double(problem.product_bytes);
+  return storing_seconds(problem, bytes, columns, rates) + start_seconds;
+}
+
+double estimate_seconds(const Problem& problem, const Tiling& tiling, const Traffic& traffic,
+                        const Rates& rates) {
   const double tiles = tiles_of(tiling);
   const double multiplying = multiplying_seconds(problem, tiling, rates);
 
-  // Time to read so many bytes of A, and of B.
-  const auto reading = [&](double bytes, std::uint64_t width, std::uint64_t full_width) {
-    return bytes * whole_pages(width, full_width, problem.file_bytes) / rates.read +
-           seconds_for_rows(bytes, width, full_width, problem.file_bytes, rates.row_seconds);
-  };
   const auto reading_a = [&](double bytes) {
-    return reading(bytes, tiling.tile_inner, problem.inner);
+    return reading_seconds(problem, Operand::a, bytes, tiling.tile_inner, rates);
   };
   const auto reading_b = [&](double bytes) {
-    return reading(bytes, tiling.tile_columns, problem.columns);
+    return reading_seconds(problem, Operand::b, bytes, tiling.tile_columns, rates);
   };
   const double loading =
       std::max(traffic.link_bytes() / rates.link,
@@ -146,12 +177,7 @@ double predict_seconds(const Problem& problem, const Tiling& tiling, const Traff
   const double c_bytes =
       as_double(problem.rows) * as_double(problem.columns) * as_double(problem.product_bytes);
   const double storing =
-      std::max(c_bytes / rates.link,
-               c_bytes * whole_pages(tiling.tile_columns, problem.columns, problem.product_bytes) /
-                   rates.write) +
-      seconds_for_rows(c_bytes, tiling.tile_columns, problem.columns, problem.product_bytes,
-                       rates.row_seconds) +
-      tiles * start_seconds;
+      storing_seconds(problem, c_bytes, tiling.tile_columns, rates) + tiles * start_seconds;
 
   // Parts that cannot overlap: the first two panels are loaded before the first product, and the
   // last tile is sent after the last product; with one tile buffer, every tile is sent before the

@@ -34,9 +34,22 @@ Traffic estimate_traffic(const Problem& problem, const Limits& limits, const Til
 /// Seconds that the products of a tiling take alone.
 double multiplying_seconds(const Problem& problem, const Tiling& tiling, const Rates& rates);
 
-/// Seconds that a tiling with this traffic takes in all.
-double predict_seconds(const Problem& problem, const Tiling& tiling, const Traffic& traffic,
+/// Seconds to load a panel of so many rows and columns, from its file or else from the cache.
+double load_seconds(const Problem& problem, Operand operand, std::uint64_t rows,
+                    std::uint64_t columns, bool from_file, const Rates& rates);
+
+/// Seconds of the product of a panel of `rows` x `inner` and one of `inner` x `columns`.
+double product_seconds(std::uint64_t rows, std::uint64_t columns, std::uint64_t inner,
                        const Rates& rates);
+
+/// Seconds to send a tile of C to its file.
+double send_seconds(const Problem& problem, std::uint64_t rows, std::uint64_t columns,
+                    const Rates& rates);
+
+/// Estimates the seconds that a tiling with this traffic takes in all, without its steps, from
+/// which seconds_of() knows them.
+double estimate_seconds(const Problem& problem, const Tiling& tiling, const Traffic& traffic,
+                        const Rates& rates);
 
 /// Bytes of all buffers of a tiling on the device.
 double device_bytes(const Problem& problem, const Tiling& tiling);

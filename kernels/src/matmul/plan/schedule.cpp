@@ -6,18 +6,23 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "matmul/plan/cost.hpp"
 #include "matmul/plan/panel_cache.hpp"
 #include "matmul/plan/tilings.hpp"
+#include "matmul/plan/timeline.hpp"
 
 namespace ooc::product {
 
 namespace {
 
-constexpr double as_fast = 1.05;           // times that differ by less are equal
-constexpr std::size_t most_attempts = 16;  // number of schedules that are made to count their cost
+constexpr double as_fast = 1.05;           // estimates that differ by less are equal
+constexpr double hopeless = 1.25;          // so much above the best estimate, none is the best
+constexpr double faster = 0.99;            // another schedule must be
+constexpr std::size_t most_attempts = 16;  // to find a schedule that keeps to the bound
+constexpr double most_steps = 1e5;         // of schedules that are made to find a faster one
 
 double as_double(std::uint64_t value) {
   return static_cast<double>(value);
@@ -95,7 +100,7 @@ std::vector<CostedTiling> choices_for(const Problem& problem, const Limits& limi
     if (traffic.link_bytes() + c_bytes > bounds.link) continue;
     choices.push_back({tiling,
                        limits.cache_bytes != 0 && traffic.read_bytes() + c_bytes <= bounds.cache,
-                       predict_seconds(problem, tiling, traffic, rates),
+                       estimate_seconds(problem, tiling, traffic, rates),
                        traffic.link_bytes() + traffic.read_bytes()});
   }
   sort_best_first(choices);
@@ -190,8 +195,31 @@ Schedule schedule_of(const Problem& problem, const Limits& limits, const Rates& 
       .cache_serves = limits.cache_bytes != 0 && traffic.read_bytes() + product_bytes(problem) <=
                                                      bounds_of(problem, limits).cache,
       .flops = 2 * as_double(left) * as_double(problem.inner),
-      .seconds = predict_seconds(problem, tiling, traffic, rates)};
+      .seconds = seconds_of(problem, schedule, rates)};
   return schedule;
+}
+
+/// Returns `best`, or the schedule of one of the choices after it if that is faster. Estimates know
+/// little of the beginning, when panels of both operands come at once.
+Schedule fastest_of(Schedule best, const Problem& problem, const Limits& limits, const Rates& rates,
+                    std::span<const CostedTiling> choices) {
+  const double link_bound = bounds_of(problem, limits).link;
+  const double longest = hopeless * best.cost.seconds;
+  double steps_left = most_steps;
+  for (const CostedTiling& choice : choices) {
+    if (choice.cache_serves != best.cost.cache_serves || choice.seconds > longest) break;
+    const Tiling& tiling = choice.tiling;
+    const double steps = as_double(tiling.row_tiles) * as_double(tiling.column_tiles) *
+                         as_double(tiling.inner_tiles);
+    if (steps > steps_left) continue;
+    steps_left -= steps;
+    Schedule schedule = schedule_of(problem, limits, rates, tiling);
+    const Cost& cost = schedule.cost;
+    if (as_double(cost.link_in_bytes + cost.link_out_bytes) > link_bound) continue;
+    if (cost.cache_serves != choice.cache_serves) continue;
+    if (cost.seconds < faster * best.cost.seconds) best = std::move(schedule);
+  }
+  return best;
 }
 
 std::string size_of(std::uint64_t rows, std::uint64_t columns) {
@@ -263,7 +291,10 @@ Schedule make_schedule(const Problem& problem, const Limits& limits, const Rates
     Schedule schedule = schedule_of(problem, limits, rates, choices[i].tiling);
     const Cost& cost = schedule.cost;
     if (as_double(cost.link_in_bytes + cost.link_out_bytes) > link_bound) continue;
-    if (cost.cache_serves || !choices[i].cache_serves) return schedule;
+    if (cost.cache_serves || !choices[i].cache_serves) {
+      const std::span others = std::span(choices).subspan(i + 1);
+      return fastest_of(std::move(schedule), problem, limits, rates, others);
+    }
     if (!second_best) second_best = std::move(schedule);
   }
   if (second_best) return *std::move(second_best);

@@ -134,7 +134,8 @@ double traffic_bound(const Problem& problem, double fast_bytes);
 
 /// Returns the schedule of the fastest tiling at these rates whose bytes over the link are within
 /// the bound. Tilings whose cache serves (Cost::cache_serves) come before faster ones. Estimates
-/// choose the first 16 tilings; their schedules are made and counted until one keeps to the bound.
+/// choose the first 16 tilings; their schedules are made and counted until one keeps to the bound,
+/// and then those of others that may be faster.
 /// Without rows, columns or inner elements the schedule is empty. Throws Error(memory), with the
 /// numbers, if none of them fits: device memory for 16 of the widest elements is enough for every
 /// product that takes at most four million steps.
