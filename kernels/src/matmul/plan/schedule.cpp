@@ -18,9 +18,9 @@ namespace ooc::product {
 
 namespace {
 
-constexpr double as_fast = 1.05;           // estimates that differ by less are equal
-constexpr double hopeless = 1.25;          // so much above the best estimate, none is the best
-constexpr double faster = 0.99;            // another schedule must be
+constexpr double as_fast = 1.05;           // times that differ by less are equal
+constexpr double faster = 0.99;            // a time that is worth another choice
+constexpr double hopeless = 1.25;          // with an estimate so far above the best, none is better
 constexpr std::size_t most_attempts = 16;  // to find a schedule that keeps to the bound
 constexpr double most_steps = 1e5;         // of schedules that are made to find a faster one
 
@@ -199,27 +199,40 @@ Schedule schedule_of(const Problem& problem, const Limits& limits, const Rates& 
   return schedule;
 }
 
-/// Returns `best`, or the schedule of one of the choices after it if that is faster. Estimates know
-/// little of the beginning, when panels of both operands come at once.
-Schedule fastest_of(Schedule best, const Problem& problem, const Limits& limits, const Rates& rates,
-                    std::span<const CostedTiling> choices) {
+/// Returns a tiling with the cost of its schedule.
+CostedTiling timed(const Schedule& schedule) {
+  const Cost& cost = schedule.cost;
+  return {schedule.tiling, cost.cache_serves, cost.seconds,
+          as_double(cost.link_in_bytes + cost.read_bytes)};
+}
+
+/// Returns the best of a schedule and those of the choices after it, which may take less time than
+/// estimated: estimates know little of the beginning, when panels of both operands come at once.
+Schedule best_of(Schedule first, const Problem& problem, const Limits& limits, const Rates& rates,
+                 std::span<const CostedTiling> others) {
   const double link_bound = bounds_of(problem, limits).link;
-  const double longest = hopeless * best.cost.seconds;
+  const CostedTiling estimated_best = timed(first);
+  std::vector<CostedTiling> choices{estimated_best};
   double steps_left = most_steps;
-  for (const CostedTiling& choice : choices) {
-    if (choice.cache_serves != best.cost.cache_serves || choice.seconds > longest) break;
-    const Tiling& tiling = choice.tiling;
+  for (const CostedTiling& other : others) {
+    if (other.cache_serves != first.cost.cache_serves) break;
+    if (other.seconds > hopeless * first.cost.seconds) break;
+    const Tiling& tiling = other.tiling;
     const double steps = as_double(tiling.row_tiles) * as_double(tiling.column_tiles) *
                          as_double(tiling.inner_tiles);
     if (steps > steps_left) continue;
     steps_left -= steps;
-    Schedule schedule = schedule_of(problem, limits, rates, tiling);
+    const Schedule schedule = schedule_of(problem, limits, rates, tiling);
     const Cost& cost = schedule.cost;
-    if (as_double(cost.link_in_bytes + cost.link_out_bytes) > link_bound) continue;
-    if (cost.cache_serves != choice.cache_serves) continue;
-    if (cost.seconds < faster * best.cost.seconds) best = std::move(schedule);
+    if (as_double(cost.link_in_bytes + cost.link_out_bytes) <= link_bound) {
+      choices.push_back(timed(schedule));
+    }
   }
-  return best;
+  sort_best_first(choices);
+  const CostedTiling& best = choices.front();
+  const bool gains = best.seconds < faster * estimated_best.seconds ||
+                     best.moved_bytes < estimated_best.moved_bytes;
+  return gains ? schedule_of(problem, limits, rates, best.tiling) : first;
 }
 
 std::string size_of(std::uint64_t rows, std::uint64_t columns) {
@@ -292,8 +305,8 @@ Schedule make_schedule(const Problem& problem, const Limits& limits, const Rates
     const Cost& cost = schedule.cost;
     if (as_double(cost.link_in_bytes + cost.link_out_bytes) > link_bound) continue;
     if (cost.cache_serves || !choices[i].cache_serves) {
-      const std::span others = std::span(choices).subspan(i + 1);
-      return fastest_of(std::move(schedule), problem, limits, rates, others);
+      return best_of(std::move(schedule), problem, limits, rates,
+                     std::span(choices).subspan(i + 1));
     }
     if (!second_best) second_best = std::move(schedule);
   }
