@@ -120,8 +120,8 @@ remove_disk
 
 # --- power cuts while a run saves where it is ----------------------------------------------------
 # From some moment on, a disk drops all that is written, as if it had no power: what only the page
-# cache has is lost. What the checkpoint says to be written must be there all the same. Direct writes
-# are on the disk already, so they are every other run only.
+# cache has is lost. What the checkpoint says to be written must be there all the same. Direct
+# writes are on the disk already, so they are every other run only.
 hundredths() { cut -d' ' -f1 /proc/uptime | tr -d .; }
 part="--dtype u1 --to u2 --count 8388608 --chunk 256K --quiet"
 ooc-run convert data -o right_out $part >out 2>&1
