@@ -1,6 +1,7 @@
 #include "http/range_request.hpp"
 
 #include "file/input_errors.hpp"
+#include "http/without_sigpipe.hpp"
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/base/version.hpp>
@@ -90,7 +91,8 @@ RangeRequest::RangeRequest() : curl_(curl()), handle_(curl_.easy_init(), curl_.e
 }
 
 RangeRequest::~RangeRequest() {
-  handle_.reset();  // uses the header
+  const WithoutSigpipe blocked;  // the handle may say goodbye to a server, and uses the header
+  handle_.reset();
   curl_.slist_free_all(headers_);
 }
 
@@ -297,8 +299,7 @@ std::optional<milliseconds> RangeRequest::end_try(CURLcode code) {
   }
   if (!is_checked_) check_answer();  // there was no body
   if (done_ == memory_.size()) return std::nullopt;
-  if (got == 0) return try_again("an answer without data");
-  return try_again("a short answer");
+  return try_again(got == 0 ? "an answer without data" : "a short answer");
 }
 
 /// True for the answer of a server, or of a proxy on the way to it, that it does not send the

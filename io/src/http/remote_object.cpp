@@ -1,10 +1,9 @@
 #include <ooc/detail/http/remote_object.hpp>
 
 #include "http/range_request.hpp"
+#include "http/without_sigpipe.hpp"
 
 #include <algorithm>
-#include <csignal>
-#include <ctime>
 #include <thread>
 #include <utility>
 
@@ -17,32 +16,6 @@ RangeRequest& own_request() {
   thread_local RangeRequest request;
   return request;
 }
-
-/// Keeps SIGPIPE, by which the kernel tells that a server has closed a connection, from the calling
-/// thread during its lifetime. The threads of the engine block all signals.
-class WithoutSigpipe {
- public:
-  WithoutSigpipe() {
-    sigemptyset(&sigpipe_);
-    sigaddset(&sigpipe_, SIGPIPE);
-    sigset_t pending;
-    sigpending(&pending);
-    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
-    pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
-  }
-  ~WithoutSigpipe() {
-    constexpr timespec at_once{};
-    while (!was_pending_ && sigtimedwait(&sigpipe_, nullptr, &at_once) > 0) {
-    }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  WithoutSigpipe(const WithoutSigpipe&) = delete;
-  WithoutSigpipe& operator=(const WithoutSigpipe&) = delete;
-
- private:
-  sigset_t sigpipe_{}, before_{};
-  bool was_pending_ = false;
-};
 
 /// Performs all tries of a request on this thread.
 void perform(RangeRequest& request) {

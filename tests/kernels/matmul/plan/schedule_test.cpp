@@ -238,6 +238,15 @@ TEST(MatmulSchedule, TheGpuMultipliesNearlyAllTheTime) {
   EXPECT_LE(cost.seconds, 1.2 * least);
 }
 
+/// For a GPU of four, which share what the memory of the host gives: low rows of tiles would wait
+/// for the panels of B, high ones for their first panels.
+TEST(MatmulSchedule, FewProductsWaitForTheFirstPanels) {
+  const Rates shared{
+      .read = 55e9, .link = 20e9, .write = 6e9, .flops = 53e12, .row_seconds = 2.5e-6};
+  const Schedule schedule = make_schedule(f4(32'768, 32'768, 65'536), {120 * GiB, 0}, shared);
+  EXPECT_LE(schedule.cost.seconds, 1.12 * schedule.cost.flops / shared.flops);
+}
+
 /// The workspace of a library takes part of the given memory, but the bound does not allow for it.
 TEST(MatmulSchedule, TheBoundIsThatOfAllTheMemoryGiven) {
   for (const std::uint64_t given : {64 * KiB, 96 * KiB, 256 * KiB, 1 * MiB}) {
