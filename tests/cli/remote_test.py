@@ -85,7 +85,9 @@ class RemoteTest(RemoteCase):
                             (2, ("reduce", "s3://bucket/x")),
                             (2, ("convert", url, "--to", "f8", "-o", signed)),
                             *((2, ("reduce", url, option, signed))
-                              for option in ("--resume", "--report", "--trace", "--bins"))):
+                              for option in ("--resume", "--report", "--trace", "--bins",
+                                             "--dtype")),
+                            (2, (signed,)), (3, ("reduce", "https://joe:a/SECRET@h/x"))):
             with self.subTest(words=words):
                 done = self.run_program(*words, env={"AWS_ENDPOINT_URL": endpoint})
                 self.assertEqual(done.returncode, code, done.stderr)

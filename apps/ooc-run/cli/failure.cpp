@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <new>
+#include <ooc/detail/http/address.hpp>
 
 #include "cli/remedies.hpp"
 #include "cli/terminal.hpp"
@@ -29,6 +31,25 @@ ooc::Error current_error() {
     return {ooc::ErrorKind::internal, error.what(), {.hint = "please report it with the command"}};
   }
 }
+
+namespace {
+
+/// Returns a text in which addresses have no signatures and no passwords, whatever repeats them.
+std::string without_secrets(std::string_view text) {
+  constexpr std::string_view borders = " '\"\n";
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(borders), text.size());
+    const std::size_t begin = std::min(text.find_first_not_of("-(="), end);
+    result += text.substr(0, begin);
+    result += ooc::shown_address(text.substr(begin, end - begin));
+    result += text.substr(end, 1);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
+}  // namespace
 
 int exit_code_of(ooc::ErrorKind kind) {
   switch (kind) {
@@ -59,10 +80,10 @@ void print_error(const ooc::Error& error) {
   if (why.empty() && error.kind() == ooc::ErrorKind::internal) why = "this is a bug in ooc-run";
   const bool colour = describe_terminal(STDERR_FILENO).colour;
   std::string text = fmt::format("ooc-run: {}error:{} {}\n", colour ? "\x1b[1;31m" : "",
-                                 colour ? "\x1b[0m" : "", printable(error.what()));
-  if (!why.empty()) text += lines_for_stderr("  why:  ", why);
+                                 colour ? "\x1b[0m" : "", printable(without_secrets(error.what())));
+  if (!why.empty()) text += lines_for_stderr("  why:  ", without_secrets(why));
   const std::string hint = in_terms_of_options(error).details().hint;
-  if (!hint.empty()) text += lines_for_stderr("  hint: ", hint);
+  if (!hint.empty()) text += lines_for_stderr("  hint: ", without_secrets(hint));
   print_to_stderr(text);
 }
 

@@ -200,7 +200,7 @@ void Session::show(const ooc::Progress& progress) {
   if (has_ended_ && settings_.options.ranks != nullptr) settings_.options.ranks->attend();
   meter_.update(progress, has_ended_ ? std::vector<StageShare>{} : stage_load_.shares(now));
   try {
-    const bool is_to_stop = interrupt_.token().stop_requested();
+    const bool is_to_stop = !has_ended_ && interrupt_.token().stop_requested();
     const std::string warning = stall_watch_.look(progress, is_to_stop);
     if (warning.empty() || settings_.output.quiet) return;
     meter_.erase();

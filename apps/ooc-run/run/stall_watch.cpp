@@ -11,7 +11,7 @@
 namespace ooc_run {
 
 std::string StallWatch::look(const ooc::Progress& progress, bool is_to_stop) {
-  constexpr double long_wait = 30, longest_wait_to_stop = 5;
+  constexpr double long_wait = 30, longest_wait_to_stop = 20;
   const auto what = [&] {
     const double done = static_cast<double>(progress.bytes) /
                         static_cast<double>(std::max<std::uint64_t>(progress.total_bytes, 1));
@@ -28,7 +28,10 @@ std::string StallWatch::look(const ooc::Progress& progress, bool is_to_stop) {
                                                        "one, ") +
                               "or wait for longer (--io-timeout); nothing was written"});
   }
-  if (is_to_stop && progress.stalled_seconds >= longest_wait_to_stop) {
+  if (is_to_stop && !to_stop_since_) to_stop_since_ = progress.seconds;
+  const double waited =
+      is_to_stop ? std::min(progress.stalled_seconds, progress.seconds - *to_stop_since_) : 0;
+  if (waited >= longest_wait_to_stop) {
     throw ooc::Error(ooc::ErrorKind::interrupted, "interrupted; " + what(), {.why = why});
   }
   if (progress.stalled_seconds < long_wait || warned_) return {};

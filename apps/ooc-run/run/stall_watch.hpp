@@ -15,14 +15,17 @@ class StallWatch {
   StallWatch(std::optional<double> timeout, bool is_remote)
       : timeout_(timeout), is_remote_(is_remote) {}
 
-  /// Call it regularly. Throws Error(stalled) after the timeout, and Error(interrupted) after five
-  /// seconds if the run is to stop: it waits for its requests otherwise. After half a minute
-  /// without an answer, returns a warning once; otherwise an empty text.
+  /// Call it regularly. Throws Error(stalled) after the timeout. Throws Error(interrupted) if the
+  /// run has been to stop for 20 seconds and no request was answered meanwhile: it would wait for
+  /// them. (Large requests to a slow server take some seconds, and who ends jobs gives them half a
+  /// minute.) After half a minute without an answer, returns a warning once; otherwise an empty
+  /// text.
   std::string look(const ooc::Progress& progress, bool is_to_stop);
 
  private:
   std::optional<double> timeout_;
   bool is_remote_;
+  std::optional<double> to_stop_since_{};  // Progress::seconds
   bool warned_ = false;
 };
 

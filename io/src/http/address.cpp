@@ -15,6 +15,10 @@ bool is_letter_or_digit(char letter) {
   return std::isalnum(static_cast<unsigned char>(letter)) != 0;
 }
 
+bool is_digit(char letter) {
+  return letter >= '0' && letter <= '9';
+}
+
 /// Returns an environment variable; empty if it is not set.
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -50,12 +54,18 @@ std::string percent_encoded(std::string_view key) {
   return text;
 }
 
-/// Returns what is between the scheme and the path. May have a user and a password, which may have
-/// a
-/// `?` that was not encoded.
+/// Returns what is between the scheme and the path. May have a user and a password, also one with
+/// letters that should have been encoded, such as `/` and `?`: what follows the `:` is no port
+/// then.
 std::string_view authority_of(std::string_view address) {
-  const std::size_t begin = address.find(scheme_end) + scheme_end.size();
-  return address.substr(begin, address.find('/', begin) - begin);
+  const std::string_view rest = address.substr(address.find(scheme_end) + scheme_end.size());
+  const std::string_view host = rest.substr(0, rest.find_first_of("/?#"));
+  const std::size_t colon = host.find(':');
+  const bool is_plain = host.starts_with('[') || colon == std::string_view::npos ||
+                        std::ranges::all_of(host.substr(colon + 1), is_digit);
+  const std::size_t at = rest.rfind('@');
+  if (is_plain || at == std::string_view::npos) return host;
+  return rest.substr(0, rest.find_first_of("/?#", at));
 }
 
 /// Returns the address of a server in AWS_ENDPOINT_URL; empty if it is not set.

@@ -250,10 +250,10 @@ class Connections {
   void give_up() {
     for (Active& active : active_) {
       if (!active.begins) curl_.multi_remove_handle(multi_, active.range->handle());
-      results_.add({active.request,
-                    std::make_exception_ptr(Error(
-                        ErrorKind::input, active.request->source->path().string() +
-                                              ": not read, since another request has failed"))});
+      const auto error = std::make_exception_ptr(
+          Error(ErrorKind::input, active.request->source->path().string() +
+                                      ": not read, since another request has failed"));
+      results_.add({std::exchange(active.request, nullptr), error});
     }
     active_.clear();
   }

@@ -20,13 +20,11 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t most_tries = 10;  // one after another that bring little or nothing
-constexpr std::size_t least_piece = 4 * KiB;
+constexpr std::size_t least_piece = 4 * KiB, most_text = 4 * KiB;
 constexpr milliseconds first_pause{100}, longest_pause{5000};
 constexpr std::int64_t most_retry_after_seconds = 30;
-constexpr long connect_seconds = 10;
+constexpr long connect_seconds = 10, buffer_bytes = 512 * KiB;
 constexpr long silent_seconds = 30;  // without a byte, after which a connection counts as broken
-constexpr long buffer_bytes = 512 * KiB;
-constexpr std::size_t most_text = 4 * KiB;
 
 /// Returns the pause before a try: twice as long each time, and shorter by chance, so that many
 /// requests that failed together do not come back together.
@@ -386,7 +384,9 @@ Error RangeRequest::refused() const {
 }
 
 Error RangeRequest::not_reached(CURLcode code) const {
-  const std::string detail = message_.data();
+  std::string detail = message_.data();
+  // libcurl repeats the address of a proxy, which may have a password.
+  if (detail.find("roxy") != std::string::npos) detail.clear();
   std::string hint;
   if (code == CURLE_COULDNT_RESOLVE_HOST) hint = "check the name of the host";
   if (code == CURLE_PEER_FAILED_VERIFICATION) {

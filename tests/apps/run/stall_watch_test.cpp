@@ -7,10 +7,10 @@
 namespace ooc_run {
 namespace {
 
-ooc::Progress after(double seconds) {
+ooc::Progress after(double seconds, double since_begin = 100) {
   return {.bytes = 5'000'000'000,
           .total_bytes = 10'000'000'000,
-          .seconds = 100,
+          .seconds = since_begin,
           .in_flight = 24,
           .stalled_seconds = seconds};
 }
@@ -47,15 +47,17 @@ TEST(StallWatch, WarnsBeforeALongTimeIsOver) {
 
 TEST(StallWatch, EndsSoonIfTheRunIsToStop) {
   StallWatch watch(std::nullopt, true);
-  EXPECT_EQ(watch.look(after(5), false), "");
-  EXPECT_EQ(watch.look(after(4.9), true), "");
+  EXPECT_EQ(watch.look(after(20, 100), false), "");
+  EXPECT_EQ(watch.look(after(20, 100), true), "");  // from now on
+  EXPECT_EQ(watch.look(after(1, 119), true), "");
+  EXPECT_EQ(watch.look(after(19.9, 137.9), true), "");
   try {
-    watch.look(after(5), true);
+    watch.look(after(20, 138), true);
     FAIL() << "waits";
   } catch (const ooc::Error& error) {
     EXPECT_EQ(error.kind(), ooc::ErrorKind::interrupted);
     EXPECT_STREQ(error.what(),
-                 "interrupted; the server has answered nothing for 5.00 s, after 50 % of the work");
+                 "interrupted; the server has answered nothing for 20.0 s, after 50 % of the work");
   }
 }
 

@@ -144,7 +144,7 @@ wait $job
 usual=$(($(hundredths) - began))
 umount /mnt
 remove_disk
-gone_on=0 anew=0 wrong=0 cuts=12 i=0
+gone_on=0 anew=0 ended=0 wrong=0 cuts=12 i=0
 while [ $i -lt $cuts ]; do
   [ $((i % 2)) = 0 ] && direct=no || direct=yes
   start_job "$@" --direct $direct
@@ -158,13 +158,18 @@ while [ $i -lt $cuts ]; do
   umount /mnt
   remove_disk
   mount "$cut" /mnt
-  if [ -s /mnt/state ]; then gone_on=$((gone_on + 1)); else anew=$((anew + 1)); fi
-  [ -e /mnt/out ] || ooc-run "$@" >out 2>&1
+  if [ -e /mnt/out ]; then
+    ended=$((ended + 1))
+  elif ooc-run "$@" --json >out 2>&1 && grep -q '"resumed_bytes": *[1-9]' out; then
+    gone_on=$((gone_on + 1))
+  else
+    anew=$((anew + 1))
+  fi
   cmp -s right_out /mnt/out || { wrong=$((wrong + 1)); cat out; ls -l /mnt; }
   umount /mnt
   i=$((i + 1))
 done
-said="$gone_on went on, $anew began anew, $wrong wrong"
+said="$gone_on went on, $anew began anew, $ended had ended, $wrong wrong"
 if [ $wrong = 0 ] && [ $gone_on -ge 5 ]; then
   echo "ok power cuts: $said"
 else

@@ -47,8 +47,20 @@ TEST_F(AddressTest, TheNameHasNoSignature) {
 }
 
 TEST_F(AddressTest, AnAtSignInThePathIsOfNoUser) {
-  for (const char* const path : {"https://h/?me@x", "https://h/me@x", "https://h/x?me@x"}) {
+  for (const char* const path :
+       {"https://h/?me@x", "https://h/me@x", "https://h/x?me@x", "https://h?me@x"}) {
     EXPECT_EQ(parse_address(path)->server(), "https://h") << path;
+  }
+  EXPECT_EQ(parse_address("https://h:80/a:b@x")->server(), "https://h:80");
+  EXPECT_EQ(parse_address("https://[::1]/x?a@b")->server(), "https://[::1]");
+}
+
+TEST_F(AddressTest, NoPasswordIsShown) {
+  for (const char* const path : {"https://me:secret@h/x", "https://me:a/secret@h/x",
+                                 "https://me:a?secret@h/x", "https://me:a#secret@h/x"}) {
+    EXPECT_EQ(shown_address(path), "https://h/x");
+    expect_error(ErrorKind::bad_input, "https://h/x: an address has no user",
+                 [&] { parse_address(path); });
   }
 }
 

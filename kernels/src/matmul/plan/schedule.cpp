@@ -20,6 +20,7 @@ namespace {
 
 constexpr double as_fast = 1.05;           // times that differ by less are equal
 constexpr double faster = 0.99;            // a time that is worth another choice
+constexpr double fewer = 0.98;             // bytes that are
 constexpr double hopeless = 1.25;          // with an estimate so far above the best, none is better
 constexpr std::size_t most_attempts = 16;  // to find a schedule that keeps to the bound
 constexpr double most_steps = 1e5;         // of schedules that are made to find a faster one
@@ -206,17 +207,17 @@ CostedTiling timed(const Schedule& schedule) {
           as_double(cost.link_in_bytes + cost.read_bytes)};
 }
 
-/// Returns the best of a schedule and those of the choices after it, which may take less time than
-/// estimated: estimates know little of the beginning, when panels of both operands come at once.
+/// Returns the best of the schedule of the first choice and those of the others. Estimates know
+/// little of the beginning, when panels of both operands come at once.
 Schedule best_of(Schedule first, const Problem& problem, const Limits& limits, const Rates& rates,
-                 std::span<const CostedTiling> others) {
+                 std::span<const CostedTiling> estimated) {
   const double link_bound = bounds_of(problem, limits).link;
   const CostedTiling estimated_best = timed(first);
   std::vector<CostedTiling> choices{estimated_best};
   double steps_left = most_steps;
-  for (const CostedTiling& other : others) {
-    if (other.cache_serves != first.cost.cache_serves) break;
-    if (other.seconds > hopeless * first.cost.seconds) break;
+  for (const CostedTiling& other : estimated.subspan(1)) {
+    if (other.cache_serves != estimated.front().cache_serves) break;
+    if (other.seconds > hopeless * estimated.front().seconds) break;
     const Tiling& tiling = other.tiling;
     const double steps = as_double(tiling.row_tiles) * as_double(tiling.column_tiles) *
                          as_double(tiling.inner_tiles);
@@ -231,7 +232,7 @@ Schedule best_of(Schedule first, const Problem& problem, const Limits& limits, c
   sort_best_first(choices);
   const CostedTiling& best = choices.front();
   const bool gains = best.seconds < faster * estimated_best.seconds ||
-                     best.moved_bytes < estimated_best.moved_bytes;
+                     best.moved_bytes < fewer * estimated_best.moved_bytes;
   return gains ? schedule_of(problem, limits, rates, best.tiling) : first;
 }
 
@@ -305,8 +306,7 @@ Schedule make_schedule(const Problem& problem, const Limits& limits, const Rates
     const Cost& cost = schedule.cost;
     if (as_double(cost.link_in_bytes + cost.link_out_bytes) > link_bound) continue;
     if (cost.cache_serves || !choices[i].cache_serves) {
-      return best_of(std::move(schedule), problem, limits, rates,
-                     std::span(choices).subspan(i + 1));
+      return best_of(std::move(schedule), problem, limits, rates, std::span(choices).subspan(i));
     }
     if (!second_best) second_best = std::move(schedule);
   }
