@@ -146,8 +146,8 @@ umount /mnt
 remove_disk
 gone_on=0 anew=0 ended=0 wrong=0 cuts=12 i=0
 while [ $i -lt $cuts ]; do
-  [ $((i % 2)) = 0 ] && direct=no || direct=yes
-  start_job "$@" --direct $direct
+  [ $((i % 2)) = 0 ] && direct="--direct no" || direct=  # it chooses direct writes
+  start_job "$@" $direct
   usleep $((usual * 10000 * (i + 1) / cuts))
   dmsetup suspend --noflush --nolockfs test
   dmsetup load test --table "0 $cut_sectors flakey $cut 0 0 3600 1 drop_writes"
