@@ -16,7 +16,7 @@ constexpr Problem problem{.rows = 8192,
                           .file_bytes = 4,
                           .operand_bytes = 4,
                           .product_bytes = 4};
-constexpr Rates rates{.read = 10e9, .link = 40e9, .write = 5e9, .flops = 10e12, .row_seconds = 0};
+constexpr Rates rates{.read = 10e9, .link = 40e9, .write = 20e9, .flops = 10e12, .row_seconds = 0};
 
 // Of the panels, products and tiles of a tiling in two rows.
 const double load_a = load_seconds(problem, Operand::a, 4096, 2048, true, rates);
