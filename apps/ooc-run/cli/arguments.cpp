@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <ooc/detail/base/edit_distance.hpp>
-#include <ooc/detail/http/address.hpp>
 #include <set>
 #include <system_error>
 
@@ -191,7 +190,7 @@ void Arguments::parse_words(const Command& command, const std::vector<std::strin
     if (text.starts_with("--") && find_option(options, text.substr(2)) != nullptr) {
       refuse_missing_value(command, word.string_key);
     }
-    const std::string origin = fmt::format("--{} {}", option->name, ooc::shown_address(text));
+    const std::string origin = fmt::format("--{} {}", option->name, text);
     const std::string name = fmt::format("--{}", option->name);
     if (!settings_.emplace(option->name, Setting{text, origin, name, true}).second &&
         !option->argument.empty()) {

@@ -386,7 +386,7 @@ Error RangeRequest::refused() const {
 Error RangeRequest::not_reached(CURLcode code) const {
   std::string detail = message_.data();
   // libcurl repeats the address of a proxy, which may have a password.
-  if (detail.find("roxy") != std::string::npos) detail.clear();
+  if (detail.find("proxy") != std::string::npos) detail.clear();
   std::string hint;
   if (code == CURLE_COULDNT_RESOLVE_HOST) hint = "check the name of the host";
   if (code == CURLE_PEER_FAILED_VERIFICATION) {

@@ -24,6 +24,12 @@ double efficiency(std::uint64_t size) {
   return as_double(size) / (as_double(size) + half_rate_size);
 }
 
+/// Floating-point operations per second of products of this size.
+double flops_rate(std::uint64_t rows, std::uint64_t columns, std::uint64_t inner,
+                  const Rates& rates) {
+  return rates.flops * efficiency(rows) * efficiency(columns) * efficiency(inner);
+}
+
 /// Ratio of the bytes that a disk moves to the payload, since it moves whole pages: a tile that is
 /// narrower than its matrix is one extent for each row.
 double whole_pages(std::uint64_t width, std::uint64_t full_width, std::size_t element_bytes) {
@@ -133,10 +139,9 @@ Traffic estimate_traffic(const Problem& problem, const Limits& limits, const Til
 double multiplying_seconds(const Problem& problem, const Tiling& tiling, const Rates& rates) {
   const double flops =
       2 * as_double(problem.rows) * as_double(problem.columns) * as_double(problem.inner);
-  const double flops_rate = rates.flops * efficiency(tiling.tile_rows) *
-                            efficiency(tiling.tile_columns) * efficiency(tiling.tile_inner);
+  const double rate = flops_rate(tiling.tile_rows, tiling.tile_columns, tiling.tile_inner, rates);
   const double products = tiles_of(tiling) * as_double(tiling.inner_tiles);
-  return flops / flops_rate + products * start_seconds;
+  return flops / rate + products * start_seconds;
 }
 
 double load_seconds(const Problem& problem, Operand operand, std::uint64_t rows,
@@ -149,8 +154,7 @@ double load_seconds(const Problem& problem, Operand operand, std::uint64_t rows,
 double product_seconds(std::uint64_t rows, std::uint64_t columns, std::uint64_t inner,
                        const Rates& rates) {
   const double flops = 2 * as_double(rows) * as_double(columns) * as_double(inner);
-  return flops / (rates.flops * efficiency(rows) * efficiency(columns) * efficiency(inner)) +
-         start_seconds;
+  return flops / flops_rate(rows, columns, inner, rates) + start_seconds;
 }
 
 double send_seconds(const Problem& problem, std::uint64_t rows, std::uint64_t columns,
