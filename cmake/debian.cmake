@@ -1,4 +1,4 @@
-# Debian packages, made by `cpack` in the build directory: libooc0.2 (the shared library),
+# Debian packages, made by `cpack` in the build directory: libooc0.3 (the shared library),
 # libooc-dev (headers, the static libraries, CMake and pkg-config files), ooc-run and, with MPI,
 # ooc-run-mpi.
 # cmake/debian/finish.cmake.in adds the documents that every Debian package has.

@@ -52,7 +52,7 @@ fail() { echo "$*" >&2; exit 1; }
 
 (cd "$build" && cpack -B "$work" >"$work/cpack.log") || { cat "$work/cpack.log" >&2; exit 1; }
 rm -rf "$work/_CPack_Packages"
-for package in libooc0.2 libooc-dev ooc-run; do
+for package in libooc0.3 libooc-dev ooc-run; do
   [[ -e $(echo "$work/$package"_*.deb) ]] || fail "$package was not made"
 done
 
@@ -62,22 +62,22 @@ depends() {
 }
 
 lint() {
-  depends libooc0.2 liburing2
-  depends libooc0.2 libstdc++6
-  depends libooc-dev "libooc0.2 (= "
+  depends libooc0.3 liburing2
+  depends libooc0.3 libstdc++6
+  depends libooc-dev "libooc0.3 (= "
   depends libooc-dev liburing-dev
   depends ooc-run libboost-program-options
   local package file
-  for package in libooc0.2 libooc-dev ooc-run; do
+  for package in libooc0.3 libooc-dev ooc-run; do
     dpkg-deb --contents "$work/$package"_*.deb >"$work/$package.txt"
     for file in copyright changelog.Debian.gz; do
       grep -q "/usr/share/doc/$package/$file\$" "$work/$package.txt" || fail "$package has no $file"
     done
   done
-  grep -q '/libooc\.so\.0\.2 -> ' "$work/libooc0.2.txt" || fail "libooc0.2 has no library"
+  grep -q '/libooc\.so\.0\.3 -> ' "$work/libooc0.3.txt" || fail "libooc0.3 has no library"
   grep -q '/ooc-run-reduce\.1\.gz$' "$work/ooc-run.txt" || fail "ooc-run has no manual"
-  if grep -E '/bin/|/include/|\.(a|so|cmake|pc)$| -> libooc\.so\.0\.2$' "$work/libooc0.2.txt"; then
-    fail "libooc0.2 has files of another package"
+  if grep -E '/bin/|/include/|\.(a|so|cmake|pc)$| -> libooc\.so\.0\.3$' "$work/libooc0.3.txt"; then
+    fail "libooc0.3 has files of another package"
   fi
   # Not for these packages: they are not uploaded to Debian; CPack calls ldconfig, too;
   # the libraries are in /usr/lib unless the build was configured for the prefix /usr.
