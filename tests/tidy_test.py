@@ -233,9 +233,14 @@ class TidyTest(unittest.TestCase):
         self.check_lines(code, HEADLESS, "a comment says what something is or does, without free "
                          "relative clauses (What ..., Whether ...)")
 
+    @staticmethod
+    def option_tables():
+        return "".join(text for name, text in TEXT.items() if name.endswith("_options.hpp"))
+
     def test_the_library_names_no_option_of_the_program(self):
-        table = TEXT["apps/ooc-run/cli/options.cpp"]
-        options = "|".join(re.findall(r'\bOption\{"([a-z-]+)"', table))
+        names = re.findall(r'\.name = "([a-z-]+)"', self.option_tables())
+        self.assertIn("chunk", names)
+        options = "|".join(names)
         library = {name: text for name, text in TEXT.items()
                    if name.startswith(("io/", "lib/", "kernels/"))}
         self.check_lines(library, rf"(?<![\w-])--({options})\b(?![.-]?\w|->)",
@@ -243,13 +248,13 @@ class TidyTest(unittest.TestCase):
                          "apps/ooc-run/cli/remedies.cpp has the options")
 
     def test_settings_of_remedies_have_options(self):
-        """Every setting that the library names exists, and is in the table of cli/remedies.cpp."""
+        """Every setting that the library names exists, and an option says that it sets it."""
         library = {name: TEXT[name] for name in self.library_code()}
         in_remedies = r'Change::\w+,\s*"([\w:]+)"'
         in_texts = r'"[^"\n]*\b((?:Options|\w+Options|Format|Target)::[a-z]\w*)[^"\n]*"'
         named = {setting for text in library.values() for pattern in (in_remedies, in_texts)
                  for setting in re.findall(pattern, text)}
-        rows = set(re.findall(r'SettingOption\{"([\w:]+)"', TEXT["apps/ooc-run/cli/remedies.cpp"]))
+        rows = set(re.findall(r'\.sets = "([\w:]+)"', self.option_tables()))
         self.assertEqual(named, rows)
         headers = "".join(text for name, text in library.items() if "/include/" in name)
         for setting in named:

@@ -135,10 +135,11 @@ std::uint64_t refuse_zero(std::uint64_t value) {
 
 Arguments::Arguments(const Command& command, const std::vector<std::string>& words)
     : command_(command.name) {
+  const std::vector<Option> options = options_of(command);
   parse_words(command, words);
-  read_environment(command);
-  check_exclusions(command);
-  check_requirements(command);
+  read_environment(options);
+  check_exclusions(options);
+  check_requirements(options);
   const std::size_t most = command.files == FileWords::none          ? 0
                            : command.files == FileWords::perhaps_one ? 1
                                                                      : files_.size();
@@ -199,12 +200,12 @@ void Arguments::parse_words(const Command& command, const std::vector<std::strin
   }
 }
 
-void Arguments::read_environment(const Command& command) {
-  for (const Option& option : options_of(command)) {
+void Arguments::read_environment(const std::vector<Option>& options) {
+  for (const Option& option : options) {
     const std::string variable = environment_name(option.name);
     const char* value = std::getenv(variable.c_str());
     if (value == nullptr || *value == '\0') continue;
-    if (has(option.name) || is_excluded(command, option.name)) continue;
+    if (has(option.name) || is_excluded(options, option)) continue;
     const Setting setting{value, fmt::format("{}={}", variable, value), variable};
     if (!option.argument.empty()) {
       settings_.emplace(option.name, setting);
@@ -219,37 +220,39 @@ void Arguments::read_environment(const Command& command) {
 }
 
 /// True if an option on the command line excludes this one.
-bool Arguments::is_excluded(const Command& command, std::string_view option) const {
-  return std::ranges::any_of(command.exclusions, [&](const Exclusion& exclusion) {
-    return (option == exclusion.option && has_word(exclusion.other)) ||
-           (option == exclusion.other && has_word(exclusion.option));
+bool Arguments::is_excluded(const std::vector<Option>& options, const Option& option) const {
+  return std::ranges::any_of(options, [&](const Option& other) {
+    return has_word(other.name) && (ooc_run::has_word(other.excludes, option.name) ||
+                                    ooc_run::has_word(option.excludes, other.name));
   });
 }
 
-void Arguments::check_exclusions(const Command& command) const {
-  for (const Exclusion& exclusion : command.exclusions) {
-    const auto option = settings_.find(exclusion.option);
-    const auto other = settings_.find(exclusion.other);
-    if (option == settings_.end() || other == settings_.end()) continue;
-    refuse_usage(
-        fmt::format("{} and {} exclude each other", option->second.name, other->second.name),
-        std::string(exclusion.hint));
+void Arguments::check_exclusions(const std::vector<Option>& options) const {
+  for (const Option& option : options) {
+    const auto setting = settings_.find(option.name);
+    if (setting == settings_.end()) continue;
+    for (const auto& [name, other] : settings_) {
+      if (!ooc_run::has_word(option.excludes, name)) continue;
+      refuse_usage(fmt::format("{} and {} exclude each other", setting->second.name, other.name),
+                   std::string(option.because));
+    }
   }
 }
 
-void Arguments::check_requirements(const Command& command) {
-  for (const Requirement& requirement : command.requirements) {
-    const auto option = settings_.find(requirement.option);
-    if (option == settings_.end()) continue;
-    const auto other = settings_.find(requirement.other);
-    const bool any = requirement.value.empty();
-    if (other != settings_.end() && (any || other->second.text == requirement.value)) continue;
-    if (option->second.is_word) {
-      refuse_usage(fmt::format("--{} needs --{}{}{}", requirement.option, requirement.other,
-                               any ? "" : " ", requirement.value),
-                   describe(*find_option(options_of(command), requirement.other)));
+void Arguments::check_requirements(const std::vector<Option>& options) {
+  for (const Option& option : options) {
+    const auto setting = settings_.find(option.name);
+    const Option* needed = find_option(options, option.needs);
+    if (setting == settings_.end() || needed == nullptr) continue;
+    const auto other = settings_.find(option.needs);
+    const bool any = option.needs_value.empty();
+    if (other != settings_.end() && (any || other->second.text == option.needs_value)) continue;
+    if (setting->second.is_word) {
+      refuse_usage(fmt::format("--{} needs --{}{}{}", option.name, option.needs, any ? "" : " ",
+                               option.needs_value),
+                   describe(*needed));
     }
-    settings_.erase(option);
+    settings_.erase(setting);
   }
 }
 

@@ -69,10 +69,10 @@ class Arguments {
   };
 
   void parse_words(const Command& command, const std::vector<std::string>& words);
-  void read_environment(const Command& command);
-  bool is_excluded(const Command& command, std::string_view option) const;
-  void check_exclusions(const Command& command) const;
-  void check_requirements(const Command& command);
+  void read_environment(const std::vector<Option>& options);
+  bool is_excluded(const std::vector<Option>& options, const Option& option) const;
+  void check_exclusions(const std::vector<Option>& options) const;
+  void check_requirements(const std::vector<Option>& options);
   [[noreturn]] void refuse_word(const Command& command, const std::string& word) const;
   [[noreturn]] void refuse_no_file(const Command& command) const;
   [[noreturn]] static void refuse(const Setting& setting, const ooc::Error& error);

@@ -25,10 +25,11 @@ std::string topic_lines() {
   return text + wrap("Exit codes:  ", codes + ".", columns);
 }
 
-/// Returns the names of a group's options, in as few lines as possible.
-std::string name_lines(const OptionGroup& group) {
-  std::string text, line = fmt::format("{:<10}", group.title);
-  for (const Option& option : group.options) {
+/// Returns the names of the options that few need, in as few lines as possible.
+std::string rare_lines(const Command& command) {
+  std::string text, line = fmt::format("{:<10}", "rarely");
+  for (const Option& option : options_of(command)) {
+    if (!option.rare) continue;
     if (line.size() + std::string_view(" --").size() + option.name.size() > columns) {
       text += line + "\n";
       line = fmt::format("{:<10}", "");
@@ -42,20 +43,19 @@ enum class Help { brief, full };
 
 std::string option_lines(const Command& command, Help help) {
   std::string text;
-  for (const OptionGroup& group : command.groups) {
-    if (group.for_experts && help == Help::brief) {
-      text += name_lines(group);
-      continue;
-    }
+  bool any_rare = false;
+  for (const OptionGroup& group : groups_of(command)) {
     std::string_view title = group.title;
     for (const Option& option : group.options) {
+      any_rare |= option.rare;
+      if (option.rare && help == Help::brief) continue;
       std::string left = option.letter == 0 ? "" : fmt::format("-{}, ", option.letter);
       left += fmt::format("--{} {}", option.name, option.argument);
       text += fmt::format("{:<10} {:<17} {}\n", title, left, help_of(option));
       title = {};
     }
   }
-  return text;
+  return any_rare && help == Help::brief ? text + rare_lines(command) : text;
 }
 
 std::string example_lines(std::span<const std::string_view> lines) {

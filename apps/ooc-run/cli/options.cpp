@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <ooc/error.hpp>
 #include <system_error>
+#include <utility>
 
-#include "cli/option_tables.hpp"
+#include "cli/command_options.hpp"
+#include "cli/shared_options.hpp"
 #include "cli/suggest.hpp"
 
 namespace ooc_run {
@@ -70,8 +73,7 @@ constexpr std::array all_commands{
             "maximum (but u1 and i1 have the ranges 0:256 and -128:128), and a GPU keeps what\n"
             "fits its memory for the second. Several files are one dataset, in the order\n"
             "given. --verify reads the data once more and compares each value with the edges:\n"
-            "an independent, slower method.",
-            histogram_groups, histogram_exclusions, histogram_requirements},
+            "an independent, slower method."},
     Command{"reduce", "FILE... [options]", "sum, minimum, maximum, mean, variance in one pass",
             FileWords::some, reduce_examples,
             "Sums of integers are exact. Sums of floats, mean and (population) variance have\n"
@@ -83,8 +85,7 @@ constexpr std::array all_commands{
             "method. Floats may differ by what rounding explains.\n"
             "--histogram N also counts as ooc-run histogram does, in the same pass. Without\n"
             "--range, one more pass before it finds the minimum and the maximum (but not of\n"
-            "u1 and i1).",
-            reduce_groups, reduce_exclusions, reduce_requirements},
+            "u1 and i1)."},
     Command{"merge", "PART... [options]", "join the parts of reduce or histogram --shard",
             FileWords::some, merge_examples,
             "Prints what the command would have printed for all of the data, with the same\n"
@@ -92,8 +93,7 @@ constexpr std::array all_commands{
             "any device. The order of the parts does not matter. It refuses parts of another\n"
             "question or other data, values that two parts cover, and values that none does.\n"
             "-o joins some of them to a larger part. A part is a file that appears whole or\n"
-            "not at all, so a shard that failed is computed once more.",
-            merge_groups, merge_exclusions},
+            "not at all, so a shard that failed is computed once more."},
     Command{"matmul", "A B -o C [options]", "product of two matrices, all three on disk",
             FileWords::some, matmul_examples,
             "C = A B for matrices of one type (f2, bf16, f4, f8), by rows in .npy or raw\n"
@@ -102,16 +102,14 @@ constexpr std::array all_commands{
             "formed in f64 for f8 and else in f32, unless --compute says otherwise (tf32 and\n"
             "bf16: tensor cores of a GPU); C is f8 for f64 and else f4. --verify compares\n"
             "A (B x) and C x for random vectors x (Freivalds' check). The output appears when\n"
-            "all of it is on the disk.",
-            matmul_groups, no_exclusions, checkpoint_requirements},
+            "all of it is on the disk."},
     Command{"convert", "FILE... -o OUT [options]", "change type, byte order or format",
             FileWords::some, convert_examples,
             "Any type to any other, raw to .npy and back. Floats are rounded once, to nearest\n"
             "even; floats become integers by truncation, or the nearest value of the type if\n"
             "out of range (NaN: 0); integers that do not fit wrap around, as in NumPy. Values\n"
             "that change are counted, and refused with --strict. Several files are one\n"
-            "dataset, in the order given. The output appears when all of it is on the disk.",
-            convert_groups, no_exclusions, checkpoint_requirements},
+            "dataset, in the order given. The output appears when all of it is on the disk."},
     Command{"bench", "FILE [options]",
             "measure this machine's limits, and how near runs come to them", FileWords::some,
             bench_examples,
@@ -121,24 +119,21 @@ constexpr std::array all_commands{
             "disk's cache, 8 GB say, and nothing else should run; its type does not matter.\n"
             "Results are kept in $XDG_CACHE_HOME/ooc (by default ~/.cache/ooc), and other\n"
             "commands compare their runs with them. 'Of limit' compares a rate with what the\n"
-            "slowest stage would allow.",
-            bench_groups},
+            "slowest stage would allow."},
     Command{"info", "FILE... [options]", "describe a dataset, and how it would be read",
             FileWords::some, info_examples,
             "Shows format, type, shape and size; how much of the data is in memory, and in\n"
             "how many extents it is on which disk; whether direct I/O is possible; and how\n"
             "histogram and reduce would read it now, with these options. For raw data without\n"
             "a type it reads up to 1 MiB and guesses the type; no command uses that guess.\n"
-            "Several files are one dataset, in the order given.",
-            info_groups},
+            "Several files are one dataset, in the order given."},
     Command{"doctor", "[PATH] [options]", "check what this machine can do and what is missing",
             FileWords::perhaps_one, doctor_examples,
             "Checks GPU, driver, memory, limits, kernel and io_uring, and tries direct I/O\n"
             "at PATH, a directory or a file (by default this directory). WARN: runs will be\n"
             "slower, or a feature is missing; the command that fixes it follows. FAIL: runs\n"
             "will end with an error; the exit code is then that of the error, else 0. With\n"
-            "--device cuda a missing GPU is a failure. Changes nothing.",
-            doctor_groups},
+            "--device cuda a missing GPU is a failure. Changes nothing."},
     Command{"gen", "-o FILE --size SIZE [options]", "write test data with a known answer",
             FileWords::none, gen_examples,
             "The same seed makes the same bytes on every machine. Prints the exact sum of\n"
@@ -146,8 +141,7 @@ constexpr std::array all_commands{
             "Patterns: uniform (floats in [0, 1), integers over their whole range), normal\n"
             "(mean 0, deviation 1; integers: middle and 1/16 of their range), sequence (0, 1,\n"
             "2, ..., again from 0 where the type ends), constant, zipf (many small, few\n"
-            "huge), position (each 8 bytes are their own index).",
-            gen_groups, gen_exclusions, gen_requirements},
+            "huge), position (each 8 bytes are their own index)."},
 };
 
 constexpr std::array all_program_options{
@@ -156,6 +150,10 @@ constexpr std::array all_program_options{
     ProgramOption{"--version", "", "version, and what was compiled in"},
     ProgramOption{"--generate", "WHAT", "print {}", generated_names},
 };
+
+constexpr std::array<std::string_view, 11> group_titles{"statistics", "bins",    "product", "merge",
+                                                        "file",       "measure", "input",   "run",
+                                                        "parts",      "tuning",  "output"};
 
 std::string fill_in(std::string_view help, std::span<const std::string_view> values) {
   const std::size_t at = help.find("{}");
@@ -209,9 +207,32 @@ const Command& find_command(std::string_view name) {
                    {.hint = hint});
 }
 
+bool has_word(std::string_view words, std::string_view word) {
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find(' '), words.size());
+    if (words.substr(0, end) == word) return true;
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return false;
+}
+
+std::vector<OptionGroup> groups_of(const Command& command) {
+  std::vector<OptionGroup> groups;
+  for (std::size_t i = 0; i < group_titles.size(); ++i) {
+    OptionGroup group{group_titles[i], {}};
+    const auto is_here = [&](const Option& option) {
+      return option.group == Group{static_cast<int>(i)} && has_word(option.commands, command.name);
+    };
+    std::ranges::copy_if(command_options, std::back_inserter(group.options), is_here);
+    std::ranges::copy_if(shared_options, std::back_inserter(group.options), is_here);
+    if (!group.options.empty()) groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
 std::vector<Option> options_of(const Command& command) {
   std::vector<Option> options;
-  for (const OptionGroup& group : command.groups) {
+  for (const OptionGroup& group : groups_of(command)) {
     options.insert(options.end(), group.options.begin(), group.options.end());
   }
   return options;

@@ -14,6 +14,8 @@ inline constexpr std::array<std::string_view, 4> device_names{"auto", "cpu", "cu
 inline constexpr std::array<std::string_view, 3> engine_names{"auto", "uring", "threads"};
 inline constexpr std::array<std::string_view, 3> direct_names{"auto", "yes", "no"};
 inline constexpr std::array<std::string_view, 3> progress_names{"auto", "plain", "none"};
+inline constexpr std::array<std::string_view, 12> type_names{"u1", "u2", "u4", "u8", "i1", "i2",
+                                                             "i4", "i8", "f2", "f4", "f8", "bf16"};
 inline constexpr std::array<std::string_view, 2> nan_names{"propagate", "omit"};
 inline constexpr std::array<std::string_view, 4> compute_names{"f32", "tf32", "bf16", "f64"};
 inline constexpr std::array<std::string_view, 6> pattern_names{"uniform",  "normal", "sequence",
@@ -22,15 +24,46 @@ inline constexpr std::array<std::string_view, 2> picture_endings{".svg", ".png"}
 inline constexpr std::array<std::string_view, 5> generated_names{
     "man", "reference", "complete-bash", "complete-zsh", "complete-fish"};
 
-/// An option. The parser of the command line, the environment variables, the help, the manual and
-/// the shell completions are all made from this table. Options of several commands that have the
-/// same name take the same values.
+/// Titles of the options in help and manual, in this order.
+enum class Group {
+  statistics,
+  bins,
+  product,
+  merge,
+  target,
+  measure,
+  input,
+  run,
+  parts,
+  tuning,
+  output
+};
+
+/// An option, all of it. The parser of the command line, the environment variables, the conflicts,
+/// the help, the manual, the shell completions and the advice in errors are all made from the table
+/// of options. An option that differs from command to command has several rows; options of one name
+/// take the same values in all commands.
 struct Option {
   std::string_view name;                       // "chunk": --chunk, OOC_CHUNK
-  std::string_view argument;                   // "SIZE"; empty for a switch; "FILE" for a path
+  std::string_view argument{};                 // "SIZE"; empty for a switch; "FILE" for a path
   std::string_view help;                       // one line; {} is replaced by the values
   std::span<const std::string_view> values{};  // their names; of a FILE, its possible endings
   char letter = 0;                             // 'o': -o
+  Group group{};
+  std::string_view commands{};  // those that have it: "histogram reduce"
+  bool rare = false;            // few need it: -h lists only its name
+
+  /// Options that it excludes ("bins range"), and why. One on the command line overrules an
+  /// environment variable.
+  std::string_view excludes{}, because{};
+
+  /// An option without which it has no meaning, and the value that this one must have, if any.
+  /// Without that option, it is refused on the command line, and ignored as an environment
+  /// variable, which may be meant for other commands. A command that does not have the other option
+  /// always has what it stands for.
+  std::string_view needs{}, needs_value{};
+
+  std::string_view sets{};  // setting of the library: "Options::chunk_bytes"
 };
 
 /// An option that is given instead of a command.
@@ -43,21 +76,7 @@ struct ProgramOption {
 
 struct OptionGroup {
   std::string_view title;
-  std::span<const Option> options;
-  bool for_experts = false;  // -h lists only their names
-};
-
-/// Two options that exclude each other. One on the command line overrules an environment variable.
-struct Exclusion {
-  std::string_view option, other;
-  std::string_view hint;
-};
-
-/// An option that has no meaning without another. Without that one, it is refused on the command
-/// line, and ignored as an environment variable, which may be meant for other commands.
-struct Requirement {
-  std::string_view option, other;
-  std::string_view value{};  // of the other; empty: any
+  std::vector<Option> options;
 };
 
 /// Number of files that a command takes.
@@ -70,9 +89,6 @@ struct Command {
   FileWords files = FileWords::none;
   std::span<const std::string_view> examples;  // runnable
   std::string_view description;                // for --help
-  std::span<const OptionGroup> groups;
-  std::span<const Exclusion> exclusions{};
-  std::span<const Requirement> requirements{};
 };
 
 std::span<const Command> commands();
@@ -81,8 +97,12 @@ std::span<const ProgramOption> program_options();
 /// Returns the command of this name. If there is none, throws Error(usage) with the nearest name.
 const Command& find_command(std::string_view name);
 
-/// Returns all options of a command.
+/// Returns all options of a command, also by title.
 std::vector<Option> options_of(const Command& command);
+std::vector<OptionGroup> groups_of(const Command& command);
+
+/// True if `words` ("bins range") has this one.
+bool has_word(std::string_view words, std::string_view word);
 
 /// Returns the help of an option, with the names of its values: "I/O engine: auto, uring, threads".
 std::string help_of(const Option& option);

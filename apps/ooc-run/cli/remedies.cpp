@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "cli/options.hpp"
@@ -11,36 +10,10 @@
 namespace ooc_run {
 namespace {
 
-constexpr std::array names{
-    SettingOption{"ConvertOptions::strict", "strict"},
-    SettingOption{"Device::kind", "device"},
-    SettingOption{"Format::count", "count"},
-    SettingOption{"Format::offset", "offset"},
-    SettingOption{"Format::type", "dtype"},
-    SettingOption{"HistogramOptions::bins", "bins"},
-    SettingOption{"HistogramOptions::bins", "histogram"},
-    SettingOption{"HistogramOptions::range", "range"},
-    SettingOption{"MatmulOptions::precision", "compute"},
-    SettingOption{"Options::chunk_bytes", "chunk"},
-    SettingOption{"Options::device_bytes", "vram"},
-    SettingOption{"Options::direct", "direct"},
-    SettingOption{"Options::engine", "engine"},
-    SettingOption{"Options::memory_bytes", "memory"},
-    SettingOption{"Options::streams", "streams"},
-    SettingOption{"Options::threads", "threads"},
-    SettingOption{"PassOptions::checkpoint", "resume"},
-    SettingOption{"PassOptions::checksum", "checksum"},
-    SettingOption{"Target::replace", "force"},
-    SettingOption{"Target::type", "to"},
-};
-
 /// Returns the option of a command that changes a setting.
 std::optional<Option> option_for(std::string_view setting, const Command& command) {
   for (const Option& option : options_of(command)) {
-    const auto changes_it = [&](const SettingOption& row) {
-      return row.setting == setting && row.option == option.name;
-    };
-    if (std::ranges::any_of(names, changes_it)) return option;
+    if (option.sets == setting) return option;
   }
   return {};
 }
@@ -73,10 +46,6 @@ ooc::RemedyWords words_for(const ooc::Remedy& remedy, const std::optional<Option
 }
 
 }  // namespace
-
-std::span<const SettingOption> setting_options() {
-  return names;
-}
 
 ooc::Error in_terms_of_options(const ooc::Error& error, std::string_view command) {
   ooc::ErrorDetails details = error.details();

@@ -62,8 +62,8 @@ std::string page_of(const Command& command) {
 
 std::string options_section(const Command& command) {
   std::string text = section("options");
-  for (const OptionGroup& group : command.groups) {
-    if (!group.title.empty()) text += fmt::format(".SS {}\n", escape(group.title));
+  for (const OptionGroup& group : groups_of(command)) {
+    text += fmt::format(".SS {}\n", escape(group.title));
     for (const Option& option : group.options) {
       std::string term = option.letter == 0 ? "" : fmt::format("\\fB\\-{}\\fR, ", option.letter);
       term += bold(fmt::format("--{}", option.name));

@@ -27,12 +27,10 @@ std::string option_rows(const OptionGroup& group) {
   return text;
 }
 
-/// Returns tables of options. A group without a title continues the table before it.
 std::string option_tables(const Command& command) {
   std::string text;
-  for (const OptionGroup& group : command.groups) {
-    if (!group.title.empty()) text += "\n" + table_head(group.title, "");
-    text += option_rows(group);
+  for (const OptionGroup& group : groups_of(command)) {
+    text += "\n" + table_head(group.title, "") + option_rows(group);
   }
   return text;
 }

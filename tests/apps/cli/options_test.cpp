@@ -5,9 +5,12 @@
 #include <ooc/error.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
+#include <string_view>
 
 namespace ooc_run {
 namespace {
@@ -36,6 +39,34 @@ TEST(Options, OfOneNameTakeTheSameValuesInAllCommands) {
       EXPECT_TRUE(std::ranges::equal(option.values, first.values)) << option.name;
     }
   }
+}
+
+// A name that is misspelt there would be one that no command line has.
+TEST(Options, NameOptionsAndCommandsThatExist) {
+  std::set<std::string, std::less<>> names, names_of_commands;
+  for (const Command& command : commands()) {
+    names_of_commands.emplace(command.name);
+    for (const Option& option : options_of(command)) names.emplace(option.name);
+  }
+  for (const Command& command : commands()) {
+    for (const Option& option : options_of(command)) {
+      for (const std::string_view words : {option.excludes, option.needs}) {
+        std::istringstream stream{std::string(words)};
+        for (std::string word; stream >> word;) EXPECT_TRUE(names.contains(word)) << word;
+      }
+      std::istringstream stream{std::string(option.commands)};
+      for (std::string word; stream >> word;) EXPECT_TRUE(names_of_commands.contains(word)) << word;
+      EXPECT_EQ(option.excludes.empty(), option.because.empty()) << option.name;
+    }
+  }
+}
+
+TEST(Options, WordsAreFoundWhole) {
+  EXPECT_TRUE(has_word("bins range", "bins"));
+  EXPECT_TRUE(has_word("bins range", "range"));
+  EXPECT_FALSE(has_word("log-bins range", "bins"));
+  EXPECT_FALSE(has_word("bins range", "rang"));
+  EXPECT_FALSE(has_word("", ""));
 }
 
 TEST(Options, HelpNamesTheValues) {

@@ -80,15 +80,5 @@ TEST(Remedies, KeepTheRestOfTheError) {
   EXPECT_TRUE(translated.details().remedies.empty());
 }
 
-TEST(Remedies, NameOnlyOptionsThatExist) {
-  std::vector<std::string_view> options;
-  for (const Command& command : commands()) {
-    for (const Option& option : options_of(command)) options.push_back(option.name);
-  }
-  for (const auto& [setting, option] : setting_options()) {
-    EXPECT_NE(std::ranges::find(options, option), options.end()) << setting << ": " << option;
-  }
-}
-
 }  // namespace
 }  // namespace ooc_run
