@@ -243,9 +243,9 @@ class TidyTest(unittest.TestCase):
         options = "|".join(names)
         library = {name: text for name, text in TEXT.items()
                    if name.startswith(("io/", "lib/", "kernels/"))}
-        self.check_lines(library, rf"(?<![\w-])--({options})\b(?![.-]?\w|->)",
-                         "say it as a Remedy or in the library's terms; "
-                         "apps/ooc-run/cli/remedies.cpp has the options")
+        self.check_lines(library, rf"(?<![\w-])(?<!; )--({options})\b(?![.-]?\w|->)",
+                         "say it as a Remedy or in the library's terms; the tables of options "
+                         "in apps/ooc-run/cli/ say which setting each sets")
 
     def test_settings_of_remedies_have_options(self):
         """Every setting that the library names exists, and an option says that it sets it."""
