@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests ooc-run-mpi with ranks in network namespaces, between which links fail:
-mpi_machines_test.py OOC-RUN OOC-RUN-MPI. Takes root's rights, and exits with 77 without them."""
+mpi_machines_test.py OOC-RUN OOC-RUN-MPI SLOW-READS. Takes root's rights, and exits with 77 without
+them."""
 
 import contextlib
 import json

@@ -1,8 +1,9 @@
-"""Runs of ooc-run-mpi, for its tests. The arguments of these are OOC-RUN OOC-RUN-MPI."""
+"""Runs of ooc-run-mpi, for its tests. The arguments of these are OOC-RUN OOC-RUN-MPI SLOW-READS."""
 
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,7 @@ import numpy as np
 
 SCHEMA = json.loads((Path(__file__).resolve().parents[1] /
                      "apps/ooc-run/result/result.schema.json").read_text())
-PROGRAM, MPI_PROGRAM = (Path(path).resolve() for path in sys.argv[1:3])
+PROGRAM, MPI_PROGRAM, SLOW_READS = (Path(path).resolve() for path in sys.argv[1:4])
 # Many ranks on few cores, also as root.
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
@@ -86,19 +87,32 @@ class MpiTest(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         return json.loads(run.stdout)["result"]
 
-    def start(self, *words, ranks=3, before=(), files=200, **more):
-        """Starts a long run: the data many times over. Returns it when it is at work."""
-        files = ["wide.f32"] * files
+    def start(self, *words, ranks=3, before=(), files=40, **more):
+        """Starts a run that lasts for 10 s on the fastest machine, since its ranks read slowly.
+        Returns it when all of them read."""
+        reading = self.hurry()
+        reading.mkdir()
         process = subprocess.Popen(
-            [*before, *MPIRUN, "-n", str(ranks), MPI_PROGRAM, *words, *files],
+            [*before, *MPIRUN, "-n", str(ranks), "-x", f"LD_PRELOAD={SLOW_READS}", "-x",
+             f"SLOW_READS={reading}", "-x", "OOC_ENGINE=threads", "-x", "OOC_CHUNK=1M",
+             MPI_PROGRAM, *words, *["wide.f32"] * files],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env={**ENVIRONMENT, **more}, start_new_session=True)
         self.addCleanup(process.wait)
-        while len(ranks_of(self.directory)) < ranks:
+        self.wait_until(process, lambda: len(os.listdir(reading)) == ranks)
+        return process
+
+    def hurry(self):
+        """Lets the ranks read on at full speed."""
+        reading = self.directory / "reading"
+        while reading.exists():  # a file may come meanwhile
+            shutil.rmtree(reading, ignore_errors=True)
+        return reading
+
+    def wait_until(self, process, condition):
+        while not condition():
             self.assertIsNone(process.poll(), "ended too early")
             time.sleep(0.01)
-        time.sleep(0.7)  # until all take part
-        return process
 
     def end_of(self, process):
         """Waits for the end. Returns the exit code and the errors."""

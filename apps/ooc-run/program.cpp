@@ -11,10 +11,12 @@
 #include <filesystem>
 #include <memory>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <ooc/detail/file/output_file.hpp>
 #include <ooc/detail/operators/checkpoint_file.hpp>
 #include <ooc/error.hpp>
 #include <ooc/ranks.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -36,6 +38,7 @@
 #include "info/info.hpp"
 #include "manual/generate.hpp"
 #include "request/request.hpp"
+#include "result/report.hpp"
 #include "run/together.hpp"
 #include "run/unfinished_start.hpp"
 
@@ -171,8 +174,25 @@ void print(const Outcome& outcome, const OutputSettings& output, const Arguments
   if (!outcome.failures.empty()) throw outcome.failures.front();
 }
 
-/// `ranks`: those of this run, or null.
-int run_and_print(const Arguments& arguments, const Interrupt& interrupt, ooc::Ranks* ranks) {
+/// Returns the document of a command that was interrupted before it had found anything.
+std::string document_of_nothing(std::string_view command) {
+  return document(command, nullptr, {{"partial", true}, {"covered_bytes", 0}}, nullptr, {});
+}
+
+/// Prints why there is no result. `nothing`: the document that says so on stdout, or empty.
+void print_end(const ooc::Error& error, const std::string& nothing) {
+  try {
+    if (error.kind() == ooc::ErrorKind::interrupted) print_to_stdout(nothing);
+  } catch (const ooc::Error&) {
+    // The error to report is the one that has ended the run.
+  }
+  print_error(error);
+}
+
+/// `ranks`: those of this run, or null. `nothing`: see print_end(). It is emptied when there is a
+/// result to be printed.
+int run_and_print(const Arguments& arguments, Interrupt& interrupt, ooc::Ranks* ranks,
+                  std::string& nothing) {
   const bool prints = ranks == nullptr || ranks->is_first();
   if (prints && !arguments.has("quiet")) {
     for (const std::string& remark : misspelt_variables()) print_note(remark);
@@ -183,6 +203,8 @@ int run_and_print(const Arguments& arguments, const Interrupt& interrupt, ooc::R
       std::visit([&](const auto& each) { return run(each, interrupt); }, request);
   if (ranks != nullptr) leave_after_success(*ranks);
   if (prints) {
+    interrupt.set_last_words([](const ooc::Error& error) { print_end(error, {}); });
+    nothing.clear();
     print(outcome, output_settings(request), arguments);
   } else {
     interrupt.allow_more_time();  // until rank 0 has printed
@@ -199,26 +221,64 @@ int exit_code_after(const ooc::Error& error, const Interrupt& interrupt) {
                                                    : exit_code_of(error.kind());
 }
 
+/// The words of a command, which are parsed before the ranks meet, and refused after that, by all.
+struct Words {
+  std::optional<Arguments> arguments{};
+  double rank_timeout = 60;  // seconds
+  std::optional<ooc::Error> wrong{};
+};
+
+Words parse(const Command& command, const std::vector<std::string>& words) {
+  Words parsed;
+  try {
+    parsed.arguments.emplace(command, words);
+    const auto timeout = parsed.arguments->get("rank-timeout", positive_seconds);
+    if (timeout) parsed.rank_timeout = *timeout;
+  } catch (const std::exception&) {
+    parsed.wrong = current_error();
+  }
+  return parsed;
+}
+
+int run_parsed(const Words& words, Interrupt& interrupt, ooc::Ranks* ranks, std::string& nothing) {
+  if (words.wrong) throw *words.wrong;
+  const Arguments& arguments = *words.arguments;
+  try {
+    return run_and_print(arguments, interrupt, ranks, nothing);
+  } catch (const ooc::Error& error) {
+    throw for_user(error, arguments);
+  }
+}
+
 int run_command(const Command& command, const std::vector<std::string>& words, const Meet& meet) {
-  const Interrupt interrupt;
+  Interrupt interrupt;
+  const Words parsed = parse(command, words);
+  const bool json = parsed.arguments && parsed.arguments->has("json");
+  std::string nothing = json ? document_of_nothing(command.name) : "";
   std::unique_ptr<ooc::Ranks> ranks;
   try {
-    if (meet) ranks = meet();
-    const Arguments arguments(command, words);
-    try {
-      const int code = run_and_print(arguments, interrupt, ranks.get());
-      // A launcher that has interrupted its processes does not wait for the clean-up of MPI.
-      if (ranks != nullptr && ranks->is_first() && interrupt.exit_code() != 0) _exit(code);
-      return code;
-    } catch (const ooc::Error& error) {
-      throw for_user(error, arguments);
+    if (meet) ranks = meet_in_time(meet, parsed.rank_timeout);
+    if (ranks == nullptr || ranks->is_first()) {  // one of all ranks says that all were interrupted
+      interrupt.set_last_words([nothing](const ooc::Error& error) { print_end(error, nothing); });
     }
+    const int code = run_parsed(parsed, interrupt, ranks.get(), nothing);
+    interrupt.set_last_words({});
+    // A launcher that has interrupted its processes does not wait for the clean-up of MPI.
+    if (ranks != nullptr && ranks->is_first() && interrupt.exit_code() != 0) _exit(code);
+    close_in_time(std::move(ranks), parsed.rank_timeout, code);
+    return code;
   } catch (const std::exception&) {
     const ooc::Error error = current_error();
-    if (ranks == nullptr || leave_after_failure(*ranks, error)) {
-      report_error(ranks == nullptr ? error : with_rank(error, *ranks));
-    }
-    return exit_code_after(error, interrupt);
+    // A launcher interrupts all ranks when the first of them has ended, and they have said why.
+    interrupt.set_last_words({});
+    const Farewell farewell = ranks == nullptr ? Farewell{} : leave_after_failure(*ranks, error);
+    if (farewell.prints) print_end(with_rank(error, ranks.get()), nothing);
+    const int code = exit_code_after(error, interrupt);
+    // The clean-up of a GPU that has failed might hang.
+    const bool is_unsafe = farewell.prints && error.kind() == ooc::ErrorKind::device;
+    if (!farewell.is_complete || is_unsafe) _exit(code);
+    close_in_time(std::move(ranks), parsed.rank_timeout, code);
+    return code;
   }
 }
 

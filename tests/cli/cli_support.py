@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -88,6 +89,18 @@ class CliTest(unittest.TestCase):
         while line and "left" not in line:
             line = process.stderr.readline()
         return process, line
+
+    def wait_for_open(self, process, size):
+        """Waits until the program has a file of so many bytes open, as its output may be. Returns
+        False if it ends before."""
+        descriptors = f"/proc/{process.pid}/fd"
+        while process.poll() is None:
+            for descriptor in os.listdir(descriptors):
+                with contextlib.suppress(OSError):  # closed meanwhile
+                    if os.stat(f"{descriptors}/{descriptor}").st_size == size:
+                        return True
+            time.sleep(0.001)
+        return False
 
     def succeed(self, *words, **options):
         done = self.run_program(*words, **options)

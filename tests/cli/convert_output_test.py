@@ -99,21 +99,8 @@ class StoppedTest(CliTest):
         """Starts the program and waits until it has made its output, which is unnamed or has a
         temporary name."""
         process = self.start("convert", "x.f64", "-o", "y.u8", "--force")
-        deadline = time.monotonic() + 60
-        while not self.has_output(process) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        self.assertTrue(self.wait_for_open(process, 2 << 30))  # which is set at the start
         return process
-
-    def has_output(self, process):
-        """True if the program has a file open of the output's size, which is set at the start."""
-        descriptors = f"/proc/{process.pid}/fd"
-        for descriptor in os.listdir(descriptors):
-            try:
-                if os.stat(f"{descriptors}/{descriptor}").st_size == 2 << 30:
-                    return True
-            except OSError:
-                pass  # closed meanwhile
-        return False
 
     def check_that_all_is_as_it_was(self):
         with open(self.path("y.u8"), "rb") as file:

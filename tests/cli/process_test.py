@@ -8,7 +8,6 @@ import resource
 import select
 import signal
 import subprocess
-import time
 
 from cli_support import PROGRAM, CliTest, clean_environment, default_signals, main
 
@@ -139,11 +138,19 @@ class InterruptTest(CliTest):
         self.assertRegex(stdout, r"\nPARTIAL: interrupted; covers the first .* of 4\.40 TB\n")
 
     def test_no_result_before_anything_is_counted(self):
+        """With --json, there is a document of nothing."""
         self.huge_file("x.f32")
+        words = ["histogram", "x.f32"]
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
-            returned, stdout, stderr = self.interrupt(number, "histogram", "x.f32", "--json")
+            returned, stdout, stderr = self.interrupt(number, *words)
             self.assertEqual((returned, stdout), (code, ""), stderr)
             self.assertRegex(stderr, "ooc-run: error: .*interrupted")
+            returned, stdout, stderr = self.interrupt(number, *words, "--json")
+            self.assertEqual(returned, code, stderr)
+            self.assertEqual(self.check_document(stdout),
+                             {"schema": "ooc.result/1", "command": "histogram", "input": None,
+                              "result": {"partial": True, "covered_bytes": 0}, "run": None,
+                              "warnings": []})
 
     def test_a_signal_that_is_ignored_stays_so(self):
         """A run with SIGINT ignored, as in the background of a shell, continues after SIGINT."""
@@ -158,7 +165,7 @@ class InterruptTest(CliTest):
 
     def test_nothing_is_left_of_an_interrupted_output(self):
         process = self.start("gen", "-o", "x.bin", "--size", "4G", "--threads", "1")
-        time.sleep(0.5)
+        self.assertTrue(self.wait_for_open(process, 4 << 30))
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests of web servers that fail: right answers or named errors, whatever they do."""
 
+import os
 import signal
 import threading
 import time
@@ -155,12 +156,18 @@ class RemoteFaultsTest(RemoteCase):
         url, _ = self.serve(DATA[:400], fault=whole)
         self.assertEqual(self.json("reduce", url, "--dtype", "f4")["result"]["count"], 100)
 
+    def wait_for_state(self):
+        """Waits until a run has saved something."""
+        end = time.monotonic() + 60
+        while not os.path.exists(self.path("r.state")) and time.monotonic() < end:
+            time.sleep(0.001)
+
     def test_resumed_run(self):
         """A run that a fault of the server has ended goes on, if the object is still the same."""
         def fault(request, first):
             if first < 16 * MIB:
                 return None
-            time.sleep(1)  # until the data before are saved
+            self.wait_for_state()
             return request.answer(404) or True
         url, thing = self.serve(fault=fault)
         words = ("reduce", url, "--resume", "r.state", "--checkpoint-every", "0")
@@ -184,7 +191,7 @@ class RemoteFaultsTest(RemoteCase):
         words = ("reduce", url, "--dtype", "f4", "--resume", "r.state", "--checkpoint-every", "0")
         process = self.start(*words)
         self.assertTrue(silent.wait(60))
-        time.sleep(1)  # until the data before are saved
+        self.wait_for_state()
         process.send_signal(signal.SIGTERM)
         _, stderr = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 143, stderr)

@@ -8,6 +8,7 @@
 //   flip_at=BYTE         every second read of this byte returns it with its lowest bit flipped
 //   stall_at=BYTE        reads from this byte on wait while DIRECTORY/.stall exists; each of them
 //                        appends a byte to that file
+//   stall_after=BYTES    the same for all reads after so many bytes in all
 //   room=BYTES           writes fail with ENOSPC after this many bytes in all
 //   short_writes=SEED    writes write a part
 //   fsync_errors=N       the first N fsync of files fail with EIO
@@ -48,20 +49,27 @@ struct Faults {
   std::uint64_t interrupted = 0;
   std::uint64_t flip_at = never;
   std::uint64_t stall_at = never;
+  std::uint64_t stall_after = never;
   std::uint64_t room = never;
   std::uint64_t short_writes = 0;
   std::uint64_t fsync_errors = 0;
 };
 
 const std::map<std::string_view, std::uint64_t Faults::*> fault_names{
-    {"read_error_at", &Faults::read_error_at}, {"short_reads", &Faults::short_reads},
-    {"interrupted", &Faults::interrupted},     {"flip_at", &Faults::flip_at},
-    {"stall_at", &Faults::stall_at},           {"room", &Faults::room},
-    {"short_writes", &Faults::short_writes},   {"fsync_errors", &Faults::fsync_errors},
+    {"read_error_at", &Faults::read_error_at},
+    {"short_reads", &Faults::short_reads},
+    {"interrupted", &Faults::interrupted},
+    {"flip_at", &Faults::flip_at},
+    {"stall_at", &Faults::stall_at},
+    {"stall_after", &Faults::stall_after},
+    {"room", &Faults::room},
+    {"short_writes", &Faults::short_writes},
+    {"fsync_errors", &Faults::fsync_errors},
 };
 
 std::string directory;
 Faults faults;
+std::atomic<std::uint64_t> bytes_read{0};
 std::atomic<std::uint64_t> written{0};
 std::atomic<std::uint64_t> fsyncs{0};
 std::atomic<std::uint64_t> reads_of_flipped{0};
@@ -122,7 +130,7 @@ int read_file(const char* /*path*/, char* data, std::size_t bytes, off_t offset,
               fuse_file_info* file) {
   const auto begin = static_cast<std::uint64_t>(offset);
   const std::uint64_t end = begin + bytes;
-  if (end > faults.stall_at) stall();
+  if (end > faults.stall_at || bytes_read > faults.stall_after) stall();
   if (begin <= faults.read_error_at && faults.read_error_at < end) return -EIO;
   if (faults.interrupted != 0 && bytes > page_bytes) {
     const std::uint64_t fate = random_below(faults.interrupted, 8);
@@ -132,6 +140,7 @@ int read_file(const char* /*path*/, char* data, std::size_t bytes, off_t offset,
     bytes = 1 + random_below(faults.short_reads, bytes);
   }
   const int got = result_of(::pread(descriptor_of(file), data, bytes, offset));
+  if (got > 0) bytes_read += static_cast<std::uint64_t>(got);
   const bool has_flipped = got > 0 && begin <= faults.flip_at &&
                            faults.flip_at - begin < static_cast<std::uint64_t>(got);
   if (has_flipped && reads_of_flipped++ % 2 == 1) data[faults.flip_at - begin] ^= 1;

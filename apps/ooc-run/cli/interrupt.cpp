@@ -5,7 +5,7 @@
 #include <chrono>
 #include <ctime>
 #include <ooc/detail/base/threads.hpp>
-#include <string_view>
+#include <utility>
 
 #include "cli/terminal.hpp"
 
@@ -75,11 +75,23 @@ void Interrupt::watch(const std::stop_token& finished) {
     if (again && waited > same_request) break;
     if (waited > patience && !more_time_.load()) break;
   }
-  // The kernel may still be writing into our buffers, so nothing is destroyed here.
-  constexpr std::string_view message = "ooc-run: error: interrupted; ended without a result\n";
-  if (describe_terminal(STDERR_FILENO).interactive) print_to_stderr(erase_line);
-  print_to_stderr(message);
-  _exit(exit_code_of(signal));
+  end({ooc::ErrorKind::interrupted, "interrupted; ended without a result"});
+}
+
+void Interrupt::set_last_words(LastWords words) {
+  const std::scoped_lock lock(mutex_);
+  last_words_ = std::move(words);
+}
+
+void Interrupt::end(const ooc::Error& error) const {
+  // Not unlocked: no other thread is to print from now on. The kernel may still be writing into our
+  // buffers, so nothing is destroyed.
+  mutex_.lock();
+  if (last_words_) {
+    if (describe_terminal(STDERR_FILENO).interactive) print_to_stderr(erase_line);  // of progress
+    last_words_(error);
+  }
+  _exit(exit_code());
 }
 
 }  // namespace ooc_run

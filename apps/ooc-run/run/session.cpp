@@ -210,14 +210,13 @@ void Session::show(const ooc::Progress& progress) {
     ooc::Ranks* const ranks = settings_.options.ranks;
     if (ranks != nullptr) ranks->fail(error);
     ooc::ErrorDetails details = error.details();
-    std::optional<int> exit_code;
-    if (error.kind() == ooc::ErrorKind::interrupted) {
-      exit_code = interrupt_.exit_code();
-      if (settings_.checkpoint) {
-        details.hint = "the same job goes on from " + settings_.checkpoint.file.string();
-      }
+    const bool is_interrupted = error.kind() == ooc::ErrorKind::interrupted;
+    if (is_interrupted && settings_.checkpoint) {
+      details.hint = "the same job goes on from " + settings_.checkpoint.file.string();
     }
-    end_at_once({error.kind(), with_rank(error.what(), ranks), details}, exit_code);
+    const ooc::Error said(error.kind(), with_rank(error.what(), ranks), details);
+    if (is_interrupted && settings_.prints()) interrupt_.end(said);
+    end_at_once(said, is_interrupted ? std::optional(interrupt_.exit_code()) : std::nullopt);
   }
 }
 

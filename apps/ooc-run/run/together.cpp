@@ -3,14 +3,31 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <type_traits>
 #include <variant>
 
 #include "cli/failure.hpp"
+#include "run/deadline.hpp"
 
 namespace ooc_run {
 namespace {
+
+constexpr double least_start_seconds = 15;
+// If ranks wait in vain, the first of them says so, and the launcher ends the others before they
+// do.
+constexpr double between_ranks_seconds = 2;
+constexpr double most_between_ranks_seconds = 20;
+
+/// Returns the rank of this process by what its launcher says; 0 if that says nothing.
+double rank_by_launcher() {
+  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (const char* const value = std::getenv(name)) return std::strtod(value, nullptr);
+  }
+  return 0;
+}
 
 void refuse_option(bool is_set, const char* option, const char* why) {
   if (!is_set) return;
@@ -71,24 +88,41 @@ void divide(Request& request, ooc::Ranks* ranks) {
   }
 }
 
+std::unique_ptr<ooc::Ranks> meet_in_time(const Meet& meet, double timeout) {
+  // Many processes take seconds to start.
+  const double limit = std::max(timeout, least_start_seconds);
+  const double turn =
+      std::min(between_ranks_seconds * rank_by_launcher(), most_between_ranks_seconds);
+  const Deadline deadline(limit + turn, [limit] {
+    end_at_once({ooc::ErrorKind::stalled,
+                 fmt::format("the ranks have not met within {:.0f} s", limit),
+                 {.why = "a process or a machine has stopped while MPI started, or the network "
+                         "between them lets nothing through",
+                  .hint = "see what the launcher says of them; --rank-timeout waits for longer"}});
+  });
+  return meet();
+}
+
+void close_in_time(std::unique_ptr<ooc::Ranks> ranks, double timeout, int exit_code) {
+  if (ranks == nullptr) return;
+  const Deadline deadline(timeout, [exit_code] { _exit(exit_code); });
+  ranks.reset();
+}
+
 void leave_after_success(ooc::Ranks& ranks) {
   if (ranks.leave()) ranks.attend();  // which throws
 }
 
-bool leave_after_failure(ooc::Ranks& ranks, const ooc::Error& error) {
+Farewell leave_after_failure(ooc::Ranks& ranks, const ooc::Error& error) {
   ranks.fail(error);
   const bool is_own = ranks.failed() == ranks.rank();
-  if (error.kind() == ooc::ErrorKind::stalled) {  // the others may hang, too, and MPI with them
-    if (is_own) end_at_once(error);
-    _exit(exit_code_of(error.kind()));
-  }
+  if (error.kind() == ooc::ErrorKind::stalled) return {.prints = is_own, .is_complete = false};
   try {
     const auto first = ranks.leave();
-    return !first || *first == ranks.rank();
+    return {.prints = !first || *first == ranks.rank()};
   } catch (const ooc::Error&) {
     // The rank whose error it is may be gone. What rank 0 has heard of it names it.
-    if (is_own || ranks.is_first()) end_at_once(is_own ? with_rank(error, ranks) : error);
-    _exit(exit_code_of(error.kind()));
+    return {.prints = is_own || ranks.is_first(), .is_complete = false};
   }
 }
 
@@ -97,9 +131,11 @@ std::string with_rank(const std::string& text, const ooc::Ranks* ranks) {
   return fmt::format("{}: {}", ranks->name(), text);
 }
 
-ooc::Error with_rank(const ooc::Error& error, const ooc::Ranks& ranks) {
-  if (error.kind() == ooc::ErrorKind::usage) return error;
-  return {error.kind(), with_rank(error.what(), &ranks), error.details()};
+ooc::Error with_rank(const ooc::Error& error, const ooc::Ranks* ranks) {
+  const bool is_named = ranks != nullptr && ranks->failed() != ranks->rank();
+  if (error.kind() == ooc::ErrorKind::usage || error.kind() == ooc::ErrorKind::stalled || is_named)
+    return error;
+  return {error.kind(), with_rank(error.what(), ranks), error.details()};
 }
 
 }  // namespace ooc_run

@@ -5,7 +5,10 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <thread>
+
+#include "cli/failure.hpp"
 
 namespace ooc_run {
 namespace {
@@ -45,9 +48,11 @@ void wait_for_stop(const Interrupt& interrupt) {
 }
 
 /// Repeats SIGINT, as an impatient user does while a run is ending.
-[[noreturn]] void signal_until_it_ends() {
+[[noreturn]] void signal_until_it_ends(const Interrupt::LastWords& words) {
   receive_signals();
-  const Interrupt interrupt;
+  Interrupt interrupt;
+  interrupt.set_last_words([](const ooc::Error&) { std::fputs("other words", stderr); });
+  interrupt.set_last_words(words);
   interrupt.allow_more_time();
   for (int i = 0; i < 200; ++i) {
     kill(getpid(), SIGINT);
@@ -63,8 +68,24 @@ TEST(InterruptDeathTest, SignalsThatComeTogetherAreOneRequest) {
 
 TEST(InterruptDeathTest, AnotherSignalEndsTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(signal_until_it_ends(), testing::ExitedWithCode(128 + SIGINT),
-              "ooc-run: error: interrupted; ended without a result");
+  EXPECT_EXIT(signal_until_it_ends(&print_error), testing::ExitedWithCode(128 + SIGINT),
+              "^ooc-run: error: interrupted; ended without a result\n$");
+  EXPECT_EXIT(signal_until_it_ends({}), testing::ExitedWithCode(128 + SIGINT), "^$");
+}
+
+/// Signals once, and does not end.
+[[noreturn]] void signal_and_hang() {
+  receive_signals();
+  Interrupt interrupt;
+  interrupt.set_last_words(&print_error);
+  kill(getpid(), SIGTERM);
+  for (;;) pause();
+}
+
+TEST(InterruptDeathTest, ARunThatDoesNotStopIsEnded) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(signal_and_hang(), testing::ExitedWithCode(128 + SIGTERM),
+              "^ooc-run: error: interrupted; ended without a result\n$");
 }
 
 }  // namespace

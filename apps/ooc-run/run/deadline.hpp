@@ -1,0 +1,20 @@
+#pragma once
+
+#include <functional>
+#include <thread>
+
+namespace ooc_run {
+
+/// Calls a function on another thread, unless it is destroyed in time. For calls that have no limit
+/// of their own.
+class Deadline {
+ public:
+  Deadline(double seconds, std::function<void()> miss);
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+
+ private:
+  std::jthread thread_;
+};
+
+}  // namespace ooc_run
