@@ -4,19 +4,32 @@
 #   debian_test.sh lint BUILD_DIRECTORY      checks their parts, and runs lintian
 #   debian_test.sh install BUILD_DIRECTORY   installs them into a new root, with what they depend on
 #                                            and a compiler, and builds and runs all examples there
-#   debian_test.sh mirror                    only says whether a mirror of Debian answers
+#   debian_test.sh mirror                    only says whether the mirror of this machine's apt answers
 #
-# Ends with 77 where a tool for that is missing, or a mirror of Debian for `install`.
+# Ends with 77 where a tool for that is missing, or an answer of the mirror for `install`.
 set -euo pipefail
 tests=$(cd -- "$(dirname -- "$0")" && pwd)
 release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+distribution=$(. /etc/os-release && echo "${ID:-}")
+
+# Prints the distribution's own sources of this machine's apt for its release, with the updates, as
+# lines of sources.list. Prints nothing if there are none, or before the first apt-get update.
+sources() {
+  apt-get indextargets --format '$(CREATED_BY) $(ORIGIN) $(REPO_URI) $(RELEASE) $(COMPONENT)' |
+    awk -v distribution="$distribution" -v release="$release" '
+      $1 == "Packages" && tolower($2) == distribution && index($4 "-", release "-") == 1 {
+        print "deb", $3, $4, $5
+      }' | sort -u
+}
 
 # With the settings of this machine's apt, as mmdebstrap.
 mirror() {
-  local to status=0
+  local to site status=0
+  site=$(sources | awk -v release="$release" '$3 == release && !found++ { print $2 }')
+  [[ -n $site ]] || return 1
   to=$(mktemp -d)
   timeout 60 /usr/lib/apt/apt-helper -o Acquire::Retries=1 -o Acquire::http::Timeout=20 \
-    download-file "http://deb.debian.org/debian/dists/$release/InRelease" "$to/InRelease" \
+    download-file "${site%/}/dists/$release/InRelease" "$to/InRelease" \
     >/dev/null 2>&1 || status=$?
   rm -rf "$to"
   return "$status"
@@ -87,7 +100,12 @@ lint() {
 }
 
 install() {
-  local root=$work/root cccl status=0
+  local root=$work/root cccl status=0 lines=()
+  mapfile -t lines < <(sources)
+  if ((${#lines[@]} == 0)); then
+    echo "skipped: this machine's apt has no sources of its distribution (apt-get update)"
+    exit 77
+  fi
   mkdir "$root"
   cp -r "$work"/*.deb "$tests/../examples" "$tests/examples_test.sh" "$root"
   # Debian's packages of Thrust are too old. CCCL comes from where the build has it.
@@ -121,9 +139,9 @@ SCRIPT
     --customize-hook='chroot "$1" sh /tmp/root/install_packages' \
     --customize-hook='copy-out /tmp/root/installed .' \
     --customize-hook='chroot "$1" sh /tmp/root/build_and_run' \
-    "$release" || status=$?
+    "$release" - "${lines[@]}" || status=$?
   if ((status != 0)) && [[ ! -e installed ]] && ! mirror; then
-    echo "skipped: no mirror of Debian answers, so that there is no root to install into"
+    echo "skipped: no mirror of this machine's apt answers, so that there is no root to install into"
     exit 77
   fi
   return "$status"
