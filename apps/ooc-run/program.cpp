@@ -30,6 +30,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
 #include "cli/remedies.hpp"
+#include "cli/scarce_memory.hpp"
 #include "cli/terminal.hpp"
 #include "cli/version.hpp"
 #include "commands/commands.hpp"
@@ -136,7 +137,7 @@ void print_notes(const Outcome& outcome, const OutputSettings& output) {
 /// Prints the document. That can fail after the output file has been committed.
 void print_document(const Outcome& outcome, const OutputSettings& output) {
   try {
-    print_to_stdout(outcome.document);
+    outcome.document.print(print_to_stdout);
   } catch (const ooc::Error& error) {
     print_notes(outcome, output);  // notes may name other files that were written
     if (outcome.written.empty()) throw;
@@ -323,7 +324,9 @@ int run_program(int argc, char** argv, const Meet& meet) {
   // With these signals ignored, a closed pipe and a file-size limit become errors of write().
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  return end_unless_finished(guarded({argv + 1, argv + argc}, meet));
+  return run_with_scarce_memory([&] {
+    return end_unless_finished(guarded({argv + 1, argv + argc}, meet));
+  });
 }
 
 }  // namespace ooc_run

@@ -22,8 +22,8 @@ Json describe_histogram(const ooc::Histogram& histogram) {
   described["bins"] = histogram.counts.size();
   described["lower"] = histogram.edges.front();
   described["upper"] = histogram.edges.back();
-  described["edges"] = histogram.edges;
-  described["counts"] = histogram.counts;
+  described["edges"] = json_list(histogram.edges);
+  described["counts"] = json_list(histogram.counts);
   return described;
 }
 

@@ -38,8 +38,8 @@ std::string rows_behind(const std::string& prefix, const Json& object) {
   for (const auto& [key, value] : object.items()) {
     if (value.is_object()) {
       rows += rows_behind(prefix + words_of(key) + ": ", value);
-    } else if (value.is_null()) {
-      continue;  // unknown, or not applicable
+    } else if (value.is_null() || value.is_binary()) {
+      continue;  // unknown or not applicable, or a list
     } else if (!value.is_array() || key == "shape") {
       rows += fact_row(prefix + words_of(key), html_value(key, value));
     }
@@ -112,7 +112,10 @@ std::string fact_rows(const Json& object) {
 }
 
 std::string fact_groups(const Json& object, std::span<const FactGroup> groups) {
-  Json rest = object;
+  Json rest = Json::object();
+  for (const auto& [key, value] : object.items()) {
+    if (!value.is_object() && !value.is_binary()) rest[key] = value;
+  }
   std::string tables;
   for (const FactGroup& group : groups) {
     Json facts = Json::object();
@@ -128,7 +131,6 @@ std::string fact_groups(const Json& object, std::span<const FactGroup> groups) {
   for (const auto& [key, value] : object.items()) {
     if (!value.is_object()) continue;
     objects += group_table(words_of(key), fact_rows(value));
-    rest.erase(key);
   }
   return fmt::format("<div class=\"groups\">\n{}</div>\n",
                      tables + group_table("other", fact_rows(rest)) + objects);

@@ -182,12 +182,13 @@ std::string stages(const Json& run) {
 std::string bin_table(const Json& answer) {
   constexpr std::size_t most = 1024;
   const Json& result = answer.contains("histogram") ? answer.at("histogram") : answer;
-  if (!result.contains("counts") || !result.at("counts").is_array()) return {};
-  const Json &edges = result.at("edges"), &counts = result.at("counts");
-  if (counts.size() > most) {
+  if (!result.contains("counts") || result.at("counts").is_null()) return {};
+  if (result.at("bins").get<std::size_t>() > most) {
     return "<p class=\"note\">The counts of all bins are in what --json prints.</p>\n";
   }
-  const std::vector<std::string> labels = edge_labels(edges.get<std::vector<double>>());
+  const auto edges = numbers_in<double>(result.at("edges"));
+  const auto counts = numbers_in<std::uint64_t>(result.at("counts"));
+  const std::vector<std::string> labels = edge_labels(edges);
   const auto edge = [&](std::size_t i) {
     return fmt::format("<data value=\"{}\">{}</data>", text_of(edges[i]), labels[i]);
   };

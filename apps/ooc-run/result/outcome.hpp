@@ -4,12 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "result/document.hpp"
+
 namespace ooc_run {
 
 /// The texts that a command returns for main() to print. A command itself prints only progress,
 /// warnings about the meaning of the answer and, if it fails, the files that it leaves behind.
 struct Outcome {
-  std::string document;              // for stdout, in one piece
+  Document document;                 // for stdout, whole or not at all
   std::vector<std::string> reasons;  // for stderr with --verbose: why it was done this way
   std::vector<std::string> notes;    // for stderr unless --quiet: other events of the run
   std::string verdict;               // for stderr unless --quiet: the bottleneck; may be empty

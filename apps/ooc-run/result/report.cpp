@@ -4,51 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "cli/type_words.hpp"
-#include "cli/utf8.hpp"
 #include "rates/prediction.hpp"
 
 namespace ooc_run {
 namespace {
-
-/// JSON integers may have any length, but those of nlohmann-json have 64 bits. Longer ones pass
-/// through it as strings that begin with NUL, which no argument, path or message can contain.
-constexpr char long_integer_mark = '\0';
-
-/// Makes all strings valid UTF-8. Paths need not be.
-void make_utf8(Json& json) {
-  if (json.is_structured()) {
-    for (Json& each : json) make_utf8(each);
-  } else if (json.is_string()) {
-    json = lossless_utf8(json.get_ref<const std::string&>());
-  }
-}
-
-bool is_utf8(const Json& json) {
-  if (json.is_structured()) return std::all_of(json.begin(), json.end(), is_utf8);
-  if (!json.is_string()) return true;
-  const auto& text = json.get_ref<const std::string&>();
-  return lossless_utf8(text) == text;
-}
-
-/// Returns JSON as text, in ASCII so that neither a terminal nor a parser can misinterpret it.
-std::string dump(const Json& json) {
-  std::optional<Json> copy;
-  if (!is_utf8(json)) make_utf8(copy.emplace(json));
-  std::string text = (copy ? *copy : json).dump(-1, ' ', true);
-  constexpr std::string_view mark =
-      "\"\\u0000";  // how dump() writes the beginning of such a string
-  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
-    text.erase(at, mark.size());
-    text.erase(text.find('"', at), 1);
-  }
-  return text;
-}
 
 Json describe_stage(const ooc::StageTimes& stage, std::optional<double> bytes) {
   Json json{{"busy_seconds", stage.busy},
@@ -164,36 +129,6 @@ std::uint64_t count_of(const ooc::Source& source) {
   return source.type() ? source.bytes() / ooc::size_of(*source.type()) : source.bytes();
 }
 
-Json json_number(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
-  return value;
-}
-
-Json json_number(const std::optional<double>& value) {
-  return value ? json_number(*value) : Json(nullptr);
-}
-
-Json json_integer(ooc::int128 value) {
-  using Signed = std::numeric_limits<std::int64_t>;
-  using Unsigned = std::numeric_limits<std::uint64_t>;
-  if (value >= 0 && value <= Unsigned::max()) return static_cast<std::uint64_t>(value);
-  if (value < 0 && value >= Signed::min()) return static_cast<std::int64_t>(value);
-  return long_integer_mark + ooc::to_string(value);
-}
-
-Json json_number(const ooc::Number& value) {
-  if (const auto* integer = std::get_if<ooc::int128>(&value)) return json_integer(*integer);
-  if (const auto* real = std::get_if<double>(&value)) return json_number(*real);
-  return nullptr;
-}
-
-std::string text_of(const Json& value) {
-  if (!value.is_string()) return dump(value);
-  const auto& text = value.get_ref<const std::string&>();
-  return text.starts_with(long_integer_mark) ? text.substr(1) : text;
-}
-
 Json describe_input(const ooc::Source& source, const ooc::Format& format) {
   Json files = Json::array();
   for (const ooc::File& file : source.files()) {
@@ -276,13 +211,20 @@ void mark_partial(Json& result, const ooc::Stats& stats) {
   result["covered_bytes"] = stats.outcome.bytes;
 }
 
-std::string document(std::string_view command, const Json& input, const Json& result,
-                     const Json& run, std::span<const std::string> warnings) {
-  return fmt::format(
-      "{{\"schema\": \"ooc.result/1\",\n \"command\": \"{}\",\n \"input\": {},\n \"result\": {},\n"
-      " \"run\": {},\n \"warnings\": {}}}\n",
-      command, dump(input), dump(result), dump(run),
-      dump(std::vector<std::string>(warnings.begin(), warnings.end())));
+Document document(std::string_view command, const Json& input, Json result, const Json& run,
+                  std::span<const std::string> warnings) {
+  Document text("{\"schema\": \"ooc.result/1\",\n \"command\": ");
+  append_json(text, std::string(command));
+  text.add(",\n \"input\": ");
+  append_json(text, input);
+  text.add(",\n \"result\": ");
+  append_json(text, std::move(result));
+  text.add(",\n \"run\": ");
+  append_json(text, run);
+  text.add(",\n \"warnings\": ");
+  append_json(text, std::vector<std::string>(warnings.begin(), warnings.end()));
+  text.add("}\n");
+  return text;
 }
 
 std::string describe_values(std::uint64_t count, const ooc::DType& type) {

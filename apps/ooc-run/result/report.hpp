@@ -1,6 +1,5 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/kernels/number.hpp>
 #include <ooc/source.hpp>
@@ -11,24 +10,13 @@
 
 #include "rates/ceilings.hpp"
 #include "rates/prediction.hpp"
+#include "result/document.hpp"
+#include "result/json.hpp"
 
 namespace ooc_run {
 
-using Json = nlohmann::ordered_json;
-
-// Numbers as JSON. NaN and the infinities become strings, because JSON has no such numbers; a
-// missing value becomes null. Integers of any length are exact in the text of document() and
-// text_of().
-Json json_number(double value);
-Json json_number(const std::optional<double>& value);
-Json json_number(const ooc::Number& value);
-Json json_integer(ooc::int128 value);
-
 /// Returns the `run.checkpoint` object of a result.
 Json describe_checkpoint(const ooc::Checkpoint& checkpoint, const ooc::Stats& stats);
-
-/// Returns JSON as text. Strings are not quoted.
-std::string text_of(const Json& value);
 
 // The `input` and `run` objects of a result.
 Json describe_input(const ooc::Source& source, const ooc::Format& format);
@@ -41,8 +29,8 @@ void mark_partial(Json& result, const ooc::Stats& stats);
 
 /// Returns the JSON document for stdout, with a line for each of its parts. `warnings`: doubts
 /// about the meaning of the result.
-std::string document(std::string_view command, const Json& input, const Json& result,
-                     const Json& run, std::span<const std::string> warnings = {});
+Document document(std::string_view command, const Json& input, Json result, const Json& run,
+                  std::span<const std::string> warnings = {});
 
 // Text for messages.
 

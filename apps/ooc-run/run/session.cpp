@@ -241,7 +241,7 @@ void Session::warn(std::string text) {
   warnings_.push_back(std::move(text));
 }
 
-Outcome Session::report(const Report& report, const ooc::Stats& stats) {
+Outcome Session::report(Report report, const ooc::Stats& stats) {
   Outcome outcome;
   const Ceilings ceilings = this->ceilings();
   std::optional<Prediction> prediction;  // none for a partial result
@@ -264,9 +264,6 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) {
   sentences.insert(sentences.end(), outcome.notes.begin(), outcome.notes.end());
   Json run = describe_run(stats, report.writes, sentences, outcome.verdict, ceilings, prediction);
   if (settings_.checkpoint) run["checkpoint"] = describe_checkpoint(settings_.checkpoint, stats);
-  outcome.document = settings_.output.json
-                         ? document(report.command, report.input, report.result, run, warnings_)
-                         : fmt::format("{}\n{}\n{}\n", report.heading, report.text, footer(stats));
   write_trace(outcome);
   write_report(outcome,
                {.command = report.command,
@@ -276,6 +273,10 @@ Outcome Session::report(const Report& report, const ooc::Stats& stats) {
                 .run = run,
                 .figure = report.figure},
                ceilings);
+  outcome.document =
+      settings_.output.json
+          ? document(report.command, report.input, std::move(report.result), run, warnings_)
+          : fmt::format("{}\n{}\n{}\n", report.heading, report.text, footer(stats));
   return outcome;
 }
 

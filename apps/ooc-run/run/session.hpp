@@ -83,7 +83,7 @@ class Session {
 
   /// Returns a report of the finished run, as JSON or as text, and writes the files of --trace and
   /// --report.
-  Outcome report(const Report& report, const ooc::Stats& stats);
+  Outcome report(Report report, const ooc::Stats& stats);
 
   /// Calls `check` to verify a result if --verify is set. Does nothing for a partial result: a user
   /// who interrupted the run does not want to wait for a check. Throws what `check` throws, unless

@@ -1,0 +1,99 @@
+#include "cli/scarce_memory.hpp"
+
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <ooc/detail/base/blocked_signals.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/error.hpp>
+#include <string_view>
+#include <system_error>
+#include <thread>
+
+#include "cli/failure.hpp"
+#include "cli/terminal.hpp"
+
+namespace ooc_run {
+namespace {
+
+// The first part is freed for the allocation that fails, which is tried again; the second for what
+// follows from a failure.
+constexpr std::size_t reserve_bytes = ooc::MiB;
+std::array<std::atomic<void*>, 2> reserve{};
+
+void use_reserve() {
+  const auto free_part = [](std::atomic<void*>& part) {
+    void* const memory = part.exchange(nullptr);
+    std::free(memory);
+    return memory != nullptr;
+  };
+  if (free_part(reserve[0])) return;
+  free_part(reserve[1]);
+  throw std::bad_alloc();
+}
+
+/// Says that there is no memory, and allocates none for it.
+[[noreturn]] void end_without_memory(std::string_view what) {
+  for (const std::string_view piece : {std::string_view("ooc-run: error: "), what,
+                                       std::string_view("\n  hint: --memory and --chunk bound what "
+                                                        "is used\n")}) {
+    print_to_stderr(piece);
+  }
+  _exit(exit_code_of(ooc::ErrorKind::memory));
+}
+
+/// Called where an exception can be thrown no further.
+[[noreturn]] void end_after_exception() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    end_without_memory("out of memory");
+  } catch (const ooc::Error& error) {
+    if (error.kind() == ooc::ErrorKind::memory) end_without_memory(error.what());
+  } catch (...) {
+  }
+  std::abort();
+}
+
+/// Sets the size of the stacks of threads that libraries start, too.
+void set_stack_size() {
+  constexpr std::size_t least = ooc::MiB;
+  rlimit address_space{};
+  const bool is_limited =
+      getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY;
+  pthread_attr_t attributes;
+  std::size_t bytes = 0;
+  if (pthread_getattr_default_np(&attributes) != 0) return;
+  pthread_attr_getstacksize(&attributes, &bytes);
+  pthread_attr_setstacksize(&attributes, is_limited ? least : std::max(bytes, least));
+  pthread_setattr_default_np(&attributes);
+  pthread_attr_destroy(&attributes);
+}
+
+}  // namespace
+
+int run_with_scarce_memory(const std::function<int()>& body) {
+  for (std::atomic<void*>& part : reserve) part = std::malloc(reserve_bytes);
+  std::set_new_handler(use_reserve);
+  std::set_terminate(end_after_exception);
+  set_stack_size();
+  int code = 0;
+  try {
+    std::thread thread([&] { code = body(); });
+    const ooc::BlockedSignals blocked;  // on this thread, which only waits
+    thread.join();
+  } catch (const std::system_error&) {
+    end_without_memory("no thread can be started");
+  }
+  return code;
+}
+
+}  // namespace ooc_run
