@@ -3,7 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <ooc/detail/base/units.hpp>
 #include <optional>
+#include <system_error>
 
 #include "cli/options.hpp"
 
@@ -33,6 +38,18 @@ std::string with_value(const Option& option, const std::string& value) {
   return fmt::format("--{}{}{}", option.name, text.empty() ? "" : " ", text);
 }
 
+/// Returns a number of bytes as an option of sizes takes it, rounded up: "264K".
+std::string size_word(const std::string& bytes) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), value);
+  if (error != std::errc{}) return bytes;
+  constexpr std::uint64_t few = 10'000;  // of a unit, beyond which the next one is exact enough
+  const char* unit = "KMGT";
+  value = ooc::divide_up(value, ooc::KiB);
+  for (; value > few && unit[1] != 0; ++unit) value = ooc::divide_up(value, ooc::KiB);
+  return fmt::format("{}{}", value, *unit);
+}
+
 ooc::RemedyWords words_for(const ooc::Remedy& remedy, const std::optional<Option>& option,
                            const std::string& path) {
   if (remedy.change == ooc::Change::convert) {
@@ -40,6 +57,9 @@ ooc::RemedyWords words_for(const ooc::Remedy& remedy, const std::optional<Option
                                    ooc::shell_word(remedy.value))};
   }
   if (remedy.change == ooc::Change::set) return {"use", with_value(*option, remedy.value)};
+  if (remedy.change == ooc::Change::raise && !remedy.value.empty()) {
+    return {"use", fmt::format("--{} {} at least", option->name, size_word(remedy.value))};
+  }
   const bool is_left_out = remedy.change == ooc::Change::unset;
   return {is_left_out ? "leave out" : ooc::words_of(remedy).verb,
           fmt::format("--{}", option->name)};

@@ -47,7 +47,7 @@ enum class Change {
 struct Remedy {
   Change change;               ///< how to change the setting
   std::string_view setting{};  ///< a field of this library, a literal: "Options::memory_bytes"
-  std::string value{};         ///< the new value; may be empty
+  std::string value{};         ///< the new value, or the least that is enough; may be empty
   std::string effect{};        ///< what the change does, if its name does not say so: "replaces it"
 };
 

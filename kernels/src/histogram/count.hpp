@@ -10,14 +10,14 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <vector>
+#include <span>
 
 // The operations that both backends of histogram() implement: counting in bins, and finding the
 // range of the data.
 
 namespace ooc::binning {
 
-/// The counters of one lane. All memory is allocated on construction. Used by one thread.
+/// The counters of one lane. Memory is allocated on construction. Used by one thread at a time.
 class BinCounter {
  public:
   virtual ~BinCounter() = default;
@@ -25,9 +25,15 @@ class BinCounter {
   /// Counts the elements in `data`, fewer than 2^31, of the type that the counter was made for.
   virtual void count(Stream& stream, DeviceSpan<const std::byte> data) = 0;
 
-  /// Returns the counts of all bins, then of values below, above and NaN. Called once, at the end.
-  virtual std::vector<std::uint64_t> finish(Stream& stream) = 0;
+  /// Copies the counts to the host. Called once, at the end.
+  virtual void finish(Stream& /*stream*/) {}
+
+  /// Adds the counts, after finish(), to those of all bins, and of values below, above and NaN.
+  virtual void add_to(std::span<std::uint64_t> counts) = 0;
 };
+
+/// Host memory of a counter of the CPU (bytes).
+std::size_t counter_bytes(ElementType type, const Bins& bins);
 
 /// `bins` must outlive the counter.
 std::unique_ptr<BinCounter> make_cpu_counter(ElementType type, const Bins& bins, Simd simd);

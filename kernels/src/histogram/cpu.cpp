@@ -17,16 +17,17 @@ namespace {
 template <class T>
 class PatternCounter final : public BinCounter {
  public:
-  PatternCounter(const Bins& bins, Simd simd)
-      : bins_(bins), patterns_(make_patterns(simd)), counts_(bins.counters()) {}
+  PatternCounter(const Bins& bins, Simd simd) : bins_(bins), patterns_(make_patterns(simd)) {}
 
   void count(Stream& /*stream*/, DeviceSpan<const std::byte> data) override {
-    patterns_.add(elements<Pattern>(data), data.size / sizeof(T), adder());
+    patterns_.add(elements<Pattern>(data), data.size / sizeof(T));
   }
 
-  std::vector<std::uint64_t> finish(Stream& /*stream*/) override {
-    patterns_.empty(adder());
-    return std::move(counts_);
+  void add_to(std::span<std::uint64_t> counts) override {
+    patterns_.empty([&](std::size_t pattern, std::uint64_t count) {
+      const double value = to_double(std::bit_cast<T>(static_cast<Pattern>(pattern)));
+      counts[visit(bins_, [value](const auto& bins) { return bins.bin_of(value); })] += count;
+    });
   }
 
  private:
@@ -41,17 +42,8 @@ class PatternCounter final : public BinCounter {
     }
   }
 
-  /// Returns a function that adds the count of a pattern to that of its bin.
-  auto adder() {
-    return [this](std::size_t pattern, std::uint64_t count) {
-      const double value = to_double(std::bit_cast<T>(static_cast<Pattern>(pattern)));
-      counts_[visit(bins_, [value](const auto& bins) { return bins.bin_of(value); })] += count;
-    };
-  }
-
   const Bins& bins_;
   Patterns patterns_;
-  std::vector<std::uint64_t> counts_;
 };
 
 template <class T>
@@ -181,8 +173,7 @@ class NumberCounter final : public BinCounter {
       : bins_(bins),
         find_bins_(for_level(simd, find_bins_sse2<T, Found>, find_bins_avx2<T, Found>,
                              find_bins_avx512<T, Found>)),
-        tables_(static_cast<std::size_t>(bins.nan()) + 1),
-        counts_(tables_.keys()) {}
+        tables_(static_cast<std::size_t>(bins.nan()) + 1) {}
 
   void count(Stream& /*stream*/, DeviceSpan<const std::byte> data) override {
     const std::size_t count = data.size / sizeof(T);
@@ -192,32 +183,31 @@ class NumberCounter final : public BinCounter {
     const std::size_t whole = count - count % block_elements;
     for (std::size_t i = 0; i < whole; i += block_elements) {
       find_bins_(bins_, values + i, numbers.data());
-      tables_.add(numbers.data(), block_elements, adder());
+      tables_.add(numbers.data(), block_elements);
     }
     if (whole == count) return;
     std::array<T, block_elements> rest{};
     std::copy(values + whole, values + count, rest.begin());
     find_bins_(bins_, rest.data(), numbers.data());
-    tables_.add(numbers.data(), count - whole, adder());
+    tables_.add(numbers.data(), count - whole);
   }
 
-  std::vector<std::uint64_t> finish(Stream& /*stream*/) override {
-    tables_.empty(adder());
-    return std::move(counts_);
+  void add_to(std::span<std::uint64_t> counts) override {
+    tables_.empty([&](std::size_t number, std::uint64_t count) { counts[number] += count; });
   }
 
  private:
-  auto adder() {
-    return [this](std::size_t number, std::uint64_t count) { counts_[number] += count; };
-  }
-
   Found bins_;
   void (*find_bins_)(Found&, const T*, std::uint32_t*);
   Tables tables_;
-  std::vector<std::uint64_t> counts_;
 };
 
 }  // namespace
+
+std::size_t counter_bytes(ElementType type, const Bins& bins) {
+  if (size_of(type) == 1) return BytePairs::table_bytes;
+  return Tables::bytes_of(size_of(type) == 2 ? std::size_t{1} << 16 : bins.counters());
+}
 
 std::unique_ptr<BinCounter> make_cpu_counter(ElementType type, const Bins& bins, Simd simd) {
   return ooc::visit(type, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<BinCounter> {

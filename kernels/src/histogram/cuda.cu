@@ -6,7 +6,9 @@
 #include <bit>
 #include <cfloat>
 #include <cmath>
+#include <functional>
 #include <type_traits>
+#include <vector>
 
 #include "histogram/count.hpp"
 
@@ -176,11 +178,15 @@ class CudaCounter final : public BinCounter {
     stream.check_launch("the kernel of a histogram");
   }
 
-  std::vector<std::uint64_t> finish(Stream& stream) override {
-    std::vector<std::uint64_t> counts(counters_.size() / sizeof(std::uint64_t));
-    stream.copy(counts.data(), counters_.data(), counters_.size());
+  void finish(Stream& stream) override {
+    counts_.resize(counters_.size() / sizeof(std::uint64_t));
+    stream.copy(counts_.data(), counters_.data(), counters_.size());
     stream.synchronize();
-    return counts;
+  }
+
+  void add_to(std::span<std::uint64_t> counts) override {
+    std::transform(counts_.begin(), counts_.end(), counts.begin(), counts.begin(), std::plus<>());
+    counts_ = {};
   }
 
  private:
@@ -188,6 +194,7 @@ class CudaCounter final : public BinCounter {
   unsigned blocks_;
   Buffer counters_;
   Buffer edges_;
+  std::vector<std::uint64_t> counts_{};  // on the host
 };
 
 // --- extremes -----------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #include <ooc/detail/checksum/checksum.hpp>
 #include <ooc/detail/kernels/histogram.hpp>
+#include <ooc/detail/kernels/number.hpp>
 #include <ooc/detail/sizing/dry_run_pass.hpp>
 
 #include <ooc/detail/device/cuda_facts.hpp>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -25,9 +27,9 @@ namespace {
 using binning::Bins;
 
 struct Counted final : OpaqueState {
-  std::unique_ptr<binning::BinCounter> counter;
+  std::unique_ptr<binning::BinCounter> counter;  // of a stream
   std::uint64_t elements = 0;
-  std::vector<std::uint64_t> counts;  // empty before finish()
+  std::vector<std::uint64_t> counts;  // of a total
 };
 
 Counted& counted_in(const OpaquePartial& partial) {
@@ -38,6 +40,12 @@ Bins bins_of(ElementType type, const HistogramOptions& options) {
   if (auto bins = binning::known_bins(type, options)) return *std::move(bins);
   throw Error(ErrorKind::usage, "to count in bins together with others takes their range",
               {.hint = "give a range, or call histogram(), which looks for it first"});
+}
+
+/// The edges of the operator and of the histogram, and the total; and the counters of a lane.
+HostBytes bytes_of(ElementType type, const Bins& bins) {
+  return {.fixed = 2 * bins.edges.size() * sizeof(double) + bins.counters() * sizeof(std::uint64_t),
+          .per_lane = binning::counter_bytes(type, bins)};
 }
 
 /// Throws Error(internal) unless every element is in one of the counters.
@@ -83,10 +91,7 @@ void CountBins<T>::consume(Stream& stream, DeviceChunk<const T> in, Partial& par
 
 template <IsElement T>
 void CountBins<T>::finish(Stream& stream, std::span<Partial> partials) const {
-  for (Partial& partial : partials) {
-    Counted& counted = counted_in(partial);
-    counted.counts = counted.counter->finish(stream);
-  }
+  for (Partial& partial : partials) counted_in(partial).counter->finish(stream);
 }
 
 template <IsElement T>
@@ -94,12 +99,14 @@ void CountBins<T>::merge(Partial& total, Partial& part) const {
   if (!part) return;
   if (!total) total = std::make_unique<Counted>();
   Counted& all = counted_in(total);
-  const Counted& counted = counted_in(part);
+  Counted& counted = counted_in(part);
   all.elements += counted.elements;
-  if (counted.counts.empty()) return;
-  all.counts.resize(counted.counts.size());
+  if (!counted.counter && counted.counts.empty()) return;
+  all.counts.resize(bins_->counters());
+  if (counted.counter) counted.counter->add_to(all.counts);
   std::transform(counted.counts.begin(), counted.counts.end(), all.counts.begin(),
                  all.counts.begin(), std::plus<>());
+  part.reset();  // its memory is large
 }
 
 template <IsElement T>
@@ -134,7 +141,7 @@ void CountBins<T>::save(const Partial& total, std::vector<std::byte>& out) const
   static const Counted nothing;
   const Counted& counted = total ? counted_in(total) : nothing;
   append_bytes(out, counted.elements);
-  for (const std::uint64_t count : counted.counts) append_bytes(out, count);
+  append_span(out, std::as_bytes(std::span(counted.counts)));
 }
 
 template <IsElement T>
@@ -142,14 +149,20 @@ void CountBins<T>::load(std::span<const std::byte> in, Partial& total) const {
   ByteReader bytes(in);
   auto counted = std::make_unique<Counted>();
   counted->elements = bytes.take<std::uint64_t>();
-  while (bytes.left() != 0) counted->counts.push_back(bytes.take<std::uint64_t>());
-  const std::uint64_t sum =
-      std::accumulate(counted->counts.begin(), counted->counts.end(), std::uint64_t{0});
-  const bool has_all = counted->counts.size() == bins_->counters();
-  if (sum != counted->elements || !(has_all || counted->counts.empty())) {
+  const std::span<const std::byte> counts = bytes.take_bytes(bytes.left());
+  const bool has_all = counts.size() == bins_->counters() * sizeof(std::uint64_t);
+  counted->counts.resize(has_all ? bins_->counters() : 0);
+  if (has_all) std::memcpy(counted->counts.data(), counts.data(), counts.size());
+  const int128 sum = std::accumulate(counted->counts.begin(), counted->counts.end(), int128{0});
+  if (sum != counted->elements || !(has_all || counts.empty())) {
     throw Error(ErrorKind::bad_input, "a saved histogram has other counts than its bins");
   }
   total = std::move(counted);
+}
+
+template <IsElement T>
+HostBytes CountBins<T>::host_bytes() const {
+  return bytes_of(element_type_of<T>(), *bins_);
 }
 
 template <IsElement T>
@@ -192,7 +205,12 @@ Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source&
                         const HistogramOptions& options, const PassOptions& wanted) {
   const std::size_t passes = histogram_passes(source, options);
   if (passes > 1 && source.is_produced()) throw binning::read_once(source);
-  Stats stats = dry_run_pass(machine, device, {source, size_of(source.element())}, {}, wanted);
+  // Of bins whose range is not known yet, the sizes are.
+  HistogramOptions sizes = options;
+  if (!sizes.range) sizes.range = {1, 2};
+  const HostBytes bytes = bytes_of(source.element(), bins_of(source.element(), sizes));
+  Stats stats =
+      dry_run_pass(machine, device, {source, size_of(source.element())}, {}, wanted, bytes);
   stats.outcome.passes = passes;
   const bool keeps = !wanted.checksum && !wanted.checkpoint;
   if (passes > 1 && keeps && device == DeviceKind::cuda) {

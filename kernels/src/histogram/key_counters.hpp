@@ -6,35 +6,34 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace ooc::binning {
 
-/// A counter for each key. Counters are small, so that more of them fit the nearest cache, and are
-/// emptied before they can overflow. If keys are few, elements alternate between several tables, so
-/// that equal keys in a row do not wait for each other's store.
+/// A counter for each key. Counters are small, so that more of them fit the nearest cache; those
+/// that might overflow are carried to a map. If keys are few, elements alternate between several
+/// tables, so that equal keys in a row do not wait for each other's store.
 template <class Counter>
 class BasicTables {
  public:
   explicit BasicTables(std::size_t keys)
-      : keys_(keys),
-        tables_(keys <= 4096    ? 4
-                : keys <= 65536 ? 2
-                                : 1),
-        counters_(keys * tables_) {}
+      : keys_(keys), tables_(tables_for(keys)), counters_(keys * tables_) {}
 
-  std::size_t keys() const { return keys_; }
+  /// Memory for so many keys (bytes).
+  static std::size_t bytes_of(std::size_t keys) {
+    return keys * tables_for(keys) * sizeof(Counter);
+  }
 
-  /// Counts `count` keys. If a counter might overflow, empties all of them first: calls `take(key,
-  /// count)` for each.
-  template <class Key, class Take>
-  void add(const Key* keys, std::size_t count, Take take) {
+  /// Counts `count` keys.
+  template <class Key>
+  void add(const Key* keys, std::size_t count) {
     for (; count > most_at_once; keys += most_at_once, count -= most_at_once) {
-      add(keys, most_at_once, take);
+      add(keys, most_at_once);
     }
-    if (count > most_at_once - held_) empty(take);
-    held_ += count;
+    if (count > most_at_once - added_) carry();
+    added_ += count;
     Counter* const first = counters_.data();
     Counter* const second = first + 1 % tables_ * keys_;
     Counter* const third = first + 2 % tables_ * keys_;
@@ -49,7 +48,8 @@ class BasicTables {
     for (std::size_t i = whole; i < count; ++i) ++first[keys[i]];
   }
 
-  /// Calls `take(key, count)` for every counter that is not zero, and clears it.
+  /// Calls `take(key, count)` for every key that was counted, once or twice, and clears all
+  /// counters.
   template <class Take>
   void empty(Take take) {
     for (std::size_t key = 0; key < keys_; ++key) {
@@ -59,16 +59,32 @@ class BasicTables {
       }
       if (count != 0) take(key, count);
     }
-    held_ = 0;
+    for (const auto& [key, count] : std::exchange(carried_, {})) take(key, count);
+    added_ = 0;
   }
 
-  static constexpr std::size_t most_at_once = std::numeric_limits<Counter>::max();
+  // After carry() every counter has room for so many.
+  static constexpr std::size_t most_at_once = std::numeric_limits<Counter>::max() / 2;
 
  private:
+  static std::size_t tables_for(std::size_t keys) {
+    return keys <= 4096 ? 4 : keys <= 65536 ? 2 : 1;
+  }
+
+  /// Each entry of the map stands for `most_at_once` elements or more, so there are few.
+  void carry() {
+    for (std::size_t i = 0; i < counters_.size(); ++i) {
+      if (counters_[i] > most_at_once)
+        carried_[i % keys_] += std::exchange(counters_[i], Counter{0});
+    }
+    added_ = 0;
+  }
+
   std::size_t keys_;
   std::size_t tables_;
   std::vector<Counter> counters_;
-  std::size_t held_ = 0;  // the sum of all counters
+  std::size_t added_ = 0;  // elements since the last carry()
+  std::unordered_map<std::size_t, std::uint64_t> carried_{};
 };
 
 using Tables = BasicTables<std::uint32_t>;
@@ -82,11 +98,10 @@ class BytePairs {
  public:
   explicit BytePairs(Simd simd)
       : find_keys_(for_level(simd, find_keys_sse2, find_keys_avx2, find_keys_avx512)),
-        counters_(2 * keys) {}
+        counters_(table_bytes) {}
 
-  /// Counts `count` bytes. Never calls `take`, since the totals have 64 bits.
-  template <class Take>
-  void add(const std::uint8_t* bytes, std::size_t count, Take /*take*/) {
+  /// Counts `count` bytes.
+  void add(const std::uint8_t* bytes, std::size_t count) {
     alignas(64) std::array<std::uint16_t, block_elements> found;
     std::uint8_t* const first = counters_.data();
     std::uint8_t* second = first;
@@ -128,6 +143,10 @@ class BytePairs {
   static constexpr std::size_t turns = 8;
   static constexpr std::size_t keys = equal + 256 * turns;
 
+ public:
+  static constexpr std::size_t table_bytes = 2 * keys;
+
+ private:
   /// Computes the keys of pairs of a byte and the one `block_elements` later. (Neighbouring bytes
   /// would often be the same byte of different elements, and equal.)
   [[gnu::always_inline]] static void find_keys(const std::uint8_t* __restrict bytes,

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -133,6 +134,38 @@ Memory divide_memory(const Workplace& place, std::uint64_t output_bytes, Product
   const std::uint64_t others = memory.workspace + job.pools.staging_bytes;
   memory.for_panels = memory.device_bytes - std::min(memory.device_bytes, others);
   return memory;
+}
+
+/// Returns the sizes that a schedule keeps to. `keeps`: panels are kept in host memory.
+Limits limits_of(const Memory& memory, bool keeps) {
+  return {.device_bytes = memory.for_panels,
+          .cache_bytes = keeps ? memory.host_left : 0,
+          .given_bytes = memory.device_bytes,
+          .is_host_memory = memory.is_host_memory};
+}
+
+/// Returns an error about a limit of memory, with the least limit for which `fits` is true. Throws
+/// other errors.
+Error with_least_limit(const Error& error, Options limits,
+                       const std::function<bool(const Options&)>& fits) {
+  constexpr std::size_t most = std::size_t{1} << 44;
+  ErrorDetails details = error.details();
+  if (error.kind() != ErrorKind::memory || details.remedies.empty()) return error;
+  Remedy& remedy = details.remedies.front();
+  std::size_t& limit =
+      remedy.setting == "Options::memory_bytes" ? limits.memory_bytes : limits.device_bytes;
+  if (limit == 0) return error;  // of the machine
+  std::size_t enough = round_up(limit, KiB), too_few = 0;
+  for (limit = enough; !fits(limits); limit = enough) {
+    if (enough > most) return error;
+    too_few = std::exchange(enough, 2 * enough);
+  }
+  while (enough - too_few > KiB) {
+    limit = round_up(too_few + (enough - too_few) / 2, KiB);
+    (fits(limits) ? enough : too_few) = limit;
+  }
+  remedy.value = std::to_string(enough);
+  return {error.kind(), error.what(), details};
 }
 
 Problem problem_of(const Region& block, std::uint64_t inner, const Types& types) {
@@ -305,7 +338,26 @@ Prepared prepare(const Workplace& place, const Multiplication& product, const Re
   const double cached = cached_or_unknown.value_or(0);
   job.reads =
       choose_reads(limits, device.facts(), job.workers, std::move(of_a), std::move(of_b), cached);
-  const Memory memory = divide_memory(place, output_in_memory(product), job);
+  // Files in the page cache are in host memory already, so a second copy would gain little.
+  const bool keeps = !device.reads_host_memory() && cached < mostly_cached;
+  Rates rates = rates_for(device.facts(), place.devices, cached >= mostly_cached);
+  const std::uint64_t output_bytes = output_in_memory(product);
+  const auto fits = [&, trial = job](const Options& others) mutable {
+    try {
+      const Memory memory = divide_memory({device, others, place.devices}, output_bytes, trial);
+      return make_schedule(trial.problem, limits_of(memory, keeps), rates), true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  const auto named = [&](const auto& divide) {
+    try {
+      return divide();
+    } catch (const Error& error) {
+      throw with_least_limit(error, limits, fits);
+    }
+  };
+  const Memory memory = named([&] { return divide_memory(place, output_bytes, job); });
 
   if (memory.workspace != 0) prepared.workspace = Buffer(device.device_memory(), memory.workspace);
   job.threads = limits.threads != 0 ? limits.threads : job.workers.lanes;
@@ -314,18 +366,14 @@ Prepared prepare(const Workplace& place, const Multiplication& product, const Re
       gemm::make_gemm(kind, precision, job.types.operand,
                       {prepared.workspace.data(), prepared.workspace.size()}, job.threads);
 
-  // Files in the page cache are in host memory already, so a second copy would gain little.
-  const bool keeps = !device.reads_host_memory() && cached < mostly_cached;
-  Rates rates = rates_for(device.facts(), place.devices, cached >= mostly_cached);
   const std::optional<double> measured =
       measure_flops(device, *prepared.gemm, job.problem, memory.for_panels);
   rates.flops = measured.value_or(rates.flops);
-  const Limits sizes{.device_bytes = memory.for_panels,
-                     .cache_bytes = keeps ? memory.host_left : 0,
-                     .given_bytes = memory.device_bytes,
-                     .is_host_memory = memory.is_host_memory};
-  job.schedule = begun ? rest_of_schedule(job.problem, sizes, rates, begun->tiling, begun->tiles)
-                       : make_schedule(job.problem, sizes, rates);
+  const Limits sizes = limits_of(memory, keeps);
+  job.schedule = named([&] {
+    return begun ? rest_of_schedule(job.problem, sizes, rates, begun->tiling, begun->tiles)
+                 : make_schedule(job.problem, sizes, rates);
+  });
   prepared.plan = describe(
       job, precision, job.schedule.cost.device_bytes + memory.workspace + job.pools.staging_bytes);
   prepared.plan.page_cache_fraction = cached_or_unknown;

@@ -79,6 +79,8 @@ concept FoldsSeveral = consumes<Op, typename Op::Input>;
 ///     merge() has moved from, so that a pass allocates a few of them only;
 ///  -  `void finish(Stream&, std::span<Partial>) const`: copies such partials to the host, those of
 ///     all partitions of a step at once, or that of a stream after its last chunk;
+///  -  `HostBytes host_bytes() const`: host memory of its partials and its result, if that is much.
+///     Options::memory_bytes then counts it, and a pass that does not fit is refused;
 ///  -  instead of merge(), reset() and finish(), a Partial that brings these functions itself: see
 ///     DeviceSums;
 ///  -  `Value result(Partial) const`: makes the value that fold() returns from the total. Without

@@ -39,6 +39,15 @@ Margin CompositeOperation::margin() const noexcept {
   return largest;
 }
 
+HostBytes CompositeOperation::host_bytes() const noexcept {
+  HostBytes sum;
+  for (const Operation* operation : operations_) {
+    const HostBytes bytes = operation->host_bytes();
+    sum = {sum.fixed + bytes.fixed, sum.per_lane + bytes.per_lane};
+  }
+  return sum;
+}
+
 bool CompositeOperation::in_order() const noexcept {
   return std::ranges::any_of(operations_, &Operation::in_order);
 }

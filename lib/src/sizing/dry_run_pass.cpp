@@ -141,6 +141,7 @@ StepNeeds needs_of(std::span<const PassInput> inputs, const Operation* operation
   if (operation != nullptr) {
     needs.partition = operation->partition();
     needs.margin = operation->margin();
+    needs.memory = operation->host_bytes();
     needs.appends = operation->selects();
     needs.waits = operation->in_order() || needs.appends;
     needs.in_order |= needs.waits || !needs.margin.is_empty();
@@ -252,15 +253,17 @@ void describe_readers(const Engine* engine, const IoConfig& config, Stats& stats
 }
 
 Stats dry_run_pass(const Options& given, DeviceKind kind, const PassInput& input,
-                   std::span<const Output> outputs, const PassOptions& wanted) {
+                   std::span<const Output> outputs, const PassOptions& wanted, HostBytes memory) {
   const Options options = bounded(given);
   const DeviceFacts device = facts_of(kind);
   const bool device_starts = !device.uses_host_cores;
   const Source& source = input.source;
   const Facts facts = measure_facts(device, device_starts, {&input, 1}, outputs);
-  const Layout layout = choose_layout(facts, {.options = options,
-                                              .workers = choose_workers(options, device),
-                                              .needs = needs_of({&input, 1}, nullptr, wanted)});
+  StepNeeds needs = needs_of({&input, 1}, nullptr, wanted);
+  needs.memory = memory;
+  const Layout layout = choose_layout(
+      facts,
+      {.options = options, .workers = choose_workers(options, device), .needs = std::move(needs)});
   Stats stats = describe_layout(facts, layout);
   stats.outcome.bytes = source.bytes();
   if (source.is_produced()) {

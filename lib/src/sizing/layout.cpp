@@ -95,8 +95,13 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
   const std::size_t beside_margin = std::min(times_margin * needs.margin_bytes(), available);
   const bool for_margin = beside_margin > config.chunk_bytes;
   const std::size_t wanted = round_up(std::max(config.chunk_bytes, beside_margin), partition_most);
+  Options beside_operation = options;
+  if (options.memory_bytes != 0) {
+    const std::size_t taken = needs.memory.fixed + reading.lanes * needs.memory.per_lane;
+    beside_operation.memory_bytes = std::max<std::size_t>(options.memory_bytes, taken + 1) - taken;
+  }
   const std::size_t most =
-      chunk_within_limits(options, facts.device, reading.lanes, wanted, buffers);
+      chunk_within_limits(beside_operation, facts.device, reading.lanes, wanted, buffers);
   std::size_t partitions = std::max<std::size_t>(most / partition_most, 1);
   // Blocks are whole steps of all devices.
   if (needs.is_shared) partitions = std::bit_floor(partitions);

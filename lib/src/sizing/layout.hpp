@@ -24,6 +24,7 @@ struct StepNeeds {
   std::vector<std::size_t> decoded{};  // of each input that is decoded, the bytes it has then; or 0
   std::size_t partition = 65536;       // records, a power of two: steps are whole partitions
   Margin margin{};                     // records that are read around those of a step
+  HostBytes memory{};                  // of the operation
   bool in_order = false;               // the source is read from beginning to end
   bool appends = false;                // the length of the outputs shows during the pass
   bool waits = false;                  // a step waits for the one before

@@ -75,8 +75,10 @@ Occupancy most_generous(const Facts& facts, const Wishes& wishes, const Layout& 
 
 /// The next smaller occupancy: without room to tune the queue depth, then with fewer slots and no
 /// more reads than fit in them. Lanes that load their own chunks have a slot each, so there are
-/// fewer lanes. So have lanes whose steps are lent in their slots. None of less than one slot.
-std::optional<Occupancy> smaller(Occupancy now, const Layout& layout, bool lends_slots) {
+/// fewer lanes. So have lanes whose steps are lent in their slots. Of lanes that take more memory
+/// than a slot, there are fewer before there are fewer slots. None of less than one slot.
+std::optional<Occupancy> smaller(Occupancy now, const Layout& layout, bool lends_slots,
+                                 const HostBytes& beside) {
   if (now.tuned_depth) {
     const std::size_t depth = now.tuned_depth->first;
     const std::size_t slots = now.slots + chunks_read(layout, depth);
@@ -85,9 +87,9 @@ std::optional<Occupancy> smaller(Occupancy now, const Layout& layout, bool lends
     now.tuned_depth.reset();
     return now;
   }
-  if (layout.reads_inline && now.lanes > 1) {
+  if (now.lanes > 1 && (layout.reads_inline || beside.per_lane > layout.slot_bytes)) {
     --now.lanes;
-    now.slots = now.most_slots = std::min(now.slots, now.lanes);
+    if (layout.reads_inline) now.slots = now.most_slots = std::min(now.slots, now.lanes);
     return now;
   }
   if (now.slots == 1) return std::nullopt;
@@ -102,9 +104,9 @@ std::optional<Occupancy> smaller(Occupancy now, const Layout& layout, bool lends
   return now;
 }
 
-/// `buffer_bytes`: of a lane, in host memory.
-Error no_room(const Layout& layout, const Wishes& wishes, std::size_t limit, std::size_t lanes,
-              std::size_t buffer_bytes) {
+/// `least`: the smallest occupancy.
+Error no_room(const Layout& layout, const Wishes& wishes, std::size_t limit, const Occupancy& least,
+              const HostBytes& beside) {
   const StepNeeds& needs = wishes.needs;
   const std::uint64_t chunk = layout.plan.max_bytes();
   const bool has_large_chunks = layout.chunk_bytes > needs.partition * layout.record_bytes;
@@ -113,14 +115,22 @@ Error no_room(const Layout& layout, const Wishes& wishes, std::size_t limit, std
     why += "; it has " + group_digits(std::to_string(needs.partition)) +
            (wishes.needs.partition == 1 ? " record at least" : " records at least");
   }
+  const std::size_t buffer_bytes = beside.per_lane - needs.memory.per_lane;
   if (buffer_bytes != 0) {
-    why += ", and one more for each stream, of which there are " + std::to_string(lanes);
+    why += ", and one more for each stream, of which there are " + std::to_string(least.lanes);
   }
-  std::vector<Remedy> remedies{{Change::raise, "Options::memory_bytes"}};
+  if (const HostBytes& of_operation = needs.memory; of_operation.fixed != 0) {
+    why += "; the results take " + std::to_string(of_operation.fixed) + " bytes, and " +
+           std::to_string(of_operation.per_lane) + " for each stream";
+  }
+  const std::size_t bytes = least.host_bytes(layout.slot_bytes, beside);
+  std::vector<Remedy> remedies{{Change::raise, "Options::memory_bytes", std::to_string(bytes)}};
   if (has_large_chunks) remedies.push_back({Change::lower, "Options::chunk_bytes"});
-  if (buffer_bytes != 0 && lanes > 1) remedies.push_back({Change::lower, "Options::streams"});
+  if (beside.per_lane != 0 && least.lanes > 1) {
+    remedies.push_back({Change::lower, "Options::streams"});
+  }
   return {ErrorKind::memory,
-          "the pool needs at least " + std::to_string(layout.slot_bytes + lanes * buffer_bytes) +
+          "the pass needs at least " + std::to_string(bytes) +
               (wishes.options.memory_bytes != 0 ? " bytes, the limit is "
                                                 : " bytes, half of the available memory is ") +
               std::to_string(limit),
@@ -137,10 +147,11 @@ Occupancy choose_occupancy(const Facts& facts, const Wishes& wishes, const Layou
                                 : facts.host_bytes / wishes.needs.devices / 2;
   const bool lends_slots = wishes.needs.lending && facts.device.reads_host_memory;
   if (limit == 0) return occupancy;
-  const std::size_t buffer_bytes = facts.device.reads_host_memory ? layout.buffers.bytes() : 0;
-  while (occupancy.host_bytes(layout.slot_bytes, buffer_bytes) > limit) {
-    const std::optional<Occupancy> next = smaller(occupancy, layout, lends_slots);
-    if (!next) throw no_room(layout, wishes, limit, occupancy.lanes, buffer_bytes);
+  HostBytes beside = wishes.needs.memory;
+  if (facts.device.reads_host_memory) beside.per_lane += layout.buffers.bytes();
+  while (occupancy.host_bytes(layout.slot_bytes, beside) > limit) {
+    const std::optional<Occupancy> next = smaller(occupancy, layout, lends_slots, beside);
+    if (!next) throw no_room(layout, wishes, limit, occupancy, beside);
     occupancy = *next;
   }
   return occupancy;

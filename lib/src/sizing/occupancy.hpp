@@ -12,9 +12,9 @@ struct Occupancy {
   std::size_t lanes, slots, most_slots, queue_depth;
   std::optional<TunedDepth> tuned_depth{};
 
-  /// Host memory that it takes (bytes). `buffer_bytes`: of a lane's buffers in host memory.
-  std::size_t host_bytes(std::size_t slot_bytes, std::size_t buffer_bytes) const {
-    return most_slots * slot_bytes + lanes * buffer_bytes;
+  /// Host memory that it takes (bytes). `beside`: what is not in slots.
+  std::size_t host_bytes(std::size_t slot_bytes, const HostBytes& beside) const {
+    return most_slots * slot_bytes + lanes * beside.per_lane + beside.fixed;
   }
 };
 

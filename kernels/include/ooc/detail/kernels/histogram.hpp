@@ -118,6 +118,8 @@ class OOC_API CountBins {
   void save(const Partial& total, std::vector<std::byte>& out) const;
   /// Reads them. Throws Error(bad_input) for other bytes.
   void load(std::span<const std::byte> in, Partial& total) const;
+  /// Returns the memory of the bins: see FoldOperator.
+  HostBytes host_bytes() const;
   /// Returns the number of elements of a total.
   std::uint64_t records_in(const Partial& total) const;
 

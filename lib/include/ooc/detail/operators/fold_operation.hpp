@@ -34,6 +34,13 @@ class Gathering : public Operation {
 
   std::size_t partition() const noexcept override { return partials_.partition(); }
   Margin margin() const noexcept override { return margin_of(op_); }
+  HostBytes host_bytes() const noexcept override {
+    if constexpr (requires { op_.host_bytes(); }) {
+      return op_.host_bytes();
+    } else {
+      return {};
+    }
+  }
   bool in_order() const noexcept override { return merge_of<Op>() == Merge::in_order; }
   bool mixes_devices() const noexcept override { return has_same_bits_everywhere<Op>(); }
   void prepare(std::size_t lanes, std::size_t /*steps*/) override { partials_.prepare(lanes); }
@@ -96,6 +103,7 @@ class OOC_API CompositeOperation final : public Operation {
   void end(std::size_t lane, Stream& stream) override;
   std::size_t partition() const noexcept override;  // the largest one
   Margin margin() const noexcept override;          // the largest one
+  HostBytes host_bytes() const noexcept override;   // of all
   bool in_order() const noexcept override;          // if one of them is
   bool mixes_devices() const noexcept override;     // if all do
   void abort() noexcept override;

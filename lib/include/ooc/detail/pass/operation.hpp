@@ -22,6 +22,13 @@ struct Output {
   std::uint64_t records_before = 0;
 };
 
+/// Host memory that an operation takes beside the chunks, which counts towards
+/// Options::memory_bytes (bytes).
+struct HostBytes {
+  std::size_t fixed = 0;     ///< however many streams there are
+  std::size_t per_lane = 0;  ///< for each stream
+};
+
 /// The number of records that an operation needs before and after those that it works on.
 struct Margin {
   std::size_t before = 0;  ///< before them
@@ -77,6 +84,9 @@ class OOC_API Operation {
   /// Records that a step is given in addition to its own, or more. The source is then read from
   /// beginning to end.
   virtual Margin margin() const noexcept { return {}; }
+
+  /// Host memory that it takes. Nothing is known of most.
+  virtual HostBytes host_bytes() const noexcept { return {}; }
 
   /// True if the source is to be read from beginning to end.
   virtual bool in_order() const noexcept { return false; }
