@@ -6,10 +6,12 @@
 #include <string_view>
 #include <type_traits>
 
+#include "cli/terminal.hpp"
+
 namespace ooc_run {
 
 std::string describe_type(const ooc::DType& type) {
-  if (type.is_struct()) return ooc::code_of(type);
+  if (type.is_struct()) return printable(ooc::code_of(type));  // fields may have any names
   return fmt::format("{}{}", ooc::name_of(type.element), type.swapped ? ", bytes swapped" : "");
 }
 

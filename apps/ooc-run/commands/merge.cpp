@@ -24,10 +24,11 @@
 namespace ooc_run {
 namespace {
 
-/// A file of parts, and what ooc-run keeps in it.
+/// A file of parts, and what ooc-run keeps in it. Of the answers, which may be large, one file is
+/// in memory at a time.
 struct ShardPart {
   std::string path;
-  ooc::PartFile file;
+  ooc::PartFile file;  // without answers; but for the first, also without question and input
   PartFacts facts{};
 
   std::uint64_t first() const { return file.covers.empty() ? 0 : file.covers.front().first; }
@@ -72,14 +73,22 @@ Parts read_parts(const MergeRequest& request) {
     parts.push_back({.path = path, .file = ooc::read_part_file(path)});
     ShardPart& part = parts.back();
     require_same_data(parts.front(), part, request.ignore_times);
+    part.file.parts = {};
     try {
       if (parts.size() == 1) question = question_in(part.file.question);
       part.facts = facts_in(part.file);
     } catch (const ooc::Error& error) {
       refuse_part(path, error);
     }
+    if (parts.size() == 1) continue;
+    part.file.question = {};
+    part.file.input = {};
   }
+  std::string asked = std::move(parts.front().file.question);
+  std::vector<ooc::FileIdentity> input = std::move(parts.front().file.input);
   std::ranges::stable_sort(parts, {}, &ShardPart::first);
+  parts.front().file.question = std::move(asked);
+  parts.front().file.input = std::move(input);
   return {std::move(parts), std::move(question)};
 }
 
@@ -88,6 +97,14 @@ struct Covered {
   ooc::RecordRange range;
   const ShardPart* part;
 };
+
+std::string why_both_cover(const ShardPart& one, const ShardPart& other) {
+  if (one.path == other.path) return "it is named twice";
+  const std::uint64_t a = one.shard_count(), b = other.shard_count();
+  if (a == b) return "each value is counted once";
+  if (a == 0 || b == 0) return fmt::format("{} was merged before", a == 0 ? one.path : other.path);
+  return fmt::format("they are shards of {} and of {}", a, b);
+}
 
 /// Returns the ranges of all parts, in the order of the data. Throws Error(usage) if two overlap.
 std::vector<Covered> ranges_of(const std::vector<ShardPart>& parts) {
@@ -104,12 +121,7 @@ std::vector<Covered> ranges_of(const std::vector<ShardPart>& parts) {
     throw ooc::Error(ooc::ErrorKind::usage,
                      fmt::format("{} and {} both cover {}", one.path, other.path,
                                  describe_range({range.first, end - range.first})),
-                     {.why = one.path == other.path ? "it is named twice"
-                             : one.shard_count() != other.shard_count()
-                                 ? fmt::format("they are shards of {} and of {}", one.shard_count(),
-                                               other.shard_count())
-                                 : "each value is counted once",
-                      .hint = "leave one of them out"});
+                     {.why = why_both_cover(one, other), .hint = "leave one of them out"});
   }
   return all;
 }
@@ -148,24 +160,35 @@ void require_all(const std::vector<ShardPart>& parts, std::vector<Covered> cover
   }
 }
 
-/// Merges one answer of all parts. `load` reads one of them.
+/// Merges an answer of a file with those before. `load` reads it.
 template <class Value, class Load>
-ooc::Part<Value> merge_all(const std::vector<ShardPart>& parts, std::size_t answer,
-                           const Load& load) {
-  std::optional<ooc::Part<Value>> total;
-  for (const ShardPart& part : parts) {
+void add(std::optional<ooc::Part<Value>>& total, const ooc::PartFile& file, std::size_t answer,
+         const Load& load) {
+  const auto load_here = [&](std::span<const std::byte> saved) {
     try {
-      ooc::Part<Value> loaded = part.file.load(answer, load);
-      if (total) {
-        total->merge(std::move(loaded));
-      } else {
-        total.emplace(std::move(loaded));
-      }
+      return load(saved);
     } catch (const ooc::Error& error) {
-      refuse_part(part.path, error);
+      if (error.kind() != ooc::ErrorKind::usage) throw;
+      throw ooc::Error(ooc::ErrorKind::bad_input, "does not answer its own question",
+                       {.why = error.what()});
     }
+  };
+  ooc::Part<Value> loaded = file.load(answer, load_here);
+  if (total) {
+    total->merge(std::move(loaded));
+  } else {
+    total.emplace(std::move(loaded));
   }
-  return *std::move(total);
+}
+
+/// Reads a part again, with its answers. `first`: the first one of all.
+ooc::PartFile read_again(const ShardPart& part, const ShardPart& first) {
+  ooc::PartFile file = ooc::read_part_file(part.path);
+  ooc::require_same_data(first.file, first.path, file, part.path, true);
+  const bool is_same = file.covers == part.file.covers && file.about == part.file.about &&
+                       file.records == part.file.records;
+  if (is_same) return file;
+  throw ooc::Error(ooc::ErrorKind::input_changed, "changed while it was merged");
 }
 
 /// The answers of all parts together.
@@ -177,16 +200,22 @@ struct Merged {
 Merged merge(const std::vector<ShardPart>& parts, const Question& question) {
   Merged merged;
   const ooc::ElementType type = question.type.element;
-  std::size_t answer = 0;
-  if (question.reduce) {
-    merged.statistics = merge_all<ooc::Statistics>(parts, answer++, [&](const auto& saved) {
-      return ooc::load_reduce(type, *question.reduce, saved);
-    });
-  }
-  if (question.histogram) {
-    merged.histogram = merge_all<ooc::Histogram>(parts, answer, [&](const auto& saved) {
-      return ooc::load_histogram(type, *question.histogram, saved);
-    });
+  for (const ShardPart& part : parts) {
+    try {
+      const ooc::PartFile file = read_again(part, parts.front());
+      std::size_t answer = 0;
+      if (question.reduce) {
+        add(merged.statistics, file, answer++,
+            [&](const auto& saved) { return ooc::load_reduce(type, *question.reduce, saved); });
+      }
+      if (question.histogram) {
+        add(merged.histogram, file, answer, [&](const auto& saved) {
+          return ooc::load_histogram(type, *question.histogram, saved);
+        });
+      }
+    } catch (const ooc::Error& error) {
+      refuse_part(part.path, error);
+    }
   }
   return merged;
 }

@@ -18,21 +18,51 @@ std::string to_text(const PartFacts& facts) {
   return json.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
+namespace {
+
+ooc::Error not_understood(const std::string& why) {
+  return {ooc::ErrorKind::bad_input,
+          "does not say of what it is a part",
+          {.why = why, .hint = "ooc-run merges what ooc-run has written"}};
+}
+
+std::uint64_t integer_in(const Json& json) {
+  if (!json.is_number_unsigned()) throw not_understood(json.dump() + " is no whole number");
+  return json.get<std::uint64_t>();
+}
+
+/// Throws Error unless JSON is what describe_input() returns, as far as it takes to print it.
+void require_input(const Json& json) {
+  if (json.is_structured()) {
+    for (const Json& each : json) require_input(each);
+  } else if (json.is_string() && json.get_ref<const std::string&>().starts_with('\0')) {
+    throw not_understood("a text of it begins with NUL");  // see json_integer()
+  }
+}
+
+}  // namespace
+
 PartFacts facts_in(const ooc::PartFile& file) {
   try {
     const Json json = Json::parse(file.about);
+    require_input(json);
+    if (!json.at("input").is_object()) throw not_understood("its input is no object");
     PartFacts facts{.heading = json.at("heading").get<std::string>(),
                     .input = json.at("input"),
                     .device = json.at("device").get<std::string>(),
                     .seconds = json.at("seconds").get<double>(),
-                    .bytes = json.at("bytes").get<std::uint64_t>()};
+                    .bytes = integer_in(json.at("bytes"))};
+    if (!(facts.seconds >= 0)) throw not_understood("it took less than no time");
     if (json.contains("shard")) {
-      facts.shard = json.at("shard").get<std::pair<std::uint64_t, std::uint64_t>>();
+      const Json& shard = json.at("shard");
+      facts.shard = {integer_in(shard.at(0)), integer_in(shard.at(1))};
+      if (facts.shard->first >= facts.shard->second || shard.size() != 2) {
+        throw not_understood("there is no shard " + shard.dump());
+      }
     }
     return facts;
   } catch (const Json::exception& error) {
-    throw ooc::Error(ooc::ErrorKind::bad_input, "does not say of what it is a part",
-                     {.why = error.what(), .hint = "ooc-run merges what ooc-run has written"});
+    throw not_understood(error.what());
   }
 }
 

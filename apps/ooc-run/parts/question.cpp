@@ -3,8 +3,10 @@
 #include <charconv>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <ooc/detail/base/element_type.hpp>
 #include <ooc/error.hpp>
 #include <system_error>
+#include <type_traits>
 #include <vector>
 
 namespace ooc_run {
@@ -17,9 +19,14 @@ Json to_json(const ooc::HistogramOptions& options) {
   return json;
 }
 
+ooc::Error not_understood(const std::string& why) {
+  return {ooc::ErrorKind::bad_input, "has a question that is not understood", {.why = why}};
+}
+
 ooc::HistogramOptions histogram_in(const Json& json) {
   ooc::HistogramOptions options;
-  options.bins = json.at("bins").get<std::size_t>();
+  if (!json.at("bins").is_number_unsigned()) throw not_understood("its bins are no whole number");
+  options.bins = json["bins"].get<std::size_t>();
   options.logarithmic = json.at("logarithmic").get<bool>();
   if (json.contains("range")) {
     options.range = {json.at("range").at(0).get<double>(), json.at("range").at(1).get<double>()};
@@ -34,7 +41,10 @@ Json to_json(const ooc::ReduceOptions& options) {
 }
 
 ooc::ReduceOptions reduce_in(const Json& json) {
-  return {.nan = json.at("nan") == "omit" ? ooc::NanPolicy::omit : ooc::NanPolicy::propagate,
+  const Json& nan = json.at("nan");
+  if (nan != "omit" && nan != "propagate")
+    throw not_understood("it does not say what NaN is to do");
+  return {.nan = nan == "omit" ? ooc::NanPolicy::omit : ooc::NanPolicy::propagate,
           .exact = json.at("exact").get<bool>()};
 }
 
@@ -43,8 +53,29 @@ std::uint64_t integer_in(const Json& json) {
   std::uint64_t integer = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
   if (error == std::errc{} && end == text.data() + text.size()) return integer;
-  throw ooc::Error(ooc::ErrorKind::bad_input, "has a question that is not understood",
-                   {.why = "'" + text + "' is no whole number"});
+  throw not_understood("'" + text + "' is no whole number");
+}
+
+Question parsed(const Json& json) {
+  Question question{.command = json.at("command").get<std::string>(),
+                    .type = ooc::parse_dtype(json.at("dtype").get<std::string>()),
+                    .offset = integer_in(json.at("offset"))};
+  if (json.contains("count")) question.count = integer_in(json.at("count"));
+  if (json.contains("reduce")) question.reduce = reduce_in(json.at("reduce"));
+  if (json.contains("histogram")) question.histogram = histogram_in(json.at("histogram"));
+  return question;
+}
+
+/// Throws Error unless a command asks this question.
+void check(const Question& question) {
+  const bool is_reduce = question.command == "reduce" && question.reduce;
+  const bool is_histogram =
+      question.command == "histogram" && !question.reduce && question.histogram;
+  if ((!is_reduce && !is_histogram) || question.type.is_struct())
+    throw not_understood("no command of this version asks it");
+  if (!question.histogram) return;
+  ooc::visit(question.type.element,
+             [&]<class T>(std::type_identity<T>) { ooc::CountBins<T> bins(*question.histogram); });
 }
 
 }  // namespace
@@ -71,16 +102,14 @@ Question question_in(const std::string& text) {
                       .hint = "that program merges it: ooc::read_part_file(), ooc::load_part()"});
   }
   try {
-    Question question{.command = json.at("command").get<std::string>(),
-                      .type = ooc::parse_dtype(json.at("dtype").get<std::string>()),
-                      .offset = integer_in(json.at("offset"))};
-    if (json.contains("count")) question.count = integer_in(json.at("count"));
-    if (json.contains("reduce")) question.reduce = reduce_in(json.at("reduce"));
-    if (json.contains("histogram")) question.histogram = histogram_in(json.at("histogram"));
+    Question question = parsed(json);
+    check(question);
     return question;
   } catch (const Json::exception& error) {
-    throw ooc::Error(ooc::ErrorKind::bad_input, "has a question that is not understood",
-                     {.why = error.what()});
+    throw not_understood(error.what());
+  } catch (const ooc::Error& error) {
+    if (error.kind() != ooc::ErrorKind::usage) throw;
+    throw not_understood(error.what());  // of a type or bins that no option may ask for
   }
 }
 

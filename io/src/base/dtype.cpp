@@ -115,8 +115,9 @@ class StructParser {
     } while (accept(','));
     expect('}', "',' or '}'");
     if (position_ != text_.size()) fail("nothing is to follow the '}'");
-    if (!type_.is_struct()) fail("a struct has at least one field");
-    return std::move(type_);
+    DType type = fields_.take();
+    if (!type.is_struct()) fail("a struct has at least one field");
+    return type;
   }
 
  private:
@@ -143,7 +144,7 @@ class StructParser {
     const std::string_view code = until(after_names);
     if (name_.empty() && !is_quoted) {
       if (!code.starts_with('V')) fail("a field has a name");
-      check(append_padding(type_, parse_number(code.substr(1))));
+      check(fields_.add_padding(parse_number(code.substr(1))));
       return;
     }
     if (name_.empty()) fail("a field has a name");
@@ -159,7 +160,7 @@ class StructParser {
       field.count = parse_number(until("]"));
       expect(']', "']'");
     }
-    check(append_field(type_, std::move(field)));
+    check(fields_.add(std::move(field)));
   }
 
   void check(const std::string& problem) const {
@@ -213,28 +214,26 @@ class StructParser {
   std::size_t position_ = 0;
   std::size_t begin_ = 0;  // of the field that is parsed
   std::string name_{};     // of that field
-  DType type_;
+  StructBuilder fields_;
 };
 
 }  // namespace
 
-std::string append_field(DType& type, Field field) {
+std::string StructBuilder::add(Field field) {
   if (field.count == 0) return "has no elements";
-  if (std::ranges::find(type.fields, field.name, &Field::name) != type.fields.end()) {
-    return "there are two fields of that name";
-  }
-  if (field.count > most_struct_bytes || field.bytes() > most_struct_bytes - type.struct_bytes) {
+  if (!names_.insert(field.name).second) return "there are two fields of that name";
+  if (field.count > most_struct_bytes || field.bytes() > most_struct_bytes - type_.struct_bytes) {
     return "a struct has at most 2^30 bytes";
   }
-  field.offset = type.struct_bytes;
-  type.struct_bytes += field.bytes();
-  type.fields.push_back(std::move(field));
+  field.offset = type_.struct_bytes;
+  type_.struct_bytes += field.bytes();
+  type_.fields.push_back(std::move(field));
   return {};
 }
 
-std::string append_padding(DType& type, std::size_t bytes) {
-  if (bytes > most_struct_bytes - type.struct_bytes) return "a struct has at most 2^30 bytes";
-  type.struct_bytes += bytes;
+std::string StructBuilder::add_padding(std::size_t bytes) {
+  if (bytes > most_struct_bytes - type_.struct_bytes) return "a struct has at most 2^30 bytes";
+  type_.struct_bytes += bytes;
   return {};
 }
 

@@ -291,11 +291,12 @@ Error read_error(const File& file, std::uint64_t offset, int errno_value) {
 Error shrank_error(const File& file, std::uint64_t end) {
   std::string message = file.path().string() + ": shrank while it was read";
   struct stat status {};
-  if (::fstat(file.buffered(), &status) == 0 && S_ISREG(status.st_mode)) {
+  const bool is_known = ::fstat(file.buffered(), &status) == 0 && S_ISREG(status.st_mode);
+  if (is_known && static_cast<std::uint64_t>(status.st_size) < file.size()) {
     message += ", from " + std::to_string(file.size()) + " to " + std::to_string(status.st_size) +
                " bytes";
   } else {
-    message += ": it now ends at byte " + std::to_string(end);
+    message += ": it ended at byte " + std::to_string(end);
   }
   return Error(ErrorKind::input_changed, message,
                {.path = file.path(),

@@ -104,6 +104,12 @@ void set_exact(Statistics& result, const Node<T>& root, ExactSum sum) {
   result.mean = sum.rounded(root.values());
 }
 
+/// Throws Error(bad_input) unless places are known. They are, unless a saved result was forged.
+void require_places(std::initializer_list<std::uint64_t> places) {
+  if (std::ranges::find(places, reduction::nowhere_at_all) == places.end()) return;
+  throw Error(ErrorKind::bad_input, "a saved partial result does not say where its extremes are");
+}
+
 template <class T>
 Statistics statistics_of(const Node<T>& root, const ExactSum& sum, const ReduceOptions& options) {
   Statistics result;
@@ -111,10 +117,12 @@ Statistics statistics_of(const Node<T>& root, const ExactSum& sum, const ReduceO
   result.nan = root.nan;
   if (root.nan > 0 && options.nan == NanPolicy::propagate) {
     set_nan(result, quiet_nan);
+    require_places({root.first_nan});
     result.argmin = result.argmax = root.first_nan;
   } else if (root.values() == 0) {
     set_nan(result, 0.0);
   } else {
+    require_places({root.argmin, root.argmax});
     set_values(result, root);
     if (options.exact) set_exact(result, root, sum);
   }
@@ -221,6 +229,10 @@ void Reduction<T>::load(std::span<const std::byte> in, Partial& total) const {
     if (node.count > most || node.count + tile_elements <= most ||
         (node.count != most && !is_last)) {
       throw Error(ErrorKind::bad_input, "a saved partial result has tiles that are not there");
+    }
+    if (!reduction::is_possible(node, (index << level) * tile_elements)) {
+      throw Error(ErrorKind::bad_input,
+                  "a saved partial result has statistics that no values have");
     }
     end = (index + 1) << level;
     found.tree.insert({static_cast<unsigned>(level), index, node});

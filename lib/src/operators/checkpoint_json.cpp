@@ -4,6 +4,7 @@
 #include <ooc/detail/operators/zip.hpp>
 #include <ooc/error.hpp>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -23,8 +24,15 @@ std::size_t id_place(const std::string& name) {
 }
 
 SavedOutput output_in(const Json& json, const Target& target) {
+  const auto is_letter = [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9');
+  };
+  const auto id = json.at("id").get<std::string>();
+  if (id.size() != id_letters || !std::ranges::all_of(id, is_letter)) {
+    throw Error(ErrorKind::bad_input, "a checkpoint is damaged: its output has no name");
+  }
   std::string name = new_kept_name(target.path);
-  name.replace(id_place(name), id_letters, json.at("id").get<std::string>());
+  name.replace(id_place(name), id_letters, id);
   SavedOutput output{{std::move(name), integer_in<std::uint64_t>(json.at("bytes"))}, {}};
   if (json.contains("whole")) output.whole = identity_in(json.at("whole"));
   return output;

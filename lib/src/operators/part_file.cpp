@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "checksum/xxh3.hpp"
+#include "operators/json_text.hpp"
 #include "operators/part_json.hpp"
 
 namespace ooc {
@@ -42,22 +43,13 @@ XXH128_canonical_t hash_of(std::span<const std::byte> bytes) {
   return hash;
 }
 
-/// Parses JSON that is not nested deeply: to write or compare it recurses.
-Json parse_json(std::string_view text) {
-  constexpr int most_depth = 64;
-  return Json::parse(text, [](int depth, Json::parse_event_t, Json&) {
-    if (depth <= most_depth) return true;
-    throw Error(ErrorKind::bad_input, "has JSON that is nested too deeply");
-  });
-}
-
 Json parsed(const std::string& text, const std::string& member) {
-  try {
-    return parse_json(text);
-  } catch (const Json::exception&) {
+  if (!Json::accept(text)) {
+    throw Error(ErrorKind::usage, "PartFile::" + member + " is not JSON",
+                {.hint = "a text is JSON in quotation marks"});
   }
-  throw Error(ErrorKind::usage, "PartFile::" + member + " is not JSON",
-              {.hint = "a text is JSON in quotation marks"});
+  require_plain_json(text);
+  return Json::parse(text);
 }
 
 std::string header_of(const PartFile& file) {
@@ -85,12 +77,13 @@ std::string header_of(const PartFile& file) {
               {.why = "at most " + std::to_string(most_header_bytes) + " are read"});
 }
 
-void read_header(const Json& header, ByteReader& payloads, PartFile& file) {
-  file.question = header.at("question").dump();
-  file.about = header.at("about").dump();
-  for (const Json& identity : header.at("input")) file.input.push_back(identity_in(identity));
-  file.records = integer_in<std::uint64_t>(header.at("records"));
-  for (const Json& range : header.at("covers")) {
+void read_header(std::string_view header, ByteReader& payloads, PartFile& file) {
+  file.question = member_of(header, "question");
+  file.about = member_of(header, "about");
+  for_each_element(member_of(header, "input"),
+                   [&](const Json& identity) { file.input.push_back(identity_in(identity)); });
+  file.records = integer_in<std::uint64_t>(Json::parse(member_of(header, "records")));
+  for_each_element(member_of(header, "covers"), [&](const Json& range) {
     const auto first = integer_in<std::uint64_t>(range.at(0));
     const auto end = integer_in<std::uint64_t>(range.at(1));
     if (end <= first || end > file.records || range.size() != 2 ||
@@ -98,12 +91,12 @@ void read_header(const Json& header, ByteReader& payloads, PartFile& file) {
       throw Error(ErrorKind::bad_input, "covers records that are not there");
     }
     file.covers.push_back({first, end - first});
-  }
-  if (header.at("payload").empty()) throw Error(ErrorKind::bad_input, "has no answer");
-  for (const Json& part : header.at("payload")) {
+  });
+  for_each_element(member_of(header, "payload"), [&](const Json& part) {
     const auto bytes = payloads.take_bytes(integer_in<std::uint64_t>(part.at("bytes")));
     file.parts.emplace_back(bytes.begin(), bytes.end());
-  }
+  });
+  if (file.parts.empty()) throw Error(ErrorKind::bad_input, "has no answer");
 }
 
 /// Parses all but the hash.
@@ -112,8 +105,9 @@ PartFile parse(ByteReader& bytes) {
   const auto length = bytes.take<std::uint64_t>();
   if (length > most_header_bytes) throw Error(ErrorKind::bad_input, "its header is too long");
   const auto text = bytes.take_bytes(length);
-  const Json header = parse_json({reinterpret_cast<const char*>(text.data()), text.size()});
-  const auto& version = header.at("schema").get_ref<const std::string&>();
+  const std::string_view header{reinterpret_cast<const char*>(text.data()), text.size()};
+  require_plain_json(header);
+  const auto version = Json::parse(member_of(header, "schema")).get<std::string>();
   if (version != schema) {
     throw Error(ErrorKind::usage, "has the format " + version,
                 {.why = "this version reads " + std::string(schema),
@@ -310,11 +304,13 @@ void require_same_data(const PartFile& one, const std::filesystem::path& path,
                        const PartFile& other, const std::filesystem::path& other_path,
                        bool ignore_times) {
   const std::string both = path.string() + " and " + other_path.string();
-  const Json question = parse_json(one.question), asked = parse_json(other.question);
-  if (question != asked) {
+  const auto refuse = [&] {
+    const Json question = Json::parse(one.question), asked = Json::parse(other.question);
+    if (question == asked) return;
     throw Error(ErrorKind::usage, both + ": are parts of different questions",
                 {.why = difference_of(question, asked)});
-  }
+  };
+  if (one.question != other.question) refuse();
   if (std::string why = difference_of_data(one, other, ignore_times); !why.empty()) {
     throw Error(ErrorKind::input_changed, both + ": are parts of different data",
                 {.why = std::move(why)});

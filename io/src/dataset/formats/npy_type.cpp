@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -49,9 +50,10 @@ constexpr std::array<Letter, 12> letters{{{"?", "b1"},
                                           {"f", "f4"},
                                           {"d", "f8"}}};
 
-/// Returns a type of one element. `holds`: the beginning of a message about it. `hint`: of a field.
+/// Returns a type of one element. `holds`: the beginning of a message about it. `hint`: of a field,
+/// or empty.
 NpyType parse_element(const File& file, const std::string& holds, const std::string& descr,
-                      const std::string& hint) {
+                      const std::function<std::string()>& hint) {
   std::string_view code = descr;
   char order = '=';
   const bool has_order =
@@ -68,7 +70,7 @@ NpyType parse_element(const File& file, const std::string& holds, const std::str
     throw not_understood(
         file,
         holds + std::string{refusal.what} + " (" + in_quotes(descr) + "), which are not supported",
-        hint.empty() ? std::string{refusal.hint} : hint);
+        hint ? hint() : std::string{refusal.hint});
   }
   try {
     const DType type = parse_dtype(order + std::string{code});
@@ -80,9 +82,10 @@ NpyType parse_element(const File& file, const std::string& holds, const std::str
   } catch (const Error&) {
     // The message below is better: it names the file.
   }
-  const std::string which = hint.empty() ? "its type " : holds + "the type ";
-  throw not_understood(
-      file, which + in_quotes(descr) + (hint.empty() ? " is" : ", which is") + " not known", hint);
+  const std::string which = hint ? holds + "the type " : "its type ";
+  throw not_understood(file,
+                       which + in_quotes(descr) + (hint ? ", which is" : " is") + " not known",
+                       hint ? hint() : "");
 }
 
 /// Returns the number of bytes of "|V4", which is padding if it has no name.
@@ -133,28 +136,29 @@ Error no_fields(const File& file) {
 }
 
 NpyType npy_type(const File& file, const NpyDescr& descr) {
-  if (descr.fields.empty()) return parse_element(file, "holds ", descr.code, "");
-  DType type;
+  if (descr.fields.empty()) return parse_element(file, "holds ", descr.code, {});
+  StructBuilder fields;
   for (const NpyField& field : descr.fields) {
     std::string problem;
-    const std::string hint = without(descr.fields, field);
+    const auto hint = [&] { return without(descr.fields, field); };  // of all fields
     if (const auto bytes = padding_of(field)) {
-      problem = append_padding(type, *bytes);
+      problem = fields.add_padding(*bytes);
     } else {
       const std::string holds = "field " + in_quotes(field.name) + " holds ";
       const DType element = parse_element(file, holds, field.code, hint).type;
       const auto count = product_of(field.shape);
-      problem = count ? append_field(type, {.name = field.name,
-                                            .element = element.element,
-                                            .swapped = element.swapped,
-                                            .count = *count})
+      problem = count ? fields.add({.name = field.name,
+                                    .element = element.element,
+                                    .swapped = element.swapped,
+                                    .count = *count})
                       : "has more elements than 64 bits count";
       if (field.name.empty()) problem = "has no name";
     }
     if (!problem.empty()) {
-      throw not_understood(file, "field " + in_quotes(field.name) + ": " + problem, hint);
+      throw not_understood(file, "field " + in_quotes(field.name) + ": " + problem, hint());
     }
   }
+  DType type = fields.take();
   if (!type.is_struct()) throw no_fields(file);
   return {std::move(type)};
 }
