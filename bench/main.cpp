@@ -30,6 +30,7 @@ int run(int argc, char** argv) {
   PassOptions pass_options;
   ooc::Options& coordinator = pass_options.coordinator;
   int runs = 5;
+  bool copying = false;
   std::string to = "f2";
   std::uint64_t length = 8192;
   std::string compute = "f32";
@@ -42,6 +43,7 @@ int run(int argc, char** argv) {
   add("mib", po::value(&mib)->default_value(mib), "bytes of a run, in MiB (null, write)");
   add("runs", po::value(&runs)->default_value(runs), "repetitions; medians are reported");
   add("cuda", po::bool_switch(&pass_options.cuda), "on the GPU");
+  add("copying", po::bool_switch(&copying), "while other memory is copied to the device (read)");
   add("to", po::value(&to), "(convert)");
   add("n", po::value(&length), "rows and columns (gemm)");
   add("compute", po::value(&compute), "f32, tf32, bf16 or f64 (gemm)");
@@ -66,7 +68,7 @@ int run(int argc, char** argv) {
     result = disk_sweep(pass_options.file,
                         {coordinator.block_bytes, coordinator.queue_depth, buffers}, runs);
   } else if (what == "read" && !pass_options.file.empty()) {
-    result = read_alone(pass_options.file, pass_options.cuda, runs);
+    result = read_alone(pass_options.file, pass_options.cuda, copying, runs);
   } else if (what == "write" && !pass_options.file.empty()) {
     result = write_alone(pass_options.file, mib * MiB, pass_options.cuda, runs);
   } else if (what == "convert") {

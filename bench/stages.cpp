@@ -13,10 +13,12 @@
 #include "bench.hpp"
 #include "convert/values.hpp"
 #include "gemm/gemm.hpp"
+#include "measure/link.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 namespace ooc::bench {
@@ -37,9 +39,47 @@ nlohmann::ordered_json rates(const IoConfig& config, std::uint64_t bytes,
   return {{"bytes", bytes}, {"direct", config.direct}, {"bytes_per_second", spread(per_second)}};
 }
 
+/// Copies page-locked memory to the device, again and again, on a thread of its own. The reads and
+/// these copies share the memory bus but do not wait for each other.
+class SteadyCopies {
+ public:
+  explicit SteadyCopies(Device& device)
+      : thread_([this, &device](const std::stop_token& stop) { run(device, stop); }) {}
+
+  /// Ends the copies and returns their rate in bytes per second.
+  double stop() {
+    thread_.request_stop();
+    thread_.join();
+    return bytes_per_second_;
+  }
+
+ private:
+  void run(Device& device, const std::stop_token& stop) {
+    constexpr std::size_t chunk_bytes = 8 * MiB;
+    device.bind_to_thread();
+    const Buffer host(device.host_memory(), measure::link_host_bytes());
+    const Buffer there(device.device_memory(), chunk_bytes);
+    const auto stream = device.make_stream();
+    std::memset(host.data(), 1, host.size());
+    std::uint64_t bytes = 0;
+    const Clock clock;
+    while (!stop.stop_requested()) {
+      for (std::size_t at = 0; at < host.size(); at += chunk_bytes) {
+        stream->copy(there.data(), host.data() + at, chunk_bytes);
+      }
+      stream->synchronize();
+      bytes += host.size();
+    }
+    bytes_per_second_ = static_cast<double>(bytes) / clock.seconds();
+  }
+
+  double bytes_per_second_ = 0;  // written by the thread before it ends
+  std::jthread thread_;          // the last member: it uses the others
+};
+
 }  // namespace
 
-nlohmann::ordered_json read_alone(const std::string& file, bool cuda, int runs) {
+nlohmann::ordered_json read_alone(const std::string& file, bool cuda, bool copying, int runs) {
   const auto device = make_device(cuda ? DeviceKind::cuda : DeviceKind::cpu);
   const Source source{File::open(file)};
   const Options options;
@@ -48,6 +88,8 @@ nlohmann::ordered_json read_alone(const std::string& file, bool cuda, int runs) 
   const SequentialPlan plan(source.extents(), config.chunk_bytes);
   ChunkPool pool = make_pool(*device, config);
   std::vector<double> seconds;
+  std::optional<SteadyCopies> copies;
+  if (copying) copies.emplace(*device);
   for (int run = 0; run < runs; ++run) {
     pool.restart();
     Reader reader(source.files(), plan, pool, make_engine(options, config, pool),
@@ -61,7 +103,9 @@ nlohmann::ordered_json read_alone(const std::string& file, bool cuda, int runs) 
     threads.join([] {});
     seconds.push_back(clock.seconds());
   }
-  return rates(config, source.bytes(), seconds);
+  nlohmann::ordered_json result = rates(config, source.bytes(), seconds);
+  if (copies) result["copied_bytes_per_second"] = copies->stop();
+  return result;
 }
 
 nlohmann::ordered_json write_alone(const std::string& file, std::uint64_t bytes, bool cuda,

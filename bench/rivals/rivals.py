@@ -76,7 +76,8 @@ def kvikio_variants(cold):
         return [variant(threads, task_mib, False, block_mib)
                 for threads, task_mib, block_mib in ((8, 4, 128), (16, 1, 128), (16, 4, 128),
                                                      (16, 16, 128), (8, 4, 256), (16, 4, 256),
-                                                     (16, 8, 256), (16, 4, 512))]
+                                                     (16, 8, 256), (16, 4, 512),
+                                                     (16, 8, 512))]
     direct = [variant(threads, task_mib, True)
               for threads, task_mib in ((8, 1), (16, 1), (8, 4), (16, 4), (16, 16))]
     return direct + [variant(16, 4, False)]
